@@ -1,0 +1,49 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// The strictest settings of the compiler, the same for every target of ours.
+let strict: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .strictMemorySafety(),
+  .treatAllWarnings(as: .error),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+// Data flows one way, and an arrow here points only to a target above it:
+// words -> zones and windows, reference -> files -> command line.
+let package = Package(
+  name: "push-fanout",
+  products: [
+    .library(name: "PushRules", targets: ["PushRules"]),
+    .library(name: "QuietTime", targets: ["QuietTime"]),
+    .library(name: "PushReference", targets: ["PushReference"]),
+    .library(name: "PushFiles", targets: ["PushFiles"]),
+    .executable(name: "push-fanout", targets: ["push-fanout"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+  ],
+  targets: [
+    .target(name: "PushRules", swiftSettings: strict),
+    .target(name: "QuietTime", dependencies: ["PushRules"], swiftSettings: strict),
+    .target(name: "PushReference", dependencies: ["PushRules"], swiftSettings: strict),
+    // libsimdjson-dev, libcsv-dev and zlib1g-dev of Debian.
+    .target(
+      name: "CPushFiles",
+      linkerSettings: [
+        .linkedLibrary("simdjson"), .linkedLibrary("csv"), .linkedLibrary("z"),
+      ]),
+    .target(
+      name: "PushFiles", dependencies: ["PushRules", "QuietTime", "CPushFiles"],
+      swiftSettings: strict),
+    .executableTarget(
+      name: "push-fanout",
+      dependencies: [
+        "PushRules", "QuietTime", "PushReference", "PushFiles",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ], swiftSettings: strict),
+  ],
+  cxxLanguageStandard: .cxx20
+)

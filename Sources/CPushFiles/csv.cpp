@@ -1,0 +1,173 @@
+#include <csv.h>
+
+#include <cstring>
+#include <new>
+#include <vector>
+
+#include "CPushFiles.h"
+
+struct pf_csv_parser {
+  csv_parser parser;
+  std::vector<uint8_t> bytes;
+  std::vector<size_t> cell_ends;
+  std::vector<pf_csv_cell> cells;
+  std::vector<pf_csv_row> rows;
+  // The row that has begun.
+  size_t open_cells = 0;
+  uint64_t open_line_feeds = 0;
+  // Line feeds before the row that is to come.
+  uint64_t line_feeds = 0;
+  bool after_return = false;
+  bool lone_return = false;
+  // Whether the rest of a broken row's line is being passed over.
+  bool skipping = false;
+  uint64_t error_line = 0;
+
+  void start() {
+    csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI | CSV_REPALL_NL);
+    // Cells are not trimmed: nothing is a blank.
+    csv_set_space_func(&parser, [](unsigned char) { return 0; });
+  }
+};
+
+namespace {
+
+void on_cell(void *bytes, size_t length, void *context) {
+  auto &state = *static_cast<pf_csv_parser *>(context);
+  if (state.after_return) {
+    state.after_return = false;
+    state.lone_return = true;
+  }
+  auto start = static_cast<const uint8_t *>(bytes);
+  if (length > 0) {
+    state.bytes.insert(state.bytes.end(), start, start + length);
+    for (auto at = start; (at = static_cast<const uint8_t *>(
+                             memchr(at, '\n', static_cast<size_t>(start + length - at))));
+         at++)
+      state.open_line_feeds++;
+  }
+  state.cell_ends.push_back(state.bytes.size());
+  state.open_cells++;
+}
+
+// Called at the end of a row and, by CSV_REPALL_NL, at every line end that ends none.
+void on_line_end(int character, void *context) {
+  auto &state = *static_cast<pf_csv_parser *>(context);
+  if (state.open_cells > 0) {
+    pf_csv_row row;
+    row.cell_count = state.open_cells;
+    row.first_cell = state.cell_ends.size() - state.open_cells;
+    row.line = state.line_feeds + 1;
+    row.after_lone_return = state.lone_return;
+    state.lone_return = false;
+    state.rows.push_back(row);
+    state.line_feeds += state.open_line_feeds;
+    state.open_cells = 0;
+    state.open_line_feeds = 0;
+  } else if (state.after_return && character != '\n') {
+    state.lone_return = true;
+  }
+  state.after_return = character == '\r';
+  if (character == '\n') state.line_feeds++;
+}
+
+void drop_finished(pf_csv_parser &state) {
+  size_t kept_cells = state.open_cells;
+  size_t dropped_cells = state.cell_ends.size() - kept_cells;
+  size_t dropped_bytes = dropped_cells == 0 ? 0 : state.cell_ends[dropped_cells - 1];
+  state.bytes.erase(state.bytes.begin(), state.bytes.begin() + static_cast<long>(dropped_bytes));
+  state.cell_ends.erase(
+    state.cell_ends.begin(), state.cell_ends.begin() + static_cast<long>(dropped_cells));
+  for (auto &end : state.cell_ends) end -= dropped_bytes;
+  state.rows.clear();
+}
+
+// Forgets the row that has begun; the line feeds inside its cells stay counted.
+void abandon_row(pf_csv_parser &state) {
+  state.error_line = state.line_feeds + 1;
+  state.line_feeds += state.open_line_feeds;
+  state.cell_ends.resize(state.cell_ends.size() - state.open_cells);
+  state.bytes.resize(state.cell_ends.empty() ? 0 : state.cell_ends.back());
+  state.open_cells = 0;
+  state.open_line_feeds = 0;
+  state.after_return = false;
+  csv_free(&state.parser);
+  state.start();
+}
+
+void publish_cells(pf_csv_parser &state) {
+  state.cells.clear();
+  state.cells.reserve(state.cell_ends.size());
+  size_t start = 0;
+  for (size_t end : state.cell_ends) {
+    state.cells.push_back({state.bytes.data() + start, end - start});
+    start = end;
+  }
+}
+
+}  // namespace
+
+extern "C" {
+
+pf_csv_parser *pf_csv_create(void) {
+  auto state = new (std::nothrow) pf_csv_parser();
+  if (state) state->start();
+  return state;
+}
+
+void pf_csv_destroy(pf_csv_parser *parser) {
+  csv_free(&parser->parser);
+  delete parser;
+}
+
+pf_csv_status pf_csv_parse(
+  pf_csv_parser *state, const uint8_t *text, size_t length, size_t *consumed) {
+  drop_finished(*state);
+  size_t skipped = 0;
+  if (state->skipping) {
+    auto next = static_cast<const uint8_t *>(memchr(text, '\n', length));
+    skipped = next ? static_cast<size_t>(next - text) : length;
+    state->skipping = next == nullptr;
+  }
+  size_t used =
+    skipped
+    + csv_parse(&state->parser, text + skipped, length - skipped, on_cell, on_line_end, state);
+  *consumed = used;
+  pf_csv_status status = PF_CSV_OK;
+  if (used < length) {
+    status = csv_error(&state->parser) == CSV_EPARSE ? PF_CSV_STRAY_QUOTE : PF_CSV_NO_MEMORY;
+    abandon_row(*state);
+    state->skipping = true;
+  }
+  publish_cells(*state);
+  return status;
+}
+
+pf_csv_status pf_csv_finish(pf_csv_parser *state) {
+  drop_finished(*state);
+  int result = csv_fini(&state->parser, on_cell, on_line_end, state);
+  pf_csv_status status = PF_CSV_OK;
+  if (result != 0) {
+    status = csv_error(&state->parser) == CSV_EPARSE ? PF_CSV_OPEN_QUOTE : PF_CSV_NO_MEMORY;
+    abandon_row(*state);
+  }
+  publish_cells(*state);
+  return status;
+}
+
+const pf_csv_row *pf_csv_rows(const pf_csv_parser *parser, size_t *count) {
+  *count = parser->rows.size();
+  return parser->rows.data();
+}
+
+const pf_csv_cell *pf_csv_cells(const pf_csv_parser *parser) { return parser->cells.data(); }
+
+size_t pf_csv_open_row_bytes(const pf_csv_parser *parser, uint64_t *line) {
+  size_t first = parser->cell_ends.size() - parser->open_cells;
+  size_t start = first == 0 ? 0 : parser->cell_ends[first - 1];
+  *line = parser->line_feeds + 1;
+  return parser->bytes.size() - start + parser->parser.entry_pos;
+}
+
+uint64_t pf_csv_error_line(const pf_csv_parser *parser) { return parser->error_line; }
+}

@@ -1,0 +1,229 @@
+#include <simdjson.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "CPushFiles.h"
+
+// simdjson's DOM parser reads the whole text and checks all of it, also what nobody asks for; its
+// on-demand parser, faster still, would let a mistake pass inside a value that is skipped.
+
+struct pf_json_parser {
+  simdjson::dom::parser parser;
+  std::vector<pf_json_token> tokens;
+  std::string repeated_key;
+  std::string rewritten;
+  std::vector<std::string_view> keys;
+};
+
+namespace {
+
+using simdjson::dom::element;
+using simdjson::dom::element_type;
+
+// Keys of small objects are compared pairwise; those of large ones are sorted, so that an object
+// of a hundred thousand keys takes no quadratic time.
+constexpr size_t small_object = 24;
+
+bool has_repeated_key(pf_json_parser &state, simdjson::dom::object object) {
+  auto &keys = state.keys;
+  keys.clear();
+  for (auto field : object) keys.push_back(field.key);
+  if (keys.size() <= small_object) {
+    for (size_t i = 1; i < keys.size(); i++)
+      for (size_t j = 0; j < i; j++)
+        if (keys[i] == keys[j]) {
+          state.repeated_key = keys[i];
+          return true;
+        }
+    return false;
+  }
+  std::sort(keys.begin(), keys.end());
+  auto found = std::adjacent_find(keys.begin(), keys.end());
+  if (found == keys.end()) return false;
+  state.repeated_key = *found;
+  return true;
+}
+
+pf_json_token string_token(std::string_view text) {
+  pf_json_token token{PF_JSON_STRING, static_cast<uint32_t>(text.size()), {}};
+  token.string = reinterpret_cast<const uint8_t *>(text.data());
+  return token;
+}
+
+// Appends a value and all inside it; false when an object repeats a key. The parser has limited
+// the depth.
+bool append(pf_json_parser &state, element value) {
+  auto &tokens = state.tokens;
+  switch (value.type()) {
+    case element_type::NULL_VALUE:
+      tokens.push_back({PF_JSON_NULL, 1, {}});
+      return true;
+    case element_type::BOOL:
+      tokens.push_back({bool(value) ? PF_JSON_TRUE : PF_JSON_FALSE, 1, {}});
+      return true;
+    case element_type::INT64: {
+      pf_json_token token{PF_JSON_INTEGER, 1, {}};
+      token.integer = int64_t(value);
+      tokens.push_back(token);
+      return true;
+    }
+    case element_type::UINT64:
+    case element_type::DOUBLE: {
+      pf_json_token token{PF_JSON_NUMBER, 1, {}};
+      token.number = double(value);
+      tokens.push_back(token);
+      return true;
+    }
+    case element_type::STRING:
+      tokens.push_back(string_token(std::string_view(value)));
+      return true;
+    case element_type::ARRAY: {
+      size_t start = tokens.size();
+      tokens.push_back({PF_JSON_ARRAY, 0, {}});
+      for (auto item : simdjson::dom::array(value))
+        if (!append(state, item)) return false;
+      tokens[start].length = static_cast<uint32_t>(tokens.size() - start);
+      return true;
+    }
+    case element_type::OBJECT: {
+      simdjson::dom::object object(value);
+      if (has_repeated_key(state, object)) return false;
+      size_t start = tokens.size();
+      tokens.push_back({PF_JSON_OBJECT, 0, {}});
+      for (auto field : object) {
+        tokens.push_back(string_token(field.key));
+        if (!append(state, field.value)) return false;
+      }
+      tokens[start].length = static_cast<uint32_t>(tokens.size() - start);
+      return true;
+    }
+  }
+  return true;
+}
+
+bool is_digit(char c) { return '0' <= c && c <= '9'; }
+
+// The end of the JSON number at `at`, or `at` when there is none by the grammar of RFC 8259.
+size_t number_end(const std::string &text, size_t at) {
+  size_t i = at;
+  if (i < text.size() && text[i] == '-') i++;
+  if (i >= text.size() || !is_digit(text[i])) return at;
+  if (text[i] == '0') i++;
+  else
+    while (i < text.size() && is_digit(text[i])) i++;
+  if (i < text.size() && text[i] == '.') {
+    if (++i >= text.size() || !is_digit(text[i])) return at;
+    while (i < text.size() && is_digit(text[i])) i++;
+  }
+  if (i < text.size() && (text[i] == 'e' || text[i] == 'E')) {
+    i++;
+    if (i < text.size() && (text[i] == '+' || text[i] == '-')) i++;
+    if (i >= text.size() || !is_digit(text[i])) return at;
+    while (i < text.size() && is_digit(text[i])) i++;
+  }
+  return i;
+}
+
+// simdjson refuses numbers that fit no machine number, like 1e400 or one of thirty digits. They are
+// valid JSON and may stand in `ext`, where nobody reads them. No field takes such a number, so any
+// fraction may stand for it: each long number is replaced by 0.5 and blanks. Says whether there was
+// one.
+bool replace_long_numbers(std::string &text) {
+  bool in_string = false;
+  bool replaced = false;
+  for (size_t i = 0; i < text.size(); i++) {
+    char c = text[i];
+    if (in_string) {
+      if (c == '\\') i++;
+      else if (c == '"') in_string = false;
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == '-' || is_digit(c)) {
+      size_t end = number_end(text, i);
+      if (end == i) return false;  // not JSON
+      auto number = std::string_view(text).substr(i, end - i);
+      bool has_exponent = number.find_first_of("eE") != number.npos;
+      bool is_integer = !has_exponent && number.find('.') == number.npos;
+      // Integers of 18 characters fit 64 bits with sign, and numbers without an exponent a double.
+      bool is_long = is_integer ? number.size() > 18 : has_exponent && number.size() > 3;
+      if (is_long) {
+        text.replace(i, end - i, std::string("0.5") + std::string(end - i - 3, ' '));
+        replaced = true;
+      }
+      i = end - 1;
+    }
+  }
+  return replaced;
+}
+
+pf_json_status status_of(simdjson::error_code error, const uint8_t *text, size_t length) {
+  switch (error) {
+    case simdjson::SUCCESS: return PF_JSON_OK;
+    case simdjson::UTF8_ERROR: return PF_JSON_INVALID_UTF8;
+    case simdjson::DEPTH_ERROR: return PF_JSON_TOO_DEEP;
+    case simdjson::MEMALLOC: return PF_JSON_NO_MEMORY;
+    case simdjson::UNCLOSED_STRING: return PF_JSON_TRUNCATED;
+    default: break;
+  }
+  // Whatever the parser stumbled over: a text that begins as an object and does not close its
+  // brackets was cut off.
+  size_t first = 0;
+  while (first < length && std::strchr(" \t\r", text[first])) first++;
+  if (first == length || text[first] != '{') return PF_JSON_INVALID;
+  long depth = 0;
+  bool in_string = false;
+  for (size_t i = 0; i < length; i++) {
+    char c = static_cast<char>(text[i]);
+    if (in_string) {
+      if (c == '\\') i++;
+      else if (c == '"') in_string = false;
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == '{' || c == '[') {
+      depth++;
+    } else if (c == '}' || c == ']') {
+      depth--;
+    }
+  }
+  return depth > 0 ? PF_JSON_TRUNCATED : PF_JSON_INVALID;
+}
+
+}  // namespace
+
+extern "C" {
+
+pf_json_parser *pf_json_create(void) { return new (std::nothrow) pf_json_parser(); }
+void pf_json_destroy(pf_json_parser *parser) { delete parser; }
+
+pf_json_status pf_json_parse(pf_json_parser *state, const uint8_t *text, size_t length) {
+  state->tokens.clear();
+  element root;
+  auto error = state->parser.parse(text, length, false).get(root);
+  if (error && error != simdjson::UTF8_ERROR) {
+    state->rewritten.assign(reinterpret_cast<const char *>(text), length);
+    state->rewritten.reserve(length + PF_JSON_PADDING);
+    if (replace_long_numbers(state->rewritten))
+      error = state->parser.parse(state->rewritten.data(), length, false).get(root);
+  }
+  if (error) return status_of(error, text, length);
+  return append(*state, root) ? PF_JSON_OK : PF_JSON_REPEATED_KEY;
+}
+
+const pf_json_token *pf_json_tokens(const pf_json_parser *parser, size_t *count) {
+  *count = parser->tokens.size();
+  return parser->tokens.data();
+}
+
+const uint8_t *pf_json_repeated_key(const pf_json_parser *parser, size_t *length) {
+  *length = parser->repeated_key.size();
+  return reinterpret_cast<const uint8_t *>(parser->repeated_key.data());
+}
+
+bool pf_is_utf8(const uint8_t *text, size_t length) {
+  return simdjson::validate_utf8(reinterpret_cast<const char *>(text), length);
+}
+}

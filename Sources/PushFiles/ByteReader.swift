@@ -1,0 +1,95 @@
+internal import CPushFiles
+internal import Glibc
+
+/// The bytes of a file, unpacked if its name ends in `.gz`; `-` is standard input.
+@safe
+final class ByteReader {
+  let path: String
+  private let descriptor: Int32
+  private let gzip: OpaquePointer?
+  private let packed: UnsafeMutableRawBufferPointer
+  private var packedRange = 0..<0
+  private var reachedEnd = false
+  /// Whether the bytes read so far end where a gzip member ends.
+  private var atMemberEnd = false
+  /// Bytes of the file itself that have been read.
+  private(set) var bytesRead: Int64 = 0
+  /// Bytes of the file itself; nil when it is no regular file.
+  let byteCount: Int64?
+
+  private static let packedCapacity = 256 * 1024
+
+  init(path: String) throws(FileProblem.Problem) {
+    self.path = path
+    descriptor = path == "-" ? STDIN_FILENO : unsafe open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw .cannotOpen(Self.systemMessage()) }
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0 else { throw .cannotOpen(Self.systemMessage()) }
+    let kind = status.st_mode & S_IFMT
+    if kind == S_IFDIR {
+      if path != "-" { close(descriptor) }
+      throw .isDirectory
+    }
+    byteCount = kind == S_IFREG ? Int64(status.st_size) : nil
+    unsafe gzip = path.hasSuffix(".gz") ? pf_gzip_create() : nil
+    unsafe packed = .allocate(byteCount: Self.packedCapacity, alignment: 64)
+  }
+
+  deinit {
+    if path != "-" { close(descriptor) }
+    unsafe packed.deallocate()
+    if let gzip = unsafe gzip { unsafe pf_gzip_destroy(gzip) }
+  }
+
+  /// Reads up to the whole of `buffer`.
+  ///
+  /// - Returns: how many bytes; 0 at the end of the file.
+  func read(into buffer: UnsafeMutableRawBufferPointer) throws(FileProblem.Problem) -> Int {
+    guard let gzip = unsafe gzip else { return try unsafe readFile(into: buffer) }
+    guard let output = buffer.baseAddress else { return 0 }
+    while true {
+      if packedRange.isEmpty, !reachedEnd {
+        let count = try unsafe readFile(into: packed)
+        packedRange = 0..<count
+        reachedEnd = count == 0
+      }
+      var inputUsed = 0
+      var outputUsed = 0
+      let range = packedRange
+      let input = unsafe packed.baseAddress! + range.lowerBound
+      let status = unsafe pf_gzip_inflate(
+        gzip, input.assumingMemoryBound(to: UInt8.self), range.count, &inputUsed,
+        output.assumingMemoryBound(to: UInt8.self), buffer.count, &outputUsed)
+      packedRange = (range.lowerBound + inputUsed)..<range.upperBound
+      switch status {
+      case PF_GZIP_MORE: atMemberEnd = false
+      case PF_GZIP_AT_END: atMemberEnd = true
+      case PF_GZIP_NOT_GZIP: throw .notGzip
+      case PF_GZIP_TRAILING: throw .gzipTrailing
+      case PF_GZIP_NO_MEMORY: throw .cannotRead("out of memory")
+      default: throw .gzipCorrupt
+      }
+      if outputUsed > 0 { return outputUsed }
+      if reachedEnd {
+        if bytesRead == 0 { throw .isEmpty }
+        guard atMemberEnd else { throw .gzipTruncated }
+        return 0
+      }
+    }
+  }
+
+  private func readFile(
+    into buffer: UnsafeMutableRawBufferPointer
+  ) throws(FileProblem.Problem) -> Int {
+    while true {
+      let count = unsafe Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+      if count >= 0 {
+        bytesRead += Int64(count)
+        return count
+      }
+      if errno != EINTR { throw .cannotRead(Self.systemMessage()) }
+    }
+  }
+
+  static func systemMessage() -> String { unsafe String(cString: strerror(errno)) }
+}

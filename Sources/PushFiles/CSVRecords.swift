@@ -1,0 +1,111 @@
+internal import PushRules
+
+extension CSVRow {
+  func identifier(_ column: Int) -> Identifier? { text(column).map { Identifier($0) } }
+
+  func instant(_ column: Int, _ field: String) throws(FileProblem.Problem) -> Instant? {
+    guard let text = text(column) else { return nil }
+    guard let instant = Instant(text: text) else { throw .notAnInstant(field, value: text) }
+    return instant
+  }
+
+  func flag(_ column: Int, _ field: String) throws(FileProblem.Problem) -> Bool? {
+    switch text(column) {
+    case nil: return nil
+    case "1", "true": return true
+    case "0", "false": return false
+    case let other?:
+      throw .unknownValue(field, value: other, allowed: ["1", "0", "true", "false"])
+    }
+  }
+
+  func level(
+    _ column: Int, _ field: String, _ uses: inout RuleUse
+  ) throws(FileProblem.Problem) -> NotificationLevel {
+    guard let text = text(column) else { return .unset }
+    if let number = Int64(text), "\(number)" == text {
+      let level = try TextValue.level(rongCloudNumber: number, field)
+      uses.note(.rongcloud, "the level \(number) of \"\(field)\"")
+      return level
+    }
+    return try TextValue.level(text, field, &uses)
+  }
+
+  /// The items of a `;`-separated list, empty ones dropped; nil for an empty cell.
+  func identifiers(_ column: Int) -> [Identifier]? {
+    text(column)?.utf8.split(separator: UInt8(ascii: ";")).map { Identifier(String($0)!) }
+  }
+}
+
+/// users.csv
+enum UserColumns {
+  static let names = [
+    "id", "level", "quietStart", "quietEnd", "timeZone", "mutedUntil", "quietSpanMinutes",
+    "quietLevel", "quietTimeZone",
+  ]
+
+  static func record(
+    _ row: CSVRow, _ zones: inout ZoneNames
+  ) throws(FileProblem.Problem) -> SettingsRecord {
+    var uses = RuleUse()
+    guard let id = row.identifier(0) else { throw .missingField("id") }
+    var user = UserSettings()
+    user.level = try row.level(1, "level", &uses)
+    if row.text(1) != nil { uses.note(.easemob, "a user's \"level\"") }
+    if let zone = row.text(4) { user.timeZone = try zones.check(zone, "timeZone") }
+    if let mutedUntil = try row.instant(5, "mutedUntil") {
+      uses.note(.easemob, "\"mutedUntil\"")
+      user.mutedUntil = mutedUntil
+    }
+    user.quietHours = try quietHours(row, &uses, &zones)
+    return SettingsRecord(.user(id, user), uses)
+  }
+
+  private static func quietHours(
+    _ row: CSVRow, _ uses: inout RuleUse, _ zones: inout ZoneNames
+  ) throws(FileProblem.Problem) -> QuietHours? {
+    let start = row.text(2)
+    let end = row.text(3)
+    let spanText = row.text(6)
+    let level = try row.level(7, "quietLevel", &uses)
+    let zoneText = row.text(8)
+    if end != nil { uses.note(.easemob, "\"quietEnd\"") }
+    if spanText != nil { uses.note(.rongcloud, "\"quietSpanMinutes\"") }
+    if row.text(7) != nil { uses.note(.rongcloud, "\"quietLevel\"") }
+    if zoneText != nil { uses.note(.rongcloud, "\"quietTimeZone\"") }
+    guard spanText != nil || row.text(7) != nil || zoneText != nil else {
+      return try TextValue.interval(start: start ?? "", end: end ?? "")
+    }
+    guard let start else { throw .missingField("quietStart") }
+    guard let spanText else { throw .missingField("quietSpanMinutes") }
+    guard let span = Int64(spanText) else {
+      throw .wrongType("quietSpanMinutes", expected: "a whole number")
+    }
+    guard (0...1439).contains(span) else {
+      throw .outOfRange("quietSpanMinutes", value: spanText, range: "0...1439")
+    }
+    var zone: String?
+    if let zoneText { zone = try zones.check(zoneText, "quietTimeZone") }
+    return try TextValue.span(start: start, spanMinutes: Int(span), level: level, timeZone: zone)
+  }
+}
+
+/// members.csv
+enum MemberColumns {
+  static let names = ["conversation", "user", "level", "mutedUntil", "since"]
+
+  static func record(_ row: CSVRow) throws(FileProblem.Problem) -> SettingsRecord {
+    var uses = RuleUse()
+    guard let conversation = row.identifier(0) else { throw .missingField("conversation") }
+    guard let user = row.identifier(1) else { throw .missingField("user") }
+    var member = MemberSettings(level: try row.level(2, "level", &uses))
+    if let mutedUntil = try row.instant(3, "mutedUntil") {
+      uses.note(.easemob, "\"mutedUntil\"")
+      member.mutedUntil = mutedUntil
+    }
+    let since = try row.instant(4, "since")
+    member.since = since ?? .zero
+    return SettingsRecord(
+      .member(conversation: conversation, user: user, member, saidSince: since != nil), uses)
+  }
+}

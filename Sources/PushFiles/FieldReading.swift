@@ -1,0 +1,183 @@
+internal import CPushFiles
+internal import PushRules
+internal import QuietTime
+
+/// What a record says that only one rule set knows: the first such thing for each.
+///
+/// A line is read before the rules may be known, as the app's record can come last. So a reader
+/// notes what belongs to whom, and whoever knows the rules decides.
+struct RuleUse {
+  private(set) var easemob: String?
+  private(set) var rongcloud: String?
+
+  mutating func note(_ rules: RuleSet, _ what: @autoclosure () -> String) {
+    switch rules {
+    case .easemob: if easemob == nil { easemob = what() }
+    case .rongcloud: if rongcloud == nil { rongcloud = what() }
+    }
+  }
+
+  /// What does not belong under `rules`, if anything.
+  func foreign(to rules: RuleSet) -> FileProblem.Problem? {
+    switch rules {
+    case .easemob: rongcloud.map { .fieldOfOtherRules($0, .rongcloud) }
+    case .rongcloud: easemob.map { .fieldOfOtherRules($0, .easemob) }
+    }
+  }
+
+  var isEmpty: Bool { easemob == nil && rongcloud == nil }
+}
+
+/// Time zone names that were checked before, so that equal ones share their characters.
+struct ZoneNames {
+  private var checked: [String: String] = [:]
+
+  mutating func check(_ text: String, _ field: String) throws(FileProblem.Problem) -> String {
+    if let name = checked[text] { return name }
+    guard ZoneTable.isName(text) else { throw .unknownTimeZone(field, value: text) }
+    checked[text] = text
+    return text
+  }
+}
+
+extension JSONValue {
+  func text(_ field: String) throws(FileProblem.Problem) -> String {
+    guard let string else { throw .wrongType(field, expected: "a string") }
+    return string
+  }
+
+  func identifier(_ field: String) throws(FileProblem.Problem) -> Identifier {
+    let text = try text(field)
+    if text.isEmpty { throw .emptyID(field) }
+    return Identifier(text)
+  }
+
+  func flag(_ field: String) throws(FileProblem.Problem) -> Bool {
+    guard let bool else { throw .wrongType(field, expected: "true or false") }
+    return bool
+  }
+
+  func whole(
+    _ field: String, in range: ClosedRange<Int64>
+  ) throws(FileProblem.Problem) -> Int64 {
+    guard number != nil else { throw .wrongType(field, expected: "a whole number") }
+    guard let integer else { throw .wrongType(field, expected: "a whole number") }
+    guard range.contains(integer) else {
+      throw .outOfRange(
+        field, value: "\(integer)", range: "\(range.lowerBound)...\(range.upperBound)")
+    }
+    return integer
+  }
+
+  func instant(_ field: String) throws(FileProblem.Problem) -> Instant {
+    if let integer {
+      guard let instant = Instant(exactMilliseconds: integer) else {
+        throw .notAnInstant(field, value: "\(integer)")
+      }
+      return instant
+    }
+    if let string {
+      guard let instant = Instant(rfc3339: string) else {
+        throw .notAnInstant(field, value: "\"\(string)\"")
+      }
+      return instant
+    }
+    if let number { throw .notAnInstant(field, value: "\(number)") }
+    throw .wrongType(field, expected: "an instant, a whole number or an RFC 3339 string")
+  }
+
+  func choice<Value: RawRepresentable<String> & CaseIterable>(
+    _ field: String, _ type: Value.Type = Value.self
+  ) throws(FileProblem.Problem) -> Value {
+    try TextValue.choice(text(field), field)
+  }
+
+  func object(_ field: String) throws(FileProblem.Problem) -> JSONFields {
+    guard kind == PF_JSON_OBJECT else { throw .wrongType(field, expected: "an object") }
+    return fields
+  }
+
+  func identifiers(_ field: String) throws(FileProblem.Problem) -> [Identifier] {
+    guard kind == PF_JSON_ARRAY else { throw .wrongType(field, expected: "an array of strings") }
+    var ids: [Identifier] = []
+    for item in items {
+      guard item.string != nil else {
+        throw .wrongType(field, expected: "an array of strings")
+      }
+      ids.append(try item.identifier(field))
+    }
+    return ids
+  }
+
+  func level(_ field: String, _ uses: inout RuleUse) throws(FileProblem.Problem) -> NotificationLevel
+  {
+    if let integer {
+      let level = try TextValue.level(rongCloudNumber: integer, field)
+      uses.note(.rongcloud, "the level \(integer) of \"\(field)\"")
+      return level
+    }
+    guard let string else { throw .wrongType(field, expected: "a level") }
+    return try TextValue.level(string, field, &uses)
+  }
+}
+
+/// Values whose text is the same in JSON strings and CSV cells.
+enum TextValue {
+  static func choice<Value: RawRepresentable<String> & CaseIterable>(
+    _ text: String, _ field: String, _ type: Value.Type = Value.self
+  ) throws(FileProblem.Problem) -> Value {
+    guard let value = Value(rawValue: text) else {
+      throw .unknownValue(field, value: text, allowed: Value.allCases.map(\.rawValue))
+    }
+    return value
+  }
+
+  /// A level by its name in files, or in Easemob's spelling.
+  static func level(
+    _ text: String, _ field: String, _ uses: inout RuleUse
+  ) throws(FileProblem.Problem) -> NotificationLevel {
+    if let level = NotificationLevel.named(text) {
+      if !level.exists(under: .easemob) {
+        uses.note(.rongcloud, "the level \"\(text)\" of \"\(field)\"")
+      }
+      return level
+    }
+    guard let level = NotificationLevel.easemobSpelling(text) else {
+      throw .unknownValue(field, value: text, allowed: NotificationLevel.allCases.map(\.name))
+    }
+    uses.note(.easemob, "the level \"\(text)\" of \"\(field)\"")
+    return level
+  }
+
+  static func level(
+    rongCloudNumber number: Int64, _ field: String
+  ) throws(FileProblem.Problem) -> NotificationLevel {
+    do throws(SettingsWriteError) {
+      return try NotificationLevel(rongCloudNumber: number)
+    } catch {
+      throw .refused(field, error)
+    }
+  }
+
+  static func interval(
+    start: String, end: String
+  ) throws(FileProblem.Problem) -> QuietHours? {
+    do throws(SettingsWriteError) {
+      return try QuietInterval.parse(start: start, end: end).map { .interval($0) }
+    } catch {
+      throw .refused("quietHours", error)
+    }
+  }
+
+  static func span(
+    start: String, spanMinutes: Int, level: NotificationLevel, timeZone: String?
+  ) throws(FileProblem.Problem) -> QuietHours? {
+    do throws(SettingsWriteError) {
+      return try QuietSpan.parse(
+        start: start, spanMinutes: spanMinutes, level: level, timeZone: timeZone
+      ).map { .span($0) }
+    } catch {
+      throw .refused("quietHours", error)
+    }
+  }
+}

@@ -1,0 +1,144 @@
+public import PushRules
+
+/// What is wrong with a file that a user handed in: where, and what.
+///
+/// Printed it is one line, `FILE:LINE: what is wrong`. ``code`` is stable; the text may be reworded.
+public struct FileProblem: Error, Hashable, Sendable {
+  public let file: String
+  /// The 1-based line, of a CSV record its first; nil where there is none, like in a missing file.
+  public let line: Int?
+  public let problem: Problem
+
+  public init(file: String, line: Int?, problem: Problem) {
+    self.file = file
+    self.line = line
+    self.problem = problem
+  }
+
+  /// What is wrong, apart from where.
+  public enum Problem: Error, Hashable, Sendable {
+    // The file
+    case cannotOpen(String)
+    case cannotRead(String)
+    case isDirectory
+    case isEmpty
+    case notGzip
+    case gzipTruncated
+    case gzipCorrupt
+    case gzipTrailing
+    case unknownFileKind
+    // The line
+    case tooLong
+    case notUTF8
+    case byteOrderMark
+    case truncatedJSON
+    case notJSON
+    case tooDeep
+    case repeatedKey(String)
+    case notAnObject
+    case strayQuote
+    case openQuote
+    case loneReturn
+    case unknownColumn(String)
+    case repeatedColumn(String)
+    case missingColumn(String)
+    case cellCount(found: Int, expected: Int)
+    // The record
+    case unknownKind(String)
+    case unknownField(String)
+    case missingField(String)
+    case wrongType(String, expected: String)
+    case emptyID(String)
+    case unknownValue(String, value: String, allowed: [String])
+    case outOfRange(String, value: String, range: String)
+    case notAnInstant(String, value: String)
+    case unknownTimeZone(String, value: String)
+    case refused(String, SettingsWriteError)
+    case fieldOfOtherRules(String, RuleSet)
+    case secondApp
+    case repeatedDevice(String)
+    // Between records
+    case parentMissing(String)
+    case parentNotGroup(String)
+    case sinceInThread(String)
+    case notInParent(user: String, parent: String)
+    case channelsOutsideUltraGroup(String)
+  }
+
+  /// Whether reading can go on behind this line.
+  public var isOfOneLine: Bool {
+    switch problem {
+    case .cannotOpen, .cannotRead, .isDirectory, .isEmpty, .notGzip, .gzipTruncated, .gzipCorrupt,
+      .gzipTrailing, .unknownFileKind, .openQuote, .unknownColumn, .repeatedColumn, .missingColumn:
+      false
+    default: true
+    }
+  }
+}
+
+extension FileProblem: CustomStringConvertible {
+  public var description: String {
+    "\(file):" + (line.map { "\($0):" } ?? "") + " \(problem)"
+  }
+}
+
+extension FileProblem.Problem: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .cannotOpen(let why): "cannot be opened: \(why)"
+    case .cannotRead(let why): "cannot be read: \(why)"
+    case .isDirectory: "is a directory; name a file"
+    case .isEmpty: "the file is empty"
+    case .notGzip: "is not gzip data, although its name ends in .gz"
+    case .gzipTruncated: "the gzip data ends too early; the file was cut off"
+    case .gzipCorrupt: "the gzip data is damaged"
+    case .gzipTrailing: "something that is no gzip data follows the gzip data"
+    case .unknownFileKind:
+      "is neither NDJSON nor CSV by its name; it must end in .ndjson, .jsonl, .json or .csv, "
+        + "with or without .gz"
+    case .tooLong: "the line is longer than \(LineReader.maximumLineBytes) bytes"
+    case .notUTF8: "the line is not UTF-8"
+    case .byteOrderMark: "the file begins with a byte order mark, which NDJSON does not have"
+    case .truncatedJSON: "the JSON ends too early; the line was cut off"
+    case .notJSON: "the line is not JSON"
+    case .tooDeep: "the JSON is nested too deeply"
+    case .repeatedKey(let key): "the key \"\(key)\" is repeated in one object"
+    case .notAnObject: "the line is not a JSON object"
+    case .strayQuote: "a quote stands where none may; quote the whole cell and double its quotes"
+    case .openQuote: "a quoted cell is never closed"
+    case .loneReturn: "a carriage return without a line feed ends a row"
+    case .unknownColumn(let name): "unknown column \"\(name)\""
+    case .repeatedColumn(let name): "the column \"\(name)\" is repeated"
+    case .missingColumn(let name): "the column \"\(name)\" is missing"
+    case .cellCount(let found, let expected):
+      "\(found) cells in a row of \(expected) columns"
+    case .unknownKind(let kind):
+      "unknown kind \"\(kind)\"; the kinds are app, user, conversation and member"
+    case .unknownField(let name): "unknown field \"\(name)\""
+    case .missingField(let name): "the field \"\(name)\" is missing"
+    case .wrongType(let name, let expected): "\"\(name)\" must be \(expected)"
+    case .emptyID(let name): "\"\(name)\" must not be empty"
+    case .unknownValue(let name, let value, let allowed):
+      "\"\(name)\" cannot be \"\(value)\"; it is one of \(allowed.joined(separator: ", "))"
+    case .outOfRange(let name, let value, let range): "\"\(name)\": \(value) is not in \(range)"
+    case .notAnInstant(let name, let value):
+      "\"\(name)\": \(value) is not an instant; give Unix milliseconds, 0 to 9007199254740991, "
+        + "or an RFC 3339 time with an offset or Z"
+    case .unknownTimeZone(let name, let value):
+      "\"\(name)\": \"\(value)\" is not a time zone of the IANA database"
+    case .refused(let name, let error): "\"\(name)\": \(error)"
+    case .fieldOfOtherRules(let name, let rules):
+      "\(name) belongs to \(rules.rawValue), but the rules are \(rules.other.rawValue)"
+    case .secondApp: "a second app; there is at most one"
+    case .repeatedDevice(let id): "the device \"\(id)\" is listed twice"
+    case .parentMissing(let parent): "the parent \"\(parent)\" is not a known conversation"
+    case .parentNotGroup(let parent): "the parent \"\(parent)\" is not a group"
+    case .sinceInThread(let conversation):
+      "\"since\" cannot be said in \"\(conversation)\", a thread: its recipients are its parent's"
+    case .notInParent(let user, let parent):
+      "\"\(user)\" is not a member of \"\(parent)\", the thread's parent"
+    case .channelsOutsideUltraGroup(let conversation):
+      "\"channels\" cannot be said in \"\(conversation)\", which is no ultra group"
+    }
+  }
+}

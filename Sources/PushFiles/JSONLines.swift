@@ -1,0 +1,167 @@
+internal import CPushFiles
+internal import Glibc
+
+/// The JSON objects of an NDJSON file, one a line; blank lines are passed over.
+@safe
+final class JSONLines {
+  private let lines: LineReader
+  private let parser: OpaquePointer
+  private var isFirst = true
+
+  init(path: String) throws(FileProblem.Problem) {
+    lines = try LineReader(path: path)
+    guard let parser = unsafe pf_json_create() else { throw .cannotRead("out of memory") }
+    unsafe self.parser = unsafe parser
+  }
+
+  deinit { unsafe pf_json_destroy(parser) }
+
+  var lineNumber: Int { lines.lineNumber }
+  var bytes: ByteReader { lines.bytes }
+
+  /// The next object, valid until the next call; nil at the end of the file.
+  func next() throws(FileProblem.Problem) -> JSONValue? {
+    while let line = try unsafe lines.next() {
+      if isFirst {
+        isFirst = false
+        if unsafe line.starts(with: [0xEF, 0xBB, 0xBF]) { throw .byteOrderMark }
+      }
+      if unsafe isBlank(line) { continue }
+      return try unsafe parse(line)
+    }
+    return nil
+  }
+
+  private func isBlank(_ line: UnsafeRawBufferPointer) -> Bool {
+    // Nearly every line begins with a brace, so this looks at one byte.
+    unsafe line.allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
+  }
+
+  private func parse(_ line: UnsafeRawBufferPointer) throws(FileProblem.Problem) -> JSONValue {
+    let text = unsafe line.baseAddress?.assumingMemoryBound(to: UInt8.self)
+    switch unsafe pf_json_parse(parser, text, line.count) {
+    case PF_JSON_OK: break
+    case PF_JSON_INVALID_UTF8: throw .notUTF8
+    case PF_JSON_TRUNCATED: throw .truncatedJSON
+    case PF_JSON_TOO_DEEP: throw .tooDeep
+    case PF_JSON_NO_MEMORY: throw .cannotRead("out of memory")
+    case PF_JSON_REPEATED_KEY:
+      var length = 0
+      let key = unsafe pf_json_repeated_key(parser, &length)
+      throw unsafe .repeatedKey(
+        String(decoding: UnsafeBufferPointer(start: key, count: length), as: UTF8.self))
+    default: throw .notJSON
+    }
+    var count = 0
+    guard let first = unsafe pf_json_tokens(parser, &count) else { throw .notJSON }
+    let value = unsafe JSONValue(token: first)
+    guard value.kind == PF_JSON_OBJECT else { throw .notAnObject }
+    return value
+  }
+}
+
+/// A value of the line that was parsed last.
+///
+/// SAFETY: it points into the parser's memory and is valid until the next line is parsed. It never
+/// leaves this module, and every reader in it takes what it needs before it asks for another line.
+@safe
+struct JSONValue {
+  private let token: UnsafePointer<pf_json_token>
+
+  init(token: UnsafePointer<pf_json_token>) { unsafe self.token = unsafe token }
+
+  var kind: pf_json_kind { unsafe token.pointee.kind }
+  var isNull: Bool { kind == PF_JSON_NULL }
+
+  /// The bytes of a string.
+  fileprivate var stringBytes: UnsafeBufferPointer<UInt8> {
+    unsafe UnsafeBufferPointer(start: token.pointee.string, count: Int(token.pointee.length))
+  }
+
+  /// The text of a string; nil for another kind.
+  var string: String? {
+    guard kind == PF_JSON_STRING else { return nil }
+    return unsafe String(decoding: stringBytes, as: UTF8.self)
+  }
+
+  /// The value of a number that is written as an integer; nil for another.
+  var integer: Int64? {
+    kind == PF_JSON_INTEGER ? unsafe token.pointee.integer : nil
+  }
+
+  /// The value of any number; nil for another kind.
+  var number: Double? {
+    switch kind {
+    case PF_JSON_INTEGER: Double(unsafe token.pointee.integer)
+    case PF_JSON_NUMBER: unsafe token.pointee.number
+    default: nil
+    }
+  }
+
+  var bool: Bool? {
+    switch kind {
+    case PF_JSON_TRUE: true
+    case PF_JSON_FALSE: false
+    default: nil
+    }
+  }
+
+  /// The members of an object that are not null; null means absent, everywhere.
+  var fields: JSONFields {
+    unsafe JSONFields(place: token + 1, end: token + Int(token.pointee.length))
+  }
+
+  /// The items of an array.
+  var items: JSONItems {
+    unsafe JSONItems(place: token + 1, end: token + Int(token.pointee.length))
+  }
+}
+
+/// The name of a member.
+@safe
+struct JSONKey {
+  fileprivate let value: JSONValue
+  var text: String { value.string ?? "" }
+
+  static func ~= (name: StaticString, key: JSONKey) -> Bool {
+    let bytes = unsafe key.value.stringBytes
+    return unsafe bytes.count == name.utf8CodeUnitCount
+      && memcmp(bytes.baseAddress!, name.utf8Start, bytes.count) == 0
+  }
+}
+
+@safe
+struct JSONFields: Sequence, IteratorProtocol {
+  fileprivate var place: UnsafePointer<pf_json_token>
+  fileprivate let end: UnsafePointer<pf_json_token>
+
+  mutating func next() -> (key: JSONKey, value: JSONValue)? {
+    while unsafe place < end {
+      let key = unsafe JSONValue(token: place)
+      let value = unsafe JSONValue(token: place + 1)
+      unsafe place += 1 + Int((place + 1).pointee.length.forKind(value.kind))
+      if !value.isNull { return (key: JSONKey(value: key), value: value) }
+    }
+    return nil
+  }
+}
+
+@safe
+struct JSONItems: Sequence, IteratorProtocol {
+  fileprivate var place: UnsafePointer<pf_json_token>
+  fileprivate let end: UnsafePointer<pf_json_token>
+
+  mutating func next() -> JSONValue? {
+    guard unsafe place < end else { return nil }
+    let value = unsafe JSONValue(token: place)
+    unsafe place += Int(place.pointee.length.forKind(value.kind))
+    return value
+  }
+}
+
+extension UInt32 {
+  /// How many tokens a value is whose length field this is.
+  fileprivate func forKind(_ kind: pf_json_kind) -> UInt32 {
+    kind == PF_JSON_ARRAY || kind == PF_JSON_OBJECT ? self : 1
+  }
+}

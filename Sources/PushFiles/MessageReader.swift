@@ -1,0 +1,125 @@
+public import PushRules
+
+/// Reads messages one at a time from NDJSON or, by its name, CSV.
+///
+/// - Memory: one line, whatever the file's size.
+/// - Source: formats.md, "messages.ndjson" and "CSV".
+public final class MessageReader {
+  private enum Source {
+    case lines(JSONLines)
+    case table(CSVTable)
+  }
+
+  private let path: String
+  private let rules: RuleSet
+  private let source: Source
+  /// Records so far, from which a message without an id column has its number.
+  public private(set) var recordCount = 0
+
+  /// Opens a file of messages that are decided by `rules`.
+  ///
+  /// - Throws: a problem with the file itself or with a CSV header.
+  public init(path: String, rules: RuleSet) throws(FileProblem) {
+    self.path = path
+    self.rules = rules
+    let isCSV = FileKind(path: path) == .csv
+    do throws(FileProblem.Problem) {
+      source =
+        isCSV
+        ? .table(
+          try CSVTable(
+            path: path, columns: MessageColumns.names, required: MessageColumns.required))
+        : .lines(try JSONLines(path: path))
+    } catch {
+      let line: Int? =
+        switch error {
+        case .cannotOpen, .isDirectory: nil
+        default: 1
+        }
+      throw FileProblem(file: path, line: line, problem: error)
+    }
+  }
+
+  /// The next message; nil at the end of the file.
+  ///
+  /// - Throws: what is wrong with the next line. If ``FileProblem/isOfOneLine``, the call after goes
+  ///   on behind it.
+  public func next() throws(FileProblem) -> Message? {
+    do throws(FileProblem.Problem) {
+      switch source {
+      case .lines(let lines):
+        guard let line = try lines.next() else {
+          if recordCount == 0 { throw .isEmpty }
+          return nil
+        }
+        recordCount += 1
+        var uses = RuleUse()
+        let message = try MessageFields.read(line, &uses)
+        return try checked(message, uses)
+      case .table(let table):
+        do {
+          guard let row = try table.next() else { return nil }
+          recordCount += 1
+          var uses = RuleUse()
+          let message = try MessageColumns.read(
+            row, number: table.hasColumn(0) ? nil : recordCount, &uses)
+          return try checked(message, uses)
+        }
+      }
+    } catch {
+      if case .isEmpty = error { throw FileProblem(file: path, line: 1, problem: error) }
+      let problem = FileProblem(file: path, line: lineNumber, problem: error)
+      countIfUnread(problem)
+      throw problem
+    }
+  }
+
+  /// The share of the file's bytes that has been read, 0...1; nil when its size is not known.
+  public var progress: Double? {
+    let bytes =
+      switch source {
+      case .lines(let lines): lines.bytes
+      case .table(let table): table.bytes
+      }
+    return bytes.byteCount.flatMap { $0 > 0 ? Double(bytes.bytesRead) / Double($0) : nil }
+  }
+
+  private var lineNumber: Int {
+    switch source {
+    case .lines(let lines): lines.lineNumber
+    case .table(let table): table.lineNumber
+    }
+  }
+
+  private func checked(
+    _ message: Message, _ uses: RuleUse
+  ) throws(FileProblem.Problem) -> Message {
+    if let foreign = uses.foreign(to: rules) { throw foreign }
+    return message
+  }
+
+  /// A record that could not be taken apart is one all the same: those after it keep their numbers.
+  private func countIfUnread(_ problem: FileProblem) {
+    switch problem.problem {
+    case .cellCount, .notUTF8, .strayQuote, .loneReturn, .tooLong, .truncatedJSON, .notJSON,
+      .tooDeep, .repeatedKey, .notAnObject, .byteOrderMark:
+      recordCount += 1
+    default: break
+    }
+  }
+}
+
+/// What a file holds by its name.
+public enum FileKind: Sendable {
+  case ndjson, csv
+
+  /// nil for a name that says neither.
+  public static func named(_ path: String) -> FileKind? {
+    let name = path.hasSuffix(".gz") ? String(path.dropLast(3)) : path
+    if name.hasSuffix(".csv") { return .csv }
+    return [".ndjson", ".jsonl", ".json"].contains { name.hasSuffix($0) } ? .ndjson : nil
+  }
+
+  /// NDJSON unless the name says CSV.
+  public init(path: String) { self = Self.named(path) ?? .ndjson }
+}

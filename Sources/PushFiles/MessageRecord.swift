@@ -1,0 +1,190 @@
+internal import CPushFiles
+internal import PushRules
+
+/// messages.ndjson
+enum MessageFields {
+  static func read(
+    _ line: JSONValue, _ uses: inout RuleUse
+  ) throws(FileProblem.Problem) -> Message {
+    var id: Identifier?
+    var conversation: Identifier?
+    var at: Instant?
+    var message = Message(id: "", conversation: "", at: .zero)
+    for (key, value) in line.fields {
+      switch key {
+      case "id": id = try value.identifier("id")
+      case "conversation": conversation = try value.identifier("conversation")
+      case "at": at = try value.instant("at")
+      case "sender": message.sender = try value.identifier("sender")
+      case "mentions": message.mentions = try value.identifiers("mentions")
+      case "mentionsAll": message.mentionsAll = try value.flag("mentionsAll")
+      case "silent": message.silent = try value.flag("silent")
+      case "body": message.body = try value.choice("body")
+      case "sentAt": message.sentAt = try value.instant("sentAt")
+      case "reply", "replyTo": break
+      default:
+        let isKnown = try readEasemob(key, value, &message, &uses)
+        if !isKnown, try !readRongCloud(key, value, &message, &uses) {
+          throw .unknownField(key.text)
+        }
+      }
+    }
+    guard let id else { throw .missingField("id") }
+    guard let conversation else { throw .missingField("conversation") }
+    guard let at else { throw .missingField("at") }
+    message.id = id
+    message.conversation = conversation
+    message.at = at
+    return message
+  }
+
+  private static func readEasemob(
+    _ key: JSONKey, _ value: JSONValue, _ message: inout Message, _ uses: inout RuleUse
+  ) throws(FileProblem.Problem) -> Bool {
+    switch key {
+    case "force": message.force = try value.flag("force")
+    case "onlineOnly": message.onlineOnly = try value.flag("onlineOnly")
+    case "filter": message.filter = try filter(value)
+    case "ext": message.ext = EasemobExtension(try value.object("ext"))
+    default: return false
+    }
+    uses.note(.easemob, "\"\(key.text)\"")
+    return true
+  }
+
+  private static func readRongCloud(
+    _ key: JSONKey, _ value: JSONValue, _ message: inout Message, _ uses: inout RuleUse
+  ) throws(FileProblem.Problem) -> Bool {
+    switch key {
+    case "channel": message.channel = Identifier(try value.text("channel"))
+    case "isMentioned": message.isMentioned = try value.flag("isMentioned")
+    case "pushContent": message.pushContent = try value.text("pushContent")
+    case "persisted": message.persisted = try value.flag("persisted")
+    case "backlog": message.backlog = try value.flag("backlog")
+    default: return false
+    }
+    uses.note(.rongcloud, "\"\(key.text)\"")
+    return true
+  }
+
+  private static func filter(_ value: JSONValue) throws(FileProblem.Problem) -> DeviceFilter {
+    var filter = DeviceFilter()
+    for (key, value) in try value.object("filter") {
+      guard let list = DeviceFilter.list(named: key) else {
+        throw .unknownField("filter.\(key.text)")
+      }
+      filter[keyPath: list] = try value.identifiers("filter.\(key.text)")
+    }
+    return filter
+  }
+}
+
+extension DeviceFilter {
+  /// The list of one of the four keys of E-50; nil for another key.
+  fileprivate static func list(named key: JSONKey) -> WritableKeyPath<Self, [Identifier]>? {
+    switch key {
+    case "accept_device_id": \.acceptDeviceIDs
+    case "ignore_device_id": \.ignoreDeviceIDs
+    case "accept_notifier_name": \.acceptNotifierNames
+    case "ignore_notifier_name": \.ignoreNotifierNames
+    default: nil
+    }
+  }
+}
+
+/// `ext`: any JSON object, of which some keys are read; wrongly typed values in it are ignored.
+extension EasemobExtension {
+  init(_ fields: JSONFields) {
+    self.init()
+    for (key, value) in fields {
+      switch key {
+      case "em_at_list": atList = Self.atList(value)
+      case "em_force_notification": force = Self.isTrue(value)
+      case "em_ignore_notification": ignore = Self.isTrue(value)
+      case "em_push_filter": filter = Self.filter(value)
+      case "em_apns_ext":
+        guard value.kind == PF_JSON_OBJECT else { break }
+        for (key, value) in value.fields where "em_at_list" ~= key {
+          legacyAtList = Self.atList(value)
+        }
+      default: break
+      }
+    }
+  }
+
+  private static func atList(_ value: JSONValue) -> AtList {  // E-46
+    if let text = value.string { return .text(Identifier(text)) }
+    guard value.kind == PF_JSON_ARRAY else { return .unreadable }
+    return .ids(value.items.compactMap { $0.string.map { Identifier($0) } })
+  }
+
+  private static func isTrue(_ value: JSONValue) -> Bool {  // E-45
+    if let flag = value.bool { return flag }
+    if let number = value.number { return number == 1 }
+    return value.string.map { isTrue($0) } ?? false
+  }
+
+  private static func filter(_ value: JSONValue) -> DeviceFilter {  // E-50
+    var filter = DeviceFilter()
+    guard value.kind == PF_JSON_OBJECT else { return filter }
+    for (key, value) in value.fields where value.kind == PF_JSON_ARRAY {
+      guard let list = DeviceFilter.list(named: key) else { continue }
+      filter[keyPath: list] = value.items.compactMap { $0.string.map { Identifier($0) } }
+    }
+    return filter
+  }
+}
+
+/// messages.csv
+enum MessageColumns {
+  static let names = [
+    "id", "conversation", "channel", "sender", "at", "sentAt", "mentions", "mentionsAll",
+    "isMentioned", "force", "silent", "body", "pushContent", "persisted", "backlog", "reply",
+    "replyTo",
+  ]
+  static let required = ["conversation", "at"]
+
+  /// - Parameter number: the message's id when the file has no column of ids.
+  static func read(
+    _ row: CSVRow, number: Int?, _ uses: inout RuleUse
+  ) throws(FileProblem.Problem) -> Message {
+    guard let id = number.map({ Identifier("\($0)") }) ?? row.identifier(0) else {
+      throw .missingField("id")
+    }
+    guard let conversation = row.identifier(1) else { throw .missingField("conversation") }
+    guard let at = try row.instant(4, "at") else { throw .missingField("at") }
+    var message = Message(id: id, conversation: conversation, at: at, sender: row.identifier(3))
+    message.sentAt = try row.instant(5, "sentAt")
+    message.mentions = row.identifiers(6)
+    message.mentionsAll = try row.flag(7, "mentionsAll")
+    message.force = try row.flag(9, "force")
+    message.silent = try row.flag(10, "silent")
+    if let body = row.text(11) { message.body = try TextValue.choice(body, "body") }
+    if message.force != nil { uses.note(.easemob, "\"force\"") }
+    try readRongCloud(row, &message, &uses)
+    return message
+  }
+
+  private static func readRongCloud(
+    _ row: CSVRow, _ message: inout Message, _ uses: inout RuleUse
+  ) throws(FileProblem.Problem) {
+    if let channel = row.identifier(2) {
+      uses.note(.rongcloud, "\"channel\"")
+      message.channel = channel
+    }
+    message.isMentioned = try row.flag(8, "isMentioned")
+    if message.isMentioned != nil { uses.note(.rongcloud, "\"isMentioned\"") }
+    if let pushContent = row.text(12) {
+      uses.note(.rongcloud, "\"pushContent\"")
+      message.pushContent = pushContent
+    }
+    if let persisted = try row.flag(13, "persisted") {
+      uses.note(.rongcloud, "\"persisted\"")
+      message.persisted = persisted
+    }
+    if let backlog = try row.flag(14, "backlog") {
+      uses.note(.rongcloud, "\"backlog\"")
+      message.backlog = backlog
+    }
+  }
+}

@@ -1,0 +1,66 @@
+internal import PushRules
+
+extension AppSettings {
+  /// Reads `options`: those of decision-rules.md by name.
+  mutating func readOptions(
+    _ fields: JSONFields, _ uses: inout RuleUse
+  ) throws(FileProblem.Problem) {
+    for (key, value) in fields {
+      let name = "options.\(key.text)"
+      if try easemob.read(key, value, name) {
+        uses.note(.easemob, "the option \"\(key.text)\"")
+      } else if try rongcloud.read(key, value, name) {
+        uses.note(.rongcloud, "the option \"\(key.text)\"")
+      } else {
+        throw .unknownField(name)
+      }
+    }
+  }
+}
+
+/// Seconds that stay exact as milliseconds.
+private let secondsRange: ClosedRange<Int64> = 0...Instant.maximumMilliseconds
+
+extension EasemobOptions {
+  /// Reads an option; false when there is none of the name.
+  fileprivate mutating func read(
+    _ key: JSONKey, _ value: JSONValue, _ name: String
+  ) throws(FileProblem.Problem) -> Bool {
+    switch key {
+    case "zeroZeroMeans": zeroZeroMeans = try value.choice(name)
+    case "intervalEnd": intervalEnd = try value.choice(name)
+    case "forceScope": forceScope = try value.choice(name)
+    case "flagConflict": flagConflict = try value.choice(name)
+    case "atListAllInArray": atListAllInArray = try value.flag(name)
+    case "atListStringAsId": atListStringAsID = try value.flag(name)
+    case "atListIdCase": atListIDCase = try value.choice(name)
+    case "atListLegacyApnsExt": atListLegacyAPNsExt = try value.flag(name)
+    case "mentionBypassesDnd": mentionBypassesDND = try value.flag(name)
+    case "singleChatMentionOnly": singleChatMentionOnly = try value.choice(name)
+    case "pushTransparent": pushTransparent = try value.flag(name)
+    case "threadScope": threadScope = try value.choice(name)
+    case "expireSeconds": expireSeconds = try value.whole(name, in: secondsRange)
+    default: return false
+    }
+    return true
+  }
+}
+
+extension RongCloudOptions {
+  /// Reads an option; false when there is none of the name.
+  fileprivate mutating func read(
+    _ key: JSONKey, _ value: JSONValue, _ name: String
+  ) throws(FileProblem.Problem) -> Bool {
+    switch key {
+    case "singleMentionLevels": singleMentionLevels = try value.choice(name)
+    case "quietZero": quietZero = try value.choice(name)
+    case "ultraConversationLevel": ultraConversationLevel = try value.choice(name)
+    case "boundary": boundary = try value.choice(name)
+    case "span1439": span1439 = try value.choice(name)
+    case "mentionBypassesQuiet": mentionBypassesQuiet = try value.flag(name)
+    case "backgroundGraceSeconds": backgroundGraceSeconds = try value.whole(name, in: secondsRange)
+    default: return false
+    }
+    return true
+  }
+}

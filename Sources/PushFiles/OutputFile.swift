@@ -1,0 +1,111 @@
+internal import Glibc
+
+/// Why a result could not be written.
+public struct OutputProblem: Error, Hashable, Sendable, CustomStringConvertible {
+  public let target: String
+  /// What the system said.
+  public let reason: String
+
+  public var description: String { "cannot write \(target): \(reason)" }
+}
+
+/// Where results go: standard output, or a file that appears under its name only when it is
+/// complete.
+///
+/// A file is written under a temporary name beside its own and renamed by ``finish()``. What is
+/// there already and is no regular file, like `/dev/null` or a pipe, is written directly.
+public final class OutputFile {
+  private let descriptor: Int32
+  private let target: String
+  /// The temporary name, and the name it is to get; nil when it is written directly.
+  private let names: (temporary: String, final: String)?
+  private var buffer: [UInt8] = []
+  private var isOpen = true
+
+  private static let bufferSize = 256 * 1024
+
+  /// The name that is removed when the work is broken off; nil when there is none.
+  public var temporaryName: String? { names?.temporary }
+
+  /// Standard output.
+  public init() {
+    descriptor = STDOUT_FILENO
+    target = "standard output"
+    names = nil
+    buffer.reserveCapacity(Self.bufferSize + 4096)
+  }
+
+  /// A file; one of the same name is replaced by ``finish()``.
+  public init(path: String) throws(OutputProblem) {
+    target = path
+    var status = stat()
+    let exists = unsafe stat(path, &status) == 0
+    if exists, status.st_mode & S_IFMT != S_IFREG {
+      descriptor = unsafe open(path, O_WRONLY | O_CLOEXEC)
+      names = nil
+    } else {
+      let final = exists ? Self.resolved(path) : path
+      let temporary = "\(final).\(getpid()).part"
+      descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+      names = (temporary, final)
+    }
+    if descriptor < 0 {
+      throw OutputProblem(target: path, reason: ByteReader.systemMessage())
+    }
+    buffer.reserveCapacity(Self.bufferSize + 4096)
+  }
+
+  deinit { abandon() }
+
+  /// Appends bytes. They may be held back until ``finish()``.
+  public func write(_ bytes: some Sequence<UInt8>) throws(OutputProblem) {
+    buffer.append(contentsOf: bytes)
+    if buffer.count >= Self.bufferSize { try flush() }
+  }
+
+  /// Writes what was held back and gives the file its name.
+  public func finish() throws(OutputProblem) {
+    try flush()
+    guard let names else { return }
+    guard fsync(descriptor) == 0, close(descriptor) == 0 else { throw problem() }
+    isOpen = false
+    guard unsafe rename(names.temporary, names.final) == 0 else {
+      let problem = problem()
+      _ = unsafe unlink(names.temporary)
+      throw problem
+    }
+  }
+
+  /// Drops a file that is not finished.
+  public func abandon() {
+    guard isOpen, descriptor != STDOUT_FILENO, descriptor >= 0 else { return }
+    isOpen = false
+    close(descriptor)
+    if let names { _ = unsafe unlink(names.temporary) }
+  }
+
+  private func flush() throws(OutputProblem) {
+    var written = 0
+    while written < buffer.count {
+      let count = unsafe buffer.withUnsafeBytes { bytes in
+        unsafe Glibc.write(descriptor, bytes.baseAddress! + written, bytes.count - written)
+      }
+      if count >= 0 {
+        written += count
+      } else if errno != EINTR {
+        throw problem()
+      }
+    }
+    buffer.removeAll(keepingCapacity: true)
+  }
+
+  private func problem() -> OutputProblem {
+    OutputProblem(target: target, reason: ByteReader.systemMessage())
+  }
+
+  private static func resolved(_ path: String) -> String {
+    guard let real = unsafe realpath(path, nil) else { return path }
+    defer { unsafe free(real) }
+    return unsafe String(cString: real)
+  }
+}

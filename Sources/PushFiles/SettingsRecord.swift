@@ -1,0 +1,265 @@
+internal import CPushFiles
+internal import PushRules
+
+/// One line of settings, read, and what it says that only one rule set knows.
+struct SettingsRecord {
+  enum Value {
+    case app(AppSettings)
+    case user(Identifier, UserSettings)
+    case conversation(Identifier, ConversationSettings)
+    case member(conversation: Identifier, user: Identifier, MemberSettings, saidSince: Bool)
+  }
+
+  let value: Value
+  let uses: RuleUse
+
+  /// Reads a line of settings.ndjson.
+  init(
+    _ line: JSONValue, _ zones: inout ZoneNames
+  ) throws(FileProblem.Problem) {
+    var uses = RuleUse()
+    guard let kind = line.fields.first(where: { "kind" ~= $0.key })?.value else {
+      throw .missingField("kind")
+    }
+    switch try kind.text("kind") {
+    case "app": value = .app(try Self.app(line, &uses, &zones))
+    case "user": value = try Self.user(line, &uses, &zones)
+    case "conversation": value = try Self.conversation(line, &uses)
+    case "member": value = try Self.member(line, &uses)
+    case let other: throw .unknownKind(other)
+    }
+    self.uses = uses
+  }
+
+  init(_ value: Value, _ uses: RuleUse) {
+    self.value = value
+    self.uses = uses
+  }
+
+  // MARK: app
+
+  private static func app(
+    _ line: JSONValue, _ uses: inout RuleUse, _ zones: inout ZoneNames
+  ) throws(FileProblem.Problem) -> AppSettings {
+    var app = AppSettings()
+    for (key, value) in line.fields {
+      switch key {
+      case "kind": break
+      case "rules": app.rules = try value.choice("rules")
+      case "timeZone": app.timeZone = try zones.check(value.text("timeZone"), "timeZone")
+      case "devicePolicy":
+        uses.note(.easemob, "\"devicePolicy\"")
+        app.devicePolicy = try value.choice("devicePolicy")
+      case "advancedPush":
+        uses.note(.easemob, "\"advancedPush\"")
+        app.advancedPush = try value.flag("advancedPush")
+      case "level":
+        uses.note(.rongcloud, "the app's \"level\"")
+        app.level = try value.level("level", &uses)
+      case "messageNotification":
+        uses.note(.rongcloud, "\"messageNotification\"")
+        app.messageNotification = try value.flag("messageNotification")
+      case "options": try app.readOptions(value.object("options"), &uses)
+      default: throw .unknownField(key.text)
+      }
+    }
+    return app
+  }
+
+  // MARK: user
+
+  private static func user(
+    _ line: JSONValue, _ uses: inout RuleUse, _ zones: inout ZoneNames
+  ) throws(FileProblem.Problem) -> Value {
+    var id: Identifier?
+    var user = UserSettings()
+    for (key, value) in line.fields {
+      switch key {
+      case "kind": break
+      case "id": id = try value.identifier("id")
+      case "level":
+        uses.note(.easemob, "a user's \"level\"")
+        user.level = try value.level("level", &uses)
+      case "levels":
+        uses.note(.rongcloud, "\"levels\"")
+        for (kind, level) in try value.object("levels") {
+          let kind: ConversationKind = try TextValue.choice(kind.text, "levels")
+          guard kind.exists(under: .rongcloud) else {
+            throw .unknownField("levels.\(kind.rawValue)")
+          }
+          user.levels[kind] = try level.level("levels.\(kind.rawValue)", &uses)
+        }
+      case "quietHours": user.quietHours = try quietHours(value, &uses, &zones)
+      case "timeZone": user.timeZone = try zones.check(value.text("timeZone"), "timeZone")
+      case "mutedUntil":
+        uses.note(.easemob, "\"mutedUntil\"")
+        user.mutedUntil = try value.instant("mutedUntil")
+      case "pushWhenDesktopOnline":
+        uses.note(.rongcloud, "\"pushWhenDesktopOnline\"")
+        user.pushWhenDesktopOnline = try value.flag("pushWhenDesktopOnline")
+      case "localNotification":
+        uses.note(.rongcloud, "\"localNotification\"")
+        for (key, value) in try value.object("localNotification") {
+          switch key {
+          case "informationMissing":
+            user.localInformationMissing = try value.flag("informationMissing")
+          case "handledByApp": user.localHandledByApp = try value.flag("handledByApp")
+          default: throw .unknownField("localNotification.\(key.text)")
+          }
+        }
+      case "devices": user.devices = try devices(value)
+      default: throw .unknownField(key.text)
+      }
+    }
+    guard let id else { throw .missingField("id") }
+    return .user(id, user)
+  }
+
+  private static func quietHours(
+    _ value: JSONValue, _ uses: inout RuleUse, _ zones: inout ZoneNames
+  ) throws(FileProblem.Problem) -> QuietHours? {
+    var start: String?
+    var end: String?
+    var span: Int64?
+    var level = NotificationLevel.unset
+    var zone: String?
+    var isSpan = false
+    for (key, value) in try value.object("quietHours") {
+      switch key {
+      case "start": start = try value.text("quietHours.start")
+      case "end":
+        end = try value.text("quietHours.end")
+        uses.note(.easemob, "\"quietHours.end\"")
+      case "spanMinutes":
+        span = try value.whole("quietHours.spanMinutes", in: 0...1439)
+        uses.note(.rongcloud, "\"quietHours.spanMinutes\"")
+        isSpan = true
+      case "level":
+        uses.note(.rongcloud, "\"quietHours.level\"")
+        level = try value.level("quietHours.level", &uses)
+        isSpan = true
+      case "timeZone":
+        zone = try zones.check(value.text("quietHours.timeZone"), "quietHours.timeZone")
+        uses.note(.rongcloud, "\"quietHours.timeZone\"")
+        isSpan = true
+      default: throw .unknownField("quietHours.\(key.text)")
+      }
+    }
+    guard let start else { throw .missingField("quietHours.start") }
+    if !isSpan {
+      guard let end else { throw .missingField("quietHours.end") }
+      return try TextValue.interval(start: start, end: end)
+    }
+    guard let span else { throw .missingField("quietHours.spanMinutes") }
+    return try TextValue.span(start: start, spanMinutes: Int(span), level: level, timeZone: zone)
+  }
+
+  private static func devices(_ value: JSONValue) throws(FileProblem.Problem) -> [Device] {
+    guard value.kind == PF_JSON_ARRAY else {
+      throw .wrongType("devices", expected: "an array of objects")
+    }
+    var devices: [Device] = []
+    for item in value.items {
+      guard item.kind == PF_JSON_OBJECT else {
+        throw .wrongType("devices", expected: "an array of objects")
+      }
+      let device = try self.device(item)
+      if devices.contains(where: { $0.id == device.id }) { throw .repeatedDevice(device.id.text) }
+      devices.append(device)
+    }
+    return devices
+  }
+
+  private static func device(_ value: JSONValue) throws(FileProblem.Problem) -> Device {
+    var id: Identifier?
+    var device = Device.default
+    for (key, value) in value.fields {
+      switch key {
+      case "id": id = try value.identifier("devices.id")
+      case "type": device.kind = try value.choice("devices.type")
+      case "state": device.state = try value.choice("devices.state")
+      case "token": device.hasToken = try value.flag("devices.token")
+      case "notifier": device.notifier = try value.identifier("devices.notifier")
+      case "backgroundSince": device.backgroundSince = try value.instant("devices.backgroundSince")
+      default: throw .unknownField("devices.\(key.text)")
+      }
+    }
+    guard let id else { throw .missingField("devices.id") }
+    device.id = id
+    return device
+  }
+
+  // MARK: conversation and member
+
+  private static func conversation(
+    _ line: JSONValue, _ uses: inout RuleUse
+  ) throws(FileProblem.Problem) -> Value {
+    var id: Identifier?
+    var settings = ConversationSettings()
+    var saysDefaults: String?
+    for (key, value) in line.fields {
+      switch key {
+      case "kind": break
+      case "id": id = try value.identifier("id")
+      case "type":
+        settings.kind = try value.choice("type")
+        if let only = RuleSet.allCases.first(where: { !settings.kind.exists(under: $0.other) }) {
+          uses.note(only, "the conversation type \(settings.kind.rawValue)")
+        }
+      case "parent": settings.parent = try value.identifier("parent")
+      case "level":
+        uses.note(.rongcloud, "a conversation's \"level\"")
+        settings.level = try value.level("level", &uses)
+        saysDefaults = "level"
+      case "channels":
+        settings.channels = try channels(value, &uses)
+        saysDefaults = "channels"
+      default: throw .unknownField(key.text)
+      }
+    }
+    guard let id else { throw .missingField("id") }
+    if settings.kind == .thread, settings.parent == nil { throw .missingField("parent") }
+    if settings.kind != .thread, settings.parent != nil { throw .unknownField("parent") }
+    if let saysDefaults, settings.kind != .ultraGroup { throw .unknownField(saysDefaults) }
+    return .conversation(id, settings)
+  }
+
+  private static func channels(
+    _ value: JSONValue, _ uses: inout RuleUse
+  ) throws(FileProblem.Problem) -> [Identifier: NotificationLevel] {
+    uses.note(.rongcloud, "\"channels\"")
+    var channels: [Identifier: NotificationLevel] = [:]
+    for (key, value) in try value.object("channels") {
+      channels[Identifier(key.text)] = try value.level("channels.\(key.text)", &uses)
+    }
+    return channels
+  }
+
+  private static func member(
+    _ line: JSONValue, _ uses: inout RuleUse
+  ) throws(FileProblem.Problem) -> Value {
+    var conversation: Identifier?
+    var user: Identifier?
+    var member = MemberSettings()
+    var saidSince = false
+    for (key, value) in line.fields {
+      switch key {
+      case "kind": break
+      case "conversation": conversation = try value.identifier("conversation")
+      case "user": user = try value.identifier("user")
+      case "level": member.level = try value.level("level", &uses)
+      case "mutedUntil":
+        uses.note(.easemob, "\"mutedUntil\"")
+        member.mutedUntil = try value.instant("mutedUntil")
+      case "since":
+        member.since = try value.instant("since")
+        saidSince = true
+      case "channels": member.channels = try channels(value, &uses)
+      default: throw .unknownField(key.text)
+      }
+    }
+    guard let conversation else { throw .missingField("conversation") }
+    guard let user else { throw .missingField("user") }
+    return .member(conversation: conversation, user: user, member, saidSince: saidSince)
+  }
+}

@@ -1,0 +1,57 @@
+internal import PushRules
+
+/// The totals of a run, for people.
+enum SummaryTable {
+  static func text(_ messages: Int, _ counts: OutcomeCounts) -> String {
+    let decisions = counts.total
+    let pushes = counts.total(of: .push)
+    let locals = counts.total(of: .local)
+    var lines = [
+      "messages   \(left(grouped(messages), 14))",
+      "decisions  \(left(grouped(decisions), 14))",
+      "pushes     \(left(grouped(pushes), 14))  \(share(pushes, of: decisions))",
+    ]
+    if locals > 0 {
+      lines.append("local      \(left(grouped(locals), 14))  \(share(locals, of: decisions))")
+    }
+    lines += ["", row("action", "reason", "scope", "count", "share")]
+    for (outcome, count) in counts.nonZero.sorted(by: { $0.count > $1.count }) {
+      lines.append(
+        row(
+          outcome.action.name, outcome.reason.name, outcome.scope?.name ?? "-", grouped(count),
+          share(count, of: decisions)))
+    }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  private static func row(
+    _ action: String, _ reason: String, _ scope: String, _ count: String, _ share: String
+  ) -> String {
+    right(action, 8) + right(reason, 19) + right(scope, 16) + left(count, 14) + left(share, 10)
+  }
+
+  private static func share(_ count: Int, of total: Int) -> String {
+    guard total > 0 else { return "-" }
+    let tenths = Int((Double(count) * 1000 / Double(total)).rounded())
+    return "\(tenths / 10).\(tenths % 10) %"
+  }
+
+  /// Thousands apart, as `1,234,567`.
+  private static func grouped(_ number: Int) -> String {
+    var digits = Array(String(number))
+    var place = digits.count - 3
+    while place > 0 {
+      digits.insert(",", at: place)
+      place -= 3
+    }
+    return String(digits)
+  }
+
+  private static func left(_ text: String, _ width: Int) -> String {
+    String(repeating: " ", count: max(0, width - text.count)) + text
+  }
+
+  private static func right(_ text: String, _ width: Int) -> String {
+    text + String(repeating: " ", count: max(1, width - text.count))
+  }
+}

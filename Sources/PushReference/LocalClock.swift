@@ -1,0 +1,53 @@
+internal import Foundation
+internal import PushRules
+
+/// The wall clock of time zones, by Foundation's calendar.
+struct LocalClock {
+  private var calendars: [String: Calendar] = [:]
+
+  /// The second of the local day, 0 ..< 86,400. Milliseconds are dropped (§1).
+  ///
+  /// - Precondition: `zone` is a name that Foundation knows.
+  mutating func secondOfDay(at instant: Instant, in zone: String) -> Int {
+    let date = Date(timeIntervalSince1970: TimeInterval(instant.seconds))
+    let parts = calendar(of: zone).dateComponents([.hour, .minute, .second], from: date)
+    return parts.hour! * 3600 + parts.minute! * 60 + parts.second!
+  }
+
+  private mutating func calendar(of zone: String) -> Calendar {
+    if let calendar = calendars[zone] { return calendar }
+    guard let timeZone = TimeZone(identifier: zone) else {
+      preconditionFailure("\"\(zone)\" is not a time zone")
+    }
+    var calendar = Calendar(identifier: .gregorian)
+    calendar.timeZone = timeZone
+    calendars[zone] = calendar
+    return calendar
+  }
+}
+
+extension QuietInterval {
+  /// Whether a second of the local day is inside Easemob's quiet hours.
+  func contains(secondOfDay: Int, options: EasemobOptions) -> Bool {
+    let (start, end, now) = (Int(startMinute), Int(endMinute), secondOfDay / 60)
+    if start == 0, end == 0, options.zeroZeroMeans == .off { return false }  // E-32
+    if start == end { return true }  // E-31
+    if now == end { return options.intervalEnd == .inclusiveMinute }  // E-34
+    if start < end { return start <= now && now < end }
+    return start <= now || now < end  // E-30: until tomorrow
+  }
+}
+
+extension QuietSpan {
+  /// Whether a second of the local day is inside RongCloud's quiet hours.
+  func contains(secondOfDay: Int, options: RongCloudOptions) -> Bool {
+    if spanMinutes == 1439, options.span1439 == .allDay { return true }
+    let sinceStart = (secondOfDay - Int(startSecond) + 86_400) % 86_400
+    let span = Int(spanMinutes) * 60
+    switch options.boundary {
+    case .halfOpen: return sinceStart < span
+    case .closed: return sinceStart <= span
+    case .open: return 0 < sinceStart && sinceStart < span
+    }
+  }
+}

@@ -1,0 +1,137 @@
+public import PushRules
+
+/// The rules, written to be read: decision-rules.md §4 line by line.
+///
+/// This is the specification in code, against which everything faster is tested: plain
+/// dictionaries, one member at a time, Foundation's calendar for the time of day, no caches beyond a
+/// calendar a zone and a sorted list of members a conversation. It shares no decision code with the
+/// engine, so that one mistake cannot hide in both.
+///
+/// - Complexity: O(1) a member, about a microsecond; see ARCHITECTURE.md for the measured rate.
+public struct ReferenceEvaluator {
+  public let settings: FanoutSettings
+  private var sortedMembers: [Identifier: [UserIndex]] = [:]
+  var clock = LocalClock()
+
+  /// - Precondition: the time zones in `settings` are names that Foundation knows, and every thread
+  ///   has a parent; the file readers make sure of both.
+  public init(_ settings: FanoutSettings) { self.settings = settings }
+
+  /// Decides a message for every recipient, in the order of user ids.
+  ///
+  /// - Complexity: O(members).
+  public mutating func decide(
+    _ message: Message, each body: (UserIndex, Decision) throws -> Void
+  ) rethrows {
+    guard let conversation = settings.conversation(message.conversation) else { return }
+    let mentions = mentions(of: message, in: conversation)
+    for user in members(of: message.conversation, conversation) {
+      var trace = Trace(isRecording: false)
+      let decision = decide(message, conversation, mentions, for: user, &trace)
+      if let decision { try body(user, decision) }
+    }
+  }
+
+  /// Decides a message for one user.
+  ///
+  /// - Returns: nil when the user is no recipient: not a member, not yet a member, or the sender.
+  public mutating func decide(_ message: Message, for user: Identifier) -> Decision? {
+    var trace = Trace(isRecording: false)
+    return decide(message, for: user, &trace)
+  }
+
+  /// Every rule that is looked at for a message and a user, in order, and which one decides.
+  public mutating func explain(_ message: Message, for user: Identifier) -> Explanation {
+    var trace = Trace(isRecording: true)
+    let decision = decide(message, for: user, &trace)
+    return Explanation(
+      message: message.id, conversation: message.conversation, user: user, at: message.at,
+      steps: trace.steps ?? [], decision: decision)
+  }
+
+  // MARK: One recipient
+
+  private mutating func decide(
+    _ message: Message, for user: Identifier, _ trace: inout Trace
+  ) -> Decision? {
+    guard let conversation = settings.conversation(message.conversation) else {
+      trace.note(
+        "§4", "conversation", message.conversation.text, "unknown, so it has no recipients")
+      trace.markLast()
+      return nil
+    }
+    guard let index = settings.index(of: user) else {
+      trace.note("§4", "membership", "no", "an unknown user is not a recipient")
+      trace.markLast()
+      return nil
+    }
+    let mentions = mentions(of: message, in: conversation)
+    return decide(message, conversation, mentions, for: index, &trace)
+  }
+
+  private mutating func decide(
+    _ message: Message, _ conversation: ConversationSettings, _ mentions: Mentions,
+    for user: UserIndex, _ trace: inout Trace
+  ) -> Decision? {
+    let id = settings.id(of: user)
+    let own = settings.member(user, of: message.conversation)
+    let parent = conversation.parent.flatMap { settings.member(user, of: $0) }
+    // The recipients of a thread are its parent's members.
+    let membership = conversation.kind == .thread ? parent : own
+    trace.note(
+      "§4", "membership", yesNo(membership != nil),
+      membership == nil ? "not a recipient" : "a member of the conversation")
+    guard let membership else { return notRecipient(&trace) }
+    trace.note(
+      "§4", "member since", "\(membership.since.milliseconds)",
+      membership.since <= message.at ? "a recipient" : "not yet a member, not a recipient")
+    guard membership.since <= message.at else { return notRecipient(&trace) }
+    trace.note(
+      "§4.1", "sender", message.sender?.text ?? "none",
+      message.sender == id ? "the sender is not a recipient" : "somebody else")
+    guard message.sender != id else { return notRecipient(&trace) }  // 1
+
+    let recipient = Recipient(
+      user: settings.user(user), own: own ?? MemberSettings(), parent: parent ?? MemberSettings(),
+      classes: mentions.classes(for: id))
+    switch settings.app.rules {
+    case .easemob: return easemob(message, conversation, recipient, &trace)
+    case .rongcloud: return rongcloud(message, conversation, recipient, &trace)
+    }
+  }
+
+  private func notRecipient(_ trace: inout Trace) -> Decision? {
+    trace.markLast()
+    return nil
+  }
+
+  private func mentions(of message: Message, in conversation: ConversationSettings) -> Mentions {
+    switch settings.app.rules {
+    case .easemob: Mentions(easemob: message, options: settings.app.easemob)
+    case .rongcloud: Mentions(rongcloud: message, kind: conversation.kind)
+    }
+  }
+
+  /// The users that a conversation's messages may go to, in the order of user ids.
+  private mutating func members(
+    of id: Identifier, _ conversation: ConversationSettings
+  ) -> [UserIndex] {
+    if let members = sortedMembers[id] { return members }
+    let source = conversation.kind == .thread ? conversation.parent ?? id : id
+    let members = settings.members(of: source).keys.sorted()
+    sortedMembers[id] = members
+    return members
+  }
+}
+
+/// What is known of one recipient of one message.
+struct Recipient {
+  let user: UserSettings
+  /// The record in the message's own conversation.
+  let own: MemberSettings
+  /// The record in a thread's parent.
+  let parent: MemberSettings
+  let classes: MessageClasses
+
+  var isMentioned: Bool { classes.isMention }
+}

@@ -1,0 +1,48 @@
+/// One of a user's devices, as the push service knows it.
+public struct Device: Hashable, Sendable {
+  /// What the device is. Only a mobile one gets pushes under RongCloud.
+  public enum Kind: String, CaseIterable, Sendable {
+    case mobile, desktop, web
+  }
+
+  /// Whether it is connected. The raw value is its name in files.
+  public enum State: String, CaseIterable, Sendable {
+    /// Connected, in use.
+    case foreground
+    /// Connected, not in use. Online under Easemob (E-64); under RongCloud until the grace is over
+    ///
+    case background
+    /// Not connected.
+    case offline
+    /// Logged out. Still pushed to under Easemob if it kept its token (E-67), not under RongCloud
+    ///
+    case loggedOut
+    /// Kicked by another login: gets nothing and counts as neither online nor offline (E-66).
+    case kicked
+  }
+
+  public var id: Identifier
+  public var kind: Kind
+  public var state: State
+  /// Whether a push token is bound; without one there is nothing to push to (E-68).
+  public var hasToken: Bool
+  /// The name of the push certificate the token belongs to, for the message's filter (E-50).
+  public var notifier: Identifier?
+  /// Since when it is in the background; only RongCloud looks at it.
+  public var backgroundSince: Instant?
+
+  public init(
+    id: Identifier, kind: Kind = .mobile, state: State = .offline, hasToken: Bool = true,
+    notifier: Identifier? = nil, backgroundSince: Instant? = nil
+  ) {
+    self.id = id
+    self.kind = kind
+    self.state = state
+    self.hasToken = hasToken
+    self.notifier = notifier
+    self.backgroundSince = backgroundSince
+  }
+
+  /// What a user of whom no devices are said has: one offline phone with a token.
+  public static let `default` = Device(id: "default")
+}

@@ -1,0 +1,64 @@
+/// The id of a user, a conversation, a message, a device or a channel.
+///
+/// Two ids are the same only when their characters are the same, code point by code point. A plain
+/// `String` would call `"é"` and `"e\u{301}"` equal, because Swift compares text by canonical
+/// equivalence; an id is a key, not text, and is compared exactly.
+///
+/// - Memory: that of one `String`, 16 bytes, and its characters when there are more than 15.
+/// - Source: formats.md, "Values"; E-47 for the one place where case does not matter.
+public struct Identifier: Sendable {
+  /// The characters of the id, as they were given.
+  public let text: String
+
+  /// An id with these characters. Only a channel's may be empty.
+  public init(_ text: String) { self.text = text }
+
+  public var isEmpty: Bool { text.isEmpty }
+
+  /// The id by Unicode lower-casing, by which Easemob's mentions are compared (E-47).
+  ///
+  /// This is Unicode's default, language-independent mapping to lower case: each character by
+  /// itself, and a capital sigma that ends a word as the final sigma.
+  ///
+  /// - Complexity: O(n) in the number of characters.
+  public func lowercased() -> Identifier {
+    if text.utf8.allSatisfy({ $0 < 0x80 && !(0x41...0x5A).contains($0) }) { return self }
+    let scalars = Array(text.unicodeScalars)
+    var lowered = String.UnicodeScalarView()
+    for (index, scalar) in scalars.enumerated() {
+      if scalar == "\u{3A3}" {
+        lowered.append(Self.endsWord(at: index, in: scalars) ? "\u{3C2}" : "\u{3C3}")
+      } else {
+        lowered.append(contentsOf: scalar.properties.lowercaseMapping.unicodeScalars)
+      }
+    }
+    return Identifier(String(lowered))
+  }
+
+  /// Whether the sigma at `index` ends a word: a cased letter stands before it and none after it,
+  /// not counting what has no say in case. Source: Unicode Standard 3.13, Final_Sigma.
+  private static func endsWord(at index: Int, in scalars: [Unicode.Scalar]) -> Bool {
+    let before = scalars[..<index].last { !$0.properties.isCaseIgnorable }
+    let after = scalars[(index + 1)...].first { !$0.properties.isCaseIgnorable }
+    return before?.properties.isCased == true && after?.properties.isCased != true
+  }
+}
+
+extension Identifier: Hashable {
+  public static func == (left: Identifier, right: Identifier) -> Bool {
+    left.text.utf8.elementsEqual(right.text.utf8)
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    var text = text
+    text.withUTF8 { bytes in
+      unsafe hasher.combine(bytes: UnsafeRawBufferPointer(bytes))
+    }
+    hasher.combine(0xFF as UInt8)
+  }
+}
+
+extension Identifier: ExpressibleByStringLiteral, CustomStringConvertible {
+  public init(stringLiteral text: String) { self.init(text) }
+  public var description: String { text }
+}

@@ -1,0 +1,129 @@
+/// One window of the day in which a person wants no push, repeated daily, in a vendor's own words.
+///
+/// What it means at an instant depends on the rule set's options and a time zone: that is worked
+/// out in QuietTime (for speed) and in PushReference (for certainty).
+public enum QuietHours: Hashable, Sendable {
+  /// Easemob's `ignoreInterval`.
+  case interval(QuietInterval)
+  /// RongCloud's quiet hours.
+  case span(QuietSpan)
+}
+
+/// Easemob's quiet hours: from a minute of the day to another, half-open by default (E-34).
+///
+/// An end before the start is on the next day (E-30); equal ends are all day (E-31), but 0:0-0:0 is
+/// off unless an option says otherwise (E-32).
+///
+/// - Units: minutes since local midnight, 0 through 1,439.
+/// - Source: E-4.
+public struct QuietInterval: Hashable, Sendable {
+  public let startMinute: Int32
+  public let endMinute: Int32
+
+  /// - Throws: ``SettingsWriteError/hourOutOfRange(_:)`` or
+  ///   ``SettingsWriteError/minuteOutOfRange(_:)``: hour 0-23, minute 0-59.
+  public init(
+    startHour: Int, startMinute: Int, endHour: Int, endMinute: Int
+  ) throws(SettingsWriteError) {
+    self.startMinute = try Self.minuteOfDay(startHour, startMinute)
+    self.endMinute = try Self.minuteOfDay(endHour, endMinute)
+  }
+
+  /// The interval of two clock times with one or two digits each, `"8:0"` or `"08:00"`.
+  ///
+  /// - Returns: nil when both are empty, which means not set.
+  /// - Throws: ``SettingsWriteError/halfSetInterval`` when one is empty, otherwise
+  ///   ``SettingsWriteError/malformedTime(_:expected:)`` or an hour or minute out of range.
+  public static func parse(
+    start: String, end: String
+  ) throws(SettingsWriteError) -> QuietInterval? {
+    if start.isEmpty && end.isEmpty { return nil }
+    if start.isEmpty || end.isEmpty { throw .halfSetInterval }
+    let from = try ClockText.parse(start, parts: 2, digits: 1...2, expected: "H:M")
+    let to = try ClockText.parse(end, parts: 2, digits: 1...2, expected: "H:M")
+    return try QuietInterval(
+      startHour: from[0], startMinute: from[1], endHour: to[0], endMinute: to[1])
+  }
+
+  /// The quiet hours of the settings before quiet hours had minutes: two whole hours (E-15).
+  public static func legacy(
+    noDisturbingStart startHour: Int, noDisturbingEnd endHour: Int
+  ) throws(SettingsWriteError) -> QuietInterval {
+    try QuietInterval(startHour: startHour, startMinute: 0, endHour: endHour, endMinute: 0)
+  }
+
+  private static func minuteOfDay(_ hour: Int, _ minute: Int) throws(SettingsWriteError) -> Int32 {
+    guard 0 <= hour, hour < 24 else { throw .hourOutOfRange(hour) }
+    guard 0 <= minute, minute < 60 else { throw .minuteOutOfRange(minute) }
+    return Int32(hour * 60 + minute)
+  }
+}
+
+/// RongCloud's quiet hours: a start to the second, a span in minutes, and what they let through.
+///
+/// - Units: seconds since local midnight, 0 through 86,399; minutes, 1 through 1,439.
+/// - Source.
+public struct QuietSpan: Hashable, Sendable {
+  public static let spanMinutesRange = 1...1439
+
+  public let startSecond: Int32
+  public let spanMinutes: Int32
+  /// What the window lets through: none, mention or unset.
+  public let level: NotificationLevel
+  /// The window's own zone, nil for the user's.
+  public let timeZone: String?
+
+  /// - Throws: ``SettingsWriteError``: hour 0-23, minute and second 0-59, span 1...1,439, level
+  ///   none, mention or unset.
+  public init(
+    hour: Int, minute: Int, second: Int, spanMinutes: Int, level: NotificationLevel,
+    timeZone: String? = nil
+  ) throws(SettingsWriteError) {
+    guard 0 <= hour, hour < 24 else { throw .hourOutOfRange(hour) }
+    guard 0 <= minute, minute < 60 else { throw .minuteOutOfRange(minute) }
+    guard 0 <= second, second < 60 else { throw .secondOutOfRange(second) }
+    guard Self.spanMinutesRange.contains(spanMinutes) else { throw .spanOutOfRange(spanMinutes) }
+    guard level == .unset || level == .mention || level == .blocked else {
+      throw .quietLevel(level)
+    }
+    self.startSecond = Int32(hour * 3600 + minute * 60 + second)
+    self.spanMinutes = Int32(spanMinutes)
+    self.level = level
+    self.timeZone = timeZone
+  }
+
+  /// The window of a start `HH:MM:SS`, two digits each, and a span.
+  ///
+  /// - Returns: nil when the span is 0, which means not set. The rest is checked all the
+  ///   same.
+  /// - Throws: as ``init(hour:minute:second:spanMinutes:level:timeZone:)``, and
+  ///   ``SettingsWriteError/malformedTime(_:expected:)``.
+  public static func parse(
+    start: String, spanMinutes: Int, level: NotificationLevel, timeZone: String? = nil
+  ) throws(SettingsWriteError) -> QuietSpan? {
+    let clock = try ClockText.parse(start, parts: 3, digits: 2...2, expected: "HH:MM:SS")
+    let span = try QuietSpan(
+      hour: clock[0], minute: clock[1], second: clock[2],
+      spanMinutes: spanMinutes == 0 ? 1 : spanMinutes, level: level, timeZone: timeZone)
+    return spanMinutes == 0 ? nil : span
+  }
+}
+
+/// Clock times as both vendors write them.
+enum ClockText {
+  /// The numbers of `text`: so many, with colons between, of so many ASCII digits each.
+  static func parse(
+    _ text: String, parts: Int, digits: ClosedRange<Int>, expected: String
+  ) throws(SettingsWriteError) -> [Int] {
+    let pieces = text.utf8.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+    guard pieces.count == parts else { throw .malformedTime(text, expected: expected) }
+    var numbers: [Int] = []
+    for piece in pieces {
+      guard digits.contains(piece.count), piece.allSatisfy({ (0x30...0x39).contains($0) }) else {
+        throw .malformedTime(text, expected: expected)
+      }
+      numbers.append(piece.reduce(0) { $0 * 10 + Int($1) - 0x30 })
+    }
+    return numbers
+  }
+}

@@ -1,0 +1,113 @@
+/// The settings of the app (one tenant of the vendor): whose rules, and how they are read.
+public struct AppSettings: Hashable, Sendable {
+  /// What several devices mean for a push (E-65).
+  public enum DevicePolicy: String, CaseIterable, Sendable {
+    /// No push while any device is connected.
+    case allOffline
+    /// A push to the offline ones, whatever the others do.
+    case anyOffline
+  }
+
+  public var rules: RuleSet
+  /// The zone of windows whose user has none (E-36, R-24). An IANA name.
+  public var timeZone: String
+  /// Easemob's (E-65).
+  public var devicePolicy: DevicePolicy
+  /// Easemob's: without the advanced push features, levels, quiet hours and durations do not exist
+  /// (E-9).
+  public var advancedPush: Bool
+  /// RongCloud's App Key level.
+  public var level: NotificationLevel
+  /// RongCloud's: whether the app shows local notifications at all.
+  public var messageNotification: Bool
+  public var easemob: EasemobOptions
+  public var rongcloud: RongCloudOptions
+
+  public init(
+    rules: RuleSet = .easemob, timeZone: String = "UTC", devicePolicy: DevicePolicy = .allOffline,
+    advancedPush: Bool = true, level: NotificationLevel = .unset, messageNotification: Bool = true,
+    easemob: EasemobOptions = EasemobOptions(), rongcloud: RongCloudOptions = RongCloudOptions()
+  ) {
+    self.rules = rules
+    self.timeZone = timeZone
+    self.devicePolicy = devicePolicy
+    self.advancedPush = advancedPush
+    self.level = level
+    self.messageNotification = messageNotification
+    self.easemob = easemob
+    self.rongcloud = rongcloud
+  }
+}
+
+/// What a user has set for the whole app.
+public struct UserSettings: Hashable, Sendable {
+  /// Easemob's app level (E-20).
+  public var level = NotificationLevel.unset
+  public var quietHours: QuietHours?
+  /// The zone of the user's window, nil for the app's (E-36, R-24). An IANA name.
+  public var timeZone: String?
+  /// Easemob's app duration: do not disturb before this instant; zero for none (E-6, E-35).
+  public var mutedUntil = Instant.zero
+  /// RongCloud's levels by kind of conversation.
+  public var levels: [ConversationKind: NotificationLevel] = [:]
+  /// RongCloud's.
+  public var pushWhenDesktopOnline = false
+  /// RongCloud's: the user's app cannot show who wrote, so it shows nothing.
+  public var localInformationMissing = false
+  /// RongCloud's: the user's app handles local notifications itself.
+  public var localHandledByApp = false
+  /// The user's devices in the order they were listed; nil when nothing was said of them.
+  public var devices: [Device]?
+
+  public init() {}
+
+  /// The devices that rules look at: those listed, or ``Device/default``.
+  public var effectiveDevices: [Device] { devices ?? [.default] }
+
+  /// The level for conversations of a kind; unset when there is none.
+  public func level(for kind: ConversationKind) -> NotificationLevel {
+    levels[kind, default: .unset]
+  }
+}
+
+/// What is set for a conversation as a whole, by its owner.
+public struct ConversationSettings: Hashable, Sendable {
+  public var kind: ConversationKind
+  /// A thread's group (E-63).
+  public var parent: Identifier?
+  /// An ultra group's default.
+  public var level: NotificationLevel
+  /// The defaults of an ultra group's channels.
+  public var channels: [Identifier: NotificationLevel]
+
+  public init(
+    kind: ConversationKind = .group, parent: Identifier? = nil, level: NotificationLevel = .unset,
+    channels: [Identifier: NotificationLevel] = [:]
+  ) {
+    self.kind = kind
+    self.parent = parent
+    self.level = level
+    self.channels = channels
+  }
+}
+
+/// A membership, and what that member has set for that conversation.
+public struct MemberSettings: Hashable, Sendable {
+  public var level: NotificationLevel
+  /// Easemob's conversation duration; zero for none (E-22).
+  public var mutedUntil: Instant
+  /// A recipient of messages from this instant on; zero for always.
+  public var since: Instant
+  /// RongCloud's levels for an ultra group's channels.
+  public var channels: [Identifier: NotificationLevel]
+
+  public init(
+    level: NotificationLevel = .unset, mutedUntil: Instant = .zero, since: Instant = .zero,
+    channels: [Identifier: NotificationLevel] = [:]
+  ) {
+    self.level = level
+    self.mutedUntil = mutedUntil
+    self.since = since
+    self.channels = channels
+  }
+}

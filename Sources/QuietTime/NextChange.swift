@@ -1,0 +1,83 @@
+public import PushRules
+
+/// Everything of one user, in one conversation, on which the answer for a plain message depends and
+/// that changes by itself as time passes.
+///
+/// Between two neighbouring ``turns`` nothing of it changes, so neither does the answer.
+public struct TimeDependence: Sendable {
+  /// The user's quiet hours, nil for none.
+  let window: ZonedWindow?
+  /// The instants at which a mute, a background grace or the wait for membership is over.
+  let turns: [Instant]
+
+  /// - Parameters:
+  ///   - user: what the user has set.
+  ///   - records: the user's record in the conversation and, for a thread, in its parent.
+  ///   - zone: the table of an IANA zone.
+  public init(
+    app: AppSettings, user: UserSettings, records: [MemberSettings],
+    zone: (String) -> ZoneTable?
+  ) {
+    self.window = Self.window(app: app, user: user, zone: zone)
+    var turns = records.flatMap { [$0.since, $0.mutedUntil] }
+    turns.append(user.mutedUntil)
+    if app.rules == .rongcloud {
+      for device in user.effectiveDevices where device.state == .background {
+        guard let since = device.backgroundSince else { continue }
+        // A grace that ends after the last instant there is never ends.
+        let end = since.milliseconds + app.rongcloud.backgroundGraceSeconds * 1000
+        if end <= Instant.maximumMilliseconds { turns.append(Instant(milliseconds: end)) }
+        turns.append(since)
+      }
+    }
+    self.turns = Array(Set(turns)).sorted()
+  }
+
+  /// The first instant after `instant` at which `answer` gives something else; nil when it never
+  /// does.
+  ///
+  /// - Parameter answer: what is decided for a plain message at an instant. It may depend on time
+  ///   through what this value was made of, and on nothing else.
+  public func nextChange<Answer: Equatable>(
+    after instant: Instant, answer: (Instant) -> Answer
+  ) -> Instant? {
+    let before = answer(instant)
+    var now = instant
+    var windowTurnsAlone = 0
+    while let next = nextTurn(after: now) {
+      if answer(next) != before { return next }
+      now = next
+      // Once all single turns are past, only the window is left, and it has two states: when
+      // neither changed the answer, nothing will.
+      if turns.allSatisfy({ $0 <= now }) {
+        windowTurnsAlone += 1
+        if windowTurnsAlone > 2 { return nil }
+      }
+    }
+    return nil
+  }
+
+  /// The first instant after `instant` at which something changes that the answer depends on.
+  public func nextTurn(after instant: Instant) -> Instant? {
+    let single = turns.first { $0 > instant }
+    let seconds = window?.nextTurn(after: instant.seconds)
+    guard let seconds, seconds <= Instant.maximumMilliseconds / 1000 else { return single }
+    let edge = Instant(milliseconds: seconds * 1000)
+    return min(edge, single ?? edge)
+  }
+
+  private static func window(
+    app: AppSettings, user: UserSettings, zone: (String) -> ZoneTable?
+  ) -> ZonedWindow? {
+    let userZone = user.timeZone ?? app.timeZone
+    switch user.quietHours {
+    case nil: return nil
+    case .interval(let interval):  // E-36
+      guard app.rules == .easemob, let zone = zone(userZone) else { return nil }
+      return DailyWindow(interval, options: app.easemob).map { ZonedWindow(window: $0, zone: zone) }
+    case .span(let span):
+      guard app.rules == .rongcloud, let zone = zone(span.timeZone ?? userZone) else { return nil }
+      return ZonedWindow(window: DailyWindow(span, options: app.rongcloud), zone: zone)
+    }
+  }
+}

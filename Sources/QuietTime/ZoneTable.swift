@@ -1,0 +1,70 @@
+/// A time zone as a flat table of its transitions: what to add to UTC from which second on.
+///
+/// Foundation is asked once, while the table is built (`ZoneTable+Foundation.swift`); looking up is
+/// a binary search over plain numbers, which threads may share.
+///
+/// - Range: every instant that the files allow. The table holds the transitions until 2500; later
+///   years repeat the last 400, since a Gregorian cycle has a whole number of weeks.
+/// - Memory: 12 bytes a transition; at most some 1,100 of them, where clocks change twice a year.
+public struct ZoneTable: Sendable, Equatable {
+  /// The IANA name.
+  public let name: String
+  /// When an offset begins to hold, in seconds since the epoch, ascending. The first is 0.
+  let starts: [Int64]
+  /// Seconds east of UTC from the start of the same place on.
+  let offsets: [Int32]
+
+  /// 2500-01-01T00:00:00Z, where the table ends.
+  static let endSeconds: Int64 = 16_725_225_600
+  /// 400 years of the Gregorian calendar.
+  static let cycleSeconds: Int64 = 146_097 * 86_400
+
+  init(name: String, starts: [Int64], offsets: [Int32]) {
+    precondition(starts.count == offsets.count && starts.first == 0)
+    self.name = name
+    self.starts = starts
+    self.offsets = offsets
+  }
+
+  /// Seconds east of UTC at an instant.
+  ///
+  /// - Complexity: O(log transitions).
+  public func offsetSeconds(at utcSeconds: Int64) -> Int64 {
+    Int64(offsets[place(of: folded(utcSeconds))])
+  }
+
+  /// The second of the local day at an instant, 0 ..< 86,400, by the wall clock.
+  public func localSecond(at utcSeconds: Int64) -> Int64 {
+    (utcSeconds + offsetSeconds(at: utcSeconds) + 86_400) % 86_400
+  }
+
+  /// The first second after `utcSeconds` at which another offset begins; nil when there is none.
+  public func nextTransition(after utcSeconds: Int64) -> Int64? {
+    let inTable = folded(utcSeconds)
+    let next = place(of: inTable) + 1
+    if next < starts.count { return starts[next] + (utcSeconds - inTable) }
+    // Past the last of the table: the cycle starts again 400 years earlier.
+    let cycleStart = Self.endSeconds - Self.cycleSeconds
+    let first = place(of: cycleStart) + 1
+    guard first < starts.count else { return nil }
+    return starts[first] + Self.cycleSeconds + (utcSeconds - inTable)
+  }
+
+  /// The instant inside the table that has the same offset.
+  private func folded(_ utcSeconds: Int64) -> Int64 {
+    guard utcSeconds >= Self.endSeconds else { return utcSeconds }
+    let cycleStart = Self.endSeconds - Self.cycleSeconds
+    return cycleStart + (utcSeconds - cycleStart) % Self.cycleSeconds
+  }
+
+  /// The place of the last start that is not after `utcSeconds`.
+  private func place(of utcSeconds: Int64) -> Int {
+    var low = 0
+    var high = starts.count
+    while high - low > 1 {
+      let middle = (low + high) / 2
+      if starts[middle] <= utcSeconds { low = middle } else { high = middle }
+    }
+    return low
+  }
+}

@@ -1,0 +1,35 @@
+import ArgumentParser
+import PushFiles
+
+/// `push-fanout check`: validates files.
+struct Check: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Validate settings and message files and print every problem.",
+    discussion: """
+      What a file holds is told by its columns or its first record. All files are taken as one \
+      world, so name the settings beside the messages: they say whose rules apply.
+
+      Examples:
+
+        push-fanout check world.ndjson today.ndjson.gz
+
+        push-fanout check app.ndjson users.csv members.csv messages.csv
+
+      Exit status 0 when nothing is wrong, 1 when something is.
+      """)
+
+  @Argument(help: ArgumentHelp("Files to check.", valueName: "file"))
+  var files: [String]
+
+  func run() throws {
+    let checker = FileChecker(files)
+    if !checker.problems.isEmpty {
+      Terminal.printResult(checker.problems.map { "\($0)" }.joined(separator: "\n"))
+    }
+    let problems = checker.problems.count
+    Terminal.say(
+      "\(files.count) files, \(checker.recordCount) records, "
+        + (problems == 1 ? "1 problem" : "\(problems) problems"))
+    if problems > 0 { throw ExitCode(1) }
+  }
+}

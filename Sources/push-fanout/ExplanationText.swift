@@ -1,0 +1,91 @@
+import Foundation
+import PushFiles
+import PushReference
+import PushRules
+
+/// Explanations and decisions as text and as JSON.
+enum ExplanationText {
+  static func text(_ explanation: Explanation) -> String {
+    var lines = [
+      "message \(explanation.message) in \(explanation.conversation) "
+        + "at \(explanation.at.rfc3339) for \(explanation.user)"
+    ]
+    let width = { (column: (TraceStep) -> String) in
+      explanation.steps.map { column($0).count }.max() ?? 0
+    }
+    let pad = { (text: String, width: Int) in
+      text + String(repeating: " ", count: max(0, width - text.count))
+    }
+    let rules = width { $0.rule }
+    let subjects = width { label($0) }
+    for step in explanation.steps {
+      lines.append(
+        (step.decides ? "-> " : "   ") + pad(step.rule, rules) + "  " + pad(label(step), subjects)
+          + "  " + step.found + ": " + step.verdict)
+    }
+    lines.append(result(explanation.decision))
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  private static func label(_ step: TraceStep) -> String {
+    step.subject + (step.scope.map { " [\($0.name)]" } ?? "")
+  }
+
+  static func result(_ decision: Decision?) -> String {
+    guard let decision else { return "not a recipient" }
+    let outcome = decision.outcome
+    var text = "\(outcome.action.name), reason \(outcome.reason.name)"
+    if let scope = outcome.scope { text += ", scope \(scope.name)" }
+    if !decision.devices.isEmpty {
+      text += ", to " + decision.devices.map(\.text).joined(separator: ", ")
+    }
+    return text
+  }
+
+  static func json(_ explanation: Explanation) throws -> String {
+    try json(
+      ExplanationJSON(
+        message: explanation.message.text, conversation: explanation.conversation.text,
+        user: explanation.user.text, at: explanation.at.milliseconds,
+        steps: explanation.steps.map {
+          StepJSON(
+            rule: $0.rule, subject: $0.subject, found: $0.found, scope: $0.scope?.name,
+            verdict: $0.verdict, decides: $0.decides)
+        },
+        decision: explanation.decision.map { DecisionJSON($0) }))
+  }
+
+  static func json(_ value: some Encodable) throws -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return String(decoding: try encoder.encode(value), as: UTF8.self)
+  }
+}
+
+private struct ExplanationJSON: Encodable {
+  let message, conversation, user: String
+  let at: Int64
+  let steps: [StepJSON]
+  let decision: DecisionJSON?
+}
+
+private struct StepJSON: Encodable {
+  let rule, subject, found: String
+  let scope: String?
+  let verdict: String
+  let decides: Bool
+}
+
+/// A decision as JSON, like a row of `evaluate --devices`.
+struct DecisionJSON: Encodable {
+  let action, reason: String
+  let scope: String?
+  let devices: [String]?
+
+  init(_ decision: Decision) {
+    action = decision.outcome.action.name
+    reason = decision.outcome.reason.name
+    scope = decision.outcome.scope?.name
+    devices = decision.devices.isEmpty ? nil : decision.devices.map(\.text)
+  }
+}

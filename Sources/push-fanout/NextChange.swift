@@ -1,0 +1,102 @@
+import ArgumentParser
+import PushFiles
+import PushReference
+import PushRules
+import QuietTime
+
+/// `push-fanout next-change`: when a plain message would next be answered otherwise.
+struct NextChange: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "next-change",
+    abstract: "Say when the answer for a plain message next changes.",
+    discussion: """
+      A plain message is a text from somebody else that mentions nobody. Its answer changes by \
+      itself where a window begins or ends, a mute or a background grace is over, a membership \
+      begins, or a clock change jumps over the edge of a window.
+
+      Examples:
+
+        push-fanout next-change --settings world.ndjson --user u1 --conversation g1 \\
+          --at 2024-06-03T12:00:00Z
+
+        push-fanout next-change --settings world.ndjson --user u1 --conversation g1 \\
+          --at 1717416000000 --json
+
+      Prints the instant and the answers before and from then on, or "never".
+      """)
+
+  @OptionGroup var world: WorldOptions
+
+  @Option(help: ArgumentHelp("The user's id.", valueName: "id"))
+  var user: String
+
+  @Option(help: ArgumentHelp("The conversation's id.", valueName: "id"))
+  var conversation: String
+
+  @Option(help: ArgumentHelp("The channel of an ultra group.", valueName: "id"))
+  var channel = ""
+
+  @Option(help: ArgumentHelp("Unix milliseconds, or an RFC 3339 time.", valueName: "instant"))
+  var at: String
+
+  @Flag(help: "One JSON object.")
+  var json = false
+
+  func validate() throws {
+    if Instant(text: at) == nil {
+      throw ValidationError(
+        "--at \(at) is not an instant; give Unix milliseconds or an RFC 3339 time, "
+          + "like 2024-06-03T12:00:00Z.")
+    }
+  }
+
+  func run() throws {
+    guard let instant = Instant(text: at) else { return }
+    let settings = try SettingsLoader.load(world.paths)
+    let user = Identifier(self.user)
+    let id = Identifier(conversation)
+    guard let conversation = settings.conversation(id) else {
+      throw Failure(text: "no conversation \"\(id)\" in the settings or members")
+    }
+    guard let index = settings.index(of: user) else {
+      throw Failure(text: "no user \"\(user)\" in the settings, users or members")
+    }
+    let parent = conversation.kind == .thread ? conversation.parent : nil
+    guard settings.member(index, of: parent ?? id) != nil else {
+      throw Failure(text: "\"\(user)\" is not a member of \"\(parent ?? id)\"")
+    }
+    let records = [id, parent].compactMap { $0 }.compactMap { settings.member(index, of: $0) }
+    let dependence = TimeDependence(
+      app: settings.app, user: settings.user(index), records: records,
+      zone: { ZoneTable(named: $0) })
+    var evaluator = ReferenceEvaluator(settings)
+    let answer = { (at: Instant) -> Decision? in
+      var message = Message(id: "plain", conversation: id, at: at)
+      message.channel = Identifier(channel)
+      return evaluator.decide(message, for: user)
+    }
+    let next = dependence.nextChange(after: instant, answer: answer)
+    Terminal.printResult(
+      json
+        ? try ExplanationText.json(
+          ChangeJSON(
+            at: next?.milliseconds, time: next?.rfc3339, before: answer(instant).map(DecisionJSON.init),
+            after: next.flatMap(answer).map(DecisionJSON.init)))
+        : text(next, before: answer(instant), after: next.flatMap(answer)))
+  }
+
+  private func text(_ next: Instant?, before: Decision?, after: Decision?) -> String {
+    guard let next else { return "never\nalways: \(ExplanationText.result(before))" }
+    return """
+      \(next.rfc3339)
+      before: \(ExplanationText.result(before))
+      from then on: \(ExplanationText.result(after))
+      """
+  }
+}
+
+private struct ChangeJSON: Encodable {
+  let at: Int64?
+  let time: String?
+  let before, after: DecisionJSON?
+}

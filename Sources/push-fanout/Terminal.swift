@@ -1,0 +1,110 @@
+import Dispatch
+import Glibc
+import PushFiles
+import Synchronization
+
+/// Standard output and standard error, and whether a person looks at them.
+enum Terminal {
+  static let errorIsTerminal = isatty(STDERR_FILENO) == 1
+  static let outputIsTerminal = isatty(STDOUT_FILENO) == 1
+
+  /// Writes a line to standard error.
+  static func say(_ line: String) { write(line + "\n", STDERR_FILENO) }
+
+  /// Writes text to standard error as it is.
+  static func show(_ text: String) { write(text, STDERR_FILENO) }
+
+  /// Writes a result to standard output, all of it or with an error.
+  static func printResult(_ text: String) {
+    let output = OutputFile()
+    do throws(OutputProblem) {
+      try output.write((text.hasSuffix("\n") ? text : text + "\n").utf8)
+      try output.finish()
+    } catch {
+      fail("push-fanout: \(error)")
+    }
+  }
+
+  /// Ends with exit status 1, saying why in one line.
+  static func fail(_ line: String) -> Never {
+    say(line)
+    exit(1)
+  }
+
+  static func exit(_ status: Int32) -> Never { Glibc.exit(status) }
+
+  private static func write(_ text: String, _ descriptor: Int32) {
+    var text = text
+    text.withUTF8 { bytes in
+      // Nobody is left to be told when standard error cannot be written.
+      _ = unsafe Glibc.write(descriptor, bytes.baseAddress, bytes.count)
+    }
+  }
+}
+
+/// Ctrl-C and termination: no partial file is left.
+enum Interruption {
+  private static let temporaryName = Mutex<String?>(nil)
+  // SAFETY: written once, by `prepare()`, before there is another thread; only kept, never read.
+  private nonisolated(unsafe) static var sources: [any DispatchSourceSignal] = []
+
+  /// Lets a closed pipe be an error of the write, and interruptions end the program here.
+  static func prepare() {
+    signal(SIGPIPE, SIG_IGN)
+    for number in [SIGINT, SIGTERM, SIGHUP] {
+      signal(number, SIG_IGN)
+      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+      source.setEventHandler {
+        temporaryName.withLock { name in
+          if let name { _ = unsafe unlink(name) }
+          Terminal.fail("\npush-fanout: interrupted; nothing was left under the output's name")
+        }
+      }
+      source.resume()
+      unsafe sources.append(source)
+    }
+  }
+
+  /// The file to remove on interruption; nil for none.
+  static func setTemporaryName(_ name: String?) { temporaryName.withLock { $0 = name } }
+}
+
+/// A progress bar on standard error, for work that takes longer than a second and a person who
+/// watches.
+final class ProgressBar {
+  private let title: String
+  private let start = ContinuousClock.now
+  private var lastShown = ContinuousClock.now
+  private var isShown = false
+  private var calls = 0
+
+  init(_ title: String) { self.title = title }
+
+  /// Shows the share of the work that is done, 0...1, nil when it is not known.
+  func update(_ share: Double?, _ details: @autoclosure () -> String = "") {
+    guard Terminal.errorIsTerminal else { return }
+    calls += 1
+    guard calls % 16 == 0 else { return }
+    let now = ContinuousClock.now
+    guard now - start > .seconds(1), now - lastShown > .milliseconds(100) else { return }
+    lastShown = now
+    isShown = true
+    var line = "\r\u{1B}[K\(title) "
+    if let share {
+      let width = 30
+      let filled = min(width, Int(share * Double(width)))
+      line += "[" + String(repeating: "#", count: filled)
+      line += String(repeating: ".", count: width - filled) + "] \(Int(share * 100)) %"
+      let seconds = (now - start) / .seconds(1)
+      if share > 0.01 { line += ", \(Int(seconds / share - seconds) + 1) s left" }
+    }
+    let details = details()
+    Terminal.show(details.isEmpty ? line : line + ", \(details)")
+  }
+
+  /// Clears the bar.
+  func finish() {
+    if isShown { Terminal.show("\r\u{1B}[K") }
+    isShown = false
+  }
+}
