@@ -44,6 +44,20 @@ let package = Package(
         "PushRules", "QuietTime", "PushReference", "PushFiles",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], swiftSettings: strict),
+    .testTarget(
+      name: "PushRulesTests", dependencies: ["PushRules"], swiftSettings: strict),
+    .testTarget(
+      name: "QuietTimeTests", dependencies: ["PushRules", "QuietTime"], swiftSettings: strict),
+    .testTarget(
+      name: "PushReferenceTests", dependencies: ["PushRules", "QuietTime", "PushReference"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "PushFilesTests", dependencies: ["PushRules", "PushFiles"], swiftSettings: strict),
+    .testTarget(
+      name: "ConformanceTests", dependencies: ["PushRules", "PushReference", "PushFiles"],
+      resources: [.copy("vectors.ndjson")], swiftSettings: strict),
+    .testTarget(
+      name: "CommandLineTests", dependencies: ["push-fanout"], swiftSettings: strict),
   ],
   cxxLanguageStandard: .cxx20
 )

@@ -1,5 +1,6 @@
 #include <csv.h>
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 #include <vector>
@@ -8,7 +9,9 @@
 
 struct pf_csv_parser {
   csv_parser parser;
+  // The cells' bytes, one behind the other: bytes_used of them.
   std::vector<uint8_t> bytes;
+  size_t bytes_used = 0;
   std::vector<size_t> cell_ends;
   std::vector<pf_csv_cell> cells;
   std::vector<pf_csv_row> rows;
@@ -17,6 +20,9 @@ struct pf_csv_parser {
   uint64_t open_line_feeds = 0;
   // Line feeds before the row that is to come.
   uint64_t line_feeds = 0;
+  // Whether cells may be quoted, and so hold line feeds.
+  bool has_quotes = false;
+  bool in_quotes = false;
   bool after_return = false;
   bool lone_return = false;
   // Whether the rest of a broken row's line is being passed over.
@@ -25,8 +31,15 @@ struct pf_csv_parser {
 
   void start() {
     csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI | CSV_REPALL_NL);
-    // Cells are not trimmed: nothing is a blank.
-    csv_set_space_func(&parser, [](unsigned char) { return 0; });
+  }
+
+  // Prepares for a piece of text. Cells are not trimmed, so nothing is a blank; but a call for each
+  // character is only made where there are blanks.
+  void look_at(const uint8_t *text, size_t length) {
+    bool has_blanks = memchr(text, ' ', length) || memchr(text, '\t', length);
+    csv_set_space_func(&parser, has_blanks ? [](unsigned char) { return 0; } : nullptr);
+    has_quotes = in_quotes || memchr(text, '"', length);
+    in_quotes = has_quotes;  // a quoted cell may go on in the next piece
   }
 };
 
@@ -40,13 +53,14 @@ void on_cell(void *bytes, size_t length, void *context) {
   }
   auto start = static_cast<const uint8_t *>(bytes);
   if (length > 0) {
-    state.bytes.insert(state.bytes.end(), start, start + length);
-    for (auto at = start; (at = static_cast<const uint8_t *>(
-                             memchr(at, '\n', static_cast<size_t>(start + length - at))));
-         at++)
-      state.open_line_feeds++;
+    size_t size = state.bytes_used;
+    if (size + length > state.bytes.size()) state.bytes.resize((size + length) * 2);
+    memcpy(state.bytes.data() + size, start, length);
+    state.bytes_used = size + length;
+    if (state.has_quotes)
+      state.open_line_feeds += static_cast<uint64_t>(std::count(start, start + length, '\n'));
   }
-  state.cell_ends.push_back(state.bytes.size());
+  state.cell_ends.push_back(state.bytes_used);
   state.open_cells++;
 }
 
@@ -75,7 +89,8 @@ void drop_finished(pf_csv_parser &state) {
   size_t kept_cells = state.open_cells;
   size_t dropped_cells = state.cell_ends.size() - kept_cells;
   size_t dropped_bytes = dropped_cells == 0 ? 0 : state.cell_ends[dropped_cells - 1];
-  state.bytes.erase(state.bytes.begin(), state.bytes.begin() + static_cast<long>(dropped_bytes));
+  state.bytes_used -= dropped_bytes;
+  memmove(state.bytes.data(), state.bytes.data() + dropped_bytes, state.bytes_used);
   state.cell_ends.erase(
     state.cell_ends.begin(), state.cell_ends.begin() + static_cast<long>(dropped_cells));
   for (auto &end : state.cell_ends) end -= dropped_bytes;
@@ -87,7 +102,7 @@ void abandon_row(pf_csv_parser &state) {
   state.error_line = state.line_feeds + 1;
   state.line_feeds += state.open_line_feeds;
   state.cell_ends.resize(state.cell_ends.size() - state.open_cells);
-  state.bytes.resize(state.cell_ends.empty() ? 0 : state.cell_ends.back());
+  state.bytes_used = state.cell_ends.empty() ? 0 : state.cell_ends.back();
   state.open_cells = 0;
   state.open_line_feeds = 0;
   state.after_return = false;
@@ -129,6 +144,7 @@ pf_csv_status pf_csv_parse(
     skipped = next ? static_cast<size_t>(next - text) : length;
     state->skipping = next == nullptr;
   }
+  state->look_at(text + skipped, length - skipped);
   size_t used =
     skipped
     + csv_parse(&state->parser, text + skipped, length - skipped, on_cell, on_line_end, state);
@@ -166,7 +182,7 @@ size_t pf_csv_open_row_bytes(const pf_csv_parser *parser, uint64_t *line) {
   size_t first = parser->cell_ends.size() - parser->open_cells;
   size_t start = first == 0 ? 0 : parser->cell_ends[first - 1];
   *line = parser->line_feeds + 1;
-  return parser->bytes.size() - start + parser->parser.entry_pos;
+  return parser->bytes_used - start + parser->parser.entry_pos;
 }
 
 uint64_t pf_csv_error_line(const pf_csv_parser *parser) { return parser->error_line; }

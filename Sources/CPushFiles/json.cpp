@@ -16,6 +16,7 @@ struct pf_json_parser {
   std::vector<pf_json_token> tokens;
   std::string repeated_key;
   std::string rewritten;
+  // The keys of the objects that are being read, the inner ones' behind the outer ones'.
   std::vector<std::string_view> keys;
 };
 
@@ -24,35 +25,57 @@ namespace {
 using simdjson::dom::element;
 using simdjson::dom::element_type;
 
-// Keys of small objects are compared pairwise; those of large ones are sorted, so that an object
-// of a hundred thousand keys takes no quadratic time.
-constexpr size_t small_object = 24;
-
-bool has_repeated_key(pf_json_parser &state, simdjson::dom::object object) {
-  auto &keys = state.keys;
-  keys.clear();
-  for (auto field : object) keys.push_back(field.key);
-  if (keys.size() <= small_object) {
-    for (size_t i = 1; i < keys.size(); i++)
-      for (size_t j = 0; j < i; j++)
-        if (keys[i] == keys[j]) {
-          state.repeated_key = keys[i];
-          return true;
-        }
-    return false;
-  }
-  std::sort(keys.begin(), keys.end());
-  auto found = std::adjacent_find(keys.begin(), keys.end());
-  if (found == keys.end()) return false;
-  state.repeated_key = *found;
-  return true;
-}
-
 pf_json_token string_token(std::string_view text) {
   pf_json_token token{PF_JSON_STRING, static_cast<uint32_t>(text.size()), {}};
   token.string = reinterpret_cast<const uint8_t *>(text.data());
   return token;
 }
+
+// The keys of one object, each of which may occur once.
+//
+// Keys of small objects are compared pairwise, and only those that a filter of 64 bits does not tell
+// apart; those of large ones are sorted at the end, so that an object of a hundred thousand keys
+// takes no quadratic time.
+class key_set {
+ public:
+  explicit key_set(pf_json_parser &state) : state(state), start(state.keys.size()) {}
+  ~key_set() { state.keys.resize(start); }
+
+  // False when the key was there.
+  bool add(std::string_view key) {
+    size_t first = key.empty() ? 0 : static_cast<uint8_t>(key.front());
+    size_t last = key.empty() ? 0 : static_cast<uint8_t>(key.back());
+    uint64_t bit = uint64_t(1) << ((key.size() * 31 + first * 7 + last * 13) & 63);
+    auto &keys = state.keys;
+    if ((seen & bit) && keys.size() - start < small)
+      if (std::find(keys.begin() + static_cast<long>(start), keys.end(), key) != keys.end())
+        return fail(key);
+    seen |= bit;
+    keys.push_back(key);
+    return true;
+  }
+
+  // False when a key of a large object was there twice.
+  bool finish() {
+    auto &keys = state.keys;
+    if (keys.size() - start <= small) return true;
+    std::sort(keys.begin() + static_cast<long>(start), keys.end());
+    auto found = std::adjacent_find(keys.begin() + static_cast<long>(start), keys.end());
+    return found == keys.end() || fail(*found);
+  }
+
+ private:
+  static constexpr size_t small = 24;
+
+  bool fail(std::string_view key) {
+    state.repeated_key = key;
+    return false;
+  }
+
+  pf_json_parser &state;
+  size_t start;
+  uint64_t seen = 0;
+};
 
 // Appends a value and all inside it; false when an object repeats a key. The parser has limited
 // the depth.
@@ -90,14 +113,15 @@ bool append(pf_json_parser &state, element value) {
       return true;
     }
     case element_type::OBJECT: {
-      simdjson::dom::object object(value);
-      if (has_repeated_key(state, object)) return false;
+      key_set keys(state);
       size_t start = tokens.size();
       tokens.push_back({PF_JSON_OBJECT, 0, {}});
-      for (auto field : object) {
+      for (auto field : simdjson::dom::object(value)) {
+        if (!keys.add(field.key)) return false;
         tokens.push_back(string_token(field.key));
         if (!append(state, field.value)) return false;
       }
+      if (!keys.finish()) return false;
       tokens[start].length = static_cast<uint32_t>(tokens.size() - start);
       return true;
     }

@@ -4,6 +4,10 @@ extension CSVRow {
   func identifier(_ column: Int) -> Identifier? { text(column).map { Identifier($0) } }
 
   func instant(_ column: Int, _ field: String) throws(FileProblem.Problem) -> Instant? {
+    if isEmpty(column) { return nil }
+    if let number = digits(column), let instant = Instant(exactMilliseconds: number) {
+      return instant
+    }
     guard let text = text(column) else { return nil }
     guard let instant = Instant(text: text) else { throw .notAnInstant(field, value: text) }
     return instant
@@ -22,6 +26,10 @@ extension CSVRow {
   func level(
     _ column: Int, _ field: String, _ uses: inout RuleUse
   ) throws(FileProblem.Problem) -> NotificationLevel {
+    if isEmpty(column) { return .unset }
+    if holds("mention", column) { return .mention }
+    if holds("none", column) { return .blocked }
+    if holds("all", column) { return .all }
     guard let text = text(column) else { return .unset }
     if let number = Int64(text), "\(number)" == text {
       let level = try TextValue.level(rongCloudNumber: number, field)
@@ -45,38 +53,36 @@ enum UserColumns {
   ]
 
   static func record(
-    _ row: CSVRow, _ zones: inout ZoneNames
+    _ row: CSVRow, _ checked: inout CheckedValues
   ) throws(FileProblem.Problem) -> SettingsRecord {
     var uses = RuleUse()
     guard let id = row.identifier(0) else { throw .missingField("id") }
     var user = UserSettings()
     user.level = try row.level(1, "level", &uses)
-    if row.text(1) != nil { uses.note(.easemob, "a user's \"level\"") }
-    if let zone = row.text(4) { user.timeZone = try zones.check(zone, "timeZone") }
+    if !row.isEmpty(1) { uses.note(.easemob, "a user's \"level\"") }
+    if !row.isEmpty(4) { user.timeZone = try unsafe checked.zone(row.utf8(4), "timeZone") }
     if let mutedUntil = try row.instant(5, "mutedUntil") {
       uses.note(.easemob, "\"mutedUntil\"")
       user.mutedUntil = mutedUntil
     }
-    user.quietHours = try quietHours(row, &uses, &zones)
+    user.quietHours = try quietHours(row, &uses, &checked)
     return SettingsRecord(.user(id, user), uses)
   }
 
   private static func quietHours(
-    _ row: CSVRow, _ uses: inout RuleUse, _ zones: inout ZoneNames
+    _ row: CSVRow, _ uses: inout RuleUse, _ checked: inout CheckedValues
   ) throws(FileProblem.Problem) -> QuietHours? {
-    let start = row.text(2)
-    let end = row.text(3)
     let spanText = row.text(6)
     let level = try row.level(7, "quietLevel", &uses)
-    let zoneText = row.text(8)
-    if end != nil { uses.note(.easemob, "\"quietEnd\"") }
+    let hasZone = !row.isEmpty(8)
+    if !row.isEmpty(3) { uses.note(.easemob, "\"quietEnd\"") }
     if spanText != nil { uses.note(.rongcloud, "\"quietSpanMinutes\"") }
-    if row.text(7) != nil { uses.note(.rongcloud, "\"quietLevel\"") }
-    if zoneText != nil { uses.note(.rongcloud, "\"quietTimeZone\"") }
-    guard spanText != nil || row.text(7) != nil || zoneText != nil else {
-      return try TextValue.interval(start: start ?? "", end: end ?? "")
+    if !row.isEmpty(7) { uses.note(.rongcloud, "\"quietLevel\"") }
+    if hasZone { uses.note(.rongcloud, "\"quietTimeZone\"") }
+    guard spanText != nil || !row.isEmpty(7) || hasZone else {
+      return try unsafe checked.interval(start: row.utf8(2), end: row.utf8(3))
     }
-    guard let start else { throw .missingField("quietStart") }
+    guard let start = row.text(2) else { throw .missingField("quietStart") }
     guard let spanText else { throw .missingField("quietSpanMinutes") }
     guard let span = Int64(spanText) else {
       throw .wrongType("quietSpanMinutes", expected: "a whole number")
@@ -85,7 +91,7 @@ enum UserColumns {
       throw .outOfRange("quietSpanMinutes", value: spanText, range: "0...1439")
     }
     var zone: String?
-    if let zoneText { zone = try zones.check(zoneText, "quietTimeZone") }
+    if hasZone { zone = try unsafe checked.zone(row.utf8(8), "quietTimeZone") }
     return try TextValue.span(start: start, spanMinutes: Int(span), level: level, timeZone: zone)
   }
 }
@@ -106,6 +112,6 @@ enum MemberColumns {
     let since = try row.instant(4, "since")
     member.since = since ?? .zero
     return SettingsRecord(
-      .member(conversation: conversation, user: user, member, saidSince: since != nil), uses)
+      .member(conversation: conversation, user: user, member, .init(since: since != nil)), uses)
   }
 }

@@ -1,4 +1,5 @@
 internal import CPushFiles
+internal import Glibc
 
 /// The rows of a CSV file under a header that names the columns (RFC 4180).
 @safe
@@ -7,8 +8,10 @@ final class CSVTable {
   private let parser: OpaquePointer
   private let chunk: UnsafeMutableRawBufferPointer
   private var unparsed = 0..<0
+  /// The rows that are parsed and not yet given out, and the cells of all of them.
+  private var rows = unsafe UnsafeBufferPointer<pf_csv_row>(start: nil, count: 0)
   private var row = 0
-  private var rowCount = 0
+  private var cells: UnsafePointer<pf_csv_cell>?
   /// Whether the rows at hand are all UTF-8 and need not be checked one by one.
   private var isUTF8 = true
   private var pending: (problem: FileProblem.Problem, line: Int)?
@@ -30,7 +33,7 @@ final class CSVTable {
     unsafe self.parser = unsafe parser
     unsafe chunk = .allocate(byteCount: 1024 * 1024, alignment: 64)
     guard let header = try nextRow() else { throw .isEmpty }
-        self.header = (0..<header.cellCount).map {
+    self.header = (0..<header.cellCount).map {
       unsafe String(decoding: header.bytes(at: $0), as: UTF8.self)
     }
     guard let columns else { return }
@@ -66,8 +69,19 @@ final class CSVTable {
     return row
   }
 
+  /// The bytes of a column in the next few rows, as far as they are parsed.
+  func upcoming(_ count: Int, column: Int, _ body: (UnsafeRawBufferPointer) -> Void) {
+    let place = places[column]
+    for index in unsafe row..<min(row + count, rows.count) {
+      let next = unsafe rows[index]
+      guard place >= 0, place < next.cell_count, let cells = unsafe cells else { return }
+      let cell = unsafe cells[next.first_cell + place]
+      unsafe body(UnsafeRawBufferPointer(start: cell.bytes, count: cell.length))
+    }
+  }
+
   private func nextRow() throws(FileProblem.Problem) -> CSVRow? {
-    while row == rowCount {
+    while unsafe row == rows.count {
       if let (problem, line) = pending {
         pending = nil
         lineNumber = line
@@ -76,12 +90,11 @@ final class CSVTable {
       if isFinished { return nil }
       try parseMore()
     }
-    var count = 0
-    let found = unsafe pf_csv_rows(parser, &count)![row]
+    let found = unsafe rows[row]
     row += 1
     lineNumber = Int(found.line)
     let cells = unsafe UnsafeBufferPointer(
-      start: pf_csv_cells(parser) + found.first_cell, count: found.cell_count)
+      start: cells! + found.first_cell, count: found.cell_count)
     let csvRow = unsafe CSVRow(cells: cells, places: places)
     if found.after_lone_return { throw .loneReturn }
     if csvRow.byteCount > LineReader.maximumLineBytes { throw .tooLong }
@@ -92,7 +105,7 @@ final class CSVTable {
   /// Parses the next piece of the file; sets what rows and which problem behind them it gave.
   private func parseMore() throws(FileProblem.Problem) {
     row = 0
-    rowCount = 0
+    unsafe rows = UnsafeBufferPointer(start: nil, count: 0)
     if unparsed.isEmpty {
       do { unparsed = 0..<(try unsafe reader.read(into: chunk)) } catch {
         var line: UInt64 = 0
@@ -124,7 +137,10 @@ final class CSVTable {
     case PF_CSV_OPEN_QUOTE: pending = (.openQuote, unsafe Int(pf_csv_error_line(parser)))
     default: throw .cannotRead("out of memory")
     }
-    _ = unsafe pf_csv_rows(parser, &rowCount)
+    var count = 0
+    let first = unsafe pf_csv_rows(parser, &count)
+    unsafe rows = UnsafeBufferPointer(start: first, count: count)
+    unsafe cells = pf_csv_cells(parser)
     checkText()
     var openLine: UInt64 = 0
     if unsafe pf_csv_open_row_bytes(parser, &openLine) > LineReader.maximumLineBytes {
@@ -136,12 +152,9 @@ final class CSVTable {
 
   /// Checks all cells at once; only if that fails are the rows checked one by one.
   private func checkText() {
-    guard rowCount > 0 else { return }
-    var count = 0
-    let last = unsafe pf_csv_rows(parser, &count)![rowCount - 1]
-    let cells = unsafe UnsafeBufferPointer(
-      start: pf_csv_cells(parser), count: last.first_cell + last.cell_count)
-    guard let first = unsafe cells.first?.bytes, let end = unsafe cells.last else { return }
+    guard let last = unsafe rows.last, let start = unsafe cells else { return }
+    let all = unsafe UnsafeBufferPointer(start: start, count: last.first_cell + last.cell_count)
+    guard let first = unsafe all.first?.bytes, let end = unsafe all.last else { return }
     // The cells lie one behind the other.
     isUTF8 = unsafe pf_is_utf8(first, end.bytes + end.length - first)
   }
@@ -165,10 +178,37 @@ struct CSVRow {
 
   /// The text of a column; nil when the cell is empty or the file does not have the column.
   func text(_ column: Int) -> String? {
-    let place = places[column]
-    guard place >= 0 else { return nil }
-    let bytes = unsafe self.bytes(at: place)
+    let bytes = unsafe cell(column)
     return unsafe bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// The bytes of a cell that is not empty.
+  func utf8(_ column: Int) -> UnsafeRawBufferPointer {
+    unsafe UnsafeRawBufferPointer(cell(column))
+  }
+
+  func isEmpty(_ column: Int) -> Bool { unsafe cell(column).isEmpty }
+
+  /// The value of a cell of digits, of which there are not too many; nil for another.
+  func digits(_ column: Int) -> Int64? {
+    let bytes = unsafe cell(column)
+    guard (1...18).contains(bytes.count) else { return nil }
+    return unsafe bytes.reduce(0 as Int64?) { value, byte in
+      byte &- 0x30 < 10 ? value.map { $0 * 10 + Int64(byte &- 0x30) } : nil
+    }
+  }
+
+  /// Whether a cell holds exactly this text.
+  func holds(_ text: StaticString, _ column: Int) -> Bool {
+    let bytes = unsafe cell(column)
+    return unsafe bytes.count == text.utf8CodeUnitCount
+      && memcmp(bytes.baseAddress!, text.utf8Start, bytes.count) == 0
+  }
+
+  /// The bytes of a column's cell; none when the file does not have the column.
+  private func cell(_ column: Int) -> UnsafeBufferPointer<UInt8> {
+    let place = places[column]
+    return unsafe place < 0 ? UnsafeBufferPointer(start: nil, count: 0) : bytes(at: place)
   }
 
   func bytes(at place: Int) -> UnsafeBufferPointer<UInt8> {

@@ -28,15 +28,50 @@ struct RuleUse {
   var isEmpty: Bool { easemob == nil && rongcloud == nil }
 }
 
-/// Time zone names that were checked before, so that equal ones share their characters.
-struct ZoneNames {
-  private var checked: [String: String] = [:]
+/// Values that were checked before. People share zones and windows: each is looked at once.
+struct CheckedValues {
+  private var zones = IdentifierTable()
+  private var windows = [Window](
+    repeating: Window(start: 0, end: 0, value: nil), count: 256)
 
-  mutating func check(_ text: String, _ field: String) throws(FileProblem.Problem) -> String {
-    if let name = checked[text] { return name }
+  private struct Window {
+    var start: UInt64
+    var end: UInt64
+    var value: QuietHours?
+  }
+
+  /// A time zone's name, if it is one. Equal ones share their characters.
+  mutating func zone(
+    _ utf8: UnsafeRawBufferPointer, _ field: String
+  ) throws(FileProblem.Problem) -> String {
+    let place = unsafe zones.place(ofUTF8: RawSpan(_unsafeBytes: utf8))
+    if let place { return zones[place].text }
+    let text = unsafe String(decoding: utf8, as: UTF8.self)
     guard ZoneTable.isName(text) else { throw .unknownTimeZone(field, value: text) }
-    checked[text] = text
+    _ = zones.insert(Identifier(text))
     return text
+  }
+
+  /// Easemob's quiet hours; nil when both texts are empty.
+  mutating func interval(
+    start: UnsafeRawBufferPointer, end: UnsafeRawBufferPointer
+  ) throws(FileProblem.Problem) -> QuietHours? {
+    let (startKey, endKey) = unsafe (Self.key(start), Self.key(end))
+    let mixed = (startKey &* 31 &+ endKey) &* 0x9E37_79B9_7F4A_7C15
+    let place = Int(truncatingIfNeeded: mixed >> 56)
+    if startKey != 0, endKey != 0, windows[place].start == startKey, windows[place].end == endKey {
+      return windows[place].value
+    }
+    let value = try unsafe TextValue.interval(
+      start: String(decoding: start, as: UTF8.self), end: String(decoding: end, as: UTF8.self))
+    windows[place] = Window(start: startKey, end: endKey, value: value)
+    return value
+  }
+
+  /// The characters of a text of up to seven bytes as one number, behind a 1; 0 for a longer one.
+  private static func key(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+    guard bytes.count < 8 else { return 0 }
+    return unsafe bytes.reduce(1) { $0 << 8 | UInt64($1) }
   }
 }
 
@@ -44,6 +79,17 @@ extension JSONValue {
   func text(_ field: String) throws(FileProblem.Problem) -> String {
     guard let string else { throw .wrongType(field, expected: "a string") }
     return string
+  }
+
+  func zone(
+    _ field: String, _ checked: inout CheckedValues
+  ) throws(FileProblem.Problem) -> String {
+    try unsafe checked.zone(utf8(field), field)
+  }
+
+  func utf8(_ field: String) throws(FileProblem.Problem) -> UnsafeRawBufferPointer {
+    guard kind == PF_JSON_STRING else { throw .wrongType(field, expected: "a string") }
+    return unsafe utf8
   }
 
   func identifier(_ field: String) throws(FileProblem.Problem) -> Identifier {
@@ -97,24 +143,37 @@ extension JSONValue {
     return fields
   }
 
-  func identifiers(_ field: String) throws(FileProblem.Problem) -> [Identifier] {
+  func strings(_ field: String) throws(FileProblem.Problem) -> [String] {
     guard kind == PF_JSON_ARRAY else { throw .wrongType(field, expected: "an array of strings") }
-    var ids: [Identifier] = []
+    var strings: [String] = []
     for item in items {
-      guard item.string != nil else {
+      guard let string = item.string else {
         throw .wrongType(field, expected: "an array of strings")
       }
-      ids.append(try item.identifier(field))
+      strings.append(string)
     }
-    return ids
+    return strings
   }
 
-  func level(_ field: String, _ uses: inout RuleUse) throws(FileProblem.Problem) -> NotificationLevel
+  func identifiers(_ field: String) throws(FileProblem.Problem) -> [Identifier] {
+    let strings = try strings(field)
+    if strings.contains("") { throw .emptyID(field) }
+    return strings.map { Identifier($0) }
+  }
+
+  func level(_ field: String, _ uses: inout RuleUse) throws(FileProblem.Problem)
+    -> NotificationLevel
   {
     if let integer {
       let level = try TextValue.level(rongCloudNumber: integer, field)
       uses.note(.rongcloud, "the level \(integer) of \"\(field)\"")
       return level
+    }
+    switch self {  // the usual ones, without a string
+    case "all": return .all
+    case "mention": return .mention
+    case "none": return .blocked
+    default: break
     }
     guard let string else { throw .wrongType(field, expected: "a level") }
     return try TextValue.level(string, field, &uses)

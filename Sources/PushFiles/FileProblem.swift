@@ -102,43 +102,57 @@ extension FileProblem.Problem: CustomStringConvertible {
     case .truncatedJSON: "the JSON ends too early; the line was cut off"
     case .notJSON: "the line is not JSON"
     case .tooDeep: "the JSON is nested too deeply"
-    case .repeatedKey(let key): "the key \"\(key)\" is repeated in one object"
+    case .repeatedKey(let key): "the key \(quoted(key)) is repeated in one object"
     case .notAnObject: "the line is not a JSON object"
     case .strayQuote: "a quote stands where none may; quote the whole cell and double its quotes"
     case .openQuote: "a quoted cell is never closed"
     case .loneReturn: "a carriage return without a line feed ends a row"
-    case .unknownColumn(let name): "unknown column \"\(name)\""
-    case .repeatedColumn(let name): "the column \"\(name)\" is repeated"
-    case .missingColumn(let name): "the column \"\(name)\" is missing"
+    case .unknownColumn(let name): "unknown column \(quoted(name))"
+    case .repeatedColumn(let name): "the column \(quoted(name)) is repeated"
+    case .missingColumn(let name): "the column \(quoted(name)) is missing"
     case .cellCount(let found, let expected):
       "\(found) cells in a row of \(expected) columns"
     case .unknownKind(let kind):
-      "unknown kind \"\(kind)\"; the kinds are app, user, conversation and member"
-    case .unknownField(let name): "unknown field \"\(name)\""
-    case .missingField(let name): "the field \"\(name)\" is missing"
-    case .wrongType(let name, let expected): "\"\(name)\" must be \(expected)"
-    case .emptyID(let name): "\"\(name)\" must not be empty"
+      "unknown kind \(quoted(kind)); the kinds are app, user, conversation and member"
+    case .unknownField(let name): "unknown field \(quoted(name))"
+    case .missingField(let name): "the field \(quoted(name)) is missing"
+    case .wrongType(let name, let expected): "\(quoted(name)) must be \(expected)"
+    case .emptyID(let name): "\(quoted(name)) must not be empty"
     case .unknownValue(let name, let value, let allowed):
-      "\"\(name)\" cannot be \"\(value)\"; it is one of \(allowed.joined(separator: ", "))"
-    case .outOfRange(let name, let value, let range): "\"\(name)\": \(value) is not in \(range)"
+      "\(quoted(name)) cannot be \(quoted(value)); it is one of \(allowed.joined(separator: ", "))"
+    case .outOfRange(let name, let value, let range):
+      "\(quoted(name)): \(printable(value)) is not in \(range)"
     case .notAnInstant(let name, let value):
-      "\"\(name)\": \(value) is not an instant; give Unix milliseconds, 0 to 9007199254740991, "
+      "\(quoted(name)): \(printable(value)) is not an instant; give Unix milliseconds, 0 to 9007199254740991, "
         + "or an RFC 3339 time with an offset or Z"
     case .unknownTimeZone(let name, let value):
-      "\"\(name)\": \"\(value)\" is not a time zone of the IANA database"
-    case .refused(let name, let error): "\"\(name)\": \(error)"
+      "\(quoted(name)): \(quoted(value)) is not a time zone of the IANA database"
+    case .refused(let name, let error): "\(quoted(name)): \(printable("\(error)"))"
     case .fieldOfOtherRules(let name, let rules):
-      "\(name) belongs to \(rules.rawValue), but the rules are \(rules.other.rawValue)"
+      "\(printable(name)) belongs to \(rules.rawValue), but the rules are \(rules.other.rawValue)"
     case .secondApp: "a second app; there is at most one"
-    case .repeatedDevice(let id): "the device \"\(id)\" is listed twice"
-    case .parentMissing(let parent): "the parent \"\(parent)\" is not a known conversation"
-    case .parentNotGroup(let parent): "the parent \"\(parent)\" is not a group"
+    case .repeatedDevice(let id): "the device \(quoted(id)) is listed twice"
+    case .parentMissing(let parent): "the parent \(quoted(parent)) is not a known conversation"
+    case .parentNotGroup(let parent): "the parent \(quoted(parent)) is not a group"
     case .sinceInThread(let conversation):
-      "\"since\" cannot be said in \"\(conversation)\", a thread: its recipients are its parent's"
+      "\"since\" cannot be said in \(quoted(conversation)), a thread: its recipients are its parent's"
     case .notInParent(let user, let parent):
-      "\"\(user)\" is not a member of \"\(parent)\", the thread's parent"
+      "\(quoted(user)) is not a member of \(quoted(parent)), the thread's parent"
     case .channelsOutsideUltraGroup(let conversation):
-      "\"channels\" cannot be said in \"\(conversation)\", which is no ultra group"
+      "\"channels\" cannot be said in \(quoted(conversation)), which is no ultra group"
     }
   }
+}
+
+/// A user's text in quotes, on one line and not too long.
+private func quoted(_ text: String) -> String { "\"\(printable(text))\"" }
+
+/// A user's text on one line and not too long.
+private func printable(_ text: String) -> String {
+  var shown = ""
+  for scalar in text.unicodeScalars.prefix(120) {
+    let isControl = scalar.properties.generalCategory == .control || scalar == "\u{2028}"
+    shown += isControl ? scalar.escaped(asASCII: true) : String(scalar)
+  }
+  return text.unicodeScalars.count > 120 ? shown + "…" : shown
 }

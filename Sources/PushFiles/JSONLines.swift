@@ -78,6 +78,17 @@ struct JSONValue {
     unsafe UnsafeBufferPointer(start: token.pointee.string, count: Int(token.pointee.length))
   }
 
+  /// The bytes of a string.
+  var utf8: UnsafeRawBufferPointer { unsafe UnsafeRawBufferPointer(stringBytes) }
+
+  /// Whether this is a string of exactly these characters.
+  static func ~= (text: StaticString, value: JSONValue) -> Bool {
+    guard value.kind == PF_JSON_STRING else { return false }
+    let bytes = unsafe value.stringBytes
+    return unsafe bytes.count == text.utf8CodeUnitCount
+      && memcmp(bytes.baseAddress!, text.utf8Start, bytes.count) == 0
+  }
+
   /// The text of a string; nil for another kind.
   var string: String? {
     guard kind == PF_JSON_STRING else { return nil }
@@ -123,11 +134,7 @@ struct JSONKey {
   fileprivate let value: JSONValue
   var text: String { value.string ?? "" }
 
-  static func ~= (name: StaticString, key: JSONKey) -> Bool {
-    let bytes = unsafe key.value.stringBytes
-    return unsafe bytes.count == name.utf8CodeUnitCount
-      && memcmp(bytes.baseAddress!, name.utf8Start, bytes.count) == 0
-  }
+  static func ~= (name: StaticString, key: JSONKey) -> Bool { name ~= key.value }
 }
 
 @safe

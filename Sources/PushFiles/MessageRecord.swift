@@ -73,7 +73,7 @@ enum MessageFields {
       guard let list = DeviceFilter.list(named: key) else {
         throw .unknownField("filter.\(key.text)")
       }
-      filter[keyPath: list] = try value.identifiers("filter.\(key.text)")
+      filter[keyPath: list] = try value.strings("filter.\(key.text)").map { Identifier($0) }
     }
     return filter
   }

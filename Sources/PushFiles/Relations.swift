@@ -5,8 +5,7 @@ struct Relations {
   private struct Membership {
     let conversation: Identifier
     let user: Identifier
-    let saidSince: Bool
-    let saysChannels: Bool
+    let said: SettingsRecord.Said
     let place: SettingsLoader.Place
   }
 
@@ -22,51 +21,70 @@ struct Relations {
   }
 
   /// Notes a membership unless its conversation is known to be of a kind that asks nothing of it.
+  ///
+  /// - Parameter kindsAreFinal: whether all settings files are read; other files say no kinds.
   mutating func noteMember(
-    _ conversation: Identifier, _ user: Identifier, _ member: MemberSettings, saidSince: Bool,
-    _ place: SettingsLoader.Place
+    _ conversation: Identifier, _ user: Identifier, _ said: SettingsRecord.Said,
+    _ place: SettingsLoader.Place, kindsAreFinal: Bool
   ) {
-    let saysChannels = !member.channels.isEmpty
-    if !saysChannels, let kind = kinds[conversation], kind != .thread { return }
+    if kindsAreFinal, threads.isEmpty, !said.channels { return }
+    if !said.channels, kinds[conversation] ?? (kindsAreFinal ? .group : .thread) != .thread {
+      return
+    }
     memberships.append(
-      Membership(
-        conversation: conversation, user: user, saidSince: saidSince, saysChannels: saysChannels,
-        place: place))
+      Membership(conversation: conversation, user: user, said: said, place: place))
   }
 
+  /// What is wrong between the records. One that another has replaced is not judged.
   func problems(in settings: FanoutSettings) -> [SettingsLoader.Located] {
-    var problems: [SettingsLoader.Located] = []
-    let report = { (place: SettingsLoader.Place, problem: FileProblem.Problem) in
-      problems.append(SettingsLoader.Located(place: place, hasLine: true, problem: problem))
-    }
-    for (id, place) in threads {
-      // A record that another one has replaced is not judged.
+    threadProblems(in: settings) + membershipProblems(in: settings)
+  }
+
+  private func threadProblems(in settings: FanoutSettings) -> [SettingsLoader.Located] {
+    var places: [Identifier: SettingsLoader.Place] = [:]
+    for thread in threads { places[thread.id] = thread.place }
+    return places.compactMap { id, place in
       guard let thread = settings.conversation(id), thread.kind == .thread,
-        let parent = thread.parent, threads.last(where: { $0.id == id })?.place == place
-      else { continue }
+        let parent = thread.parent
+      else { return nil }
       switch settings.conversation(parent)?.kind {
-      case nil: report(place, .parentMissing(parent.text))
-      case .group: break
-      default: report(place, .parentNotGroup(parent.text))
+      case nil: return problem(place, .parentMissing(parent.text))
+      case .group: return nil
+      default: return problem(place, .parentNotGroup(parent.text))
       }
     }
-    for membership in memberships {
-      let conversation = membership.conversation
-      let kind = settings.conversation(conversation)?.kind
-      if membership.saysChannels, kind != .ultraGroup {
-        report(membership.place, .channelsOutsideUltraGroup(conversation.text))
-      }
-      guard kind == .thread, let parent = settings.conversation(conversation)?.parent else {
-        continue
-      }
-      if membership.saidSince {
-        report(membership.place, .sinceInThread(conversation.text))
-      } else if let user = settings.index(of: membership.user),
+  }
+
+  private func membershipProblems(in settings: FanoutSettings) -> [SettingsLoader.Located] {
+    var problems: [SettingsLoader.Located] = []
+    var judged: Set<[Identifier]> = []
+    for membership in memberships.reversed() {
+      let id = membership.conversation
+      let conversation = settings.conversation(id) ?? ConversationSettings()
+      let isThread = conversation.kind == .thread
+      guard isThread || membership.said.channels,
+        judged.insert([id, membership.user]).inserted
+      else { continue }
+      if membership.said.channels, conversation.kind != .ultraGroup {
+        problems.append(problem(membership.place, .channelsOutsideUltraGroup(id.text)))
+      } else if isThread, membership.said.since {
+        problems.append(problem(membership.place, .sinceInThread(id.text)))
+      } else if isThread, let parent = conversation.parent,
+        settings.conversation(parent)?.kind == .group,
+        let user = settings.index(of: membership.user),
         settings.member(user, of: parent) == nil
       {
-        report(membership.place, .notInParent(user: membership.user.text, parent: parent.text))
+        problems.append(
+          problem(
+            membership.place, .notInParent(user: membership.user.text, parent: parent.text)))
       }
     }
     return problems
+  }
+
+  private func problem(
+    _ place: SettingsLoader.Place, _ problem: FileProblem.Problem
+  ) -> SettingsLoader.Located {
+    SettingsLoader.Located(place: place, hasLine: true, problem: problem)
   }
 }

@@ -7,7 +7,13 @@ struct SettingsRecord {
     case app(AppSettings)
     case user(Identifier, UserSettings)
     case conversation(Identifier, ConversationSettings)
-    case member(conversation: Identifier, user: Identifier, MemberSettings, saidSince: Bool)
+    case member(conversation: Identifier, user: Identifier, MemberSettings, Said)
+  }
+
+  /// Fields of a membership that some conversations do not allow, whatever their value.
+  struct Said {
+    var since = false
+    var channels = false
   }
 
   let value: Value
@@ -15,18 +21,18 @@ struct SettingsRecord {
 
   /// Reads a line of settings.ndjson.
   init(
-    _ line: JSONValue, _ zones: inout ZoneNames
+    _ line: JSONValue, _ checked: inout CheckedValues
   ) throws(FileProblem.Problem) {
     var uses = RuleUse()
     guard let kind = line.fields.first(where: { "kind" ~= $0.key })?.value else {
       throw .missingField("kind")
     }
-    switch try kind.text("kind") {
-    case "app": value = .app(try Self.app(line, &uses, &zones))
-    case "user": value = try Self.user(line, &uses, &zones)
+    switch kind {
+    case "app": value = .app(try Self.app(line, &uses, &checked))
+    case "user": value = try Self.user(line, &uses, &checked)
     case "conversation": value = try Self.conversation(line, &uses)
     case "member": value = try Self.member(line, &uses)
-    case let other: throw .unknownKind(other)
+    default: throw .unknownKind(try kind.text("kind"))
     }
     self.uses = uses
   }
@@ -39,14 +45,14 @@ struct SettingsRecord {
   // MARK: app
 
   private static func app(
-    _ line: JSONValue, _ uses: inout RuleUse, _ zones: inout ZoneNames
+    _ line: JSONValue, _ uses: inout RuleUse, _ checked: inout CheckedValues
   ) throws(FileProblem.Problem) -> AppSettings {
     var app = AppSettings()
     for (key, value) in line.fields {
       switch key {
       case "kind": break
       case "rules": app.rules = try value.choice("rules")
-      case "timeZone": app.timeZone = try zones.check(value.text("timeZone"), "timeZone")
+      case "timeZone": app.timeZone = try value.zone("timeZone", &checked)
       case "devicePolicy":
         uses.note(.easemob, "\"devicePolicy\"")
         app.devicePolicy = try value.choice("devicePolicy")
@@ -69,7 +75,7 @@ struct SettingsRecord {
   // MARK: user
 
   private static func user(
-    _ line: JSONValue, _ uses: inout RuleUse, _ zones: inout ZoneNames
+    _ line: JSONValue, _ uses: inout RuleUse, _ checked: inout CheckedValues
   ) throws(FileProblem.Problem) -> Value {
     var id: Identifier?
     var user = UserSettings()
@@ -89,8 +95,8 @@ struct SettingsRecord {
           }
           user.levels[kind] = try level.level("levels.\(kind.rawValue)", &uses)
         }
-      case "quietHours": user.quietHours = try quietHours(value, &uses, &zones)
-      case "timeZone": user.timeZone = try zones.check(value.text("timeZone"), "timeZone")
+      case "quietHours": user.quietHours = try quietHours(value, &uses, &checked)
+      case "timeZone": user.timeZone = try value.zone("timeZone", &checked)
       case "mutedUntil":
         uses.note(.easemob, "\"mutedUntil\"")
         user.mutedUntil = try value.instant("mutedUntil")
@@ -116,19 +122,19 @@ struct SettingsRecord {
   }
 
   private static func quietHours(
-    _ value: JSONValue, _ uses: inout RuleUse, _ zones: inout ZoneNames
+    _ value: JSONValue, _ uses: inout RuleUse, _ checked: inout CheckedValues
   ) throws(FileProblem.Problem) -> QuietHours? {
-    var start: String?
-    var end: String?
+    var start: JSONValue?
+    var end: JSONValue?
     var span: Int64?
     var level = NotificationLevel.unset
     var zone: String?
     var isSpan = false
     for (key, value) in try value.object("quietHours") {
       switch key {
-      case "start": start = try value.text("quietHours.start")
+      case "start": start = value
       case "end":
-        end = try value.text("quietHours.end")
+        end = value
         uses.note(.easemob, "\"quietHours.end\"")
       case "spanMinutes":
         span = try value.whole("quietHours.spanMinutes", in: 0...1439)
@@ -139,7 +145,7 @@ struct SettingsRecord {
         level = try value.level("quietHours.level", &uses)
         isSpan = true
       case "timeZone":
-        zone = try zones.check(value.text("quietHours.timeZone"), "quietHours.timeZone")
+        zone = try value.zone("quietHours.timeZone", &checked)
         uses.note(.rongcloud, "\"quietHours.timeZone\"")
         isSpan = true
       default: throw .unknownField("quietHours.\(key.text)")
@@ -148,10 +154,12 @@ struct SettingsRecord {
     guard let start else { throw .missingField("quietHours.start") }
     if !isSpan {
       guard let end else { throw .missingField("quietHours.end") }
-      return try TextValue.interval(start: start, end: end)
+      return try unsafe checked.interval(
+        start: start.utf8("quietHours.start"), end: end.utf8("quietHours.end"))
     }
     guard let span else { throw .missingField("quietHours.spanMinutes") }
-    return try TextValue.span(start: start, spanMinutes: Int(span), level: level, timeZone: zone)
+    return try TextValue.span(
+      start: start.text("quietHours.start"), spanMinutes: Int(span), level: level, timeZone: zone)
   }
 
   private static func devices(_ value: JSONValue) throws(FileProblem.Problem) -> [Device] {
@@ -176,10 +184,12 @@ struct SettingsRecord {
     for (key, value) in value.fields {
       switch key {
       case "id": id = try value.identifier("devices.id")
-      case "type": device.kind = try value.choice("devices.type")
-      case "state": device.state = try value.choice("devices.state")
+      case "type":
+        device.kind = "mobile" ~= value ? .mobile : try value.choice("devices.type")
+      case "state":
+        device.state = "offline" ~= value ? .offline : try value.choice("devices.state")
       case "token": device.hasToken = try value.flag("devices.token")
-      case "notifier": device.notifier = try value.identifier("devices.notifier")
+      case "notifier": device.notifier = Identifier(try value.text("devices.notifier"))
       case "backgroundSince": device.backgroundSince = try value.instant("devices.backgroundSince")
       default: throw .unknownField("devices.\(key.text)")
       }
@@ -241,7 +251,7 @@ struct SettingsRecord {
     var conversation: Identifier?
     var user: Identifier?
     var member = MemberSettings()
-    var saidSince = false
+    var said = Said()
     for (key, value) in line.fields {
       switch key {
       case "kind": break
@@ -253,13 +263,15 @@ struct SettingsRecord {
         member.mutedUntil = try value.instant("mutedUntil")
       case "since":
         member.since = try value.instant("since")
-        saidSince = true
-      case "channels": member.channels = try channels(value, &uses)
+        said.since = true
+      case "channels":
+        member.channels = try channels(value, &uses)
+        said.channels = true
       default: throw .unknownField(key.text)
       }
     }
     guard let conversation else { throw .missingField("conversation") }
     guard let user else { throw .missingField("user") }
-    return .member(conversation: conversation, user: user, member, saidSince: saidSince)
+    return .member(conversation: conversation, user: user, member, said)
   }
 }

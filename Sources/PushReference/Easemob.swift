@@ -36,8 +36,9 @@ extension ReferenceEvaluator {
     if age > options.expireSeconds * 1000 { return trace.decide(.suppress, .expired) }
     // 5
     let devices = recipient.user.effectiveDevices
-    let isConnected = devices.contains { $0.state == .foreground || $0.state == .background }  // E-64
-    let isOffline = devices.contains { $0.state == .offline || $0.state == .loggedOut }  // E-65
+    // E-64: in the background is online; E-65: a logged-out device counts as offline.
+    let isConnected = devices.contains { $0.state == .foreground || $0.state == .background }
+    let isOffline = devices.contains { $0.state == .offline || $0.state == .loggedOut }
     trace.note(
       "E-64, E-65", "devices", describe(devices),
       isConnected ? "connected, under \(app.devicePolicy.rawValue)" : "none is connected")
@@ -100,7 +101,8 @@ extension ReferenceEvaluator {
       let second = clock.secondOfDay(at: message.at, in: zone)
       let inside = interval.contains(secondOfDay: second, options: settings.app.easemob)
       trace.note(
-        "E-21, E-30 to E-36", "quiet hours", "\(describe(interval)), \(describe(second)) in \(zone)",
+        "E-21, E-30 to E-36", "quiet hours",
+        "\(describe(interval)), \(describe(second)) in \(zone)",
         scope: .app, inside ? "inside: do not disturb" : "outside")
       if inside { return (.quietHours, .app) }
     } else {

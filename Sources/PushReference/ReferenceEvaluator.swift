@@ -118,7 +118,7 @@ public struct ReferenceEvaluator {
   ) -> [UserIndex] {
     if let members = sortedMembers[id] { return members }
     let source = conversation.kind == .thread ? conversation.parent ?? id : id
-    let members = settings.members(of: source).keys.sorted()
+    let members = settings.members(of: source)
     sortedMembers[id] = members
     return members
   }

@@ -128,7 +128,7 @@ extension ReferenceEvaluator {
       !isUltra || message.channel.isEmpty
       || settings.app.rongcloud.ultraConversationLevel == .wholeGroup
     scopes.append((.conversation, covered ? recipient.own.level : .unset))
-    scopes.append((.type, recipient.user.level(for: conversation.kind)))
+    scopes.append((.type, recipient.user.levels[conversation.kind]))
     if isUltra {
       scopes.append((.channelDefault, conversation.channels[message.channel] ?? .unset))
       scopes.append((.groupDefault, conversation.level))

@@ -10,22 +10,26 @@ public struct UserIndex: Hashable, Comparable, Sendable {
 /// Everything that a decision depends on but the message: the app, its users, its conversations and
 /// who is in them.
 ///
-/// Plain dictionaries, made to be read by a person and by ``PushReference``. Records may come in
-/// any order; the same key again replaces the whole earlier record and keeps its place.
+/// Made to be read by a person and by ``PushReference``. Records may come in any order; the same key
+/// again replaces the whole earlier record and keeps its place.
 ///
-/// - Complexity: every call is O(1) unless it says otherwise.
+/// - Complexity: every call is O(1), or O(log members) where it looks up a member, unless it says
+///   otherwise.
 /// - Source: formats.md, "settings.ndjson".
 public struct FanoutSettings: Sendable {
   public var app: AppSettings
 
-  private var indices: [Identifier: UserIndex] = [:]
-  private var ids: [Identifier] = []
-  private var settings: [UserSettings] = []
-  private var conversations: [Identifier: Conversation] = [:]
+  private var userIDs = IdentifierTable()
+  /// For each user id, its place in ``declared`` plus one; 0 for one that was only named.
+  private var places: [UInt32] = []
+  private var declared: [UserSettings] = []
+  private var conversationTable = IdentifierTable()
+  private var readAhead: UInt64 = 0
+  private var conversations: [Conversation] = []
 
   private struct Conversation: Sendable {
     var settings = ConversationSettings()
-    var members: [UserIndex: MemberSettings] = [:]
+    var members = MemberTable()
   }
 
   public init(app: AppSettings = AppSettings()) { self.app = app }
@@ -33,54 +37,94 @@ public struct FanoutSettings: Sendable {
   // MARK: Users
 
   /// How many user ids have appeared, declared or only named by a membership.
-  public var userCount: Int { ids.count }
+  public var userCount: Int { userIDs.count }
+
+  /// Makes room for so many user ids in all, of which so many have settings.
+  public mutating func reserveCapacity(users: Int, declared count: Int) {
+    userIDs.reserveCapacity(users)
+    places.reserveCapacity(users)
+    declared.reserveCapacity(count)
+  }
+
+  /// How many users have settings.
+  public var declaredCount: Int { declared.count }
+
+  /// Touches the memory of a user id that will be set soon; see ``IdentifierTable/readAhead(utf8:)``.
+  public mutating func readAhead(userUTF8: RawSpan) {
+    readAhead ^= userIDs.readAhead(utf8: userUTF8)
+  }
 
   /// Where a user id stands in the order of first appearance; nil for one that never appeared.
-  public func index(of user: Identifier) -> UserIndex? { indices[user] }
+  public func index(of user: Identifier) -> UserIndex? {
+    userIDs.place(of: user).map { UserIndex($0) }
+  }
 
   /// The id at an index.
   ///
   /// - Precondition: the index came from this value.
-  public func id(of user: UserIndex) -> Identifier { ids[Int(user.rawValue)] }
+  public func id(of user: UserIndex) -> Identifier { userIDs[user.rawValue] }
 
   /// The settings of a user; those of one never declared are empty.
-  public func user(_ user: UserIndex) -> UserSettings { settings[Int(user.rawValue)] }
+  public func user(_ user: UserIndex) -> UserSettings {
+    let place = places[Int(user.rawValue)]
+    return place == 0 ? UserSettings() : declared[Int(place) - 1]
+  }
 
   /// The settings of a user; those of one never declared are empty.
   public func user(_ id: Identifier) -> UserSettings {
-    indices[id].map { user($0) } ?? UserSettings()
+    index(of: id).map { user($0) } ?? UserSettings()
   }
 
   /// Replaces the whole settings of a user.
-  public mutating func setUser(_ id: Identifier, _ user: UserSettings) {
-    settings[Int(intern(id).rawValue)] = user
+  public mutating func setUser(_ id: Identifier, _ user: consuming UserSettings) {
+    let index = Int(intern(id).rawValue)
+    if places[index] == 0 {
+      declared.append(user)
+      places[index] = UInt32(declared.count)
+    } else {
+      declared[Int(places[index]) - 1] = user
+    }
+  }
+
+  /// Changes the settings of a user, empty ones at first.
+  public mutating func updateUser(_ id: Identifier, _ change: (inout UserSettings) -> Void) {
+    let index = Int(intern(id).rawValue)
+    if places[index] == 0 {
+      declared.append(UserSettings())
+      places[index] = UInt32(declared.count)
+    }
+    change(&declared[Int(places[index]) - 1])
   }
 
   /// The place of a user id, which it has from now on.
-  ///
-  /// - Precondition: fewer than 2^32 users.
   private mutating func intern(_ id: Identifier) -> UserIndex {
-    if let index = indices[id] { return index }
-    let index = UserIndex(UInt32(ids.count))
-    indices[id] = index
-    ids.append(id)
-    settings.append(UserSettings())
-    return index
+    let place = userIDs.insert(id)
+    if place == places.count { places.append(0) }
+    return UserIndex(place)
   }
 
   // MARK: Conversations
 
-  public var conversationIDs: some Collection<Identifier> { conversations.keys }
+  /// The ids of all conversations that were named, in the order in which they first were.
+  public var conversationIDs: [Identifier] {
+    conversations.indices.map { conversationTable[UInt32($0)] }
+  }
 
   /// What is set for a conversation; nil for one that was never named. One that only members name
   /// is a group.
   public func conversation(_ id: Identifier) -> ConversationSettings? {
-    conversations[id]?.settings
+    conversationTable.place(of: id).map { conversations[Int($0)].settings }
   }
 
   /// Replaces the whole settings of a conversation; its members stay.
   public mutating func setConversation(_ id: Identifier, _ settings: ConversationSettings) {
-    conversations[id, default: Conversation()].settings = settings
+    conversations[internConversation(id)].settings = settings
+  }
+
+  private mutating func internConversation(_ id: Identifier) -> Int {
+    let place = Int(conversationTable.insert(id))
+    if place == conversations.count { conversations.append(Conversation()) }
+    return place
   }
 
   // MARK: Members
@@ -89,22 +133,74 @@ public struct FanoutSettings: Sendable {
   public mutating func setMember(
     _ user: Identifier, of conversation: Identifier, _ member: MemberSettings = MemberSettings()
   ) {
-    let index = intern(user)
-    conversations[conversation, default: Conversation()].members[index] = member
+    let user = intern(user)
+    conversations[internConversation(conversation)].members.set(user, member)
   }
 
   /// The record of a user in a conversation; nil for none.
   public func member(_ user: UserIndex, of conversation: Identifier) -> MemberSettings? {
-    conversations[conversation]?.members[user]
+    conversationTable.place(of: conversation).flatMap { conversations[Int($0)].members[user] }
   }
 
-  /// The records of a conversation: its members, or, of a thread, who has settings of its own.
-  public func members(of conversation: Identifier) -> [UserIndex: MemberSettings] {
-    conversations[conversation]?.members ?? [:]
+  /// Who has a record in a conversation, in the order of user ids: its members, or, of a thread, who
+  /// has settings of its own.
+  ///
+  /// - Complexity: O(members), or O(members log members) if they were not set in that order.
+  public func members(of conversation: Identifier) -> [UserIndex] {
+    conversationTable.place(of: conversation).map { conversations[Int($0)].members.sortedUsers }
+      ?? []
   }
 
   /// How many records members have, over all conversations.
   ///
   /// - Complexity: O(conversations).
-  public var memberCount: Int { conversations.values.reduce(0) { $0 + $1.members.count } }
+  public var memberCount: Int { conversations.reduce(0) { $0 + $1.members.count } }
+}
+
+/// The records of one conversation, in the order in which they were set.
+///
+/// As long as they come in the order of user ids, which is how files list them, a record is found by
+/// binary search; from the first that does not, by a dictionary.
+private struct MemberTable: Sendable {
+  private var users: [UserIndex] = []
+  private var settings: [MemberSettings] = []
+  private var places: [UserIndex: Int32] = [:]
+  private var isAscending = true
+
+  var count: Int { users.count }
+
+  subscript(user: UserIndex) -> MemberSettings? { place(of: user).map { settings[$0] } }
+
+  var sortedUsers: [UserIndex] { isAscending ? users : users.sorted() }
+
+  mutating func set(_ user: UserIndex, _ member: MemberSettings) {
+    if isAscending, users.last.map({ $0 < user }) ?? true {
+      users.append(user)
+      settings.append(member)
+      return
+    }
+    if let place = place(of: user) {
+      settings[place] = member
+      return
+    }
+    if isAscending {
+      isAscending = false
+      places.reserveCapacity(users.count * 2)
+      for (place, user) in users.enumerated() { places[user] = Int32(place) }
+    }
+    places[user] = Int32(users.count)
+    users.append(user)
+    settings.append(member)
+  }
+
+  private func place(of user: UserIndex) -> Int? {
+    if !isAscending { return places[user].map { Int($0) } }
+    var low = 0
+    var high = users.count
+    while low < high {
+      let middle = (low + high) / 2
+      if users[middle] < user { low = middle + 1 } else { high = middle }
+    }
+    return low < users.count && users[low] == user ? low : nil
+  }
 }

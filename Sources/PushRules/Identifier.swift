@@ -46,7 +46,14 @@ public struct Identifier: Sendable {
 
 extension Identifier: Hashable {
   public static func == (left: Identifier, right: Identifier) -> Bool {
-    left.text.utf8.elementsEqual(right.text.utf8)
+    var right = right.text
+    return right.withUTF8 { right in unsafe left.hasUTF8(UnsafeRawBufferPointer(right)) }
+  }
+
+  /// Whether these are the id's characters.
+  func hasUTF8(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    var text = text
+    return text.withUTF8 { unsafe haveSameBytes(UnsafeRawBufferPointer($0), bytes) }
   }
 
   public func hash(into hasher: inout Hasher) {

@@ -39,10 +39,14 @@ public struct QuietInterval: Hashable, Sendable {
   ) throws(SettingsWriteError) -> QuietInterval? {
     if start.isEmpty && end.isEmpty { return nil }
     if start.isEmpty || end.isEmpty { throw .halfSetInterval }
-    let from = try ClockText.parse(start, parts: 2, digits: 1...2, expected: "H:M")
-    let to = try ClockText.parse(end, parts: 2, digits: 1...2, expected: "H:M")
+    guard let from = ClockText(start, digits: 1...2), from.second == nil else {
+      throw .malformedTime(start, expected: "H:M")
+    }
+    guard let to = ClockText(end, digits: 1...2), to.second == nil else {
+      throw .malformedTime(end, expected: "H:M")
+    }
     return try QuietInterval(
-      startHour: from[0], startMinute: from[1], endHour: to[0], endMinute: to[1])
+      startHour: from.hour, startMinute: from.minute, endHour: to.hour, endMinute: to.minute)
   }
 
   /// The quiet hours of the settings before quiet hours had minutes: two whole hours (E-15).
@@ -101,29 +105,48 @@ public struct QuietSpan: Hashable, Sendable {
   public static func parse(
     start: String, spanMinutes: Int, level: NotificationLevel, timeZone: String? = nil
   ) throws(SettingsWriteError) -> QuietSpan? {
-    let clock = try ClockText.parse(start, parts: 3, digits: 2...2, expected: "HH:MM:SS")
+    guard let clock = ClockText(start, digits: 2...2), let second = clock.second else {
+      throw .malformedTime(start, expected: "HH:MM:SS")
+    }
     let span = try QuietSpan(
-      hour: clock[0], minute: clock[1], second: clock[2],
+      hour: clock.hour, minute: clock.minute, second: second,
       spanMinutes: spanMinutes == 0 ? 1 : spanMinutes, level: level, timeZone: timeZone)
     return spanMinutes == 0 ? nil : span
   }
 }
 
-/// Clock times as both vendors write them.
-enum ClockText {
-  /// The numbers of `text`: so many, with colons between, of so many ASCII digits each.
-  static func parse(
-    _ text: String, parts: Int, digits: ClosedRange<Int>, expected: String
-  ) throws(SettingsWriteError) -> [Int] {
-    let pieces = text.utf8.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
-    guard pieces.count == parts else { throw .malformedTime(text, expected: expected) }
-    var numbers: [Int] = []
-    for piece in pieces {
-      guard digits.contains(piece.count), piece.allSatisfy({ (0x30...0x39).contains($0) }) else {
-        throw .malformedTime(text, expected: expected)
+/// A clock time as both vendors write it: two or three numbers with colons between.
+private struct ClockText {
+  var hour = 0
+  var minute = 0
+  /// nil when only hour and minute are given.
+  var second: Int?
+
+  /// nil for a text of another form, or numbers that do not have so many ASCII digits.
+  init?(_ text: String, digits: ClosedRange<Int>) {
+    var parts = 0
+    var value = 0
+    var count = 0
+    var place = text.utf8.startIndex
+    while true {
+      let byte = place < text.utf8.endIndex ? text.utf8[place] : UInt8(ascii: ":")
+      if byte == UInt8(ascii: ":") {
+        guard digits.contains(count), parts < 3 else { return nil }
+        switch parts {
+        case 0: hour = value
+        case 1: minute = value
+        default: second = value
+        }
+        parts += 1
+        (value, count) = (0, 0)
+        if place == text.utf8.endIndex { break }
+      } else {
+        guard (0x30...0x39).contains(byte), count < 2 else { return nil }
+        value = value * 10 + Int(byte) - 0x30
+        count += 1
       }
-      numbers.append(piece.reduce(0) { $0 * 10 + Int($1) - 0x30 })
+      place = text.utf8.index(after: place)
     }
-    return numbers
+    guard parts >= 2 else { return nil }
   }
 }

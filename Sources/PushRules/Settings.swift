@@ -49,7 +49,7 @@ public struct UserSettings: Hashable, Sendable {
   /// Easemob's app duration: do not disturb before this instant; zero for none (E-6, E-35).
   public var mutedUntil = Instant.zero
   /// RongCloud's levels by kind of conversation.
-  public var levels: [ConversationKind: NotificationLevel] = [:]
+  public var levels = KindLevels()
   /// RongCloud's.
   public var pushWhenDesktopOnline = false
   /// RongCloud's: the user's app cannot show who wrote, so it shows nothing.
@@ -63,10 +63,37 @@ public struct UserSettings: Hashable, Sendable {
 
   /// The devices that rules look at: those listed, or ``Device/default``.
   public var effectiveDevices: [Device] { devices ?? [.default] }
+}
 
-  /// The level for conversations of a kind; unset when there is none.
-  public func level(for kind: ConversationKind) -> NotificationLevel {
-    levels[kind, default: .unset]
+/// A level for each kind of conversation; unset at first.
+///
+/// - Memory: 8 bytes.
+public struct KindLevels: Hashable, Sendable {
+  /// A byte for each kind, by its place among all kinds.
+  private var bytes: UInt64 = 0
+
+  public init() {}
+
+  public subscript(kind: ConversationKind) -> NotificationLevel {
+    get { NotificationLevel(rawValue: UInt8(truncatingIfNeeded: bytes >> kind.shift)) ?? .unset }
+    set {
+      bytes = bytes & ~(0xFF << kind.shift) | UInt64(newValue.rawValue) << kind.shift
+    }
+  }
+}
+
+extension ConversationKind {
+  fileprivate var shift: UInt64 {
+    switch self {
+    case .private: 0
+    case .group: 8
+    case .thread: 16
+    case .discussion: 24
+    case .customerService: 32
+    case .system: 40
+    case .ultraGroup: 48
+    case .room: 56
+    }
   }
 }
 
@@ -99,7 +126,12 @@ public struct MemberSettings: Hashable, Sendable {
   /// A recipient of messages from this instant on; zero for always.
   public var since: Instant
   /// RongCloud's levels for an ultra group's channels.
-  public var channels: [Identifier: NotificationLevel]
+  public var channels: [Identifier: NotificationLevel] {
+    get { setChannels ?? [:] }
+    set { setChannels = newValue.isEmpty ? nil : newValue }
+  }
+  /// nil rather than empty: most members have none, and nothing is then counted or copied.
+  private var setChannels: [Identifier: NotificationLevel]?
 
   public init(
     level: NotificationLevel = .unset, mutedUntil: Instant = .zero, since: Instant = .zero,

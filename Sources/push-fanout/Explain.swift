@@ -50,7 +50,9 @@ struct Explain: ParsableCommand {
     guard !explanations.isEmpty else {
       throw Failure(text: "no message in \(messages) has the id \"\(message)\"")
     }
-    let texts = try explanations.map { json ? try ExplanationText.json($0) : ExplanationText.text($0) }
+    let texts = try explanations.map {
+      json ? try ExplanationText.json($0) : ExplanationText.text($0)
+    }
     Terminal.printResult(texts.joined(separator: "\n"))
   }
 }

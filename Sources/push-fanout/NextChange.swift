@@ -80,7 +80,8 @@ struct NextChange: ParsableCommand {
       json
         ? try ExplanationText.json(
           ChangeJSON(
-            at: next?.milliseconds, time: next?.rfc3339, before: answer(instant).map(DecisionJSON.init),
+            at: next?.milliseconds, time: next?.rfc3339,
+            before: answer(instant).map(DecisionJSON.init),
             after: next.flatMap(answer).map(DecisionJSON.init)))
         : text(next, before: answer(instant), after: next.flatMap(answer)))
   }
