@@ -8,6 +8,9 @@ func describe(_ devices: [Device]) -> String {
     .joined(separator: ", ")
 }
 
+/// An instant at which a mute ends or a membership begins; zero stands for none.
+func describe(_ instant: Instant) -> String { instant == .zero ? "none" : instant.rfc3339 }
+
 func describe(_ interval: QuietInterval) -> String {
   "\(clockText(Int(interval.startMinute) * 60, hasSeconds: false))"
     + "-\(clockText(Int(interval.endMinute) * 60, hasSeconds: false))"

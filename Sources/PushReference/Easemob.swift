@@ -111,13 +111,13 @@ extension ReferenceEvaluator {
     let now = message.at
     let appMute = recipient.user.mutedUntil
     trace.note(
-      "E-23, E-35", "app mutedUntil", "\(appMute.milliseconds)", scope: .app,
+      "E-23, E-35", "app mutedUntil", describe(appMute), scope: .app,
       now < appMute ? "muted until then" : "not muted")
     if now < appMute { return (.muted, .app) }
     for record in chain(conversation, recipient) {  // E-22, E-63
       let until = record.mutedUntil
       trace.note(
-        "E-22, E-35, E-63", "conversation mutedUntil", "\(until.milliseconds)",
+        "E-22, E-35, E-63", "conversation mutedUntil", describe(until),
         scope: .conversation, now < until ? "muted until then" : "not muted")
       if now < until { return (.muted, .conversation) }
     }

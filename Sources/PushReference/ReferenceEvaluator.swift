@@ -83,7 +83,7 @@ public struct ReferenceEvaluator {
       membership == nil ? "not a recipient" : "a member of the conversation")
     guard let membership else { return notRecipient(&trace) }
     trace.note(
-      "§4", "member since", "\(membership.since.milliseconds)",
+      "§4", "member since", describe(membership.since),
       membership.since <= message.at ? "a recipient" : "not yet a member, not a recipient")
     guard membership.since <= message.at else { return notRecipient(&trace) }
     trace.note(

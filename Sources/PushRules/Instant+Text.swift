@@ -1,5 +1,3 @@
-public import PushRules
-
 extension Instant {
   /// The instant of an RFC 3339 time, like `2024-06-03T08:00:00.5+08:00`.
   ///

@@ -1,0 +1,61 @@
+# make demo   installs what is missing, builds, and decides the real messages in data/
+# make test   installs what is missing, builds, and runs every check that may block a change
+# make help   lists the rest
+
+SWIFT ?= swift
+# An import of a target that Package.swift does not name as a dependency is an error.
+STRICT := --explicit-target-dependency-import-check error
+LIBRARIES := libsimdjson-dev libcsv-dev zlib1g-dev
+RELEASE := .build/release/push-fanout
+DEBUG := .build/debug/push-fanout
+FORMATTED := Package.swift Sources Tests
+
+.PHONY: help demo test build debug lint unit oracle speed format clean packages
+
+help:
+	@sed -n 's/^# //p' Makefile
+	@echo "make build  a release build: $(RELEASE)"
+	@echo "make unit   the Swift tests alone"
+	@echo "make lint   formatting, without changing anything"
+	@echo "make oracle WORLDS=100 DEFECTS=1100 FIRST=0   more of the differential test"
+	@echo "make speed  how fast files are read and messages are decided"
+	@echo "make format formats the sources"
+
+packages:
+	@scripts/install-packages $(LIBRARIES)
+
+build: packages
+	$(SWIFT) build -c release --product push-fanout $(STRICT)
+
+demo: build
+	@scripts/demo $(RELEASE)
+
+test: lint unit oracle
+
+debug: packages
+	$(SWIFT) build --build-tests $(STRICT)
+
+unit: debug
+	$(SWIFT) test --skip-build
+
+lint:
+	$(SWIFT) format lint --strict --recursive $(FORMATTED)
+
+WORLDS ?= 12
+DEFECTS ?= 60
+FIRST ?= 0
+
+# The same inputs through an evaluator written by itself from the rules, in another language.
+oracle: debug
+	@scripts/install-packages python3 tzdata
+	python3 Tests/Oracle/differential.py $(DEBUG) --worlds $(WORLDS) --defects $(DEFECTS) --first $(FIRST)
+
+speed: build
+	@scripts/install-packages python3 util-linux
+	@scripts/speed $(RELEASE)
+
+format:
+	$(SWIFT) format format --in-place --recursive $(FORMATTED)
+
+clean:
+	rm -rf .build

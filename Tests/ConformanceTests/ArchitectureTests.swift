@@ -1,0 +1,105 @@
+import Foundation
+import Testing
+
+/// Goal: the absences that carry the design stay absent (ARCHITECTURE.md, "Modules").
+@Suite struct ArchitectureTests {
+  static let root = URL(fileURLWithPath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+  /// What a module may import, and nothing else.
+  static let allowed: [String: Set<String>] = [
+    "PushRules": [],
+    "QuietTime": ["PushRules", "Foundation"],
+    "PushReference": ["PushRules", "Foundation"],
+    "PushFiles": ["PushRules", "QuietTime", "CPushFiles", "Glibc"],
+    "push-fanout": [
+      "PushRules", "QuietTime", "PushReference", "PushFiles", "ArgumentParser", "Foundation",
+      "Glibc", "Dispatch", "Synchronization",
+    ],
+  ]
+
+  static func files(under folder: String) throws -> [URL] {
+    let found = FileManager.default.enumerator(
+      at: root.appending(path: folder), includingPropertiesForKeys: nil)
+    let files = (found?.allObjects as? [URL] ?? []).filter { $0.pathExtension == "swift" }
+    try #require(!files.isEmpty, "nothing under \(folder)")
+    return files
+  }
+
+  static func imports(of file: URL) throws -> Set<String> {
+    let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+    return Set(
+      lines.compactMap { line in
+        let words = line.split(separator: " ")
+        guard let place = words.firstIndex(of: "import"), place <= 1, words.count > place + 1,
+          place == 0 || ["internal", "public", "private", "@testable"].contains(words[0])
+        else { return nil }
+        return String(words[place + 1])
+      })
+  }
+
+  @Test(arguments: allowed.keys.sorted())
+  func aModuleImportsOnlyWhatItMay(module: String) throws {
+    for file in try Self.files(under: "Sources/\(module)") {
+      let foreign = try Self.imports(of: file).subtracting(Self.allowed[module] ?? [])
+      #expect(foreign == [], "\(file.lastPathComponent)")
+    }
+  }
+
+  @Test func everyModuleIsListed() throws {
+    let folders = try FileManager.default.contentsOfDirectory(
+      atPath: Self.root.appending(path: "Sources").path)
+    #expect(Set(folders).subtracting(Self.allowed.keys) == ["CPushFiles"])
+  }
+
+  @Test func onlyOneFileOfQuietTimeImportsFoundation() throws {
+    let files = try Self.files(under: "Sources/QuietTime").filter {
+      try Self.imports(of: $0).contains("Foundation")
+    }
+    #expect(files.map(\.lastPathComponent) == ["ZoneTable+Foundation.swift"])
+  }
+
+  @Test func noTargetUsesUnsafeFlags() throws {
+    let manifest = try String(
+      contentsOf: Self.root.appending(path: "Package.swift"), encoding: .utf8)
+    #expect(!manifest.contains("unsafeFlags"))
+  }
+
+  /// A file reads in one sitting, a function nearly fits a screen.
+  @Test(arguments: ["Sources", "Tests"])
+  func filesAndFunctionsAreShort(folder: String) throws {
+    var tooLong: [String] = []
+    for file in try Self.files(under: folder) {
+      let lines = try String(contentsOf: file, encoding: .utf8)
+        .split(separator: "\n", omittingEmptySubsequences: false)
+      if lines.count > 400 { tooLong.append("\(file.lastPathComponent): \(lines.count) lines") }
+      for (name, length) in Self.functions(in: lines) where length > 100 {
+        tooLong.append("\(file.lastPathComponent): \(name) has \(length) lines")
+      }
+    }
+    #expect(tooLong == [])
+  }
+
+  /// The functions of a formatted file and their lengths: from the line that begins one to the
+  /// brace of the same indentation.
+  static func functions(in lines: [Substring]) -> [(String, Int)] {
+    lines.indices.compactMap { start in
+      let line = lines[start]
+      guard line.contains("func ") || line.contains(" init("), !line.contains("//") else {
+        return nil
+      }
+      let indentation = line.prefix { $0 == " " }
+      guard let end = lines[start...].firstIndex(where: { $0 == indentation + "}" }) else {
+        return nil
+      }
+      return (String(line.drop { $0 == " " }), end - start + 1)
+    }
+  }
+
+  @Test func theMeasureOfFunctionsWorks() {
+    let lines = ["struct A {", "  func long() {", "    x()", "  }", "}"].map { $0[...] }
+    let found = Self.functions(in: lines)
+    #expect(found.map(\.0) == ["func long() {"])
+    #expect(found.map(\.1) == [3])
+  }
+}

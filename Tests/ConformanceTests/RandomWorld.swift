@@ -1,0 +1,230 @@
+import PushRules
+
+/// A generator that gives the same numbers for the same seed (SplitMix64).
+struct SeededGenerator: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+
+  mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &self) < percent }
+
+  mutating func pick<Value>(_ values: [Value]) -> Value { values.randomElement(using: &self)! }
+}
+
+/// A world and messages drawn from a seed, with every option, kind, level and device state.
+///
+/// The world is a list of steps, so that tests can change their order.
+struct RandomWorld {
+  enum Step {
+    case user(Identifier, UserSettings)
+    case conversation(Identifier, ConversationSettings)
+    case member(Identifier, of: Identifier, MemberSettings)
+  }
+
+  let app: AppSettings
+  var steps: [Step] = []
+  var messages: [Message] = []
+  private(set) var users: [Identifier] = []
+  private var random: SeededGenerator
+  private let rules: RuleSet
+
+  /// The middle of the instants: an hour before clocks change in Europe in March 2024.
+  private static let noon: Int64 = 1_711_843_200_000
+  private static let zones = [
+    "UTC", "Asia/Shanghai", "Europe/Berlin", "America/New_York", "Asia/Kathmandu",
+    "Australia/Lord_Howe", "Pacific/Apia", "Africa/Casablanca",
+  ]
+
+  init(_ rules: RuleSet, seed: UInt64, userCount: Int = 20, messageCount: Int = 40) {
+    self.rules = rules
+    random = SeededGenerator(seed: seed)
+    app = Self.app(rules, &random)
+    users = (0..<userCount).map { Identifier("u\($0)") }
+    for user in users where random.chance(85) { steps.append(.user(user, userSettings())) }
+    addConversations()
+    for number in 0..<messageCount { messages.append(message(number)) }
+  }
+
+  /// The world, built step by step.
+  func settings(_ order: [Step]? = nil) -> FanoutSettings {
+    var settings = FanoutSettings(app: app)
+    for step in order ?? steps {
+      switch step {
+      case .user(let id, let user): settings.setUser(id, user)
+      case .conversation(let id, let conversation): settings.setConversation(id, conversation)
+      case .member(let user, let conversation, let member):
+        settings.setMember(user, of: conversation, member)
+      }
+    }
+    return settings
+  }
+
+  /// Who a message goes to, counted here without the evaluator.
+  func recipients(of message: Message) -> Set<Identifier> {
+    var source = message.conversation
+    for case .conversation(let id, let conversation) in steps where id == source {
+      if conversation.kind == .thread, let parent = conversation.parent { source = parent }
+      break
+    }
+    var recipients: Set<Identifier> = []
+    for case .member(let user, let conversation, let member) in steps
+    where conversation == source && member.since <= message.at && user != message.sender {
+      recipients.insert(user)
+    }
+    return recipients
+  }
+
+  // MARK: Settings
+
+  private static func app(_ rules: RuleSet, _ random: inout SeededGenerator) -> AppSettings {
+    var app = AppSettings(rules: rules, timeZone: random.pick(zones))
+    app.devicePolicy = random.pick(AppSettings.DevicePolicy.allCases)
+    app.advancedPush = random.chance(90)
+    app.level = rules == .rongcloud ? random.pick(NotificationLevel.allCases) : .unset
+    app.messageNotification = random.chance(85)
+    app.easemob.zeroZeroMeans = random.pick(EasemobOptions.ZeroZeroMeans.allCases)
+    app.easemob.intervalEnd = random.pick(EasemobOptions.IntervalEnd.allCases)
+    app.easemob.forceScope = random.pick(EasemobOptions.ForceScope.allCases)
+    app.easemob.flagConflict = random.pick(EasemobOptions.FlagConflict.allCases)
+    app.easemob.atListIDCase = random.pick(EasemobOptions.IDCase.allCases)
+    app.easemob.mentionBypassesDND = random.chance(30)
+    app.easemob.singleChatMentionOnly = random.pick(EasemobOptions.SingleChatMention.allCases)
+    app.easemob.pushTransparent = random.chance(30)
+    app.easemob.threadScope = random.pick(EasemobOptions.ThreadScope.allCases)
+    app.easemob.expireSeconds = random.pick([0, 60, 86_400])
+    app.rongcloud.singleMentionLevels = random.pick(RongCloudOptions.SingleMentionLevels.allCases)
+    app.rongcloud.quietZero = random.pick(RongCloudOptions.QuietZero.allCases)
+    app.rongcloud.ultraConversationLevel = random.pick(
+      RongCloudOptions.UltraConversationLevel.allCases)
+    app.rongcloud.boundary = random.pick(RongCloudOptions.Boundary.allCases)
+    app.rongcloud.span1439 = random.pick(RongCloudOptions.Span1439.allCases)
+    app.rongcloud.mentionBypassesQuiet = random.chance(30)
+    app.rongcloud.backgroundGraceSeconds = random.pick([0, 120, 600])
+    return app
+  }
+
+  private mutating func level() -> NotificationLevel {
+    random.pick(NotificationLevel.allCases.filter { $0.exists(under: rules) })
+  }
+
+  private mutating func instant(within hours: Int64 = 30) -> Instant {
+    let seconds = Int64.random(in: -hours * 3600...hours * 3600, using: &random)
+    return Instant(milliseconds: Self.noon + seconds * 1000 + random.pick([0, 0, 1, 999]))
+  }
+
+  private mutating func quietHours() -> QuietHours? {
+    guard random.chance(50) else { return nil }
+    let hour = Int.random(in: 0..<24, using: &random)
+    switch rules {
+    case .easemob:
+      let end = random.pick([hour, (hour + 8) % 24, 0])
+      let interval = try? QuietInterval(
+        startHour: hour, startMinute: random.pick([0, 30]), endHour: end, endMinute: 0)
+      return interval.map { .interval($0) }
+    case .rongcloud:
+      let span = try? QuietSpan(
+        hour: hour, minute: 0, second: random.pick([0, 30]),
+        spanMinutes: random.pick([1, 60, 480, 1439]),
+        level: random.pick([.blocked, .mention, .unset]),
+        timeZone: random.chance(30) ? random.pick(Self.zones) : nil)
+      return span.map { .span($0) }
+    }
+  }
+
+  private mutating func userSettings() -> UserSettings {
+    var user = UserSettings()
+    user.quietHours = quietHours()
+    if random.chance(50) { user.timeZone = random.pick(Self.zones) }
+    if random.chance(50) { user.devices = devices() }
+    switch rules {
+    case .easemob:
+      user.level = level()
+      if random.chance(20) { user.mutedUntil = instant() }
+    case .rongcloud:
+      for kind in ConversationKind.allCases where random.chance(30) { user.levels[kind] = level() }
+      user.pushWhenDesktopOnline = random.chance(30)
+      user.localInformationMissing = random.chance(10)
+      user.localHandledByApp = random.chance(25)
+    }
+    return user
+  }
+
+  private mutating func devices() -> [Device] {
+    (0..<Int.random(in: 0...3, using: &random)).map { number in
+      Device(
+        id: Identifier("d\(number)"), kind: random.pick(Device.Kind.allCases),
+        state: random.pick(Device.State.allCases + [.offline, .offline]),
+        hasToken: random.chance(80), notifier: random.chance(50) ? "apns" : nil,
+        backgroundSince: random.chance(70) ? instant(within: 1) : nil)
+    }
+  }
+
+  // MARK: Conversations and messages
+
+  private mutating func addConversations() {
+    for kind in ConversationKind.allCases where kind.exists(under: rules) {
+      let id = Identifier("c-\(kind.rawValue)")
+      var conversation = ConversationSettings(kind: kind)
+      if kind == .thread { conversation.parent = "c-group" }
+      if kind == .ultraGroup {
+        conversation.level = level()
+        conversation.channels = ["a": level()]
+      }
+      steps.append(.conversation(id, conversation))
+      for user in users where random.chance(70) {
+        if kind == .thread, !recipientsOfGroup.contains(user) { continue }
+        var member = MemberSettings(level: level())
+        if rules == .easemob, random.chance(20) { member.mutedUntil = instant() }
+        if kind != .thread, random.chance(10) { member.since = instant() }
+        if kind == .ultraGroup, random.chance(50) { member.channels = ["a": level()] }
+        steps.append(.member(user, of: id, member))
+      }
+    }
+  }
+
+  private var recipientsOfGroup: Set<Identifier> {
+    Set(
+      steps.compactMap { step in
+        guard case .member(let user, of: "c-group", _) = step else { return nil }
+        return user
+      })
+  }
+
+  private mutating func message(_ number: Int) -> Message {
+    let kinds = ConversationKind.allCases.filter { $0.exists(under: rules) }
+    var message = Message(
+      id: Identifier("m\(number)"),
+      conversation: Identifier("c-\(random.pick(kinds + [.group, .group]).rawValue)"),
+      at: instant(), sender: random.chance(80) ? random.pick(users) : nil)
+    if random.chance(40) { message.mentions = [random.pick(users), "nobody"] }
+    if random.chance(15) { message.mentionsAll = random.chance(80) }
+    if random.chance(15) { message.silent = random.chance(60) }
+    message.body = random.pick([.text, .text, .text] + MessageBody.allCases)
+    switch rules {
+    case .easemob:
+      if random.chance(30) { message.force = random.chance(80) }
+      message.onlineOnly = random.chance(3)
+      if random.chance(20) { message.sentAt = instant() }
+      if random.chance(20) {
+        var filter = DeviceFilter()
+        filter.ignoreDeviceIDs = ["d0"]
+        message.filter = filter
+      }
+    case .rongcloud:
+      if random.chance(50) { message.channel = "a" }
+      if random.chance(20) { message.isMentioned = random.chance(50) }
+      if random.chance(50) { message.pushContent = "text" }
+      message.persisted = random.chance(90)
+      message.backlog = random.chance(10)
+    }
+    return message
+  }
+}

@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""Compares push-fanout with the independent evaluator beside this file.
+
+   differential.py PROGRAM [--worlds N] [--defects N] [--first SEED]
+
+Random worlds of both vendors must give the same rows, byte by byte; files with one defect must be
+refused at the line that holds it; the slices of data/ must give the same rows. A failure names the
+seed, and leaves its files where it says. Closes with 'N passed, N failed'.
+"""
+import argparse
+import glob
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+DATA = os.path.join(HERE, "..", "..", "data")
+
+
+def run(*command):
+    return subprocess.run(command, capture_output=True)
+
+
+def oracle(*arguments):
+    return run(sys.executable, os.path.join(HERE, "oracle.py"), "evaluate", *arguments)
+
+
+def make(script, folder, *arguments):
+    done = run(sys.executable, os.path.join(HERE, script), "--out", folder, *arguments)
+    if done.returncode != 0:
+        sys.exit(f"{script} {arguments}: {done.stderr.decode()}")
+
+
+def same_rows(program, arguments):
+    """None, or what differs."""
+    expected = oracle(*arguments)
+    found = run(program, "evaluate", *arguments)
+    if found.returncode != expected.returncode:
+        return f"exit status {found.returncode} instead of {expected.returncode}: {found.stderr.decode()}"
+    if found.stdout == expected.stdout:
+        return None if expected.stdout else "no rows to compare"
+    pairs = zip(expected.stdout.splitlines(), found.stdout.splitlines())
+    for number, (left, right) in enumerate(pairs, 1):
+        if left != right:
+            return f"row {number}: {right.decode()} instead of {left.decode()}"
+    return "another number of rows"
+
+
+def world(program, seed, rules, folder):
+    make("fuzz_world.py", folder, "--seed", str(seed), "--rules", rules)
+    return same_rows(program, [
+        "--settings", f"{folder}/settings.ndjson", "--messages", f"{folder}/messages.ndjson",
+        "--format", "ndjson", "--devices"])
+
+
+def defect(program, seed, folder):
+    make("fuzz_bad.py", folder, "--seed", str(seed), "--debatable")
+    with open(f"{folder}/expect.json", encoding="utf-8") as file:
+        expect = json.load(file)
+    found = run(
+        program, "evaluate", "--settings", f"{folder}/settings.ndjson",
+        "--messages", f"{folder}/messages.ndjson", "--format", "ndjson")
+    errors = found.stderr.decode(errors="replace").rstrip("\n")
+    if expect.get("ok"):
+        return None if found.returncode == 0 else f"{expect['what']}: refused: {errors}"
+    place = f"{folder}/{expect['file']}:{expect['line']}: "
+    if found.returncode == 1 and errors.startswith(place) and "\n" not in errors:
+        return None
+    return f"{expect['what']}: status {found.returncode}, {errors!r} instead of {place}…"
+
+
+def slices(program):
+    for messages in sorted(glob.glob(os.path.join(DATA, "*.messages.csv.gz"))):
+        start = messages[: -len("messages.csv.gz")]
+        with tempfile.TemporaryDirectory() as folder:
+            app = os.path.join(folder, "app.ndjson")
+            with open(app, "w", encoding="utf-8") as file:
+                file.write('{"kind":"app"}\n')
+            yield os.path.basename(start), same_rows(program, [
+                "--settings", app, "--users", start + "users.csv.gz",
+                "--members", start + "members.csv.gz", "--messages", messages, "--format", "ndjson"])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("program")
+    parser.add_argument("--worlds", type=int, default=100, help="random worlds of each vendor")
+    parser.add_argument("--defects", type=int, default=1100, help="files with one defect")
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
+    options = parser.parse_args()
+    passed = failed = 0
+
+    def note(name, difference, folder=None):
+        nonlocal passed, failed
+        if difference is None:
+            passed += 1
+        else:
+            failed += 1
+            print(f"{name}: {difference}" + (f" (files in {folder})" if folder else ""))
+
+    for name, difference in slices(options.program):
+        note(name, difference)
+    seeds = range(options.first, options.first + max(options.worlds, options.defects))
+    for seed in seeds:
+        jobs = []
+        if seed < options.first + options.worlds:
+            jobs += [(f"{rules} world, seed {seed}", world, (seed, rules)) for rules in ("easemob", "rongcloud")]
+        if seed < options.first + options.defects:
+            jobs.append((f"defect, seed {seed}", defect, (seed,)))
+        for name, check, arguments in jobs:
+            folder = tempfile.mkdtemp(prefix="push-fanout-")
+            difference = check(options.program, *arguments, folder)
+            note(name, difference, folder)
+            if difference is None:
+                for file in glob.glob(folder + "/*"):
+                    os.remove(file)
+                os.rmdir(folder)
+    print(f"{passed} passed, {failed} failed")
+    sys.exit(1 if failed or not passed else 0)
+
+
+if __name__ == "__main__":
+    main()
