@@ -13,9 +13,11 @@ final class ByteReader {
   /// Whether the bytes read so far end where a gzip member ends.
   private var atMemberEnd = false
   /// Bytes of the file itself that have been read.
-  private(set) var bytesRead: Int64 = 0
+  private var bytesRead: Int64 = 0
   /// Bytes of the file itself; nil when it is no regular file.
-  let byteCount: Int64?
+  private let byteCount: Int64?
+  /// Bytes that were handed out, unpacked.
+  private var unpackedCount: Int64 = 0
 
   private static let packedCapacity = 256 * 1024
 
@@ -41,10 +43,25 @@ final class ByteReader {
     if let gzip = unsafe gzip { unsafe pf_gzip_destroy(gzip) }
   }
 
+  /// The share of the file that is done when so many of the bytes that were handed out are not,
+  /// 0...1; nil when the file's size is not known.
+  func share(waiting: Int) -> Double? {
+    guard let byteCount, byteCount > 0, unpackedCount > 0 else { return nil }
+    return Double(bytesRead) / Double(byteCount) * (1 - Double(waiting) / Double(unpackedCount))
+  }
+
   /// Reads up to the whole of `buffer`.
   ///
   /// - Returns: how many bytes; 0 at the end of the file.
   func read(into buffer: UnsafeMutableRawBufferPointer) throws(FileProblem.Problem) -> Int {
+    let count = try unsafe unpack(into: buffer)
+    unpackedCount += Int64(count)
+    return count
+  }
+
+  private func unpack(
+    into buffer: UnsafeMutableRawBufferPointer
+  ) throws(FileProblem.Problem) -> Int {
     guard let gzip = unsafe gzip else { return try unsafe readFile(into: buffer) }
     guard let output = buffer.baseAddress else { return 0 }
     while true {

@@ -55,7 +55,11 @@ final class CSVTable {
     unsafe chunk.deallocate()
   }
 
-  var bytes: ByteReader { reader }
+  /// The share of the file that has been read, 0...1; nil when its size is not known.
+  var progress: Double? {
+    let waiting = unsafe rows.count == 0 ? 0 : unparsed.upperBound * (rows.count - row) / rows.count
+    return reader.share(waiting: waiting)
+  }
 
   func hasColumn(_ column: Int) -> Bool { places[column] >= 0 }
 

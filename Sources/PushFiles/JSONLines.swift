@@ -17,7 +17,7 @@ final class JSONLines {
   deinit { unsafe pf_json_destroy(parser) }
 
   var lineNumber: Int { lines.lineNumber }
-  var bytes: ByteReader { lines.bytes }
+  var progress: Double? { lines.progress }
 
   /// The next object, valid until the next call; nil at the end of the file.
   func next() throws(FileProblem.Problem) -> JSONValue? {

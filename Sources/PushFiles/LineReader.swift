@@ -7,7 +7,7 @@ final class LineReader {
   /// A line longer than this is refused, so that a file that is no text cannot fill the memory.
   static let maximumLineBytes = 8 * 1024 * 1024
 
-  let bytes: ByteReader
+  private let bytes: ByteReader
   /// The 1-based number of the line that was read last.
   private(set) var lineNumber = 0
   private var buffer: UnsafeMutableRawBufferPointer
@@ -21,6 +21,9 @@ final class LineReader {
   }
 
   deinit { unsafe buffer.deallocate() }
+
+  /// The share of the file that has been read, 0...1; nil when its size is not known.
+  var progress: Double? { bytes.share(waiting: end - start) }
 
   /// The next line; nil at the end of the file. It is valid until the next call, and
   /// `PF_JSON_PADDING` bytes behind it are readable.

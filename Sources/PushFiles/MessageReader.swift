@@ -74,14 +74,12 @@ public final class MessageReader {
     }
   }
 
-  /// The share of the file's bytes that has been read, 0...1; nil when its size is not known.
+  /// The share of the file that has been read, 0...1; nil when its size is not known.
   public var progress: Double? {
-    let bytes =
-      switch source {
-      case .lines(let lines): lines.bytes
-      case .table(let table): table.bytes
-      }
-    return bytes.byteCount.flatMap { $0 > 0 ? Double(bytes.bytesRead) / Double($0) : nil }
+    switch source {
+    case .lines(let lines): lines.progress
+    case .table(let table): table.progress
+    }
   }
 
   private var lineNumber: Int {

@@ -137,7 +137,7 @@ public struct SettingsLoader {
         report(error, file, line: lines.lineNumber)
         if !isOfOneLine(error) { return }
       }
-      advance(lines.bytes, file)
+      advance(file) { lines.progress }
     }
     if isEmpty { report(.isEmpty, file, line: 1) }
   }
@@ -166,17 +166,16 @@ public struct SettingsLoader {
         report(error, file, line: table.lineNumber)
         if !isOfOneLine(error) { return }
       }
-      advance(table.bytes, file)
+      advance(file) { table.progress }
     }
   }
 
   /// Counts a record of a file and, now and then, says how far the reading is.
-  private mutating func advance(_ bytes: ByteReader, _ file: Int) {
+  private mutating func advance(_ file: Int, share: () -> Double?) {
     recordCount += 1
     fileRecordCount += 1
-    guard fileRecordCount & 0x3FFF == 0, let size = bytes.byteCount, size > 0 else { return }
-    let share = Double(bytes.bytesRead) / Double(size)
-    if fileRecordCount == 0x10000 { makeRoom(share) }
+    guard fileRecordCount & 0x3FFF == 0, let share = share() else { return }
+    if fileRecordCount == 0x4000 { makeRoom(share) }
     progress((Double(file) + share) / Double(paths.count))
   }
 
@@ -184,7 +183,7 @@ public struct SettingsLoader {
   /// step would copy it several times.
   private mutating func makeRoom(_ share: Double) {
     let more = { (count: Int, before: Int) in
-      before + Int(Double(count - before) / max(share, 0.001) * 1.25)
+      before + Int(Double(count - before) / max(share, 0.001) * 1.1)
     }
     settings.reserveCapacity(
       users: more(settings.userCount, before.users),

@@ -23,7 +23,9 @@ struct Evaluate: ParsableCommand {
 
   @OptionGroup var world: WorldOptions
 
-  @Option(help: ArgumentHelp("Messages, NDJSON or (by its name) CSV.", valueName: "file"))
+  @Option(
+    help: ArgumentHelp(
+      "Messages, NDJSON or (by its name) CSV; - for NDJSON on standard input.", valueName: "file"))
   var messages: String
 
   @Option(

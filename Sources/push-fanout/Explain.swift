@@ -21,7 +21,9 @@ struct Explain: ParsableCommand {
 
   @OptionGroup var world: WorldOptions
 
-  @Option(help: ArgumentHelp("Messages, NDJSON or (by its name) CSV.", valueName: "file"))
+  @Option(
+    help: ArgumentHelp(
+      "Messages, NDJSON or (by its name) CSV; - for NDJSON on standard input.", valueName: "file"))
   var messages: String
 
   @Option(help: ArgumentHelp("The message's id.", valueName: "id"))
