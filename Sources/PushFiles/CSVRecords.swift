@@ -53,9 +53,8 @@ enum UserColumns {
   ]
 
   static func record(
-    _ row: CSVRow, _ checked: inout CheckedValues
+    _ row: CSVRow, _ uses: inout RuleUse, _ checked: inout CheckedValues
   ) throws(FileProblem.Problem) -> SettingsRecord {
-    var uses = RuleUse()
     guard let id = row.identifier(0) else { throw .missingField("id") }
     var user = UserSettings()
     user.level = try row.level(1, "level", &uses)
@@ -66,7 +65,7 @@ enum UserColumns {
       user.mutedUntil = mutedUntil
     }
     user.quietHours = try quietHours(row, &uses, &checked)
-    return SettingsRecord(.user(id, user), uses)
+    return .user(id, user)
   }
 
   private static func quietHours(
@@ -100,8 +99,9 @@ enum UserColumns {
 enum MemberColumns {
   static let names = ["conversation", "user", "level", "mutedUntil", "since"]
 
-  static func record(_ row: CSVRow) throws(FileProblem.Problem) -> SettingsRecord {
-    var uses = RuleUse()
+  static func record(
+    _ row: CSVRow, _ uses: inout RuleUse
+  ) throws(FileProblem.Problem) -> SettingsRecord {
     guard let conversation = row.identifier(0) else { throw .missingField("conversation") }
     guard let user = row.identifier(1) else { throw .missingField("user") }
     var member = MemberSettings(level: try row.level(2, "level", &uses))
@@ -111,7 +111,7 @@ enum MemberColumns {
     }
     let since = try row.instant(4, "since")
     member.since = since ?? .zero
-    return SettingsRecord(
-      .member(conversation: conversation, user: user, member, .init(since: since != nil)), uses)
+    return .member(
+      conversation: conversation, user: user, member, .init(since: since != nil))
   }
 }

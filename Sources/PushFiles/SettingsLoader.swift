@@ -109,11 +109,12 @@ public struct SettingsLoader {
         readNDJSON(file)
       } else if file < paths.settings.count + paths.users.count {
         readCSV(file, UserColumns.names, ["id"], idColumn: 0) {
-          (row, checked) throws(FileProblem.Problem) in try UserColumns.record(row, &checked)
+          (row, uses, checked) throws(FileProblem.Problem) in
+          try UserColumns.record(row, &uses, &checked)
         }
       } else {
         readCSV(file, MemberColumns.names, ["conversation", "user"], idColumn: 1) {
-          (row, _) throws(FileProblem.Problem) in try MemberColumns.record(row)
+          (row, uses, _) throws(FileProblem.Problem) in try MemberColumns.record(row, &uses)
         }
       }
     }
@@ -129,9 +130,10 @@ public struct SettingsLoader {
       do throws(FileProblem.Problem) {
         guard let line = try lines.next() else { break }
         isEmpty = false
-        let record = try SettingsRecord(line, &checked)
+        var uses = RuleUse()
+        let record = try SettingsRecord.read(line, &uses, &checked)
         let place = Place(file: file, line: lines.lineNumber)
-        try apply(record.value, record.uses, place, isCSV: false)
+        try apply(record, uses, place, isCSV: false)
       } catch {
         isEmpty = false
         report(error, file, line: lines.lineNumber)
@@ -144,7 +146,9 @@ public struct SettingsLoader {
 
   private mutating func readCSV(
     _ file: Int, _ columns: [String], _ required: [String], idColumn: Int,
-    read: (CSVRow, inout CheckedValues) throws(FileProblem.Problem) -> SettingsRecord
+    read: (
+      CSVRow, inout RuleUse, inout CheckedValues
+    ) throws(FileProblem.Problem) -> SettingsRecord
   ) {
     let table: CSVTable
     do { table = try CSVTable(path: paths.path(file), columns: columns, required: required) } catch
@@ -159,9 +163,10 @@ public struct SettingsLoader {
           }
         }
         guard let row = try table.next() else { break }
-        let record = try read(row, &checked)
+        var uses = RuleUse()
+        let record = try read(row, &uses, &checked)
         let place = Place(file: file, line: table.lineNumber)
-        try apply(record.value, record.uses, place, isCSV: true)
+        try apply(record, uses, place, isCSV: true)
       } catch {
         report(error, file, line: table.lineNumber)
         if !isOfOneLine(error) { return }
@@ -210,9 +215,9 @@ public struct SettingsLoader {
   // MARK: Records
 
   private mutating func apply(
-    _ value: consuming SettingsRecord.Value, _ uses: RuleUse, _ place: Place, isCSV: Bool
+    _ record: consuming SettingsRecord, _ uses: RuleUse, _ place: Place, isCSV: Bool
   ) throws(FileProblem.Problem) {
-    if case .app(let app) = value {
+    if case .app(let app) = record {
       if appRules != nil { throw .secondApp }
       if let foreign = uses.foreign(to: app.rules) {
         appRules = app.rules  // the rules are known, even though the record is not understood
@@ -229,7 +234,7 @@ public struct SettingsLoader {
         undecided.append((place: place, uses: uses))
       }
     }
-    switch consume value {
+    switch consume record {
     case .app: break
     case .user(let id, let user):
       // A user that only a CSV file knows has no earlier record to keep anything of.

@@ -1,14 +1,12 @@
 internal import CPushFiles
 internal import PushRules
 
-/// One line of settings, read, and what it says that only one rule set knows.
-struct SettingsRecord {
-  enum Value {
-    case app(AppSettings)
-    case user(Identifier, UserSettings)
-    case conversation(Identifier, ConversationSettings)
-    case member(conversation: Identifier, user: Identifier, MemberSettings, Said)
-  }
+/// One line of settings.
+enum SettingsRecord {
+  case app(AppSettings)
+  case user(Identifier, UserSettings)
+  case conversation(Identifier, ConversationSettings)
+  case member(conversation: Identifier, user: Identifier, MemberSettings, Said)
 
   /// Fields of a membership that some conversations do not allow, whatever their value.
   struct Said {
@@ -16,30 +14,20 @@ struct SettingsRecord {
     var channels = false
   }
 
-  let value: Value
-  let uses: RuleUse
-
   /// Reads a line of settings.ndjson.
-  init(
-    _ line: JSONValue, _ checked: inout CheckedValues
-  ) throws(FileProblem.Problem) {
-    var uses = RuleUse()
+  static func read(
+    _ line: JSONValue, _ uses: inout RuleUse, _ checked: inout CheckedValues
+  ) throws(FileProblem.Problem) -> SettingsRecord {
     guard let kind = line.fields.first(where: { "kind" ~= $0.key })?.value else {
       throw .missingField("kind")
     }
     switch kind {
-    case "app": value = .app(try Self.app(line, &uses, &checked))
-    case "user": value = try Self.user(line, &uses, &checked)
-    case "conversation": value = try Self.conversation(line, &uses)
-    case "member": value = try Self.member(line, &uses)
+    case "app": return .app(try app(line, &uses, &checked))
+    case "user": return try user(line, &uses, &checked)
+    case "conversation": return try conversation(line, &uses)
+    case "member": return try member(line, &uses)
     default: throw .unknownKind(try kind.text("kind"))
     }
-    self.uses = uses
-  }
-
-  init(_ value: Value, _ uses: RuleUse) {
-    self.value = value
-    self.uses = uses
   }
 
   // MARK: app
@@ -76,7 +64,7 @@ struct SettingsRecord {
 
   private static func user(
     _ line: JSONValue, _ uses: inout RuleUse, _ checked: inout CheckedValues
-  ) throws(FileProblem.Problem) -> Value {
+  ) throws(FileProblem.Problem) -> SettingsRecord {
     var id: Identifier?
     var user = UserSettings()
     for (key, value) in line.fields {
@@ -203,7 +191,7 @@ struct SettingsRecord {
 
   private static func conversation(
     _ line: JSONValue, _ uses: inout RuleUse
-  ) throws(FileProblem.Problem) -> Value {
+  ) throws(FileProblem.Problem) -> SettingsRecord {
     var id: Identifier?
     var settings = ConversationSettings()
     var saysDefaults: String?
@@ -247,7 +235,7 @@ struct SettingsRecord {
 
   private static func member(
     _ line: JSONValue, _ uses: inout RuleUse
-  ) throws(FileProblem.Problem) -> Value {
+  ) throws(FileProblem.Problem) -> SettingsRecord {
     var conversation: Identifier?
     var user: Identifier?
     var member = MemberSettings()
