@@ -97,10 +97,16 @@ void drop_finished(pf_csv_parser &state) {
   state.rows.clear();
 }
 
-// Forgets the row that has begun; the line feeds inside its cells stay counted.
+// Forgets the row that has begun; the line feeds inside its cells, also inside the one that is not
+// finished, stay counted.
 void abandon_row(pf_csv_parser &state) {
   state.error_line = state.line_feeds + 1;
   state.line_feeds += state.open_line_feeds;
+  auto open = state.parser.entry_buf;
+  if (open) {
+    auto end = open + state.parser.entry_pos;
+    state.line_feeds += static_cast<uint64_t>(std::count(open, end, '\n'));
+  }
   state.cell_ends.resize(state.cell_ends.size() - state.open_cells);
   state.bytes_used = state.cell_ends.empty() ? 0 : state.cell_ends.back();
   state.open_cells = 0;

@@ -13,13 +13,15 @@ public struct FileChecker {
   /// A CSV file is told by its columns and an NDJSON file by its first record; settings are read
   /// first, whatever the order, as messages are judged by their rules.
   ///
+  /// - Parameter progress: called now and then with the share of the file at hand that has been
+  ///   read, 0...1; not called when it is not known.
   /// - Complexity: O(bytes); the settings are in memory.
-  public init(_ paths: [String]) {
+  public init(_ paths: [String], progress: @escaping (Double) -> Void = { _ in }) {
     for path in paths { sort(path) }
-    let (settings, found, records) = SettingsLoader.check(world)
+    let (settings, found, records) = SettingsLoader.check(world, progress: progress)
     problems += found
     recordCount += records
-    for path in messages { checkMessages(path, settings.app.rules) }
+    for path in messages { checkMessages(path, settings.app.rules, progress) }
   }
 
   private mutating func sort(_ path: String) {
@@ -43,16 +45,13 @@ public struct FileChecker {
       case nil: throw .unknownFileKind
       }
     } catch {
-      let line: Int? =
-        switch error {
-        case .cannotOpen, .isDirectory, .unknownFileKind: nil
-        default: 1
-        }
-      problems.append(FileProblem(file: path, line: line, problem: error))
+      problems.append(FileProblem(file: path, line: error.lineAtOpening, problem: error))
     }
   }
 
-  private mutating func checkMessages(_ path: String, _ rules: RuleSet) {
+  private mutating func checkMessages(
+    _ path: String, _ rules: RuleSet, _ progress: (Double) -> Void
+  ) {
     let reader: MessageReader
     do throws(FileProblem) {
       reader = try MessageReader(path: path, rules: rules)
@@ -63,6 +62,7 @@ public struct FileChecker {
     while true {
       do throws(FileProblem) {
         guard try reader.next() != nil else { break }
+        if reader.recordCount & 0x3FFF == 0, let share = reader.progress { progress(share) }
       } catch {
         problems.append(error)
         if !error.isOfOneLine { break }
@@ -91,7 +91,7 @@ extension JSONLines {
         let keys = line.fields.map(\.key.text)
         return !keys.contains("kind") && (keys.contains("at") || keys.contains("conversation"))
       } catch {
-        if !FileProblem(file: path, line: nil, problem: error).isOfOneLine { return false }
+        if !error.isOfOneLine { return false }
       }
     }
   }

@@ -66,12 +66,26 @@ public struct FileProblem: Error, Hashable, Sendable {
   }
 
   /// Whether reading can go on behind this line.
-  public var isOfOneLine: Bool {
-    switch problem {
+  public var isOfOneLine: Bool { problem.isOfOneLine }
+}
+
+extension FileProblem.Problem {
+  /// Whether only one line is affected, and reading can go on behind it.
+  var isOfOneLine: Bool {
+    switch self {
     case .cannotOpen, .cannotRead, .isDirectory, .isEmpty, .notGzip, .gzipTruncated, .gzipCorrupt,
       .gzipTrailing, .unknownFileKind, .openQuote, .unknownColumn, .repeatedColumn, .missingColumn:
       false
     default: true
+    }
+  }
+
+  /// Where a problem that was found before the first record stands: on line 1, or on no line when
+  /// the file could not even be opened.
+  var lineAtOpening: Int? {
+    switch self {
+    case .cannotOpen, .isDirectory, .unknownFileKind: nil
+    default: 1
     }
   }
 }

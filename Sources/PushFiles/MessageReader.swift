@@ -31,12 +31,7 @@ public final class MessageReader {
             path: path, columns: MessageColumns.names, required: MessageColumns.required))
         : .lines(try JSONLines(path: path))
     } catch {
-      let line: Int? =
-        switch error {
-        case .cannotOpen, .isDirectory: nil
-        default: 1
-        }
-      throw FileProblem(file: path, line: line, problem: error)
+      throw FileProblem(file: path, line: error.lineAtOpening, problem: error)
     }
   }
 

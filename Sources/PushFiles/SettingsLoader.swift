@@ -29,12 +29,14 @@ public struct SettingsLoader {
   private let paths: SettingsPaths
   private var checked = CheckedValues()
   private var appRules: RuleSet?
+  /// Whether every problem is wanted; otherwise only the earliest is kept.
+  private let keepsAll: Bool
   private var problems: [Located] = []
   /// What belongs to one rule set, said before the rules were known.
   private var undecided: [(place: Place, uses: RuleUse)] = []
   private var relations = Relations()
   private let progress: (Double) -> Void
-  /// How many rows ahead ids are looked up; measured best among 8, 16, 32, 64.
+  /// How many rows ahead ids are looked up.
   private static let readAhead = 32
   private var recordCount = 0
   private var fileRecordCount = 0
@@ -64,7 +66,7 @@ public struct SettingsLoader {
   public static func load(
     _ paths: SettingsPaths, progress: @escaping (Double) -> Void = { _ in }
   ) throws(FileProblem) -> FanoutSettings {
-    var loader = SettingsLoader(paths, progress)
+    var loader = SettingsLoader(paths, progress, keepsAll: false)
     loader.readAll()
     loader.settleRules()
     // Relations between records are judged only when every record was understood.
@@ -75,20 +77,24 @@ public struct SettingsLoader {
 
   /// Reads a world to find everything that is wrong with it.
   ///
+  /// - Parameter progress: as for ``load(_:progress:)``.
   /// - Returns: the problems in the order of files and lines, and what could be read.
   public static func check(
-    _ paths: SettingsPaths
+    _ paths: SettingsPaths, progress: @escaping (Double) -> Void = { _ in }
   ) -> (settings: FanoutSettings, problems: [FileProblem], records: Int) {
-    var loader = SettingsLoader(paths, { _ in })
+    var loader = SettingsLoader(paths, progress, keepsAll: true)
     loader.readAll()
     loader.settleRules()
     loader.settleRelations()
     return (loader.settings, loader.sortedProblems, loader.recordCount)
   }
 
-  private init(_ paths: SettingsPaths, _ progress: @escaping (Double) -> Void) {
+  private init(
+    _ paths: SettingsPaths, _ progress: @escaping (Double) -> Void, keepsAll: Bool
+  ) {
     self.paths = paths
     self.progress = progress
+    self.keepsAll = keepsAll
   }
 
   private var sortedProblems: [FileProblem] {
@@ -123,7 +129,7 @@ public struct SettingsLoader {
   private mutating func readNDJSON(_ file: Int) {
     let lines: JSONLines
     do { lines = try JSONLines(path: paths.path(file)) } catch {
-      return report(error, file, line: nil)
+      return report(error, file, line: error.lineAtOpening)
     }
     var isEmpty = true
     while true {
@@ -137,7 +143,7 @@ public struct SettingsLoader {
       } catch {
         isEmpty = false
         report(error, file, line: lines.lineNumber)
-        if !isOfOneLine(error) { return }
+        if !error.isOfOneLine { return }
       }
       advance(file) { lines.progress }
     }
@@ -153,7 +159,7 @@ public struct SettingsLoader {
     let table: CSVTable
     do { table = try CSVTable(path: paths.path(file), columns: columns, required: required) } catch
     {
-      return report(error, file, line: hasLine(error) ? 1 : nil)
+      return report(error, file, line: error.lineAtOpening)
     }
     while true {
       do throws(FileProblem.Problem) {
@@ -169,7 +175,7 @@ public struct SettingsLoader {
         try apply(record, uses, place, isCSV: true)
       } catch {
         report(error, file, line: table.lineNumber)
-        if !isOfOneLine(error) { return }
+        if !error.isOfOneLine { return }
       }
       advance(file) { table.progress }
     }
@@ -196,19 +202,16 @@ public struct SettingsLoader {
   }
 
   private mutating func report(_ problem: FileProblem.Problem, _ file: Int, line: Int?) {
-    problems.append(
+    report(
       Located(
         place: Place(file: file, line: line ?? 0), hasLine: line != nil, problem: problem))
   }
 
-  private func isOfOneLine(_ problem: FileProblem.Problem) -> Bool {
-    FileProblem(file: "", line: nil, problem: problem).isOfOneLine
-  }
-
-  private func hasLine(_ problem: FileProblem.Problem) -> Bool {
-    switch problem {
-    case .cannotOpen, .isDirectory: false
-    default: true
+  private mutating func report(_ located: Located) {
+    if keepsAll || problems.isEmpty {
+      problems.append(located)
+    } else if located.place < problems[0].place {
+      problems[0] = located
     }
   }
 
@@ -231,7 +234,7 @@ public struct SettingsLoader {
       if let appRules {
         if let foreign = uses.foreign(to: appRules) { throw foreign }
       } else {
-        undecided.append((place: place, uses: uses))
+        noteUndecided(uses, place)
       }
     }
     switch consume record {
@@ -255,6 +258,16 @@ public struct SettingsLoader {
     }
   }
 
+  /// Notes what belongs to one rule set while the rules are not known. The first for each rule set
+  /// is enough, unless every problem is wanted.
+  private mutating func noteUndecided(_ uses: RuleUse, _ place: Place) {
+    let isNew = RuleSet.allCases.contains { rules in
+      uses.foreign(to: rules) != nil
+        && !undecided.contains { $0.uses.foreign(to: rules) != nil }
+    }
+    if keepsAll || isNew { undecided.append((place: place, uses: uses)) }
+  }
+
   /// Judges what was said before the rules were known. Without an app they are Easemob's; but the
   /// line that was not understood may have been the app's, so then nothing is judged by them.
   private mutating func settleRules() {
@@ -262,13 +275,13 @@ public struct SettingsLoader {
     let rules = appRules ?? .easemob
     for (place, uses) in undecided {
       if let foreign = uses.foreign(to: rules) {
-        problems.append(Located(place: place, hasLine: true, problem: foreign))
+        report(Located(place: place, hasLine: true, problem: foreign))
       }
     }
   }
 
   private mutating func settleRelations() {
-    problems += relations.problems(in: settings)
+    for problem in relations.problems(in: settings) { report(problem) }
   }
 }
 

@@ -24,7 +24,10 @@ extension ZoneTable {
   /// Whether `name` is one of the IANA database, compared exactly.
   ///
   /// Foundation alone is no judge: it also takes "GMT+8", "PST" and "UTC+0800".
-  public static func isName(_ name: String) -> Bool { names.contains(name) }
+  public static func isName(_ name: String) -> Bool {
+    // A set of strings would also find a name spelled with the Kelvin sign for its K.
+    name.utf8.allSatisfy { $0 < 0x80 } && names.contains(name)
+  }
 
   /// Every name of the database: the zones that Foundation lists, and the links that it takes but
   /// does not list.

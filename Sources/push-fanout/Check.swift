@@ -22,7 +22,9 @@ struct Check: ParsableCommand {
   var files: [String]
 
   func run() throws {
-    let checker = FileChecker(files)
+    let bar = ProgressBar("checking")
+    let checker = FileChecker(files) { bar.update($0) }
+    bar.finish()
     if !checker.problems.isEmpty {
       Terminal.printResult(checker.problems.map { "\($0)" }.joined(separator: "\n"))
     }

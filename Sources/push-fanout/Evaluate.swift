@@ -86,10 +86,7 @@ struct Evaluate: ParsableCommand {
 
   func run() throws {
     let start = ContinuousClock.now
-    let loading = ProgressBar("loading")
-    let settings = try SettingsLoader.load(world.paths) { loading.update($0) }
-    loading.finish()
-
+    let settings = try world.load()
     let reader = try MessageReader(path: messages, rules: settings.app.rules)
     let file = try output.map { (path) throws(OutputProblem) in try OutputFile(path: path) }
     let target = file ?? OutputFile()
@@ -104,7 +101,7 @@ struct Evaluate: ParsableCommand {
     Interruption.setTemporaryName(nil)
 
     if invalidCount > 0 {
-      Terminal.say("push-fanout: \(invalidCount) bad message lines were left out")
+      Terminal.say("push-fanout: bad message lines left out: \(invalidCount)")
     }
     let decisions = writer.totals.total
     let seconds = (end - deciding) / .seconds(1)

@@ -36,7 +36,7 @@ struct Explain: ParsableCommand {
   var json = false
 
   func run() throws {
-    let settings = try SettingsLoader.load(world.paths)
+    let settings = try world.load()
     let user = Identifier(self.user)
     guard settings.index(of: user) != nil else {
       throw Failure(text: "no user \"\(user)\" in the settings, users or members")
@@ -44,7 +44,10 @@ struct Explain: ParsableCommand {
     let reader = try MessageReader(path: messages, rules: settings.app.rules)
     var evaluator = ReferenceEvaluator(settings)
     var explanations: [Explanation] = []
+    let bar = ProgressBar("searching")
+    defer { bar.finish() }
     while let message = try reader.next() {
+      bar.update(reader.progress)
       if message.id == Identifier(self.message) {
         explanations.append(evaluator.explain(message, for: user))
       }

@@ -52,7 +52,7 @@ struct NextChange: ParsableCommand {
 
   func run() throws {
     guard let instant = Instant(text: at) else { return }
-    let settings = try SettingsLoader.load(world.paths)
+    let settings = try world.load()
     let user = Identifier(self.user)
     let id = Identifier(conversation)
     guard let conversation = settings.conversation(id) else {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import PushFiles
+import PushRules
 
 /// `push-fanout`: parses, calls, prints; it decides nothing.
 ///
@@ -67,7 +68,13 @@ struct WorldOptions: ParsableArguments {
     help: ArgumentHelp("Members, CSV, read after the users.", valueName: "file"))
   var members: [String] = []
 
-  var paths: SettingsPaths { SettingsPaths(settings: settings, users: users, members: members) }
+  /// Reads the world, with a progress bar.
+  func load() throws(FileProblem) -> FanoutSettings {
+    let bar = ProgressBar("loading")
+    defer { bar.finish() }
+    let paths = SettingsPaths(settings: settings, users: users, members: members)
+    return try SettingsLoader.load(paths) { bar.update($0) }
+  }
 
   func validate() throws {
     if settings.isEmpty && members.isEmpty {

@@ -51,7 +51,7 @@ enum Interruption {
   /// Lets a closed pipe be an error of the write, and interruptions end the program here.
   static func prepare() {
     signal(SIGPIPE, SIG_IGN)
-    for number in [SIGINT, SIGTERM, SIGHUP] {
+    for number in [SIGINT, SIGTERM, SIGHUP] where !isIgnored(number) {
       signal(number, SIG_IGN)
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
       source.setEventHandler {
@@ -65,6 +65,14 @@ enum Interruption {
     }
   }
 
+  /// Whether whoever started the program asked for a signal to be ignored, like nohup does.
+  private static func isIgnored(_ number: Int32) -> Bool {
+    var action = sigaction()
+    guard unsafe sigaction(number, nil, &action) == 0 else { return false }
+    let handler = unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
+    return unsafe handler == unsafeBitCast(SIG_IGN, to: Int.self)
+  }
+
   /// The file to remove on interruption; nil for none.
   static func setTemporaryName(_ name: String?) { temporaryName.withLock { $0 = name } }
 }
@@ -76,15 +84,12 @@ final class ProgressBar {
   private let start = ContinuousClock.now
   private var lastShown = ContinuousClock.now
   private var isShown = false
-  private var calls = 0
 
   init(_ title: String) { self.title = title }
 
   /// Shows the share of the work that is done, 0...1, nil when it is not known.
   func update(_ share: Double?, _ details: @autoclosure () -> String = "") {
     guard Terminal.errorIsTerminal else { return }
-    calls += 1
-    guard calls % 16 == 0 else { return }
     let now = ContinuousClock.now
     guard now - start > .seconds(1), now - lastShown > .milliseconds(100) else { return }
     lastShown = now
