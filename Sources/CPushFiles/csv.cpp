@@ -158,8 +158,7 @@ pf_csv_status pf_csv_parse(
   pf_csv_status status = PF_CSV_OK;
   if (used < length) {
     status = csv_error(&state->parser) == CSV_EPARSE ? PF_CSV_STRAY_QUOTE : PF_CSV_NO_MEMORY;
-    abandon_row(*state);
-    state->skipping = true;
+    pf_csv_abandon_row(state);
   }
   publish_cells(*state);
   return status;
@@ -183,6 +182,11 @@ const pf_csv_row *pf_csv_rows(const pf_csv_parser *parser, size_t *count) {
 }
 
 const pf_csv_cell *pf_csv_cells(const pf_csv_parser *parser) { return parser->cells.data(); }
+
+void pf_csv_abandon_row(pf_csv_parser *state) {
+  abandon_row(*state);
+  state->skipping = true;
+}
 
 size_t pf_csv_open_row_bytes(const pf_csv_parser *parser, uint64_t *line) {
   size_t first = parser->cell_ends.size() - parser->open_cells;

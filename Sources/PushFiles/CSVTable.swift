@@ -148,8 +148,8 @@ final class CSVTable {
     checkText()
     var openLine: UInt64 = 0
     if unsafe pf_csv_open_row_bytes(parser, &openLine) > LineReader.maximumLineBytes {
-      // A row without end: most likely a quote that is never closed.
-      isFinished = true
+      // Most likely a quote that is never closed.
+      unsafe pf_csv_abandon_row(parser)
       pending = (.tooLong, Int(openLine))
     }
   }

@@ -151,8 +151,8 @@ struct RandomWorld {
     case .rongcloud:
       for kind in ConversationKind.allCases where random.chance(30) { user.levels[kind] = level() }
       user.pushWhenDesktopOnline = random.chance(30)
-      user.localInformationMissing = random.chance(10)
-      user.localHandledByApp = random.chance(25)
+      user.localInformationMissing = random.chance(15)
+      user.localHandledByApp = random.chance(40)
     }
     return user
   }

@@ -108,6 +108,8 @@ pf_csv_status pf_csv_finish(pf_csv_parser *parser);
 const pf_csv_row *pf_csv_rows(const pf_csv_parser *parser, size_t *count);
 const pf_csv_cell *pf_csv_cells(const pf_csv_parser *parser);
 uint64_t pf_csv_error_line(const pf_csv_parser *parser);
+/// Gives up the row that has begun; what comes next is read from the next line on.
+void pf_csv_abandon_row(pf_csv_parser *parser);
 /// How many bytes the row has that has begun and not ended, and the line it began at.
 size_t pf_csv_open_row_bytes(const pf_csv_parser *parser, uint64_t *line);
 

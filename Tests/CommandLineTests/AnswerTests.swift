@@ -1,0 +1,199 @@
+import Foundation
+import Testing
+
+/// Goal: `explain`, `next-change` and `check` answer in words and in JSON.
+@Suite struct AnswerTests {
+  private static let world = ["--settings", "world.ndjson"]
+  private static let explain =
+    ["explain"] + world + ["--messages", "messages.ndjson", "--message", "m1", "--user"]
+  private static let nextChange = ["next-change"] + world + ["--conversation", "g1", "--user"]
+
+  private struct Explained: Decodable, Equatable {
+    struct Step: Decodable, Equatable {
+      let rule, subject, found, verdict: String
+      let scope: String?
+      let decides: Bool
+    }
+    struct Answer: Decodable, Equatable {
+      let action, reason: String
+      let scope: String?
+      let devices: [String]?
+    }
+    let message, conversation, user: String
+    let at: Int64
+    let steps: [Step]
+    let decision: Answer?
+  }
+
+  private func isRule(_ text: String) -> Bool {
+    text.wholeMatch(of: /([ER]-[0-9]+a?|§4(\.1)?)((, | to )[ER]-[0-9]+)*/) != nil
+  }
+
+  @Test func explainShowsTheStepThatDecided() throws {
+    try withWorkplace { place in
+      let run = try place.run(Self.explain + ["u1"])
+      #expect(run.status == 0)
+      #expect(run.errors == "")
+      // The id stands for two messages; a blank line parts them.
+      let texts = run.output.components(separatedBy: "\n\n").map {
+        $0.split(separator: "\n").map(String.init)
+      }
+      #expect(
+        texts.map(\.first) == [
+          "message m1 in g1 at 2024-06-03T15:30:00Z for u1",
+          "message m1 in g9 at 2024-06-03T08:00:00Z for u1",
+        ])
+      let arrows = texts.map { $0.filter { $0.hasPrefix("-> ") } }
+      #expect(arrows.map(\.count) == [1, 1])
+      #expect(
+        arrows.first?.first
+          == "-> E-21, E-30 to E-36  quiet hours [app]  22:00-08:00, 23:30:00 in Asia/Shanghai: "
+          + "inside: do not disturb")
+      #expect(texts.map(\.last) == ["none, reason quietHours, scope app", "not a recipient"])
+
+      let pushed = try place.run(
+        ["explain"] + Self.world
+          + ["--messages", "messages.ndjson", "--message", "m2", "--user", "u1"])
+      #expect(pushed.lines.last == "push, reason allowed, scope default, to p1")
+    }
+  }
+
+  @Test func explainGivesTheSameAsJSON() throws {
+    try withWorkplace { place in
+      let run = try place.run(Self.explain + ["u1", "--json"])
+      let found = try run.lines.map {
+        try JSONDecoder().decode(Explained.self, from: Data($0.utf8))
+      }
+      #expect(found.map(\.conversation) == ["g1", "g9"])
+      #expect(found.map(\.at) == [1_717_428_600_000, 1_717_401_600_000])
+      #expect(
+        found.map(\.decision) == [
+          Explained.Answer(action: "none", reason: "quietHours", scope: "app", devices: nil), nil,
+        ])
+      #expect(found.map { $0.steps.map(\.decides).filter { $0 }.count } == [1, 1])
+      #expect(found.first?.steps.last?.scope == "app")
+      #expect(found.flatMap(\.steps).map(\.rule).filter { !isRule($0) } == [])
+      let pushed = try place.run(
+        ["explain"] + Self.world
+          + ["--messages", "messages.ndjson", "--message", "m2", "--user", "u2", "--json"])
+      let answer = try JSONDecoder().decode(Explained.self, from: Data(pushed.output.utf8)).decision
+      #expect(
+        answer
+          == Explained.Answer(action: "push", reason: "allowed", scope: "app", devices: ["default"])
+      )
+    }
+  }
+
+  @Test func nextChangeSaysWhenAndWhat() throws {
+    try withWorkplace { place in
+      let noon = "2024-06-03T12:00:00Z"
+      let runs = try [
+        ["u1", "--at", noon], ["u1", "--at", "1717423200000"], ["u1", "--at", noon, "--json"],
+        ["u3", "--at", noon], ["u3", "--at", "5", "--json"],
+      ].map { try place.run(Self.nextChange + $0) }
+      #expect(
+        runs.map(\.output) == [
+          """
+          2024-06-03T14:00:00Z
+          before: push, reason allowed, scope default, to p1
+          from then on: none, reason quietHours, scope app\n
+          """,
+          """
+          2024-06-04T00:00:00Z
+          before: none, reason quietHours, scope app
+          from then on: push, reason allowed, scope default, to p1\n
+          """,
+          """
+          {"after":{"action":"none","reason":"quietHours","scope":"app"},"at":1717423200000,\
+          "before":{"action":"push","devices":["p1"],"reason":"allowed","scope":"default"},\
+          "time":"2024-06-03T14:00:00Z"}\n
+          """,
+          """
+          never
+          always: push, reason allowed, scope default, to default\n
+          """,
+          """
+          {"before":{"action":"push","devices":["default"],"reason":"allowed","scope":"default"}}\n
+          """,
+        ])
+      #expect(Set(runs.map(\.status)) == [0])
+      #expect(Set(runs.map(\.errors)) == [""])
+    }
+  }
+
+  @Test func whatIsNotThereIsSaid() throws {
+    try withWorkplace { place in
+      let runs = try [
+        Self.explain + ["u7"],
+        ["explain"] + Self.world
+          + ["--messages", "messages.ndjson", "--message", "m7", "--user", "u1"],
+        Self.nextChange + ["u7", "--at", "5"],
+        ["next-change"] + Self.world + ["--conversation", "g7", "--user", "u1", "--at", "5"],
+      ].map { try place.run($0) }
+      #expect(
+        runs.map(\.errors) == [
+          "push-fanout: no user \"u7\" in the settings, users or members\n",
+          "push-fanout: no message in messages.ndjson has the id \"m7\"\n",
+          "push-fanout: no user \"u7\" in the settings, users or members\n",
+          "push-fanout: no conversation \"g7\" in the settings or members\n",
+        ])
+      #expect(Set(runs.map(\.status)) == [1])
+      #expect(Set(runs.map(\.output)) == [""])
+    }
+  }
+
+  @Test func checkPrintsEveryProblemInOrder() throws {
+    try withWorkplace { place in
+      try place.write(
+        [
+          #"{"kind":"member","conversation":"t1","user":"u2","since":5}"#, "nonsense",
+          #"{"kind":"user","id":"u1","level":3}"#,
+          #"{"kind":"conversation","id":"t1","type":"thread","parent":"g1"}"#,
+          #"{"kind":"user","id":"u4","levels":{}}"#, "", #"{"kind":"user","id":"u4""#,
+        ], as: "more.ndjson")
+      try place.write(["id,level", "u5", "u6,all", "u\"7,"], as: "users.csv")
+      try place.write(["conversation,at", "g1,x", "g1,5,6", "g1,6"], as: "m.csv")
+      let run = try place.run(
+        "check", "m.csv", "messages.ndjson", "users.csv", "more.ndjson", "world.ndjson")
+      #expect(
+        run.lines == [
+          #"more.ndjson:1: "since" cannot be said in "t1", a thread: its recipients are its parent's"#,
+          "more.ndjson:2: the line is not JSON",
+          #"more.ndjson:3: "level": 3 is not a level; the levels are -1, 0, 1, 2, 4 and 5"#,
+          #"more.ndjson:5: "levels" belongs to rongcloud, but the rules are easemob"#,
+          "more.ndjson:7: the JSON ends too early; the line was cut off",
+          "users.csv:2: 1 cells in a row of 2 columns",
+          "users.csv:4: a quote stands where none may; quote the whole cell and double its quotes",
+          #"m.csv:2: "at": x is not an instant; give Unix milliseconds, 0 to 9007199254740991, "#
+            + "or an RFC 3339 time with an offset or Z",
+          "m.csv:3: 3 cells in a row of 2 columns",
+        ])
+      #expect(run.errorLines == ["5 files, 21 records, 9 problems"])
+      #expect(run.status == 1)
+
+      let clean = try place.run("check", "messages.ndjson", "world.ndjson")
+      #expect(clean.output == "")
+      #expect(clean.errorLines == ["2 files, 9 records, 0 problems"])
+      #expect(clean.status == 0)
+    }
+  }
+
+  @Test func checkSaysWhatIsWrongWithAFileItself() throws {
+    try withWorkplace { place in
+      try place.shell("mkdir d.csv; : >e.ndjson; : >e.csv; cp world.ndjson w.gz; echo x >y.txt")
+      let names = ["none.ndjson", "none.csv", "d.csv", "e.ndjson", "e.csv", "y.txt", "w.gz"]
+      let run = try place.run(["check"] + names)
+      let kind =
+        "is neither NDJSON nor CSV by its name; it must end in .ndjson, .jsonl, .json or .csv, "
+        + "with or without .gz"
+      #expect(
+        run.lines.sorted() == [
+          "d.csv: is a directory; name a file", "e.csv:1: the file is empty",
+          "e.ndjson:1: the file is empty", "none.csv: cannot be opened: No such file or directory",
+          "none.ndjson: cannot be opened: No such file or directory", "w.gz: \(kind)",
+          "y.txt: \(kind)",
+        ])
+      #expect(run.status == 1)
+    }
+  }
+}

@@ -1,0 +1,162 @@
+import Foundation
+import Testing
+
+/// Goal: `evaluate` writes every form of decisions to standard output or a file, and nothing but its
+/// last line to standard error.
+@Suite struct EvaluateTests {
+  private static let ndjson = """
+    {"message":"m1","user":"u1","action":"none","reason":"quietHours","scope":"app"}
+    {"message":"m1","user":"u2","action":"none","reason":"notMentioned","scope":"app"}
+    {"message":"m1","user":"u3","action":"push","reason":"allowed","scope":"default"}
+    {"message":"m2","user":"u1","action":"push","reason":"allowed","scope":"default"}
+    {"message":"m2","user":"u2","action":"push","reason":"allowed","scope":"app"}\n
+    """
+
+  private static let outputs: [(options: [String], output: String)] = [
+    ([], ndjson), (["--format", "ndjson"], ndjson),
+    (
+      ["--format", "csv"],
+      """
+      message,user,action,reason,scope
+      m1,u1,none,quietHours,app
+      m1,u2,none,notMentioned,app
+      m1,u3,push,allowed,default
+      m2,u1,push,allowed,default
+      m2,u2,push,allowed,app\n
+      """
+    ),
+    (
+      ["--format", "counts"],
+      """
+      {"message":"m1","conversation":"g1","recipients":3,"counts":{"none/notMentioned/app":1,\
+      "none/quietHours/app":1,"push/allowed/default":1}}
+      {"message":"m2","conversation":"g1","recipients":2,"counts":{"push/allowed/app":1,\
+      "push/allowed/default":1}}
+      {"message":"m1","conversation":"g9","recipients":0,"counts":{}}\n
+      """
+    ),
+    (
+      ["--format", "pushlist"],
+      """
+      {"message":"m1","push":["u3"]}
+      {"message":"m2","push":["u1","u2"]}
+      {"message":"m1","push":[]}\n
+      """
+    ),
+    (
+      ["--format", "summary"],
+      """
+      messages                3
+      decisions               5
+      pushes                  3  60.0 %
+
+      action  reason             scope                    count     share
+      push    allowed            default                      2    40.0 %
+      none    notMentioned       app                          1    20.0 %
+      none    quietHours         app                          1    20.0 %
+      push    allowed            app                          1    20.0 %\n
+      """
+    ),
+    (["--format", "summary", "--json"], summaryJSON), (["--json"], summaryJSON),
+    (["--devices"], devices), (["--devices", "--format", "ndjson"], devices),
+  ]
+
+  private static let summaryJSON = """
+    {"messages":3,"decisions":5,"counts":{"none/notMentioned/app":1,"none/quietHours/app":1,\
+    "push/allowed/app":1,"push/allowed/default":2}}\n
+    """
+
+  private static let devices = """
+    {"message":"m1","user":"u1","action":"none","reason":"quietHours","scope":"app"}
+    {"message":"m1","user":"u2","action":"none","reason":"notMentioned","scope":"app"}
+    {"message":"m1","user":"u3","action":"push","reason":"allowed","scope":"default",\
+    "devices":["default"]}
+    {"message":"m2","user":"u1","action":"push","reason":"allowed","scope":"default",\
+    "devices":["p1"]}
+    {"message":"m2","user":"u2","action":"push","reason":"allowed","scope":"app",\
+    "devices":["default"]}\n
+    """
+
+  private func isLastLine(_ line: String?, _ counts: String) -> Bool {
+    guard let line, line.hasPrefix(counts + ", ") else { return false }
+    return line.dropFirst(counts.count + 2).wholeMatch(
+      of: /[0-9]+\.[0-9]{3} s, [0-9]+ decisions\/s/)
+      != nil
+  }
+
+  @Test func everyFormatIsWrittenToStandardOutput() throws {
+    try withWorkplace { place in
+      let runs = try Self.outputs.map { try place.run(SmallWorld.evaluate + $0.options) }
+      #expect(runs.map(\.output) == Self.outputs.map(\.output))
+      #expect(Set(runs.map(\.status)) == [0])
+      #expect(
+        runs.allSatisfy {
+          $0.errorLines.count == 1
+            && isLastLine($0.errorLines.last, "3 messages, 5 decisions, 3 pushes")
+        })
+    }
+  }
+
+  @Test func everyFormatIsWrittenToAFile() throws {
+    try withWorkplace { place in
+      let found = try Self.outputs.map { options, _ in
+        let run = try place.run(SmallWorld.evaluate + options + ["--output", "out"])
+        #expect(run.output == "")
+        #expect(run.status == 0)
+        return try place.read("out")
+      }
+      #expect(found == Self.outputs.map(\.output))
+      let short = try place.run(SmallWorld.evaluate + ["-o", "/dev/null"])
+      #expect(short.status == 0)
+      #expect(isLastLine(short.errorLines.last, "3 messages, 5 decisions, 3 pushes"))
+      #expect(place.names() == ["messages.ndjson", "out", "world.ndjson"])
+    }
+  }
+
+  @Test func messagesAreChosenByTheirIDs() throws {
+    try withWorkplace { place in
+      let counts = SmallWorld.evaluate + ["--format", "pushlist", "--message"]
+      let one = try place.run(counts + ["m2"])
+      #expect(one.lines == [#"{"message":"m2","push":["u1","u2"]}"#])
+      #expect(isLastLine(one.errorLines.last, "1 messages, 2 decisions, 2 pushes"))
+      let both = try place.run(counts + ["m2", "m1", "m2"])
+      #expect(
+        both.lines == [
+          #"{"message":"m1","push":["u3"]}"#, #"{"message":"m2","push":["u1","u2"]}"#,
+          #"{"message":"m1","push":[]}"#,
+        ])
+      let missing = try place.run(counts + ["m2", "m3", "m4", "--output", "out"])
+      #expect(missing.status == 1)
+      #expect(
+        missing.errorLines == ["push-fanout: no message in messages.ndjson has the id \"m3\""])
+      #expect(place.names() == ["messages.ndjson", "world.ndjson"])
+    }
+  }
+
+  @Test func csvFilesAndStandardInputAreRead() throws {
+    try withWorkplace { place in
+      try place.write(["id,level", "u2,mention", "u1,"], as: "users.csv")
+      try place.write(["conversation,user", "g1,u1", "g1,u2", "g1,u3"], as: "members.csv")
+      try place.write(
+        ["conversation,at,mentions", "g1,1717401600000,", "g1,1717401600000,u2"], as: "m.csv")
+      let rows = [
+        #"{"message":"1","push":["u1","u3"]}"#, #"{"message":"2","push":["u2","u1","u3"]}"#,
+      ]
+      let csv = try place.run(
+        "evaluate", "--users", "users.csv", "--members", "members.csv", "--messages", "m.csv",
+        "--format", "pushlist")
+      #expect(csv.lines == rows)
+      let piped = try place.shell(
+        """
+        gzip m.csv world.ndjson; cat messages.ndjson \
+        | "$0" evaluate --settings world.ndjson.gz --messages - --format pushlist
+        """)
+      #expect(piped.lines.count == 3)
+      #expect(piped.lines.last == #"{"message":"m1","push":[]}"#)
+      let packed = try place.run(
+        "evaluate", "--users", "users.csv", "--members", "members.csv", "--messages", "m.csv.gz",
+        "--format", "pushlist")
+      #expect(packed.lines == rows)
+    }
+  }
+}

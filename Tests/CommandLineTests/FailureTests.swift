@@ -1,0 +1,194 @@
+import Foundation
+import Testing
+
+/// Goal: whatever is wrong with a file or the place to write to, one line says what, the status is
+/// 1, and no output file is left, complete or not.
+@Suite struct FailureTests {
+  private static let inputs = ["messages.ndjson", "world.ndjson"]
+
+  @Test func badInputStopsTheRun() throws {
+    try withWorkplace { place in
+      let bad = #"{"kind":"user","id":5}"#
+      let message = SmallWorld.messages[0]
+      try place.write([bad], as: "bad.ndjson")
+      try place.write([message, "nonsense", message], as: "bad-messages.ndjson")
+      try place.write(["conversation,at", "g1,5", "g1"], as: "bad-messages.csv")
+      try place.shell(
+        """
+        mkdir folder; : >empty.ndjson
+        gzip -c world.ndjson | head -c 60 >cut.ndjson.gz
+        gzip -c messages.ndjson | head -c 60 >cut-messages.ndjson.gz
+        cp world.ndjson plain.ndjson.gz
+        """)
+      let rows: [(settings: String, messages: String, error: String)] = [
+        (
+          "none.ndjson", "messages.ndjson",
+          "none.ndjson: cannot be opened: No such file or directory"
+        ),
+        ("folder", "messages.ndjson", "folder: is a directory; name a file"),
+        ("empty.ndjson", "messages.ndjson", "empty.ndjson:1: the file is empty"),
+        (
+          "cut.ndjson.gz", "messages.ndjson",
+          "cut.ndjson.gz:1: the gzip data ends too early; the file was cut off"
+        ),
+        (
+          "plain.ndjson.gz", "messages.ndjson",
+          "plain.ndjson.gz:1: is not gzip data, although its name ends in .gz"
+        ),
+        ("bad.ndjson", "messages.ndjson", #"bad.ndjson:1: "id" must be a string"#),
+        ("world.ndjson", "none", "none: cannot be opened: No such file or directory"),
+        ("world.ndjson", "folder", "folder: is a directory; name a file"),
+        ("world.ndjson", "empty.ndjson", "empty.ndjson:1: the file is empty"),
+        (
+          "world.ndjson", "cut-messages.ndjson.gz",
+          "cut-messages.ndjson.gz:1: the gzip data ends too early; the file was cut off"
+        ),
+        ("world.ndjson", "bad-messages.ndjson", "bad-messages.ndjson:2: the line is not JSON"),
+        (
+          "world.ndjson", "bad-messages.csv",
+          "bad-messages.csv:3: 1 cells in a row of 2 columns"
+        ),
+      ]
+      let before = place.names()
+      let runs = try rows.map {
+        try place.run(
+          "evaluate", "--settings", $0.settings, "--messages", $0.messages, "--output", "out")
+      }
+      #expect(runs.map(\.errors) == rows.map { $0.error + "\n" })
+      #expect(Set(runs.map(\.status)) == [1])
+      #expect(Set(runs.map(\.output)) == [""])
+      #expect(place.names() == before)
+      let others = try ["explain --message m1", "next-change --conversation g1 --at 5"].map {
+        try place.shell(
+          "\"$0\" \($0) --user u1 --settings bad.ndjson"
+            + ($0.hasPrefix("explain") ? " --messages messages.ndjson" : ""))
+      }
+      #expect(
+        others.map(\.errors)
+          == Array(repeating: "bad.ndjson:1: \"id\" must be a string\n", count: 2))
+      #expect(others.map(\.status) == [1, 1])
+    }
+  }
+
+  @Test func badMessagesCanBeSkipped() throws {
+    try withWorkplace { place in
+      let lines = [
+        SmallWorld.messages[1], "nonsense", #"{"id":"m3","conversation":"g1"}"#, "",
+        SmallWorld.messages[0], #"{"id":"#,
+      ]
+      try place.write(lines, as: "messages.ndjson")
+      let run = try place.run(
+        SmallWorld.evaluate + ["--format", "pushlist", "--skip-invalid", "--output", "out"])
+      #expect(
+        try place.read("out") == """
+          {"message":"m2","push":["u1","u2"]}
+          {"message":"m1","push":["u3"]}\n
+          """)
+      #expect(
+        run.errorLines.dropLast() == [
+          "messages.ndjson:2: the line is not JSON",
+          #"messages.ndjson:3: the field "at" is missing"#,
+          "messages.ndjson:6: the JSON ends too early; the line was cut off",
+          "push-fanout: bad message lines left out: 3",
+        ])
+      #expect(run.errorLines.last?.hasPrefix("2 messages, 5 decisions, 3 pushes, ") == true)
+      #expect(run.status == 1)
+
+      try place.write(SmallWorld.messages, as: "messages.ndjson")
+      let clean = try place.run(SmallWorld.evaluate + ["--skip-invalid"])
+      #expect(clean.status == 0)
+      #expect(clean.errorLines.count == 1)
+
+      // What is wrong with the file itself is not skipped.
+      try place.shell("gzip -c messages.ndjson | head -c 60 >m.ndjson.gz; rm out")
+      let cut = try place.run(
+        "evaluate", "--settings", "world.ndjson", "--messages", "m.ndjson.gz", "--skip-invalid",
+        "--output", "out")
+      #expect(cut.status == 1)
+      #expect(
+        cut.errorLines == ["m.ndjson.gz:1: the gzip data ends too early; the file was cut off"])
+      #expect(place.names() == ["m.ndjson.gz"] + Self.inputs)
+    }
+  }
+
+  @Test func anOutputThatCannotBeWrittenSaysWhy() throws {
+    try withWorkplace { place in
+      try place.shell("mkdir folder; echo x >file")
+      let before = place.names()
+      let targets: [(name: String, reason: String)] = [
+        ("none/out", "No such file or directory"), ("folder", "Is a directory"),
+        ("file/out", "Not a directory"), ("/dev/full", "No space left on device"),
+        ("/proc/out", "No such file or directory"),
+      ]
+      let runs = try targets.map { try place.run(SmallWorld.evaluate + ["--output", $0.name]) }
+      #expect(
+        runs.map(\.errors) == targets.map { "push-fanout: cannot write \($0.name): \($0.reason)\n" }
+      )
+      #expect(Set(runs.map(\.status)) == [1])
+      #expect(place.names() == before)
+    }
+  }
+
+  @Test func aFullDeviceOnStandardOutputIsSaid() throws {
+    try withWorkplace { place in
+      try place.write(["nonsense"], as: "bad.ndjson")
+      let world = ["--settings", "world.ndjson", "--user", "u1"]
+      let runs = try [
+        SmallWorld.evaluate, SmallWorld.evaluate + ["--json"], ["--help"], ["check", "bad.ndjson"],
+        ["explain"] + world + ["--messages", "messages.ndjson", "--message", "m1"],
+        ["next-change"] + world + ["--conversation", "g1", "--at", "5"],
+      ].map { arguments in
+        let full = try #require(FileHandle(forWritingAtPath: "/dev/full"))
+        return try place.run(arguments, output: full)
+      }
+      #expect(
+        Set(runs.map(\.errors)) == [
+          "push-fanout: cannot write standard output: No space left on device\n"
+        ])
+      #expect(Set(runs.map(\.status)) == [1])
+    }
+  }
+
+  @Test func aClosedPipeIsSaid() throws {
+    try withWorkplace { place in
+      try SmallWorld.writeLarge(to: place)
+      let run = try place.shell(
+        """
+        { "$0" evaluate --settings world.ndjson --messages messages.ndjson; echo $? >status; } \
+        | head -1
+        """)
+      #expect(
+        run.lines == [
+          #"{"message":"m0","user":"u0","action":"push","reason":"allowed","scope":"default"}"#
+        ])
+      #expect(run.errors == "push-fanout: cannot write standard output: Broken pipe\n")
+      #expect(try place.read("status") == "1\n")
+    }
+  }
+
+  @Test(arguments: ["INT", "TERM", "HUP"])
+  func anInterruptedRunLeavesNothing(signal: String) throws {
+    try withWorkplace { place in
+      try SmallWorld.writeLarge(to: place)
+      var partial: String?
+      let run = try place.run(SmallWorld.evaluate + ["--output", "out"]) { process in
+        // The program is at work when its temporary file has grown.
+        let end = ContinuousClock.now + .seconds(30)
+        while partial == nil, process.isRunning, ContinuousClock.now < end {
+          Thread.sleep(forTimeInterval: 0.002)
+          partial = place.names().first { name in
+            let size = try? FileManager.default.attributesOfItem(atPath: place.path(name))[.size]
+            return name.hasPrefix("out") && (size as? Int ?? 0) > 0
+          }
+        }
+        _ = try? place.shell("kill -\(signal) \(process.processIdentifier)")
+      }
+      #expect(partial != nil)
+      #expect(partial != "out")
+      #expect(
+        run.errorLines == ["push-fanout: interrupted; nothing was left under the output's name"])
+      #expect(run.status == 1)
+      #expect(place.names() == Self.inputs)
+    }
+  }
+}

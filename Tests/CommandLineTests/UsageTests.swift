@@ -1,0 +1,83 @@
+import Foundation
+import Testing
+
+/// Goal: help shows examples, and wrong usage ends with status 2, a message on standard error and
+/// nothing on standard output.
+@Suite struct UsageTests {
+  @Test(arguments: ["evaluate", "explain", "next-change", "check"])
+  func everyCommandHasHelpWithExamples(command: String) throws {
+    try withWorkplace { place in
+      let runs = try [[command, "--help"], [command, "-h"], ["help", command]]
+        .map { try place.run($0) }
+      #expect(runs.map(\.status) == [0, 0, 0])
+      #expect(runs.map(\.errors) == ["", "", ""])
+      let help = runs[0].output
+      #expect(Set(runs.map(\.output)) == [help])
+      #expect(help.contains("Examples:"))
+      #expect(help.components(separatedBy: "\n  push-fanout \(command) ").count - 1 >= 2)
+    }
+  }
+
+  @Test func theProgramHasHelpAndAVersion() throws {
+    try withWorkplace { place in
+      let help = try place.run("--help")
+      #expect(help.status == 0)
+      #expect(
+        ["evaluate", "explain", "next-change", "check"].filter {
+          !help.output.contains("\n  \($0) ")
+        } == [])
+      #expect(try place.run([]).output == help.output)
+      let version = try place.run("--version")
+      #expect(version.status == 0)
+      #expect(version.output.wholeMatch(of: /[0-9]+\.[0-9]+\.[0-9]+\n/) != nil)
+      #expect(version.errors == "")
+    }
+  }
+
+  /// Arguments, and how the message on standard error begins.
+  private typealias Case = (arguments: [String], message: String)
+  private static let change = ["next-change", "--settings", "world.ndjson", "--user", "u1"]
+
+  private static let wrong: [Case] = {
+    let evaluate = SmallWorld.evaluate
+    return [
+      (["frobnicate"], "Error: Unexpected argument 'frobnicate'"),
+      (["--frobnicate"], "Error: Unknown option '--frobnicate'"),
+      (evaluate + ["--frobnicate"], "Error: Unknown option '--frobnicate'"),
+      (evaluate + ["extra"], "Error: Unexpected argument 'extra'"),
+      (["evaluate", "--settings", "world.ndjson"], "Error: Missing expected argument '--messages"),
+      (["evaluate", "--messages", "messages.ndjson"], "Error: Name the members: "),
+      (evaluate + ["--format", "xml"], "Error: The value 'xml' is invalid for '--format"),
+      (evaluate + ["--format"], "Error: Missing value for '--format"),
+      (evaluate + ["--output"], "Error: Missing value for '--output"),
+      (evaluate + ["--json", "--format", "csv"], "Error: --json goes with --format summary; csv"),
+      (evaluate + ["--devices", "--format", "csv"], "Error: --devices goes with --format ndjson."),
+      (
+        ["explain", "--settings", "world.ndjson", "--messages", "messages.ndjson", "--user", "u1"],
+        "Error: Missing expected argument '--message "
+      ),
+      (change + ["--at", "5"], "Error: Missing expected argument '--conversation "),
+      (change + ["--conversation", "g1"], "Error: Missing expected argument '--at "),
+      (["check"], "Error: Missing expected argument '<file>"),
+    ]
+  }()
+
+  private static let wrongInstants: [Case] = [
+    "now", "-1", "2024-06-03", "2024-06-03T12:00:00", "1.5", "9007199254740992",
+  ].map { text in
+    (change + ["--conversation", "g1", "--at=\(text)"], "Error: --at \(text) is not an instant; ")
+  }
+
+  @Test func wrongUsageEndsWithStatus2() throws {
+    try withWorkplace { place in
+      let rows = Self.wrong + Self.wrongInstants
+      let runs = try rows.map { try place.run($0.arguments) }
+      let wrong = zip(runs, rows).filter { run, row in
+        run.status != 2 || run.output != "" || !run.errors.hasPrefix(row.message)
+          || !run.errors.contains("\nUsage: push-fanout")
+      }
+      #expect(wrong.map { "\($1.arguments): \($0.status) \($0.errors)" } == [])
+      #expect(place.names() == ["messages.ndjson", "world.ndjson"])
+    }
+  }
+}

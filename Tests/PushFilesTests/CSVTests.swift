@@ -1,0 +1,136 @@
+import PushFiles
+import PushRules
+import Testing
+
+/// Goal: CSV files are read as RFC 4180 says, and what is wrong with one is reported at the line at
+/// which its row begins, however many line feeds cells hold.
+@Suite struct CSVTests {
+  /// Text of users.csv, and the ids in it or what is wrong.
+  typealias Case = (text: String, found: String)
+
+  private func expect(
+    _ cases: [Case], sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    let wrong = try withFolder { folder in
+      try cases.compactMap { test in
+        let path = try folder.write(test.text.utf8, as: "u.csv")
+        let paths = SettingsPaths(users: [path])
+        var found = folder.problem(paths)
+        if found == "loaded" {
+          found = World(try SettingsLoader.load(paths)).users
+            .map { "\($0.id)=\($0.settings.level.name)" }.joined(separator: " ")
+        }
+        return found == test.found ? nil : "\(test.text): \(found) instead of \(test.found)"
+      }
+    }
+    #expect(wrong == [], sourceLocation: sourceLocation)
+  }
+
+  @Test func rowsHaveEveryFormOfTheStandard() throws {
+    try expect([
+      ("id,level\nu1,all\nu2,none\n", "u1=all u2=none"),
+      ("id,level\r\nu1,all\r\nu2,none", "u1=all u2=none"),
+      ("\u{FEFF}id,level\nu1,all", "u1=all"), ("\u{FEFF}\"id\",level\r\nu1,all", "u1=all"),
+      ("level,id\nall,u1\n,u2", "u1=all u2=default"), ("id\nu1\nu2", "u1=default u2=default"),
+      ("\"id\",\"level\"\n\"u1\",\"all\"", "u1=all"),
+      ("id,level\n\"a,b\",all\n\"a\"\"b\",none", "a,b=all a\"b=none"),
+      ("id,level\n\"a\nb\",all\n\"a\r\nb\",none\n", "a\nb=all a\r\nb=none"),
+      ("id,level\n u1 ,all\n\tu2\t,all", " u1 =all \tu2\t=all"),
+      ("id,level\n\n\r\nu1,all\n\n\nu2,\n\n", "u1=all u2=default"),
+      ("\n\nid,level\nu1,all", "u1=all"), ("id,level\n", ""), ("id", ""),
+      ("id,level\nu1,AT\nu2,DEFAULT\nu3,default", "u1=mention u2=default u3=default"),
+      ("id,level\né,all\ne\u{301},none\n😀,mention", "é=all e\u{301}=none 😀=mention"),
+    ])
+  }
+
+  @Test func headersAreChecked() throws {
+    try expect([
+      ("", "u.csv:1: the file is empty"), ("\n\n", "u.csv:1: the file is empty"),
+      ("\u{FEFF}", "u.csv:1: the file is empty"),
+      ("id,colour\nu1,red", #"u.csv:1: unknown column "colour""#),
+      ("id,Level\nu1,all", #"u.csv:1: unknown column "Level""#),
+      ("id, level\nu1,all", #"u.csv:1: unknown column " level""#),
+      ("id,\nu1,", #"u.csv:1: unknown column """#),
+      ("id,level,id\nu1,all,u1", #"u.csv:1: the column "id" is repeated"#),
+      ("level\nall", #"u.csv:1: the column "id" is missing"#),
+      ("id;level\nu1;all", #"u.csv:1: unknown column "id;level""#),
+    ])
+  }
+
+  @Test func brokenRowsAreRefusedAtTheirLine() throws {
+    let stray =
+      "a quote stands where none may; quote the whole cell and double its quotes"
+    try expect([
+      ("id,level\nu1\n", "u.csv:2: 1 cells in a row of 2 columns"),
+      ("id,level\nu1,all,x\n", "u.csv:2: 3 cells in a row of 2 columns"),
+      ("id,level\nu1,all\nu2,all,", "u.csv:3: 3 cells in a row of 2 columns"),
+      ("id,level\nu\"1,all", "u.csv:2: \(stray)"), ("id,level\n\"u1\"x,all", "u.csv:2: \(stray)"),
+      ("id,level\n\"u1\" ,all", "u.csv:2: \(stray)"),
+      ("id,level\nu1,all\nu2, \"all\"", "u.csv:3: \(stray)"),
+      ("id,level\n\"u1,all\nu2,all\n", "u.csv:2: a quoted cell is never closed"),
+      ("id,level\nu1,all\n\nu2,\"", "u.csv:4: a quoted cell is never closed"),
+      ("id,level\nu1,all\ru2,all\n", "u.csv:2: a carriage return without a line feed ends a row"),
+      ("id,level\n,all", #"u.csv:2: the field "id" is missing"#),
+      (
+        "id,level\nu1,loud",
+        #"u.csv:2: "level" cannot be "loud"; it is one of "#
+          + "default, all, mention, mentionUsers, mentionAll, none"
+      ),
+    ])
+  }
+
+  @Test func lineNumbersCountLineFeedsInCells() throws {
+    try expect([
+      ("id,level\n\"a\nb\nc\",all\nu2\n", "u.csv:5: 1 cells in a row of 2 columns"),
+      ("id,level\r\n\"a\r\nb\",all\r\n\r\nu2\r\n", "u.csv:5: 1 cells in a row of 2 columns"),
+      (
+        "id,level\n\"a\nb\",\"x\ny\"",
+        #"u.csv:2: "level" cannot be "x\ny"; it is one of "#
+          + "default, all, mention, mentionUsers, mentionAll, none"
+      ),
+      ("\n\"id\",\n", #"u.csv:1: unknown column """#),
+    ])
+  }
+
+  @Test func cellsAreUTF8() throws {
+    let found = try withFolder { folder in
+      try [[0xFF], [0xC3], [0xED, 0xA0, 0x80]].map { (bytes: [UInt8]) in
+        let text = Array("id,level\nu1,all\nu2".utf8) + bytes + Array(",all\nu3,all".utf8)
+        return folder.problem(SettingsPaths(users: [try folder.write(text, as: "u.csv")]))
+      }
+    }
+    #expect(found == Array(repeating: "u.csv:3: the line is not UTF-8", count: 3))
+  }
+
+  @Test func checkGoesOnBehindABrokenRow() throws {
+    let found = try withFolder { folder in
+      let path = try folder.write(
+        [
+          "id,level", "u1", "u\"2,all", "\"u3\nu3\",all,x", "u4,\"a\"b,", "u5,loud", "u6,all", "u7",
+          "u8,\"",
+        ], as: "u.csv")
+      return FileChecker([path]).problems.map { folder.short($0) }
+    }
+    let stray = "a quote stands where none may; quote the whole cell and double its quotes"
+    #expect(
+      found == [
+        "u.csv:2: 1 cells in a row of 2 columns", "u.csv:3: \(stray)",
+        "u.csv:4: 3 cells in a row of 2 columns", "u.csv:6: \(stray)",
+        #"u.csv:7: "level" cannot be "loud"; it is one of "#
+          + "default, all, mention, mentionUsers, mentionAll, none",
+        "u.csv:9: 1 cells in a row of 2 columns", "u.csv:10: a quoted cell is never closed",
+      ])
+  }
+
+  @Test func aLineFeedInABrokenRowIsCounted() throws {
+    let found = try withFolder { folder in
+      let path = try folder.write(["id,level", "\"a\nb\"c,all", "u2"], as: "u.csv")
+      return FileChecker([path]).problems.map { folder.short($0) }
+    }
+    #expect(
+      found == [
+        "u.csv:2: a quote stands where none may; quote the whole cell and double its quotes",
+        "u.csv:4: 1 cells in a row of 2 columns",
+      ])
+  }
+}

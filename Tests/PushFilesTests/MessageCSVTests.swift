@@ -1,0 +1,128 @@
+import PushFiles
+import PushRules
+import Testing
+
+/// Goal: rows of messages.csv become what they say, and without a column of ids a message has the
+/// number of its record, whatever is wrong with the records before it.
+@Suite struct MessageCSVTests {
+  private func read(
+    _ lines: [String], rules: RuleSet = .easemob, _ show: (Message) -> String = { $0.id.text }
+  ) throws -> [String] {
+    try withFolder { folder in
+      try folder.write(lines, as: "m.csv")
+      return folder.results("m.csv", rules: rules, show)
+    }
+  }
+
+  @Test func everyColumnIsRead() throws {
+    let found = try withFolder { folder in
+      let easemob = try folder.write(
+        [
+          "at,conversation,id,sender,sentAt,mentions,mentionsAll,force,silent,body,reply,replyTo",
+          "5,g1,m1,u9,1970-01-01T00:00:00.003Z,u1;;u2;,1,true,0,command,x,y", "5,g1,m2,,,;,,,,,,",
+        ], as: "easemob.csv")
+      let rongcloud = try folder.write(
+        [
+          "id,conversation,at,channel,isMentioned,pushContent,persisted,backlog",
+          "m1,g1,5,c1,false,\"a,b\",0,1", "m2,g1,5,,,,,",
+        ], as: "rongcloud.csv")
+      return try [(easemob, RuleSet.easemob), (rongcloud, .rongcloud)].flatMap { path, rules in
+        let reader = try MessageReader(path: path, rules: rules)
+        return [try reader.next(), try reader.next(), try reader.next()]
+      }
+    }
+    let message = { (id: Identifier) in
+      Message(id: id, conversation: "g1", at: Instant(milliseconds: 5))
+    }
+    var first = message("m1")
+    first.sender = "u9"
+    first.sentAt = Instant(milliseconds: 3)
+    first.mentions = ["u1", "u2"]
+    first.mentionsAll = true
+    first.force = true
+    first.silent = false
+    first.body = .command
+    var second = message("m2")
+    second.mentions = []
+    var third = message("m1")
+    third.channel = "c1"
+    third.isMentioned = false
+    third.pushContent = "a,b"
+    third.persisted = false
+    third.backlog = true
+    #expect(found == [first, second, nil, third, message("m2"), nil])
+  }
+
+  @Test func booleansHaveFourForms() throws {
+    let cells = ["1", "true", "0", "false", "", "TRUE", "yes", " 1", "2"]
+    let rows = ["id,conversation,at,silent"] + cells.map { "m,g1,5,\($0)" }
+    let found = try read(rows) { $0.silent.map { "\($0)" } ?? "absent" }
+    #expect(
+      found == ["true", "true", "false", "false", "absent"]
+        + cells.dropFirst(5).enumerated().map {
+          #"m.csv:\#($0 + 7): "silent" cannot be "\#($1)"; it is one of 1, 0, true, false"#
+        })
+  }
+
+  @Test func withoutIdsMessagesAreNumbered() throws {
+    let found = try read([
+      "conversation,at", "g1,5", "", "g1,6", "g1", ",7", "g1,x", "\"g\"1,5", "\"g\n1\",8", "g1,9",
+    ])
+    let stray = "a quote stands where none may; quote the whole cell and double its quotes"
+    #expect(
+      found == [
+        "1", "2", "m.csv:5: 1 cells in a row of 2 columns",
+        #"m.csv:6: the field "conversation" is missing"#,
+        #"m.csv:7: "at": x is not an instant; give Unix milliseconds, 0 to 9007199254740991, "#
+          + "or an RFC 3339 time with an offset or Z", "m.csv:8: \(stray)", "7", "8",
+      ])
+  }
+
+  @Test func idsAreNeededWhereThereIsAColumn() throws {
+    let found = try read(["id,conversation,at", "m1,g1,5", ",g1,5", "m1,g1,"])
+    #expect(
+      found == [
+        "m1", #"m.csv:3: the field "id" is missing"#, #"m.csv:4: the field "at" is missing"#,
+      ])
+  }
+
+  @Test func columnsOfTheOtherRulesMayOnlyBeEmpty() throws {
+    let header = "conversation,at,force,channel,isMentioned,pushContent,persisted,backlog"
+    let rows =
+      [header, "g1,5,,,,,,", "g1,5,0,,,,,", "g1,5,,c,,,,", "g1,5,,,0,,,", "g1,5,,,,x,,"]
+      + ["g1,5,,,,,0,", "g1,5,,,,,,0"]
+    let foreign = "belongs to rongcloud, but the rules are easemob"
+    #expect(
+      try read(rows) == [
+        "1", "2", #"m.csv:4: "channel" \#(foreign)"#, #"m.csv:5: "isMentioned" \#(foreign)"#,
+        #"m.csv:6: "pushContent" \#(foreign)"#, #"m.csv:7: "persisted" \#(foreign)"#,
+        #"m.csv:8: "backlog" \#(foreign)"#,
+      ])
+    #expect(
+      try read(rows, rules: .rongcloud) == [
+        "1", #"m.csv:3: "force" belongs to easemob, but the rules are rongcloud"#, "3", "4", "5",
+        "6", "7",
+      ])
+  }
+
+  @Test func filesAndHeadersAreChecked() throws {
+    let headers = ["", "conversation", "conversation,at,color", "at,conversation,at"]
+    #expect(
+      try headers.map { try read([$0, "x,y,z"]) } == [
+        [#"m.csv:1: unknown column "x""#], [#"m.csv:1: the column "at" is missing"#],
+        [#"m.csv:1: unknown column "color""#], [#"m.csv:1: the column "at" is repeated"#],
+      ])
+    #expect(try read(["conversation,at"]) == [])
+    let files = try withFolder { folder in
+      try folder.write([""], as: "empty.ndjson")
+      try folder.write([""], as: "empty.csv")
+      return ["empty.ndjson", "empty.csv", "none.ndjson", ""].flatMap { folder.messages($0) }
+    }
+    #expect(
+      files == [
+        "empty.ndjson:1: the file is empty", "empty.csv:1: the file is empty",
+        "none.ndjson: cannot be opened: No such file or directory",
+        "FOLDER: is a directory; name a file",
+      ])
+  }
+}

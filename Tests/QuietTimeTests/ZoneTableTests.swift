@@ -1,0 +1,177 @@
+import Foundation
+import QuietTime
+import Testing
+
+/// Goal: a zone's table says what Foundation says, for every zone name, over the whole range of
+/// instants that files allow; and only names of the IANA database are zones.
+@Suite struct ZoneTableTests {
+  static let end = utc("2500-01-01T00:00:00Z")
+  /// The last second of the last instant there is, 2^53 - 1 ms.
+  static let lastSecond: Int64 = 9_007_199_254_740
+
+  @Test func refusesWhatIsNoName() {
+    let refused = [
+      "GMT+8", "PST", "UTC+8", "UTC+0800", "GMT+0800", "asia/shanghai", "Europe/berlin",
+      "EUROPE/BERLIN", "", " ", "localtime", "posixrules", "Factory", "Europe/Berlin ",
+      " Europe/Berlin", "Europe/Berlin/", "posix/Europe/Berlin", "right/UTC", "+08:00", "Z", "utc",
+      "Mars/Phobos", "Europe", "CEST", "BST", "../UTC",
+    ]
+    #expect(refused.filter { ZoneTable.isName($0) || ZoneTable(named: $0) != nil } == [])
+  }
+
+  @Test func acceptsEveryNameOfTheDatabase() {
+    let accepted =
+      ["UTC", "GMT", "US/Pacific", "Asia/Calcutta", "Asia/Kolkata", "Etc/GMT+5", "EST5EDT"]
+      + TimeZone.knownTimeZoneIdentifiers + ZoneNames.links
+    #expect(accepted.filter { !ZoneTable.isName($0) } == [])
+  }
+
+  @Test func aTableHasItsName() {
+    #expect(ZoneTable(named: "US/Pacific")?.name == "US/Pacific")
+    #expect(ZoneTable.dataVersion == TimeZone.timeZoneDataVersion)
+  }
+
+  /// Known from the IANA database by hand, so that Foundation is not the only judge.
+  @Test func knownOffsets() throws {
+    let expected: [(String, String, before: Int64, from: Int64)] = [
+      ("Europe/Berlin", "2024-03-31T01:00:00Z", 3600, 7200),
+      ("Europe/Berlin", "2024-10-27T01:00:00Z", 7200, 3600),
+      ("Europe/Berlin", "2500-03-28T01:00:00Z", 3600, 7200),
+      ("America/New_York", "2024-03-10T07:00:00Z", -18_000, -14_400),
+      ("America/New_York", "2024-11-03T06:00:00Z", -14_400, -18_000),
+      ("Australia/Lord_Howe", "2024-04-06T15:00:00Z", 39_600, 37_800),
+      ("Asia/Kathmandu", "1985-12-31T18:30:00Z", 19_800, 20_700),
+      ("Pacific/Apia", "2011-12-30T10:00:00Z", -36_000, 50_400),
+      ("Africa/Casablanca", "2024-03-10T02:00:00Z", 3600, 0),
+      ("Africa/Casablanca", "2024-04-14T02:00:00Z", 0, 3600),
+      ("Africa/Monrovia", "1972-01-07T00:44:30Z", -2670, 0),
+    ]
+    var wrong: [String] = []
+    for (name, time, before, from) in expected {
+      let table = try #require(ZoneTable(named: name))
+      let at = utc(time)
+      let found = [table.offsetSeconds(at: at - 1), table.offsetSeconds(at: at)]
+      if found != [before, from] { wrong.append("\(name) \(time): \(found)") }
+      let next = table.nextTransition(after: at - 1)
+      if next != at { wrong.append("\(name) \(time): not the next transition") }
+    }
+    #expect(wrong == [])
+  }
+
+  /// At each transition -1 s, 0 and +1 s, and regularly between them, for every name.
+  @Test func everyTransitionIsFoundations() throws {
+    var wrong: [String] = []
+    for name in ZoneNames.all {
+      let (table, oracle) = try pair(name)
+      var now: Int64 = 0
+      while let next = table.nextTransition(after: now), next < Self.end {
+        for at in [next - 1, next, next + 1] { check(at, table, oracle, &wrong) }
+        if next <= now { wrong.append("\(name): \(text(next)) is not after \(text(now))") }
+        if table.offsetSeconds(at: next - 1) == table.offsetSeconds(at: next) {
+          wrong.append("\(name): nothing changes at \(text(next))")
+        }
+        now = next
+      }
+      // A transition that the table lacks would show here: 13 days and 7 hours, until 2040.
+      for at in stride(from: 0, to: utc("2040-01-01T00:00:00Z"), by: 13 * 86_400 + 7 * 3600) {
+        check(at, table, oracle, &wrong)
+      }
+    }
+    #expect(wrong.prefix(20) == [])
+  }
+
+  @Test(arguments: seeds)
+  func randomInstantsAreFoundations(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let fixed = [
+      0, 1, Self.end - 1, Self.end, Self.end + 1, utc("2900-01-01T00:00:00Z"),
+      utc("3000-02-28T23:59:59Z"), utc("3000-07-01T00:00:00Z"), utc("5000-01-15T12:00:00Z"),
+      utc("5000-07-15T12:00:00Z"), Self.lastSecond - 15_000_000, Self.lastSecond,
+    ]
+    var wrong: [String] = []
+    for name in ZoneNames.all {
+      let (table, oracle) = try pair(name)
+      for at in fixed { check(at, table, oracle, &wrong) }
+      for _ in 0..<60 { check(.random(in: 0..<Self.end, using: &random), table, oracle, &wrong) }
+      for _ in 0..<20 {
+        check(.random(in: Self.end...Self.lastSecond, using: &random), table, oracle, &wrong)
+      }
+    }
+    #expect(wrong.prefix(20) == [], "seed \(seed)")
+  }
+
+  /// Where the table ends and repeats its last 400 years: no transition is lost or doubled there.
+  @Test(arguments: ["Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Pacific/Auckland"])
+  func transitionsGoOnAfterTheTable(name: String) throws {
+    let (table, oracle) = try pair(name)
+    for first in ["2498-06-01T00:00:00Z", "2899-06-01T00:00:00Z", "6499-06-01T00:00:00Z"] {
+      var found: [Int64] = []
+      var now = utc(first)
+      let end = now + 3 * 366 * 86_400
+      while let next = table.nextTransition(after: now), next < end {
+        found.append(next)
+        now = next
+      }
+      // Clocks change on full half hours.
+      let wanted = stride(from: utc(first), to: end, by: 1800).filter {
+        oracle.secondsFromGMT(for: date($0)) != oracle.secondsFromGMT(for: date($0 - 1))
+      }
+      #expect(found == wanted, "\(name) from \(first)")
+      #expect(!wanted.isEmpty)
+    }
+  }
+
+  /// The second of the day is that of Foundation's calendar, from the first day to the last.
+  @Test(arguments: seeds)
+  func theWallClockIsTheCalendars(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let names = [
+      "UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu",
+      "Pacific/Apia", "Africa/Casablanca", "Africa/Monrovia", "Pacific/Kiritimati",
+    ]
+    for name in names {
+      let (table, zone) = try pair(name)
+      var calendar = Calendar(identifier: .gregorian)
+      calendar.timeZone = zone
+      var instants: [Int64] = [0, 1, 3600, 86_399, Self.end, Self.lastSecond - 1, Self.lastSecond]
+      for limit in [86_400, Self.end, Self.lastSecond] {
+        instants += (0..<50).map { _ in .random(in: 0...limit, using: &random) }
+      }
+      let expected = instants.map { instant in
+        let parts = calendar.dateComponents([.hour, .minute, .second], from: date(instant))
+        return Int64(parts.hour! * 3600 + parts.minute! * 60 + parts.second!)
+      }
+      #expect(instants.map { table.localSecond(at: $0) } == expected, "\(name), seed \(seed)")
+    }
+  }
+
+  @Test func aZoneWithoutClockChangesHasNoTransition() throws {
+    for name in ["UTC", "Etc/GMT+5", "Asia/Kolkata"] {
+      let table = try #require(ZoneTable(named: name))
+      for at in [0, utc("2024-01-01T00:00:00Z"), Self.end, Self.lastSecond] {
+        #expect(table.nextTransition(after: at) == nil)
+      }
+    }
+  }
+
+  private func pair(_ name: String) throws -> (ZoneTable, TimeZone) {
+    (
+      try #require(ZoneTable(named: name), "\(name)"),
+      try #require(TimeZone(identifier: name), "\(name)")
+    )
+  }
+
+  private func date(_ second: Int64) -> Date { Date(timeIntervalSince1970: Double(second)) }
+
+  private func check(
+    _ at: Int64, _ table: ZoneTable, _ oracle: TimeZone, _ wrong: inout [String]
+  ) {
+    let expected = Int64(oracle.secondsFromGMT(for: date(at)))
+    let found = table.offsetSeconds(at: at)
+    let local = ((at + expected) % 86_400 + 86_400) % 86_400
+    guard found != expected || table.localSecond(at: at) != local else { return }
+    wrong.append(
+      "\(table.name) at \(at): offset \(found) instead of \(expected), "
+        + "local second \(table.localSecond(at: at)) instead of \(local)")
+  }
+}
