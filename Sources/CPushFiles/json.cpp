@@ -1,6 +1,7 @@
 #include <simdjson.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -152,11 +153,23 @@ size_t number_end(const std::string &text, size_t at) {
   return i;
 }
 
+// Whether a machine number holds a JSON number: an integer of 64 bits, or a finite double.
+bool fits(std::string_view number) {
+  auto end = number.data() + number.size();
+  if (number.find_first_of(".eE") != number.npos) {
+    double value;
+    return std::from_chars(number.data(), end, value).ec == std::errc();
+  }
+  int64_t with_sign;
+  uint64_t without_sign;
+  return std::from_chars(number.data(), end, with_sign).ec == std::errc()
+    || std::from_chars(number.data(), end, without_sign).ec == std::errc();
+}
+
 // simdjson refuses numbers that fit no machine number, like 1e400 or one of thirty digits. They are
-// valid JSON and may stand in `ext`, where nobody reads them. No field takes such a number, so any
-// fraction may stand for it: each long number is replaced by 0.5 and blanks. Says whether there was
-// one.
-bool replace_long_numbers(std::string &text) {
+// valid JSON and may stand in `ext`, where nobody asks for more than whether they are 1. So another
+// number stands for each of them: 0.5 and blanks. Says whether there was one.
+bool replace_unfit_numbers(std::string &text) {
   bool in_string = false;
   bool replaced = false;
   for (size_t i = 0; i < text.size(); i++) {
@@ -169,12 +182,8 @@ bool replace_long_numbers(std::string &text) {
     } else if (c == '-' || is_digit(c)) {
       size_t end = number_end(text, i);
       if (end == i) return false;  // not JSON
-      auto number = std::string_view(text).substr(i, end - i);
-      bool has_exponent = number.find_first_of("eE") != number.npos;
-      bool is_integer = !has_exponent && number.find('.') == number.npos;
-      // Integers of 18 characters fit 64 bits with sign, and numbers without an exponent a double.
-      bool is_long = is_integer ? number.size() > 18 : has_exponent && number.size() > 3;
-      if (is_long) {
+      // A number that does not fit has at least three characters.
+      if (!fits(std::string_view(text).substr(i, end - i))) {
         text.replace(i, end - i, std::string("0.5") + std::string(end - i - 3, ' '));
         replaced = true;
       }
@@ -230,7 +239,7 @@ pf_json_status pf_json_parse(pf_json_parser *state, const uint8_t *text, size_t 
   if (error && error != simdjson::UTF8_ERROR) {
     state->rewritten.assign(reinterpret_cast<const char *>(text), length);
     state->rewritten.reserve(length + PF_JSON_PADDING);
-    if (replace_long_numbers(state->rewritten))
+    if (replace_unfit_numbers(state->rewritten))
       error = state->parser.parse(state->rewritten.data(), length, false).get(root);
   }
   if (error) return status_of(error, text, length);

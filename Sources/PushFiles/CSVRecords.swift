@@ -83,7 +83,7 @@ enum UserColumns {
     }
     guard let start = row.text(2) else { throw .missingField("quietStart") }
     guard let spanText else { throw .missingField("quietSpanMinutes") }
-    guard let span = Int64(spanText) else {
+    guard let span = Int64(spanText), !spanText.hasPrefix("+") else {
       throw .wrongType("quietSpanMinutes", expected: "a whole number")
     }
     guard (0...1439).contains(span) else {

@@ -8,6 +8,7 @@ final class CSVTable {
   private let parser: OpaquePointer
   private let chunk: UnsafeMutableRawBufferPointer
   private var unparsed = 0..<0
+  private var isAtStart = true
   /// The rows that are parsed and not yet given out, and the cells of all of them.
   private var rows = unsafe UnsafeBufferPointer<pf_csv_row>(start: nil, count: 0)
   private var row = 0
@@ -111,17 +112,11 @@ final class CSVTable {
     row = 0
     unsafe rows = UnsafeBufferPointer(start: nil, count: 0)
     if unparsed.isEmpty {
-      do { unparsed = 0..<(try unsafe reader.read(into: chunk)) } catch {
+      do { try readChunk() } catch {
         var line: UInt64 = 0
         _ = unsafe pf_csv_open_row_bytes(parser, &line)
         lineNumber = Int(line)
         throw error
-      }
-      if lineNumber == 1, header.isEmpty, unparsed.count >= 3,
-        unsafe chunk.starts(with: [0xEF, 0xBB, 0xBF])
-      {
-        unparsed = 3..<unparsed.upperBound  // the byte order mark
-        if unparsed.isEmpty { return }
       }
     }
     let status: pf_csv_status
@@ -152,6 +147,24 @@ final class CSVTable {
       unsafe pf_csv_abandon_row(parser)
       pending = (.tooLong, Int(openLine))
     }
+  }
+
+  /// Reads the next piece of the file, of the first one at least as much as a byte order mark has,
+  /// which is dropped.
+  private func readChunk() throws(FileProblem.Problem) {
+    var count = try unsafe reader.read(into: chunk)
+    unparsed = 0..<count
+    guard isAtStart else { return }
+    isAtStart = false
+    while 0 < count, count < 3 {
+      let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: chunk[count...])
+      let more = try unsafe reader.read(into: rest)
+      if more == 0 { break }
+      count += more
+    }
+    let hasMark = unsafe UnsafeRawBufferPointer(rebasing: chunk[..<count])
+      .starts(with: [0xEF, 0xBB, 0xBF])
+    unparsed = (hasMark ? 3 : 0)..<count
   }
 
   /// Checks all cells at once; only if that fails are the rows checked one by one.

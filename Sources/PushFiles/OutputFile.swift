@@ -17,6 +17,7 @@ public struct OutputProblem: Error, Hashable, Sendable, CustomStringConvertible 
 public final class OutputFile {
   private let descriptor: Int32
   private let target: String
+  private let isStandardOutput: Bool
   /// The temporary name, and the name it is to get; nil when it is written directly.
   private let names: (temporary: String, final: String)?
   private var buffer: [UInt8] = []
@@ -31,6 +32,7 @@ public final class OutputFile {
   public init() {
     descriptor = STDOUT_FILENO
     target = "standard output"
+    isStandardOutput = true
     names = nil
     buffer.reserveCapacity(Self.bufferSize + 4096)
   }
@@ -38,6 +40,7 @@ public final class OutputFile {
   /// A file; one of the same name is replaced by ``finish()``.
   public init(path: String) throws(OutputProblem) {
     target = path
+    isStandardOutput = false
     var status = stat()
     let exists = unsafe stat(path, &status) == 0
     if exists, status.st_mode & S_IFMT != S_IFREG {
@@ -78,7 +81,7 @@ public final class OutputFile {
 
   /// Drops a file that is not finished.
   public func abandon() {
-    guard isOpen, descriptor != STDOUT_FILENO, descriptor >= 0 else { return }
+    guard isOpen, !isStandardOutput, descriptor >= 0 else { return }
     isOpen = false
     close(descriptor)
     if let names { _ = unsafe unlink(names.temporary) }

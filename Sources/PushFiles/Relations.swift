@@ -12,6 +12,7 @@ struct Relations {
   private var kinds: [Identifier: ConversationKind] = [:]
   private var threads: [(id: Identifier, place: SettingsLoader.Place)] = []
   private var memberships: [Membership] = []
+  private var saysChannels = false
 
   mutating func noteConversation(
     _ id: Identifier, _ conversation: ConversationSettings, _ place: SettingsLoader.Place
@@ -27,8 +28,10 @@ struct Relations {
     _ conversation: Identifier, _ user: Identifier, _ said: SettingsRecord.Said,
     _ place: SettingsLoader.Place, kindsAreFinal: Bool
   ) {
-    if kindsAreFinal, threads.isEmpty, !said.channels { return }
-    if !said.channels, kinds[conversation] ?? (kindsAreFinal ? .group : .thread) != .thread {
+    if kindsAreFinal, threads.isEmpty, !saysChannels { return }
+    saysChannels = saysChannels || said.channels
+    // Once some record says channels, each is noted: it may replace that one.
+    if !saysChannels, kinds[conversation] ?? (kindsAreFinal ? .group : .thread) != .thread {
       return
     }
     memberships.append(
@@ -56,15 +59,16 @@ struct Relations {
   }
 
   private func membershipProblems(in settings: FanoutSettings) -> [SettingsLoader.Located] {
+    guard saysChannels || !threads.isEmpty else { return [] }
     var problems: [SettingsLoader.Located] = []
     var judged: Set<[Identifier]> = []
     for membership in memberships.reversed() {
       let id = membership.conversation
       let conversation = settings.conversation(id) ?? ConversationSettings()
       let isThread = conversation.kind == .thread
-      guard isThread || membership.said.channels,
-        judged.insert([id, membership.user]).inserted
-      else { continue }
+      guard isThread || saysChannels, judged.insert([id, membership.user]).inserted else {
+        continue
+      }
       if membership.said.channels, conversation.kind != .ultraGroup {
         problems.append(problem(membership.place, .channelsOutsideUltraGroup(id.text)))
       } else if isThread, membership.said.since {

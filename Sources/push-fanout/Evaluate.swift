@@ -72,7 +72,7 @@ struct Evaluate: ParsableCommand {
     if json, let format, format != .summary {
       throw ValidationError("--json goes with --format summary; \(format.rawValue) has one form.")
     }
-    if devices, let format, format != .ndjson {
+    if devices, json || (format ?? .ndjson) != .ndjson {
       throw ValidationError("--devices goes with --format ndjson.")
     }
   }

@@ -52,6 +52,7 @@ import Testing
       (evaluate + ["--output"], "Error: Missing value for '--output"),
       (evaluate + ["--json", "--format", "csv"], "Error: --json goes with --format summary; csv"),
       (evaluate + ["--devices", "--format", "csv"], "Error: --devices goes with --format ndjson."),
+      (evaluate + ["--devices", "--json"], "Error: --devices goes with --format ndjson."),
       (
         ["explain", "--settings", "world.ndjson", "--messages", "messages.ndjson", "--user", "u1"],
         "Error: Missing expected argument '--message "

@@ -91,6 +91,15 @@ import Testing
     #expect(forced.map(\.ext.force) == expected)
     #expect(ignored.map(\.ext.ignore) == expected)
     #expect(Set(forced.map(\.ext.ignore) + ignored.map(\.ext.force)) == [false])
+    // A number beside it that fits no machine number changes nothing.
+    let big = ["1e400", "-1e999", String(repeating: "9", count: 30)]
+    let beside = try messages(
+      big.flatMap { big in
+        ["1", "1.0", "1.0e0", "0.01e2", "10e-1"].map {
+          #""ext":{"x":[\#(big)],"em_force_notification":\#($0),"y":"\#(big)"}"#
+        }
+      })
+    #expect(beside.map(\.ext.force) == beside.map { _ in true })
   }
 
   @Test func mentionsInExtHaveTheirForms() throws {  // E-46, E-48

@@ -87,22 +87,23 @@ import Testing
         {"messages":3,"decisions":5,"counts":{"local/allowed/appKey":1,"none/chatRoom":1,\
         "none/quietHours/app":1,"push/allowed/default":2}}\n
         """)
-    let many = Array(repeating: (user: "u" as Identifier, decision: Self.quiet), count: 1997)
+    let many = { (decision: Decision, count: Int) in
+      Array(repeating: (user: "u" as Identifier, decision: decision), count: count)
+    }
+    let rows = many(Self.quiet, 12_345) + many(Self.push, 100) + [("u2", Self.local)]
     #expect(
-      try write(
-        [(Self.message("m"), many + [("u1", Self.push), ("u2", Self.local)])] + Self.run[2...],
-        as: .summary, summary: false) == """
-          messages                2
-          decisions           2,001
-          pushes                  1  0.0 %
-          local                   2  0.1 %
+      try write([(Self.message("m"), rows)] + Self.run[2...], as: .summary, summary: false) == """
+        messages                2
+        decisions          12,448
+        pushes                100  0.8 %
+        local                   2  0.0 %
 
-          action  reason             scope                    count     share
-          none    quietHours         app                      1,997    99.8 %
-          local   allowed            appKey                       2     0.1 %
-          none    chatRoom           -                            1     0.0 %
-          push    allowed            default                      1     0.0 %\n
-          """)
+        action  reason             scope                    count     share
+        none    quietHours         app                     12,345    99.2 %
+        push    allowed            default                    100     0.8 %
+        local   allowed            appKey                       2     0.0 %
+        none    chatRoom           -                            1     0.0 %\n
+        """)
     #expect(
       try write([], as: .summary, summary: true) == #"""
         {"messages":0,"decisions":0,"counts":{}}\#n

@@ -188,4 +188,17 @@ import Testing
     ].map { try world($0).users.map(\.id.text) }
     #expect(found == Array(repeating: ["u1", "u2"], count: 4))
   }
+
+  @Test func everyWindowIsItsOwn() throws {
+    let ends = (0..<1440).map { "\($0 / 60):\($0 % 60)" }
+    let found = try world(
+      ends.enumerated().map {
+        #"{"kind":"user","id":"\#($0)","quietHours":{"start":"22:00","end":"\#($1)"}}"#
+      })
+    let expected = try (0..<1440).map {
+      QuietHours.interval(
+        try QuietInterval(startHour: 22, startMinute: 0, endHour: $0 / 60, endMinute: $0 % 60))
+    }
+    #expect(found.users.map(\.settings.quietHours) == expected)
+  }
 }

@@ -172,6 +172,25 @@ import Testing
     try SettingsProblemTests.expect(cases)
   }
 
+  @Test func aRecordThatWasReplacedIsNotJudged() throws {
+    let group = #"{"kind":"conversation","id":"g1"}"#
+    let member = #"{"kind":"member","conversation":"g1","user":"u1"}"#
+    let channels = #"{"kind":"member","conversation":"g1","user":"u1","channels":{"c":"all"}}"#
+    let thread = #"{"kind":"conversation","id":"t1","type":"thread","parent":"g1"}"#
+    let plain = #"{"kind":"member","conversation":"t1","user":"u1"}"#
+    let since = #"{"kind":"member","conversation":"t1","user":"u1","since":5}"#
+    let inGroup = #""channels" cannot be said in "g1", which is no ultra group"#
+    let inThread = #""since" cannot be said in "t1", a thread: its recipients are its parent's"#
+    try SettingsProblemTests.expect([
+      ([Self.rongcloud, group, channels, member], "loaded"),
+      ([Self.rongcloud, channels, group, member], "loaded"),
+      ([Self.rongcloud, group, member, channels], "4: \(inGroup)"),
+      ([group, thread, member, since, plain], "loaded"),
+      ([since, plain, group, thread, member], "loaded"),
+      ([group, thread, member, plain, since], "5: \(inThread)"),
+    ])
+  }
+
   @Test func theEarliestLineWins() throws {
     let bad = #"{"kind":"user","id":5}"#
     let foreign = #"{"kind":"user","id":"u1","levels":{}}"#

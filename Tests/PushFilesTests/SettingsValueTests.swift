@@ -156,8 +156,14 @@ import Testing
       "1969-12-31T23:59:59Z", "2024-06-03T08:00:00Z ", "2024-06-03T08:00:00+24:00",
     ]
     let cases: [Case] =
-      [("-1", "-1"), ("9007199254740992", "9007199254740992"), ("0.5", "0.5"), ("1.0", "1.0")].map {
-        (user(#""mutedUntil":\#($0)"#), #"1: "mutedUntil": \#($1) \#(instantHelp)"#)
+      ["-1", "9007199254740992"].map {
+        (user(#""mutedUntil":\#($0)"#), #"1: "mutedUntil": \#($0) \#(instantHelp)"#)
+      }
+      + ["0.5", "1.0", "1e3", "1e400", "12345678901234567890123"].map {
+        (
+          user(#""mutedUntil":\#($0)"#),
+          #"1: "mutedUntil" must be an instant, a whole number or an RFC 3339 string"#
+        )
       }
       + texts.map {
         (user(#""mutedUntil":"\#($0)""#), #"1: "mutedUntil": "\#($0)" \#(instantHelp)"#)
