@@ -34,6 +34,8 @@ public struct SettingsLoader {
   private var problems: [Located] = []
   /// What belongs to one rule set, said before the rules were known.
   private var undecided: [(place: Place, uses: RuleUse)] = []
+  /// For which rule sets there is something undecided.
+  private var undecidedHas = (easemob: false, rongcloud: false)
   private var relations = Relations()
   private let progress: (Double) -> Void
   /// How many rows ahead ids are looked up.
@@ -261,10 +263,11 @@ public struct SettingsLoader {
   /// Notes what belongs to one rule set while the rules are not known. The first for each rule set
   /// is enough, unless every problem is wanted.
   private mutating func noteUndecided(_ uses: RuleUse, _ place: Place) {
-    let isNew = RuleSet.allCases.contains { rules in
-      uses.foreign(to: rules) != nil
-        && !undecided.contains { $0.uses.foreign(to: rules) != nil }
-    }
+    let isNew =
+      (uses.easemob != nil && !undecidedHas.easemob)
+      || (uses.rongcloud != nil && !undecidedHas.rongcloud)
+    undecidedHas.easemob = undecidedHas.easemob || uses.easemob != nil
+    undecidedHas.rongcloud = undecidedHas.rongcloud || uses.rongcloud != nil
     if keepsAll || isNew { undecided.append((place: place, uses: uses)) }
   }
 
