@@ -44,17 +44,21 @@ let package = Package(
         "PushRules", "QuietTime", "PushReference", "PushFiles",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], swiftSettings: strict),
+    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
     .testTarget(
       name: "PushRulesTests", dependencies: ["PushRules"], swiftSettings: strict),
     .testTarget(
-      name: "QuietTimeTests", dependencies: ["PushRules", "QuietTime"], swiftSettings: strict),
+      name: "QuietTimeTests", dependencies: ["PushRules", "QuietTime", "TestSupport"],
+      swiftSettings: strict),
     .testTarget(
-      name: "PushReferenceTests", dependencies: ["PushRules", "QuietTime", "PushReference"],
+      name: "PushReferenceTests",
+      dependencies: ["PushRules", "QuietTime", "PushReference", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "PushFilesTests", dependencies: ["PushRules", "PushFiles"], swiftSettings: strict),
     .testTarget(
-      name: "ConformanceTests", dependencies: ["PushRules", "PushReference", "PushFiles"],
+      name: "ConformanceTests",
+      dependencies: ["PushRules", "PushReference", "PushFiles", "TestSupport"],
       resources: [.copy("vectors.ndjson")], swiftSettings: strict),
     .testTarget(
       name: "CommandLineTests", dependencies: ["push-fanout"], swiftSettings: strict),

@@ -31,7 +31,7 @@ extension ZoneTable {
 
   /// Every name of the database: the zones that Foundation lists, and the links that it takes but
   /// does not list.
-  static let names = Set(TimeZone.knownTimeZoneIdentifiers)
+  public static let names = Set(TimeZone.knownTimeZoneIdentifiers)
     .union(linkNames.split(separator: " ").map(String.init))
 
   /// The version of the time-zone data in use, like "2025b".

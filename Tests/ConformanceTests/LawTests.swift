@@ -1,17 +1,14 @@
 import Foundation
 import PushReference
 import PushRules
+import TestSupport
 import Testing
 
 /// Goal: what must hold whatever the settings are, on random worlds of both vendors.
 ///
 /// `PUSH_SEED=n swift test --filter LawTests` runs one more seed; each failure names its own.
 @Suite struct LawTests {
-  static let seeds: [UInt64] =
-    Array(1...12) + extraSeeds
-
-  private static let extraSeeds: [UInt64] =
-    ProcessInfo.processInfo.environment["PUSH_SEED"].flatMap { UInt64($0) }.map { [$0] } ?? []
+  static let seeds = TestSupport.seeds(Array(1...12))
 
   static let worlds: [RandomWorld] = seeds.flatMap { seed in
     RuleSet.allCases.map { RandomWorld($0, seed: seed) }

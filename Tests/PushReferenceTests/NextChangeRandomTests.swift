@@ -1,5 +1,6 @@
 import PushReference
 import PushRules
+import TestSupport
 import Testing
 
 /// Goal: for users of all sorts, the answer is constant up to the next change and differs at it;

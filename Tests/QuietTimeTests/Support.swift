@@ -1,24 +1,8 @@
 import Foundation
-
-/// Random numbers that are the same on every machine: SplitMix64.
-struct SeededGenerator: RandomNumberGenerator {
-  private var state: UInt64
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
-}
+import TestSupport
 
 /// Fixed seeds, so that a plain run is repeatable; `PUSH_SEED=n` runs one more.
-let seeds: [UInt64] = {
-  let extra = ProcessInfo.processInfo.environment["PUSH_SEED"].flatMap { UInt64($0) }
-  return [1, 42] + (extra.map { [$0] } ?? [])
-}()
+let seeds = TestSupport.seeds([1, 42])
 
 /// The second of an RFC 3339 time in UTC, "2024-03-31T01:00:00Z".
 func utc(_ text: String) -> Int64 {
