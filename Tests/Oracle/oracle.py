@@ -142,8 +142,8 @@ def fields(o, spec, required=(), f=''):
     """Check an object against {name: checker}; null = absent. Returns a clean dict."""
     r = {}
     for k, v in o.items():
-        need(k in spec, 'unknown field %s%r' % (f, k))
         if v is not None:
+            need(k in spec, 'unknown field %s%r' % (f, k))
             r[k] = spec[k](v, f + k)
     for k in required:
         need(k in r, 'missing field ' + f + k)
@@ -271,7 +271,7 @@ def localnote(v, f):
 
 def typelevels(v, f):
     obj(v, f)
-    for k in v:
+    for k in (k for k, x in v.items() if x is not None):
         need(k in R_TYPES, 'unknown field %s.%s' % (f, k))
     return levelmap(v, f)
 
