@@ -96,6 +96,7 @@ import Testing
       var now = first
       while let next = zoned.nextTurn(after: now), next <= minutes[minutes.count - 1] {
         found.append(text(next))
+        guard next > now else { break }
         now = next
       }
       #expect(found == expected, "\(window)")
