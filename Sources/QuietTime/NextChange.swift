@@ -36,6 +36,7 @@ public struct TimeDependence: Sendable {
   /// The first instant after `instant` at which `answer` gives something else; nil when it never
   /// does.
   ///
+  /// - Complexity: at most three calls of `answer` for each of ``turns``, and as many more.
   /// - Parameter answer: what is decided for a plain message at an instant. It may depend on time
   ///   through what this value was made of, and on nothing else.
   public func nextChange<Answer: Equatable>(
@@ -43,28 +44,27 @@ public struct TimeDependence: Sendable {
   ) -> Instant? {
     let before = answer(instant)
     var now = instant
-    var windowTurnsAlone = 0
-    while let next = nextTurn(after: now) {
+    // A window has two states. Once it has turned twice with the same answer, it changes nothing
+    // until something else turns, which may be centuries away.
+    var windowTurns = 0
+    while let next = windowTurns < 2 ? nextTurn(after: now) : nextSingleTurn(after: now) {
       if answer(next) != before { return next }
+      windowTurns = turns.contains(next) ? 0 : windowTurns + 1
       now = next
-      // Once all single turns are past, only the window is left, and it has two states: when
-      // neither changed the answer, nothing will.
-      if turns.allSatisfy({ $0 <= now }) {
-        windowTurnsAlone += 1
-        if windowTurnsAlone > 2 { return nil }
-      }
     }
     return nil
   }
 
   /// The first instant after `instant` at which something changes that the answer depends on.
   public func nextTurn(after instant: Instant) -> Instant? {
-    let single = turns.first { $0 > instant }
+    let single = nextSingleTurn(after: instant)
     let seconds = window?.nextTurn(after: instant.seconds)
     guard let seconds, seconds <= Instant.maximumMilliseconds / 1000 else { return single }
     let edge = Instant(milliseconds: seconds * 1000)
     return min(edge, single ?? edge)
   }
+
+  private func nextSingleTurn(after instant: Instant) -> Instant? { turns.first { $0 > instant } }
 
   private static func window(
     app: AppSettings, user: UserSettings, zone: (String) -> ZoneTable?

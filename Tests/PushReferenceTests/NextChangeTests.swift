@@ -226,6 +226,29 @@ import Testing
     #expect(worlds.map { $0.nextChange(after: last) { $0 } } == [nil, nil, nil, nil, nil])
   }
 
+  /// What ends centuries away takes no longer to find than what ends tomorrow.
+  @Test func aFarEndIsFoundInAFewSteps() {
+    let far = Instant(milliseconds: Instant.maximumMilliseconds - 5)
+    let now = at("2024-06-03T12:00:00Z")
+    var online = World.easemob("22:0", "7:0")
+    online.user.devices = [Device(id: "d", state: .foreground)]
+    online.user.mutedUntil = far
+    var muted = World.easemob("22:0", "7:0")
+    muted.user.level = .blocked
+    muted.member?.mutedUntil = far
+    var later = World.easemob("22:0", "7:0")
+    later.member?.since = far
+    var steps = 0
+    let found = [online, muted, later].map { world in
+      world.nextChange(after: now) { decision in
+        steps += 1
+        return decision?.outcome.action
+      }
+    }
+    #expect(found == [nil, nil, far])
+    #expect(steps < 40)
+  }
+
   /// Whether anything is sent changes later than why.
   @Test func ofTheActionOnly() {
     var world = World.easemob("8:0", "10:0")
