@@ -131,7 +131,7 @@ extension JSONValue {
   }
 
   func choice<Value: RawRepresentable<String> & CaseIterable>(
-    _ field: String, _ type: Value.Type = Value.self
+    _ field: String
   ) throws(FileProblem.Problem) -> Value {
     try TextValue.choice(text(field), field)
   }
@@ -181,7 +181,7 @@ extension JSONValue {
 /// Values whose text is the same in JSON strings and CSV cells.
 enum TextValue {
   static func choice<Value: RawRepresentable<String> & CaseIterable>(
-    _ text: String, _ field: String, _ type: Value.Type = Value.self
+    _ text: String, _ field: String
   ) throws(FileProblem.Problem) -> Value {
     guard let value = Value(rawValue: text) else {
       throw .unknownValue(field, value: text, allowed: Value.allCases.map(\.rawValue))

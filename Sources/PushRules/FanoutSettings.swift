@@ -150,11 +150,6 @@ public struct FanoutSettings: Sendable {
     conversationTable.place(of: conversation).map { conversations[Int($0)].members.sortedUsers }
       ?? []
   }
-
-  /// How many records members have, over all conversations.
-  ///
-  /// - Complexity: O(conversations).
-  public var memberCount: Int { conversations.reduce(0) { $0 + $1.members.count } }
 }
 
 /// The records of one conversation, in the order in which they were set.
@@ -166,8 +161,6 @@ private struct MemberTable: Sendable {
   private var settings: [MemberSettings] = []
   private var places: [UserIndex: Int32] = [:]
   private var isAscending = true
-
-  var count: Int { users.count }
 
   subscript(user: UserIndex) -> MemberSettings? { place(of: user).map { settings[$0] } }
 

@@ -1,8 +1,8 @@
 /// Ids and their places: a set of ids that gives each the number of the order in which it came.
 ///
-/// A plain dictionary would do; this is two to three times as fast to fill, because an id is hashed
-/// and compared by its bytes, eight at a time, and a probe that meets another id reads nothing but
-/// its hash.
+/// A plain dictionary would do, and took a third of the time in which CSV members were loaded; here
+/// an id is hashed and compared by its bytes, eight at a time, and a probe that meets another id
+/// reads nothing but its hash.
 ///
 /// - Memory: 29 to 42 bytes an id, and its characters when there are more than 15.
 /// - Limit: 2^32 - 2 ids, checked.
