@@ -65,7 +65,7 @@ extension DailyWindow {
 }
 
 /// A daily window on the wall clock of a zone, at real instants.
-public struct ZonedWindow: Sendable {
+public struct ZonedWindow: Hashable, Sendable {
   public let window: DailyWindow
   public let zone: ZoneTable
 

@@ -6,7 +6,7 @@
 /// - Range: every instant that the files allow. The table holds the transitions until 2500; later
 ///   years repeat the last 400, since a Gregorian cycle has a whole number of weeks.
 /// - Memory: 12 bytes a transition; at most some 1,100 of them, where clocks change twice a year.
-public struct ZoneTable: Sendable, Equatable {
+public struct ZoneTable: Hashable, Sendable {
   /// The IANA name.
   public let name: String
   /// When an offset begins to hold, in seconds since the epoch, ascending. The first is 0.
