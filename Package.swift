@@ -19,6 +19,7 @@ let package = Package(
     .library(name: "PushRules", targets: ["PushRules"]),
     .library(name: "QuietTime", targets: ["QuietTime"]),
     .library(name: "PushReference", targets: ["PushReference"]),
+    .library(name: "PushFanout", targets: ["PushFanout"]),
     .library(name: "PushFiles", targets: ["PushFiles"]),
     .executable(name: "push-fanout", targets: ["push-fanout"]),
   ],
@@ -29,6 +30,8 @@ let package = Package(
     .target(name: "PushRules", swiftSettings: strict),
     .target(name: "QuietTime", dependencies: ["PushRules"], swiftSettings: strict),
     .target(name: "PushReference", dependencies: ["PushRules"], swiftSettings: strict),
+    .target(
+      name: "PushFanout", dependencies: ["PushRules", "QuietTime"], swiftSettings: strict),
     // libsimdjson-dev, libcsv-dev and zlib1g-dev of Debian.
     .target(
       name: "CPushFiles",
@@ -58,7 +61,7 @@ let package = Package(
       name: "PushFilesTests", dependencies: ["PushRules", "PushFiles"], swiftSettings: strict),
     .testTarget(
       name: "ConformanceTests",
-      dependencies: ["PushRules", "PushReference", "PushFiles", "TestSupport"],
+      dependencies: ["PushRules", "PushReference", "PushFanout", "PushFiles", "TestSupport"],
       resources: [.copy("vectors.ndjson")], swiftSettings: strict),
     .testTarget(
       name: "CommandLineTests", dependencies: ["push-fanout"], swiftSettings: strict),

@@ -64,6 +64,9 @@ public struct FanoutSettings: Sendable {
   /// - Precondition: the index came from this value.
   public func id(of user: UserIndex) -> Identifier { userIDs[user.rawValue] }
 
+  /// Whether a user has settings, or was only named.
+  package func isDeclared(_ user: UserIndex) -> Bool { places[Int(user.rawValue)] != 0 }
+
   /// The settings of a user; those of one never declared are empty.
   public func user(_ user: UserIndex) -> UserSettings {
     let place = places[Int(user.rawValue)]

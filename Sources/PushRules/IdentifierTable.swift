@@ -108,19 +108,21 @@ public struct IdentifierTable: Sendable {
     return text.withUTF8 { utf8 in unsafe hash(of: UnsafeRawBufferPointer(utf8)) }
   }
 
-  /// Multiplies and folds, eight bytes at a time, like wyhash.
-  private func hash(of bytes: UnsafeRawBufferPointer) -> UInt32 {
-    var state = seed ^ UInt64(bytes.count)
-    for place in stride(from: 0, to: bytes.count, by: 8) {
-      state = Self.fold(state ^ (unsafe word(of: bytes, at: place)), 0x9E37_79B9_7F4A_7C15)
-    }
-    return UInt32(truncatingIfNeeded: Self.fold(state, 0xD6E8_FEB8_6659_FD93))
-  }
+  private func hash(of bytes: UnsafeRawBufferPointer) -> UInt32 { unsafe seededHash(bytes, seed) }
+}
 
-  private static func fold(_ left: UInt64, _ right: UInt64) -> UInt64 {
-    let product = left.multipliedFullWidth(by: right)
-    return product.high ^ product.low
+/// Multiplies and folds, eight bytes at a time, like wyhash.
+package func seededHash(_ bytes: UnsafeRawBufferPointer, _ seed: UInt64) -> UInt32 {
+  var state = seed ^ UInt64(bytes.count)
+  for place in stride(from: 0, to: bytes.count, by: 8) {
+    state = fold(state ^ (unsafe word(of: bytes, at: place)), 0x9E37_79B9_7F4A_7C15)
   }
+  return UInt32(truncatingIfNeeded: fold(state, 0xD6E8_FEB8_6659_FD93))
+}
+
+private func fold(_ left: UInt64, _ right: UInt64) -> UInt64 {
+  let product = left.multipliedFullWidth(by: right)
+  return product.high ^ product.low
 }
 
 /// The eight bytes from `place` on, or what there is of them.
@@ -136,7 +138,7 @@ private func word(of bytes: UnsafeRawBufferPointer, at place: Int) -> UInt64 {
 }
 
 /// Whether two stretches of bytes are the same.
-func haveSameBytes(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
+package func haveSameBytes(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
   guard left.count == right.count else { return false }
   for place in stride(from: 0, to: left.count, by: 8) {
     if unsafe word(of: left, at: place) != word(of: right, at: place) { return false }

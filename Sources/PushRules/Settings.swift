@@ -83,18 +83,29 @@ public struct KindLevels: Hashable, Sendable {
 }
 
 extension ConversationKind {
-  fileprivate var shift: UInt64 {
+  /// A number for each kind, 0 ..< 8.
+  package var place: Int {
     switch self {
     case .private: 0
-    case .group: 8
-    case .thread: 16
-    case .discussion: 24
-    case .customerService: 32
-    case .system: 40
-    case .ultraGroup: 48
-    case .room: 56
+    case .group: 1
+    case .thread: 2
+    case .discussion: 3
+    case .customerService: 4
+    case .system: 5
+    case .ultraGroup: 6
+    case .room: 7
     }
   }
+
+  /// The kind of a number.
+  package init(place: Int) {
+    let kinds: [ConversationKind] = [
+      .private, .group, .thread, .discussion, .customerService, .system, .ultraGroup, .room,
+    ]
+    self = kinds[place]
+  }
+
+  fileprivate var shift: UInt64 { UInt64(place) * 8 }
 }
 
 /// What is set for a conversation as a whole, by its owner.

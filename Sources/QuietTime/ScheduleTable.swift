@@ -163,12 +163,25 @@ public struct DayPlan: Sendable {
   ///
   /// - Complexity: O(log turns).
   public func nextTurn(after second: Int) -> Int {
+    let place = turnCount(upTo: second)
+    return place < turns.count ? Int(turns[place]) : 86_400
+  }
+
+  /// The last second of the date, not after `second`, at which any schedule turned; 0 when none did.
+  ///
+  /// - Complexity: O(log turns).
+  public func lastTurn(upTo second: Int) -> Int {
+    let place = turnCount(upTo: second)
+    return place > 0 ? Int(turns[place - 1]) : 0
+  }
+
+  private func turnCount(upTo second: Int) -> Int {
     var low = 0
     var high = turns.count
     while low < high {
       let middle = (low + high) / 2
       if Int(turns[middle]) <= second { low = middle + 1 } else { high = middle }
     }
-    return low < turns.count ? Int(turns[low]) : 86_400
+    return low
   }
 }

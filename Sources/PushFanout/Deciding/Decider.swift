@@ -1,0 +1,153 @@
+internal import PushRules
+
+/// Decides messages on one version.
+struct Decider {
+  let world: World
+  let cache: StateCache
+  let threads: Int
+
+  /// Decides a message for every recipient.
+  ///
+  /// - Complexity: O(mentions log members), and O(members) when their states are not known or a
+  ///   device filter has to be asked member by member.
+  func decide(_ message: Message, into result: inout FanoutResult) {
+    // The last result lets go of its state, so that it can be changed in place.
+    result.state = nil
+    result.corrections.removeAll(keepingCapacity: true)
+    result.filter = nil
+    result.world = world
+    result.instant = message.at.milliseconds
+    guard let place = world.tables.conversationIDs.place(of: message.conversation) else {
+      result.row = ConversationRow()
+      return
+    }
+    let states = ConversationStates(world: world, threads: threads)
+    let target = states.target(place, channel: message.channel)
+    let state = cache.state(target, at: message.at.milliseconds, states)
+    let plan = MessagePlan(message, target, world.tables)
+    result.row = target.memberRow
+    result.state = state
+    if let uniform = plan.uniform {
+      result.messageClass = nil
+      unsafe result.setCodes(world.tables.rules.codes(ofAll: uniform))
+    } else {
+      result.messageClass = plan.messageClass
+      unsafe result.setCodes(target.rules.codes(plan.messageClass))
+      correctNamed(plan, target, state, &result)
+    }
+    correctSender(message.sender, &result)
+    result.sortCorrections()
+    if let filter = plan.filter { apply(filter, target, state, &result) }
+  }
+
+  /// Those whom the message names may be answered otherwise.
+  private func correctNamed(
+    _ plan: MessagePlan, _ target: ConversationStates.Target, _ state: ConversationState,
+    _ result: inout FanoutResult
+  ) {
+    guard let mentions = plan.mentions, !mentions.ids.isEmpty,
+      plan.namedClass != plan.messageClass
+    else { return }
+    let named = unsafe target.rules.codes(plan.namedClass)
+    var corrections: [FanoutResult.Correction] = []
+    swap(&corrections, &result.corrections)
+    mentions.forEachUser(in: world.tables) { user in
+      guard let rank = world.tables.rank(of: user, in: target.memberRow) else { return }
+      let code = unsafe named[Int(state.bytes[rank])]
+      corrections.append(FanoutResult.Correction(rank: UInt32(rank), code: code))
+    }
+    swap(&corrections, &result.corrections)
+  }
+
+  /// The sender is no recipient, even when named.
+  private func correctSender(_ sender: Identifier?, _ result: inout FanoutResult) {
+    guard let sender, let user = world.tables.userIDs.place(of: sender),
+      let rank = world.tables.rank(of: user, in: result.row)
+    else { return }
+    result.corrections.removeAll { $0.rank == UInt32(rank) }
+    result.corrections.append(FanoutResult.Correction(rank: UInt32(rank), code: 0))
+  }
+
+  /// E-50, member by member: pushes that the filter lets go to no device are filtered.
+  private func apply(
+    _ filter: DeviceFilter, _ target: ConversationStates.Target, _ state: ConversationState,
+    _ result: inout FanoutResult
+  ) {
+    let filtered = Outcome(.suppress, .filtered).code
+    let before = result
+    result.filter = filter
+    result.messageClass = nil
+    result.corrections.removeAll(keepingCapacity: true)
+    if !filter.lets(.default) {
+      for place in 0..<256 where result.codes[place] & 1 != 0 { result.codes[place] = filtered }
+    }
+    for rank in 0..<state.count {
+      var code = before.code(of: rank)
+      if code & 1 != 0 {
+        let user = world.tables.memberUsers[Int(result.row.start) + rank]
+        let targets = world.tables.targets(of: user, .push, filter, at: result.instant)
+        if targets.isEmpty { code = filtered }
+      }
+      if code != result.codes[Int(unsafe state.bytes[rank])] {
+        result.corrections.append(FanoutResult.Correction(rank: UInt32(rank), code: code))
+      }
+    }
+  }
+
+  /// Decides a message for one user, whatever the others get.
+  ///
+  /// - Returns: nil for somebody who is no recipient.
+  /// - Complexity: O(log members + devices).
+  func decide(
+    _ message: Message, for user: UInt32, note: (StateNote) -> Void = { _ in }
+  ) -> Outcome? {
+    let tables = world.tables
+    guard let place = tables.conversationIDs.place(of: message.conversation) else { return nil }
+    let states = ConversationStates(world: world, threads: 1)
+    let target = states.target(place, channel: message.channel)
+    guard let rank = tables.rank(of: user, in: target.memberRow),
+      message.sender.flatMap({ tables.userIDs.place(of: $0) }) != user
+    else { return nil }
+    let now = message.at.milliseconds
+    let member = states.memberClass(user, rank: rank, target, at: now)
+    if member.isAbsent { return nil }
+    let plan = MessagePlan(message, target, tables)
+    if let uniform = plan.uniform { return uniform }
+    let kind = Moment.place(of: target.kind, tables.app.rules)
+    let value = tables.userClass(of: user, kind: kind, at: now)
+    var isNamed = false
+    plan.mentions?.forEachUser(in: tables) { if $0 == user { isNamed = true } }
+    let index = isNamed ? plan.namedClass : plan.messageClass
+    let outcome =
+      switch tables.app.rules {
+      case .easemob:
+        EasemobStates(app: tables.app, isPrivate: target.kind == .private)
+          .outcome(value, member, EasemobMessageClass(index: index), note)
+      case .rongcloud:
+        RongCloudStates(app: tables.app, kind: target.kind)
+          .outcome(value, member, RongCloudMessageClass(index: index), note)
+      }
+    guard outcome.action == .push, let filter = plan.filter else { return outcome }
+    let targets = tables.targets(of: user, .push, filter, at: now)
+    return targets.isEmpty ? Outcome(.suppress, .filtered) : outcome
+  }
+}
+
+extension FanoutResult {
+  mutating func setCodes(_ table: UnsafePointer<UInt8>) {
+    for place in 0..<256 { codes[place] = unsafe table[place] }
+  }
+
+  /// Puts the corrections in the order of ranks, one each.
+  mutating func sortCorrections() {
+    guard corrections.count > 1 else { return }
+    corrections.sort { $0.rank < $1.rank }
+    var kept = 1
+    for place in 1..<corrections.count
+    where corrections[place].rank != corrections[kept - 1].rank {
+      corrections[kept] = corrections[place]
+      kept += 1
+    }
+    corrections.removeSubrange(kept...)
+  }
+}

@@ -1,0 +1,54 @@
+internal import PushRules
+
+/// Whom a message mentions, as the engine looks it up: users by their places, not ids by members.
+struct MentionedUsers {
+  var everyone = false
+  private(set) var ids: [Identifier] = []
+  /// Whether case does not matter (E-47).
+  private var folds = false
+
+  /// E-46 to E-48.
+  init(easemob message: Message, _ options: EasemobOptions) {
+    folds = options.atListIDCase == .insensitive
+    if message.mentions != nil || message.mentionsAll != nil {
+      everyone = message.mentionsAll ?? false
+      ids = message.mentions ?? []
+      return
+    }
+    var list = message.ext.atList
+    if list == .absent, options.atListLegacyAPNsExt { list = message.ext.legacyAtList }
+    switch list {
+    case .absent, .unreadable: break
+    case .text(let text):
+      if text.lowercased() == "all" {
+        everyone = true
+      } else if options.atListStringAsID {
+        ids = [text]
+      }
+    case .ids(let list):
+      ids = list
+      if options.atListAllInArray { everyone = list.contains { $0.lowercased() == "all" } }
+    }
+  }
+
+  ///
+  init(rongcloud message: Message, _ kind: ConversationKind) {
+    guard kind == .group || kind == .ultraGroup else { return }
+    let all = message.mentionsAll ?? false
+    let named = message.mentions ?? []
+    guard message.isMentioned ?? (all || !named.isEmpty) else { return }
+    everyone = all
+    ids = all ? [] : named
+  }
+
+  /// Calls `body` with every user who is named; one may come more than once.
+  func forEachUser(in tables: Tables, _ body: (UInt32) -> Void) {
+    for id in ids {
+      if folds {
+        tables.userIDs.forEachPlace(loweredTo: id.lowercased(), body)
+      } else if let user = tables.userIDs.place(of: id) {
+        body(user)
+      }
+    }
+  }
+}

@@ -1,0 +1,118 @@
+public import PushRules
+
+/// Changes of settings that become visible together.
+///
+/// Handed to the closure of ``Fanout/update(_:)``. A record that is replaced is replaced whole, as in
+/// files; the `update` calls change a record that is there.
+@safe public struct FanoutUpdate: ~Copyable {
+  let writer: TableWriter
+  private var users: Set<UInt32> = []
+  private var members: [(user: UInt32, conversation: UInt32)] = []
+
+  init(_ writer: TableWriter) { self.writer = writer }
+
+  /// The app's settings.
+  public var app: AppSettings { writer.tables.app }
+
+  /// Replaces the app's settings, by which everything is read anew.
+  ///
+  /// - Throws: ``FanoutError/unknownTimeZone(_:)``.
+  /// - Complexity: O(1) now, O(users) before the next large message.
+  public mutating func setApp(_ app: AppSettings) throws(FanoutError) { try writer.setApp(app) }
+
+  /// Replaces the whole settings of a user, who exists from now on.
+  ///
+  /// - Throws: ``FanoutError/unknownTimeZone(_:)``, ``FanoutError/emptyID`` or
+  ///   ``FanoutError/tooMany(_:)``.
+  /// - Complexity: O(1), beside O(devices).
+  public mutating func setUser(_ id: Identifier, _ settings: UserSettings) throws(FanoutError) {
+    let user = try writer.intern(user: id)
+    try writer.setUser(user, settings)
+    users.insert(user)
+  }
+
+  /// Changes the settings of a user.
+  ///
+  /// - Throws: ``FanoutError/unknownUser(_:)`` for one whose id never appeared, and what
+  ///   ``setUser(_:_:)`` throws.
+  public mutating func updateUser(
+    _ id: Identifier, _ change: (inout UserSettings) -> Void
+  ) throws(FanoutError) {
+    guard let user = writer.tables.userIDs.place(of: id) else { throw .unknownUser(id) }
+    var settings = writer.tables.user(user)
+    change(&settings)
+    try writer.setUser(user, settings)
+    users.insert(user)
+  }
+
+  /// Replaces the settings of a conversation, which exists from now on; its members stay.
+  public mutating func setConversation(
+    _ id: Identifier, _ settings: ConversationSettings
+  ) throws(FanoutError) {
+    try writer.setConversation(try writer.intern(conversation: id), settings)
+  }
+
+  /// Replaces the whole membership of a user in a conversation. Both exist from now on.
+  ///
+  /// - Complexity: O(log members) for a member, O(members) for somebody new, whose id comes before
+  ///   others; amortised O(1) for a new user.
+  public mutating func setMember(
+    _ user: Identifier, of conversation: Identifier, _ member: MemberSettings = MemberSettings()
+  ) throws(FanoutError) {
+    let user = try writer.intern(user: user)
+    let conversation = try writer.intern(conversation: conversation)
+    if try writer.setMember(user, of: conversation, member) {
+      members.append((user: user, conversation: conversation))
+    }
+  }
+
+  /// Changes the membership of a user.
+  ///
+  /// - Throws: ``FanoutError/unknownUser(_:)``, ``FanoutError/unknownConversation(_:)`` or
+  ///   ``FanoutError/notAMember(user:conversation:)``.
+  public mutating func updateMember(
+    _ user: Identifier, of conversation: Identifier, _ change: (inout MemberSettings) -> Void
+  ) throws(FanoutError) {
+    let (userPlace, place) = try find(user, conversation)
+    guard var member = writer.tables.member(userPlace, of: place) else {
+      throw .notAMember(user: user, conversation: conversation)
+    }
+    change(&member)
+    _ = try writer.setMember(userPlace, of: place, member)
+    members.append((user: userPlace, conversation: place))
+  }
+
+  /// Ends a membership.
+  ///
+  /// - Throws: as ``updateMember(_:of:_:)``.
+  /// - Complexity: O(members).
+  public mutating func removeMember(
+    _ user: Identifier, of conversation: Identifier
+  ) throws(FanoutError) {
+    let (userPlace, place) = try find(user, conversation)
+    guard writer.removeMember(userPlace, of: place) else {
+      throw .notAMember(user: user, conversation: conversation)
+    }
+  }
+
+  private func find(
+    _ user: Identifier, _ conversation: Identifier
+  ) throws(FanoutError) -> (UInt32, UInt32) {
+    guard let userPlace = writer.tables.userIDs.place(of: user) else { throw .unknownUser(user) }
+    guard let place = writer.tables.conversationIDs.place(of: conversation) else {
+      throw .unknownConversation(conversation)
+    }
+    return (userPlace, place)
+  }
+
+  /// Takes the changes into the moment.
+  mutating func finish() {
+    writer.moment.extend(writer.tables, writer.store)
+    for user in users {
+      writer.moment.update(user, writer.tables, &writer.agenda, writer.store)
+    }
+    for (user, conversation) in members {
+      writer.moment.note(user, in: conversation, writer.store)
+    }
+  }
+}

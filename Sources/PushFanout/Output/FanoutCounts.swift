@@ -1,0 +1,55 @@
+public import PushRules
+
+/// How often each outcome occurs among the recipients of a message.
+///
+/// - Memory: 512 bytes, in place: counting asks the system for nothing.
+public struct FanoutCounts: Sendable {
+  private var counts = InlineArray<128, UInt32>(repeating: 0)
+
+  public init() {}
+
+  mutating func add(_ code: UInt8, _ count: Int) {
+    counts[Int(code)] = UInt32(truncatingIfNeeded: Int(counts[Int(code)]) + count)
+  }
+
+  public subscript(outcome: Outcome) -> Int { outcome.code == 0 ? 0 : self[code: outcome.code] }
+
+  /// How often a reason occurs, whatever its scope.
+  public subscript(reason: Reason) -> Int {
+    Outcome.coded.reduce(0) {
+      $0 + ($1.outcome.reason == reason ? self[code: $1.code] : 0)
+    }
+  }
+
+  /// How often the outcome of a code occurs.
+  public subscript(code code: UInt8) -> Int { Int(counts[Int(code)]) }
+
+  /// How many get a push. Their codes are the odd ones.
+  public var pushCount: Int {
+    stride(from: 1, to: 128, by: 2).reduce(0) { $0 + Int(counts[$1]) }
+  }
+
+  public var recipientCount: Int { (1..<128).reduce(0) { $0 + Int(counts[$1]) } }
+
+  /// The outcomes that occur, in the order of codes.
+  public var nonZero: [(outcome: Outcome, count: Int)] {
+    Outcome.coded.compactMap { code, outcome in
+      self[code: code] > 0 ? (outcome: outcome, count: self[code: code]) : nil
+    }
+  }
+}
+
+extension FanoutCounts: Equatable {
+  public static func == (left: FanoutCounts, right: FanoutCounts) -> Bool {
+    left.counts.indices.allSatisfy { left.counts[$0] == right.counts[$0] }
+  }
+}
+
+extension OutcomeCounts {
+  /// Adds the counts of one message.
+  public mutating func add(_ counts: FanoutCounts) {
+    for (code, outcome) in Outcome.coded where counts[code: code] > 0 {
+      add(outcome, counts[code: code])
+    }
+  }
+}

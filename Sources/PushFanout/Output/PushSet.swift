@@ -1,0 +1,74 @@
+public import PushRules
+
+/// The recipients who get a push, in the order of users, read from where they were decided.
+public struct PushSet: Sequence, Sendable {
+  let result: FanoutResult
+  let bitmap: Bitmap?
+
+  public func makeIterator() -> Iterator { Iterator(self) }
+
+  public struct Iterator: IteratorProtocol {
+    private let result: FanoutResult
+    private let bitmap: Bitmap?
+    private var word: UInt64 = 0
+    private var wordPlace = -1
+    private var correction = 0
+
+    init(_ set: PushSet) {
+      result = set.result
+      bitmap = set.bitmap
+    }
+
+    public mutating func next() -> UserIndex? {
+      guard let bitmap else { return nil }
+      while word == 0 {
+        wordPlace += 1
+        guard wordPlace < bitmap.wordCount else { return nil }
+        word = unsafe bitmap.words[wordPlace]
+        correctWord()
+      }
+      let bit = word.trailingZeroBitCount
+      word &= word &- 1
+      return result.member(at: wordPlace &* 64 &+ bit)
+    }
+
+    /// Puts the message's own corrections into the word.
+    private mutating func correctWord() {
+      while correction < result.corrections.count {
+        let (rank, code) = (result.corrections[correction].rank, result.corrections[correction].code)
+        guard Int(rank) / 64 == wordPlace else { return }
+        let mask: UInt64 = 1 << UInt64(rank % 64)
+        word = word & ~mask | (code & 1 == 0 ? 0 : mask)
+        correction += 1
+      }
+    }
+  }
+
+  /// The ids of the recipients who get a push.
+  ///
+  /// - Complexity: an id is made when it is read.
+  public var ids: LazyMapSequence<PushSet, Identifier> {
+    let result = result
+    return lazy.map { result.id(of: $0) }
+  }
+}
+
+extension FanoutResult {
+  /// Who gets a push.
+  ///
+  /// - Complexity: O(1), after the first message of its class to a state O(members); reading is
+  ///   O(members / 64 + pushes).
+  public var pushes: PushSet {
+    guard let state else { return PushSet(result: self, bitmap: nil) }
+    let bitmap = unsafe codes.span.withUnsafeBufferPointer { codes -> Bitmap? in
+      guard let codes = codes.baseAddress else { return nil }
+      if let messageClass { return unsafe state.pushes(messageClass, codes: codes) }
+      return unsafe Bitmap(
+        -1, UnsafeBufferPointer(start: state.bytes, count: state.count), codes: codes)
+    }
+    return PushSet(result: self, bitmap: bitmap)
+  }
+
+  /// How many get a push.
+  public var pushCount: Int { counts.pushCount }
+}

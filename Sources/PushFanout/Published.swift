@@ -1,0 +1,64 @@
+internal import Synchronization
+
+/// The current version, which readers take without waiting and one writer replaces.
+///
+/// A reader counts itself in, takes its own reference and counts itself out again: a few
+/// instructions. The writer puts the next version in place, and waits until the readers that may
+/// have seen the one before have their references. So only the writer ever waits, for nanoseconds.
+///
+/// There are two sets of counters, of which new readers use one: a writer turns them to the other
+/// set and waits for the first to empty, however many readers arrive.
+@safe final class Published: Sendable {
+  private let current: Atomic<UInt>
+  private let phase = Atomic<Int>(0)
+  private let readers: InlineArray<2, Atomic<Int>>
+
+  init(_ world: World) {
+    current = Atomic(Self.address(world))
+    readers = InlineArray { _ in Atomic(0) }
+  }
+
+  deinit { Self.release(current.load(ordering: .acquiring)) }
+
+  /// The current version.
+  func load() -> World {
+    while true {
+      let phase = phase.load(ordering: .sequentiallyConsistent)
+      readers[phase].add(1, ordering: .sequentiallyConsistent)
+      // Counted in behind a writer that has already looked: once more, with the other counter.
+      if self.phase.load(ordering: .sequentiallyConsistent) == phase {
+        let world = Self.retained(current.load(ordering: .sequentiallyConsistent))
+        readers[phase].subtract(1, ordering: .sequentiallyConsistent)
+        return world
+      }
+      readers[phase].subtract(1, ordering: .sequentiallyConsistent)
+    }
+  }
+
+  /// Replaces the current version.
+  ///
+  /// - Precondition: one writer at a time.
+  func store(_ world: World) {
+    let before = current.exchange(Self.address(world), ordering: .sequentiallyConsistent)
+    let old = phase.load(ordering: .sequentiallyConsistent)
+    phase.store(1 - old, ordering: .sequentiallyConsistent)
+    while readers[old].load(ordering: .sequentiallyConsistent) != 0 {}
+    Self.release(before)
+  }
+
+  private static func address(_ world: World) -> UInt {
+    unsafe UInt(bitPattern: Unmanaged.passRetained(world).toOpaque())
+  }
+
+  private static func retained(_ address: UInt) -> World {
+    guard let pointer = unsafe UnsafeRawPointer(bitPattern: address) else {
+      preconditionFailure("there is always a version")
+    }
+    return unsafe Unmanaged<World>.fromOpaque(pointer).takeUnretainedValue()
+  }
+
+  private static func release(_ address: UInt) {
+    guard let pointer = unsafe UnsafeRawPointer(bitPattern: address) else { return }
+    unsafe Unmanaged<World>.fromOpaque(pointer).release()
+  }
+}

@@ -1,0 +1,207 @@
+internal import PushRules
+internal import Synchronization
+
+/// The state of every member of a conversation, for a stretch of time: a byte a member, in the order
+/// of users.
+///
+/// Everything a message needs that is not about the message comes from here: how many members are
+/// in each state, and, for each class of message, a bit a member that says who gets a push. Both are
+/// counted when first asked for.
+///
+/// SAFETY: while several threads hold it nothing in it changes but what is filled in once, by atomic
+/// references. Who changes it (``ConversationStates``) is the only one that holds it.
+@safe final class ConversationState: @unchecked Sendable {
+  /// What the state was worked out from.
+  struct Source: Equatable {
+    var conversation: UInt32
+    /// The message's channel, in ultra groups.
+    var channel: Identifier
+    var revision: UInt32
+    var parentRevision: UInt32
+    /// Of ``Moment``.
+    var epoch: UInt64
+    /// Whether the users' classes are the moment's, or were worked out one by one.
+    var usesMoment: Bool
+  }
+
+  /// An instant at which a member's own settings change by themselves.
+  struct Event {
+    var at: Int64
+    var rank: UInt32
+  }
+
+  var source: Source
+  /// How much of the moment's log is in.
+  var logCount = 0
+  /// Valid from this instant on, until before the other; milliseconds.
+  var from: Int64 = 0
+  var until: Int64 = 0
+  /// What members' settings will bring, the earliest first, and how many of them have been.
+  var events: [Event] = []
+  var eventCount = 0
+
+  let count: Int
+  let bytes: UnsafeMutablePointer<UInt8>
+  private let pool: BufferPool
+  private let histogram = AtomicLazyReference<Histogram>()
+  private let bitmaps: InlineArray<16, AtomicLazyReference<Bitmap>>
+
+  init(_ source: Source, count: Int, pool: BufferPool) {
+    self.source = source
+    self.count = count
+    self.pool = pool
+    unsafe bytes = pool.take(count)
+    bitmaps = InlineArray { _ in AtomicLazyReference() }
+  }
+
+  deinit { unsafe pool.give(bytes, count) }
+
+  /// A copy of what is not filled in on demand.
+  func copied() -> ConversationState {
+    let copy = ConversationState(source, count: count, pool: pool)
+    unsafe copy.bytes.update(from: bytes, count: count)
+    copy.logCount = logCount
+    copy.from = from
+    copy.until = until
+    copy.events = events
+    copy.eventCount = eventCount
+    return copy
+  }
+
+  /// What it takes in a cache, but for events.
+  var byteCount: Int { count + count / 8 + 512 }
+
+  /// How many members are in each state.
+  var counts: Histogram {
+    if let counts = histogram.load() { return counts }
+    return unsafe histogram.storeIfNil(Histogram(UnsafeBufferPointer(start: bytes, count: count)))
+  }
+
+  /// Who gets a push, for codes that belong to a class of message.
+  func pushes(_ messageClass: Int, codes: UnsafePointer<UInt8>) -> Bitmap {
+    let slot = messageClass % 16
+    if let bitmap = bitmaps[slot].load(), bitmap.messageClass == messageClass { return bitmap }
+    let bitmap = unsafe Bitmap(
+      messageClass, UnsafeBufferPointer(start: bytes, count: count), codes: codes)
+    let stored = bitmaps[slot].storeIfNil(bitmap)
+    return stored.messageClass == messageClass ? stored : bitmap
+  }
+
+  /// Puts one member into another state.
+  ///
+  /// - Precondition: nobody else holds this.
+  func set(_ rank: Int, _ state: UInt8, _ rules: StateRules) {
+    let before = unsafe bytes[rank]
+    guard state != before else { return }
+    unsafe bytes[rank] = state
+    histogram.load()?.move(from: before, to: state)
+    for slot in 0..<16 {
+      guard let bitmap = bitmaps[slot].load() else { continue }
+      bitmap.set(rank, unsafe rules.codes(bitmap.messageClass)[Int(state)] & 1)
+    }
+  }
+}
+
+/// How many members are in each state.
+///
+/// SAFETY: changed only through the one holder of its ``ConversationState``.
+final class Histogram: @unchecked Sendable {
+  private(set) var counts: InlineArray<256, UInt32>
+
+  init(_ states: UnsafeBufferPointer<UInt8>) {
+    // Four counters a state: a run of equal states would otherwise wait for its own last write.
+    var lanes = InlineArray<1024, UInt32>(repeating: 0)
+    var place = 0
+    while place + 4 <= states.count {
+      for lane in 0..<4 {
+        let state = unsafe states[place &+ lane]
+        unsafe lanes[unchecked: lane &* 256 &+ Int(state)] &+= 1
+      }
+      place += 4
+    }
+    while place < states.count {
+      lanes[Int(unsafe states[place])] &+= 1
+      place += 1
+    }
+    counts = InlineArray { lanes[$0] &+ lanes[256 + $0] &+ lanes[512 + $0] &+ lanes[768 + $0] }
+  }
+
+  func move(from before: UInt8, to after: UInt8) {
+    counts[Int(before)] -= 1
+    counts[Int(after)] += 1
+  }
+}
+
+/// A bit a member.
+///
+/// SAFETY: changed only through the one holder of its ``ConversationState``.
+@safe final class Bitmap: @unchecked Sendable {
+  let messageClass: Int
+  let words: UnsafeMutablePointer<UInt64>
+  let wordCount: Int
+
+  init(
+    _ messageClass: Int, _ states: UnsafeBufferPointer<UInt8>, codes: UnsafePointer<UInt8>
+  ) {
+    self.messageClass = messageClass
+    wordCount = (states.count + 63) / 64
+    unsafe words = .allocate(capacity: max(wordCount, 1))
+    for word in 0..<wordCount {
+      let start = word &* 64
+      var bits: UInt64 = 0
+      for place in 0..<min(64, states.count &- start) {
+        let push = unsafe codes[Int(states[start &+ place])] & 1
+        bits |= UInt64(push) &<< UInt64(place)
+      }
+      unsafe words[word] = bits
+    }
+  }
+
+  deinit { unsafe words.deallocate() }
+
+  func set(_ place: Int, _ bit: UInt8) {
+    let mask: UInt64 = 1 << UInt64(place % 64)
+    let word = unsafe words[place / 64] & ~mask
+    unsafe words[place / 64] = word | (bit == 0 ? 0 : mask)
+  }
+}
+
+/// Buffers that were used and will be again, so that working states out anew each minute asks the
+/// system for nothing.
+@safe final class BufferPool: Sendable {
+  /// Addresses, by the power of two that they have room for.
+  private let free = Mutex<[[UInt]]>(Array(repeating: [], count: 40))
+  private static let kept = 8
+
+  func take(_ count: Int) -> UnsafeMutablePointer<UInt8> {
+    let size = Self.sizeClass(count)
+    let address = free.withLock { $0[size].popLast() }
+    if let address, let buffer = unsafe UnsafeMutablePointer<UInt8>(bitPattern: address) {
+      return unsafe buffer
+    }
+    return .allocate(capacity: 1 << size)
+  }
+
+  func give(_ buffer: UnsafeMutablePointer<UInt8>, _ count: Int) {
+    let size = Self.sizeClass(count)
+    let isKept = free.withLock { free in
+      guard free[size].count < Self.kept else { return false }
+      free[size].append(UInt(bitPattern: buffer))
+      return true
+    }
+    if !isKept { unsafe buffer.deallocate() }
+  }
+
+  deinit {
+    free.withLock { free in
+      for address in free.joined() {
+        unsafe UnsafeMutablePointer<UInt8>(bitPattern: address)?.deallocate()
+      }
+    }
+  }
+
+  /// The exponent of the least power of two, of 64 or more, that is enough.
+  private static func sizeClass(_ count: Int) -> Int {
+    max(6, Int.bitWidth - max(count - 1, 1).leadingZeroBitCount)
+  }
+}

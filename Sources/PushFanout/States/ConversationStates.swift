@@ -1,0 +1,352 @@
+internal import Dispatch
+internal import PushRules
+internal import QuietTime
+
+/// Works out the states of a conversation's members: from the users' classes of the moment where
+/// there are some, one member at a time where there are none.
+struct ConversationStates {
+  let world: World
+  /// How many threads may work on one conversation.
+  let threads: Int
+
+  /// Above this many members the work is cut into pieces of ``pieceSize`` for several threads.
+  static let parallelSize = 1 << 18
+  static let pieceSize = 1 << 16
+
+  /// A conversation, and what of it the state depends on.
+  struct Target {
+    let place: UInt32
+    let row: ConversationRow
+    let kind: ConversationKind
+    /// Whose members the recipients are: the conversation's own, or a thread's group's.
+    let members: UInt32
+    let memberRow: ConversationRow
+    /// The message's channel, in ultra groups.
+    let channel: Identifier
+    let rules: StateRules
+  }
+
+  /// The target of a message to a conversation.
+  func target(_ place: UInt32, channel: Identifier) -> Target {
+    let row = world.tables.conversations[Int(place)]
+    let kind = ConversationKind(place: Int(row.kind))
+    // A thread without a group has no recipients.
+    let members = kind != .thread ? place : row.parent == 0 ? place : row.parent - 1
+    var memberRow = kind == .thread ? world.tables.conversations[Int(members)] : row
+    if kind == .thread, row.parent == 0 { memberRow.count = 0 }
+    return Target(
+      place: place, row: row, kind: kind, members: members, memberRow: memberRow,
+      channel: kind == .ultraGroup ? channel : "", rules: world.tables.rules[kind])
+  }
+
+  /// Whether the moment can be used for a target at an instant.
+  func usesMoment(_ target: Target, at now: Int64) -> Bool {
+    world.moment.holds(at: now)
+      && world.moment.hasClasses(Moment.place(of: target.kind, world.tables.app.rules))
+  }
+
+  func source(_ target: Target, usesMoment: Bool) -> ConversationState.Source {
+    ConversationState.Source(
+      conversation: target.place, channel: target.channel, revision: target.row.revision,
+      parentRevision: target.memberRow.revision, epoch: world.moment.epoch,
+      usesMoment: usesMoment)
+  }
+
+  // MARK: Anew
+
+  /// The states at an instant.
+  ///
+  /// - Complexity: O(members).
+  func build(_ target: Target, at now: Int64, pool: BufferPool) -> ConversationState {
+    let usesMoment = usesMoment(target, at: now)
+    let state = ConversationState(
+      source(target, usesMoment: usesMoment), count: Int(target.memberRow.count), pool: pool)
+    let range = target.memberRow.range
+    forEachPiece(range) { piece in
+      if usesMoment {
+        gather(piece, range.lowerBound, target, into: state)
+      } else {
+        resolve(piece, range.lowerBound, target, at: now, into: state)
+      }
+    }
+    state.from = usesMoment ? world.moment.from : now
+    state.until = usesMoment ? world.moment.until : now + 1
+    state.logCount = world.moment.log.count
+    addSpecials(target, at: now, to: state)
+    return state
+  }
+
+  private func forEachPiece(_ range: Range<Int>, _ body: (Range<Int>) -> Void) {
+    guard threads > 1, range.count >= Self.parallelSize else { return body(range) }
+    let pieces = (range.count + Self.pieceSize - 1) / Self.pieceSize
+    withoutActuallyEscaping(body) { body in
+      // SAFETY: pieces write different bytes of the state, and read what nobody writes.
+      nonisolated(unsafe) let body = body
+      DispatchQueue.concurrentPerform(iterations: pieces) { piece in
+        let start = range.lowerBound + piece * Self.pieceSize
+        unsafe body(start..<min(start + Self.pieceSize, range.upperBound))
+      }
+    }
+  }
+
+  /// Which bits of a member's byte count: not the level of a group in its thread, if that is not to
+  /// count, nor that of an ultra group in its channels (E-63, R-13).
+  private func levelMask(_ target: Target) -> UInt8 {
+    switch target.kind {
+    case .thread:
+      world.tables.app.rules == .easemob && world.tables.app.easemob.threadScope != .ownOnly ? 0x0F : 0
+    case .ultraGroup: coversChannel(target) ? 0x0F : 0
+    default: 0x0F
+    }
+  }
+
+  private func coversChannel(_ target: Target) -> Bool {
+    target.channel.isEmpty || world.tables.app.rongcloud.ultraConversationLevel == .wholeGroup
+  }
+
+  /// The states of a piece of the members, from the users' classes.
+  private func gather(
+    _ piece: Range<Int>, _ start: Int, _ target: Target, into state: ConversationState
+  ) {
+    let classes = world.moment.classes[Moment.place(of: target.kind, world.tables.app.rules)]
+    let states = unsafe target.rules.stateTable
+    let mask = levelMask(target)
+    unsafe world.tables.memberUsers.forEachStretch(piece) { (offset, users) -> Void in
+      let place = piece.lowerBound + offset
+      let members = unsafe world.tables.memberBytes.stretch(from: place, limit: users.count)
+      let output = unsafe state.bytes + (place - start)
+      // Members are sorted by user, so the page of classes is often that of the one before.
+      var pagePlace = Int.max
+      var page = unsafe states
+      for index in 0..<users.count {
+        let user = Int(unsafe users[index])
+        if user >> PagedTable<UInt8>.shift != pagePlace {
+          pagePlace = user >> PagedTable<UInt8>.shift
+          unsafe page = UnsafePointer(classes.page(at: user))
+        }
+        let member = unsafe Int(members[index] & mask) &<< 8
+        let value = unsafe Int(page[user & (PagedTable<UInt8>.pageSize &- 1)])
+        unsafe output[index] = states[member | value]
+      }
+    }
+  }
+
+  /// The states of a piece of the members, from what each user has set.
+  private func resolve(
+    _ piece: Range<Int>, _ start: Int, _ target: Target, at now: Int64,
+    into state: ConversationState
+  ) {
+    let kind = Moment.place(of: target.kind, world.tables.app.rules)
+    let mask = levelMask(target)
+    let quiet = QuietNow(world, at: now)
+    for place in piece {
+      let user = world.tables.memberUsers[place]
+      let bits = quiet[world.tables.schedules[Int(user)]]
+      let value = world.tables.userClass(of: user, kind: kind, quiet: bits, at: now)
+      let member = MemberClass(bits: world.tables.memberBytes[place] & mask)
+      unsafe state.bytes[place - start] = target.rules.state(value, member)
+    }
+  }
+
+  // MARK: Members with something kept beside
+
+  /// Puts the members with mutes, channel levels or a beginning right, and a thread's own settings.
+  private func addSpecials(_ target: Target, at now: Int64, to state: ConversationState) {
+    let row = target.memberRow
+    var ranks: [UInt32] = []
+    if row.hasSpecials {
+      world.tables.memberBytes.forEachStretchRank(row.range) { rank, byte in
+        if MemberByte(bits: byte).isSpecial { ranks.append(UInt32(rank)) }
+      }
+    }
+    if target.kind == .thread, target.row.parent != 0 {
+      for place in target.row.range {
+        if let rank = world.tables.rank(of: world.tables.memberUsers[place], in: row) {
+          ranks.append(UInt32(rank))
+        }
+      }
+    }
+    guard !ranks.isEmpty else { return }
+    for rank in ranks {
+      let user = world.tables.memberUsers[Int(row.start) + Int(rank)]
+      let member = memberClass(user, rank: Int(rank), target, at: now) { at in
+        if at > now {
+          state.events.append(ConversationState.Event(at: at, rank: rank))
+        } else {
+          state.from = max(state.from, at)
+        }
+      }
+      let value = userClass(user, target, at: now)
+      unsafe state.bytes[Int(rank)] = target.rules.state(value, member)
+    }
+    state.events.sort { $0.at < $1.at }
+    if let next = state.events.first { state.until = min(state.until, next.at) }
+  }
+
+  private func userClass(_ user: UInt32, _ target: Target, at now: Int64) -> UserClass {
+    let kind = Moment.place(of: target.kind, world.tables.app.rules)
+    if world.moment.holds(at: now), world.moment.hasClasses(kind) {
+      return UserClass(bits: world.moment.classes[kind][Int(user)])
+    }
+    return world.tables.userClass(of: user, kind: kind, at: now)
+  }
+
+  /// The class of a member at an instant.
+  ///
+  /// - Parameter turn: called with the instants at which it changes by itself.
+  func memberClass(
+    _ user: UInt32, rank: Int, _ target: Target, at now: Int64, turn: (Int64) -> Void = { _ in }
+  ) -> MemberClass {
+    let byte = MemberByte(bits: world.tables.memberBytes[Int(target.memberRow.start) + rank])
+    let key = Tables.key(target.members, user)
+    let since = world.tables.since(byte, key)
+    if since > 0 { turn(since) }
+    var chain = [(byte, key)]
+    if target.kind == .thread { chain = threadChain(user, byte, key, target) }
+    switch world.tables.app.rules {
+    case .easemob:
+      var level: UInt8 = 0
+      var isMuted = false
+      for (byte, key) in chain {  // E-22, E-63
+        let mute = world.tables.mute(byte, key)
+        if mute > 0 { turn(mute) }
+        isMuted = isMuted || now < mute
+        if level == 0 { level = byte.level }
+      }
+      if since > now { return .absent }
+      return MemberClass(bits: level | (isMuted ? MemberClass.muteBit : 0))
+    case .rongcloud:
+      if since > now { return .absent }
+      guard let (own, ownKey) = chain.first else { return MemberClass(bits: 0) }
+      if target.kind == .ultraGroup {
+        let channel = world.tables.channels(own, ownKey)[target.channel] ?? .unset
+        if channel.isSet { return MemberClass(bits: channel.rawValue + 5) }
+        if !coversChannel(target) { return MemberClass(bits: 0) }
+      }
+      return MemberClass(bits: own.level)
+    }
+  }
+
+  /// Whose settings count in a thread, the nearest first (E-63).
+  private func threadChain(
+    _ user: UInt32, _ byte: MemberByte, _ key: UInt64, _ target: Target
+  ) -> [(MemberByte, UInt64)] {
+    var own: [(MemberByte, UInt64)] = []
+    if let rank = world.tables.rank(of: user, in: target.row) {
+      let byte = MemberByte(bits: world.tables.memberBytes[Int(target.row.start) + rank])
+      own = [(byte, Tables.key(target.place, user))]
+    }
+    guard world.tables.app.rules == .easemob else { return own }
+    switch world.tables.app.easemob.threadScope {
+    case .inheritParent: return own + [(byte, key)]
+    case .parentOnly: return [(byte, key)]
+    case .ownOnly: return own
+    }
+  }
+
+  // MARK: Onwards
+
+  /// How much work it is to bring a state up to the moment, in members; nil when it cannot be.
+  func distance(_ state: ConversationState, _ target: Target, at now: Int64) -> Int? {
+    guard usesMoment(target, at: now), state.source == source(target, usesMoment: true),
+      state.from <= now, state.logCount <= world.moment.log.count
+    else { return nil }
+    return (world.moment.log.count - state.logCount) * 16
+  }
+
+  /// Whether a state holds as it is.
+  func isCurrent(_ state: ConversationState, _ target: Target, at now: Int64) -> Bool {
+    guard state.from <= now, now < state.until else { return false }
+    let usesMoment = usesMoment(target, at: now)
+    return state.logCount == world.moment.log.count
+      && state.source == source(target, usesMoment: usesMoment)
+  }
+
+  /// Brings a state up to the moment and an instant.
+  ///
+  /// - Precondition: ``distance(_:_:at:)`` is not nil, and nobody else holds the state.
+  /// - Complexity: O(changes log members).
+  func refresh(_ state: ConversationState, _ target: Target, at now: Int64) {
+    for place in state.logCount..<world.moment.log.count {
+      let entry = world.moment.log[place]
+      let conversation = UInt32(truncatingIfNeeded: entry)
+      guard
+        conversation == Moment.everywhere || conversation == target.place
+          || conversation == target.members
+      else { continue }
+      let user = UInt32(truncatingIfNeeded: entry >> 32)
+      guard let rank = world.tables.rank(of: user, in: target.memberRow) else { continue }
+      set(rank, user, target, at: now, in: state, addsEvents: conversation != Moment.everywhere)
+    }
+    state.logCount = world.moment.log.count
+    var start = max(world.moment.from, state.from)
+    while state.eventCount < state.events.count, state.events[state.eventCount].at <= now {
+      let event = state.events[state.eventCount]
+      state.eventCount += 1
+      start = max(start, event.at)
+      let user = world.tables.memberUsers[Int(target.memberRow.start) + Int(event.rank)]
+      set(Int(event.rank), user, target, at: now, in: state, addsEvents: false)
+    }
+    state.from = start
+    state.until = world.moment.until
+    if state.eventCount < state.events.count {
+      state.until = min(state.until, state.events[state.eventCount].at)
+    }
+  }
+
+  private func set(
+    _ rank: Int, _ user: UInt32, _ target: Target, at now: Int64, in state: ConversationState,
+    addsEvents: Bool
+  ) {
+    var added: [ConversationState.Event] = []
+    let member = memberClass(user, rank: rank, target, at: now) { at in
+      guard addsEvents else { return }
+      if at > now {
+        added.append(ConversationState.Event(at: at, rank: UInt32(rank)))
+      } else {
+        state.from = max(state.from, at)
+      }
+    }
+    if !added.isEmpty {
+      state.events.removeSubrange(..<state.eventCount)
+      state.eventCount = 0
+      state.events.append(contentsOf: added)
+      state.events.sort { $0.at < $1.at }
+    }
+    state.set(rank, target.rules.state(userClass(user, target, at: now), member), target.rules)
+  }
+}
+
+/// The bits of schedules at one instant, by the moment's bitmaps where they are of that day.
+private struct QuietNow {
+  private let world: World
+  private let now: Int64
+  private let isOfPlan: Bool
+
+  init(_ world: World, at now: Int64) {
+    self.world = world
+    self.now = now
+    isOfPlan = world.moment.plan.map { now / 86_400_000 == $0.day } ?? false
+  }
+
+  subscript(schedule: UInt32) -> UInt8 {
+    if schedule == 0 { return 0 }
+    if isOfPlan, let plan = world.moment.plan, Int(schedule) < plan.count {
+      let second = Int(now / 1000 - plan.day * 86_400)
+      return plan.isInside(schedule, second: second) ? world.tables.quietBits(schedule) : 0
+    }
+    guard let window = world.tables.scheduleTable.quiet(schedule).window,
+      window.contains(utcSeconds: now / 1000)
+    else { return 0 }
+    return world.tables.quietBits(schedule)
+  }
+}
+
+extension PagedTable {
+  /// Calls `body` with each element of `range` and its place in it.
+  func forEachStretchRank(_ range: Range<Int>, _ body: (Int, Element) -> Void) {
+    unsafe forEachStretch(range) { (offset, elements) -> Void in
+      for index in 0..<elements.count { body(offset + index, unsafe elements[index]) }
+    }
+  }
+}

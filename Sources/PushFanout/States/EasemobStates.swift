@@ -1,0 +1,104 @@
+internal import PushRules
+
+/// What of an Easemob message its outcome for a recipient depends on, once nothing stops it for
+/// everybody.
+struct EasemobMessageClass {
+  /// 0 ..< 16.
+  var index: Int
+
+  static let count = 16
+
+  init(index: Int) { self.index = index }
+
+  init(force: Bool, beatSilence: Bool, mentionsMe: Bool, mentionsEveryone: Bool) {
+    index =
+      (force ? 1 : 0) | (beatSilence ? 2 : 0) | (mentionsMe ? 4 : 0) | (mentionsEveryone ? 8 : 0)
+  }
+
+  var force: Bool { index & 1 != 0 }
+  /// Whether force has already changed the outcome: the message is silent too (E-41a, E-44).
+  var beatSilence: Bool { index & 2 != 0 }
+
+  var classes: MessageClasses {
+    var classes: MessageClasses = []
+    if index & 4 != 0 { classes.insert(.mentionsMe) }
+    if index & 8 != 0 { classes.insert(.mentionsEveryone) }
+    return classes.isEmpty ? .plain : classes
+  }
+
+  /// The class of the same message for somebody it names.
+  var forNamed: EasemobMessageClass { EasemobMessageClass(index: index | 4) }
+}
+
+/// Easemob's procedure from line 5 on (decision-rules.md §4), for a state instead of a person.
+struct EasemobStates {
+  let app: AppSettings
+  let isPrivate: Bool
+
+  func outcome(
+    _ user: UserClass, _ member: MemberClass, _ message: EasemobMessageClass,
+    _ note: (StateNote) -> Void = { _ in }
+  ) -> Outcome {
+    let options = app.easemob
+    var forced = message.beatSilence
+    // 5
+    note(.reach(user.reach))
+    if user.reach == .online { return Outcome(.suppress, .online) }
+    // 6
+    let isExempt = message.classes.isMention && options.mentionBypassesDND  // E-48
+    let stop = app.advancedPush ? doNotDisturb(user, member) : nil  // E-9
+    note(.doNotDisturb(stop, isExempt: isExempt, force: message.force))
+    if let stop, !isExempt {
+      if !message.force { return stop }
+      forced = true  // E-41
+    }
+    // 7
+    let (level, scope) = level(user, member)
+    note(.level(level, scope))
+    if let reason = self.stop(by: level, message.classes) {
+      let isOverridden = message.force && options.forceScope == .dndAndLevel  // E-42
+      note(.levelStops(reason, scope, isOverridden: isOverridden))
+      if !isOverridden { return Outcome(.suppress, reason, scope) }
+      forced = true
+    }
+    // 8
+    note(.targets(user.reach))
+    if user.reach == .gone { return Outcome(.suppress, .kicked) }
+    if user.reach == .noToken { return Outcome(.suppress, .noToken) }
+    // 9
+    return Outcome(.push, forced ? .forced : .allowed, scope)
+  }
+
+  /// E-23, in the order of §4.
+  private func doNotDisturb(_ user: UserClass, _ member: MemberClass) -> Outcome? {
+    if user.isInWindow { return Outcome(.suppress, .quietHours, .app) }
+    if user.isMuted { return Outcome(.suppress, .muted, .app) }
+    return member.isMuted ? Outcome(.suppress, .muted, .conversation) : nil  // E-22
+  }
+
+  /// E-20.
+  private func level(_ user: UserClass, _ member: MemberClass) -> (NotificationLevel, Scope) {
+    guard app.advancedPush else { return (.all, .default) }  // E-9
+    if member.level.isSet { return (member.level, .conversation) }
+    return user.level.isSet ? (user.level, .app) : (.all, .default)
+  }
+
+  private func stop(by level: NotificationLevel, _ classes: MessageClasses) -> Reason? {
+    if level == .blocked { return .levelNone }
+    if level == .mention, isPrivate, options.singleChatMentionOnly == .treatAsAll { return nil }
+    return level.allows(classes) ? nil : .notMentioned
+  }
+
+  private var options: EasemobOptions { app.easemob }
+}
+
+/// A step on the way to a state's outcome, for explanations.
+enum StateNote {
+  case reach(UserClass.Reach)
+  case doNotDisturb(Outcome?, isExempt: Bool, force: Bool)
+  case quiet(UserClass.Quiet, isSkipped: Bool)
+  case level(NotificationLevel, Scope)
+  case levelStops(Reason, Scope, isOverridden: Bool)
+  case unfit(Reason)
+  case targets(UserClass.Reach)
+}

@@ -1,0 +1,155 @@
+internal import PushRules
+internal import Synchronization
+
+/// The rules, run once for every state there can be.
+///
+/// A *state* is everything of a recipient that decides at an instant: the user's class together with
+/// the member's. Two pairs of classes whose outcomes are the same for every message are the same
+/// state, so that a byte holds it: at most 230 occur, whatever the options.
+///
+/// For each class of message a table of 256 bytes gives the outcome's code by state. The loop over
+/// members knows no rule.
+@safe final class StateRules: Sendable {
+  /// State 0 is "not yet a member", whose code is always 0: not a recipient.
+  static let absent: UInt8 = 0
+
+  let stateCount: Int
+  let tableCount: Int
+  // SAFETY: written by `init`, read only from then on, freed by `deinit`.
+  private nonisolated(unsafe) let states: UnsafeMutablePointer<UInt8>
+  private nonisolated(unsafe) let tables: UnsafeMutablePointer<UInt8>
+
+  /// The state of a member's class (bits 8-11) and a user's (bits 0-7).
+  var stateTable: UnsafePointer<UInt8> { unsafe UnsafePointer(states) }
+
+  /// The codes of a class of message by state.
+  func codes(_ messageClass: Int) -> UnsafePointer<UInt8> {
+    unsafe UnsafePointer(tables + messageClass * 256)
+  }
+
+  @inline(__always)
+  func state(_ user: UserClass, _ member: MemberClass) -> UInt8 {
+    unsafe states[Int(member.bits) << 8 | Int(user.bits)]
+  }
+
+  deinit {
+    unsafe states.deallocate()
+    unsafe tables.deallocate()
+  }
+
+  /// - Parameters:
+  ///   - telling: classes of message that tell any two states apart.
+  ///   - isPossible: whether a user and a member can be in such classes.
+  ///   - outcome: the rules.
+  init(
+    tableCount: Int, telling: [Int], isPossible: (UserClass, MemberClass) -> Bool,
+    outcome: (UserClass, MemberClass, Int) -> Outcome
+  ) {
+    self.tableCount = tableCount
+    unsafe states = .allocate(capacity: 4096)
+    unsafe states.initialize(repeating: Self.absent, count: 4096)
+    unsafe tables = .allocate(capacity: 256 * tableCount)
+    unsafe tables.initialize(repeating: 0, count: 256 * tableCount)
+    var known: [[UInt8]: UInt8] = [:]
+    var pairs: [(UserClass, MemberClass)] = []
+    for bits in 0..<15 as Range<UInt8> {
+      let member = MemberClass(bits: bits)
+      for user in (0...255 as ClosedRange<UInt8>).map({ UserClass(bits: $0) })
+      where isPossible(user, member) {
+        let answers = telling.map { outcome(user, member, $0).code }
+        if let state = known[answers] {
+          unsafe states[Int(bits) << 8 | Int(user.bits)] = state
+          continue
+        }
+        precondition(pairs.count < 255, "more states than a byte holds")
+        pairs.append((user, member))
+        known[answers] = UInt8(pairs.count)
+        unsafe states[Int(bits) << 8 | Int(user.bits)] = UInt8(pairs.count)
+      }
+    }
+    stateCount = pairs.count + 1
+    for table in 0..<tableCount {
+      for (place, (user, member)) in pairs.enumerated() {
+        unsafe tables[table * 256 + place + 1] = outcome(user, member, table).code
+      }
+    }
+  }
+}
+
+/// The state rules of an app, for each kind of conversation that needs rules of its own.
+///
+/// Made when first asked for; any thread may ask.
+final class RuleTables: Sendable {
+  let app: AppSettings
+  private let kinds: InlineArray<8, AtomicLazyReference<StateRules>>
+  private let uniform = UniformCodes()
+
+  init(_ app: AppSettings) {
+    self.app = app
+    kinds = InlineArray { _ in AtomicLazyReference() }
+  }
+
+  /// The rules of a kind of conversation.
+  subscript(kind: ConversationKind) -> StateRules {
+    let place =
+      app.rules == .easemob ? (kind == .private ? 0 : 1) : kind.place
+    if let rules = kinds[place].load() { return rules }
+    return kinds[place].storeIfNil(Self.make(app, kind))
+  }
+
+  /// The codes of a message that has one outcome for all its recipients.
+  func codes(ofAll outcome: Outcome) -> UnsafePointer<UInt8> {
+    unsafe uniform.codes(Int(outcome.code))
+  }
+
+  private static func make(_ app: AppSettings, _ kind: ConversationKind) -> StateRules {
+    switch app.rules {
+    case .easemob:
+      let rules = EasemobStates(app: app, isPrivate: kind == .private)
+      let count = EasemobMessageClass.count
+      return StateRules(
+        tableCount: count, telling: Array(0..<count),
+        isPossible: { $0.isEasemob && $1.isEasemob }
+      ) {
+        rules.outcome($0, $1, EasemobMessageClass(index: $2))
+      }
+    case .rongcloud:
+      let rules = RongCloudStates(app: app, kind: kind)
+      typealias Class = RongCloudMessageClass
+      // A fallback of each level; its scope is only handed on.
+      let levels = NotificationLevel.allCases.filter(\.isSet)
+      let telling = levels.flatMap { level in
+        (0..<Class.perFallback).map {
+          Class.Fallback(level, .groupDefault).index * Class.perFallback + $0
+        }
+      }
+      return StateRules(
+        tableCount: Class.count, telling: telling,
+        isPossible: { user, member in
+          user.isRongCloud && member.isRongCloud && (kind == .ultraGroup || member.bits <= 5)
+            && (user.quiet != .all || app.rongcloud.quietZero == .all)
+        }
+      ) {
+        rules.outcome($0, $1, Class(index: $2))
+      }
+    }
+  }
+}
+
+/// For each outcome's code, a table that gives it for every state of a member.
+@safe private final class UniformCodes: Sendable {
+  // SAFETY: written by `init`, read only from then on, freed by `deinit`.
+  private nonisolated(unsafe) let tables: UnsafeMutablePointer<UInt8>
+
+  init() {
+    unsafe tables = .allocate(capacity: 256 * Outcome.codeCount)
+    for code in 0..<Outcome.codeCount {
+      unsafe (tables + code * 256).initialize(repeating: UInt8(code), count: 256)
+      unsafe tables[code * 256 + Int(StateRules.absent)] = 0
+    }
+  }
+
+  deinit { unsafe tables.deallocate() }
+
+  func codes(_ code: Int) -> UnsafePointer<UInt8> { unsafe UnsafePointer(tables + code * 256) }
+}

@@ -1,0 +1,278 @@
+internal import PushRules
+internal import Synchronization
+
+/// The characters of ids, one behind the other; nothing in it ever moves or changes.
+@safe final class IDArena {
+  private var chunks: [UInt] = []
+  private var free: UnsafeMutableRawPointer?
+  private var freeCount = 0
+  private(set) var byteCount = 0
+  private static let chunkSize = 1 << 18
+
+  init() { unsafe free = nil }
+
+  deinit {
+    for chunk in chunks { unsafe UnsafeMutableRawPointer(bitPattern: chunk)?.deallocate() }
+  }
+
+  /// Keeps the characters of an id.
+  ///
+  /// - Returns: the address of its length, in one byte or, from 255 on, in five; the characters
+  ///   follow.
+  func add(_ id: UnsafeRawBufferPointer) -> UInt {
+    let header = id.count < 255 ? 1 : 5
+    let size = header + id.count
+    if size > freeCount { addChunk(size) }
+    let start = unsafe free.unsafelyUnwrapped
+    unsafe free = start + size
+    freeCount -= size
+    if header == 1 {
+      unsafe start.storeBytes(of: UInt8(id.count), as: UInt8.self)
+    } else {
+      unsafe start.storeBytes(of: 255, as: UInt8.self)
+      unsafe (start + 1).storeBytes(of: UInt32(id.count), as: UInt32.self)
+    }
+    if let characters = id.baseAddress {
+      unsafe (start + header).copyMemory(from: characters, byteCount: id.count)
+    }
+    return UInt(bitPattern: start)
+  }
+
+  private func addChunk(_ size: Int) {
+    let size = max(size, Self.chunkSize)
+    let chunk = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 16)
+    chunks.append(UInt(bitPattern: chunk))
+    unsafe free = chunk
+    freeCount = size
+    byteCount += size
+  }
+
+  static func characters(at address: UInt) -> UnsafeRawBufferPointer {
+    guard let start = unsafe UnsafeRawPointer(bitPattern: address) else {
+      return unsafe UnsafeRawBufferPointer(start: nil, count: 0)
+    }
+    let short = unsafe start.load(as: UInt8.self)
+    if short < 255 {
+      return unsafe UnsafeRawBufferPointer(start: start + 1, count: Int(short))
+    }
+    let count = unsafe (start + 1).loadUnaligned(as: UInt32.self)
+    return unsafe UnsafeRawBufferPointer(start: start + 5, count: Int(count))
+  }
+}
+
+/// The slots of a hash table of ids: a hash above, a place plus one below; 0 is empty.
+///
+/// SAFETY: a slot is written once, while readers of older versions look on; they see it empty or
+/// full, and ignore a place that is not below their count.
+@safe struct IDSlots {
+  private var slots: UnsafeMutablePointer<Atomic<UInt64>>?
+  private(set) var capacity = 0
+  private(set) var used = 0
+  private let seed: UInt64
+
+  init(seed: UInt64) {
+    unsafe slots = nil
+    self.seed = seed
+  }
+
+  var byteCount: Int { capacity * 8 }
+
+  func hash(_ id: UnsafeRawBufferPointer) -> UInt32 { unsafe seededHash(id, seed) }
+
+  @inline(__always)
+  func load(_ index: Int) -> UInt64 {
+    unsafe slots.unsafelyUnwrapped[index].load(ordering: .acquiring)
+  }
+
+  func store(_ index: Int, _ value: UInt64) {
+    unsafe slots.unsafelyUnwrapped[index].store(value, ordering: .releasing)
+  }
+
+  /// Puts a place behind those of the same hash.
+  ///
+  /// - Returns: the slot.
+  mutating func add(_ hash: UInt32, _ place: UInt32, _ store: PageStore) -> Int {
+    if (used + 1) * 8 > capacity * 5 { grow(store, to: max(64, capacity * 2)) }
+    used += 1
+    return put(UInt64(hash) << 32 | UInt64(place + 1))
+  }
+
+  /// Takes the last added back.
+  mutating func reserve(_ count: Int, _ store: PageStore) {
+    var wanted = max(64, capacity)
+    while count * 8 > wanted * 5 { wanted *= 2 }
+    if wanted > capacity { grow(store, to: wanted) }
+  }
+
+  private func put(_ value: UInt64) -> Int {
+    var index = Int(value >> 32) & (capacity - 1)
+    while load(index) != 0 { index = (index + 1) & (capacity - 1) }
+    self.store(index, value)
+    return index
+  }
+
+  private mutating func grow(_ store: PageStore, to newCapacity: Int) {
+    let old = unsafe slots
+    let oldCapacity = capacity
+    unsafe slots = store.allocate(newCapacity * 8)
+      .bindMemory(to: Atomic<UInt64>.self, capacity: newCapacity)
+    capacity = newCapacity
+    for index in 0..<newCapacity {
+      unsafe (slots.unsafelyUnwrapped + index).initialize(to: Atomic(0))
+    }
+    guard let old = unsafe old else { return }
+    for index in 0..<oldCapacity {
+      let value = unsafe old[index].load(ordering: .relaxed)
+      if value != 0 { _ = put(value) }
+    }
+    unsafe store.retire(UnsafeMutableRawPointer(old))
+  }
+
+  func free() {
+    if let slots = unsafe slots { unsafe PageStore.free(UnsafeMutableRawPointer(slots)) }
+  }
+}
+
+/// Ids and their places, of which many versions share all that is common.
+///
+/// - Memory: 8 bytes an id, its characters and their length, and 8 bytes a slot at a load of 31 to
+///   62 %: 22 to 35 bytes an id beyond its characters.
+/// - Limit: 2^32 - 2 ids, which the caller checks.
+struct IDTable {
+  private let arena = IDArena()
+  /// Where the characters of each place are.
+  private var addresses = PagedTable<UInt>()
+  private var slots: IDSlots
+  /// The ids that are not their own lower case, by the hash of their lower case (E-47); nil when
+  /// nobody asks.
+  private var folded: IDSlots?
+
+  /// - Parameter folds: whether ids are also looked up by their lower case.
+  init(folds: Bool) {
+    // Ids may come from strangers: without knowing the seed nobody can make them collide.
+    let seed = UInt64.random(in: .min ... .max)
+    slots = IDSlots(seed: seed)
+    if folds { folded = IDSlots(seed: seed) }
+  }
+
+  var count: Int { addresses.count }
+
+  /// Bytes beside the characters, and of the characters.
+  var byteCounts: (table: Int, characters: Int) {
+    (addresses.byteCount + slots.byteCount + (folded?.byteCount ?? 0), arena.byteCount)
+  }
+
+  /// The characters of the id at a place.
+  @inline(__always)
+  func characters(_ place: UInt32) -> UnsafeRawBufferPointer {
+    unsafe IDArena.characters(at: addresses[Int(place)])
+  }
+
+  /// The id at a place.
+  subscript(place: UInt32) -> Identifier {
+    unsafe Identifier(String(decoding: characters(place), as: UTF8.self))
+  }
+
+  func place(of id: Identifier) -> UInt32? {
+    var text = id.text
+    return text.withUTF8 { unsafe place(of: UnsafeRawBufferPointer($0)) }
+  }
+
+  func place(of id: UnsafeRawBufferPointer) -> UInt32? {
+    guard slots.capacity > 0 else { return nil }
+    let hash = unsafe slots.hash(id)
+    var index = Int(hash) & (slots.capacity - 1)
+    while true {
+      let slot = slots.load(index)
+      if slot == 0 { return nil }
+      if UInt32(truncatingIfNeeded: slot >> 32) == hash {
+        let place = UInt32(truncatingIfNeeded: slot) - 1
+        if place < addresses.count, unsafe haveSameBytes(characters(place), id) { return place }
+      }
+      index = (index + 1) & (slots.capacity - 1)
+    }
+  }
+
+  /// Calls `body` with the place of every id whose lower case is `lowered` (E-47).
+  ///
+  /// - Precondition: `lowered` is its own lower case, and the table folds.
+  func forEachPlace(loweredTo lowered: Identifier, _ body: (UInt32) -> Void) {
+    if let place = place(of: lowered) { body(place) }
+    guard let folded, folded.capacity > 0 else { return }
+    var text = lowered.text
+    let hash = text.withUTF8 { unsafe folded.hash(UnsafeRawBufferPointer($0)) }
+    var index = Int(hash) & (folded.capacity - 1)
+    while true {
+      let slot = folded.load(index)
+      if slot == 0 { return }
+      if UInt32(truncatingIfNeeded: slot >> 32) == hash {
+        let place = UInt32(truncatingIfNeeded: slot) - 1
+        if place < addresses.count, self[place].lowercased() == lowered { body(place) }
+      }
+      index = (index + 1) & (folded.capacity - 1)
+    }
+  }
+
+  /// Touches the memory in which an id will be looked up soon; a number of no meaning.
+  func readAhead(_ id: UnsafeRawBufferPointer) -> UInt64 {
+    guard slots.capacity > 0 else { return 0 }
+    return slots.load(Int(unsafe slots.hash(id)) & (slots.capacity - 1))
+  }
+
+  // MARK: Writing
+
+  /// The place of an id, which it gets now if it has none.
+  mutating func insert(_ id: UnsafeRawBufferPointer, _ store: PageStore) -> UInt32 {
+    if let place = unsafe place(of: id) { return place }
+    let place = UInt32(addresses.count)
+    addresses.append(unsafe arena.add(id), store)
+    _ = slots.add(unsafe slots.hash(id), place, store)
+    if folded != nil { unsafe fold(id, place, store) }
+    return place
+  }
+
+  mutating func insert(_ id: Identifier, _ store: PageStore) -> UInt32 {
+    var text = id.text
+    return text.withUTF8 { unsafe insert(UnsafeRawBufferPointer($0), store) }
+  }
+
+  private mutating func fold(
+    _ id: UnsafeRawBufferPointer, _ place: UInt32, _ store: PageStore
+  ) {
+    guard unsafe id.contains(where: { $0 >= 0x80 || (0x41...0x5A).contains($0) }) else { return }
+    let exact = unsafe Identifier(String(decoding: id, as: UTF8.self))
+    let lowered = exact.lowercased()
+    guard lowered != exact else { return }
+    var text = lowered.text
+    text.withUTF8 { bytes in
+      guard let hash = unsafe folded?.hash(UnsafeRawBufferPointer(bytes)) else { return }
+      _ = folded?.add(hash, place, store)
+    }
+  }
+
+  mutating func reserve(_ count: Int, _ store: PageStore) { slots.reserve(count, store) }
+
+  /// Takes back the ids that were added since `before`, a version of this table.
+  func rollBack(to before: IDTable) {
+    for (now, then) in [(slots, before.slots)] + [(folded, before.folded)].compactMap(Self.both) {
+      guard then.capacity > 0 else { continue }
+      // Entries of the shared slots beyond the older count; in a table that grew since they are
+      // at most as many as were added before it grew.
+      for index in 0..<then.capacity where now.used > then.used {
+        let slot = then.load(index)
+        if slot != 0, Int(UInt32(truncatingIfNeeded: slot)) > before.count { then.store(index, 0) }
+      }
+    }
+  }
+
+  private static func both(_ pair: (IDSlots?, IDSlots?)) -> (IDSlots, IDSlots)? {
+    guard let now = pair.0, let then = pair.1 else { return nil }
+    return (now, then)
+  }
+
+  func free() {
+    addresses.free()
+    slots.free()
+    folded?.free()
+  }
+}

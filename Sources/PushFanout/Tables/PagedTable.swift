@@ -1,0 +1,228 @@
+/// Where the pages of tables come from, and when they may be freed.
+///
+/// A page belongs to the update that made it. That update changes it in place; a later one copies
+/// it and retires the old one, which older versions go on reading until they are gone.
+///
+/// Not for several threads at once: one writer has it.
+@safe final class PageStore {
+  /// The update in progress.
+  private(set) var generation: UInt64 = 1
+  /// Addresses of pages.
+  private var created: [UInt] = []
+  private var retired: [UInt] = []
+  private static let headerSize = 16
+
+  /// Bytes of memory with the mark of the update in progress before them.
+  func allocate(_ byteCount: Int) -> UnsafeMutableRawPointer {
+    let start = UnsafeMutableRawPointer.allocate(
+      byteCount: byteCount + Self.headerSize, alignment: 16)
+    unsafe start.storeBytes(of: generation, as: UInt64.self)
+    let page = unsafe start + Self.headerSize
+    created.append(UInt(bitPattern: page))
+    return unsafe page
+  }
+
+  func isOwn(_ page: UnsafeMutableRawPointer) -> Bool {
+    unsafe (page - Self.headerSize).load(as: UInt64.self) == generation
+  }
+
+  func retire(_ page: UnsafeMutableRawPointer) { retired.append(UInt(bitPattern: page)) }
+
+  /// Ends the update; its pages are no longer changed in place.
+  ///
+  /// - Returns: what only older versions still read.
+  func commit() -> [UInt] {
+    generation += 1
+    created.removeAll(keepingCapacity: created.count < 4096)
+    defer { retired.removeAll() }
+    return retired
+  }
+
+  /// Takes the update back: what it made is freed, what it retired goes on.
+  func rollBack() {
+    generation += 1
+    for page in created { Self.free(page) }
+    created.removeAll()
+    retired.removeAll()
+  }
+
+  static func free(_ page: UnsafeMutableRawPointer) { unsafe (page - headerSize).deallocate() }
+
+  /// Frees a page by its address.
+  static func free(_ address: UInt) {
+    if let page = unsafe UnsafeMutableRawPointer(bitPattern: address) { unsafe free(page) }
+  }
+}
+
+/// An array in pages of 4 KiB, of which many versions share what did not change.
+///
+/// A copy of the value is a version of its own, made in O(1). Changing one element copies one page,
+/// one node of page addresses and the root, unless the update in progress made them.
+///
+/// The elements are plain bytes. Whoever holds the last version frees the memory with ``free()``.
+///
+/// SAFETY: a reader looks only at places below its own ``count``. The one writer puts new elements
+/// behind the count of every published version, and changes older ones only in pages it has made
+/// itself since; so nobody reads what is being written.
+@safe struct PagedTable<Element: BitwiseCopyable> {
+  typealias Page = UnsafeMutablePointer<Element>
+  typealias Node = UnsafeMutablePointer<Page>
+
+  private var root: UnsafeMutablePointer<Node>?
+  private var nodeCapacity = 0
+  private(set) var count = 0
+
+  /// The number of elements a page as a power of two.
+  static var shift: Int {
+    (4096 / MemoryLayout<Element>.stride).trailingBits
+  }
+  static var pageSize: Int { 1 << shift }
+  private static var mask: Int { pageSize - 1 }
+  private static var nodeShift: Int { shift + 8 }
+
+  init() { unsafe root = nil }
+
+  var byteCount: Int {
+    pageCount * (pageSize * MemoryLayout<Element>.stride + 16) + nodeCount * (2048 + 16)
+      + nodeCapacity * 8
+  }
+
+  private var pageSize: Int { Self.pageSize }
+  var pageCount: Int { (count + Self.mask) >> Self.shift }
+  private var nodeCount: Int { (pageCount + 255) >> 8 }
+
+  /// The page that holds a place.
+  @inline(__always)
+  func page(at place: Int) -> Page {
+    unsafe root.unsafelyUnwrapped[place >> Self.nodeShift][place >> Self.shift & 255]
+  }
+
+  subscript(place: Int) -> Element {
+    @inline(__always) get {
+      assert(0 <= place && place < count)
+      return unsafe page(at: place)[place & Self.mask]
+    }
+  }
+
+  /// The elements from `place` on that lie in one stretch of memory, at most `limit` of them.
+  @inline(__always)
+  func stretch(from place: Int, limit: Int) -> UnsafeBufferPointer<Element> {
+    let inPage = place & Self.mask
+    return unsafe UnsafeBufferPointer(
+      start: page(at: place) + inPage, count: min(limit, pageSize - inPage))
+  }
+
+  /// Calls `body` with the elements of `range`, stretch by stretch.
+  @inline(__always)
+  func forEachStretch(
+    _ range: Range<Int>, _ body: (_ offset: Int, UnsafeBufferPointer<Element>) -> Void
+  ) {
+    var place = range.lowerBound
+    while place < range.upperBound {
+      let stretch = unsafe stretch(from: place, limit: range.upperBound - place)
+      unsafe body(place - range.lowerBound, stretch)
+      place += stretch.count
+    }
+  }
+
+  // MARK: Writing
+
+  /// Replaces an element.
+  ///
+  /// - Complexity: O(1): at most a page, a node and the root are copied.
+  mutating func set(_ place: Int, _ element: Element, _ store: PageStore) {
+    assert(0 <= place && place < count)
+    unsafe ownPage(at: place, store)[place & Self.mask] = element
+  }
+
+  /// The page of a place, made the update's own.
+  mutating func ownPage(at place: Int, _ store: PageStore) -> Page {
+    let root = unsafe own(root.unsafelyUnwrapped, nodeCapacity, store)
+    unsafe self.root = root
+    let nodePlace = place >> Self.nodeShift
+    let node = unsafe own(root[nodePlace], 256, store)
+    unsafe root[nodePlace] = node
+    let pagePlace = place >> Self.shift & 255
+    let page = unsafe own(node[pagePlace], pageSize, store)
+    unsafe node[pagePlace] = page
+    return unsafe page
+  }
+
+  /// Adds an element behind the last.
+  ///
+  /// - Complexity: O(1) amortised; nothing that an older version reads is copied or changed.
+  mutating func append(_ element: Element, _ store: PageStore) {
+    if count & Self.mask == 0 { addPage(store) }
+    let place = count
+    count += 1
+    unsafe page(at: place)[place & Self.mask] = element
+  }
+
+  /// Adds elements of any value, to be set.
+  mutating func grow(to newCount: Int, repeating element: Element, _ store: PageStore) {
+    while count < newCount {
+      if count & Self.mask == 0 { addPage(store) }
+      let stretch = min(newCount - count, pageSize - count & Self.mask)
+      unsafe (page(at: count) + count & Self.mask).initialize(repeating: element, count: stretch)
+      count += stretch
+    }
+  }
+
+  private mutating func addPage(_ store: PageStore) {
+    let nodePlace = count >> Self.nodeShift
+    if nodePlace == nodeCapacity {
+      let capacity = max(1, nodeCapacity * 2)
+      let bigger = unsafe store.allocate(capacity * 8).bindMemory(to: Node.self, capacity: capacity)
+      if let root = unsafe root {
+        unsafe bigger.update(from: root, count: nodeCapacity)
+        unsafe store.retire(UnsafeMutableRawPointer(root))
+      }
+      unsafe root = bigger
+      nodeCapacity = capacity
+    }
+    let root = unsafe root.unsafelyUnwrapped
+    if count & (1 << Self.nodeShift - 1) == 0 {
+      unsafe root[nodePlace] = store.allocate(2048).bindMemory(to: Page.self, capacity: 256)
+    }
+    unsafe root[nodePlace][count >> Self.shift & 255] =
+      store.allocate(pageSize * MemoryLayout<Element>.stride)
+      .bindMemory(to: Element.self, capacity: pageSize)
+  }
+
+  private func own<Value: BitwiseCopyable>(
+    _ page: UnsafeMutablePointer<Value>, _ count: Int, _ store: PageStore
+  ) -> UnsafeMutablePointer<Value> {
+    if unsafe store.isOwn(UnsafeMutableRawPointer(page)) { return unsafe page }
+    let copy = unsafe store.allocate(count * MemoryLayout<Value>.stride)
+      .bindMemory(to: Value.self, capacity: count)
+    unsafe copy.update(from: page, count: count)
+    unsafe store.retire(UnsafeMutableRawPointer(page))
+    return unsafe copy
+  }
+
+  /// Frees the memory of the last version.
+  func free() {
+    guard let root = unsafe root else { return }
+    for page in 0..<pageCount {
+      unsafe PageStore.free(UnsafeMutableRawPointer(root[page >> 8][page & 255]))
+    }
+    for node in 0..<nodeCount { unsafe PageStore.free(UnsafeMutableRawPointer(root[node])) }
+    unsafe PageStore.free(UnsafeMutableRawPointer(root))
+  }
+
+  /// Retires all memory of the table, which the next version does without.
+  mutating func removeAll(_ store: PageStore) {
+    guard let root = unsafe root else { return }
+    for page in 0..<pageCount {
+      unsafe store.retire(UnsafeMutableRawPointer(root[page >> 8][page & 255]))
+    }
+    for node in 0..<nodeCount { unsafe store.retire(UnsafeMutableRawPointer(root[node])) }
+    unsafe store.retire(UnsafeMutableRawPointer(root))
+    self = PagedTable()
+  }
+}
+
+extension Int {
+  /// The largest power of two that is not above the number, as an exponent.
+  fileprivate var trailingBits: Int { Int.bitWidth - 1 - leadingZeroBitCount }
+}

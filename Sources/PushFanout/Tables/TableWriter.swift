@@ -1,0 +1,248 @@
+internal import PushRules
+internal import QuietTime
+
+/// Changes tables and the moment with them, for one writer.
+@safe final class TableWriter {
+  var tables: Tables
+  var moment = Moment()
+  var agenda = Agenda()
+  let store = PageStore()
+
+  init(app: AppSettings) throws(FanoutError) {
+    tables = Tables(app: app)
+    guard tables.scheduleTable.setApp(app) else { throw .unknownTimeZone(app.timeZone) }
+  }
+
+  // MARK: Time
+
+  /// Moves the moment to an instant, and has it work out the classes for a kind of conversation.
+  func move(to now: Int64, kind: Int?) {
+    moment.move(to: now, tables, &agenda, store)
+    if let kind { moment.add(kind: kind, at: now, tables, &agenda, store) }
+  }
+
+  /// Takes everything back that was changed since the last version.
+  func rollBack(to tables: Tables, _ moment: Moment) {
+    self.tables.userIDs.rollBack(to: tables.userIDs)
+    self.tables.deviceNames.rollBack(to: tables.deviceNames)
+    self.tables.conversationIDs.rollBack(to: tables.conversationIDs)
+    self.tables = tables
+    self.moment = moment
+    store.rollBack()
+  }
+
+  // MARK: App and users
+
+  /// Replaces the app's settings.
+  func setApp(_ app: AppSettings) throws(FanoutError) {
+    var schedules = tables.scheduleTable
+    guard schedules.setApp(app) else { throw .unknownTimeZone(app.timeZone) }
+    tables.scheduleTable = schedules
+    tables.app = app
+    tables.rules = RuleTables(app)
+    moment.removeAll(store)
+  }
+
+  /// The place of a user id, which it has from now on.
+  func intern(user id: Identifier) throws(FanoutError) -> UInt32 {
+    if let place = tables.userIDs.place(of: id) { return place }
+    if id.isEmpty { throw .emptyID }
+    guard tables.userIDs.count < UInt32.max - 1 else { throw .tooMany("users") }
+    let place = tables.userIDs.insert(id, store)
+    addUserRow()
+    return place
+  }
+
+  private func addUserRow() {
+    tables.words.append(UserWord(), store)
+    tables.schedules.append(0, store)
+    if tables.deviceLists.count > 0 { tables.deviceLists.append(0, store) }
+  }
+
+  /// Replaces the whole settings of a user.
+  func setUser(_ user: UInt32, _ settings: UserSettings) throws(FanoutError) {
+    let schedule = Schedule(quietHours: settings.quietHours, timeZone: settings.timeZone)
+    guard let schedulePlace = tables.scheduleTable.insert(schedule) else {
+      throw .unknownTimeZone(unknownZone(of: schedule))
+    }
+    let word = UserWord(settings)
+    if tables.words[Int(user)] != word { tables.words.set(Int(user), word, store) }
+    if tables.schedules[Int(user)] != schedulePlace {
+      tables.schedules.set(Int(user), schedulePlace, store)
+    }
+    if word.hasMute {
+      tables.userMutes.set(UInt64(user), settings.mutedUntil.milliseconds, store)
+    }
+    try setDevices(settings.devices, of: user)
+  }
+
+  private func unknownZone(of schedule: Schedule) -> String {
+    if case .span(let span) = schedule.quietHours, let zone = span.timeZone,
+      ZoneTable(named: zone) == nil
+    {
+      return zone
+    }
+    return schedule.timeZone ?? tables.app.timeZone
+  }
+
+  private func setDevices(_ devices: [Device]?, of user: UInt32) throws(FanoutError) {
+    guard let devices else {
+      if tables.hasOwnDevices(user) { tables.deviceLists.set(Int(user), 0, store) }
+      return
+    }
+    if tables.deviceLists.count == 0 {
+      tables.deviceLists.grow(to: tables.userCount, repeating: 0, store)
+    }
+    if devices.isEmpty { return tables.deviceLists.set(Int(user), 1, store) }
+    var before = 0
+    tables.forEachDevice(of: user) { _ in before += 1 }
+    let records = try records(devices)
+    if before == records.count {
+      let first = Int(tables.deviceLists[Int(user)]) - 2
+      for (offset, record) in records.enumerated() {
+        tables.devices.set(first + offset, record, store)
+      }
+      return
+    }
+    guard tables.devices.count + records.count < UInt32.max - 2 else { throw .tooMany("devices") }
+    let first = UInt32(tables.devices.count + 2)
+    for record in records { tables.devices.append(record, store) }
+    tables.deviceLists.set(Int(user), first, store)
+  }
+
+  private func records(_ devices: [Device]) throws(FanoutError) -> [DeviceRecord] {
+    var records: [DeviceRecord] = []
+    for (offset, device) in devices.enumerated() {
+      guard tables.deviceNames.count < UInt32.max - 2 else { throw .tooMany("device ids") }
+      let id = tables.deviceNames.insert(device.id, store)
+      let notifier = device.notifier.map { tables.deviceNames.insert($0, store) + 1 }
+      records.append(
+        DeviceRecord(
+          id: id, notifier: notifier ?? 0,
+          backgroundSince: device.backgroundSince?.milliseconds ?? -1, kind: device.kind.place,
+          state: device.state.place, hasToken: device.hasToken,
+          isLast: offset == devices.count - 1))
+    }
+    return records
+  }
+
+  // MARK: Conversations
+
+  /// The place of a conversation's id, which it has from now on; at first a group of nobody.
+  func intern(conversation id: Identifier) throws(FanoutError) -> UInt32 {
+    if let place = tables.conversationIDs.place(of: id) { return place }
+    if id.isEmpty { throw .emptyID }
+    guard tables.conversationIDs.count < UInt32.max - 1 else { throw .tooMany("conversations") }
+    let place = tables.conversationIDs.insert(id, store)
+    tables.conversations.append(ConversationRow(), store)
+    return place
+  }
+
+  /// Replaces the settings of a conversation; its members stay.
+  func setConversation(
+    _ place: UInt32, _ settings: ConversationSettings
+  ) throws(FanoutError) {
+    var row = tables.conversations[Int(place)]
+    row.kind = UInt8(settings.kind.place)
+    row.level = settings.level.rawValue
+    row.parent = try settings.parent.map { (id) throws(FanoutError) in
+      try intern(conversation: id) + 1
+    } ?? 0
+    row.channels = tables.channelSets.insert(settings.channels)
+    row.revision &+= 1
+    tables.conversations.set(Int(place), row, store)
+  }
+
+  // MARK: Members
+
+  /// Replaces the whole membership of a user in a conversation.
+  ///
+  /// - Returns: whether the user was a member before.
+  /// - Complexity: O(log members); O(members) for a user who was none.
+  func setMember(
+    _ user: UInt32, of place: UInt32, _ member: MemberSettings
+  ) throws(FanoutError) -> Bool {
+    var row = tables.conversations[Int(place)]
+    let byte = MemberByte(member)
+    if byte.isSpecial {
+      setBeside(Tables.key(place, user), member)
+      if !row.hasSpecials {
+        row.hasSpecials = true
+        tables.conversations.set(Int(place), row, store)
+      }
+    }
+    let rank = tables.insertionRank(of: user, in: row)
+    let memberPlace = Int(row.start) + rank
+    if rank < Int(row.count), tables.memberUsers[memberPlace] == user {
+      if tables.memberBytes[memberPlace] != byte.bits {
+        tables.memberBytes.set(memberPlace, byte.bits, store)
+      }
+      return true
+    }
+    try insert(user, byte, at: rank, &row)
+    row.revision &+= 1
+    tables.conversations.set(Int(place), row, store)
+    return false
+  }
+
+  /// Keeps what does not fit a member's byte.
+  func setBeside(_ key: UInt64, _ member: MemberSettings) {
+    if member.mutedUntil > .zero {
+      tables.memberMutes.set(key, member.mutedUntil.milliseconds, store)
+    }
+    if member.since > .zero { tables.memberSinces.set(key, member.since.milliseconds, store) }
+    if !member.channels.isEmpty {
+      let set = tables.channelSets.insert(member.channels)
+      tables.memberChannels.set(key, Int64(set), store)
+    }
+  }
+
+  private func insert(
+    _ user: UInt32, _ byte: MemberByte, at rank: Int, _ row: inout ConversationRow
+  ) throws(FanoutError) {
+    if row.count == row.capacity { try makeRoom(&row) }
+    let start = Int(row.start)
+    var place = start + Int(row.count)
+    while place > start + rank {
+      tables.memberUsers.set(place, tables.memberUsers[place - 1], store)
+      tables.memberBytes.set(place, tables.memberBytes[place - 1], store)
+      place -= 1
+    }
+    tables.memberUsers.set(place, user, store)
+    tables.memberBytes.set(place, byte.bits, store)
+    row.count += 1
+  }
+
+  /// Moves the members to where there is room for twice as many; their old places stay unused.
+  private func makeRoom(_ row: inout ConversationRow) throws(FanoutError) {
+    let capacity = max(4, Int(row.capacity) * 2)
+    let start = tables.memberUsers.count
+    guard start + capacity < UInt32.max else { throw .tooMany("memberships") }
+    tables.memberUsers.grow(to: start + capacity, repeating: 0, store)
+    tables.memberBytes.grow(to: start + capacity, repeating: 0, store)
+    for offset in 0..<Int(row.count) {
+      let place = Int(row.start) + offset
+      tables.memberUsers.set(start + offset, tables.memberUsers[place], store)
+      tables.memberBytes.set(start + offset, tables.memberBytes[place], store)
+    }
+    row.start = UInt32(start)
+    row.capacity = UInt32(capacity)
+  }
+
+  /// Ends a membership.
+  ///
+  /// - Returns: whether there was one.
+  /// - Complexity: O(members).
+  func removeMember(_ user: UInt32, of place: UInt32) -> Bool {
+    var row = tables.conversations[Int(place)]
+    guard let rank = tables.rank(of: user, in: row) else { return false }
+    for place in Int(row.start) + rank..<Int(row.start) + Int(row.count) - 1 {
+      tables.memberUsers.set(place, tables.memberUsers[place + 1], store)
+      tables.memberBytes.set(place, tables.memberBytes[place + 1], store)
+    }
+    row.count -= 1
+    row.revision &+= 1
+    tables.conversations.set(Int(place), row, store)
+    return true
+  }
+}
