@@ -17,6 +17,7 @@ internal import QuietTime
 /// conversation's states are known.
 public final class Fanout: Sendable {
   private let published: Published
+  private let history = History()
   private let cache: StateCache
   private let writerLock = Mutex<Void>(())
   // SAFETY: used under `writerLock` only.
@@ -47,12 +48,20 @@ public final class Fanout: Sendable {
   }
 
   init(_ writer: TableWriter, threads: Int?) {
-    _ = writer.store.commit()
+    let generation = writer.store.generation
+    history.begin(generation, retired: [])
+    for page in writer.store.commit() { PageStore.free(page) }
     unsafe self.writer = writer
-    published = Published(World(writer.tables, writer.moment, version: 1))
+    published = Published(
+      World(writer.tables, writer.moment, version: 1, generation: generation, history))
     cache = StateCache(slotCount: 4096, byteLimit: 1 << 30)
     patience = Mutex(Patience(userCount: writer.tables.userCount))
     self.threads = max(1, threads ?? Self.coreCount)
+  }
+
+  deinit {
+    let writer = unsafe writer
+    history.close(writer.tables, writer.moment)
   }
 
   // MARK: Deciding
@@ -132,7 +141,8 @@ public final class Fanout: Sendable {
     guard let outcome = decider.decide(message, for: user) else { return nil }
     let filter = message.filter ?? message.ext.filter
     let targets = world.tables.targets(
-      of: user, outcome.action, filter == DeviceFilter() ? nil : filter, at: message.at.milliseconds)
+      of: user, outcome.action, filter == DeviceFilter() ? nil : filter, at: message.at.milliseconds
+    )
     return Decision(outcome, devices: targets.map(\.id))
   }
 
@@ -173,6 +183,9 @@ public final class Fanout: Sendable {
 
   /// The version of the settings; counts the updates, from 1.
   public var version: UInt64 { published.load().version }
+
+  var current: World { published.load() }
+  var stateBytes: Int { cache.bytes }
 
   /// The app's settings.
   public var app: AppSettings { published.load().tables.app }
@@ -241,11 +254,11 @@ public final class Fanout: Sendable {
   }
 
   private func publish(_ writer: TableWriter, isUpdate: Bool) {
-    let before = published.load()
-    let next = World(
-      writer.tables, writer.moment, version: before.version + (isUpdate ? 1 : 0))
-    before.end(writer.store.commit(), next: next)
-    published.store(next)
+    let version = published.load().version + (isUpdate ? 1 : 0)
+    let generation = writer.store.generation
+    history.begin(generation, retired: writer.store.commit())
+    published.store(
+      World(writer.tables, writer.moment, version: version, generation: generation, history))
   }
 
   /// The version to decide a message on, at its instant if that is worth while.

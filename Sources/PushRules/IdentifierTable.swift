@@ -138,7 +138,8 @@ private func word(of bytes: UnsafeRawBufferPointer, at place: Int) -> UInt64 {
 }
 
 /// Whether two stretches of bytes are the same.
-package func haveSameBytes(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
+package func haveSameBytes(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool
+{
   guard left.count == right.count else { return false }
   for place in stride(from: 0, to: left.count, by: 8) {
     if unsafe word(of: left, at: place) != word(of: right, at: place) { return false }

@@ -4,7 +4,8 @@ internal import PushRules
 @safe final class Cursor: @unchecked Sendable {
   // SAFETY: one thread has it at a time; handing it over goes through a lock.
   let base: World
-  private let world: World
+  private var world: World
+  private var moment = Moment()
   private let store = PageStore()
   private var agenda = Agenda()
   private let cache: StateCache
@@ -12,7 +13,7 @@ internal import PushRules
 
   init(_ base: World) {
     self.base = base
-    world = World.private(base)
+    world = World(base, moment)
     cache = StateCache(slotCount: 4096, byteLimit: 1 << 30)
     patience = Patience(userCount: base.tables.userCount)
   }
@@ -20,7 +21,7 @@ internal import PushRules
   deinit {
     cache.removeAll()
     freeRetired()
-    world.moment.free()
+    moment.free()
   }
 
   func decide(_ message: Message, into result: inout FanoutResult) {
@@ -29,9 +30,10 @@ internal import PushRules
     let now = message.at.milliseconds
     if let place = base.tables.conversationIDs.place(of: message.conversation) {
       let (kind, members) = base.tables.size(place)
-      if patience.wantsMove(world.moment, to: now, kind: kind, members: members) {
-        world.moment.move(to: now, base.tables, &agenda, store)
-        world.moment.add(kind: kind, at: now, base.tables, &agenda, store)
+      if patience.wantsMove(moment, to: now, kind: kind, members: members) {
+        moment.move(to: now, base.tables, &agenda, store)
+        moment.add(kind: kind, at: now, base.tables, &agenda, store)
+        world = World(base, moment)
         freeRetired()
       }
     }

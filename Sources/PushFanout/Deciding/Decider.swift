@@ -23,10 +23,15 @@ struct Decider {
     }
     let states = ConversationStates(world: world, threads: threads)
     let target = states.target(place, channel: message.channel)
-    let state = cache.state(target, at: message.at.milliseconds, states)
+    let now = message.at.milliseconds
+    let state =
+      target.memberRow.count <= ConversationStates.smallSize
+      ? states.build(target, at: now, pool: cache.pool, reusing: &result.small)
+      : cache.state(target, at: now, states)
     let plan = MessagePlan(message, target, world.tables)
     result.row = target.memberRow
     result.state = state
+    result.stateCount = target.rules.stateCount
     if let uniform = plan.uniform {
       result.messageClass = nil
       unsafe result.setCodes(world.tables.rules.codes(ofAll: uniform))

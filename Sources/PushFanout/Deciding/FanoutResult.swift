@@ -20,6 +20,10 @@ public struct FanoutResult: Sendable {
   var world: World?
   var row = ConversationRow()
   var state: ConversationState?
+  /// Memory for the states of small conversations.
+  var small: ConversationState?
+  /// States are below this.
+  var stateCount = 0
   /// The outcome's code by state.
   var codes = InlineArray<256, UInt8>(repeating: 0)
   /// By which the pushes of a state are kept; nil when the codes are this message's alone.
@@ -43,9 +47,11 @@ public struct FanoutResult: Sendable {
   public var counts: FanoutCounts {
     var counts = FanoutCounts()
     guard let state else { return counts }
-    let histogram = state.counts
-    for place in 1..<256 where histogram.counts[place] > 0 {
-      counts.add(codes[place], Int(histogram.counts[place]))
+    if state.count <= ConversationStates.smallSize {
+      for rank in 0..<state.count { counts.add(code(in: state, UInt32(rank)), 1) }
+    } else {
+      let histogram = state.counts
+      for place in 1..<stateCount { counts.add(codes[place], Int(histogram.counts[place])) }
     }
     for correction in corrections {
       counts.add(code(in: state, correction.rank), -1)
@@ -58,6 +64,27 @@ public struct FanoutResult: Sendable {
   ///
   /// - Complexity: as for ``counts``.
   public var recipientCount: Int { counts.recipientCount }
+
+  /// How many get a push.
+  ///
+  /// - Complexity: as for ``counts``, with less work.
+  public var pushCount: Int {
+    guard let state else { return 0 }
+    var count = 0
+    if state.count <= ConversationStates.smallSize {
+      for rank in 0..<state.count { count &+= Int(code(in: state, UInt32(rank)) & 1) }
+    } else {
+      let histogram = state.counts
+      // The lowest bit of a code is "push": added, not asked.
+      for place in 1..<stateCount {
+        count &+= Int(histogram.counts[place]) &* Int(codes[place] & 1)
+      }
+    }
+    for correction in corrections {
+      count += Int(correction.code & 1) - Int(code(in: state, correction.rank) & 1)
+    }
+    return count
+  }
 
   // MARK: One member
 

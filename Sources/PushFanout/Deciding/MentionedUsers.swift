@@ -8,7 +8,7 @@ struct MentionedUsers {
   private var folds = false
 
   /// E-46 to E-48.
-  init(easemob message: Message, _ options: EasemobOptions) {
+  init(easemob message: borrowing Message, _ options: EasemobOptions) {
     folds = options.atListIDCase == .insensitive
     if message.mentions != nil || message.mentionsAll != nil {
       everyone = message.mentionsAll ?? false
@@ -32,7 +32,7 @@ struct MentionedUsers {
   }
 
   ///
-  init(rongcloud message: Message, _ kind: ConversationKind) {
+  init(rongcloud message: borrowing Message, _ kind: ConversationKind) {
     guard kind == .group || kind == .ultraGroup else { return }
     let all = message.mentionsAll ?? false
     let named = message.mentions ?? []

@@ -11,7 +11,10 @@ struct MessagePlan {
   /// Which devices may get it, if not all (E-50).
   var filter: DeviceFilter?
 
-  init(_ message: Message, _ target: ConversationStates.Target, _ tables: Tables) {
+  init(
+    _ message: borrowing Message, _ target: borrowing ConversationStates.Target,
+    _ tables: borrowing Tables
+  ) {
     switch tables.app.rules {
     case .easemob: plan(easemob: message, target.kind, tables.app)
     case .rongcloud: plan(rongcloud: message, target, tables)
@@ -20,7 +23,7 @@ struct MessagePlan {
 
   /// Lines 2 to 4 of Easemob's procedure.
   private mutating func plan(
-    easemob message: Message, _ kind: ConversationKind, _ app: AppSettings
+    easemob message: borrowing Message, _ kind: ConversationKind, _ app: AppSettings
   ) {
     let options = app.easemob
     let force = message.force ?? message.ext.force
@@ -52,7 +55,8 @@ struct MessagePlan {
 
   /// Lines 1 and 2 of RongCloud's procedure.
   private mutating func plan(
-    rongcloud message: Message, _ target: ConversationStates.Target, _ tables: Tables
+    rongcloud message: borrowing Message, _ target: borrowing ConversationStates.Target,
+    _ tables: borrowing Tables
   ) {
     // 1
     if target.kind == .room { return uniform = Outcome(.suppress, .chatRoom) }
@@ -72,7 +76,8 @@ struct MessagePlan {
 
   /// What holds where the user has set nothing.
   private static func fallback(
-    _ message: Message, _ target: ConversationStates.Target, _ tables: Tables
+    _ message: borrowing Message, _ target: borrowing ConversationStates.Target,
+    _ tables: borrowing Tables
   ) -> RongCloudMessageClass.Fallback {
     if target.kind == .ultraGroup {
       let channel = tables.channelSets[target.row.channels][message.channel] ?? .unset
@@ -82,7 +87,8 @@ struct MessagePlan {
     }
     let app = tables.app.level
     return app.isSet
-      ? RongCloudMessageClass.Fallback(app, .appKey) : RongCloudMessageClass.Fallback(.all, .default)
+      ? RongCloudMessageClass.Fallback(app, .appKey)
+      : RongCloudMessageClass.Fallback(.all, .default)
   }
 }
 

@@ -9,7 +9,8 @@ public struct FanoutCounts: Sendable {
   public init() {}
 
   mutating func add(_ code: UInt8, _ count: Int) {
-    counts[Int(code)] = UInt32(truncatingIfNeeded: Int(counts[Int(code)]) + count)
+    // Corrections take away before they add, but never more than there was.
+    counts[Int(code)] &+= UInt32(truncatingIfNeeded: count)
   }
 
   public subscript(outcome: Outcome) -> Int { outcome.code == 0 ? 0 : self[code: outcome.code] }
@@ -29,7 +30,9 @@ public struct FanoutCounts: Sendable {
     stride(from: 1, to: 128, by: 2).reduce(0) { $0 + Int(counts[$1]) }
   }
 
-  public var recipientCount: Int { (1..<128).reduce(0) { $0 + Int(counts[$1]) } }
+  public var recipientCount: Int {
+    (1..<128).reduce(0) { $0 + Int(counts[$1]) }
+  }
 
   /// The outcomes that occur, in the order of codes.
   public var nonZero: [(outcome: Outcome, count: Int)] {

@@ -35,7 +35,9 @@ public struct PushSet: Sequence, Sendable {
     /// Puts the message's own corrections into the word.
     private mutating func correctWord() {
       while correction < result.corrections.count {
-        let (rank, code) = (result.corrections[correction].rank, result.corrections[correction].code)
+        let (rank, code) = (
+          result.corrections[correction].rank, result.corrections[correction].code
+        )
         guard Int(rank) / 64 == wordPlace else { return }
         let mask: UInt64 = 1 << UInt64(rank % 64)
         word = word & ~mask | (code & 1 == 0 ? 0 : mask)
@@ -68,7 +70,4 @@ extension FanoutResult {
     }
     return PushSet(result: self, bitmap: bitmap)
   }
-
-  /// How many get a push.
-  public var pushCount: Int { counts.pushCount }
 }

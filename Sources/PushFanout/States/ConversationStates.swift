@@ -12,6 +12,9 @@ struct ConversationStates {
   /// Above this many members the work is cut into pieces of ``pieceSize`` for several threads.
   static let parallelSize = 1 << 18
   static let pieceSize = 1 << 16
+  /// Up to so many members the states are worked out each time, which is no more work than looking
+  /// them up.
+  static let smallSize = 64
 
   /// A conversation, and what of it the state depends on.
   struct Target {
@@ -61,6 +64,31 @@ struct ConversationStates {
     let usesMoment = usesMoment(target, at: now)
     let state = ConversationState(
       source(target, usesMoment: usesMoment), count: Int(target.memberRow.count), pool: pool)
+    fill(state, target, at: now, usesMoment: usesMoment)
+    return state
+  }
+
+  /// The states of a conversation of few members, in memory that was used before.
+  func build(
+    _ target: Target, at now: Int64, pool: BufferPool, reusing small: inout ConversationState?
+  ) -> ConversationState {
+    let usesMoment = usesMoment(target, at: now)
+    let source = source(target, usesMoment: usesMoment)
+    let count = Int(target.memberRow.count)
+    if isKnownUniquelyReferenced(&small), let state = small {
+      state.reset(source, count: count)
+      fill(state, target, at: now, usesMoment: usesMoment)
+      return state
+    }
+    let state = ConversationState(source, count: count, capacity: Self.smallSize, pool: pool)
+    small = state
+    fill(state, target, at: now, usesMoment: usesMoment)
+    return state
+  }
+
+  private func fill(
+    _ state: ConversationState, _ target: Target, at now: Int64, usesMoment: Bool
+  ) {
     let range = target.memberRow.range
     forEachPiece(range) { piece in
       if usesMoment {
@@ -69,11 +97,10 @@ struct ConversationStates {
         resolve(piece, range.lowerBound, target, at: now, into: state)
       }
     }
-    state.from = usesMoment ? world.moment.from : now
-    state.until = usesMoment ? world.moment.until : now + 1
-    state.logCount = world.moment.log.count
+    state.validity.from = usesMoment ? world.moment.from : now
+    state.validity.until = usesMoment ? world.moment.until : now + 1
+    state.validity.logCount = world.moment.log.count
     addSpecials(target, at: now, to: state)
-    return state
   }
 
   private func forEachPiece(_ range: Range<Int>, _ body: (Range<Int>) -> Void) {
@@ -94,7 +121,8 @@ struct ConversationStates {
   private func levelMask(_ target: Target) -> UInt8 {
     switch target.kind {
     case .thread:
-      world.tables.app.rules == .easemob && world.tables.app.easemob.threadScope != .ownOnly ? 0x0F : 0
+      world.tables.app.rules == .easemob && world.tables.app.easemob.threadScope != .ownOnly
+        ? 0x0F : 0
     case .ultraGroup: coversChannel(target) ? 0x0F : 0
     default: 0x0F
     }
@@ -111,22 +139,55 @@ struct ConversationStates {
     let classes = world.moment.classes[Moment.place(of: target.kind, world.tables.app.rules)]
     let states = unsafe target.rules.stateTable
     let mask = levelMask(target)
+    // Whether some members share a page of classes. Where few do, asking which costs more than
+    // finding the page of each.
+    let isDense = target.memberRow.range.count > classes.pageCount * 8
     unsafe world.tables.memberUsers.forEachStretch(piece) { (offset, users) -> Void in
       let place = piece.lowerBound + offset
       let members = unsafe world.tables.memberBytes.stretch(from: place, limit: users.count)
       let output = unsafe state.bytes + (place - start)
-      // Members are sorted by user, so the page of classes is often that of the one before.
-      var pagePlace = Int.max
-      var page = unsafe states
+      if isDense {
+        unsafe gather(users, members, mask, classes, states, into: output)
+        return
+      }
       for index in 0..<users.count {
         let user = Int(unsafe users[index])
-        if user >> PagedTable<UInt8>.shift != pagePlace {
-          pagePlace = user >> PagedTable<UInt8>.shift
-          unsafe page = UnsafePointer(classes.page(at: user))
+        let member = Int(unsafe members[index] & mask) &<< 8
+        let page = unsafe classes.page(at: user)
+        unsafe output[index] =
+          unsafe states[member | Int(page[user & (PagedTable<UInt8>.pageSize &- 1)])]
+      }
+    }
+  }
+
+  /// The loop that everything else is there for: four loads and a store a member, and no rule.
+  ///
+  /// Members are sorted by user, so eight in a row mostly have their classes on one page.
+  private func gather(
+    _ users: UnsafeBufferPointer<UInt32>, _ members: UnsafeBufferPointer<UInt8>, _ mask: UInt8,
+    _ classes: PagedTable<UInt8>, _ states: UnsafePointer<UInt8>,
+    into output: UnsafeMutablePointer<UInt8>
+  ) {
+    let inPage = UInt32(PagedTable<UInt8>.pageSize - 1)
+    let count = users.count
+    var place = 0
+    while place < count {
+      let first = unsafe users[place]
+      let page = unsafe UnsafePointer(classes.page(at: Int(first)))
+      let last = first | inPage
+      while place &+ 8 <= count, unsafe users[place &+ 7] <= last {
+        for step in 0..<8 {
+          let user = Int(unsafe users[place &+ step] & inPage)
+          let member = Int(unsafe members[place &+ step] & mask) &<< 8
+          unsafe output[place &+ step] = unsafe states[member | Int(page[user])]
         }
-        let member = unsafe Int(members[index] & mask) &<< 8
-        let value = unsafe Int(page[user & (PagedTable<UInt8>.pageSize &- 1)])
-        unsafe output[index] = states[member | value]
+        place &+= 8
+      }
+      while place < count, unsafe users[place] <= last {
+        let user = Int(unsafe users[place] & inPage)
+        let member = Int(unsafe members[place] & mask) &<< 8
+        unsafe output[place] = unsafe states[member | Int(page[user])]
+        place &+= 1
       }
     }
   }
@@ -173,14 +234,14 @@ struct ConversationStates {
         if at > now {
           state.events.append(ConversationState.Event(at: at, rank: rank))
         } else {
-          state.from = max(state.from, at)
+          state.validity.from = max(state.validity.from, at)
         }
       }
       let value = userClass(user, target, at: now)
       unsafe state.bytes[Int(rank)] = target.rules.state(value, member)
     }
     state.events.sort { $0.at < $1.at }
-    if let next = state.events.first { state.until = min(state.until, next.at) }
+    if let next = state.events.first { state.validity.until = min(state.validity.until, next.at) }
   }
 
   private func userClass(_ user: UInt32, _ target: Target, at now: Int64) -> UserClass {
@@ -248,18 +309,19 @@ struct ConversationStates {
 
   /// How much work it is to bring a state up to the moment, in members; nil when it cannot be.
   func distance(_ state: ConversationState, _ target: Target, at now: Int64) -> Int? {
-    guard usesMoment(target, at: now), state.source == source(target, usesMoment: true),
-      state.from <= now, state.logCount <= world.moment.log.count
+    guard usesMoment(target, at: now), state.validity.source == source(target, usesMoment: true),
+      state.validity.from <= now, state.validity.logCount <= world.moment.log.count
     else { return nil }
-    return (world.moment.log.count - state.logCount) * 16
+    return (world.moment.log.count - state.validity.logCount) * 16
   }
 
   /// Whether a state holds as it is.
   func isCurrent(_ state: ConversationState, _ target: Target, at now: Int64) -> Bool {
-    guard state.from <= now, now < state.until else { return false }
+    let validity = state.validity
+    guard validity.from <= now, now < validity.until else { return false }
     let usesMoment = usesMoment(target, at: now)
-    return state.logCount == world.moment.log.count
-      && state.source == source(target, usesMoment: usesMoment)
+    return validity.logCount == world.moment.log.count
+      && validity.source == source(target, usesMoment: usesMoment)
   }
 
   /// Brings a state up to the moment and an instant.
@@ -267,7 +329,7 @@ struct ConversationStates {
   /// - Precondition: ``distance(_:_:at:)`` is not nil, and nobody else holds the state.
   /// - Complexity: O(changes log members).
   func refresh(_ state: ConversationState, _ target: Target, at now: Int64) {
-    for place in state.logCount..<world.moment.log.count {
+    for place in state.validity.logCount..<world.moment.log.count {
       let entry = world.moment.log[place]
       let conversation = UInt32(truncatingIfNeeded: entry)
       guard
@@ -278,8 +340,8 @@ struct ConversationStates {
       guard let rank = world.tables.rank(of: user, in: target.memberRow) else { continue }
       set(rank, user, target, at: now, in: state, addsEvents: conversation != Moment.everywhere)
     }
-    state.logCount = world.moment.log.count
-    var start = max(world.moment.from, state.from)
+    state.validity.logCount = world.moment.log.count
+    var start = max(world.moment.from, state.validity.from)
     while state.eventCount < state.events.count, state.events[state.eventCount].at <= now {
       let event = state.events[state.eventCount]
       state.eventCount += 1
@@ -287,10 +349,10 @@ struct ConversationStates {
       let user = world.tables.memberUsers[Int(target.memberRow.start) + Int(event.rank)]
       set(Int(event.rank), user, target, at: now, in: state, addsEvents: false)
     }
-    state.from = start
-    state.until = world.moment.until
+    state.validity.from = start
+    state.validity.until = world.moment.until
     if state.eventCount < state.events.count {
-      state.until = min(state.until, state.events[state.eventCount].at)
+      state.validity.until = min(state.validity.until, state.events[state.eventCount].at)
     }
   }
 
@@ -304,7 +366,7 @@ struct ConversationStates {
       if at > now {
         added.append(ConversationState.Event(at: at, rank: UInt32(rank)))
       } else {
-        state.from = max(state.from, at)
+        state.validity.from = max(state.validity.from, at)
       }
     }
     if !added.isEmpty {

@@ -67,7 +67,9 @@ struct Moment {
     var start = from
     while let entry = agenda.pop(upTo: now) {
       start = max(start, entry.at)
-      if refresh(entry.user, at: now, tables, store) { note(entry.user, in: Self.everywhere, store) }
+      if refresh(entry.user, at: now, tables, store) {
+        note(entry.user, in: Self.everywhere, store)
+      }
     }
     turn(to: now, tables, store)
     setBounds(at: now, start, agenda)

@@ -48,13 +48,19 @@
 
   static func free(_ page: UnsafeMutableRawPointer) { unsafe (page - headerSize).deallocate() }
 
+  /// The update that made the page at an address.
+  static func generation(of address: UInt) -> UInt64 {
+    guard let page = unsafe UnsafeRawPointer(bitPattern: address) else { return 0 }
+    return unsafe (page - headerSize).load(as: UInt64.self)
+  }
+
   /// Frees a page by its address.
   static func free(_ address: UInt) {
     if let page = unsafe UnsafeMutableRawPointer(bitPattern: address) { unsafe free(page) }
   }
 }
 
-/// An array in pages of 4 KiB, of which many versions share what did not change.
+/// An array in pages of 1 KiB, of which many versions share what did not change.
 ///
 /// A copy of the value is a version of its own, made in O(1). Changing one element copies one page,
 /// one node of page addresses and the root, unless the update in progress made them.
@@ -74,27 +80,27 @@
 
   /// The number of elements a page as a power of two.
   static var shift: Int {
-    (4096 / MemoryLayout<Element>.stride).trailingBits
+    (1024 / MemoryLayout<Element>.stride).trailingBits
   }
   static var pageSize: Int { 1 << shift }
   private static var mask: Int { pageSize - 1 }
-  private static var nodeShift: Int { shift + 8 }
+  private static var nodeShift: Int { shift + 7 }
 
   init() { unsafe root = nil }
 
   var byteCount: Int {
-    pageCount * (pageSize * MemoryLayout<Element>.stride + 16) + nodeCount * (2048 + 16)
+    pageCount * (pageSize * MemoryLayout<Element>.stride + 16) + nodeCount * (1024 + 16)
       + nodeCapacity * 8
   }
 
   private var pageSize: Int { Self.pageSize }
   var pageCount: Int { (count + Self.mask) >> Self.shift }
-  private var nodeCount: Int { (pageCount + 255) >> 8 }
+  private var nodeCount: Int { (pageCount + 127) >> 7 }
 
   /// The page that holds a place.
   @inline(__always)
   func page(at place: Int) -> Page {
-    unsafe root.unsafelyUnwrapped[place >> Self.nodeShift][place >> Self.shift & 255]
+    unsafe root.unsafelyUnwrapped[place >> Self.nodeShift][place >> Self.shift & 127]
   }
 
   subscript(place: Int) -> Element {
@@ -140,9 +146,9 @@
     let root = unsafe own(root.unsafelyUnwrapped, nodeCapacity, store)
     unsafe self.root = root
     let nodePlace = place >> Self.nodeShift
-    let node = unsafe own(root[nodePlace], 256, store)
+    let node = unsafe own(root[nodePlace], 128, store)
     unsafe root[nodePlace] = node
-    let pagePlace = place >> Self.shift & 255
+    let pagePlace = place >> Self.shift & 127
     let page = unsafe own(node[pagePlace], pageSize, store)
     unsafe node[pagePlace] = page
     return unsafe page
@@ -182,9 +188,9 @@
     }
     let root = unsafe root.unsafelyUnwrapped
     if count & (1 << Self.nodeShift - 1) == 0 {
-      unsafe root[nodePlace] = store.allocate(2048).bindMemory(to: Page.self, capacity: 256)
+      unsafe root[nodePlace] = store.allocate(1024).bindMemory(to: Page.self, capacity: 128)
     }
-    unsafe root[nodePlace][count >> Self.shift & 255] =
+    unsafe root[nodePlace][count >> Self.shift & 127] =
       store.allocate(pageSize * MemoryLayout<Element>.stride)
       .bindMemory(to: Element.self, capacity: pageSize)
   }
@@ -204,7 +210,7 @@
   func free() {
     guard let root = unsafe root else { return }
     for page in 0..<pageCount {
-      unsafe PageStore.free(UnsafeMutableRawPointer(root[page >> 8][page & 255]))
+      unsafe PageStore.free(UnsafeMutableRawPointer(root[page >> 7][page & 127]))
     }
     for node in 0..<nodeCount { unsafe PageStore.free(UnsafeMutableRawPointer(root[node])) }
     unsafe PageStore.free(UnsafeMutableRawPointer(root))
@@ -214,7 +220,7 @@
   mutating func removeAll(_ store: PageStore) {
     guard let root = unsafe root else { return }
     for page in 0..<pageCount {
-      unsafe store.retire(UnsafeMutableRawPointer(root[page >> 8][page & 255]))
+      unsafe store.retire(UnsafeMutableRawPointer(root[page >> 7][page & 127]))
     }
     for node in 0..<nodeCount { unsafe store.retire(UnsafeMutableRawPointer(root[node])) }
     unsafe store.retire(UnsafeMutableRawPointer(root))

@@ -145,9 +145,10 @@ internal import QuietTime
     var row = tables.conversations[Int(place)]
     row.kind = UInt8(settings.kind.place)
     row.level = settings.level.rawValue
-    row.parent = try settings.parent.map { (id) throws(FanoutError) in
-      try intern(conversation: id) + 1
-    } ?? 0
+    row.parent =
+      try settings.parent.map { (id) throws(FanoutError) in
+        try intern(conversation: id) + 1
+      } ?? 0
     row.channels = tables.channelSets.insert(settings.channels)
     row.revision &+= 1
     tables.conversations.set(Int(place), row, store)

@@ -141,6 +141,7 @@ struct Tables {
   }
 
   /// Which table of the moment a conversation needs, and how many members its messages go to.
+  @inline(__always)
   func size(_ place: UInt32) -> (kind: Int, members: Int) {
     let row = conversations[Int(place)]
     let kind = ConversationKind(place: Int(row.kind))
@@ -152,6 +153,7 @@ struct Tables {
   /// Where a user stands among the members of a conversation; nil for nobody.
   ///
   /// - Complexity: O(log members).
+  @inline(__always)
   func rank(of user: UInt32, in row: ConversationRow) -> Int? {
     let rank = insertionRank(of: user, in: row)
     guard rank < Int(row.count), memberUsers[Int(row.start) + rank] == user else { return nil }
@@ -159,6 +161,7 @@ struct Tables {
   }
 
   /// How many members stand before a user.
+  @inline(__always)
   func insertionRank(of user: UInt32, in row: ConversationRow) -> Int {
     var low = 0
     var high = Int(row.count)

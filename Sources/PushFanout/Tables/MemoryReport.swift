@@ -1,0 +1,57 @@
+/// How much memory the engine's tables take, in bytes.
+///
+/// Of one version; older versions that somebody holds share most of it.
+public struct MemoryReport: Sendable, Equatable {
+  /// What each user has set, which schedule and which devices; the classes for the moment.
+  public let users: Int
+  /// What few users have: mutes and lists of devices.
+  public let userExtras: Int
+  /// Conversations: where their members stand.
+  public let conversations: Int
+  /// Who is a member, and the member's own level.
+  public let memberships: Int
+  /// What few members have: mutes, beginnings, levels of channels.
+  public let membershipExtras: Int
+  /// Ids of users and conversations without their characters, and the characters.
+  public let ids: Int
+  public let idCharacters: Int
+  /// The states of conversations that were decided lately.
+  public let states: Int
+  public let userCount: Int
+  public let conversationCount: Int
+  public let membershipCount: Int
+
+  public var total: Int {
+    users + userExtras + conversations + memberships + membershipExtras + ids + idCharacters
+      + states
+  }
+}
+
+extension Fanout {
+  /// How much memory the tables take.
+  ///
+  /// - Complexity: O(conversations).
+  public func memoryReport() -> MemoryReport {
+    let world = current
+    let tables = world.tables
+    var membershipCount = 0
+    for place in 0..<tables.conversations.count {
+      membershipCount += Int(tables.conversations[place].count)
+    }
+    let (userIDs, conversationIDs) = (tables.userIDs.byteCounts, tables.conversationIDs.byteCounts)
+    let names = tables.deviceNames.byteCounts
+    return MemoryReport(
+      users: tables.words.byteCount + tables.schedules.byteCount + tables.deviceLists.byteCount
+        + world.moment.byteCount,
+      userExtras: tables.userMutes.byteCount + tables.devices.byteCount + names.table
+        + names.characters,
+      conversations: tables.conversations.byteCount,
+      memberships: tables.memberUsers.byteCount + tables.memberBytes.byteCount,
+      membershipExtras: tables.memberMutes.byteCount + tables.memberSinces.byteCount
+        + tables.memberChannels.byteCount,
+      ids: userIDs.table + conversationIDs.table,
+      idCharacters: userIDs.characters + conversationIDs.characters, states: stateBytes,
+      userCount: tables.userCount, conversationCount: tables.conversations.count,
+      membershipCount: membershipCount)
+  }
+}
