@@ -39,12 +39,12 @@ let package = Package(
         .linkedLibrary("simdjson"), .linkedLibrary("csv"), .linkedLibrary("z"),
       ]),
     .target(
-      name: "PushFiles", dependencies: ["PushRules", "QuietTime", "CPushFiles"],
+      name: "PushFiles", dependencies: ["PushRules", "QuietTime", "PushFanout", "CPushFiles"],
       swiftSettings: strict),
     .executableTarget(
       name: "push-fanout",
       dependencies: [
-        "PushRules", "QuietTime", "PushReference", "PushFiles",
+        "PushRules", "QuietTime", "PushReference", "PushFanout", "PushFiles",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], swiftSettings: strict),
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),

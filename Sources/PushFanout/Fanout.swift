@@ -193,6 +193,17 @@ public final class Fanout: Sendable {
   /// How many user ids have appeared.
   public var userCount: Int { published.load().tables.userCount }
 
+  /// The id of a user.
+  ///
+  /// - Precondition: below ``userCount``.
+  public func id(of user: UserIndex) -> Identifier { current.tables.userIDs[user.rawValue] }
+
+  /// How many members a message to a conversation may go to; 0 for one that was never named.
+  public func memberCount(of conversation: Identifier) -> Int {
+    let tables = current.tables
+    return tables.conversationIDs.place(of: conversation).map { tables.size($0).members } ?? 0
+  }
+
   /// What a user has set; nil for an id that never appeared.
   public func user(_ id: Identifier) -> UserSettings? {
     let tables = published.load().tables

@@ -12,6 +12,10 @@ public import PushRules
   private var users: [UInt32] = []
   private var bytes: [UInt8] = []
   private var lastConversation: (id: Identifier, place: UInt32)?
+  private var readAhead: UInt64 = 0
+  private var isSettled = false
+  /// How many users have settings.
+  package private(set) var declaredCount = 0
 
   /// A builder with no users; the app's settings are Easemob's defaults until they are set.
   public init() {
@@ -51,7 +55,9 @@ public import PushRules
 
   /// Replaces the whole settings of a user.
   public mutating func setUser(_ id: Identifier, _ user: UserSettings) throws(FanoutError) {
-    try writer.setUser(try writer.intern(user: id), user)
+    let place = try writer.intern(user: id)
+    if !writer.tables.words[Int(place)].isDeclared { declaredCount += 1 }
+    try writer.setUser(place, user)
   }
 
   /// Replaces the whole settings of a conversation; its members stay.
@@ -77,9 +83,21 @@ public import PushRules
     add(place, user, member)
   }
 
+  /// Changes the settings of a user, empty ones at first.
+  package mutating func updateUser(
+    _ id: Identifier, _ change: (inout UserSettings) -> Void
+  ) throws(FanoutError) {
+    let place = try writer.intern(user: id)
+    var user = writer.tables.user(place)
+    change(&user)
+    try writer.setUser(place, user)
+  }
+
   private mutating func add(_ place: UInt32, _ user: UInt32, _ member: MemberSettings) {
     let byte = MemberByte(member)
-    if byte.isSpecial { writer.setBeside(Tables.key(place, user), member) }
+    let key = Tables.key(place, user)
+    if byte.isSpecial { writer.setBeside(key, member) }
+    if !byte.hasChannels { writer.forgetChannels(key) }
     conversations.append(place)
     users.append(user)
     bytes.append(byte.bits)
@@ -94,8 +112,63 @@ public import PushRules
   }
 
   consuming func finish() throws(FanoutError) -> TableWriter {
-    writer.placeMembers(conversations, users, bytes)
+    settle()
     return writer
+  }
+}
+
+/// What readers of files ask while they read.
+extension FanoutBuilder {
+  /// How many user ids have appeared.
+  package var userCount: Int { writer.tables.userCount }
+
+  /// Makes room for so many user ids in all.
+  package mutating func reserveCapacity(users: Int) {
+    writer.tables.userIDs.reserve(users, writer.store)
+  }
+
+  /// Touches the memory of a user id that will be set soon; several such look-ups wait together.
+  package mutating func readAhead(userUTF8: RawSpan) {
+    unsafe userUTF8.withUnsafeBytes { id in
+      readAhead ^= unsafe writer.tables.userIDs.readAhead(id)
+    }
+  }
+
+  /// A member's levels by channel, as set so far.
+  package func channels(
+    of user: Identifier, in conversation: Identifier
+  ) -> [Identifier: NotificationLevel] {
+    let tables = writer.tables
+    guard tables.memberChannels.count > 0, let user = tables.userIDs.place(of: user),
+      let place = tables.conversationIDs.place(of: conversation),
+      let set = tables.memberChannels[Tables.key(place, user)]
+    else { return [:] }
+    return tables.channelSets[UInt32(truncatingIfNeeded: set)]
+  }
+
+  /// Puts the members to their conversations; no more of them can be added.
+  package mutating func settle() {
+    guard !isSettled else { return }
+    isSettled = true
+    writer.placeMembers(conversations, users, bytes)
+    conversations = []
+    users = []
+    bytes = []
+  }
+
+  /// What is set for a conversation; nil for one that was never named.
+  package func conversation(_ id: Identifier) -> ConversationSettings? {
+    writer.tables.conversationIDs.place(of: id).map { writer.tables.conversation($0) }
+  }
+
+  /// Whether a user has a record in a conversation.
+  ///
+  /// - Precondition: ``settle()`` was called.
+  package func isMember(_ user: Identifier, of conversation: Identifier) -> Bool {
+    guard let user = writer.tables.userIDs.place(of: user),
+      let place = writer.tables.conversationIDs.place(of: conversation)
+    else { return false }
+    return writer.tables.rank(of: user, in: writer.tables.conversations[Int(place)]) != nil
   }
 }
 

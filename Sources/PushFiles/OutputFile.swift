@@ -66,6 +66,26 @@ public final class OutputFile {
     if buffer.count >= Self.bufferSize { try flush() }
   }
 
+  /// Appends many bytes at once, without keeping large ones first.
+  func write(whole bytes: [UInt8]) throws(OutputProblem) {
+    if bytes.count < Self.bufferSize { return try write(bytes) }
+    try flush()
+    try writeAll(bytes)
+  }
+
+  /// Appends numbers, the lowest byte first.
+  func write(numbers: [UInt32]) throws(OutputProblem) {
+    try flush()
+    try writeAll(numbers.map(\.littleEndian))
+  }
+
+  /// Replaces the first bytes.
+  func rewriteStart(_ bytes: [UInt8]) throws(OutputProblem) {
+    try flush()
+    let count = unsafe pwrite(descriptor, bytes, bytes.count, 0)
+    guard count == bytes.count else { throw problem() }
+  }
+
   /// Writes what was held back and gives the file its name.
   public func finish() throws(OutputProblem) {
     try flush()
@@ -88,10 +108,16 @@ public final class OutputFile {
   }
 
   private func flush() throws(OutputProblem) {
+    try writeAll(buffer)
+    buffer.removeAll(keepingCapacity: true)
+  }
+
+  private func writeAll<Number: FixedWidthInteger>(_ numbers: [Number]) throws(OutputProblem) {
+    let size = numbers.count * MemoryLayout<Number>.stride
     var written = 0
-    while written < buffer.count {
-      let count = unsafe buffer.withUnsafeBytes { bytes in
-        unsafe Glibc.write(descriptor, bytes.baseAddress! + written, bytes.count - written)
+    while written < size {
+      let count = unsafe numbers.withUnsafeBytes { bytes in
+        unsafe Glibc.write(descriptor, bytes.baseAddress! + written, size - written)
       }
       if count >= 0 {
         written += count
@@ -99,7 +125,6 @@ public final class OutputFile {
         throw problem()
       }
     }
-    buffer.removeAll(keepingCapacity: true)
   }
 
   private func problem() -> OutputProblem {

@@ -39,11 +39,11 @@ struct Relations {
   }
 
   /// What is wrong between the records. One that another has replaced is not judged.
-  func problems(in settings: FanoutSettings) -> [SettingsLoader.Located] {
+  func problems(in settings: some SettingsSink) -> [SettingsLoader.Located] {
     threadProblems(in: settings) + membershipProblems(in: settings)
   }
 
-  private func threadProblems(in settings: FanoutSettings) -> [SettingsLoader.Located] {
+  private func threadProblems(in settings: some SettingsSink) -> [SettingsLoader.Located] {
     var places: [Identifier: SettingsLoader.Place] = [:]
     for thread in threads { places[thread.id] = thread.place }
     return places.compactMap { id, place in
@@ -58,7 +58,7 @@ struct Relations {
     }
   }
 
-  private func membershipProblems(in settings: FanoutSettings) -> [SettingsLoader.Located] {
+  private func membershipProblems(in settings: some SettingsSink) -> [SettingsLoader.Located] {
     guard saysChannels || !threads.isEmpty else { return [] }
     var problems: [SettingsLoader.Located] = []
     var judged: Set<[Identifier]> = []
@@ -75,8 +75,7 @@ struct Relations {
         problems.append(problem(membership.place, .sinceInThread(id.text)))
       } else if isThread, let parent = conversation.parent,
         settings.conversation(parent)?.kind == .group,
-        let user = settings.index(of: membership.user),
-        settings.member(user, of: parent) == nil
+        !settings.isMember(membership.user, of: parent)
       {
         problems.append(
           problem(

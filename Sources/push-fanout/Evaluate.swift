@@ -1,7 +1,9 @@
 import ArgumentParser
+import PushFanout
 import PushFiles
 import PushReference
 import PushRules
+import Synchronization
 
 /// `push-fanout evaluate`: one decision for every recipient of every message.
 struct Evaluate: ParsableCommand {
@@ -15,6 +17,13 @@ struct Evaluate: ParsableCommand {
 
         push-fanout evaluate --users users.csv --members members.csv \\
           --messages messages.csv --format ndjson --output decisions.ndjson
+
+        push-fanout evaluate --settings world.ndjson --messages today.ndjson \\
+          --format npy --output decisions
+
+      With --format npy the output is a folder: message.npy, user.npy and outcome.npy hold a \
+      number for every decision, and messages.csv, users.csv and outcomes.csv say what the numbers \
+      stand for.
 
       The last line on standard error says messages, decisions, pushes, seconds and decisions a \
       second. A bad line stops the run with FILE:LINE: what is wrong, and nothing is left under \
@@ -30,13 +39,14 @@ struct Evaluate: ParsableCommand {
 
   @Option(
     help: """
-      ndjson, csv, counts, pushlist or summary. (default: summary on a terminal, otherwise ndjson)
+      ndjson, csv, counts, pushlist, summary or npy. (default: summary on a terminal, otherwise \
+      ndjson)
       """)
   var format: Format?
 
   /// The formats by the names that people type.
   enum Format: String, CaseIterable, ExpressibleByArgument {
-    case ndjson, csv, counts, pushlist, summary
+    case ndjson, csv, counts, pushlist, summary, npy
 
     var decisions: DecisionFormat {
       switch self {
@@ -45,9 +55,27 @@ struct Evaluate: ParsableCommand {
       case .counts: .counts
       case .pushlist: .pushlist
       case .summary: .summary
+      case .npy: .npy
       }
     }
   }
+
+  /// What decides.
+  enum Engine: String, CaseIterable, ExpressibleByArgument {
+    case packed, reference
+  }
+
+  @Option(
+    help: """
+      packed, or reference: the rules member by member, for comparison. Both give the same answers.
+      """)
+  var engine = Engine.packed
+
+  @Option(
+    help: ArgumentHelp(
+      "How many threads decide and write. (default: as many as there are cores)", valueName: "count"
+    ))
+  var threads: Int?
 
   @Flag(help: "The summary as one JSON object; implies --format summary.")
   var json = false
@@ -75,6 +103,15 @@ struct Evaluate: ParsableCommand {
     if devices, json || (format ?? .ndjson) != .ndjson {
       throw ValidationError("--devices goes with --format ndjson.")
     }
+    if format == .npy, output == nil {
+      throw ValidationError("--format npy writes a folder: name it with --output.")
+    }
+    if engine == .reference, format == .npy || threads != nil {
+      throw ValidationError("--format npy and --threads go with --engine packed.")
+    }
+    if let threads, !(1...1024).contains(threads) {
+      throw ValidationError("--threads \(threads) is not 1...1024.")
+    }
   }
 
   private var chosenFormat: DecisionFormat {
@@ -86,72 +123,183 @@ struct Evaluate: ParsableCommand {
 
   func run() throws {
     let start = ContinuousClock.now
-    let settings = try world.load()
-    let reader = try MessageReader(path: messages, rules: settings.app.rules)
+    let run = engine == .packed ? try runPacked() : try runReference()
+    let end = ContinuousClock.now
+    if run.invalidCount > 0 {
+      Terminal.say("push-fanout: bad message lines left out: \(run.invalidCount)")
+    }
+    let decisions = run.totals.total
+    let seconds = (end - run.deciding) / .seconds(1)
+    let rate = seconds > 0 ? Double(decisions) / seconds : 0
+    Terminal.say(
+      "\(run.messageCount) messages, \(decisions) decisions, "
+        + "\(run.totals.total(of: .push)) pushes, \(Number.text((end - start) / .seconds(1))) s, "
+        + "\(Int(rate)) decisions/s")
+    if run.invalidCount > 0 { throw ExitCode(1) }
+  }
+
+  /// What a run came to, and when its loading was done.
+  private struct Run {
+    let deciding: ContinuousClock.Instant
+    let invalidCount: Int
+    let messageCount: Int
+    let totals: OutcomeCounts
+  }
+
+  private func openFile() throws(OutputProblem) -> OutputFile {
     let file = try output.map { (path) throws(OutputProblem) in try OutputFile(path: path) }
     let target = file ?? OutputFile()
-    Interruption.setTemporaryName(target.temporaryName)
+    Interruption.setTemporaryNames([target.temporaryName].compactMap { $0 })
+    return target
+  }
+
+  // MARK: The packed engine
+
+  /// So many messages are decided at a time, and, where a row is written for each decision, about
+  /// so many members.
+  private static let batch = (messages: 4096, members: 1 << 18)
+
+  private func runPacked() throws -> Run {
+    let fanout = try world.loadFanout(threads: threads)
+    let stream = try MessageStream(self, fanout.app.rules)
+    let format = chosenFormat
+    guard format == .npy, let output else {
+      let target = try openFile()
+      defer { target.abandon() }
+      let writer = try FanoutWriter(
+        target, format: format, showsDevices: devices, threads: fanout.threads)
+      let run = try decide(fanout, stream, writer)
+      if format == .summary { try writer.writeSummary(asJSON: json) }
+      try target.finish()
+      Interruption.setTemporaryNames([])
+      return run
+    }
+    let folder = try NumPyFolder(path: output)
+    Interruption.setTemporaryNames(folder.temporaryNames)
+    defer { folder.abandon() }
+    let run = try decide(fanout, stream, FanoutWriter(folder, threads: fanout.threads))
+    try folder.finish(fanout)
+    Interruption.setTemporaryNames([])
+    return run
+  }
+
+  private func decide(
+    _ fanout: Fanout, _ stream: MessageStream, _ writer: FanoutWriter
+  ) throws -> Run {
+    let deciding = ContinuousClock.now
+    let needsResults = FanoutWriter.needsResults(chosenFormat)
+    let bar = ProgressBar("deciding")
+    defer { bar.finish() }
+    var messages: [Message] = []
+    var members = 0
+    var isDone = false
+    while !isDone {
+      let next = try stream.next(bar)
+      isDone = next == nil
+      if let next {
+        if needsResults { members += fanout.memberCount(of: next.conversation) }
+        messages.append(next)
+      }
+      guard isDone || messages.count == Self.batch.messages || members >= Self.batch.members
+      else { continue }
+      if needsResults {
+        try writer.write(messages, results: fanout.decide(messages))
+      } else {
+        try writer.write(messages, counts: fanout.counts(messages))
+      }
+      messages.removeAll(keepingCapacity: true)
+      members = 0
+      bar.update(
+        stream.progress, "\(writer.messageCount) messages, \(writer.totals.total) decisions")
+    }
+    try stream.checkWanted()
+    return Run(
+      deciding: deciding, invalidCount: stream.invalidCount, messageCount: writer.messageCount,
+      totals: writer.totals)
+  }
+
+  // MARK: The reference
+
+  private func runReference() throws -> Run {
+    let settings = try world.load()
+    let stream = try MessageStream(self, settings.app.rules)
+    let target = try openFile()
     defer { target.abandon() }
     let writer = try DecisionWriter(target, format: chosenFormat, showsDevices: devices)
     let deciding = ContinuousClock.now
-    let invalidCount = try decide(settings, reader, writer)
-    let end = ContinuousClock.now
-    if chosenFormat == .summary { try writer.writeSummary(asJSON: json) }
-    try target.finish()
-    Interruption.setTemporaryName(nil)
-
-    if invalidCount > 0 {
-      Terminal.say("push-fanout: bad message lines left out: \(invalidCount)")
-    }
-    let decisions = writer.totals.total
-    let seconds = (end - deciding) / .seconds(1)
-    let rate = seconds > 0 ? Double(decisions) / seconds : 0
-    Terminal.say(
-      "\(writer.messageCount) messages, \(decisions) decisions, "
-        + "\(writer.totals.total(of: .push)) pushes, \(Number.text((end - start) / .seconds(1))) s, "
-        + "\(Int(rate)) decisions/s")
-    if invalidCount > 0 { throw ExitCode(1) }
-  }
-
-  /// Decides message by message.
-  ///
-  /// - Returns: how many lines were left out.
-  private func decide(
-    _ settings: FanoutSettings, _ reader: MessageReader, _ writer: DecisionWriter
-  ) throws -> Int {
     var evaluator = ReferenceEvaluator(settings)
-    var wanted = Dictionary(message.map { (Identifier($0), false) }) { first, _ in first }
     let bar = ProgressBar("deciding")
     defer { bar.finish() }
-    var invalidCount = 0
-    while true {
-      let message: Message
-      do throws(FileProblem) {
-        guard let next = try reader.next() else { break }
-        message = next
-      } catch {
-        if !skipInvalid || !error.isOfOneLine { throw error }
-        bar.finish()
-        Terminal.say("\(error)")
-        invalidCount += 1
-        continue
-      }
-      if !wanted.isEmpty {
-        guard wanted[message.id] != nil else { continue }
-        wanted[message.id] = true
-      }
+    while let message = try stream.next(bar) {
       try writer.begin(message)
       try evaluator.decide(message) { user, decision in
         try writer.write(settings.id(of: user), decision)
       }
       try writer.end()
       bar.update(
-        reader.progress, "\(writer.messageCount) messages, \(writer.totals.total) decisions")
+        stream.progress, "\(writer.messageCount) messages, \(writer.totals.total) decisions")
     }
-    if let missing = message.first(where: { wanted[Identifier($0)] == false }) {
-      throw Failure(text: "no message in \(messages) has the id \"\(missing)\"")
+    try stream.checkWanted()
+    if chosenFormat == .summary { try writer.writeSummary(asJSON: json) }
+    try target.finish()
+    Interruption.setTemporaryNames([])
+    return Run(
+      deciding: deciding, invalidCount: stream.invalidCount, messageCount: writer.messageCount,
+      totals: writer.totals)
+  }
+}
+
+extension Fanout {
+  /// The counts of each message.
+  fileprivate func counts(_ messages: [Message]) -> [FanoutCounts] {
+    let counts = Mutex([FanoutCounts](repeating: FanoutCounts(), count: messages.count))
+    decide(messages) { place, result in
+      let found = result.counts
+      counts.withLock { $0[place] = found }
     }
-    return invalidCount
+    return counts.withLock { $0 }
+  }
+}
+
+/// The messages of a run: those that are wanted, without the bad ones if they are to be skipped.
+final class MessageStream {
+  private let reader: MessageReader
+  private let path: String
+  private let skipsInvalid: Bool
+  private var wanted: [Identifier: Bool]
+  private(set) var invalidCount = 0
+
+  init(_ command: Evaluate, _ rules: RuleSet) throws(FileProblem) {
+    path = command.messages
+    skipsInvalid = command.skipInvalid
+    wanted = Dictionary(command.message.map { (Identifier($0), false) }) { first, _ in first }
+    reader = try MessageReader(path: path, rules: rules)
+  }
+
+  var progress: Double? { reader.progress }
+
+  func next(_ bar: ProgressBar) throws(FileProblem) -> Message? {
+    while true {
+      do throws(FileProblem) {
+        guard let message = try reader.next() else { return nil }
+        if wanted.isEmpty { return message }
+        guard wanted[message.id] != nil else { continue }
+        wanted[message.id] = true
+        return message
+      } catch {
+        if !skipsInvalid || !error.isOfOneLine { throw error }
+        bar.finish()
+        Terminal.say("\(error)")
+        invalidCount += 1
+      }
+    }
+  }
+
+  /// - Throws: when an id that was asked for did not come.
+  func checkWanted() throws(Failure) {
+    if let missing = wanted.filter({ !$0.value }).keys.map(\.text).min() {
+      throw Failure(text: "no message in \(path) has the id \"\(missing)\"")
+    }
   }
 }
 

@@ -44,7 +44,7 @@ enum Terminal {
 
 /// Ctrl-C and termination: no partial file is left.
 enum Interruption {
-  private static let temporaryName = Mutex<String?>(nil)
+  private static let temporaryNames = Mutex<[String]>([])
   // SAFETY: written once, by `prepare()`, before there is another thread; only kept, never read.
   private nonisolated(unsafe) static var sources: [any DispatchSourceSignal] = []
 
@@ -55,8 +55,8 @@ enum Interruption {
       signal(number, SIG_IGN)
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
       source.setEventHandler {
-        temporaryName.withLock { name in
-          if let name { _ = unsafe unlink(name) }
+        temporaryNames.withLock { names in
+          for name in names where unsafe unlink(name) != 0 { _ = unsafe rmdir(name) }
           Terminal.fail("\npush-fanout: interrupted; nothing was left under the output's name")
         }
       }
@@ -73,8 +73,8 @@ enum Interruption {
     return unsafe handler == unsafeBitCast(SIG_IGN, to: Int.self)
   }
 
-  /// The file to remove on interruption; nil for none.
-  static func setTemporaryName(_ name: String?) { temporaryName.withLock { $0 = name } }
+  /// The files to remove on interruption, and the folder that they are in last.
+  static func setTemporaryNames(_ names: [String]) { temporaryNames.withLock { $0 = names } }
 }
 
 /// A progress bar on standard error, for work that takes longer than a second and a person who

@@ -198,6 +198,12 @@ internal import QuietTime
     }
   }
 
+  /// Drops the levels by channel that an earlier record of a member had.
+  func forgetChannels(_ key: UInt64) {
+    guard tables.memberChannels.count > 0, tables.memberChannels[key] != nil else { return }
+    tables.memberChannels.set(key, 0, store)
+  }
+
   private func insert(
     _ user: UInt32, _ byte: MemberByte, at rank: Int, _ row: inout ConversationRow
   ) throws(FanoutError) {

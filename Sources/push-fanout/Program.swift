@@ -1,4 +1,5 @@
 import ArgumentParser
+import PushFanout
 import PushFiles
 import PushRules
 
@@ -6,7 +7,7 @@ import PushRules
 ///
 /// Results go to standard output and nothing else does, so that the output can be piped.
 @main
-struct PushFanout: ParsableCommand {
+struct Program: ParsableCommand {
   static let version = "0.1.0"
 
   static let configuration = CommandConfiguration(
@@ -30,6 +31,8 @@ struct PushFanout: ParsableCommand {
       Terminal.fail("\(problem)")
     } catch let problem as OutputProblem {
       Terminal.fail("push-fanout: \(problem)")
+    } catch let error as FanoutError {
+      Terminal.fail("push-fanout: \(error)")
     } catch let failure as Failure {
       Terminal.fail("push-fanout: \(failure.text)")
     } catch let code as ExitCode {
@@ -68,7 +71,15 @@ struct WorldOptions: ParsableArguments {
     help: ArgumentHelp("Members, CSV, read after the users.", valueName: "file"))
   var members: [String] = []
 
-  /// Reads the world, with a progress bar.
+  /// Reads the world into the engine, with a progress bar.
+  func loadFanout(threads: Int?) throws -> Fanout {
+    let bar = ProgressBar("loading")
+    defer { bar.finish() }
+    let paths = SettingsPaths(settings: settings, users: users, members: members)
+    return try SettingsLoader.loadFanout(paths, threads: threads) { bar.update($0) }
+  }
+
+  /// Reads the world as values, with a progress bar.
   func load() throws(FileProblem) -> FanoutSettings {
     let bar = ProgressBar("loading")
     defer { bar.finish() }

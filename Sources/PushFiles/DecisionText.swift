@@ -1,0 +1,152 @@
+internal import PushFanout
+internal import PushRules
+
+/// The pieces that rows of decisions are put together from.
+enum DecisionText {
+  /// What stands before all rows.
+  static func header(_ format: DecisionFormat) -> [UInt8] {
+    format == .csv ? Array("message,user,action,reason,scope\n".utf8) : []
+  }
+
+  /// What stands before the user in each row of a message; of a push list, before all users.
+  static func rowStart(_ message: Message, _ format: DecisionFormat) -> [UInt8] {
+    var start: [UInt8] = []
+    switch format {
+    case .ndjson:
+      start.append(contentsOf: "{\"message\":".utf8)
+      start.appendJSON(message.id.text)
+      start.append(contentsOf: ",\"user\":".utf8)
+    case .csv:
+      start.appendCSV(message.id.text)
+      start.append(UInt8(ascii: ","))
+    case .pushlist:
+      start.append(contentsOf: "{\"message\":".utf8)
+      start.appendJSON(message.id.text)
+      start.append(contentsOf: ",\"push\":[".utf8)
+    case .counts, .summary, .npy: break
+    }
+    return start
+  }
+
+  /// What stands behind the user in a row; in NDJSON the brace is still to come.
+  static func rowEnd(_ outcome: Outcome, _ format: DecisionFormat) -> [UInt8] {
+    let (action, reason) = (outcome.action.name, outcome.reason.name)
+    if format == .csv { return Array(",\(action),\(reason),\(outcome.scope?.name ?? "")\n".utf8) }
+    let scope = outcome.scope.map { ",\"scope\":\"\($0.name)\"" } ?? ""
+    return Array(",\"action\":\"\(action)\",\"reason\":\"\(reason)\"\(scope)".utf8)
+  }
+
+  static func countsRow(_ message: Message, _ counts: OutcomeCounts) -> [UInt8] {
+    var row = Array("{\"message\":".utf8)
+    row.appendJSON(message.id.text)
+    row.append(contentsOf: ",\"conversation\":".utf8)
+    row.appendJSON(message.conversation.text)
+    row.append(contentsOf: ",\"recipients\":\(counts.total),\"counts\":".utf8)
+    row.appendJSON(counts)
+    row.append(contentsOf: "}\n".utf8)
+    return row
+  }
+
+  static func summary(_ messageCount: Int, _ totals: OutcomeCounts, asJSON: Bool) -> [UInt8] {
+    if !asJSON { return Array(SummaryTable.text(messageCount, totals).utf8) }
+    var row = Array("{\"messages\":\(messageCount),\"decisions\":\(totals.total)".utf8)
+    row.append(contentsOf: ",\"counts\":".utf8)
+    row.appendJSON(totals)
+    row.append(contentsOf: "}\n".utf8)
+    return row
+  }
+}
+
+extension [UInt8] {
+  mutating func append(devices: [Identifier]) {
+    append(contentsOf: ",\"devices\":[".utf8)
+    for (place, device) in devices.enumerated() {
+      if place > 0 { append(UInt8(ascii: ",")) }
+      appendJSON(device.text)
+    }
+    append(UInt8(ascii: "]"))
+  }
+
+  /// Appends a JSON string of characters that are UTF-8.
+  mutating func appendJSON(_ utf8: UnsafeRawBufferPointer) {
+    append(UInt8(ascii: "\""))
+    var needsEscape = false
+    for index in 0..<utf8.count {
+      let byte = unsafe utf8[index]
+      needsEscape = needsEscape || byte < 0x20 || byte == 0x22 || byte == 0x5C
+    }
+    if needsEscape {
+      for index in 0..<utf8.count { appendEscaped(unsafe utf8[index]) }
+    } else {
+      unsafe append(contentsOf: utf8)
+    }
+    append(UInt8(ascii: "\""))
+  }
+
+  /// Appends a JSON string: quotes, backslashes and control characters escaped, nothing else.
+  mutating func appendJSON(_ text: String) {
+    append(UInt8(ascii: "\""))
+    if text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x22 && $0 != 0x5C }) {
+      append(contentsOf: text.utf8)
+    } else {
+      for byte in text.utf8 { appendEscaped(byte) }
+    }
+    append(UInt8(ascii: "\""))
+  }
+
+  private mutating func appendEscaped(_ byte: UInt8) {
+    switch byte {
+    case 0x22, 0x5C: append(contentsOf: [0x5C, byte])
+    case 0x08: append(contentsOf: "\\b".utf8)
+    case 0x09: append(contentsOf: "\\t".utf8)
+    case 0x0A: append(contentsOf: "\\n".utf8)
+    case 0x0C: append(contentsOf: "\\f".utf8)
+    case 0x0D: append(contentsOf: "\\r".utf8)
+    case 0..<0x20:
+      let hex = Array("0123456789abcdef".utf8)
+      append(contentsOf: "\\u00".utf8)
+      append(contentsOf: [hex[Int(byte >> 4)], hex[Int(byte & 15)]])
+    default: append(byte)
+    }
+  }
+
+  /// Appends a CSV cell of characters that are UTF-8.
+  mutating func appendCSV(_ utf8: UnsafeRawBufferPointer) {
+    var needsQuotes = false
+    for index in 0..<utf8.count {
+      let byte = unsafe utf8[index]
+      needsQuotes =
+        needsQuotes || byte == 0x22 || byte == 0x2C || byte == 0x0A || byte == 0x0D
+    }
+    if needsQuotes {
+      appendCSV(unsafe String(decoding: utf8, as: UTF8.self))
+    } else {
+      unsafe append(contentsOf: utf8)
+    }
+  }
+
+  /// Appends a CSV cell, quoted if it must be (RFC 4180).
+  mutating func appendCSV(_ text: String) {
+    guard text.utf8.contains(where: { [0x22, 0x2C, 0x0A, 0x0D].contains($0) }) else {
+      append(contentsOf: text.utf8)
+      return
+    }
+    append(UInt8(ascii: "\""))
+    for byte in text.utf8 {
+      if byte == 0x22 { append(byte) }
+      append(byte)
+    }
+    append(UInt8(ascii: "\""))
+  }
+
+  /// Appends an object of counts, keys in byte order, zeros left out.
+  mutating func appendJSON(_ counts: OutcomeCounts) {
+    append(UInt8(ascii: "{"))
+    for (place, entry) in counts.nonZero.enumerated() {
+      if place > 0 { append(UInt8(ascii: ",")) }
+      appendJSON(entry.outcome.key)
+      append(contentsOf: ":\(entry.count)".utf8)
+    }
+    append(UInt8(ascii: "}"))
+  }
+}

@@ -1,0 +1,143 @@
+internal import Glibc
+public import PushFanout
+internal import PushRules
+
+/// Decisions as arrays for NumPy and all that reads its files: a folder with `message.npy`,
+/// `user.npy` and `outcome.npy`, and what their numbers stand for in `messages.csv`, `users.csv` and
+/// `outcomes.csv`.
+///
+/// The folder appears under its name only when it is complete.
+public final class NumPyFolder {
+  private let path: String
+  private let temporary: String
+  private let message: OutputFile
+  private let user: OutputFile
+  private let outcome: OutputFile
+  private let messageIDs: OutputFile
+  private var isOpen = true
+  private var rowCount = 0
+  private var messageCount = 0
+
+  private static let names = ["message.npy", "user.npy", "outcome.npy"]
+  private static let lists = ["messages.csv", "users.csv", "outcomes.csv"]
+
+  /// What is removed when the work is broken off.
+  public var temporaryNames: [String] {
+    [message, user, outcome, messageIDs].compactMap(\.temporaryName) + [temporary]
+  }
+
+  /// Makes room for a new folder.
+  ///
+  /// - Throws: when there is something of that name, or the folder cannot be made.
+  public init(path: String) throws(OutputProblem) {
+    let path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
+    self.path = path
+    var status = stat()
+    if unsafe stat(path, &status) == 0 {
+      throw OutputProblem(target: path, reason: "there is something of that name; name another")
+    }
+    temporary = "\(path).\(getpid()).part"
+    if unsafe mkdir(temporary, 0o777) != 0 {
+      throw OutputProblem(target: path, reason: ByteReader.systemMessage())
+    }
+    do throws(OutputProblem) {
+      message = try OutputFile(path: "\(temporary)/\(Self.names[0])")
+      user = try OutputFile(path: "\(temporary)/\(Self.names[1])")
+      outcome = try OutputFile(path: "\(temporary)/\(Self.names[2])")
+      messageIDs = try OutputFile(path: "\(temporary)/\(Self.lists[0])")
+      for file in [message, user, outcome] {
+        try file.write(whole: [UInt8](repeating: 0, count: Self.headerSize))
+      }
+      try messageIDs.write("message,id\n".utf8)
+    } catch {
+      _ = unsafe rmdir(temporary)
+      throw error
+    }
+  }
+
+  deinit { abandon() }
+
+  /// Writes what is still missing and gives the folder its name.
+  ///
+  /// - Parameter fanout: whose users the numbers stand for.
+  public func finish(_ fanout: Fanout) throws(OutputProblem) {
+    for (file, type) in [(message, "<u4"), (user, "<u4"), (outcome, "|u1")] {
+      try file.rewriteStart(Self.header(type, rowCount))
+      try file.finish()
+    }
+    try messageIDs.finish()
+    try list(Self.lists[1], "user,id", count: fanout.userCount) { row, user in
+      row.appendCSV(fanout.id(of: UserIndex(UInt32(user))).text)
+    }
+    let coded = Outcome.coded
+    let outcomes = try OutputFile(path: "\(temporary)/\(Self.lists[2])")
+    try outcomes.write("outcome,action,reason,scope\n".utf8)
+    for (code, outcome) in coded {
+      let end = DecisionText.rowEnd(outcome, .csv)
+      try outcomes.write(whole: Array("\(code)".utf8) + end)
+    }
+    try outcomes.finish()
+    guard unsafe rename(temporary, path) == 0 else {
+      throw OutputProblem(target: path, reason: ByteReader.systemMessage())
+    }
+    isOpen = false
+  }
+
+  private func list(
+    _ name: String, _ header: String, count: Int, _ append: (inout [UInt8], Int) -> Void
+  ) throws(OutputProblem) {
+    let file = try OutputFile(path: "\(temporary)/\(name)")
+    try file.write("\(header)\n".utf8)
+    var row: [UInt8] = []
+    for place in 0..<count {
+      row.removeAll(keepingCapacity: true)
+      row.append(contentsOf: "\(place),".utf8)
+      append(&row, place)
+      row.append(UInt8(ascii: "\n"))
+      try file.write(whole: row)
+    }
+    try file.finish()
+  }
+
+  /// Drops a folder that is not finished.
+  public func abandon() {
+    guard isOpen else { return }
+    isOpen = false
+    for file in [message, user, outcome, messageIDs] { file.abandon() }
+    for name in Self.names + Self.lists { _ = unsafe unlink("\(temporary)/\(name)") }
+    _ = unsafe rmdir(temporary)
+  }
+
+  // MARK: The format
+
+  private static let headerSize = 128
+
+  /// The header of a one-dimensional array, format version 1.0.
+  ///
+  /// - Source: NumPy Enhancement Proposal 1, "A Simple File Format for NumPy Arrays".
+  private static func header(_ type: String, _ count: Int) -> [UInt8] {
+    var text = "{'descr': '\(type)', 'fortran_order': False, 'shape': (\(count),), }"
+    text += String(repeating: " ", count: headerSize - 10 - 1 - text.utf8.count) + "\n"
+    let size = UInt16(headerSize - 10)
+    return [0x93] + Array("NUMPY".utf8) + [1, 0, UInt8(size & 0xFF), UInt8(size >> 8)]
+      + Array(text.utf8)
+  }
+}
+
+extension NumPyFolder: DecisionOutput {
+  func put(_ bytes: [UInt8]) throws(OutputProblem) {}
+
+  func put(_ piece: RowText.Piece) throws(OutputProblem) {
+    rowCount += piece.codes.count
+    try message.write(numbers: piece.messages)
+    try user.write(numbers: piece.users)
+    try outcome.write(whole: piece.codes)
+    for id in piece.ids {
+      var row = Array("\(messageCount),".utf8)
+      row.appendCSV(id.text)
+      row.append(UInt8(ascii: "\n"))
+      messageCount += 1
+      try messageIDs.write(whole: row)
+    }
+  }
+}

@@ -1,0 +1,106 @@
+internal import PushFanout
+internal import PushRules
+
+/// Settings that records are read into, in any order; the same key again replaces the record.
+protocol SettingsSink {
+  var userCount: Int { get }
+  /// How many users have settings.
+  var declaredCount: Int { get }
+  mutating func reserveCapacity(users: Int, declared: Int)
+  /// Touches the memory of a user id that will be set soon.
+  mutating func readAhead(userUTF8: RawSpan)
+
+  mutating func setApp(_ app: AppSettings)
+  mutating func setUser(_ id: Identifier, _ user: consuming UserSettings)
+  mutating func updateUser(_ id: Identifier, _ change: (inout UserSettings) -> Void)
+  mutating func setConversation(_ id: Identifier, _ settings: ConversationSettings)
+  mutating func setMember(
+    _ user: Identifier, of conversation: Identifier, _ member: MemberSettings)
+  /// A member's levels by channel, as set so far.
+  func channels(
+    of user: Identifier, in conversation: Identifier
+  ) -> [Identifier: NotificationLevel]
+
+  /// Says that all records are in; what follows is asked only then.
+  mutating func settle()
+  func conversation(_ id: Identifier) -> ConversationSettings?
+  func isMember(_ user: Identifier, of conversation: Identifier) -> Bool
+}
+
+extension FanoutSettings: SettingsSink {
+  mutating func setApp(_ app: AppSettings) { self.app = app }
+
+  func channels(
+    of user: Identifier, in conversation: Identifier
+  ) -> [Identifier: NotificationLevel] {
+    index(of: user).flatMap { member($0, of: conversation) }?.channels ?? [:]
+  }
+
+  mutating func settle() {}
+
+  func isMember(_ user: Identifier, of conversation: Identifier) -> Bool {
+    index(of: user).map { member($0, of: conversation) != nil } ?? false
+  }
+}
+
+/// Settings that are packed as they are read.
+///
+/// Files are checked before; what the engine may still refuse, because there is too much of it, is
+/// kept until the engine is built.
+final class PackedSettings: SettingsSink {
+  private var builder = FanoutBuilder()
+  private var failure: FanoutError?
+
+  var userCount: Int { builder.userCount }
+  var declaredCount: Int { builder.declaredCount }
+
+  func reserveCapacity(users: Int, declared: Int) { builder.reserveCapacity(users: users) }
+  func readAhead(userUTF8: RawSpan) { builder.readAhead(userUTF8: userUTF8) }
+
+  func setApp(_ app: AppSettings) {
+    keepFailure { (builder) throws(FanoutError) in try builder.setApp(app) }
+  }
+
+  func setUser(_ id: Identifier, _ user: consuming UserSettings) {
+    let user = user
+    keepFailure { (builder) throws(FanoutError) in try builder.setUser(id, user) }
+  }
+
+  func updateUser(_ id: Identifier, _ change: (inout UserSettings) -> Void) {
+    keepFailure { (builder) throws(FanoutError) in try builder.updateUser(id, change) }
+  }
+
+  func setConversation(_ id: Identifier, _ settings: ConversationSettings) {
+    keepFailure { (builder) throws(FanoutError) in try builder.setConversation(id, settings) }
+  }
+
+  func setMember(_ user: Identifier, of conversation: Identifier, _ member: MemberSettings) {
+    keepFailure { (builder) throws(FanoutError) in
+      try builder.setMember(user, of: conversation, member)
+    }
+  }
+
+  func channels(
+    of user: Identifier, in conversation: Identifier
+  ) -> [Identifier: NotificationLevel] {
+    builder.channels(of: user, in: conversation)
+  }
+
+  func settle() { builder.settle() }
+  func conversation(_ id: Identifier) -> ConversationSettings? { builder.conversation(id) }
+  func isMember(_ user: Identifier, of conversation: Identifier) -> Bool {
+    builder.isMember(user, of: conversation)
+  }
+
+  func build(threads: Int?) throws(FanoutError) -> Fanout {
+    if let failure { throw failure }
+    var done = FanoutBuilder()
+    swap(&done, &builder)
+    return try done.build(threads: threads)
+  }
+
+  private func keepFailure(_ body: (inout FanoutBuilder) throws(FanoutError) -> Void) {
+    guard failure == nil else { return }
+    do throws(FanoutError) { try body(&builder) } catch { failure = error }
+  }
+}

@@ -1,0 +1,255 @@
+internal import PushRules
+
+/// Reads the files of a world into settings of some kind, record by record.
+struct WorldReader<Settings: SettingsSink> {
+  typealias Place = SettingsLoader.Place
+  typealias Located = SettingsLoader.Located
+
+  private(set) var settings: Settings
+  private let paths: SettingsPaths
+  private var checked = CheckedValues()
+  private var appRules: RuleSet?
+  /// Whether every problem is wanted; otherwise only the earliest is kept.
+  private let keepsAll: Bool
+  private var problems: [Located] = []
+  /// What belongs to one rule set, said before the rules were known.
+  private var undecided: [(place: Place, uses: RuleUse)] = []
+  /// For which rule sets there is something undecided.
+  private var undecidedHas = (easemob: false, rongcloud: false)
+  private var relations = Relations()
+  private let progress: (Double) -> Void
+  private var recordCount = 0
+  private var fileRecordCount = 0
+  /// How many there were when the file was begun.
+  private var before = (users: 0, declared: 0)
+  /// How many rows ahead ids are looked up.
+  private static var readAhead: Int { 32 }
+
+  init(
+    _ settings: Settings, _ paths: SettingsPaths, _ progress: @escaping (Double) -> Void,
+    keepsAll: Bool
+  ) {
+    self.settings = settings
+    self.paths = paths
+    self.progress = progress
+    self.keepsAll = keepsAll
+  }
+
+  /// The settings, if every line is understood.
+  mutating func read() throws(FileProblem) -> Settings {
+    readAll()
+    settleRules()
+    // Relations between records are judged only when every record was understood.
+    if problems.isEmpty { settleRelations() }
+    if let first = sortedProblems.first { throw first }
+    return settings
+  }
+
+  /// Everything that is wrong, and the number of records.
+  mutating func check() -> (problems: [FileProblem], records: Int) {
+    readAll()
+    settleRules()
+    settleRelations()
+    return (sortedProblems, recordCount)
+  }
+
+  private var sortedProblems: [FileProblem] {
+    problems.sorted { $0.place < $1.place }.map {
+      FileProblem(
+        file: paths.path($0.place.file), line: $0.hasLine ? $0.place.line : nil,
+        problem: $0.problem)
+    }
+  }
+
+  // MARK: Reading
+
+  private mutating func readAll() {
+    for file in 0..<paths.count {
+      fileRecordCount = 0
+      before = (settings.userCount, settings.declaredCount)
+      if file < paths.settings.count {
+        readNDJSON(file)
+      } else if file < paths.settings.count + paths.users.count {
+        readCSV(file, UserColumns.names, ["id"], idColumn: 0) {
+          (row, uses, checked) throws(FileProblem.Problem) in
+          try UserColumns.record(row, &uses, &checked)
+        }
+      } else {
+        readCSV(file, MemberColumns.names, ["conversation", "user"], idColumn: 1) {
+          (row, uses, _) throws(FileProblem.Problem) in try MemberColumns.record(row, &uses)
+        }
+      }
+    }
+  }
+
+  private mutating func readNDJSON(_ file: Int) {
+    let lines: JSONLines
+    do { lines = try JSONLines(path: paths.path(file)) } catch {
+      return report(error, file, line: error.lineAtOpening)
+    }
+    var isEmpty = true
+    while true {
+      do throws(FileProblem.Problem) {
+        guard let line = try lines.next() else { break }
+        isEmpty = false
+        var uses = RuleUse()
+        let record = try SettingsRecord.read(line, &uses, &checked)
+        let place = Place(file: file, line: lines.lineNumber)
+        try apply(record, uses, place, isCSV: false)
+      } catch {
+        isEmpty = false
+        report(error, file, line: lines.lineNumber)
+        if !error.isOfOneLine { return }
+      }
+      advance(file) { lines.progress }
+    }
+    if isEmpty { report(.isEmpty, file, line: 1) }
+  }
+
+  private mutating func readCSV(
+    _ file: Int, _ columns: [String], _ required: [String], idColumn: Int,
+    read: (
+      CSVRow, inout RuleUse, inout CheckedValues
+    ) throws(FileProblem.Problem) -> SettingsRecord
+  ) {
+    let table: CSVTable
+    do { table = try CSVTable(path: paths.path(file), columns: columns, required: required) } catch
+    {
+      return report(error, file, line: error.lineAtOpening)
+    }
+    while true {
+      do throws(FileProblem.Problem) {
+        if fileRecordCount % Self.readAhead == 0 {
+          unsafe table.upcoming(Self.readAhead, column: idColumn) {
+            unsafe settings.readAhead(userUTF8: RawSpan(_unsafeBytes: $0))
+          }
+        }
+        guard let row = try table.next() else { break }
+        var uses = RuleUse()
+        let record = try read(row, &uses, &checked)
+        let place = Place(file: file, line: table.lineNumber)
+        try apply(record, uses, place, isCSV: true)
+      } catch {
+        report(error, file, line: table.lineNumber)
+        if !error.isOfOneLine { return }
+      }
+      advance(file) { table.progress }
+    }
+  }
+
+  /// Counts a record of a file and, now and then, says how far the reading is.
+  private mutating func advance(_ file: Int, share: () -> Double?) {
+    recordCount += 1
+    fileRecordCount += 1
+    guard fileRecordCount & 0x3FFF == 0, let share = share() else { return }
+    if fileRecordCount == 0x4000 { makeRoom(share) }
+    progress((Double(file) + share) / Double(paths.count))
+  }
+
+  /// Makes room for what the rest of a file will bring, if it goes on like this: growing step by
+  /// step would copy it several times.
+  private mutating func makeRoom(_ share: Double) {
+    let more = { (count: Int, before: Int) in
+      before + Int(Double(count - before) / max(share, 0.001) * 1.1)
+    }
+    settings.reserveCapacity(
+      users: more(settings.userCount, before.users),
+      declared: more(settings.declaredCount, before.declared))
+  }
+
+  private mutating func report(_ problem: FileProblem.Problem, _ file: Int, line: Int?) {
+    report(
+      Located(
+        place: Place(file: file, line: line ?? 0), hasLine: line != nil, problem: problem))
+  }
+
+  private mutating func report(_ located: Located) {
+    if keepsAll || problems.isEmpty {
+      problems.append(located)
+    } else if located.place < problems[0].place {
+      problems[0] = located
+    }
+  }
+
+  // MARK: Records
+
+  private mutating func apply(
+    _ record: consuming SettingsRecord, _ uses: RuleUse, _ place: Place, isCSV: Bool
+  ) throws(FileProblem.Problem) {
+    if case .app(let app) = record {
+      if appRules != nil { throw .secondApp }
+      if let foreign = uses.foreign(to: app.rules) {
+        appRules = app.rules  // the rules are known, even though the record is not understood
+        throw foreign
+      }
+      settings.setApp(app)
+      appRules = app.rules
+      return
+    }
+    if !uses.isEmpty {
+      if let appRules {
+        if let foreign = uses.foreign(to: appRules) { throw foreign }
+      } else {
+        noteUndecided(uses, place)
+      }
+    }
+    switch consume record {
+    case .app: break
+    case .user(let id, let user):
+      // A user that only a CSV file knows has no earlier record to keep anything of.
+      if isCSV, before.declared > 0 {
+        settings.updateUser(id) { $0.replaceWhatCSVSays(with: user) }
+      } else {
+        settings.setUser(id, user)
+      }
+    case .conversation(let id, let conversation):
+      settings.setConversation(id, conversation)
+      relations.noteConversation(id, conversation, place)
+    case .member(let conversation, let user, var member, let said):
+      if isCSV, appRules == .rongcloud {
+        member.channels = settings.channels(of: user, in: conversation)
+      }
+      settings.setMember(user, of: conversation, member)
+      relations.noteMember(conversation, user, said, place, kindsAreFinal: isCSV)
+    }
+  }
+
+  /// Notes what belongs to one rule set while the rules are not known. The first for each rule set
+  /// is enough, unless every problem is wanted.
+  private mutating func noteUndecided(_ uses: RuleUse, _ place: Place) {
+    let isNew =
+      (uses.easemob != nil && !undecidedHas.easemob)
+      || (uses.rongcloud != nil && !undecidedHas.rongcloud)
+    undecidedHas.easemob = undecidedHas.easemob || uses.easemob != nil
+    undecidedHas.rongcloud = undecidedHas.rongcloud || uses.rongcloud != nil
+    if keepsAll || isNew { undecided.append((place: place, uses: uses)) }
+  }
+
+  /// Judges what was said before the rules were known. Without an app they are Easemob's; but the
+  /// line that was not understood may have been the app's, so then nothing is judged by them.
+  private mutating func settleRules() {
+    if appRules == nil, !problems.isEmpty { return }
+    let rules = appRules ?? .easemob
+    for (place, uses) in undecided {
+      if let foreign = uses.foreign(to: rules) {
+        report(Located(place: place, hasLine: true, problem: foreign))
+      }
+    }
+  }
+
+  private mutating func settleRelations() {
+    settings.settle()
+    for problem in relations.problems(in: settings) { report(problem) }
+  }
+}
+
+extension UserSettings {
+  /// A row of users.csv replaces a user's record in what a row can say; the rest comes from the
+  /// settings.ndjson beside it.
+  fileprivate mutating func replaceWhatCSVSays(with row: UserSettings) {
+    level = row.level
+    quietHours = row.quietHours
+    timeZone = row.timeZone
+    mutedUntil = row.mutedUntil
+  }
+}
