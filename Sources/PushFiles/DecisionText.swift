@@ -36,22 +36,42 @@ enum DecisionText {
     return Array(",\"action\":\"\(action)\",\"reason\":\"\(reason)\"\(scope)".utf8)
   }
 
-  static func countsRow(_ message: Message, _ counts: OutcomeCounts) -> [UInt8] {
+  /// - Parameter count: how often an outcome occurs.
+  static func countsRow(_ message: Message, _ total: Int, count: (Outcome) -> Int) -> [UInt8] {
     var row = Array("{\"message\":".utf8)
     row.appendJSON(message.id.text)
     row.append(contentsOf: ",\"conversation\":".utf8)
     row.appendJSON(message.conversation.text)
-    row.append(contentsOf: ",\"recipients\":\(counts.total),\"counts\":".utf8)
-    row.appendJSON(counts)
+    row.append(contentsOf: ",\"recipients\":\(total),\"counts\":".utf8)
+    row.append(contentsOf: counts(count))
     row.append(contentsOf: "}\n".utf8)
     return row
+  }
+
+  /// The keys of all outcomes, in byte order, as JSON strings with their colons.
+  private static let keys: [(text: [UInt8], outcome: Outcome)] = Outcome.coded.map(\.outcome)
+    .sorted { Array($0.key.utf8).lexicographicallyPrecedes(Array($1.key.utf8)) }
+    .map { (text: Array("\"\($0.key)\":".utf8), outcome: $0) }
+
+  /// An object of counts, keys in byte order, zeros left out.
+  private static func counts(_ count: (Outcome) -> Int) -> [UInt8] {
+    var text = [UInt8(ascii: "{")]
+    for (key, outcome) in keys {
+      let count = count(outcome)
+      if count == 0 { continue }
+      if text.count > 1 { text.append(UInt8(ascii: ",")) }
+      text += key
+      text.append(contentsOf: "\(count)".utf8)
+    }
+    text.append(UInt8(ascii: "}"))
+    return text
   }
 
   static func summary(_ messageCount: Int, _ totals: OutcomeCounts, asJSON: Bool) -> [UInt8] {
     if !asJSON { return Array(SummaryTable.text(messageCount, totals).utf8) }
     var row = Array("{\"messages\":\(messageCount),\"decisions\":\(totals.total)".utf8)
     row.append(contentsOf: ",\"counts\":".utf8)
-    row.appendJSON(totals)
+    row.append(contentsOf: counts { totals[$0] })
     row.append(contentsOf: "}\n".utf8)
     return row
   }
@@ -137,16 +157,5 @@ extension [UInt8] {
       append(byte)
     }
     append(UInt8(ascii: "\""))
-  }
-
-  /// Appends an object of counts, keys in byte order, zeros left out.
-  mutating func appendJSON(_ counts: OutcomeCounts) {
-    append(UInt8(ascii: "{"))
-    for (place, entry) in counts.nonZero.enumerated() {
-      if place > 0 { append(UInt8(ascii: ",")) }
-      appendJSON(entry.outcome.key)
-      append(contentsOf: ":\(entry.count)".utf8)
-    }
-    append(UInt8(ascii: "}"))
   }
 }

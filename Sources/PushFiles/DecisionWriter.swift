@@ -86,7 +86,9 @@ public final class DecisionWriter {
     switch format {
     case .ndjson, .csv, .summary, .npy: break
     case .pushlist: try output.write("]}\n".utf8)
-    case .counts: try output.write(DecisionText.countsRow(message, counts))
+    case .counts:
+      try output.write(
+        DecisionText.countsRow(message, counts.total) { counts[$0] })
     }
   }
 

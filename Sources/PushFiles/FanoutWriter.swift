@@ -10,6 +10,7 @@ public final class FanoutWriter {
   private let format: DecisionFormat
   private let rows: RowText
   private let threads: Int
+  private var spares: [RowText.Piece] = []
 
   /// Counts over all messages so far.
   public private(set) var totals = OutcomeCounts()
@@ -53,9 +54,8 @@ public final class FanoutWriter {
       messageCount += 1
       totals.add(counts)
       guard format == .counts else { continue }
-      var row = OutcomeCounts()
-      row.add(counts)
-      try output.put(DecisionText.countsRow(message, row))
+      let total = counts.recipientCount
+      try output.put(DecisionText.countsRow(message, total) { counts[$0] })
     }
   }
 
@@ -65,17 +65,21 @@ public final class FanoutWriter {
   ) throws(OutputProblem) {
     for result in results { totals.add(result.counts) }
     let pieces = pieces(results)
-    let texts = Mutex([RowText.Piece](repeating: RowText.Piece(), count: pieces.count))
+    // Pieces are used again, as memory that is new each time costs as much as filling it.
+    while spares.count < pieces.count { spares.append(RowText.Piece()) }
+    let texts = Mutex(spares)
+    spares = []
     let work = { @Sendable [rows, first = messageCount] (place: Int) in
       var text = RowText.Piece()
+      texts.withLock { swap(&$0[place], &text) }
+      text.removeAll()
       for part in pieces[place] {
         let message = part.message
         rows.write(
           part.ranks, messages[message], number: first + message, results[message], to: &text)
         if part.isLast { text.ids.append(messages[message].id) }
       }
-      let done = text
-      texts.withLock { $0[place] = done }
+      texts.withLock { swap(&$0[place], &text) }
     }
     if threads > 1, pieces.count > 1 {
       DispatchQueue.concurrentPerform(iterations: pieces.count, execute: work)
@@ -83,7 +87,11 @@ public final class FanoutWriter {
       for place in pieces.indices { work(place) }
     }
     messageCount += messages.count
-    for text in texts.withLock({ $0 }) { try output.put(text) }
+    spares = texts.withLock { texts in
+      defer { texts = [] }
+      return texts
+    }
+    for text in spares.prefix(pieces.count) { try output.put(text) }
   }
 
   /// Writes the totals as one JSON object, or as a table for people.
@@ -133,6 +141,14 @@ struct RowText: Sendable {
     var users: [UInt32] = []
     var codes: [UInt8] = []
     var ids: [Identifier] = []
+
+    mutating func removeAll() {
+      bytes.removeAll(keepingCapacity: true)
+      messages.removeAll(keepingCapacity: true)
+      users.removeAll(keepingCapacity: true)
+      codes.removeAll(keepingCapacity: true)
+      ids.removeAll(keepingCapacity: true)
+    }
   }
 
   private let format: DecisionFormat

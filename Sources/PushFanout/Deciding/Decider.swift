@@ -114,7 +114,7 @@ struct Decider {
       message.sender.flatMap({ tables.userIDs.place(of: $0) }) != user
     else { return nil }
     let now = message.at.milliseconds
-    let member = states.memberClass(user, rank: rank, target, at: now)
+    let member = states.special(user, rank: rank, target).memberClass(at: now)
     if member.isAbsent { return nil }
     let plan = MessagePlan(message, target, tables)
     if let uniform = plan.uniform { return uniform }

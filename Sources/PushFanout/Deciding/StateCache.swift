@@ -30,6 +30,7 @@ final class StateCache: Sendable {
   ) -> ConversationState {
     let slot = slots[Int(truncatingIfNeeded: hash(target)) & (slots.count - 1)]
     var found: ConversationState?
+    var old: ConversationState?
     var isTaken = false
     slot.state.withLock { held in
       guard held != nil else { return }
@@ -40,6 +41,8 @@ final class StateCache: Sendable {
       {
         // Of one's own it is changed in place, otherwise a copy.
         isTaken = true
+      } else {
+        old = held
       }
       if isTaken {
         if isKnownUniquelyReferenced(&held) {
@@ -57,7 +60,7 @@ final class StateCache: Sendable {
       if !isKnownUniquelyReferenced(&state) { state = state.copied() }
       states.refresh(state, target, at: now)
     } else {
-      state = states.build(target, at: now, pool: pool)
+      state = states.build(target, at: now, pool: pool, old: old)
     }
     keep(state, in: slot)
     return state

@@ -18,10 +18,39 @@ internal import Synchronization
     var channel: Identifier
     var revision: UInt32
     var parentRevision: UInt32
+    var appRevision: UInt32
     /// Of ``Moment``.
     var epoch: UInt64
     /// Whether the users' classes are the moment's, or were worked out one by one.
     var usesMoment: Bool
+
+    /// Whether the members, and what is set for the conversation, are the same.
+    func isSameMembership(_ other: Source) -> Bool {
+      conversation == other.conversation && channel == other.channel
+        && revision == other.revision && parentRevision == other.parentRevision
+        && appRevision == other.appRevision
+    }
+  }
+
+  /// What decides the class of a member who has something kept beside, at any instant.
+  struct Special {
+    var rank: UInt32
+    /// The class of one who is a member and not muted.
+    var member: MemberClass
+    /// Milliseconds, 0 for none.
+    var since: Int64
+    var mutedUntil: Int64
+
+    func memberClass(at now: Int64) -> MemberClass {
+      if since > now { return .absent }
+      return MemberClass(bits: member.bits | (mutedUntil > now ? MemberClass.muteBit : 0))
+    }
+  }
+
+  /// Which changes of such members are in.
+  struct SpecialRevisions: Equatable {
+    var own: UInt32
+    var parent: UInt32
   }
 
   /// An instant at which a member's own settings change by themselves.
@@ -41,7 +70,11 @@ internal import Synchronization
   }
 
   var validity: Validity
-  /// What members' settings will bring, the earliest first, and how many of them have been.
+  /// The members with something kept beside, and of which versions of theirs.
+  var specials: [Special] = []
+  var specialRevisions: SpecialRevisions?
+  /// The instants at which their settings change by themselves, the earliest first, and how many of
+  /// them have been.
   var events: [Event] = []
   var eventCount = 0
 
@@ -74,6 +107,8 @@ internal import Synchronization
     forget()
     validity = Validity(source: source)
     self.count = count
+    specials.removeAll(keepingCapacity: true)
+    specialRevisions = nil
     events.removeAll(keepingCapacity: true)
     eventCount = 0
   }
@@ -88,6 +123,8 @@ internal import Synchronization
     let copy = ConversationState(validity.source, count: count, pool: pool)
     unsafe copy.bytes.update(from: bytes, count: count)
     copy.validity = validity
+    copy.specials = specials
+    copy.specialRevisions = specialRevisions
     copy.events = events
     copy.eventCount = eventCount
     return copy

@@ -51,7 +51,8 @@ struct ConversationStates {
   func source(_ target: Target, usesMoment: Bool) -> ConversationState.Source {
     ConversationState.Source(
       conversation: target.place, channel: target.channel, revision: target.row.revision,
-      parentRevision: target.memberRow.revision, epoch: world.moment.epoch,
+      parentRevision: target.memberRow.revision, appRevision: world.tables.appRevision,
+      epoch: world.moment.epoch,
       usesMoment: usesMoment)
   }
 
@@ -60,10 +61,22 @@ struct ConversationStates {
   /// The states at an instant.
   ///
   /// - Complexity: O(members).
-  func build(_ target: Target, at now: Int64, pool: BufferPool) -> ConversationState {
+  ///
+  /// - Parameter old: states of the conversation that no longer hold, whose list of special members
+  ///   may.
+  func build(
+    _ target: Target, at now: Int64, pool: BufferPool, old: ConversationState? = nil
+  ) -> ConversationState {
     let usesMoment = usesMoment(target, at: now)
-    let state = ConversationState(
-      source(target, usesMoment: usesMoment), count: Int(target.memberRow.count), pool: pool)
+    let source = source(target, usesMoment: usesMoment)
+    let state = ConversationState(source, count: Int(target.memberRow.count), pool: pool)
+    if let old, let revisions = old.specialRevisions, revisions == specialRevisions(target),
+      old.validity.source.isSameMembership(source)
+    {
+      state.specials = old.specials
+      state.specialRevisions = revisions
+      state.events = old.events
+    }
     fill(state, target, at: now, usesMoment: usesMoment)
     return state
   }
@@ -211,8 +224,31 @@ struct ConversationStates {
 
   // MARK: Members with something kept beside
 
+  private func specialRevisions(_ target: Target) -> ConversationState.SpecialRevisions {
+    ConversationState.SpecialRevisions(
+      own: target.row.specialRevision, parent: target.memberRow.specialRevision)
+  }
+
   /// Puts the members with mutes, channel levels or a beginning right, and a thread's own settings.
   private func addSpecials(_ target: Target, at now: Int64, to state: ConversationState) {
+    if state.specialRevisions == nil { listSpecials(target, in: state) }
+    guard !state.specials.isEmpty else { return }
+    let row = target.memberRow
+    for special in state.specials {
+      let user = world.tables.memberUsers[Int(row.start) + Int(special.rank)]
+      unsafe state.bytes[Int(special.rank)] = target.rules.state(
+        userClass(user, target, at: now), special.memberClass(at: now))
+    }
+    state.eventCount = state.events.partitioningIndex { $0.at > now }
+    if state.eventCount > 0 {
+      state.validity.from = max(state.validity.from, state.events[state.eventCount - 1].at)
+    }
+    if state.eventCount < state.events.count {
+      state.validity.until = min(state.validity.until, state.events[state.eventCount].at)
+    }
+  }
+
+  private func listSpecials(_ target: Target, in state: ConversationState) {
     let row = target.memberRow
     var ranks: [UInt32] = []
     if row.hasSpecials {
@@ -227,21 +263,22 @@ struct ConversationStates {
         }
       }
     }
-    guard !ranks.isEmpty else { return }
+    state.specialRevisions = specialRevisions(target)
     for rank in ranks {
       let user = world.tables.memberUsers[Int(row.start) + Int(rank)]
-      let member = memberClass(user, rank: Int(rank), target, at: now) { at in
-        if at > now {
-          state.events.append(ConversationState.Event(at: at, rank: rank))
-        } else {
-          state.validity.from = max(state.validity.from, at)
-        }
-      }
-      let value = userClass(user, target, at: now)
-      unsafe state.bytes[Int(rank)] = target.rules.state(value, member)
+      let special = special(user, rank: Int(rank), target)
+      state.specials.append(special)
+      state.events += events(of: special)
     }
     state.events.sort { $0.at < $1.at }
-    if let next = state.events.first { state.validity.until = min(state.validity.until, next.at) }
+  }
+
+  private func events(
+    of special: ConversationState.Special
+  ) -> [ConversationState.Event] {
+    [special.since, special.mutedUntil].filter { $0 > 0 }.map {
+      ConversationState.Event(at: $0, rank: special.rank)
+    }
   }
 
   private func userClass(_ user: UInt32, _ target: Target, at now: Int64) -> UserClass {
@@ -252,40 +289,40 @@ struct ConversationStates {
     return world.tables.userClass(of: user, kind: kind, at: now)
   }
 
-  /// The class of a member at an instant.
-  ///
-  /// - Parameter turn: called with the instants at which it changes by itself.
-  func memberClass(
-    _ user: UInt32, rank: Int, _ target: Target, at now: Int64, turn: (Int64) -> Void = { _ in }
-  ) -> MemberClass {
+  /// What decides the class of a member at any instant.
+  func special(
+    _ user: UInt32, rank: Int, _ target: Target
+  ) -> ConversationState.Special {
     let byte = MemberByte(bits: world.tables.memberBytes[Int(target.memberRow.start) + rank])
     let key = Tables.key(target.members, user)
-    let since = world.tables.since(byte, key)
-    if since > 0 { turn(since) }
     var chain = [(byte, key)]
     if target.kind == .thread { chain = threadChain(user, byte, key, target) }
+    var special = ConversationState.Special(
+      rank: UInt32(rank), member: MemberClass(bits: 0), since: world.tables.since(byte, key),
+      mutedUntil: 0)
     switch world.tables.app.rules {
     case .easemob:
       var level: UInt8 = 0
-      var isMuted = false
       for (byte, key) in chain {  // E-22, E-63
-        let mute = world.tables.mute(byte, key)
-        if mute > 0 { turn(mute) }
-        isMuted = isMuted || now < mute
+        special.mutedUntil = max(special.mutedUntil, world.tables.mute(byte, key))
         if level == 0 { level = byte.level }
       }
-      if since > now { return .absent }
-      return MemberClass(bits: level | (isMuted ? MemberClass.muteBit : 0))
+      special.member = MemberClass(bits: level)
     case .rongcloud:
-      if since > now { return .absent }
-      guard let (own, ownKey) = chain.first else { return MemberClass(bits: 0) }
-      if target.kind == .ultraGroup {
-        let channel = world.tables.channels(own, ownKey)[target.channel] ?? .unset
-        if channel.isSet { return MemberClass(bits: channel.rawValue + 5) }
-        if !coversChannel(target) { return MemberClass(bits: 0) }
+      if let (own, ownKey) = chain.first {
+        special.member = rongcloudClass(own, ownKey, target)
       }
-      return MemberClass(bits: own.level)
     }
+    return special
+  }
+
+  private func rongcloudClass(
+    _ own: MemberByte, _ key: UInt64, _ target: Target
+  ) -> MemberClass {
+    guard target.kind == .ultraGroup else { return MemberClass(bits: own.level) }
+    let channel = world.tables.channels(own, key)[target.channel] ?? .unset
+    if channel.isSet { return MemberClass(bits: channel.rawValue + 5) }
+    return MemberClass(bits: coversChannel(target) ? own.level : 0)
   }
 
   /// Whose settings count in a thread, the nearest first (E-63).
@@ -360,22 +397,37 @@ struct ConversationStates {
     _ rank: Int, _ user: UInt32, _ target: Target, at now: Int64, in state: ConversationState,
     addsEvents: Bool
   ) {
-    var added: [ConversationState.Event] = []
-    let member = memberClass(user, rank: rank, target, at: now) { at in
-      guard addsEvents else { return }
-      if at > now {
-        added.append(ConversationState.Event(at: at, rank: UInt32(rank)))
-      } else {
-        state.validity.from = max(state.validity.from, at)
+    let special = special(user, rank: rank, target)
+    if addsEvents {
+      // The list of special members is no longer theirs; it is made anew when it is next needed.
+      state.specialRevisions = nil
+      let added = events(of: special)
+      for event in added where event.at <= now {
+        state.validity.from = max(state.validity.from, event.at)
+      }
+      let coming = added.filter { $0.at > now }
+      if !coming.isEmpty {
+        state.events.removeSubrange(..<state.eventCount)
+        state.eventCount = 0
+        state.events.append(contentsOf: coming)
+        state.events.sort { $0.at < $1.at }
       }
     }
-    if !added.isEmpty {
-      state.events.removeSubrange(..<state.eventCount)
-      state.eventCount = 0
-      state.events.append(contentsOf: added)
-      state.events.sort { $0.at < $1.at }
-    }
+    let member = special.memberClass(at: now)
     state.set(rank, target.rules.state(userClass(user, target, at: now), member), target.rules)
+  }
+}
+
+extension Array {
+  /// The place of the first element for which `belongs` holds, of elements sorted by it.
+  fileprivate func partitioningIndex(where belongs: (Element) -> Bool) -> Int {
+    var low = 0
+    var high = count
+    while low < high {
+      let middle = (low + high) / 2
+      if belongs(self[middle]) { high = middle } else { low = middle + 1 }
+    }
+    return low
   }
 }
 

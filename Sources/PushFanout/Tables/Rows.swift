@@ -88,6 +88,8 @@ struct ConversationRow: BitwiseCopyable {
   var channels: UInt32 = 0
   /// Counts every change of who is a member, and of the conversation's own settings.
   var revision: UInt32 = 0
+  /// Counts the changes of members who have something kept beside.
+  var specialRevision: UInt32 = 0
   var kind = UInt8(ConversationKind.group.place)
   var level: UInt8 = 0
   /// Whether any member ever had something kept beside.

@@ -40,6 +40,7 @@ internal import QuietTime
     tables.scheduleTable = schedules
     tables.app = app
     tables.rules = RuleTables(app)
+    tables.appRevision &+= 1
     moment.removeAll(store)
   }
 
@@ -167,16 +168,16 @@ internal import QuietTime
     let byte = MemberByte(member)
     if byte.isSpecial {
       setBeside(Tables.key(place, user), member)
-      if !row.hasSpecials {
-        row.hasSpecials = true
-        tables.conversations.set(Int(place), row, store)
-      }
+      row.hasSpecials = true
     }
     let rank = tables.insertionRank(of: user, in: row)
     let memberPlace = Int(row.start) + rank
     if rank < Int(row.count), tables.memberUsers[memberPlace] == user {
-      if tables.memberBytes[memberPlace] != byte.bits {
-        tables.memberBytes.set(memberPlace, byte.bits, store)
+      let before = MemberByte(bits: tables.memberBytes[memberPlace])
+      if before != byte { tables.memberBytes.set(memberPlace, byte.bits, store) }
+      if before.isSpecial || byte.isSpecial || row.kind == ConversationKind.thread.place {
+        row.specialRevision &+= 1
+        tables.conversations.set(Int(place), row, store)
       }
       return true
     }

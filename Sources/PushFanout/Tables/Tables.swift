@@ -7,6 +7,8 @@ internal import QuietTime
 struct Tables {
   var app: AppSettings
   var rules: RuleTables
+  /// Counts the changes of the app's settings.
+  var appRevision: UInt32 = 0
 
   var userIDs = IDTable(folds: true)
   var words = PagedTable<UserWord>()
