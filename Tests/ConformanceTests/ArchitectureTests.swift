@@ -11,10 +11,13 @@ import Testing
     "PushRules": [],
     "QuietTime": ["PushRules", "Foundation"],
     "PushReference": ["PushRules", "Foundation"],
-    "PushFiles": ["PushRules", "QuietTime", "CPushFiles", "Glibc"],
+    "PushFanout": ["PushRules", "QuietTime", "Dispatch", "Synchronization", "Glibc"],
+    "PushFiles": [
+      "PushRules", "QuietTime", "PushFanout", "CPushFiles", "Dispatch", "Synchronization", "Glibc",
+    ],
     "push-fanout": [
-      "PushRules", "QuietTime", "PushReference", "PushFiles", "ArgumentParser", "Foundation",
-      "Glibc", "Dispatch", "Synchronization",
+      "PushRules", "QuietTime", "PushReference", "PushFanout", "PushFiles", "ArgumentParser",
+      "Foundation", "Glibc", "Dispatch", "Synchronization",
     ],
   ]
 
