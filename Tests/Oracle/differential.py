@@ -51,9 +51,18 @@ def same_rows(program, arguments):
 
 def world(program, seed, rules, folder):
     make("fuzz_world.py", folder, "--seed", str(seed), "--rules", rules)
-    return same_rows(program, [
-        "--settings", f"{folder}/settings.ndjson", "--messages", f"{folder}/messages.ndjson",
-        "--format", "ndjson", "--devices"])
+    files = ["--settings", f"{folder}/settings.ndjson", "--messages", f"{folder}/messages.ndjson"]
+    return same_rows(program, files + ["--format", "ndjson", "--devices"]) or same_engines(program, files)
+
+
+def same_engines(program, files):
+    """None, or in which format the engine and the reference differ, on any number of threads."""
+    for form, threads in (("csv", "1"), ("counts", "2"), ("pushlist", "7")):
+        reference = run(program, "evaluate", *files, "--format", form, "--engine", "reference")
+        packed = run(program, "evaluate", *files, "--format", form, "--threads", threads)
+        if (packed.returncode, packed.stdout) != (reference.returncode, reference.stdout):
+            return f"{form} on {threads} threads is another than the reference's"
+    return None
 
 
 def defect(program, seed, folder):
