@@ -30,8 +30,10 @@ let package = Package(
     .target(name: "PushRules", swiftSettings: strict),
     .target(name: "QuietTime", dependencies: ["PushRules"], swiftSettings: strict),
     .target(name: "PushReference", dependencies: ["PushRules"], swiftSettings: strict),
+    .target(name: "CPushKernels"),
     .target(
-      name: "PushFanout", dependencies: ["PushRules", "QuietTime"], swiftSettings: strict),
+      name: "PushFanout", dependencies: ["PushRules", "QuietTime", "CPushKernels"],
+      swiftSettings: strict),
     // libsimdjson-dev, libcsv-dev and zlib1g-dev of Debian.
     .target(
       name: "CPushFiles",

@@ -81,8 +81,12 @@ public final class Fanout: Sendable {
   /// Decides a message for every recipient, into a result whose memory is used again.
   public func decide(_ message: Message, into result: inout FanoutResult) {
     result.state = nil
-    Decider(world: world(for: message), cache: cache, threads: threads)
-      .decide(message, into: &result)
+    let world = published.load()
+    let place = world.tables.conversationIDs.place(of: message.conversation)
+    let current =
+      place.map { self.world(world, at: message.at.milliseconds, for: $0) } ?? world
+    Decider(world: current, cache: cache, threads: threads)
+      .decide(message, in: place, into: &result)
   }
 
   /// Decides messages on one version of the settings, on several threads.
@@ -102,8 +106,9 @@ public final class Fanout: Sendable {
       var result = FanoutResult()
       for place in shares[share] {
         let message = messages[Int(place)]
-        if self.holds(world, for: message) {
-          Decider(world: world, cache: self.cache, threads: 1).decide(message, into: &result)
+        if let place = self.place(in: world, holdingFor: message) {
+          Decider(world: world, cache: self.cache, threads: 1)
+            .decide(message, in: place, into: &result)
         } else {
           cursor.decide(message, into: &result)
         }
@@ -272,13 +277,9 @@ public final class Fanout: Sendable {
       World(writer.tables, writer.moment, version: version, generation: generation, history))
   }
 
-  /// The version to decide a message on, at its instant if that is worth while.
-  private func world(for message: Message) -> World {
-    let world = published.load()
-    let now = message.at.milliseconds
-    guard let place = world.tables.conversationIDs.place(of: message.conversation) else {
-      return world
-    }
+  /// The version to decide a message on, at its instant if that is worth while. Places of
+  /// conversations are the same in later versions.
+  private func world(_ world: World, at now: Int64, for place: UInt32) -> World {
     let (kind, members) = world.tables.size(place)
     if world.moment.hasClasses(kind), world.moment.holds(at: now) { return world }
     // Time that goes back is for cursors: here it would take the others' moment away.
@@ -296,12 +297,12 @@ public final class Fanout: Sendable {
     return hasMoved == nil ? world : published.load()
   }
 
-  /// Whether a version's moment can be used for a message.
-  private func holds(_ world: World, for message: Message) -> Bool {
+  /// The place of a message's conversation, if a version's moment can be used for it.
+  private func place(in world: World, holdingFor message: Message) -> UInt32? {
     guard world.moment.holds(at: message.at.milliseconds),
       let place = world.tables.conversationIDs.place(of: message.conversation)
-    else { return false }
-    return world.moment.hasClasses(world.tables.size(place).kind)
+    else { return nil }
+    return world.moment.hasClasses(world.tables.size(place).kind) ? place : nil
   }
 
   // MARK: Batches

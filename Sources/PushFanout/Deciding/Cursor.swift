@@ -28,7 +28,8 @@ internal import PushRules
     // A result of an earlier message may share a state with the cache.
     result.state = nil
     let now = message.at.milliseconds
-    if let place = base.tables.conversationIDs.place(of: message.conversation) {
+    let place = base.tables.conversationIDs.place(of: message.conversation)
+    if let place {
       let (kind, members) = base.tables.size(place)
       if patience.wantsMove(moment, to: now, kind: kind, members: members) {
         moment.move(to: now, base.tables, &agenda, store)
@@ -37,7 +38,7 @@ internal import PushRules
         freeRetired()
       }
     }
-    Decider(world: world, cache: cache, threads: 1).decide(message, into: &result)
+    Decider(world: world, cache: cache, threads: 1).decide(message, in: place, into: &result)
     result.world = base
   }
 

@@ -10,14 +10,17 @@ struct Decider {
   ///
   /// - Complexity: O(mentions log members), and O(members) when their states are not known or a
   ///   device filter has to be asked member by member.
-  func decide(_ message: Message, into result: inout FanoutResult) {
+  ///
+  /// - Parameter place: the conversation's; nil for one that was never named.
+  func decide(_ message: Message, in place: UInt32?, into result: inout FanoutResult) {
     // The last result lets go of its state, so that it can be changed in place.
     result.state = nil
-    result.corrections.removeAll(keepingCapacity: true)
-    result.filter = nil
+    if !result.corrections.isEmpty { result.corrections.removeAll(keepingCapacity: true) }
+    if result.filter != nil { result.filter = nil }
     result.world = world
+    result.threads = threads
     result.instant = message.at.milliseconds
-    guard let place = world.tables.conversationIDs.place(of: message.conversation) else {
+    guard let place else {
       result.row = ConversationRow()
       return
     }
@@ -34,10 +37,10 @@ struct Decider {
     result.stateCount = target.rules.stateCount
     if let uniform = plan.uniform {
       result.messageClass = nil
-      unsafe result.setCodes(world.tables.rules.codes(ofAll: uniform))
+      unsafe result.codes.set(world.tables.rules.codes(ofAll: uniform))
     } else {
       result.messageClass = plan.messageClass
-      unsafe result.setCodes(target.rules.codes(plan.messageClass))
+      unsafe result.codes.set(target.rules.codes(plan.messageClass))
       correctNamed(plan, target, state, &result)
     }
     correctSender(message.sender, &result)
@@ -84,7 +87,7 @@ struct Decider {
     result.messageClass = nil
     result.corrections.removeAll(keepingCapacity: true)
     if !filter.lets(.default) {
-      for place in 0..<256 where result.codes[place] & 1 != 0 { result.codes[place] = filtered }
+      result.codes.change { if $0 & 1 != 0 { $0 = filtered } }
     }
     for rank in 0..<state.count {
       var code = before.code(of: rank)
@@ -139,10 +142,6 @@ struct Decider {
 }
 
 extension FanoutResult {
-  mutating func setCodes(_ table: UnsafePointer<UInt8>) {
-    for place in 0..<256 { codes[place] = unsafe table[place] }
-  }
-
   /// Puts the corrections in the order of ranks, one each.
   mutating func sortCorrections() {
     guard corrections.count > 1 else { return }

@@ -1,3 +1,5 @@
+internal import CPushKernels
+internal import Dispatch
 public import PushRules
 
 /// Who gets a push for one message, and why not.
@@ -25,13 +27,52 @@ public struct FanoutResult: Sendable {
   /// States are below this.
   var stateCount = 0
   /// The outcome's code by state.
-  var codes = InlineArray<256, UInt8>(repeating: 0)
+  var codes = Codes()
   /// By which the pushes of a state are kept; nil when the codes are this message's alone.
   var messageClass: Int?
   /// Sorted by rank, each rank once.
   var corrections: [Correction] = []
   var instant: Int64 = 0
+  var threads = 1
   var filter: DeviceFilter?
+
+  /// A table of codes: one of the rules', which the world keeps, or the message's own.
+  ///
+  /// SAFETY: the address is that of 256 bytes which live as long as the rules of ``world``.
+  @safe struct Codes: @unchecked Sendable {
+    private var shared: UnsafePointer<UInt8>?
+    private(set) var own: [UInt8] = []
+
+    init() { unsafe shared = nil }
+
+    mutating func set(_ table: UnsafePointer<UInt8>) {
+      unsafe shared = table
+      if !own.isEmpty { own = [] }
+    }
+
+    /// Makes a table of the message's own of this one.
+    mutating func change(_ body: (inout UInt8) -> Void) {
+      own = (0..<256).map { self[$0] }
+      unsafe shared = nil
+      for place in 0..<256 { body(&own[place]) }
+    }
+
+    subscript(state: Int) -> UInt8 {
+      @inline(__always) get {
+        if let shared = unsafe shared { return unsafe shared[state] }
+        return own.isEmpty ? 0 : own[state]
+      }
+    }
+
+    @inline(__always)
+    func withTable<Value>(_ body: (UnsafePointer<UInt8>) throws -> Value) rethrows -> Value? {
+      if let shared = unsafe shared { return try unsafe body(shared) }
+      return try unsafe own.withUnsafeBufferPointer { table in
+        guard let table = table.baseAddress else { return nil }
+        return try unsafe body(table)
+      }
+    }
+  }
 
   /// A result of nobody, to be filled by ``Fanout/decide(_:into:)``.
   public init() {}
@@ -160,18 +201,24 @@ public struct FanoutResult: Sendable {
     precondition(output.count >= state.count)
     unsafe output.withUnsafeMutableBufferPointer { output in
       guard let output = output.baseAddress else { return }
-      unsafe writeCodes(0..<state.count, to: output)
+      let size = ConversationStates.pieceSize
+      guard threads > 1, state.count >= ConversationStates.parallelSize else {
+        return unsafe writeCodes(0..<state.count, to: output)
+      }
+      // SAFETY: pieces write different bytes.
+      nonisolated(unsafe) let start = unsafe output
+      DispatchQueue.concurrentPerform(iterations: (state.count + size - 1) / size) { piece in
+        let ranks = piece * size..<min((piece + 1) * size, state.count)
+        unsafe writeCodes(ranks, to: start + ranks.lowerBound)
+      }
     }
   }
 
   /// The codes of members in a range of ranks.
   package func writeCodes(_ ranks: Range<Int>, to output: UnsafeMutablePointer<UInt8>) {
     guard let state else { return }
-    unsafe codes.span.withUnsafeBufferPointer { (codes) -> Void in
-      let states = unsafe state.bytes + ranks.lowerBound
-      for place in 0..<ranks.count {
-        unsafe output[place] = unsafe codes[Int(states[place])]
-      }
+    _ = unsafe codes.withTable { codes in
+      unsafe pk_map(codes, state.bytes + ranks.lowerBound, output, ranks.count)
     }
     for correction in corrections where ranks.contains(Int(correction.rank)) {
       unsafe output[Int(correction.rank) - ranks.lowerBound] = correction.code

@@ -62,8 +62,7 @@ extension FanoutResult {
   ///   O(members / 64 + pushes).
   public var pushes: PushSet {
     guard let state else { return PushSet(result: self, bitmap: nil) }
-    let bitmap = unsafe codes.span.withUnsafeBufferPointer { codes -> Bitmap? in
-      guard let codes = codes.baseAddress else { return nil }
+    let bitmap = unsafe codes.withTable { codes -> Bitmap in
       if let messageClass { return unsafe state.pushes(messageClass, codes: codes) }
       return unsafe Bitmap(
         -1, UnsafeBufferPointer(start: state.bytes, count: state.count), codes: codes)

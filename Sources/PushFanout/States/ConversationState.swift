@@ -1,3 +1,4 @@
+internal import CPushKernels
 internal import PushRules
 internal import Synchronization
 
@@ -169,45 +170,6 @@ internal import Synchronization
   }
 }
 
-/// Objects that are made when first asked for, by whichever thread comes first.
-///
-/// The library's `AtomicLazyReference` does the same, and took a third of the time of a small
-/// message to be made and unmade sixteen times.
-private enum Lazily {
-  static func load<Object: AnyObject>(
-    _ address: borrowing Atomic<UInt>, as type: Object.Type
-  ) -> Object? {
-    let address = address.load(ordering: .acquiring)
-    guard let pointer = unsafe UnsafeRawPointer(bitPattern: address) else { return nil }
-    return unsafe Unmanaged<Object>.fromOpaque(pointer).takeUnretainedValue()
-  }
-
-  /// Keeps an object, unless another thread has kept one.
-  ///
-  /// - Returns: the one that is kept.
-  static func store<Object: AnyObject>(
-    _ object: Object, in address: borrowing Atomic<UInt>
-  ) -> Object {
-    let retained = unsafe Unmanaged.passRetained(object)
-    let new = unsafe UInt(bitPattern: retained.toOpaque())
-    let (isKept, _) = address.compareExchange(
-      expected: 0, desired: new, ordering: .acquiringAndReleasing)
-    if isKept { return object }
-    unsafe retained.release()
-    return load(address, as: Object.self) ?? object
-  }
-
-  /// - Precondition: nobody else loads from it.
-  static func release<Object: AnyObject>(
-    _ address: borrowing Atomic<UInt>, as type: Object.Type
-  ) {
-    let old = address.load(ordering: .acquiring)
-    guard let pointer = unsafe UnsafeRawPointer(bitPattern: old) else { return }
-    address.store(0, ordering: .relaxed)
-    unsafe Unmanaged<Object>.fromOpaque(pointer).release()
-  }
-}
-
 /// How many members are in each state.
 ///
 /// SAFETY: changed only through the one holder of its ``ConversationState``.
@@ -250,17 +212,10 @@ final class Histogram: @unchecked Sendable {
     _ messageClass: Int, _ states: UnsafeBufferPointer<UInt8>, codes: UnsafePointer<UInt8>
   ) {
     self.messageClass = messageClass
-    wordCount = (states.count + 63) / 64
+    let count = states.count
+    wordCount = (count + 63) / 64
     unsafe words = .allocate(capacity: max(wordCount, 1))
-    for word in 0..<wordCount {
-      let start = word &* 64
-      var bits: UInt64 = 0
-      for place in 0..<min(64, states.count &- start) {
-        let push = unsafe codes[Int(states[start &+ place])] & 1
-        bits |= UInt64(push) &<< UInt64(place)
-      }
-      unsafe words[word] = bits
-    }
+    if let states = states.baseAddress { unsafe pk_bits(codes, states, words, count) }
   }
 
   deinit { unsafe words.deallocate() }

@@ -103,11 +103,14 @@ struct ConversationStates {
     _ state: ConversationState, _ target: Target, at now: Int64, usesMoment: Bool
   ) {
     let range = target.memberRow.range
-    forEachPiece(range) { piece in
-      if usesMoment {
-        gather(piece, range.lowerBound, target, into: state)
-      } else {
-        resolve(piece, range.lowerBound, target, at: now, into: state)
+    if range.count < Self.parallelSize || threads == 1 {
+      fill(range, range.lowerBound, target, at: now, usesMoment, into: state)
+    } else {
+      let pieces = (range.count + Self.pieceSize - 1) / Self.pieceSize
+      DispatchQueue.concurrentPerform(iterations: pieces) { piece in
+        let start = range.lowerBound + piece * Self.pieceSize
+        let end = min(start + Self.pieceSize, range.upperBound)
+        fill(start..<end, range.lowerBound, target, at: now, usesMoment, into: state)
       }
     }
     state.validity.from = usesMoment ? world.moment.from : now
@@ -116,16 +119,14 @@ struct ConversationStates {
     addSpecials(target, at: now, to: state)
   }
 
-  private func forEachPiece(_ range: Range<Int>, _ body: (Range<Int>) -> Void) {
-    guard threads > 1, range.count >= Self.parallelSize else { return body(range) }
-    let pieces = (range.count + Self.pieceSize - 1) / Self.pieceSize
-    withoutActuallyEscaping(body) { body in
-      // SAFETY: pieces write different bytes of the state, and read what nobody writes.
-      nonisolated(unsafe) let body = body
-      DispatchQueue.concurrentPerform(iterations: pieces) { piece in
-        let start = range.lowerBound + piece * Self.pieceSize
-        unsafe body(start..<min(start + Self.pieceSize, range.upperBound))
-      }
+  private func fill(
+    _ piece: Range<Int>, _ start: Int, _ target: Target, at now: Int64, _ usesMoment: Bool,
+    into state: ConversationState
+  ) {
+    if usesMoment {
+      gather(piece, start, target, into: state)
+    } else {
+      resolve(piece, start, target, at: now, into: state)
     }
   }
 
@@ -149,35 +150,34 @@ struct ConversationStates {
   private func gather(
     _ piece: Range<Int>, _ start: Int, _ target: Target, into state: ConversationState
   ) {
-    let classes = world.moment.classes[Moment.place(of: target.kind, world.tables.app.rules)]
-    let states = unsafe target.rules.stateTable
+    let kind = Moment.place(of: target.kind, world.tables.app.rules)
     let mask = levelMask(target)
+    let isPlain = mask == 0x0F && !target.memberRow.hasSpecials
     // Whether some members share a page of classes. Where few do, asking which costs more than
     // finding the page of each.
-    let isDense = target.memberRow.range.count > classes.pageCount * 8
-    unsafe world.tables.memberUsers.forEachStretch(piece) { (offset, users) -> Void in
-      let place = piece.lowerBound + offset
+    let isDense = target.memberRow.range.count > world.moment.classes[kind].pageCount * 8
+    var place = piece.lowerBound
+    while place < piece.upperBound {
+      let users = unsafe world.tables.memberUsers.stretch(
+        from: place, limit: piece.upperBound - place)
       let members = unsafe world.tables.memberBytes.stretch(from: place, limit: users.count)
       let output = unsafe state.bytes + (place - start)
-      if isDense {
-        unsafe gather(users, members, mask, classes, states, into: output)
-        return
+      if isDense && isPlain {
+        unsafe gatherPlain(
+          users, members, world.moment.classes[kind], target.rules.plainTable, into: output)
+      } else {
+        unsafe gather(
+          users, members, mask, world.moment.classes[kind], target.rules.stateTable, into: output)
       }
-      for index in 0..<users.count {
-        let user = Int(unsafe users[index])
-        let member = Int(unsafe members[index] & mask) &<< 8
-        let page = unsafe classes.page(at: user)
-        unsafe output[index] =
-          unsafe states[member | Int(page[user & (PagedTable<UInt8>.pageSize &- 1)])]
-      }
+      place += users.count
     }
   }
 
   /// The loop that everything else is there for: four loads and a store a member, and no rule.
   ///
   /// Members are sorted by user, so eight in a row mostly have their classes on one page.
-  private func gather(
-    _ users: UnsafeBufferPointer<UInt32>, _ members: UnsafeBufferPointer<UInt8>, _ mask: UInt8,
+  private func gatherPlain(
+    _ users: UnsafeBufferPointer<UInt32>, _ members: UnsafeBufferPointer<UInt8>,
     _ classes: PagedTable<UInt8>, _ states: UnsafePointer<UInt8>,
     into output: UnsafeMutablePointer<UInt8>
   ) {
@@ -188,20 +188,35 @@ struct ConversationStates {
       let first = unsafe users[place]
       let page = unsafe UnsafePointer(classes.page(at: Int(first)))
       let last = first | inPage
+      let start = Int(first & ~inPage)
       while place &+ 8 <= count, unsafe users[place &+ 7] <= last {
         for step in 0..<8 {
-          let user = Int(unsafe users[place &+ step] & inPage)
-          let member = Int(unsafe members[place &+ step] & mask) &<< 8
-          unsafe output[place &+ step] = unsafe states[member | Int(page[user])]
+          let user = unsafe Int(page[Int(users[place &+ step]) &- start])
+          unsafe output[place &+ step] =
+            unsafe states[Int(members[place &+ step]) &+ user &* 8]
         }
         place &+= 8
       }
       while place < count, unsafe users[place] <= last {
-        let user = Int(unsafe users[place] & inPage)
-        let member = Int(unsafe members[place] & mask) &<< 8
-        unsafe output[place] = unsafe states[member | Int(page[user])]
+        let user = unsafe Int(page[Int(users[place]) &- start])
+        unsafe output[place] = unsafe states[Int(members[place]) &+ user &* 8]
         place &+= 1
       }
+    }
+  }
+
+  /// The same for members who are far apart, or special: these are put right afterwards.
+  private func gather(
+    _ users: UnsafeBufferPointer<UInt32>, _ members: UnsafeBufferPointer<UInt8>, _ mask: UInt8,
+    _ classes: PagedTable<UInt8>, _ states: UnsafePointer<UInt8>,
+    into output: UnsafeMutablePointer<UInt8>
+  ) {
+    let inPage = PagedTable<UInt8>.pageSize &- 1
+    for place in 0..<users.count {
+      let user = Int(unsafe users[place])
+      let member = Int(unsafe members[place] & mask) &<< 8
+      let page = unsafe classes.page(at: user)
+      unsafe output[place] = unsafe states[member | Int(page[user & inPage])]
     }
   }
 

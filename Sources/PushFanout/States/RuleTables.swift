@@ -18,9 +18,14 @@ internal import Synchronization
   // SAFETY: written by `init`, read only from then on, freed by `deinit`.
   private nonisolated(unsafe) let states: UnsafeMutablePointer<UInt8>
   private nonisolated(unsafe) let tables: UnsafeMutablePointer<UInt8>
+  private nonisolated(unsafe) let plain: UnsafeMutablePointer<UInt8>
 
   /// The state of a member's class (bits 8-11) and a user's (bits 0-7).
   var stateTable: UnsafePointer<UInt8> { unsafe UnsafePointer(states) }
+
+  /// The same for members of whom only a level is known, 0 ... 5: at eight times the user's class and
+  /// the level, which is one address to the processor.
+  var plainTable: UnsafePointer<UInt8> { unsafe UnsafePointer(plain) }
 
   /// The codes of a class of message by state.
   func codes(_ messageClass: Int) -> UnsafePointer<UInt8> {
@@ -35,6 +40,7 @@ internal import Synchronization
   deinit {
     unsafe states.deallocate()
     unsafe tables.deallocate()
+    unsafe plain.deallocate()
   }
 
   /// - Parameters:
@@ -68,6 +74,8 @@ internal import Synchronization
       }
     }
     stateCount = pairs.count + 1
+    unsafe plain = .allocate(capacity: 2048)
+    for place in 0..<2048 { unsafe plain[place] = states[(place & 7) << 8 | place >> 3] }
     for table in 0..<tableCount {
       for (place, (user, member)) in pairs.enumerated() {
         unsafe tables[table * 256 + place + 1] = outcome(user, member, table).code
@@ -81,20 +89,25 @@ internal import Synchronization
 /// Made when first asked for; any thread may ask.
 final class RuleTables: Sendable {
   let app: AppSettings
-  private let kinds: InlineArray<8, AtomicLazyReference<StateRules>>
+  /// Addresses of the rules, 0 at first.
+  private let kinds: InlineArray<8, Atomic<UInt>>
   private let uniform = UniformCodes()
 
   init(_ app: AppSettings) {
     self.app = app
-    kinds = InlineArray { _ in AtomicLazyReference() }
+    kinds = InlineArray { _ in Atomic(0) }
+  }
+
+  deinit {
+    for place in 0..<8 { Lazily.release(kinds[place], as: StateRules.self) }
   }
 
   /// The rules of a kind of conversation.
   subscript(kind: ConversationKind) -> StateRules {
     let place =
       app.rules == .easemob ? (kind == .private ? 0 : 1) : kind.place
-    if let rules = kinds[place].load() { return rules }
-    return kinds[place].storeIfNil(Self.make(app, kind))
+    if let rules = Lazily.load(kinds[place], as: StateRules.self) { return rules }
+    return Lazily.store(Self.make(app, kind), in: kinds[place])
   }
 
   /// The codes of a message that has one outcome for all its recipients.

@@ -1,0 +1,90 @@
+import PushRules
+import QuietTime
+
+/// What a good engineer writes in an hour: the same rows in arrays, a dictionary for ids, quiet hours
+/// looked up once a minute, and the rules member by member.
+struct Scalar {
+  struct UserRow {
+    var mutedUntil: Int64
+    var schedule: UInt32
+    var level: NotificationLevel
+  }
+
+  struct MemberRow {
+    var user: UInt32
+    var level: NotificationLevel
+  }
+
+  private var userPlaces: [String: UInt32] = [:]
+  private var users: [UserRow] = []
+  private var groupPlaces: [String: Int] = [:]
+  private var groups: [[MemberRow]] = []
+  private var schedules: ScheduleTable
+  private var isQuiet: [Bool] = []
+
+  private let allowed = [Scope.conversation, .app, .default].map {
+    Outcome(.push, .allowed, $0).code
+  }
+  private let levelNone = [Scope.conversation, .app].map {
+    Outcome(.suppress, .levelNone, $0).code
+  }
+  private let notMentioned = [Scope.conversation, .app].map {
+    Outcome(.suppress, .notMentioned, $0).code
+  }
+  private let quiet = Outcome(.suppress, .quietHours, .app).code
+  private let muted = Outcome(.suppress, .muted, .app).code
+
+  init(_ world: BenchWorld) {
+    schedules = ScheduleTable(app: AppSettings(timeZone: "UTC"))
+    userPlaces.reserveCapacity(world.userCount)
+    for user in 0..<world.userCount {
+      let settings = BenchWorld.settings(user)
+      let schedule = Schedule(quietHours: settings.quietHours, timeZone: settings.timeZone)
+      users.append(
+        UserRow(
+          mutedUntil: settings.mutedUntil.milliseconds, schedule: schedules.insert(schedule) ?? 0,
+          level: settings.level))
+      userPlaces[BenchWorld.userID(user).text] = UInt32(user)
+    }
+    for group in world.groups {
+      groupPlaces[group.id.text] = groups.count
+      groups.append(
+        group.members.map { MemberRow(user: $0, level: BenchWorld.level(Int($0))) })
+    }
+  }
+
+  /// Works out which schedules are quiet, as the engine does at a minute's turn.
+  mutating func advance(to now: Int64) {
+    let plan = DayPlan(day: now / 86_400_000, schedules)
+    isQuiet = plan.inside(second: Int(now / 1000 % 86_400))
+  }
+
+  /// Decides a plain message.
+  ///
+  /// - Returns: how many members there are, and how many get a push.
+  func decide(
+    _ message: Message, into codes: UnsafeMutablePointer<UInt8>
+  ) -> (members: Int, pushes: Int) {
+    guard let group = groupPlaces[message.conversation.text] else { return (0, 0) }
+    let sender = message.sender.flatMap { userPlaces[$0.text] }
+    let now = message.at.milliseconds
+    var pushes = 0
+    for (place, member) in groups[group].enumerated() {
+      let code = member.user == sender ? 0 : decide(member, users[Int(member.user)], now)
+      if code & 1 != 0 { pushes += 1 }
+      unsafe codes[place] = code
+    }
+    return (groups[group].count, pushes)
+  }
+
+  private func decide(_ member: MemberRow, _ user: UserRow, _ now: Int64) -> UInt8 {
+    if isQuiet[Int(user.schedule)] { return quiet }
+    if now < user.mutedUntil { return muted }
+    let scope = member.level.isSet ? 0 : user.level.isSet ? 1 : 2
+    switch scope == 0 ? member.level : user.level {
+    case .blocked: return levelNone[scope]
+    case .mention: return notMentioned[scope]
+    default: return allowed[scope]
+    }
+  }
+}

@@ -1,0 +1,146 @@
+#include "CPushKernels.h"
+
+static void map_plain(const uint8_t *table, const uint8_t *input, uint8_t *output, size_t count) {
+  for (size_t i = 0; i < count; i++) output[i] = table[input[i]];
+}
+
+// The bits of up to 64 bytes.
+static uint64_t word_plain(const uint8_t *table, const uint8_t *input, size_t count) {
+  uint64_t word = 0;
+  for (size_t i = 0; i < count; i++) word |= (uint64_t)(table[input[i]] & 1) << i;
+  return word;
+}
+
+static void bits_plain(const uint8_t *table, const uint8_t *input, uint64_t *words, size_t count) {
+  for (size_t i = 0; i < count; i += 64)
+    words[i / 64] = word_plain(table, input + i, count - i < 64 ? count - i : 64);
+}
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+// A table of 256 bytes is 16 tables of 16, of which the upper half of the index chooses one.
+__attribute__((target("avx2"))) static inline __m256i look_up_avx2(const __m256i *tables,
+                                                                   __m256i index) {
+  const __m256i nibble = _mm256_set1_epi8(0x0F);
+  __m256i low = _mm256_and_si256(index, nibble);
+  __m256i high = _mm256_and_si256(_mm256_srli_epi16(index, 4), nibble);
+  __m256i result = _mm256_setzero_si256();
+  for (int k = 0; k < 16; k++) {
+    __m256i found = _mm256_shuffle_epi8(tables[k], low);
+    __m256i chosen = _mm256_cmpeq_epi8(high, _mm256_set1_epi8((char)k));
+    result = _mm256_or_si256(result, _mm256_and_si256(found, chosen));
+  }
+  return result;
+}
+
+__attribute__((target("avx2"))) static void load_avx2(const uint8_t *table, __m256i *tables) {
+  for (int k = 0; k < 16; k++)
+    tables[k] = _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(table + 16 * k)));
+}
+
+__attribute__((target("avx2"))) static void map_avx2(const uint8_t *table, const uint8_t *input,
+                                                     uint8_t *output, size_t count) {
+  __m256i tables[16];
+  load_avx2(table, tables);
+  size_t i = 0;
+  for (; i + 32 <= count; i += 32) {
+    __m256i index = _mm256_loadu_si256((const __m256i *)(input + i));
+    _mm256_storeu_si256((__m256i *)(output + i), look_up_avx2(tables, index));
+  }
+  map_plain(table, input + i, output + i, count - i);
+}
+
+__attribute__((target("avx2"))) static void bits_avx2(const uint8_t *table, const uint8_t *input,
+                                                      uint64_t *words, size_t count) {
+  __m256i tables[16];
+  load_avx2(table, tables);
+  size_t i = 0;
+  for (; i + 64 <= count; i += 64) {
+    uint64_t word = 0;
+    for (int half = 0; half < 2; half++) {
+      __m256i index = _mm256_loadu_si256((const __m256i *)(input + i + 32 * half));
+      // The lowest bit of each byte becomes its highest, which is what is collected.
+      __m256i top = _mm256_slli_epi16(look_up_avx2(tables, index), 7);
+      word |= (uint64_t)(uint32_t)_mm256_movemask_epi8(top) << (32 * half);
+    }
+    words[i / 64] = word;
+  }
+  if (i < count) words[i / 64] = word_plain(table, input + i, count - i);
+}
+
+#define VBMI __attribute__((target("avx512f,avx512bw,avx512vbmi")))
+
+VBMI static inline __m512i look_up_vbmi(const __m512i *tables, __m512i index) {
+  __m512i low = _mm512_permutex2var_epi8(tables[0], index, tables[1]);
+  __m512i high = _mm512_permutex2var_epi8(tables[2], index, tables[3]);
+  return _mm512_mask_blend_epi8(_mm512_movepi8_mask(index), low, high);
+}
+
+VBMI static void load_vbmi(const uint8_t *table, __m512i *tables) {
+  for (int k = 0; k < 4; k++) tables[k] = _mm512_loadu_si512(table + 64 * k);
+}
+
+VBMI static void map_vbmi(const uint8_t *table, const uint8_t *input, uint8_t *output,
+                          size_t count) {
+  __m512i tables[4];
+  load_vbmi(table, tables);
+  size_t i = 0;
+  for (; i + 64 <= count; i += 64)
+    _mm512_storeu_si512(output + i, look_up_vbmi(tables, _mm512_loadu_si512(input + i)));
+  map_plain(table, input + i, output + i, count - i);
+}
+
+VBMI static void bits_vbmi(const uint8_t *table, const uint8_t *input, uint64_t *words,
+                           size_t count) {
+  __m512i tables[4];
+  load_vbmi(table, tables);
+  size_t i = 0;
+  for (; i + 64 <= count; i += 64) {
+    __m512i found = look_up_vbmi(tables, _mm512_loadu_si512(input + i));
+    words[i / 64] = _mm512_test_epi8_mask(found, _mm512_set1_epi8(1));
+  }
+  if (i < count) words[i / 64] = word_plain(table, input + i, count - i);
+}
+
+static int best_way = 0;
+
+__attribute__((constructor)) static void choose(void) {
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("avx2")) best_way = 1;
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512vbmi"))
+    best_way = 2;
+}
+#else
+static int best_way = 0;
+#endif
+
+int pk_best_way(void) { return best_way; }
+
+void pk_map_by(int way, const uint8_t *table, const uint8_t *input, uint8_t *output, size_t count) {
+#if defined(__x86_64__)
+  if (way == 2) return map_vbmi(table, input, output, count);
+  if (way == 1) return map_avx2(table, input, output, count);
+#endif
+  (void)way;
+  map_plain(table, input, output, count);
+}
+
+void pk_bits_by(int way, const uint8_t *table, const uint8_t *input, uint64_t *words,
+                size_t count) {
+#if defined(__x86_64__)
+  if (way == 2) return bits_vbmi(table, input, words, count);
+  if (way == 1) return bits_avx2(table, input, words, count);
+#endif
+  (void)way;
+  bits_plain(table, input, words, count);
+}
+
+void pk_map(const uint8_t *table, const uint8_t *input, uint8_t *output, size_t count) {
+  pk_map_by(best_way, table, input, output, count);
+}
+
+void pk_bits(const uint8_t *table, const uint8_t *input, uint64_t *words, size_t count) {
+  pk_bits_by(best_way, table, input, words, count);
+}
