@@ -146,7 +146,7 @@ public final class Fanout: Sendable {
     guard let outcome = decider.decide(message, for: user) else { return nil }
     let filter = message.filter ?? message.ext.filter
     let targets = world.tables.targets(
-      of: user, outcome.action, filter == DeviceFilter() ? nil : filter, at: message.at.milliseconds
+      of: user, outcome.action, filter.isEmpty ? nil : filter, at: message.at.milliseconds
     )
     return Decision(outcome, devices: targets.map(\.id))
   }

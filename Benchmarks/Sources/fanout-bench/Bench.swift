@@ -78,7 +78,7 @@ struct Bench {
   mutating func run() -> [Row] {
     for size in Self.sizes where size <= userCount {
       let name = "\(size)"
-      if let filter, !name.contains(filter) { continue }
+      if let filter, name != filter { continue }
       measureDeciding(size, name)
     }
     if filter.map({ "turn".contains($0) }) ?? true { measureTurn() }

@@ -34,7 +34,7 @@ struct FanoutBench: ParsableCommand {
   @Flag(help: "One JSON object a row.")
   var json = false
 
-  @Option(help: ArgumentHelp("Only cases whose names hold this.", valueName: "text"))
+  @Option(help: ArgumentHelp("Only this size, or turn, or update.", valueName: "text"))
   var filter: String?
 
   @Option(help: ArgumentHelp("Memberships to load besides, in groups of 100.", valueName: "count"))

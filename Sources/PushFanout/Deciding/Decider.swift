@@ -16,6 +16,7 @@ struct Decider {
     // The last result lets go of its state, so that it can be changed in place.
     result.state = nil
     if !result.corrections.isEmpty { result.corrections.removeAll(keepingCapacity: true) }
+    result.sender = -1
     if result.filter != nil { result.filter = nil }
     result.world = world
     result.threads = threads
@@ -72,8 +73,8 @@ struct Decider {
     guard let sender, let user = world.tables.userIDs.place(of: sender),
       let rank = world.tables.rank(of: user, in: result.row)
     else { return }
-    result.corrections.removeAll { $0.rank == UInt32(rank) }
-    result.corrections.append(FanoutResult.Correction(rank: UInt32(rank), code: 0))
+    if !result.corrections.isEmpty { result.corrections.removeAll { $0.rank == UInt32(rank) } }
+    result.sender = rank
   }
 
   /// E-50, member by member: pushes that the filter lets go to no device are filtered.
@@ -89,7 +90,7 @@ struct Decider {
     if !filter.lets(.default) {
       result.codes.change { if $0 & 1 != 0 { $0 = filtered } }
     }
-    for rank in 0..<state.count {
+    for rank in 0..<state.count where rank != result.sender {
       var code = before.code(of: rank)
       if code & 1 != 0 {
         let user = world.tables.memberUsers[Int(result.row.start) + rank]

@@ -30,7 +30,9 @@ public struct FanoutResult: Sendable {
   var codes = Codes()
   /// By which the pushes of a state are kept; nil when the codes are this message's alone.
   var messageClass: Int?
-  /// Sorted by rank, each rank once.
+  /// The rank of the message's sender, who is no recipient; -1 for none.
+  var sender = -1
+  /// Of others, sorted by rank, each rank once.
   var corrections: [Correction] = []
   var instant: Int64 = 0
   var threads = 1
@@ -94,6 +96,7 @@ public struct FanoutResult: Sendable {
       let histogram = state.counts
       for place in 1..<stateCount { counts.add(codes[place], Int(histogram.counts[place])) }
     }
+    if sender >= 0 { counts.add(code(in: state, UInt32(sender)), -1) }
     for correction in corrections {
       counts.add(code(in: state, correction.rank), -1)
       counts.add(correction.code, 1)
@@ -121,6 +124,7 @@ public struct FanoutResult: Sendable {
         count &+= Int(histogram.counts[place]) &* Int(codes[place] & 1)
       }
     }
+    if sender >= 0 { count -= Int(code(in: state, UInt32(sender)) & 1) }
     for correction in corrections {
       count += Int(correction.code & 1) - Int(code(in: state, correction.rank) & 1)
     }
@@ -154,7 +158,7 @@ public struct FanoutResult: Sendable {
   }
 
   func code(of rank: Int) -> UInt8 {
-    guard let state else { return 0 }
+    guard let state, rank != sender else { return 0 }
     var low = 0
     var high = corrections.count
     while low < high {
@@ -220,6 +224,7 @@ public struct FanoutResult: Sendable {
     _ = unsafe codes.withTable { codes in
       unsafe pk_map(codes, state.bytes + ranks.lowerBound, output, ranks.count)
     }
+    if ranks.contains(sender) { unsafe output[sender - ranks.lowerBound] = 0 }
     for correction in corrections where ranks.contains(Int(correction.rank)) {
       unsafe output[Int(correction.rank) - ranks.lowerBound] = correction.code
     }
@@ -250,7 +255,7 @@ public struct FanoutResult: Sendable {
         code = corrections[next].code
         next += 1
       }
-      if code == 0 { continue }
+      if code == 0 || rank == sender { continue }
       let user = world.tables.memberUsers[Int(row.start) + rank]
       try unsafe body(user, world.tables.userIDs.characters(user), code)
     }

@@ -48,9 +48,12 @@ struct MessagePlan {
       force: force, beatSilence: silent, mentionsMe: false, mentionsEveryone: mentions.everyone)
     self.messageClass = messageClass.index
     namedClass = messageClass.forNamed.index
-    self.mentions = mentions
-    let filter = message.filter ?? message.ext.filter
-    if filter != DeviceFilter() { self.filter = filter }
+    if !mentions.ids.isEmpty { self.mentions = mentions }
+    if let filter = message.filter {
+      if !filter.isEmpty { self.filter = filter }
+    } else if !message.ext.filter.isEmpty {
+      filter = message.ext.filter
+    }
   }
 
   /// Lines 1 and 2 of RongCloud's procedure.
@@ -93,6 +96,12 @@ struct MessagePlan {
 }
 
 extension DeviceFilter {
+  /// Whether the filter says nothing.
+  var isEmpty: Bool {
+    acceptDeviceIDs.isEmpty && ignoreDeviceIDs.isEmpty && acceptNotifierNames.isEmpty
+      && ignoreNotifierNames.isEmpty
+  }
+
   /// Whether a push may go to a device (E-50).
   func lets(_ device: Device) -> Bool {
     if ignoreDeviceIDs.contains(device.id) { return false }

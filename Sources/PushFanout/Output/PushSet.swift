@@ -34,6 +34,7 @@ public struct PushSet: Sequence, Sendable {
 
     /// Puts the message's own corrections into the word.
     private mutating func correctWord() {
+      if result.sender >> 6 == wordPlace { word &= ~(1 << UInt64(result.sender & 63)) }
       while correction < result.corrections.count {
         let (rank, code) = (
           result.corrections[correction].rank, result.corrections[correction].code

@@ -86,6 +86,8 @@ internal import Synchronization
   /// Addresses of what is filled in on demand, 0 at first.
   private let histogram = Atomic<UInt>(0)
   private let bitmaps: InlineArray<16, Atomic<UInt>>
+  /// Whether any of them may be there.
+  private let isAsked = Atomic<Bool>(false)
 
   init(_ source: Source, count: Int, capacity: Int? = nil, pool: BufferPool) {
     validity = Validity(source: source)
@@ -108,13 +110,14 @@ internal import Synchronization
     forget()
     validity = Validity(source: source)
     self.count = count
-    specials.removeAll(keepingCapacity: true)
+    if !specials.isEmpty { specials = [] }
     specialRevisions = nil
-    events.removeAll(keepingCapacity: true)
+    if !events.isEmpty { events = [] }
     eventCount = 0
   }
 
   private func forget() {
+    guard isAsked.exchange(false, ordering: .relaxed) else { return }
     Lazily.release(histogram, as: Histogram.self)
     for slot in 0..<16 { Lazily.release(bitmaps[slot], as: Bitmap.self) }
   }
@@ -137,6 +140,7 @@ internal import Synchronization
   /// How many members are in each state.
   var counts: Histogram {
     if let counts = Lazily.load(histogram, as: Histogram.self) { return counts }
+    isAsked.store(true, ordering: .relaxed)
     return Lazily.store(
       unsafe Histogram(UnsafeBufferPointer(start: bytes, count: count)), in: histogram)
   }
@@ -151,6 +155,7 @@ internal import Synchronization
     }
     let bitmap = unsafe Bitmap(
       messageClass, UnsafeBufferPointer(start: bytes, count: count), codes: codes)
+    isAsked.store(true, ordering: .relaxed)
     let stored = Lazily.store(bitmap, in: bitmaps[slot])
     return stored.messageClass == messageClass ? stored : bitmap
   }

@@ -10,6 +10,7 @@ extension ConversationStates {
 
   /// Puts the members with mutes, channel levels or a beginning right, and a thread's own settings.
   func addSpecials(_ target: Target, at now: Int64, to state: ConversationState) {
+    guard target.memberRow.hasSpecials || target.kind == .thread else { return }
     if state.specialRevisions == nil { listSpecials(target, in: state) }
     guard !state.specials.isEmpty else { return }
     let row = target.memberRow

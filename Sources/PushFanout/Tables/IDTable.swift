@@ -88,6 +88,31 @@ internal import Synchronization
     unsafe slots.unsafelyUnwrapped[index].store(value, ordering: .releasing)
   }
 
+  /// The place of an id whose characters are at one of the addresses.
+  func place(of id: Identifier, _ addresses: PagedTable<UInt>) -> UInt32? {
+    var text = id.text
+    return text.withUTF8 { unsafe place(of: UnsafeRawBufferPointer($0), addresses) }
+  }
+
+  func place(of id: UnsafeRawBufferPointer, _ addresses: PagedTable<UInt>) -> UInt32? {
+    guard capacity > 0 else { return nil }
+    let hash = unsafe hash(id)
+    var index = Int(hash) & (capacity - 1)
+    while true {
+      let slot = load(index)
+      if slot == 0 { return nil }
+      if UInt32(truncatingIfNeeded: slot >> 32) == hash {
+        let place = UInt32(truncatingIfNeeded: slot) - 1
+        if place < addresses.count,
+          unsafe haveSameBytes(IDArena.characters(at: addresses[Int(place)]), id)
+        {
+          return place
+        }
+      }
+      index = (index + 1) & (capacity - 1)
+    }
+  }
+
   /// Puts a place behind those of the same hash.
   ///
   /// - Returns: the slot.
@@ -173,25 +198,11 @@ struct IDTable {
     unsafe Identifier(String(decoding: characters(place), as: UTF8.self))
   }
 
-  func place(of id: Identifier) -> UInt32? {
-    var text = id.text
-    return text.withUTF8 { unsafe place(of: UnsafeRawBufferPointer($0)) }
-  }
+  @inline(__always)
+  func place(of id: Identifier) -> UInt32? { slots.place(of: id, addresses) }
 
-  func place(of id: UnsafeRawBufferPointer) -> UInt32? {
-    guard slots.capacity > 0 else { return nil }
-    let hash = unsafe slots.hash(id)
-    var index = Int(hash) & (slots.capacity - 1)
-    while true {
-      let slot = slots.load(index)
-      if slot == 0 { return nil }
-      if UInt32(truncatingIfNeeded: slot >> 32) == hash {
-        let place = UInt32(truncatingIfNeeded: slot) - 1
-        if place < addresses.count, unsafe haveSameBytes(characters(place), id) { return place }
-      }
-      index = (index + 1) & (slots.capacity - 1)
-    }
-  }
+  @inline(__always)
+  func place(of id: UnsafeRawBufferPointer) -> UInt32? { unsafe slots.place(of: id, addresses) }
 
   /// Calls `body` with the place of every id whose lower case is `lowered` (E-47).
   ///
