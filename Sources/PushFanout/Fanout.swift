@@ -141,7 +141,7 @@ public final class Fanout: Sendable {
     return decision(message, for: place, world)
   }
 
-  private func decision(_ message: Message, for user: UInt32, _ world: World) -> Decision? {
+  func decision(_ message: Message, for user: UInt32, _ world: World) -> Decision? {
     let decider = Decider(world: world, cache: cache, threads: 1)
     guard let outcome = decider.decide(message, for: user) else { return nil }
     let filter = message.filter ?? message.ext.filter
