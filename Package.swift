@@ -60,7 +60,8 @@ let package = Package(
       dependencies: ["PushRules", "QuietTime", "PushReference", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
-      name: "PushFilesTests", dependencies: ["PushRules", "PushFiles"], swiftSettings: strict),
+      name: "PushFilesTests", dependencies: ["PushRules", "PushFanout", "PushFiles"],
+      swiftSettings: strict),
     .testTarget(
       name: "ConformanceTests",
       dependencies: ["PushRules", "PushReference", "PushFanout", "PushFiles", "TestSupport"],

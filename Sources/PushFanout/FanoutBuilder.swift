@@ -11,6 +11,8 @@ public import PushRules
   private var conversations: [UInt32] = []
   private var users: [UInt32] = []
   private var bytes: [UInt8] = []
+  /// Which conversations were set; others are named by members, or as a parent alone.
+  private var isSet: [Bool] = []
   private var lastConversation: (id: Identifier, place: UInt32)?
   private var readAhead: UInt64 = 0
   private var isSettled = false
@@ -64,7 +66,10 @@ public import PushRules
   public mutating func setConversation(
     _ id: Identifier, _ settings: ConversationSettings
   ) throws(FanoutError) {
-    try writer.setConversation(try writer.intern(conversation: id), settings)
+    let place = try writer.intern(conversation: id)
+    try writer.setConversation(place, settings)
+    while isSet.count <= Int(place) { isSet.append(false) }
+    isSet[Int(place)] = true
   }
 
   /// Replaces the whole membership of a user in a conversation.
@@ -156,9 +161,16 @@ extension FanoutBuilder {
     bytes = []
   }
 
-  /// What is set for a conversation; nil for one that was never named.
+  /// What is set for a conversation; nil for one that was neither set nor has members, though it may
+  /// be somebody's parent.
+  ///
+  /// - Precondition: ``settle()`` was called.
   package func conversation(_ id: Identifier) -> ConversationSettings? {
-    writer.tables.conversationIDs.place(of: id).map { writer.tables.conversation($0) }
+    guard let place = writer.tables.conversationIDs.place(of: id) else { return nil }
+    let isKnown =
+      Int(place) < isSet.count && isSet[Int(place)]
+      || writer.tables.conversations[Int(place)].count > 0
+    return isKnown ? writer.tables.conversation(place) : nil
   }
 
   /// Whether a user has a record in a conversation.

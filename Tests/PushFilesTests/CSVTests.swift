@@ -17,7 +17,7 @@ import Testing
         let paths = SettingsPaths(users: [path])
         var found = folder.problem(paths)
         if found == "loaded" {
-          found = World(try SettingsLoader.load(paths)).users
+          found = try folder.world(paths).users
             .map { "\($0.id)=\($0.settings.level.name)" }.joined(separator: " ")
         }
         return found == test.found ? nil : "\(test.text): \(found) instead of \(test.found)"

@@ -17,7 +17,7 @@ import Testing
         settings: try write(settings, "w.ndjson"), users: try write(users, "users.csv"),
         members: try write(members, "members.csv"))
       let problem = folder.problem(paths)
-      return (problem == "loaded" ? World(try SettingsLoader.load(paths)) : nil, problem)
+      return (problem == "loaded" ? try folder.world(paths) : nil, problem)
     }
   }
 

@@ -39,7 +39,7 @@ import Testing
     let paths = SettingsPaths(settings: [path])
     let problem = folder.problem(paths)
     guard problem == "loaded" else { return [problem] }
-    return World(try SettingsLoader.load(paths)).users.map(\.id.text)
+    return try folder.world(paths).users.map(\.id.text)
   }
 
   @Test func aLargeFileIsTheSamePackedAndNot() throws {
@@ -119,7 +119,7 @@ import Testing
     try withFolder { folder in
       let users = try folder.write(packed("id,level\nu1,none\n", in: folder), as: "u.csv.gz")
       let members = try folder.write(packed("user,conversation\nu1,g1", in: folder), as: "m.csv.gz")
-      let world = World(try SettingsLoader.load(SettingsPaths(users: [users], members: [members])))
+      let world = try folder.world(SettingsPaths(users: [users], members: [members]))
       #expect(world.users.map(\.settings.level) == [.blocked])
       #expect(world.conversations.map(\.id) == ["g1"])
       try folder.write(packed("conversation,at\ng1,5\ng1,6", in: folder), as: "x.csv.gz")

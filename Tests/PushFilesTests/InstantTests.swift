@@ -28,7 +28,7 @@ import Testing
       try [
         SettingsPaths(settings: [folder.write(lines, as: "w.ndjson")]),
         SettingsPaths(users: [folder.write(rows, as: "users.csv")]),
-      ].map { World(try SettingsLoader.load($0)).users.map(\.settings.mutedUntil.milliseconds) }
+      ].map { try folder.world($0).users.map(\.settings.mutedUntil.milliseconds) }
     }
     #expect(found == [Self.forms.map(\.milliseconds), Self.forms.map(\.milliseconds)])
   }
@@ -41,7 +41,7 @@ import Testing
       try [
         SettingsPaths(settings: [folder.write(lines, as: "w.ndjson")]),
         SettingsPaths(users: [folder.write(rows, as: "users.csv")]),
-      ].map { World(try SettingsLoader.load($0)).users.map(\.settings.mutedUntil.milliseconds) }
+      ].map { try folder.world($0).users.map(\.settings.mutedUntil.milliseconds) }
     }
     let expected: [Int64] = [0, 1, 1_717_401_600_000, 9_007_199_254_740_991]
     #expect(found == [expected, expected])

@@ -26,7 +26,7 @@ import Testing
         return try [[line], [line, short, ""], [short, line, short], [short, shifted, line, ""]]
           .map { lines in
             let path = try folder.write(lines, as: "w.ndjson")
-            let world = World(try SettingsLoader.load(SettingsPaths(settings: [path])))
+            let world = try folder.world(SettingsPaths(settings: [path]))
             return world.users.map(\.id.text.utf8.count)
           }
       }
@@ -46,7 +46,7 @@ import Testing
       try counts.map { count in
         let id = String(repeating: "x", count: count)
         let path = try folder.write(["id", id, "\"\(id)\"", "s"], as: "u.csv")
-        let world = World(try SettingsLoader.load(SettingsPaths(users: [path])))
+        let world = try folder.world(SettingsPaths(users: [path]))
         return world.users.map(\.id.text.utf8.count)
       }
     }

@@ -7,7 +7,7 @@ import Testing
 @Suite struct RecordTests {
   private func world(_ lines: [String]) throws -> World {
     try withFolder { folder in
-      World(try SettingsLoader.load(SettingsPaths(settings: [folder.write(lines, as: "w.ndjson")])))
+      try folder.world(SettingsPaths(settings: [folder.write(lines, as: "w.ndjson")]))
     }
   }
 

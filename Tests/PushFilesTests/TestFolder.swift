@@ -1,6 +1,7 @@
 import Foundation
 import PushFiles
 import PushRules
+import Testing
 
 /// A folder of files for one test.
 struct TestFolder {
@@ -33,17 +34,8 @@ struct TestFolder {
     text.description.replacing(url.path + "/", with: "").replacing(url.path, with: "FOLDER")
   }
 
-  /// What stops a world from being loaded; "loaded" when nothing does.
-  func problem(_ paths: SettingsPaths) -> String {
-    do throws(FileProblem) {
-      _ = try SettingsLoader.load(paths)
-      return "loaded"
-    } catch {
-      return short(error)
-    }
-  }
-
-  /// The same for one file of settings, without the file's name: `LINE: what is wrong`.
+  /// What stops one file of settings from being loaded, without the file's name:
+  /// `LINE: what is wrong`.
   func problem(_ lines: [String]) throws -> String {
     let path = try write(lines, as: "world.ndjson")
     return problem(SettingsPaths(settings: [path])).replacing("world.ndjson:", with: "")
