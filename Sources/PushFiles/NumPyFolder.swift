@@ -22,8 +22,18 @@ public final class NumPyFolder {
   private static let lists = ["messages.csv", "users.csv", "outcomes.csv"]
 
   /// What is removed when the work is broken off.
-  public var temporaryNames: [String] {
-    [message, user, outcome, messageIDs].compactMap(\.temporaryName) + [temporary]
+  public var temporaryNames: [String] { Self.contents(of: temporary) + [temporary] }
+
+  /// Everything that may stand in the folder, under the names that it has first and last.
+  private static func contents(of folder: String) -> [String] {
+    (names + lists).map { "\(folder)/\($0)" }.flatMap {
+      [OutputFile.temporaryName(for: $0), $0]
+    }
+  }
+
+  private static func remove(_ folder: String) {
+    for name in contents(of: folder) { _ = unsafe unlink(name) }
+    _ = unsafe rmdir(folder)
   }
 
   /// Makes room for a new folder.
@@ -33,10 +43,11 @@ public final class NumPyFolder {
     let path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
     self.path = path
     var status = stat()
-    if unsafe stat(path, &status) == 0 {
+    // A link that leads nowhere is something, too.
+    if unsafe lstat(path, &status) == 0 {
       throw OutputProblem(target: path, reason: "there is something of that name; name another")
     }
-    temporary = "\(path).\(getpid()).part"
+    temporary = OutputFile.temporaryName(for: path)
     if unsafe mkdir(temporary, 0o777) != 0 {
       throw OutputProblem(target: path, reason: ByteReader.systemMessage())
     }
@@ -50,7 +61,7 @@ public final class NumPyFolder {
       }
       try messageIDs.write("message,id\n".utf8)
     } catch {
-      _ = unsafe rmdir(temporary)
+      Self.remove(temporary)
       throw error
     }
   }
@@ -104,8 +115,7 @@ public final class NumPyFolder {
     guard isOpen else { return }
     isOpen = false
     for file in [message, user, outcome, messageIDs] { file.abandon() }
-    for name in Self.names + Self.lists { _ = unsafe unlink("\(temporary)/\(name)") }
-    _ = unsafe rmdir(temporary)
+    Self.remove(temporary)
   }
 
   // MARK: The format

@@ -48,7 +48,7 @@ public final class OutputFile {
       names = nil
     } else {
       let final = exists ? Self.resolved(path) : path
-      let temporary = "\(final).\(getpid()).part"
+      let temporary = Self.temporaryName(for: final)
       descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
       names = (temporary, final)
     }
@@ -59,6 +59,9 @@ public final class OutputFile {
   }
 
   deinit { abandon() }
+
+  /// What a file is called until it is complete.
+  static func temporaryName(for final: String) -> String { "\(final).\(getpid()).part" }
 
   /// Appends bytes. They may be held back until ``finish()``.
   public func write(_ bytes: some Sequence<UInt8>) throws(OutputProblem) {
