@@ -53,6 +53,23 @@ import Testing
       (evaluate + ["--json", "--format", "csv"], "Error: --json goes with --format summary; csv"),
       (evaluate + ["--devices", "--format", "csv"], "Error: --devices goes with --format ndjson."),
       (evaluate + ["--devices", "--json"], "Error: --devices goes with --format ndjson."),
+      (evaluate + ["--devices", "--format", "npy", "-o", "out"], "Error: --devices goes with "),
+      (evaluate + ["--json", "--format", "npy", "-o", "out"], "Error: --json goes with --format "),
+      (evaluate + ["--format", "npy"], "Error: --format npy writes a folder: name it with --out"),
+      (
+        evaluate + ["--format", "npy", "-o", "out", "--engine", "reference"],
+        "Error: --format npy and --threads go with --engine packed."
+      ),
+      (
+        evaluate + ["--threads", "2", "--engine", "reference"],
+        "Error: --format npy and --threads go with --engine packed."
+      ),
+      (evaluate + ["--engine", "fast"], "Error: The value 'fast' is invalid for '--engine"),
+      (evaluate + ["--threads", "0"], "Error: --threads 0 is not 1...1024."),
+      (evaluate + ["--threads=-1"], "Error: --threads -1 is not 1...1024."),
+      (evaluate + ["--threads", "1025"], "Error: --threads 1025 is not 1...1024."),
+      (evaluate + ["--threads", "x"], "Error: The value 'x' is invalid for '--threads <count>'"),
+      (evaluate + ["--threads"], "Error: Missing value for '--threads"),
       (
         ["explain", "--settings", "world.ndjson", "--messages", "messages.ndjson", "--user", "u1"],
         "Error: Missing expected argument '--message "

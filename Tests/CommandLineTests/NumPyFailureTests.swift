@@ -1,0 +1,125 @@
+import Foundation
+import Testing
+
+/// Goal: a folder of arrays that does not come to its end leaves nothing, and what has the name
+/// already stays as it is.
+@Suite struct NumPyFailureTests {
+  private static let inputs = ["messages.ndjson", "world.ndjson"]
+  private static let evaluate = SmallWorld.evaluate + ["--format", "npy", "--output"]
+
+  @Test func whatIsThereIsRefusedAndStays() throws {
+    try withWorkplace { place in
+      try place.shell("mkdir folder; echo a >folder/message.npy; echo b >file; ln -s none link")
+      let before = place.names()
+      for name in ["folder", "folder/", "file", "link", "/dev/null"] {
+        let run = try place.run(Self.evaluate + [name])
+        let shown = name == "folder/" ? "folder" : name
+        #expect(
+          run.errors
+            == "push-fanout: cannot write \(shown): there is something of that name; name another\n"
+        )
+        #expect(run.status == 1)
+      }
+      let missing = try place.run(Self.evaluate + ["none/out"])
+      #expect(
+        missing.errors == "push-fanout: cannot write none/out: No such file or directory\n")
+      #expect(missing.status == 1)
+      #expect(place.names() == before)
+      #expect(try place.shell("cat folder/* file; ls folder").lines == ["a", "b", "message.npy"])
+    }
+  }
+
+  /// The bad line stands behind more messages than are decided at a time.
+  @Test(arguments: ["npy", "ndjson", "csv", "pushlist", "counts"], [1, 9000])
+  func aBadLineLeavesNothing(format: String, count: Int) throws {
+    try withWorkplace { place in
+      try place.write(
+        Array(repeating: SmallWorld.messages[0], count: count) + [
+          "nonsense", SmallWorld.messages[1],
+        ],
+        as: "messages.ndjson")
+      for threads in ["1", "7"] {
+        let run = try place.run(
+          SmallWorld.evaluate + ["--format", format, "--threads", threads, "--output", "out"])
+        #expect(run.errors == "messages.ndjson:\(count + 1): the line is not JSON\n")
+        #expect(run.status == 1)
+        #expect(place.names() == Self.inputs)
+      }
+    }
+  }
+
+  @Test func aMessageThatIsMissingLeavesNothing() throws {
+    try withWorkplace { place in
+      let run = try place.run(Self.evaluate + ["out", "--message", "m1", "m7"])
+      #expect(run.errors == "push-fanout: no message in messages.ndjson has the id \"m7\"\n")
+      #expect(run.status == 1)
+      #expect(place.names() == Self.inputs)
+    }
+  }
+
+  @Test func tooFewOpenFilesLeaveNothing() throws {
+    try withWorkplace { place in
+      try place.shell(
+        """
+        for count in 6 7 8 9 10 11 12 13 14; do
+          (ulimit -n $count; "$0" evaluate --settings world.ndjson --messages messages.ndjson \
+        --format npy --output out 2>/dev/null; rm -rf out)
+        done
+        """)
+      #expect(place.names() == Self.inputs)
+    }
+  }
+
+  /// Interrupts a run once a file in its folder is as large as that.
+  private func interrupt(
+    _ arguments: [String], _ place: Workplace, when isTime: ([String: Int]) -> Bool
+  ) throws -> (run: Run, isInterrupted: Bool) {
+    var isInterrupted = false
+    let run = try place.run(arguments) { process in
+      let end = ContinuousClock.now + .seconds(30)
+      while !isInterrupted, process.isRunning, ContinuousClock.now < end {
+        Thread.sleep(forTimeInterval: 0.002)
+        guard let folder = place.names().first(where: { $0.hasPrefix("out.") }) else { continue }
+        let files = FileManager.default
+        let names = (try? files.contentsOfDirectory(atPath: place.path(folder))) ?? []
+        let sizes = names.map { name -> (String, Int) in
+          let size = try? files.attributesOfItem(atPath: "\(place.path(folder))/\(name)")[.size]
+          return (name, size as? Int ?? 0)
+        }
+        isInterrupted = isTime(Dictionary(sizes) { first, _ in first })
+      }
+      _ = try? place.shell("kill -INT \(process.processIdentifier)")
+    }
+    return (run, isInterrupted)
+  }
+
+  @Test func anInterruptedRunLeavesNothing() throws {
+    try withWorkplace { place in
+      try SmallWorld.writeLarge(to: place)
+      let (run, isInterrupted) = try interrupt(Self.evaluate + ["out"], place) { sizes in
+        sizes.contains { $0.key.hasPrefix("user.npy") && $0.value > 128 }
+      }
+      #expect(isInterrupted)
+      #expect(
+        run.errorLines == ["push-fanout: interrupted; nothing was left under the output's name"])
+      #expect(run.status == 1)
+      #expect(place.names() == Self.inputs)
+    }
+  }
+
+  /// Arrays are complete and lists are not.
+  @Test func anInterruptionAtTheEndLeavesNothing() throws {
+    try withWorkplace { place in
+      try place.write(["conversation,user"] + (0..<200_000).map { "g1,u\($0)" }, as: "m.csv")
+      let arguments = ["evaluate", "--members", "m.csv", "--messages", "messages.ndjson"]
+      let (run, isInterrupted) = try interrupt(
+        arguments + ["--format", "npy", "--output", "out"], place
+      ) { sizes in sizes.contains { $0.key.hasPrefix("users.csv") && $0.value > 0 } }
+      #expect(isInterrupted)
+      #expect(
+        run.errorLines == ["push-fanout: interrupted; nothing was left under the output's name"])
+      #expect(run.status == 1)
+      #expect(place.names() == ["m.csv"] + Self.inputs)
+    }
+  }
+}
