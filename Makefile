@@ -9,8 +9,9 @@ LIBRARIES := libsimdjson-dev libcsv-dev zlib1g-dev
 RELEASE := .build/release/push-fanout
 DEBUG := .build/debug/push-fanout
 FORMATTED := Package.swift Sources Tests
+DOCS := .build/docs
 
-.PHONY: help demo test build debug lint unit oracle speed format clean packages
+.PHONY: help demo test build debug lint unit oracle speed docs format clean packages
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -19,6 +20,7 @@ help:
 	@echo "make lint   formatting, without changing anything"
 	@echo "make oracle WORLDS=100 DEFECTS=1100 FIRST=0   more of the differential test"
 	@echo "make speed  how fast files are read and messages are decided"
+	@echo "make docs   the library's documentation as a web site: $(DOCS)"
 	@echo "make format formats the sources"
 
 packages:
@@ -53,6 +55,16 @@ oracle: debug
 speed: build
 	@scripts/install-packages python3 util-linux
 	@scripts/speed $(RELEASE)
+
+# The toolchain's own docc; a link that leads nowhere is an error.
+docs: packages
+	rm -rf $(DOCS) $(DOCS).symbols
+	$(SWIFT) package dump-symbol-graph --minimum-access-level public --skip-synthesized-members
+	mkdir -p $(DOCS).symbols
+	cp "$$($(SWIFT) build --show-bin-path)"/../symbolgraph/PushFanout*.json $(DOCS).symbols
+	"$$(dirname "$$(readlink -f "$$(command -v $(SWIFT))")")/docc" convert \
+	  Sources/PushFanout/PushFanout.docc --additional-symbol-graph-dir $(DOCS).symbols \
+	  --warnings-as-errors --output-dir $(DOCS)
 
 format:
 	$(SWIFT) format format --in-place --recursive $(FORMATTED)

@@ -11,7 +11,7 @@ internal import QuietTime
 ///
 /// What depends on a user and the time is worked out for all users when a minute turns a window, and
 /// what depends on a conversation's members once until something of theirs changes. A message then
-/// costs a few look-ups, however many its recipients are. <doc:HowItDecides>
+/// costs a few look-ups, however many its recipients are: <doc:HowItDecides>.
 ///
 /// Deciding never throws. With ``decide(_:into:)`` it does not ask the system for memory once a
 /// conversation's states are known.
@@ -29,7 +29,9 @@ public final class Fanout: Sendable {
 
   /// An engine for an app without users.
   ///
-  /// - Parameter threads: how many threads one call may use; nil for as many as there are cores.
+  /// - Parameters:
+  ///   - app: whose rules, and how they are read.
+  ///   - threads: how many threads one call may use; nil for as many as there are cores.
   /// - Throws: ``FanoutError/unknownTimeZone(_:)``.
   public convenience init(app: AppSettings, threads: Int? = nil) throws(FanoutError) {
     self.init(try TableWriter(app: app), threads: threads)
@@ -95,7 +97,7 @@ public final class Fanout: Sendable {
   ///   - messages: messages of any instants and conversations; sorted by time they are fastest.
   ///   - body: called once for each message with its place, from several threads and in any order.
   ///     The result is overwritten afterwards; keep what you need of it, or a copy.
-  /// - Complexity: as for ``decide(_:)``, a message.
+  /// - Complexity: as for ``decide(_:)->FanoutResult``, a message.
   public func decide(
     _ messages: [Message], _ body: @Sendable (Int, borrowing FanoutResult) -> Void
   ) {

@@ -195,7 +195,7 @@ public struct FanoutResult: Sendable {
     return world.tables.userIDs[user.rawValue]
   }
 
-  /// Writes a byte for each member, in the order of users: the ``Outcome/code``, or 0 for a member
+  /// Writes a byte for each member, in the order of users: the `Outcome.code`, or 0 for a member
   /// who is no recipient.
   ///
   /// - Precondition: `output` has room for ``memberCount`` bytes.

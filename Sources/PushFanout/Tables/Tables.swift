@@ -95,7 +95,7 @@ struct Tables {
     word.hasMute ? userMutes[UInt64(user)] ?? 0 : 0
   }
 
-  /// Whether anything was said of the user's devices; otherwise there is ``Device/default``.
+  /// Whether anything was said of the user's devices; otherwise there is `Device.default`.
   @inline(__always)
   func hasOwnDevices(_ user: UInt32) -> Bool {
     deviceLists.count > 0 && deviceLists[Int(user)] != 0
