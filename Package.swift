@@ -60,11 +60,18 @@ let package = Package(
       dependencies: ["PushRules", "QuietTime", "PushReference", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
+      name: "PushFanoutTests",
+      dependencies: [
+        "PushRules", "QuietTime", "PushReference", "CPushKernels", "PushFanout", "TestSupport",
+      ], swiftSettings: strict),
+    .testTarget(
       name: "PushFilesTests", dependencies: ["PushRules", "PushFanout", "PushFiles"],
       swiftSettings: strict),
     .testTarget(
       name: "ConformanceTests",
-      dependencies: ["PushRules", "PushReference", "PushFanout", "PushFiles", "TestSupport"],
+      dependencies: [
+        "PushRules", "QuietTime", "PushReference", "PushFanout", "PushFiles", "TestSupport",
+      ],
       resources: [.copy("vectors.ndjson")], swiftSettings: strict),
     .testTarget(
       name: "CommandLineTests", dependencies: ["push-fanout"], swiftSettings: strict),

@@ -11,28 +11,47 @@ struct RandomWorld {
     case member(Identifier, of: Identifier, MemberSettings)
   }
 
-  let app: AppSettings
+  /// What is drawn beyond what every world has.
+  struct Style {
+    /// How many in a hundred users are in each conversation.
+    var density = 70
+    /// Whether ids differ by their case alone, messages come with an `ext` and lists of notifiers,
+    /// and instants fall on the edges of windows and mutes.
+    var isVaried = false
+  }
+
+  var app: AppSettings
   var steps: [Step] = []
   var messages: [Message] = []
   private(set) var users: [Identifier] = []
-  private var random: SeededGenerator
-  private let rules: RuleSet
+  var random: SeededGenerator
+  let rules: RuleSet
+  private let style: Style
 
   /// The middle of the instants: an hour before clocks change in Europe in March 2024.
-  private static let noon: Int64 = 1_711_843_200_000
-  private static let zones = [
+  static let noon: Int64 = 1_711_843_200_000
+  static let zones = [
     "UTC", "Asia/Shanghai", "Europe/Berlin", "America/New_York", "Asia/Kathmandu",
     "Australia/Lord_Howe", "Pacific/Apia", "Africa/Casablanca",
   ]
 
-  init(_ rules: RuleSet, seed: UInt64, userCount: Int = 20, messageCount: Int = 40) {
+  init(
+    _ rules: RuleSet, seed: UInt64, userCount: Int = 20, messageCount: Int = 40,
+    style: Style = Style()
+  ) {
     self.rules = rules
+    self.style = style
     random = SeededGenerator(seed: seed)
     app = Self.app(rules, &random)
-    users = (0..<userCount).map { Identifier("u\($0)") }
+    if style.isVaried { varyApp() }
+    users = (0..<userCount).map { style.isVaried ? Self.variedID($0) : Identifier("u\($0)") }
     for user in users where random.chance(85) { steps.append(.user(user, userSettings())) }
     addConversations()
-    for number in 0..<messageCount { messages.append(message(number)) }
+    for number in 0..<messageCount {
+      var message = message(number)
+      if style.isVaried { vary(&message) }
+      messages.append(message)
+    }
   }
 
   /// The world, built step by step.
@@ -66,7 +85,7 @@ struct RandomWorld {
 
   // MARK: Settings
 
-  private static func app(_ rules: RuleSet, _ random: inout SeededGenerator) -> AppSettings {
+  static func app(_ rules: RuleSet, _ random: inout SeededGenerator) -> AppSettings {
     var app = AppSettings(rules: rules, timeZone: random.pick(zones))
     app.devicePolicy = random.pick(AppSettings.DevicePolicy.allCases)
     app.advancedPush = random.chance(90)
@@ -93,11 +112,11 @@ struct RandomWorld {
     return app
   }
 
-  private mutating func level() -> NotificationLevel {
+  mutating func level() -> NotificationLevel {
     random.pick(NotificationLevel.allCases.filter { $0.exists(under: rules) })
   }
 
-  private mutating func instant(within hours: Int64 = 30) -> Instant {
+  mutating func instant(within hours: Int64 = 30) -> Instant {
     let seconds = Int64.random(in: -hours * 3600...hours * 3600, using: &random)
     return Instant(milliseconds: Self.noon + seconds * 1000 + random.pick([0, 0, 1, 999]))
   }
@@ -121,7 +140,7 @@ struct RandomWorld {
     }
   }
 
-  private mutating func userSettings() -> UserSettings {
+  mutating func userSettings() -> UserSettings {
     var user = UserSettings()
     user.quietHours = quietHours()
     if random.chance(50) { user.timeZone = random.pick(Self.zones) }
@@ -161,7 +180,7 @@ struct RandomWorld {
         conversation.channels = ["a": level()]
       }
       steps.append(.conversation(id, conversation))
-      for user in users where random.chance(70) {
+      for user in users where random.chance(style.density) {
         if kind == .thread, !recipientsOfGroup.contains(user) { continue }
         var member = MemberSettings(level: level())
         if rules == .easemob, random.chance(20) { member.mutedUntil = instant() }
@@ -180,7 +199,7 @@ struct RandomWorld {
       })
   }
 
-  private mutating func message(_ number: Int) -> Message {
+  mutating func message(_ number: Int) -> Message {
     let kinds = ConversationKind.allCases.filter { $0.exists(under: rules) }
     var message = Message(
       id: Identifier("m\(number)"),

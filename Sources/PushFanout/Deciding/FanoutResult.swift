@@ -101,6 +101,7 @@ public struct FanoutResult: Sendable {
       counts.add(code(in: state, correction.rank), -1)
       counts.add(correction.code, 1)
     }
+    counts.removeNobody()
     return counts
   }
 

@@ -13,6 +13,9 @@ public struct FanoutCounts: Sendable {
     counts[Int(code)] &+= UInt32(truncatingIfNeeded: count)
   }
 
+  /// Forgets those who are no recipients: no outcome has the code 0.
+  mutating func removeNobody() { counts[0] = 0 }
+
   public subscript(outcome: Outcome) -> Int { outcome.code == 0 ? 0 : self[code: outcome.code] }
 
   /// How often a reason occurs, whatever its scope.

@@ -173,7 +173,7 @@ struct Moment {
     for kind in 0..<8 where hasClasses(kind) {
       classes[kind].grow(to: tables.userCount, repeating: 0, store)
     }
-    guard kinds != 0, plan != nil, quiet.count < tables.scheduleTable.count else { return }
+    guard plan != nil, quiet.count < tables.scheduleTable.count else { return }
     plan?.extend(tables.scheduleTable)
     guard let plan else { return }
     let second = Int((from - plan.day * Self.day) / Self.second)

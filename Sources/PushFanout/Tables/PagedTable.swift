@@ -228,6 +228,15 @@
   }
 }
 
+extension PagedTable {
+  /// Calls `body` with each element of `range` and its place in it.
+  func forEachStretchRank(_ range: Range<Int>, _ body: (Int, Element) -> Void) {
+    unsafe forEachStretch(range) { (offset, elements) -> Void in
+      for index in 0..<elements.count { body(offset + index, unsafe elements[index]) }
+    }
+  }
+}
+
 extension Int {
   /// The largest power of two that is not above the number, as an exponent.
   fileprivate var trailingBits: Int { Int.bitWidth - 1 - leadingZeroBitCount }
