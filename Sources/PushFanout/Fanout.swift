@@ -17,7 +17,7 @@ internal import QuietTime
 /// conversation's states are known.
 public final class Fanout: Sendable {
   private let published: Published
-  private let history = History()
+  let history = History()
   private let cache: StateCache
   private let writerLock = Mutex<Void>(())
   // SAFETY: used under `writerLock` only.

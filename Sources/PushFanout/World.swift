@@ -102,6 +102,13 @@ final class History: Sendable {
     }
   }
 
+  /// How many versions somebody may read, and how many pages are kept for them alone.
+  var sizes: (versions: Int, pages: Int) {
+    state.withLock { state in
+      (state.entries.count, state.entries.reduce(0) { $0 + $1.retired.count })
+    }
+  }
+
   private static func sweep(_ state: inout State) {
     state.hasGone = false
     // From the newest, so that pages go back from version to version as far as they are needed.

@@ -54,7 +54,9 @@ struct ModelWorld {
 
   /// Memberships in an order that is the same in every run.
   var places: [Place] {
-    members.keys.sorted { ($0.conversation.text, $0.user.text) < ($1.conversation.text, $1.user.text) }
+    members.keys.sorted {
+      ($0.conversation.text, $0.user.text) < ($1.conversation.text, $1.user.text)
+    }
   }
 
   var settings: FanoutSettings {

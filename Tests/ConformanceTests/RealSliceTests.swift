@@ -76,7 +76,9 @@ import Testing
       if difference != nil { return }
     }
     #expect(decisionCount > messages.count)
-    if Self.isFull { print("\(slice.name): \(messages.count) messages, \(decisionCount) decisions") }
+    if Self.isFull {
+      print("\(slice.name): \(messages.count) messages, \(decisionCount) decisions")
+    }
   }
 
   /// Where a message decided among others comes to something else.
