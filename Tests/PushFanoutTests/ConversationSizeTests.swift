@@ -118,7 +118,8 @@ import Testing
       #expect(expected.count == crowd.memberCount)
       var result = FanoutResult()
       for threads in threads {
-        Decider(world: bare, cache: cache, threads: threads).decide(message, into: &result)
+        Decider(world: bare, cache: cache, threads: threads)
+          .decide(message, in: bare.place(of: message), into: &result)
         #expect(difference(result, expected) == nil, "one by one, message \(number)")
       }
       fanout.advance(to: message.at)
@@ -166,7 +167,8 @@ import Testing
     ] {
       var result = FanoutResult()
       let cache = StateCache(slotCount: 16, byteLimit: 1 << 30)
-      Decider(world: world, cache: cache, threads: threads).decide(message, into: &result)
+      Decider(world: world, cache: cache, threads: threads)
+        .decide(message, in: world.place(of: message), into: &result)
       let codes = codes(result)
       if first.isEmpty { first = codes }
       #expect(firstDifference(codes, first) == nil, "\(threads) threads")
@@ -193,4 +195,11 @@ extension UserSettings {
     user.timeZone = "Asia/Kathmandu"
     return user
   }()
+}
+
+extension World {
+  /// The place of a message's conversation.
+  fileprivate func place(of message: Message) -> UInt32? {
+    tables.conversationIDs.place(of: message.conversation)
+  }
 }

@@ -48,12 +48,6 @@ internal import Synchronization
     }
   }
 
-  /// Which changes of such members are in.
-  struct SpecialRevisions: Equatable {
-    var own: UInt32
-    var parent: UInt32
-  }
-
   /// An instant at which a member's own settings change by themselves.
   struct Event {
     var at: Int64
@@ -71,9 +65,10 @@ internal import Synchronization
   }
 
   var validity: Validity
-  /// The members with something kept beside, and of which versions of theirs.
+  /// The members with something kept beside, and after which change of theirs; nil when the list is
+  /// not, or no longer, what there is.
   var specials: [Special] = []
-  var specialRevisions: SpecialRevisions?
+  var specialRevision: UInt32?
   /// The instants at which their settings change by themselves, the earliest first, and how many of
   /// them have been.
   var events: [Event] = []
@@ -111,7 +106,7 @@ internal import Synchronization
     validity = Validity(source: source)
     self.count = count
     if !specials.isEmpty { specials = [] }
-    specialRevisions = nil
+    specialRevision = nil
     if !events.isEmpty { events = [] }
     eventCount = 0
   }
@@ -128,7 +123,7 @@ internal import Synchronization
     unsafe copy.bytes.update(from: bytes, count: count)
     copy.validity = validity
     copy.specials = specials
-    copy.specialRevisions = specialRevisions
+    copy.specialRevision = specialRevision
     copy.events = events
     copy.eventCount = eventCount
     return copy

@@ -70,11 +70,14 @@ struct ConversationStates {
     let usesMoment = usesMoment(target, at: now)
     let source = source(target, usesMoment: usesMoment)
     let state = ConversationState(source, count: Int(target.memberRow.count), pool: pool)
-    if let old, let revisions = old.specialRevisions, revisions == specialRevisions(target),
+    // In a thread, what is listed also holds the levels of the group's members, whose changes are
+    // not counted.
+    if target.kind != .thread, let old, let revision = old.specialRevision,
+      revision == target.memberRow.specialRevision,
       old.validity.source.isSameMembership(source)
     {
       state.specials = old.specials
-      state.specialRevisions = revisions
+      state.specialRevision = revision
       state.events = old.events
     }
     fill(state, target, at: now, usesMoment: usesMoment)

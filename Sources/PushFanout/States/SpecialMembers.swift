@@ -3,15 +3,10 @@ internal import PushRules
 /// Members with something kept beside: mutes, a beginning, levels of channels, a thread's own
 /// settings.
 extension ConversationStates {
-  func specialRevisions(_ target: Target) -> ConversationState.SpecialRevisions {
-    ConversationState.SpecialRevisions(
-      own: target.row.specialRevision, parent: target.memberRow.specialRevision)
-  }
-
   /// Puts the members with mutes, channel levels or a beginning right, and a thread's own settings.
   func addSpecials(_ target: Target, at now: Int64, to state: ConversationState) {
     guard target.memberRow.hasSpecials || target.kind == .thread else { return }
-    if state.specialRevisions == nil { listSpecials(target, in: state) }
+    if state.specialRevision == nil { listSpecials(target, in: state) }
     guard !state.specials.isEmpty else { return }
     let row = target.memberRow
     for special in state.specials {
@@ -43,7 +38,7 @@ extension ConversationStates {
         }
       }
     }
-    state.specialRevisions = specialRevisions(target)
+    state.specialRevision = row.specialRevision
     for rank in ranks {
       let user = world.tables.memberUsers[Int(row.start) + Int(rank)]
       let special = special(user, rank: Int(rank), target)

@@ -58,7 +58,7 @@ extension ConversationStates {
     let special = special(user, rank: rank, target)
     if addsEvents {
       // The list of special members is no longer theirs; it is made anew when it is next needed.
-      state.specialRevisions = nil
+      state.specialRevision = nil
       let added = events(of: special)
       for event in added where event.at <= now {
         state.validity.from = max(state.validity.from, event.at)

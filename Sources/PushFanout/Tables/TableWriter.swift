@@ -175,7 +175,7 @@ internal import QuietTime
     if rank < Int(row.count), tables.memberUsers[memberPlace] == user {
       let before = MemberByte(bits: tables.memberBytes[memberPlace])
       if before != byte { tables.memberBytes.set(memberPlace, byte.bits, store) }
-      if before.isSpecial || byte.isSpecial || row.kind == ConversationKind.thread.place {
+      if before.isSpecial || byte.isSpecial {
         row.specialRevision &+= 1
         tables.conversations.set(Int(place), row, store)
       }

@@ -1,0 +1,53 @@
+import CPushKernels
+import TestSupport
+import Testing
+
+/// Goal: each way of the two loops in wide instructions does what the plain loop in Swift does, at
+/// every length, tail and offset.
+@Suite struct KernelTests {
+  static let ways = 0...pk_best_way()
+  static let counts =
+    Array(0...70) + [127, 128, 129, 191, 192, 193, 255, 256, 257, 1000, 4096, 4097]
+
+  /// A table, bytes to look up, and what the loops in Swift make of them.
+  private func draw(
+    _ count: Int, _ random: inout SeededGenerator
+  ) -> (table: [UInt8], input: [UInt8], mapped: [UInt8], words: [UInt64]) {
+    let table = (0..<256).map { _ in UInt8.random(in: 0...255, using: &random) }
+    let input = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
+    let mapped = input.map { table[Int($0)] }
+    var words = [UInt64](repeating: 0, count: (count + 63) / 64)
+    for (place, code) in mapped.enumerated() where code & 1 != 0 {
+      words[place / 64] |= 1 << UInt64(place % 64)
+    }
+    return (table, input, mapped, words)
+  }
+
+  @Test(arguments: ways) func everyWayIsTheSame(way: CInt) {
+    for seed in TestSupport.seeds([1, 2, 3]) {
+      var random = SeededGenerator(seed: seed)
+      for count in Self.counts {
+        let (table, input, mapped, words) = draw(count, &random)
+        // Bytes and words behind the last must stay as they are.
+        var output = [UInt8](repeating: 0xA5, count: count + 64)
+        var bits = [UInt64](repeating: 0x5A5A, count: words.count + 2)
+        unsafe pk_map_by(way, table, input, &output, count)
+        unsafe pk_bits_by(way, table, input, &bits, count)
+        #expect(Array(output[..<count]) == mapped, "seed \(seed), \(count) bytes")
+        #expect(output[count...].allSatisfy { $0 == 0xA5 }, "seed \(seed), \(count) bytes")
+        #expect(bits == words + [0x5A5A, 0x5A5A], "seed \(seed), \(count) bytes")
+      }
+    }
+  }
+
+  @Test func theWayThatIsChosenIsTheSame() {
+    var random = SeededGenerator(seed: 4)
+    let (table, input, mapped, words) = draw(1001, &random)
+    var output = [UInt8](repeating: 0, count: 1001)
+    var bits = [UInt64](repeating: 0, count: words.count)
+    unsafe pk_map(table, input, &output, 1001)
+    unsafe pk_bits(table, input, &bits, 1001)
+    #expect(output == mapped)
+    #expect(bits == words)
+  }
+}
