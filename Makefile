@@ -8,10 +8,10 @@ STRICT := --explicit-target-dependency-import-check error
 LIBRARIES := libsimdjson-dev libcsv-dev zlib1g-dev
 RELEASE := .build/release/push-fanout
 DEBUG := .build/debug/push-fanout
-FORMATTED := Package.swift Sources Tests
+FORMATTED := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources
 DOCS := .build/docs
 
-.PHONY: help demo test build debug lint unit oracle speed docs format clean packages
+.PHONY: help demo test build debug lint unit oracle speed bench sanitize docs format clean packages
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -20,6 +20,8 @@ help:
 	@echo "make lint   formatting, without changing anything"
 	@echo "make oracle WORLDS=100 DEFECTS=1100 FIRST=0   more of the differential test"
 	@echo "make speed  how fast files are read and messages are decided"
+	@echo "make bench  the engine against the reference and a plain loop; BENCH=--quick is the default"
+	@echo "make sanitize   the engine's tests under the thread and the address sanitizer"
 	@echo "make docs   the library's documentation as a web site: $(DOCS)"
 	@echo "make format formats the sources"
 
@@ -56,6 +58,20 @@ speed: build
 	@scripts/install-packages python3 util-linux
 	@scripts/speed $(RELEASE)
 
+BENCH ?= --quick
+
+bench: packages
+	$(SWIFT) build -c release --package-path Benchmarks
+	Benchmarks/.build/release/fanout-bench $(BENCH)
+
+ENGINE := Engine|PushFanoutTests
+
+# Leaks are not looked for: the test runner itself has some.
+sanitize: packages
+	$(SWIFT) test --sanitize=thread --scratch-path .build-thread --filter "$(ENGINE)"
+	ASAN_OPTIONS=detect_leaks=0 SWIFT_BACKTRACE=enable=no $(SWIFT) test --sanitize=address \
+	  --scratch-path .build-address --filter "$(ENGINE)"
+
 # The toolchain's own docc; a link that leads nowhere is an error.
 docs: packages
 	rm -rf $(DOCS) $(DOCS).symbols
@@ -70,4 +86,4 @@ format:
 	$(SWIFT) format format --in-place --recursive $(FORMATTED)
 
 clean:
-	rm -rf .build
+	rm -rf .build .build-thread .build-address Benchmarks/.build

@@ -138,6 +138,10 @@ import Testing
       change?.rfc3339  // "2024-06-04T00:00:00Z"
     // end
     #expect(text == "2024-06-04T00:00:00Z")
+    // snippet
+    let steps = fanout.explain(late, for: "u1").steps
+    // end
+    #expect(steps.filter(\.decides).map(\.subject) == ["do-not-disturb"])
   }
 
   @Test func settingsChangeAndTimePasses() throws {

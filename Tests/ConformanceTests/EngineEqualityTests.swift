@@ -48,6 +48,13 @@ import Testing
       for (message, expected) in zip(test.world.messages, test.expected) {
         let difference = fanout.decide(message).disagreement(with: expected)
         #expect(difference == nil, "\(test.label), \(message)")
+        let explained = test.world.users.compactMap { user -> Row? in
+          let explanation = fanout.explain(message, for: user)
+          let marked = explanation.steps.filter(\.decides).count
+          guard marked == 1, let index = test.settings.index(of: user) else { return nil }
+          return explanation.decision.map { Row(index, $0) }
+        }.sorted { $0.user < $1.user }
+        #expect(firstDifference(explained, expected) == nil, "\(test.label), \(message)")
         let single = test.world.users.compactMap { user -> Row? in
           guard let index = test.settings.index(of: user) else { return nil }
           return fanout.decision(message, for: user).map { Row(index, $0) }

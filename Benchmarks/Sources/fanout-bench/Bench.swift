@@ -232,7 +232,9 @@ struct Bench {
 
   private func checksum(_ codes: [UInt8], _ size: Int) -> Checksum {
     var sum = Checksum()
-    unsafe codes.withUnsafeBufferPointer { unsafe sum.add(UnsafeBufferPointer(rebasing: $0[..<size])) }
+    unsafe codes.withUnsafeBufferPointer {
+      unsafe sum.add(UnsafeBufferPointer(rebasing: $0[..<size]))
+    }
     return sum
   }
 
@@ -260,7 +262,8 @@ struct Bench {
       at += 15 * 60_000
       samples.add(seconds { one.advance(to: Instant(milliseconds: at)) })
     }
-    var row = row("turn", "packed", userCount, samples.median / Double(userCount) * 1e9, samples.spread)
+    var row = row(
+      "turn", "packed", userCount, samples.median / Double(userCount) * 1e9, samples.spread)
     row = Row(
       suite: "turn", name: "ns a user", contestant: "packed", members: userCount,
       nanoseconds: row.nanoseconds, spread: row.spread)

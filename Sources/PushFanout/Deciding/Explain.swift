@@ -99,7 +99,8 @@ extension StateNote {
       return [
         TraceStep(
           rule: "R-12, R-27", subject: "quiet hours", found: "\(quiet)", scope: .quietHours,
-          verdict: isSkipped ? "a mention skips them" : quiet == .outside ? "look further" : "inside")
+          verdict: isSkipped
+            ? "a mention skips them" : quiet == .outside ? "look further" : "inside")
       ]
     case .level(let level, let scope):
       return [
@@ -111,7 +112,8 @@ extension StateNote {
       return [
         TraceStep(
           rule: isEasemob ? "E-20, E-42" : "R-1, R-6, R-12", subject: "message",
-          found: reason.name, scope: scope, verdict: isOverridden ? "overridden by force" : "stopped")
+          found: reason.name, scope: scope,
+          verdict: isOverridden ? "overridden by force" : "stopped")
       ]
     case .targets(let reach):
       return [
