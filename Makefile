@@ -68,7 +68,8 @@ ENGINE := Engine|PushFanoutTests
 
 # Leaks are not looked for: the test runner itself has some.
 sanitize: packages
-	$(SWIFT) test --sanitize=thread --scratch-path .build-thread --filter "$(ENGINE)"
+	$(SWIFT) test --sanitize=thread -Xswiftc -DTHREAD_SANITIZER \
+	  --scratch-path .build-thread --filter "$(ENGINE)"
 	ASAN_OPTIONS=detect_leaks=0 SWIFT_BACKTRACE=enable=no $(SWIFT) test --sanitize=address \
 	  --scratch-path .build-address --filter "$(ENGINE)"
 

@@ -102,6 +102,28 @@ import Testing
     try compare(crowd, messages: 6, threads: [1])
   }
 
+  /// Members whose classes lie on two pages, with any number of them before the boundary.
+  @Test func runsOfMembersEndAtPages() throws {
+    let pageSize = PagedTable<UInt8>.pageSize
+    for skipped in 0..<9 {
+      var settings = FanoutSettings()
+      for number in 0..<2 * pageSize + 20 {
+        let id = Identifier("u\(number)")
+        var user = UserSettings()
+        // The same place of the next page has another level.
+        user.level = [.blocked, .all, .mention][(number / pageSize + number % 2) % 3]
+        settings.setUser(id, number < 2 * pageSize ? user : UserSettings())
+        if number >= skipped { settings.setMember(id, of: "g") }
+      }
+      var evaluator = ReferenceEvaluator(settings)
+      let fanout = try Fanout(settings, threads: 1)
+      let message = Message(id: "m", conversation: "g", at: Instant(milliseconds: Self.noon))
+      let expected = expected(&evaluator, message)
+      #expect(difference(fanout.decide(message), expected) == nil, "\(skipped) users skipped")
+      #expect(fanout.current.moment.hasClasses(0))
+    }
+  }
+
   @Test func seventyThousand() throws {
     try compare(try Crowd(70_000, spread: 1, seed: 1), messages: 2, threads: [2])
   }
