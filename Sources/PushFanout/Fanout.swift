@@ -234,7 +234,8 @@ public final class Fanout: Sendable {
 
   /// Changes settings and publishes the next version, while others go on deciding on this one.
   ///
-  /// All changes become visible together. When `body` throws, none does.
+  /// All changes become visible together. When `body` throws, none does. `body` may decide, on the
+  /// version before, but not update.
   ///
   /// - Complexity: that of the changes, and some microseconds to publish; so put many into one call.
   public func update<Value, Failure: Error>(
@@ -257,7 +258,8 @@ public final class Fanout: Sendable {
     return try outcome.get()
   }
 
-  /// Prepares an instant: its day's bitmaps, and the users' classes.
+  /// Prepares an instant: its day's bitmaps, in the last hour of a day also the next one's, and the
+  /// users' classes.
   ///
   /// Calling it each minute, or ahead of it, keeps that work off the threads that decide, which
   /// otherwise do it themselves when it is worth their while.
@@ -267,6 +269,7 @@ public final class Fanout: Sendable {
     writerLock.withLock { _ in
       let writer = unsafe self.writer
       writer.move(to: instant.milliseconds, kind: nil)
+      writer.moment.prepareTomorrow(instant.milliseconds, writer.tables)
       publish(writer, isUpdate: false)
     }
   }

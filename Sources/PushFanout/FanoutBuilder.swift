@@ -7,7 +7,7 @@ public import PushRules
 ///
 /// - Memory: 9 bytes a membership while building, beside the packed tables.
 @safe public struct FanoutBuilder: ~Copyable {
-  private let writer: TableWriter
+  let writer: TableWriter
   private var conversations: [UInt32] = []
   private var users: [UInt32] = []
   private var bytes: [UInt8] = []
@@ -46,7 +46,7 @@ public import PushRules
       }
       for user in settings.members(of: id) {
         if let member = settings.member(user, of: id) {
-          add(place, user.rawValue, member)
+          try add(place, user.rawValue, member)
         }
       }
     }
@@ -84,8 +84,7 @@ public import PushRules
       lastConversation = (conversation, place)
     }
     let user = try writer.intern(user: user)
-    guard users.count < UInt32.max - 1 else { throw .tooMany("memberships") }
-    add(place, user, member)
+    try add(place, user, member)
   }
 
   /// Changes the settings of a user, empty ones at first.
@@ -98,7 +97,10 @@ public import PushRules
     try writer.setUser(place, user)
   }
 
-  private mutating func add(_ place: UInt32, _ user: UInt32, _ member: MemberSettings) {
+  private mutating func add(
+    _ place: UInt32, _ user: UInt32, _ member: MemberSettings
+  ) throws(FanoutError) {
+    guard users.count < writer.limit else { throw .tooMany("memberships") }
     let byte = MemberByte(member)
     let key = Tables.key(place, user)
     if byte.isSpecial { writer.setBeside(key, member) }

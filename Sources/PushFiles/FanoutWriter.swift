@@ -63,6 +63,9 @@ public final class FanoutWriter {
   public func write(
     _ messages: [Message], results: [FanoutResult]
   ) throws(OutputProblem) {
+    if format == .npy, messageCount + messages.count > UInt32.max {
+      throw OutputProblem(target: "message.npy", reason: "more than \(UInt32.max) messages")
+    }
     for result in results { totals.add(result.counts) }
     let pieces = pieces(results)
     // Pieces are used again, as memory that is new each time costs as much as filling it.

@@ -20,6 +20,8 @@ struct Moment {
   /// The bits of each schedule's users now.
   private(set) var quiet: [UInt8] = []
   private(set) var plan: DayPlan?
+  /// The day after, prepared ahead of its midnight.
+  private(set) var tomorrow: DayPlan?
 
   static let everywhere = UInt32.max
   private static let second: Int64 = 1000
@@ -89,7 +91,6 @@ struct Moment {
   mutating func rebuild(
     at now: Int64, _ tables: Tables, _ agenda: inout Agenda, _ store: PageStore
   ) {
-    plan = nil
     updateQuiet(at: now, tables)
     agenda.removeAll()
     var start: Int64 = 0
@@ -161,10 +162,22 @@ struct Moment {
   /// The bits of all schedules at an instant.
   private mutating func updateQuiet(at now: Int64, _ tables: Tables) {
     let day = now / Self.day
-    if plan?.day != day { plan = DayPlan(day: day, tables.scheduleTable) }
+    if plan?.day != day {
+      plan = tomorrow?.day == day ? tomorrow : DayPlan(day: day, tables.scheduleTable)
+      tomorrow = nil
+    }
     guard let plan else { return }
     let inside = plan.inside(second: Int((now - day * Self.day) / Self.second))
     quiet = inside.indices.map { inside[$0] ? tables.quietBits(UInt32($0)) : 0 }
+  }
+
+  /// Prepares the bitmaps of the day after, in the last hour before it.
+  mutating func prepareTomorrow(_ now: Int64, _ tables: Tables) {
+    let day = now / Self.day + 1
+    guard day * Self.day - now <= 3_600_000, plan?.day == day - 1, tomorrow?.day != day else {
+      return
+    }
+    tomorrow = DayPlan(day: day, tables.scheduleTable)
   }
 
   /// Makes room for users and schedules that were added. A new user who has set nothing has the
@@ -175,6 +188,7 @@ struct Moment {
     }
     guard plan != nil, quiet.count < tables.scheduleTable.count else { return }
     plan?.extend(tables.scheduleTable)
+    tomorrow?.extend(tables.scheduleTable)
     guard let plan else { return }
     let second = Int((from - plan.day * Self.day) / Self.second)
     for index in quiet.count..<tables.scheduleTable.count {
@@ -241,6 +255,7 @@ struct Moment {
     until = 0
     quiet = []
     plan = nil
+    tomorrow = nil
     beginEpoch(store)
   }
 

@@ -7,6 +7,8 @@ internal import QuietTime
   var moment = Moment()
   var agenda = Agenda()
   let store = PageStore()
+  /// How many there may be of anything that has a 32-bit index; less only in tests.
+  var limit = Int(UInt32.max) - 1
 
   init(app: AppSettings) throws(FanoutError) {
     tables = Tables(app: app)
@@ -48,7 +50,7 @@ internal import QuietTime
   func intern(user id: Identifier) throws(FanoutError) -> UInt32 {
     if let place = tables.userIDs.place(of: id) { return place }
     if id.isEmpty { throw .emptyID }
-    guard tables.userIDs.count < UInt32.max - 1 else { throw .tooMany("users") }
+    guard tables.userIDs.count < limit else { throw .tooMany("users") }
     let place = tables.userIDs.insert(id, store)
     addUserRow()
     return place
@@ -105,7 +107,7 @@ internal import QuietTime
       }
       return
     }
-    guard tables.devices.count + records.count < UInt32.max - 2 else { throw .tooMany("devices") }
+    guard tables.devices.count + records.count < limit else { throw .tooMany("devices") }
     let first = UInt32(tables.devices.count + 2)
     for record in records { tables.devices.append(record, store) }
     tables.deviceLists.set(Int(user), first, store)
@@ -114,7 +116,7 @@ internal import QuietTime
   private func records(_ devices: [Device]) throws(FanoutError) -> [DeviceRecord] {
     var records: [DeviceRecord] = []
     for (offset, device) in devices.enumerated() {
-      guard tables.deviceNames.count < UInt32.max - 2 else { throw .tooMany("device ids") }
+      guard tables.deviceNames.count + 1 < limit else { throw .tooMany("device ids") }
       let id = tables.deviceNames.insert(device.id, store)
       let notifier = device.notifier.map { tables.deviceNames.insert($0, store) + 1 }
       records.append(
@@ -133,7 +135,7 @@ internal import QuietTime
   func intern(conversation id: Identifier) throws(FanoutError) -> UInt32 {
     if let place = tables.conversationIDs.place(of: id) { return place }
     if id.isEmpty { throw .emptyID }
-    guard tables.conversationIDs.count < UInt32.max - 1 else { throw .tooMany("conversations") }
+    guard tables.conversationIDs.count < limit else { throw .tooMany("conversations") }
     let place = tables.conversationIDs.insert(id, store)
     tables.conversations.append(ConversationRow(), store)
     return place
@@ -225,7 +227,7 @@ internal import QuietTime
   private func makeRoom(_ row: inout ConversationRow) throws(FanoutError) {
     let capacity = max(4, Int(row.capacity) * 2)
     let start = tables.memberUsers.count
-    guard start + capacity < UInt32.max else { throw .tooMany("memberships") }
+    guard start + capacity <= limit else { throw .tooMany("memberships") }
     tables.memberUsers.grow(to: start + capacity, repeating: 0, store)
     tables.memberBytes.grow(to: start + capacity, repeating: 0, store)
     for offset in 0..<Int(row.count) {

@@ -1,0 +1,61 @@
+import PushReference
+import PushRules
+import QuietTime
+import Testing
+
+@testable import PushFanout
+
+/// Goal: the next day is prepared in the last hour before it, for schedules that come later too, and
+/// its answers are those of the reference.
+@Suite struct MomentTests {
+  /// 2024-06-03T00:00:00Z.
+  private static let midnight: Int64 = 1_717_372_800_000
+  private static let hour: Int64 = 3_600_000
+
+  private static func user(_ start: Int, _ end: Int) throws -> UserSettings {
+    var user = UserSettings()
+    user.quietHours = .interval(
+      try QuietInterval(startHour: start, startMinute: 15, endHour: end, endMinute: 45))
+    return user
+  }
+
+  @Test func theNextDayIsPrepared() throws {
+    var settings = FanoutSettings()
+    for number in 0..<100 {
+      settings.setUser(Identifier("u\(number)"), try Self.user(number % 24, number * 7 % 24))
+      settings.setMember(Identifier("u\(number)"), of: "g")
+    }
+    let fanout = try Fanout(settings, threads: 1)
+    let day = Self.midnight / (24 * Self.hour)
+    _ = fanout.decide(
+      Message(id: "m", conversation: "g", at: Instant(milliseconds: Self.midnight)))
+
+    fanout.advance(to: Instant(milliseconds: Self.midnight + 23 * Self.hour - 1))
+    #expect(fanout.current.moment.tomorrow == nil, "not yet")
+    fanout.advance(to: Instant(milliseconds: Self.midnight + 23 * Self.hour))
+    #expect(fanout.current.moment.tomorrow?.day == day + 1)
+
+    let late = try Self.user(23, 5)
+    settings.setUser("late", late)
+    settings.setMember("late", of: "g")
+    try fanout.update { (update) throws(FanoutError) in
+      try update.setUser("late", late)
+      try update.setMember("late", of: "g")
+    }
+    let schedules = fanout.current.tables.scheduleTable.count
+    #expect(fanout.current.moment.tomorrow?.count == schedules)
+
+    var evaluator = ReferenceEvaluator(settings)
+    for quarter in 0..<96 {
+      let at = Self.midnight + 24 * Self.hour + Int64(quarter) * Self.hour / 4
+      let message = Message(id: "m", conversation: "g", at: Instant(milliseconds: at))
+      var expected: [String] = []
+      evaluator.decide(message) { expected.append("\($0.rawValue) \($1.outcome.key)") }
+      fanout.advance(to: message.at)
+      if quarter == 0 { #expect(fanout.current.moment.plan?.day == day + 1) }
+      var found: [String] = []
+      fanout.decide(message).forEachRecipient { found.append("\($0.rawValue) \($1.key)") }
+      #expect(found == expected, "quarter \(quarter)")
+    }
+  }
+}
