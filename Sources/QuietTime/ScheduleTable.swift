@@ -44,7 +44,7 @@ public struct ScheduleTable: Sendable {
 
   /// The index of a schedule, which it gets now if it has none.
   ///
-  /// - Returns: nil when its zone, or the app's, is none that is known.
+  /// - Returns: nil when the zone that counts for it is none that is known.
   /// - Complexity: O(1), but for the first schedule of a zone, about 200 µs.
   public mutating func insert(_ schedule: Schedule) -> UInt32? {
     if let place = places[schedule] { return place }
@@ -123,7 +123,8 @@ public struct DayPlan: Sendable {
   /// How many schedules are prepared.
   public var count: Int { places.count }
 
-  /// Prepares the schedules that were inserted since.
+  /// Prepares the schedules that were inserted since. After ``ScheduleTable/setApp(_:)`` a plan is to
+  /// be made anew.
   public mutating func extend(_ schedules: ScheduleTable) {
     guard places.count < schedules.count else { return }
     for index in places.count..<schedules.count {
