@@ -171,7 +171,8 @@ public final class Fanout: Sendable {
       throw .unknownConversation(conversation)
     }
     let row = tables.conversations[Int(place)]
-    let chain = row.parent == 0 ? [place] : [row.parent - 1, place]
+    let isThread = ConversationKind(place: Int(row.kind)) == .thread
+    let chain = isThread && row.parent != 0 ? [row.parent - 1, place] : [place]
     guard tables.member(userPlace, of: chain[0]) != nil else {
       throw .notAMember(user: user, conversation: tables.conversationIDs[chain[0]])
     }

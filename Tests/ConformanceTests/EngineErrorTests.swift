@@ -116,6 +116,22 @@ import Testing
     }
   }
 
+  /// Only a thread's members are its parent's.
+  @Test func nextChangeOfAGroupWithAParent() throws {
+    let fanout = try fanout()
+    try fanout.update { (update) throws(FanoutError) in
+      try update.setConversation("g", ConversationSettings(kind: .group, parent: "h"))
+      try update.updateMember("u", of: "g") {
+        $0.mutedUntil = Instant(milliseconds: Self.noon.milliseconds + 5)
+      }
+    }
+    let turn = try fanout.nextChange(for: "u", in: "g", after: Self.noon)
+    #expect(turn == Instant(milliseconds: Self.noon.milliseconds + 5))
+    #expect(throws: FanoutError.notAMember(user: "v", conversation: "g")) {
+      try fanout.nextChange(for: "v", in: "g", after: Self.noon)
+    }
+  }
+
   @Test func errorsSayWhatIsWrong() {
     #expect(FanoutError.unknownUser("x").description == "there is no user \"x\"")
     #expect(FanoutError.tooMany("users").description == "more than 4294967294 users")

@@ -12,6 +12,9 @@
   private var retired: [UInt] = []
   private static let headerSize = 16
 
+  /// Frees what no version has come to own, as of a builder that built nothing.
+  deinit { rollBack() }
+
   /// Bytes of memory with the mark of the update in progress before them.
   func allocate(_ byteCount: Int) -> UnsafeMutableRawPointer {
     let start = UnsafeMutableRawPointer.allocate(

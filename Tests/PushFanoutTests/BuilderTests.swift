@@ -1,0 +1,45 @@
+import PushRules
+import Testing
+
+@testable import PushFanout
+
+/// Goal: a builder takes records in any order, and one that builds nothing leaves nothing behind,
+/// which is what a sanitizer that looks for leaks says of this.
+@Suite struct BuilderTests {
+  private static let message = Message(
+    id: "m", conversation: "g", at: Instant(milliseconds: 1_711_843_200_000))
+
+  @Test func aBuilderThatBuildsNothing() throws {
+    var builder = FanoutBuilder()
+    for number in 0..<3000 {
+      try builder.setMember(
+        Identifier("U\(number)"), of: "g", MemberSettings(since: Instant(milliseconds: 5)))
+    }
+    #expect(throws: FanoutError.unknownTimeZone("Mars/Phobos")) {
+      try builder.setApp(AppSettings(timeZone: "Mars/Phobos"))
+    }
+    #expect(throws: FanoutError.emptyID) { try builder.setUser("", UserSettings()) }
+  }
+
+  @Test func theLastRecordOfAKeyCounts() throws {
+    var builder = FanoutBuilder()
+    let late = Instant(milliseconds: Self.message.at.milliseconds + 1)
+    for user in ["c", "a", "b", "a", "c", "a"] as [Identifier] {
+      try builder.setMember(user, of: "g", MemberSettings(level: .blocked, since: late))
+    }
+    try builder.setMember("d", of: "h")
+    try builder.setMember("a", of: "g", MemberSettings(level: .blocked))
+    try builder.setMember("b", of: "g")
+    let fanout = try builder.build(threads: 1)
+    let result = fanout.decide(Self.message)
+    #expect(result.memberCount == 3)
+    #expect((0..<3).map { result.id(of: result.member(at: $0)) } == ["c", "a", "b"])
+    #expect(
+      ["a", "b", "c"].map { result.outcome(of: Identifier($0)) } == [
+        Outcome(.suppress, .levelNone, .conversation), Outcome(.push, .allowed, .default), nil,
+      ])
+    let report = fanout.memoryReport()
+    #expect([report.userCount, report.conversationCount, report.membershipCount] == [4, 2, 4])
+    #expect(report.total > 0 && report.idCharacters > 0)
+  }
+}
