@@ -17,8 +17,8 @@ import Testing
 
   /// What every version must answer, and what was found wrong.
   final class Ledger: Sendable {
-    private let entries = Mutex<[UInt64: FanoutSettings]>([:])
-    private let problems = Mutex<[String]>([])
+    private let entries = Locked<[UInt64: FanoutSettings]>([:])
+    private let problems = Locked<[String]>([])
     private let end: Date
     /// How many checks and versions there must be, however slow the machine is.
     private let least: Int

@@ -1,7 +1,6 @@
 import PushFanout
 import PushReference
 import PushRules
-import Synchronization
 import TestSupport
 
 /// What one recipient of a message gets, by the outcome's code.
@@ -114,9 +113,9 @@ extension FanoutResult {
 
 /// What several threads put in places of their own, each place any number of times.
 final class Collected<Value: Sendable>: Sendable {
-  private let slots: Mutex<[[Value]]>
+  private let slots: Locked<[[Value]]>
 
-  init(count: Int) { slots = Mutex([[Value]](repeating: [], count: count)) }
+  init(count: Int) { slots = Locked([[Value]](repeating: [], count: count)) }
 
   func set(_ place: Int, _ value: Value) { slots.withLock { $0[place].append(value) } }
   var values: [[Value]] { slots.withLock { $0 } }
