@@ -58,4 +58,54 @@ import Testing
       #expect(found == expected, "quarter \(quarter)")
     }
   }
+
+  /// A window that is set while the classes are worked out turns before any other does.
+  @Test func aNewWindowTurnsOnTime() throws {
+    var settings = FanoutSettings()
+    for number in 0..<100 {
+      settings.setUser(Identifier("u\(number)"), try Self.user(20, 21))
+      settings.setMember(Identifier("u\(number)"), of: "g")
+    }
+    let fanout = try Fanout(settings, threads: 1)
+    var message = Message(id: "m", conversation: "g", at: Instant(milliseconds: Self.midnight))
+    fanout.advance(to: message.at)
+    for _ in 0..<20 { _ = fanout.decide(message) }
+    #expect(fanout.current.moment.hasClasses(0))
+    let user = try Self.user(5, 6)
+    try fanout.update { (update) throws(FanoutError) in try update.setUser("u7", user) }
+    let quarter = Self.hour / 4
+    let turns = [5 * Self.hour + quarter, 6 * Self.hour + 3 * quarter]
+    for (at, isQuiet) in [
+      (turns[0] - 1000, false), (turns[0], true), (turns[1] - 1000, true), (turns[1], false),
+    ] {
+      message.at = Instant(milliseconds: Self.midnight + at)
+      let outcome = fanout.decide(message).outcome(of: "u7")
+      #expect(outcome?.reason == (isQuiet ? .quietHours : .allowed), "\(at / 1000) s")
+    }
+  }
+
+  /// The device of somebody of whom none was said has an id, too (E-50).
+  @Test(arguments: [true, false]) func aFilterMeetsTheDefaultDevice(ignores: Bool) throws {
+    var settings = FanoutSettings()
+    var listed = UserSettings()
+    listed.devices = [Device(id: "p1")]
+    settings.setUser("listed", listed)
+    for user: Identifier in ["listed", "unlisted"] { settings.setMember(user, of: "g") }
+    var message = Message(id: "m", conversation: "g", at: Instant(milliseconds: Self.midnight))
+    var filter = DeviceFilter()
+    if ignores {
+      filter.ignoreDeviceIDs = ["default"]
+    } else {
+      filter.acceptDeviceIDs = ["default"]
+    }
+    message.filter = filter
+    let fanout = try Fanout(settings, threads: 1)
+    let result = fanout.decide(message)
+    let filtered = Outcome(.suppress, .filtered)
+    let pushed = Outcome(.push, .allowed, .default)
+    #expect(result.outcome(of: "unlisted") == (ignores ? filtered : pushed))
+    #expect(result.outcome(of: "listed") == (ignores ? pushed : filtered))
+    #expect(result.pushes.ids.map(\.text) == [ignores ? "listed" : "unlisted"])
+    #expect(fanout.decision(message, for: "unlisted")?.outcome == (ignores ? filtered : pushed))
+  }
 }
