@@ -85,8 +85,8 @@ public final class Fanout: Sendable {
     result.state = nil
     let world = published.load()
     let place = world.tables.conversationIDs.place(of: message.conversation)
-    let current =
-      place.map { self.world(world, at: message.at.milliseconds, for: $0) } ?? world
+    var current = world
+    if let place { current = self.world(world, at: message.at.milliseconds, for: place) }
     Decider(world: current, cache: cache, threads: threads)
       .decide(message, in: place, into: &result)
   }

@@ -98,12 +98,11 @@ internal import Synchronization
     unsafe pool.give(bytes, capacity)
   }
 
-  /// Begins anew for another conversation.
+  /// Begins anew for another conversation, whose states are not kept.
   ///
   /// - Precondition: nobody else holds this, and it has room for so many members.
-  func reset(_ source: Source, count: Int) {
+  func reset(count: Int) {
     forget()
-    validity = Validity(source: source)
     self.count = count
     if !specials.isEmpty { specials = [] }
     specialRevision = nil

@@ -89,14 +89,14 @@ struct ConversationStates {
     _ target: Target, at now: Int64, pool: BufferPool, reusing small: inout ConversationState?
   ) -> ConversationState {
     let usesMoment = usesMoment(target, at: now)
-    let source = source(target, usesMoment: usesMoment)
     let count = Int(target.memberRow.count)
     if isKnownUniquelyReferenced(&small), let state = small {
-      state.reset(source, count: count)
+      state.reset(count: count)
       fill(state, target, at: now, usesMoment: usesMoment)
       return state
     }
-    let state = ConversationState(source, count: count, capacity: Self.smallSize, pool: pool)
+    let state = ConversationState(
+      source(target, usesMoment: usesMoment), count: count, capacity: Self.smallSize, pool: pool)
     small = state
     fill(state, target, at: now, usesMoment: usesMoment)
     return state

@@ -15,23 +15,20 @@ internal import Synchronization
     for chunk in chunks { unsafe UnsafeMutableRawPointer(bitPattern: chunk)?.deallocate() }
   }
 
-  /// Keeps the characters of an id.
+  /// Keeps an id and its place.
   ///
-  /// - Returns: the address of its length, in one byte or, from 255 on, in five; the characters
-  ///   follow.
-  func add(_ id: UnsafeRawBufferPointer) -> UInt {
-    let header = id.count < 255 ? 1 : 5
+  /// - Returns: the address of the place; behind it are the number of characters, in one byte or,
+  ///   from 255 on, in five, and the characters.
+  func add(_ id: UnsafeRawBufferPointer, _ place: UInt32) -> UInt {
+    let header = id.count < 255 ? 5 : 9
     let size = header + id.count
     if size > freeCount { addChunk(size) }
     let start = unsafe free.unsafelyUnwrapped
     unsafe free = start + size
     freeCount -= size
-    if header == 1 {
-      unsafe start.storeBytes(of: UInt8(id.count), as: UInt8.self)
-    } else {
-      unsafe start.storeBytes(of: 255, as: UInt8.self)
-      unsafe (start + 1).storeBytes(of: UInt32(id.count), as: UInt32.self)
-    }
+    unsafe start.storeBytes(of: place, as: UInt32.self)
+    unsafe (start + 4).storeBytes(of: UInt8(min(id.count, 255)), as: UInt8.self)
+    if header == 9 { unsafe (start + 5).storeBytes(of: UInt32(id.count), as: UInt32.self) }
     if let characters = id.baseAddress {
       unsafe (start + header).copyMemory(from: characters, byteCount: id.count)
     }
@@ -47,20 +44,31 @@ internal import Synchronization
     byteCount += size
   }
 
+  /// The place of the id at an address.
+  @inline(__always)
+  static func place(at address: UInt) -> UInt32 {
+    guard let start = unsafe UnsafeRawPointer(bitPattern: address) else { return .max }
+    return unsafe start.loadUnaligned(as: UInt32.self)
+  }
+
+  /// The characters of the id at an address.
+  @inline(__always)
   static func characters(at address: UInt) -> UnsafeRawBufferPointer {
     guard let start = unsafe UnsafeRawPointer(bitPattern: address) else {
       return unsafe UnsafeRawBufferPointer(start: nil, count: 0)
     }
-    let short = unsafe start.load(as: UInt8.self)
+    let short = unsafe (start + 4).load(as: UInt8.self)
     if short < 255 {
-      return unsafe UnsafeRawBufferPointer(start: start + 1, count: Int(short))
+      return unsafe UnsafeRawBufferPointer(start: start + 5, count: Int(short))
     }
-    let count = unsafe (start + 1).loadUnaligned(as: UInt32.self)
-    return unsafe UnsafeRawBufferPointer(start: start + 5, count: Int(count))
+    let count = unsafe (start + 5).loadUnaligned(as: UInt32.self)
+    return unsafe UnsafeRawBufferPointer(start: start + 9, count: Int(count))
   }
 }
 
-/// The slots of a hash table of ids: a hash above, a place plus one below; 0 is empty.
+/// The slots of a hash table of ids: half a hash in the upper 16 bits, below them the address of the
+/// id, which takes 47; 0 is empty. Place and characters stand together, so that a look-up touches no
+/// more than a slot and the id.
 ///
 /// SAFETY: a slot is written once, while readers of older versions look on; they see it empty or
 /// full, and ignore a place that is not below their count.
@@ -88,55 +96,67 @@ internal import Synchronization
     unsafe slots.unsafelyUnwrapped[index].store(value, ordering: .releasing)
   }
 
-  /// The place of an id whose characters are at one of the addresses.
-  func place(of id: Identifier, _ addresses: PagedTable<UInt>) -> UInt32? {
+  /// The place of an id, if it is below `count`.
+  func place(of id: Identifier, below count: Int) -> UInt32? {
     var text = id.text
-    return text.withUTF8 { unsafe place(of: UnsafeRawBufferPointer($0), addresses) }
+    return text.withUTF8 { unsafe place(of: UnsafeRawBufferPointer($0), below: count) }
   }
 
-  func place(of id: UnsafeRawBufferPointer, _ addresses: PagedTable<UInt>) -> UInt32? {
-    guard capacity > 0 else { return nil }
-    let hash = unsafe hash(id)
+  func place(of id: UnsafeRawBufferPointer, below count: Int) -> UInt32? {
+    var found: UInt32?
+    unsafe forEachAddress(of: hash(id)) { address in
+      let place = IDArena.place(at: address)
+      guard place < count, unsafe haveSameBytes(IDArena.characters(at: address), id) else {
+        return true
+      }
+      found = place
+      return false
+    }
+    return found
+  }
+
+  /// Calls `body` with the addresses of ids of a hash, and perhaps of others, until it answers false.
+  @inline(__always)
+  func forEachAddress(of hash: UInt32, _ body: (UInt) -> Bool) {
+    guard capacity > 0 else { return }
     var index = Int(hash) & (capacity - 1)
     while true {
       let slot = load(index)
-      if slot == 0 { return nil }
-      if UInt32(truncatingIfNeeded: slot >> 32) == hash {
-        let place = UInt32(truncatingIfNeeded: slot) - 1
-        if place < addresses.count,
-          unsafe haveSameBytes(IDArena.characters(at: addresses[Int(place)]), id)
-        {
-          return place
-        }
-      }
+      if slot == 0 { return }
+      if slot >> 48 == UInt64(hash >> 16), !body(Self.address(slot)) { return }
       index = (index + 1) & (capacity - 1)
     }
   }
 
-  /// Puts a place behind those of the same hash.
+  static func address(_ slot: UInt64) -> UInt { UInt(slot & 0xFFFF_FFFF_FFFF) }
+
+  /// Puts the address of an id behind those of the same hash.
   ///
-  /// - Returns: the slot.
-  mutating func add(_ hash: UInt32, _ place: UInt32, _ store: PageStore) -> Int {
-    if (used + 1) * 8 > capacity * 5 { grow(store, to: max(64, capacity * 2)) }
+  /// - Parameter rehash: the hash of the id at an address, for when there must be more slots.
+  mutating func add(
+    _ hash: UInt32, _ address: UInt, _ store: PageStore, rehash: (UInt) -> UInt32
+  ) {
+    if (used + 1) * 8 > capacity * 5 { grow(store, to: max(64, capacity * 2), rehash: rehash) }
     used += 1
-    return put(UInt64(hash) << 32 | UInt64(place + 1))
+    put(hash, address)
   }
 
-  /// Takes the last added back.
-  mutating func reserve(_ count: Int, _ store: PageStore) {
+  mutating func reserve(_ count: Int, _ store: PageStore, rehash: (UInt) -> UInt32) {
     var wanted = max(64, capacity)
     while count * 8 > wanted * 5 { wanted *= 2 }
-    if wanted > capacity { grow(store, to: wanted) }
+    if wanted > capacity { grow(store, to: wanted, rehash: rehash) }
   }
 
-  private func put(_ value: UInt64) -> Int {
-    var index = Int(value >> 32) & (capacity - 1)
+  private func put(_ hash: UInt32, _ address: UInt) {
+    precondition(address >> 48 == 0, "an address of more than 48 bits")
+    var index = Int(hash) & (capacity - 1)
     while load(index) != 0 { index = (index + 1) & (capacity - 1) }
-    self.store(index, value)
-    return index
+    self.store(index, UInt64(hash >> 16) << 48 | UInt64(address))
   }
 
-  private mutating func grow(_ store: PageStore, to newCapacity: Int) {
+  private mutating func grow(
+    _ store: PageStore, to newCapacity: Int, rehash: (UInt) -> UInt32
+  ) {
     let old = unsafe slots
     let oldCapacity = capacity
     unsafe slots = store.allocate(newCapacity * 8)
@@ -147,8 +167,8 @@ internal import Synchronization
     }
     guard let old = unsafe old else { return }
     for index in 0..<oldCapacity {
-      let value = unsafe old[index].load(ordering: .relaxed)
-      if value != 0 { _ = put(value) }
+      let slot = unsafe old[index].load(ordering: .relaxed)
+      if slot != 0 { put(rehash(Self.address(slot)), Self.address(slot)) }
     }
     unsafe store.retire(UnsafeMutableRawPointer(old))
   }
@@ -160,8 +180,8 @@ internal import Synchronization
 
 /// Ids and their places, of which many versions share all that is common.
 ///
-/// - Memory: 8 bytes an id, its characters and their length, and 8 bytes a slot at a load of 31 to
-///   62 %: 22 to 35 bytes an id beyond its characters.
+/// - Memory: 13 bytes an id, its characters, and 8 bytes a slot at a load of 31 to 62 %: 26 to 39
+///   bytes an id beyond its characters.
 /// - Limit: 2^32 - 2 ids, which the caller checks.
 struct IDTable {
   private let arena = IDArena()
@@ -199,28 +219,25 @@ struct IDTable {
   }
 
   @inline(__always)
-  func place(of id: Identifier) -> UInt32? { slots.place(of: id, addresses) }
+  func place(of id: Identifier) -> UInt32? { slots.place(of: id, below: addresses.count) }
 
   @inline(__always)
-  func place(of id: UnsafeRawBufferPointer) -> UInt32? { unsafe slots.place(of: id, addresses) }
+  func place(of id: UnsafeRawBufferPointer) -> UInt32? {
+    unsafe slots.place(of: id, below: addresses.count)
+  }
 
   /// Calls `body` with the place of every id whose lower case is `lowered` (E-47).
   ///
   /// - Precondition: `lowered` is its own lower case, and the table folds.
   func forEachPlace(loweredTo lowered: Identifier, _ body: (UInt32) -> Void) {
     if let place = place(of: lowered) { body(place) }
-    guard let folded, folded.capacity > 0 else { return }
+    guard let folded else { return }
     var text = lowered.text
     let hash = text.withUTF8 { unsafe folded.hash(UnsafeRawBufferPointer($0)) }
-    var index = Int(hash) & (folded.capacity - 1)
-    while true {
-      let slot = folded.load(index)
-      if slot == 0 { return }
-      if UInt32(truncatingIfNeeded: slot >> 32) == hash {
-        let place = UInt32(truncatingIfNeeded: slot) - 1
-        if place < addresses.count, self[place].lowercased() == lowered { body(place) }
-      }
-      index = (index + 1) & (folded.capacity - 1)
+    folded.forEachAddress(of: hash) { address in
+      let place = IDArena.place(at: address)
+      if place < addresses.count, self[place].lowercased() == lowered { body(place) }
+      return true
     }
   }
 
@@ -236,9 +253,15 @@ struct IDTable {
   mutating func insert(_ id: UnsafeRawBufferPointer, _ store: PageStore) -> UInt32 {
     if let place = unsafe place(of: id) { return place }
     let place = UInt32(addresses.count)
-    addresses.append(unsafe arena.add(id), store)
-    _ = slots.add(unsafe slots.hash(id), place, store)
-    if folded != nil { unsafe fold(id, place, store) }
+    let address = unsafe arena.add(id, place)
+    addresses.append(address, store)
+    let (slots, hash) = (slots, unsafe slots.hash(id))
+    self.slots.add(hash, address, store) { unsafe slots.hash(IDArena.characters(at: $0)) }
+    if let hash = unsafe foldedHash(id) {
+      folded?.add(hash, address, store) {
+        unsafe Self.foldedHash(IDArena.characters(at: $0), of: slots) ?? 0
+      }
+    }
     return place
   }
 
@@ -247,21 +270,26 @@ struct IDTable {
     return text.withUTF8 { unsafe insert(UnsafeRawBufferPointer($0), store) }
   }
 
-  private mutating func fold(
-    _ id: UnsafeRawBufferPointer, _ place: UInt32, _ store: PageStore
-  ) {
-    guard unsafe id.contains(where: { $0 >= 0x80 || (0x41...0x5A).contains($0) }) else { return }
-    let exact = unsafe Identifier(String(decoding: id, as: UTF8.self))
-    let lowered = exact.lowercased()
-    guard lowered != exact else { return }
-    var text = lowered.text
-    text.withUTF8 { bytes in
-      guard let hash = unsafe folded?.hash(UnsafeRawBufferPointer(bytes)) else { return }
-      _ = folded?.add(hash, place, store)
-    }
+  /// The hash of an id's lower case; nil for an id that is its own, or when nobody asks.
+  private func foldedHash(_ id: UnsafeRawBufferPointer) -> UInt32? {
+    folded == nil ? nil : unsafe Self.foldedHash(id, of: slots)
   }
 
-  mutating func reserve(_ count: Int, _ store: PageStore) { slots.reserve(count, store) }
+  private static func foldedHash(_ id: UnsafeRawBufferPointer, of slots: IDSlots) -> UInt32? {
+    guard unsafe id.contains(where: { $0 >= 0x80 || (0x41...0x5A).contains($0) }) else {
+      return nil
+    }
+    let exact = unsafe Identifier(String(decoding: id, as: UTF8.self))
+    let lowered = exact.lowercased()
+    guard lowered != exact else { return nil }
+    var text = lowered.text
+    return text.withUTF8 { unsafe slots.hash(UnsafeRawBufferPointer($0)) }
+  }
+
+  mutating func reserve(_ count: Int, _ store: PageStore) {
+    let slots = slots
+    self.slots.reserve(count, store) { unsafe slots.hash(IDArena.characters(at: $0)) }
+  }
 
   /// Takes back the ids that were added since `before`, a version of this table.
   func rollBack(to before: IDTable) {
@@ -271,7 +299,9 @@ struct IDTable {
       // at most as many as were added before it grew.
       for index in 0..<then.capacity where now.used > then.used {
         let slot = then.load(index)
-        if slot != 0, Int(UInt32(truncatingIfNeeded: slot)) > before.count { then.store(index, 0) }
+        if slot != 0, Int(IDArena.place(at: IDSlots.address(slot))) >= before.count {
+          then.store(index, 0)
+        }
       }
     }
   }
