@@ -25,6 +25,9 @@ struct Scalar {
   private let allowed = [Scope.conversation, .app, .default].map {
     Outcome(.push, .allowed, $0).code
   }
+  private let forced = [Scope.conversation, .app, .default].map {
+    Outcome(.push, .forced, $0).code
+  }
   private let levelNone = [Scope.conversation, .app].map {
     Outcome(.suppress, .levelNone, $0).code
   }
@@ -59,7 +62,7 @@ struct Scalar {
     isQuiet = plan.inside(second: Int(now / 1000 % 86_400))
   }
 
-  /// Decides a plain message.
+  /// Decides a message to a group, by Easemob's rules with their default options.
   ///
   /// - Returns: how many members there are, and how many get a push.
   func decide(
@@ -68,23 +71,53 @@ struct Scalar {
     guard let group = groupPlaces[message.conversation.text] else { return (0, 0) }
     let sender = message.sender.flatMap { userPlaces[$0.text] }
     let now = message.at.milliseconds
+    if let stop = stop(message) {
+      for place in groups[group].indices { unsafe codes[place] = stop }
+      return (groups[group].count, 0)
+    }
+    let force = message.force ?? message.ext.force
+    let everyone = message.mentionsAll ?? false
+    var named: Set<UInt32> = []
+    for id in message.mentions ?? [] {
+      if let user = userPlaces[id.lowercased().text] { named.insert(user) }
+    }
     var pushes = 0
     for (place, member) in groups[group].enumerated() {
-      let code = member.user == sender ? 0 : decide(member, users[Int(member.user)], now)
+      let isMentioned = everyone || (!named.isEmpty && named.contains(member.user))
+      let code =
+        member.user == sender
+        ? 0 : decide(member, users[Int(member.user)], now, force: force, isMentioned)
       if code & 1 != 0 { pushes += 1 }
       unsafe codes[place] = code
     }
     return (groups[group].count, pushes)
   }
 
-  private func decide(_ member: MemberRow, _ user: UserRow, _ now: Int64) -> UInt8 {
-    if isQuiet[Int(user.schedule)] { return quiet }
-    if now < user.mutedUntil { return muted }
+  /// What stops a message for everybody.
+  private func stop(_ message: Message) -> UInt8? {
+    if message.onlineOnly { return Outcome(.suppress, .onlineOnly).code }
+    if message.body == .command { return Outcome(.suppress, .messageType).code }
+    if message.silent ?? message.ext.ignore { return Outcome(.suppress, .silentMessage).code }
+    let age = message.at.milliseconds - (message.sentAt ?? message.at).milliseconds
+    return age > 86_400_000 ? Outcome(.suppress, .expired).code : nil
+  }
+
+  private func decide(
+    _ member: MemberRow, _ user: UserRow, _ now: Int64, force: Bool, _ isMentioned: Bool
+  ) -> UInt8 {
+    var isForced = false
+    if isQuiet[Int(user.schedule)] {
+      if !force { return quiet }
+      isForced = true
+    } else if now < user.mutedUntil {
+      if !force { return muted }
+      isForced = true
+    }
     let scope = member.level.isSet ? 0 : user.level.isSet ? 1 : 2
     switch scope == 0 ? member.level : user.level {
     case .blocked: return levelNone[scope]
-    case .mention: return notMentioned[scope]
-    default: return allowed[scope]
+    case .mention where !isMentioned: return notMentioned[scope]
+    default: return isForced ? forced[scope] : allowed[scope]
     }
   }
 }
