@@ -7,12 +7,13 @@ import Testing
 /// Goal: where only members' own settings turn, and no window does, the states of a conversation are
 /// right for every instant, in whatever order instants come.
 @Suite struct EngineTimeTests {
-  private static let noon: Int64 = 1_711_843_200_000
+  /// The beginning of a day in UTC.
+  private static let midnight: Int64 = 1_711_843_200_000
 
   /// An instant of twenty seconds, at which members' mutes end and memberships begin.
   private static func instant(_ random: inout SeededGenerator) -> Instant {
     Instant(
-      milliseconds: noon + Int64.random(in: 0..<20, using: &random) * 1000
+      milliseconds: midnight + Int64.random(in: 0..<20, using: &random) * 1000
         + random.pick([0, 0, -1, 1]))
   }
 
@@ -66,6 +67,51 @@ import Testing
         #expect(difference == nil, "seed \(seed), \(rules.rawValue), step \(step), \(message)")
         if difference != nil { return }
       }
+    }
+  }
+
+  /// What an update sets turns by itself, though nothing else would have turned then.
+  @Test(arguments: RuleSet.allCases)
+  func newSettingsTurn(rules: RuleSet) throws {
+    var settings = FanoutSettings(app: AppSettings(rules: rules))
+    for number in 0..<70 { settings.setMember(Identifier("u\(number)"), of: "g") }
+    var (asleep, muted) = (UserSettings(), UserSettings())
+    switch rules {
+    case .easemob:
+      asleep.quietHours = .interval(
+        try QuietInterval(startHour: 0, startMinute: 10, endHour: 0, endMinute: 20))
+      muted.mutedUntil = Instant(milliseconds: Self.midnight + 900_001)
+    case .rongcloud:
+      asleep.quietHours = .span(
+        try QuietSpan(hour: 0, minute: 10, second: 5, spanMinutes: 10, level: .blocked))
+      muted.devices = [
+        Device(
+          id: "d", state: .background,
+          backgroundSince: Instant(milliseconds: Self.midnight + 780_001))
+      ]
+    }
+    let fanout = try Fanout(settings, threads: 1)
+    var result = FanoutResult()
+    func decide(_ offset: Int64) -> [Row] {
+      fanout.decide(
+        Message(id: "m", conversation: "g", at: Instant(milliseconds: Self.midnight + offset)),
+        into: &result)
+      return result.rows
+    }
+    _ = decide(0)
+    settings.setUser("u7", asleep)
+    settings.setUser("u8", muted)
+    try fanout.update { (update) throws(FanoutError) in
+      try update.setUser("u7", asleep)
+      try update.setUser("u8", muted)
+    }
+    var evaluator = ReferenceEvaluator(settings)
+    let edges: [Int64] = [600_000, 605_000, 780_001, 900_001, 1_200_000, 1_205_000]
+    let offsets: [Int64] = [0, 300_000] + edges.flatMap { [$0 - 1, $0] }
+    for offset in offsets {
+      let message = Message(
+        id: "m", conversation: "g", at: Instant(milliseconds: Self.midnight + offset))
+      #expect(decide(offset) == evaluator.rows(message), "\(rules.rawValue), \(offset)")
     }
   }
 }
