@@ -73,6 +73,24 @@ import Testing
     #expect(results[0].devices(of: UserIndex(4)) == ["default"])
   }
 
+  /// What was worked out for the moment is neither lost nor left behind.
+  @Test func aFailedUpdateKeepsTheMoment() throws {
+    struct Stop: Error {}
+    let fanout = try fanout(300)
+    _ = fanout.decide(Self.message(0))
+    #expect(fanout.current.moment.hasClasses(0))
+    #expect(throws: Stop.self) {
+      try fanout.update { update in
+        try update.setApp(AppSettings(timeZone: "Asia/Shanghai"))
+        throw Stop()
+      }
+    }
+    fanout.advance(to: Self.message(1).at)
+    #expect(fanout.current.moment.hasClasses(0))
+    #expect(fanout.current.moment.holds(at: Self.message(1).at.milliseconds))
+    #expect(fanout.app.timeZone == "UTC")
+  }
+
   @Test func aBatchKeepsItsVersion() throws {
     let fanout = try fanout(300)
     let first = fanout.decide((0..<10).map { Self.message($0 * 60_000) })
