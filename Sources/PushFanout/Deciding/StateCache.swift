@@ -54,14 +54,13 @@ final class StateCache: Sendable {
       }
     }
     if let found, !isTaken { return found }
-    var state: ConversationState
-    if let taken = found.take() {
-      state = taken
+    if var state = found.take() {
       if !isKnownUniquelyReferenced(&state) { state = state.copied() }
       states.refresh(state, target, at: now)
-    } else {
-      state = states.build(target, at: now, pool: pool, old: old)
+      keep(state, in: slot)
+      return state
     }
+    let state = states.build(target, at: now, pool: pool, old: old)
     keep(state, in: slot)
     return state
   }
