@@ -137,6 +137,30 @@ import Testing
     #expect(FanoutError.tooMany("users").description == "more than 4294967294 users")
   }
 
+  /// However many updates fail: ids that were taken back would otherwise fill the tables, in which a
+  /// search then never ends.
+  @Test(.timeLimit(.minutes(1))) func manyFailedUpdates() throws {
+    let fanout = try fanout()
+    for number in 0..<200 {
+      var user = UserSettings()
+      user.devices = [Device(id: Identifier("d\(number)"), notifier: Identifier("n\(number)"))]
+      #expect(throws: FanoutError.emptyID) {
+        try fanout.update { (update) throws(FanoutError) in
+          try update.setUser(Identifier("X\(number)"), user)
+          try update.setMember("u", of: Identifier("c\(number)"))
+          try update.setUser("", user)
+        }
+      }
+    }
+    var user = UserSettings()
+    user.devices = [Device(id: "d7")]
+    try fanout.update { (update) throws(FanoutError) in try update.setUser("u", user) }
+    #expect(fanout.userCount == 2)
+    #expect(fanout.user("X7") == nil)
+    #expect(fanout.conversation("c7") == nil)
+    #expect(fanout.user("u") == user)
+  }
+
   /// A schedule that nobody had when the moment was prepared.
   @Test func aNewScheduleAfterAnAdvance() throws {
     let fanout = try fanout()
