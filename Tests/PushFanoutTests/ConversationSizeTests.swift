@@ -226,10 +226,3 @@ extension UserSettings {
     return user
   }()
 }
-
-extension World {
-  /// The place of a message's conversation.
-  fileprivate func place(of message: Message) -> UInt32? {
-    tables.conversationIDs.place(of: message.conversation)
-  }
-}

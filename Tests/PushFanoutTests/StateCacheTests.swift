@@ -81,14 +81,15 @@ import Testing
     var result = FanoutResult()
     for round in 0..<12 {
       Decider(world: world, cache: cache, threads: 1)
-        .decide(Self.message(Identifier("g\(round % 3)")), into: &result)
+        .decide(Self.message(Identifier("g\(round % 3)")), in: UInt32(round % 3), into: &result)
       #expect(result.pushCount == 200)
       #expect(cache.bytes <= 2 * size && cache.bytes > 0)
     }
     cache.removeAll()
     #expect(cache.bytes == 0)
     let none = StateCache(slotCount: 8, byteLimit: 10)
-    Decider(world: world, cache: none, threads: 1).decide(Self.message("g0"), into: &result)
+    Decider(world: world, cache: none, threads: 1).decide(
+      Self.message("g0"), in: 0, into: &result)
     #expect(result.pushCount == 200)
     #expect(none.bytes == 0)
   }

@@ -1,4 +1,7 @@
+import PushRules
 import TestSupport
+
+@testable import PushFanout
 
 /// Fixed seeds, so that a plain run is repeatable; `PUSH_SEED=n` runs one more.
 let seeds = TestSupport.seeds([1, 42])
@@ -10,4 +13,11 @@ func firstDifference<Value: Equatable>(_ found: [Value], _ expected: [Value]) ->
   let place = zip(found, expected).enumerated().first { $0.element.0 != $0.element.1 }?.offset
   guard let place else { return "\(found.count) instead of \(expected.count)" }
   return "at \(place): \(found[place]) instead of \(expected[place])"
+}
+
+extension World {
+  /// The place of a message's conversation.
+  func place(of message: Message) -> UInt32? {
+    tables.conversationIDs.place(of: message.conversation)
+  }
 }
