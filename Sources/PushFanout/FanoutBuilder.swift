@@ -76,6 +76,7 @@ public import PushRules
   public mutating func setMember(
     _ user: Identifier, of conversation: Identifier, _ member: MemberSettings = MemberSettings()
   ) throws(FanoutError) {
+    if user.isEmpty || conversation.isEmpty { throw .emptyID }
     let place: UInt32
     if let last = lastConversation, last.id == conversation {
       place = last.place

@@ -141,6 +141,9 @@ import Testing
   /// search then never ends.
   @Test(.timeLimit(.minutes(1))) func manyFailedUpdates() throws {
     let fanout = try fanout()
+    var user = UserSettings()
+    user.devices = [Device(id: "d")]
+    try fanout.update { (update) throws(FanoutError) in try update.setUser("u", user) }
     for number in 0..<200 {
       var user = UserSettings()
       user.devices = [Device(id: Identifier("d\(number)"), notifier: Identifier("n\(number)"))]
@@ -152,7 +155,6 @@ import Testing
         }
       }
     }
-    var user = UserSettings()
     user.devices = [Device(id: "d7")]
     try fanout.update { (update) throws(FanoutError) in try update.setUser("u", user) }
     #expect(fanout.userCount == 2)
