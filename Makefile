@@ -76,9 +76,13 @@ sanitize: packages
 # The toolchain's own docc; a link that leads nowhere is an error.
 docs: packages
 	rm -rf $(DOCS) $(DOCS).symbols
-	$(SWIFT) package dump-symbol-graph --minimum-access-level public --skip-synthesized-members
-	mkdir -p $(DOCS).symbols
-	cp "$$($(SWIFT) build --show-bin-path)"/../symbolgraph/PushFanout*.json $(DOCS).symbols
+	mkdir -p $(DOCS).symbols/all
+	$(SWIFT) build --target PushFanout --scratch-path .build-docs -Xswiftc -emit-symbol-graph \
+	  -Xswiftc -emit-symbol-graph-dir -Xswiftc $(CURDIR)/$(DOCS).symbols/all \
+	  -Xswiftc -symbol-graph-minimum-access-level -Xswiftc public \
+	  -Xswiftc -symbol-graph-skip-synthesized-members
+	cp $(DOCS).symbols/all/PushFanout*.json $(DOCS).symbols
+	rm -rf $(DOCS).symbols/all .build-docs
 	"$$(dirname "$$(readlink -f "$$(command -v $(SWIFT))")")/docc" convert \
 	  Sources/PushFanout/PushFanout.docc --additional-symbol-graph-dir $(DOCS).symbols \
 	  --warnings-as-errors --output-dir $(DOCS)
