@@ -23,7 +23,7 @@ public final class Fanout: Sendable {
   // SAFETY: used under `writerLock` only.
   private nonisolated(unsafe) let writer: TableWriter
   private let cursors = Mutex<[Cursor]>([])
-  private let patience: Mutex<Patience>
+  private let patience = Mutex(Patience())
   /// How many threads one call may use.
   public let threads: Int
 
@@ -57,7 +57,6 @@ public final class Fanout: Sendable {
     published = Published(
       World(writer.tables, writer.moment, version: 1, generation: generation, history))
     cache = StateCache(slotCount: 4096, byteLimit: 1 << 30)
-    patience = Mutex(Patience(userCount: writer.tables.userCount))
     self.threads = max(1, threads ?? Self.coreCount)
   }
 
@@ -291,7 +290,8 @@ public final class Fanout: Sendable {
     // Time that goes back is for cursors: here it would take the others' moment away.
     guard now >= world.moment.from else { return world }
     let wantsMove = patience.withLock {
-      $0.wantsMove(world.moment, to: now, kind: kind, members: members)
+      $0.wantsMove(
+        world.moment, to: now, kind: kind, members: members, users: world.tables.userCount)
     }
     guard wantsMove else { return world }
     let hasMoved: Void? = writerLock.withLockIfAvailable { _ in

@@ -9,13 +9,12 @@ internal import PushRules
   private let store = PageStore()
   private var agenda = Agenda()
   private let cache: StateCache
-  private var patience: Patience
+  private var patience = Patience()
 
   init(_ base: World) {
     self.base = base
     world = World(base, moment)
     cache = StateCache(slotCount: 4096, byteLimit: 1 << 30)
-    patience = Patience(userCount: base.tables.userCount)
   }
 
   deinit {
@@ -31,7 +30,9 @@ internal import PushRules
     let place = base.tables.conversationIDs.place(of: message.conversation)
     if let place {
       let (kind, members) = base.tables.size(place)
-      if patience.wantsMove(moment, to: now, kind: kind, members: members) {
+      if patience.wantsMove(
+        moment, to: now, kind: kind, members: members, users: base.tables.userCount)
+      {
         moment.move(to: now, base.tables, &agenda, store)
         moment.add(kind: kind, at: now, base.tables, &agenda, store)
         world = World(base, moment)
@@ -54,17 +55,17 @@ internal import PushRules
 /// members have been decided without it; as with skis, one rents until the rent has come to the
 /// price.
 struct Patience {
-  private let userCount: Int
   private var rented = 0
 
-  init(userCount: Int) { self.userCount = userCount }
-
-  mutating func wantsMove(_ moment: Moment, to now: Int64, kind: Int, members: Int) -> Bool {
+  /// - Parameter users: how many users there are.
+  mutating func wantsMove(
+    _ moment: Moment, to now: Int64, kind: Int, members: Int, users: Int
+  ) -> Bool {
     let hasClasses = moment.hasClasses(kind)
     if hasClasses, moment.holds(at: now) { return false }
     if hasClasses, !moment.needsPass(at: now) { return true }
     rented += members
-    guard rented >= userCount / 16 else { return false }
+    guard rented >= users / 16 else { return false }
     rented = 0
     return true
   }

@@ -10,7 +10,6 @@ struct Decider {
   ///
   /// - Complexity: O(mentions log members), and O(members) when their states are not known or a
   ///   device filter has to be asked member by member.
-  ///
   /// - Parameter place: the conversation's; nil for one that was never named.
   func decide(_ message: Message, in place: UInt32?, into result: inout FanoutResult) {
     // The last result lets go of its state, so that it can be changed in place.

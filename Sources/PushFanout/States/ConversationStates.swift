@@ -52,8 +52,7 @@ struct ConversationStates {
     ConversationState.Source(
       conversation: target.place, channel: target.channel, revision: target.row.revision,
       parentRevision: target.memberRow.revision, appRevision: world.tables.appRevision,
-      epoch: world.moment.epoch,
-      usesMoment: usesMoment)
+      epoch: world.moment.epoch, usesMoment: usesMoment)
   }
 
   // MARK: Anew
@@ -61,7 +60,6 @@ struct ConversationStates {
   /// The states at an instant.
   ///
   /// - Complexity: O(members).
-  ///
   /// - Parameter old: states of the conversation that no longer hold, whose list of special members
   ///   may.
   func build(
