@@ -11,7 +11,7 @@ public struct IdentifierTable: Sendable {
   /// Open addressing with linear probing: the hash above, the place plus one below; 0 is empty.
   private var slots: [UInt64] = Array(repeating: 0, count: 16)
   /// Ids may come from strangers: without knowing the seed nobody can make them collide.
-  private let seed = UInt64.random(in: .min ... .max)
+  private let seed = processSeed()
 
   public init() {}
 
@@ -110,6 +110,12 @@ public struct IdentifierTable: Sendable {
 
   private func hash(of bytes: UnsafeRawBufferPointer) -> UInt32 { unsafe seededHash(bytes, seed) }
 }
+
+/// A number that nobody outside this process knows.
+///
+/// It is made as `Hasher` makes its own, so that `SWIFT_DETERMINISTIC_HASHING` makes it the same in
+/// every run, for whoever counts instructions.
+package func processSeed() -> UInt64 { UInt64(bitPattern: Int64(Hasher().finalize())) }
 
 /// Multiplies and folds, eight bytes at a time, like wyhash.
 package func seededHash(_ bytes: UnsafeRawBufferPointer, _ seed: UInt64) -> UInt32 {

@@ -195,7 +195,7 @@ struct IDTable {
   /// - Parameter folds: whether ids are also looked up by their lower case.
   init(folds: Bool) {
     // Ids may come from strangers: without knowing the seed nobody can make them collide.
-    let seed = UInt64.random(in: .min ... .max)
+    let seed = processSeed()
     slots = IDSlots(seed: seed)
     if folds { folded = IDSlots(seed: seed) }
   }
