@@ -1,28 +1,55 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+let strict: [SwiftSetting] = [
+  .swiftLanguageMode(.v6),
+  .strictMemorySafety(),
+  .treatAllWarnings(as: .error),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+func ours(_ modules: String...) -> [Target.Dependency] {
+  modules.map { .product(name: $0, package: "push-fanout") }
+}
+
+let engine = ours("PushRules", "QuietTime", "PushReference", "PushFanout", "PushFiles")
+let arguments: Target.Dependency = .product(
+  name: "ArgumentParser", package: "swift-argument-parser")
+
 // Beside the root package, so that nobody who uses the library builds its benchmarks.
 let package = Package(
   name: "Benchmarks",
   dependencies: [
     .package(name: "push-fanout", path: ".."),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    // Without its traits: they count allocations by packages that must be fetched too, and what is
+    // counted here is counted by jemalloc itself.
+    .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.1", traits: []),
   ],
   targets: [
+    // Worlds, contestants, the list of what is measured, and the comparison with the reference.
+    .target(
+      name: "BenchSupport", dependencies: engine, swiftSettings: strict),
+    // The comparison with others, for people.
     .executableTarget(
-      name: "fanout-bench",
+      name: "fanout-bench", dependencies: engine + ["BenchSupport", arguments],
+      swiftSettings: strict),
+    // The dozen kernels of the regression gate: for callgrind, and for timing against another
+    // revision.
+    .executableTarget(
+      name: "fanout-kernels", dependencies: ["BenchSupport", arguments], swiftSettings: strict),
+    // Every benchmark, for `swift package benchmark`.
+    .executableTarget(
+      name: "FanoutBenchmarks",
       dependencies: [
-        .product(name: "PushRules", package: "push-fanout"),
-        .product(name: "QuietTime", package: "push-fanout"),
-        .product(name: "PushFanout", package: "push-fanout"),
-        .product(name: "PushReference", package: "push-fanout"),
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "BenchSupport", "CJemalloc", .product(name: "Benchmark", package: "benchmark"),
       ],
-      swiftSettings: [
-        .swiftLanguageMode(.v6), .strictMemorySafety(), .treatAllWarnings(as: .error),
-        .enableUpcomingFeature("ExistentialAny"),
-        .enableUpcomingFeature("InternalImportsByDefault"),
-        .enableUpcomingFeature("MemberImportVisibility"),
-      ])
+      path: "FanoutBenchmarks", swiftSettings: strict,
+      plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]),
+    // libjemalloc-dev of Debian.
+    .systemLibrary(
+      name: "CJemalloc", pkgConfig: "jemalloc", providers: [.apt(["libjemalloc-dev"])]),
   ]
 )

@@ -1,8 +1,7 @@
 import ArgumentParser
+import BenchSupport
 import Foundation
 import PushFanout
-import PushReference
-import PushRules
 
 /// Measures deciding side by side: every contestant gives the same answers, checked before anything
 /// is timed, and they take turns, so that a machine that slows down slows down all of them.
@@ -11,70 +10,104 @@ struct FanoutBench: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "fanout-bench",
     abstract: "How fast messages are decided, against the reference and a plain loop.",
+    subcommands: [Run.self, Export.self], defaultSubcommand: Run.self)
+}
+
+struct Run: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Measure; this is what happens when no subcommand is named.",
     discussion: """
       Examples:
 
         fanout-bench --quick
-        fanout-bench --users 10000000 --json > fanout.json
-        fanout-bench --filter 1000000
+        fanout-bench --json > fanout.ndjson
+        fanout-bench --suite decide --filter '^1000000$'
+        fanout-bench --suite update --memberships 100000000
 
-      The answers of all contestants are compared before they are timed. "limit" is a copy of the \
-      bytes that deciding must read.
+      Contestants: reference, the rules line by line; scalar, a plain loop over the same rows; \
+      packed-cold, the engine at the first message after windows have turned, a reason for every \
+      member; packed-warm, at the next message; packed-warm-counts, how many get a push and a bit \
+      for each; packed-cold-2-threads; limit, a copy of the bytes that deciding must read. The \
+      spread is the distance between the fastest and the slowest round, as a share of the median. \
+      Machine and memory are said on standard error.
       """)
 
   @Option(help: ArgumentHelp("How many users there are.", valueName: "count"))
-  var users = 10_000_000
+  var users: Int?
 
   @Option(help: ArgumentHelp("How often each contestant has its turn.", valueName: "count"))
-  var rounds = 9
+  var rounds: Int?
 
-  @Flag(help: "A smaller world and fewer rounds: about 20 seconds.")
+  @Flag(help: "A million users and fewer rounds, unless said otherwise: up to 20 seconds.")
   var quick = false
 
   @Flag(help: "One JSON object a row.")
   var json = false
 
-  @Option(help: ArgumentHelp("Only this size, or turn, or update.", valueName: "text"))
+  @Option(help: "decide, kinds, turn or update. (default: all)")
+  var suite: [Suite] = []
+
+  @Option(help: ArgumentHelp("Only cases whose name matches.", valueName: "regex"))
   var filter: String?
 
   @Option(help: ArgumentHelp("Memberships to load besides, in groups of 100.", valueName: "count"))
   var memberships = 0
 
-  func run() throws {
-    let userCount = quick ? min(users, 1_000_000) : users
-    var bench = Bench(
-      userCount: userCount, rounds: quick ? 5 : rounds, memberships: memberships, filter: filter)
-    for row in bench.run() { print(json ? row.json : row.text) }
-    FileHandle.standardError.write(Data((bench.notes.joined(separator: "\n") + "\n").utf8))
-  }
-}
+  @Option(help: ArgumentHelp("Write machine, memory and rows to a file too.", valueName: "file"))
+  var report: String?
 
-/// One line of the report.
-struct Row {
-  let suite: String
-  let name: String
-  let contestant: String
-  let members: Int
-  let nanoseconds: Double
-  let spread: Double
-  var ratioToReference: Double?
-  var ratioToLimit: Double?
-
-  var text: String {
-    func column(_ text: String, _ width: Int) -> String {
-      text.padding(toLength: width, withPad: " ", startingAt: 0)
+  func validate() throws {
+    if let users, !(10...100_000_000).contains(users) {
+      throw ValidationError("--users \(users) is not 10...100000000.")
     }
-    let reference = ratioToReference.map { String(format: "%9.1fx", $0) } ?? ""
-    let limit = ratioToLimit.map { String(format: "%7.2f of limit", $0) } ?? ""
-    return column(suite, 8) + column(name, 18) + column(contestant, 24)
-      + String(format: "%12.4f ns  ±%4.0f %%", nanoseconds, spread * 100) + reference + limit
+    if let rounds, !(1...1000).contains(rounds) {
+      throw ValidationError("--rounds \(rounds) is not 1...1000.")
+    }
+    if !(0...1_000_000_000).contains(memberships) {
+      throw ValidationError("--memberships \(memberships) is not 0...1000000000.")
+    }
+    if let filter, (try? Regex(filter)) == nil {
+      throw ValidationError("--filter \(filter) is no regular expression.")
+    }
   }
 
-  var json: String {
-    func number(_ value: Double?) -> String { value.map { String(format: "%.6g", $0) } ?? "null" }
-    return "{\"suite\":\"\(suite)\",\"case\":\"\(name)\",\"contestant\":\"\(contestant)\","
-      + "\"members\":\(members),\"nsPerDecision\":\(number(nanoseconds)),"
-      + "\"spread\":\(number(spread)),\"ratioToReference\":\(number(ratioToReference)),"
-      + "\"ratioToLimit\":\(number(ratioToLimit))}"
+  func run() throws {
+    let regex = try filter.map { try Regex($0) }
+    let plan = Plan(
+      users: users ?? (quick ? 1_000_000 : 10_000_000), rounds: rounds ?? (quick ? 5 : 9),
+      memberships: memberships, suites: suite.isEmpty ? Suite.allCases : suite
+    ) { name in regex.map { name.firstMatch(of: $0) != nil } ?? true }
+    guard !plan.suites.isEmpty else {
+      throw ValidationError("No case matches; with \(plan.users) users, groups have at most that.")
+    }
+    let machine = Machine.current()
+    say(machine.lines)
+    let contest = Contest(plan)
+    let memory = Memory(contest.one.memoryReport())
+    say([memory.line])
+    if !json { print(Row.header) }
+    var rows: [Row] = []
+    func add(_ more: [Row]) {
+      for row in more { print(json ? row.json : row.text) }
+      fflush(nil)
+      rows += more
+    }
+    for each in plan.cases {
+      add(contest.decide(each.suite.rawValue, each.name, size: each.size, each.kind))
+    }
+    if plan.suites.contains(.turn) { add(contest.turns()) }
+    if plan.suites.contains(.update) { add(contest.updates()) }
+    guard let report else { return }
+    try Report(
+      machine: machine, command: CommandLine.arguments,
+      date: Date().formatted(.iso8601), users: plan.users, rounds: plan.rounds, memory: memory,
+      rows: rows
+    ).write(to: report)
+  }
+
+  private func say(_ lines: [String]) {
+    FileHandle.standardError.write(Data((lines.joined(separator: "\n") + "\n").utf8))
   }
 }
+
+extension Suite: ExpressibleByArgument {}

@@ -1,16 +1,16 @@
-import PushRules
+public import PushRules
 import QuietTime
 
 /// What a good engineer writes in an hour: the same rows in arrays, a dictionary for ids, quiet hours
 /// looked up once a minute, and the rules member by member.
-struct Scalar {
-  struct UserRow {
+public struct Scalar {
+  private struct UserRow {
     var mutedUntil: Int64
     var schedule: UInt32
     var level: NotificationLevel
   }
 
-  struct MemberRow {
+  private struct MemberRow {
     var user: UInt32
     var level: NotificationLevel
   }
@@ -37,7 +37,7 @@ struct Scalar {
   private let quiet = Outcome(.suppress, .quietHours, .app).code
   private let muted = Outcome(.suppress, .muted, .app).code
 
-  init(_ world: BenchWorld) {
+  public init(_ world: BenchWorld) {
     schedules = ScheduleTable(app: AppSettings(timeZone: "UTC"))
     userPlaces.reserveCapacity(world.userCount)
     for user in 0..<world.userCount {
@@ -57,7 +57,7 @@ struct Scalar {
   }
 
   /// Works out which schedules are quiet, as the engine does at a minute's turn.
-  mutating func advance(to now: Int64) {
+  public mutating func advance(to now: Int64) {
     let plan = DayPlan(day: now / 86_400_000, schedules)
     isQuiet = plan.inside(second: Int(now / 1000 % 86_400))
   }
@@ -65,7 +65,7 @@ struct Scalar {
   /// Decides a message to a group, by Easemob's rules with their default options.
   ///
   /// - Returns: how many members there are, and how many get a push.
-  func decide(
+  public func decide(
     _ message: Message, into codes: UnsafeMutablePointer<UInt8>
   ) -> (members: Int, pushes: Int) {
     guard let group = groupPlaces[message.conversation.text] else { return (0, 0) }

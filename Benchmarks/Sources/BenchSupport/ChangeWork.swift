@@ -1,0 +1,182 @@
+import PushFanout
+import PushReference
+import PushRules
+import QuietTime
+
+extension Work {
+  /// The bits of a day, for every distinct pair of window and zone.
+  static let bitmaps = [
+    Work("bitmaps.day", unit: "schedule") { stages in
+      let days = QuietDays(stages.scale)
+      var day = BenchWorld.start / 86_400_000
+      return Prepared(units: days.schedules.count) {
+        // 2026 and 2027, with their changes of clocks.
+        day += day < 21_000 ? 1 : -700
+        keep(days.plan(day).nextTurn(after: 0))
+      }
+    },
+    Work("bitmaps.minute", unit: "schedule") { stages in
+      let days = QuietDays(stages.scale)
+      let plan = days.plan(BenchWorld.start / 86_400_000)
+      var second = 0
+      return Prepared(units: days.schedules.count) {
+        second = (second + 60) % 86_400
+        keep(plan.inside(second: second).count)
+      }
+    },
+    Work("bitmaps.next-turn", unit: "turn") { stages in
+      let days = QuietDays(stages.scale)
+      let plan = days.plan(BenchWorld.start / 86_400_000)
+      return Prepared(units: 1440) {
+        var sum = 0
+        for minute in 0..<1440 { sum &+= plan.nextTurn(after: minute * 60) }
+        keep(sum)
+      }
+    },
+  ]
+
+  /// Everybody's class when time goes on: by a quarter of an hour, at which windows turn, and by a
+  /// minute at which none does.
+  static let turns = [
+    Work("turn.windows", unit: "user") { stages in
+      let stage = stages.stage(size: 5)
+      stage.turn()
+      stage.check(.plain)
+      return Prepared(units: stage.world.userCount) { stage.turn() }
+    },
+    Work("turn.nothing", unit: "user") { stages in
+      let stage = stages.stage(size: 5)
+      stage.turn()
+      stage.check(.plain)
+      return Prepared(
+        units: stage.world.userCount, before: { stage.turn(minutes: 14) },
+        run: { stage.turn(minutes: 1) })
+    },
+  ]
+
+  /// Settings that change: each published by itself, or a thousand together.
+  static let updates = [
+    Work("updates.user", unit: "setting") { stages in
+      let updater = Updater(Stage(stages.scale, size: 5))
+      return Prepared(units: Updater.count) { updater.updateUsers(eachPublished: true) }
+    },
+    Work("updates.user-together", unit: "setting") { stages in
+      let updater = Updater(Stage(stages.scale, size: 5))
+      return Prepared(units: Updater.count) { updater.updateUsers(eachPublished: false) }
+    },
+    Work("updates.member", unit: "setting") { stages in
+      let updater = Updater(Stage(stages.scale, size: 100_000))
+      return Prepared(units: Updater.count) { updater.updateMembers(eachPublished: true) }
+    },
+    Work("updates.member-together", unit: "setting") { stages in
+      let updater = Updater(Stage(stages.scale, size: 100_000))
+      return Prepared(units: Updater.count) { updater.updateMembers(eachPublished: false) }
+    },
+  ]
+}
+
+/// The distinct schedules of a world, compared with the reference at one instant.
+private struct QuietDays {
+  let table: ScheduleTable
+  let schedules: [(schedule: Schedule, index: UInt32)]
+
+  init(_ scale: Scale) {
+    var table = ScheduleTable(app: AppSettings(timeZone: "UTC"))
+    var schedules: [UInt32: Schedule] = [:]
+    for user in 0..<min(scale.userCount, 100_000) {
+      let settings = BenchWorld.settings(user)
+      let schedule = Schedule(quietHours: settings.quietHours, timeZone: settings.timeZone)
+      guard let index = table.insert(schedule) else { fatalError("a zone has no name") }
+      schedules[index] = schedule
+    }
+    self.table = table
+    self.schedules = schedules.map { ($0.value, $0.key) }.sorted { $0.index < $1.index }
+    check()
+  }
+
+  func plan(_ day: Int64) -> DayPlan { DayPlan(day: day, table) }
+
+  private func check() {
+    var settings = FanoutSettings(app: AppSettings(timeZone: "UTC"))
+    for (schedule, index) in schedules {
+      var user = UserSettings()
+      user.quietHours = schedule.quietHours
+      user.timeZone = schedule.timeZone
+      settings.setUser(Identifier("\(index)"), user)
+      settings.setMember(Identifier("\(index)"), of: "g")
+    }
+    var evaluator = ReferenceEvaluator(settings)
+    let at = BenchWorld.start + 17 * 60_000
+    let inside = plan(at / 86_400_000).inside(second: Int(at / 1000 % 86_400))
+    evaluator.decide(Message(id: "m", conversation: "g", at: Instant(milliseconds: at))) {
+      (user, decision) in
+      let index = Int(settings.id(of: user).text) ?? 0
+      require(
+        inside[index] == (decision.outcome.reason == .quietHours),
+        "a window is open in the bitmaps and not in the reference, or the other way round")
+    }
+  }
+}
+
+/// Changes levels to and fro, in a world that nobody else compares with the reference.
+private final class Updater {
+  static let count = 1000
+  private let stage: Stage
+  private let group: BenchWorld.Group
+  private let users: [Identifier]
+  private let members: [Identifier]
+  private var round = 0
+
+  init(_ stage: Stage) {
+    self.stage = stage
+    let group = stage.world.groups[0]
+    self.group = group
+    let userCount = stage.world.userCount
+    users = (0..<Self.count).map { BenchWorld.userID($0 * 7919 % userCount) }
+    members = (0..<Self.count).map {
+      BenchWorld.userID(Int(group.members[$0 * 7919 % group.members.count]))
+    }
+    stage.check(.plain)
+    for _ in 0..<2 {
+      updateUsers(eachPublished: true)
+      require(stage.fanout.user(users[0])?.level == level, "a user's update is lost")
+      updateMembers(eachPublished: false)
+      require(
+        stage.fanout.member(members[0], of: group.id)?.level == level, "a member's update is lost")
+    }
+  }
+
+  private var level: NotificationLevel { round % 2 == 0 ? .mention : .all }
+
+  func updateUsers(eachPublished: Bool) {
+    round += 1
+    let level = level
+    change(users, eachPublished) { (update, user) throws(FanoutError) in
+      try update.updateUser(user) { $0.level = level }
+    }
+  }
+
+  func updateMembers(eachPublished: Bool) {
+    round += 1
+    let level = level
+    let group = group.id
+    change(members, eachPublished) { (update, member) throws(FanoutError) in
+      try update.updateMember(member, of: group) { $0.level = level }
+    }
+  }
+
+  private func change(
+    _ ids: [Identifier], _ eachPublished: Bool,
+    _ body: (inout FanoutUpdate, Identifier) throws(FanoutError) -> Void
+  ) {
+    if eachPublished {
+      for id in ids { update { (update) throws(FanoutError) in try body(&update, id) } }
+    } else {
+      update { (update) throws(FanoutError) in for id in ids { try body(&update, id) } }
+    }
+  }
+
+  private func update(_ body: (inout FanoutUpdate) throws(FanoutError) -> Void) {
+    do { try stage.fanout.update(body) } catch { fatalError("\(error)") }
+  }
+}

@@ -1,0 +1,170 @@
+import Foundation
+import Glibc
+import PushFanout
+import PushFiles
+import PushRules
+import Synchronization
+
+/// A folder that is gone when the program is.
+enum TemporaryFolder {
+  static let path: String = {
+    let url = FileManager.default.temporaryDirectory.appendingPathComponent(
+      "fanout-bench-\(getpid())")
+    must { try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true) }
+    atexit { try? FileManager.default.removeItem(atPath: TemporaryFolder.path) }
+    return url.path
+  }()
+}
+
+/// A world in files: one record a user, one a member of its only group, and messages to that.
+struct WorldFiles: Sendable {
+  let world: BenchWorld
+  let messages: [Message]
+
+  let app = path("app.ndjson")
+  let usersNDJSON = path("users.ndjson")
+  let membersNDJSON = path("members.ndjson")
+  let messagesNDJSON = path("messages.ndjson")
+  let usersCSV = path("users.csv")
+  let membersCSV = path("members.csv")
+  let messagesCSV = path("messages.csv")
+
+  private static func path(_ name: String) -> String { "\(TemporaryFolder.path)/\(name)" }
+
+  init(records: Int) {
+    var world = BenchWorld(userCount: records)
+    world.addGroup("g", size: records, seed: 1)
+    self.world = world
+    let group = world.groups[0]
+    messages = (0..<records).map { number in
+      let kind = MessageKind.allCases[number % 4]
+      let message = kind.message(to: group, at: BenchWorld.start + Int64(number) * 1000)
+      var numbered = Message(
+        id: Identifier("m\(number)"), conversation: message.conversation, at: message.at,
+        sender: message.sender)
+      // What was not said stays unsaid: CSV has a cell for it, NDJSON no field.
+      numbered.mentions = message.mentions
+      numbered.mentionsAll = message.mentionsAll
+      numbered.force = message.force
+      return numbered
+    }
+    writeSettings()
+    writeMessages()
+  }
+
+  private func writeSettings() {
+    write(["{\"kind\":\"app\",\"rules\":\"easemob\",\"timeZone\":\"UTC\"}"], to: app)
+    let users = (0..<world.userCount).map { (BenchWorld.userID($0).text, BenchWorld.settings($0)) }
+    write(users.map { Self.userLine($0, $1) }, to: usersNDJSON)
+    write(
+      ["id,level,quietStart,quietEnd,timeZone,mutedUntil"]
+        + users.map { id, user in
+          let window = Self.window(user)
+          return "\(id),\(Self.name(user.level) ?? ""),\(window?.start ?? ""),"
+            + "\(window?.end ?? ""),\(user.timeZone ?? ""),\(Self.mute(user).map(String.init) ?? "")"
+        }, to: usersCSV)
+    let members = (0..<world.userCount).map {
+      (BenchWorld.userID($0).text, Self.name(BenchWorld.level($0)))
+    }
+    write(
+      members.map { id, level in
+        "{\"kind\":\"member\",\"conversation\":\"g\",\"user\":\"\(id)\""
+          + (level.map { ",\"level\":\"\($0)\"" } ?? "") + "}"
+      }, to: membersNDJSON)
+    write(
+      ["conversation,user,level"] + members.map { "g,\($0),\($1 ?? "")" }, to: membersCSV)
+  }
+
+  private func writeMessages() {
+    write(
+      messages.map { message in
+        "{\"id\":\"\(message.id.text)\",\"conversation\":\"g\",\"at\":\(message.at.milliseconds)"
+          + ",\"sender\":\"u\(BenchWorld.sender)\""
+          + (message.mentions.map { ",\"mentions\":[\(Self.quoted($0))]" } ?? "")
+          + (message.mentionsAll.map { ",\"mentionsAll\":\($0)" } ?? "")
+          + (message.force.map { ",\"force\":\($0)" } ?? "") + "}"
+      }, to: messagesNDJSON)
+    write(
+      ["id,conversation,at,sender,mentions,mentionsAll,force"]
+        + messages.map { message in
+          let mentions = (message.mentions ?? []).map(\.text).joined(separator: ";")
+          return
+            "\(message.id.text),g,\(message.at.milliseconds),u\(BenchWorld.sender),\(mentions),"
+            + "\(message.mentionsAll.map(String.init) ?? ""),"
+            + "\(message.force.map(String.init) ?? "")"
+        }, to: messagesCSV)
+  }
+
+  private func write(_ lines: [String], to path: String) {
+    must {
+      try (lines.joined(separator: "\n") + "\n").write(
+        toFile: path, atomically: false, encoding: .utf8)
+    }
+  }
+
+  private static func userLine(_ id: String, _ user: UserSettings) -> String {
+    "{\"kind\":\"user\",\"id\":\"\(id)\""
+      + (name(user.level).map { ",\"level\":\"\($0)\"" } ?? "")
+      + (window(user).map { ",\"quietHours\":{\"start\":\"\($0.start)\",\"end\":\"\($0.end)\"}" }
+        ?? "")
+      + (user.timeZone.map { ",\"timeZone\":\"\($0)\"" } ?? "")
+      + (mute(user).map { ",\"mutedUntil\":\($0)" } ?? "") + "}"
+  }
+
+  private static func quoted(_ ids: [Identifier]) -> String {
+    ids.map { "\"\($0.text)\"" }.joined(separator: ",")
+  }
+
+  private static func name(_ level: NotificationLevel) -> String? {
+    switch level {
+    case .all: "all"
+    case .mention: "mention"
+    case .blocked: "none"
+    default: nil
+    }
+  }
+
+  private static func window(_ user: UserSettings) -> (start: String, end: String)? {
+    guard case .interval(let interval) = user.quietHours else { return nil }
+    func text(_ minute: Int32) -> String { String(format: "%02d:%02d", minute / 60, minute % 60) }
+    return (text(interval.startMinute), text(interval.endMinute))
+  }
+
+  private static func mute(_ user: UserSettings) -> Int64? {
+    user.mutedUntil.milliseconds > 0 ? user.mutedUntil.milliseconds : nil
+  }
+
+  // MARK: Reading
+
+  static func load(_ paths: SettingsPaths) -> Fanout {
+    must { try SettingsLoader.loadFanout(paths, threads: 1) }
+  }
+
+  static func messages(_ path: String) -> [Message] {
+    must {
+      let reader = try MessageReader(path: path, rules: .easemob)
+      var messages: [Message] = []
+      while let message = try reader.next() { messages.append(message) }
+      return messages
+    }
+  }
+
+  static func countMessages(_ path: String) -> Int {
+    must {
+      let reader = try MessageReader(path: path, rules: .easemob)
+      while try reader.next() != nil {}
+      return reader.recordCount
+    }
+  }
+
+  /// Whether the files say what the world says.
+  func check() {
+    let message = MessageKind.plain.message(to: world.groups[0], at: BenchWorld.start)
+    for paths in [
+      SettingsPaths(settings: [app, usersNDJSON, membersNDJSON]),
+      SettingsPaths(settings: [app], users: [usersCSV], members: [membersCSV]),
+    ] {
+      Referee.check(Self.load(paths), world, group: 0, message)
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import BenchSupport
+
+/// A group of measurements.
+enum Suite: String, CaseIterable {
+  /// Plain messages to groups of all sizes.
+  case decide
+  /// Messages that mention or force, to one size.
+  case kinds
+  case turn
+  case update
+
+  var decides: Bool { self == .decide || self == .kinds }
+}
+
+/// What a run measures.
+struct Plan {
+  let users: Int
+  let rounds: Int
+  let memberships: Int
+  let suites: [Suite]
+  let cases: [Case]
+
+  /// Contestants that decide the same.
+  struct Case {
+    let suite: Suite
+    let name: String
+    let size: Int
+    let kind: MessageKind
+  }
+
+  /// - Parameter filter: which cases, by their names.
+  init(
+    users: Int, rounds: Int, memberships: Int, suites: [Suite], filter: (String) -> Bool
+  ) {
+    self.users = users
+    self.rounds = rounds
+    self.memberships = memberships
+    let sizes = Contest.sizes.filter { $0 <= users }
+    var cases: [Case] = []
+    if suites.contains(.decide) {
+      cases += sizes.map { Case(suite: .decide, name: "\($0)", size: $0, kind: .plain) }
+    }
+    if suites.contains(.kinds) {
+      let size = sizes.filter { $0 <= 100_000 }.max() ?? users
+      cases += MessageKind.allCases.filter { $0 != .plain }.map {
+        Case(suite: .kinds, name: "\(size)-\($0)", size: size, kind: $0)
+      }
+    }
+    let chosen = cases.filter { filter($0.name) }
+    self.cases = chosen
+    self.suites = suites.filter { suite in
+      switch suite {
+      case .decide, .kinds: chosen.contains { $0.suite == suite }
+      case .turn: filter("windows")
+      case .update: filter("level")
+      }
+    }
+  }
+
+  /// The sizes of groups that the world must have.
+  var sizes: [Int] {
+    var sizes = Set(cases.map(\.size))
+    // Members whose levels change.
+    if suites.contains(.update) { sizes.insert(Contest.sizes.last { $0 <= users } ?? users) }
+    return sizes.sorted()
+  }
+
+  var needsTwoThreads: Bool { cases.contains { $0.size >= 100_000 } }
+}
