@@ -7,20 +7,26 @@ SWIFT ?= swift
 STRICT := --explicit-target-dependency-import-check error
 LIBRARIES := libsimdjson-dev libcsv-dev zlib1g-dev
 RELEASE := .build/release/push-fanout
+BENCHMARKS := Benchmarks/.build/release
 DEBUG := .build/debug/push-fanout
-FORMATTED := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources
+FORMATTED := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources \
+  Benchmarks/FanoutBenchmarks
 DOCS := .build/docs
 
-.PHONY: help demo test build debug lint unit oracle speed bench sanitize docs format clean packages
+.PHONY: help demo test build program debug lint unit oracle speed bench bench-all bench-tiny \
+  benchmarks bench-check bench-baseline bench-peers report sanitize docs format clean packages
 
 help:
 	@sed -n 's/^# //p' Makefile
-	@echo "make build  a release build: $(RELEASE)"
+	@echo "make build  release builds: $(RELEASE) and $(BENCHMARKS)/fanout-bench"
 	@echo "make unit   the Swift tests alone"
 	@echo "make lint   formatting, without changing anything"
 	@echo "make oracle WORLDS=100 DEFECTS=1100 FIRST=0   more of the differential test"
 	@echo "make speed  how fast files are read and messages are decided"
 	@echo "make bench  the engine against the reference and a plain loop; BENCH=--quick is the default"
+	@echo "make bench-all    every benchmark; FILTER='decide-cold.*' for some"
+	@echo "make bench-check  what may not get worse; QUICK=1 without times, BASE=revision to compare with"
+	@echo "make bench-baseline  stores what bench-check compares with"
 	@echo "make sanitize   the engine's tests under the thread and the address sanitizer"
 	@echo "make docs   the library's documentation as a web site: $(DOCS)"
 	@echo "make format formats the sources"
@@ -28,13 +34,17 @@ help:
 packages:
 	@scripts/install-packages $(LIBRARIES)
 
-build: packages
+build: program
+	$(SWIFT) build -c release --package-path Benchmarks --product fanout-bench
+	@ln -sf ../../$(BENCHMARKS)/fanout-bench .build/release/fanout-bench
+
+program: packages
 	$(SWIFT) build -c release --product push-fanout $(STRICT)
 
-demo: build
+demo: program
 	@scripts/demo $(RELEASE)
 
-test: lint unit oracle
+test: lint unit oracle bench-tiny
 
 debug: packages
 	$(SWIFT) build --build-tests $(STRICT)
@@ -54,15 +64,42 @@ oracle: debug
 	@scripts/install-packages python3 tzdata
 	python3 Tests/Oracle/differential.py $(DEBUG) --worlds $(WORLDS) --defects $(DEFECTS) --first $(FIRST)
 
-speed: build
+speed: program
 	@scripts/install-packages python3 util-linux
 	@scripts/speed $(RELEASE)
 
 BENCH ?= --quick
 
 bench: packages
+	$(SWIFT) build -c release --package-path Benchmarks --product fanout-bench
+	$(BENCHMARKS)/fanout-bench $(BENCH)
+
+benchmarks: packages
+	@scripts/install-packages libjemalloc-dev python3
 	$(SWIFT) build -c release --package-path Benchmarks
-	Benchmarks/.build/release/fanout-bench $(BENCH)
+
+FILTER ?= .*
+
+bench-all: benchmarks
+	$(SWIFT) package --package-path Benchmarks benchmark --filter '$(FILTER)'
+
+# Every benchmark once, in a small world: their own comparisons with the reference are the test.
+bench-tiny: benchmarks
+	PUSH_BENCH=tiny $(BENCHMARKS)/FanoutBenchmarks > $(BENCHMARKS)/tiny.txt
+	$(BENCHMARKS)/fanout-bench --users 2000 --rounds 2 > $(BENCHMARKS)/tiny-bench.txt
+	$(BENCHMARKS)/fanout-kernels time --rounds 1 > $(BENCHMARKS)/tiny-kernels.txt
+	python3 -m unittest discover --quiet Benchmarks/gate
+
+QUICK ?=
+BASE ?=
+
+bench-check: benchmarks
+	@scripts/install-packages binutils valgrind git
+	python3 Benchmarks/gate/gate.py $(if $(QUICK),--quick) $(if $(BASE),--base '$(BASE)')
+
+bench-baseline: benchmarks
+	@scripts/install-packages binutils valgrind
+	python3 Benchmarks/gate/gate.py --store
 
 ENGINE := Engine|PushFanoutTests
 
@@ -91,4 +128,5 @@ format:
 	$(SWIFT) format format --in-place --recursive $(FORMATTED)
 
 clean:
-	rm -rf .build .build-thread .build-address Benchmarks/.build
+	rm -rf .build .build-thread .build-address .build-base Benchmarks/.build
+	git worktree prune

@@ -1,0 +1,329 @@
+#!/usr/bin/env python3
+"""The regression gate: fails when the engine does more than it did, and stays quiet otherwise.
+
+  allocations   allocations and allocated bytes against Benchmarks/Thresholds, both ways
+  instructions  instructions of the kernels under callgrind against Benchmarks/instructions.json,
+                both ways
+  pairs         times of the kernels against another revision, in turns
+
+An improvement fails the first two as well: it is kept by storing it (make bench-baseline), or it is
+lost without anybody noticing. Times fail only when they are worse, and stay so.
+
+Examples:
+
+  Benchmarks/gate/gate.py --quick
+  Benchmarks/gate/gate.py pairs --base v1.2.0
+  Benchmarks/gate/gate.py --store
+"""
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from statistics import median
+
+ROOT = Path(__file__).resolve().parents[2]
+BENCHMARKS = ROOT / "Benchmarks"
+THRESHOLDS = BENCHMARKS / "Thresholds"
+INSTRUCTIONS = BENCHMARKS / "instructions.json"
+RELEASE = BENCHMARKS / ".build/release"
+TARGET = "FanoutBenchmarks"
+
+# Instructions may differ by so much, either way.
+TOLERANCE = 0.02
+# A kernel is slower when the median of the ratios is above this.
+SLOWER = 1.10
+FIRST_PAIRS = 10
+MORE_PAIRS = 30
+
+
+class Failure(Exception):
+    """Something that fails the gate, in words for whoever has to do something about it."""
+
+
+def run(command, **options):
+    return subprocess.run([str(part) for part in command], check=True, text=True, **options)
+
+
+def say(text):
+    print(text, flush=True)
+
+
+def build(package, product):
+    command = ["swift", "build", "-c", "release", "--package-path", package, "--product", product]
+    done = subprocess.run([str(part) for part in command], text=True, capture_output=True)
+    if done.returncode:
+        lines = [line for line in done.stdout.splitlines() if "error:" in line]
+        raise Failure(f"{product} of {package} does not build:\n" + "\n".join(lines[:10]))
+    return Path(package) / ".build/release" / product
+
+
+# Allocations
+
+
+def chosen(what):
+    """The names of the work that a part of the gate is about."""
+    done = run([RELEASE / "fanout-kernels", "list", what], capture_output=True)
+    return done.stdout.split()
+
+
+def benchmark(*arguments):
+    """Runs the benchmarks that have limits; its status and what it printed."""
+    environment = dict(os.environ, PUSH_BENCH="gate", SWIFT_DETERMINISTIC_HASHING="1")
+    command = ["swift", "package", "--package-path", BENCHMARKS, "benchmark", "thresholds"]
+    command += [*arguments, "--no-progress", "--path", THRESHOLDS]
+    done = subprocess.run(
+        [str(part) for part in command], env=environment, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    return done.returncode, done.stdout
+
+
+def stored_thresholds():
+    pattern = re.compile(rf"{TARGET}\.(.+)\.p90\.json")
+    matches = (pattern.fullmatch(path.name) for path in sorted(THRESHOLDS.glob("*.json")))
+    return [match[1] for match in matches if match]
+
+
+def check_names(names, stored, what):
+    """Both must name the same, or something is not checked without anybody noticing."""
+    missing = sorted(set(names) - set(stored))
+    if missing:
+        raise Failure(f"{what}: nothing stored for {', '.join(missing)}; run make bench-baseline")
+    over = sorted(set(stored) - set(names))
+    if over:
+        raise Failure(f"{what}: stored but not measured: {', '.join(over)}")
+
+
+def check_allocations():
+    build(BENCHMARKS, "fanout-kernels")
+    names = chosen("allocating")
+    check_names(names, stored_thresholds(), "allocations")
+    status, output = benchmark("check", "--format", "markdown")
+    if status or "EQUAL" not in output and "WITHIN" not in output:
+        start = output.find("==========")
+        raise Failure("allocations are not what is stored:\n" + output[max(start, 0):].strip())
+    say(f"allocations: {len(names)} kinds of work allocate what is stored")
+
+
+def store_allocations():
+    shutil.rmtree(THRESHOLDS, ignore_errors=True)
+    status, output = benchmark("update")
+    if status:
+        raise Failure("allocations were not measured:\n" + output)
+    build(BENCHMARKS, "fanout-kernels")
+    check_names(chosen("allocating"), stored_thresholds(), "allocations")
+
+
+# Instructions
+
+
+def count_instructions():
+    """Instructions of one run of each kernel, by its name."""
+    program = build(BENCHMARKS, "fanout-kernels")
+    folder = BENCHMARKS / ".build/callgrind"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    # This valgrind stumbles over the debug information of this compiler.
+    stripped = folder / "fanout-kernels"
+    run(["strip", "--strip-debug", "-o", stripped, program])
+    environment = {
+        # As little as possible, as the environment is on the stack.
+        "PATH": os.environ["PATH"],
+        "SWIFT_DETERMINISTIC_HASHING": "1",
+    }
+    done = run(
+        ["valgrind", "--tool=callgrind", "--toggle-collect=fanout_kernel",
+         "--dump-after=fanout_kernel", f"--callgrind-out-file={folder}/out", stripped, "count"],
+        env=environment, capture_output=True)
+    names = [line.split()[0] for line in done.stdout.splitlines()]
+    return dict(zip(names, read_totals(folder, len(names)), strict=True))
+
+
+def read_totals(folder, count):
+    """The totals of callgrind's dumps: out.1 is what was counted up to the first one."""
+    totals = []
+    for number in range(1, count + 1):
+        text = (Path(folder) / f"out.{number}").read_text()
+        totals.append(int(re.search(r"^totals: (\d+)$", text, re.MULTILINE)[1]))
+    return totals
+
+
+def compiler():
+    return run(["swift", "--version"], capture_output=True).stdout.splitlines()[0]
+
+
+def judge_instructions(stored, counted, tolerance=TOLERANCE):
+    """What differs by more than it may, in words."""
+    check_names(counted, stored, "instructions")
+    problems = []
+    for name, count in counted.items():
+        difference = abs(count - stored[name])
+        if difference > tolerance * stored[name]:
+            word = "more" if count > stored[name] else "fewer"
+            share = difference / stored[name]
+            problems.append(
+                f"{name}: {count:,} instructions, {share:.1%} {word} than {stored[name]:,}")
+    return problems
+
+
+def check_instructions():
+    if not INSTRUCTIONS.exists():
+        raise Failure("instructions: nothing is stored; run make bench-baseline")
+    stored = json.loads(INSTRUCTIONS.read_text())
+    counted = count_instructions()
+    problems = judge_instructions(stored["instructions"], counted)
+    if problems:
+        if stored["compiler"] != compiler():
+            problems.append(f"(stored with {stored['compiler']}, counted with {compiler()})")
+        raise Failure("instructions are not what is stored:\n" + "\n".join(problems))
+    say(f"instructions: {len(counted)} kernels within {TOLERANCE:.0%} of what is stored")
+
+
+def store_instructions():
+    stored = {"compiler": compiler(), "instructions": count_instructions()}
+    INSTRUCTIONS.write_text(json.dumps(stored, indent=2) + "\n")
+
+
+# Pairs
+
+
+def git(*arguments):
+    return run(["git", "-C", ROOT, *arguments], capture_output=True).stdout.strip()
+
+
+def find_base(wanted):
+    """The revision to compare with: the one that is named, or where this branch left main."""
+    if wanted:
+        return git("rev-parse", "--verify", f"{wanted}^{{commit}}")
+    for main in ("origin/main", "origin/master", "main", "master"):
+        try:
+            base = git("merge-base", "HEAD", main)
+            break
+        except subprocess.CalledProcessError:
+            continue
+    else:
+        raise Failure("pairs: there is no main to compare with; name a revision with BASE=")
+    if base == git("rev-parse", "HEAD") and not git("status", "--porcelain"):
+        say("pairs: nothing has changed since main; comparing with the revision before")
+        base = git("rev-parse", "HEAD^")
+    return base
+
+
+def build_base(base):
+    """The kernels with the library of another revision.
+
+    They are measured by the benchmarks of this one, so that a change of a benchmark is not taken for
+    a change of the engine; where those do not fit its library any more, by its own.
+    """
+    folder = ROOT / ".build-base"
+    subprocess.run(
+        ["git", "-C", str(ROOT), "worktree", "remove", "--force", str(folder)],
+        capture_output=True)
+    shutil.rmtree(folder, ignore_errors=True)
+    git("worktree", "prune")
+    git("worktree", "add", "--detach", folder, base)
+    theirs = folder / "Benchmarks"
+    ours = shutil.ignore_patterns(".build*")
+    if theirs.exists():
+        theirs.rename(folder / "Benchmarks.own")
+    shutil.copytree(BENCHMARKS, theirs, ignore=ours)
+    try:
+        return build(theirs, "fanout-kernels")
+    except Failure as first:
+        say(f"pairs: today's benchmarks do not build with {base[:10]}, its own are taken")
+        shutil.rmtree(theirs)
+        if not (folder / "Benchmarks.own").exists():
+            raise Failure(f"pairs: {base[:10]} has no benchmarks to compare with") from first
+        (folder / "Benchmarks.own").rename(theirs)
+        return build(theirs, "fanout-kernels")
+
+
+def times(program, names):
+    command = [program, "time", "--rounds", "5"] + (["--only", *names] if names else [])
+    done = run(command, capture_output=True)
+    return {name: float(time) for name, time in map(str.split, done.stdout.splitlines())}
+
+
+def ratios(base, change, pairs, names=()):
+    """The ratios of change to base, pair by pair, for each kernel that both have."""
+    found = {}
+    for number in range(pairs):
+        # Who goes first takes turns, too.
+        if number % 2:
+            after, before = times(change, names), times(base, names)
+        else:
+            before, after = times(base, names), times(change, names)
+        for name in before.keys() & after.keys():
+            found.setdefault(name, []).append(after[name] / before[name])
+    return found
+
+
+def slower(found, limit=SLOWER):
+    return sorted(name for name, each in found.items() if median(each) > limit)
+
+
+def check_pairs(wanted):
+    base = find_base(wanted)
+    before = build_base(base)
+    after = build(BENCHMARKS, "fanout-kernels")
+    found = ratios(before, after, FIRST_PAIRS)
+    if not found:
+        raise Failure(f"pairs: {base[:10]} and this revision have no kernel in common")
+    for name in sorted(found):
+        each = sorted(found[name])
+        say(f"pairs: {name:28} {median(each):.3f}  ({each[0]:.3f}...{each[-1]:.3f})")
+    suspects = slower(found)
+    if suspects:
+        say(f"pairs: {MORE_PAIRS} more pairs for {', '.join(suspects)}")
+        found = ratios(before, after, MORE_PAIRS, suspects)
+        problems = [
+            f"{name}: {median(found[name]):.2f} times as long as at {base[:10]}"
+            for name in slower(found)]
+        if problems:
+            raise Failure("slower, and it stays so:\n" + "\n".join(problems))
+    say(f"pairs: no kernel takes more than {SLOWER:.2f} times as long as at {base[:10]}")
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "parts", nargs="*", metavar="part", help="allocations, instructions, pairs (default: all)")
+    parser.add_argument("--quick", action="store_true", help="allocations and instructions")
+    parser.add_argument("--base", default="", help="the revision for pairs (default: where the "
+                        "branch left main)")
+    parser.add_argument("--store", action="store_true", help="store what is measured now")
+    arguments = parser.parse_args()
+    known = ["allocations", "instructions", "pairs"]
+    unknown = set(arguments.parts) - set(known)
+    if unknown:
+        parser.error(f"there is no part {', '.join(sorted(unknown))}")
+    parts = arguments.parts or known[:2 if arguments.quick or arguments.store else 3]
+    work = {
+        "allocations": store_allocations if arguments.store else check_allocations,
+        "instructions": store_instructions if arguments.store else check_instructions,
+        "pairs": lambda: check_pairs(arguments.base),
+    }
+    failed = False
+    for part in parts:
+        start = time.monotonic()
+        try:
+            work[part]()
+        except Failure as failure:
+            failed = True
+            print(f"FAILED {failure}", file=sys.stderr)
+        except subprocess.CalledProcessError as error:
+            failed = True
+            command = " ".join(map(str, error.cmd))
+            print(f"FAILED {part}: {command}: {error.stderr or error}", file=sys.stderr)
+        say(f"{part}: {time.monotonic() - start:.0f} s")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
