@@ -7,8 +7,9 @@ from contestants import CONTESTANTS
 from workers import PeerError
 
 # The engine's like of a contestant, by threads: the first message after windows have turned, a
-# reason for every member.
+# reason for every member. And the next message, for which one thread is enough.
 LIKE = {1: "packed-cold", 2: "packed-cold-2-threads"}
+LIKE_WARM = "packed-warm"
 
 
 def measure(program, users, cases):
@@ -57,5 +58,7 @@ def set_ratios(rows, own):
     figures = {row["contestant"]: row["nsPerDecision"] for row in own}
     threads = {contestant.name: contestant.threads for contestant in CONTESTANTS}
     for row in rows:
-        figure = figures.get(LIKE[threads[row["contestant"]]], figures.get(LIKE[1]))
-        row["ratioToEngine"] = row["nsPerDecision"] / figure if figure else None
+        cold = figures.get(LIKE[threads[row["contestant"]]], figures.get(LIKE[1]))
+        warm = figures.get(LIKE_WARM)
+        row["ratioToEngine"] = row["nsPerDecision"] / cold if cold else None
+        row["ratioToEngineWarm"] = row["nsPerDecisionWarm"] / warm if warm else None

@@ -23,6 +23,8 @@ examples:
 
 WORLD is a folder that "fanout-bench export --folder WORLD" has written. Each contestant must
 reach the counts in it before a case is timed; otherwise the run ends without figures, status 1.
+In the table, the first figure is a decision with cold caches, against the engine's packed-cold,
+the second the same message again, against packed-warm.
 """
 
 
@@ -88,8 +90,8 @@ def measure_case(workers, case, kind, members, rounds):
     rows = []
     for worker in workers:
         contestant = worker.contestant
-        turns = seconds[contestant.name]
-        middle = statistics.median(turns)
+        cold, warm = zip(*seconds[contestant.name], strict=True)
+        middle = statistics.median(cold)
         rows.append(
             {
                 "suite": "peers",
@@ -97,10 +99,12 @@ def measure_case(workers, case, kind, members, rounds):
                 "contestant": contestant.name,
                 "members": members,
                 "nsPerDecision": middle / members * 1e9,
-                "spread": (max(turns) - min(turns)) / middle,
+                "spread": (max(cold) - min(cold)) / middle,
                 "ratioToReference": None,
                 "ratioToEngine": None,
                 "leavesOut": contestant.leaves_out,
+                "nsPerDecisionWarm": statistics.median(warm) / members * 1e9,
+                "ratioToEngineWarm": None,
             }
         )
     return rows
@@ -138,13 +142,22 @@ def measure_engine(options, world, cases):
 
 
 def print_table(rows):
-    print(f"{'case':<16}{'contestant':<32}{'ns a decision':>14}{'spread':>8}{'engine x':>10}")
+    print(
+        f"{'case':<16}{'contestant':<32}{'ns a decision':>14}{'spread':>8}{'engine x':>10}"
+        f"{'warm':>12}{'engine x':>10}"
+    )
     for row in rows:
-        ratio = row["ratioToEngine"]
-        print(
+        line = (
             f"{row['case']:<16}{row['contestant']:<32}{row['nsPerDecision']:>14.3f}"
-            f"{row['spread'] * 100:>6.0f} %" + (f"{ratio:>10.2f}" if ratio else "")
+            f"{row['spread'] * 100:>6.0f} %{_ratio(row['ratioToEngine'])}"
         )
+        if "nsPerDecisionWarm" in row:
+            line += f"{row['nsPerDecisionWarm']:>12.3f}{_ratio(row['ratioToEngineWarm'])}"
+        print(line.rstrip())
+
+
+def _ratio(ratio):
+    return f"{ratio:>10.2f}" if ratio else " " * 10
 
 
 def run(options):

@@ -161,6 +161,7 @@ class Program(WorldTest):
     ENGINE = """#!/bin/sh
 for case in 60 60-user; do
 echo '{"suite":"decide","case":"'$case'","contestant":"packed-cold","nsPerDecision":2.0}'
+echo '{"suite":"decide","case":"'$case'","contestant":"packed-warm","nsPerDecision":0.5}'
 done
 """
 
@@ -183,11 +184,12 @@ done
         names = {contestant.name for contestant in CONTESTANTS}
         for case in ("60", "60-user"):
             rows = {row["contestant"]: row for row in document["rows"] if row["case"] == case}
-            self.assertEqual(rows.keys(), names | {"packed-cold"})
+            self.assertEqual(rows.keys(), names | {"packed-cold", "packed-warm"})
             self.assertEqual(rows["packed-cold"]["runs"], [2.0, 2.0])
             for name in names:
                 row = rows[name]
                 self.assertAlmostEqual(row["ratioToEngine"], row["nsPerDecision"] / 2)
+                self.assertAlmostEqual(row["ratioToEngineWarm"], row["nsPerDecisionWarm"] * 2)
                 self.assertTrue(row["leavesOut"])
 
     def test_a_wrong_count_stops_the_run(self):

@@ -2,14 +2,19 @@
 import math
 import multiprocessing
 import os
+import statistics
 import time
 import traceback
 
+import numpy as np
+
 from world import World, pushes_of
 
-# A turn of a fast contestant is a repetition, so that the clock's steps do not matter.
+# A fast contestant decides more than once in a turn.
 TURN_SECONDS = 0.05
-MOST_REPETITIONS = 500
+MOST_COLD, MOST_WARM = 10, 500
+# More than the processor's caches hold.
+SWEPT_BYTES = 128 << 20
 
 
 class PeerError(Exception):
@@ -23,6 +28,7 @@ class Rounds:
         self.contestant = contestant
         self.world = World(folder)
         self.peer = contestant.make(self.world)
+        self._swept = np.zeros(SWEPT_BYTES // 8, np.int64)
 
     def prepare(self, case):
         self.group = self.world.group(case)
@@ -33,20 +39,27 @@ class Rounds:
         self.message = self.world.message(self.group, kind)
         self.peer.ready(self.message)
         self._check(self.peer.decide(self.message))
-        start = time.perf_counter()
-        self.peer.decide(self.message)
-        taken = time.perf_counter() - start
-        self.repetitions = min(MOST_REPETITIONS, math.ceil(TURN_SECONDS / taken))
+        self.repetitions = math.ceil(TURN_SECONDS / self._seconds(1)[0])
 
     def turn(self):
-        """Seconds a message; what was decided last is checked again, off the clock."""
+        """Seconds a message, with cold and with warm caches.
+
+        What was decided last is counted again, off the clock.
+        """
+        cold = []
+        for _ in range(min(self.repetitions, MOST_COLD)):
+            self._swept += 1
+            cold.append(self._seconds(1)[0])
+        warm, decided = self._seconds(min(self.repetitions, MOST_WARM))
+        self._check(decided)
+        return statistics.mean(cold), warm
+
+    def _seconds(self, repetitions):
         decided = None
         start = time.perf_counter()
-        for _ in range(self.repetitions):
+        for _ in range(repetitions):
             decided = self.peer.decide(self.message)
-        taken = time.perf_counter() - start
-        self._check(decided)
-        return taken / self.repetitions
+        return (time.perf_counter() - start) / repetitions, decided
 
     def _check(self, decided):
         expected = self.group.counts[self.message.kind]
