@@ -26,6 +26,7 @@ help:
 	@echo "make bench  the engine against the reference and a plain loop; BENCH=--quick is the default"
 	@echo "make bench-all    every benchmark; FILTER='decide-cold.*' for some"
 	@echo "make bench-check  what may not get worse; QUICK=1 without times, BASE=revision to compare with"
+	@echo "make bench-peers  other tools on the same world; PEERS='--rounds 3'; USERS=1000000 SIZES='500 100000'"
 	@echo "make bench-baseline  stores what bench-check compares with"
 	@echo "make sanitize   the engine's tests under the thread and the address sanitizer"
 	@echo "make docs   the library's documentation as a web site: $(DOCS)"
@@ -89,6 +90,13 @@ bench-tiny: benchmarks
 	$(BENCHMARKS)/fanout-bench --users 2000 --rounds 2 > $(BENCHMARKS)/tiny-bench.txt
 	$(BENCHMARKS)/fanout-kernels time --rounds 1 > $(BENCHMARKS)/tiny-kernels.txt
 	python3 -m unittest discover --quiet Benchmarks/gate
+
+# What DuckDB, Polars, NumPy and Synapse take for the same decisions; `PEERS=--test` compares answers.
+PEERS ?=
+
+bench-peers: packages
+	$(SWIFT) build -c release --package-path Benchmarks --product fanout-bench
+	Benchmarks/peers/run $(PEERS)
 
 QUICK ?=
 BASE ?=
