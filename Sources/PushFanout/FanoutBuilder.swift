@@ -191,20 +191,9 @@ extension TableWriter {
   /// Puts memberships, which are listed in any order, to their conversations, sorted by user; of
   /// several of one user the last counts.
   func placeMembers(_ conversations: [UInt32], _ users: [UInt32], _ bytes: [UInt8]) {
-    var starts = [UInt32](repeating: 0, count: tables.conversations.count + 1)
-    for conversation in conversations { starts[Int(conversation) + 1] += 1 }
-    for place in starts.indices.dropFirst() { starts[place] += starts[place - 1] }
-    tables.memberUsers.grow(to: users.count, repeating: 0, store)
-    tables.memberBytes.grow(to: users.count, repeating: 0, store)
-    var next = starts
-    for index in users.indices {
-      let place = Int(next[Int(conversations[index])])
-      next[Int(conversations[index])] += 1
-      tables.memberUsers.set(place, users[index], store)
-      tables.memberBytes.set(place, bytes[index], store)
-    }
+    let ends = Self.placeMembers(conversations, users, bytes, &tables, store)
     for conversation in 0..<tables.conversations.count {
-      let range = Int(starts[conversation])..<Int(starts[conversation + 1])
+      let range = (conversation == 0 ? 0 : Int(ends[conversation - 1]))..<Int(ends[conversation])
       guard !range.isEmpty else { continue }
       var row = tables.conversations[conversation]
       row.start = UInt32(range.lowerBound)
@@ -213,6 +202,29 @@ extension TableWriter {
       row.hasSpecials = hasSpecials(range)
       tables.conversations.set(conversation, row, store)
     }
+  }
+
+  /// Puts memberships to their conversations in the order in which they came.
+  ///
+  /// - Returns: where the members of each conversation end.
+  private static func placeMembers(
+    _ conversations: [UInt32], _ users: [UInt32], _ bytes: [UInt8], _ tables: inout Tables,
+    _ store: PageStore
+  ) -> [UInt32] {
+    var starts = [UInt32](repeating: 0, count: tables.conversations.count + 1)
+    for conversation in conversations { starts[Int(conversation) + 1] += 1 }
+    for place in starts.indices.dropFirst() { starts[place] += starts[place - 1] }
+    tables.memberUsers.grow(to: users.count, repeating: 0, store)
+    tables.memberBytes.grow(to: users.count, repeating: 0, store)
+    // A start moves on with each member, and ends up at the end.
+    for index in users.indices {
+      let conversation = Int(conversations[index])
+      let place = Int(starts[conversation])
+      starts[conversation] += 1
+      tables.memberUsers.set(place, users[index], store)
+      tables.memberBytes.set(place, bytes[index], store)
+    }
+    return starts
   }
 
   private func hasSpecials(_ range: Range<Int>) -> Bool {

@@ -141,7 +141,13 @@
   /// - Complexity: O(1): at most a page, a node and the root are copied.
   mutating func set(_ place: Int, _ element: Element, _ store: PageStore) {
     assert(0 <= place && place < count)
-    unsafe ownPage(at: place, store)[place & Self.mask] = element
+    // The node and the root of a page of the update's own are its own, too.
+    let page = unsafe page(at: place)
+    if unsafe store.isOwn(UnsafeMutableRawPointer(page)) {
+      unsafe page[place & Self.mask] = element
+    } else {
+      unsafe ownPage(at: place, store)[place & Self.mask] = element
+    }
   }
 
   /// The page of a place, made the update's own.

@@ -2,6 +2,9 @@ internal import PushRules
 internal import QuietTime
 
 /// Changes tables and the moment with them, for one writer.
+///
+/// What runs for each record of a file takes the tables as `inout`: each use of a class's property is
+/// checked while it runs, and there would be ten a record.
 @safe final class TableWriter {
   var tables: Tables
   var moment = Moment()
@@ -48,25 +51,34 @@ internal import QuietTime
 
   /// The place of a user id, which it has from now on.
   func intern(user id: Identifier) throws(FanoutError) -> UInt32 {
+    try Self.intern(user: id, &tables, store, limit)
+  }
+
+  private static func intern(
+    user id: Identifier, _ tables: inout Tables, _ store: PageStore, _ limit: Int
+  ) throws(FanoutError) -> UInt32 {
     if let place = tables.userIDs.place(of: id) { return place }
     if id.isEmpty { throw .emptyID }
     guard tables.userIDs.count < limit else { throw .tooMany("users") }
     let place = tables.userIDs.insert(id, store)
-    addUserRow()
-    return place
-  }
-
-  private func addUserRow() {
     tables.words.append(UserWord(), store)
     tables.schedules.append(0, store)
     if tables.deviceLists.count > 0 { tables.deviceLists.append(0, store) }
+    return place
   }
 
   /// Replaces the whole settings of a user.
   func setUser(_ user: UInt32, _ settings: UserSettings) throws(FanoutError) {
+    try Self.setUser(user, settings, &tables, store)
+    try setDevices(settings.devices, of: user)
+  }
+
+  private static func setUser(
+    _ user: UInt32, _ settings: UserSettings, _ tables: inout Tables, _ store: PageStore
+  ) throws(FanoutError) {
     let schedule = Schedule(quietHours: settings.quietHours, timeZone: settings.timeZone)
     guard let schedulePlace = tables.scheduleTable.insert(schedule) else {
-      throw .unknownTimeZone(unknownZone(of: schedule))
+      throw .unknownTimeZone(unknownZone(of: schedule, tables.app))
     }
     let word = UserWord(settings)
     if tables.words[Int(user)] != word { tables.words.set(Int(user), word, store) }
@@ -76,19 +88,24 @@ internal import QuietTime
     if word.hasMute {
       tables.userMutes.set(UInt64(user), settings.mutedUntil.milliseconds, store)
     }
-    try setDevices(settings.devices, of: user)
   }
 
-  private func unknownZone(of schedule: Schedule) -> String {
+  private static func unknownZone(of schedule: Schedule, _ app: AppSettings) -> String {
     if case .span(let span) = schedule.quietHours, let zone = span.timeZone,
       ZoneTable(named: zone) == nil
     {
       return zone
     }
-    return schedule.timeZone ?? tables.app.timeZone
+    return schedule.timeZone ?? app.timeZone
   }
 
   private func setDevices(_ devices: [Device]?, of user: UInt32) throws(FanoutError) {
+    try Self.setDevices(devices, of: user, &tables, store, limit)
+  }
+
+  private static func setDevices(
+    _ devices: [Device]?, of user: UInt32, _ tables: inout Tables, _ store: PageStore, _ limit: Int
+  ) throws(FanoutError) {
     guard let devices else {
       if tables.hasOwnDevices(user) { tables.deviceLists.set(Int(user), 0, store) }
       return
@@ -99,7 +116,7 @@ internal import QuietTime
     if devices.isEmpty { return tables.deviceLists.set(Int(user), 1, store) }
     var before = 0
     tables.forEachDevice(of: user) { _ in before += 1 }
-    let records = try records(devices)
+    let records = try records(devices, &tables, store, limit)
     if before == records.count {
       let first = Int(tables.deviceLists[Int(user)]) - 2
       for (offset, record) in records.enumerated() {
@@ -113,8 +130,11 @@ internal import QuietTime
     tables.deviceLists.set(Int(user), first, store)
   }
 
-  private func records(_ devices: [Device]) throws(FanoutError) -> [DeviceRecord] {
+  private static func records(
+    _ devices: [Device], _ tables: inout Tables, _ store: PageStore, _ limit: Int
+  ) throws(FanoutError) -> [DeviceRecord] {
     var records: [DeviceRecord] = []
+    records.reserveCapacity(devices.count)
     for (offset, device) in devices.enumerated() {
       guard tables.deviceNames.count + 1 < limit else { throw .tooMany("device ids") }
       let id = tables.deviceNames.insert(device.id, store)
@@ -133,6 +153,12 @@ internal import QuietTime
 
   /// The place of a conversation's id, which it has from now on; at first a group of nobody.
   func intern(conversation id: Identifier) throws(FanoutError) -> UInt32 {
+    try Self.intern(conversation: id, &tables, store, limit)
+  }
+
+  private static func intern(
+    conversation id: Identifier, _ tables: inout Tables, _ store: PageStore, _ limit: Int
+  ) throws(FanoutError) -> UInt32 {
     if let place = tables.conversationIDs.place(of: id) { return place }
     if id.isEmpty { throw .emptyID }
     guard tables.conversationIDs.count < limit else { throw .tooMany("conversations") }
@@ -191,6 +217,12 @@ internal import QuietTime
 
   /// Keeps what does not fit a member's byte.
   func setBeside(_ key: UInt64, _ member: MemberSettings) {
+    Self.setBeside(key, member, &tables, store)
+  }
+
+  private static func setBeside(
+    _ key: UInt64, _ member: MemberSettings, _ tables: inout Tables, _ store: PageStore
+  ) {
     if member.mutedUntil > .zero {
       tables.memberMutes.set(key, member.mutedUntil.milliseconds, store)
     }
