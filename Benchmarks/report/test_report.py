@@ -1,0 +1,231 @@
+"""What a report computes and where it writes it: python3 -m unittest discover Benchmarks/report"""
+import contextlib
+import io
+import json
+import tempfile
+import unittest
+from pathlib import Path
+
+import figures
+import index
+import measure
+import readme
+import replay
+import texts
+
+MACHINE = {
+    "cpu": "Some CPU", "cores": 2, "secondCore": 1.9, "system": "Debian", "compiler": "Swift 6 (x)",
+    "commit": "abc1234", "timeZoneData": "2025b",
+}
+
+
+def row(case, contestant, nanoseconds, suite="decide", **more):
+    return {
+        "suite": suite, "case": case, "contestant": contestant,
+        "members": int(case.split("-")[0]), "nsPerDecision": nanoseconds, "spread": 0.1,
+        "ratioToReference": None, "ratioToLimit": None, **more}
+
+
+def peer(case, contestant, cold, over_engine, warm=50.0, over_warm=9.0):
+    return row(case, contestant, cold, "peers", ratioToEngine=over_engine,
+               nsPerDecisionWarm=warm, ratioToEngineWarm=over_warm, leavesOut="ids")
+
+
+def engine(case, scalar, cold, warm, **more):
+    figures_ = {"reference": 600.0, "scalar": scalar, "packed-cold": cold, "packed-warm": warm,
+                "packed-warm-counts": warm / 2, "limit": 0.5, **more}
+    return [row(case, name, figure) for name, figure in figures_.items()]
+
+
+def document():
+    rows = [
+        *engine("5", 90.0, 100.0, 80.0),
+        *engine("50", 60.0, 40.0, 20.0),
+        *engine("100000", 50.0, 5.0, 0.04, **{"packed-cold-2-threads": 4.9}),
+        {**row("5", "packed", 2.5, "turn"), "case": "windows", "members": 1_000_000},
+        row("100000", "packed-cold", 5.0, "peers"),
+        peer("100000", "duckdb-join", 500.0, 100.0),
+        peer("100000", "duckdb-join-2-threads", 400.0, 80.0),
+        peer("100000", "numpy-resolved", 6.0, 1.2, warm=2.5),
+        peer("5000", "synapse", 1500.0, 300.0),
+    ]
+    memory = {"users": 1_000_000, "memberships": 10, "conversations": 2, "bytesAUser": 9.5,
+              "bytesAMembership": 6, "bytesAnID": 22, "totalBytes": 31_500_000}
+    return {"suite": "decide", "quick": False, "date": "2026-01-31", "commit": "abc1234",
+            "made": "make report SUITE=decide", "machine": MACHINE, "commands": ["fanout-bench"],
+            "users": 1_000_000, "rounds": 9, "memory": memory,
+            "peersMachine": {"cpu": "Some CPU", "cores": 2, "duckdb": "2.0.0"}, "rows": rows}
+
+
+class Numbers(unittest.TestCase):
+    def test_digits_that_mean_something(self):
+        values = [1396.4, 99.96, 12.72, 9.996, 1.238, 0.996, 0.96, 0.74, 0.0414, 0.00144, 0, None]
+        self.assertEqual(
+            [figures.number(value) for value in values],
+            ["1,396", "100", "12.7", "10.0", "1.24", "1.00", "0.96", "0.74", "0.041", "0.0014", "0",
+             "–"])
+
+    def test_ratios_near_one_have_two_places(self):
+        values = [450.2, 9.96, 3.31, 1.22, 0.95]
+        self.assertEqual(
+            [figures.ratio(value) for value in values], ["450×", "10×", "3.3×", "1.22×", "0.95×"])
+
+
+class Losing(unittest.TestCase):
+    def test_each_sentence_comes_from_the_rows(self):
+        self.assertEqual(figures.losing(document()["rows"]), [
+            "The plain loop is faster than `packed-cold`, by its share of the engine's time, at "
+            "5 members (0.90×).",
+            "The engine is less than twice as fast as the plain loop at 50 members (1.50×).",
+            "A second thread gains less than 1.2× at 100,000 members (1.02×).",
+            "No peer is faster than the engine, both cold on as many threads.",
+            "Peers that come within twice its time, cold: `numpy-resolved` at 100,000 members "
+            "(1.20×).",
+            "Peers whose repeated decision takes less than the engine's first message, by their "
+            "share of its time: `numpy-resolved` at 100,000 members (0.50×).",
+        ])
+
+    def test_exactly_twice_is_not_within_twice(self):
+        rows = [*engine("5", 20.0, 10.0, 5.0), peer("5", "numpy", 20.0, 2.0)]
+        self.assertEqual(figures.losing(rows), [
+            "The plain loop is nowhere faster than the engine's first message.",
+            "No peer is faster than the engine, both cold on as many threads.",
+            "No other peer comes within twice its time, cold.",
+        ])
+
+    def test_a_faster_peer_is_named_with_its_kind(self):
+        rows = [peer("5-user", "numpy", 9.0, 0.9, over_warm=1.5)]
+        text = " ".join(figures.losing(rows))
+        self.assertIn("by their share of its time: `numpy` at 5 members, `user` (0.90×).", text)
+        self.assertIn("within twice its time, warm: `numpy` at 5 members, `user` (1.50×).", text)
+
+    def test_without_peers_nothing_is_said_of_them(self):
+        rows = engine("5", 20.0, 10.0, 5.0)
+        self.assertEqual(figures.losing(rows)[-1], "No peer was measured.")
+
+    def test_a_replay_that_loading_decides(self):
+        rows = [{"case": "day", "contestant": name, "seconds": seconds} for name, seconds in
+                (("packed-1-thread", 1.0), ("packed-2-threads", 0.5), ("reference", 1.5))]
+        self.assertEqual(figures.replay_losing(rows), [
+            "The reference takes less than twice the time of the engine on one thread for day "
+            "(1.50×)."])
+
+
+class Index(unittest.TestCase):
+    def add(self, text, file="2026-01-31-decide.md", decided=None, commit="abc"):
+        return index.with_report(text, file, file[:10], file[11:-3], "cost", commit, decided)
+
+    def test_a_report_replaces_its_row_and_keeps_its_sentence(self):
+        text = self.add("", decided="Keep | the table.")
+        text = self.add(text, commit="def")
+        self.assertEqual(text, index.HEADER + (
+            "| [2026-01-31](2026-01-31-decide.md) | decide | cost | `def` | Keep \\| the table. |\n"
+        ))
+        self.assertIn("| Drop it. |", self.add(text, decided="Drop it."))
+
+    def test_newest_first_and_nothing_decided(self):
+        text = self.add(self.add(""), "2026-02-01-replay.md")
+        lines = text.removeprefix(index.HEADER).splitlines()
+        self.assertTrue(lines[0].startswith("| [2026-02-01](2026-02-01-replay.md)"))
+        self.assertTrue(lines[1].endswith("| — |"))
+        self.assertEqual(len(lines), 2)
+
+
+class Readme(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = Path(folder.name)
+        self.readme = self.root / "README.md"
+        (self.root / "reports").mkdir()
+        self.store(document())
+        self.readme.write_text(f"before\n\n{readme.BEGIN}\nold\n{readme.END}\n\nafter\n")
+
+    def store(self, contents, name="2026-01-31-decide"):
+        (self.root / f"reports/{name}.json").write_text(json.dumps(contents))
+
+    def run_readme(self, *arguments):
+        errors = io.StringIO()
+        with contextlib.redirect_stderr(errors):
+            status = readme.main(list(arguments), self.root)
+        return status, errors.getvalue()
+
+    def test_the_table_is_that_of_the_report(self):
+        self.assertEqual(self.run_readme(), (0, ""))
+        text = self.readme.read_text()
+        self.assertTrue(text.startswith(f"before\n\n{readme.BEGIN}\nSome CPU, 2 cores, Debian"))
+        self.assertTrue(text.endswith(f"{readme.END}\n\nafter\n"))
+        self.assertIn("| 5 | 600 | 90.0 | 100 | 80.0 | 6.0× | 0.90× |\n", text)
+        self.assertIn("| 100,000 | 600 | 50.0 | 5.00 | 0.040 | 120× | 10× |\n", text)
+        self.assertIn("On two threads 100,000 members take 4.90 ns", text)
+        self.assertIn("turn takes 2.50 ms", text)
+        self.assertIn("`numpy-resolved` 6.00, `duckdb-join` 400, `synapse` 1,500 (at 5,000)", text)
+        self.assertIn("a plain loop is faster than a first message to 5 members (0.90×)", text)
+        self.assertIn("(reports/2026-01-31-decide.md)", text)
+        self.assertEqual(self.run_readme("--check"), (0, ""))
+
+    def test_check_fails_on_a_changed_figure_and_changes_nothing(self):
+        self.run_readme()
+        changed = self.readme.read_text().replace("| 90.0 |", "| 91.0 |")
+        self.readme.write_text(changed)
+        status, errors = self.run_readme("--check")
+        self.assertEqual(status, 1)
+        self.assertIn("not those of reports/2026-01-31-decide.json", errors)
+        self.assertIn("README.md: | 5 | 600 | 91.0 |", errors)
+        self.assertEqual(self.readme.read_text(), changed)
+
+    def test_a_later_report_counts_and_a_quick_one_does_not(self):
+        self.run_readme()
+        self.store(document(), "2026-03-01-decide-quick")
+        self.store(document(), "2026-03-01-scaling")
+        self.assertEqual(self.run_readme("--check")[0], 0)
+        self.store(document(), "2026-02-28-decide")
+        self.assertEqual(self.run_readme("--check")[0], 1)
+
+    def test_check_fails_without_a_report_or_without_the_comments(self):
+        self.readme.write_text("nothing")
+        self.assertIn("has no lines", self.run_readme("--check")[1])
+        (self.root / "reports/2026-01-31-decide.json").unlink()
+        status, errors = self.run_readme("--check")
+        self.assertEqual(status, 1)
+        self.assertIn("make report SUITE=decide writes one", errors)
+
+
+class Measuring(unittest.TestCase):
+    def test_the_numbers_of_users(self):
+        self.assertEqual(measure.steps(False, None), list(measure.USER_STEPS))
+        self.assertEqual(measure.steps(False, 2_000_000), [100_000, 300_000, 1_000_000, 2_000_000])
+        self.assertEqual(measure.steps(True, 1_000), [1_000])
+
+    def test_the_last_line_of_evaluate(self):
+        text = (
+            "a warning\n"
+            "1671 messages, 99275 decisions, 38017 pushes, 0.041 s, 6228152 decisions/s\n")
+        self.assertEqual(replay.last_line(text), (1671, 99275, 38017, 0.041, 6228152))
+        with self.assertRaises(replay.ReplayError):
+            replay.last_line("push-fanout: no such file")
+
+    def test_slices_of_the_project_come_first_and_once(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("data/a", "more/small/a", "more/small/b"):
+                path = Path(folder) / f"{name}.messages.csv.gz"
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.touch()
+            found = replay.slices(folder, Path(folder) / "more")
+            called = {name: where for name, (_, where) in found.items()}
+            self.assertEqual(called, {"a": "data", "b": "$PUSH_DATA/small"})
+
+
+class Text(unittest.TestCase):
+    def test_a_report_says_where_its_figures_come_from(self):
+        text = texts.report(document(), "2026-01-31-decide", [("cold.svg", "Cost")])
+        self.assertTrue(text.startswith("# Deciding one message, by group size: 2026-01-31\n"))
+        self.assertIn("![Cost](2026-01-31-decide/cold.svg)", text)
+        self.assertIn("| decide | 5 | `scalar` | 90.0 | 10 % | – | – |", text)
+        for part in ("Machine: Some CPU", "Commit: `abc1234`", "time-zone data 2025b",
+                     "Date: 2026-01-31", "Command: `make report SUITE=decide`", "duckdb 2.0.0"):
+            self.assertIn(part, text)
+
+
+if __name__ == "__main__":
+    unittest.main()
