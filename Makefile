@@ -27,6 +27,9 @@ help:
 	@echo "make bench-all    every benchmark; FILTER='decide-cold.*' for some"
 	@echo "make bench-check  what may not get worse; QUICK=1 without times, BASE=revision to compare with"
 	@echo "make bench-peers  other tools on the same world; PEERS='--rounds 3'; USERS=1000000 SIZES='500 100000'"
+	@echo "make report  measures and writes reports/ and README.md's figures: SUITE=decide, scaling or replay,"
+	@echo "             USERS=1000000, PUSH_DATA=folder, DATE=2026-01-31, DECIDED='what followed', QUICK=1 for a try;"
+	@echo "             FROM=reports/DATE-SUITE.json measures nothing and writes text and charts again"
 	@echo "make bench-baseline  stores what bench-check compares with"
 	@echo "make sanitize   the engine's tests under the thread and the address sanitizer"
 	@echo "make docs   the library's documentation as a web site: $(DOCS)"
@@ -90,6 +93,8 @@ bench-tiny: benchmarks
 	$(BENCHMARKS)/fanout-bench --users 2000 --rounds 2 > $(BENCHMARKS)/tiny-bench.txt
 	$(BENCHMARKS)/fanout-kernels time --rounds 1 > $(BENCHMARKS)/tiny-kernels.txt
 	python3 -m unittest discover --quiet Benchmarks/gate
+	python3 -m unittest discover --quiet Benchmarks/report
+	python3 Benchmarks/report/readme.py --check
 
 # What DuckDB, Polars, NumPy and Synapse take for the same decisions; `PEERS=--test` compares answers.
 PEERS ?=
@@ -97,6 +102,20 @@ PEERS ?=
 bench-peers: packages
 	$(SWIFT) build -c release --package-path Benchmarks --product fanout-bench
 	Benchmarks/peers/run $(PEERS)
+
+SUITE ?= all
+USERS ?=
+PUSH_DATA ?=
+DATE ?=
+FROM ?=
+# A sentence goes through the environment, so that it may hold quotes.
+export DECIDED ?=
+
+report: build
+	@python=$$(Benchmarks/peers/environment) && "$$python" Benchmarks/report/report.py --suite '$(SUITE)' \
+	  $(if $(QUICK),--quick) $(if $(USERS),--users '$(USERS)') $(if $(DATE),--date '$(DATE)') \
+	  $(if $(PUSH_DATA),--push-data '$(PUSH_DATA)') $(if $(FROM),--from '$(FROM)') \
+	  --decided "$$DECIDED"
 
 QUICK ?=
 BASE ?=
