@@ -14,6 +14,30 @@ public struct Schedule: Hashable, Sendable {
   }
 }
 
+/// Where the schedules that were inserted last are in a ``ScheduleTable``; guesses, which it checks.
+///
+/// Not part of the table, so that a version of that is not copied for a guess.
+public struct RecentSchedules: Sendable {
+  fileprivate var places = [UInt32](repeating: 0, count: 1 << 10)
+
+  public init() {}
+
+  /// A slot, mostly another for another schedule.
+  fileprivate static func slot(of schedule: Schedule) -> Int {
+    var number =
+      switch schedule.quietHours {
+      case .interval(let interval): Int(interval.startMinute) &* 1440 &+ Int(interval.endMinute)
+      case .span(let span): Int(span.startSecond) &* 1440 &+ Int(span.spanMinutes)
+      case nil: 0
+      }
+    if let zone = schedule.timeZone {
+      // Zones of one continent differ behind their first letters.
+      for byte in zone.utf8.suffix(6) { number = number &* 31 &+ Int(byte) }
+    }
+    return (number &* 0x9E37_79B9) >> 16 & 1023
+  }
+}
+
 /// The distinct schedules of all users, and what each means under the app's options.
 ///
 /// - Limit: 2^32 - 1 schedules.
@@ -31,9 +55,6 @@ public struct ScheduleTable: Sendable {
   private var meanings = [Quiet(level: .blocked, window: nil)]
   private var places: [Schedule: UInt32] = [Schedule(): 0]
   private var zones: [String: ZoneTable] = [:]
-  /// Places of schedules by ``recentPlace(of:)``: hashing one takes longer than all else that is done
-  /// for a user.
-  private var recent = [UInt32](repeating: 0, count: 1 << 10)
 
   public init(app: AppSettings) { self.app = app }
 
@@ -50,35 +71,24 @@ public struct ScheduleTable: Sendable {
   /// - Returns: nil when the zone that counts for it is none that is known.
   /// - Complexity: O(1), but for the first schedule of a zone, about 200 µs.
   public mutating func insert(_ schedule: Schedule) -> UInt32? {
-    let recentPlace = Self.recentPlace(of: schedule)
-    let guess = recent[recentPlace]
-    if schedules[Int(guess)] == schedule { return guess }
-    if let place = places[schedule] {
-      recent[recentPlace] = place
-      return place
-    }
+    if let place = places[schedule] { return place }
     guard let meaning = meaning(of: schedule) else { return nil }
     let place = UInt32(schedules.count)
     schedules.append(schedule)
     meanings.append(meaning)
     places[schedule] = place
-    recent[recentPlace] = place
     return place
   }
 
-  /// A number below the count of ``recent``, mostly another for another schedule.
-  private static func recentPlace(of schedule: Schedule) -> Int {
-    var number =
-      switch schedule.quietHours {
-      case .interval(let interval): Int(interval.startMinute) &* 1440 &+ Int(interval.endMinute)
-      case .span(let span): Int(span.startSecond) &* 1440 &+ Int(span.spanMinutes)
-      case nil: 0
-      }
-    if let zone = schedule.timeZone {
-      // Zones of one continent differ behind their first letters.
-      for byte in zone.utf8.suffix(6) { number = number &* 31 &+ Int(byte) }
-    }
-    return (number &* 0x9E37_79B9) >> 16 & 1023
+  /// The same, where many schedules are inserted: those seen last are found without hashing them,
+  /// which takes longer than all else that is done for a user.
+  public mutating func insert(_ schedule: Schedule, _ recent: inout RecentSchedules) -> UInt32? {
+    let slot = RecentSchedules.slot(of: schedule)
+    let guess = recent.places[slot]
+    if guess < schedules.count, schedules[Int(guess)] == schedule { return guess }
+    guard let place = insert(schedule) else { return nil }
+    recent.places[slot] = place
+    return place
   }
 
   /// Reads every schedule under other settings of the app.

@@ -369,4 +369,29 @@ extension ScheduleTable {
     let index = insert(schedule)
     return try #require(index, "\(schedule)")
   }
+
+  /// Guesses that are shared by tables, of later and earlier versions, are only guesses.
+  @Test func guessesAreChecked() throws {
+    var schedules: [Schedule] = []
+    for start in 0..<1440 {
+      for zone in ["Asia/Shanghai", "Europe/Berlin", nil] {
+        let interval = try QuietInterval(
+          startHour: start / 60, startMinute: start % 60, endHour: 8, endMinute: 0)
+        schedules.append(Schedule(quietHours: .interval(interval), timeZone: zone))
+      }
+    }
+    var table = ScheduleTable(app: AppSettings())
+    let empty = table
+    var recent = RecentSchedules()
+    for _ in 0..<2 {
+      #expect(
+        schedules.map { table.insert($0, &recent) } == (1...UInt32(schedules.count)).map { $0 })
+    }
+    var other = empty
+    #expect(
+      schedules.reversed().map { other.insert($0, &recent) }
+        == (1...UInt32(schedules.count)).map { $0 })
+    #expect(table.insert(Schedule(timeZone: "Nowhere"), &recent) == nil)
+    #expect(table.insert(Schedule(), &recent) == 0)
+  }
 }

@@ -10,6 +10,7 @@ internal import QuietTime
   var moment = Moment()
   var agenda = Agenda()
   let store = PageStore()
+  private var recentSchedules = RecentSchedules()
   /// How many there may be of anything that has a 32-bit index; less only in tests.
   var limit = Int(UInt32.max) - 1
 
@@ -69,15 +70,16 @@ internal import QuietTime
 
   /// Replaces the whole settings of a user.
   func setUser(_ user: UInt32, _ settings: UserSettings) throws(FanoutError) {
-    try Self.setUser(user, settings, &tables, store)
+    try Self.setUser(user, settings, &tables, &recentSchedules, store)
     try setDevices(settings.devices, of: user)
   }
 
   private static func setUser(
-    _ user: UInt32, _ settings: UserSettings, _ tables: inout Tables, _ store: PageStore
+    _ user: UInt32, _ settings: UserSettings, _ tables: inout Tables,
+    _ recent: inout RecentSchedules, _ store: PageStore
   ) throws(FanoutError) {
     let schedule = Schedule(quietHours: settings.quietHours, timeZone: settings.timeZone)
-    guard let schedulePlace = tables.scheduleTable.insert(schedule) else {
+    guard let schedulePlace = tables.scheduleTable.insert(schedule, &recent) else {
       throw .unknownTimeZone(unknownZone(of: schedule, tables.app))
     }
     let word = UserWord(settings)
