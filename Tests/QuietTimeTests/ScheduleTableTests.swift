@@ -176,6 +176,31 @@ import Testing
     #expect(next == 3)
     #expect(try table.quiet(next).window == zoned("22:00", 39_600, "Europe/Berlin"))
   }
+
+  /// Guesses that are shared by tables, of later and earlier versions, are only guesses.
+  @Test func guessesAreChecked() throws {
+    var schedules: [Schedule] = []
+    for start in 0..<1440 {
+      for zone in ["Asia/Shanghai", "Europe/Berlin", nil] {
+        let interval = try QuietInterval(
+          startHour: start / 60, startMinute: start % 60, endHour: 8, endMinute: 0)
+        schedules.append(Schedule(quietHours: .interval(interval), timeZone: zone))
+      }
+    }
+    var table = ScheduleTable(app: AppSettings())
+    let empty = table
+    var recent = RecentSchedules()
+    for _ in 0..<2 {
+      #expect(
+        schedules.map { table.insert($0, &recent) } == (1...UInt32(schedules.count)).map { $0 })
+    }
+    var other = empty
+    #expect(
+      schedules.reversed().map { other.insert($0, &recent) }
+        == (1...UInt32(schedules.count)).map { $0 })
+    #expect(table.insert(Schedule(timeZone: "Nowhere"), &recent) == nil)
+    #expect(table.insert(Schedule(), &recent) == 0)
+  }
 }
 
 /// Goal: a plan of a date answers for every schedule what its own bitmap answers, and knows when
@@ -368,30 +393,5 @@ extension ScheduleTable {
   @discardableResult fileprivate mutating func add(_ schedule: Schedule) throws -> UInt32 {
     let index = insert(schedule)
     return try #require(index, "\(schedule)")
-  }
-
-  /// Guesses that are shared by tables, of later and earlier versions, are only guesses.
-  @Test func guessesAreChecked() throws {
-    var schedules: [Schedule] = []
-    for start in 0..<1440 {
-      for zone in ["Asia/Shanghai", "Europe/Berlin", nil] {
-        let interval = try QuietInterval(
-          startHour: start / 60, startMinute: start % 60, endHour: 8, endMinute: 0)
-        schedules.append(Schedule(quietHours: .interval(interval), timeZone: zone))
-      }
-    }
-    var table = ScheduleTable(app: AppSettings())
-    let empty = table
-    var recent = RecentSchedules()
-    for _ in 0..<2 {
-      #expect(
-        schedules.map { table.insert($0, &recent) } == (1...UInt32(schedules.count)).map { $0 })
-    }
-    var other = empty
-    #expect(
-      schedules.reversed().map { other.insert($0, &recent) }
-        == (1...UInt32(schedules.count)).map { $0 })
-    #expect(table.insert(Schedule(timeZone: "Nowhere"), &recent) == nil)
-    #expect(table.insert(Schedule(), &recent) == 0)
   }
 }
