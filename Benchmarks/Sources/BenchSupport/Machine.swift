@@ -9,7 +9,7 @@ public struct Machine: Codable, Sendable {
   public let secondCore: Double
   public let system: String
   public let compiler: String
-  /// The revision of the sources, "-dirty" when they were changed since.
+  /// The revision of the sources, "-dirty" when more than reports was changed since.
   public let commit: String
   /// The version of the time-zone data.
   public let timeZoneData: String
@@ -20,7 +20,7 @@ public struct Machine: Codable, Sendable {
       secondCore: (secondCoreGain() * 100).rounded() / 100,
       system: ProcessInfo.processInfo.operatingSystemVersionString,
       compiler: firstLine(["swift", "--version"]) ?? "unknown",
-      commit: firstLine(["git", "describe", "--always", "--dirty", "--exclude=*"]) ?? "unknown",
+      commit: commit(),
       timeZoneData: TimeZone.timeZoneDataVersion)
   }
 
@@ -37,6 +37,17 @@ public struct Machine: Codable, Sendable {
     let text = try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8)
     let line = text?.split(separator: "\n").first { $0.hasPrefix("model name") }
     return line?.split(separator: ":").last?.trimmingCharacters(in: .whitespaces)
+  }
+
+  private static func commit() -> String {
+    guard let root = firstLine(["git", "rev-parse", "--show-toplevel"]),
+      let commit = firstLine(["git", "rev-parse", "--short", "HEAD"])
+    else { return "unknown" }
+    // What a report writes is not what it measures.
+    let changes = firstLine([
+      "git", "-C", root, "status", "--porcelain", "--", ".", ":!reports", ":!README.md",
+    ])
+    return changes == nil ? commit : commit + "-dirty"
   }
 
   /// The first line that a program prints, nil when there is no such program or it fails.

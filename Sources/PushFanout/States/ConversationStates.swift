@@ -10,8 +10,8 @@ struct ConversationStates {
   let threads: Int
 
   /// Above this many members the work is cut into pieces of ``pieceSize`` for several threads.
-  static let parallelSize = 1 << 18
-  static let pieceSize = 1 << 16
+  static let parallelSize = 1 << 15
+  static let pieceSize = 1 << 14
   /// Up to so many members the states are worked out each time, which is no more work than looking
   /// them up.
   static let smallSize = 64
