@@ -45,11 +45,13 @@ def parse(arguments):
 
 
 def commit():
-    """The revision before anything is written: a report of this run does not make it dirty."""
-    done = subprocess.run(
-        ["git", "describe", "--always", "--dirty", "--exclude=*"], cwd=ROOT, capture_output=True,
-        text=True)
-    return done.stdout.strip() or "unknown"
+    """The revision; reports that were written since do not make it dirty."""
+    def git(*arguments):
+        return subprocess.run(
+            ["git", *arguments], cwd=ROOT, capture_output=True, text=True).stdout.strip()
+
+    changes = git("status", "--porcelain", "--", ".", ":!reports", ":!README.md")
+    return (git("rev-parse", "--short", "HEAD") or "unknown") + ("-dirty" if changes else "")
 
 
 def made(options, suite):
