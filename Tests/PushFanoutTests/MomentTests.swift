@@ -60,6 +60,45 @@ import Testing
   }
 
   /// A window that is set while the classes are worked out turns before any other does.
+  /// Time that passes before anybody has decided: no pass over users then, and none is forgotten.
+  @Test func timePassesBeforeTheFirstDecision() throws {
+    var settings = FanoutSettings()
+    for number in 0..<200 {
+      var user = try Self.user(number % 24, number * 7 % 24)
+      if number % 3 == 0 {
+        user.mutedUntil = Instant(milliseconds: Self.midnight + Int64(number) * Self.hour / 10)
+      }
+      settings.setUser(Identifier("u\(number)"), user)
+      settings.setMember(Identifier("u\(number)"), of: "g")
+    }
+    let fanout = try Fanout(settings, threads: 1)
+    fanout.advance(to: Instant(milliseconds: Self.midnight))
+    let epoch = fanout.current.moment.epoch
+    for minute in 1...30 {
+      fanout.advance(to: Instant(milliseconds: Self.midnight + Int64(minute) * 60_000))
+    }
+    // Windows have turned at 0:15 alone.
+    #expect(fanout.current.moment.epoch == epoch + 1)
+    let changed = UserSettings()
+    settings.setUser("u7", changed)
+    try fanout.update { (update) throws(FanoutError) in try update.setUser("u7", changed) }
+
+    var evaluator = ReferenceEvaluator(settings)
+    for quarter in 2..<120 {
+      let at = Self.midnight + Int64(quarter) * Self.hour / 4
+      let message = Message(id: "m", conversation: "g", at: Instant(milliseconds: at))
+      var expected: [String] = []
+      evaluator.decide(message) { expected.append("\($0.rawValue) \($1.outcome.key)") }
+      fanout.advance(to: message.at)
+      if quarter == 40 { while !fanout.current.moment.hasClasses(0) { _ = fanout.decide(message) } }
+      var found: [String] = []
+      if quarter >= 40 {
+        fanout.decide(message).forEachRecipient { found.append("\($0.rawValue) \($1.key)") }
+        #expect(found == expected, "quarter \(quarter)")
+      }
+    }
+  }
+
   @Test func aNewWindowTurnsOnTime() throws {
     var settings = FanoutSettings()
     for number in 0..<100 {

@@ -60,8 +60,10 @@ struct Plan {
   /// The sizes of groups that the world must have.
   var sizes: [Int] {
     var sizes = Set(cases.map(\.size))
-    // Members whose levels change.
-    if suites.contains(.update) { sizes.insert(Contest.sizes.last { $0 <= users } ?? users) }
+    // Members whose levels change, and who are decided before windows turn.
+    if suites.contains(.update) || suites.contains(.turn) {
+      sizes.insert(Contest.sizes.last { $0 <= users } ?? users)
+    }
     return sizes.sorted()
   }
 

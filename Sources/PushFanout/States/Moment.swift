@@ -63,7 +63,7 @@ struct Moment {
     to now: Int64, _ tables: Tables, _ agenda: inout Agenda, _ store: PageStore
   ) {
     if holds(at: now) { return }
-    guard kinds != 0, until > 0, from <= now else {
+    guard until > 0, from <= now else {
       return rebuild(at: now, tables, &agenda, store)
     }
     var start = from
