@@ -5,7 +5,7 @@
 SWIFT ?= swift
 # An import of a target that Package.swift does not name as a dependency is an error.
 STRICT := --explicit-target-dependency-import-check error
-LIBRARIES := libsimdjson-dev libcsv-dev zlib1g-dev
+LIBRARIES := libsimdjson-dev libcsv-dev zlib1g-dev libsqlite3-dev
 RELEASE := .build/release/push-fanout
 BENCHMARKS := Benchmarks/.build/release
 DEBUG := .build/debug/push-fanout
@@ -13,7 +13,7 @@ FORMATTED := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sou
   Benchmarks/FanoutBenchmarks
 DOCS := .build/docs
 
-.PHONY: help demo test build program debug lint unit oracle speed bench bench-all bench-tiny \
+.PHONY: help demo test build program debug lint unit oracle speed crash-test bench bench-all bench-store bench-tiny \
   benchmarks bench-check bench-baseline bench-peers report sanitize docs format clean packages
 
 help:
@@ -22,8 +22,10 @@ help:
 	@echo "make unit   the Swift tests alone"
 	@echo "make lint   formatting, without changing anything"
 	@echo "make oracle WORLDS=100 DEFECTS=1100 FIRST=0   more of the differential test"
+	@echo "make crash-test KILLS=200  a writing process is killed so often, and nothing may be lost"
 	@echo "make speed  how fast files are read and messages are decided"
 	@echo "make bench  the engine against the reference and a plain loop; BENCH=--quick is the default"
+	@echo "make bench-store  how fast settings are imported, written and seen, each beside its must"
 	@echo "make bench-all    every benchmark; FILTER='decide-cold.*' for some"
 	@echo "make bench-check  what may not get worse; QUICK=1 without times, BASE=revision to compare with"
 	@echo "make bench-peers  other tools on the same world; PEERS='--rounds 3'; USERS=1000000 SIZES='500 100000'"
@@ -68,6 +70,12 @@ oracle: debug
 	@scripts/install-packages python3 tzdata
 	python3 Tests/Oracle/differential.py $(DEBUG) --worlds $(WORLDS) --defects $(DEFECTS) --first $(FIRST)
 
+KILLS ?= 200
+
+# A process that writes a store is killed at random instants; PUSH_SEED=n repeats a run's instants.
+crash-test: debug
+	PUSH_KILLS=$(KILLS) $(SWIFT) test --skip-build --filter CrashTests
+
 speed: program
 	@scripts/install-packages python3 util-linux
 	@scripts/speed $(RELEASE)
@@ -77,6 +85,11 @@ BENCH ?= --quick
 bench: packages
 	$(SWIFT) build -c release --package-path Benchmarks --product fanout-bench
 	$(BENCHMARKS)/fanout-bench $(BENCH)
+
+# The store's speeds that must hold.
+bench-store: packages
+	$(SWIFT) build -c release --package-path Benchmarks --product store-bench
+	$(BENCHMARKS)/store-bench
 
 benchmarks: packages
 	@scripts/install-packages libjemalloc-dev python3
@@ -92,6 +105,7 @@ bench-tiny: benchmarks
 	PUSH_BENCH=tiny $(BENCHMARKS)/FanoutBenchmarks > $(BENCHMARKS)/tiny.txt
 	$(BENCHMARKS)/fanout-bench --users 2000 --rounds 2 > $(BENCHMARKS)/tiny-bench.txt
 	$(BENCHMARKS)/fanout-kernels time --rounds 1 > $(BENCHMARKS)/tiny-kernels.txt
+	$(BENCHMARKS)/store-bench --users 2000 --seconds 0.2 > $(BENCHMARKS)/tiny-store.txt
 	python3 -m unittest discover --quiet Benchmarks/gate
 	python3 -m unittest discover --quiet Benchmarks/report
 	python3 Benchmarks/report/readme.py --check

@@ -21,10 +21,12 @@ let package = Package(
     .library(name: "PushReference", targets: ["PushReference"]),
     .library(name: "PushFanout", targets: ["PushFanout"]),
     .library(name: "PushFiles", targets: ["PushFiles"]),
+    .library(name: "PushStore", targets: ["PushStore"]),
     .executable(name: "push-fanout", targets: ["push-fanout"]),
   ],
   dependencies: [
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [
     .target(name: "PushRules", swiftSettings: strict),
@@ -43,13 +45,21 @@ let package = Package(
     .target(
       name: "PushFiles", dependencies: ["PushRules", "QuietTime", "PushFanout", "CPushFiles"],
       swiftSettings: strict),
+    .target(
+      name: "PushStore",
+      dependencies: [
+        "PushRules", "QuietTime", "PushFanout",
+        .product(name: "GRDB", package: "GRDB.swift"),
+      ], swiftSettings: strict),
     .executableTarget(
       name: "push-fanout",
       dependencies: [
-        "PushRules", "QuietTime", "PushReference", "PushFanout", "PushFiles",
+        "PushRules", "QuietTime", "PushReference", "PushFanout", "PushFiles", "PushStore",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], swiftSettings: strict),
-    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
+    .target(
+      name: "TestSupport", dependencies: ["PushRules"], path: "Tests/TestSupport",
+      swiftSettings: strict),
     .testTarget(
       name: "PushRulesTests", dependencies: ["PushRules"], swiftSettings: strict),
     .testTarget(
@@ -67,14 +77,27 @@ let package = Package(
     .testTarget(
       name: "PushFilesTests", dependencies: ["PushRules", "PushFanout", "PushFiles"],
       swiftSettings: strict),
+    // What the crash and fault tests start, and kill.
+    .executableTarget(
+      name: "store-writer", dependencies: ["PushRules", "PushFanout", "PushStore", "TestSupport"],
+      path: "Tests/StoreWriter", swiftSettings: strict),
+    .testTarget(
+      name: "PushStoreTests",
+      dependencies: [
+        "PushRules", "PushReference", "PushFanout", "PushFiles", "PushStore", "TestSupport",
+        "store-writer",
+        .product(name: "GRDB", package: "GRDB.swift"),
+      ], swiftSettings: strict),
     .testTarget(
       name: "ConformanceTests",
       dependencies: [
-        "PushRules", "QuietTime", "PushReference", "PushFanout", "PushFiles", "TestSupport",
+        "PushRules", "QuietTime", "PushReference", "PushFanout", "PushFiles", "PushStore",
+        "TestSupport",
       ],
       resources: [.copy("vectors.ndjson")], swiftSettings: strict),
     .testTarget(
-      name: "CommandLineTests", dependencies: ["push-fanout"], swiftSettings: strict),
+      name: "CommandLineTests", dependencies: ["PushRules", "PushStore", "push-fanout"],
+      swiftSettings: strict),
   ],
   cxxLanguageStandard: .cxx20
 )

@@ -36,6 +36,10 @@ let package = Package(
     .executableTarget(
       name: "fanout-bench", dependencies: engine + ["BenchSupport", arguments],
       swiftSettings: strict),
+    // The speeds of the store that must hold.
+    .executableTarget(
+      name: "store-bench", dependencies: engine + ours("PushStore") + ["BenchSupport", arguments],
+      swiftSettings: strict),
     // The dozen kernels of the regression gate: for callgrind, and for timing against another
     // revision.
     .executableTarget(

@@ -130,6 +130,23 @@ extension FanoutBuilder {
   /// How many user ids have appeared.
   package var userCount: Int { writer.tables.userCount }
 
+  /// The place of a user id, which it has from now on; nothing is set for it.
+  package mutating func intern(user id: Identifier) throws(FanoutError) -> UserIndex {
+    UserIndex(try writer.intern(user: id))
+  }
+
+  /// The place of a conversation's id, which it has from now on.
+  package mutating func intern(conversation id: Identifier) throws(FanoutError) -> UInt32 {
+    try writer.intern(conversation: id)
+  }
+
+  /// Adds a membership by places, as ``setMember(_:of:_:)`` does by ids.
+  package mutating func add(
+    _ user: UserIndex, toConversationAt place: UInt32, _ member: MemberSettings
+  ) throws(FanoutError) {
+    try add(place, user.rawValue, member)
+  }
+
   /// Makes room for so many user ids in all.
   package mutating func reserveCapacity(users: Int) {
     writer.tables.userIDs.reserve(users, writer.store)

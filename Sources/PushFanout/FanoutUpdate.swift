@@ -95,6 +95,11 @@ public import PushRules
     }
   }
 
+  /// Gives a user id its place among the users, if it has none; nothing is set for it.
+  package mutating func name(user id: Identifier) throws(FanoutError) {
+    _ = try writer.intern(user: id)
+  }
+
   private func find(
     _ user: Identifier, _ conversation: Identifier
   ) throws(FanoutError) -> (UInt32, UInt32) {

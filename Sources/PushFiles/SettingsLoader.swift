@@ -53,6 +53,23 @@ public enum SettingsLoader {
     return try reader.read()
   }
 
+  /// Loads what is to be added to a world that is there.
+  ///
+  /// - Parameters:
+  ///   - app: the app of that world, which counts when the files have no record of it.
+  ///   - progress: as for ``load(_:progress:)``.
+  /// - Returns: the settings, whether the files say the app, and the number of records.
+  /// - Throws: the problem of the earliest line that is not understood.
+  public static func load(
+    _ paths: SettingsPaths, addedTo app: AppSettings,
+    progress: @escaping (Double) -> Void = { _ in }
+  ) throws(FileProblem) -> (settings: FanoutSettings, saysApp: Bool, records: Int) {
+    var reader = WorldReader(
+      FanoutSettings(app: app), paths, progress, keepsAll: false, defaultRules: app.rules)
+    let settings = try reader.read()
+    return (settings, reader.saysApp, reader.recordCount)
+  }
+
   /// Loads a world into the engine, without keeping it anywhere else.
   ///
   /// - Parameters:

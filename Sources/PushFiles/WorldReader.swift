@@ -9,6 +9,8 @@ struct WorldReader<Settings: SettingsSink> {
   private let paths: SettingsPaths
   private var checked = CheckedValues()
   private var appRules: RuleSet?
+  /// Whose rules apply when the files do not say it.
+  private let defaultRules: RuleSet
   /// Whether every problem is wanted; otherwise only the earliest is kept.
   private let keepsAll: Bool
   private var problems: [Located] = []
@@ -18,7 +20,7 @@ struct WorldReader<Settings: SettingsSink> {
   private var undecidedHas = (easemob: false, rongcloud: false)
   private var relations = Relations()
   private let progress: (Double) -> Void
-  private var recordCount = 0
+  private(set) var recordCount = 0
   private var fileRecordCount = 0
   /// How many there were when the file was begun.
   private var before = (users: 0, declared: 0)
@@ -27,9 +29,10 @@ struct WorldReader<Settings: SettingsSink> {
 
   init(
     _ settings: Settings, _ paths: SettingsPaths, _ progress: @escaping (Double) -> Void,
-    keepsAll: Bool
+    keepsAll: Bool, defaultRules: RuleSet = .easemob
   ) {
     self.settings = settings
+    self.defaultRules = defaultRules
     self.paths = paths
     self.progress = progress
     self.keepsAll = keepsAll
@@ -44,6 +47,9 @@ struct WorldReader<Settings: SettingsSink> {
     if let first = sortedProblems.first { throw first }
     return settings
   }
+
+  /// Whether there was an app's record.
+  var saysApp: Bool { appRules != nil }
 
   /// Everything that is wrong, and the number of records.
   mutating func check() -> (problems: [FileProblem], records: Int) {
@@ -206,7 +212,7 @@ struct WorldReader<Settings: SettingsSink> {
       settings.setConversation(id, conversation)
       relations.noteConversation(id, conversation, place)
     case .member(let conversation, let user, var member, let said):
-      if isCSV, appRules == .rongcloud {
+      if isCSV, appRules ?? defaultRules == .rongcloud {
         member.channels = settings.channels(of: user, in: conversation)
       }
       settings.setMember(user, of: conversation, member)
@@ -225,11 +231,11 @@ struct WorldReader<Settings: SettingsSink> {
     if keepsAll || isNew { undecided.append((place: place, uses: uses)) }
   }
 
-  /// Judges what was said before the rules were known. Without an app they are Easemob's; but the
+  /// Judges what was said before the rules were known. Without an app they are the default ones; but the
   /// line that was not understood may have been the app's, so then nothing is judged by them.
   private mutating func settleRules() {
     if appRules == nil, !problems.isEmpty { return }
-    let rules = appRules ?? .easemob
+    let rules = appRules ?? defaultRules
     for (place, uses) in undecided {
       if let foreign = uses.foreign(to: rules) {
         report(Located(place: place, hasLine: true, problem: foreign))

@@ -29,6 +29,8 @@ public struct FanoutSettings: Sendable {
 
   private struct Conversation: Sendable {
     var settings = ConversationSettings()
+    /// Whether there is a record of it; otherwise only members name it.
+    var isDeclared = false
     var members = MemberTable()
   }
 
@@ -121,7 +123,14 @@ public struct FanoutSettings: Sendable {
 
   /// Replaces the whole settings of a conversation; its members stay.
   public mutating func setConversation(_ id: Identifier, _ settings: ConversationSettings) {
-    conversations[internConversation(id)].settings = settings
+    let place = internConversation(id)
+    conversations[place].settings = settings
+    conversations[place].isDeclared = true
+  }
+
+  /// Whether a conversation has settings, or is only named by its members.
+  package func isDeclared(_ conversation: Identifier) -> Bool {
+    conversationTable.place(of: conversation).map { conversations[Int($0)].isDeclared } ?? false
   }
 
   private mutating func internConversation(_ id: Identifier) -> Int {

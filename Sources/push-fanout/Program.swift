@@ -2,6 +2,7 @@ import ArgumentParser
 import PushFanout
 import PushFiles
 import PushRules
+import PushStore
 
 /// `push-fanout`: parses, calls, prints; it decides nothing.
 ///
@@ -20,7 +21,9 @@ struct Program: ParsableCommand {
       Exit status: 0 success, 1 problems found (in a file, or while writing), 2 wrong usage.
       """,
     version: version,
-    subcommands: [Evaluate.self, Explain.self, NextChange.self, Check.self])
+    subcommands: [
+      Evaluate.self, Explain.self, NextChange.self, Check.self, SettingsCommand.self, Store.self,
+    ])
 
   static func main() {
     Interruption.prepare()
@@ -32,6 +35,10 @@ struct Program: ParsableCommand {
     } catch let problem as OutputProblem {
       Terminal.fail("push-fanout: \(problem)")
     } catch let error as FanoutError {
+      Terminal.fail("push-fanout: \(error)")
+    } catch let error as StoreError {
+      Terminal.fail("push-fanout: \(error)")
+    } catch let error as SettingsWriteError {
       Terminal.fail("push-fanout: \(error)")
     } catch let failure as Failure {
       Terminal.fail("push-fanout: \(failure.text)")
@@ -47,13 +54,13 @@ struct Program: ParsableCommand {
   }
 }
 
-/// Something asked for that is not there.
+/// Something asked for that is not there, or not possible.
 struct Failure: Error {
   let text: String
 }
 
-/// The files of a world, for every command that decides.
-struct WorldOptions: ParsableArguments {
+/// The files of a world.
+struct FileOptions: ParsableArguments {
   @Option(
     parsing: .upToNextOption,
     help: ArgumentHelp(
@@ -71,25 +78,48 @@ struct WorldOptions: ParsableArguments {
     help: ArgumentHelp("Members, CSV, read after the users.", valueName: "file"))
   var members: [String] = []
 
+  var paths: SettingsPaths { SettingsPaths(settings: settings, users: users, members: members) }
+}
+
+/// A world, for every command that decides: files, or a store.
+struct WorldOptions: ParsableArguments {
+  @OptionGroup var files: FileOptions
+
+  @Option(help: ArgumentHelp("A store, instead of files.", valueName: "file"))
+  var store: String?
+
   /// Reads the world into the engine, with a progress bar.
   func loadFanout(threads: Int?) throws -> Fanout {
+    if let store {
+      let opened = try SettingsStore(store, .read, threads: threads)
+      try opened.close()
+      return opened.fanout
+    }
     let bar = ProgressBar("loading")
     defer { bar.finish() }
-    let paths = SettingsPaths(settings: settings, users: users, members: members)
-    return try SettingsLoader.loadFanout(paths, threads: threads) { bar.update($0) }
+    return try SettingsLoader.loadFanout(files.paths, threads: threads) { bar.update($0) }
   }
 
   /// Reads the world as values, with a progress bar.
-  func load() throws(FileProblem) -> FanoutSettings {
+  func load() throws -> FanoutSettings {
+    if let store {
+      let reader = try StoreReader(store)
+      defer { try? reader.close() }
+      return try reader.settings()
+    }
     let bar = ProgressBar("loading")
     defer { bar.finish() }
-    let paths = SettingsPaths(settings: settings, users: users, members: members)
-    return try SettingsLoader.load(paths) { bar.update($0) }
+    return try SettingsLoader.load(files.paths) { bar.update($0) }
   }
 
   func validate() throws {
-    if settings.isEmpty && members.isEmpty {
-      throw ValidationError("Name the members: --settings FILE, or --members FILE.")
+    let paths = files.paths
+    if store != nil {
+      guard paths.settings.isEmpty, paths.users.isEmpty, paths.members.isEmpty else {
+        throw ValidationError("--store goes without --settings, --users and --members.")
+      }
+    } else if paths.settings.isEmpty && paths.members.isEmpty {
+      throw ValidationError("Name the members: --settings FILE, --members FILE or --store FILE.")
     }
   }
 }

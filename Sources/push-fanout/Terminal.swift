@@ -44,7 +44,9 @@ enum Terminal {
 
 /// Ctrl-C and termination: no partial file is left.
 enum Interruption {
-  private static let temporaryNames = Mutex<[String]>([])
+  /// What is said of an output's name.
+  static let plainMessage = "nothing was left under the output's name"
+  private static let state = Mutex((names: [String](), message: plainMessage))
   // SAFETY: written once, by `prepare()`, before there is another thread; only kept, never read.
   private nonisolated(unsafe) static var sources: [any DispatchSourceSignal] = []
 
@@ -55,9 +57,9 @@ enum Interruption {
       signal(number, SIG_IGN)
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
       source.setEventHandler {
-        temporaryNames.withLock { names in
-          for name in names where unsafe unlink(name) != 0 { _ = unsafe rmdir(name) }
-          Terminal.fail("\npush-fanout: interrupted; nothing was left under the output's name")
+        state.withLock { state in
+          for name in state.names where unsafe unlink(name) != 0 { _ = unsafe rmdir(name) }
+          Terminal.fail("\npush-fanout: interrupted; \(state.message)")
         }
       }
       source.resume()
@@ -73,8 +75,11 @@ enum Interruption {
     return unsafe handler == unsafeBitCast(SIG_IGN, to: Int.self)
   }
 
-  /// The files to remove on interruption, and the folder that they are in last.
-  static func setTemporaryNames(_ names: [String]) { temporaryNames.withLock { $0 = names } }
+  /// The files to remove on interruption, and the folder that they are in last; and what is said
+  /// then.
+  static func setTemporaryNames(_ names: [String], message: String = plainMessage) {
+    state.withLock { $0 = (names, message) }
+  }
 }
 
 /// A progress bar on standard error, for work that takes longer than a second and a person who

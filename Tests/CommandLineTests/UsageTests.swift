@@ -4,10 +4,15 @@ import Testing
 /// Goal: help shows examples, and wrong usage ends with status 2, a message on standard error and
 /// nothing on standard output.
 @Suite struct UsageTests {
-  @Test(arguments: ["evaluate", "explain", "next-change", "check"])
+  @Test(
+    arguments: [
+      "evaluate", "explain", "next-change", "check", "settings", "store", "store import",
+      "store export", "store check", "store backup", "store stats",
+    ])
   func everyCommandHasHelpWithExamples(command: String) throws {
     try withWorkplace { place in
-      let runs = try [[command, "--help"], [command, "-h"], ["help", command]]
+      let words = command.split(separator: " ").map(String.init)
+      let runs = try [words + ["--help"], words + ["-h"], ["help"] + words]
         .map { try place.run($0) }
       #expect(runs.map(\.status) == [0, 0, 0])
       #expect(runs.map(\.errors) == ["", "", ""])
@@ -23,7 +28,7 @@ import Testing
       let help = try place.run("--help")
       #expect(help.status == 0)
       #expect(
-        ["evaluate", "explain", "next-change", "check"].filter {
+        ["evaluate", "explain", "next-change", "check", "settings", "store"].filter {
           !help.output.contains("\n  \($0) ")
         } == [])
       #expect(try place.run([]).output == help.output)
@@ -77,6 +82,9 @@ import Testing
       (change + ["--at", "5"], "Error: Missing expected argument '--conversation "),
       (change + ["--conversation", "g1"], "Error: Missing expected argument '--at "),
       (["check"], "Error: Missing expected argument '<file>"),
+      (["store", "check"], "Error: Missing expected argument '--store <file>'"),
+      (["store", "backup", "--store", "s"], "Error: Missing expected argument '--output <file>'"),
+      (["store", "import", "--store", "s"], "Error: Name what to import: --settings, --users or"),
     ]
   }()
 

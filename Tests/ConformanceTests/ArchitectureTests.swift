@@ -17,9 +17,13 @@ import Testing
     "PushFiles": [
       "PushRules", "QuietTime", "PushFanout", "CPushFiles", "Dispatch", "Synchronization", "Glibc",
     ],
+    "PushStore": [
+      "PushRules", "QuietTime", "PushFanout", "GRDB", "Foundation", "Dispatch", "Glibc",
+      "Synchronization",
+    ],
     "push-fanout": [
-      "PushRules", "QuietTime", "PushReference", "PushFanout", "PushFiles", "ArgumentParser",
-      "Foundation", "Glibc", "Dispatch", "Synchronization",
+      "PushRules", "QuietTime", "PushReference", "PushFanout", "PushFiles", "PushStore",
+      "ArgumentParser", "Foundation", "Glibc", "Dispatch", "Synchronization",
     ],
   ]
 

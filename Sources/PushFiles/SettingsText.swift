@@ -1,0 +1,243 @@
+public import PushRules
+
+/// Settings as the lines of a settings.ndjson that says the same.
+///
+/// The same settings always give the same bytes: fields come in one order, a default is left out,
+/// channels are sorted. What the rule set does not have is left out, as it has no effect and a file
+/// may not say it.
+///
+/// - Source: formats.md, "settings.ndjson".
+public enum SettingsText {
+  /// The app's record, with every option of its rule set.
+  public static func app(_ app: AppSettings) -> [UInt8] {
+    var line = Line("app")
+    line.add("rules", app.rules.rawValue)
+    line.add("timeZone", app.timeZone)
+    switch app.rules {
+    case .easemob:
+      line.add("devicePolicy", app.devicePolicy.rawValue)
+      line.add("advancedPush", raw: "\(app.advancedPush)")
+    case .rongcloud:
+      line.add("level", app.level)
+      line.add("messageNotification", raw: "\(app.messageNotification)")
+    }
+    line.open("options")
+    for (name, value) in app.optionTexts {
+      let isBare = Bool(value) != nil || Int64(value) != nil
+      if isBare { line.add(name, raw: value) } else { line.add(name, value) }
+    }
+    line.close()
+    return line.end()
+  }
+
+  /// A user's record.
+  public static func user(
+    _ id: Identifier, _ user: UserSettings, _ rules: RuleSet
+  ) -> [UInt8] {
+    var line = Line("user")
+    line.add("id", id.text)
+    switch rules {
+    case .easemob:
+      line.add("level", user.level)
+      if case .interval(let interval) = user.quietHours { line.add(interval) }
+    case .rongcloud:
+      let kinds = ConversationKind.allCases.filter {
+        $0.exists(under: .rongcloud) && user.levels[$0].isSet
+      }
+      if !kinds.isEmpty {
+        line.open("levels")
+        for kind in kinds { line.add(kind.rawValue, user.levels[kind]) }
+        line.close()
+      }
+      if case .span(let span) = user.quietHours { line.add(span) }
+    }
+    if let zone = user.timeZone { line.add("timeZone", zone) }
+    switch rules {
+    case .easemob: line.add("mutedUntil", user.mutedUntil)
+    case .rongcloud:
+      if user.pushWhenDesktopOnline { line.add("pushWhenDesktopOnline", raw: "true") }
+      if user.localInformationMissing || user.localHandledByApp {
+        line.open("localNotification")
+        line.add("informationMissing", raw: "\(user.localInformationMissing)")
+        line.add("handledByApp", raw: "\(user.localHandledByApp)")
+        line.close()
+      }
+    }
+    if let devices = user.devices { line.add(devices) }
+    return line.end()
+  }
+
+  /// A conversation's record.
+  public static func conversation(
+    _ id: Identifier, _ settings: ConversationSettings
+  ) -> [UInt8] {
+    var line = Line("conversation")
+    line.add("id", id.text)
+    line.add("type", settings.kind.rawValue)
+    if settings.kind == .thread, let parent = settings.parent { line.add("parent", parent.text) }
+    if settings.kind == .ultraGroup {
+      line.add("level", settings.level)
+      line.add(settings.channels)
+    }
+    return line.end()
+  }
+
+  /// The record of a membership.
+  ///
+  /// - Parameter kind: what the conversation is: it decides what a membership may say.
+  public static func member(
+    _ user: Identifier, of conversation: Identifier, _ kind: ConversationKind,
+    _ member: MemberSettings, _ rules: RuleSet
+  ) -> [UInt8] {
+    var line = Line("member")
+    line.add("conversation", conversation.text)
+    line.add("user", user.text)
+    line.add("level", member.level)
+    if rules == .easemob { line.add("mutedUntil", member.mutedUntil) }
+    if kind != .thread { line.add("since", member.since) }
+    if kind == .ultraGroup { line.add(member.channels) }
+    return line.end()
+  }
+}
+
+/// A JSON object as it is written.
+private struct Line {
+  private var bytes: [UInt8] = []
+
+  init(_ kind: String) {
+    bytes.reserveCapacity(128)
+    bytes.append(UInt8(ascii: "{"))
+    add("kind", kind)
+  }
+
+  /// The line, with its end.
+  consuming func end() -> [UInt8] {
+    bytes.append(contentsOf: "}\n".utf8)
+    return bytes
+  }
+
+  private mutating func name(_ name: String) {
+    if bytes.last != UInt8(ascii: "{") { bytes.append(UInt8(ascii: ",")) }
+    bytes.appendJSON(name)
+    bytes.append(UInt8(ascii: ":"))
+  }
+
+  mutating func add(_ name: String, _ text: String) {
+    self.name(name)
+    bytes.appendJSON(text)
+  }
+
+  mutating func add(_ name: String, raw text: String) {
+    self.name(name)
+    bytes.append(contentsOf: text.utf8)
+  }
+
+  mutating func open(_ name: String) {
+    self.name(name)
+    bytes.append(UInt8(ascii: "{"))
+  }
+
+  mutating func close() { bytes.append(UInt8(ascii: "}")) }
+
+  mutating func add(_ name: String, _ level: NotificationLevel) {
+    if level.isSet { add(name, level.name) }
+  }
+
+  mutating func add(_ name: String, _ instant: Instant) {
+    if instant > .zero { add(name, raw: "\(instant.milliseconds)") }
+  }
+
+  mutating func add(_ interval: QuietInterval) {
+    open("quietHours")
+    add("start", Self.clock(interval.startMinute))
+    add("end", Self.clock(interval.endMinute))
+    close()
+  }
+
+  mutating func add(_ span: QuietSpan) {
+    open("quietHours")
+    add("start", Self.clock(span.startSecond / 60) + ":" + Self.pad(span.startSecond % 60))
+    add("spanMinutes", raw: "\(span.spanMinutes)")
+    add("level", span.level)
+    if let zone = span.timeZone { add("timeZone", zone) }
+    close()
+  }
+
+  private static func clock(_ minuteOfDay: Int32) -> String {
+    pad(minuteOfDay / 60) + ":" + pad(minuteOfDay % 60)
+  }
+
+  private static func pad(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
+
+  mutating func add(_ devices: [Device]) {
+    name("devices")
+    bytes.append(UInt8(ascii: "["))
+    for (place, device) in devices.enumerated() {
+      bytes.append(contentsOf: (place > 0 ? ",{" : "{").utf8)
+      add("id", device.id.text)
+      if device.kind != .mobile { add("type", device.kind.rawValue) }
+      if device.state != .offline { add("state", device.state.rawValue) }
+      if !device.hasToken { add("token", raw: "false") }
+      if let notifier = device.notifier { add("notifier", notifier.text) }
+      if let since = device.backgroundSince {
+        add("backgroundSince", raw: "\(since.milliseconds)")
+      }
+      close()
+    }
+    bytes.append(UInt8(ascii: "]"))
+  }
+
+  mutating func add(_ channels: [Identifier: NotificationLevel]) {
+    guard !channels.isEmpty else { return }
+    open("channels")
+    let sorted = channels.sorted { $0.key.text.utf8.lexicographicallyPrecedes($1.key.text.utf8) }
+    for (channel, level) in sorted { add(channel.text, raw: "\"\(level.name)\"") }
+    close()
+  }
+}
+
+/// Writes a world as a settings.ndjson.
+///
+/// Users come in the order in which their ids first appeared, each with a record, so that a reader
+/// gives them the same order.
+public struct SettingsWriter {
+  private let target: OutputFile
+  private var rules = RuleSet.easemob
+  private var kinds: [Identifier: ConversationKind] = [:]
+  /// How many records were written.
+  public private(set) var recordCount = 0
+
+  public init(_ target: OutputFile) { self.target = target }
+
+  /// The app comes first: it says what the others may say.
+  public mutating func write(_ app: AppSettings) throws(OutputProblem) {
+    rules = app.rules
+    try write(line: SettingsText.app(app))
+  }
+
+  public mutating func write(
+    _ id: Identifier, _ user: UserSettings
+  ) throws(OutputProblem) {
+    try write(line: SettingsText.user(id, user, rules))
+  }
+
+  /// A conversation comes before its members.
+  public mutating func write(
+    _ id: Identifier, _ settings: ConversationSettings
+  ) throws(OutputProblem) {
+    if settings.kind != .group { kinds[id] = settings.kind }
+    try write(line: SettingsText.conversation(id, settings))
+  }
+
+  public mutating func write(
+    _ user: Identifier, of conversation: Identifier, _ member: MemberSettings
+  ) throws(OutputProblem) {
+    let kind = kinds[conversation] ?? .group
+    try write(line: SettingsText.member(user, of: conversation, kind, member, rules))
+  }
+
+  private mutating func write(line: [UInt8]) throws(OutputProblem) {
+    try target.write(line)
+    recordCount += 1
+  }
+}

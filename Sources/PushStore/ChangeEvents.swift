@@ -1,0 +1,91 @@
+public import PushRules
+
+/// Entries of the change feed, those that are there and those to come.
+///
+///     for try await event in store.events(after: lastSequence, of: "u1") {
+///       try await deliver(event)
+///       lastSequence = event.sequence
+///     }
+///
+/// Nothing is lost by a slow consumer, as entries are read from the store when they are asked for.
+/// Whoever keeps the number of the last entry that it has dealt with goes on behind it, also after a
+/// restart, and sees each entry at least once.
+///
+/// It ends when the store is closed or the task is cancelled.
+public struct ChangeEvents: AsyncSequence, Sendable {
+  public typealias Element = ChangeEvent
+
+  let store: SettingsStore
+  let start: Int64
+  let user: Identifier?
+
+  public func makeAsyncIterator() -> Iterator {
+    Iterator(store: store, user: user, sequence: start)
+  }
+
+  public struct Iterator: AsyncIteratorProtocol {
+    let store: SettingsStore
+    let user: Identifier?
+    /// Up to here the feed has been read.
+    var sequence: Int64
+    var read: ArraySlice<ChangeEvent> = []
+
+    /// - Throws: ``StoreError`` when the store cannot be read.
+    public mutating func next() async throws -> ChangeEvent? {
+      while true {
+        if let event = read.popFirst() { return event }
+        if Task.isCancelled { return nil }
+        let rings = store.bell.rings
+        if store.bell.isClosed { return nil }
+        do {
+          let page = try await store.feed(after: sequence, of: user, limit: 256)
+          read = page.events[...]
+          sequence = page.end
+        } catch {
+          if Task.isCancelled || store.bell.isClosed { return nil }
+          throw error
+        }
+        if !read.isEmpty { continue }
+        if store.isWriter {
+          await store.bell.wait(since: rings)
+        } else {
+          // Another process writes, whose commits nobody tells here.
+          try? await Task.sleep(for: SettingsStore.pollInterval)
+        }
+      }
+    }
+  }
+}
+
+extension SettingsStore {
+  /// How often a store that was opened for reading looks for changes of another process.
+  public static let pollInterval = Duration.milliseconds(100)
+
+  /// The change feed behind a sequence number, and every later change.
+  ///
+  /// In the process that writes, a follower is woken by each commit, when the engine decides by it;
+  /// in one that reads, it looks every ``pollInterval``.
+  ///
+  /// - Parameters:
+  ///   - sequence: the last entry that is not wanted any more; 0 for all.
+  ///   - user: only entries that concern a user, or everybody.
+  public func events(after sequence: Int64 = 0, of user: Identifier? = nil) -> ChangeEvents {
+    ChangeEvents(store: self, start: sequence, user: user)
+  }
+
+  /// Some entries of the feed, and up to where it was read for them.
+  func feed(
+    after sequence: Int64, of user: Identifier?, limit: Int
+  ) async throws -> (events: [ChangeEvent], end: Int64) {
+    // Entries that the engine does not follow yet are for the next ring.
+    let limited = isWriter ? bell.last : nil
+    return try await reader.read { rows in
+      let last = try limited ?? rows.lastSequence()
+      let events = try rows.changes(after: sequence, of: user, limit: limit)
+        .filter { $0.sequence <= last }
+      // A whole page may not be all.
+      let end = events.count == limit ? events.last?.sequence : nil
+      return (events, end ?? max(last, sequence))
+    }
+  }
+}

@@ -1,0 +1,130 @@
+internal import GRDB
+internal import PushFanout
+internal import PushRules
+internal import Synchronization
+
+/// Makes writes durable, then visible.
+final class Committer: Sendable {
+  /// A write that waits for its commit.
+  struct Job: Sendable {
+    let now: Instant
+    let device: Identifier?
+    let body: @Sendable (inout StoreWrite) throws -> Void
+    /// Called once; nil for a write that is durable and visible.
+    let done: @Sendable ((any Error)?) -> Void
+  }
+
+  private let pool: DatabasePool
+  private let fanout: Fanout
+  private let path: String
+  /// Rings when something was committed.
+  private let bell: FeedBell
+  /// Set when store and engine differ.
+  private let failure = Mutex<StoreError?>(nil)
+
+  init(_ pool: DatabasePool, _ fanout: Fanout, _ path: String, _ bell: FeedBell) {
+    self.pool = pool
+    self.fanout = fanout
+    self.path = path
+    self.bell = bell
+  }
+
+  /// Commits writes together, has the engine follow, and tells who waits.
+  func commit(_ jobs: [Job]) {
+    if let error = failure.withLock({ $0 }) { return jobs.forEach { $0.done(error) } }
+    var refused = [(any Error)?](repeating: nil, count: jobs.count)
+    do {
+      let (steps, last) = try pool.writeWithoutTransaction { db in
+        var steps: [StoreWrite.Step] = []
+        var last: Int64 = 0
+        try db.inTransaction(.immediate) {
+          for (place, job) in jobs.enumerated() {
+            var write = StoreWrite(Rows(db: db, path: path), at: job.now, from: job.device)
+            do {
+              try db.inSavepoint {
+                try job.body(&write)
+                return .commit
+              }
+              steps += write.steps
+            } catch let error as DatabaseError where error.isOfTheWhole {
+              throw error
+            } catch {
+              refused[place] = error
+            }
+          }
+          last = try Rows(db: db, path: path).lastSequence()
+          return .commit
+        }
+        return (steps, last)
+      }
+      try apply(steps)
+      bell.ring(last)
+    } catch let error as FanoutError {
+      // The store has what the engine could not take: nobody may decide on it any more.
+      let error = StoreError.database(path, reason: "\(error)")
+      failure.withLock { $0 = error }
+      return jobs.forEach { $0.done(error) }
+    } catch {
+      let error = StoreFile.error(error, path)
+      return jobs.forEach { $0.done(error) }
+    }
+    for (job, error) in zip(jobs, refused) { job.done(error) }
+  }
+
+  private func apply(_ steps: [StoreWrite.Step]) throws(FanoutError) {
+    guard !steps.isEmpty else { return }
+    try fanout.update { (update) throws(FanoutError) in
+      for step in steps {
+        switch step {
+        case .app(let app): try update.setApp(app)
+        case .user(let id, let user): try update.setUser(id, user)
+        case .conversation(let id, let settings): try update.setConversation(id, settings)
+        case .member(let user, let conversation, let member?):
+          try update.setMember(user, of: conversation, member)
+        case .member(let user, let conversation, nil):
+          try update.removeMember(user, of: conversation)
+        case .imported(let settings, let replacingApp):
+          if replacingApp { try update.setApp(settings.app) }
+          try update.add(settings)
+        }
+      }
+    }
+  }
+}
+
+extension FanoutUpdate {
+  /// Takes over imported records, users in the order of their numbers.
+  fileprivate mutating func add(_ settings: FanoutSettings) throws(FanoutError) {
+    for place in 0..<UInt32(settings.userCount) {
+      let index = UserIndex(place)
+      let id = settings.id(of: index)
+      if settings.isDeclared(index) {
+        try setUser(id, settings.user(index))
+      } else {
+        try name(user: id)
+      }
+    }
+    for id in settings.conversationIDs {
+      if settings.isDeclared(id), let record = settings.conversation(id) {
+        try setConversation(id, record)
+      }
+      for user in settings.members(of: id) {
+        if let member = settings.member(user, of: id) {
+          try setMember(settings.id(of: user), of: id, member)
+        }
+      }
+    }
+  }
+}
+
+extension DatabaseError {
+  /// Whether it concerns the whole transaction, and not one write of it alone.
+  fileprivate var isOfTheWhole: Bool {
+    switch resultCode {
+    case .SQLITE_FULL, .SQLITE_IOERR, .SQLITE_NOMEM, .SQLITE_BUSY, .SQLITE_READONLY,
+      .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_CANTOPEN:
+      true
+    default: false
+    }
+  }
+}

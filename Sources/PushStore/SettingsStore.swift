@@ -1,0 +1,146 @@
+internal import Dispatch
+internal import GRDB
+public import PushFanout
+public import PushRules
+internal import Synchronization
+
+/// Settings that survive crashes, and an engine that follows every change.
+///
+/// A write is acknowledged when it is durable, and is then visible to the next decision. Writes of
+/// several callers are committed together; readers and deciders never wait for them.
+///
+/// One process writes at a time; others may read.
+public final class SettingsStore: Sendable {
+  /// So many bytes of UTF-8 an id has at most.
+  public static let idLimit = 65_536
+
+  /// How a store is opened.
+  public enum Access: Sendable {
+    /// To write; a store that is not there is made.
+    case create
+    /// To write.
+    case write
+    /// To read, also while another process writes. The engine is that of the opening.
+    case read
+  }
+
+  public let path: String
+  /// Decides on the settings of all acknowledged writes.
+  public let fanout: Fanout
+  /// Reads what is stored, for inspection, export and backup.
+  public let reader: StoreReader
+  private let pool: DatabasePool
+  private let lock: WriterLock?
+  /// Rings after each commit.
+  let bell = FeedBell()
+  private let commits: Mutex<GroupCommit<Committer.Job>?>
+
+  /// Opens a store.
+  ///
+  /// - Parameter threads: how many threads the engine may use, nil for as many as there are cores.
+  /// - Throws: ``StoreError``.
+  /// - Complexity: O(settings).
+  public init(_ path: String, _ access: Access = .write, threads: Int? = nil) throws {
+    self.path = path
+    let opened = try StoreFile.open(path, access)
+    pool = opened.pool
+    reader = StoreReader(opened.pool, path)
+    lock = opened.lock
+    let (fanout, last) = try reader.read { rows in
+      (try rows.fanout(threads: threads), try rows.lastSequence())
+    }
+    self.fanout = fanout
+    bell.ring(last)
+    commits = Mutex(nil)
+    guard access != .read else { return }
+    let committer = Committer(opened.pool, fanout, path, bell)
+    self.commits.withLock { $0 = GroupCommit { committer.commit($0) } }
+  }
+
+  // MARK: Writing
+
+  /// Changes settings: all changes of `body` become durable and visible together, or none does.
+  ///
+  /// - Parameters:
+  ///   - now: when the write is made.
+  ///   - device: the device of the user that writes, for the change feed.
+  /// - Throws: what `body` throws; ``StoreError`` when it could not be made durable.
+  public func write<Value: Sendable>(
+    at now: Instant, from device: Identifier? = nil,
+    _ body: @escaping @Sendable (inout StoreWrite) throws -> Value
+  ) throws -> Value {
+    let done = DispatchSemaphore(value: 0)
+    let result = Mutex<Result<Value, any Error>?>(nil)
+    try submit(at: now, from: device, body) { outcome in
+      result.withLock { $0 = outcome }
+      done.signal()
+    }
+    done.wait()
+    guard let result = result.withLock({ $0 }) else { throw StoreError.closed(path) }
+    return try result.get()
+  }
+
+  /// The same, without blocking a thread.
+  public func write<Value: Sendable>(
+    at now: Instant, from device: Identifier? = nil,
+    _ body: @escaping @Sendable (inout StoreWrite) throws -> Value
+  ) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+      do {
+        try submit(at: now, from: device, body) { continuation.resume(with: $0) }
+      } catch {
+        continuation.resume(throwing: error)
+      }
+    }
+  }
+
+  private func submit<Value: Sendable>(
+    at now: Instant, from device: Identifier?,
+    _ body: @escaping @Sendable (inout StoreWrite) throws -> Value,
+    _ done: @escaping @Sendable (Result<Value, any Error>) -> Void
+  ) throws {
+    guard let commits = commits.withLock({ $0 }) else {
+      throw lock == nil ? StoreError.readOnly(path) : StoreError.closed(path)
+    }
+    let value = Mutex<Value?>(nil)
+    commits.add(
+      Committer.Job(now: now, device: device) { write in
+        let made = try body(&write)
+        value.withLock { $0 = made }
+      } done: { [path] error in
+        if let error { return done(.failure(error)) }
+        guard let value = value.withLock({ $0 }) else {
+          return done(.failure(StoreError.closed(path)))
+        }
+        done(.success(value))
+      })
+  }
+
+  // MARK: Reading
+
+  /// Whether this process may write the store.
+  var isWriter: Bool { lock != nil }
+
+  /// Reads the store as of one commit.
+  func read<Value>(_ body: (Rows) throws -> Value) throws -> Value { try reader.read(body) }
+
+  /// Entries of the change feed behind a sequence number, the oldest first.
+  ///
+  /// - Parameter user: only those that concern a user.
+  public func changes(
+    after sequence: Int64 = 0, of user: Identifier? = nil, limit: Int = 1000
+  ) throws -> [ChangeEvent] {
+    try read { rows in try rows.changes(after: sequence, of: user, limit: limit) }
+  }
+
+  /// Waits for the writes under way, then ends this process's use of the store; later writes throw
+  /// ``StoreError/closed(_:)``, and sequences of events end.
+  public func close() throws {
+    bell.close()
+    guard let commits = commits.withLock({ $0.take() }) else {
+      return isWriter ? () : try reader.close()
+    }
+    defer { lock?.release() }
+    try commits.sync { try StoreFile.errors(path) { try StoreFile.close(pool) } }
+  }
+}

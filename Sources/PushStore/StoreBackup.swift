@@ -1,0 +1,36 @@
+internal import Foundation
+internal import GRDB
+internal import Glibc
+
+extension StoreReader {
+  /// What is to be removed when the process ends before a backup to a name is complete.
+  public static func temporaryNames(ofBackupTo path: String) -> [String] {
+    TemporaryStore.names(temporaryName(path))
+  }
+
+  private static func temporaryName(_ path: String) -> String { "\(path).\(getpid()).part" }
+
+  /// Copies the store, as of one commit, to a new file, while others go on writing.
+  ///
+  /// The copy appears under its name when it is complete and on the disk; it is a store itself.
+  ///
+  /// - Parameter progress: called now and then with the share that is copied, 0...1.
+  /// - Throws: ``StoreError/exists(_:)`` for a name that is in use: a copy never replaces anything.
+  /// - Complexity: O(size of the file).
+  public func backup(to path: String, progress: @escaping (Double) -> Void = { _ in }) throws {
+    let inUse = [path, path + "-wal"].contains { FileManager.default.fileExists(atPath: $0) }
+    if inUse { throw StoreError.exists(path) }
+    let temporary = Self.temporaryName(path)
+    TemporaryStore.remove(temporary)
+    defer { TemporaryStore.remove(temporary) }
+    try StoreFile.errors(path) {
+      let copy = try DatabaseQueue(path: temporary)
+      // All steps read the same commit: the source is inside a transaction meanwhile.
+      try pool.backup(to: copy, pagesPerStep: 1024) { state in
+        progress(Double(state.completedPageCount) / Double(max(1, state.totalPageCount)))
+      }
+      try copy.close()
+    }
+    try TemporaryStore.rename(temporary, to: path)
+  }
+}

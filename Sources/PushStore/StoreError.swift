@@ -1,0 +1,68 @@
+public import PushRules
+
+/// Why a store could not be opened, read or written. Nothing that was acknowledged is lost by it.
+public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The file is none of ours, or no database at all.
+  case notAStore(String, reason: String)
+  /// There is no store, and none was to be made.
+  case missing(String)
+  /// A later push-fanout made it.
+  case newer(String)
+  /// Another process has it open for writing.
+  case inUse(String)
+  /// A write to a store that was opened for reading.
+  case readOnly(String)
+  /// SQLite could not do it: the disk is full, the file cannot be read, and so on.
+  case database(String, reason: String)
+  /// The store was closed.
+  case closed(String)
+  /// An id that is empty, or longer than ``SettingsStore/idLimit`` bytes.
+  case idLength(Int)
+  /// An operation of the other vendor.
+  case otherRules(RuleSet)
+  case unknownUser(Identifier)
+  case unknownConversation(Identifier)
+  case notAMember(user: Identifier, conversation: Identifier)
+  case unknownDevice(user: Identifier, device: Identifier)
+  /// An operation that this kind of conversation does not have.
+  case wrongKind(Identifier, ConversationKind)
+  /// A kind of conversation that the store's rules do not have.
+  case unavailableKind(ConversationKind, RuleSet)
+  /// A time zone that is not in the IANA database.
+  case unknownTimeZone(String)
+  /// Settings of one vendor's rules for a store of the other's.
+  case rulesDiffer(store: RuleSet, settings: RuleSet)
+  /// A name for something new that is in use.
+  case exists(String)
+  /// What is stored contradicts itself.
+  case damaged(String, reason: String)
+
+  public var description: String {
+    switch self {
+    case .notAStore(let path, let reason): "\(path) is not a push-fanout store: \(reason)"
+    case .missing(let path): "there is no store \(path); import settings to make one"
+    case .newer(let path): "\(path) was made by a later push-fanout; use that one"
+    case .inUse(let path): "\(path) is open for writing in another process; close it there first"
+    case .readOnly(let path): "\(path) was opened for reading"
+    case .database(let path, let reason): "\(path): \(reason)"
+    case .closed(let path): "\(path) was closed"
+    case .idLength(let count):
+      "an id of \(count) bytes is not in 1...\(SettingsStore.idLimit)"
+    case .otherRules(let rules):
+      "the store's rules are \(rules.rawValue)'s, which have no such setting"
+    case .unknownUser(let id): "there is no user \"\(id)\""
+    case .unknownConversation(let id): "there is no conversation \"\(id)\""
+    case .notAMember(let user, let conversation):
+      "\"\(user)\" is not a member of \"\(conversation)\""
+    case .unknownDevice(let user, let device): "\"\(user)\" has no device \"\(device)\""
+    case .wrongKind(let id, let kind): "\"\(id)\" is a \(kind.rawValue), which has no such setting"
+    case .unavailableKind(let kind, let rules):
+      "a conversation of type \(kind.rawValue) does not exist under \(rules.rawValue)"
+    case .unknownTimeZone(let name): "\"\(name)\" is not a time zone; give an IANA name"
+    case .rulesDiffer(let store, let settings):
+      "the store's rules are \(store.rawValue)'s, and the settings' are \(settings.rawValue)'s"
+    case .exists(let path): "\(path) exists; give a name that is not in use"
+    case .damaged(let path, let reason): "\(path) is damaged: \(reason)"
+    }
+  }
+}

@@ -1,0 +1,102 @@
+internal import Foundation
+internal import GRDB
+public import PushRules
+
+/// A record of a store.
+public enum StoreRecord: Hashable, Sendable {
+  case app(AppSettings)
+  case user(Identifier, UserSettings)
+  case conversation(Identifier, ConversationSettings)
+  case member(Identifier, of: Identifier, MemberSettings)
+}
+
+/// Reads a store as it is, without an engine: for inspection, export and backup.
+///
+/// Others may write meanwhile: each call sees the store as of one commit.
+public final class StoreReader: Sendable {
+  public let path: String
+  let pool: DatabasePool
+
+  /// Opens a store that another process may be writing.
+  ///
+  /// - Throws: ``StoreError``.
+  public init(_ path: String) throws {
+    self.path = path
+    pool = try StoreFile.open(path, .read).pool
+  }
+
+  /// Reads with the connections of an open store.
+  init(_ pool: DatabasePool, _ path: String) {
+    self.pool = pool
+    self.path = path
+  }
+
+  /// Ends the use of the store.
+  public func close() throws { try StoreFile.errors(path) { try pool.close() } }
+
+  /// Reads the store as of one commit.
+  func read<Value>(_ body: (Rows) throws -> Value) throws -> Value {
+    try StoreFile.errors(path) { try pool.read { db in try body(Rows(db: db, path: path)) } }
+  }
+
+  func read<Value: Sendable>(
+    _ body: @escaping @Sendable (Rows) throws -> Value
+  ) async throws -> Value {
+    do {
+      return try await pool.read { [path] db in try body(Rows(db: db, path: path)) }
+    } catch {
+      throw StoreFile.error(error, path)
+    }
+  }
+
+  /// The app's settings.
+  public func app() throws -> AppSettings { try read { try $0.app() } }
+
+  /// Everything, as values.
+  ///
+  /// - Complexity: O(settings).
+  public func settings() throws -> FanoutSettings {
+    var settings = FanoutSettings()
+    try forEachRecord { record in
+      switch record {
+      case .app(let app): settings.app = app
+      case .user(let id, let user): settings.setUser(id, user)
+      case .conversation(let id, let conversation): settings.setConversation(id, conversation)
+      case .member(let user, let conversation, let member):
+        settings.setMember(user, of: conversation, member)
+      }
+    }
+    return settings
+  }
+
+  /// Calls `body` with every record, as of one commit: the app, users and conversations in the order
+  /// in which their ids first appeared, members by conversation and user. What was only named is a
+  /// record without settings.
+  ///
+  /// - Complexity: O(settings).
+  public func forEachRecord(_ body: (StoreRecord) throws -> Void) throws {
+    try read { try $0.forEachRecord(body) }
+  }
+}
+
+extension Rows {
+  func forEachRecord(_ body: (StoreRecord) throws -> Void) throws {
+    try body(.app(try app()))
+    var users: [Identifier] = []
+    try forEachUser { id, user in
+      users.append(id)
+      try body(.user(id, user ?? UserSettings()))
+    }
+    var conversations: [Int64: Identifier] = [:]
+    try forEachConversation { number, id, conversation in
+      conversations[number] = id
+      try body(.conversation(id, conversation ?? ConversationSettings()))
+    }
+    try forEachMember { user, conversation, member in
+      let isUser = (1...Int64(users.count)).contains(user)
+      let id = try known(isUser ? users[Int(user) - 1] : nil, "members.user")
+      let place = try known(conversations[conversation], "members.conversation")
+      try body(.member(id, of: place, member))
+    }
+  }
+}

@@ -1,0 +1,41 @@
+internal import Foundation
+internal import GRDB
+public import PushRules
+
+/// How much a store holds.
+public struct StoreStatistics: Hashable, Sendable {
+  public let rules: RuleSet
+  /// Ids of users; those with settings; their devices.
+  public let users, declaredUsers, devices: Int
+  /// Ids of conversations; memberships; those with settings.
+  public let conversations, members, memberSettings: Int
+  /// Entries of the change feed, and the number of the last one.
+  public let feedEntries: Int
+  public let lastSequence: Int64
+  /// Sizes of the files, in bytes: the database, and what was not yet moved into it.
+  public let fileBytes, logBytes: Int
+}
+
+extension StoreReader {
+  /// Counts what is stored.
+  ///
+  /// - Complexity: O(size of the file).
+  public func statistics() throws -> StoreStatistics {
+    try read { rows in
+      func count(_ what: String) throws -> Int {
+        try Int.fetchOne(rows.db, sql: "SELECT count(*) FROM \(what)") ?? 0
+      }
+      return StoreStatistics(
+        rules: try rows.app().rules, users: try count("users"),
+        declaredUsers: try count("users WHERE is_declared"), devices: try count("devices"),
+        conversations: try count("conversations"), members: try count("members"),
+        memberSettings: try count("member_settings"), feedEntries: try count("feed"),
+        lastSequence: try rows.lastSequence(), fileBytes: size(path),
+        logBytes: size(path + "-wal"))
+    }
+  }
+
+  private func size(_ path: String) -> Int {
+    (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
+  }
+}

@@ -1,0 +1,187 @@
+internal import Foundation
+internal import GRDB
+public import PushRules
+internal import QuietTime
+
+/// Changes of a store that become durable, and visible, together.
+///
+/// Handed to the closure of ``SettingsStore/write(at:from:_:)``. When the closure throws, none of its
+/// changes is kept.
+public struct StoreWrite {
+  let rows: Rows
+  /// When the write is made: durations count from here (E-5).
+  public let now: Instant
+  /// The device that writes; nil for an administrator.
+  public let device: Identifier?
+  /// What has changed, in order: what the engine is told once it is durable.
+  var steps: [Step] = []
+
+  /// A record as it is now.
+  enum Step: Sendable {
+    case app(AppSettings)
+    case user(Identifier, UserSettings)
+    case conversation(Identifier, ConversationSettings)
+    /// nil for a membership that has ended.
+    case member(Identifier, of: Identifier, MemberSettings?)
+    case imported(FanoutSettings, replacingApp: Bool)
+  }
+
+  init(_ rows: Rows, at now: Instant, from device: Identifier?) {
+    self.rows = rows
+    self.now = now
+    self.device = device
+  }
+
+  // MARK: Reading, with what this write has changed
+
+  public func app() throws -> AppSettings { try rows.app() }
+
+  /// What a user has set; nil for nothing.
+  public func user(_ id: Identifier) throws -> UserSettings? { try rows.user(id) }
+
+  /// What is set for a conversation; nil for nothing, as of a group that only members name.
+  public func conversation(_ id: Identifier) throws -> ConversationSettings? {
+    try rows.conversation(id)
+  }
+
+  /// A membership; nil for none.
+  public func member(
+    _ user: Identifier, of conversation: Identifier
+  ) throws -> MemberSettings? {
+    try rows.member(user, of: conversation)
+  }
+
+  // MARK: Writing
+
+  /// Replaces the app's settings.
+  ///
+  /// - Throws: ``StoreError/unknownTimeZone(_:)``.
+  public mutating func setApp(_ app: AppSettings) throws {
+    try check(zone: app.timeZone)
+    try rows.write(app)
+    steps.append(.app(app))
+    try record(.app)
+  }
+
+  /// Replaces the whole settings of a user.
+  ///
+  /// - Throws: ``StoreError/unknownTimeZone(_:)`` or ``StoreError/idLength(_:)``.
+  public mutating func setUser(_ id: Identifier, _ user: UserSettings) throws {
+    try set(id, user, [.user])
+  }
+
+  /// Changes what a user has set; nothing is set at first.
+  public mutating func updateUser(
+    _ id: Identifier, _ changes: Change..., body: (inout UserSettings) throws -> Void
+  ) throws {
+    var user = try rows.user(id) ?? UserSettings()
+    try body(&user)
+    try set(id, user, changes)
+  }
+
+  mutating func set(_ id: Identifier, _ user: UserSettings, _ changes: [Change]) throws {
+    try check(id)
+    try check(zone: user.timeZone)
+    if case .span(let span) = user.quietHours { try check(zone: span.timeZone) }
+    try check(devices: user.devices)
+    try rows.write(id, user)
+    steps.append(.user(id, user))
+    for change in changes { try record(change, user: id) }
+  }
+
+  /// Replaces the whole settings of a conversation; its members stay.
+  public mutating func setConversation(
+    _ id: Identifier, _ settings: ConversationSettings, change: Change = .conversation,
+    channel: Identifier? = nil
+  ) throws {
+    try check(id)
+    if let parent = settings.parent { try check(parent) }
+    for channel in settings.channels.keys { try check(channel, canBeEmpty: true) }
+    try rows.write(id, settings)
+    steps.append(.conversation(id, settings))
+    try record(change, conversation: id, channel: channel)
+  }
+
+  /// Replaces the whole membership of a user in a conversation.
+  public mutating func setMember(
+    _ user: Identifier, of conversation: Identifier, _ member: MemberSettings = MemberSettings()
+  ) throws {
+    try set(user, conversation, member, [.member], channel: nil)
+  }
+
+  /// Changes a membership.
+  ///
+  /// - Throws: ``StoreError/notAMember(user:conversation:)``.
+  public mutating func updateMember(
+    _ user: Identifier, of conversation: Identifier, _ changes: Change...,
+    channel: Identifier? = nil, body: (inout MemberSettings) throws -> Void
+  ) throws {
+    guard var member = try rows.member(user, of: conversation) else {
+      throw StoreError.notAMember(user: user, conversation: conversation)
+    }
+    try body(&member)
+    try set(user, conversation, member, changes, channel: channel)
+  }
+
+  mutating func set(
+    _ user: Identifier, _ conversation: Identifier, _ member: MemberSettings, _ changes: [Change],
+    channel: Identifier?
+  ) throws {
+    try check(user)
+    try check(conversation)
+    for channel in member.channels.keys { try check(channel, canBeEmpty: true) }
+    try rows.write(user, of: conversation, member)
+    steps.append(.member(user, of: conversation, member))
+    for change in changes {
+      try record(change, user: user, conversation: conversation, channel: channel)
+    }
+  }
+
+  /// Ends a membership, with all that was set for it.
+  ///
+  /// - Throws: ``StoreError/notAMember(user:conversation:)``.
+  public mutating func removeMember(_ user: Identifier, of conversation: Identifier) throws {
+    guard try rows.member(user, of: conversation) != nil else {
+      throw StoreError.notAMember(user: user, conversation: conversation)
+    }
+    try rows.remove(user, of: conversation)
+    steps.append(.member(user, of: conversation, nil))
+    try record(.memberRemoved, user: user, conversation: conversation)
+  }
+
+  // MARK: Checks and the feed
+
+  func check(_ id: Identifier, canBeEmpty: Bool = false) throws {
+    let count = id.text.utf8.count
+    guard count <= SettingsStore.idLimit, canBeEmpty || count > 0 else {
+      throw StoreError.idLength(count)
+    }
+  }
+
+  func check(devices: [Device]?) throws {
+    for device in devices ?? [] {
+      try check(device.id)
+      if let notifier = device.notifier { try check(notifier, canBeEmpty: true) }
+    }
+  }
+
+  func check(zone: String?) throws {
+    if let zone, !ZoneTable.isName(zone) { throw StoreError.unknownTimeZone(zone) }
+  }
+
+  func record(
+    _ change: Change, user: Identifier? = nil, conversation: Identifier? = nil,
+    channel: Identifier? = nil
+  ) throws {
+    let insert = try rows.db.cachedStatement(
+      sql: """
+        INSERT INTO feed (at, change, user, conversation, channel, device)
+          VALUES (?, ?, ?, ?, ?, ?)
+        """)
+    try insert.execute(
+      arguments: [
+        now.milliseconds, change.rawValue, user?.bytes, conversation?.bytes, channel?.bytes,
+        device?.bytes,
+      ])
+  }
+}

@@ -1,0 +1,32 @@
+internal import Glibc
+internal import Synchronization
+
+/// The right to write a store, which one process has at a time.
+///
+/// A lock on a file of its own: SQLite's locks on the database are lost when anybody in the process
+/// closes a descriptor of it.
+final class WriterLock: Sendable {
+  /// nil once the right was given back.
+  private let descriptor: Mutex<Int32?>
+
+  /// - Throws: ``StoreError/inUse(_:)`` while another process, or another store of this one, has it.
+  init(store path: String) throws {
+    let descriptor = unsafe open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    guard descriptor >= 0 else { throw StoreError.database(path, reason: Self.systemMessage()) }
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+      let isHeld = errno == EWOULDBLOCK
+      let reason = Self.systemMessage()
+      close(descriptor)
+      throw isHeld ? StoreError.inUse(path) : StoreError.database(path, reason: reason)
+    }
+    self.descriptor = Mutex(descriptor)
+  }
+
+  deinit { release() }
+
+  func release() {
+    if let descriptor = descriptor.withLock({ $0.take() }) { close(descriptor) }
+  }
+
+  private static func systemMessage() -> String { unsafe String(cString: strerror(errno)) }
+}

@@ -1,0 +1,8 @@
+public import ArgumentParser
+public import PushRules
+
+// Words of the rules that are typed as they stand in files.
+
+extension ConversationKind: ExpressibleByArgument {}
+extension Device.Kind: ExpressibleByArgument {}
+extension Device.State: ExpressibleByArgument {}

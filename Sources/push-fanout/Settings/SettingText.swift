@@ -1,0 +1,197 @@
+import PushRules
+import PushStore
+
+/// A result that a person and a program can read.
+protocol SettingResult: Encodable {
+  /// One line for people.
+  var text: String { get }
+}
+
+/// What a user has set in one scope; named like the fields of settings files.
+struct OwnSetting: SettingResult {
+  struct Quiet: Encodable {
+    let start: String
+    var end: String?
+    var spanMinutes: Int32?
+    var level: String?
+    var timeZone: String?
+
+    init(_ interval: QuietInterval) {
+      start = Self.clock(interval.startMinute)
+      end = Self.clock(interval.endMinute)
+    }
+
+    init(_ span: QuietSpan) {
+      start = Self.clock(span.startSecond / 60) + ":" + Self.twoDigits(span.startSecond % 60)
+      spanMinutes = span.spanMinutes
+      level = span.level.name
+      timeZone = span.timeZone
+    }
+
+    private static func clock(_ minute: Int32) -> String {
+      twoDigits(minute / 60) + ":" + twoDigits(minute % 60)
+    }
+
+    private static func twoDigits(_ number: Int32) -> String {
+      number < 10 ? "0\(number)" : "\(number)"
+    }
+
+    var text: String {
+      if let end { return "quiet hours \(start)-\(end)" }
+      var text = "quiet hours \(start)+\(spanMinutes ?? 0)"
+      if let level { text += " level \(level)" }
+      if let timeZone { text += " in \(timeZone)" }
+      return text
+    }
+  }
+
+  let user: String
+  var conversation: String?
+  var channel: String?
+  var type: String?
+  var level: String?
+  var levels: [String: String]?
+  var mutedUntil: Int64?
+  var quietHours: Quiet?
+  var timeZone: String?
+  /// What was written but has no effect there.
+  var ignored: [String]?
+
+  init(_ user: Identifier, _ mode: SilentMode, _ timeZone: String? = nil) {
+    self.user = user.text
+    conversation = mode.conversation?.text
+    level = mode.level.name
+    mutedUntil = mode.mutedUntil > .zero ? mode.mutedUntil.milliseconds : nil
+    quietHours = mode.interval.map { Quiet($0) }
+    self.timeZone = timeZone
+  }
+
+  init(
+    _ user: Identifier, _ span: QuietSpan?, _ levels: [ConversationKind: NotificationLevel],
+    _ timeZone: String?
+  ) {
+    self.user = user.text
+    self.levels = [:]
+    for (kind, level) in levels where level.isSet { self.levels?[kind.rawValue] = level.name }
+    quietHours = span.map { Quiet($0) }
+    self.timeZone = timeZone
+  }
+
+  init(
+    _ user: Identifier, _ level: NotificationLevel, conversation: Identifier? = nil,
+    channel: Identifier? = nil, kind: ConversationKind? = nil
+  ) {
+    self.user = user.text
+    self.level = level.name
+    self.conversation = conversation?.text
+    self.channel = channel?.text
+    type = kind?.rawValue
+  }
+
+  init(_ user: Identifier, _ own: ConversationLevel) {
+    self.user = user.text
+    conversation = own.conversation.text
+    type = own.kind.rawValue
+    level = own.level.name
+    mutedUntil = own.mutedUntil > .zero ? own.mutedUntil.milliseconds : nil
+    if !own.channels.isEmpty {
+      levels = [:]
+      for (channel, level) in own.channels { levels?[channel.text] = level.name }
+    }
+  }
+
+  var text: String {
+    var place = "user \(user)"
+    if let type { place += ", \(type)" }
+    if let conversation {
+      place += type == nil ? ", conversation \(conversation)" : " \(conversation)"
+    }
+    if let channel { place += ", channel \"\(channel)\"" }
+    var parts: [String] = []
+    if let level { parts.append("level \(level)") }
+    for (name, level) in (levels ?? [:]).sorted(by: { $0.key < $1.key }) {
+      parts.append("\(conversation == nil ? "" : "channel ")\(name) \(level)")
+    }
+    if let mutedUntil {
+      parts.append("muted until \(Instant(milliseconds: mutedUntil).rfc3339)")
+    }
+    if let quietHours { parts.append(quietHours.text) }
+    if let timeZone { parts.append("time zone \(timeZone)") }
+    if parts.isEmpty { parts.append("nothing set") }
+    if ignored != nil { parts.append("quiet hours ignored: only the app level has them") }
+    return place + ": " + parts.joined(separator: ", ")
+  }
+}
+
+/// A device of a user; named like the fields of settings files.
+struct DeviceResult: SettingResult {
+  let user, id, type, state: String
+  let token: Bool
+  let notifier: String?
+  let backgroundSince: Int64?
+
+  init(_ user: Identifier, _ device: Device) {
+    self.user = user.text
+    id = device.id.text
+    type = device.kind.rawValue
+    state = device.state.rawValue
+    token = device.hasToken
+    notifier = device.notifier?.text
+    backgroundSince = device.backgroundSince?.milliseconds
+  }
+
+  var text: String {
+    var text = "user \(user), device \(id): \(type), \(state)"
+    if let backgroundSince {
+      text += " since \(Instant(milliseconds: backgroundSince).rfc3339)"
+    }
+    text += token ? ", token" : ", no token"
+    if let notifier { text += " of \(notifier)" }
+    return text
+  }
+}
+
+/// A level that belongs to no user.
+struct DefaultResult: SettingResult {
+  var conversation: String?
+  var channel: String?
+  let level: String
+
+  var text: String {
+    guard let conversation else { return "App Key: level \(level)" }
+    return "ultra group \(conversation)" + (channel.map { ", channel \"\($0)\"" } ?? "")
+      + ": level \(level)"
+  }
+}
+
+/// A conversation whose level is none.
+struct BlockedResult: SettingResult {
+  let conversation: String
+  var text: String { conversation }
+}
+
+/// An entry of the change feed.
+struct EventResult: SettingResult {
+  let sequence, at: Int64
+  let change: String
+  let user, conversation, channel, device: String?
+
+  init(_ event: ChangeEvent) {
+    sequence = event.sequence
+    at = event.at.milliseconds
+    change = event.change.rawValue
+    user = event.user?.text
+    conversation = event.conversation?.text
+    channel = event.channel?.text
+    device = event.device?.text
+  }
+
+  var text: String {
+    var text = "\(sequence) \(Instant(milliseconds: at).rfc3339) \(change)"
+    if let user { text += ", user \(user)" }
+    if let conversation { text += ", conversation \(conversation)" }
+    if let channel { text += ", channel \"\(channel)\"" }
+    if let device { text += ", from \(device)" }
+    return text
+  }
+}

@@ -1,0 +1,166 @@
+import ArgumentParser
+import Foundation
+import PushRules
+import PushStore
+
+/// `push-fanout settings`: what people set, in a store, with the vendors' operations.
+struct SettingsCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "settings",
+    abstract: "Read and change settings in a store, as the vendors' clients do.",
+    discussion: """
+      The store's rules say whose operations there are. What is refused changes nothing.
+
+      Examples:
+
+        push-fanout settings set --store app.store --user u1 --level mention
+
+        push-fanout settings get --store app.store --user u1 --conversation g1 --json
+
+        push-fanout settings events --store app.store --after 0 --user u1 --follow
+
+      Exit status: 0 success, 1 refused or not possible, 2 wrong usage.
+      """,
+    subcommands: [
+      SettingsGet.self, SettingsSet.self, SettingsClear.self, SettingsList.self,
+      SettingsBlocked.self, SettingsEvents.self, SettingsDevice.self, SettingsDefaults.self,
+    ])
+}
+
+/// The store, and how results are printed.
+struct StoreOptions: ParsableArguments {
+  @Option(help: ArgumentHelp("The store.", valueName: "file"))
+  var store: String
+
+  @Flag(help: "One JSON object a line.")
+  var json = false
+
+  /// Reads a store, whose other users go on.
+  func reading<Value>(_ body: (SettingsStore) throws -> Value) throws -> Value {
+    let store = try SettingsStore(store, .read)
+    return try body(store)
+  }
+
+  func writing<Value>(_ body: (SettingsStore) throws -> Value) throws -> Value {
+    let store = try SettingsStore(store, .write)
+    let value = try body(store)
+    try store.close()
+    return value
+  }
+
+  /// Prints results, of which there may be none.
+  func show(_ results: [some SettingResult]) throws {
+    guard !results.isEmpty else { return }
+    let lines = try results.map { json ? try ExplanationText.json($0) : $0.text }
+    Terminal.printResult(lines.joined(separator: "\n"))
+  }
+}
+
+/// When a write is made, and by which device.
+struct WriteOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Unix milliseconds, or an RFC 3339 time. (default: now)", valueName: "instant"))
+  var at: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The user's device that writes, which need not be told. (default: an administrator)",
+      valueName: "device"))
+  var from: String?
+
+  func validate() throws {
+    if let at, Instant(text: at) == nil {
+      throw ValidationError(
+        "--at \(at) is not an instant; give Unix milliseconds or an RFC 3339 time, "
+          + "like 2024-06-03T12:00:00Z.")
+    }
+  }
+
+  var now: Instant { at.flatMap { Instant(text: $0) } ?? .now }
+  var device: Identifier? { from.map { Identifier($0) } }
+}
+
+extension Instant {
+  /// The current time. Only the command line reads a clock.
+  static var now: Instant {
+    let milliseconds = Date().timeIntervalSince1970 * 1000
+    return Instant(
+      milliseconds: Int64(min(max(0, milliseconds), Double(maximumMilliseconds))))
+  }
+}
+
+/// Which of a user's settings is meant.
+struct ScopeOptions: ParsableArguments {
+  @Option(help: ArgumentHelp("The user's id.", valueName: "id"))
+  var user: String
+
+  @Option(
+    help: ArgumentHelp("A conversation's id; without it, the user's own.", valueName: "id"))
+  var conversation: String?
+
+  @Option(help: ArgumentHelp("A channel of an ultra group (rongcloud).", valueName: "id"))
+  var channel: String?
+
+  @Option(
+    help: ArgumentHelp("A type of conversation, like group (rongcloud).", valueName: "type"))
+  var type: ConversationKind?
+
+  func validate() throws {
+    if channel != nil, conversation == nil {
+      throw ValidationError("--channel is one of an ultra group: name it with --conversation.")
+    }
+    if type != nil, conversation != nil {
+      throw ValidationError("--type and --conversation are two scopes: name one.")
+    }
+  }
+
+  var scope: SettingScope {
+    if let type { return .kind(type) }
+    guard let conversation else { return .user }
+    let id = Identifier(conversation)
+    return channel.map { .channel(id, Identifier($0)) } ?? .conversation(id)
+  }
+}
+
+/// Where a setting of a user lives.
+enum SettingScope {
+  case user
+  case kind(ConversationKind)
+  case conversation(Identifier)
+  case channel(Identifier, Identifier)
+}
+
+/// A level as people type it: a name of files, or a vendor's own spelling.
+struct LevelText: ExpressibleByArgument {
+  private let text: String
+
+  init?(argument: String) {
+    let isKnown =
+      NotificationLevel.named(argument) != nil
+      || NotificationLevel.easemobSpelling(argument) != nil || Int64(argument) != nil
+    guard isKnown else { return nil }
+    text = argument
+  }
+
+  /// - Throws: ``SettingsWriteError/unknownLevel(_:)``, or ``Failure`` for a spelling of the other
+  ///   vendor.
+  func level(_ rules: RuleSet) throws -> NotificationLevel {
+    if let level = NotificationLevel.named(text) { return level }
+    switch (rules, Int64(text)) {
+    case (.rongcloud, let number?): return try NotificationLevel(rongCloudNumber: number)
+    case (.easemob, nil):
+      if let level = NotificationLevel.easemobSpelling(text) { return level }
+    default: break
+    }
+    throw Failure(text: "\(text) is a level of \(rules.other.rawValue), not of the store's rules")
+  }
+}
+
+extension ArgumentHelp {
+  static let level = ArgumentHelp(
+    """
+    all, mention, mentionUsers, mentionAll, none or default, or the vendor's spelling: ALL, AT, \
+    NONE, DEFAULT (easemob), -1, 0, 1, 2, 4, 5 (rongcloud).
+    """, valueName: "level")
+}

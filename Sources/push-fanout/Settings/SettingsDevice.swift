@@ -1,0 +1,142 @@
+import ArgumentParser
+import PushRules
+import PushStore
+
+/// `push-fanout settings device`: tokens and presence.
+struct SettingsDevice: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "device",
+    abstract: "Bind tokens, tell states, kick and log out.",
+    discussion: """
+      A user of whom no devices were said has one, "default"; the first operation makes a list.
+
+      Examples:
+
+        push-fanout settings device bind --store app.store --user u1 --device p1 \\
+          --notifier apns-prod
+
+        push-fanout settings device state background --store app.store --user u1 --device p1
+
+        push-fanout settings device logout --store app.store --user u1 --device p1 --keep-token
+      """,
+    subcommands: [
+      ListDevices.self, BindToken.self, UnbindToken.self, TellState.self, Kick.self, LogOut.self,
+      RemoveDevice.self,
+    ])
+}
+
+/// Which device, and when.
+struct DeviceOptions: ParsableArguments {
+  @OptionGroup var options: StoreOptions
+  @Option(help: ArgumentHelp("The user's id.", valueName: "id"))
+  var user: String
+  @Option(help: ArgumentHelp("The device's id.", valueName: "id"))
+  var device: String
+  @OptionGroup var writing: WriteOptions
+
+  /// Does one operation and prints the user's devices.
+  func write(
+    _ body: @escaping @Sendable (inout StoreWrite, Identifier, Identifier) throws -> Void
+  ) throws {
+    let (user, device) = (Identifier(user), Identifier(device))
+    try options.writing { store in
+      try store.write(at: writing.now, from: writing.device) { try body(&$0, device, user) }
+      try options.show(store.devices(of: user).map { DeviceResult(user, $0) })
+    }
+  }
+}
+
+private func deviceConfiguration(_ name: String, _ abstract: String, _ example: String)
+  -> CommandConfiguration
+{
+  CommandConfiguration(
+    commandName: name, abstract: abstract,
+    discussion: """
+      Examples:
+
+        push-fanout settings device \(example) --store app.store --user u1
+      """)
+}
+
+struct ListDevices: ParsableCommand {
+  static let configuration = deviceConfiguration(
+    "list", "Print a user's devices.", "list")
+  @OptionGroup var options: StoreOptions
+  @Option(help: ArgumentHelp("The user's id.", valueName: "id"))
+  var user: String
+
+  func run() throws {
+    let user = Identifier(user)
+    try options.reading { store in
+      try options.show(store.devices(of: user).map { DeviceResult(user, $0) })
+    }
+  }
+}
+
+struct BindToken: ParsableCommand {
+  static let configuration = deviceConfiguration(
+    "bind", "Bind a push token; an unknown device is added.",
+    "bind --device p1 --kind mobile --notifier apns-prod")
+  @OptionGroup var target: DeviceOptions
+  @Option(help: ArgumentHelp("mobile, desktop or web. (default: as it was)", valueName: "kind"))
+  var kind: Device.Kind?
+  @Option(help: ArgumentHelp("The token's push certificate.", valueName: "name"))
+  var notifier: String?
+
+  func run() throws {
+    let (kind, notifier) = (kind, notifier.map { Identifier($0) })
+    try target.write {
+      try $0.bindToken(ofDevice: $1, kind: kind, notifier: notifier, of: $2)
+    }
+  }
+}
+
+struct UnbindToken: ParsableCommand {
+  static let configuration = deviceConfiguration(
+    "unbind", "Take a device's token away.", "unbind --device p1")
+  @OptionGroup var target: DeviceOptions
+  func run() throws { try target.write { try $0.unbindToken(ofDevice: $1, of: $2) } }
+}
+
+struct TellState: ParsableCommand {
+  static let configuration = deviceConfiguration(
+    "state", "Tell a device's state; in the background its grace begins.",
+    "state background --device p1")
+  @Argument(
+    help: ArgumentHelp(
+      "foreground, background, offline, loggedOut or kicked.", valueName: "state"))
+  var state: Device.State
+  @OptionGroup var target: DeviceOptions
+
+  func run() throws {
+    let state = state
+    try target.write { try $0.setState(state, ofDevice: $1, of: $2) }
+  }
+}
+
+struct Kick: ParsableCommand {
+  static let configuration = deviceConfiguration(
+    "kick", "Kick a device: it gets nothing until its state is told again.", "kick --device p1")
+  @OptionGroup var target: DeviceOptions
+  func run() throws { try target.write { try $0.kick(device: $1, of: $2) } }
+}
+
+struct LogOut: ParsableCommand {
+  static let configuration = deviceConfiguration(
+    "logout", "Log a device out, without its token.", "logout --device p1 --keep-token")
+  @OptionGroup var target: DeviceOptions
+  @Flag(help: "The token stays bound, so that it still gets pushes (easemob).")
+  var keepToken = false
+
+  func run() throws {
+    let keeps = keepToken
+    try target.write { try $0.logOut(device: $1, of: $2, keepingToken: keeps) }
+  }
+}
+
+struct RemoveDevice: ParsableCommand {
+  static let configuration = deviceConfiguration(
+    "remove", "Forget a device.", "remove --device p1")
+  @OptionGroup var target: DeviceOptions
+  func run() throws { try target.write { try $0.remove(device: $1, of: $2) } }
+}

@@ -1,0 +1,113 @@
+import ArgumentParser
+import PushFanout
+import PushRules
+import PushStore
+
+/// `push-fanout settings get`: what is set in one place.
+struct SettingsGet: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "get",
+    abstract: "Print what a user has set.",
+    discussion: """
+      Prints the scope's own setting, not what follows from others. --batch reads several \
+      conversations at once, 20 at most, and leaves out those that inherit or have expired (easemob).
+
+      Examples:
+
+        push-fanout settings get --store app.store --user u1
+
+        push-fanout settings get --store app.store --user u1 --conversation g1 --channel c1
+
+        push-fanout settings get --store app.store --user u1 --batch g1 g2 g3 --json
+      """)
+
+  @OptionGroup var options: StoreOptions
+  @OptionGroup var place: ScopeOptions
+
+  @Option(
+    parsing: .upToNextOption,
+    help: ArgumentHelp("Several conversations at once (easemob).", valueName: "id"))
+  var batch: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "When, for what has expired: Unix milliseconds or RFC 3339. (default: now)",
+      valueName: "instant"))
+  var at: String?
+
+  @Flag(help: "What a client of two states reads: notify or dnd (rongcloud).")
+  var legacy = false
+
+  func validate() throws {
+    if let at, Instant(text: at) == nil {
+      throw ValidationError("--at \(at) is not an instant; give Unix milliseconds or RFC 3339.")
+    }
+    if at != nil, batch.isEmpty { throw ValidationError("--at goes with --batch.") }
+    if !batch.isEmpty, place.conversation != nil || place.type != nil || legacy {
+      throw ValidationError("--batch names the conversations: leave out other scopes.")
+    }
+    if legacy, place.conversation == nil || place.channel != nil {
+      throw ValidationError("--legacy reads a conversation: name it with --conversation.")
+    }
+  }
+
+  func run() throws {
+    let user = Identifier(place.user)
+    try options.reading { store in
+      if !batch.isEmpty {
+        let now = at.flatMap { Instant(text: $0) } ?? .now
+        let found = try store.silentModes(
+          of: user, in: batch.map { Identifier($0) }, at: now)
+        return try options.show(found.map { OwnSetting(user, $0) })
+      }
+      if legacy, let conversation = place.conversation {
+        let state = try store.legacyState(of: user, in: Identifier(conversation))
+        return try options.show([
+          LegacyResult(
+            user: user.text, conversation: conversation,
+            state: state == .notify ? "notify" : "dnd")
+        ])
+      }
+      try options.show([try store.setting(of: user, place.scope)])
+    }
+  }
+}
+
+private struct LegacyResult: SettingResult {
+  let user, conversation, state: String
+  var text: String { "user \(user), conversation \(conversation): \(state)" }
+}
+
+extension SettingsStore {
+  /// What a user has set in one scope, under the store's rules.
+  func setting(of user: Identifier, _ scope: SettingScope) throws -> OwnSetting {
+    switch (fanout.app.rules, scope) {
+    case (.easemob, .user): OwnSetting(user, try silentMode(of: user), try timeZone(of: user))
+    case (.easemob, .conversation(let id)): OwnSetting(user, try silentMode(of: user, in: id))
+    case (.rongcloud, .user):
+      OwnSetting(
+        user, try quietHours(of: user), try ownKindLevels(of: user), try timeZone(of: user))
+    case (.rongcloud, .conversation(let id)):
+      OwnSetting(user, try notificationLevel(of: user, in: id), conversation: id)
+    // Of the other vendor, these say so.
+    case (_, .channel(let id, let channel)):
+      OwnSetting(
+        user, try notificationLevel(of: user, in: id, channel: channel), conversation: id,
+        channel: channel)
+    case (_, .kind(let kind)):
+      OwnSetting(user, try notificationLevel(of: user, forType: kind), kind: kind)
+    }
+  }
+
+  private func timeZone(of user: Identifier) throws -> String? { fanout.user(user)?.timeZone }
+
+  private func ownKindLevels(
+    of user: Identifier
+  ) throws -> [ConversationKind: NotificationLevel] {
+    var levels: [ConversationKind: NotificationLevel] = [:]
+    for kind in ConversationKind.allCases where kind.exists(under: .rongcloud) {
+      levels[kind] = try notificationLevel(of: user, forType: kind)
+    }
+    return levels
+  }
+}

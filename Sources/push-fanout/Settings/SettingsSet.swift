@@ -1,0 +1,283 @@
+import ArgumentParser
+import PushFanout
+import PushRules
+import PushStore
+
+/// `push-fanout settings set`: writes a user's settings; what is not named stays.
+struct SettingsSet: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "set",
+    abstract: "Write what a user sets, and print what is set then.",
+    discussion: """
+      What is not named stays. A duration counts from now, or --at; 0 minutes end it.
+
+      Examples (easemob):
+
+        push-fanout settings set --store app.store --user u1 --level mention \\
+          --quiet 22:00-08:00
+
+        push-fanout settings set --store app.store --user u1 --conversation g1 --minutes 240
+
+      Examples (rongcloud):
+
+        push-fanout settings set --store app.store --user u1 --type group --level 5
+
+        push-fanout settings set --store app.store --user u1 --quiet 22:00:00+600 \\
+          --quiet-level none --quiet-zone Asia/Shanghai
+      """)
+
+  @OptionGroup var options: StoreOptions
+  @OptionGroup var place: ScopeOptions
+  @OptionGroup var writing: WriteOptions
+
+  @Option(parsing: .unconditional, help: .level)
+  var level: LevelText?
+
+  @Option(
+    help: ArgumentHelp("Do not disturb for so long, 0...10080 (easemob).", valueName: "minutes"))
+  var minutes: Int64?
+
+  @Option(
+    help: ArgumentHelp(
+      "H:M-H:M (easemob), or HH:MM:SS+minutes (rongcloud).", valueName: "window"))
+  var quiet: String?
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "What the window lets through: none, mention or default (rongcloud).", valueName: "level"))
+  var quietLevel: LevelText?
+
+  @Option(
+    help: ArgumentHelp("The window's own time zone (rongcloud).", valueName: "name"))
+  var quietZone: String?
+
+  @Flag(help: "Remove the quiet hours.")
+  var removeQuiet = false
+
+  @Option(help: ArgumentHelp("The user's time zone, an IANA name.", valueName: "name"))
+  var timeZone: String?
+
+  @Option(
+    help: ArgumentHelp(
+      """
+      What an older client writes: dnd or notify (rongcloud); no-push or push of a conversation, \
+      or whole hours, like 22-8 (easemob).
+      """, valueName: "state"))
+  var legacy: String?
+
+  func validate() throws {
+    let others = level == nil && minutes == nil && quiet == nil && !removeQuiet && timeZone == nil
+    if others && legacy == nil {
+      throw ValidationError(
+        "Say what to set: --level, --minutes, --quiet, --remove-quiet, --time-zone or --legacy.")
+    }
+    if legacy != nil && !others {
+      throw ValidationError("--legacy writes all by itself: leave out other settings.")
+    }
+    if let legacy, LegacyText(legacy) == nil {
+      throw ValidationError("--legacy \(legacy) is not dnd, notify, no-push, push or hours H-H.")
+    }
+    if quiet != nil && removeQuiet {
+      throw ValidationError("--quiet and --remove-quiet contradict each other.")
+    }
+    if quietLevel != nil || quietZone != nil, quiet == nil {
+      throw ValidationError("--quiet-level and --quiet-zone go with --quiet.")
+    }
+    if let quiet, QuietText(quiet) == nil {
+      throw ValidationError("--quiet \(quiet) is not a window, H:M-H:M or HH:MM:SS+minutes.")
+    }
+  }
+
+  func run() throws {
+    let user = Identifier(place.user)
+    try options.writing { store in
+      let rules = store.fanout.app.rules
+      var ignored = false
+      if let text = legacy, let legacy = LegacyText(text) {
+        try write(legacy, store, user)
+      } else {
+        switch rules {
+        case .easemob: ignored = try writeEasemob(store, user)
+        case .rongcloud: try writeRongCloud(store, user)
+        }
+      }
+      var setting = try store.setting(of: user, place.scope)
+      if ignored { setting.ignored = ["quietHours"] }
+      try options.show([setting])
+    }
+  }
+
+  /// - Returns: whether quiet hours were ignored.
+  private func writeEasemob(_ store: SettingsStore, _ user: Identifier) throws -> Bool {
+    guard place.channel == nil, place.type == nil, quietLevel == nil, quietZone == nil else {
+      throw StoreError.otherRules(.easemob)
+    }
+    var mode = SilentModeWrite(
+      level: try level?.level(.easemob), duration: try minutes.map { try MuteDuration(minutes: $0) }
+    )
+    if let quiet { mode.interval = try QuietText(quiet)?.interval() }
+    if removeQuiet { mode.interval = .remove }
+    let (made, zone, conversation) = (mode, timeZone, place.conversation.map { Identifier($0) })
+    return try store.write(at: writing.now, from: writing.device) { write in
+      var ignored: [SilentModeWrite.Ignored] = []
+      if let conversation {
+        ignored = try write.setSilentMode(made, of: user, in: conversation)
+      } else {
+        try write.setSilentMode(made, of: user)
+      }
+      if let zone { try write.setTimeZone(zone, of: user) }
+      return !ignored.isEmpty
+    }
+  }
+
+  private func writeRongCloud(_ store: SettingsStore, _ user: Identifier) throws {
+    if minutes != nil { throw StoreError.otherRules(.rongcloud) }
+    let scope = place.scope
+    if level != nil, case .user = scope {
+      throw Failure(
+        text: "a user has no level of all under rongcloud; name --conversation or --type")
+    }
+    let level = try self.level?.level(.rongcloud)
+    let span = try quiet.flatMap { QuietText($0) }?.span()
+    let quietLevel = try self.quietLevel?.level(.rongcloud) ?? .unset
+    let (quietZone, removesQuiet, zone) = (quietZone, removeQuiet, timeZone)
+    try store.write(at: writing.now, from: writing.device) { write in
+      if let level { try write.setLevel(level, of: user, scope) }
+      if let span {
+        try write.setQuietHours(
+          start: span.start, spanMinutes: span.minutes, level: quietLevel, timeZone: quietZone,
+          of: user)
+      }
+      if removesQuiet { try write.removeQuietHours(of: user) }
+      if let zone { try write.setTimeZone(zone, of: user) }
+    }
+  }
+
+  private func write(_ legacy: LegacyText, _ store: SettingsStore, _ user: Identifier) throws {
+    let conversation = place.conversation.map { Identifier($0) }
+    try store.write(at: writing.now, from: writing.device) { write in
+      switch (legacy, conversation) {
+      case (.state(let state), let conversation?):
+        try write.setLegacyState(state, of: user, in: conversation)
+      case (.noPush(let isListed), let conversation?):
+        try write.setLegacyNoPush(isListed, of: user, in: [conversation])
+      case (.hours(let start, let end), nil):
+        try write.setLegacyNoDisturbing(startHour: start, endHour: end, of: user)
+      case (.hours, _):
+        throw Failure(text: "quiet hours belong to the user; leave out --conversation")
+      case (_, nil): throw Failure(text: "a state belongs to a conversation; name --conversation")
+      }
+    }
+  }
+}
+
+extension StoreWrite {
+  /// A RongCloud level in its scope.
+  mutating func setLevel(
+    _ level: NotificationLevel, of user: Identifier, _ scope: SettingScope
+  ) throws {
+    switch scope {
+    case .user: break
+    case .kind(let kind): try setNotificationLevel(level, of: user, forType: kind)
+    case .conversation(let id): try setNotificationLevel(level, of: user, in: id)
+    case .channel(let id, let channel):
+      try setNotificationLevel(level, of: user, in: id, channel: channel)
+    }
+  }
+}
+
+/// A window as people type it.
+private enum QuietText {
+  case interval(start: String, end: String)
+  case span(start: String, minutes: Int)
+
+  init?(_ text: String) {
+    if let plus = text.firstIndex(of: "+") {
+      guard let minutes = Int(text[text.index(after: plus)...]) else { return nil }
+      self = .span(start: String(text[..<plus]), minutes: minutes)
+    } else {
+      guard let dash = text.firstIndex(of: "-") else { return nil }
+      self = .interval(
+        start: String(text[..<dash]), end: String(text[text.index(after: dash)...]))
+    }
+  }
+
+  /// Easemob's; both times empty removes it.
+  func interval() throws -> SilentModeWrite.IntervalChange {
+    guard case .interval(let start, let end) = self else { throw StoreError.otherRules(.easemob) }
+    return try QuietInterval.parse(start: start, end: end).map { .set($0) } ?? .remove
+  }
+
+  func span() throws -> (start: String, minutes: Int) {
+    guard case .span(let start, let minutes) = self else { throw StoreError.otherRules(.rongcloud) }
+    return (start, minutes)
+  }
+}
+
+/// What older clients know.
+private enum LegacyText {
+  case state(LegacyNotificationState)
+  case noPush(Bool)
+  case hours(Int, Int)
+
+  init?(_ text: String) {
+    switch text {
+    case "dnd": self = .state(.doNotDisturb)
+    case "notify": self = .state(.notify)
+    case "no-push": self = .noPush(true)
+    case "push": self = .noPush(false)
+    default:
+      let hours = text.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
+      guard hours.count == 2, let start = hours[0], let end = hours[1] else { return nil }
+      self = .hours(start, end)
+    }
+  }
+}
+
+/// `push-fanout settings clear`: takes a setting back, so that the next scope decides.
+struct SettingsClear: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "clear",
+    abstract: "Clear a level or the quiet hours, so that the next scope decides.",
+    discussion: """
+      Of a conversation only the level is cleared; a running duration stays (easemob).
+
+      Examples:
+
+        push-fanout settings clear --store app.store --user u1 --conversation g1
+
+        push-fanout settings clear --store app.store --user u1 --quiet
+      """)
+
+  @OptionGroup var options: StoreOptions
+  @OptionGroup var place: ScopeOptions
+  @OptionGroup var writing: WriteOptions
+
+  @Flag(help: "Remove the user's quiet hours.")
+  var quiet = false
+
+  func validate() throws {
+    let hasScope = place.conversation != nil || place.type != nil
+    if hasScope == quiet {
+      throw ValidationError("Say what to clear: --conversation, --type or --quiet.")
+    }
+  }
+
+  func run() throws {
+    let (user, scope, clearsQuiet) = (Identifier(place.user), place.scope, quiet)
+    try options.writing { store in
+      let rules = store.fanout.app.rules
+      try store.write(at: writing.now, from: writing.device) { write in
+        switch (rules, scope) {
+        case (.easemob, .conversation(let id)): try write.clearLevel(of: user, in: id)
+        case (.easemob, .user) where clearsQuiet:
+          try write.setSilentMode(SilentModeWrite(interval: .remove), of: user)
+        case (.rongcloud, .user) where clearsQuiet: try write.removeQuietHours(of: user)
+        default: try write.setLevel(.removed, of: user, scope)
+        }
+      }
+      try options.show([try store.setting(of: user, scope)])
+    }
+  }
+}

@@ -1,0 +1,256 @@
+import ArgumentParser
+import Foundation
+import PushFiles
+import PushRules
+import PushStore
+
+/// `push-fanout store`: settings that are kept in a store, as a whole.
+struct Store: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Import, export, check and copy a store of settings.",
+    discussion: """
+      A store is one file (and, while it is in use, FILE-wal, FILE-shm and FILE.lock beside it). One \
+      process writes it at a time; all but import only read, also while another process writes.
+
+      Examples:
+
+        push-fanout store import --store settings.store --settings world.ndjson
+
+        push-fanout store check --store settings.store
+      """,
+    subcommands: [
+      StoreImportCommand.self, StoreExport.self, StoreCheckCommand.self, StoreBackup.self,
+      StoreStats.self,
+    ])
+}
+
+/// The store that a command is about.
+struct StoreOption: ParsableArguments {
+  @Option(help: ArgumentHelp("The store.", valueName: "file"))
+  var store: String
+}
+
+struct StoreImportCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "import",
+    abstract: "Add the records of settings files to a store, all of them or none.",
+    discussion: """
+      Reads the files that evaluate reads. A record replaces the whole record of the same key that \
+      is in the store; other records stay. The app's settings stay if the files have none, and the \
+      files are then read by the store's rules. A store that is not there is made.
+
+      Examples:
+
+        push-fanout store import --store settings.store --settings world.ndjson
+
+        push-fanout store import --store settings.store --users users.csv --members members.csv
+
+      Interrupted, or when a line is bad, it leaves the store as it was.
+      """)
+
+  @OptionGroup var target: StoreOption
+  @OptionGroup var world: FileOptions
+
+  func validate() throws {
+    if world.paths.settings.isEmpty, world.paths.users.isEmpty, world.paths.members.isEmpty {
+      throw ValidationError("Name what to import: --settings, --users or --members.")
+    }
+  }
+
+  func run() throws {
+    let start = ContinuousClock.now
+    let path = target.store
+    let isNew = !FileManager.default.fileExists(atPath: path)
+    let app: AppSettings
+    if isNew {
+      app = AppSettings()
+    } else {
+      let reader = try StoreReader(path)
+      app = try reader.app()
+      try reader.close()
+    }
+    let reading = ProgressBar("reading")
+    let (settings, saysApp, records) = try SettingsLoader.load(world.paths, addedTo: app) {
+      reading.update($0)
+    }
+    reading.finish()
+    let storeImport = StoreImport(path)
+    Interruption.setTemporaryNames(
+      storeImport.temporaryNames,
+      message: isNew ? "no store was made" : "the store has all of the import or nothing of it")
+    let writing = ProgressBar("importing")
+    defer { writing.finish() }
+    try storeImport.run(
+      settings, at: Clock.now, replacingApp: saysApp || isNew, progress: { writing.update($0) })
+    Interruption.setTemporaryNames([])
+    writing.finish()
+    let seconds = (ContinuousClock.now - start) / .seconds(1)
+    Terminal.say(
+      "\(records) records, \(settings.userCount) users, \(Number.text(seconds)) s, "
+        + "\(Int(Double(records) / max(seconds, 0.001))) records/s")
+  }
+}
+
+struct StoreExport: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "export",
+    abstract: "Write a store as a settings.ndjson.",
+    discussion: """
+      The same settings always give the same bytes, and importing them into a new store gives an \
+      equal one. The change feed is not exported: use backup to keep it.
+
+      Examples:
+
+        push-fanout store export --store settings.store | gzip >world.ndjson.gz
+
+        push-fanout store export --store settings.store --output world.ndjson
+      """)
+
+  @OptionGroup var target: StoreOption
+
+  @Option(
+    name: .shortAndLong,
+    help: ArgumentHelp("Write to a file, which appears when it is complete.", valueName: "file"))
+  var output: String?
+
+  func run() throws {
+    let reader = try StoreReader(target.store)
+    let file = try output.map { (path) throws(OutputProblem) in try OutputFile(path: path) }
+    let output = file ?? OutputFile()
+    defer { output.abandon() }
+    Interruption.setTemporaryNames([output.temporaryName].compactMap { $0 })
+    var writer = SettingsWriter(output)
+    try reader.forEachRecord { record in
+      switch record {
+      case .app(let app): try writer.write(app)
+      case .user(let id, let user): try writer.write(id, user)
+      case .conversation(let id, let settings): try writer.write(id, settings)
+      case .member(let user, let conversation, let member):
+        try writer.write(user, of: conversation, member)
+      }
+    }
+    try output.finish()
+    Interruption.setTemporaryNames([])
+    try reader.close()
+    Terminal.say("\(writer.recordCount) records")
+  }
+}
+
+struct StoreCheckCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "check",
+    abstract: "Look for everything that may be wrong with a store.",
+    discussion: """
+      Checks the database's own structures, that no number leads nowhere, that the change feed has \
+      no gaps, that every record can be read and is one that the store's rules allow.
+
+      Examples:
+
+        push-fanout store check --store settings.store
+
+        push-fanout store check --store backup.store && mv backup.store kept/
+
+      Exit status 0 when nothing is wrong, 1 when something is.
+      """)
+
+  @OptionGroup var target: StoreOption
+
+  func run() throws {
+    let problems: [StoreProblem]
+    do {
+      let reader = try StoreReader(target.store)
+      problems = try reader.check()
+      try reader.close()
+    }
+    if !problems.isEmpty {
+      Terminal.printResult(
+        problems.map { "\(target.store): \($0.kind.rawValue): \($0)" }.joined(separator: "\n"))
+    }
+    Terminal.say(problems.count == 1 ? "1 problem" : "\(problems.count) problems")
+    if !problems.isEmpty { throw ExitCode(1) }
+  }
+}
+
+struct StoreBackup: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "backup",
+    abstract: "Copy a store, also while it is written.",
+    discussion: """
+      The copy is the store as of one commit, with its change feed. It appears under its name when \
+      it is complete, and never replaces a file.
+
+      Examples:
+
+        push-fanout store backup --store settings.store --output monday.store
+
+        push-fanout store backup --store settings.store -o /backup/settings.store
+      """)
+
+  @OptionGroup var target: StoreOption
+
+  @Option(
+    name: .shortAndLong,
+    help: ArgumentHelp("The copy, a name that is not in use.", valueName: "file"))
+  var output: String
+
+  func run() throws {
+    let reader = try StoreReader(target.store)
+    Interruption.setTemporaryNames(StoreReader.temporaryNames(ofBackupTo: output))
+    let bar = ProgressBar("copying")
+    defer { bar.finish() }
+    try reader.backup(to: output) { bar.update($0) }
+    Interruption.setTemporaryNames([])
+    try reader.close()
+  }
+}
+
+struct StoreStats: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "stats",
+    abstract: "Say how much a store holds.",
+    discussion: """
+      Examples:
+
+        push-fanout store stats --store settings.store
+
+        push-fanout store stats --store settings.store --json
+      """)
+
+  @OptionGroup var target: StoreOption
+
+  @Flag(help: "One JSON object.")
+  var json = false
+
+  func run() throws {
+    let reader = try StoreReader(target.store)
+    let found = try reader.statistics()
+    try reader.close()
+    let rows: [(label: String, name: String, value: Int)] = [
+      ("users", "users", found.users), ("  with settings", "declaredUsers", found.declaredUsers),
+      ("  devices", "devices", found.devices),
+      ("conversations", "conversations", found.conversations),
+      ("memberships", "members", found.members),
+      ("  with settings", "memberSettings", found.memberSettings),
+      ("change feed entries", "feedEntries", found.feedEntries),
+      ("  last number", "lastSequence", Int(found.lastSequence)),
+      ("file, bytes", "fileBytes", found.fileBytes), ("log, bytes", "logBytes", found.logBytes),
+    ]
+    if json {
+      let fields = rows.map { "\"\($0.name)\":\($0.value)" }.joined(separator: ",")
+      return Terminal.printResult("{\"rules\":\"\(found.rules.rawValue)\",\(fields)}")
+    }
+    let width = 22
+    let lines = rows.map { row in
+      row.label + String(repeating: " ", count: width - row.label.count) + "\(row.value)"
+    }
+    let rules = "rules" + String(repeating: " ", count: width - 5) + found.rules.rawValue
+    Terminal.printResult(([rules] + lines).joined(separator: "\n"))
+  }
+}
+
+/// What time it is, for what is written now.
+enum Clock {
+  static var now: Instant {
+    Instant(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
+  }
+}

@@ -1,0 +1,238 @@
+import Foundation
+import PushRules
+import PushStore
+import Testing
+
+/// Goal: `settings` does the vendors' operations on a store, prints what is set then, and says in one
+/// line why it does not.
+@Suite struct SettingsTests {
+  static let at = ["--at", "2025-11-25T12:00:00Z"]
+
+  /// A store in which u1 and u2 are members of a conversation of every kind, named after it.
+  static func withStore(_ rules: RuleSet, _ body: (Workplace) throws -> Void) throws {
+    try withWorkplace { place in
+      let store = try SettingsStore(place.path("app.store"), .create, threads: 1)
+      try store.write(at: .zero) { write in
+        try write.setApp(AppSettings(rules: rules))
+        for kind in ConversationKind.allCases where kind.exists(under: rules) {
+          let id = Identifier(kind.rawValue)
+          let isThread = kind == .thread
+          try write.setConversation(
+            id, ConversationSettings(kind: kind, parent: isThread ? "group" : nil))
+          for user: Identifier in ["u1", "u2"] where !isThread {
+            try write.setMember(user, of: id)
+          }
+        }
+      }
+      try store.close()
+      try body(place)
+    }
+  }
+
+  /// What follows `settings`, and what is printed. Each goes on where the one before has ended.
+  struct Step: Sendable {
+    let arguments: String
+    let output: String
+
+    init(_ arguments: String, _ output: String) {
+      self.arguments = arguments
+      self.output = output
+    }
+  }
+
+  static func run(_ arguments: String, in place: Workplace) throws -> Run {
+    let words = arguments.split(separator: " ").map { $0 == "''" ? "" : String($0) }
+    return try place.run(["settings"] + words + ["--store", "app.store"])
+  }
+
+  private func expect(_ steps: [Step], _ rules: RuleSet) throws {
+    try Self.withStore(rules) { place in
+      for step in steps {
+        let run = try Self.run(step.arguments, in: place)
+        #expect(run.output == step.output, "\(step.arguments)")
+        #expect(run.errors == "", "\(step.arguments)")
+        #expect(run.status == 0, "\(step.arguments)")
+      }
+    }
+  }
+
+  private static let noon = "--at 2025-11-25T12:00:00Z"
+
+  @Test func easemob() throws {
+    try expect(
+      [
+        Step("get --user u1", "user u1: level default\n"),
+        Step(
+          "set --user u1 --level mention --quiet 22:0-8:00 --minutes 240 \(Self.noon)",
+          "user u1: level mention, muted until 2025-11-25T16:00:00Z, "
+            + "quiet hours 22:00-08:00\n"),
+        Step(
+          "get --user u1 --json",
+          #"{"level":"mention","mutedUntil":1764086400000,"#
+            + #""quietHours":{"end":"08:00","start":"22:00"},"user":"u1"}"# + "\n"),
+        Step(
+          "set --user u1 --time-zone Asia/Shanghai --remove-quiet --minutes 0",
+          "user u1: level mention, time zone Asia/Shanghai\n"),
+        Step("clear --user u1 --quiet", "user u1: level mention, time zone Asia/Shanghai\n"),
+        Step(
+          "set --user u1 --conversation group --level NONE --quiet 1:0-2:0 --from p1",
+          "user u1, conversation group: level none, "
+            + "quiet hours ignored: only the app level has them\n"),
+        Step(
+          "set --user u1 --conversation thread --minutes 5 \(Self.noon)",
+          "user u1, conversation thread: level default, muted until 2025-11-25T12:05:00Z\n"),
+        Step(
+          "get --user u1 --batch thread private group --at 2025-11-25T12:05:00Z --json",
+          #"{"conversation":"group","level":"none","user":"u1"}"# + "\n"),
+        Step("blocked --user u1 --type group private --json", "{\"conversation\":\"group\"}\n"),
+        Step(
+          "list --user u1",
+          """
+          user u1, group group: level none
+          user u1, thread thread: level default, muted until 2025-11-25T12:05:00Z\n
+          """),
+        Step("list --user u1 --limit 1 --after thread", ""),
+        Step(
+          "clear --user u1 --conversation thread",
+          "user u1, conversation thread: level default, muted until 2025-11-25T12:05:00Z\n"),
+        Step(
+          "set --user u1 --conversation group --legacy push",
+          "user u1, conversation group: level default\n"),
+        Step("set --user u2 --legacy 22-8", "user u2: level default, quiet hours 22:00-08:00\n"),
+      ], .easemob)
+  }
+
+  @Test func rongcloud() throws {
+    try expect(
+      [
+        Step("get --user u1", "user u1: nothing set\n"),
+        Step("set --user u1 --type group --level 5", "user u1, group: level none\n"),
+        Step(
+          "set --user u1 --quiet 22:00:00+600 --quiet-level none --quiet-zone Asia/Shanghai",
+          "user u1: group none, quiet hours 22:00:00+600 level none in Asia/Shanghai\n"),
+        Step(
+          "get --user u1 --json",
+          #"{"levels":{"group":"none"},"quietHours":{"level":"none","spanMinutes":600,"#
+            + #""start":"22:00:00","timeZone":"Asia/Shanghai"},"user":"u1"}"# + "\n"),
+        Step("clear --user u1 --quiet", "user u1: group none\n"),
+        Step("clear --user u1 --type group", "user u1, group: level default\n"),
+        Step(
+          "set --user u1 --conversation group --level -1",
+          "user u1, conversation group: level all\n"),
+        Step(
+          "get --user u1 --conversation group --legacy",
+          "user u1, conversation group: notify\n"),
+        Step(
+          "set --user u1 --conversation group --legacy dnd --json",
+          #"{"conversation":"group","level":"none","user":"u1"}"# + "\n"),
+        Step(
+          "set --user u1 --conversation ultraGroup --channel c --level mention",
+          "user u1, conversation ultraGroup, channel \"c\": level mention\n"),
+        Step(
+          "list --user u1 --json",
+          #"{"conversation":"group","level":"none","type":"group","user":"u1"}"# + "\n"
+            + #"{"conversation":"ultraGroup","level":"default","levels":{"c":"mention"},"#
+            + #""type":"ultraGroup","user":"u1"}"# + "\n"),
+        Step("blocked --user u1", "group\n"),
+        Step("blocked --user u1 --type private", ""),
+        Step(
+          "defaults --conversation ultraGroup --level mention",
+          "ultra group ultraGroup: level mention\n"),
+        Step(
+          "defaults --conversation ultraGroup --channel c --level -1 --json",
+          #"{"channel":"c","conversation":"ultraGroup","level":"all"}"# + "\n"),
+        Step(
+          "defaults --conversation ultraGroup --channel c",
+          "ultra group ultraGroup, channel \"c\": level all\n"),
+        Step("defaults --app-key --level 0", "App Key: level default\n"),
+        Step(
+          "clear --user u1 --conversation group", "user u1, conversation group: level default\n"),
+      ], .rongcloud)
+  }
+
+  @Test func devices() throws {
+    try expect(
+      [
+        Step("device list --user u1", "user u1, device default: mobile, offline, token\n"),
+        Step(
+          "device bind --user u1 --device p1 --notifier apns",
+          "user u1, device p1: mobile, offline, token of apns\n"),
+        Step(
+          "device state background --user u1 --device p1 \(Self.noon) --json",
+          #"{"backgroundSince":1764072000000,"id":"p1","notifier":"apns","state":"background","#
+            + #""token":true,"type":"mobile","user":"u1"}"# + "\n"),
+        Step(
+          "device state background --user u1 --device p1",
+          "user u1, device p1: mobile, background since 2025-11-25T12:00:00Z, token of apns\n"),
+        Step(
+          "device kick --user u1 --device p1", "user u1, device p1: mobile, kicked, token of apns\n"
+        ),
+        Step(
+          "device logout --user u1 --device p1 --keep-token",
+          "user u1, device p1: mobile, loggedOut, token of apns\n"),
+        Step(
+          "device unbind --user u1 --device p1", "user u1, device p1: mobile, loggedOut, no token\n"
+        ),
+        Step("device remove --user u1 --device p1", ""),
+        Step(
+          "device bind --user u1 --device w --kind web", "user u1, device w: web, offline, token\n"),
+      ], .easemob)
+  }
+
+  /// E-13, R-36: what has changed, and who is told.
+  @Test func events() throws {
+    try Self.withStore(.easemob) { place in
+      let noon = "--at 2025-11-25T12:00:00Z"
+      let before = try Self.run("events", in: place).lines.count
+      for arguments in [
+        "set --user u1 --level mention --minutes 5 --from p1 \(noon)",
+        "set --user u1 --conversation group --level none --from p2 \(noon)",
+        "set --user u1 --conversation group --level none --from p2 \(noon)",
+        "device bind --user u2 --device p \(noon)",
+      ] { #expect(try Self.run(arguments, in: place).status == 0) }
+      let (first, time) = (before + 1, "2025-11-25T12:00:00Z")
+      let lines = [
+        "\(first) \(time) userLevel, user u1, from p1",
+        "\(first + 1) \(time) userMute, user u1, from p1",
+        "\(first + 2) \(time) memberLevel, user u1, conversation group, from p2",
+        "\(first + 3) \(time) devices, user u2",
+      ]
+      #expect(try Self.run("events --after \(before)", in: place).lines == lines)
+      #expect(
+        try Self.run("events --after \(before) --user u1", in: place).lines
+          == Array(lines[0...2]))
+      #expect(
+        try Self.run("events --after \(before) --user u1 --announced --on p1", in: place).lines
+          == [lines[2]])
+      #expect(
+        try Self.run("events --after \(before + 2) --json", in: place).output
+          == #"{"at":1764072000000,"change":"memberLevel","conversation":"group","device":"p2","#
+          + "\"sequence\":\(before + 3),\"user\":\"u1\"}\n"
+          + "{\"at\":1764072000000,\"change\":\"devices\",\"sequence\":\(before + 4),"
+          + "\"user\":\"u2\"}\n")
+    }
+  }
+
+  /// One process follows what another one writes.
+  @Test func followedEvents() throws {
+    try Self.withStore(.easemob) { place in
+      try place.shell(
+        """
+        "$0" settings events --store app.store --after 1000 --follow > early.txt 2> /dev/null &
+        early=$!
+        last=$("$0" settings events --store app.store | tail -n 1 | cut -d ' ' -f 1)
+        "$0" settings events --store app.store --after "$last" --follow > events.txt 2> /dev/null &
+        follower=$!
+        "$0" settings set --store app.store --user u1 --level all > /dev/null
+        for second in 1 2 3 4 5 6 7 8 9 10; do
+          if [ -s events.txt ]; then break; fi
+          sleep 1
+        done
+        kill $early $follower
+        wait
+        """)
+      #expect(try place.read("events.txt").contains(" userLevel, user u1\n"))
+      #expect(try place.read("early.txt") == "")
+    }
+  }
+}

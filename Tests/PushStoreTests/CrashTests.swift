@@ -1,0 +1,58 @@
+import Foundation
+import PushRules
+import PushStore
+import Testing
+import TestSupport
+
+/// Goal: whatever the instant at which a writing process dies, every write that it acknowledged is
+/// there afterwards, and none is there in part.
+@Suite(.serialized) struct CrashTests {
+  private static let kills =
+    ProcessInfo.processInfo.environment["PUSH_KILLS"].flatMap { Int($0) } ?? 15
+  private static let seed =
+    ProcessInfo.processInfo.environment["PUSH_SEED"].flatMap { UInt64($0) }
+    ?? UInt64.random(in: 0..<1_000_000)
+
+  @Test func nothingAcknowledgedIsLost() throws {
+    print("crash test: \(Self.kills) kills, PUSH_SEED=\(Self.seed)")
+    var random = SeededGenerator(seed: Self.seed)
+    var left = Self.kills
+    var total = 0
+    while left > 0 {
+      // A new store now and then: a long feed only makes the checks slow.
+      let kills = min(left, 40)
+      left -= kills
+      total += try withFolder { try killAgainAndAgain(kills, in: $0, &random) }
+    }
+    print("crash test: \(Self.kills) kills, \(total) acknowledged writes, nothing lost")
+    #expect(total > 0)
+  }
+
+  /// - Returns: how many writes were acknowledged.
+  private func killAgainAndAgain(
+    _ kills: Int, in folder: URL, _ random: inout SeededGenerator
+  ) throws -> Int {
+    let path = folder.appending(path: "settings.store").path
+    var models = (0..<4).map { WriterModel(writer: $0, imports: $0 == 3) }
+    var acknowledged = [Int64](repeating: 0, count: models.count)
+    for kill in 0..<kills {
+      let writer = try StoreWriter(["write", path, "3", "1", "1000000"], in: folder)
+      // Mostly while it writes; sometimes while it opens what the last one left.
+      if random.chance(85) { try writer.wait(for: "ready") }
+      Thread.sleep(forTimeInterval: Double.random(in: 0...0.25, using: &random))
+      writer.kill()
+      for (place, number) in writer.acknowledged { acknowledged[place] = number }
+      #expect(writer.errors == [])
+
+      let store = try SettingsStore(path, .create)
+      for place in models.indices {
+        models[place].check(store, acknowledged: acknowledged[place])
+        // One that was not acknowledged but is there counts from now on.
+        acknowledged[place] = models[place].count
+      }
+      if kill % 8 == 7 || kill == kills - 1 { #expect(try store.reader.check() == []) }
+      try store.close()
+    }
+    return acknowledged.reduce(0) { $0 + Int($1) }
+  }
+}

@@ -1,0 +1,217 @@
+import PushFanout
+import PushReference
+import PushRules
+import PushStore
+import TestSupport
+import Testing
+
+/// Goal: whatever is done in whatever order, the store holds what plain dictionaries hold, and its
+/// engine decides as the reference does on them; before and after it is opened again.
+///
+/// Method: random writes of one to three operations, some of them refused. `PUSH_SEED=n swift test
+/// --filter OperationDifferential` replays one more seed.
+@Suite struct OperationDifferentialTests {
+  static let users: [Identifier] = ["u0", "u1", "u2", "u3", "u4", "x"]
+
+  @Test(arguments: RuleSet.allCases, seeds([1, 2, 3, 42]))
+  func theStoreHoldsWhatDictionariesHold(rules: RuleSet, seed: UInt64) throws {
+    try withStore { path in
+      var random = SeededGenerator(seed: seed)
+      var model = Self.model(rules)
+      var store = try SettingsStore(path, .create, threads: 1)
+      let start = model
+      try store.write(at: .zero) { write in
+        try write.setApp(start.app)
+        // In an order that is the same in every run.
+        for id in start.ids {
+          try write.setConversation(id, start.conversations[id] ?? ConversationSettings())
+          for user in Self.users where start.members[.init(user: user, conversation: id)] != nil {
+            try write.setMember(user, of: id)
+          }
+        }
+      }
+      var last = try store.changes().last?.sequence ?? 0
+      var now = Instant(milliseconds: 1_764_000_000_000)
+      for number in 0..<120 {
+        now = now.after(minutes: Int64.random(in: 0...40, using: &random))
+        let operations = (0..<Int.random(in: 1...3, using: &random)).map { _ in
+          Operation.random(rules, model, &random)
+        }
+        let at: Comment = "seed \(seed), write \(number): \(operations)"
+        let refusal = Self.apply(operations, to: &model, at: now)
+        var found: String?
+        do {
+          try store.write(at: now) { write in
+            for operation in operations { try operation.apply(to: &write) }
+          }
+        } catch { found = "\(error)" }
+        #expect(found == refusal, at)
+        let events = try store.changes(after: last)
+        last = events.last?.sequence ?? last
+        let entries = events.map {
+          OperationModel.Entry(
+            change: $0.change, user: $0.user, conversation: $0.conversation, channel: $0.channel)
+        }
+        #expect(entries == model.feed, at)
+        model.feed = []
+        if number % 10 == 9 { try expectSame(store, model, at: now, at) }
+        if number % 40 == 39 {
+          try store.close()
+          store = try SettingsStore(path, threads: 1)
+          try expectSame(store, model, at: now, at)
+        }
+      }
+      try store.close()
+    }
+  }
+
+  /// Applies a write, all of it or nothing.
+  ///
+  /// - Returns: why it is refused.
+  private static func apply(
+    _ operations: [Operation], to model: inout OperationModel, at now: Instant
+  ) -> String? {
+    var next = model
+    do {
+      for operation in operations { try next.apply(operation, at: now) }
+      model = next
+      return nil
+    } catch { return "\(error)" }
+  }
+
+  private static func model(_ rules: RuleSet) -> OperationModel {
+    var model = OperationModel(app: AppSettings(rules: rules, timeZone: "Europe/Berlin"))
+    for kind in ConversationKind.allCases where kind.exists(under: rules) {
+      let id = Identifier(kind.rawValue)
+      model.conversations[id] = ConversationSettings(
+        kind: kind, parent: kind == .thread ? "group" : nil)
+      for user in users.dropLast() where kind != .thread {
+        model.members[.init(user: user, conversation: id)] = MemberSettings()
+      }
+    }
+    return model
+  }
+
+  /// Reads of all kinds, and decisions.
+  private func expectSame(
+    _ store: SettingsStore, _ model: OperationModel, at now: Instant, _ comment: Comment
+  ) throws {
+    #expect(store.fanout.app == model.app, comment)
+    for (id, conversation) in model.conversations {
+      #expect(store.fanout.conversation(id) == conversation, comment)
+    }
+    for user in Self.users {
+      let own = model.users[user] ?? UserSettings()
+      #expect(store.fanout.user(user) ?? UserSettings() == own, comment)
+      #expect(try store.devices(of: user) == own.effectiveDevices, comment)
+      let places = model.members.filter { $0.key.user == user }
+      let set = places.filter { $0.value != MemberSettings() }
+      let levels = try store.conversationLevels(of: user)
+      #expect(Set(levels.map(\.conversation)) == Set(set.keys.map(\.conversation)), comment)
+      for level in levels {
+        let own = set[.init(user: user, conversation: level.conversation)]
+        #expect(
+          MemberSettings(
+            level: level.level, mutedUntil: level.mutedUntil, channels: level.channels) == own,
+          comment)
+      }
+      let blocked = set.filter { $0.value.level == .blocked }.map(\.key.conversation)
+      #expect(Set(try store.blockedConversations(of: user)) == Set(blocked), comment)
+      for (place, member) in places {
+        #expect(store.fanout.member(user, of: place.conversation) == member, comment)
+        if model.conversations[place.conversation]?.kind == .room { continue }
+        let level =
+          model.app.rules == .easemob
+          ? try store.silentMode(of: user, in: place.conversation).level
+          : try store.notificationLevel(of: user, in: place.conversation)
+        #expect(level == member.level, comment)
+      }
+    }
+    expectSameDecisions(store, model, at: now, comment)
+  }
+
+  private func expectSameDecisions(
+    _ store: SettingsStore, _ model: OperationModel, at now: Instant, _ comment: Comment
+  ) {
+    var reference = ReferenceEvaluator(model.settings)
+    var wanted: [Decision?] = []
+    var found: [Decision?] = []
+    for id in model.conversations.keys {
+      for minutes: Int64 in [0, 1, 2, 700] {
+        var message = Message(id: "m", conversation: id, at: now.after(minutes: minutes))
+        message.channel = minutes == 1 ? "" : "c"
+        for mentions: [Identifier] in [[], ["u0", "u1"]] {
+          message.mentions = mentions
+          for user in Self.users {
+            wanted.append(reference.decide(message, for: user))
+            found.append(store.fanout.decision(message, for: user))
+          }
+        }
+      }
+    }
+    #expect(found == wanted, comment)
+  }
+}
+
+extension Operation {
+  static func random(
+    _ rules: RuleSet, _ model: OperationModel, _ random: inout SeededGenerator
+  ) -> Operation {
+    let user = random.pick(OperationDifferentialTests.users)
+    let ids = model.ids + ["nowhere"]
+    let id = random.oneIn(30) ? "nowhere" : random.pick(model.ids)
+    if random.chance(30) { return device(user, &random) }
+    return rules == .easemob ? easemob(user, id, ids, &random) : rongCloud(user, id, &random)
+  }
+
+  private static func device(
+    _ user: Identifier, _ random: inout SeededGenerator
+  ) -> Operation {
+    let device: Identifier = random.pick(["default", "p1", "p2"])
+    switch Int.random(in: 0..<8, using: &random) {
+    case 0...1: return .bind(user, device, notifier: random.pick([nil, "n"]))
+    case 2: return .unbind(user, device)
+    case 3: return .logOut(user, device, keepsToken: random.chance(50))
+    case 4 where random.chance(40): return .forget(user, device)
+    default: return .state(user, device, random.pick(Device.State.allCases))
+    }
+  }
+
+  private static func easemob(
+    _ user: Identifier, _ id: Identifier, _ ids: [Identifier], _ random: inout SeededGenerator
+  ) -> Operation {
+    let level = random.pick([nil, .unset, .all, .mention, .blocked] as [NotificationLevel?])
+    let minutes = random.pick([nil, nil, 0, 1, 60, 10_080, 10_081, -1] as [Int64?])
+    switch Int.random(in: 0..<10, using: &random) {
+    case 0...2:
+      let interval = try? QuietInterval(
+        startHour: random.pick([0, 9, 22]), startMinute: 0, endHour: random.pick([0, 9, 17]),
+        endMinute: 0)
+      return .silent(user, level, minutes, random.chance(50) ? interval : nil)
+    case 3...6: return .silentIn(user, id, level, minutes)
+    case 7: return .clear(user, id)
+    case 8: return .noPush(random.chance(60), user, [id, random.pick(ids)])
+    default: return .zone(user, random.pick([nil, "Asia/Kathmandu", "America/New_York"]))
+    }
+  }
+
+  private static func rongCloud(
+    _ user: Identifier, _ id: Identifier, _ random: inout SeededGenerator
+  ) -> Operation {
+    let level = random.pick(NotificationLevel.allCases)
+    let group: Identifier = random.oneIn(8) ? id : "ultraGroup"
+    let channel: Identifier = random.pick(["", "c", "d"])
+    switch Int.random(in: 0..<10, using: &random) {
+    case 0...2: return .level(level, user, id)
+    case 3...4: return .channelLevel(level, user, group, channel)
+    case 5: return .typeLevel(level, user, random.pick(ConversationKind.allCases))
+    case 6:
+      return .quiet(
+        user, hour: random.pick([0, 9, 22]), span: random.pick([-1, 0, 1, 600, 1439, 1440]),
+        random.pick([.unset, .mention, .blocked]))
+    case 7: return .groupDefault(level, group, random.pick([nil, channel]))
+    case 8: return .appKey(level)
+    default: return .zone(user, random.pick([nil, "Asia/Kathmandu", "America/New_York"]))
+    }
+  }
+}

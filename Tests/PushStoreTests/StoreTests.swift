@@ -1,0 +1,119 @@
+import Foundation
+import PushFanout
+import PushRules
+import PushStore
+import Testing
+
+@Suite struct StoreTests {
+  @Test func whatIsWrittenIsThereAfterReopening() throws {
+    try withStore { path in
+      let store = try SettingsStore(path, .create)
+      let now = Instant(milliseconds: 1_764_000_000_000)
+      var user = UserSettings()
+      user.level = .mention
+      user.timeZone = "Asia/Kathmandu"
+      user.quietHours = try QuietInterval.parse(start: "22:00", end: "7:30").map { .interval($0) }
+      user.mutedUntil = Instant(milliseconds: 1_764_000_600_000)
+      user.devices = [
+        Device(id: "a\0b", kind: .web, state: .loggedOut, hasToken: false, notifier: "n"),
+        Device(id: "p", state: .background, backgroundSince: now),
+      ]
+      let settings = user
+      try store.write(at: now) { write in
+        try write.setUser("ü'\"", settings)
+        try write.setMember("ü'\"", of: "g", MemberSettings(level: .all, since: now))
+        try write.setMember("only named", of: "g")
+      }
+      #expect(store.fanout.user("ü'\"") == user)
+      try store.close()
+      #expect(throws: StoreError.closed(path)) { try store.write(at: now) { _ in } }
+
+      let again = try SettingsStore(path)
+      #expect(again.fanout.user("ü'\"") == user)
+      #expect(again.fanout.user("only named") == UserSettings())
+      #expect(
+        again.fanout.member("ü'\"", of: "g") == MemberSettings(level: .all, since: now))
+      #expect(again.fanout.memberCount(of: "g") == 2)
+      #expect(
+        try again.changes().map(\.change) == [.user, .member, .member])
+      try again.close()
+    }
+  }
+
+  @Test func aWriteThatThrowsChangesNothing() throws {
+    try withStore { path in
+      let store = try SettingsStore(path, .create)
+      struct Refused: Error {}
+      #expect(throws: Refused.self) {
+        try store.write(at: .zero) { write in
+          try write.setMember("u", of: "g")
+          throw Refused()
+        }
+      }
+      #expect(store.fanout.memberCount(of: "g") == 0)
+      #expect(try store.changes().isEmpty)
+      #expect(throws: StoreError.unknownTimeZone("Mars/Base")) {
+        try store.write(at: .zero) { write in
+          try write.updateUser("u", .quietHours) { $0.timeZone = "Mars/Base" }
+        }
+      }
+      #expect(throws: StoreError.idLength(65_537)) {
+        try store.write(at: .zero) { write in
+          try write.setUser(Identifier(String(repeating: "x", count: 65_537)), UserSettings())
+        }
+      }
+      try store.write(at: .zero) { write in
+        try write.setUser(Identifier(String(repeating: "x", count: 65_536)), UserSettings())
+      }
+      try store.close()
+    }
+  }
+
+  @Test func anotherWriterIsRefused() throws {
+    try withStore { path in
+      let store = try SettingsStore(path, .create)
+      #expect(throws: StoreError.inUse(path)) { try SettingsStore(path) }
+      let reader = try SettingsStore(path, .read)
+      #expect(throws: StoreError.readOnly(path)) {
+        try reader.write(at: .zero) { try $0.setMember("u", of: "g") }
+      }
+      try store.close()
+    }
+  }
+
+  @Test func manyWritersShareCommits() async throws {
+    try await withStore { path in
+      let store = try SettingsStore(path, .create)
+      try await withThrowingTaskGroup { group in
+        for writer in 0..<50 {
+          group.addTask {
+            for number in 0..<20 {
+              let id = Identifier("u\(writer)-\(number)")
+              try await store.write(at: .zero) { try $0.setMember(id, of: "g") }
+              #expect(store.fanout.member(id, of: "g") != nil)
+            }
+          }
+        }
+        try await group.waitForAll()
+      }
+      #expect(store.fanout.memberCount(of: "g") == 1000)
+      #expect(try store.changes(limit: 5000).map(\.sequence) == Array(1...1000))
+      try store.close()
+    }
+  }
+}
+
+/// A path in a folder that is removed afterwards.
+func withStore<Value>(_ body: (String) async throws -> Value) async throws -> Value {
+  let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+  try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+  defer { try? FileManager.default.removeItem(at: folder) }
+  return try await body(folder.appendingPathComponent("settings.store").path)
+}
+
+func withStore<Value>(_ body: (String) throws -> Value) throws -> Value {
+  let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+  try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+  defer { try? FileManager.default.removeItem(at: folder) }
+  return try body(folder.appendingPathComponent("settings.store").path)
+}

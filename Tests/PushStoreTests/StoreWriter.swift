@@ -1,0 +1,108 @@
+import Foundation
+import Glibc
+import PushFanout
+import PushRules
+import PushStore
+import Testing
+import TestSupport
+
+/// The process that writes or reads a store for a test.
+struct StoreWriter {
+  let process = Process()
+  private let output: URL
+
+  /// The program beside the tests' own binary.
+  private static let program = Bundle.main.executableURL!.deletingLastPathComponent()
+    .appending(path: "store-writer")
+
+  /// Starts it.
+  ///
+  /// - Parameter folder: where its output goes.
+  init(_ arguments: [String], in folder: URL) throws {
+    output = folder.appending(path: "output-\(UUID())")
+    try Data().write(to: output)
+    process.executableURL = Self.program
+    process.arguments = arguments
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = try FileHandle(forWritingTo: output)
+    process.environment = ProcessInfo.processInfo.environment.merging(
+      ["SWIFT_BACKTRACE": "enable=no"]) { $1 }
+    try process.run()
+  }
+
+  /// The lines that it has printed so far.
+  var lines: [String] {
+    let text = (try? Data(contentsOf: output)).map { String(decoding: $0, as: UTF8.self) } ?? ""
+    return text.split(separator: "\n").map(String.init)
+  }
+
+  /// For each writer, the number of its last acknowledged write.
+  var acknowledged: [Int: Int64] {
+    var last: [Int: Int64] = [:]
+    for line in lines {
+      let words = line.split(separator: " ")
+      guard words.count == 3, words[0] == "ack", let writer = Int(words[1]) else { continue }
+      last[writer] = Int64(words[2])
+    }
+    return last
+  }
+
+  /// The messages of writes that failed.
+  var errors: [String] {
+    lines.filter { $0.hasPrefix("error ") }.map {
+      $0.split(separator: " ", maxSplits: 3).last.map(String.init) ?? ""
+    }
+  }
+
+  /// Waits until it has printed a line that begins so.
+  func wait(for start: String) throws {
+    let end = ContinuousClock.now + .seconds(60)
+    while !lines.contains(where: { $0.hasPrefix(start) }) {
+      try #require(process.isRunning && ContinuousClock.now < end, "\(lines.suffix(3))")
+      Thread.sleep(forTimeInterval: 0.002)
+    }
+  }
+
+  /// Ends it as a loss of power does, as far as the process can tell.
+  func kill() {
+    _ = Glibc.kill(process.processIdentifier, SIGKILL)
+    process.waitUntilExit()
+  }
+
+  /// Waits for its end, a minute at most.
+  ///
+  /// - Returns: whether it ended by itself, by a signal or not.
+  func finish() throws -> (status: Int32, reason: Process.TerminationReason) {
+    let end = ContinuousClock.now + .seconds(60)
+    while process.isRunning {
+      if ContinuousClock.now > end { kill() }
+      Thread.sleep(forTimeInterval: 0.002)
+    }
+    return (process.terminationStatus, process.terminationReason)
+  }
+}
+
+/// Gives a test a folder and removes it afterwards.
+func withFolder<Value>(_ body: (URL) throws -> Value) throws -> Value {
+  let folder = FileManager.default.temporaryDirectory.appending(path: "push-store-\(UUID())")
+  try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+  defer { try? FileManager.default.removeItem(at: folder) }
+  return try body(folder)
+}
+
+extension WriterModel {
+  /// Checks that a store has every acknowledged write, and no half one.
+  ///
+  /// - Parameters:
+  ///   - acknowledged: the number of the last write that was; one more may be there, as a writer may
+  ///     be stopped between the write and its acknowledgement.
+  ///   - slack: how many more may be there.
+  mutating func check(_ store: SettingsStore, acknowledged: Int64, slack: Int64 = 1) {
+    let found = store.fanout.user(counter)?.mutedUntil.milliseconds ?? 0
+    #expect((acknowledged...acknowledged + slack).contains(found), "writer \(writer)")
+    advance(to: found)
+    let difference = difference(
+      users: { store.fanout.user($0) }, members: { store.fanout.member($0, of: group) })
+    #expect(difference == nil)
+  }
+}

@@ -1,0 +1,126 @@
+import Dispatch
+import Foundation
+import Glibc
+import PushFanout
+import PushRules
+import PushStore
+import TestSupport
+
+/// Writes a store, or reads it, in a process of its own; the tests start it, and kill it.
+///
+///     store-writer write STORE WRITERS IMPORTERS WRITES [--bytes N] [--user N]
+///     store-writer read STORE WRITERS IMPORTERS ROUNDS
+///
+/// Prints `ready` when the store is open, and for each write of a writer that is acknowledged
+/// `ack WRITER NUMBER`, or `error WRITER NUMBER MESSAGE` for the first that is not.
+@main
+struct Program {
+  static func main() {
+    let arguments = CommandLine.arguments
+    precondition(arguments.count >= 6, "see the comment in \(#fileID)")
+    if let bytes = option("--bytes", arguments) { limitFiles(to: bytes) }
+    if let user = option("--user", arguments) { become(user) }
+    let path = arguments[2]
+    let writers = Int(arguments[3]) ?? 0
+    let models = (0..<writers + (Int(arguments[4]) ?? 0)).map {
+      WriterModel(writer: $0, imports: $0 >= writers)
+    }
+    do {
+      switch arguments[1] {
+      case "write": try write(path, models, count: Int64(arguments[5]) ?? 0)
+      default: try read(path, models, rounds: Int(arguments[5]) ?? 1)
+      }
+    } catch {
+      say("failed \(error)")
+      exit(1)
+    }
+  }
+
+  private static func option(_ name: String, _ arguments: [String]) -> Int? {
+    arguments.firstIndex(of: name).flatMap { Int(arguments[$0 + 1]) }
+  }
+
+  /// Lets no file grow larger, so that writes fail as on a full disk.
+  private static func limitFiles(to bytes: Int) {
+    signal(SIGXFSZ, SIG_IGN)
+    var limit = rlimit(rlim_cur: rlim_t(bytes), rlim_max: rlim_t(bytes))
+    precondition(unsafe setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)
+  }
+
+  /// Gives up the rights of the superuser, whom no permission stops.
+  private static func become(_ user: Int) {
+    precondition(setgid(gid_t(user)) == 0 && setuid(uid_t(user)) == 0)
+  }
+
+  /// A line in one piece, as several threads write, and a kill may come at any time.
+  private static func say(_ line: String) {
+    var line = line + "\n"
+    line.withUTF8 { _ = unsafe Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+  }
+
+  private static func write(_ path: String, _ models: [WriterModel], count: Int64) throws {
+    let store = try SettingsStore(path, .create, threads: 1)
+    say("ready")
+    let group = DispatchGroup()
+    for model in models {
+      group.enter()
+      // Threads of their own: a queue would run only as many as there are cores.
+      Thread.detachNewThread {
+        write(model, to: store, count)
+        group.leave()
+      }
+    }
+    group.wait()
+    try store.close()
+    say("closed")
+  }
+
+  private static func write(_ model: WriterModel, to store: SettingsStore, _ count: Int64) {
+    let before = store.fanout.user(model.counter)?.mutedUntil.milliseconds ?? 0
+    for number in before + 1...before + count {
+      do {
+        try write(model, number, to: store)
+        say("ack \(model.writer) \(number)")
+      } catch {
+        return say("error \(model.writer) \(number) \(error)")
+      }
+    }
+  }
+
+  private static func write(
+    _ model: WriterModel, _ number: Int64, to store: SettingsStore
+  ) throws {
+    let write = model.write(number)
+    if model.imports {
+      var settings = FanoutSettings()
+      for (id, user) in write.users { settings.setUser(id, user) }
+      for (id, member) in write.members { settings.setMember(id, of: model.group, member) }
+      return try store.importSettings(settings, at: .zero, replacingApp: false)
+    }
+    try store.write(at: .zero) { change in
+      for (id, user) in write.users { try change.setUser(id, user) }
+      for (id, member) in write.members { try change.setMember(id, of: model.group, member) }
+    }
+  }
+
+  /// Reads the whole store again and again; each time it must be as some number of writes left it.
+  private static func read(_ path: String, _ models: [WriterModel], rounds: Int) throws {
+    var models = models
+    let reader = try StoreReader(path)
+    say("ready")
+    for _ in 0..<rounds {
+      let settings = try reader.settings()
+      for place in models.indices {
+        models[place].advance(
+          to: settings.user(models[place].counter).mutedUntil.milliseconds)
+        let group = models[place].group
+        let difference = models[place].difference(
+          users: { settings.user($0) },
+          members: { id in settings.index(of: id).flatMap { settings.member($0, of: group) } })
+        if let difference { return say("different \(difference)") }
+      }
+      say("equal \(models.map { String($0.count) }.joined(separator: " "))")
+    }
+    say("closed")
+  }
+}
