@@ -42,7 +42,7 @@ packages:
 
 build: program
 	$(SWIFT) build -c release --package-path Benchmarks --product fanout-bench
-	@ln -sf ../../$(BENCHMARKS)/fanout-bench .build/release/fanout-bench
+	@ln -sf "$(CURDIR)/$(BENCHMARKS)/fanout-bench" .build/release/fanout-bench
 
 program: packages
 	$(SWIFT) build -c release --product push-fanout $(STRICT)
