@@ -26,6 +26,8 @@ public final class Fanout: Sendable {
   private let patience = Mutex(Patience())
   /// How many threads one call may use.
   public let threads: Int
+  /// What the engine was opened from; nil for one that was built.
+  public let snapshot: SnapshotInfo?
 
   /// An engine for an app without users.
   ///
@@ -49,7 +51,7 @@ public final class Fanout: Sendable {
     self.init(try builder.finish(), threads: threads)
   }
 
-  init(_ writer: TableWriter, threads: Int?) {
+  init(_ writer: TableWriter, threads: Int?, snapshot: SnapshotInfo? = nil) {
     let generation = writer.store.generation
     history.begin(generation, retired: [])
     for page in writer.store.commit() { PageStore.free(page) }
@@ -58,6 +60,7 @@ public final class Fanout: Sendable {
       World(writer.tables, writer.moment, version: 1, generation: generation, history))
     cache = StateCache(slotCount: 4096, byteLimit: 1 << 30)
     self.threads = max(1, threads ?? Self.coreCount)
+    self.snapshot = snapshot
   }
 
   deinit {
@@ -351,5 +354,5 @@ public final class Fanout: Sendable {
     cursors.withLock { if $0.count < threads { $0.append(cursor) } }
   }
 
-  private static var coreCount: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
+  static var coreCount: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
 }

@@ -136,7 +136,7 @@ import Testing
     #expect(fanout.version > 10)
   }
 
-  private static func write(
+  static func write(
     _ fanout: Fanout, _ world: RandomWorld, _ model: ModelWorld, _ ledger: Ledger, _ label: String
   ) {
     var (world, model, version) = (world, model, fanout.version)

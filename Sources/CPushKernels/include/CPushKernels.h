@@ -1,6 +1,6 @@
 // The two loops over members that a processor's wide instructions make many times faster. Each does
 // what a line of Swift would do, and is tested against it; which one runs is chosen once, by what
-// the processor can.
+// the processor can. And the checksum of files.
 #ifndef CPUSHKERNELS_H
 #define CPUSHKERNELS_H
 
@@ -17,6 +17,9 @@ void pk_bits(const uint8_t *table, const uint8_t *input, uint64_t *words, size_t
 // processor must be able to.
 void pk_map_by(int way, const uint8_t *table, const uint8_t *input, uint8_t *output, size_t count);
 void pk_bits_by(int way, const uint8_t *table, const uint8_t *input, uint64_t *words, size_t count);
+
+// XXH64 of bytes, the seed being 0.
+uint64_t pk_checksum(const uint8_t *bytes, size_t count);
 
 // The best way of this processor.
 int pk_best_way(void);

@@ -8,8 +8,21 @@ internal import Synchronization
   private var freeCount = 0
   private(set) var byteCount = 0
   private static let chunkSize = 1 << 18
+  /// The file that the first ids are in, and with them all mapped pages of the tables: whoever holds
+  /// a version of the tables holds it.
+  let mapping: Mapping?
 
-  init() { unsafe free = nil }
+  init() {
+    unsafe free = nil
+    mapping = nil
+  }
+
+  /// - Parameter byteCount: how many bytes of the mapping are characters.
+  init(_ mapping: Mapping, byteCount: Int) {
+    unsafe free = nil
+    self.mapping = mapping
+    self.byteCount = byteCount
+  }
 
   deinit {
     for chunk in chunks { unsafe UnsafeMutableRawPointer(bitPattern: chunk)?.deallocate() }
@@ -52,8 +65,12 @@ internal import Synchronization
   }
 
   /// The characters of the id at an address.
+  ///
+  /// - Parameter end: where the characters of a mapping end. A slot of a file may lead anywhere
+  ///   before it, so what claims to be a long id ends there. For others it is no limit: those in
+  ///   front of it end before, and those behind it are too far away when counted around.
   @inline(__always)
-  static func characters(at address: UInt) -> UnsafeRawBufferPointer {
+  static func characters(at address: UInt, end: UInt) -> UnsafeRawBufferPointer {
     guard let start = unsafe UnsafeRawPointer(bitPattern: address) else {
       return unsafe UnsafeRawBufferPointer(start: nil, count: 0)
     }
@@ -61,14 +78,23 @@ internal import Synchronization
     if short < 255 {
       return unsafe UnsafeRawBufferPointer(start: start + 5, count: Int(short))
     }
-    let count = unsafe (start + 5).loadUnaligned(as: UInt32.self)
-    return unsafe UnsafeRawBufferPointer(start: start + 9, count: Int(count))
+    let count = unsafe UInt((start + 5).loadUnaligned(as: UInt32.self))
+    let room = end &- (address + 9)
+    return unsafe UnsafeRawBufferPointer(start: start + 9, count: Int(min(count, room)))
   }
 }
 
+/// Where the ids of a table are counted from: 0, or where a mapping has them, so that what a file
+/// says of them holds wherever it is mapped.
+struct IDBase {
+  var address: UInt = 0
+  /// Where the mapping's characters end.
+  var end: UInt = 0
+}
+
 /// The slots of a hash table of ids: half a hash in the upper 16 bits, below them the address of the
-/// id, which takes 47; 0 is empty. Place and characters stand together, so that a look-up touches no
-/// more than a slot and the id.
+/// id, counted from a base around 2^48; 0 is empty. Place and characters stand together, so that a
+/// look-up touches no more than a slot and the id.
 ///
 /// SAFETY: a slot is written once, while readers of older versions look on; they see it empty or
 /// full, and ignore a place that is not below their count.
@@ -76,11 +102,31 @@ internal import Synchronization
   private var slots: UnsafeMutablePointer<Atomic<UInt64>>?
   private(set) var capacity = 0
   private(set) var used = 0
-  private let seed: UInt64
+  let seed: UInt64
+  let base: IDBase
 
-  init(seed: UInt64) {
+  init(seed: UInt64, base: IDBase = IDBase()) {
     unsafe slots = nil
     self.seed = seed
+    self.base = base
+  }
+
+  /// Slots in a mapping, behind their header; they are changed in place.
+  ///
+  /// - Precondition: the capacity is a power of two, and at most five eighths of it are in use.
+  init(
+    seed: UInt64, base: IDBase, mapped start: UnsafeMutableRawPointer, capacity: Int, used: Int
+  ) {
+    self.init(seed: seed, base: base)
+    self.capacity = capacity
+    self.used = used
+    unsafe slots = (start + PageStore.headerSize)
+      .bindMemory(to: Atomic<UInt64>.self, capacity: capacity)
+  }
+
+  /// How many slots there may be, and how many of them in use.
+  static func isPossible(_ used: Int, capacity: Int) -> Bool {
+    capacity & (capacity - 1) == 0 && used * 8 <= capacity * 5
   }
 
   var byteCount: Int { capacity * 8 }
@@ -106,7 +152,7 @@ internal import Synchronization
     var found: UInt32?
     unsafe forEachAddress(of: hash(id)) { address in
       let place = IDArena.place(at: address)
-      guard place < count, unsafe haveSameBytes(IDArena.characters(at: address), id) else {
+      guard place < count, unsafe haveSameBytes(characters(at: address), id) else {
         return true
       }
       found = place
@@ -123,12 +169,20 @@ internal import Synchronization
     while true {
       let slot = load(index)
       if slot == 0 { return }
-      if slot >> 48 == UInt64(hash >> 16), !body(Self.address(slot)) { return }
+      if slot >> 48 == UInt64(hash >> 16), !body(address(slot)) { return }
       index = (index + 1) & (capacity - 1)
     }
   }
 
-  static func address(_ slot: UInt64) -> UInt { UInt(slot & 0xFFFF_FFFF_FFFF) }
+  @inline(__always)
+  func address(_ slot: UInt64) -> UInt { (base.address &+ UInt(slot)) & Self.mask }
+
+  private static let mask: UInt = 0xFFFF_FFFF_FFFF
+
+  @inline(__always)
+  func characters(at address: UInt) -> UnsafeRawBufferPointer {
+    unsafe IDArena.characters(at: address, end: base.end)
+  }
 
   /// Puts the address of an id behind those of the same hash.
   ///
@@ -151,7 +205,8 @@ internal import Synchronization
     precondition(address >> 48 == 0, "an address of more than 48 bits")
     var index = Int(hash) & (capacity - 1)
     while load(index) != 0 { index = (index + 1) & (capacity - 1) }
-    self.store(index, UInt64(hash >> 16) << 48 | UInt64(address))
+    let distance = (address &- base.address) & Self.mask
+    self.store(index, UInt64(hash >> 16) << 48 | UInt64(distance))
   }
 
   private mutating func grow(
@@ -168,13 +223,14 @@ internal import Synchronization
     guard let old = unsafe old else { return }
     for index in 0..<oldCapacity {
       let slot = unsafe old[index].load(ordering: .relaxed)
-      if slot != 0 { put(rehash(Self.address(slot)), Self.address(slot)) }
+      if slot != 0 { put(rehash(address(slot)), address(slot)) }
     }
     unsafe store.retire(UnsafeMutableRawPointer(old))
   }
 
-  func free() {
-    if let slots = unsafe slots { unsafe PageStore.free(UnsafeMutableRawPointer(slots)) }
+  func free(except mapped: Range<UInt>) {
+    guard let slots = unsafe slots, !mapped.contains(UInt(bitPattern: slots)) else { return }
+    unsafe PageStore.free(UnsafeMutableRawPointer(slots))
   }
 }
 
@@ -184,23 +240,36 @@ internal import Synchronization
 ///   bytes an id beyond its characters.
 /// - Limit: 2^32 - 2 ids, which the caller checks.
 struct IDTable {
-  private let arena = IDArena()
-  /// Where the characters of each place are.
-  private var addresses = PagedTable<UInt>()
-  private var slots: IDSlots
+  private let arena: IDArena
+  /// Where the characters of each place are, counted from the slots' base.
+  private(set) var addresses = PagedTable<UInt>()
+  private(set) var slots: IDSlots
   /// The ids that are not their own lower case, by the hash of their lower case (E-47); nil when
   /// nobody asks.
-  private var folded: IDSlots?
+  private(set) var folded: IDSlots?
 
   /// - Parameter folds: whether ids are also looked up by their lower case.
   init(folds: Bool) {
     // Ids may come from strangers: without knowing the seed nobody can make them collide.
     let seed = processSeed()
+    arena = IDArena()
     slots = IDSlots(seed: seed)
     if folds { folded = IDSlots(seed: seed) }
   }
 
+  /// A table in a mapping.
+  init(_ arena: IDArena, _ addresses: PagedTable<UInt>, _ slots: IDSlots, folded: IDSlots?) {
+    self.arena = arena
+    self.addresses = addresses
+    self.slots = slots
+    self.folded = folded
+  }
+
   var count: Int { addresses.count }
+
+  /// The mapping that ids are in, and its addresses.
+  var mapping: Mapping? { arena.mapping }
+  var mapped: Range<UInt> { arena.mapping?.addresses ?? 0..<0 }
 
   /// Bytes beside the characters, and of the characters.
   var byteCounts: (table: Int, characters: Int) {
@@ -210,7 +279,7 @@ struct IDTable {
   /// The characters of the id at a place.
   @inline(__always)
   func characters(_ place: UInt32) -> UnsafeRawBufferPointer {
-    unsafe IDArena.characters(at: addresses[Int(place)])
+    unsafe slots.characters(at: slots.base.address &+ addresses[Int(place)])
   }
 
   /// The id at a place.
@@ -254,12 +323,12 @@ struct IDTable {
     if let place = unsafe place(of: id) { return place }
     let place = UInt32(addresses.count)
     let address = unsafe arena.add(id, place)
-    addresses.append(address, store)
+    addresses.append(address &- slots.base.address, store)
     let (slots, hash) = (slots, unsafe slots.hash(id))
-    self.slots.add(hash, address, store) { unsafe slots.hash(IDArena.characters(at: $0)) }
+    self.slots.add(hash, address, store) { unsafe slots.hash(slots.characters(at: $0)) }
     if let hash = unsafe foldedHash(id) {
       folded?.add(hash, address, store) {
-        unsafe Self.foldedHash(IDArena.characters(at: $0), of: slots) ?? 0
+        unsafe Self.foldedHash(slots.characters(at: $0), of: slots) ?? 0
       }
     }
     return place
@@ -288,7 +357,7 @@ struct IDTable {
 
   mutating func reserve(_ count: Int, _ store: PageStore) {
     let slots = slots
-    self.slots.reserve(count, store) { unsafe slots.hash(IDArena.characters(at: $0)) }
+    self.slots.reserve(count, store) { unsafe slots.hash(slots.characters(at: $0)) }
   }
 
   /// Takes back the ids that were added since `before`, a version of this table.
@@ -299,7 +368,7 @@ struct IDTable {
       // at most as many as were added before it grew.
       for index in 0..<then.capacity where now.used > then.used {
         let slot = then.load(index)
-        if slot != 0, Int(IDArena.place(at: IDSlots.address(slot))) >= before.count {
+        if slot != 0, Int(IDArena.place(at: then.address(slot))) >= before.count {
           then.store(index, 0)
         }
       }
@@ -311,9 +380,9 @@ struct IDTable {
     return (now, then)
   }
 
-  func free() {
-    addresses.free()
-    slots.free()
-    folded?.free()
+  func free(except mapped: Range<UInt> = 0..<0) {
+    addresses.free(except: mapped)
+    slots.free(except: mapped)
+    folded?.free(except: mapped)
   }
 }

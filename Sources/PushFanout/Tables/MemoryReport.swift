@@ -17,6 +17,10 @@ public struct MemoryReport: Sendable, Equatable {
   public let idCharacters: Int
   /// The states of conversations that were decided lately.
   public let states: Int
+  /// The file of the snapshot that the engine was opened from. What is used in place is in the counts
+  /// above as well, but is memory of the system's cache that it takes back when it needs to; updates
+  /// make it memory of the process page by page.
+  public let mapped: Int
   public let userCount: Int
   public let conversationCount: Int
   public let membershipCount: Int
@@ -51,6 +55,7 @@ extension Fanout {
         + tables.memberChannels.byteCount,
       ids: userIDs.table + conversationIDs.table,
       idCharacters: userIDs.characters + conversationIDs.characters, states: stateBytes,
+      mapped: tables.userIDs.mapping?.byteCount ?? 0,
       userCount: tables.userCount, conversationCount: tables.conversations.count,
       membershipCount: membershipCount)
   }

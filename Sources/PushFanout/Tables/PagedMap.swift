@@ -5,14 +5,29 @@
 ///
 /// - Memory: 16 bytes a slot; at least a third of the slots are in use, once there are some.
 struct PagedMap {
-  private struct Slot: BitwiseCopyable {
+  struct Slot: BitwiseCopyable {
     /// The key plus one; 0 for an empty slot.
     var key: UInt64 = 0
     var value: Int64 = 0
   }
 
-  private var slots = PagedTable<Slot>()
+  private(set) var slots = PagedTable<Slot>()
   private(set) var count = 0
+
+  init() {}
+
+  /// A map of slots that another has written.
+  ///
+  /// - Precondition: as many slots as ``isPossible(_:slots:)`` says, `count` of them in use.
+  init(_ slots: PagedTable<Slot>, count: Int) {
+    self.slots = slots
+    self.count = count
+  }
+
+  /// Whether so many keys can stand in so many slots: look-ups end at an empty one.
+  static func isPossible(_ count: Int, slots: Int) -> Bool {
+    slots == 0 ? count == 0 : slots & (slots - 1) == 0 && count * 8 <= slots * 5
+  }
 
   var byteCount: Int { slots.byteCount }
 
@@ -35,7 +50,7 @@ struct PagedMap {
     slots.set(place, Slot(key: key + 1, value: value), store)
   }
 
-  func free() { slots.free() }
+  func free(except mapped: Range<UInt> = 0..<0) { slots.free(except: mapped) }
 
   private func place(of key: UInt64) -> Int {
     let mask = slots.count - 1

@@ -10,7 +10,11 @@
   /// Addresses of pages.
   private var created: [UInt] = []
   private var retired: [UInt] = []
-  private static let headerSize = 16
+  /// Bytes before each page, the first eight of which say which update made it.
+  static let headerSize = 16
+  /// The update that made the pages of a mapping: none, so that each copies them before it changes
+  /// them.
+  static let mapped: UInt64 = 0
 
   /// Frees what no version has come to own, as of a builder that built nothing.
   deinit { rollBack() }
@@ -49,7 +53,11 @@
     retired.removeAll()
   }
 
-  static func free(_ page: UnsafeMutableRawPointer) { unsafe (page - headerSize).deallocate() }
+  /// Frees a page; one of a mapping goes with the mapping.
+  static func free(_ page: UnsafeMutableRawPointer) {
+    let start = unsafe page - headerSize
+    if unsafe start.load(as: UInt64.self) != mapped { unsafe start.deallocate() }
+  }
 
   /// The update that made the page at an address.
   static func generation(of address: UInt) -> UInt64 {
@@ -92,9 +100,11 @@
   init() { unsafe root = nil }
 
   var byteCount: Int {
-    pageCount * (pageSize * MemoryLayout<Element>.stride + 16) + nodeCount * (1024 + 16)
-      + nodeCapacity * 8
+    pageCount * Self.storedPageSize + nodeCount * (1024 + 16) + nodeCapacity * 8
   }
+
+  /// Bytes of a page and of what stands before it.
+  static var storedPageSize: Int { pageSize * MemoryLayout<Element>.stride + PageStore.headerSize }
 
   private var pageSize: Int { Self.pageSize }
   var pageCount: Int { (count + Self.mask) >> Self.shift }
@@ -216,10 +226,13 @@
   }
 
   /// Frees the memory of the last version.
-  func free() {
+  ///
+  /// - Parameter mapped: addresses of a mapping, of which nothing is touched: it may be on disk.
+  func free(except mapped: Range<UInt> = 0..<0) {
     guard let root = unsafe root else { return }
-    for page in 0..<pageCount {
-      unsafe PageStore.free(UnsafeMutableRawPointer(root[page >> 7][page & 127]))
+    for place in 0..<pageCount {
+      let page = unsafe UnsafeMutableRawPointer(root[place >> 7][place & 127])
+      if !mapped.contains(UInt(bitPattern: page)) { unsafe PageStore.free(page) }
     }
     for node in 0..<nodeCount { unsafe PageStore.free(UnsafeMutableRawPointer(root[node])) }
     unsafe PageStore.free(UnsafeMutableRawPointer(root))
@@ -234,6 +247,41 @@
     for node in 0..<nodeCount { unsafe store.retire(UnsafeMutableRawPointer(root[node])) }
     unsafe store.retire(UnsafeMutableRawPointer(root))
     self = PagedTable()
+  }
+}
+
+/// Tables in mappings.
+extension PagedTable {
+  /// A table whose pages lie one behind the other in a mapping, each behind its header.
+  ///
+  /// A last page with room is copied, because elements are added to it in place.
+  init(mapped start: UnsafeMutableRawPointer, count: Int, _ store: PageStore) {
+    self.init()
+    guard count > 0 else { return }
+    self.count = count
+    nodeCapacity = nodeCount
+    let root = unsafe store.allocate(nodeCapacity * 8)
+      .bindMemory(to: Node.self, capacity: nodeCapacity)
+    for node in 0..<nodeCount {
+      unsafe root[node] = store.allocate(1024).bindMemory(to: Page.self, capacity: 128)
+    }
+    unsafe self.root = root
+    for page in 0..<pageCount {
+      let address = unsafe start + (page * Self.storedPageSize + PageStore.headerSize)
+      unsafe root[page >> 7][page & 127] =
+        address.bindMemory(to: Element.self, capacity: Self.pageSize)
+    }
+    if count & Self.mask != 0 { _ = unsafe ownPage(at: count - 1, store) }
+  }
+
+  /// Calls `body` with the elements of each page.
+  func forEachPage<Failure: Error>(
+    _ body: (UnsafeRawBufferPointer) throws(Failure) -> Void
+  ) throws(Failure) {
+    for page in 0..<pageCount {
+      let first = page << Self.shift
+      try unsafe body(UnsafeRawBufferPointer(stretch(from: first, limit: count - first)))
+    }
   }
 }
 

@@ -94,6 +94,8 @@ struct ConversationRow: BitwiseCopyable {
   var level: UInt8 = 0
   /// Whether any member ever had something kept beside.
   var hasSpecials = false
+  /// No byte of a row is left as it was found, as rows are written to files.
+  private var unused: UInt8 = 0
 
   var range: Range<Int> { Int(start)..<Int(start) + Int(count) }
 }
@@ -110,6 +112,21 @@ struct DeviceRecord: BitwiseCopyable {
   var state: UInt8
   var hasToken: Bool
   var isLast: Bool
+  /// As in ``ConversationRow``.
+  private var unused: UInt32 = 0
+
+  init(
+    id: UInt32, notifier: UInt32, backgroundSince: Int64, kind: UInt8, state: UInt8,
+    hasToken: Bool, isLast: Bool
+  ) {
+    self.id = id
+    self.notifier = notifier
+    self.backgroundSince = backgroundSince
+    self.kind = kind
+    self.state = state
+    self.hasToken = hasToken
+    self.isLast = isLast
+  }
 }
 
 extension Device.State {

@@ -9,14 +9,21 @@ internal import QuietTime
   var tables: Tables
   var moment = Moment()
   var agenda = Agenda()
-  let store = PageStore()
+  let store: PageStore
   private var recentSchedules = RecentSchedules()
   /// How many there may be of anything that has a 32-bit index; less only in tests.
   var limit = Int(UInt32.max) - 1
 
   init(app: AppSettings) throws(FanoutError) {
     tables = Tables(app: app)
+    store = PageStore()
     guard tables.scheduleTable.setApp(app) else { throw .unknownTimeZone(app.timeZone) }
+  }
+
+  /// Goes on with tables that were made with a store.
+  init(_ tables: Tables, _ store: PageStore) {
+    self.tables = tables
+    self.store = store
   }
 
   // MARK: Time
@@ -92,7 +99,8 @@ internal import QuietTime
     }
   }
 
-  private static func unknownZone(of schedule: Schedule, _ app: AppSettings) -> String {
+  /// The zone for which a schedule was refused.
+  static func unknownZone(of schedule: Schedule, _ app: AppSettings) -> String {
     if case .span(let span) = schedule.quietHours, let zone = span.timeZone,
       ZoneTable(named: zone) == nil
     {

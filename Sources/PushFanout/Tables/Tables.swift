@@ -46,20 +46,21 @@ struct Tables {
 
   /// Frees the memory of the last version.
   func free() {
-    userIDs.free()
-    words.free()
-    schedules.free()
-    userMutes.free()
-    deviceLists.free()
-    devices.free()
-    deviceNames.free()
-    conversationIDs.free()
-    conversations.free()
-    memberUsers.free()
-    memberBytes.free()
-    memberMutes.free()
-    memberSinces.free()
-    memberChannels.free()
+    let mapped = userIDs.mapped
+    userIDs.free(except: mapped)
+    words.free(except: mapped)
+    schedules.free(except: mapped)
+    userMutes.free(except: mapped)
+    deviceLists.free(except: mapped)
+    devices.free(except: mapped)
+    deviceNames.free(except: mapped)
+    conversationIDs.free(except: mapped)
+    conversations.free(except: mapped)
+    memberUsers.free(except: mapped)
+    memberBytes.free(except: mapped)
+    memberMutes.free(except: mapped)
+    memberSinces.free(except: mapped)
+    memberChannels.free(except: mapped)
   }
 
   // MARK: Users
@@ -208,6 +209,8 @@ struct Tables {
 struct ChannelSets {
   private var sets: [[Identifier: NotificationLevel]] = [[:]]
   private var places: [[Identifier: NotificationLevel]: UInt32] = [[:]: 0]
+
+  var count: Int { sets.count }
 
   subscript(place: UInt32) -> [Identifier: NotificationLevel] { sets[Int(place)] }
 

@@ -1,0 +1,182 @@
+internal import PushRules
+internal import Synchronization
+
+/// One at a time, as the temporary name is the same for all of a process.
+private let writing = Mutex<Void>(())
+
+extension Fanout {
+  /// Writes one version of the settings to a file from which an engine can be opened at once:
+  /// ``init(snapshot:identity:threads:)``.
+  ///
+  /// Others may decide and update meanwhile. The file appears under its name only when it is whole
+  /// and on disk; until then it is called `path.tmp-` and the number of the process. It is readable
+  /// by its owner alone, as it holds the secret that ids are hashed with.
+  ///
+  /// - Parameters:
+  ///   - path: a regular file, which is replaced, or nothing.
+  ///   - identity: which store it belongs to, asked for when it is opened.
+  ///   - sequence: asked once for the number of the settings, given the ``version`` that is written.
+  ///     A caller that updates meanwhile keeps the numbers of its versions.
+  /// - Throws: ``SnapshotError``, and leaves nothing behind.
+  /// - Complexity: O(users + memberships); 8 bytes of memory an id meanwhile.
+  public func writeSnapshot(
+    to path: String, identity: SnapshotIdentity, sequence: (_ version: UInt64) -> UInt64
+  ) throws(SnapshotError) {
+    try writing.withLock { (_) throws(SnapshotError) in
+      let world = current
+      let sequence = sequence(world.version)
+      var file = try SnapshotFile(path: path)
+      try world.tables.write(to: &file)
+      try file.finish(identity, sequence)
+    }
+  }
+
+  /// Writes the current version of the settings to a file.
+  ///
+  /// - Parameter sequence: the number of the settings; nobody may update meanwhile, or it may be that
+  ///   of others.
+  public func writeSnapshot(
+    to path: String, identity: SnapshotIdentity, sequence: UInt64
+  ) throws(SnapshotError) {
+    try writeSnapshot(to: path, identity: identity, sequence: { _ in sequence })
+  }
+}
+
+extension Tables {
+  func write(to file: inout SnapshotFile) throws(SnapshotError) {
+    file.begin(.settings)
+    try file.append(SnapshotSettings(self).bytes[...])
+    try file.end(elementCount: 1)
+    try userIDs.write(.userCharacters, .userAddresses, .userSlots, .userFolded, to: &file)
+    try deviceNames.write(.nameCharacters, .nameAddresses, .nameSlots, nil, to: &file)
+    try conversationIDs.write(
+      .conversationCharacters, .conversationAddresses, .conversationSlots, nil, to: &file)
+    try words.write(.words, to: &file)
+    try schedules.write(.schedules, to: &file)
+    try userMutes.slots.write(.userMutes, to: &file)
+    try deviceLists.write(.deviceLists, to: &file)
+    try devices.write(.devices, to: &file)
+    try conversations.write(.conversations, to: &file)
+    try memberUsers.write(.memberUsers, to: &file)
+    try memberBytes.write(.memberBytes, to: &file)
+    try memberMutes.slots.write(.memberMutes, to: &file)
+    try memberSinces.slots.write(.memberSinces, to: &file)
+    try memberChannels.slots.write(.memberChannels, to: &file)
+  }
+}
+
+extension PagedTable {
+  func write(_ part: SnapshotPart, to file: inout SnapshotFile) throws(SnapshotError) {
+    file.begin(part)
+    try unsafe forEachPage { (elements) throws(SnapshotError) in
+      try unsafe file.append(page: elements)
+    }
+    try file.end(elementCount: count)
+  }
+}
+
+extension IDTable {
+  /// Writes ids as they would be if all had come in one go: characters in the order of places, and
+  /// slots that lead to them.
+  fileprivate func write(
+    _ characters: SnapshotPart, _ addresses: SnapshotPart, _ slots: SnapshotPart,
+    _ folded: SnapshotPart?, to file: inout SnapshotFile
+  ) throws(SnapshotError) {
+    let offsets = try write(characters: characters, to: &file)
+    file.begin(addresses)
+    let pageSize = PagedTable<UInt>.pageSize
+    for first in stride(from: 0, to: offsets.count, by: pageSize) {
+      try file.append(page: offsets[first..<min(first + pageSize, offsets.count)])
+    }
+    try file.end(elementCount: offsets.count)
+    try self.slots.write(slots, offsets, to: &file)
+    if let part = folded, let folded = self.folded { try folded.write(part, offsets, to: &file) }
+  }
+
+  /// - Returns: where each id is.
+  private func write(
+    characters part: SnapshotPart, to file: inout SnapshotFile
+  ) throws(SnapshotError) -> [UInt] {
+    var offsets: [UInt] = []
+    file.begin(part)
+    if count > 0 {
+      offsets.reserveCapacity(count)
+      var offset = StoredIDs.front
+      try file.appendZeros(StoredIDs.front)
+      for place in 0..<UInt32(count) {
+        let id = unsafe characters(place)
+        offsets.append(UInt(offset))
+        try file.append(number: place)
+        try file.append(number: UInt8(min(id.count, 255)))
+        if id.count >= 255 { try file.append(number: UInt32(id.count)) }
+        try unsafe file.append(id)
+        offset += (id.count < 255 ? 5 : 9) + id.count
+      }
+      try file.appendZeros(StoredIDs.back)
+    }
+    try file.end(elementCount: count)
+    return offsets
+  }
+}
+
+extension IDSlots {
+  /// Writes the slots of a version: those that were filled since are empty in it, and were when its
+  /// ids were put in, so that each is still found.
+  fileprivate func write(
+    _ part: SnapshotPart, _ offsets: [UInt], to file: inout SnapshotFile
+  ) throws(SnapshotError) {
+    file.begin(part)
+    if capacity > 0 { try file.appendZeros(PageStore.headerSize) }
+    var some: [UInt64] = []
+    for first in stride(from: 0, to: capacity, by: 512) {
+      some.removeAll(keepingCapacity: true)
+      for index in first..<min(first + 512, capacity) {
+        some.append(stored(load(index), offsets))
+      }
+      try file.append(some[...])
+    }
+    try file.end(elementCount: capacity)
+  }
+
+  private func stored(_ slot: UInt64, _ offsets: [UInt]) -> UInt64 {
+    if slot == 0 { return 0 }
+    let place = Int(IDArena.place(at: address(slot)))
+    return place < offsets.count ? (slot >> 48) << 48 | UInt64(offsets[place]) : 0
+  }
+}
+
+extension SnapshotFile {
+  /// A page and its header, which says that it is of no update.
+  mutating func append(page elements: UnsafeRawBufferPointer) throws(SnapshotError) {
+    try appendZeros(PageStore.headerSize)
+    try unsafe append(elements)
+    try appendPadding()
+  }
+
+  mutating func append(page elements: ArraySlice<UInt>) throws(SnapshotError) {
+    try appendZeros(PageStore.headerSize)
+    try append(elements)
+    try appendPadding()
+  }
+
+  mutating func append(number: some FixedWidthInteger) throws(SnapshotError) {
+    let result = unsafe withUnsafeBytes(of: number) { (bytes) -> Result<Void, SnapshotError> in
+      do throws(SnapshotError) { return .success(try unsafe append(bytes)) } catch {
+        return .failure(error)
+      }
+    }
+    try result.get()
+  }
+
+  /// Bytes of memory, as they are on this machine.
+  mutating func append<Element: BitwiseCopyable>(
+    _ elements: ArraySlice<Element>
+  ) throws(SnapshotError) {
+    let result = unsafe elements.withUnsafeBytes { (bytes) -> Result<Void, SnapshotError> in
+      do throws(SnapshotError) { return .success(try unsafe append(bytes)) } catch {
+        return .failure(error)
+      }
+    }
+    try result.get()
+  }
+}

@@ -1,0 +1,204 @@
+import Foundation
+import PushRules
+import QuietTime
+import TestSupport
+import Testing
+
+@testable import PushFanout
+
+/// Goal: whatever is wrong with a file is said in a line, and a snapshot that could not be written
+/// leaves nothing behind.
+@Suite struct SnapshotFileTests {
+  private static let identity = SnapshotIdentity(high: 1, low: 0xAB)
+
+  private func fanout(_ count: Int) throws -> Fanout {
+    var builder = FanoutBuilder()
+    for number in 0..<count { try builder.setMember(Identifier("u\(number)"), of: "g") }
+    return try builder.build(threads: 1)
+  }
+
+  private func problem(_ path: String, _ identity: SnapshotIdentity = identity) -> String {
+    do throws(SnapshotError) {
+      _ = try Fanout(snapshot: path, identity: identity)
+      return "none"
+    } catch {
+      return error.description.replacing(path, with: "FILE")
+    }
+  }
+
+  /// A snapshot whose header was changed and sealed again.
+  private func problem(_ change: (inout SnapshotHeader) -> Void) throws -> String {
+    let folder = ScratchFolder()
+    let path = folder.path("s")
+    try fanout(10).writeSnapshot(to: path, identity: Self.identity, sequence: 1)
+    var header = try SnapshotHeader(of: try Mapping(path: path), path: path)
+    change(&header)
+    try folder.write(
+      header.bytes + (try folder.bytes("s")[SnapshotHeader.byteCount...]), as: "s")
+    return problem(path)
+  }
+
+  @Test func whatIsNoSnapshot() throws {
+    let folder = ScratchFolder()
+    let missing = folder.path("missing")
+    #expect(problem(missing) == "snapshot FILE cannot be opened: No such file or directory")
+    #expect(problem(folder.url.path) == "snapshot FILE is no regular file")
+    #expect(problem("/dev/null") == "snapshot FILE is no regular file")
+    #expect(problem(try folder.write([], as: "a")) == "snapshot FILE is no snapshot")
+    let text = [UInt8](repeating: 0x20, count: 10_000)
+    #expect(problem(try folder.write(text, as: "b")) == "snapshot FILE is no snapshot")
+  }
+
+  @Test func whatBelongsToOthers() throws {
+    let folder = ScratchFolder()
+    let path = folder.path("s")
+    try fanout(10).writeSnapshot(to: path, identity: Self.identity, sequence: 77)
+    #expect(problem(path) == "none")
+    let other = SnapshotIdentity(high: 1, low: 0xAC)
+    #expect(
+      problem(path, other)
+        == "snapshot FILE belongs to another store, 000000000000000100000000000000ab")
+    let info = try SnapshotInfo(path: path)
+    #expect(info.identity == Self.identity && info.sequence == 77)
+    #expect(info.byteCount == (try folder.bytes("s").count))
+    // Each number in front of the identity: the format, the tables, the rows, the machine.
+    for (place, what) in [
+      (8, "was written by another version: format 2 instead of 1"),
+      (12, "was written by another version: tables 2 instead of 1"),
+      (16, "was written by another version: rows are laid out otherwise"),
+      (20, "was written by another version: of a machine of another kind"),
+      (21, "was written by another version: of a machine of another kind"),
+      (22, "is malformed: header: 23 sections"),
+    ] {
+      var bytes = try folder.bytes("s")
+      bytes[place] += 1
+      bytes.replaceSubrange(4088..<4096, with: Self.bytes(of: checksum(Array(bytes[..<4088]))))
+      #expect(problem(try folder.write(bytes, as: "t")) == "snapshot FILE \(what)")
+    }
+  }
+
+  private static func bytes(of number: UInt64) -> [UInt8] {
+    (0..<8).map { UInt8(truncatingIfNeeded: number >> UInt64(8 * $0)) }
+  }
+
+  @Test func headersThatDoNotFit() throws {
+    let place = "is malformed: words: its place or its size"
+    let words = Int(SnapshotPart.words.rawValue) - 1
+    #expect(try problem { $0.sections[words].offset += 4096 } == "snapshot FILE \(place)")
+    #expect(try problem { $0.sections[words].byteCount += 1 } == "snapshot FILE \(place)")
+    #expect(
+      try problem { $0.sections[words].elementCount -= 1 }
+        == "snapshot FILE is malformed: words: 9 instead of 10")
+    #expect(
+      try problem { $0.sections[words].checksum ^= 1 }
+        == "snapshot FILE is damaged: wrong checksum of words")
+    #expect(try problem { $0.fileSize += 4096 }.hasPrefix("snapshot FILE is damaged: "))
+  }
+
+  @Test func aZoneThatIsNoLongerKnown() throws {
+    let folder = ScratchFolder()
+    let path = folder.path("s")
+    let fanout = try Fanout(app: AppSettings(timeZone: "Asia/Kathmandu"))
+    try fanout.writeSnapshot(to: path, identity: Self.identity, sequence: 1)
+    var bytes = try folder.bytes("s")
+    let name = try #require(bytes.firstRange(of: "Kathmandu".utf8))
+    bytes.replaceSubrange(name, with: "Erewhon__".utf8)
+    var header = try SnapshotHeader(of: try Mapping(path: path), path: path)
+    let settings = header.sections[0]
+    header.sections[0].checksum = SnapshotSection.sum([checksum(Array(bytes[settings.range]))])
+    bytes.replaceSubrange(..<SnapshotHeader.byteCount, with: header.bytes)
+    try folder.write(bytes, as: "s")
+    #expect(problem(path) == "snapshot FILE has an unknown time zone: \"Asia/Erewhon__\"")
+  }
+
+  // MARK: Writing
+
+  @Test func onlyTheOwnerMayReadIt() throws {
+    let folder = ScratchFolder()
+    let path = try folder.write([1, 2, 3], as: "s")
+    try folder.write([1, 2, 3], as: "s.tmp-\(ProcessInfo.processInfo.processIdentifier)")
+    try fanout(10).writeSnapshot(to: path, identity: Self.identity, sequence: 1)
+    let attributes = try FileManager.default.attributesOfItem(atPath: path)
+    #expect(attributes[.posixPermissions] as? Int == 0o600)
+    #expect(try folder.names == ["s"])
+    #expect(problem(path) == "none")
+  }
+
+  @Test func whereNothingCanBeWritten() throws {
+    let folder = ScratchFolder()
+    let fanout = try fanout(10)
+    for (path, problem) in [
+      (folder.path("missing/s"), SnapshotError.Problem.cannotWrite("No such file or directory")),
+      (folder.url.path, .notAFile), ("/dev/full", .notAFile),
+      (try folder.write([7], as: "f") + "/s", .cannotWrite("Not a directory")),
+      ("/proc/s", .cannotWrite("No such file or directory")),
+    ] {
+      #expect(throws: SnapshotError(path: path, problem: problem)) {
+        try fanout.writeSnapshot(to: path, identity: Self.identity, sequence: 1)
+      }
+    }
+    #expect(try folder.names == ["f"])
+  }
+
+  @Test(.enabled(if: getuid() != 0, "root may read and write everything"))
+  func withoutPermission() throws {
+    let folder = ScratchFolder()
+    let path = folder.path("s")
+    try fanout(10).writeSnapshot(to: path, identity: Self.identity, sequence: 1)
+    unsafe chmod(path, 0)
+    #expect(problem(path) == "snapshot FILE cannot be opened: Permission denied")
+    unsafe chmod(folder.url.path, 0o500)
+    defer { unsafe chmod(folder.url.path, 0o700) }
+    #expect(throws: SnapshotError.self) {
+      try fanout(10).writeSnapshot(to: path, identity: Self.identity, sequence: 2)
+    }
+  }
+
+  /// A file that may not grow is as good as a full disk; the limit is that of a whole process.
+  @Test func aFullDiskLeavesTheLastSnapshot() async {
+    await #expect(processExitsWith: .success) {
+      signal(SIGXFSZ, SIG_IGN)
+      let folder = ScratchFolder()
+      let path = folder.path("s")
+      var builder = FanoutBuilder()
+      for number in 0..<20_000 { try builder.setMember(Identifier("u\(number)"), of: "g") }
+      let fanout = try builder.build(threads: 1)
+      try fanout.writeSnapshot(to: path, identity: Self.identity, sequence: 1)
+      for limit in [0, 5000, 300_000, 900_000] {
+        var limits = rlimit(rlim_cur: rlim_t(limit), rlim_max: rlim_t.max)
+        unsafe setrlimit(__rlimit_resource_t(1), &limits)
+        do throws(SnapshotError) {
+          try fanout.writeSnapshot(to: path, identity: Self.identity, sequence: 2)
+          exit(1)
+        } catch {
+          if error.problem != .cannotWrite("File too large") { exit(2) }
+        }
+        if (try? folder.names) != ["s"] { exit(3) }
+      }
+      let opened = try Fanout(snapshot: path, identity: Self.identity)
+      if opened.snapshot?.sequence != 1 || opened.userCount != 20_000 { exit(4) }
+    }
+  }
+
+  // MARK: Parts
+
+  /// From xxHash's own documents and its command line.
+  @Test func checksumsAreXXH64() {
+    for (text, sum) in [
+      ("", 0xEF46_DB37_51D8_E999), ("a", 0xD24E_C4F1_A98C_6E5B), ("abc", 0x44BC_2CF5_AD77_0999),
+      ("Nobody inspects the spammish repetition", 0xFBCE_A83C_8A37_8BF1),
+    ] as [(String, UInt64)] {
+      #expect(checksum(Array(text.utf8)) == sum, "\(text)")
+    }
+  }
+
+  /// A field that is added must be added to `AppSettings.code` as well, and there counted here.
+  @Test func everyFieldIsWritten() {
+    #expect(Mirror(reflecting: AppSettings()).children.count == 8)
+    #expect(Mirror(reflecting: EasemobOptions()).children.count == 13)
+    #expect(Mirror(reflecting: RongCloudOptions()).children.count == 7)
+    #expect(Mirror(reflecting: Schedule()).children.count == 2)
+    #expect(MemoryLayout<ConversationRow>.size == MemoryLayout<ConversationRow>.stride)
+    #expect(MemoryLayout<DeviceRecord>.size == MemoryLayout<DeviceRecord>.stride)
+  }
+}
