@@ -100,6 +100,11 @@ public import PushRules
     _ = try writer.intern(user: id)
   }
 
+  /// Gives a conversation id its place, if it has none: a group of nobody.
+  package mutating func name(conversation id: Identifier) throws(FanoutError) {
+    _ = try writer.intern(conversation: id)
+  }
+
   private func find(
     _ user: Identifier, _ conversation: Identifier
   ) throws(FanoutError) -> (UInt32, UInt32) {

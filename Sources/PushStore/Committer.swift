@@ -15,18 +15,24 @@ final class Committer: Sendable {
   }
 
   private let pool: DatabasePool
-  private let fanout: Fanout
+  /// nil when nobody decides.
+  private let fanout: Fanout?
   private let path: String
   /// Rings when something was committed.
   private let bell: FeedBell
+  private let keeper: SnapshotKeeper?
   /// Set when store and engine differ.
   private let failure = Mutex<StoreError?>(nil)
 
-  init(_ pool: DatabasePool, _ fanout: Fanout, _ path: String, _ bell: FeedBell) {
+  init(
+    _ pool: DatabasePool, _ fanout: Fanout?, _ path: String, _ bell: FeedBell,
+    _ keeper: SnapshotKeeper?
+  ) {
     self.pool = pool
     self.fanout = fanout
     self.path = path
     self.bell = bell
+    self.keeper = keeper
   }
 
   /// Commits writes together, has the engine follow, and tells who waits.
@@ -59,6 +65,7 @@ final class Committer: Sendable {
       }
       try apply(steps)
       bell.ring(last)
+      keeper?.note(last, isLarge: steps.contains { $0.isLarge })
     } catch let error as FanoutError {
       // The store has what the engine could not take: nobody may decide on it any more.
       let error = StoreError.database(path, reason: "\(error)")
@@ -72,7 +79,7 @@ final class Committer: Sendable {
   }
 
   private func apply(_ steps: [StoreWrite.Step]) throws(FanoutError) {
-    guard !steps.isEmpty else { return }
+    guard let fanout, !steps.isEmpty else { return }
     try fanout.update { (update) throws(FanoutError) in
       for step in steps {
         switch step {

@@ -115,5 +115,7 @@ enum Schema {
       channel BLOB,
       device BLOB
     ) STRICT;
+    CREATE INDEX feed_by_user ON feed (user) WHERE user IS NOT NULL;
+    CREATE INDEX feed_for_all ON feed (sequence) WHERE user IS NULL AND conversation IS NULL;
     """
 }

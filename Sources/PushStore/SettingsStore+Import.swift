@@ -83,7 +83,8 @@ extension SettingsStore {
   ///   - now: when the import is made.
   ///   - replacingApp: whether the app's settings are replaced too.
   /// - Throws: ``StoreError``; then nothing was imported.
-  /// - Complexity: O(records). Other writes wait for it, decisions do not.
+  /// - Complexity: O(records). Other writes wait for it, decisions do not. A new snapshot is written
+  ///   afterwards, beside other work.
   public func importSettings(
     _ settings: FanoutSettings, at now: Instant, replacingApp: Bool = true
   ) throws {
@@ -93,7 +94,8 @@ extension SettingsStore {
 
 /// An import into a store that nobody has open for writing, without an engine that follows.
 ///
-/// A store that is not there is made, and appears under its name when it is complete.
+/// A store that is not there is made, and appears under its name when it is complete. A snapshot that
+/// is there is of no use afterwards; ``SettingsStore/writeSnapshot()`` writes another.
 public struct StoreImport: Sendable {
   public let path: String
   private let exists: Bool

@@ -25,8 +25,7 @@ public final class SettingsStore: Sendable {
   }
 
   public let path: String
-  /// Decides on the settings of all acknowledged writes.
-  public let fanout: Fanout
+  private let opened: StoreOpener.Opened?
   /// Reads what is stored, for inspection, export and backup.
   public let reader: StoreReader
   private let pool: DatabasePool
@@ -34,28 +33,81 @@ public final class SettingsStore: Sendable {
   /// Rings after each commit.
   let bell = FeedBell()
   private let commits: Mutex<GroupCommit<Committer.Job>?>
+  private let keeper: SnapshotKeeper?
 
-  /// Opens a store.
+  /// Opens a store, and its engine: by its snapshot, if there is one of use, and otherwise from the
+  /// database. ``opening`` says which.
+  ///
+  /// Who opens a store to write also sees to its snapshot: one is written beside other work when
+  /// there is none, when much has changed, and at the end.
   ///
   /// - Parameter threads: how many threads the engine may use, nil for as many as there are cores.
   /// - Throws: ``StoreError``.
-  /// - Complexity: O(settings).
-  public init(_ path: String, _ access: Access = .write, threads: Int? = nil) throws {
-    self.path = path
-    let opened = try StoreFile.open(path, access)
-    pool = opened.pool
-    reader = StoreReader(opened.pool, path)
-    lock = opened.lock
-    let (fanout, last) = try reader.read { rows in
-      (try rows.fanout(threads: threads), try rows.lastSequence())
-    }
-    self.fanout = fanout
-    bell.ring(last)
-    commits = Mutex(nil)
-    guard access != .read else { return }
-    let committer = Committer(opened.pool, fanout, path, bell)
-    self.commits.withLock { $0 = GroupCommit { committer.commit($0) } }
+  /// - Complexity: O(settings): with a snapshot as fast as it is read from memory, and O(changes)
+  ///   since it was written.
+  public convenience init(_ path: String, _ access: Access = .write, threads: Int? = nil) throws {
+    try self.init(path, access, threads: threads, withEngine: true)
   }
+
+  /// - Parameter withEngine: whether there is a ``fanout``; for operations that do not decide.
+  package init(
+    _ path: String, _ access: Access, threads: Int? = nil, withEngine: Bool
+  ) throws {
+    self.path = path
+    let file = try StoreFile.open(path, access)
+    pool = file.pool
+    reader = StoreReader(file.pool, path)
+    lock = file.lock
+    let (identity, last) = try reader.read { (try $0.identity(), try $0.lastSequence()) }
+    if access != .read { SnapshotKeeper.tidy(store: path, identity: identity, last: last) }
+    opened = withEngine ? try StoreOpener(reader: reader, threads: threads).open() : nil
+    bell.ring(opened?.last ?? last)
+    commits = Mutex(nil)
+    guard access != .read else {
+      keeper = nil
+      return
+    }
+    keeper = opened.map { SnapshotKeeper(store: path, identity, $0) }
+    let committer = Committer(file.pool, opened?.fanout, path, bell, keeper)
+    self.commits.withLock { $0 = GroupCommit { committer.commit($0) } }
+    keeper?.begin()
+  }
+
+  // MARK: The engine
+
+  /// Decides on the settings of all acknowledged writes.
+  public var fanout: Fanout {
+    guard let opened else { preconditionFailure("a store that was opened without an engine") }
+    return opened.fanout
+  }
+
+  /// How the engine came about.
+  public var opening: StoreOpening {
+    guard let opened else { preconditionFailure("a store that was opened without an engine") }
+    return opened.opening
+  }
+
+  /// Writes the snapshot now, beside deciding and writing. It appears as `PATH.snapshot` when it is
+  /// complete and on the disk, and replaces the one before.
+  ///
+  /// It need not be called; snapshots are written when they are worth it.
+  ///
+  /// - Throws: ``StoreError/readOnly(_:)``, or `SnapshotError` when it cannot be written; the one
+  ///   before stays.
+  /// - Complexity: O(settings).
+  public func writeSnapshot() throws {
+    guard let keeper else { throw StoreError.readOnly(path) }
+    try keeper.write()
+  }
+
+  /// What is to be removed when the process ends while a snapshot is being written.
+  public var temporarySnapshotNames: [String] {
+    [Fanout.temporaryName(ofSnapshot: SnapshotKeeper.path(path))]
+  }
+
+  /// Why the last snapshot could not be written, nil when it could: as a snapshot is only there to
+  /// open the store faster, nothing else fails with it.
+  public var snapshotProblem: SnapshotError? { keeper?.problem }
 
   // MARK: Writing
 
@@ -141,6 +193,8 @@ public final class SettingsStore: Sendable {
       return isWriter ? () : try reader.close()
     }
     defer { lock?.release() }
+    commits.sync {}
+    keeper?.finish()
     try commits.sync { try StoreFile.errors(path) { try StoreFile.close(pool) } }
   }
 }

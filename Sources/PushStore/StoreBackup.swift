@@ -29,6 +29,10 @@ extension StoreReader {
       try pool.backup(to: copy, pagesPerStep: 1024) { state in
         progress(Double(state.completedPageCount) / Double(max(1, state.totalPageCount)))
       }
+      // From now on the two may go different ways: neither may take the other's snapshot for its own.
+      try copy.write { db in
+        try db.execute(sql: "UPDATE store SET identity = randomblob(16)")
+      }
       try copy.close()
     }
     try TemporaryStore.rename(temporary, to: path)

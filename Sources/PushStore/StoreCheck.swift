@@ -1,5 +1,6 @@
 internal import Foundation
 internal import GRDB
+internal import PushFanout
 internal import PushRules
 
 /// Something that is wrong with a store.
@@ -16,6 +17,9 @@ public struct StoreProblem: Hashable, Sendable, CustomStringConvertible {
     case row
     /// A record that the store's rules do not allow; it has no effect, or an export leaves it out.
     case rules
+    /// The snapshot is damaged, or says something else than the tables. It can be removed: the next
+    /// opening builds the engine from the database.
+    case snapshot
   }
 
   public let kind: Kind
@@ -24,15 +28,20 @@ public struct StoreProblem: Hashable, Sendable, CustomStringConvertible {
 
 extension StoreReader {
   /// Looks for everything that may be wrong: SQLite's integrity check, numbers that lead nowhere, a
-  /// feed with gaps, rows that cannot be read, and records that contradict the rules.
+  /// feed with gaps, rows that cannot be read, records that contradict the rules, and a snapshot that
+  /// differs from what is stored.
   ///
   /// - Returns: what is wrong; nothing for a store that is whole.
   /// - Complexity: O(size of the file log).
   public func check() throws -> [StoreProblem] {
     do {
+      // Before the tables are read: a writer may replace it by one that has more.
+      let opener = StoreOpener(reader: self, threads: nil)
+      let snapshot = Result { try opener.mapped() }
       return try read { rows in
         var check = StoreCheck(rows: rows)
         try check.run()
+        if check.problems.isEmpty { try check.compare(try snapshot.get(), opener) }
         return check.problems
       }
     } catch StoreError.damaged(_, let reason) {
@@ -55,6 +64,19 @@ private struct StoreCheck {
     try checkNumbers()
     try checkFeed()
     try checkRows()
+  }
+
+  /// Compares the snapshot, brought up to date, with an engine of the tables.
+  mutating func compare(
+    _ snapshot: Result<Fanout, StoreOpener.Unusable>, _ opener: StoreOpener
+  ) throws {
+    do {
+      let fanout = try opener.follow(try snapshot.get(), rows).fanout
+      let difference = fanout.difference(from: try rows.fanout(threads: opener.threads))
+      if let difference { report(.snapshot, "it differs from the tables in \(difference)") }
+    } catch let error as StoreOpener.Unusable where error.isFault {
+      report(.snapshot, error.reason)
+    } catch is StoreOpener.Unusable {}
   }
 
   /// Whether the file was cut off inside its last page, which SQLite reads as zeros. While there is a

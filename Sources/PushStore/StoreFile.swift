@@ -145,16 +145,32 @@ extension Rows {
     }
   }
 
+  private static let feedColumns = "sequence, at, change, user, conversation, channel, device"
+
+  /// Those of one user, and those of everybody, each found by an index.
+  static let changesOfUser = """
+    SELECT \(feedColumns) FROM (
+        SELECT * FROM feed WHERE user = ?2 AND sequence > ?1 ORDER BY sequence LIMIT ?3)
+      UNION ALL
+      SELECT \(feedColumns) FROM (
+        SELECT * FROM feed WHERE user IS NULL AND conversation IS NULL AND sequence > ?1
+          ORDER BY sequence LIMIT ?3)
+      ORDER BY sequence LIMIT ?3
+    """
+
   /// Entries of the feed, those that concern `user` or everybody.
   func changes(after sequence: Int64, of user: Identifier?, limit: Int) throws -> [ChangeEvent] {
-    let rows = try Row.fetchAll(
-      db.cachedStatement(
-        sql: """
-          SELECT sequence, at, change, user, conversation, channel, device FROM feed
-            WHERE sequence > ?1
-              AND (?2 IS NULL OR user = ?2 OR (user IS NULL AND conversation IS NULL))
-            ORDER BY sequence LIMIT ?3
-          """), arguments: [sequence, user?.bytes, limit])
+    let rows =
+      if let user {
+        try Row.fetchAll(
+          db.cachedStatement(sql: Self.changesOfUser), arguments: [sequence, user.bytes, limit])
+      } else {
+        try Row.fetchAll(
+          db.cachedStatement(
+            sql: "SELECT \(Self.feedColumns) FROM feed WHERE sequence > ? ORDER BY sequence LIMIT ?"
+          ),
+          arguments: [sequence, limit])
+      }
     return try rows.map(change)
   }
 

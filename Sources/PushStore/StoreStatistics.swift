@@ -1,5 +1,6 @@
 internal import Foundation
 internal import GRDB
+internal import PushFanout
 public import PushRules
 
 /// How much a store holds.
@@ -14,6 +15,9 @@ public struct StoreStatistics: Hashable, Sendable {
   public let lastSequence: Int64
   /// Sizes of the files, in bytes: the database, and what was not yet moved into it.
   public let fileBytes, logBytes: Int
+  /// The snapshot's size, and the change that it is of; nil when there is none that can be read.
+  public let snapshotBytes: Int?
+  public let snapshotSequence: Int64?
 }
 
 extension StoreReader {
@@ -25,13 +29,15 @@ extension StoreReader {
       func count(_ what: String) throws -> Int {
         try Int.fetchOne(rows.db, sql: "SELECT count(*) FROM \(what)") ?? 0
       }
+      let snapshot = try? SnapshotInfo(path: SnapshotKeeper.path(path))
       return StoreStatistics(
         rules: try rows.app().rules, users: try count("users"),
         declaredUsers: try count("users WHERE is_declared"), devices: try count("devices"),
         conversations: try count("conversations"), members: try count("members"),
         memberSettings: try count("member_settings"), feedEntries: try count("feed"),
         lastSequence: try rows.lastSequence(), fileBytes: size(path),
-        logBytes: size(path + "-wal"))
+        logBytes: size(path + "-wal"), snapshotBytes: snapshot?.byteCount,
+        snapshotSequence: snapshot.map { Int64(clamping: $0.sequence) })
     }
   }
 

@@ -24,6 +24,10 @@ public struct StoreWrite {
     /// nil for a membership that has ended.
     case member(Identifier, of: Identifier, MemberSettings?)
     case imported(FanoutSettings, replacingApp: Bool)
+
+    var isLarge: Bool {
+      if case .imported = self { true } else { false }
+    }
   }
 
   init(_ rows: Rows, at now: Instant, from device: Identifier?) {
@@ -86,7 +90,8 @@ public struct StoreWrite {
     try check(devices: user.devices)
     try rows.write(id, user)
     steps.append(.user(id, user))
-    for change in changes { try record(change, user: id) }
+    // Nothing changes without an entry: snapshots are brought up to date by them.
+    for change in changes.isEmpty ? [.user] : changes { try record(change, user: id) }
   }
 
   /// Replaces the whole settings of a conversation; its members stay.
@@ -132,7 +137,7 @@ public struct StoreWrite {
     for channel in member.channels.keys { try check(channel, canBeEmpty: true) }
     try rows.write(user, of: conversation, member)
     steps.append(.member(user, of: conversation, member))
-    for change in changes {
+    for change in changes.isEmpty ? [.member] : changes {
       try record(change, user: user, conversation: conversation, channel: channel)
     }
   }

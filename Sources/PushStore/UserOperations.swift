@@ -92,7 +92,7 @@ extension SettingsStore {
   /// Easemob's *mute info changed*, RongCloud's push status sync.
   ///
   /// - Parameter device: the device that asks; nil for changes of all of them.
-  /// - Complexity: O(entries of the feed behind `sequence`).
+  /// - Complexity: O(log feed + the user's entries behind `sequence`).
   public func announcements(
     to user: Identifier, on device: Identifier? = nil, after sequence: Int64 = 0,
     limit: Int = 1000

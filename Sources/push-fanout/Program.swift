@@ -92,6 +92,7 @@ struct WorldOptions: ParsableArguments {
   func loadFanout(threads: Int?) throws -> Fanout {
     if let store {
       let opened = try SettingsStore(store, .read, threads: threads)
+      if case .rebuilt = opened.opening { Terminal.say("\(store): \(opened.opening)") }
       try opened.close()
       return opened.fanout
     }

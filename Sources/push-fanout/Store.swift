@@ -10,7 +10,9 @@ struct Store: ParsableCommand {
     abstract: "Import, export, check and copy a store of settings.",
     discussion: """
       A store is one file (and, while it is in use, FILE-wal, FILE-shm and FILE.lock beside it). One \
-      process writes it at a time; all but import only read, also while another process writes.
+      process writes it at a time; all but import and snapshot only read, also while another process \
+      writes. FILE.snapshot beside it holds the engine's tables, from which the store is opened at \
+      once; without it the same is read from FILE, and nothing is lost.
 
       Examples:
 
@@ -20,7 +22,7 @@ struct Store: ParsableCommand {
       """,
     subcommands: [
       StoreImportCommand.self, StoreExport.self, StoreCheckCommand.self, StoreBackup.self,
-      StoreStats.self,
+      StoreSnapshot.self, StoreStats.self,
     ])
 }
 
@@ -44,6 +46,8 @@ struct StoreImportCommand: ParsableCommand {
         push-fanout store import --store settings.store --settings world.ndjson
 
         push-fanout store import --store settings.store --users users.csv --members members.csv
+
+      Afterwards it writes the snapshot, by which the next command opens the store at once.
 
       Interrupted, or when a line is bad, it leaves the store as it was.
       """)
@@ -84,10 +88,41 @@ struct StoreImportCommand: ParsableCommand {
       settings, at: Clock.now, replacingApp: saysApp || isNew, progress: { writing.update($0) })
     Interruption.setTemporaryNames([])
     writing.finish()
-    let seconds = (ContinuousClock.now - start) / .seconds(1)
+    let elapsed = (ContinuousClock.now - start) / .seconds(1)
     Terminal.say(
-      "\(records) records, \(settings.userCount) users, \(Number.text(seconds)) s, "
-        + "\(Int(Double(records) / max(seconds, 0.001))) records/s")
+      "\(records) records, \(settings.userCount) users, \(Number.text(elapsed)) s, "
+        + "\(Int(Double(records) / max(elapsed, 0.001))) records/s")
+    try StoreSnapshot.write(path)
+  }
+}
+
+struct StoreSnapshot: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "snapshot",
+    abstract: "Write the snapshot from which a store is opened at once.",
+    discussion: """
+      Whoever opens a store to write sees to its snapshot, and so does import. This command is for \
+      stores that were made otherwise, as by backup.
+
+      Examples:
+
+        push-fanout store snapshot --store settings.store
+
+        push-fanout store stats --store settings.store --json
+      """)
+
+  @OptionGroup var target: StoreOption
+
+  func run() throws { try Self.write(target.store) }
+
+  /// Opens a store and writes its snapshot, beside which nothing was lost if it fails.
+  static func write(_ path: String) throws {
+    let store = try SettingsStore(path, .write)
+    Interruption.setTemporaryNames(
+      store.temporarySnapshotNames, message: "no snapshot was written; nothing is lost")
+    try store.writeSnapshot()
+    Interruption.setTemporaryNames([])
+    try store.close()
   }
 }
 
@@ -142,7 +177,8 @@ struct StoreCheckCommand: ParsableCommand {
     abstract: "Look for everything that may be wrong with a store.",
     discussion: """
       Checks the database's own structures, that no number leads nowhere, that the change feed has \
-      no gaps, that every record can be read and is one that the store's rules allow.
+      no gaps, that every record can be read and is one that the store's rules allow, and that the \
+      snapshot says the same.
 
       Examples:
 
@@ -234,6 +270,8 @@ struct StoreStats: ParsableCommand {
       ("change feed entries", "feedEntries", found.feedEntries),
       ("  last number", "lastSequence", Int(found.lastSequence)),
       ("file, bytes", "fileBytes", found.fileBytes), ("log, bytes", "logBytes", found.logBytes),
+      ("snapshot, bytes", "snapshotBytes", found.snapshotBytes ?? 0),
+      ("  of change number", "snapshotSequence", Int(found.snapshotSequence ?? 0)),
     ]
     if json {
       let fields = rows.map { "\"\($0.name)\":\($0.value)" }.joined(separator: ",")

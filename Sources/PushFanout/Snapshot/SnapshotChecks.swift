@@ -244,11 +244,12 @@ extension IDTable {
         return false
       }
       // Where one begins is known from the table, so that ids need not wait for each other.
-      let id = unsafe slots.characters(at: slots.base.address + offset)
+      let address = base.address(at: UInt64(offset))
+      let id = unsafe base.characters(at: address)
       let size = UInt(id.count < 255 ? 5 : 9) + UInt(id.count)
       isRight =
         isRight && size == next - offset
-        && IDArena.place(at: slots.base.address + offset) == UInt32(place)
+        && IDArena.place(at: address) == UInt32(place)
     }
     return isRight
   }

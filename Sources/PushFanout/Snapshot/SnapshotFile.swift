@@ -29,7 +29,7 @@ internal import Glibc
     guard folder >= 0 else {
       throw SnapshotError(path: path, problem: .cannotWrite(Mapping.systemMessage))
     }
-    let temporary = "\(path).tmp-\(getpid())"
+    let temporary = Fanout.temporaryName(ofSnapshot: path)
     // What a process of the same number has left behind.
     _ = unsafe unlink(temporary)
     // Nobody else may read it: with the seeds in it, ids could be made that collide.

@@ -149,23 +149,23 @@ struct SnapshotReading {
     let address = mapping.addresses.lowerBound + UInt(section.offset)
     let base =
       section.byteCount == 0
-      ? IDBase() : IDBase(address: address, end: address + UInt(section.byteCount))
-    let exact = try self.slots(slots, seed, base, used)
+      ? IDBase() : IDBase(mapped: address..<address + UInt(section.byteCount))
+    let exact = try self.slots(slots, seed, used)
     guard exact.used == section.elementCount else {
       throw .malformed(section: "\(slots)", "\(exact.used) slots of \(section.elementCount) ids")
     }
     return IDTable(
-      IDArena(mapping, byteCount: section.byteCount), table(addresses, store), exact,
+      IDArena(mapping, base, byteCount: section.byteCount), table(addresses, store), exact,
       folded: try folded.map { (part) throws(SnapshotError.Problem) in
-        try self.slots(part, seed, base, used)
+        try self.slots(part, seed, used)
       })
   }
 
   private func slots(
-    _ part: SnapshotPart, _ seed: UInt64, _ base: IDBase, _ used: [SnapshotPart: Int]
+    _ part: SnapshotPart, _ seed: UInt64, _ used: [SnapshotPart: Int]
   ) throws(SnapshotError.Problem) -> IDSlots {
     let section = section(part)
-    guard section.elementCount > 0 else { return IDSlots(seed: seed, base: base) }
+    guard section.elementCount > 0 else { return IDSlots(seed: seed) }
     let used = used[part] ?? 0
     guard IDSlots.isPossible(used, capacity: section.elementCount) else {
       throw .malformed(section: "\(part)", "\(used) of \(section.elementCount) in use")
@@ -173,7 +173,7 @@ struct SnapshotReading {
     // Slots are filled in place, also while older versions are read.
     guard mapping.makeWritable(section.range) else { throw .cannotOpen(Mapping.systemMessage) }
     return unsafe IDSlots(
-      seed: seed, base: base, mapped: mapping.pointer(section.offset),
+      seed: seed, mapped: mapping.pointer(section.offset),
       capacity: section.elementCount, used: used)
   }
 

@@ -1,3 +1,4 @@
+internal import Glibc
 internal import PushRules
 internal import Synchronization
 
@@ -30,6 +31,9 @@ extension Fanout {
       try file.finish(identity, sequence)
     }
   }
+
+  /// What a snapshot is called until it is whole: a process that ends earlier may leave it behind.
+  public static func temporaryName(ofSnapshot path: String) -> String { "\(path).tmp-\(getpid())" }
 
   /// Writes the current version of the settings to a file.
   ///
@@ -89,8 +93,10 @@ extension IDTable {
       try file.append(page: offsets[first..<min(first + pageSize, offsets.count)])
     }
     try file.end(elementCount: offsets.count)
-    try self.slots.write(slots, offsets, to: &file)
-    if let part = folded, let folded = self.folded { try folded.write(part, offsets, to: &file) }
+    try self.slots.write(slots, offsets, base, to: &file)
+    if let part = folded, let folded = self.folded {
+      try folded.write(part, offsets, base, to: &file)
+    }
   }
 
   /// - Returns: where each id is.
@@ -123,7 +129,7 @@ extension IDSlots {
   /// Writes the slots of a version: those that were filled since are empty in it, and were when its
   /// ids were put in, so that each is still found.
   fileprivate func write(
-    _ part: SnapshotPart, _ offsets: [UInt], to file: inout SnapshotFile
+    _ part: SnapshotPart, _ offsets: [UInt], _ base: IDBase, to file: inout SnapshotFile
   ) throws(SnapshotError) {
     file.begin(part)
     if capacity > 0 { try file.appendZeros(PageStore.headerSize) }
@@ -131,16 +137,16 @@ extension IDSlots {
     for first in stride(from: 0, to: capacity, by: 512) {
       some.removeAll(keepingCapacity: true)
       for index in first..<min(first + 512, capacity) {
-        some.append(stored(load(index), offsets))
+        some.append(Self.stored(load(index), offsets, base))
       }
       try file.append(some[...])
     }
     try file.end(elementCount: capacity)
   }
 
-  private func stored(_ slot: UInt64, _ offsets: [UInt]) -> UInt64 {
+  private static func stored(_ slot: UInt64, _ offsets: [UInt], _ base: IDBase) -> UInt64 {
     if slot == 0 { return 0 }
-    let place = Int(IDArena.place(at: address(slot)))
+    let place = Int(IDArena.place(at: base.address(at: slot)))
     return place < offsets.count ? (slot >> 48) << 48 | UInt64(offsets[place]) : 0
   }
 }

@@ -11,16 +11,20 @@ internal import Synchronization
   /// The file that the first ids are in, and with them all mapped pages of the tables: whoever holds
   /// a version of the tables holds it.
   let mapping: Mapping?
+  /// What addresses in tables and slots are counted from.
+  let base: IDBase
 
   init() {
     unsafe free = nil
     mapping = nil
+    base = IDBase()
   }
 
-  /// - Parameter byteCount: how many bytes of the mapping are characters.
-  init(_ mapping: Mapping, byteCount: Int) {
+  /// - Parameter byteCount: how many bytes of the mapping, from the base on, are characters.
+  init(_ mapping: Mapping, _ base: IDBase, byteCount: Int) {
     unsafe free = nil
     self.mapping = mapping
+    self.base = base
     self.byteCount = byteCount
   }
 
@@ -63,14 +67,37 @@ internal import Synchronization
     guard let start = unsafe UnsafeRawPointer(bitPattern: address) else { return .max }
     return unsafe start.loadUnaligned(as: UInt32.self)
   }
+}
+
+/// Where the ids of a table are counted from: 0, or where a mapping has them, so that what a file
+/// says of them holds wherever it is mapped.
+struct IDBase {
+  private var address: UInt = 0
+  /// Where the mapping's characters end.
+  private var end: UInt = 0
+
+  init() {}
+
+  init(mapped addresses: Range<UInt>) {
+    address = addresses.lowerBound
+    end = addresses.upperBound
+  }
+
+  /// The address at a distance, of which 48 bits count.
+  @inline(__always)
+  func address(at distance: UInt64) -> UInt { (address &+ UInt(distance)) & Self.mask }
+
+  func distance(to address: UInt) -> UInt { (address &- self.address) & Self.mask }
+
+  private static let mask: UInt = 0xFFFF_FFFF_FFFF
 
   /// The characters of the id at an address.
   ///
-  /// - Parameter end: where the characters of a mapping end. A slot of a file may lead anywhere
-  ///   before it, so what claims to be a long id ends there. For others it is no limit: those in
-  ///   front of it end before, and those behind it are too far away when counted around.
+  /// A slot of a file may lead anywhere before the mapping's end, so what claims to be a long id ends
+  /// there. For others that is no limit: those in front of it end before, and those behind it are too
+  /// far away when counted around.
   @inline(__always)
-  static func characters(at address: UInt, end: UInt) -> UnsafeRawBufferPointer {
+  func characters(at address: UInt) -> UnsafeRawBufferPointer {
     guard let start = unsafe UnsafeRawPointer(bitPattern: address) else {
       return unsafe UnsafeRawBufferPointer(start: nil, count: 0)
     }
@@ -84,16 +111,8 @@ internal import Synchronization
   }
 }
 
-/// Where the ids of a table are counted from: 0, or where a mapping has them, so that what a file
-/// says of them holds wherever it is mapped.
-struct IDBase {
-  var address: UInt = 0
-  /// Where the mapping's characters end.
-  var end: UInt = 0
-}
-
 /// The slots of a hash table of ids: half a hash in the upper 16 bits, below them the address of the
-/// id, counted from a base around 2^48; 0 is empty. Place and characters stand together, so that a
+/// id, counted from a base; 0 is empty. Place and characters stand together, so that a
 /// look-up touches no more than a slot and the id.
 ///
 /// SAFETY: a slot is written once, while readers of older versions look on; they see it empty or
@@ -103,21 +122,17 @@ struct IDBase {
   private(set) var capacity = 0
   private(set) var used = 0
   let seed: UInt64
-  let base: IDBase
 
-  init(seed: UInt64, base: IDBase = IDBase()) {
+  init(seed: UInt64) {
     unsafe slots = nil
     self.seed = seed
-    self.base = base
   }
 
   /// Slots in a mapping, behind their header; they are changed in place.
   ///
   /// - Precondition: the capacity is a power of two, and at most five eighths of it are in use.
-  init(
-    seed: UInt64, base: IDBase, mapped start: UnsafeMutableRawPointer, capacity: Int, used: Int
-  ) {
-    self.init(seed: seed, base: base)
+  init(seed: UInt64, mapped start: UnsafeMutableRawPointer, capacity: Int, used: Int) {
+    self.init(seed: seed)
     self.capacity = capacity
     self.used = used
     unsafe slots = (start + PageStore.headerSize)
@@ -143,16 +158,16 @@ struct IDBase {
   }
 
   /// The place of an id, if it is below `count`.
-  func place(of id: Identifier, below count: Int) -> UInt32? {
+  func place(of id: Identifier, below count: Int, _ base: IDBase) -> UInt32? {
     var text = id.text
-    return text.withUTF8 { unsafe place(of: UnsafeRawBufferPointer($0), below: count) }
+    return text.withUTF8 { unsafe place(of: UnsafeRawBufferPointer($0), below: count, base) }
   }
 
-  func place(of id: UnsafeRawBufferPointer, below count: Int) -> UInt32? {
+  func place(of id: UnsafeRawBufferPointer, below count: Int, _ base: IDBase) -> UInt32? {
     var found: UInt32?
-    unsafe forEachAddress(of: hash(id)) { address in
+    unsafe forEachAddress(of: hash(id), base) { address in
       let place = IDArena.place(at: address)
-      guard place < count, unsafe haveSameBytes(characters(at: address), id) else {
+      guard place < count, unsafe haveSameBytes(base.characters(at: address), id) else {
         return true
       }
       found = place
@@ -163,54 +178,47 @@ struct IDBase {
 
   /// Calls `body` with the addresses of ids of a hash, and perhaps of others, until it answers false.
   @inline(__always)
-  func forEachAddress(of hash: UInt32, _ body: (UInt) -> Bool) {
+  func forEachAddress(of hash: UInt32, _ base: IDBase, _ body: (UInt) -> Bool) {
     guard capacity > 0 else { return }
     var index = Int(hash) & (capacity - 1)
     while true {
       let slot = load(index)
       if slot == 0 { return }
-      if slot >> 48 == UInt64(hash >> 16), !body(address(slot)) { return }
+      if slot >> 48 == UInt64(hash >> 16), !body(base.address(at: slot)) { return }
       index = (index + 1) & (capacity - 1)
     }
-  }
-
-  @inline(__always)
-  func address(_ slot: UInt64) -> UInt { (base.address &+ UInt(slot)) & Self.mask }
-
-  private static let mask: UInt = 0xFFFF_FFFF_FFFF
-
-  @inline(__always)
-  func characters(at address: UInt) -> UnsafeRawBufferPointer {
-    unsafe IDArena.characters(at: address, end: base.end)
   }
 
   /// Puts the address of an id behind those of the same hash.
   ///
   /// - Parameter rehash: the hash of the id at an address, for when there must be more slots.
   mutating func add(
-    _ hash: UInt32, _ address: UInt, _ store: PageStore, rehash: (UInt) -> UInt32
+    _ hash: UInt32, _ address: UInt, _ base: IDBase, _ store: PageStore, rehash: (UInt) -> UInt32
   ) {
-    if (used + 1) * 8 > capacity * 5 { grow(store, to: max(64, capacity * 2), rehash: rehash) }
+    if (used + 1) * 8 > capacity * 5 {
+      grow(store, to: max(64, capacity * 2), base, rehash: rehash)
+    }
     used += 1
-    put(hash, address)
+    put(hash, address, base)
   }
 
-  mutating func reserve(_ count: Int, _ store: PageStore, rehash: (UInt) -> UInt32) {
+  mutating func reserve(
+    _ count: Int, _ base: IDBase, _ store: PageStore, rehash: (UInt) -> UInt32
+  ) {
     var wanted = max(64, capacity)
     while count * 8 > wanted * 5 { wanted *= 2 }
-    if wanted > capacity { grow(store, to: wanted, rehash: rehash) }
+    if wanted > capacity { grow(store, to: wanted, base, rehash: rehash) }
   }
 
-  private func put(_ hash: UInt32, _ address: UInt) {
+  private func put(_ hash: UInt32, _ address: UInt, _ base: IDBase) {
     precondition(address >> 48 == 0, "an address of more than 48 bits")
     var index = Int(hash) & (capacity - 1)
     while load(index) != 0 { index = (index + 1) & (capacity - 1) }
-    let distance = (address &- base.address) & Self.mask
-    self.store(index, UInt64(hash >> 16) << 48 | UInt64(distance))
+    self.store(index, UInt64(hash >> 16) << 48 | UInt64(base.distance(to: address)))
   }
 
   private mutating func grow(
-    _ store: PageStore, to newCapacity: Int, rehash: (UInt) -> UInt32
+    _ store: PageStore, to newCapacity: Int, _ base: IDBase, rehash: (UInt) -> UInt32
   ) {
     let old = unsafe slots
     let oldCapacity = capacity
@@ -223,7 +231,7 @@ struct IDBase {
     guard let old = unsafe old else { return }
     for index in 0..<oldCapacity {
       let slot = unsafe old[index].load(ordering: .relaxed)
-      if slot != 0 { put(rehash(address(slot)), address(slot)) }
+      if slot != 0 { put(rehash(base.address(at: slot)), base.address(at: slot), base) }
     }
     unsafe store.retire(UnsafeMutableRawPointer(old))
   }
@@ -241,7 +249,7 @@ struct IDBase {
 /// - Limit: 2^32 - 2 ids, which the caller checks.
 struct IDTable {
   private let arena: IDArena
-  /// Where the characters of each place are, counted from the slots' base.
+  /// Where the characters of each place are, counted from the base.
   private(set) var addresses = PagedTable<UInt>()
   private(set) var slots: IDSlots
   /// The ids that are not their own lower case, by the hash of their lower case (E-47); nil when
@@ -267,6 +275,8 @@ struct IDTable {
 
   var count: Int { addresses.count }
 
+  var base: IDBase { arena.base }
+
   /// The mapping that ids are in, and its addresses.
   var mapping: Mapping? { arena.mapping }
   var mapped: Range<UInt> { arena.mapping?.addresses ?? 0..<0 }
@@ -279,7 +289,7 @@ struct IDTable {
   /// The characters of the id at a place.
   @inline(__always)
   func characters(_ place: UInt32) -> UnsafeRawBufferPointer {
-    unsafe slots.characters(at: slots.base.address &+ addresses[Int(place)])
+    unsafe base.characters(at: base.address(at: UInt64(addresses[Int(place)])))
   }
 
   /// The id at a place.
@@ -288,11 +298,11 @@ struct IDTable {
   }
 
   @inline(__always)
-  func place(of id: Identifier) -> UInt32? { slots.place(of: id, below: addresses.count) }
+  func place(of id: Identifier) -> UInt32? { slots.place(of: id, below: addresses.count, base) }
 
   @inline(__always)
   func place(of id: UnsafeRawBufferPointer) -> UInt32? {
-    unsafe slots.place(of: id, below: addresses.count)
+    unsafe slots.place(of: id, below: addresses.count, base)
   }
 
   /// Calls `body` with the place of every id whose lower case is `lowered` (E-47).
@@ -303,7 +313,7 @@ struct IDTable {
     guard let folded else { return }
     var text = lowered.text
     let hash = text.withUTF8 { unsafe folded.hash(UnsafeRawBufferPointer($0)) }
-    folded.forEachAddress(of: hash) { address in
+    folded.forEachAddress(of: hash, base) { address in
       let place = IDArena.place(at: address)
       if place < addresses.count, self[place].lowercased() == lowered { body(place) }
       return true
@@ -323,12 +333,12 @@ struct IDTable {
     if let place = unsafe place(of: id) { return place }
     let place = UInt32(addresses.count)
     let address = unsafe arena.add(id, place)
-    addresses.append(address &- slots.base.address, store)
-    let (slots, hash) = (slots, unsafe slots.hash(id))
-    self.slots.add(hash, address, store) { unsafe slots.hash(slots.characters(at: $0)) }
+    addresses.append(base.distance(to: address), store)
+    let (slots, base, hash) = (slots, base, unsafe slots.hash(id))
+    self.slots.add(hash, address, base, store) { unsafe slots.hash(base.characters(at: $0)) }
     if let hash = unsafe foldedHash(id) {
-      folded?.add(hash, address, store) {
-        unsafe Self.foldedHash(slots.characters(at: $0), of: slots) ?? 0
+      folded?.add(hash, address, base, store) {
+        unsafe Self.foldedHash(base.characters(at: $0), of: slots) ?? 0
       }
     }
     return place
@@ -356,8 +366,8 @@ struct IDTable {
   }
 
   mutating func reserve(_ count: Int, _ store: PageStore) {
-    let slots = slots
-    self.slots.reserve(count, store) { unsafe slots.hash(slots.characters(at: $0)) }
+    let (slots, base) = (slots, base)
+    self.slots.reserve(count, base, store) { unsafe slots.hash(base.characters(at: $0)) }
   }
 
   /// Takes back the ids that were added since `before`, a version of this table.
@@ -368,7 +378,7 @@ struct IDTable {
       // at most as many as were added before it grew.
       for index in 0..<then.capacity where now.used > then.used {
         let slot = then.load(index)
-        if slot != 0, Int(IDArena.place(at: then.address(slot))) >= before.count {
+        if slot != 0, Int(IDArena.place(at: base.address(at: slot))) >= before.count {
           then.store(index, 0)
         }
       }

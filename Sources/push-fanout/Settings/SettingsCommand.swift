@@ -37,12 +37,12 @@ struct StoreOptions: ParsableArguments {
 
   /// Reads a store, whose other users go on.
   func reading<Value>(_ body: (SettingsStore) throws -> Value) throws -> Value {
-    let store = try SettingsStore(store, .read)
+    let store = try SettingsStore(store, .read, withEngine: false)
     return try body(store)
   }
 
   func writing<Value>(_ body: (SettingsStore) throws -> Value) throws -> Value {
-    let store = try SettingsStore(store, .write)
+    let store = try SettingsStore(store, .write, withEngine: false)
     let value = try body(store)
     try store.close()
     return value

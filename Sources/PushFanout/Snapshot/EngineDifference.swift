@@ -1,0 +1,85 @@
+internal import PushRules
+
+extension Fanout {
+  /// How many users and places for members there are: what an engine's size goes by.
+  package var recordCount: Int {
+    let tables = current.tables
+    return tables.userCount + tables.memberUsers.count
+  }
+
+  /// How many conversation ids have appeared.
+  package var conversationCount: Int { current.tables.conversations.count }
+
+  /// Whether most of the places that conversations and users once had are left behind, so that it is
+  /// worth building the tables anew.
+  ///
+  /// - Complexity: O(conversations).
+  package var isMostlyUnused: Bool {
+    let tables = current.tables
+    var members = 0
+    for place in 0..<tables.conversations.count {
+      members += Int(tables.conversations[place].count)
+    }
+    let spare = 1 << 20
+    return tables.memberUsers.count > 4 * members + spare
+      || tables.devices.count > 4 * tables.userCount + spare
+  }
+
+  /// The first thing that two engines' settings differ in, in words; nil when they are equal. The
+  /// order of users counts, that of conversations does not.
+  ///
+  /// - Complexity: O(users + memberships).
+  package func difference(from other: Fanout) -> String? {
+    current.tables.difference(from: other.current.tables)
+  }
+}
+
+extension Tables {
+  fileprivate func difference(from other: Tables) -> String? {
+    if app != other.app { return "the app's settings" }
+    if userCount != other.userCount { return "\(userCount) users and \(other.userCount)" }
+    for place in 0..<UInt32(userCount) {
+      let id = userIDs[place]
+      if id != other.userIDs[place] { return "user \(place) is \(id) and \(other.userIDs[place])" }
+      if user(place) != other.user(place) { return "the settings of user \(id)" }
+    }
+    if conversations.count != other.conversations.count {
+      return "\(conversations.count) conversations and \(other.conversations.count)"
+    }
+    for place in 0..<UInt32(conversations.count) {
+      let id = conversationIDs[place]
+      guard let otherPlace = other.conversationIDs.place(of: id) else {
+        return "conversation \(id)"
+      }
+      if conversation(place) != other.conversation(otherPlace) {
+        return "the settings of conversation \(id)"
+      }
+      if let user = memberDifference(place, other, otherPlace) {
+        return "member \(user) of conversation \(id)"
+      }
+    }
+    return nil
+  }
+
+  /// The first user who is not the same member in both.
+  private func memberDifference(
+    _ place: UInt32, _ other: Tables, _ otherPlace: UInt32
+  ) -> Identifier? {
+    let row = conversations[Int(place)]
+    let otherRow = other.conversations[Int(otherPlace)]
+    for rank in 0..<Int(min(row.count, otherRow.count)) {
+      let user = memberUsers[Int(row.start) + rank]
+      let otherUser = other.memberUsers[Int(otherRow.start) + rank]
+      if user != otherUser { return userIDs[min(user, otherUser)] }
+      let byte = MemberByte(bits: memberBytes[Int(row.start) + rank])
+      let otherByte = MemberByte(bits: other.memberBytes[Int(otherRow.start) + rank])
+      let isEqual =
+        member(byte, Self.key(place, user))
+        == other.member(otherByte, Self.key(otherPlace, user))
+      if !isEqual { return userIDs[user] }
+    }
+    guard row.count != otherRow.count else { return nil }
+    let (longer, at) = row.count > otherRow.count ? (self, row) : (other, otherRow)
+    return userIDs[longer.memberUsers[Int(at.start) + Int(min(row.count, otherRow.count))]]
+  }
+}

@@ -1,0 +1,135 @@
+internal import Dispatch
+internal import Foundation
+internal import PushFanout
+internal import Synchronization
+
+/// Writes a store's snapshot now and then, beside deciding and writing.
+///
+/// A snapshot says the number of a change that it certainly has. It may have later ones too: when it
+/// is opened, every record that has changed behind that number is read from the database as it is.
+final class SnapshotKeeper: Sendable {
+  static func path(_ store: String) -> String { store + ".snapshot" }
+
+  /// A store of fewer records is read from the database faster than anybody waits.
+  static let leastRecords = 10_000
+  /// So many changes are left to be read at an opening, at least, until it is worth a snapshot.
+  private static let leastChanges: Int64 = 16_384
+  /// What a store that is closed may leave for the next opening.
+  private static let changesAtEnd: Int64 = 1024
+
+  private struct State {
+    /// The last change that the engine follows.
+    var last: Int64
+    /// That of the snapshot; nil when there is none of use.
+    var written: Int64?
+    var isScheduled = false
+    /// Snapshots may take a tenth of the time, not more.
+    var notBefore = ContinuousClock.now
+    var problem: SnapshotError?
+  }
+
+  private let path: String
+  private let identity: SnapshotIdentity
+  private let fanout: Fanout
+  private let state: Mutex<State>
+  private let queue = DispatchQueue(label: "push-fanout.store.snapshot", qos: .utility)
+
+  init(store: String, _ identity: SnapshotIdentity, _ opened: StoreOpener.Opened) {
+    path = Self.path(store)
+    self.identity = identity
+    fanout = opened.fanout
+    var state = State(last: opened.last)
+    if case .snapshot(let sequence, _) = opened.opening { state.written = sequence }
+    self.state = Mutex(state)
+  }
+
+  /// Removes what is of no use to the next opening: what a process left behind that was killed while
+  /// it wrote, and a snapshot of changes that the store does not have, as after an old copy was put
+  /// back in its place.
+  static func tidy(store: String, identity: SnapshotIdentity, last: Int64) {
+    let url = URL(fileURLWithPath: path(store))
+    let folder = url.deletingLastPathComponent()
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+    for name in names where name.hasPrefix(url.lastPathComponent + ".tmp-") {
+      try? FileManager.default.removeItem(at: folder.appendingPathComponent(name))
+    }
+    guard let info = try? SnapshotInfo(path: url.path) else { return }
+    if info.identity != identity || Int64(clamping: info.sequence) > last {
+      try? FileManager.default.removeItem(at: url)
+    }
+  }
+
+  /// Why the last attempt to write one failed; nothing is lost by it.
+  var problem: SnapshotError? { state.withLock { $0.problem } }
+
+  /// Told after each commit that the engine follows.
+  ///
+  /// - Parameter isLarge: whether many records changed at once.
+  func note(_ last: Int64, isLarge: Bool) {
+    let isWorthIt = state.withLock { state in
+      state.last = last
+      return isDue(state, isLarge: isLarge)
+    }
+    if isWorthIt { schedule() }
+  }
+
+  /// Writes one soon if there is none and the store is large.
+  func begin() {
+    let isDue = state.withLock { $0.written == nil }
+    if isDue, fanout.recordCount >= Self.leastRecords { schedule() }
+  }
+
+  private func isDue(_ state: State, isLarge: Bool) -> Bool {
+    guard !state.isScheduled, isLarge || state.last & 0xFF == 0 else { return false }
+    let records = fanout.recordCount
+    guard records >= Self.leastRecords, state.notBefore <= .now else { return false }
+    let most = max(Self.leastChanges, Int64(records / 512))
+    return isLarge || state.last - (state.written ?? 0) >= most
+  }
+
+  private func schedule() {
+    state.withLock { $0.isScheduled = true }
+    queue.async {
+      defer { self.state.withLock { $0.isScheduled = false } }
+      // What went wrong is kept for whoever asks.
+      try? self.writeNow()
+    }
+  }
+
+  /// Writes one, after the one that is being written.
+  ///
+  /// - Throws: ``SnapshotError``; the last snapshot is then as it was.
+  func write() throws { try queue.sync { try writeNow() } }
+
+  private func writeNow() throws(SnapshotError) {
+    // Before the engine's version is taken, which may have more.
+    let sequence = state.withLock { $0.last }
+    let start = ContinuousClock.now
+    do throws(SnapshotError) {
+      try fanout.writeSnapshot(to: path, identity: identity, sequence: UInt64(sequence))
+    } catch {
+      state.withLock { state in
+        state.problem = error
+        // Not again and again into a full disk.
+        state.notBefore = .now + .seconds(60)
+      }
+      throw error
+    }
+    state.withLock { state in
+      state.written = sequence
+      state.problem = nil
+      state.notBefore = .now + (.now - start) * 9
+    }
+  }
+
+  /// Waits for the one that is being written, and leaves one behind that spares the next opening
+  /// most of its work.
+  func finish() {
+    queue.sync {
+      let isDue = state.withLock { state in
+        state.written.map { state.last - $0 >= Self.changesAtEnd } ?? true
+      }
+      if isDue, fanout.recordCount >= Self.leastRecords { try? writeNow() }
+    }
+  }
+}

@@ -1,0 +1,188 @@
+internal import Foundation
+internal import GRDB
+internal import PushFanout
+internal import PushRules
+
+/// How the engine of a store came about.
+public enum StoreOpening: Hashable, Sendable, CustomStringConvertible {
+  /// The snapshot was mapped, and the changes behind its number were read from the database.
+  case snapshot(sequence: Int64, changes: Int64)
+  /// All settings were read from the database; the text says why.
+  case rebuilt(String)
+
+  public var description: String {
+    switch self {
+    case .snapshot(let sequence, let changes):
+      "snapshot of change \(sequence), \(changes) changes since"
+    case .rebuilt(let reason): "the engine was built from the database: \(reason)"
+    }
+  }
+}
+
+/// Makes the engine of a store: from its snapshot, or from all that is stored.
+struct StoreOpener {
+  let reader: StoreReader
+  let threads: Int?
+
+  struct Opened {
+    let fanout: Fanout
+    let opening: StoreOpening
+    /// The last change that the engine follows.
+    let last: Int64
+  }
+
+  /// - Throws: ``StoreError`` when the database cannot be read; a snapshot that cannot be used is no
+  ///   error.
+  func open() throws -> Opened {
+    let reason: String
+    switch try mapped() {
+    case .success(let fanout):
+      // The changes since, as of one commit; nothing is gained when they are most of what there is.
+      let found = try reader.read { rows -> Result<Opened, Unusable> in
+        do {
+          return .success(try follow(fanout, rows))
+        } catch let error as Unusable {
+          return .failure(error)
+        }
+      }
+      switch found {
+      case .success(let opened): return opened
+      case .failure(let error): reason = error.reason
+      }
+    case .failure(let error): reason = error.reason
+    }
+    return try reader.read { rows in
+      Opened(
+        fanout: try rows.fanout(threads: threads), opening: .rebuilt(reason),
+        last: try rows.lastSequence())
+    }
+  }
+
+  /// The engine of the snapshot alone.
+  func mapped() throws -> Result<Fanout, Unusable> {
+    let path = SnapshotKeeper.path(reader.path)
+    guard FileManager.default.fileExists(atPath: path) else {
+      return .failure(Unusable(reason: "there is no snapshot"))
+    }
+    let identity = try reader.read { try $0.identity() }
+    do throws(SnapshotError) {
+      return .success(try Fanout(snapshot: path, identity: identity, threads: threads))
+    } catch {
+      return .failure(Unusable(reason: "\(error)", snapshotError: error))
+    }
+  }
+
+  /// Brings the engine of a snapshot up to the last change.
+  func follow(_ fanout: Fanout, _ rows: Rows) throws -> Opened {
+    let sequence = Int64(clamping: fanout.snapshot?.sequence ?? .max)
+    let last = try rows.lastSequence()
+    if sequence > last {
+      throw Unusable(
+        reason: "the snapshot is of change \(sequence), the store ends at \(last)", isWrong: true)
+    }
+    let changes = last - sequence
+    if changes > max(10_000, fanout.recordCount / 4) {
+      throw Unusable(reason: "\(changes) changes since the snapshot")
+    }
+    if fanout.isMostlyUnused { throw Unusable(reason: "most of the snapshot is unused") }
+    guard try rows.knows(fanout) else {
+      throw Unusable(reason: "the snapshot's users are not the store's", isWrong: true)
+    }
+    do {
+      try rows.follow(fanout, after: sequence)
+    } catch let error as FanoutError {
+      throw Unusable(reason: "\(error)")
+    }
+    return Opened(
+      fanout: fanout, opening: .snapshot(sequence: sequence, changes: changes), last: last)
+  }
+
+  /// Why a snapshot is of no use.
+  struct Unusable: Error {
+    let reason: String
+    var snapshotError: SnapshotError?
+    /// What cannot be if nobody has touched the files.
+    var isWrong = false
+
+    /// Whether something is wrong, and not only old or gone.
+    var isFault: Bool {
+      switch snapshotError?.problem {
+      case nil: isWrong
+      case .otherVersion, .unknownTimeZone: false
+      default: true
+      }
+    }
+  }
+}
+
+extension Rows {
+  /// Which store this is: drawn when it was made.
+  func identity() throws -> SnapshotIdentity {
+    let row = try known(Row.fetchOne(db, sql: "SELECT identity FROM store"), "store.identity")
+    let bytes: Data = try get(row, 0, "store.identity")
+    guard bytes.count == 16 else { throw StoreError.damaged(path, reason: "store.identity") }
+    func number(_ bytes: Data) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
+    return SnapshotIdentity(high: number(bytes.prefix(8)), low: number(bytes.suffix(8)))
+  }
+
+  /// Whether the users of an engine can be the first ones of this store.
+  fileprivate func knows(_ fanout: Fanout) throws -> Bool {
+    guard fanout.userCount > 0 else { return true }
+    let bytes = try Data.fetchOne(
+      db, sql: "SELECT id FROM users WHERE number = ?", arguments: [fanout.userCount])
+    return bytes == fanout.id(of: UserIndex(UInt32(fanout.userCount - 1))).bytes
+  }
+
+  /// Reads every record anew that has changed, and puts it into an engine.
+  ///
+  /// - Complexity: O(changes).
+  fileprivate func follow(_ fanout: Fanout, after sequence: Int64) throws {
+    let changed = try Row.fetchCursor(
+      db,
+      sql: "SELECT DISTINCT change = 'imported', user, conversation FROM feed WHERE sequence > ?",
+      arguments: [sequence])
+    try fanout.update { update in
+      // First of all the new ids, in the order of their numbers.
+      try forEachID("users", behind: fanout.userCount) { try update.name(user: $0) }
+      try forEachID("conversations", behind: fanout.conversationCount) {
+        try update.name(conversation: $0)
+      }
+      while let row = try changed.next() {
+        if try get(row, 0, "feed.change") {
+          throw StoreOpener.Unusable(reason: "records were imported since the snapshot")
+        }
+        let user = try findID(row, 1, "feed.user")
+        let conversation = try findID(row, 2, "feed.conversation")
+        switch (user, conversation) {
+        case (nil, nil): try update.setApp(try app())
+        case (let user?, nil):
+          if let settings = try self.user(user) { try update.setUser(user, settings) }
+        case (nil, let conversation?):
+          if let settings = try self.conversation(conversation) {
+            try update.setConversation(conversation, settings)
+          }
+        case (let user?, let conversation?):
+          try follow(user, conversation, &update, fanout)
+        }
+      }
+    }
+  }
+
+  private func forEachID(
+    _ table: String, behind number: Int, _ body: (Identifier) throws -> Void
+  ) throws {
+    let rows = try Row.fetchCursor(
+      db, sql: "SELECT id FROM \(table) WHERE number > ? ORDER BY number", arguments: [number])
+    while let row = try rows.next() { try body(try id(row, 0, "\(table).id")) }
+  }
+
+  private func follow(
+    _ user: Identifier, _ conversation: Identifier, _ update: inout FanoutUpdate, _ fanout: Fanout
+  ) throws {
+    if let member = try member(user, of: conversation) {
+      try update.setMember(user, of: conversation, member)
+    } else if fanout.member(user, of: conversation) != nil {
+      try update.removeMember(user, of: conversation)
+    }
+  }
+}
