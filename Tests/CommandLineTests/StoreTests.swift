@@ -91,7 +91,8 @@ import Testing
       #expect(again.errors == "push-fanout: copy exists; give a name that is not in use\n")
       #expect(again.status == 1)
       #expect(
-        Set(place.names()).subtracting(["s", "s.lock", "copy", "world.ndjson", "messages.ndjson"])
+        Set(place.names())
+          .subtracting(["s", "s.lock", "s.snapshot", "copy", "world.ndjson", "messages.ndjson"])
           .filter { !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm") } == [])
     }
   }

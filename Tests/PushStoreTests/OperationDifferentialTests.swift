@@ -31,6 +31,7 @@ import Testing
         }
       }
       var last = try store.changes().last?.sequence ?? 0
+      var snapshot: Int64 = 0
       var now = Instant(milliseconds: 1_764_000_000_000)
       for number in 0..<120 {
         now = now.after(minutes: Int64.random(in: 0...40, using: &random))
@@ -55,10 +56,17 @@ import Testing
         #expect(entries == model.feed, at)
         model.feed = []
         if number % 10 == 9 { try expectSame(store, model, at: now, at) }
+        // In the middle, so that some changes are behind it when the store is opened again.
+        if number % 80 == 20 {
+          try store.writeSnapshot()
+          snapshot = last
+        }
         if number % 40 == 39 {
           try store.close()
           store = try SettingsStore(path, threads: 1)
+          #expect(store.opening == .snapshot(sequence: snapshot, changes: last - snapshot), at)
           try expectSame(store, model, at: now, at)
+          #expect(try store.reader.check() == [], at)
         }
       }
       try store.close()

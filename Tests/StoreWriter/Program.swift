@@ -8,11 +8,12 @@ import TestSupport
 
 /// Writes a store, or reads it, in a process of its own; the tests start it, and kill it.
 ///
-///     store-writer write STORE WRITERS IMPORTERS WRITES [--bytes N] [--user N]
+///     store-writer write STORE WRITERS IMPORTERS WRITES [--bytes N] [--user N] [--snapshots yes]
 ///     store-writer read STORE WRITERS IMPORTERS ROUNDS
 ///
 /// Prints `ready` when the store is open, and for each write of a writer that is acknowledged
-/// `ack WRITER NUMBER`, or `error WRITER NUMBER MESSAGE` for the first that is not.
+/// `ack WRITER NUMBER`, or `error WRITER NUMBER MESSAGE` for the first that is not. With `--snapshots`
+/// it also writes one snapshot after the other, and prints `opened` and how, and `snapshot` for each.
 @main
 struct Program {
   static func main() {
@@ -60,8 +61,12 @@ struct Program {
 
   private static func write(_ path: String, _ models: [WriterModel], count: Int64) throws {
     let store = try SettingsStore(path, .create, threads: 1)
+    say("opened \(store.opening)")
     say("ready")
     let group = DispatchGroup()
+    if CommandLine.arguments.contains("--snapshots") {
+      Thread.detachNewThread { writeSnapshots(of: store) }
+    }
     for model in models {
       group.enter()
       // Threads of their own: a queue would run only as many as there are cores.
@@ -73,6 +78,17 @@ struct Program {
     group.wait()
     try store.close()
     say("closed")
+  }
+
+  private static func writeSnapshots(of store: SettingsStore) {
+    while true {
+      do {
+        try store.writeSnapshot()
+        say("snapshot")
+      } catch {
+        return say("error 0 0 \(error)")
+      }
+    }
   }
 
   private static func write(_ model: WriterModel, to store: SettingsStore, _ count: Int64) {
