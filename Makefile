@@ -13,7 +13,7 @@ FORMATTED := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sou
   Benchmarks/FanoutBenchmarks
 DOCS := .build/docs
 
-.PHONY: help demo test build program debug lint unit oracle speed crash-test bench bench-all bench-store bench-tiny \
+.PHONY: help demo test build program debug lint unit oracle speed crash-test fuzz bench bench-all bench-store bench-tiny \
   benchmarks bench-check bench-baseline bench-peers report sanitize docs format clean packages
 
 help:
@@ -23,6 +23,7 @@ help:
 	@echo "make lint   formatting, without changing anything"
 	@echo "make oracle WORLDS=100 DEFECTS=1100 FIRST=0   more of the differential test"
 	@echo "make crash-test KILLS=200  a writing process is killed so often, and nothing may be lost"
+	@echo "make fuzz FUZZ_SECONDS=600  changed snapshots, guided by what they reach, must not crash"
 	@echo "make speed  how fast files are read and messages are decided"
 	@echo "make bench  the engine against the reference and a plain loop; BENCH=--quick is the default"
 	@echo "make bench-store  how fast settings are imported, written and seen, each beside its must"
@@ -75,6 +76,17 @@ KILLS ?= 200
 # A process that writes a store is killed at random instants; PUSH_SEED=n repeats a run's instants.
 crash-test: debug
 	PUSH_KILLS=$(KILLS) $(SWIFT) test --skip-build --filter CrashTests
+
+# What was found stays in Fuzz/.build/corpus, from where the next run goes on; an input that crashes
+# is written to Fuzz/.build/crash-*.
+FUZZ_SECONDS ?= 600
+fuzz: packages
+	$(SWIFT) build -c release --package-path Fuzz --product fuzz-snapshot --sanitize=fuzzer \
+	  -Xswiftc -enable-testing
+	mkdir -p Fuzz/.build/corpus
+	SWIFT_BACKTRACE=enable=no Fuzz/.build/release/fuzz-snapshot Fuzz/.build/corpus \
+	  -max_total_time=$(FUZZ_SECONDS) -max_len=400 -artifact_prefix=Fuzz/.build/ -verbosity=0 \
+	  -print_final_stats=1
 
 speed: program
 	@scripts/install-packages python3 util-linux
