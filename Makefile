@@ -9,7 +9,7 @@ LIBRARIES := libsimdjson-dev libcsv-dev zlib1g-dev libsqlite3-dev
 RELEASE := .build/release/push-fanout
 BENCHMARKS := Benchmarks/.build/release
 DEBUG := .build/debug/push-fanout
-FORMATTED := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources \
+FORMATTED := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources Fuzz/Package.swift Fuzz/Sources \
   Benchmarks/FanoutBenchmarks
 DOCS := .build/docs
 

@@ -11,10 +11,15 @@ import Synchronization
 struct Program: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "store-bench",
-    abstract: "Measures imports, durable writes, their visibility, and decisions beside them.")
+    abstract: """
+      Measures imports, durable writes, their visibility, decisions beside them, and openings.
+      """)
 
   @Option(help: "Users that are imported; a membership each, 40 % with settings.")
   var users = 1_000_000
+
+  @Option(help: "Users of the store that is opened, with five memberships each.")
+  var openedUsers = 10_000_000
 
   @Option(help: "Seconds that each kind of measurement goes on.")
   var seconds = 3.0
@@ -35,22 +40,7 @@ struct Program: AsyncParsableCommand {
     try await visibility(store)
     try await decisionsBesideWrites(store)
     try store.close()
-  }
-
-  private func say(_ what: String, _ value: String, must: String, _ holds: Bool) {
-    let name = what.padding(toLength: 46, withPad: " ", startingAt: 0)
-    show(
-      "\(name) \(value.padding(toLength: 26, withPad: " ", startingAt: 0)) must be \(must)"
-        + (holds ? "" : "   NOT HELD"))
-  }
-
-  /// At once, also when nobody looks.
-  private func show(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
-
-  private func elapsed(_ body: () throws -> Void) rethrows -> Double {
-    let start = ContinuousClock.now
-    try body()
-    return (ContinuousClock.now - start) / .seconds(1)
+    try Opening(users: openedUsers).measure(in: place)
   }
 
   private static func group(_ user: Int) -> Identifier { Identifier("g\(user / 1000)") }
@@ -79,9 +69,6 @@ struct Program: AsyncParsableCommand {
     sayImport(
       "the same again, every record replaced",
       try elapsed { try StoreImport(path).run(world, at: .zero, replacingApp: true) })
-    let opening = try elapsed { try SettingsStore(path, .read).close() }
-    show(
-      "opening it, engine and all: \(opening.formatted(.number.precision(.fractionLength(2)))) s")
     try FileManager.default.removeItem(atPath: path)
   }
 

@@ -122,7 +122,7 @@ struct Mutant {
       header.sections[part].byteCount =
         (count + paging.elementCount - 1) / paging.elementCount * paging.byteCount
     default:
-      let end = min(section.offset + section.byteCount, bytes.count)
+      let end = min(section.offset + Self.usedBytes(section), bytes.count)
       guard section.offset < end else { return }
       let size = [1, 2, 4, 3][Int(change[7] & 3)]
       let start = section.offset + place % (end - section.offset)
@@ -130,6 +130,16 @@ struct Mutant {
         bytes[start + offset] = change[4 + offset]
       }
     }
+  }
+
+  /// Where there is something: the rest of a page is of no meaning.
+  private static func usedBytes(_ section: SnapshotSection) -> Int {
+    guard let paging = section.part.paging, section.elementCount <= paging.elementCount else {
+      return section.byteCount
+    }
+    let header = PageStore.headerSize
+    let stride = (paging.byteCount - header) / paging.elementCount
+    return min(section.byteCount, header + section.elementCount * stride)
   }
 
   /// The file, each section with the checksum of what is in it.

@@ -1,0 +1,23 @@
+import Foundation
+
+/// A line of results: what was measured, what it must be, and whether it is.
+func say(_ what: String, _ value: String, must: String, _ holds: Bool) {
+  let name = what.padding(toLength: 46, withPad: " ", startingAt: 0)
+  show(
+    "\(name) \(value.padding(toLength: 26, withPad: " ", startingAt: 0)) must be \(must)"
+      + (holds ? "" : "   NOT HELD"))
+}
+
+/// At once, also when nobody looks.
+func show(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
+
+/// Seconds.
+func elapsed(_ body: () throws -> Void) rethrows -> Double {
+  let start = ContinuousClock.now
+  try body()
+  return (ContinuousClock.now - start) / .seconds(1)
+}
+
+func text(_ number: Double, digits: Int = 2) -> String {
+  number.formatted(.number.precision(.fractionLength(digits)))
+}
