@@ -154,7 +154,7 @@ bench-baseline: benchmarks
 	@scripts/install-packages binutils valgrind
 	python3 Benchmarks/gate/gate.py --store
 
-ENGINE := Engine|PushFanoutTests
+ENGINE := Engine|PushFanoutTests|EventTests|StoreSnapshot|PushStoreTests.StoreTests
 
 # Leaks are not looked for: the test runner itself has some.
 sanitize: packages
