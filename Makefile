@@ -12,9 +12,10 @@ DEBUG := .build/debug/push-fanout
 FORMATTED := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources Fuzz/Package.swift Fuzz/Sources \
   Benchmarks/FanoutBenchmarks
 DOCS := .build/docs
+PICTURES := .build/report-check
 
 .PHONY: help demo test build program debug lint unit oracle speed crash-test fuzz bench bench-all bench-store bench-tiny \
-  benchmarks bench-check bench-baseline bench-peers report sanitize docs format clean packages
+  benchmarks bench-check bench-baseline bench-peers report report-check sanitize docs format clean packages
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -33,6 +34,8 @@ help:
 	@echo "make report  measures and writes reports/ and README.md's figures: SUITE=decide, scaling or replay,"
 	@echo "             USERS=1000000, PUSH_DATA=folder, DATE=2026-01-31, DECIDED='what followed', QUICK=1 for a try;"
 	@echo "             FROM=reports/DATE-SUITE.json measures nothing and writes text and charts again"
+	@echo "make report-check  the pages of push-fanout report in a headless Chromium, which it installs (300 MB);"
+	@echo "             PAGES='a.html b.html' for those instead of data/'s, screenshots in $(PICTURES)"
 	@echo "make bench-baseline  stores what bench-check compares with"
 	@echo "make sanitize   the engine's tests under the thread and the address sanitizer"
 	@echo "make docs   the library's documentation as a web site: $(DOCS)"
@@ -142,6 +145,19 @@ report: build
 	  $(if $(QUICK),--quick) $(if $(USERS),--users '$(USERS)') $(if $(DATE),--date '$(DATE)') \
 	  $(if $(PUSH_DATA),--push-data '$(PUSH_DATA)') $(if $(FROM),--from '$(FROM)') \
 	  --decided "$$DECIDED"
+
+PAGES ?=
+
+# Not a part of `make test`, for the browser's size; what can be tested without one is.
+report-check: $(if $(PAGES),,program)
+	@scripts/install-packages python3 chromium chromium-driver python3-selenium fonts-dejavu-core
+	@mkdir -p $(PICTURES)
+	@$(if $(PAGES),:,for day in fcc-2016-03-03 qa-2021-05-19; do \
+	  $(RELEASE) replay --users data/$$day.users.csv.gz --members data/$$day.members.csv.gz \
+	    --messages data/$$day.messages.csv.gz --hold --json | \
+	  $(RELEASE) report - --output $(PICTURES)/$$day.html || exit 1; done)
+	@$(if $(PAGES),:,scripts/crowded-result | $(RELEASE) report - --output $(PICTURES)/crowded.html)
+	scripts/check-report --prove $(or $(PAGES),$(PICTURES)/*.html) --screenshots $(PICTURES)
 
 QUICK ?=
 BASE ?=

@@ -12,7 +12,7 @@ let strict: [SwiftSetting] = [
 ]
 
 // Data flows one way, and an arrow here points only to a target above it:
-// words -> zones and windows, reference -> files -> command line.
+// words -> zones and windows, reference, contents of pushes -> files -> command line.
 let package = Package(
   name: "push-fanout",
   products: [
@@ -20,8 +20,12 @@ let package = Package(
     .library(name: "QuietTime", targets: ["QuietTime"]),
     .library(name: "PushReference", targets: ["PushReference"]),
     .library(name: "PushFanout", targets: ["PushFanout"]),
+    .library(name: "PushContent", targets: ["PushContent"]),
     .library(name: "PushFiles", targets: ["PushFiles"]),
     .library(name: "PushStore", targets: ["PushStore"]),
+    .library(name: "PushReplay", targets: ["PushReplay"]),
+    .library(name: "PushWorkload", targets: ["PushWorkload"]),
+    .library(name: "PushReport", targets: ["PushReport"]),
     .executable(name: "push-fanout", targets: ["push-fanout"]),
   ],
   dependencies: [
@@ -36,6 +40,7 @@ let package = Package(
     .target(
       name: "PushFanout", dependencies: ["PushRules", "QuietTime", "CPushKernels"],
       swiftSettings: strict),
+    .target(name: "PushContent", dependencies: ["PushRules"], swiftSettings: strict),
     // libsimdjson-dev, libcsv-dev and zlib1g-dev of Debian.
     .target(
       name: "CPushFiles",
@@ -43,22 +48,31 @@ let package = Package(
         .linkedLibrary("simdjson"), .linkedLibrary("csv"), .linkedLibrary("z"),
       ]),
     .target(
-      name: "PushFiles", dependencies: ["PushRules", "QuietTime", "PushFanout", "CPushFiles"],
+      name: "PushFiles",
+      dependencies: ["PushRules", "QuietTime", "PushFanout", "PushContent", "CPushFiles"],
       swiftSettings: strict),
     .target(
       name: "PushStore",
       dependencies: [
-        "PushRules", "QuietTime", "PushFanout",
+        "PushRules", "QuietTime", "PushFanout", "PushContent",
         .product(name: "GRDB", package: "GRDB.swift"),
       ], swiftSettings: strict),
+    .target(
+      name: "PushReplay", dependencies: ["PushRules", "QuietTime", "PushFanout", "PushFiles"],
+      swiftSettings: strict),
+    .target(name: "PushWorkload", dependencies: ["PushRules"], swiftSettings: strict),
+    .target(
+      name: "PushReport", dependencies: ["PushRules", "PushReplay"], swiftSettings: strict),
     .executableTarget(
       name: "push-fanout",
       dependencies: [
-        "PushRules", "QuietTime", "PushReference", "PushFanout", "PushFiles", "PushStore",
+        "PushRules", "QuietTime", "PushReference", "PushFanout", "PushContent", "PushFiles",
+        "PushStore", "PushReplay", "PushWorkload", "PushReport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], swiftSettings: strict),
     .target(
-      name: "TestSupport", dependencies: ["PushRules"], path: "Tests/TestSupport",
+      name: "TestSupport", dependencies: ["PushRules", "QuietTime", "PushReference"],
+      path: "Tests/TestSupport",
       swiftSettings: strict),
     .testTarget(
       name: "PushRulesTests", dependencies: ["PushRules"], swiftSettings: strict),
@@ -75,7 +89,15 @@ let package = Package(
         "PushRules", "QuietTime", "PushReference", "CPushKernels", "PushFanout", "TestSupport",
       ], swiftSettings: strict),
     .testTarget(
-      name: "PushFilesTests", dependencies: ["PushRules", "PushFanout", "PushFiles"],
+      name: "PushContentTests",
+      dependencies: ["PushRules", "PushFanout", "PushContent", "PushFiles", "TestSupport"],
+      resources: [.copy("Goldens")], swiftSettings: strict),
+    .testTarget(
+      name: "PushFilesTests",
+      dependencies: ["PushRules", "PushFanout", "PushContent", "PushFiles"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "PushWorkloadTests", dependencies: ["PushRules", "PushWorkload", "TestSupport"],
       swiftSettings: strict),
     // What the crash and fault tests start, and kill.
     .executableTarget(
@@ -84,19 +106,30 @@ let package = Package(
     .testTarget(
       name: "PushStoreTests",
       dependencies: [
-        "PushRules", "PushReference", "PushFanout", "PushFiles", "PushStore", "TestSupport",
-        "store-writer",
+        "PushRules", "PushReference", "PushFanout", "PushContent", "PushFiles", "PushStore",
+        "TestSupport", "store-writer",
         .product(name: "GRDB", package: "GRDB.swift"),
       ], swiftSettings: strict),
     .testTarget(
       name: "ConformanceTests",
       dependencies: [
-        "PushRules", "QuietTime", "PushReference", "PushFanout", "PushFiles", "PushStore",
-        "TestSupport",
+        "PushRules", "QuietTime", "PushReference", "PushFanout", "PushFiles", "PushReplay",
+        "PushStore",
+        "PushWorkload", "TestSupport",
       ],
       resources: [.copy("vectors.ndjson")], swiftSettings: strict),
     .testTarget(
-      name: "CommandLineTests", dependencies: ["PushRules", "PushStore", "push-fanout"],
+      name: "PushReplayTests",
+      dependencies: [
+        "PushRules", "QuietTime", "PushReference", "PushFanout", "PushFiles", "PushReplay",
+        "TestSupport",
+      ], swiftSettings: strict),
+    .testTarget(
+      name: "PushReportTests", dependencies: ["PushRules", "PushReplay", "PushReport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "CommandLineTests",
+      dependencies: ["PushRules", "PushStore", "PushReplay", "push-fanout"],
       swiftSettings: strict),
   ],
   cxxLanguageStandard: .cxx20

@@ -14,7 +14,8 @@ func ours(_ modules: String...) -> [Target.Dependency] {
   modules.map { .product(name: $0, package: "push-fanout") }
 }
 
-let engine = ours("PushRules", "QuietTime", "PushReference", "PushFanout", "PushFiles")
+let engine = ours(
+  "PushRules", "QuietTime", "PushReference", "PushFanout", "PushContent", "PushFiles")
 let arguments: Target.Dependency = .product(
   name: "ArgumentParser", package: "swift-argument-parser")
 

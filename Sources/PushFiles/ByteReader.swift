@@ -15,7 +15,7 @@ final class ByteReader {
   /// Bytes of the file itself that have been read.
   private var bytesRead: Int64 = 0
   /// Bytes of the file itself; nil when it is no regular file.
-  private let byteCount: Int64?
+  let byteCount: Int64?
   /// Bytes that were handed out, unpacked.
   private var unpackedCount: Int64 = 0
 

@@ -62,6 +62,9 @@ final class CSVTable {
     return reader.share(waiting: waiting)
   }
 
+  /// Bytes of the file itself; nil when it is no regular file.
+  var byteCount: Int64? { reader.byteCount }
+
   func hasColumn(_ column: Int) -> Bool { places[column] >= 0 }
 
   /// The next row, valid until the next call; nil at the end of the file. Blank lines are passed

@@ -87,49 +87,6 @@ extension [UInt8] {
     append(UInt8(ascii: "]"))
   }
 
-  /// Appends a JSON string of characters that are UTF-8.
-  mutating func appendJSON(_ utf8: UnsafeRawBufferPointer) {
-    append(UInt8(ascii: "\""))
-    var needsEscape = false
-    for index in 0..<utf8.count {
-      let byte = unsafe utf8[index]
-      needsEscape = needsEscape || byte < 0x20 || byte == 0x22 || byte == 0x5C
-    }
-    if needsEscape {
-      for index in 0..<utf8.count { appendEscaped(unsafe utf8[index]) }
-    } else {
-      unsafe append(contentsOf: utf8)
-    }
-    append(UInt8(ascii: "\""))
-  }
-
-  /// Appends a JSON string: quotes, backslashes and control characters escaped, nothing else.
-  mutating func appendJSON(_ text: String) {
-    append(UInt8(ascii: "\""))
-    if text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x22 && $0 != 0x5C }) {
-      append(contentsOf: text.utf8)
-    } else {
-      for byte in text.utf8 { appendEscaped(byte) }
-    }
-    append(UInt8(ascii: "\""))
-  }
-
-  private mutating func appendEscaped(_ byte: UInt8) {
-    switch byte {
-    case 0x22, 0x5C: append(contentsOf: [0x5C, byte])
-    case 0x08: append(contentsOf: "\\b".utf8)
-    case 0x09: append(contentsOf: "\\t".utf8)
-    case 0x0A: append(contentsOf: "\\n".utf8)
-    case 0x0C: append(contentsOf: "\\f".utf8)
-    case 0x0D: append(contentsOf: "\\r".utf8)
-    case 0..<0x20:
-      let hex = Array("0123456789abcdef".utf8)
-      append(contentsOf: "\\u00".utf8)
-      append(contentsOf: [hex[Int(byte >> 4)], hex[Int(byte & 15)]])
-    default: append(byte)
-    }
-  }
-
   /// Appends a CSV cell of characters that are UTF-8.
   mutating func appendCSV(_ utf8: UnsafeRawBufferPointer) {
     var needsQuotes = false

@@ -5,6 +5,8 @@ public struct FileChecker {
   /// What files turned out to hold.
   public private(set) var world = SettingsPaths()
   public private(set) var messages: [String] = []
+  public private(set) var presence: [String] = []
+  public private(set) var templates: [String] = []
   public private(set) var problems: [FileProblem] = []
   public private(set) var recordCount = 0
 
@@ -21,7 +23,11 @@ public struct FileChecker {
     let (settings, found, records) = SettingsLoader.check(world, progress: progress)
     problems += found
     recordCount += records
+    let (_, wrong, count) = TemplateReader.check(templates)
+    problems += wrong
+    recordCount += count
     for path in messages { checkMessages(path, settings.app.rules, progress) }
+    for path in presence { checkPresence(path) }
   }
 
   private mutating func sort(_ path: String) {
@@ -31,21 +37,40 @@ public struct FileChecker {
         let header = try CSVTable.header(of: path)
         if header.contains("at") {
           messages.append(path)
+        } else if header.contains("online") {
+          presence.append(path)
         } else if header.contains("user") {
           world.members.append(path)
         } else {
           world.users.append(path)
         }
       case .ndjson:
-        if try JSONLines.looksLikeMessages(path) {
-          messages.append(path)
-        } else {
-          world.settings.append(path)
+        switch try JSONLines.contents(of: path) {
+        case .messages: messages.append(path)
+        case .templates: templates.append(path)
+        case .settings: world.settings.append(path)
         }
       case nil: throw .unknownFileKind
       }
     } catch {
       problems.append(FileProblem(file: path, line: error.lineAtOpening, problem: error))
+    }
+  }
+
+  private mutating func checkPresence(_ path: String) {
+    do throws(FileProblem) {
+      let reader = try PresenceReader(path: path)
+      while true {
+        do throws(FileProblem) {
+          guard try reader.next() != nil else { return }
+          recordCount += 1
+        } catch {
+          problems.append(error)
+          if !error.isOfOneLine { return }
+        }
+      }
+    } catch {
+      problems.append(error)
     }
   }
 
@@ -61,7 +86,7 @@ public struct FileChecker {
     }
     while true {
       do throws(FileProblem) {
-        guard try reader.next() != nil else { break }
+        guard try reader.nextWithContent() != nil else { break }
         if reader.recordCount & 0x3FFF == 0, let share = reader.progress { progress(share) }
       } catch {
         problems.append(error)
@@ -81,17 +106,24 @@ extension CSVTable {
 }
 
 extension JSONLines {
-  /// Whether the first record that can be read is a message: one without a kind, in a conversation
-  /// or at an instant.
-  static func looksLikeMessages(_ path: String) throws(FileProblem.Problem) -> Bool {
+  fileprivate enum Contents {
+    case settings, messages, templates
+  }
+
+  /// What a file holds by its first record that can be read: a message is one without a kind, in a
+  /// conversation or at an instant.
+  fileprivate static func contents(of path: String) throws(FileProblem.Problem) -> Contents {
     let lines = try JSONLines(path: path)
     while true {
       do throws(FileProblem.Problem) {
-        guard let line = try lines.next() else { return false }
+        guard let line = try lines.next() else { return .settings }
+        if let kind = line.fields.first(where: { "kind" ~= $0.key })?.value {
+          return "template" ~= kind ? .templates : .settings
+        }
         let keys = line.fields.map(\.key.text)
-        return !keys.contains("kind") && (keys.contains("at") || keys.contains("conversation"))
+        return keys.contains("at") || keys.contains("conversation") ? .messages : .settings
       } catch {
-        if !error.isOfOneLine { return false }
+        if !error.isOfOneLine { return .settings }
       }
     }
   }

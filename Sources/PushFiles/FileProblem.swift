@@ -1,3 +1,4 @@
+public import PushContent
 public import PushRules
 
 /// What is wrong with a file that a user handed in: where, and what.
@@ -57,12 +58,22 @@ public struct FileProblem: Error, Hashable, Sendable {
     case fieldOfOtherRules(String, RuleSet)
     case secondApp
     case repeatedDevice(String)
+    case notALanguage(String, value: String)
+    case repeatedLanguage(String)
+    case notATemplate(String)
+    /// What is wrong with a template, or with a field that names one.
+    case template(String, TemplateProblem)
     // Between records
     case parentMissing(String)
     case parentNotGroup(String)
     case sinceInThread(String)
     case notInParent(user: String, parent: String)
     case channelsOutsideUltraGroup(String)
+    // Along time
+    case outOfOrder(String)
+    case unknownConversation(String)
+    case rulesChange(RuleSet)
+    case cannotApply(String)
   }
 
   /// Whether reading can go on behind this line.
@@ -146,6 +157,12 @@ extension FileProblem.Problem: CustomStringConvertible {
       "\(printable(name)) belongs to \(rules.rawValue), but the rules are \(rules.other.rawValue)"
     case .secondApp: "a second app; there is at most one"
     case .repeatedDevice(let id): "the device \(quoted(id)) is listed twice"
+    case .notALanguage(let name, let value):
+      "\(quoted(name)): \(quoted(value)) is not a language tag, like en or zh-Hans"
+    case .repeatedLanguage(let tag): "the language \(quoted(tag)) is repeated"
+    case .notATemplate(let kind):
+      "the kind \(quoted(kind)) does not belong into a file of templates; its kind is template"
+    case .template(let name, let error): "\(quoted(name)): \(printable("\(error)"))"
     case .parentMissing(let parent): "the parent \(quoted(parent)) is not a known conversation"
     case .parentNotGroup(let parent): "the parent \(quoted(parent)) is not a group"
     case .sinceInThread(let conversation):
@@ -154,6 +171,10 @@ extension FileProblem.Problem: CustomStringConvertible {
       "\(quoted(user)) is not a member of \(quoted(parent)), the thread's parent"
     case .channelsOutsideUltraGroup(let conversation):
       "\"channels\" cannot be said in \(quoted(conversation)), which is no ultra group"
+    case .outOfOrder(let what): "the instant is earlier than that of the \(what) before"
+    case .unknownConversation(let id): "there is no conversation \(quoted(id)) in the settings"
+    case .cannotApply(let why): "cannot be applied: \(printable(why))"
+    case .rulesChange(let rules): "the rules cannot change; they are \(rules.rawValue)"
     }
   }
 }

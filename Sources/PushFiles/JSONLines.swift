@@ -1,5 +1,6 @@
 internal import CPushFiles
 internal import Glibc
+internal import PushContent
 
 /// The JSON objects of an NDJSON file, one a line; blank lines are passed over.
 @safe
@@ -7,6 +8,8 @@ final class JSONLines {
   private let lines: LineReader
   private let parser: OpaquePointer
   private var isFirst = true
+  /// The line that was parsed last.
+  private var line = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
 
   init(path: String) throws(FileProblem.Problem) {
     lines = try LineReader(path: path)
@@ -18,6 +21,7 @@ final class JSONLines {
 
   var lineNumber: Int { lines.lineNumber }
   var progress: Double? { lines.progress }
+  var byteCount: Int64? { lines.byteCount }
 
   /// The next object, valid until the next call; nil at the end of the file.
   func next() throws(FileProblem.Problem) -> JSONValue? {
@@ -56,7 +60,18 @@ final class JSONLines {
     guard let first = unsafe pf_json_tokens(parser, &count) else { throw .notJSON }
     let value = unsafe JSONValue(token: first)
     guard value.kind == PF_JSON_OBJECT else { throw .notAnObject }
+    unsafe self.line = unsafe line
     return value
+  }
+
+  /// A value of the line that was parsed last, as it is written there, without blanks between its
+  /// parts.
+  ///
+  /// - Complexity: O(bytes of the line).
+  func raw(_ value: JSONValue) -> RawJSON {
+    var count = 0
+    let first = unsafe pf_json_tokens(parser, &count)!
+    return unsafe RawJSON(unchecked: RawText.value(in: line, token: value.place(behind: first)))
   }
 }
 
@@ -72,6 +87,11 @@ struct JSONValue {
 
   var kind: pf_json_kind { unsafe token.pointee.kind }
   var isNull: Bool { kind == PF_JSON_NULL }
+
+  /// How many values and names come before it.
+  fileprivate func place(behind first: UnsafePointer<pf_json_token>) -> Int {
+    unsafe token - first
+  }
 
   /// The bytes of a string.
   fileprivate var stringBytes: UnsafeBufferPointer<UInt8> {

@@ -1,3 +1,4 @@
+public import PushContent
 public import PushRules
 
 /// Reads messages one at a time from NDJSON or, by its name, CSV.
@@ -10,7 +11,7 @@ public final class MessageReader {
     case table(CSVTable)
   }
 
-  private let path: String
+  public let path: String
   private let rules: RuleSet
   private let source: Source
   /// Records so far, from which a message without an id column has its number.
@@ -40,6 +41,29 @@ public final class MessageReader {
   /// - Throws: what is wrong with the next line. If ``FileProblem/isOfOneLine``, the call after goes
   ///   on behind it.
   public func next() throws(FileProblem) -> Message? {
+    try read { (_, _) throws(FileProblem.Problem) in }
+  }
+
+  /// The next message with what it says of its own push, which only NDJSON can; nil at the end of
+  /// the file.
+  ///
+  /// - Throws: as ``next()``.
+  public func nextWithContent() throws(FileProblem) -> (message: Message, content: MessageContent)?
+  {
+    var content = MessageContent()
+    let message = try read { (line, lines) throws(FileProblem.Problem) in
+      content = try ContentFields.read(line, in: lines)
+    }
+    return message.map { (message: $0, content: content) }
+  }
+
+  /// Reads the next message.
+  ///
+  /// - Parameter more: reads more of its line.
+  @inline(__always)
+  private func read(
+    _ more: (JSONValue, JSONLines) throws(FileProblem.Problem) -> Void
+  ) throws(FileProblem) -> Message? {
     do throws(FileProblem.Problem) {
       switch source {
       case .lines(let lines):
@@ -49,8 +73,9 @@ public final class MessageReader {
         }
         recordCount += 1
         var uses = RuleUse()
-        let message = try MessageFields.read(line, &uses)
-        return try checked(message, uses)
+        let message = try checked(MessageFields.read(line, &uses), uses)
+        try more(line, lines)
+        return message
       case .table(let table):
         do {
           guard let row = try table.next() else { return nil }
@@ -77,7 +102,16 @@ public final class MessageReader {
     }
   }
 
-  private var lineNumber: Int {
+  /// Bytes of the file itself; nil when it is no regular file.
+  public var byteCount: Int64? {
+    switch source {
+    case .lines(let lines): lines.byteCount
+    case .table(let table): table.byteCount
+    }
+  }
+
+  /// The 1-based line of the record that was read last, of a CSV record its first.
+  public var lineNumber: Int {
     switch source {
     case .lines(let lines): lines.lineNumber
     case .table(let table): table.lineNumber

@@ -24,7 +24,9 @@ enum MessageFields {
       case "reply", "replyTo": break
       default:
         let isKnown = try readEasemob(key, value, &message, &uses)
-        if !isKnown, try !readRongCloud(key, value, &message, &uses) {
+        if !isKnown, try !readRongCloud(key, value, &message, &uses),
+          !ContentFields.isKnown(key, &uses)
+        {
           throw .unknownField(key.text)
         }
       }
@@ -118,7 +120,7 @@ extension EasemobExtension {
     return .ids(value.items.compactMap { $0.string.map { Identifier($0) } })
   }
 
-  private static func isTrue(_ value: JSONValue) -> Bool {  // E-45
+  static func isTrue(_ value: JSONValue) -> Bool {  // E-45
     if let flag = value.bool { return flag }
     if let number = value.number { return number == 1 }
     return value.string.map { isTrue($0) } ?? false

@@ -1,4 +1,3 @@
-internal import Glibc
 public import PushFanout
 internal import PushRules
 
@@ -8,13 +7,11 @@ internal import PushRules
 ///
 /// The folder appears under its name only when it is complete.
 public final class NumPyFolder {
-  private let path: String
-  private let temporary: String
+  private let folder: OutputFolder
   private let message: OutputFile
   private let user: OutputFile
   private let outcome: OutputFile
   private let messageIDs: OutputFile
-  private var isOpen = true
   private var rowCount = 0
   private var messageCount = 0
 
@@ -22,51 +19,22 @@ public final class NumPyFolder {
   private static let lists = ["messages.csv", "users.csv", "outcomes.csv"]
 
   /// What is removed when the work is broken off.
-  public var temporaryNames: [String] { Self.contents(of: temporary) + [temporary] }
-
-  /// Everything that may stand in the folder, under the names that it has first and last.
-  private static func contents(of folder: String) -> [String] {
-    (names + lists).map { "\(folder)/\($0)" }.flatMap {
-      [OutputFile.temporaryName(for: $0), $0]
-    }
-  }
-
-  private static func remove(_ folder: String) {
-    for name in contents(of: folder) { _ = unsafe unlink(name) }
-    _ = unsafe rmdir(folder)
-  }
+  public var temporaryNames: [String] { folder.temporaryNames }
 
   /// Makes room for a new folder.
   ///
   /// - Throws: when there is something of that name, or the folder cannot be made.
   public init(path: String) throws(OutputProblem) {
-    let path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
-    self.path = path
-    var status = stat()
-    // A link that leads nowhere is something, too.
-    if unsafe lstat(path, &status) == 0 {
-      throw OutputProblem(target: path, reason: "there is something of that name; name another")
+    folder = try OutputFolder(path: path, names: Self.names + Self.lists)
+    message = try folder.file(Self.names[0])
+    user = try folder.file(Self.names[1])
+    outcome = try folder.file(Self.names[2])
+    messageIDs = try folder.file(Self.lists[0])
+    for file in [message, user, outcome] {
+      try file.write(whole: [UInt8](repeating: 0, count: Self.headerSize))
     }
-    temporary = OutputFile.temporaryName(for: path)
-    if unsafe mkdir(temporary, 0o777) != 0 {
-      throw OutputProblem(target: path, reason: ByteReader.systemMessage())
-    }
-    do throws(OutputProblem) {
-      message = try OutputFile(path: "\(temporary)/\(Self.names[0])")
-      user = try OutputFile(path: "\(temporary)/\(Self.names[1])")
-      outcome = try OutputFile(path: "\(temporary)/\(Self.names[2])")
-      messageIDs = try OutputFile(path: "\(temporary)/\(Self.lists[0])")
-      for file in [message, user, outcome] {
-        try file.write(whole: [UInt8](repeating: 0, count: Self.headerSize))
-      }
-      try messageIDs.write("message,id\n".utf8)
-    } catch {
-      Self.remove(temporary)
-      throw error
-    }
+    try messageIDs.write("message,id\n".utf8)
   }
-
-  deinit { abandon() }
 
   /// Writes what is still missing and gives the folder its name.
   ///
@@ -81,23 +49,20 @@ public final class NumPyFolder {
       row.appendCSV(fanout.id(of: UserIndex(UInt32(user))).text)
     }
     let coded = Outcome.coded
-    let outcomes = try OutputFile(path: "\(temporary)/\(Self.lists[2])")
+    let outcomes = try folder.file(Self.lists[2])
     try outcomes.write("outcome,action,reason,scope\n".utf8)
     for (code, outcome) in coded {
       let end = DecisionText.rowEnd(outcome, .csv)
       try outcomes.write(whole: Array("\(code)".utf8) + end)
     }
     try outcomes.finish()
-    guard unsafe rename(temporary, path) == 0 else {
-      throw OutputProblem(target: path, reason: ByteReader.systemMessage())
-    }
-    isOpen = false
+    try folder.finish()
   }
 
   private func list(
     _ name: String, _ header: String, count: Int, _ append: (inout [UInt8], Int) -> Void
   ) throws(OutputProblem) {
-    let file = try OutputFile(path: "\(temporary)/\(name)")
+    let file = try folder.file(name)
     try file.write("\(header)\n".utf8)
     var row: [UInt8] = []
     for place in 0..<count {
@@ -111,12 +76,7 @@ public final class NumPyFolder {
   }
 
   /// Drops a folder that is not finished.
-  public func abandon() {
-    guard isOpen else { return }
-    isOpen = false
-    for file in [message, user, outcome, messageIDs] { file.abandon() }
-    Self.remove(temporary)
-  }
+  public func abandon() { folder.abandon() }
 
   // MARK: The format
 

@@ -70,7 +70,7 @@ public final class OutputFile {
   }
 
   /// Appends many bytes at once, without keeping large ones first.
-  func write(whole bytes: [UInt8]) throws(OutputProblem) {
+  public func write(whole bytes: [UInt8]) throws(OutputProblem) {
     if bytes.count < Self.bufferSize { return try write(bytes) }
     try flush()
     try writeAll(bytes)

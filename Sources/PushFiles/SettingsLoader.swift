@@ -1,3 +1,4 @@
+public import PushContent
 public import PushFanout
 public import PushRules
 
@@ -58,16 +59,21 @@ public enum SettingsLoader {
   /// - Parameters:
   ///   - app: the app of that world, which counts when the files have no record of it.
   ///   - progress: as for ``load(_:progress:)``.
-  /// - Returns: the settings, whether the files say the app, and the number of records.
+  /// - Returns: the settings, how pushes look, whether the files say the app, and the number of
+  ///   records.
   /// - Throws: the problem of the earliest line that is not understood.
   public static func load(
     _ paths: SettingsPaths, addedTo app: AppSettings,
     progress: @escaping (Double) -> Void = { _ in }
-  ) throws(FileProblem) -> (settings: FanoutSettings, saysApp: Bool, records: Int) {
+  ) throws(FileProblem) -> (
+    settings: FanoutSettings, content: ContentDirectory, saysApp: Bool, records: Int
+  ) {
+    let content = ContentCollector()
     var reader = WorldReader(
-      FanoutSettings(app: app), paths, progress, keepsAll: false, defaultRules: app.rules)
+      FanoutSettings(app: app), paths, progress, keepsAll: false, defaultRules: app.rules,
+      content: content)
     let settings = try reader.read()
-    return (settings, reader.saysApp, reader.recordCount)
+    return (settings, content.directory, reader.saysApp, reader.recordCount)
   }
 
   /// Loads a world into the engine, without keeping it anywhere else.
@@ -85,6 +91,31 @@ public enum SettingsLoader {
     return try reader.read().build(threads: threads)
   }
 
+  /// Loads a world as values, and what it says of how pushes look.
+  ///
+  /// - Parameter progress: as for ``load(_:progress:)``.
+  /// - Throws: the problem of the earliest line that is not understood.
+  public static func loadWithContent(
+    _ paths: SettingsPaths, progress: @escaping (Double) -> Void = { _ in }
+  ) throws(FileProblem) -> (settings: FanoutSettings, content: ContentDirectory) {
+    let content = ContentCollector()
+    var reader = WorldReader(
+      FanoutSettings(), paths, progress, keepsAll: false, content: content)
+    return (try reader.read(), content.directory)
+  }
+
+  /// Loads a world into the engine, and what it says of how pushes look, reading each file once.
+  ///
+  /// - Parameters and errors: as for ``loadFanout(_:threads:progress:)``.
+  public static func loadFanoutWithContent(
+    _ paths: SettingsPaths, threads: Int? = nil, progress: @escaping (Double) -> Void = { _ in }
+  ) throws -> (fanout: Fanout, content: ContentDirectory) {
+    let content = ContentCollector()
+    var reader = WorldReader(
+      PackedSettings(), paths, progress, keepsAll: false, content: content)
+    return (try reader.read().build(threads: threads), content.directory)
+  }
+
   /// Reads a world to find everything that is wrong with it.
   ///
   /// - Parameter progress: as for ``load(_:progress:)``.
@@ -92,7 +123,8 @@ public enum SettingsLoader {
   public static func check(
     _ paths: SettingsPaths, progress: @escaping (Double) -> Void = { _ in }
   ) -> (settings: FanoutSettings, problems: [FileProblem], records: Int) {
-    var reader = WorldReader(FanoutSettings(), paths, progress, keepsAll: true)
+    var reader = WorldReader(
+      FanoutSettings(), paths, progress, keepsAll: true, content: ContentCollector())
     let (problems, records) = reader.check()
     return (reader.settings, problems, records)
   }

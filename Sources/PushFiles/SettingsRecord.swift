@@ -15,25 +15,37 @@ enum SettingsRecord {
   }
 
   /// Reads a line of settings.ndjson.
+  ///
+  /// - Parameter extra: a field that a line of another file may have beside, and that is not read
+  ///   here.
   static func read(
-    _ line: JSONValue, _ uses: inout RuleUse, _ checked: inout CheckedValues
+    _ line: JSONValue, _ uses: inout RuleUse, _ checked: inout CheckedValues,
+    beside extra: StaticString? = nil
   ) throws(FileProblem.Problem) -> SettingsRecord {
     guard let kind = line.fields.first(where: { "kind" ~= $0.key })?.value else {
       throw .missingField("kind")
     }
     switch kind {
-    case "app": return .app(try app(line, &uses, &checked))
-    case "user": return try user(line, &uses, &checked)
-    case "conversation": return try conversation(line, &uses)
-    case "member": return try member(line, &uses)
+    case "app": return .app(try app(line, &uses, &checked, extra))
+    case "user": return try user(line, &uses, &checked, extra)
+    case "conversation": return try conversation(line, &uses, extra)
+    case "member": return try member(line, &uses, extra)
     default: throw .unknownKind(try kind.text("kind"))
     }
+  }
+
+  private static func refuse(
+    _ key: JSONKey, but extra: StaticString?
+  ) throws(FileProblem.Problem) {
+    if let extra, extra ~= key { return }
+    throw .unknownField(key.text)
   }
 
   // MARK: app
 
   private static func app(
-    _ line: JSONValue, _ uses: inout RuleUse, _ checked: inout CheckedValues
+    _ line: JSONValue, _ uses: inout RuleUse, _ checked: inout CheckedValues,
+    _ extra: StaticString?
   ) throws(FileProblem.Problem) -> AppSettings {
     var app = AppSettings()
     for (key, value) in line.fields {
@@ -54,7 +66,7 @@ enum SettingsRecord {
         uses.note(.rongcloud, "\"messageNotification\"")
         app.messageNotification = try value.flag("messageNotification")
       case "options": try app.readOptions(value.object("options"), &uses)
-      default: throw .unknownField(key.text)
+      default: try refuse(key, but: extra)
       }
     }
     return app
@@ -63,7 +75,8 @@ enum SettingsRecord {
   // MARK: user
 
   private static func user(
-    _ line: JSONValue, _ uses: inout RuleUse, _ checked: inout CheckedValues
+    _ line: JSONValue, _ uses: inout RuleUse, _ checked: inout CheckedValues,
+    _ extra: StaticString?
   ) throws(FileProblem.Problem) -> SettingsRecord {
     var id: Identifier?
     var user = UserSettings()
@@ -102,7 +115,8 @@ enum SettingsRecord {
           }
         }
       case "devices": user.devices = try devices(value)
-      default: throw .unknownField(key.text)
+      case "display", "remarks": break  // ContentCollector's
+      default: try refuse(key, but: extra)
       }
     }
     guard let id else { throw .missingField("id") }
@@ -190,7 +204,7 @@ enum SettingsRecord {
   // MARK: conversation and member
 
   private static func conversation(
-    _ line: JSONValue, _ uses: inout RuleUse
+    _ line: JSONValue, _ uses: inout RuleUse, _ extra: StaticString?
   ) throws(FileProblem.Problem) -> SettingsRecord {
     var id: Identifier?
     var settings = ConversationSettings()
@@ -212,7 +226,8 @@ enum SettingsRecord {
       case "channels":
         settings.channels = try channels(value, &uses)
         saysDefaults = "channels"
-      default: throw .unknownField(key.text)
+      case "name": break  // ContentCollector's
+      default: try refuse(key, but: extra)
       }
     }
     guard let id else { throw .missingField("id") }
@@ -234,7 +249,7 @@ enum SettingsRecord {
   }
 
   private static func member(
-    _ line: JSONValue, _ uses: inout RuleUse
+    _ line: JSONValue, _ uses: inout RuleUse, _ extra: StaticString?
   ) throws(FileProblem.Problem) -> SettingsRecord {
     var conversation: Identifier?
     var user: Identifier?
@@ -255,7 +270,8 @@ enum SettingsRecord {
       case "channels":
         member.channels = try channels(value, &uses)
         said.channels = true
-      default: throw .unknownField(key.text)
+      case "nickname": break  // ContentCollector's
+      default: try refuse(key, but: extra)
       }
     }
     guard let conversation else { throw .missingField("conversation") }

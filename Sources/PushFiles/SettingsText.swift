@@ -1,3 +1,4 @@
+public import PushContent
 public import PushRules
 
 /// Settings as the lines of a settings.ndjson that says the same.
@@ -31,8 +32,11 @@ public enum SettingsText {
   }
 
   /// A user's record.
+  ///
+  /// - Parameter display: how pushes look to the user.
   public static func user(
-    _ id: Identifier, _ user: UserSettings, _ rules: RuleSet
+    _ id: Identifier, _ user: UserSettings, _ rules: RuleSet,
+    _ display: RecipientDisplay = RecipientDisplay()
   ) -> [UInt8] {
     var line = Line("user")
     line.add("id", id.text)
@@ -64,12 +68,13 @@ public enum SettingsText {
       }
     }
     if let devices = user.devices { line.add(devices) }
+    if display != RecipientDisplay() { line.add(display, rules) }
     return line.end()
   }
 
   /// A conversation's record.
   public static func conversation(
-    _ id: Identifier, _ settings: ConversationSettings
+    _ id: Identifier, _ settings: ConversationSettings, name: String? = nil
   ) -> [UInt8] {
     var line = Line("conversation")
     line.add("id", id.text)
@@ -79,6 +84,7 @@ public enum SettingsText {
       line.add("level", settings.level)
       line.add(settings.channels)
     }
+    if let name { line.add("name", name) }
     return line.end()
   }
 
@@ -87,7 +93,7 @@ public enum SettingsText {
   /// - Parameter kind: what the conversation is: it decides what a membership may say.
   public static func member(
     _ user: Identifier, of conversation: Identifier, _ kind: ConversationKind,
-    _ member: MemberSettings, _ rules: RuleSet
+    _ member: MemberSettings, _ rules: RuleSet, nickname: String? = nil
   ) -> [UInt8] {
     var line = Line("member")
     line.add("conversation", conversation.text)
@@ -96,6 +102,7 @@ public enum SettingsText {
     if rules == .easemob { line.add("mutedUntil", member.mutedUntil) }
     if kind != .thread { line.add("since", member.since) }
     if kind == .ultraGroup { line.add(member.channels) }
+    if rules == .easemob, let nickname { line.add("nickname", nickname) }
     return line.end()
   }
 }
@@ -187,6 +194,25 @@ private struct Line {
     bytes.append(UInt8(ascii: "]"))
   }
 
+  mutating func add(_ display: RecipientDisplay, _ rules: RuleSet) {
+    open("display")
+    if let name = display.name { add("name", name) }
+    if let style = display.style { add("style", style.rawValue) }
+    if rules == .easemob {
+      if let language = display.language { add("language", language.text) }
+      if let template = display.template { add("template", template) }
+    }
+    if display.offlineMessages != 1 { add("offlineMessages", raw: "\(display.offlineMessages)") }
+    close()
+    guard !display.remarks.isEmpty else { return }
+    open("remarks")
+    let sorted = display.remarks.sorted {
+      $0.key.text.utf8.lexicographicallyPrecedes($1.key.text.utf8)
+    }
+    for (other, remark) in sorted { add(other.text, remark) }
+    close()
+  }
+
   mutating func add(_ channels: [Identifier: NotificationLevel]) {
     guard !channels.isEmpty else { return }
     open("channels")
@@ -204,10 +230,15 @@ public struct SettingsWriter {
   private let target: OutputFile
   private var rules = RuleSet.easemob
   private var kinds: [Identifier: ConversationKind] = [:]
+  private let content: ContentDirectory
   /// How many records were written.
   public private(set) var recordCount = 0
 
-  public init(_ target: OutputFile) { self.target = target }
+  /// - Parameter content: how pushes look, which the records say too.
+  public init(_ target: OutputFile, content: ContentDirectory = ContentDirectory()) {
+    self.target = target
+    self.content = content
+  }
 
   /// The app comes first: it says what the others may say.
   public mutating func write(_ app: AppSettings) throws(OutputProblem) {
@@ -218,7 +249,7 @@ public struct SettingsWriter {
   public mutating func write(
     _ id: Identifier, _ user: UserSettings
   ) throws(OutputProblem) {
-    try write(line: SettingsText.user(id, user, rules))
+    try write(line: SettingsText.user(id, user, rules, content.user(id)))
   }
 
   /// A conversation comes before its members.
@@ -226,14 +257,17 @@ public struct SettingsWriter {
     _ id: Identifier, _ settings: ConversationSettings
   ) throws(OutputProblem) {
     if settings.kind != .group { kinds[id] = settings.kind }
-    try write(line: SettingsText.conversation(id, settings))
+    try write(line: SettingsText.conversation(id, settings, name: content.name(of: id)))
   }
 
   public mutating func write(
     _ user: Identifier, of conversation: Identifier, _ member: MemberSettings
   ) throws(OutputProblem) {
     let kind = kinds[conversation] ?? .group
-    try write(line: SettingsText.member(user, of: conversation, kind, member, rules))
+    let nickname = content.nickname(of: user, in: conversation)
+    try write(
+      line: SettingsText.member(
+        user, of: conversation, kind, member, rules, nickname: nickname))
   }
 
   private mutating func write(line: [UInt8]) throws(OutputProblem) {

@@ -21,6 +21,8 @@ struct WorldReader<Settings: SettingsSink> {
   private var relations = Relations()
   private let progress: (Double) -> Void
   private(set) var recordCount = 0
+  /// Collects what settings say of how pushes look, if somebody asks for it.
+  private let content: ContentCollector?
   private var fileRecordCount = 0
   /// How many there were when the file was begun.
   private var before = (users: 0, declared: 0)
@@ -29,10 +31,11 @@ struct WorldReader<Settings: SettingsSink> {
 
   init(
     _ settings: Settings, _ paths: SettingsPaths, _ progress: @escaping (Double) -> Void,
-    keepsAll: Bool, defaultRules: RuleSet = .easemob
+    keepsAll: Bool, defaultRules: RuleSet = .easemob, content: ContentCollector? = nil
   ) {
     self.settings = settings
     self.defaultRules = defaultRules
+    self.content = content
     self.paths = paths
     self.progress = progress
     self.keepsAll = keepsAll
@@ -100,6 +103,7 @@ struct WorldReader<Settings: SettingsSink> {
         isEmpty = false
         var uses = RuleUse()
         let record = try SettingsRecord.read(line, &uses, &checked)
+        if let content { try content.add(line, record, &uses) }
         let place = Place(file: file, line: lines.lineNumber)
         try apply(record, uses, place, isCSV: false)
       } catch {

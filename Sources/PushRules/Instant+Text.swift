@@ -70,7 +70,7 @@ extension Instant {
   // Days from 1970-01-01 in the proleptic Gregorian calendar, with years that begin in March, so
   // that the leap day is the last. Source: Howard Hinnant, "chrono-Compatible Low-Level Date
   // Algorithms".
-  private static func daysSinceEpoch(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
+  package static func daysSinceEpoch(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
     let marchYear = month > 2 ? year : year - 1
     let era = (marchYear >= 0 ? marchYear : marchYear - 399) / 400
     let yearOfEra = marchYear - era * 400
@@ -78,7 +78,7 @@ extension Instant {
     return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
   }
 
-  private static func date(daysSinceEpoch days: Int64) -> (Int64, Int64, Int64) {
+  package static func date(daysSinceEpoch days: Int64) -> (Int64, Int64, Int64) {
     let shifted = days + 719_468
     let era = shifted / 146_097
     let dayOfEra = shifted % 146_097

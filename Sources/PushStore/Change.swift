@@ -7,6 +7,8 @@ public enum Change: String, CaseIterable, Sendable {
   /// The whole settings of a user, as by an import.
   case user
   case userLevel, userMute, quietHours, typeLevel
+  /// How pushes look to a user, and what others see of the user.
+  case display
   /// A user's devices, their states and tokens.
   case devices
   /// The whole settings of a conversation.
@@ -26,7 +28,7 @@ public enum Change: String, CaseIterable, Sendable {
     switch self {
     case .userLevel, .userMute, .quietHours, .typeLevel, .memberLevel, .memberMute, .channelLevel:
       true
-    case .app, .user, .devices, .conversation, .groupDefault, .channelDefault, .member,
+    case .app, .user, .display, .devices, .conversation, .groupDefault, .channelDefault, .member,
       .memberRemoved, .imported:
       false
     }

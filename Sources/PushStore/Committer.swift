@@ -99,31 +99,6 @@ final class Committer: Sendable {
   }
 }
 
-extension FanoutUpdate {
-  /// Takes over imported records, users in the order of their numbers.
-  fileprivate mutating func add(_ settings: FanoutSettings) throws(FanoutError) {
-    for place in 0..<UInt32(settings.userCount) {
-      let index = UserIndex(place)
-      let id = settings.id(of: index)
-      if settings.isDeclared(index) {
-        try setUser(id, settings.user(index))
-      } else {
-        try name(user: id)
-      }
-    }
-    for id in settings.conversationIDs {
-      if settings.isDeclared(id), let record = settings.conversation(id) {
-        try setConversation(id, record)
-      }
-      for user in settings.members(of: id) {
-        if let member = settings.member(user, of: id) {
-          try setMember(settings.id(of: user), of: id, member)
-        }
-      }
-    }
-  }
-}
-
 extension DatabaseError {
   /// Whether it concerns the whole transaction, and not one write of it alone.
   fileprivate var isOfTheWhole: Bool {

@@ -110,7 +110,7 @@ extension Rows {
 
   func remove(_ user: Identifier, of conversation: Identifier) throws {
     let numbers = (try number(user: user), try number(conversation: conversation))
-    for table in ["members", "member_settings", "member_channels"] {
+    for table in ["members", "member_settings", "member_channels", "nicknames"] {
       try run(
         "DELETE FROM \(table) WHERE user = ? AND conversation = ?", [numbers.0, numbers.1])
     }

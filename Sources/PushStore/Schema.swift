@@ -20,6 +20,7 @@ enum Schema {
       try db.execute(
         sql: "INSERT INTO store (one, identity) VALUES (1, ?)", arguments: [identity])
     }
+    migrator.registerMigration("displays") { db in try db.execute(sql: displays) }
     return migrator
   }
 

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import GRDB
 internal import Glibc
+public import PushContent
 public import PushRules
 internal import QuietTime
 
@@ -11,13 +12,15 @@ extension StoreWrite {
   ///
   /// - Parameters:
   ///   - settings: the records. Its app's rules must be those of the store.
+  ///   - content: how pushes look by these records, which is replaced with them; nil leaves it.
   ///   - replacingApp: whether the app's settings are replaced too.
   ///   - progress: called now and then with the share that is written, 0...1.
   /// - Throws: ``StoreError/rulesDiffer(store:settings:)``, ``StoreError/idLength(_:)`` or
   ///   ``StoreError/unknownTimeZone(_:)``.
   /// - Complexity: O(records).
   public mutating func add(
-    _ settings: FanoutSettings, replacingApp: Bool, progress: @escaping (Double) -> Void = { _ in }
+    _ settings: FanoutSettings, content: ContentDirectory? = nil, replacingApp: Bool,
+    progress: @escaping (Double) -> Void = { _ in }
   ) throws {
     let stored = try rows.app().rules
     if stored != settings.app.rules {
@@ -30,6 +33,7 @@ extension StoreWrite {
     if replacingApp { try rows.write(settings.app) }
     var bulk = BulkImport(rows, settings, progress)
     try bulk.run()
+    if let content { try rows.write(content, for: settings) }
     steps.append(.imported(settings, replacingApp: replacingApp))
     try record(.imported)
   }
@@ -80,15 +84,17 @@ extension SettingsStore {
   ///
   /// - Parameters:
   ///   - settings: the records. Its app's rules must be those of the store.
+  ///   - content: how pushes look by these records, which is replaced with them; nil leaves it.
   ///   - now: when the import is made.
   ///   - replacingApp: whether the app's settings are replaced too.
   /// - Throws: ``StoreError``; then nothing was imported.
   /// - Complexity: O(records). Other writes wait for it, decisions do not. A new snapshot is written
   ///   afterwards, beside other work.
   public func importSettings(
-    _ settings: FanoutSettings, at now: Instant, replacingApp: Bool = true
+    _ settings: FanoutSettings, content: ContentDirectory? = nil, at now: Instant,
+    replacingApp: Bool = true
   ) throws {
-    try write(at: now) { try $0.add(settings, replacingApp: replacingApp) }
+    try write(at: now) { try $0.add(settings, content: content, replacingApp: replacingApp) }
   }
 }
 
@@ -110,25 +116,27 @@ public struct StoreImport: Sendable {
   /// What is to be removed when the process ends before ``run(_:at:replacingApp:progress:)`` does.
   public var temporaryNames: [String] { exists ? [] : TemporaryStore.names(temporary) }
 
-  /// - Parameters: as for ``SettingsStore/importSettings(_:at:replacingApp:)``.
+  /// - Parameters: as for ``SettingsStore/importSettings(_:content:at:replacingApp:)``.
   /// - Throws: ``StoreError``; then nothing was imported.
   public func run(
-    _ settings: FanoutSettings, at now: Instant, replacingApp: Bool,
-    progress: @escaping (Double) -> Void = { _ in }
+    _ settings: FanoutSettings, content: ContentDirectory? = nil, at now: Instant,
+    replacingApp: Bool, progress: @escaping (Double) -> Void = { _ in }
   ) throws {
-    guard !exists else { return try add(settings, now, replacingApp, progress, to: path, .write) }
+    guard !exists else {
+      return try add(settings, content, now, replacingApp, progress, to: path, .write)
+    }
     let lock = try WriterLock(store: path)
     defer {
       TemporaryStore.remove(temporary)
       lock.release()
     }
     TemporaryStore.remove(temporary)
-    try add(settings, now, replacingApp, progress, to: temporary, .create)
+    try add(settings, content, now, replacingApp, progress, to: temporary, .create)
     try TemporaryStore.rename(temporary, to: path)
   }
 
   private func add(
-    _ settings: FanoutSettings, _ now: Instant, _ replacingApp: Bool,
+    _ settings: FanoutSettings, _ content: ContentDirectory?, _ now: Instant, _ replacingApp: Bool,
     _ progress: @escaping (Double) -> Void, to path: String, _ access: SettingsStore.Access
   ) throws {
     let opened = try StoreFile.open(path, access)
@@ -139,7 +147,8 @@ public struct StoreImport: Sendable {
         // Room for what an import touches again and again, given back with the connection.
         try db.execute(sql: "PRAGMA cache_size = -262144")
         var write = StoreWrite(Rows(db: db, path: self.path), at: now, from: nil)
-        try write.add(settings, replacingApp: replacingApp, progress: progress)
+        try write.add(
+          settings, content: content, replacingApp: replacingApp, progress: progress)
       }
       try StoreFile.close(opened.pool)
     }

@@ -119,6 +119,9 @@ private struct StoreCheck {
         .numbers, "\(table) WHERE \(column) NOT IN (SELECT number FROM \(target))",
         "\(table).\(column) leads nowhere")
     }
+    for (column, count) in try rows.strayDisplays() where count > 0 {
+      report(.numbers, "\(column) leads nowhere: \(count)")
+    }
     for table in ["member_settings", "member_channels"] {
       try count(
         .numbers,

@@ -29,7 +29,8 @@ enum StoreFile {
       let pool = try DatabasePool(path: path, configuration: configuration)
       if access != .read { try migrate(pool, path) }
       if try pool.read(Schema.migrator.hasBeenSuperseded) { throw StoreError.newer(path) }
-      guard try pool.read(Schema.migrator.hasCompletedMigrations) else {
+      // What an earlier version made can be read as it is.
+      guard try pool.read({ try Schema.migrator.completedMigrations($0).contains("1") }) else {
         throw StoreError.notAStore(path, reason: "its tables are not those of a store")
       }
       return Opened(pool: pool, lock: lock)

@@ -52,6 +52,11 @@ public final class StoreReader: Sendable {
   /// The app's settings.
   public func app() throws -> AppSettings { try read { try $0.app() } }
 
+  /// What a user has set; nil for nothing.
+  ///
+  /// - Complexity: O(log users).
+  public func user(_ id: Identifier) throws -> UserSettings? { try read { try $0.user(id) } }
+
   /// Everything, as values.
   ///
   /// - Complexity: O(settings).

@@ -1,11 +1,13 @@
 import Foundation
+import PushContent
 import PushFiles
 import PushReference
 import PushRules
 
 /// Explanations and decisions as text and as JSON.
 enum ExplanationText {
-  static func text(_ explanation: Explanation) -> String {
+  /// - Parameter content: what the push says, if somebody wants to know and there is one.
+  static func text(_ explanation: Explanation, _ content: ContentExplanation? = nil) -> String {
     var lines = [
       "message \(explanation.message) in \(explanation.conversation) "
         + "at \(explanation.at.rfc3339) for \(explanation.user)"
@@ -24,7 +26,7 @@ enum ExplanationText {
           + "  " + step.found + ": " + step.verdict)
     }
     lines.append(result(explanation.decision))
-    return lines.joined(separator: "\n") + "\n"
+    return lines.joined(separator: "\n") + "\n" + (content.map(ContentText.text) ?? "")
   }
 
   private static func label(_ step: TraceStep) -> String {
@@ -42,7 +44,9 @@ enum ExplanationText {
     return text
   }
 
-  static func json(_ explanation: Explanation) throws -> String {
+  static func json(
+    _ explanation: Explanation, _ content: ContentExplanation? = nil
+  ) throws -> String {
     try json(
       ExplanationJSON(
         message: explanation.message.text, conversation: explanation.conversation.text,
@@ -52,7 +56,8 @@ enum ExplanationText {
             rule: $0.rule, subject: $0.subject, found: $0.found, scope: $0.scope?.name,
             verdict: $0.verdict, decides: $0.decides)
         },
-        decision: explanation.decision.map { DecisionJSON($0) }))
+        decision: explanation.decision.map { DecisionJSON($0) },
+        content: content.map { ContentJSON($0) }))
   }
 
   static func json(_ value: some Encodable) throws -> String {
@@ -67,6 +72,7 @@ private struct ExplanationJSON: Encodable {
   let at: Int64
   let steps: [StepJSON]
   let decision: DecisionJSON?
+  let content: ContentJSON?
 }
 
 private struct StepJSON: Encodable {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import PushFanout
 import PushFiles
+import PushReplay
 import PushRules
 import PushStore
 
@@ -22,7 +23,9 @@ struct Program: ParsableCommand {
       """,
     version: version,
     subcommands: [
-      Evaluate.self, Explain.self, NextChange.self, Check.self, SettingsCommand.self, Store.self,
+      Evaluate.self, Replay.self, Compare.self, Report.self, Generate.self, Render.self,
+      Explain.self, NextChange.self, Check.self, SettingsCommand.self,
+      Store.self,
     ])
 
   static func main() {
@@ -32,6 +35,8 @@ struct Program: ParsableCommand {
       try command.run()
     } catch let problem as FileProblem {
       Terminal.fail("\(problem)")
+    } catch let problem as ResultFileProblem {
+      Terminal.fail("\(problem)")
     } catch let problem as OutputProblem {
       Terminal.fail("push-fanout: \(problem)")
     } catch let error as FanoutError {
@@ -40,6 +45,10 @@ struct Program: ParsableCommand {
       Terminal.fail("push-fanout: \(error)")
     } catch let error as SettingsWriteError {
       Terminal.fail("push-fanout: \(error)")
+    } catch let error as SnapshotError {
+      Terminal.fail("push-fanout: \(error)")
+    } catch let problem as WhatIf.Problem {
+      Terminal.fail("push-fanout: \(problem)")
     } catch let failure as Failure {
       Terminal.fail("push-fanout: \(failure.text)")
     } catch let code as ExitCode {

@@ -74,7 +74,7 @@ struct StoreImportCommand: ParsableCommand {
       try reader.close()
     }
     let reading = ProgressBar("reading")
-    let (settings, saysApp, records) = try SettingsLoader.load(world.paths, addedTo: app) {
+    let (settings, content, saysApp, records) = try SettingsLoader.load(world.paths, addedTo: app) {
       reading.update($0)
     }
     reading.finish()
@@ -85,7 +85,8 @@ struct StoreImportCommand: ParsableCommand {
     let writing = ProgressBar("importing")
     defer { writing.finish() }
     try storeImport.run(
-      settings, at: Clock.now, replacingApp: saysApp || isNew, progress: { writing.update($0) })
+      settings, content: content, at: Clock.now, replacingApp: saysApp || isNew,
+      progress: { writing.update($0) })
     Interruption.setTemporaryNames([])
     writing.finish()
     let elapsed = (ContinuousClock.now - start) / .seconds(1)
@@ -154,7 +155,7 @@ struct StoreExport: ParsableCommand {
     let output = file ?? OutputFile()
     defer { output.abandon() }
     Interruption.setTemporaryNames([output.temporaryName].compactMap { $0 })
-    var writer = SettingsWriter(output)
+    var writer = SettingsWriter(output, content: try reader.contentDirectory())
     try reader.forEachRecord { record in
       switch record {
       case .app(let app): try writer.write(app)

@@ -6,7 +6,8 @@ import Testing
 @Suite struct UsageTests {
   @Test(
     arguments: [
-      "evaluate", "explain", "next-change", "check", "settings", "store", "store import",
+      "evaluate", "replay", "compare", "report", "generate", "explain", "next-change", "check",
+      "settings", "store", "store import",
       "store export", "store check", "store backup", "store stats",
     ])
   func everyCommandHasHelpWithExamples(command: String) throws {
@@ -28,7 +29,10 @@ import Testing
       let help = try place.run("--help")
       #expect(help.status == 0)
       #expect(
-        ["evaluate", "explain", "next-change", "check", "settings", "store"].filter {
+        [
+          "evaluate", "replay", "compare", "report", "generate", "explain", "next-change", "check",
+          "settings", "store",
+        ].filter {
           !help.output.contains("\n  \($0) ")
         } == [])
       #expect(try place.run([]).output == help.output)

@@ -14,16 +14,25 @@ import Testing
     "PushFanout": [
       "PushRules", "QuietTime", "CPushKernels", "Dispatch", "Synchronization", "Glibc",
     ],
+    "PushContent": ["PushRules", "Dispatch", "Synchronization"],
     "PushFiles": [
-      "PushRules", "QuietTime", "PushFanout", "CPushFiles", "Dispatch", "Synchronization", "Glibc",
+      "PushRules", "QuietTime", "PushFanout", "PushContent", "CPushFiles", "Dispatch",
+      "Synchronization", "Glibc",
     ],
     "PushStore": [
-      "PushRules", "QuietTime", "PushFanout", "GRDB", "Foundation", "Dispatch", "Glibc",
-      "Synchronization",
+      "PushRules", "QuietTime", "PushFanout", "PushContent", "GRDB", "Foundation", "Dispatch",
+      "Glibc", "Synchronization",
     ],
+    "PushReplay": [
+      "PushRules", "QuietTime", "PushFanout", "PushFiles", "Dispatch", "Synchronization",
+    ],
+    "PushReport": ["PushRules", "PushReplay", "Glibc"],
+    "PushWorkload": ["PushRules", "Dispatch", "Synchronization"],
     "push-fanout": [
-      "PushRules", "QuietTime", "PushReference", "PushFanout", "PushFiles", "PushStore",
-      "ArgumentParser", "Foundation", "Glibc", "Dispatch", "Synchronization",
+      "PushRules", "QuietTime", "PushReference", "PushFanout", "PushContent", "PushFiles",
+      "PushStore", "PushReplay", "PushReport", "PushWorkload", "ArgumentParser", "Foundation",
+      "Glibc",
+      "Dispatch", "Synchronization",
     ],
   ]
 
@@ -94,7 +103,9 @@ import Testing
   static func functions(in lines: [Substring]) -> [(String, Int)] {
     lines.indices.compactMap { start in
       let line = lines[start]
-      guard line.contains("func ") || line.contains(" init("), !line.contains("//") else {
+      guard line.contains("func ") || line.contains(" init("), !line.contains("//"),
+        !line.hasSuffix("{}")
+      else {
         return nil
       }
       let indentation = line.prefix { $0 == " " }

@@ -295,7 +295,9 @@ def check_settings(o, rules):
         r['rules'] = own
         return r
     if kind == 'user':
-        spec = {'kind': string, 'id': ident, 'timeZone': tz, 'devices': devices}
+        # What a push says is not decided by, and not looked at.
+        spec = {'kind': string, 'id': ident, 'timeZone': tz, 'devices': devices, 'display': anything,
+                'remarks': anything}
         if E:
             spec.update(level=level_e, quietHours=quiet_e, mutedUntil=instant)
         else:
@@ -304,7 +306,7 @@ def check_settings(o, rules):
         return fields(o, with_foreign(spec, ('level', 'mutedUntil', 'levels', 'pushWhenDesktopOnline',
                                              'localNotification')), ('id',))
     if kind == 'conversation':
-        spec = {'kind': string, 'id': ident, 'type': enum(*(E_TYPES if E else R_TYPES))}
+        spec = {'kind': string, 'id': ident, 'type': enum(*(E_TYPES if E else R_TYPES)), 'name': anything}
         if E:
             spec.update(parent=ident)
         else:
@@ -320,7 +322,7 @@ def check_settings(o, rules):
             need('level' not in r, 'level: only an ultra group has one')
             need('channels' not in r, 'channels: only an ultra group has them')
         return r
-    spec = {'kind': string, 'conversation': ident, 'user': ident, 'since': instant}
+    spec = {'kind': string, 'conversation': ident, 'user': ident, 'since': instant, 'nickname': anything}
     if E:
         spec.update(level=level_e, mutedUntil=instant)
     else:
@@ -340,13 +342,15 @@ def check_message(o, rules):
     need(isinstance(o, dict), 'not a JSON object')
     spec = {'id': ident, 'conversation': ident, 'sender': ident, 'at': instant, 'mentions': idlist,
             'mentionsAll': boolean, 'silent': boolean, 'body': enum('text', 'command', 'status', 'custom'),
-            'sentAt': instant, 'reply': anything, 'replyTo': anything}
+            'sentAt': instant, 'reply': anything, 'replyTo': anything, 'text': anything}
     if rules == 'easemob':
-        spec.update(force=boolean, onlineOnly=boolean, filter=filt, ext=obj)
+        spec.update(force=boolean, onlineOnly=boolean, filter=filt, ext=obj, translations=anything)
     else:
-        spec.update(channel=string, isMentioned=boolean, pushContent=string, persisted=boolean, backlog=boolean)
+        spec.update(channel=string, isMentioned=boolean, pushContent=string, persisted=boolean, backlog=boolean,
+                    mentionedContent=anything, pushTitle=anything, objectName=anything, pushData=anything)
     return fields(o, with_foreign(spec, ('force', 'onlineOnly', 'filter', 'ext', 'channel', 'isMentioned', 'pushContent',
-                                         'persisted', 'backlog')), ('id', 'conversation', 'at'))
+                                         'persisted', 'backlog', 'translations', 'mentionedContent',
+                                         'pushTitle', 'objectName', 'pushData')), ('id', 'conversation', 'at'))
 
 
 # ------------------------------------------------------------------ reading

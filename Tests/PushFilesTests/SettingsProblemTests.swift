@@ -112,7 +112,7 @@ import Testing
       ([#"{"kind":"user","id":"u1","color":"red"}"#], #"1: unknown field "color""#),
       ([#"{"kind":"app","rules":"easemob","color":1}"#], #"1: unknown field "color""#),
       ([#"{"kind":"app","options":{"color":1}}"#], #"1: unknown field "options.color""#),
-      ([#"{"kind":"conversation","id":"g1","name":"x"}"#], #"1: unknown field "name""#),
+      ([#"{"kind":"conversation","id":"g1","label":"x"}"#], #"1: unknown field "label""#),
       ([#"{"kind":"member","conversation":"g1","user":"u1","x":1}"#], #"1: unknown field "x""#),
       (
         [#"{"kind":"user","id":"u1","devices":[{"id":"p1","os":"x"}]}"#],

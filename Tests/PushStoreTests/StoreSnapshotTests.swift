@@ -55,7 +55,8 @@ import Testing
         try write.setMember("late-a", of: "new", MemberSettings(level: .blocked))
         try write.removeMember("late-b", of: "new")
         try write.removeMember("late-a", of: "new")
-        try write.setMember("late-c", of: "g1", MemberSettings(mutedUntil: Instant(milliseconds: 5)))
+        try write.setMember(
+          "late-c", of: "g1", MemberSettings(mutedUntil: Instant(milliseconds: 5)))
         try write.setConversation("t2", ConversationSettings(kind: .thread, parent: "g-unheard"))
         var app = try write.app()
         app.timeZone = "Asia/Kathmandu"

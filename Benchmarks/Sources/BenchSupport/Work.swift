@@ -34,7 +34,7 @@ public struct Work: Sendable {
 
   /// All that is measured.
   public static let all: [Work] =
-    bitmaps + resolve + decide + pushList + updates + turns + parse + write
+    bitmaps + resolve + decide + pushList + updates + turns + parse + write + content
 
   /// The group sizes that are measured.
   static let sizes = [5, 50, 500, 5_000, 100_000, 1_000_000]

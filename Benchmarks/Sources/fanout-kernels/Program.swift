@@ -53,15 +53,16 @@ struct Time: ParsableCommand {
   @Option(help: ArgumentHelp("How often each kernel has its turn.", valueName: "count"))
   var rounds = 7
 
-  @Option(parsing: .upToNextOption, help: "Only these kernels.")
+  @Option(parsing: .upToNextOption, help: "Only these, of all that is measured.")
   var only: [String] = []
 
   func run() throws {
-    for name in only where !Work.kernels.contains(where: { $0.name == name }) {
-      throw ValidationError("there is no kernel \(name)")
+    for name in only where !Work.all.contains(where: { $0.name == name }) {
+      throw ValidationError("nothing is called \(name)")
     }
     let stages = Stages(.pair)
-    for kernel in Work.kernels where only.isEmpty || only.contains(kernel.name) {
+    let chosen = only.isEmpty ? Work.kernels : Work.all.filter { only.contains($0.name) }
+    for kernel in chosen {
       let prepared = kernel.prepare(stages)
       var samples = Samples()
       for round in 0...rounds {

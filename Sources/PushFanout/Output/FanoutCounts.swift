@@ -45,6 +45,29 @@ public struct FanoutCounts: Sendable {
   }
 }
 
+extension FanoutCounts {
+  /// Appends the codes that occur and how often each does.
+  ///
+  /// - Returns: how many recipients there are, and how many get a push.
+  @discardableResult package func append(
+    to codes: inout [UInt8], _ values: inout [UInt32]
+  ) -> (recipients: Int, pushes: Int) {
+    var recipients = 0
+    var pushes = 0
+    // Each look into an inline array may copy it; one into its span does not.
+    let span = counts.span
+    for code in 1..<128 {
+      let value = span[code]
+      if value == 0 { continue }
+      codes.append(UInt8(code))
+      values.append(value)
+      recipients &+= Int(value)
+      pushes &+= Int(value) &* (code & 1)
+    }
+    return (recipients, pushes)
+  }
+}
+
 extension FanoutCounts: Equatable {
   public static func == (left: FanoutCounts, right: FanoutCounts) -> Bool {
     left.counts.indices.allSatisfy { left.counts[$0] == right.counts[$0] }

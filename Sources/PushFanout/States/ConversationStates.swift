@@ -133,7 +133,7 @@ struct ConversationStates {
 
   /// Which bits of a member's byte count: not the level of a group in its thread, if that is not to
   /// count, nor that of an ultra group in its channels (E-63, R-13).
-  private func levelMask(_ target: Target) -> UInt8 {
+  func levelMask(_ target: Target) -> UInt8 {
     switch target.kind {
     case .thread:
       world.tables.app.rules == .easemob && world.tables.app.easemob.threadScope != .ownOnly

@@ -23,7 +23,8 @@ struct SettingsCommand: ParsableCommand {
       """,
     subcommands: [
       SettingsGet.self, SettingsSet.self, SettingsClear.self, SettingsList.self,
-      SettingsBlocked.self, SettingsEvents.self, SettingsDevice.self, SettingsDefaults.self,
+      SettingsBlocked.self, SettingsEvents.self, SettingsDevice.self, SettingsDisplay.self,
+      SettingsDefaults.self,
     ])
 }
 

@@ -81,7 +81,7 @@ private struct LegacyResult: SettingResult {
 extension SettingsStore {
   /// What a user has set in one scope, under the store's rules.
   func setting(of user: Identifier, _ scope: SettingScope) throws -> OwnSetting {
-    switch (fanout.app.rules, scope) {
+    switch (try reader.app().rules, scope) {
     case (.easemob, .user): OwnSetting(user, try silentMode(of: user), try timeZone(of: user))
     case (.easemob, .conversation(let id)): OwnSetting(user, try silentMode(of: user, in: id))
     case (.rongcloud, .user):
@@ -99,7 +99,9 @@ extension SettingsStore {
     }
   }
 
-  private func timeZone(of user: Identifier) throws -> String? { fanout.user(user)?.timeZone }
+  private func timeZone(of user: Identifier) throws -> String? {
+    try reader.user(user)?.timeZone
+  }
 
   private func ownKindLevels(
     of user: Identifier

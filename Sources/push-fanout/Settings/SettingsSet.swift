@@ -92,7 +92,7 @@ struct SettingsSet: ParsableCommand {
   func run() throws {
     let user = Identifier(place.user)
     try options.writing { store in
-      let rules = store.fanout.app.rules
+      let rules = try store.reader.app().rules
       var ignored = false
       if let text = legacy, let legacy = LegacyText(text) {
         try write(legacy, store, user)
@@ -267,7 +267,7 @@ struct SettingsClear: ParsableCommand {
   func run() throws {
     let (user, scope, clearsQuiet) = (Identifier(place.user), place.scope, quiet)
     try options.writing { store in
-      let rules = store.fanout.app.rules
+      let rules = try store.reader.app().rules
       try store.write(at: writing.now, from: writing.device) { write in
         switch (rules, scope) {
         case (.easemob, .conversation(let id)): try write.clearLevel(of: user, in: id)

@@ -1,0 +1,207 @@
+internal import PushRules
+
+/// What Apple's push service takes.
+///
+/// - Source: Apple, "Generating a remote notification"; docs/content.md, "The payload".
+public enum APNsPayload {
+  /// The most bytes of a payload.
+  public static let byteLimit = 4_096
+}
+
+/// What a message's payload is beside its words, the same for every recipient.
+struct PayloadLayout: Sendable {
+  enum Kind: Sendable {
+    case easemob
+    case rongcloud
+    /// A notification that RongCloud's SDK shows itself, of which there is no largest.
+    case local
+  }
+
+  let kind: Kind
+  private let message: Message
+  private let content: MessageContent
+  private let conversation: ConversationKind
+
+  init(
+    _ kind: Kind, _ message: Message, _ content: MessageContent, in conversation: ConversationKind
+  ) {
+    self.kind = kind
+    self.message = message
+    self.content = content
+    self.conversation = conversation
+  }
+
+  /// The most bytes of a payload.
+  var limit: Int { kind == .local ? .max : APNsPayload.byteLimit }
+
+  /// The payload of some words.
+  func template(_ words: RenderedContent) -> PayloadTemplate {
+    var draft = PayloadDraft()
+    switch kind {
+    case .easemob:
+      putAPS(words, content.apns, &draft)
+      putEasemobIDs(&draft)
+      if let extra = content.apns.extra ?? content.push.custom {
+        draft.raw(",\"e\":")
+        draft.raw(extra)
+      }
+    case .rongcloud:
+      putAPS(words, MessageContent.APNsExtension(), &draft)
+      draft.raw(",")
+      putRC(&draft)
+      if let data = content.pushData.saying {
+        draft.raw(",\"appData\":")
+        draft.string(data)
+      }
+    case .local:
+      draft.raw("{\"alertBody\":\"")
+      draft.bodyHere()
+      draft.raw("\",\"userInfo\":{")
+      putRC(&draft)
+      draft.raw("}")
+    }
+    draft.raw("}")
+    return PayloadTemplate(draft, body: words.body)
+  }
+
+  /// The payload with the vendor's plainest words and the ids, for when the right one is too large.
+  var plain: (words: RenderedContent, template: PayloadTemplate) {
+    let words = Self.plainWords(kind)
+    var draft = PayloadDraft()
+    putAPS(words, MessageContent.APNsExtension(), &draft)
+    if kind == .easemob {
+      putEasemobIDs(&draft)
+    } else {
+      draft.raw(",")
+      putRC(&draft)
+    }
+    draft.raw("}")
+    return (words, PayloadTemplate(draft, body: words.body))
+  }
+
+  /// The payload without ids, which always has room.
+  var bare: (words: RenderedContent, template: PayloadTemplate) {
+    let words = Self.plainWords(kind)
+    var draft = PayloadDraft()
+    putAPS(words, MessageContent.APNsExtension(), &draft)
+    draft.raw("}")
+    return (words, PayloadTemplate(draft, body: words.body))
+  }
+
+  private static func plainWords(_ kind: Kind) -> RenderedContent {
+    var words = RenderedContent()
+    words.title = kind == .easemob ? VendorText.bannerTitle : ""
+    words.body = kind == .easemob ? VendorText.bannerBody : VendorText.hidden
+    return words
+  }
+
+  private func putAPS(
+    _ words: RenderedContent, _ apns: MessageContent.APNsExtension, _ draft: inout PayloadDraft
+  ) {
+    draft.raw("{\"aps\":{\"alert\":{")
+    if !words.title.isEmpty {
+      draft.raw("\"title\":")
+      draft.string(words.title)
+      draft.raw(",")
+    }
+    if !words.subtitle.isEmpty {
+      draft.raw("\"subtitle\":")
+      draft.string(words.subtitle)
+      draft.raw(",")
+    }
+    draft.raw("\"body\":\"")
+    draft.bodyHere()
+    draft.raw("\"},\"badge\":")
+    if let badge = apns.badge { draft.number(badge) } else { draft.badgeHere() }
+    draft.raw(",\"sound\":")
+    draft.string(apns.sound ?? "default")
+    if apns.isMutable { draft.raw(",\"mutable-content\":1") }
+    if apns.isContentAvailable { draft.raw(",\"content-available\":1") }
+    if let category = apns.category.saying {
+      draft.raw(",\"category\":")
+      draft.string(category)
+    }
+    if let thread = apns.threadID.saying {
+      draft.raw(",\"thread-id\":")
+      draft.string(thread)
+    }
+    draft.raw("}")
+  }
+
+  /// `f`, `t`, `g` and `m`.
+  private func putEasemobIDs(_ draft: inout PayloadDraft) {
+    if let sender = message.sender {
+      draft.raw(",\"f\":")
+      draft.string(sender.text)
+    }
+    draft.raw(",\"t\":\"")
+    draft.recipientHere()
+    draft.raw("\"")
+    if conversation == .group || conversation == .thread {
+      draft.raw(",\"g\":")
+      draft.string(message.conversation.text)
+    }
+    draft.raw(",\"m\":")
+    draft.string(message.id.text)
+  }
+
+  /// `rc` (R-57).
+  private func putRC(_ draft: inout PayloadDraft) {
+    draft.raw("\"rc\":{")
+    if let code = conversation.rongCloudCode {
+      draft.raw("\"cType\":")
+      draft.string(code)
+      draft.raw(",")
+    }
+    if let sender = message.sender {
+      draft.raw("\"fId\":")
+      draft.string(sender.text)
+      draft.raw(",")
+    }
+    if let name = content.objectName.saying ?? message.body.rongCloudName {
+      draft.raw("\"oName\":")
+      draft.string(name)
+      draft.raw(",")
+    }
+    draft.raw("\"tId\":")
+    if conversation.isDirect, kind == .rongcloud {
+      draft.raw("\"")
+      draft.recipientHere()
+      draft.raw("\"")
+    } else {
+      // On the recipient's own device the target of a direct chat is the other one.
+      let target = conversation.isDirect ? message.sender : nil
+      draft.string((target ?? message.conversation).text)
+    }
+    draft.raw(",\"mId\":")
+    draft.string(message.id.text)
+    draft.raw(",\"id\":")
+    draft.string(message.id.text)
+    draft.raw("}")
+  }
+}
+
+extension ConversationKind {
+  /// `cType` (R-57); nil where the vendor names no code.
+  var rongCloudCode: String? {
+    switch self {
+    case .private: "PR"
+    case .discussion: "DS"
+    case .group: "GRP"
+    case .customerService: "CS"
+    case .system: "SYS"
+    case .thread, .ultraGroup, .room: nil
+    }
+  }
+}
+
+extension MessageBody {
+  /// `oName` of a message that does not say its type; nil where there is no usual one.
+  var rongCloudName: String? {
+    switch self {
+    case .text: "RC:TxtMsg"
+    case .command: "RC:CmdMsg"
+    case .status, .custom: nil
+    }
+  }
+}

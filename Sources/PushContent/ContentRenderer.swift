@@ -1,0 +1,165 @@
+internal import Dispatch
+public import PushRules
+internal import Synchronization
+
+/// What is rendered for a recipient.
+public enum PayloadForm: Sendable {
+  /// The payload of a remote push, for Apple's push service.
+  case push
+  /// The notification that RongCloud's SDK shows itself.
+  case local
+}
+
+/// Renders what pushes say: from a message and those who get a push for it to the bytes that a
+/// dispatch service hands on.
+///
+/// It decides nothing: whoever is named as a recipient gets a payload, always, and in their order.
+///
+///     let result = fanout.decide(message)
+///     let pushes = renderer.render(message, content, for: Array(result.pushes.ids))
+///     for push in pushes { send(push.payload, to: push.recipient) }
+///
+/// - Source: docs/content.md.
+public struct ContentRenderer: Sendable {
+  public let rules: RuleSet
+  let templates: TemplateCatalog
+  let directory: ContentDirectory
+
+  /// - Parameters:
+  ///   - templates: those of the app; RongCloud has none.
+  ///   - directory: what people have set for what they see, and what conversations are.
+  public init(
+    rules: RuleSet, templates: TemplateCatalog = TemplateCatalog(),
+    directory: ContentDirectory = ContentDirectory()
+  ) {
+    self.rules = rules
+    self.templates = templates
+    self.directory = directory
+  }
+
+  /// A renderer of one message, one recipient at a time. Threads that share the work have one each.
+  ///
+  /// - Precondition: ``PayloadForm/local`` is RongCloud's.
+  public func renderer(
+    of message: Message, _ content: MessageContent, as form: PayloadForm = .push
+  ) -> MessageRenderer {
+    MessageRenderer(MessagePlan(self, message, content, form))
+  }
+
+  /// How many recipients are one piece of work.
+  static let pieceSize = 4_096
+
+  /// Renders a message for many recipients.
+  ///
+  /// - Parameters:
+  ///   - recipients: who gets it; whom the engine has decided to push to.
+  ///   - form: what is rendered.
+  ///   - threads: how many threads may work; nil for as many as the system gives.
+  /// - Returns: a payload for each recipient, in their order.
+  /// - Complexity: O(recipients + bytes); words are put together once for all who see the same.
+  public func render(
+    _ message: Message, _ content: MessageContent, for recipients: [Identifier],
+    as form: PayloadForm = .push, threads: Int? = nil
+  ) -> RenderedPushes {
+    let plan = MessagePlan(self, message, content, form)
+    let pieceCount = (recipients.count + Self.pieceSize - 1) / Self.pieceSize
+    let pieces = Mutex([RenderedPushes.Piece](repeating: .init(), count: pieceCount))
+    let workers = min(pieceCount, threads ?? pieceCount)
+    let work = { @Sendable (worker: Int) in
+      var renderer = MessageRenderer(plan)
+      for place in stride(from: worker, to: pieceCount, by: workers) {
+        let start = place * Self.pieceSize
+        let piece = renderer.piece(
+          recipients[start..<min(start + Self.pieceSize, recipients.count)])
+        pieces.withLock { $0[place] = piece }
+      }
+    }
+    if workers > 1 {
+      DispatchQueue.concurrentPerform(iterations: workers, execute: work)
+    } else if workers == 1 {
+      work(0)
+    }
+    return RenderedPushes(recipients, pieces.withLock { $0 })
+  }
+
+  /// Says which words a recipient sees of a message, and why.
+  public func explain(
+    _ message: Message, _ content: MessageContent, for recipient: Identifier,
+    as form: PayloadForm = .push
+  ) -> ContentExplanation {
+    let plan = MessagePlan(self, message, content, form)
+    let choice = plan.choose(for: plan.viewer(recipient), isTraced: true)
+    var renderer = MessageRenderer(plan)
+    return ContentExplanation(
+      steps: choice.steps ?? [], content: choice.content, push: renderer.render(recipient))
+  }
+}
+
+/// Which words a recipient sees, and why.
+public struct ContentExplanation: Sendable {
+  /// Every source, from the highest to the lowest.
+  public let steps: [ContentStep]
+  /// What the sources come to.
+  public let content: RenderedContent
+  /// What is sent, which may be a fallback.
+  public let push: RenderedPush
+}
+
+/// The payload of one recipient.
+public struct RenderedPush: Sendable {
+  public let recipient: Identifier
+  /// A JSON object in UTF-8.
+  public let payload: ArraySlice<UInt8>
+  /// The words, before the body was shortened.
+  public let content: RenderedContent
+  /// Whether only a part of the body had room.
+  public let isShortened: Bool
+  /// Why this is not the payload of the message's content, but the vendor's plainest words; nil
+  /// when it is.
+  public let problem: ContentProblem?
+}
+
+/// The payloads of one message, in the order of the recipients they were rendered for.
+///
+/// - Memory: the payloads' bytes, 32 bytes a recipient, and the words once for all who see the same.
+public struct RenderedPushes: Sendable, RandomAccessCollection {
+  struct Item {
+    /// Where its bytes end.
+    let end: Int
+    let words: UInt32
+    let state: MessageRenderer.State
+  }
+
+  struct Piece {
+    var bytes: [UInt8] = []
+    var items: [Item] = []
+    var words: [RenderedContent] = []
+  }
+
+  private let recipients: [Identifier]
+  private let pieces: [Piece]
+
+  init(_ recipients: [Identifier], _ pieces: [Piece]) {
+    self.recipients = recipients
+    self.pieces = pieces
+  }
+
+  public var startIndex: Int { 0 }
+  public var endIndex: Int { recipients.count }
+
+  public subscript(index: Int) -> RenderedPush {
+    let piece = pieces[index / ContentRenderer.pieceSize]
+    let place = index % ContentRenderer.pieceSize
+    let item = piece.items[place]
+    let start = place == 0 ? 0 : piece.items[place - 1].end
+    return RenderedPush(
+      recipient: recipients[index], payload: piece.bytes[start..<item.end],
+      content: piece.words[Int(item.words)], isShortened: item.state.isShortened,
+      problem: item.state.problem)
+  }
+
+  /// Those whose payload is not that of the message's content.
+  public var problems: [RenderedPush] {
+    indices.lazy.map { self[$0] }.filter { $0.problem != nil }
+  }
+}

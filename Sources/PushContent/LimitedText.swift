@@ -1,0 +1,72 @@
+/// A text that is put together from parts and ends at a limit, so that no template and no message
+/// can make it longer than anybody would read.
+struct LimitedText {
+  /// The most bytes that a title or a body has when it is rendered: sixteen times what fits into a
+  /// payload.
+  static let byteLimit = 65_536
+
+  private var bytes: [UInt8] = []
+  private var isCut = false
+  private let limit: Int
+
+  init(limit: Int = byteLimit) { self.limit = limit }
+
+  /// Whether nothing more has room.
+  var isFull: Bool { isCut }
+
+  mutating func append(_ text: String) {
+    if isCut { return }
+    let room = limit - bytes.count
+    if text.utf8.count <= room {
+      bytes.append(contentsOf: text.utf8)
+    } else {
+      bytes.append(contentsOf: text.utf8.prefix(room))
+      isCut = true
+    }
+  }
+
+  /// The text, and whether it was cut off: then it ends with "…" behind the last character that is
+  /// there as a whole.
+  var text: (text: String, isCut: Bool) {
+    guard isCut else { return (String(decoding: bytes, as: UTF8.self), false) }
+    var whole = bytes[...]
+    // What remains of a character in UTF-8 goes first, as it would be read as another one.
+    while let last = whole.last, last & 0xC0 == 0x80 { whole.removeLast() }
+    if let last = whole.last, last >= 0x80 { whole.removeLast() }
+    // The last character may go on in what was cut off.
+    return (String(String(decoding: whole, as: UTF8.self).dropLast()) + "…", true)
+  }
+}
+
+extension String {
+  /// As much of the text as has room in a JSON string of so many bytes, cut between characters as
+  /// people see them, with "…" behind it.
+  ///
+  /// - Returns: nil when not even "…" has room.
+  /// - Complexity: O(bytes that are kept).
+  func shortened(toJSONBytes limit: Int) -> String? {
+    let ellipsis = "…"
+    let room = limit - ellipsis.utf8.count
+    guard room >= 0 else { return nil }
+    var used = 0
+    var end = startIndex
+    while end < endIndex {
+      let next = index(after: end)
+      used += self[end..<next].utf8.reduce(0) { $0 + $1.jsonByteCount }
+      if used > room { break }
+      end = next
+    }
+    return String(self[..<end]) + ellipsis
+  }
+}
+
+extension UInt8 {
+  /// How many bytes a byte takes inside a JSON string.
+  fileprivate var jsonByteCount: Int {
+    switch self {
+    case 0x22, 0x5C, 0x08, 0x09, 0x0A, 0x0C, 0x0D: 2
+    case 0..<0x20: 6
+    default: 1
+    }
+  }
+}

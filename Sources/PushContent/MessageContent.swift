@@ -1,0 +1,89 @@
+public import PushRules
+
+/// What a message says of its own push, beside what decides whether there is one.
+///
+/// An empty text says nothing, but for a sound.
+///
+/// - Source: docs/content.md, "A message's content".
+public struct MessageContent: Hashable, Sendable {
+  /// The message's text; nil for a message without one, like a picture.
+  public var text: String?
+  /// The text in other languages (Easemob).
+  public var translations: [LanguageTag: String] = [:]
+
+  // Easemob's, all of them in `ext`
+  public var apns = APNsExtension()
+  public var push = PushExtension()
+  public var template = TemplateUse()
+
+  // RongCloud's, beside `Message.pushContent`
+  /// What those see whom the message mentions, instead of anything else.
+  public var mentionedContent: String?
+  public var pushTitle: String?
+  /// The type of the message, like `RC:TxtMsg`; nil for that of its body.
+  public var objectName: String?
+  /// `appData` in the payload.
+  public var pushData: String?
+
+  public init(text: String? = nil) { self.text = text }
+
+  /// `em_apns_ext`: what only Apple's devices are told.
+  public struct APNsExtension: Hashable, Sendable {
+    /// `em_push_title`
+    public var title: String?
+    /// `em_alert_subTitle`
+    public var subtitle: String?
+    /// `em_push_content`
+    public var content: String?
+    /// `em_push_badge`, instead of the number of offline messages.
+    public var badge: UInt32?
+    /// `em_push_sound`; empty for silence.
+    public var sound: String?
+    /// `em_push_mutable_content`
+    public var isMutable = false
+    /// `em_push_content_available`
+    public var isContentAvailable = false
+    /// `em_push_category`
+    public var category: String?
+    /// `thread_id`
+    public var threadID: String?
+    /// `extern`: `e` in the payload.
+    public var extra: RawJSON?
+
+    public init() {}
+  }
+
+  /// `em_push_ext`: what all devices are told. Where `em_apns_ext` says it too, that counts.
+  public struct PushExtension: Hashable, Sendable {
+    public var title: String?
+    public var content: String?
+    /// `custom`: `e` in the payload.
+    public var custom: RawJSON?
+    /// `group_user_nickname`: the sender's nickname in the group.
+    public var groupNickname: String?
+
+    public init() {}
+  }
+
+  /// `em_push_template`.
+  public struct TemplateUse: Hashable, Sendable {
+    /// The sender's choice; without one the arguments are for whatever template comes out.
+    public var name: String?
+    public var titleArguments: [String] = []
+    public var contentArguments: [String] = []
+    /// `directed_template`: another template for some of a group.
+    public var directed: Directed?
+
+    public init() {}
+
+    public struct Directed: Hashable, Sendable {
+      /// Who gets it, in lower case; an id with a capital letter is nobody's, as the vendor has it.
+      public var targets: [Identifier] = []
+      public var name: String
+      public var titleArguments: [String] = []
+      public var contentArguments: [String] = []
+
+      public init(name: String) { self.name = name }
+    }
+  }
+}

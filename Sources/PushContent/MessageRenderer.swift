@@ -1,0 +1,265 @@
+public import PushRules
+
+/// What rendering a message needs to know of it, the same for all threads.
+struct MessagePlan: Sendable {
+  private enum Words {
+    case easemob(EasemobWords)
+    case rongcloud(RongCloudWords)
+  }
+
+  let directory: ContentDirectory
+  let layout: PayloadLayout
+  private let words: Words
+  /// What people call the sender, by their places.
+  private let remarks: [UInt32: String]
+  /// Whom the sender has another template for, in lower case.
+  private let targets: Set<Identifier>
+  private let mentioned: Set<Identifier>
+  private let mentionsEveryone: Bool
+
+  init(
+    _ renderer: ContentRenderer, _ message: Message, _ content: MessageContent, _ form: PayloadForm
+  ) {
+    precondition(
+      form == .push || renderer.rules == .rongcloud, "local notifications are RongCloud's (R-53)")
+    directory = renderer.directory
+    let conversation = directory.conversation(message.conversation)
+    let senderName = message.sender.map { renderer.directory.pushName(of: $0) } ?? ""
+    remarks = message.sender.map { renderer.directory.remarks(of: $0) } ?? [:]
+    let isGroup = conversation.kind == .group || conversation.kind == .thread
+    switch renderer.rules {
+    case .easemob:
+      let nickname =
+        content.push.groupNickname.saying
+        ?? message.sender.flatMap {
+          renderer.directory.nickname(of: $0, in: message.conversation)
+        }
+      words = .easemob(
+        EasemobWords(
+          content, renderer.templates, senderName: senderName,
+          groupNickname: isGroup ? nickname : nil))
+      layout = PayloadLayout(.easemob, message, content, in: conversation.kind)
+      let directed = isGroup ? content.template.directed?.targets ?? [] : []
+      targets = Set(directed.filter { $0 == $0.lowercased() })
+      (mentioned, mentionsEveryone) = ([], false)
+    case .rongcloud:
+      words = .rongcloud(
+        RongCloudWords(
+          message, content, isDirect: conversation.kind.isDirect, senderName: senderName,
+          conversationName: conversation.name))
+      layout = PayloadLayout(
+        form == .local ? .local : .rongcloud, message, content, in: conversation.kind)
+      targets = []
+      (mentioned, mentionsEveryone) = Self.mentions(message, conversation.kind)
+    }
+  }
+
+  /// Whom a message of RongCloud's mentions.
+  private static func mentions(
+    _ message: Message, _ kind: ConversationKind
+  ) -> (ids: Set<Identifier>, everyone: Bool) {
+    let ids = message.mentions ?? []
+    let everyone = message.mentionsAll ?? false
+    guard kind == .group || kind == .ultraGroup,
+      message.isMentioned ?? (everyone || !ids.isEmpty)
+    else { return ([], false) }
+    return everyone ? ([], true) : (Set(ids), false)
+  }
+
+  /// What of a recipient changes the words.
+  func viewer(_ recipient: Identifier) -> Viewer {
+    let known = directory.person(recipient)
+    var viewer = own(recipient, known?.place)
+    viewer.look = directory.looks[Int(known?.person.look ?? 0)]
+    return viewer
+  }
+
+  /// What makes a recipient differ from others, but for the look.
+  func own(_ recipient: Identifier, _ place: UInt32?) -> Viewer {
+    var viewer = Viewer()
+    if let place { viewer.remark = remarks[place] }
+    viewer.isDirected = isDirected(recipient)
+    viewer.isMentioned = mentionsEveryone || mentioned.contains(recipient)
+    return viewer
+  }
+
+  /// Whether a recipient is like all others of the same look.
+  @inline(__always)
+  func isUsual(_ recipient: Identifier, _ place: UInt32?) -> Bool {
+    if !remarks.isEmpty, let place, remarks[place] != nil { return false }
+    if !targets.isEmpty, isDirected(recipient) { return false }
+    return mentioned.isEmpty || !mentioned.contains(recipient)
+  }
+
+  private func isDirected(_ recipient: Identifier) -> Bool {
+    !targets.isEmpty && targets.contains(recipient.lowercased())
+  }
+
+  func choose(for viewer: Viewer, isTraced: Bool = false) -> Choice {
+    var choice = Choice(isTraced: isTraced)
+    switch words {
+    case .easemob(let words): words.choose(for: viewer, &choice)
+    case .rongcloud(let words): words.choose(for: viewer, &choice)
+    }
+    return choice
+  }
+}
+
+/// Renders one message, one recipient at a time.
+///
+/// The words are put together once for all recipients who see the same; for each of them, what is
+/// their own is put between what all have.
+///
+/// - Complexity: O(bytes of the payload) a recipient, and without asking for memory, when others
+///   before saw the same words and it need not be shortened.
+public struct MessageRenderer {
+  /// Words that some recipients see.
+  private struct Variant {
+    let words: RenderedContent
+    let template: PayloadTemplate
+    /// The payload up to the badge with a shortened body, by the bytes of what is a recipient's own.
+    var shortened: [Int: [UInt8]] = [:]
+  }
+
+  /// How a recipient's payload came about.
+  struct State {
+    var isShortened = false
+    var problem: ContentProblem?
+  }
+
+  /// So many variants are kept from one piece of work to the next.
+  private static let keptVariants = 256
+  /// With more looks than this they are looked up, not listed.
+  private static let listedLooks = 4_096
+
+  private let plan: MessagePlan
+  private let limit: Int
+  private var variants: [Variant] = []
+  /// The variant of those who differ in nothing but their look, plus one, by the look's place.
+  private var byLook: [UInt32] = []
+  /// The variant of the others.
+  private var byViewer: [Viewer: Int] = [:]
+  /// The vendor's plainest words, and those without ids.
+  private var fallbacks: [Int] = []
+
+  init(_ plan: MessagePlan) {
+    self.plan = plan
+    limit = plan.layout.limit
+    forget()
+  }
+
+  private mutating func forget() {
+    variants = []
+    byViewer = [:]
+    fallbacks = []
+    let looks = plan.directory.looks.count
+    byLook = Array(repeating: 0, count: looks <= Self.listedLooks ? looks : 0)
+  }
+
+  /// Appends the payload of a recipient.
+  ///
+  /// - Returns: why it is not that of the message's content, but the vendor's plainest words; nil
+  ///   when it is.
+  @discardableResult
+  public mutating func append(
+    _ recipient: Identifier, to bytes: inout [UInt8]
+  ) -> ContentProblem? {
+    if variants.count > ContentRenderer.pieceSize { forget() }
+    return append(recipient, to: &bytes).state.problem
+  }
+
+  /// The payload of a recipient, and what it says.
+  public mutating func render(_ recipient: Identifier) -> RenderedPush {
+    if variants.count > ContentRenderer.pieceSize { forget() }
+    var bytes: [UInt8] = []
+    let (words, state) = append(recipient, to: &bytes)
+    return RenderedPush(
+      recipient: recipient, payload: bytes[...], content: variants[words].words,
+      isShortened: state.isShortened, problem: state.problem)
+  }
+
+  mutating func piece(_ recipients: ArraySlice<Identifier>) -> RenderedPushes.Piece {
+    var piece = RenderedPushes.Piece()
+    if variants.count > Self.keptVariants { forget() }
+    piece.items.reserveCapacity(recipients.count)
+    for recipient in recipients {
+      let (words, state) = append(recipient, to: &piece.bytes)
+      if piece.items.isEmpty {
+        // Most payloads of a message are about as long as the first.
+        piece.bytes.reserveCapacity(piece.bytes.count * recipients.count * 17 / 16)
+      }
+      piece.items.append(
+        RenderedPushes.Item(end: piece.bytes.count, words: UInt32(words), state: state))
+    }
+    piece.words = variants.map(\.words)
+    return piece
+  }
+
+  private mutating func append(
+    _ recipient: Identifier, to bytes: inout [UInt8]
+  ) -> (words: Int, state: State) {
+    let (variant, badge) = variant(of: recipient)
+    let start = bytes.count
+    variants[variant].template.append(recipient, badge: badge, to: &bytes)
+    if bytes.count - start <= limit { return (variant, State()) }
+    bytes.removeLast(bytes.count - start)
+    return appendShortened(variant, recipient, badge, to: &bytes)
+  }
+
+  @inline(__always)
+  private mutating func variant(of recipient: Identifier) -> (place: Int, badge: UInt32) {
+    let known = plan.directory.person(recipient)
+    let person = known?.person ?? ContentDirectory.Person()
+    let look = Int(person.look)
+    let isListed = look < byLook.count && plan.isUsual(recipient, known?.place)
+    if isListed, byLook[look] != 0 {
+      return (Int(byLook[look]) - 1, person.offlineMessages)
+    }
+    let place = variant(plan.own(recipient, known?.place), look)
+    if isListed { byLook[look] = UInt32(place) + 1 }
+    return (place, person.offlineMessages)
+  }
+
+  private mutating func variant(_ viewer: Viewer, _ look: Int) -> Int {
+    var viewer = viewer
+    viewer.look = plan.directory.looks[look]
+    if let place = byViewer[viewer] { return place }
+    let words = plan.choose(for: viewer).content
+    byViewer[viewer] = variants.count
+    return add(words, plan.layout.template(words))
+  }
+
+  private mutating func add(_ words: RenderedContent, _ template: PayloadTemplate) -> Int {
+    variants.append(Variant(words: words, template: template))
+    return variants.count - 1
+  }
+
+  private mutating func appendShortened(
+    _ variant: Int, _ recipient: Identifier, _ badge: UInt32, to bytes: inout [UInt8]
+  ) -> (words: Int, state: State) {
+    let template = variants[variant].template
+    do throws(ContentProblem) {
+      try template.appendShortened(
+        recipient, badge: badge, limit: limit, to: &bytes, &variants[variant].shortened)
+      return (variant, State(isShortened: true))
+    } catch {
+      return appendFallback(recipient, badge, State(problem: error), to: &bytes)
+    }
+  }
+
+  /// Appends the vendor's plainest words, without ids when even they leave no room.
+  private mutating func appendFallback(
+    _ recipient: Identifier, _ badge: UInt32, _ state: State, to bytes: inout [UInt8]
+  ) -> (words: Int, state: State) {
+    if fallbacks.isEmpty {
+      fallbacks = [plan.layout.plain, plan.layout.bare].map { add($0.words, $0.template) }
+    }
+    let start = bytes.count
+    for place in fallbacks {
+      variants[place].template.append(recipient, badge: badge, to: &bytes)
+      if bytes.count - start <= limit { return (place, state) }
+      bytes.removeLast(bytes.count - start)
+    }
+    preconditionFailure("fixed words have room")
+  }
+}

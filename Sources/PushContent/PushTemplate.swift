@@ -1,0 +1,98 @@
+/// A named title and content.
+public struct PushTemplate: Hashable, Sendable {
+  /// The most characters a name has.
+  public static let nameLimit = 64
+
+  public let name: String
+  /// May be empty: then the push has no title.
+  public let title: TemplateText
+  public let content: TemplateText
+
+  /// Takes a template apart.
+  ///
+  /// - Throws: what is wrong with it.
+  /// - Complexity: O(bytes).
+  public init(name: String, title: String, content: String) throws(TemplateProblem) {
+    guard Self.isName(name) else { throw .badName(name) }
+    if content.isEmpty { throw .emptyContent(name) }
+    self.name = name
+    self.title = try TemplateText(title)
+    self.content = try TemplateText(content)
+  }
+
+  /// Whether a template may be called so: 1 to 64 letters of ASCII, digits and underscores.
+  public static func isName(_ text: String) -> Bool {
+    (1...nameLimit).contains(text.utf8.count) && text.utf8.allSatisfy { $0.isNameCharacter }
+  }
+}
+
+/// What is wrong with a template.
+///
+/// Every case has a stable ``code``; the text may be reworded.
+public enum TemplateProblem: Error, Hashable, Sendable {
+  /// Not 1 to 64 of A-Z, a-z, 0-9 and the underscore.
+  case badName(String)
+  /// A content without a character.
+  case emptyContent(String)
+  /// `{$name}` of a name that stands for nothing.
+  case unknownArgument(String)
+  /// `{n}` of a number over ``TemplateText/maximumArgument``.
+  case argumentOutOfRange(String)
+  /// Two templates of one name.
+  case repeatedName(String)
+
+  public var code: String {
+    switch self {
+    case .badName: "template.name"
+    case .emptyContent: "template.empty-content"
+    case .unknownArgument: "template.unknown-argument"
+    case .argumentOutOfRange: "template.argument-range"
+    case .repeatedName: "template.repeated-name"
+    }
+  }
+}
+
+extension TemplateProblem: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .badName(let name):
+      "\"\(name)\" is no name of a template; it has 1 to 64 of the characters A-Z, a-z, 0-9 and _"
+    case .emptyContent(let name): "the template \"\(name)\" has no content"
+    case .unknownArgument(let name):
+      "{$\(name)} stands for nothing; the arguments are {$dynamicFrom}, {$fromNickname}, {$msg} "
+        + "and {0} to {\(TemplateText.maximumArgument)}"
+    case .argumentOutOfRange(let digits):
+      "{\(digits)} is not in {0} to {\(TemplateText.maximumArgument)}"
+    case .repeatedName(let name): "a second template \"\(name)\""
+    }
+  }
+}
+
+/// An app's templates by name.
+public struct TemplateCatalog: Hashable, Sendable {
+  /// What is shown when nothing else is asked for.
+  public static let defaultName = "default"
+  /// What is shown to those who want a summary of the message.
+  public static let detailName = "detail"
+
+  private var templates: [String: PushTemplate] = [:]
+
+  public init() {}
+
+  /// A catalog of templates.
+  ///
+  /// - Throws: ``TemplateProblem/repeatedName(_:)``.
+  public init(_ templates: some Sequence<PushTemplate>) throws(TemplateProblem) {
+    for template in templates { try add(template) }
+  }
+
+  public var count: Int { templates.count }
+
+  public subscript(name: String) -> PushTemplate? { templates[name] }
+
+  /// - Throws: ``TemplateProblem/repeatedName(_:)``; then nothing has changed.
+  public mutating func add(_ template: PushTemplate) throws(TemplateProblem) {
+    guard templates[template.name] == nil else { throw .repeatedName(template.name) }
+    templates[template.name] = template
+  }
+}

@@ -1,0 +1,51 @@
+internal import PushRules
+
+/// A JSON value as it is written: what a sender passes through to the recipient's app.
+public struct RawJSON: Hashable, Sendable {
+  /// The bytes of the value, UTF-8, without a blank between its parts.
+  public let bytes: [UInt8]
+
+  /// - Precondition: `bytes` are a JSON value.
+  package init(unchecked bytes: [UInt8]) { self.bytes = bytes }
+
+  public static let null = RawJSON(unchecked: Array("null".utf8))
+
+  public static func string(_ text: String) -> RawJSON {
+    var bytes: [UInt8] = []
+    bytes.appendJSON(text)
+    return RawJSON(unchecked: bytes)
+  }
+
+  public static func integer(_ number: Int64) -> RawJSON {
+    RawJSON(unchecked: Array("\(number)".utf8))
+  }
+
+  public static func bool(_ flag: Bool) -> RawJSON { RawJSON(unchecked: Array("\(flag)".utf8)) }
+
+  public static func array(_ items: [RawJSON]) -> RawJSON {
+    var bytes = [UInt8(ascii: "[")]
+    bytes.append(contentsOf: items.map(\.bytes).joined(separator: [UInt8(ascii: ",")]))
+    bytes.append(UInt8(ascii: "]"))
+    return RawJSON(unchecked: bytes)
+  }
+
+  /// An object of these members, in this order.
+  ///
+  /// - Precondition: no name occurs twice.
+  public static func object(_ members: KeyValuePairs<String, RawJSON>) -> RawJSON {
+    precondition(Set(members.map { Identifier($0.key) }).count == members.count, "a name twice")
+    var bytes = [UInt8(ascii: "{")]
+    for (name, value) in members {
+      if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
+      bytes.appendJSON(name)
+      bytes.append(UInt8(ascii: ":"))
+      bytes += value.bytes
+    }
+    bytes.append(UInt8(ascii: "}"))
+    return RawJSON(unchecked: bytes)
+  }
+}
+
+extension RawJSON: CustomStringConvertible {
+  public var description: String { String(decoding: bytes, as: UTF8.self) }
+}

@@ -1,0 +1,62 @@
+internal import PushRules
+
+/// The title and body of a message of RongCloud's, for any recipient.
+///
+/// - Source: docs/content.md, "RongCloud's words".
+struct RongCloudWords: Sendable {
+  private let pushContent: String
+  private let content: MessageContent
+  private let isDirect: Bool
+  private let senderName: String
+  private let conversationName: String?
+
+  init(
+    _ message: Message, _ content: MessageContent, isDirect: Bool, senderName: String,
+    conversationName: String?
+  ) {
+    pushContent = message.pushContent
+    self.content = content
+    self.isDirect = isDirect
+    self.senderName = senderName
+    self.conversationName = conversationName
+  }
+
+  func choose(for viewer: Viewer, _ choice: inout Choice) {
+    if viewer.look.style == .simpleBanner {
+      // The recipient wants nothing of a message shown, neither its words nor who wrote.
+      choice.offer(
+        .displayStyle, title: "", body: VendorText.hidden, DisplayStyle.simpleBanner.rawValue)
+      return
+    }
+    if viewer.isMentioned, let mentioned = content.mentionedContent.saying {
+      choice.offer(.mentionedContent, title: nil, body: mentioned, "mentionedContent")
+    } else {
+      choice.pass(.mentionedContent, viewer.isMentioned ? "not set" : "not mentioned")
+    }
+    if choice.isDone { return }
+    let title = content.pushTitle.saying
+    let body = pushContent.isEmpty ? nil : pushContent
+    if title == nil, body == nil {
+      choice.pass(.message)
+    } else {
+      let names = [title.map { _ in "pushTitle" }, body.map { _ in "pushContent" }]
+      choice.offer(
+        .message, title: title, body: body, names.compactMap(\.self).joined(separator: " and "))
+    }
+    if choice.isDone { return }
+    offerSummary(viewer, &choice)
+  }
+
+  private func offerSummary(_ viewer: Viewer, _ choice: inout Choice) {
+    let name = viewer.remark.saying ?? senderName
+    var body = VendorText.hidden
+    if let text = content.text.saying {
+      body = isDirect ? text : EasemobWords.summary(name, text)
+    } else if choice.needsBody {
+      choice.note(.noText)
+    }
+    choice.offer(
+      .displayStyle, title: isDirect ? name : conversationName ?? "", body: body,
+      DisplayStyle.messageSummary.rawValue)
+  }
+}

@@ -1,0 +1,184 @@
+/// A title or a content with placeholders, taken apart once and rendered for each recipient.
+///
+/// `{$dynamicFrom}`, `{$fromNickname}` and `{$msg}` stand for what a recipient sees of the sender and
+/// of the message, `{0}` to `{999}` for the message's own arguments. Everything else is text, also a
+/// brace that begins none of these. What is filled in is never looked through again, so a nickname
+/// that reads `{$msg}` is shown as it is.
+///
+/// - Complexity: taking apart is O(bytes), rendering is O(pieces + bytes rendered).
+/// - Source: docs/content.md, "Templates".
+public struct TemplateText: Hashable, Sendable {
+  /// What the vendor fills in by itself.
+  enum BuiltIn: String, CaseIterable, Sendable {
+    /// What the recipient calls the sender, else the sender's nickname in the group, else the
+    /// sender's push nickname.
+    case dynamicFrom
+    /// The sender's push nickname.
+    case fromNickname
+    /// The message's text, or its translation.
+    case msg
+  }
+
+  enum Piece: Hashable, Sendable {
+    case literal(String)
+    case argument(Int)
+    case builtIn(BuiltIn)
+  }
+
+  /// The largest index of a numbered argument.
+  public static let maximumArgument = 999
+
+  let pieces: [Piece]
+
+  /// The text of a template.
+  ///
+  /// - Throws: ``TemplateProblem/unknownArgument(_:)`` for `{$name}` of another name, and
+  ///   ``TemplateProblem/argumentOutOfRange(_:)`` for an index over ``maximumArgument``.
+  public init(_ text: String) throws(TemplateProblem) {
+    var scanner = TemplateScanner(text)
+    try self.init(&scanner)
+  }
+
+  init(_ scanner: inout TemplateScanner) throws(TemplateProblem) {
+    var pieces: [Piece] = []
+    while let piece = scanner.next() {
+      switch piece {
+      case .text(let text): pieces.append(.literal(text))
+      case .number(let digits):
+        guard digits.utf8.count <= 9, let index = Int(digits), index <= Self.maximumArgument else {
+          throw .argumentOutOfRange(digits)
+        }
+        pieces.append(.argument(index))
+      case .name(let name):
+        guard let builtIn = BuiltIn(rawValue: name) else { throw .unknownArgument(name) }
+        pieces.append(.builtIn(builtIn))
+      }
+    }
+    self.pieces = pieces
+  }
+
+  /// An argument that a message fills in: built-in arguments count in it, as the vendor's examples
+  /// pass `{$msg}` so, and everything else is text.
+  init(argument text: String) {
+    var scanner = TemplateScanner(text)
+    var pieces: [Piece] = []
+    while let piece = scanner.next() {
+      switch piece {
+      case .text(let text): pieces.append(.literal(text))
+      case .number(let digits): pieces.append(.literal("{\(digits)}"))
+      case .name(let name):
+        pieces.append(BuiltIn(rawValue: name).map { .builtIn($0) } ?? .literal("{$\(name)}"))
+      }
+    }
+    self.pieces = pieces
+  }
+
+  /// Renders the text.
+  ///
+  /// - Returns: the first argument that was asked for and is not there, which is rendered as
+  ///   nothing.
+  func append(to text: inout LimitedText, _ values: TemplateValues, _ arguments: [TemplateText])
+    -> Int?
+  {
+    var missing: Int?
+    for piece in pieces {
+      if text.isFull { break }
+      switch piece {
+      case .literal(let literal): text.append(literal)
+      case .builtIn(let builtIn): text.append(values[builtIn])
+      case .argument(let index):
+        if index < arguments.count {
+          _ = arguments[index].append(to: &text, values, [])
+        } else if missing == nil {
+          missing = index
+        }
+      }
+    }
+    return missing
+  }
+}
+
+/// What built-in arguments stand for, for one recipient.
+struct TemplateValues {
+  var dynamicFrom = ""
+  var fromNickname = ""
+  var msg = ""
+
+  subscript(builtIn: TemplateText.BuiltIn) -> String {
+    switch builtIn {
+    case .dynamicFrom: dynamicFrom
+    case .fromNickname: fromNickname
+    case .msg: msg
+    }
+  }
+}
+
+/// Takes a text apart at its placeholders.
+///
+/// A placeholder holds no brace, so that looking for the end of one never looks further than to the
+/// next brace: no byte is looked at more than twice, whatever the text.
+struct TemplateScanner {
+  enum Piece {
+    case text(String)
+    /// The digits in `{0}`.
+    case number(String)
+    /// The name in `{$name}`.
+    case name(String)
+  }
+
+  private let bytes: [UInt8]
+  private var place = 0
+  /// A placeholder that ends the text before it.
+  private var waiting: (piece: Piece, end: Int)?
+  /// How often a byte was looked at.
+  private(set) var stepCount = 0
+
+  init(_ text: String) { bytes = Array(text.utf8) }
+
+  var byteCount: Int { bytes.count }
+
+  /// The next piece; nil at the end.
+  mutating func next() -> Piece? {
+    if let (piece, end) = waiting {
+      waiting = nil
+      place = end
+      return piece
+    }
+    let start = place
+    while place < bytes.count {
+      stepCount += 1
+      if bytes[place] == UInt8(ascii: "{"), let found = placeholder(at: place) {
+        if place == start {
+          place = found.end
+          return found.piece
+        }
+        waiting = found
+        break
+      }
+      place += 1
+    }
+    return place == start ? nil : .text(String(decoding: bytes[start..<place], as: UTF8.self))
+  }
+
+  /// The placeholder whose opening brace is at `brace`; nil when none begins there.
+  private mutating func placeholder(at brace: Int) -> (piece: Piece, end: Int)? {
+    let isNamed = brace + 1 < bytes.count && bytes[brace + 1] == UInt8(ascii: "$")
+    let start = isNamed ? brace + 2 : brace + 1
+    var end = start
+    while end < bytes.count, isNamed ? bytes[end].isNameCharacter : bytes[end].isDigit {
+      stepCount += 1
+      end += 1
+    }
+    guard end > start, end < bytes.count, bytes[end] == UInt8(ascii: "}") else { return nil }
+    let text = String(decoding: bytes[start..<end], as: UTF8.self)
+    return (isNamed ? .name(text) : .number(text), end + 1)
+  }
+}
+
+extension UInt8 {
+  var isDigit: Bool { (0x30...0x39).contains(self) }
+  /// Letters of ASCII, digits and the underscore.
+  var isNameCharacter: Bool {
+    isDigit || (0x41...0x5A).contains(self) || (0x61...0x7A).contains(self) || self == 0x5F
+  }
+}

@@ -1,0 +1,115 @@
+internal import PushRules
+
+/// What of a recipient changes the words of a message.
+struct Viewer: Hashable {
+  var look = ContentDirectory.Look()
+  /// What the recipient calls the sender.
+  var remark: String?
+  /// Whether the sender has another template for this recipient.
+  var isDirected = false
+  var isMentioned = false
+}
+
+/// One source of words that was looked at for a recipient.
+public struct ContentStep: Hashable, Sendable {
+  public let source: ContentSource
+  /// What was found there.
+  public let found: String
+  /// What of it is shown; nothing when a higher source counts or there is nothing.
+  public let gives: [ContentField]
+}
+
+/// The vendors' own words.
+enum VendorText {
+  static let bannerTitle = "您有一条新消息"
+  static let bannerBody = "请点击查看"
+  /// RongCloud's, for those who want nothing of a message shown.
+  static let hidden = "您收到了一条通知"
+}
+
+/// Takes the title and the body from sources, asked from the highest to the lowest.
+struct Choice {
+  private(set) var content = RenderedContent()
+  private(set) var steps: [ContentStep]?
+  private var hasTitle = false
+  private var hasBody = false
+
+  /// - Parameter isTraced: whether every source is asked for, so that it can be explained.
+  init(isTraced: Bool) { steps = isTraced ? [] : nil }
+
+  /// Whether there is nothing left to be asked for.
+  var isDone: Bool { hasTitle && hasBody && steps == nil }
+
+  /// Whether no source so far had a body.
+  var needsBody: Bool { !hasBody }
+
+  mutating func note(_ note: ContentNote) { content.notes.append(note) }
+
+  mutating func setSubtitle(_ text: String?) { content.subtitle = text ?? "" }
+
+  /// A source that is not there.
+  mutating func pass(_ source: ContentSource, _ found: @autoclosure () -> String = "not set") {
+    steps?.append(ContentStep(source: source, found: found(), gives: []))
+  }
+
+  /// Offers texts, nil for one that the source does not have.
+  mutating func offer(
+    _ source: ContentSource, title: String?, body: String?, _ found: @autoclosure () -> String
+  ) {
+    var gives: [ContentField] = []
+    if let title, !hasTitle {
+      hasTitle = true
+      content.title = limited(title, .title)
+      content.titleSource = source
+      gives.append(.title)
+    }
+    if let body, !hasBody {
+      hasBody = true
+      content.body = limited(body, .body)
+      content.bodySource = source
+      gives.append(.body)
+    }
+    steps?.append(ContentStep(source: source, found: found(), gives: gives))
+  }
+
+  /// Offers a template by its name; one that is not there, or has nothing to say, leaves a note.
+  mutating func offer(
+    _ source: ContentSource, template name: String, in catalog: TemplateCatalog,
+    _ values: TemplateValues, _ arguments: (title: [TemplateText], content: [TemplateText])
+  ) {
+    guard let template = catalog[name] else {
+      if !(hasTitle && hasBody) { note(.templateMissing(source, name: name)) }
+      return pass(source, "\"\(name)\", which does not exist")
+    }
+    if hasTitle && hasBody { return pass(source, "\"\(name)\"") }
+    var (title, body) = (LimitedText(), LimitedText())
+    let missing = (
+      title: template.title.append(to: &title, values, arguments.title),
+      body: template.content.append(to: &body, values, arguments.content)
+    )
+    let texts = (title: title.text, body: body.text)
+    if texts.body.text.isEmpty {
+      note(.bodyEmpty(source, name: name))
+      return pass(source, "\"\(name)\", which comes out empty")
+    }
+    if !hasTitle, let index = missing.title { note(.argumentMissing(source, .title, index: index)) }
+    if !hasBody, let index = missing.body { note(.argumentMissing(source, .body, index: index)) }
+    if !hasTitle, texts.title.isCut { note(.cutOff(.title)) }
+    if !hasBody, texts.body.isCut { note(.cutOff(.body)) }
+    offer(source, title: texts.title.text, body: texts.body.text, "\"\(name)\"")
+  }
+
+  private mutating func limited(_ text: String, _ field: ContentField) -> String {
+    // A template's text has been limited, and "…" has made it longer by no more than this.
+    guard text.utf8.count > LimitedText.byteLimit + 3 else { return text }
+    var limited = LimitedText()
+    limited.append(text)
+    note(.cutOff(field))
+    return limited.text.text
+  }
+}
+
+extension String? {
+  /// nil for a text without a character, which says nothing.
+  var saying: String? { self?.isEmpty == true ? nil : self }
+}

@@ -1,0 +1,154 @@
+internal import PushRules
+
+/// Decides messages along time, for one thread: for replays of long stretches.
+///
+/// ``Fanout`` is made for a present in which most conversations are asked about now and then: it
+/// works out all users when a window turns, and a conversation when it is asked for. A timeline goes
+/// through years, and works out only what changes: the members whose window turns, whose mute ends,
+/// who join, or whose settings were changed between two versions. The answers are the same.
+///
+/// Messages may be of any instants; in the order of time they are fastest, and going back costs what
+/// beginning does.
+///
+/// - Memory: 12 bytes a member of the conversations that messages went to, of the last ones where
+///   that is much; 50 bytes a distinct schedule.
+@safe public final class FanoutTimeline {
+  var world: World
+  var clock = QuietClock()
+  /// Who may be in another state: a user above, a conversation or `Moment.everywhere` below.
+  var users = ChangeLog<UInt64>()
+  private var agenda = Agenda()
+  /// Milliseconds; -1 before the first message.
+  private(set) var now: Int64 = -1
+  /// How much of the version's log is in.
+  private var followed: (epoch: UInt64, count: Int)
+  private var cache = TimelineCache()
+
+  /// - Complexity: O(users).
+  public init(_ version: FanoutVersion) {
+    world = version.world
+    followed = (world.moment.epoch, world.moment.log.count)
+    clock.extend(world.tables)
+    planAgenda()
+  }
+
+  /// Goes on with another version of the same engine's settings.
+  ///
+  /// - Complexity: O(changes) for a later one, O(users) now and then, or when the app's settings were
+  ///   changed.
+  public func follow(_ version: FanoutVersion) {
+    let before = world
+    if version.world === before { return }
+    world = version.world
+    let moment = world.moment
+    let isOther =
+      world.tables.appRevision != before.tables.appRevision || world.version < before.version
+    if isOther { clock = QuietClock() }
+    clock.extend(world.tables)
+    if isOther, now >= 0 { clock.advance(to: now / 1000, world.tables) }
+    guard !isOther, moment.epoch == followed.epoch, followed.count <= moment.log.count else {
+      followed = (moment.epoch, moment.log.count)
+      cache.removeAll()
+      return planAgenda()
+    }
+    for place in followed.count..<moment.log.count {
+      let entry = moment.log[place]
+      users.append(entry)
+      guard UInt32(truncatingIfNeeded: entry) == Moment.everywhere else { continue }
+      plan(UInt32(truncatingIfNeeded: entry >> 32))
+    }
+    followed.count = moment.log.count
+  }
+
+  /// How many bytes the states of conversations take.
+  public var stateBytes: Int { cache.byteCount }
+
+  // MARK: Time
+
+  func move(to instant: Int64) {
+    if instant == now { return }
+    if instant < now {
+      cache.removeAll()
+      now = instant
+      planAgenda()
+    }
+    now = instant
+    clock.advance(to: instant / 1000, world.tables)
+    while let entry = agenda.pop(upTo: instant) {
+      users.append(UInt64(entry.user) << 32 | UInt64(Moment.everywhere))
+    }
+  }
+
+  /// Lists the instants at which users' classes change by themselves, but for windows.
+  private func planAgenda() {
+    agenda.removeAll()
+    for user in 0..<UInt32(world.tables.userCount) { plan(user) }
+  }
+
+  private func plan(_ user: UInt32) {
+    world.tables.forEachTurn(of: user) { at in
+      if at > now { agenda.add(Agenda.Entry(at: at, user: user)) }
+    }
+  }
+
+  // MARK: Conversations
+
+  /// The states of a conversation's members now.
+  func conversation(
+    _ target: ConversationStates.Target, _ states: ConversationStates
+  ) -> TimelineConversation {
+    if let known = cache.find(target), known.isUsable(target, self) {
+      known.refresh(target, states, self)
+      return known
+    }
+    let made = TimelineConversation(target, states, self)
+    cache.keep(made)
+    return made
+  }
+}
+
+/// The conversations that messages went to last.
+struct TimelineCache {
+  private struct Key: Hashable {
+    let place: UInt32
+    let channel: Identifier
+  }
+
+  private var found: [Key: TimelineConversation] = [:]
+  private(set) var byteCount = 0
+  private var round: UInt32 = 0
+  /// When there is more, what was not used since the last time goes.
+  var byteLimit = 1 << 29
+
+  mutating func find(_ target: ConversationStates.Target) -> TimelineConversation? {
+    guard let known = found[Key(place: target.place, channel: target.channel)] else { return nil }
+    known.round = round
+    count(known)
+    return known
+  }
+
+  /// Takes the size of a conversation, which may have grown, into the sum.
+  private mutating func count(_ conversation: TimelineConversation) {
+    let size = conversation.byteCount
+    byteCount += size - conversation.countedBytes
+    conversation.countedBytes = size
+  }
+
+  mutating func keep(_ made: TimelineConversation) {
+    made.round = round
+    let key = Key(place: made.place, channel: made.channel)
+    byteCount -= found.updateValue(made, forKey: key)?.countedBytes ?? 0
+    count(made)
+    guard byteCount > byteLimit else { return }
+    found = found.filter { $0.value.round == round }
+    round &+= 1
+    byteCount = found.values.reduce(0) { $0 + $1.countedBytes }
+    // All of it in use: room is made all the same.
+    if byteCount > byteLimit { removeAll() }
+  }
+
+  mutating func removeAll() {
+    found.removeAll()
+    byteCount = 0
+  }
+}

@@ -1,0 +1,68 @@
+internal import CPushKernels
+package import PushRules
+
+extension FanoutTimeline {
+  /// The outcomes of all members of a message's conversation, each as its code, 0 for who is no
+  /// recipient; in the order of ``members(of:)``.
+  ///
+  /// - Returns: how often each occurs, and the revision of the list of members, which changes with it.
+  /// - Complexity: O(members), as fast as memory but for filters.
+  package func writeCodes(
+    _ message: Message, into output: inout [UInt8]
+  ) -> (counts: FanoutCounts, revision: UInt32) {
+    output.removeAll(keepingCapacity: true)
+    move(to: message.at.milliseconds)
+    guard let place = world.tables.conversationIDs.place(of: message.conversation) else {
+      return (FanoutCounts(), .max)
+    }
+    let states = ConversationStates(world: world, threads: 1)
+    let target = states.target(place, channel: message.channel)
+    let conversation = conversation(target, states)
+    let plan = plan(message, target)
+    write(conversation, plan, into: &output)
+    return (counts(conversation, plan), target.memberRow.revision)
+  }
+
+  private func write(
+    _ conversation: TimelineConversation, _ message: TimelineMessage, into output: inout [UInt8]
+  ) {
+    let count = conversation.count
+    let codes = unsafe codes(message)
+    unsafe output = [UInt8](unsafeUninitializedCapacity: count) { (bytes, filled) -> Void in
+      if let start = bytes.baseAddress, count > 0 {
+        unsafe pk_map(codes, conversation.states, start, count)
+      }
+      filled = count
+    }
+    let namedCodes = unsafe message.target.rules.codes(message.plan.namedClass)
+    for rank in message.named {
+      output[rank] = unsafe namedCodes[Int(conversation.states[rank])]
+    }
+    if let filter = message.plan.filter {
+      let code = Outcome(.suppress, .filtered).code
+      forEachFiltered(conversation, message, filter) { rank, _ in output[rank] = code }
+    }
+    if message.sender >= 0 { output[message.sender] = 0 }
+  }
+
+  /// The users whom messages to a conversation go to, ascending; those of the parent for a thread.
+  ///
+  /// - Complexity: O(members).
+  package func members(of id: Identifier) -> [UserIndex] {
+    guard let place = world.tables.conversationIDs.place(of: id) else { return [] }
+    let states = ConversationStates(world: world, threads: 1)
+    let row = states.target(place, channel: "").memberRow
+    return row.range.map { UserIndex(world.tables.memberUsers[$0]) }
+  }
+
+  /// How many user ids this version has.
+  package var userCount: Int { world.tables.userCount }
+
+  /// The id of a user of this version.
+  package func id(of user: UserIndex) -> Identifier { world.tables.userIDs[user.rawValue] }
+
+  /// The user of an id in this version; nil for none.
+  package func user(_ id: Identifier) -> UserIndex? {
+    world.tables.userIDs.place(of: id).map { UserIndex($0) }
+  }
+}

@@ -1,0 +1,108 @@
+package import PushRules
+
+extension FanoutTimeline {
+  /// The counts of a message, and which of its suppressed decisions would push later.
+  ///
+  /// A decision is asked again for the same message, with these settings, at later instants; it is
+  /// released at the first at which it pushes. What stops a message for everybody never opens, and
+  /// nothing is released once the message has expired (E-69).
+  ///
+  /// - Parameters:
+  ///   - held: set to how often each suppressed outcome will push later.
+  ///   - released: called with instants, in milliseconds, and how many are released then. The numbers
+  ///     add up, and some are negative.
+  /// - Complexity: as for ``counts(_:)``, and O(distinct instants); after a turn, O(members that
+  ///   turned).
+  package func counts(
+    _ message: Message, held: inout FanoutCounts, released: (Int64, Int) -> Void
+  ) -> FanoutCounts {
+    move(to: message.at.milliseconds)
+    held = FanoutCounts()
+    guard let place = world.tables.conversationIDs.place(of: message.conversation) else {
+      return FanoutCounts()
+    }
+    let states = ConversationStates(world: world, threads: 1)
+    let target = states.target(place, channel: message.channel)
+    let conversation = conversation(target, states)
+    let planned = plan(message, target)
+    if planned.plan.uniform == nil {
+      let hold = HoldRules(rules: target.rules, states: states, target: target)
+      let table = conversation.hold(planned.plan.messageClass)
+      table.refresh(conversation, self, hold)
+      let limit = expiry(message)
+      if let filter = planned.plan.filter {
+        addFiltered(planned, conversation, table, hold, (filter, limit), &held, released)
+      } else {
+        add(planned, conversation, table, hold, limit, &held, released)
+      }
+    }
+    return counts(conversation, planned)
+  }
+
+  /// The last instant at which a message is not expired (E-69).
+  private func expiry(_ message: Message) -> Int64 {
+    guard world.tables.app.rules == .easemob else { return Int64.max }
+    let sent = (message.sentAt ?? message.at).milliseconds
+    let (age, isTooLong) = world.tables.app.easemob.expireSeconds
+      .multipliedReportingOverflow(by: 1000)
+    let (last, isTooLate) = sent.addingReportingOverflow(age)
+    return isTooLong || isTooLate ? Int64.max : last
+  }
+
+  private func add(
+    _ message: TimelineMessage, _ conversation: TimelineConversation, _ table: HoldTable,
+    _ hold: HoldRules, _ limit: Int64, _ held: inout FanoutCounts,
+    _ released: (Int64, Int) -> Void
+  ) {
+    for group in table.groups where group.at <= limit {
+      held.add(group.code, group.count)
+      released(group.at, group.count)
+    }
+    // Whom the message singles out.
+    for rank in message.named + [message.sender] where rank >= 0 {
+      guard let (at, code) = table.release(of: rank), at <= limit else { continue }
+      held.add(code, -1)
+      released(at, -1)
+    }
+    for rank in message.named {
+      guard let (at, code) = releaseOfNamed(rank, message, conversation, hold), at <= limit else {
+        continue
+      }
+      held.add(code, 1)
+      released(at, 1)
+    }
+  }
+
+  private func releaseOfNamed(
+    _ rank: Int, _ message: TimelineMessage, _ conversation: TimelineConversation,
+    _ hold: HoldRules
+  ) -> (at: Int64, code: UInt8)? {
+    let namedClass = message.plan.namedClass
+    let code = unsafe hold.rules.codes(namedClass)[Int(conversation.states[rank])]
+    guard HoldRules.isSuppressed(code),
+      let at = release(of: rank, namedClass, conversation, hold)
+    else { return nil }
+    return (at, code)
+  }
+
+  /// With a filter every member is asked (E-50); the devices of one do not change by themselves.
+  private func addFiltered(
+    _ message: TimelineMessage, _ conversation: TimelineConversation, _ table: HoldTable,
+    _ hold: HoldRules, _ limits: (filter: DeviceFilter, limit: Int64),
+    _ held: inout FanoutCounts, _ released: (Int64, Int) -> Void
+  ) {
+    var named = message.named[...]
+    for rank in 0..<conversation.count where rank != message.sender {
+      var found = table.release(of: rank)
+      if named.first == rank {
+        named.removeFirst()
+        found = releaseOfNamed(rank, message, conversation, hold)
+      }
+      guard let (at, code) = found, at <= limits.limit,
+        lets(limits.filter, rank, message.target)
+      else { continue }
+      held.add(code, 1)
+      released(at, 1)
+    }
+  }
+}

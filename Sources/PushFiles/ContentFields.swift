@@ -1,0 +1,148 @@
+internal import CPushFiles
+internal import PushContent
+internal import PushRules
+
+/// What a message of messages.ndjson says of its own push. A reader of decisions knows these fields
+/// and passes over them.
+///
+/// - Source: formats.md, "What a push says".
+enum ContentFields {
+  /// Whether a field is one of these, which is asked of fields that nothing else knows.
+  static func isKnown(_ key: JSONKey, _ uses: inout RuleUse) -> Bool {
+    switch key {
+    case "text": return true
+    case "translations":
+      uses.note(.easemob, "\"translations\"")
+      return true
+    case "mentionedContent", "pushTitle", "objectName", "pushData":
+      uses.note(.rongcloud, "\"\(key.text)\"")
+      return true
+    default: return false
+    }
+  }
+
+  /// Reads what a line says, of which the rest has been read.
+  static func read(
+    _ line: JSONValue, in lines: JSONLines
+  ) throws(FileProblem.Problem) -> MessageContent {
+    var content = MessageContent()
+    for (key, value) in line.fields {
+      switch key {
+      case "text": content.text = try value.text("text")
+      case "translations": content.translations = try translations(value)
+      case "mentionedContent": content.mentionedContent = try value.text("mentionedContent")
+      case "pushTitle": content.pushTitle = try value.text("pushTitle")
+      case "objectName": content.objectName = try value.text("objectName")
+      case "pushData": content.pushData = try value.text("pushData")
+      case "ext": content.readExtension(value.fields, in: lines)
+      default: break
+      }
+    }
+    return content
+  }
+
+  private static func translations(
+    _ value: JSONValue
+  ) throws(FileProblem.Problem) -> [LanguageTag: String] {
+    var translations: [LanguageTag: String] = [:]
+    for (key, value) in try value.object("translations") {
+      let field = "translations.\(key.text)"
+      guard let tag = LanguageTag(key.text) else { throw .notALanguage(field, value: key.text) }
+      let text = try value.text(field)
+      guard translations.updateValue(text, forKey: tag) == nil else {
+        throw .repeatedLanguage(key.text)
+      }
+    }
+    return translations
+  }
+}
+
+/// `ext`: any JSON object, of which some keys are read; wrongly typed values in it are ignored.
+extension MessageContent {
+  fileprivate mutating func readExtension(_ fields: JSONFields, in lines: JSONLines) {
+    for (key, value) in fields where value.kind == PF_JSON_OBJECT {
+      switch key {
+      case "em_apns_ext": apns = APNsExtension(value.fields, in: lines)
+      case "em_push_ext": push = PushExtension(value.fields, in: lines)
+      case "em_push_template": template = TemplateUse(value.fields)
+      default: break
+      }
+    }
+  }
+}
+
+extension MessageContent.APNsExtension {
+  fileprivate init(_ fields: JSONFields, in lines: JSONLines) {
+    self.init()
+    for (key, value) in fields {
+      switch key {
+      case "em_push_title": title = value.string
+      case "em_alert_subTitle": subtitle = value.string
+      case "em_push_content": content = value.string
+      case "em_push_badge": badge = value.integer.flatMap { UInt32(exactly: $0) }
+      case "em_push_sound": sound = value.string
+      case "em_push_mutable_content": isMutable = EasemobExtension.isTrue(value)
+      case "em_push_content_available": isContentAvailable = EasemobExtension.isTrue(value)
+      case "em_push_category": category = value.string
+      case "thread_id": threadID = value.string
+      case "extern": extra = lines.raw(value)
+      default: break
+      }
+    }
+  }
+}
+
+extension MessageContent.PushExtension {
+  fileprivate init(_ fields: JSONFields, in lines: JSONLines) {
+    self.init()
+    for (key, value) in fields {
+      switch key {
+      case "title": title = value.string
+      case "content": content = value.string
+      case "custom": custom = lines.raw(value)
+      case "group_user_nickname": groupNickname = value.string
+      default: break
+      }
+    }
+  }
+}
+
+extension MessageContent.TemplateUse {
+  fileprivate init(_ fields: JSONFields) {
+    self.init()
+    for (key, value) in fields {
+      switch key {
+      case "name": name = value.string
+      case "title_args": titleArguments = value.arguments
+      case "content_args": contentArguments = value.arguments
+      case "directed_template": directed = Directed(value)
+      default: break
+      }
+    }
+  }
+}
+
+extension MessageContent.TemplateUse.Directed {
+  fileprivate init?(_ value: JSONValue) {
+    guard value.kind == PF_JSON_OBJECT,
+      let name = value.fields.first(where: { "name" ~= $0.key })?.value.string, !name.isEmpty
+    else { return nil }
+    self.init(name: name)
+    for (key, value) in value.fields {
+      switch key {
+      case "target": targets = value.arguments.map { Identifier($0) }
+      case "title_args": titleArguments = value.arguments
+      case "content_args": contentArguments = value.arguments
+      default: break
+      }
+    }
+  }
+}
+
+extension JSONValue {
+  /// The strings of an array, with an empty one for an item that is none: its place is another's
+  /// otherwise.
+  fileprivate var arguments: [String] {
+    kind == PF_JSON_ARRAY ? items.map { $0.string ?? "" } : []
+  }
+}

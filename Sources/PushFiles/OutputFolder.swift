@@ -1,0 +1,63 @@
+internal import Glibc
+
+/// A folder of results that appears under its name only when all its files are complete.
+public final class OutputFolder {
+  private let path: String
+  private let temporary: String
+  private let names: [String]
+  private var files: [OutputFile] = []
+  private var isOpen = true
+
+  /// What is removed when the work is broken off: the files under the names that they have first and
+  /// last, and the folder.
+  public var temporaryNames: [String] {
+    names.map { "\(temporary)/\($0)" }.flatMap { [OutputFile.temporaryName(for: $0), $0] }
+      + [temporary]
+  }
+
+  /// Makes room for a new folder.
+  ///
+  /// - Parameter names: all files that it may get.
+  /// - Throws: when there is something of that name, or the folder cannot be made.
+  public init(path: String, names: [String]) throws(OutputProblem) {
+    let path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
+    self.path = path
+    self.names = names
+    var status = stat()
+    // A link that leads nowhere is something, too.
+    if unsafe lstat(path, &status) == 0 {
+      throw OutputProblem(target: path, reason: "there is something of that name; name another")
+    }
+    temporary = OutputFile.temporaryName(for: path)
+    if unsafe mkdir(temporary, 0o777) != 0 {
+      throw OutputProblem(target: path, reason: ByteReader.systemMessage())
+    }
+  }
+
+  deinit { abandon() }
+
+  /// Begins a file, one of the names given at first.
+  public func file(_ name: String) throws(OutputProblem) -> OutputFile {
+    precondition(names.contains(name))
+    let file = try OutputFile(path: "\(temporary)/\(name)")
+    files.append(file)
+    return file
+  }
+
+  /// Gives the folder its name, once its files are finished.
+  public func finish() throws(OutputProblem) {
+    guard unsafe rename(temporary, path) == 0 else {
+      throw OutputProblem(target: path, reason: ByteReader.systemMessage())
+    }
+    isOpen = false
+  }
+
+  /// Drops a folder that is not finished.
+  public func abandon() {
+    guard isOpen else { return }
+    isOpen = false
+    for file in files { file.abandon() }
+    for name in temporaryNames.dropLast() { _ = unsafe unlink(name) }
+    _ = unsafe rmdir(temporary)
+  }
+}

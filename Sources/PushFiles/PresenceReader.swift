@@ -1,0 +1,57 @@
+public import PushRules
+
+/// That a user came online, or went offline: in a conversation, or as such.
+public struct PresenceChange: Hashable, Sendable {
+  public let at: Instant
+  /// nil for a connection that belongs to no conversation.
+  public let conversation: Identifier?
+  public let user: Identifier
+  public let isOnline: Bool
+
+  public init(at: Instant, conversation: Identifier?, user: Identifier, isOnline: Bool) {
+    self.at = at
+    self.conversation = conversation
+    self.user = user
+    self.isOnline = isOnline
+  }
+}
+
+/// Reads presence one row at a time from CSV.
+///
+/// - Memory: one piece of the file, whatever its size.
+/// - Source: formats.md, "presence.csv".
+public final class PresenceReader {
+  static let columns = ["ts", "conversation", "user", "online"]
+
+  public let path: String
+  private let table: CSVTable
+
+  /// - Throws: a problem with the file itself or with its header.
+  public init(path: String) throws(FileProblem) {
+    self.path = path
+    do throws(FileProblem.Problem) {
+      table = try CSVTable(path: path, columns: Self.columns, required: ["ts", "user", "online"])
+    } catch {
+      throw FileProblem(file: path, line: error.lineAtOpening, problem: error)
+    }
+  }
+
+  /// The next row; nil at the end of the file.
+  ///
+  /// - Throws: what is wrong with the next line. If ``FileProblem/isOfOneLine``, the call after goes
+  ///   on behind it.
+  public func next() throws(FileProblem) -> PresenceChange? {
+    do throws(FileProblem.Problem) {
+      guard let row = try table.next() else { return nil }
+      guard let at = try row.instant(0, "ts") else { throw .missingField("ts") }
+      guard let user = row.identifier(2) else { throw .missingField("user") }
+      guard let isOnline = try row.flag(3, "online") else { throw .missingField("online") }
+      return PresenceChange(at: at, conversation: row.identifier(1), user: user, isOnline: isOnline)
+    } catch {
+      throw FileProblem(file: path, line: table.lineNumber, problem: error)
+    }
+  }
+
+  /// The 1-based line of the row that was read last.
+  public var lineNumber: Int { table.lineNumber }
+}

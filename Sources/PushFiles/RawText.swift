@@ -1,0 +1,84 @@
+/// Finds values in the text of a line that was parsed, so that they can be passed on as they were
+/// written: a parser turns numbers into machine numbers, and some into others.
+enum RawText {
+  /// The text of a value, without blanks between its parts.
+  ///
+  /// - Parameters:
+  ///   - line: JSON, parsed and found right.
+  ///   - token: which value it is, counting values and names from 0 in the order of the text.
+  /// - Complexity: O(bytes up to the end of the value).
+  static func value(in line: UnsafeRawBufferPointer, token: Int) -> [UInt8] {
+    var place = unsafe start(in: line, token: token)
+    var text: [UInt8] = []
+    var depth = 0
+    while place < line.count {
+      let byte = unsafe line[place]
+      switch byte {
+      case UInt8(ascii: "\""):
+        let end = unsafe endOfString(in: line, from: place)
+        unsafe text.append(contentsOf: line[place..<end])
+        place = end
+        if depth == 0 { return text }
+        continue
+      case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+      case UInt8(ascii: "}"), UInt8(ascii: "]"):
+        if depth == 0 { return text }  // it closes what the value is in
+        depth -= 1
+        text.append(byte)
+        if depth == 0 { return text }
+        place += 1
+        continue
+      case UInt8(ascii: ","):
+        if depth == 0 { return text }
+      case 0x20, 0x09, 0x0D:
+        if depth == 0, !text.isEmpty { return text }
+        place += 1
+        continue
+      default: break
+      }
+      text.append(byte)
+      place += 1
+    }
+    return text
+  }
+
+  /// Where a value begins.
+  private static func start(in line: UnsafeRawBufferPointer, token: Int) -> Int {
+    var count = 0
+    var place = 0
+    while place < line.count {
+      switch unsafe line[place] {
+      case 0x20, 0x09, 0x0D, UInt8(ascii: ","), UInt8(ascii: ":"), UInt8(ascii: "}"),
+        UInt8(ascii: "]"):
+        place += 1
+        continue
+      default: break
+      }
+      if count == token { return place }
+      count += 1
+      switch unsafe line[place] {
+      case UInt8(ascii: "\""): place = unsafe endOfString(in: line, from: place)
+      case UInt8(ascii: "{"), UInt8(ascii: "["): place += 1
+      default:
+        while place < line.count, unsafe !isDelimiter(line[place]) { place += 1 }
+      }
+    }
+    return line.count
+  }
+
+  /// The place behind the closing quote of the string that begins at `place`.
+  private static func endOfString(in line: UnsafeRawBufferPointer, from place: Int) -> Int {
+    var end = place + 1
+    while end < line.count, unsafe line[end] != UInt8(ascii: "\"") {
+      end += unsafe line[end] == UInt8(ascii: "\\") ? 2 : 1
+    }
+    return min(end + 1, line.count)
+  }
+
+  private static func isDelimiter(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x20, 0x09, 0x0D, UInt8(ascii: ","), UInt8(ascii: "}"), UInt8(ascii: "]"): true
+    default: false
+    }
+  }
+}

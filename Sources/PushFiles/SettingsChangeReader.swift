@@ -1,0 +1,93 @@
+public import PushRules
+
+/// A record of settings that holds from an instant on, in place of the one of the same key before.
+public struct SettingsChange: Sendable {
+  public enum Record: Sendable {
+    case app(AppSettings)
+    case user(Identifier, UserSettings)
+    case conversation(Identifier, ConversationSettings)
+    case member(conversation: Identifier, user: Identifier, MemberSettings)
+  }
+
+  public let at: Instant
+  public let record: Record
+  /// Whether a membership says since when, or levels by channel; some conversations do not allow it.
+  public let saysSince, saysChannels: Bool
+
+  public init(
+    at: Instant, _ record: Record, saysSince: Bool = false, saysChannels: Bool = false
+  ) {
+    self.at = at
+    self.record = record
+    self.saysSince = saysSince
+    self.saysChannels = saysChannels
+  }
+}
+
+/// Reads changes of settings one at a time from NDJSON.
+///
+/// - Memory: one line, whatever the file's size.
+/// - Source: formats.md, "changes.ndjson".
+public final class SettingsChangeReader {
+  public let path: String
+  private let rules: RuleSet
+  private let lines: JSONLines
+  private var checked = CheckedValues()
+  private var recordCount = 0
+
+  /// Opens a file of changes under `rules`.
+  ///
+  /// - Throws: a problem with the file itself.
+  public init(path: String, rules: RuleSet) throws(FileProblem) {
+    self.path = path
+    self.rules = rules
+    do throws(FileProblem.Problem) {
+      lines = try JSONLines(path: path)
+    } catch {
+      throw FileProblem(file: path, line: error.lineAtOpening, problem: error)
+    }
+  }
+
+  /// The next change; nil at the end of the file.
+  ///
+  /// - Throws: what is wrong with the next line. If ``FileProblem/isOfOneLine``, the call after goes
+  ///   on behind it.
+  public func next() throws(FileProblem) -> SettingsChange? {
+    do throws(FileProblem.Problem) {
+      guard let line = try lines.next() else {
+        if recordCount == 0 { throw .isEmpty }
+        return nil
+      }
+      recordCount += 1
+      return try read(line)
+    } catch {
+      let number = error == .isEmpty ? 1 : lines.lineNumber
+      recordCount += 1
+      throw FileProblem(file: path, line: number, problem: error)
+    }
+  }
+
+  /// The 1-based line of the record that was read last.
+  public var lineNumber: Int { lines.lineNumber }
+
+  private func read(_ line: JSONValue) throws(FileProblem.Problem) -> SettingsChange {
+    var uses = RuleUse()
+    let record = try SettingsRecord.read(line, &uses, &checked, beside: "at")
+    guard let value = line.fields.first(where: { "at" ~= $0.key })?.value else {
+      throw .missingField("at")
+    }
+    let at = try value.instant("at")
+    if case .app(let app) = record, app.rules != rules { throw .rulesChange(rules) }
+    if let foreign = uses.foreign(to: rules) { throw foreign }
+    switch record {
+    case .app(let app): return SettingsChange(at: at, .app(app))
+    case .user(let id, let user): return SettingsChange(at: at, .user(id, user))
+    case .conversation(let id, let conversation):
+      return SettingsChange(at: at, .conversation(id, conversation))
+    case .member(let conversation, let user, let member, let said):
+      return SettingsChange(
+        at: at, .member(conversation: conversation, user: user, member), saysSince: said.since,
+        saysChannels: said.channels)
+    }
+  }
+}

@@ -1,0 +1,85 @@
+internal import CPushFiles
+public import PushContent
+
+/// Reads an app's templates from NDJSON.
+///
+/// - Source: formats.md, "templates.ndjson".
+public enum TemplateReader {
+  /// Loads the templates of several files.
+  ///
+  /// - Throws: the problem of the first line that is not understood.
+  /// - Complexity: O(bytes).
+  public static func load(_ paths: [String]) throws(FileProblem) -> TemplateCatalog {
+    let (catalog, problems, _) = read(paths, keepsAll: false)
+    if let first = problems.first { throw first }
+    return catalog
+  }
+
+  /// Reads files to find everything that is wrong with them.
+  ///
+  /// - Returns: the templates that were understood, the problems in the order of files and lines,
+  ///   and the number of records.
+  public static func check(
+    _ paths: [String]
+  ) -> (templates: TemplateCatalog, problems: [FileProblem], records: Int) {
+    read(paths, keepsAll: true)
+  }
+
+  private static func read(
+    _ paths: [String], keepsAll: Bool
+  ) -> (templates: TemplateCatalog, problems: [FileProblem], records: Int) {
+    var catalog = TemplateCatalog()
+    var problems: [FileProblem] = []
+    var count = 0
+    for path in paths where keepsAll || problems.isEmpty {
+      let lines: JSONLines
+      do throws(FileProblem.Problem) { lines = try JSONLines(path: path) } catch {
+        problems.append(FileProblem(file: path, line: error.lineAtOpening, problem: error))
+        continue
+      }
+      var isEmpty = true
+      while true {
+        do throws(FileProblem.Problem) {
+          guard let line = try lines.next() else { break }
+          isEmpty = false
+          count += 1
+          try add(line, to: &catalog)
+        } catch {
+          isEmpty = false
+          problems.append(FileProblem(file: path, line: lines.lineNumber, problem: error))
+          if !keepsAll || !error.isOfOneLine { break }
+        }
+      }
+      if isEmpty { problems.append(FileProblem(file: path, line: 1, problem: .isEmpty)) }
+    }
+    return (catalog, problems, count)
+  }
+
+  private static func add(
+    _ line: JSONValue, to catalog: inout TemplateCatalog
+  ) throws(FileProblem.Problem) {
+    guard let kind = line.fields.first(where: { "kind" ~= $0.key })?.value else {
+      throw .missingField("kind")
+    }
+    guard "template" ~= kind else { throw .notATemplate(try kind.text("kind")) }
+    var name: String?
+    var title = ""
+    var content: String?
+    for (key, value) in line.fields {
+      switch key {
+      case "kind": break
+      case "name": name = try value.text("name")
+      case "title": title = try value.text("title")
+      case "content": content = try value.text("content")
+      default: throw .unknownField(key.text)
+      }
+    }
+    guard let name else { throw .missingField("name") }
+    guard let content else { throw .missingField("content") }
+    do throws(TemplateProblem) {
+      try catalog.add(try PushTemplate(name: name, title: title, content: content))
+    } catch {
+      throw .template(name, error)
+    }
+  }
+}

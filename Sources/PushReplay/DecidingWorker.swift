@@ -1,0 +1,82 @@
+internal import PushFanout
+internal import PushRules
+
+/// Messages in the order of time, the conversations they go to, and the versions of the settings that
+/// they are decided on, each from a message on.
+struct MessageBatch: Sendable {
+  var messages: [Message] = []
+  /// Of the tally.
+  var places: [UInt32] = []
+  var versions: [(from: Int, version: FanoutVersion)] = []
+}
+
+/// What the messages of a batch came to.
+struct DecidedBatch: Sendable {
+  /// The outcomes of all messages and how often each occurred, message by message.
+  struct Counts: Sendable {
+    var codes: [UInt8] = []
+    var values: [UInt32] = []
+    /// Where each message's end.
+    var ends: [Int] = []
+  }
+
+  var counts = Counts()
+  /// With holding: the suppressed that will push.
+  var held = Counts()
+  /// How many are released in each minute.
+  var released: [Int64: Int] = [:]
+  /// How long each message took; empty without a clock.
+  var nanoseconds: [UInt32] = []
+  var total: UInt64 = 0
+}
+
+/// Decides batches, one thread's part of a replay.
+struct DecidingWorker {
+  let holds: Bool
+  let nanoseconds: (@Sendable () -> UInt64)?
+  private var timeline: FanoutTimeline?
+
+  init(holds: Bool, nanoseconds: (@Sendable () -> UInt64)?) {
+    self.holds = holds
+    self.nanoseconds = nanoseconds
+  }
+
+  mutating func decide(_ batch: MessageBatch) -> DecidedBatch {
+    var decided = DecidedBatch()
+    guard let first = batch.versions.first?.version else { return decided }
+    let timeline = self.timeline ?? FanoutTimeline(first)
+    self.timeline = timeline
+    var version = 0
+    var held = FanoutCounts()
+    let start = nanoseconds?() ?? 0
+    var before = start
+    for place in batch.messages.indices {
+      while version < batch.versions.count, batch.versions[version].from <= place {
+        timeline.follow(batch.versions[version].version)
+        version += 1
+      }
+      if holds {
+        let counts = timeline.counts(batch.messages[place], held: &held) { at, count in
+          decided.released[at / 60_000, default: 0] += count
+        }
+        decided.counts.append(counts)
+        decided.held.append(held)
+      } else {
+        decided.counts.append(timeline.counts(batch.messages[place]))
+      }
+      guard let nanoseconds else { continue }
+      let now = nanoseconds()
+      decided.nanoseconds.append(UInt32(clamping: now - before))
+      before = now
+    }
+    decided.total = before - start
+    return decided
+  }
+}
+
+extension DecidedBatch.Counts {
+  fileprivate mutating func append(_ counts: FanoutCounts) {
+    counts.append(to: &codes, &values)
+    ends.append(codes.count)
+  }
+}

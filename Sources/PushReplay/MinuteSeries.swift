@@ -1,0 +1,50 @@
+/// The minutes with messages, as they come in the order of time: all of them up to a limit, and
+/// those of the UTC day of the minute with most pushes.
+struct MinuteSeries {
+  private let limit: Int
+  /// nil once there were too many.
+  private(set) var all: TimeSeries? = TimeSeries(step: 60_000)
+  private(set) var peakDay = TimeSeries(step: 60_000)
+  private var day = TimeSeries(step: 60_000)
+  private var most = -1
+
+  init(limit: Int) { self.limit = limit }
+
+  /// The number of the last minute; nil before the first.
+  var current: Int64? { day.at.last.map { $0 / 60_000 } }
+
+  mutating func add(at: Int64, decisions: Int, pushes: Int) {
+    let minute = at / 60_000 * 60_000
+    if minute != day.at.last {
+      if let last = day.at.last, last / 86_400_000 != minute / 86_400_000 { close() }
+      day.at.append(minute)
+      day.messages.append(0)
+      day.decisions.append(0)
+      day.pushes.append(0)
+    }
+    let last = day.at.count - 1
+    day.messages[last] += 1
+    day.decisions[last] += decisions
+    day.pushes[last] += pushes
+  }
+
+  /// Ends the day.
+  mutating func close() {
+    let peak = day.pushes.max() ?? -1
+    if peak > most {
+      most = peak
+      peakDay = day
+    }
+    if let count = all?.at.count {
+      if count + day.at.count > limit {
+        all = nil
+      } else {
+        all?.at += day.at
+        all?.messages += day.messages
+        all?.decisions += day.decisions
+        all?.pushes += day.pushes
+      }
+    }
+    day = TimeSeries(step: 60_000)
+  }
+}

@@ -1,0 +1,119 @@
+internal import PushFanout
+internal import PushFiles
+internal import PushRules
+
+/// Who is online in which conversation, and the device that stands for it.
+///
+/// A user who is online anywhere has a connected desktop beside the devices of the settings; once
+/// offline everywhere, that desktop is logged out and has no token, so nothing is pushed to it.
+///
+/// - Source: readings.md, "Replays".
+struct PresenceSessions {
+  private struct Place: Hashable {
+    let conversation: Identifier?
+    let user: Identifier
+  }
+
+  /// The id of the device.
+  static let deviceID: Identifier = "push-fanout presence"
+
+  private var online: Set<Place> = []
+  /// In how many conversations each user that was ever named is online.
+  private var counts: [Identifier: Int] = [:]
+
+  /// Applies a row.
+  ///
+  /// Somebody whom the settings do not know is a user from now on, and no member of anything.
+  ///
+  /// - Throws: when the conversation is unknown.
+  mutating func apply(
+    _ change: PresenceChange, to fanout: Fanout
+  ) throws(FileProblem.Problem) {
+    let place = Place(conversation: change.conversation, user: change.user)
+    let isKnown = counts[change.user] != nil
+    if !isKnown || !online.contains(place) {
+      if let conversation = change.conversation, fanout.conversation(conversation) == nil {
+        throw .unknownConversation(conversation.text)
+      }
+    }
+    let before = counts[change.user, default: 0]
+    var after = before
+    if change.isOnline {
+      if online.insert(place).inserted { after += 1 }
+    } else if online.remove(place) != nil {
+      after -= 1
+    }
+    counts[change.user] = after
+    if isKnown, (before > 0) == (after > 0) { return }
+    var user = fanout.user(change.user) ?? UserSettings()
+    user.devices = devices(user.devices, of: change.user)
+    try fanout.change { (update) throws(FanoutError) in try update.setUser(change.user, user) }
+  }
+
+  /// A user's devices, with the one for presence if the user was ever named.
+  func devices(_ devices: [Device]?, of user: Identifier) -> [Device]? {
+    guard let count = counts[user] else { return devices }
+    var list = devices ?? [.default]
+    list.removeAll { $0.id == Self.deviceID }
+    list.append(
+      Device(
+        id: Self.deviceID, kind: .desktop, state: count > 0 ? .foreground : .loggedOut,
+        hasToken: false))
+    return list
+  }
+}
+
+extension Fanout {
+  /// Updates settings that were checked; what the engine still refuses is a limit of its own.
+  func change(
+    _ body: (inout FanoutUpdate) throws(FanoutError) -> Void
+  ) throws(FileProblem.Problem) {
+    do throws(FanoutError) { try update(body) } catch { throw .cannotApply("\(error)") }
+  }
+}
+
+extension SettingsChange {
+  /// Replaces the record of the same key.
+  ///
+  /// - Throws: what is wrong with it beside the settings; nothing has then changed.
+  func apply(to fanout: Fanout, _ presence: PresenceSessions) throws(FileProblem.Problem) {
+    try check(against: fanout)
+    let record = record
+    try fanout.change { (update) throws(FanoutError) in
+      switch record {
+      case .app(let app): try update.setApp(app)
+      case .user(let id, var user):
+        user.devices = presence.devices(user.devices, of: id)
+        try update.setUser(id, user)
+      case .conversation(let id, let conversation):
+        try update.setConversation(id, conversation)
+      case .member(let conversation, let user, let member):
+        try update.setMember(user, of: conversation, member)
+      }
+    }
+  }
+
+  /// What formats.md asks of records beside each other.
+  private func check(against fanout: Fanout) throws(FileProblem.Problem) {
+    switch record {
+    case .app, .user: break
+    case .conversation(_, let conversation):
+      guard conversation.kind == .thread, let parent = conversation.parent else { return }
+      switch fanout.conversation(parent)?.kind {
+      case nil: throw .parentMissing(parent.text)
+      case .group: break
+      default: throw .parentNotGroup(parent.text)
+      }
+    case .member(let id, let user, _):
+      let conversation = fanout.conversation(id)
+      if saysChannels, conversation?.kind != .ultraGroup {
+        throw .channelsOutsideUltraGroup(id.text)
+      }
+      guard conversation?.kind == .thread else { return }
+      if saysSince { throw .sinceInThread(id.text) }
+      guard let parent = conversation?.parent, fanout.member(user, of: parent) != nil else {
+        throw .notInParent(user: user.text, parent: conversation?.parent?.text ?? "")
+      }
+    }
+  }
+}

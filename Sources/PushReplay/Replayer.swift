@@ -1,0 +1,136 @@
+public import PushFanout
+public import PushFiles
+internal import PushRules
+
+/// How a replay is done.
+public struct ReplayOptions: Sendable {
+  /// Whether to find out when suppressed decisions would push.
+  public var holds = false
+  /// The IANA zone of hours of the day; nil for the app's.
+  public var timeZone: String?
+  /// Minutes are listed only up to so many.
+  public var minuteLimit = 100_000
+  /// A clock that only goes on, in nanoseconds; nil for no costs in the result.
+  public var nanoseconds: (@Sendable () -> UInt64)?
+  /// So many messages are decided at a time, on so many versions of the settings at most.
+  package var batch = (messages: 512, versions: 128)
+
+  public init() {}
+}
+
+/// How far a replay has come.
+public struct ReplayProgress: Sendable {
+  public var messages = 0
+  public var decisions = 0
+  public var pushes = 0
+  /// The instant of the last message, in milliseconds.
+  public var at: Int64 = 0
+}
+
+/// Replays what happens, event by event, on an engine of its own.
+///
+/// Messages are decided on all threads, in batches; changes and presence make versions of the
+/// settings, so nobody waits for them.
+///
+/// - Memory: the engine's, and for each thread that of a timeline; of messages, some batches.
+public final class Replayer {
+  private let fanout: Fanout
+  private let options: ReplayOptions
+  private var tally: ReplayTally
+  private let pipeline: OrderedPipeline<DecidingWorker, MessageBatch, DecidedBatch>
+  private var presence = PresenceSessions()
+  private var batch = MessageBatch()
+  /// Whether a setting was changed since the last message.
+  private var hasNewVersion = true
+  private var start: UInt64 = 0
+  private var decidingNanoseconds: UInt64 = 0
+  private var presenceRows = 0
+  private var settingsChanges = 0
+
+  /// - Parameter fanout: the settings at the beginning; the replay changes them.
+  /// - Throws: ``FanoutError/unknownTimeZone(_:)``.
+  public init(_ fanout: Fanout, _ options: ReplayOptions = ReplayOptions()) throws(FanoutError) {
+    self.fanout = fanout
+    self.options = options
+    tally = try ReplayTally(fanout.app, options)
+    let worker = DecidingWorker(holds: options.holds, nanoseconds: options.nanoseconds)
+    pipeline = OrderedPipeline(threads: fanout.threads, makeWorker: { worker }) { batch, worker in
+      worker.decide(batch)
+    }
+    start = options.nanoseconds?() ?? 0
+  }
+
+  /// Takes in the next event.
+  ///
+  /// - Throws: what is wrong with it beside the settings; it has then no effect.
+  /// - Precondition: it is not earlier than the one before.
+  public func add(_ event: ReplayEvent) throws(FileProblem.Problem) {
+    switch event {
+    case .message(let message): try add(message)
+    case .presence(let change):
+      try presence.apply(change, to: fanout)
+      presenceRows += 1
+      hasNewVersion = true
+    case .change(let change):
+      try change.apply(to: fanout, presence)
+      settingsChanges += 1
+      hasNewVersion = true
+    }
+  }
+
+  private func add(_ message: Message) throws(FileProblem.Problem) {
+    let place = try tally.place(of: message.conversation, in: fanout)
+    if hasNewVersion {
+      if batch.versions.count == options.batch.versions { submit() }
+      batch.versions.append((batch.messages.count, fanout.currentVersion))
+      hasNewVersion = false
+    } else if batch.versions.isEmpty {
+      batch.versions.append((0, fanout.currentVersion))
+    }
+    if batch.messages.isEmpty {
+      batch.messages.reserveCapacity(options.batch.messages)
+      batch.places.reserveCapacity(options.batch.messages)
+    }
+    batch.messages.append(message)
+    batch.places.append(place)
+    if batch.messages.count >= options.batch.messages { submit() }
+  }
+
+  /// Hands the messages that wait to the threads, and takes what they have done.
+  private func submit() {
+    guard !batch.messages.isEmpty else { return }
+    pipeline.submit(batch)
+    batch = MessageBatch()
+    while pipeline.isFull { take() }
+  }
+
+  private func take() {
+    guard let (batch, decided) = pipeline.take() else { return }
+    decidingNanoseconds += decided.total
+    tally.add(batch, decided)
+  }
+
+  /// Decides everything that was added; afterwards ``progress`` is complete.
+  public func flush() {
+    submit()
+    while pipeline.hasMore { take() }
+  }
+
+  /// What has been decided and counted so far.
+  public var progress: ReplayProgress { tally.progress }
+
+  /// What everything that was added comes to.
+  public func finish() -> ReplayResult {
+    flush()
+    var result = tally.finish(fanout)
+    result.presenceRows = presenceRows
+    result.settingsChanges = settingsChanges
+    guard let nanoseconds = options.nanoseconds else { return result }
+    let seconds = Double(nanoseconds() - start) / 1e9
+    result.cost = ReplayCost(
+      seconds: seconds, decidingSeconds: Double(decidingNanoseconds) / 1e9,
+      threads: fanout.threads,
+      decisionsPerSecond: seconds > 0 ? Double(result.decisions) / seconds : 0)
+    return result
+  }
+}

@@ -1,0 +1,27 @@
+internal import PushFanout
+internal import QuietTime
+
+/// Says which hour of the week an instant is in.
+struct WeekClock {
+  private let zone: ZoneTable
+
+  /// - Throws: ``FanoutError/unknownTimeZone(_:)``.
+  init(_ name: String) throws(FanoutError) {
+    guard ZoneTable.isName(name), let zone = ZoneTable(named: name) else {
+      throw .unknownTimeZone(name)
+    }
+    self.zone = zone
+  }
+
+  var name: String { zone.name }
+
+  /// 24 times the weekday, from 0 for Monday, and the hour.
+  func place(_ milliseconds: Int64) -> Int {
+    let second = milliseconds / 1000
+    let local = second + zone.offsetSeconds(at: second)
+    let hour = (local / 3600 % 24 + 24) % 24
+    // 1970-01-01 was a Thursday.
+    let weekday = ((local - hour * 3600) / 86_400 + 3 + 7) % 7
+    return Int(weekday * 24 + hour)
+  }
+}

@@ -1,0 +1,92 @@
+/// An SVG picture as it is drawn.
+///
+/// Colours are classes of the page's style sheet, so that they follow light, dark and print.
+struct Canvas {
+  let width: Double
+  let height: Double
+  private var content = ""
+
+  init(width: Double, height: Double) {
+    self.width = width
+    self.height = height
+  }
+
+  /// Where a text stands relative to its point.
+  enum Anchor: String {
+    case start, middle, end
+  }
+
+  mutating func rectangle(
+    x: Double, y: Double, width: Double, height: Double, class name: String, title: String? = nil
+  ) {
+    let place = "x=\"\(Self.number(x))\" y=\"\(Self.number(y))\""
+    let size =
+      "width=\"\(Self.number(max(0, width)))\" height=\"\(Self.number(max(0, height)))\""
+    add("rect", "\(place) \(size) class=\"\(name)\"", title)
+  }
+
+  mutating func circle(
+    x: Double, y: Double, radius: Double, class name: String, title: String? = nil
+  ) {
+    let place = "cx=\"\(Self.number(x))\" cy=\"\(Self.number(y))\" r=\"\(Self.number(radius))\""
+    add("circle", "\(place) class=\"\(name)\"", title)
+  }
+
+  mutating func line(_ x1: Double, _ y1: Double, _ x2: Double, _ y2: Double, class name: String) {
+    let from = "x1=\"\(Self.number(x1))\" y1=\"\(Self.number(y1))\""
+    let to = "x2=\"\(Self.number(x2))\" y2=\"\(Self.number(y2))\""
+    add("line", "\(from) \(to) class=\"\(name)\"", nil)
+  }
+
+  /// - Parameter data: SVG path data, of ``number(_:)``s.
+  mutating func path(_ data: String, class name: String) {
+    add("path", "d=\"\(data)\" class=\"\(name)\"", nil)
+  }
+
+  /// A text on its baseline.
+  mutating func text(
+    _ text: String, x: Double, y: Double, anchor: Anchor = .start, class name: String = "label"
+  ) {
+    let place = "x=\"\(Self.number(x))\" y=\"\(Self.number(y))\""
+    content += "<text \(place) text-anchor=\"\(anchor.rawValue)\" class=\"\(name)\">"
+    content += "\(Escaping.text(text))</text>"
+  }
+
+  private mutating func add(_ element: String, _ attributes: String, _ title: String?) {
+    guard let title else {
+      content += "<\(element) \(attributes)/>"
+      return
+    }
+    content += "<\(element) \(attributes)><title>\(Escaping.text(title))</title></\(element)>"
+  }
+
+  /// The picture.
+  ///
+  /// - Parameter label: what it shows, for those who do not see it.
+  func svg(label: String, class name: String) -> String {
+    "<svg viewBox=\"0 0 \(Self.number(width)) \(Self.number(height))\" class=\"\(name)\" "
+      + "role=\"img\" aria-label=\"\(Escaping.text(label))\">\(content)</svg>\n"
+  }
+
+  /// A coordinate, to a tenth.
+  static func number(_ value: Double) -> String {
+    precondition(value.isFinite, "a coordinate is a number")
+    let tenths = Int((value * 10).rounded())
+    let sign = tenths < 0 ? "-" : ""
+    let fraction = tenths.magnitude % 10
+    return sign + String(tenths.magnitude / 10) + (fraction == 0 ? "" : ".\(fraction)")
+  }
+}
+
+/// Where a chart is shown, which decides its size: letters keep theirs.
+enum Layout: String, CaseIterable {
+  /// Two charts beside each other on a screen, or one over its width.
+  case wide
+  /// A telephone.
+  case narrow
+
+  /// The width of a chart over the whole page.
+  var fullWidth: Double { self == .wide ? 1080 : 372 }
+  /// The width of one of two charts beside each other.
+  var halfWidth: Double { self == .wide ? 516 : 372 }
+}

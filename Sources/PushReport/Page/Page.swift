@@ -1,0 +1,88 @@
+/// One HTML file with all that it needs; it is well-formed XML too.
+struct Page {
+  let title: String
+  /// HTML below the title.
+  let lead: String
+  let sections: [Section]
+  /// HTML at the end.
+  let foot: String
+
+  var html: String {
+    var text = """
+      <!DOCTYPE html>
+      <html xmlns="http://www.w3.org/1999/xhtml" lang="en">
+      <head>
+      <meta charset="utf-8"/>
+      <meta name="viewport" content="width=device-width, initial-scale=1"/>
+      <meta name="color-scheme" content="light dark"/>
+      <link rel="icon" href="data:,"/>
+      <title>\(Escaping.text(title))</title>
+      <style>
+      \(StyleSheet.text)
+      </style>
+      </head>
+      <body>
+      <header>
+      <h1>\(Escaping.text(title))</h1>
+      \(lead)
+      </header>
+      <main>
+
+      """
+    for section in sections { text += section.html }
+    return text + "</main>\n<footer>\(foot)</footer>\n</body>\n</html>\n"
+  }
+}
+
+/// A part of the page under its own heading.
+struct Section {
+  let name: String
+  let heading: String
+  /// What is to be seen, in a sentence or two; HTML.
+  let note: String
+  /// HTML.
+  let body: String
+
+  var html: String {
+    """
+    <section aria-labelledby="\(name)">
+    <h2 id="\(name)">\(Escaping.text(heading))</h2>
+    \(note.isEmpty ? "" : "<p class=\"note\">\(note)</p>")
+    \(body)</section>
+
+    """
+  }
+
+  /// Charts, beside each other where there is room.
+  static func pair(_ figures: String...) -> String {
+    "<div class=\"pair\">\n\(figures.joined())</div>\n"
+  }
+}
+
+/// A chart with its heading, and its figures to be unfolded.
+struct ChartFigure {
+  let title: String
+  /// A picture for every layout; the style sheet shows one of them.
+  let draw: (Layout) -> String
+  var legend: [(name: String, color: String)] = []
+  /// More about the chart; text.
+  var remark: String?
+  var table: Table?
+
+  var html: String {
+    var text = "<figure>\n<figcaption>\(Escaping.text(title))</figcaption>\n"
+    if !legend.isEmpty {
+      let entries = legend.map {
+        "<li><span class=\"swatch \($0.color)\"></span>\(Escaping.text($0.name))</li>"
+      }
+      text += "<ul class=\"legend\">\(entries.joined())</ul>\n"
+    }
+    text += Layout.allCases.map(draw).joined()
+    if let remark { text += "<p class=\"remark\">\(Escaping.text(remark))</p>\n" }
+    if let table {
+      text += "<details><summary>Figures</summary>"
+      text += "<div class=\"figures\">\(table.html)</div></details>\n"
+    }
+    return text + "</figure>\n"
+  }
+}

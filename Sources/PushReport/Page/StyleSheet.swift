@@ -1,0 +1,175 @@
+/// How pages look: light and dark as the reader's system wishes, on paper light.
+///
+/// The colours of outcomes are Okabe and Ito's, which differ for colour-blind readers too, lighter
+/// where the page is dark.
+enum StyleSheet {
+  static let text = colors + layout + charts + narrow + paper
+
+  private static let light = """
+    color-scheme:light;--page:#f6f7f9;--panel:#ffffff;--ink:#1a1f26;--soft:#59636e;--line:#d5dbe1;
+    --grid:#e6eaee;--hit:#1a1f2614;--messages:#6b7683;--pushes:#0072b2;--waiting:#b0598f;
+    --released:#c65300;--family-0:#0072b2;--family-1:#6cbfe8;--family-2:#ecd944;--family-3:#d55e00;
+    --family-4:#e69f00;--family-5:#cc79a7;--family-6:#009e73;--family-7:#8d949d;--family-8:#3f4751;
+    --heat-zero:#eef1f4;--heat-0:#dbe9f4;--heat-1:#bfd8eb;--heat-2:#9ac4e0;--heat-3:#6fabd2;
+    --heat-4:#448fc0;--heat-5:#2273ab;--heat-6:#0d5790;--heat-7:#083c6b;
+    """
+
+  private static let dark = """
+    color-scheme:dark;--page:#0e1216;--panel:#161b21;--ink:#e4e8ec;--soft:#9aa5b1;--line:#303841;
+    --grid:#262d35;--hit:#e4e8ec1c;--messages:#8e99a5;--pushes:#4fa9de;--waiting:#d993bd;
+    --released:#f08a4b;--family-0:#3f9fd9;--family-1:#9bd7f5;--family-2:#f0e26a;--family-3:#ee7a2e;
+    --family-4:#f2b33d;--family-5:#d993bd;--family-6:#2fb892;--family-7:#77808a;--family-8:#c3cad1;
+    --heat-zero:#1d242b;--heat-0:#14304a;--heat-1:#184264;--heat-2:#1d5680;--heat-3:#266c9e;
+    --heat-4:#3a85ba;--heat-5:#5fa1d0;--heat-6:#93c0e3;--heat-7:#d3e6f6;
+    """
+
+  private static let colors = """
+    :root{\(light)}
+    @media screen and (prefers-color-scheme:dark){:root{\(dark)}}
+
+    """
+
+  private static let layout = """
+    *{box-sizing:border-box}
+    html{-webkit-text-size-adjust:100%;text-size-adjust:100%}
+    body{margin:0;background:var(--page);color:var(--ink);font:15px/1.5 system-ui,-apple-system,
+    "Segoe UI",Roboto,"Noto Sans","DejaVu Sans",sans-serif;overflow-wrap:anywhere}
+    header,main,footer{max-width:1168px;margin:0 auto;padding:0 24px}
+    header{padding-top:32px}
+    h1{font-size:28px;line-height:1.2;margin:0 0 6px}
+    h2{font-size:20px;line-height:1.3;margin:0 0 10px}
+    header p,.note,footer p{color:var(--soft);margin:0 0 14px}
+    .note{max-width:64em;margin-top:-6px}
+    .note strong,header strong{color:var(--ink);font-weight:600}
+    .note strong{white-space:nowrap}
+    section{margin:36px 0 0}
+    footer{margin-top:36px;padding-bottom:32px;font-size:13px}
+    dl.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(240px,1fr));gap:12px;
+    margin:0}
+    dl.tiles div{background:var(--panel);border:1px solid var(--line);border-radius:8px;
+    padding:12px 16px}
+    dt{color:var(--soft);font-size:13px}
+    dd{margin:0}
+    dd.figure{font-size:26px;line-height:1.25;font-weight:600;font-variant-numeric:tabular-nums}
+    dd.more{color:var(--soft);font-size:13px;line-height:1.4}
+    .pair{display:grid;grid-template-columns:repeat(2,minmax(0,1fr));gap:16px}
+    figure,.panel-box{background:var(--panel);border:1px solid var(--line);border-radius:8px;
+    margin:0;padding:14px 18px;min-width:0}
+    figure+figure,figure+.panel-box,.pair+figure,.pair+.panel-box,.panel-box+.panel-box
+    {margin-top:16px}
+    .pair figure+figure{margin-top:0}
+    figcaption{font-weight:600;margin-bottom:8px}
+    .remark{color:var(--soft);font-size:13px;margin:6px 0 0}
+    ul.legend{display:flex;flex-wrap:wrap;gap:2px 16px;list-style:none;margin:0 0 8px;padding:0;
+    font-size:13px;color:var(--soft)}
+    .swatch{display:inline-block;width:11px;height:11px;border-radius:2px;margin-right:6px}
+    details{margin-top:8px;font-size:13px}
+    summary{color:var(--soft);cursor:pointer;width:fit-content}
+    .figures{max-height:360px;overflow:auto;margin-top:8px}
+    .figures thead th{position:sticky;top:0;background:var(--panel)}
+    table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}
+    caption{text-align:left;font-weight:600;padding-bottom:6px}
+    th,td{text-align:left;font-weight:400;padding:5px 8px;border-bottom:1px solid var(--grid);
+    vertical-align:top}
+    thead th{color:var(--soft);font-size:13px;border-bottom-color:var(--line);vertical-align:bottom}
+    th:first-child,td:first-child{padding-left:0}
+    th:last-child,td:last-child{padding-right:0}
+    tbody tr:last-child>*{border-bottom:0}
+    .number{text-align:right;white-space:nowrap}
+    td.number,th.number{overflow-wrap:normal}
+    .moment{white-space:nowrap}
+    td bdi{display:inline-block;min-width:4em}
+    .sub{display:block;color:var(--soft);font-size:13px;font-weight:400}
+    .bar{display:block;height:5px;border-radius:2px;background:var(--grid);margin-top:3px;
+    min-width:72px;overflow:hidden}
+    .bar i{display:block;height:100%;background:var(--pushes)}
+    .dense th,.dense td{padding:3px 4px}
+    table.crowded{font-size:10.5px}
+    .crowded th,.crowded td{padding:3px 2px}
+    .crowded thead th{font-size:inherit}
+    .crowded thead th:not(:first-child) span{writing-mode:vertical-rl;transform:rotate(180deg);
+    display:inline-block;line-height:1.1}
+
+    """
+
+  private static let charts: String = {
+    var text = """
+      svg{display:block;width:100%;height:auto}
+      svg text{font-size:12px;fill:var(--soft)}
+      svg .panel{font-size:13px;fill:var(--ink)}
+      svg .value{font-size:12px}
+      svg .name{fill:var(--soft)}
+      .grid{stroke:var(--grid);stroke-width:1}
+      .base{stroke:var(--soft);stroke-width:1}
+      .area{stroke-width:1;stroke-linejoin:round}
+      .hit{fill:transparent}
+      .hit:hover{fill:var(--hit)}
+      .part:hover,.heat:hover,.point:hover{stroke:var(--ink);stroke-width:1.5}
+      .point{fill:var(--pushes);fill-opacity:.35;stroke:var(--pushes);stroke-width:.8}
+      .level{fill:var(--released)}
+      .heat-empty{fill:none;stroke:var(--grid)}
+      .heat-zero{fill:var(--heat-zero)}
+      svg.narrow{display:none}
+
+      """
+    for name in ["messages", "pushes", "waiting", "released"] {
+      text += ".\(name){fill:var(--\(name));background:var(--\(name))}"
+      text += ".area.\(name){fill-opacity:.35;stroke:var(--\(name))}\n"
+    }
+    for family in OutcomeFamily.allCases {
+      text += ".\(family.color){fill:var(--\(family.color));background:var(--\(family.color))}\n"
+    }
+    for color in 0..<HeatMap.colorCount { text += ".heat-\(color){fill:var(--heat-\(color))}\n" }
+    return text
+  }()
+
+  /// Below this width charts are drawn for a telephone, and rows of tables become cards.
+  private static let narrow = """
+    @media screen and (max-width:969px){
+    header,main,footer{padding-left:8px;padding-right:8px}
+    header{padding-top:18px}
+    h1{font-size:23px}
+    h2{font-size:18px}
+    header>*,h2,.note,footer{padding-left:6px;padding-right:6px}
+    dl.tiles{grid-template-columns:repeat(auto-fit,minmax(168px,1fr));gap:8px}
+    dl.tiles div{padding:10px 12px}
+    dd.figure{font-size:21px}
+    figure,.panel-box{padding:12px 6px}
+    figcaption,ul.legend,.remark,details,.panel-box>*{margin-left:6px;margin-right:6px}
+    .panel-box table{width:calc(100% - 12px)}
+    svg.wide{display:none}
+    svg.narrow{display:block;max-width:620px;margin:0 auto}
+    .figures,.figures thead th{font-size:12px}
+    .figures th,.figures td{padding:4px 3px}
+    .figures tbody th{white-space:nowrap}
+    .dense{font-size:11px}
+    .dense th,.dense td{padding:2px 1px}
+    table.crowded{font-size:9.5px}
+    .dense thead th{vertical-align:bottom;font-size:inherit;white-space:nowrap}
+    .dense thead th:not(:first-child) span{writing-mode:vertical-rl;transform:rotate(180deg);
+    display:inline-block;line-height:1.1;white-space:nowrap}
+    table.cards thead{display:none}
+    table.cards tr{display:grid;grid-template-columns:repeat(3,minmax(0,1fr));gap:4px 12px;
+    padding:8px 0;border-bottom:1px solid var(--grid)}
+    table.cards tr:last-child{border-bottom:0}
+    table.cards th,table.cards td{border:0;padding:0;text-align:left;white-space:normal}
+    table.cards .moment{white-space:normal}
+    table.cards th{grid-column:1/-1;font-weight:600}
+    table.cards td::before{content:attr(data-name);display:block;color:var(--soft);font-size:12px}
+    table.cards td.prose{grid-column:1/-1}
+    }
+    @media screen and (max-width:759px){.pair{grid-template-columns:minmax(0,1fr)}}
+
+    """
+
+  private static let paper = """
+    @media print{
+    body{background:none;font-size:10pt}
+    figure,.panel-box,dl.tiles div,tr{break-inside:avoid}
+    h2,.note{break-after:avoid}
+    details,svg.wide{display:none}
+    svg.narrow{display:block;max-width:520px;margin:0 auto}
+    *{print-color-adjust:exact;-webkit-print-color-adjust:exact}
+    }
+    """
+}

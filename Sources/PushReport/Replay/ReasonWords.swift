@@ -1,0 +1,97 @@
+internal import PushRules
+
+/// A kind of outcome that has a colour in the charts; reasons that mean much the same share one.
+enum OutcomeFamily: Int, CaseIterable {
+  // In the order in which they lie on each other.
+  case pushed, local, notMentioned, levelNone, muted, quietHours, online, noDevice, other
+
+  init(action: String, reason: String) {
+    switch action {
+    case Action.push.name: self = .pushed
+    case Action.local.name: self = .local
+    default:
+      switch reason {
+      case Reason.notMentioned.name, Reason.directChatLevel.name: self = .notMentioned
+      case Reason.levelNone.name: self = .levelNone
+      case Reason.muted.name: self = .muted
+      case Reason.quietHours.name: self = .quietHours
+      case Reason.online.name: self = .online
+      case Reason.noToken.name, Reason.kicked.name, Reason.loggedOut.name, Reason.filtered.name:
+        self = .noDevice
+      default: self = .other
+      }
+    }
+  }
+
+  var name: String {
+    switch self {
+    case .pushed: "pushed"
+    case .local: "local notification"
+    case .notMentioned: "not mentioned"
+    case .levelNone: "level none"
+    case .muted: "muted"
+    case .quietHours: "quiet hours"
+    case .online: "online"
+    case .noDevice: "no device to push to"
+    case .other: "other reasons"
+    }
+  }
+
+  /// The class of its colour.
+  var color: String { "family-\(rawValue)" }
+}
+
+/// Outcomes in a sentence.
+enum ReasonWords {
+  /// What an outcome means; for a reason that is not known its own name.
+  ///
+  /// - Source: decision-rules.md, sections 4 and 5.
+  static func sentence(action: String, reason: String) -> String {
+    guard let known = Reason.allCases.first(where: { $0.name == reason }) else { return reason }
+    if action == Action.local.name {
+      return "The app, in the background and still connected, showed a notification by itself."
+    }
+    return sentences[Int(known.rawValue)]
+  }
+
+  /// Where the setting lives that decided.
+  static func scope(_ name: String) -> String {
+    switch Scope.allCases.first(where: { $0.name == name }) {
+    case .quietHours?: "quiet hours"
+    case .channel?: "set for the channel"
+    case .conversation?: "set for the conversation"
+    case .type?: "set for the type of conversation"
+    case .channelDefault?: "the channel\u{2019}s default"
+    case .groupDefault?: "the group\u{2019}s default"
+    case .appKey?: "the App Key\u{2019}s level"
+    case .app?: "set for the whole app by the user"
+    case .default?: "nothing set anywhere"
+    case nil: name
+    }
+  }
+
+  /// In the order of the raw values.
+  private static let sentences = [
+    "Nothing stood in the way.",
+    "The sender\u{2019}s force flag overrode what would have stopped it.",
+    "Chat rooms are never pushed.",
+    "The message was for those only who were online.",
+    "A message of this kind is not pushed.",
+    "The sender asked for no push.",
+    "The message was too old to be pushed.",
+    "The recipient was connected and got the message itself.",
+    "It came within the recipient\u{2019}s quiet hours.",
+    "The recipient had muted for a time, which had not passed.",
+    "The recipient\u{2019}s level says: never notify.",
+    "The recipient\u{2019}s level admits mentions only, and this was none.",
+    "A mention level, which in a direct chat never notifies.",
+    "All devices of the recipient had been kicked.",
+    "All devices of the recipient were logged out.",
+    "No device of the recipient that was offline had a push token.",
+    "The message\u{2019}s device filter left no device.",
+    "The app was in the background, where such a message gives no notification.",
+    "The app was in the background with message notifications switched off.",
+    "The app was in the background and lacked the names that a notification shows.",
+    "The app was in the background, and its own callback took the message.",
+  ]
+}

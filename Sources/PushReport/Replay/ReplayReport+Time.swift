@@ -1,0 +1,180 @@
+internal import PushReplay
+
+/// What happened along time, by the hour of the day and of the week.
+extension ReplayReport {
+  // MARK: Along time
+
+  var alongTime: Section {
+    let bins = bins
+    let series = series
+    let messages = bins.sums(series.messages, at: series.at)
+    let decisions = bins.sums(series.decisions, at: series.at)
+    let pushes = bins.sums(series.pushes, at: series.at)
+    let most = messages.indices.max { messages[$0] < messages[$1] } ?? 0
+    let mostPushes = pushes.indices.max { pushes[$0] < pushes[$1] } ?? 0
+    let chart = TimeChart(
+      edges: bins.edges,
+      panels: [
+        TimeChart.Panel(
+          title: "Messages per \(bins.step.name)", values: messages, color: "messages"),
+        TimeChart.Panel(title: "Pushes per \(bins.step.name)", values: pushes, color: "pushes"),
+      ],
+      hits: (0..<bins.count).map { bin in
+        TimeChart.Hit(
+          range: bins.edges[bin]..<bins.edges[bin + 1],
+          text: "\(bins.step.text(bins.edges[bin]))\n\(Figures.count(messages[bin], "message")), "
+            + "\(Figures.count(pushes[bin], "push", "pushes"))")
+      },
+      label: "Messages and pushes per \(bins.step.name). Most messages: "
+        + "\(Figures.exact(messages[most])), \(bins.step.text(bins.edges[most])). Most pushes: "
+        + "\(Figures.exact(pushes[mostPushes])), \(bins.step.text(bins.edges[mostPushes])).")
+    let rows = (0..<bins.count).filter { messages[$0] > 0 }.map { bin in
+      [
+        Table.Cell(bins.step.text(bins.edges[bin])), Table.Cell(messages[bin]),
+        Table.Cell(html: Figures.short(decisions[bin])),
+        Table.Cell(html: Figures.short(pushes[bin])),
+        Table.Cell(Figures.share(pushes[bin], of: decisions[bin])),
+      ]
+    }
+    let figure = ChartFigure(
+      title: "Messages and pushes, UTC", draw: chart.draw,
+      table: Table(
+        columns: [
+          ("From", .text), ("Messages", .number), ("Decisions", .number), ("Pushes", .number),
+          ("Push rate", .number),
+        ], rows: rows))
+    let quiet = messages.count { $0 == 0 }
+    let note =
+      "The \(bins.step.name) with most messages began "
+      + "<strong>\(bins.step.text(bins.edges[most]))</strong> "
+      + "(\(Figures.exact(messages[most]))), the one with most pushes "
+      + "<strong>\(bins.step.text(bins.edges[mostPushes]))</strong> "
+      + "(\(Figures.short(pushes[mostPushes]))). "
+      + (quiet == 0
+        ? ""
+        : "In \(Figures.exact(quiet)) of \(Figures.exact(bins.count)) there was "
+          + "no message at all.")
+    return Section(name: "time", heading: "Along time", note: note, body: figure.html)
+  }
+
+  // MARK: By the hour of the day
+
+  var hours: Section {
+    let families = families
+    let series = families.map { entry in
+      StackedColumns.Series(
+        name: entry.family.name,
+        values: (0..<24).map { hour in
+          ofHour(hour).reduce(0) { sum, row in
+            entry.places.reduce(sum) { $0 + row.outcomes[$1] }
+          }
+        }, color: entry.family.color)
+    }
+    let decisions = (0..<24).map { ofHour($0).reduce(0) { $0 + $1.decisions } }
+    let pushes = (0..<24).map { ofHour($0).reduce(0) { $0 + $1.pushes } }
+    let chart = { (showsShares: Bool) in
+      StackedColumns(
+        names: Self.hourNames, titles: (0..<24).map(Self.hourText), series: series,
+        showsShares: showsShares,
+        label: (showsShares ? "Shares of outcomes" : "Outcomes") + " by hour of the day. "
+          + self.hoursInWords(decisions, pushes))
+    }
+    let legend = series.map { (name: $0.name, color: $0.color) }
+    let table = Table(
+      columns: [("Hour", .text)] + series.map { ($0.name, .number) },
+      rows: (0..<24).map { hour in
+        [Table.Cell(Self.twoDigits(hour))]
+          + series.map { Table.Cell(html: Figures.short($0.values[hour])) }
+      }, isDense: true)
+    return Section(
+      name: "hours", heading: "Outcomes by hour of the day",
+      note: Escaping.text(hoursInWords(decisions, pushes)),
+      body: Section.pair(
+        ChartFigure(
+          title: "Decisions", draw: chart(false).draw, legend: legend, table: table
+        ).html,
+        ChartFigure(
+          title: "Shares of the hour\u{2019}s decisions", draw: chart(true).draw, legend: legend,
+          table: shares(series, decisions)
+        ).html))
+  }
+
+  private func shares(_ series: [StackedColumns.Series], _ decisions: [Int]) -> Table {
+    Table(
+      columns: [("Hour", .text)] + series.map { ($0.name, .number) },
+      rows: (0..<24).map { hour in
+        [Table.Cell(Self.twoDigits(hour))]
+          + series.map { Table.Cell(Figures.share($0.values[hour], of: decisions[hour])) }
+      }, isDense: true)
+  }
+
+  private func ofHour(_ hour: Int) -> [WeekHour] {
+    stride(from: hour, to: 168, by: 24).map { result.week[$0] }
+  }
+
+  /// Where the push rate is highest and lowest, of hours that have a thousandth of all decisions.
+  private func hoursInWords(_ decisions: [Int], _ pushes: [Int]) -> String {
+    let rates = (0..<24).filter { decisions[$0] * 1000 >= result.decisions }
+      .map { (hour: $0, rate: Double(pushes[$0]) / Double(max(1, decisions[$0]))) }
+    guard let highest = rates.max(by: { $0.rate < $1.rate }),
+      let lowest = rates.min(by: { $0.rate < $1.rate }), highest.hour != lowest.hour
+    else { return "" }
+    return "The push rate is highest from \(Self.hourText(highest.hour)), "
+      + "\(Figures.percent(highest.rate)), and lowest from \(Self.hourText(lowest.hour)), "
+      + "\(Figures.percent(lowest.rate))."
+  }
+
+  // MARK: By the hour of the week
+
+  var week: Section {
+    let busiest = result.week.max { $0.pushes < $1.pushes }
+    let note = busiest.map {
+      "Most pushes fall on \(Self.weekdays[$0.weekday - 1]) from \(Self.hourText($0.hour)): "
+        + "\(Figures.share($0.pushes, of: result.pushes)) of all."
+    }
+    let pushes = weekMap(
+      "Pushes by weekday and hour. \(note ?? "")", text: { Figures.short($0) }
+    ) { $0.decisions == 0 ? nil : Double($0.pushes) }
+    var rate = weekMap(
+      "Push rate by weekday and hour.", text: { Figures.percent($0) }
+    ) { $0.decisions == 0 ? nil : Double($0.pushes) / Double($0.decisions) }
+    rate.beginsAtLeast = true
+    return Section(
+      name: "week", heading: "Hours of the week",
+      note: result.pushes > 0 ? note ?? "" : "",
+      body: Section.pair(
+        ChartFigure(
+          title: "Pushes, all weeks together", draw: pushes.draw,
+          table: weekTable { Figures.short($0.pushes) }
+        ).html,
+        ChartFigure(
+          title: "Push rate", draw: rate.draw,
+          table: weekTable { Figures.share($0.pushes, of: $0.decisions) }
+        ).html))
+  }
+
+  private func weekMap(
+    _ label: String, text: @escaping (Double) -> String, value: (WeekHour) -> Double?
+  ) -> HeatMap {
+    let rows = (0..<7).map { Array(result.week[$0 * 24..<$0 * 24 + 24]) }
+    return HeatMap(
+      rows: Self.weekdays.map { String($0.prefix(3)) }, columns: Self.hourNames,
+      values: rows.map { $0.map(value) },
+      titles: rows.map { row in
+        row.map {
+          "\(Self.weekdays[$0.weekday - 1]), \(Self.hourText($0.hour))\n"
+            + "\(Figures.exact($0.pushes)) pushes of \(Figures.exact($0.decisions)) decisions "
+            + "(\(Figures.share($0.pushes, of: $0.decisions))), "
+            + Figures.count($0.messages, "message")
+        }
+      }, text: text, label: label)
+  }
+
+  private func weekTable(_ text: (WeekHour) -> String) -> Table {
+    Table(
+      columns: [("Hour", .text)] + Self.weekdays.map { (String($0.prefix(3)), .number) },
+      rows: (0..<24).map { hour in
+        [Table.Cell(Self.twoDigits(hour))] + ofHour(hour).map { Table.Cell(text($0)) }
+      }, isDense: true)
+  }
+}

@@ -1,0 +1,116 @@
+public import PushReplay
+
+/// A replay as one HTML page: its figures, charts drawn as SVG, and the numbers behind them.
+///
+/// The page needs no network, no script and no other file. Everything that comes from the result is
+/// escaped. The same result gives the same bytes.
+///
+/// - Complexity: O(the numbers of the result). A page is about 0.5 MB, however long the replay was.
+/// - Source: docs/report.md
+public struct ReplayReport {
+  let result: ReplayResult
+  let title: String
+
+  /// A page of a result.
+  ///
+  /// - Parameter title: the page's heading; nil for one that says how many messages there were.
+  /// - Throws: ``ReportProblem`` for a result that contradicts itself, so that no chart is drawn of
+  ///   numbers that cannot be.
+  public init(_ result: ReplayResult, title: String? = nil) throws(ReportProblem) {
+    try ResultCheck.check(result)
+    self.result = result
+    self.title = title ?? "Replay of \(Figures.count(result.messages, "message"))"
+  }
+
+  /// The whole file.
+  public var html: String {
+    Page(title: title, lead: lead, sections: sections, foot: foot).html
+  }
+
+  private var sections: [Section] {
+    guard result.decisions > 0 else {
+      let why = result.messages == 0 ? "There were no messages." : "No message had a recipient."
+      return [
+        Section(
+          name: "empty", heading: "Nothing to show",
+          note: "\(why) There is nothing that a chart could show.", body: "")
+      ]
+    }
+    return [
+      headline, alongTime, hours, week, sizes, busiest, held, conversations, outcomes, cost,
+    ].compactMap { $0 }
+  }
+
+  private var lead: String {
+    var parts = ["Rules of <strong>\(Escaping.text(rulesName))</strong>"]
+    if let first = result.first, let last = result.last {
+      let from = CivilTime.text(first)
+      let to =
+        CivilTime(last).date == CivilTime(first).date
+        ? CivilTime(last).time : CivilTime.text(last)
+      parts.insert("<strong>\(from) to \(to) UTC</strong> (\(duration(first, last)))", at: 0)
+    }
+    let zone =
+      "Hours of the day and weekdays are those of "
+      + "<strong>\(Escaping.text(result.timeZone))</strong>, all other times UTC."
+    return "<p>\(parts.joined(separator: ". ")). \(zone)</p>"
+  }
+
+  private var rulesName: String {
+    switch result.rules {
+    case "easemob": "Easemob"
+    case "rongcloud": "RongCloud"
+    default: result.rules
+    }
+  }
+
+  private func duration(_ first: Int64, _ last: Int64) -> String {
+    let days = (last - first) / CivilTime.dayMilliseconds
+    if days >= 800 { return "\(Figures.fixed(Double(days) / 365.2425, places: 1)) years" }
+    if days >= 3 { return Figures.count(Int(days) + 1, "day") }
+    return Figures.seconds(Double(last - first) / 1000)
+  }
+
+  private var foot: String {
+    "<p>A <em>decision</em> is one recipient of one message; the <em>push rate</em> is the share of "
+      + "decisions that end in a push. Made by push-fanout from a replay\u{2019}s result file; "
+      + "the figures under each chart are all that it shows.</p>"
+  }
+}
+
+// MARK: Words and sums that several sections need
+
+extension ReplayReport {
+  /// The families that occurred, with the outcomes of each by their places in the result.
+  var families: [(family: OutcomeFamily, places: [Int])] {
+    OutcomeFamily.allCases.compactMap { family in
+      let places = result.outcomes.indices.filter {
+        let outcome = result.outcomes[$0]
+        return outcome.count > 0
+          && OutcomeFamily(action: outcome.action, reason: outcome.reason) == family
+      }
+      return places.isEmpty ? nil : (family, places)
+    }
+  }
+
+  /// The least steps that a series along the whole time can be shown in.
+  var series: TimeSeries { result.minutes ?? result.hours }
+
+  var bins: TimeBins {
+    TimeBins((result.first ?? 0)...(result.last ?? 0), least: series.step)
+  }
+
+  static let weekdays = [
+    "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday",
+  ]
+
+  /// `07:00 to 08:00`
+  static func hourText(_ hour: Int) -> String {
+    "\(twoDigits(hour)):00 to \(twoDigits((hour + 1) % 24)):00"
+  }
+
+  static func twoDigits(_ number: Int) -> String { (number < 10 ? "0" : "") + String(number) }
+
+  /// What stands below 24 columns: every third hour.
+  static let hourNames = (0..<24).map { $0 % 3 == 0 ? twoDigits($0) : "" }
+}

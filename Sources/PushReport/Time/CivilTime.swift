@@ -1,0 +1,54 @@
+internal import PushRules
+
+/// An instant as a date and time of day in UTC.
+struct CivilTime: Equatable {
+  var year: Int64
+  var month: Int64
+  var day: Int64
+  var hour: Int64
+  var minute: Int64
+  var second: Int64
+
+  static let dayMilliseconds: Int64 = 86_400_000
+
+  /// - Parameter milliseconds: since the epoch, not negative.
+  init(_ milliseconds: Int64) {
+    (year, month, day) = Instant.date(daysSinceEpoch: milliseconds / Self.dayMilliseconds)
+    let second = milliseconds / 1000 % 86_400
+    hour = second / 3600
+    minute = second / 60 % 60
+    self.second = second % 60
+  }
+
+  /// Milliseconds since the epoch of the beginning of a month; months past December run on.
+  static func month(_ year: Int64, _ month: Int64) -> Int64 {
+    let years = year + (month - 1) / 12
+    return Instant.daysSinceEpoch(years, (month - 1) % 12 + 1, 1) * dayMilliseconds
+  }
+
+  /// `2016-03-03`
+  var date: String { "\(Self.padded(year, 4))-\(Self.padded(month, 2))-\(Self.padded(day, 2))" }
+  /// `13:14`
+  var time: String { "\(Self.padded(hour, 2)):\(Self.padded(minute, 2))" }
+  /// `13:14:59`
+  var timeWithSeconds: String { "\(time):\(Self.padded(second, 2))" }
+  /// `3 Mar`
+  var dayAndMonth: String { "\(day) \(monthName)" }
+  /// `Mar`
+  var monthName: String {
+    [
+      "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ][Int(month) - 1]
+  }
+
+  /// `2016-03-03 13:14`, of an instant.
+  static func text(_ milliseconds: Int64) -> String {
+    let time = CivilTime(milliseconds)
+    return "\(time.date) \(time.time)"
+  }
+
+  private static func padded(_ number: Int64, _ width: Int) -> String {
+    let digits = String(number)
+    return String(repeating: "0", count: max(0, width - digits.count)) + digits
+  }
+}

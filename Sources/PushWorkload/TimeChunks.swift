@@ -1,0 +1,30 @@
+/// A stretch of the world's time in pieces whose events are made one piece at a time, in order.
+protocol TimeChunks {
+  var chunkCount: Int { get }
+  /// The piece that an instant is in, 0 ..< ``chunkCount``.
+  func chunk(of milliseconds: Int64) -> Int
+}
+
+/// An event with an order of its own.
+protocol TimedEvent: Sendable {
+  var at: Int64 { get }
+  static func precedes(_ first: Self, _ second: Self) -> Bool
+}
+
+/// Puts events in order that are made piece by piece, when a piece's events may be in later pieces.
+///
+/// - Memory: the events of later pieces that are already there.
+struct EventOrder<Event: TimedEvent> {
+  /// The events of each piece that is not done.
+  private var pending: [Int: [Event]] = [:]
+
+  mutating func add(_ event: Event, madeIn chunk: Int, _ chunks: some TimeChunks) {
+    pending[max(chunk, chunks.chunk(of: event.at)), default: []].append(event)
+  }
+
+  /// All events of some pieces, in order, once everything up to the last of them has been made.
+  mutating func take(_ chunks: Range<Int>, threads: Int) -> [[Event]] {
+    let taken = chunks.map { pending.removeValue(forKey: $0) ?? [] }
+    return Parallel.map(taken.count, threads: threads) { taken[$0].sorted(by: Event.precedes) }
+  }
+}

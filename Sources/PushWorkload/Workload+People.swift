@@ -1,0 +1,164 @@
+public import PushRules
+
+/// What a user of a generated world has set.
+struct WorkloadUser {
+  /// A number of ``ZonePopulation/zones``.
+  var zone: Int
+  /// Minutes after midnight, and how long; nil for no window.
+  var window: (startMinute: Int, lengthMinutes: Int)?
+  /// The whole day is silent.
+  var isSilent = false
+  /// RongCloud's: the window lets mentions through.
+  var quietLetsMentions = false
+  var level = NotificationLevel.unset
+  var isAndroid = false
+  var hasToken = true
+}
+
+/// What a member of a room in a generated world has set.
+struct WorkloadMember {
+  var user: Int
+  var level: NotificationLevel
+  /// Milliseconds; 0 for a member from the beginning.
+  var since: Int64
+}
+
+extension Workload {
+  func drawnUser(_ user: Int) -> WorkloadUser {
+    let people = options.people
+    var draws = Draws(options.seed, .user, UInt64(user))
+    var drawn = WorkloadUser(zone: zones.zone(of: user))
+    // Each fact has its own draws, taken whether they are needed or not: a knob then changes no fact
+    // but its own.
+    let quiet = draws.share()
+    let step = draws.next() & 3 == 0 ? 15.0 : 30.0
+    let start = draws.normal(
+      mean: people.quietStartMinute, deviation: people.quietStartDeviationMinutes)
+    let length = draws.normal(
+      mean: people.quietLengthMinutes, deviation: people.quietLengthDeviationMinutes)
+    drawn.quietLetsMentions = draws.isBelow(people.quietMentionShare)
+    let level = draws.share()
+    drawn.isAndroid = draws.isBelow(people.androidShare)
+    drawn.hasToken = draws.isBelow(
+      drawn.isAndroid ? people.androidPushShare : people.iosPushShare)
+    if quiet < people.quietShare {
+      let days = 10.0 * 1440
+      let rounded = Int((start + days) / step + 0.5) * Int(step) % 1440
+      let minutes = Int(max(30, min(1410, length)) / 30 + 0.5) * 30
+      drawn.window = (rounded, min(1410, minutes))
+    } else if quiet < people.quietShare + people.silentShare {
+      drawn.isSilent = true
+    }
+    if level < people.mentionLevelShare {
+      drawn.level = .mention
+    } else if level < people.mentionLevelShare + people.noneLevelShare {
+      drawn.level = .blocked
+    }
+    return drawn
+  }
+
+  /// When a membership begins: 0 for before the world's time. The first member was always there.
+  func since(room: Int, rank: Int) -> Int64 {
+    var draws = Draws(options.seed, .member, UInt64(room), UInt64(rank) << 1)
+    guard rank > 0, draws.isBelow(options.sizes.joinShare) else { return 0 }
+    return time.lowerBound + Int64(draws.below(UInt64(options.traffic.durationMilliseconds)))
+  }
+
+  func drawnMember(_ rank: Int, room: Int, size: Int, of members: RoomMembers) -> WorkloadMember {
+    let people = options.people
+    let user = members.user(atRank: rank)
+    let sizeClass = size < 20 ? 0 : size < 200 ? 1 : size < 3000 ? 2 : 3
+    var draws = Draws(options.seed, .member, UInt64(room), UInt64(rank) << 1 | 1)
+    var level = NotificationLevel.unset
+    let mute = draws.share() * people.muters
+    let kind = draws.next()
+    let isMuter = Self.share(Draws.key(options.seed, .muter, UInt64(user))) < people.muters
+    if isMuter, mute < people.muteShares[sizeClass] {
+      level = Self.share(kind) < people.muteMentionShare ? .mention : .blocked
+    } else if Self.share(kind) < people.allLevelShare {
+      level = .all
+    }
+    return WorkloadMember(user: user, level: level, since: since(room: room, rank: rank))
+  }
+
+  private static func share(_ number: UInt64) -> Double { (Double(number >> 11) + 0.5) * 0x1p-53 }
+
+  // MARK: As values
+
+  /// What a user has set, 0 ..< ``userCount``.
+  ///
+  /// - Complexity: O(1).
+  public func user(_ user: Int) -> UserSettings {
+    let drawn = drawnUser(user)
+    var settings = UserSettings()
+    settings.timeZone = ZonePopulation.zones[drawn.zone].name
+    settings.quietHours = quietHours(drawn)
+    if options.rules == .easemob {
+      settings.level = drawn.level
+    } else {
+      for kind in [ConversationKind.group, .ultraGroup] { settings.levels[kind] = drawn.level }
+    }
+    if options.people.listsDevices {
+      settings.devices = [
+        Device(
+          id: "p1", hasToken: drawn.hasToken,
+          notifier: drawn.isAndroid ? Self.androidNotifier : Self.iosNotifier)
+      ]
+    }
+    return settings
+  }
+
+  static let androidNotifier: Identifier = "fcm"
+  static let iosNotifier: Identifier = "apns"
+  /// Where a window of the whole day begins. Under RongCloud a minute before stays open.
+  static let silentStartMinute = 8 * 60
+
+  private func quietHours(_ drawn: WorkloadUser) -> QuietHours? {
+    guard drawn.isSilent || drawn.window != nil else { return nil }
+    let start = drawn.window?.startMinute ?? Self.silentStartMinute
+    let hour = start / 60
+    if options.rules == .easemob {
+      let end = (start + (drawn.window?.lengthMinutes ?? 0)) % 1440
+      let interval = try? QuietInterval(
+        startHour: hour, startMinute: start % 60, endHour: end / 60, endMinute: end % 60)
+      return interval.map { .interval($0) }
+    }
+    let span = try? QuietSpan(
+      hour: hour, minute: start % 60, second: 0,
+      spanMinutes: drawn.window?.lengthMinutes ?? QuietSpan.spanMinutesRange.upperBound,
+      level: drawn.quietLetsMentions && !drawn.isSilent ? .mention : .blocked)
+    return span.map { .span($0) }
+  }
+
+  /// Calls for each member of a room, in the order of the files.
+  public func forEachMember(
+    ofRoom room: Int, _ body: (_ user: Int, _ settings: MemberSettings) -> Void
+  ) {
+    let size = rooms.size(of: room)
+    let members = RoomMembers(room: room, size: size, options: options)
+    for rank in 0..<size {
+      let drawn = drawnMember(rank, room: room, size: size, of: members)
+      body(
+        drawn.user,
+        MemberSettings(level: drawn.level, since: Instant(milliseconds: drawn.since)))
+    }
+  }
+
+  /// The app.
+  public var app: AppSettings { AppSettings(rules: options.rules) }
+
+  /// The whole world's settings as values.
+  ///
+  /// - Complexity: O(users + memberships), in memory.
+  public func settings() -> FanoutSettings {
+    var settings = FanoutSettings(app: app)
+    for user in 0..<userCount { settings.setUser(Self.userID(user), self.user(user)) }
+    for room in 0..<roomCount {
+      let id = Self.roomID(room)
+      let kind = kind(ofRoom: room)
+      if kind != .group { settings.setConversation(id, ConversationSettings(kind: kind)) }
+      forEachMember(ofRoom: room) { settings.setMember(Self.userID($0), of: id, $1) }
+    }
+    return settings
+  }
+}

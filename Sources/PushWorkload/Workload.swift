@@ -1,0 +1,100 @@
+public import PushRules
+
+/// A world made from a seed: people with their settings, rooms, messages, and who is connected when,
+/// by measured rates.
+///
+/// Nothing of it is kept but sums over rooms: each fact is a function of the seed and of what it is
+/// about, so that a world of any size can be made, in any part, on any thread.
+///
+/// - Memory: half a byte a room.
+public struct Workload: Sendable {
+  public let options: WorkloadOptions
+  let rooms: RoomTable
+  let zones: ZoneShares
+  /// People's day by their own clocks.
+  let localDay: DayCurve
+  /// The day of all of them in UTC.
+  let worldDay: DayCurve
+
+  /// Works out the rooms.
+  ///
+  /// - Parameter threads: how many; the world is the same with any number.
+  /// - Throws: what is wrong with the options.
+  /// - Complexity: O(rooms).
+  public init(_ options: WorkloadOptions, threads: Int = 1) throws(WorkloadError) {
+    try options.validate()
+    self.options = options
+    rooms = try RoomTable(options, threads: Parallel.useful(threads))
+    zones = ZoneShares(seed: options.seed, users: options.sizes.users)
+    localDay = DayCurve.local(ratio: options.traffic.hourRatio)
+    worldDay = localDay.combined(
+      ZonePopulation.zones.map { (people: $0.weight, offsetMinutes: $0.offsetMinutes) })
+  }
+
+  public var userCount: Int { options.sizes.users }
+  public var roomCount: Int { rooms.count }
+  public var membershipCount: Int { rooms.membershipCount }
+  /// None when there are no rooms.
+  public var messageCount: Int {
+    roomCount == 0 ? 0 : options.traffic.messages ?? options.sizes.users
+  }
+
+  /// When the world's time begins and ends, in milliseconds.
+  var time: Range<Int64> {
+    let start = options.traffic.start.milliseconds
+    return start..<start + options.traffic.durationMilliseconds
+  }
+
+  /// How many members a room has, 0 ..< ``roomCount``; the giants are first.
+  public func size(ofRoom room: Int) -> Int { rooms.size(of: room) }
+  /// What a room is: under RongCloud an ultra group, when it is too large for a group.
+  public func kind(ofRoom room: Int) -> ConversationKind {
+    kind(size: rooms.size(of: room))
+  }
+
+  func kind(size: Int) -> ConversationKind {
+    options.rules == .rongcloud && size > Self.rongCloudGroupLimit ? .ultraGroup : .group
+  }
+
+  /// RongCloud's groups have at most so many members.
+  static let rongCloudGroupLimit = 3000
+
+  public static func userID(_ user: Int) -> Identifier { Identifier("u\(user)") }
+  public static func roomID(_ room: Int) -> Identifier { Identifier("c\(room)") }
+}
+
+/// Which users live in which zone: so many as its share of the world's population, to the person.
+struct ZoneShares: Sendable {
+  /// The first place of each zone, and the number of users.
+  private let starts: [Int]
+  private let order: Permutation
+
+  init(seed: UInt64, users: Int) {
+    let total = ZonePopulation.zones.reduce(0) { $0 + $1.weight }
+    var sum: UInt64 = 0
+    starts =
+      [0]
+      + ZonePopulation.zones.map { zone in
+        sum += zone.weight
+        return Int(sum * UInt64(users) / total)
+      }
+    order = Permutation(count: users, key: Draws.key(seed, .zone))
+  }
+
+  /// The number of a user's zone.
+  func zone(of user: Int) -> Int {
+    let place = order[user]
+    var low = 0
+    var high = starts.count - 1
+    while high - low > 1 {
+      let middle = (low + high) / 2
+      if starts[middle] <= place { low = middle } else { high = middle }
+    }
+    return low
+  }
+
+  func count(inZone zone: Int) -> Int { starts[zone + 1] - starts[zone] }
+
+  /// The user at a place of a zone, 0 ..< its count.
+  func user(_ place: Int, inZone zone: Int) -> Int { order.place(of: starts[zone] + place) }
+}

@@ -1,0 +1,160 @@
+public import PushRules
+
+/// What a generated world is like: every knob, with the default that measured or published rates
+/// give.
+///
+/// Shares are 0...1. Where a rate comes from is said in docs/generate.md.
+public struct WorkloadOptions: Hashable, Sendable {
+  /// Worlds of the same options are the same, byte for byte; another seed gives another.
+  public var seed: UInt64 = 1
+  public var rules = RuleSet.easemob
+  public var sizes = Sizes()
+  public var people = People()
+  public var traffic = Traffic()
+  public var presence = Presence()
+
+  public init() {}
+}
+
+extension WorkloadOptions {
+  /// How many there are of everything, and who is where.
+  public struct Sizes: Hashable, Sendable {
+    public var users = 10_000
+    /// How many rooms, giants among them; nil for one for every five users.
+    public var rooms: Int?
+    /// As many rooms as have so many members together, instead of ``rooms``.
+    public var memberships: Int?
+    /// Half of the rooms (without the giants) are at least so large.
+    public var medianSize = 5.0
+    /// A room has k members with a probability of about k^-exponent; more than 1.
+    public var sizeExponent = 2.0
+    /// No room but a giant is larger; nil for 3,000, or the number of users.
+    public var maximumSize: Int?
+    /// Rooms of these sizes come first; nil for those of 5,000, 10,000, 26,000 and 100,000 that are
+    /// at most half of the users, and of ``memberships``.
+    public var giants: [Int]?
+    /// The share of the memberships that the top 10 % of the users have.
+    public var topJoinersShare = 0.38
+    /// The share of the memberships that begin while the world's time runs.
+    public var joinShare = 0.1
+
+    public init() {}
+  }
+
+  /// What people set.
+  public struct People: Hashable, Sendable {
+    /// Have a window at night.
+    public var quietShare = 0.475
+    /// Are silent all day.
+    public var silentShare = 0.075
+    /// The mean of the windows' beginnings, minutes after midnight.
+    public var quietStartMinute = 1395.0
+    public var quietStartDeviationMinutes = 75.0
+    public var quietLengthMinutes = 480.0
+    public var quietLengthDeviationMinutes = 60.0
+    /// Want mentions only, everywhere.
+    public var mentionLevelShare = 0.1
+    /// Want nothing, anywhere.
+    public var noneLevelShare = 0.05
+    /// The share of memberships that are muted, in rooms of less than 20, 200, 3,000, and above.
+    public var muteShares = [0.15, 0.35, 0.6, 0.75]
+    /// The people among whom all mutes are; the others mute no room.
+    public var muters = 0.75
+    /// The share of the mutes that let mentions through.
+    public var muteMentionShare = 0.5
+    /// Memberships set to everything, on purpose.
+    public var allLevelShare = 0.01
+    /// Each user has a phone, which is said; otherwise nothing is said of devices.
+    public var listsDevices = false
+    /// RongCloud's: windows that let mentions through.
+    public var quietMentionShare = 0.2
+    public var androidShare = 0.3
+    /// Those who let their phone show pushes.
+    public var androidPushShare = 0.81
+    public var iosPushShare = 0.51
+
+    public init() {}
+  }
+
+  /// Who writes what when.
+  public struct Traffic: Hashable, Sendable {
+    /// When the world's time begins.
+    public var start = Instant(milliseconds: 1_767_571_200_000)
+    public var durationMilliseconds: Int64 = 86_400_000
+    /// How many messages; nil for one a user.
+    public var messages: Int?
+    /// The busiest hour of people's own day against the quietest. Messages have some less, as
+    /// bursts go on with those who are there.
+    public var hourRatio = 3.8
+    /// Room activity: the standard deviation of its natural logarithm, for rooms of one size.
+    public var activityDeviation = 0.85
+    /// The share of a large room's members who never post.
+    public var neverPostShare = 0.7
+    /// Zipf's exponent of a room's senders.
+    public var senderExponent = 1.0
+    /// A burst has k messages with a probability of about k^-exponent; more than 1.
+    public var burstExponent = 2.2
+    public var burstMaximum = 300
+    /// Between two messages of a burst, in the mean.
+    public var burstGapSeconds = 50.0
+    /// In a burst, how often the same person goes on.
+    public var sameSenderShare = 0.4
+    /// Messages that mention people.
+    public var mentionShare = 0.1
+    /// Of those, how many mention 1, 2 and 3 people.
+    public var mentionCountShares = [0.93, 0.06, 0.01]
+    /// Mentioned people who posted in the room within 5 minutes, if there is one.
+    public var recentShare = 0.5
+    /// The same within 24 hours, those of 5 minutes included.
+    public var dayShare = 0.85
+    /// Messages that mention everyone, in rooms of less than 1,000 and in larger ones.
+    public var smallAllShare = 0.0019
+    public var bigAllShare = 0.00001
+
+    public init() {}
+  }
+
+  /// When people are connected.
+  public struct Presence: Hashable, Sendable {
+    /// The share of the users who are connected at once, in the mean.
+    public var onlineShare = 0.06
+    /// So many minutes do a tenth, half and nine tenths of the sessions last at most.
+    public var sessionMinutes = [3.0, 78, 1100]
+
+    public init() {}
+  }
+}
+
+/// Archives that a world's traffic can be like.
+public enum WorkloadPreset: String, CaseIterable, Sendable {
+  case gitter, telegram, zulip, irc
+}
+
+extension WorkloadOptions {
+  /// Sets what was measured of an archive; the rest stays.
+  public mutating func apply(_ preset: WorkloadPreset) {
+    switch preset {
+    case .gitter:
+      sizes.giants = []
+      traffic.mentionShare = 0.263
+      (traffic.recentShare, traffic.dayShare) = (0.46, 0.87)
+      traffic.burstGapSeconds = 41
+    case .telegram:
+      traffic.mentionShare = 0.011
+      (traffic.smallAllShare, traffic.bigAllShare) = (0, 0)
+      traffic.burstGapSeconds = 65
+    case .zulip:
+      sizes.medianSize = 35
+      sizes.giants = []
+      traffic.mentionShare = 0.063
+      (traffic.recentShare, traffic.dayShare) = (0.13, 0.65)
+      traffic.burstGapSeconds = 78
+    case .irc:
+      traffic.mentionShare = 0.315
+      traffic.mentionCountShares = [1, 0, 0]
+      (traffic.recentShare, traffic.dayShare) = (0.77, 0.96)
+      (traffic.smallAllShare, traffic.bigAllShare) = (0, 0)
+      traffic.burstGapSeconds = 35
+    }
+  }
+}

@@ -1,0 +1,140 @@
+import ArgumentParser
+import PushFanout
+import PushFiles
+import PushReplay
+import PushRules
+
+/// `push-fanout compare`: the same messages in two worlds.
+struct Compare: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Replay the same messages in two worlds, and say what differs.",
+    discussion: """
+      Each world is what --settings, --users and --members or --store say, with the changes of --a or \
+      --b, one after the other. A change is
+
+        everyone.level=mention            a field of all users (easemob: level, quietHours; rongcloud: \
+      levels.group and the like, quietHours)
+        unset.quietHours=23:00-07:00      the same of users who have not set it; none removes
+        app.devicePolicy=anyOffline       a field of the app
+        option.mentionBypassesDnd=true    an option of docs/decision-rules.md
+        other.ndjson                      records that replace those of the same key
+
+      Examples:
+
+        push-fanout compare --users users.csv --members members.csv --messages messages.csv.gz \\
+          --b unset.level=mention
+
+        push-fanout compare --settings world.ndjson --messages may.ndjson \\
+          --a app.devicePolicy=allOffline --b app.devicePolicy=anyOffline --json
+
+        push-fanout compare --members members.csv --messages may.ndjson \\
+          --a easemob.ndjson --b rongcloud.ndjson --output rules.compare.json
+
+      docs/compare.md says what is counted, and what the result file holds.
+      """)
+
+  @OptionGroup var world: WorldOptions
+
+  @Option(
+    parsing: .upToNextOption,
+    help: ArgumentHelp(
+      "Messages, NDJSON or (by its name) CSV, sorted by time. Several are merged.",
+      valueName: "file"))
+  var messages: [String]
+
+  @Option(
+    parsing: .upToNextOption,
+    help: ArgumentHelp("Who is online, CSV, sorted by time.", valueName: "file"))
+  var presence: [String] = []
+
+  @Option(
+    parsing: .upToNextOption,
+    help: ArgumentHelp(
+      "Changes of the one world. (default: none, the world as it is)", valueName: "change"))
+  var a: [String] = []
+
+  @Option(
+    parsing: .upToNextOption,
+    help: ArgumentHelp("Changes of the other world.", valueName: "change"))
+  var b: [String]
+
+  @Option(help: ArgumentHelp("So many users who gain and lose most are named.", valueName: "count"))
+  var top = 20
+
+  @Option(
+    help: ArgumentHelp("Zone of the hours of the week. (default: that of A)", valueName: "zone"))
+  var timeZone: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "How many threads decide. (default: as many as there are cores)", valueName: "count"))
+  var threads: Int?
+
+  @Flag(help: "The whole result as one JSON object.")
+  var json = false
+
+  @Option(
+    name: .shortAndLong,
+    help: ArgumentHelp(
+      "Write the whole result, JSON, to a file, which appears when it is complete.",
+      valueName: "file"))
+  var output: String?
+
+  func validate() throws {
+    if let threads, !(1...1024).contains(threads) {
+      throw ValidationError("--threads \(threads) is not 1...1024.")
+    }
+    if top < 0 { throw ValidationError("--top \(top) is negative.") }
+  }
+
+  func run() throws {
+    let target = try output.map { (path) throws(OutputProblem) in try OutputFile(path: path) }
+    defer { target?.abandon() }
+    let names = [target?.temporaryName].compactMap { $0 }
+    Interruption.setTemporaryNames(names)
+    let result = try compare(try makeWorld(a), try makeWorld(b), names)
+    if let target {
+      try target.write(try ExplanationText.json(result).utf8)
+      try target.finish()
+    }
+    Interruption.setTemporaryNames([])
+    Terminal.printResult(json ? try ExplanationText.json(result) : CompareText(result).text)
+    Terminal.say(
+      "\(result.messages) messages, \(result.a.decisions + result.b.decisions) decisions, "
+        + "\(result.changed) differ, \(Number.text(result.cost?.seconds ?? 0)) s, "
+        + "\(Int(result.cost?.decisionsPerSecond ?? 0)) decisions/s")
+  }
+
+  private func makeWorld(_ changes: [String]) throws -> Fanout {
+    let fanout = try world.loadFanout(threads: threads)
+    for change in changes { try WhatIf(change).apply(to: fanout) }
+    return fanout
+  }
+
+  private func compare(_ a: Fanout, _ b: Fanout, _ temporaryNames: [String]) throws -> CompareResult
+  {
+    let bar = ProgressBar("comparing")
+    defer { bar.finish() }
+    let files = ReplayFiles(messages: messages, presence: presence)
+    let events = try ReplayEvents(files, rules: a.app.rules)
+    // Each rule set has fields of its own, which the other refuses.
+    let others =
+      a.app.rules == b.app.rules ? nil : try ReplayEvents(files, rules: b.app.rules)
+    var options = CompareOptions()
+    options.timeZone = timeZone
+    options.userLimit = top
+    options.nanoseconds = { Replay.nanoseconds }
+    let comparer = try Comparer(a, b, labels: (self.a, self.b), options)
+    let watch = ReplayWatch(bar, temporaryNames, "compared")
+    var count = 0
+    while let event = try events.next() {
+      let other = try others?.next() ?? event
+      do throws(FileProblem.Problem) { try comparer.add(event, other) } catch {
+        try events.refuse(error)
+      }
+      count += 1
+      if count & 0xFF == 0 { watch.show(comparer.progress, events.progress) }
+    }
+    return comparer.finish()
+  }
+}

@@ -1,0 +1,164 @@
+import ArgumentParser
+import Glibc
+import PushFiles
+import PushRules
+import PushWorkload
+
+/// `push-fanout generate`: a world of any size, from a seed.
+struct Generate: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Make a world of any size: people, rooms, messages, presence.",
+    discussion: """
+      Everything is drawn from a seed by measured and published rates, which docs/generate.md names; \
+      each has a flag. The same flags give the same bytes, with any number of threads.
+
+      The output is a folder, which appears when it is complete: users.csv, members.csv, \
+      messages.csv, presence.csv, and settings.ndjson with the app and what CSV cannot say. With \
+      --devices, and for RongCloud's users who have set levels, all users are in settings.ndjson. \
+      With --format ndjson it has settings.ndjson, messages.ndjson and presence.csv.
+
+      Examples:
+
+        push-fanout generate --output world
+
+        push-fanout generate --output world --users 1000000 --memberships 10000000 --seed 7
+
+        push-fanout generate --output world --rules rongcloud --like zulip --devices \\
+          --duration 7d --messages 200000
+
+        push-fanout evaluate --settings world/settings.ndjson --users world/users.csv \\
+          --members world/members.csv --messages world/messages.csv --format summary
+
+      Shares are 0...1. The last line on standard error says the seed and what was made.
+      """)
+
+  @Option(
+    name: .shortAndLong,
+    help: ArgumentHelp("The folder, which must not exist yet.", valueName: "folder"))
+  var output: String
+
+  @Option(help: "Whose rules: easemob or rongcloud.")
+  var rules = Rules.easemob
+
+  @Option(help: "csv or ndjson.")
+  var format = Format.csv
+
+  @Option(
+    help: """
+      Traffic and sizes as they were measured of gitter, telegram, zulip or irc; other flags win.
+      """)
+  var like: Archive?
+
+  /// The rule sets, formats and archives by the names that people type.
+  enum Rules: String, CaseIterable, ExpressibleByArgument {
+    case easemob, rongcloud
+    var set: RuleSet { self == .easemob ? .easemob : .rongcloud }
+  }
+
+  enum Format: String, CaseIterable, ExpressibleByArgument {
+    case csv, ndjson
+    var format: WorkloadFormat { self == .csv ? .csv : .ndjson }
+  }
+
+  enum Archive: String, CaseIterable, ExpressibleByArgument {
+    case gitter, telegram, zulip, irc
+    var preset: WorkloadPreset? { WorkloadPreset(rawValue: rawValue) }
+  }
+
+  @Option(help: ArgumentHelp("Another seed gives another world.", valueName: "number"))
+  var seed: UInt64 = 1
+
+  @Option(
+    help: ArgumentHelp(
+      "How many threads work. (default: as many as there are cores)", valueName: "count"))
+  var threads: Int?
+
+  @OptionGroup(title: "Sizes") var sizes: SizeFlags
+  @OptionGroup(title: "Traffic") var traffic: TrafficFlags
+  @OptionGroup(title: "People") var people: PeopleFlags
+  @OptionGroup(title: "Presence") var presence: PresenceFlags
+
+  func validate() throws {
+    if let threads, !(1...1024).contains(threads) {
+      throw ValidationError("--threads \(threads) is not 1...1024.")
+    }
+    let options = try options()
+    do throws(WorkloadError) {
+      try options.validate()
+    } catch {
+      throw ValidationError("--\(error).")
+    }
+  }
+
+  private func options() throws -> WorkloadOptions {
+    var options = WorkloadOptions()
+    options.seed = seed
+    options.rules = rules.set
+    if let preset = like?.preset { options.apply(preset) }
+    sizes.apply(to: &options.sizes)
+    try traffic.apply(to: &options.traffic)
+    people.apply(to: &options.people)
+    presence.apply(to: &options.presence)
+    return options
+  }
+
+  func run() throws {
+    let start = ContinuousClock.now
+    let threads = threads ?? max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+    let options = try options()
+    // What is there already is said before a long time has passed.
+    let names = WorkloadText.File.allCases.map { WorkloadText.name(of: $0, format.format) }
+    let folder = try OutputFolder(path: output, names: names)
+    Interruption.setTemporaryNames(folder.temporaryNames)
+    defer { folder.abandon() }
+    let workload: Workload
+    do throws(WorkloadError) {
+      workload = try Workload(options, threads: threads)
+    } catch {
+      throw Failure(text: "\(error)")
+    }
+    let text = WorkloadText(workload, format.format)
+    let files = text.files.filter { $0 != .presence || !presence.noPresence }
+    let progress = Progress(files.reduce(0) { $0 + text.rowCount(of: $1) })
+    var presenceCount = 0
+    for file in files {
+      let before = progress.rows
+      let target = try folder.file(text.name(of: file))
+      try text.write(file, threads: threads) { (bytes, rows) throws(OutputProblem) in
+        try target.write(whole: bytes)
+        progress.add(rows)
+      }
+      try target.finish()
+      if file == .presence { presenceCount = progress.rows - before }
+    }
+    try folder.finish()
+    Interruption.setTemporaryNames([])
+    progress.bar.finish()
+    let seconds = (ContinuousClock.now - start) / .seconds(1)
+    Terminal.say(
+      "seed \(seed): \(workload.userCount) users, \(workload.roomCount) rooms, "
+        + "\(workload.membershipCount) memberships, \(workload.messageCount) messages, "
+        + "\(presenceCount) presence changes, \(Number.text(seconds)) s, "
+        + "\(Int(Double(progress.rows) / max(seconds, 0.001))) rows/s")
+  }
+
+  /// How far it is.
+  private final class Progress {
+    let bar = ProgressBar("generating")
+    private(set) var rows = 0
+    private let total: Int
+    private let start = ContinuousClock.now
+
+    init(_ total: Int) { self.total = total }
+
+    func add(_ count: Int) {
+      rows += count
+      bar.update(min(1, Double(rows) / Double(max(1, total))), details)
+    }
+
+    private var details: String {
+      let seconds = (ContinuousClock.now - start) / .seconds(1)
+      return "\(rows) rows, \(Int(Double(rows) / max(seconds, 0.001))) rows/s"
+    }
+  }
+}

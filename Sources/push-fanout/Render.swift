@@ -1,0 +1,202 @@
+import ArgumentParser
+import PushContent
+import PushFanout
+import PushFiles
+import PushRules
+import PushStore
+
+/// `push-fanout render`: what pushes say, for everybody who gets one.
+struct Render: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Show what pushes say: a payload for everybody who gets one.",
+    discussion: """
+      Examples:
+
+        push-fanout render --settings world.ndjson --templates templates.ndjson \\
+          --messages today.ndjson --output payloads.ndjson
+
+        push-fanout render --settings world.ndjson --messages today.ndjson \\
+          --message m1 --user u1
+
+      Who gets a push is decided as by evaluate. Each line names message, user and action (push, or \
+      local for a notification that RongCloud's SDK shows), and has the payload: for a push what \
+      Apple's push service takes, of at most 4,096 bytes.
+
+      A payload that would be larger even with a shortened body is replaced by the vendor's \
+      plainest words; its line has a problem, and the exit status is 1.
+      """)
+
+  @OptionGroup var world: WorldOptions
+
+  @Option(
+    help: ArgumentHelp(
+      "Messages, NDJSON or (by its name) CSV; - for NDJSON on standard input.", valueName: "file"))
+  var messages: String
+
+  @OptionGroup var content: ContentOptions
+
+  @Option(
+    parsing: .upToNextOption,
+    help: ArgumentHelp("Render only the messages with these ids.", valueName: "id"))
+  var message: [String] = []
+
+  @Option(help: ArgumentHelp("Render only for this user.", valueName: "id"))
+  var user: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "How many threads decide and render. (default: as many as there are cores)",
+      valueName: "count"))
+  var threads: Int?
+
+  @Option(
+    name: .shortAndLong,
+    help: ArgumentHelp("Write to a file, which appears when it is complete.", valueName: "file"))
+  var output: String?
+
+  func validate() throws {
+    if let threads, !(1...1024).contains(threads) {
+      throw ValidationError("--threads \(threads) is not 1...1024.")
+    }
+  }
+
+  func run() throws {
+    let (fanout, directory) = try world.loadFanoutWithContent(threads: threads)
+    let renderer = ContentRenderer(
+      rules: fanout.app.rules, templates: try content.load(for: fanout.app.rules),
+      directory: directory)
+    let reader = try MessageReader(path: messages, rules: fanout.app.rules)
+    let target =
+      try output.map { (path) throws(OutputProblem) in try OutputFile(path: path) }
+      ?? OutputFile()
+    Interruption.setTemporaryNames([target.temporaryName].compactMap { $0 })
+    defer { target.abandon() }
+    let writer = PayloadWriter(target)
+    var wanted = WantedIDs(message)
+    let bar = ProgressBar("rendering")
+    defer { bar.finish() }
+    while let (message, content) = try reader.nextWithContent() {
+      bar.update(reader.progress, "\(writer.messageCount) messages, \(writer.payloadCount) pushes")
+      guard wanted.take(message.id) else { continue }
+      writer.begin(message)
+      try write(recipients(of: message, fanout), message, content, renderer, writer)
+    }
+    if let missing = wanted.missing {
+      throw Failure(text: "no message in \(messages) has the id \"\(missing)\"")
+    }
+    try target.finish()
+    Interruption.setTemporaryNames([])
+    bar.finish()
+    Terminal.say("\(writer.messageCount) messages, \(writer.payloadCount) payloads")
+    if writer.problemCount > 0 {
+      Terminal.say(
+        "push-fanout: payloads replaced by the vendor's plainest words: \(writer.problemCount)")
+      throw ExitCode(1)
+    }
+  }
+
+  private typealias Recipient = (user: Identifier, action: Action)
+
+  /// Who gets a push or a local notification, in the order of users.
+  private func recipients(of message: Message, _ fanout: Fanout) -> [Recipient] {
+    if let user {
+      guard let decision = fanout.decision(message, for: Identifier(user)),
+        decision.outcome.action != .suppress
+      else { return [] }
+      return [(Identifier(user), decision.outcome.action)]
+    }
+    let result = fanout.decide(message)
+    var recipients: [Recipient] = []
+    result.forEachRecipient { user, outcome in
+      if outcome.action != .suppress { recipients.append((result.id(of: user), outcome.action)) }
+    }
+    return recipients
+  }
+
+  /// So many payloads are in memory at a time.
+  private static let batch = 1 << 16
+
+  private func write(
+    _ recipients: [Recipient], _ message: Message, _ content: MessageContent,
+    _ renderer: ContentRenderer, _ writer: PayloadWriter
+  ) throws {
+    for start in stride(from: 0, to: recipients.count, by: Self.batch) {
+      let part = recipients[start..<min(start + Self.batch, recipients.count)]
+      let render = { (action: Action, form: PayloadForm) in
+        let users = part.filter { $0.action == action }.map(\.user)
+        return users.isEmpty
+          ? nil
+          : renderer.render(message, content, for: users, as: form, threads: threads)
+            .makeIterator()
+      }
+      var pushes = render(.push, .push)
+      var locals = render(.local, .local)
+      for (_, action) in part {
+        let next = action == .local ? locals?.next() : pushes?.next()
+        if let next { try writer.write(next, action) }
+      }
+    }
+  }
+}
+
+/// What is asked for by id, and whether it came.
+struct WantedIDs {
+  private var found: [Identifier: Bool]
+
+  init(_ ids: [String]) {
+    found = Dictionary(ids.map { (Identifier($0), false) }) { first, _ in first }
+  }
+
+  /// Whether an id is wanted, like all are when none is named.
+  mutating func take(_ id: Identifier) -> Bool {
+    if found.isEmpty { return true }
+    guard found[id] != nil else { return false }
+    found[id] = true
+    return true
+  }
+
+  /// The first of those that did not come.
+  var missing: String? { found.filter { !$0.value }.keys.map(\.text).min() }
+}
+
+/// What commands need to know of what pushes say.
+struct ContentOptions: ParsableArguments {
+  @Option(
+    parsing: .upToNextOption,
+    help: ArgumentHelp("Templates, NDJSON. Several are read as one.", valueName: "file"))
+  var templates: [String] = []
+
+  /// Reads the templates.
+  func load(for rules: RuleSet) throws -> TemplateCatalog {
+    if rules == .rongcloud, !templates.isEmpty {
+      throw Failure(text: "--templates belongs to easemob, but the rules are rongcloud")
+    }
+    return try TemplateReader.load(templates)
+  }
+}
+
+extension WorldOptions {
+  /// Reads the world into the engine, and what it says of how pushes look.
+  func loadFanoutWithContent(threads: Int?) throws -> (fanout: Fanout, content: ContentDirectory) {
+    if let store { return (try loadFanout(threads: threads), try Self.directory(store)) }
+    let bar = ProgressBar("loading")
+    defer { bar.finish() }
+    return try SettingsLoader.loadFanoutWithContent(files.paths, threads: threads) {
+      bar.update($0)
+    }
+  }
+
+  /// Reads the world as values, and what it says of how pushes look.
+  func loadWithContent() throws -> (settings: FanoutSettings, content: ContentDirectory) {
+    if let store { return (try load(), try Self.directory(store)) }
+    let bar = ProgressBar("loading")
+    defer { bar.finish() }
+    return try SettingsLoader.loadWithContent(files.paths) { bar.update($0) }
+  }
+
+  private static func directory(_ store: String) throws -> ContentDirectory {
+    let reader = try StoreReader(store)
+    defer { try? reader.close() }
+    return try reader.contentDirectory()
+  }
+}

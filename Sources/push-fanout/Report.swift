@@ -1,0 +1,57 @@
+import ArgumentParser
+import PushFiles
+import PushReport
+
+/// `push-fanout report`: the picture of a replay or a comparison.
+struct Report: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Draw the result of a replay or a comparison as one HTML file.",
+    discussion: """
+      The file holds all that it needs: charts, the figures behind them, light and dark; it asks \
+      nothing of the network. docs/report.md says what each chart shows.
+
+      Examples:
+
+        push-fanout report june.replay.json --output june.html
+
+        push-fanout report june.replay.json.gz --title "June, with the new default" -o june.html
+
+        push-fanout replay --settings world.ndjson --messages today.ndjson --json | \
+      push-fanout report - >today.html
+
+      A result that contradicts itself is refused, with FILE: what is wrong.
+      """)
+
+  @Argument(
+    help: ArgumentHelp(
+      "What push-fanout replay or compare wrote; - for standard input.", valueName: "result"))
+  var result: String
+
+  @Option(help: ArgumentHelp("The page's heading.", valueName: "text"))
+  var title: String?
+
+  @Option(
+    name: .shortAndLong,
+    help: ArgumentHelp("Write to a file, which appears when it is complete.", valueName: "file"))
+  var output: String?
+
+  func run() throws {
+    let file = try output.map { (path) throws(OutputProblem) in try OutputFile(path: path) }
+    let output = file ?? OutputFile()
+    defer { output.abandon() }
+    Interruption.setTemporaryNames([output.temporaryName].compactMap { $0 })
+    let content = try ResultFile.read(result)
+    let html: String
+    do throws(ReportProblem) {
+      switch content {
+      case .replay(let replay): html = try ReplayReport(replay, title: title).html
+      case .comparison(let comparison): html = try CompareReport(comparison, title: title).html
+      }
+    } catch {
+      throw ResultFileProblem(file: result, reason: "\(error)")
+    }
+    try output.write(html.utf8)
+    try output.finish()
+    Interruption.setTemporaryNames([])
+  }
+}

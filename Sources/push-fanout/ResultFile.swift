@@ -1,0 +1,130 @@
+import Foundation
+import PushFiles
+import PushReplay
+
+/// What is wrong with a result file: one line, `FILE: what is wrong`.
+struct ResultFileProblem: Error, CustomStringConvertible {
+  let file: String
+  let reason: String
+
+  var description: String { "\(file): \(reason)" }
+}
+
+/// Files that `replay` and `compare` wrote.
+enum ResultFile {
+  /// What a file turned out to be.
+  enum Content {
+    case replay(ReplayResult)
+    case comparison(CompareResult)
+  }
+
+  /// Only this, to tell what a file is before the rest of it is read.
+  private struct Kind: Decodable {
+    var pushFanoutReplay: Int?
+    var pushFanoutCompare: Int?
+  }
+
+  /// Reads a result.
+  ///
+  /// - Throws: ``ResultFileProblem`` or `FileProblem`.
+  static func read(_ path: String) throws -> Content {
+    let data = Data(try WholeFile.read(path))
+    let kind: Kind
+    do { kind = try JSONDecoder().decode(Kind.self, from: data) } catch {
+      throw ResultFileProblem(file: path, reason: "no result of a replay: \(text(error, data))")
+    }
+    if let format = kind.pushFanoutCompare {
+      return .comparison(try decode(data, path, format, CompareResult.format))
+    }
+    guard let format = kind.pushFanoutReplay else {
+      throw ResultFileProblem(
+        file: path, reason: "no result of a replay: the field pushFanoutReplay is missing")
+    }
+    return .replay(try decode(data, path, format, ReplayResult.format))
+  }
+
+  private static func decode<Result: Decodable>(
+    _ data: Data, _ path: String, _ format: Int, _ known: Int
+  ) throws -> Result {
+    guard format == known else {
+      throw ResultFileProblem(
+        file: path, reason: "the result's format is \(format); this program reads \(known)")
+    }
+    do { return try JSONDecoder().decode(Result.self, from: data) } catch {
+      throw ResultFileProblem(file: path, reason: text(error, data))
+    }
+  }
+
+  /// What a decoder said, in a line.
+  private static func text(_ error: any Error, _ data: Data) -> String {
+    switch error {
+    case DecodingError.keyNotFound(let key, let context):
+      return "the field \(place(context.codingPath + [key])) is missing"
+    case DecodingError.valueNotFound(_, let context):
+      return "the field \(place(context.codingPath)) is missing"
+    case DecodingError.typeMismatch(let type, let context):
+      return "\(place(context.codingPath)) is not \(name(type))"
+    case DecodingError.dataCorrupted(let context) where context.codingPath.isEmpty:
+      return whatIsBroken(data)
+    case DecodingError.dataCorrupted(let context):
+      return "\(place(context.codingPath)): \(line(context.debugDescription))"
+    default:
+      return line("\(error)")
+    }
+  }
+
+  /// The decoder does not say what it found broken, nor of a number that is not whole where.
+  private static func whatIsBroken(_ data: Data) -> String {
+    do {
+      let value = try JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed)
+      return "\(brokenNumber(in: value, at: "") ?? "a number") is not a whole number"
+    } catch {
+      let details = (error as NSError).userInfo["NSDebugDescription"] as? String
+      return "not JSON: \(line(details ?? "\(error)"))"
+    }
+  }
+
+  /// Where the first number is that is not whole or too large, but durations.
+  private static func brokenNumber(in value: Any, at path: String) -> String? {
+    switch value {
+    case let list as [Any]:
+      for (index, element) in list.enumerated() {
+        if let found = brokenNumber(in: element, at: "\(path)[\(index)]") { return found }
+      }
+      return nil
+    case let object as [String: Any]:
+      for key in object.keys.sorted() where key != "cost" && key != "decidingSeconds" {
+        let place = path.isEmpty ? key : "\(path).\(key)"
+        if let found = brokenNumber(in: object[key]!, at: place) { return found }
+      }
+      return nil
+    case let number as NSNumber:
+      return Int(exactly: number) == nil ? path : nil
+    default:
+      return nil
+    }
+  }
+
+  private static func line(_ text: String) -> String {
+    text.split(whereSeparator: \.isNewline).joined(separator: " ")
+  }
+
+  /// `hours.messages[3]`
+  private static func place(_ path: [any CodingKey]) -> String {
+    let text = path.reduce("") { text, key in
+      if let index = key.intValue { return "\(text)[\(index)]" }
+      return text.isEmpty ? key.stringValue : "\(text).\(key.stringValue)"
+    }
+    return text.isEmpty ? "the result" : text
+  }
+
+  private static func name(_ type: any Any.Type) -> String {
+    switch type {
+    case is Int.Type, is Int64.Type: "a whole number"
+    case is Double.Type: "a number"
+    case is String.Type: "a text"
+    case is [Any].Type: "a list"
+    default: "an object"
+    }
+  }
+}

@@ -1,0 +1,119 @@
+import Foundation
+import FoundationXML
+import PushReplay
+import Testing
+
+/// Goal: `compare` says what differs for people and programs, and what is wrong with what it is asked.
+@Suite struct CompareTests {
+  private static let compare = [
+    "compare", "--settings", "world.ndjson", "--messages", "sorted.ndjson",
+  ]
+
+  private func withMessages<Result>(_ body: (Workplace) throws -> Result) throws -> Result {
+    try withWorkplace { place in
+      try place.write(ReplayTests.messages, as: "sorted.ndjson")
+      return try body(place)
+    }
+  }
+
+  @Test func theTextIsForPeople() throws {
+    try withMessages { place in
+      let run = try place.run(Self.compare + ["--b", "everyone.level=none"])
+      #expect(run.status == 0)
+      let lines = run.lines.map { $0.split(separator: " ").joined(separator: " ") }
+      #expect(
+        Array(lines.prefix(6)) == [
+          "A: easemob, as it is", "B: easemob, everyone.level=none", "A B B - A",
+          "messages 2 2 0", "decisions 5 5 0", "pushes 3 0 -3",
+        ])
+      #expect(lines.contains("users with more pushes in B: 0, fewer: 3, as many but others: 0"))
+      #expect(run.errors.hasPrefix("2 messages, 10 decisions, "))
+    }
+  }
+
+  @Test func theResultIsOneObjectInFilesAndOnOutput() throws {
+    try withMessages { place in
+      let run = try place.run(
+        Self.compare + [
+          "--a", "unset.quietHours=none", "--b", "app.advancedPush=false", "--json", "--output",
+          "result.json", "--top", "1",
+        ])
+      #expect(run.status == 0)
+      let file = try place.read("result.json")
+      #expect(file == run.output.trimmingCharacters(in: .newlines))
+      let result = try JSONDecoder().decode(CompareResult.self, from: Data(file.utf8))
+      #expect(result.pushFanoutCompare == CompareResult.format)
+      #expect(result.a.what == ["unset.quietHours=none"])
+      #expect(result.b.pushes == 5 && result.gained == 2 && result.lost == 0)
+      #expect(result.users.gainers.count == 1 && result.week.count == 168)
+    }
+  }
+
+  @Test func twoRuleSets() throws {
+    try withMessages { place in
+      try place.write([#"{"kind":"app","rules":"rongcloud"}"#], as: "rongcloud.ndjson")
+      let run = try place.run(Self.compare + ["--b", "rongcloud.ndjson"])
+      #expect(run.status == 0, "\(run.errors)")
+      #expect(run.lines[1] == "B: rongcloud, rongcloud.ndjson")
+    }
+  }
+
+  @Test func whatIsWrongIsSaid() throws {
+    try withMessages { place in
+      let level = try place.run(Self.compare + ["--b", "everyone.level=loud"])
+      #expect(
+        level.errors == "push-fanout: everyone.level=loud: "
+          + "a level under easemob is one of default, all, mention, none\n")
+      #expect(level.status == 1)
+      let missing = try place.run(Self.compare + ["--b", "nowhere.ndjson"])
+      #expect(missing.errors.hasPrefix("nowhere.ndjson: "))
+      #expect(missing.status == 1)
+      #expect(try place.run(Self.compare).status == 2)
+      try place.write(ReplayTests.messages.reversed(), as: "unsorted.ndjson")
+      let unsorted = try place.run(
+        "compare", "--settings", "world.ndjson", "--messages", "unsorted.ndjson", "--b",
+        "everyone.level=none", "--output", "result.json")
+      #expect(unsorted.errors.hasPrefix("unsorted.ndjson:2: "))
+      #expect(unsorted.status == 1)
+      #expect(!place.names().contains("result.json"))
+    }
+  }
+}
+
+/// Goal: a comparison's page is whole and says its numbers; one that contradicts itself is refused.
+@Suite struct CompareReportTests {
+  @Test func aComparisonBecomesAPage() throws {
+    try withWorkplace { place in
+      try place.write(ReplayTests.messages, as: "sorted.ndjson")
+      let compared = try place.run(
+        "compare", "--settings", "world.ndjson", "--messages", "sorted.ndjson", "--b",
+        "everyone.level=none", "--output", "c.json")
+      #expect(compared.status == 0)
+      let run = try place.run("report", "c.json", "--title", "A & B", "--output", "c.html")
+      #expect(run.status == 0 && run.output == "" && run.errors == "")
+      let page = try place.read("c.html")
+      #expect(page.contains("<h1>A &amp; B</h1>") && page.contains("everyone.level=none"))
+      #expect(!page.contains("http://") || page.contains("http://www.w3.org"))
+      for heading in ["At a glance", "What becomes of what", "Who is affected most"] {
+        #expect(page.contains(">\(heading)</h2>"))
+      }
+      #expect(XMLParser(data: Data(page.utf8)).parse())
+
+      let text = try place.read("c.json")
+      for (from, to, message) in [
+        (#""changed":4"#, #""changed":5"#, "changes: they add up to 4, and the total is 5"),
+        (#""gained":0"#, #""gained":-1"#, "is not 0"),
+        (#""pushFanoutCompare":1"#, #""pushFanoutCompare":9"#, "the result's format is 9"),
+      ] {
+        let changed = text.replacing(
+          from, with: to, maxReplacements: from.contains("gained") ? 1 : 9)
+        #expect(changed != text, "\(from)")
+        try Data(changed.utf8).write(to: place.url.appending(path: "bad.json"))
+        let refused = try place.run("report", "bad.json", "--output", "bad.html")
+        #expect(refused.status == 1)
+        #expect(refused.errors.hasPrefix("bad.json: ") && refused.errors.contains(message))
+        #expect(!place.names().contains("bad.html"))
+      }
+    }
+  }
+}

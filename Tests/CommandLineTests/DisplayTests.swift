@@ -1,0 +1,91 @@
+import Foundation
+import Testing
+
+/// Goal: a store says what pushes say as its files do, and `settings display` sets it.
+@Suite struct DisplayTests {
+  private static let world = [
+    #"{"kind":"app","rules":"easemob"}"#,
+    #"{"kind":"user","id":"u1","display":{"name":"A","style":"messageSummary","language":"fr","#
+      + #""template":"tpl","offlineMessages":3},"remarks":{"u9":"Nina","u2":""}}"#,
+    #"{"kind":"user","id":"u2","display":{"style":"messageSummary"}}"#,
+    #"{"kind":"user","id":"u9","display":{"name":"N\u0000"}}"#,
+    #"{"kind":"conversation","id":"g1","type":"group","name":"Friends"}"#,
+    #"{"kind":"member","conversation":"g1","user":"u1"}"#,
+    #"{"kind":"member","conversation":"g1","user":"u2"}"#,
+    #"{"kind":"member","conversation":"g1","user":"u9","nickname":"Nick"}"#,
+  ]
+  private static let messages = [
+    #"{"id":"m1","conversation":"g1","sender":"u9","at":1717401600000,"text":"hi","#
+      + #""translations":{"fr":"salut"}}"#
+  ]
+
+  @Test func aStoreSaysWhatItsFilesSay() throws {
+    try withWorkplace { place in
+      try place.write(Self.world, as: "world.ndjson")
+      try place.write(Self.messages, as: "messages.ndjson")
+      let made = try place.run("store", "import", "--store", "s", "--settings", "world.ndjson")
+      #expect(made.status == 0)
+      for command in ["render", "explain --content --message m1 --user u1"] {
+        let found = try ["--store s", "--settings world.ndjson"].map {
+          try place.shell("\"$0\" \(command) \($0) --messages messages.ndjson")
+        }
+        #expect(found.map(\.status) == [0, 0])
+        #expect(found[0].output == found[1].output)
+        #expect(found[0].output.contains("Nina: salut"))
+      }
+      // An export says it all again, in the same bytes when it is imported and exported once more.
+      let export = try place.run("store", "export", "--store", "s", "--output", "out.ndjson")
+      #expect(export.status == 0)
+      let lines = try place.read("out.ndjson").split(separator: "\n").dropFirst().map(String.init)
+      #expect(
+        lines.prefix(3) == [
+          #"{"kind":"user","id":"u1","display":{"name":"A","style":"messageSummary","#
+            + #""language":"fr","template":"tpl","offlineMessages":3},"#
+            + #""remarks":{"u2":"","u9":"Nina"}}"#,
+          #"{"kind":"user","id":"u2","display":{"style":"messageSummary"}}"#,
+          #"{"kind":"user","id":"u9","display":{"name":"N\u0000"}}"#,
+        ])
+      #expect(lines.contains(Self.world[4]) && lines.contains(Self.world[7]))
+      _ = try place.run("store", "import", "--store", "t", "--settings", "out.ndjson")
+      let again = try place.run("store", "export", "--store", "t")
+      #expect(try again.output == place.read("out.ndjson"))
+      let checked = try place.run("check", "out.ndjson", "messages.ndjson")
+      #expect(checked.status == 0)
+    }
+  }
+
+  @Test func displaySettingsAreSetAndPrinted() throws {
+    try withWorkplace { place in
+      _ = try place.run("store", "import", "--store", "s", "--settings", "world.ndjson")
+      let display = { (arguments: [String]) in
+        try place.run(["settings", "display", "--store", "s", "--user", "u1"] + arguments)
+      }
+      #expect(try display([]).output == "u1: nothing set\n")
+      let set = try display([
+        "--name", "Ann", "--style", "messageSummary", "--language", "zh-Hans", "--template", "t_1",
+        "--remark", "u9=Nina=x", "--remark", "u2=Bob", "--offline-messages", "4",
+      ])
+      #expect(set.status == 0)
+      #expect(
+        set.output
+          == "u1: name Ann, style messageSummary, language zh-Hans, template t_1, "
+          + "offline messages 4, calls u2 Bob, calls u9 Nina=x\n")
+      let cleared = try display([
+        "--name", "", "--style", "default", "--language", "", "--template", "", "--remark", "u2=",
+        "--offline-messages", "1", "--json",
+      ])
+      #expect(
+        cleared.output
+          == #"{"display":{"offlineMessages":1},"remarks":{"u9":"Nina=x"},"user":"u1"}"# + "\n")
+      let events = try place.run(
+        "settings", "events", "--store", "s", "--user", "u1", "--json")
+      #expect(events.lines.filter { $0.contains(#""change":"display""#) }.count == 13)
+      for wrong in [
+        ["--language", "français"], ["--template", "a b"], ["--remark", "u9"],
+        ["--remark", "=x"], ["--style", "loud"],
+      ] {
+        #expect(try display(wrong).status == 2, "\(wrong)")
+      }
+    }
+  }
+}

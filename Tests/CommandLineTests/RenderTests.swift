@@ -1,0 +1,197 @@
+import Foundation
+import Testing
+
+/// Goal: `render` prints what pushes say for exactly those whom `evaluate` pushes to, and
+/// `explain --content` where the words come from.
+@Suite struct RenderTests {
+  private static let settings =
+    SmallWorld.settings + [
+      #"{"kind":"user","id":"u3","display":{"style":"messageSummary","template":"mine"},"#
+        + #""remarks":{"u9":"Nina"}}"#,
+      #"{"kind":"user","id":"u9","display":{"name":"N."}}"#,
+    ]
+  private static let messages = [
+    #"{"id":"m1","conversation":"g1","sender":"u9","at":"2024-06-03T12:00:00+08:00","#
+      + #""text":"hello","mentions":["u2"]}"#,
+    #"{"id":"m2","conversation":"g1","sender":"u3","at":"2024-06-03T12:00:01+08:00","#
+      + #""text":"\"hi\"","ext":{"em_push_template":{"name":"gone"}}}"#,
+    #"{"id":"m3","conversation":"g1","sender":"u9","at":"2024-06-03T12:00:02+08:00","#
+      + #""silent":true}"#,
+  ]
+  private static let templates = [
+    #"{"kind":"template","name":"mine","title":"{$dynamicFrom}","content":"{$msg}!"}"#
+  ]
+  private static let files = [
+    "--settings", "world.ndjson", "--templates", "templates.ndjson", "--messages",
+    "messages.ndjson",
+  ]
+
+  private func withWorld<Result>(_ body: (Workplace) throws -> Result) throws -> Result {
+    try withWorkplace { place in
+      try place.write(Self.settings, as: "world.ndjson")
+      try place.write(Self.messages, as: "messages.ndjson")
+      try place.write(Self.templates, as: "templates.ndjson")
+      return try body(place)
+    }
+  }
+
+  @Test func everybodyWhoGetsAPushHasALine() throws {
+    try withWorld { place in
+      let run = try place.run(["render"] + Self.files)
+      #expect(run.status == 0)
+      #expect(run.errorLines == ["3 messages, 4 payloads"])
+      let banner =
+        #"{"aps":{"alert":{"title":"您有一条新消息","body":"请点击查看"},"badge":1,"#
+        + #""sound":"default"}"#
+      #expect(
+        run.lines == [
+          #"{"message":"m1","user":"u1","action":"push","payload":\#(banner),"#
+            + #""f":"u9","t":"u1","g":"g1","m":"m1"}}"#,
+          #"{"message":"m1","user":"u2","action":"push","payload":\#(banner),"#
+            + #""f":"u9","t":"u2","g":"g1","m":"m1"}}"#,
+          #"{"message":"m1","user":"u3","action":"push","payload":{"aps":{"alert":{"title":"Nina","#
+            + #""body":"hello!"},"badge":1,"sound":"default"},"f":"u9","t":"u3","g":"g1","m":"m1"}}"#,
+          #"{"message":"m2","user":"u1","action":"push","payload":\#(banner),"#
+            + #""f":"u3","t":"u1","g":"g1","m":"m2"}}"#,
+        ])
+      // The same for one message and one user, on one thread, into a file.
+      let one = try place.run(
+        ["render"] + Self.files
+          + ["--message", "m1", "--user", "u3", "--threads", "1", "--output", "out.ndjson"])
+      #expect(one.status == 0 && one.output == "")
+      #expect(try place.read("out.ndjson") == run.lines[2] + "\n")
+    }
+  }
+
+  /// What is rendered changes nothing of what is decided: under both vendors' rules.
+  @Test(arguments: [VendorWorld.easemob, .rongcloud])
+  func theRecipientsAreThoseOfEvaluate(_ world: VendorWorld) throws {
+    try withWorkplace { place in
+      try place.write(world.settings, as: "world.ndjson")
+      try place.write(world.messages, as: "messages.ndjson")
+      let files = ["--settings", "world.ndjson", "--messages", "messages.ndjson"]
+      let rows = { (arguments: [String]) in
+        try place.run(arguments).lines.compactMap { line -> [String]? in
+          let row = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+          let fields = ["message", "user", "action"].compactMap { row?[$0] as? String }
+          return fields.last == "none" ? nil : fields
+        }
+      }
+      let (decided, rendered) = try (
+        rows(["evaluate", "--format", "ndjson"] + files), rows(["render"] + files)
+      )
+      #expect(!decided.isEmpty)
+      #expect(decided == rendered)
+      let actions = Set(rendered.map { $0[2] })
+      #expect(actions == (world.rules == "rongcloud" ? ["push", "local"] : ["push"]))
+    }
+  }
+
+  @Test func explainSaysWhereTheWordsComeFrom() throws {
+    try withWorld { place in
+      let run = try place.run(
+        ["explain"] + Self.files + ["--message", "m1", "--user", "u3", "--content"])
+      #expect(run.status == 0)
+      let words = run.lines.drop { !$0.hasPrefix("words") }
+      #expect(
+        Array(words) == [
+          "words, from the highest source to the lowest",
+          "   directedTemplate   not set",
+          "   senderTemplate     not set",
+          "-> recipientTemplate  \"mine\": gives title and body",
+          "   message            not set",
+          "   defaultTemplate    no template \"detail\"",
+          "   displayStyle       messageSummary",
+          "title: Nina",
+          "body: hello!",
+          "payload, 114 bytes",
+          #"{"aps":{"alert":{"title":"Nina","body":"hello!"},"badge":1,"sound":"default"},"#
+            + #""f":"u9","t":"u3","g":"g1","m":"m1"}"#,
+        ])
+      let json = try place.run(
+        ["explain"] + Self.files + ["--message", "m2", "--user", "u1", "--content", "--json"])
+      let object = try JSONSerialization.jsonObject(with: Data(json.output.utf8))
+      let content = (object as? [String: Any])?["content"] as? [String: Any]
+      #expect(content?["bodySource"] as? String == "displayStyle")
+      #expect(
+        content?["notes"] as? [String] == [#"senderTemplate: there is no template "gone""#])
+      // Nothing is said of words when nothing is pushed, or nobody asks.
+      let silent = try place.run(
+        ["explain"] + Self.files + ["--message", "m3", "--user", "u1", "--content"])
+      #expect(silent.lines.last == "none, reason silentMessage")
+      let files = Array(Self.files.dropLast(4)) + Self.files.suffix(2)
+      let plain = try place.run(["explain"] + files + ["--message", "m1", "--user", "u3"])
+      #expect(!plain.output.contains("words"))
+    }
+  }
+
+  /// A payload without room is replaced, told, and makes the exit status 1; nobody is left out.
+  @Test func whatHasNoRoomIsReplaced() throws {
+    try withWorld { place in
+      let long = String(repeating: "x", count: 5000)
+      try place.write(
+        [
+          #"{"id":"m1","conversation":"g1","sender":"u9","at":"2024-06-03T12:00:00+08:00","#
+            + #""ext":{"em_apns_ext":{"extern":"\#(long)"}}}"#
+        ], as: "messages.ndjson")
+      let run = try place.run(["render"] + Self.files)
+      #expect(run.status == 1)
+      #expect(
+        run.errorLines == [
+          "1 messages, 2 payloads",
+          "push-fanout: payloads replaced by the vendor's plainest words: 2",
+        ])
+      let problems = try run.lines.map { line in
+        let row = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+        return row?["problem"] as? String
+      }
+      // One has the title of her template.
+      #expect(
+        problems == [
+          "the payload has 5132 bytes without its body, of at most 4096",
+          "the payload has 5115 bytes without its body, of at most 4096",
+        ])
+    }
+  }
+
+  @Test func whatCannotBeAskedFor() throws {
+    try withWorld { place in
+      let missing = try place.run(["render"] + Self.files + ["--message", "m9"])
+      #expect(missing.status == 1)
+      #expect(
+        missing.errorLines
+          == [#"push-fanout: no message in messages.ndjson has the id "m9""#])
+      let threads = try place.run(["render"] + Self.files + ["--threads", "0"])
+      #expect(threads.status == 2)
+      let templates = try place.run(
+        ["explain"] + Self.files + ["--message", "m1", "--user", "u1"])
+      #expect(templates.status == 2)
+      #expect(templates.errors.contains("--templates goes with --content."))
+      // A bad template stops the run, and nothing is left under the output's name.
+      try place.write(
+        [#"{"kind":"template","name":"a","content":"{$who}"}"#], as: "templates.ndjson")
+      let bad = try place.run(["render"] + Self.files + ["--output", "out.ndjson"])
+      #expect(bad.status == 1)
+      #expect(
+        bad.errorLines == [
+          #"templates.ndjson:1: "a": {$who} stands for nothing; the arguments are "#
+            + "{$dynamicFrom}, {$fromNickname}, {$msg} and {0} to {999}"
+        ])
+      #expect(!place.names().contains { $0.hasPrefix("out") })
+      // So does a bad message, in the middle.
+      try place.write(Self.templates, as: "templates.ndjson")
+      try place.write(Self.messages + [#"{"id":"m4"}"#], as: "messages.ndjson")
+      let broken = try place.run(["render"] + Self.files + ["--output", "out.ndjson"])
+      #expect(broken.status == 1)
+      #expect(
+        broken.errorLines == [#"messages.ndjson:4: the field "conversation" is missing"#])
+      #expect(!place.names().contains { $0.hasPrefix("out") })
+      try place.write([#"{"kind":"app","rules":"rongcloud"}"#], as: "world.ndjson")
+      let rongcloud = try place.run(["render"] + Self.files)
+      #expect(
+        rongcloud.errorLines == [
+          "push-fanout: --templates belongs to easemob, but the rules are rongcloud"
+        ])
+    }
+  }
+}

@@ -1,0 +1,212 @@
+import Foundation
+import PushReplay
+import Testing
+
+/// Goal: `replay` prints and writes what was replayed, paces it, says clearly what is wrong with any
+/// input, and leaves nothing partial when it is interrupted.
+@Suite struct ReplayTests {
+  /// In the order of time: at noon from u3 to u2, and at night from outside.
+  static let messages = [SmallWorld.messages[1], SmallWorld.messages[0]]
+  static let replay = ["replay", "--settings", "world.ndjson", "--messages", "sorted.ndjson"]
+  static let presence = [
+    "ts,conversation,user,online", "2024-06-03T00:00:00Z,g1,u3,1", "2024-06-03T09:00:00Z,g1,u3,0",
+    "2024-06-03T09:00:00Z,g1,u2,1",
+  ]
+
+  private func withReplay<Result>(_ body: (Workplace) throws -> Result) throws -> Result {
+    try withWorkplace { place in
+      try place.write(Self.messages, as: "sorted.ndjson")
+      try place.write(Self.presence, as: "presence.csv")
+      return try body(place)
+    }
+  }
+
+  private func result(_ text: String) throws -> ReplayResult {
+    try JSONDecoder().decode(ReplayResult.self, from: Data(text.utf8))
+  }
+
+  @Test func theSummaryIsForPeople() throws {
+    try withReplay { place in
+      let run = try place.run(Self.replay)
+      #expect(run.status == 0)
+      #expect(
+        Array(run.lines.prefix(9)) == [
+          "messages                        2", "conversations                   1",
+          "decisions                       5", "pushes                          3    60.0 %",
+          "from             2024-06-03T04:00:00Z", "to               2024-06-03T15:30:00Z",
+          "action  reason             scope                      count     share",
+          "push    allowed            default                        2    40.0 %",
+          "none    notMentioned       app                            1    20.0 %",
+        ])
+      #expect(run.lines.contains("hours of the day in Asia/Shanghai"))
+      #expect(run.errorLines.count == 1)
+      #expect(run.errors.hasPrefix("2 messages, 5 decisions, 3 pushes, "))
+      #expect(
+        place.names() == ["messages.ndjson", "presence.csv", "sorted.ndjson", "world.ndjson"])
+    }
+  }
+
+  @Test func theResultIsOneObjectInFilesAndOnOutput() throws {
+    try withReplay { place in
+      let run = try place.run(
+        Self.replay + [
+          "--presence", "presence.csv", "--hold", "--json", "--output", "result.json",
+          "--time-zone", "UTC",
+        ])
+      #expect(run.status == 0)
+      let file = try place.read("result.json")
+      #expect(file == run.output.trimmingCharacters(in: .newlines))
+      let result = try result(file)
+      #expect(result.pushFanoutReplay == 1)
+      #expect([result.rules, result.timeZone] == ["easemob", "UTC"])
+      #expect((result.messages, result.decisions, result.presenceRows) == (2, 5, 3))
+      // At noon u3 writes; at night u1 sleeps, u2 is online, u3 was.
+      #expect(
+        result.outcomes.map { "\($0.action)/\($0.reason) \($0.count)" } == [
+          "none/online 1", "none/quietHours 1", "push/allowed 1", "push/allowed 2",
+        ])
+      #expect(result.hold?.held == 1)
+      // 8:00 in Shanghai.
+      #expect(result.hold?.minutes?.released == [0, 1])
+      #expect(result.hold?.releasePeak?.at == 1_717_459_200_000)
+      #expect((result.cost?.seconds ?? 0) > 0 && (result.cost?.loadingSeconds ?? 0) > 0)
+    }
+  }
+
+  @Test func changesAndStores() throws {
+    try withReplay { place in
+      try place.write(
+        [#"{"kind":"user","id":"u2","level":"none","at":"2024-06-03T12:00:00+08:00"}"#],
+        as: "changes.ndjson")
+      let files = try place.run(Self.replay + ["--changes", "changes.ndjson", "--json"])
+      #expect(files.status == 0)
+      let changed = try result(files.output)
+      #expect(changed.settingsChanges == 1)
+      let levelNone = changed.outcomes.first { $0.reason == "levelNone" }
+      #expect(levelNone?.count == 2)
+      let made = try place.run(
+        "store", "import", "--store", "app.store", "--settings", "world.ndjson")
+      #expect(made.status == 0, "\(made.errors)")
+      let store = try place.run(
+        "replay", "--store", "app.store", "--messages", "sorted.ndjson", "--changes",
+        "changes.ndjson", "--json")
+      var stored = try result(store.output)
+      var expected = changed
+      stored.cost = nil
+      expected.cost = nil
+      for place in stored.peaks.indices { stored.peaks[place].decidingSeconds = nil }
+      for place in expected.peaks.indices { expected.peaks[place].decidingSeconds = nil }
+      #expect(stored == expected)
+      // The store itself stays as it was.
+      let again = try place.run("evaluate", "--store", "app.store", "--messages", "sorted.ndjson")
+      let before = try place.run(
+        "evaluate", "--settings", "world.ndjson", "--messages", "sorted.ndjson")
+      #expect(again.output == before.output)
+    }
+  }
+
+  @Test func badInputStopsTheRun() throws {
+    try withReplay { place in
+      try place.write(Self.messages.reversed(), as: "unsorted.ndjson")
+      try place.write(SmallWorld.messages.reversed(), as: "unknown.ndjson")
+      try place.write(Self.presence + ["2024-06-03T10:00:00Z,g7,u1,1"], as: "stranger.csv")
+      try place.write([#"{"kind":"user","id":"u1"}"#], as: "changes.ndjson")
+      try place.shell("gzip -c sorted.ndjson | head -c 60 >cut.ndjson.gz")
+      let rows: [(arguments: [String], error: String)] = [
+        (
+          ["--messages", "unsorted.ndjson"],
+          "unsorted.ndjson:2: the instant is earlier than that of the message before"
+        ),
+        (
+          ["--messages", "unknown.ndjson"],
+          #"unknown.ndjson:1: there is no conversation "g9" in the settings"#
+        ),
+        (
+          ["--messages", "cut.ndjson.gz"],
+          "cut.ndjson.gz:1: the gzip data ends too early; the file was cut off"
+        ),
+        (
+          ["--messages", "sorted.ndjson", "--presence", "stranger.csv"],
+          #"stranger.csv:5: there is no conversation "g7" in the settings"#
+        ),
+        (
+          ["--messages", "sorted.ndjson", "--changes", "changes.ndjson"],
+          #"changes.ndjson:1: the field "at" is missing"#
+        ),
+        (
+          ["--messages", "sorted.ndjson", "--time-zone", "Nowhere"],
+          "push-fanout: \"Nowhere\" is not a time zone; give an IANA name"
+        ),
+      ]
+      let before = place.names()
+      let runs = try rows.map {
+        try place.run(["replay", "--settings", "world.ndjson", "-o", "out"] + $0.arguments)
+      }
+      #expect(runs.map(\.errors) == rows.map { $0.error + "\n" })
+      #expect(Set(runs.map(\.status)) == [1])
+      #expect(Set(runs.map(\.output)) == [""])
+      #expect(place.names() == before)
+    }
+  }
+
+  @Test func badLinesAreLeftOutOnRequest() throws {
+    try withReplay { place in
+      try place.write(
+        [Self.messages[0], "nonsense", SmallWorld.messages[2], Self.messages[1]], as: "bad.ndjson")
+      let run = try place.run(
+        "replay", "--settings", "world.ndjson", "--messages", "bad.ndjson", "--skip-invalid",
+        "--json")
+      #expect(run.status == 1)
+      let result = try result(run.output)
+      #expect((result.messages, result.skippedLines) == (2, 2))
+      #expect(
+        Array(run.errorLines.prefix(3)) == [
+          "bad.ndjson:2: the line is not JSON",
+          #"bad.ndjson:3: there is no conversation "g9" in the settings"#,
+          "push-fanout: bad lines left out: 2",
+        ])
+    }
+  }
+
+  @Test func aClockPacesIt() throws {
+    try withReplay { place in
+      // Eleven and a half hours in about 0.4 s.
+      let start = ContinuousClock.now
+      let run = try place.run(Self.replay + ["--speed", "100000x", "--json"])
+      let seconds = (ContinuousClock.now - start) / .seconds(1)
+      #expect(run.status == 0)
+      #expect(seconds > 0.41, "\(seconds)")
+      let result = try result(run.output)
+      #expect(result.messages == 2)
+      let usage = try ["0x", "-1x", "fast", "60", "infx", "nanx"].map {
+        try place.run(Self.replay + ["--speed", $0]).status
+      }
+      #expect(usage == [2, 2, 2, 2, 2, 2])
+    }
+  }
+
+  @Test func anInterruptionSaysWhatWasDone() throws {
+    try withReplay { place in
+      let before = place.names()
+      let run = try place.run(Self.replay + ["--speed", "1x", "-o", "out"]) { process in
+        // The first message is decided at once, the second eleven hours later.
+        let end = ContinuousClock.now + .seconds(20)
+        while !place.names().contains(where: { $0.hasSuffix(".part") }),
+          ContinuousClock.now < end
+        {
+          Thread.sleep(forTimeInterval: 0.01)
+        }
+        Thread.sleep(forTimeInterval: 1)
+        process.interrupt()
+      }
+      #expect(run.status == 1)
+      #expect(run.output == "")
+      #expect(
+        run.errorLines == [
+          "push-fanout: interrupted; replayed 1 messages, 2 decisions, 2 pushes; "
+            + "nothing was left under the output's name"
+        ])
+      #expect(place.names() == before)
+    }
+  }
+}

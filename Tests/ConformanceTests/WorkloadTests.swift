@@ -1,0 +1,120 @@
+import Foundation
+import PushFanout
+import PushFiles
+import PushReference
+import PushRules
+import PushWorkload
+import TestSupport
+import Testing
+
+/// Goal: a generated world is the same as values and as files, and engine and reference agree on
+/// it.
+@Suite struct WorkloadTests {
+  struct Case: CustomTestStringConvertible, Sendable {
+    let rules: RuleSet
+    let format: WorkloadFormat
+    let seed: UInt64
+    var testDescription: String { "\(rules.rawValue) \(format.rawValue) seed \(seed)" }
+  }
+
+  static let cases: [Case] = RuleSet.allCases.flatMap { rules in
+    WorkloadFormat.allCases.flatMap { format in
+      seeds([1, 2]).map { Case(rules: rules, format: format, seed: $0) }
+    }
+  }
+
+  private func workload(_ test: Case) throws -> Workload {
+    var options = WorkloadOptions()
+    options.seed = test.seed
+    options.rules = test.rules
+    options.sizes.users = 300
+    options.sizes.rooms = 80
+    options.sizes.giants = [250]
+    options.sizes.joinShare = 0.3
+    options.people.listsDevices = test.seed % 2 == 0
+    options.traffic.messages = 400
+    options.traffic.mentionShare = 0.3
+    options.traffic.smallAllShare = 0.05
+    return try Workload(options)
+  }
+
+  @Test(arguments: cases)
+  func filesSayWhatValuesSay(test: Case) throws {
+    let world = try workload(test)
+    let expected = world.settings()
+    let folder = FileManager.default.temporaryDirectory.appending(path: "push-world-\(UUID())")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let paths = try write(world, test.format, folder)
+    let checker = FileChecker(Array(paths.values))
+    #expect(checker.problems.map(\.description) == [])
+
+    let found = try SettingsLoader.load(
+      SettingsPaths(
+        settings: [paths[.settings]].compactMap { $0 }, users: [paths[.users]].compactMap { $0 },
+        members: [paths[.members]].compactMap { $0 }))
+    #expect(found.app == expected.app)
+    #expect(found.userCount == expected.userCount)
+    let users = (0..<world.userCount).map { Workload.userID($0) }
+    #expect(users.map { found.user($0) } == users.map { expected.user($0) })
+    for room in (0..<world.roomCount).map({ Workload.roomID($0) }) {
+      #expect(found.conversation(room) == expected.conversation(room))
+      let members = found.members(of: room)
+      #expect(members.map { found.id(of: $0) } == expected.members(of: room).map(expected.id))
+      let records = members.map { found.member($0, of: room) }
+      #expect(records == expected.members(of: room).map { expected.member($0, of: room) })
+    }
+    #expect(try messages(paths[.messages], test.rules) == messages(world))
+  }
+
+  private func write(
+    _ world: Workload, _ format: WorkloadFormat, _ folder: URL
+  ) throws -> [WorkloadText.File: String] {
+    let text = WorkloadText(world, format)
+    var paths: [WorkloadText.File: String] = [:]
+    for file in text.files where file != .presence {
+      let path = folder.appending(path: text.name(of: file)).path
+      let output = try OutputFile(path: path)
+      try text.write(file, threads: 2) { (bytes, _) throws(OutputProblem) in
+        try output.write(whole: bytes)
+      }
+      try output.finish()
+      paths[file] = path
+    }
+    return paths
+  }
+
+  private func messages(_ path: String?, _ rules: RuleSet) throws -> [Message] {
+    let reader = try MessageReader(path: try #require(path), rules: rules)
+    var messages: [Message] = []
+    while let message = try reader.next() { messages.append(message) }
+    return messages
+  }
+
+  private func messages(_ world: Workload) -> [Message] {
+    var messages: [Message] = []
+    world.forEachMessage { messages.append(world.message($0, number: messages.count + 1)) }
+    return messages
+  }
+
+  @Test(arguments: cases.filter { $0.format == .csv })
+  func theEngineAgreesWithTheReference(test: Case) throws {
+    let world = try workload(test)
+    let settings = world.settings()
+    let fanout = try Fanout(settings, threads: 2)
+    var evaluator = ReferenceEvaluator(settings)
+    var result = FanoutResult()
+    var reasons: Set<Reason> = []
+    for message in messages(world) {
+      let expected = evaluator.rows(message)
+      reasons.formUnion(expected.compactMap { $0.outcome?.reason })
+      fanout.decide(message, into: &result)
+      let difference = result.disagreement(with: expected)
+      #expect(difference == nil, "\(test.testDescription), \(message)")
+      if difference != nil { return }
+    }
+    let wanted: Set<Reason> = [.allowed, .quietHours, .levelNone, .notMentioned]
+    #expect(wanted.isSubset(of: reasons))
+    #expect(reasons.contains(.noToken) == world.options.people.listsDevices)
+  }
+}

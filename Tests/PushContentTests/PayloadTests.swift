@@ -1,0 +1,188 @@
+import Foundation
+import PushRules
+import TestSupport
+import Testing
+
+@testable import PushContent
+
+/// Goal: a payload is JSON of at most 4,096 bytes with all ids, or its recipient is told apart; and
+/// nobody goes without one.
+@Suite struct PayloadTests {
+  private static let bodies = [
+    "plain": String(repeating: "abcdefghi ", count: 1000),
+    "Chinese": String(repeating: "今天晚上八点开会", count: 430),
+    "Arabic": String(repeating: "مرحبا ", count: 1000),
+    "families": String(repeating: "👨‍👩‍👧‍👦", count: 400),
+    "combining": String(repeating: "e\u{301}\u{323}", count: 2000),
+    "quotes": String(repeating: "\"\\\u{1}", count: 3400),
+    "flags": String(repeating: "🇨🇳🇩🇪", count: 640),
+  ]
+
+  /// Bodies of 10 kB: as much of them is kept as has room, whole characters alone.
+  @Test(arguments: bodies.keys.sorted())
+  func longBodiesAreShortened(_ name: String) throws {
+    let body = Self.bodies[name]!
+    #expect(body.utf8.count >= 10_000)
+    var content = MessageContent()
+    content.apns.content = body
+    content.apns.extra = .object(["k": .string("v")])
+    let push = try render(content)
+    let (alert, json) = try (push.alert(), push.json())
+    let shown = try #require(alert["body"])
+    #expect(push.isShortened && push.problem == nil)
+    #expect(push.payload.count <= APNsPayload.byteLimit)
+    #expect(shown.hasSuffix("…"))
+    let (characters, kept) = (Array(body), Array(shown.dropLast()))
+    #expect(characters.starts(with: kept))
+    // The next character would have had no room.
+    var next: [UInt8] = []
+    next.appendJSONCharacters(String(characters[kept.count]))
+    #expect(push.payload.count + next.count > APNsPayload.byteLimit)
+    #expect(json["t"] as? String == "u1" && json["f"] as? String == "u9")
+    #expect(json["g"] as? String == "g1" && json["m"] as? String == "m1")
+    #expect(json["e"] as? [String: String] == ["k": "v"])
+  }
+
+  /// The last byte that has room, and the first that has none.
+  @Test func theLimitIsExact() throws {
+    var content = MessageContent()
+    content.apns.content = "x"
+    let overhead = try render(content).payload.count - 1
+    for (size, isShortened) in [(APNsPayload.byteLimit, false), (APNsPayload.byteLimit + 1, true)] {
+      content.apns.content = String(repeating: "x", count: size - overhead)
+      let push = try render(content)
+      #expect(push.isShortened == isShortened)
+      #expect(push.payload.count == APNsPayload.byteLimit)
+    }
+  }
+
+  /// Recipients whose ids differ in length have room for bodies of different length.
+  @Test func theBodyIsShortenedForEachRecipient() throws {
+    var content = MessageContent()
+    content.apns.content = String(repeating: "x", count: 5000)
+    let recipients = (1...40).map { Identifier(String(repeating: "u", count: $0)) } + ["\"", "1"]
+    let pushes = ContentRenderer(rules: .easemob).render(
+      Message(id: "m1", conversation: "g1", at: .zero), content, for: recipients)
+    #expect(pushes.map(\.payload.count) == Array(repeating: 4096, count: recipients.count))
+    let ids = try pushes.map { try $0.json()["t"] as? String }
+    #expect(ids == recipients.map(\.text))
+  }
+
+  enum TooLarge: String, CaseIterable, Sendable { case title, extra, sound, subtitle }
+
+  /// What cannot have room is said, and the plainest words come instead, with the ids.
+  @Test(arguments: TooLarge.allCases)
+  func whatHasNoRoomIsReplaced(_ part: TooLarge) throws {
+    let long = String(repeating: "x", count: 5000)
+    var content = MessageContent(text: "secret")
+    switch part {
+    case .title: content.apns.title = long
+    case .extra: content.apns.extra = .string(long)
+    case .sound: content.apns.sound = long
+    case .subtitle: content.apns.subtitle = long
+    }
+    let push = try render(content)
+    guard case .payloadTooLarge(let bytes) = push.problem else {
+      Issue.record("no problem: \(push.text.prefix(100))")
+      return
+    }
+    #expect(bytes > 5000)
+    #expect(
+      push.text
+        == #"{"aps":{"alert":{"title":"您有一条新消息","body":"请点击查看"},"badge":1,"#
+        + #""sound":"default"},"f":"u9","t":"u1","g":"g1","m":"m1"}"#)
+  }
+
+  /// Even an id without end does not take the push from anybody.
+  @Test func idsWithoutEndAreLeftOut() throws {
+    let push = try render(
+      MessageContent(text: "text"), to: Identifier(String(repeating: "u", count: 9000)))
+    #expect(push.problem != nil)
+    #expect(
+      push.text
+        == #"{"aps":{"alert":{"title":"您有一条新消息","body":"请点击查看"},"badge":1,"#
+        + #""sound":"default"}}"#)
+  }
+
+  /// Many recipients whose payload has no room, among others whose has.
+  @Test func aProblemIsOneRecipients() throws {
+    var content = MessageContent()
+    content.apns.extra = .string(String(repeating: "x", count: 3800))
+    let recipients = (0..<10_000).map {
+      Identifier(String(repeating: "u", count: $0 % 7 == 0 ? 300 : 3) + "\($0)")
+    }
+    let pushes = ContentRenderer(rules: .easemob).render(
+      Message(id: "m1", conversation: "g1", at: .zero), content, for: recipients)
+    let (found, expected) = (
+      pushes.problems.map(\.recipient), recipients.filter { $0.text.utf8.count > 300 }
+    )
+    #expect(found == expected)
+    #expect(pushes.count == recipients.count)
+    #expect(pushes.allSatisfy { $0.payload.count <= APNsPayload.byteLimit })
+  }
+
+  /// The same gives the same bytes, however many threads there are and whoever came before.
+  @Test func bytesAreStable() throws {
+    var random = SeededGenerator(seed: 7)
+    var directory = ContentDirectory()
+    let people = (0..<9_000).map { Identifier("user\($0)") }
+    for (number, person) in people.enumerated() where number % 3 != 0 {
+      var display = RecipientDisplay()
+      display.style = number % 2 == 0 ? .messageSummary : nil
+      display.offlineMessages = UInt32(number % 120)
+      if number % 5 == 0 { display.template = "t\(number % 4)" }
+      if number % 7 == 0 { display.remarks = ["u9": "remark \(number)"] }
+      if number % 11 == 0 { display.language = LanguageTag("fr") }
+      directory.setUser(person, display)
+    }
+    var content = MessageContent(text: "text")
+    content.translations = [LanguageTag("fr")!: "texte"]
+    let catalog = try TemplateCatalog([
+      PushTemplate(name: "t0", title: "", content: "{$dynamicFrom} {$msg}"),
+      PushTemplate(name: "t1", title: "{$fromNickname}", content: "x"),
+    ])
+    let renderer = ContentRenderer(rules: .easemob, templates: catalog, directory: directory)
+    let message = Message(id: "m1", conversation: "g1", at: .zero, sender: "u9")
+    let one = renderer.render(message, content, for: people, threads: 1).map(\.text)
+    let many = renderer.render(message, content, for: people, threads: 4).map(\.text)
+    #expect(one == many)
+    let shuffled = people.shuffled(using: &random)
+    let again = renderer.render(message, content, for: shuffled)
+    let byID = Dictionary(uniqueKeysWithValues: again.map { ($0.recipient, $0.text) })
+    #expect(people.map { byID[$0] ?? "" } == one)
+    let alone = people.prefix(500).map { renderer.render(message, content, for: [$0])[0].text }
+    #expect(alone == Array(one.prefix(500)))
+  }
+
+  /// Every character that JSON knows, through another reader of JSON.
+  @Test func everyCharacterComesBack() throws {
+    let scalars = (0..<0x3000).compactMap { Unicode.Scalar($0) }
+    for start in stride(from: 0, to: scalars.count, by: 400) {
+      let text = String(String.UnicodeScalarView(scalars[start..<min(start + 400, scalars.count)]))
+      var content = MessageContent()
+      content.apns.title = "t" + text
+      content.apns.content = "b"
+      let push = try render(content, to: Identifier("u" + text))
+      let (alert, json) = try (push.alert(), push.json())
+      #expect(Array(alert["title"]!.unicodeScalars) == Array(("t" + text).unicodeScalars))
+      #expect(Array((json["t"] as! String).unicodeScalars) == Array(("u" + text).unicodeScalars))
+    }
+  }
+
+  @Test func nobodyIsAnEmptyList() {
+    let pushes = ContentRenderer(rules: .easemob).render(
+      Message(id: "m", conversation: "g", at: .zero), MessageContent(), for: [])
+    #expect(pushes.isEmpty)
+  }
+
+  /// A local notification has no largest size; its text has.
+  @Test func aLocalNotificationHasNoLargestSize() throws {
+    let content = MessageContent(text: String(repeating: "x", count: 100_000))
+    let push = ContentRenderer(rules: .rongcloud).render(
+      Message(id: "m", conversation: "g", at: .zero), content, for: ["u1"], as: .local)[0]
+    #expect(push.problem == nil && !push.isShortened)
+    #expect(push.content.notes == [.cutOff(.body)])
+    let body = try push.json()["alertBody"] as? String
+    #expect(body?.utf8.count == LimitedText.byteLimit - 1 + 3)
+  }
+}

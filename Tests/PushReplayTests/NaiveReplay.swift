@@ -1,0 +1,147 @@
+import Foundation
+import PushFiles
+import PushReference
+import PushReplay
+import PushRules
+import TestSupport
+
+/// A replay as one would write it down: settings as values, one event after the other, the reference
+/// for each message, and sums by name.
+struct NaiveReplay {
+  private var settings: FanoutSettings
+  private let holds: Bool
+  private var online: [Identifier: Set<Identifier?>] = [:]
+  /// A user's own devices, as the settings say.
+  private var ownDevices: [Identifier: [Device]?] = [:]
+  private var reference: HoldReference?
+  private(set) var messages: [One] = []
+
+  /// What one message came to.
+  struct One {
+    let message: Message
+    let counts: [String: Int]
+    let held: [String: Int]
+    let released: [Int64: Int]
+
+    var decisions: Int { counts.values.reduce(0, +) }
+    var pushes: Int {
+      counts.filter { $0.key.hasPrefix("push/") }.values.reduce(0, +)
+    }
+  }
+
+  init(_ settings: FanoutSettings, holds: Bool) {
+    self.settings = settings
+    self.holds = holds
+  }
+
+  mutating func add(_ event: ReplayEvent) {
+    switch event {
+    case .message(let message):
+      messages.append(decide(message))
+      return
+    case .presence(let change):
+      if change.isOnline {
+        online[change.user, default: []].insert(change.conversation)
+      } else {
+        online[change.user, default: []].remove(change.conversation)
+      }
+      if ownDevices[change.user] == nil {
+        let own = settings.user(change.user).devices
+        ownDevices.updateValue(own, forKey: change.user)
+      }
+      connect(change.user)
+    case .change(let change):
+      switch change.record {
+      case .app(let app): settings.app = app
+      case .user(let id, let user):
+        settings.setUser(id, user)
+        ownDevices.updateValue(user.devices, forKey: id)
+        if online[id] != nil { connect(id) }
+      case .conversation(let id, let conversation): settings.setConversation(id, conversation)
+      case .member(let conversation, let user, let member):
+        settings.setMember(user, of: conversation, member)
+      }
+    }
+    reference = nil
+  }
+
+  /// A desktop beside the user's own devices, connected while online anywhere.
+  private mutating func connect(_ user: Identifier) {
+    let isOnline = !(online[user]?.isEmpty ?? true)
+    let own = (ownDevices[user] ?? nil) ?? [Device(id: "default")]
+    let desktop = Device(
+      id: "a desktop", kind: .desktop, state: isOnline ? .foreground : .loggedOut,
+      hasToken: false)
+    settings.updateUser(user) { $0.devices = own + [desktop] }
+  }
+
+  private mutating func decide(_ message: Message) -> One {
+    var reference = self.reference ?? HoldReference(settings)
+    let answer = holds ? reference.answer(message) : reference.decide(message)
+    self.reference = reference
+    return One(
+      message: message, counts: Self.named(answer.counts), held: Self.named(answer.held),
+      released: answer.releases)
+  }
+
+  private static func named(_ counts: [Int]) -> [String: Int] {
+    var named: [String: Int] = [:]
+    for (code, outcome) in Outcome.coded where counts[Int(code)] > 0 {
+      named[outcome.key] = counts[Int(code)]
+    }
+    return named
+  }
+}
+
+/// Sums of messages, decisions and pushes, and of outcomes.
+struct NaiveSums: Equatable {
+  var messages = 0
+  var decisions = 0
+  var pushes = 0
+  var outcomes: [String: Int] = [:]
+
+  mutating func add(_ one: NaiveReplay.One) {
+    messages += 1
+    decisions += one.decisions
+    pushes += one.pushes
+    outcomes.merge(one.counts, uniquingKeysWith: +)
+  }
+}
+
+extension NaiveReplay {
+  /// The sums of groups of messages.
+  func sums<Key: Hashable>(by key: (One) -> Key) -> [Key: NaiveSums] {
+    var sums: [Key: NaiveSums] = [:]
+    for one in messages { sums[key(one), default: NaiveSums()].add(one) }
+    return sums
+  }
+
+  /// Weekday (1 is Monday) and hour by Foundation's calendar.
+  static func weekHour(_ zone: String) -> (One) -> [Int] {
+    var calendar = Calendar(identifier: .iso8601)
+    calendar.timeZone = TimeZone(identifier: zone)!
+    return { one in
+      let date = Date(timeIntervalSince1970: Double(one.message.at.milliseconds) / 1000)
+      let parts = calendar.dateComponents([.weekday, .hour], from: date)
+      return [(parts.weekday! + 5) % 7 + 1, parts.hour!]
+    }
+  }
+
+  /// What waits at the end of each minute in which something was held or released.
+  var waiting: [[Int64]] {
+    var held: [Int64: Int] = [:]
+    var released: [Int64: Int] = [:]
+    for one in messages {
+      let sum = one.held.values.reduce(0, +)
+      if sum > 0 { held[one.message.at.milliseconds / 60_000, default: 0] += sum }
+      for (at, count) in one.released { released[at / 60_000, default: 0] += count }
+    }
+    var waiting = 0
+    return Set(held.keys).union(released.keys).sorted().map { minute in
+      waiting += (held[minute] ?? 0) - (released[minute] ?? 0)
+      return [
+        minute * 60_000, Int64(held[minute] ?? 0), Int64(released[minute] ?? 0), Int64(waiting),
+      ]
+    }
+  }
+}

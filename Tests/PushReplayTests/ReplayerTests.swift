@@ -1,0 +1,265 @@
+import PushFanout
+import PushFiles
+import PushReplay
+import PushRules
+import Testing
+
+/// Goal: what a replay does with events beside messages, and what it holds, in cases that can be
+/// worked out by hand.
+@Suite struct ReplayerTests {
+  /// 2024-06-03T00:00:00Z, a Monday.
+  static let midnight: Int64 = 1_717_372_800_000
+
+  static func at(_ hour: Int, _ minute: Int = 0, _ second: Int = 0) -> Instant {
+    Instant(milliseconds: midnight + Int64((hour * 60 + minute) * 60 + second) * 1000)
+  }
+
+  static func message(_ hour: Int, _ minute: Int = 0, in conversation: Identifier = "g")
+    -> ReplayEvent
+  {
+    .message(Message(id: "m", conversation: conversation, at: at(hour, minute), sender: "s"))
+  }
+
+  /// Members `u0`, `u1` and so on of the group `g`.
+  static func world(_ count: Int, _ app: AppSettings = AppSettings()) -> FanoutSettings {
+    var settings = FanoutSettings(app: app)
+    for number in 0..<count {
+      settings.setUser(Identifier("u\(number)"), UserSettings())
+      settings.setMember(Identifier("u\(number)"), of: "g")
+    }
+    return settings
+  }
+
+  static func replay(
+    _ settings: FanoutSettings, _ events: [ReplayEvent], holds: Bool = false
+  ) throws -> ReplayResult {
+    var options = ReplayOptions()
+    options.holds = holds
+    let replayer = try Replayer(try Fanout(settings, threads: 2), options)
+    for event in events { try replayer.add(event) }
+    return replayer.finish()
+  }
+
+  static func counts(_ result: ReplayResult) -> [String: Int] {
+    Dictionary(
+      uniqueKeysWithValues: result.outcomes.map { ($0.action + "/" + $0.reason, $0.count) })
+  }
+
+  // MARK: Presence and changes
+
+  private static func online(_ hour: Int, _ conversation: Identifier, _ isOnline: Bool)
+    -> ReplayEvent
+  {
+    .presence(
+      PresenceChange(
+        at: at(hour), conversation: conversation, user: "u0", isOnline: isOnline))
+  }
+
+  @Test func onlineInOneConversationIsOnlineInAll() throws {
+    var settings = Self.world(2)
+    settings.setMember("u0", of: "h")
+    // Online in g from 2 to 6, in h from 4 to 8; told twice at 5.
+    let events = [
+      Self.message(1), Self.online(2, "g", true), Self.message(3), Self.online(4, "h", true),
+      Self.online(5, "h", true), Self.online(6, "g", false), Self.message(7),
+      Self.online(8, "h", false), Self.message(9),
+    ]
+    let result = try Self.replay(settings, events)
+    #expect(Self.counts(result) == ["push/allowed": 6, "none/online": 2])
+    #expect(result.presenceRows == 5)
+    // The phone is still there for whoever pushes to offline devices (E-65).
+    settings.app.devicePolicy = .anyOffline
+    let any = try Self.replay(settings, events)
+    #expect(Self.counts(any) == ["push/allowed": 8])
+  }
+
+  @Test func aUsersRecordKeepsThePresence() throws {
+    var user = UserSettings()
+    user.devices = [Device(id: "p", hasToken: false)]
+    let change = ReplayEvent.change(SettingsChange(at: Self.at(4), .user("u0", user)))
+    let result = try Self.replay(
+      Self.world(1),
+      [
+        Self.online(2, "g", true), Self.message(3), change, Self.message(5),
+        Self.online(6, "g", false), Self.message(7),
+      ])
+    #expect(Self.counts(result) == ["none/online": 2, "none/noToken": 1])
+  }
+
+  @Test func whoIsNoMemberMayBeOnline() throws {
+    let online = ReplayEvent.presence(
+      PresenceChange(at: Self.at(2), conversation: "g", user: "guest", isOnline: true))
+    let join = ReplayEvent.change(
+      SettingsChange(at: Self.at(4), .member(conversation: "g", user: "guest", .init())))
+    let result = try Self.replay(
+      Self.world(1), [Self.message(1), online, Self.message(3), join, Self.message(5)])
+    #expect(Self.counts(result) == ["push/allowed": 3, "none/online": 1])
+    #expect(result.users == 2)
+  }
+
+  @Test func changesHoldFromTheirInstantOn() throws {
+    let blocked = MemberSettings(level: .blocked)
+    var app = AppSettings()
+    app.advancedPush = false
+    let result = try Self.replay(
+      Self.world(1),
+      [
+        Self.message(1),
+        .change(
+          SettingsChange(at: Self.at(2), .member(conversation: "g", user: "u0", blocked))),
+        Self.message(2),
+        .change(SettingsChange(at: Self.at(3), .member(conversation: "g", user: "new", .init()))),
+        Self.message(3),
+        .change(SettingsChange(at: Self.at(4), .app(app))), Self.message(4),
+        .change(
+          SettingsChange(at: Self.at(5), .conversation("g", ConversationSettings(kind: .room)))),
+        Self.message(5),
+      ])
+    #expect(
+      Self.counts(result) == [
+        "push/allowed": 1 + 0 + 1 + 2, "none/levelNone": 2, "none/chatRoom": 2,
+      ])
+    #expect(result.settingsChanges == 4)
+    #expect(result.users == 2)
+  }
+
+  @Test func membersJoinWhenTheirSinceSays() throws {
+    var settings = Self.world(1)
+    settings.setMember("late", of: "g", MemberSettings(since: Self.at(2)))
+    settings.setMember("never", of: "g", MemberSettings(since: Self.at(20)))
+    let result = try Self.replay(settings, [Self.message(1), Self.message(2), Self.message(3)])
+    #expect(result.decisions == 1 + 2 + 2)
+    #expect(result.joins == 1)
+    #expect(result.conversationTable.map(\.members) == [3])
+  }
+
+  @Test func whatTheSettingsDoNotKnowIsRefused() throws {
+    var settings = Self.world(1)
+    settings.setConversation("t", ConversationSettings(kind: .thread, parent: "g"))
+    settings.setConversation("r", ConversationSettings(kind: .room))
+    let member = { (conversation: Identifier, user: Identifier) in
+      SettingsChange.Record.member(conversation: conversation, user: user, MemberSettings())
+    }
+    let rows: [(ReplayEvent, FileProblem.Problem)] = [
+      (Self.message(1, in: "x"), .unknownConversation("x")),
+      (Self.online(1, "x", true), .unknownConversation("x")),
+      (
+        .change(SettingsChange(at: Self.at(1), member("t", "x"))),
+        .notInParent(user: "x", parent: "g")
+      ),
+      (
+        .change(SettingsChange(at: Self.at(1), member("t", "u0"), saysSince: true)),
+        .sinceInThread("t")
+      ),
+      (
+        .change(SettingsChange(at: Self.at(1), member("g", "u0"), saysChannels: true)),
+        .channelsOutsideUltraGroup("g")
+      ),
+      (
+        .change(
+          SettingsChange(
+            at: Self.at(1),
+            .conversation("n", ConversationSettings(kind: .thread, parent: "x")))),
+        .parentMissing("x")
+      ),
+      (
+        .change(
+          SettingsChange(
+            at: Self.at(1),
+            .conversation("n", ConversationSettings(kind: .thread, parent: "r")))),
+        .parentNotGroup("r")
+      ),
+    ]
+    let replayer = try Replayer(try Fanout(settings, threads: 1))
+    var problems: [FileProblem.Problem?] = []
+    for (event, _) in rows {
+      do throws(FileProblem.Problem) {
+        try replayer.add(event)
+        problems.append(nil)
+      } catch {
+        problems.append(error)
+      }
+    }
+    #expect(problems == rows.map(\.1))
+    try replayer.add(Self.message(2))
+    let result = replayer.finish()
+    #expect([result.messages, result.conversations, result.users] == [1, 1, 1])
+  }
+
+  // MARK: Holding
+
+  private static func quiet(_ start: Int, _ end: Int) throws -> QuietHours {
+    .interval(try QuietInterval(startHour: start, startMinute: 0, endHour: end, endMinute: 0))
+  }
+
+  @Test func theMorningPeak() throws {
+    // u0 and u1 sleep until 8, u2 until 7, u3 all day; u4 is muted until 7:30 but quiet until 9.
+    var settings = Self.world(5)
+    for (user, end) in [("u0", 8), ("u1", 8), ("u2", 7), ("u3", 22), ("u4", 9)] {
+      let quiet = try Self.quiet(22, end)
+      settings.updateUser(Identifier(user)) { $0.quietHours = quiet }
+    }
+    settings.setMember("u4", of: "g", MemberSettings(mutedUntil: Self.at(7, 30)))
+    let result = try Self.replay(
+      settings, [Self.message(2), Self.message(2, 10), Self.message(7), Self.message(23)],
+      holds: true)
+    let hold = try #require(result.hold)
+    // At 2:00 and 2:10 all five are quiet; at 7:00 u2 is not; at 23:00 all again.
+    #expect(hold.never == 4)
+    #expect(hold.held == 4 + 4 + 3 + 4)
+    let times = [Self.at(2), Self.at(2, 10), Self.at(7), Self.at(8), Self.at(9), Self.at(23)]
+    let next = times + [31, 32, 33].map { Self.at($0) }
+    let minutes = try #require(hold.minutes)
+    #expect(minutes.at == next.map(\.milliseconds))
+    #expect(minutes.held == [4, 4, 3, 0, 0, 4, 0, 0, 0])
+    #expect(minutes.released == [0, 0, 2, 6, 3, 0, 1, 2, 1])
+    #expect(minutes.waiting == [4, 8, 9, 3, 0, 4, 3, 1, 0])
+    #expect(hold.releasePeak == HoldPeak(at: Self.at(8).milliseconds, count: 6))
+    #expect(hold.waitingPeak == HoldPeak(at: Self.at(7).milliseconds, count: 9))
+    #expect(hold.peakDay.at == next.prefix(6).map(\.milliseconds))
+    #expect(hold.outcomes.map(\.reason) == ["quietHours"])
+  }
+
+  @Test func nothingIsReleasedOnceItHasExpired() throws {
+    var settings = Self.world(1)
+    settings.setMember("u0", of: "g", MemberSettings(mutedUntil: Self.at(30)))
+    let events = [Self.message(5, 59), Self.message(6), Self.message(6, 1)]
+    let day = try #require(try Self.replay(settings, events, holds: true).hold)
+    // E-69: exactly a day old is not yet expired.
+    #expect([day.held, day.never] == [2, 1])
+    settings.app.easemob.expireSeconds = 3600
+    let hour = try #require(try Self.replay(settings, events, holds: true).hold)
+    #expect([hour.held, hour.never] == [0, 3])
+  }
+
+  // MARK: Sums
+
+  @Test func minutesAreListedUpToALimit() throws {
+    var options = ReplayOptions()
+    options.minuteLimit = 2
+    let events = [Self.message(1), Self.message(1, 1), Self.message(1, 1), Self.message(25)]
+    let replayer = try Replayer(try Fanout(Self.world(1), threads: 1), options)
+    for event in events { try replayer.add(event) }
+    let result = replayer.finish()
+    #expect(result.minutes == nil)
+    #expect(result.peakDay.at == [Self.at(1), Self.at(1, 1)].map(\.milliseconds))
+    #expect(result.peakDay.pushes == [1, 2])
+    #expect(result.hours.at == [Self.at(1), Self.at(25)].map(\.milliseconds))
+    let week = result.week.filter { $0.messages > 0 }.map { [$0.weekday, $0.hour, $0.messages] }
+    #expect(week == [[1, 1, 3], [2, 1, 1]])
+  }
+
+  @Test func withoutMessagesThereIsNothing() throws {
+    let result = try Self.replay(Self.world(1), [], holds: true)
+    #expect([result.messages, result.decisions, result.conversations] == [0, 0, 0])
+    #expect(result.first == nil && result.peaks.isEmpty && result.week.count == 168)
+    #expect(result.hold?.held == 0)
+  }
+
+  @Test func aZoneMustBeKnown() throws {
+    var options = ReplayOptions()
+    options.timeZone = "Nowhere"
+    let fanout = try Fanout(Self.world(1), threads: 1)
+    #expect(throws: FanoutError.unknownTimeZone("Nowhere")) { try Replayer(fanout, options) }
+  }
+}

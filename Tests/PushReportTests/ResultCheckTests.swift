@@ -1,0 +1,60 @@
+import PushReplay
+import Testing
+
+@testable import PushReport
+
+/// Goal: a result that contradicts itself is refused, and the message says where.
+@Suite struct ResultCheckTests {
+  private typealias Case = (defect: @Sendable (inout ReplayResult) -> Void, message: String)
+
+  private static let cases: [Case] = [
+    ({ $0.pushFanoutReplay = 2 }, "pushFanoutReplay: the format is 2, and only 1 is known"),
+    ({ $0.messages += 1 }, "hours.messages: they add up to 10, and the total is 11"),
+    ({ $0.decisions = -1 }, "decisions: -1 is not 0...9007199254740991"),
+    ({ $0.users = .max }, "users: 9223372036854775807 is not 0...9007199254740991"),
+    ({ $0.pushes += 1 }, "pushes: 683 do not agree with the outcomes, which have 682"),
+    ({ $0.outcomes[0].count += 1 }, "outcomes: they add up to 2823, and the total is 2822"),
+    ({ $0.outcomes[0].count = .max }, "outcomes: 9223372036854775807 is not 0...9007199254740991"),
+    ({ $0.first = nil }, "first: first and last belong to messages, of which there are 10"),
+    ({ $0.last = 5 }, "last: is before the first message"),
+    ({ $0.first = -5 }, "first: -5 is no instant"),
+    ({ $0.hours.pushes.removeLast() }, "hours.pushes: has 9 entries where 10 belong"),
+    ({ $0.hours.outcomes!.removeLast() }, "hours.outcomes: has 4 entries where 5 belong"),
+    ({ $0.hours.outcomes![2].append(1) }, "hours.outcomes[2]: has 11 entries where 10 belong"),
+    ({ $0.hours.outcomes![2][0] += 1 }, "hours.outcomes[2]: they add up to "),
+    ({ $0.hours.at.swapAt(0, 1) }, "hours.at[1]: steps begin at multiples of 3600000, each after"),
+    ({ $0.hours.at[3] += 1 }, "hours.at[3]: steps begin at multiples of 3600000, each after"),
+    ({ $0.hours.at[9] = 4_000_000_000 * 3600 }, "hours.at: is outside of first and last"),
+    ({ $0.hours.step = 0 }, "hours.step: is 0, not 3600000"),
+    ({ $0.hours.messages[0] = -1 }, "hours.messages[0]: -1 is not 0...9007199254740991"),
+    ({ $0.minutes = TimeSeries(step: 60_000) }, "minutes.messages: they add up to 0, and the "),
+    ({ $0.peakDay.at[0] -= 86_400_000 }, "peakDay.at: is outside of first and last"),
+    ({ $0.week.removeLast() }, "week: has 167 entries where 168 belong"),
+    ({ $0.week[1].hour = 0 }, "week[1]: is weekday 1, hour 0, not 1, 1"),
+    ({ $0.week[1].outcomes = [] }, "week[1].outcomes: has 0 entries where 5 belong"),
+    ({ $0.week[1].messages += 1 }, "week.messages: they add up to 11, and the total is 10"),
+    ({ $0.conversations = 4 }, "conversationTable: has 3 entries where 4 belong"),
+    ({ $0.conversationTable[1].pushes = 5000 }, "conversationTable[1].pushes: are more than the "),
+    ({ $0.conversationTable[1].outcomes[0] += 1 }, "conversationTable[1].outcomes: they add up to"),
+    ({ $0.conversationTable[1].first = -1 }, "conversationTable[1].first: -1 is no instant"),
+    ({ $0.sizes[1].from = 0 }, "sizes[1].from: is not above the one before"),
+    ({ $0.sizes[1].messages = 0 }, "sizes.messages: they add up to 6, and the total is 10"),
+    ({ $0.peaks[0].pushes = 5000 }, "peaks[0].pushes: 5000 is more than all, 682"),
+    ({ $0.peaks[0].decidingSeconds = -1 }, "peaks[0].decidingSeconds: -1.0 is no duration"),
+    ({ $0.cost!.seconds = .infinity }, "cost.seconds: inf is no duration"),
+    ({ $0.hold!.held = 91 }, "hold.outcomes.held: they add up to 90, and the total is 91"),
+    ({ $0.hold!.peakDay.waiting = [] }, "hold.peakDay.waiting: has 0 entries where 3 belong"),
+    ({ $0.hold!.peakDay.at[2] += 86_400_000 }, "hold.peakDay.at: is more than a day"),
+    ({ $0.hold!.releasePeak!.at = -1 }, "hold.releasePeak.at: -1 is no instant"),
+  ]
+
+  @Test(arguments: cases.indices)
+  func aContradictionIsFound(index: Int) {
+    var result = SampleResult.make(hours: 30)
+    #expect(throws: Never.self) { try ResultCheck.check(result) }
+    Self.cases[index].defect(&result)
+    var found = "nothing"
+    do throws(ReportProblem) { try ResultCheck.check(result) } catch { found = "\(error)" }
+    #expect(found.hasPrefix(Self.cases[index].message), "\(found)")
+  }
+}

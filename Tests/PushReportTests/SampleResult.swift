@@ -1,0 +1,126 @@
+import PushReplay
+
+/// A result that contradicts itself nowhere, of made-up traffic.
+enum SampleResult {
+  static let start: Int64 = 1_456_963_200_000  // 2016-03-03, a Thursday
+  private static let hour: Int64 = 3_600_000
+  private static let day = 24 * hour
+
+  static let outcomes: [(action: String, reason: String, scope: String?)] = [
+    ("none", "levelNone", "conversation"), ("none", "notMentioned", "app"),
+    ("none", "online", nil), ("none", "quietHours", "app"), ("push", "allowed", "default"),
+  ]
+  private static let sizes = [3, 40, 900]
+
+  /// - Parameters:
+  ///   - hours: how long it lasted; every third hour has a message.
+  ///   - rooms: what the three rooms are called.
+  static func make(
+    hours: Int, rooms: [String] = ["small", "middle", "large"], hold: Bool = true,
+    start: Int64 = start
+  ) -> ReplayResult {
+    var result = ReplayResult(rules: "easemob", timeZone: "Europe/Berlin")
+    result.users = 943
+    result.outcomes = outcomes.map {
+      OutcomeTotal(action: $0.action, reason: $0.reason, scope: $0.scope, count: 0)
+    }
+    result.week = (0..<168).map { row in
+      var hour = WeekHour(weekday: row / 24 + 1, hour: row % 24)
+      hour.outcomes = [Int](repeating: 0, count: outcomes.count)
+      return hour
+    }
+    result.conversationTable = zip(rooms, sizes).map { id, size in
+      var total = ConversationTotal(
+        id: id, members: size, messages: 0, decisions: 0, pushes: 0, first: start, last: start)
+      total.outcomes = [Int](repeating: 0, count: outcomes.count)
+      return total
+    }
+    result.conversations = rooms.count
+    result.sizes = [0, 1, 10, 100].map { SizeClass(from: $0) }
+    result.hours.outcomes = [[Int]](repeating: [], count: outcomes.count)
+    for index in stride(from: 0, to: hours, by: 3) { add(index, to: &result, start) }
+    result.first = start
+    result.last = result.hours.at.last
+    addPeaks(to: &result)
+    if hold { result.hold = Self.hold(start) }
+    var cost = ReplayCost(
+      seconds: 0.25, decidingSeconds: 0.31, threads: 2, decisionsPerSecond: 4_000_000)
+    cost.loadingSeconds = 0.02
+    result.cost = cost
+    return result
+  }
+
+  /// One message at the beginning of an hour.
+  private static func add(_ index: Int, to result: inout ReplayResult, _ start: Int64) {
+    let at = start + Int64(index) * hour
+    let room = index / 3 % 3
+    let decisions = sizes[room] - 1
+    let night = index % 24 < 7
+    var counts = [decisions / 4, decisions / 8, decisions / 16, night ? decisions / 2 : 0, 0]
+    counts[4] = decisions - counts.reduce(0, +)
+    result.messages += 1
+    result.decisions += decisions
+    result.pushes += counts[4]
+    result.hours.at.append(at)
+    result.hours.messages.append(1)
+    result.hours.decisions.append(decisions)
+    result.hours.pushes.append(counts[4])
+    let row = Int((at / hour + 72) % 168)  // 1970-01-01 was a Thursday
+    result.week[row].messages += 1
+    result.week[row].decisions += decisions
+    result.week[row].pushes += counts[4]
+    result.conversationTable[room].messages += 1
+    result.conversationTable[room].decisions += decisions
+    result.conversationTable[room].pushes += counts[4]
+    result.conversationTable[room].last = at
+    result.sizes[room + 1].messages += 1
+    result.sizes[room + 1].decisions += decisions
+    result.sizes[room + 1].pushes += counts[4]
+    for (outcome, count) in counts.enumerated() {
+      result.outcomes[outcome].count += count
+      result.hours.outcomes![outcome].append(count)
+      result.week[row].outcomes[outcome] += count
+      result.conversationTable[room].outcomes[outcome] += count
+    }
+  }
+
+  private static func addPeaks(to result: inout ReplayResult) {
+    let hours = result.hours
+    guard let most = hours.at.indices.max(by: { hours.pushes[$0] < hours.pushes[$1] }) else {
+      return
+    }
+    let at = hours.at[most]
+    for unit in ["second", "minute"] {
+      var peak = Peak(
+        unit: unit, by: "pushes", at: at, messages: 1, decisions: hours.decisions[most],
+        pushes: hours.pushes[most], conversation: result.conversationTable[most % 3].id,
+        share: hours.pushes[most])
+      peak.decidingSeconds = 0.000_012
+      result.peaks.append(peak)
+    }
+    for row in hours.at.indices where hours.at[row] / day == at / day {
+      result.peakDay.at.append(hours.at[row])
+      result.peakDay.messages.append(1)
+      result.peakDay.decisions.append(hours.decisions[row])
+      result.peakDay.pushes.append(hours.pushes[row])
+    }
+  }
+
+  private static func hold(_ start: Int64) -> HoldResult {
+    var hold = HoldResult()
+    hold.held = 90
+    hold.never = 30
+    hold.outcomes = [
+      HoldOutcome(reason: "quietHours", scope: "app", held: 90, never: 10),
+      HoldOutcome(reason: "online", scope: nil, held: 0, never: 20),
+    ]
+    let day = start / day * day
+    hold.peakDay.at = [day + hour, day + 6 * hour, day + 7 * hour]
+    hold.peakDay.held = [90, 0, 0]
+    hold.peakDay.released = [0, 30, 60]
+    hold.peakDay.waiting = [90, 60, 0]
+    hold.releasePeak = HoldPeak(at: day + 7 * hour, count: 60)
+    hold.waitingPeak = HoldPeak(at: day + hour, count: 90)
+    return hold
+  }
+}

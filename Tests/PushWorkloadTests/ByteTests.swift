@@ -1,0 +1,87 @@
+import PushRules
+import PushWorkload
+import TestSupport
+import Testing
+
+/// Goal: the same options give the same bytes, on any number of threads and in any version; other
+/// seeds give others.
+@Suite struct ByteTests {
+  static let texts: [(rules: RuleSet, format: WorkloadFormat)] = RuleSet.allCases.flatMap { rules in
+    WorkloadFormat.allCases.map { (rules, $0) }
+  }
+
+  /// Presence and messages are those of any rules.
+  @Test(arguments: [texts[0], texts[3]])
+  func threadsDoNotMatter(rules: RuleSet, format: WorkloadFormat) throws {
+    // Several pieces of each file.
+    var options = WorkloadOptions()
+    options.rules = rules
+    options.sizes.users = 20_000
+    options.sizes.memberships = 40_000
+    options.presence.onlineShare = 0.5
+    let files = try [1, 2, 7].map { threads in
+      let text = WorkloadText(try Workload(options, threads: threads), format)
+      return text.files.map { bytes($0, of: text, threads: threads) }
+    }
+    // Not compared by the expectation, which would look for the edits between megabytes.
+    let areSame = files.map { $0 == files[0] }
+    #expect(areSame == [true, true, true])
+    options.seed = 2
+    let other = WorkloadText(try Workload(options), format)
+    let same = zip(files[0], other.files).count { $0 == bytes($1, of: other) }
+    // Only the settings of a world whose users are in a file of their own have no draw.
+    #expect(same == (other.files.contains(.users) ? 1 : 0))
+  }
+
+  /// A change of these numbers is a breaking change: it goes with a line in CHANGELOG.md.
+  @Test func theBytesAreThoseOfOtherVersions() throws {
+    let found = try Self.texts.map { rules, format in
+      let workload = try smallWorld(rules) { $0.people.listsDevices = format == .ndjson }
+      let text = WorkloadText(workload, format)
+      let value = text.files.reduce(hash([])) { hash(bytes($1, of: text), $0) }
+      return "\(rules.rawValue) \(format.rawValue) \(String(value, radix: 16))"
+    }
+    #expect(
+      found == [
+        "easemob csv d3f694e579b40f89", "easemob ndjson 6b98008781cd13c8",
+        "rongcloud csv 83f9befbd8dad525", "rongcloud ndjson ee868c9c205b4a6f",
+      ])
+  }
+
+  @Test(arguments: WorkloadFormat.allCases)
+  func rowsAreCounted(format: WorkloadFormat) throws {
+    let text = WorkloadText(try smallWorld(.easemob), format)
+    for file in text.files {
+      let sink = Sink()
+      text.write(file, threads: 2) { sink.take($0, $1) }
+      let lines = sink.bytes.count { $0 == UInt8(ascii: "\n") }
+      let headers = file == .settings || format == .ndjson && file == .messages ? 0 : 1
+      #expect(sink.rows == lines - headers, "\(file)")
+      if file != .presence { #expect(sink.rows == text.rowCount(of: file), "\(file)") }
+    }
+  }
+
+  @Test func aWorldHasTheFilesThatItNeeds() throws {
+    let files = {
+      (rules: RuleSet, format: WorkloadFormat, change: (inout WorkloadOptions) -> Void)
+      in
+      let text = WorkloadText(try smallWorld(rules, change: change), format)
+      return text.files.map { text.name(of: $0) }
+    }
+    let plain = try files(.easemob, .csv) { _ in }
+    #expect(
+      plain == ["settings.ndjson", "users.csv", "members.csv", "messages.csv", "presence.csv"])
+    let devices = try files(.easemob, .csv) { $0.people.listsDevices = true }
+    #expect(devices == ["settings.ndjson", "members.csv", "messages.csv", "presence.csv"])
+    let levels = try files(.rongcloud, .csv) { _ in }
+    #expect(levels == devices)
+    let noLevels = try files(.rongcloud, .csv) {
+      ($0.people.mentionLevelShare, $0.people.noneLevelShare) = (0, 0)
+    }
+    #expect(noLevels == plain)
+    let ndjson = try files(.easemob, .ndjson) { _ in }
+    #expect(ndjson == ["settings.ndjson", "messages.ndjson", "presence.csv"])
+    let quiet = try files(.easemob, .csv) { $0.traffic.messages = 0 }
+    #expect(quiet == ["settings.ndjson", "users.csv", "members.csv", "presence.csv"])
+  }
+}
