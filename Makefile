@@ -170,7 +170,7 @@ bench-baseline: benchmarks
 	@scripts/install-packages binutils valgrind
 	python3 Benchmarks/gate/gate.py --store
 
-ENGINE := Engine|PushFanoutTests|EventTests|StoreSnapshot|PushStoreTests.StoreTests
+ENGINE := Engine|PushFanoutTests|EventTests|StoreSnapshot|PushStoreTests.StoreTests|PushReplayTests|CompareTests|PushContentTests
 
 # Leaks are not looked for: the test runner itself has some.
 sanitize: packages

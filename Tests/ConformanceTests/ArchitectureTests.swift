@@ -14,7 +14,7 @@ import Testing
     "PushFanout": [
       "PushRules", "QuietTime", "CPushKernels", "Dispatch", "Synchronization", "Glibc",
     ],
-    "PushContent": ["PushRules", "Dispatch", "Synchronization"],
+    "PushContent": ["PushRules", "Dispatch", "Synchronization", "Glibc"],
     "PushFiles": [
       "PushRules", "QuietTime", "PushFanout", "PushContent", "CPushFiles", "Dispatch",
       "Synchronization", "Glibc",
@@ -25,9 +25,10 @@ import Testing
     ],
     "PushReplay": [
       "PushRules", "QuietTime", "PushFanout", "PushFiles", "Dispatch", "Synchronization",
+      "Glibc",
     ],
     "PushReport": ["PushRules", "PushReplay", "Glibc"],
-    "PushWorkload": ["PushRules", "Dispatch", "Synchronization"],
+    "PushWorkload": ["PushRules", "Dispatch", "Synchronization", "Glibc"],
     "push-fanout": [
       "PushRules", "QuietTime", "PushReference", "PushFanout", "PushContent", "PushFiles",
       "PushStore", "PushReplay", "PushReport", "PushWorkload", "ArgumentParser", "Foundation",

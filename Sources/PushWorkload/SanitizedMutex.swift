@@ -1,0 +1,1 @@
+../PushFanout/SanitizedMutex.swift
