@@ -23,6 +23,20 @@ struct OutcomeRows {
     values[row * width + column] += count
   }
 
+  /// Adds the rows of another table behind the last.
+  mutating func append(_ other: OutcomeRows) {
+    if other.width > width { widen(other.width - 1) }
+    for row in 0..<other.rowCount {
+      addRow()
+      for column in 0..<other.width {
+        values[(rowCount - 1) * width + column] = other.values[row * other.width + column]
+      }
+    }
+  }
+
+  /// The whole of a column.
+  func column(_ column: Int) -> [Int] { (0..<rowCount).map { value(row: $0, column: column) } }
+
   func value(row: Int, column: Int) -> Int { column < width ? values[row * width + column] : 0 }
 
   private mutating func widen(_ column: Int) {

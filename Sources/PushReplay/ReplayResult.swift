@@ -38,8 +38,8 @@ public struct ReplayResult: Codable, Equatable, Sendable {
   public var outcomes: [OutcomeTotal] = []
   /// Every hour (of UTC) with messages, with counts by outcome.
   public var hours = TimeSeries(step: 3_600_000)
-  /// Every minute with messages, without counts by outcome; nil when there were more than
-  /// the limit of the replay.
+  /// Every minute with messages, with counts by outcome; nil when there were more than the limit of
+  /// the replay.
   public var minutes: TimeSeries?
   /// The minutes of the UTC day of the minute with most pushes.
   public var peakDay = TimeSeries(step: 60_000)

@@ -86,6 +86,7 @@ struct ReplayTally {
     _ at: Int64, _ place: Int, _ counts: DecidedBatch.Counts, _ range: Range<Int>, _ spent: UInt64
   ) {
     beginHour(at)
+    minutes.begin(at)
     var decisions = 0
     var pushes = 0
     for entry in range {
@@ -97,6 +98,7 @@ struct ReplayTally {
       byConversation.add(count, row: place, column: column)
       byHour.add(count, row: byHour.rowCount - 1, column: column)
       byWeekHour.add(count, row: weekHour, column: column)
+      minutes.add(count, column: column)
     }
     let last = hours.at.count - 1
     hours.messages[last] += 1
@@ -105,7 +107,7 @@ struct ReplayTally {
     weekHours[weekHour][0] += 1
     weekHours[weekHour][1] += decisions
     weekHours[weekHour][2] += pushes
-    minutes.add(at: at, decisions: decisions, pushes: pushes)
+    minutes.add(decisions: decisions, pushes: pushes)
     seconds.add(at: at, place, decisions: decisions, pushes: pushes, nanoseconds: spent)
     minutePeaks.add(at: at, place, decisions: decisions, pushes: pushes, nanoseconds: spent)
     add(at, place, decisions, pushes)
@@ -176,12 +178,12 @@ struct ReplayTally {
         count: totals.value(row: 0, column: column))
     }
     result.hours = hours
-    result.hours.outcomes = order.map { _, column in
-      (0..<byHour.rowCount).map { byHour.value(row: $0, column: column) }
-    }
+    result.hours.outcomes = order.map { byHour.column($0.column) }
     minutes.close()
     result.minutes = minutes.all
+    result.minutes?.outcomes = order.map { minutes.allRows.column($0.column) }
     result.peakDay = minutes.peakDay
+    result.peakDay.outcomes = order.map { minutes.peakRows.column($0.column) }
     result.week = weekHours.indices.map { place in
       var row = WeekHour(weekday: place / 24 + 1, hour: place % 24)
       (row.messages, row.decisions, row.pushes) =
