@@ -25,7 +25,7 @@ struct ComparedMessage: Sendable {
 /// differ.
 struct ComparingWorker {
   private struct Known {
-    let revisions: (a: UInt32, b: UInt32)
+    let lists: (a: UInt64, b: UInt64)
     let members: ComparedMembers
   }
 
@@ -33,6 +33,8 @@ struct ComparingWorker {
   private var pairs = UserPairs()
   private var known: [Identifier: Known] = [:]
   private var codes: (a: [UInt8], b: [UInt8]) = ([], [])
+  /// The ranks where both differ.
+  private var differing: [Int] = []
   /// How often each code occurred.
   private(set) var totalsOfA = [Int](repeating: 0, count: 256)
   private(set) var totalsOfB = [Int](repeating: 0, count: 256)
@@ -64,16 +66,16 @@ struct ComparingWorker {
     _ message: (a: Message, b: Message), _ a: FanoutTimeline, _ b: FanoutTimeline
   ) -> ComparedMessage {
     var compared = ComparedMessage()
-    let (countsA, revisionA) = a.writeCodes(message.a, into: &codes.a)
-    let (countsB, revisionB) = b.writeCodes(message.b, into: &codes.b)
+    let (countsA, listA) = a.writeCodes(message.a, into: &codes.a)
+    let (countsB, listB) = b.writeCodes(message.b, into: &codes.b)
     (compared.a, compared.pushesA) = Self.add(countsA, to: &totalsOfA)
     (compared.b, compared.pushesB) = Self.add(countsB, to: &totalsOfB)
     let id = message.a.conversation
-    if known[id].map({ $0.revisions != (revisionA, revisionB) }) ?? true {
+    if known[id].map({ $0.lists != (listA, listB) }) ?? true {
       let members = ComparedMembers(a.members(of: id), b.members(of: id)) { user in
         pairs.pair(user, a, b)
       }
-      known[id] = Known(revisions: (revisionA, revisionB), members: members)
+      known[id] = Known(lists: (listA, listB), members: members)
     }
     guard let members = known[id]?.members else { return compared }
     members.align(&codes.a, &codes.b)
@@ -93,7 +95,11 @@ struct ComparingWorker {
   /// Looks at eight members at a time, most of whom come to the same in most questions.
   private mutating func addDifferences(_ users: [UInt32], _ compared: inout ComparedMessage) {
     let count = codes.a.count
-    var differing: [Int] = []
+    // Taken out meanwhile, so that it can grow beside the codes.
+    var differing = self.differing
+    self.differing = []
+    differing.removeAll(keepingCapacity: true)
+    defer { self.differing = differing }
     unsafe codes.a.withUnsafeBytes { (a) -> Void in
       unsafe codes.b.withUnsafeBytes { (b) -> Void in
         var rank = 0

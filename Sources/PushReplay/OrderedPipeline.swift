@@ -11,7 +11,7 @@ final class OrderedPipeline<Worker, Job: Sendable, Output: Sendable>: @unchecked
   private struct State {
     var waiting: [(number: Int, job: Job)] = []
     var done: [Int: (Job, Output)] = [:]
-    /// Workers that no thread uses,.
+    /// Workers that no thread uses.
     var idle: [Int]
   }
 

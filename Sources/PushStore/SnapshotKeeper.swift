@@ -80,11 +80,12 @@ final class SnapshotKeeper: Sendable {
   }
 
   private func isDue(_ state: State, isLarge: Bool) -> Bool {
-    guard !state.isScheduled, isLarge || state.last & 0xFF == 0 else { return false }
+    let changes = state.last - (state.written ?? 0)
+    // The cheapest first: this is asked at every commit.
+    guard isLarge || changes >= Self.leastChanges, !state.isScheduled else { return false }
     let records = fanout.recordCount
     guard records >= Self.leastRecords, state.notBefore <= .now else { return false }
-    let most = max(Self.leastChanges, Int64(records / 512))
-    return isLarge || state.last - (state.written ?? 0) >= most
+    return isLarge || changes >= Int64(records / 512)
   }
 
   private func schedule() {

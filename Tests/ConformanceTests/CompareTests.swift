@@ -1,4 +1,5 @@
 import PushFanout
+import PushFiles
 import PushReference
 import PushReplay
 import PushRules
@@ -137,5 +138,26 @@ import Testing
     let result = comparer.finish()
     #expect(result.changed == 0 && result.changes == [] && result.users == ComparedUsers())
     #expect(result.a.decisions == result.b.decisions && result.a.decisions > 100)
+  }
+
+  /// A thread that moves to another group, whose list of members is as old.
+  @Test func aThreadMovesToAnotherGroup() throws {
+    var settings = FanoutSettings()
+    for (user, group) in [("u1", "g1"), ("u2", "g2")] as [(Identifier, Identifier)] {
+      settings.setMember(user, of: group)
+    }
+    settings.setConversation("t", ConversationSettings(kind: .thread, parent: "g1"))
+    var muted = UserSettings()
+    muted.level = .blocked
+    var other = settings
+    for user in ["u1", "u2"] as [Identifier] { other.setUser(user, muted) }
+    let comparer = try Comparer(try Fanout(settings), try Fanout(other), labels: ([], []))
+    let noon = Instant(milliseconds: 1_711_843_200_000)
+    try comparer.add(.message(Message(id: "m1", conversation: "t", at: noon)))
+    let moved = ConversationSettings(kind: .thread, parent: "g2")
+    try comparer.add(.change(SettingsChange(at: noon, .conversation("t", moved))))
+    try comparer.add(.message(Message(id: "m2", conversation: "t", at: noon)))
+    let losers = comparer.finish().users.losers
+    #expect(losers.map(\.id) == ["u1", "u2"] && losers.map(\.lost) == [1, 1])
   }
 }

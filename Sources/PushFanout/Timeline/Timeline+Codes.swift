@@ -5,14 +5,15 @@ extension FanoutTimeline {
   /// The outcomes of all members of a message's conversation, each as its code, 0 for who is no
   /// recipient; in the order of ``members(of:)``.
   ///
-  /// - Returns: how often each occurs, and the revision of the list of members, which changes with it.
+  /// - Returns: how often each occurs, and what the list of members is known by: whose it is, which is
+  ///   the parent for a thread, and a revision that changes with it.
   /// - Complexity: O(members), as fast as memory but for filters.
   package func writeCodes(
     _ message: Message, into output: inout [UInt8]
-  ) -> (counts: FanoutCounts, revision: UInt32) {
-    output.removeAll(keepingCapacity: true)
+  ) -> (counts: FanoutCounts, members: UInt64) {
     move(to: message.at.milliseconds)
     guard let place = world.tables.conversationIDs.place(of: message.conversation) else {
+      output.removeAll(keepingCapacity: true)
       return (FanoutCounts(), .max)
     }
     let states = ConversationStates(world: world, threads: 1)
@@ -20,7 +21,8 @@ extension FanoutTimeline {
     let conversation = conversation(target, states)
     let plan = plan(message, target)
     write(conversation, plan, into: &output)
-    return (counts(conversation, plan), target.memberRow.revision)
+    let members = UInt64(target.members) << 32 | UInt64(target.memberRow.revision)
+    return (counts(conversation, plan), members)
   }
 
   private func write(
@@ -28,11 +30,11 @@ extension FanoutTimeline {
   ) {
     let count = conversation.count
     let codes = unsafe codes(message)
-    unsafe output = [UInt8](unsafeUninitializedCapacity: count) { (bytes, filled) -> Void in
+    if output.count != count { output = [UInt8](repeating: 0, count: count) }
+    unsafe output.withUnsafeMutableBufferPointer { (bytes) -> Void in
       if let start = bytes.baseAddress, count > 0 {
         unsafe pk_map(codes, conversation.states, start, count)
       }
-      filled = count
     }
     let namedCodes = unsafe message.target.rules.codes(message.plan.namedClass)
     for rank in message.named {
