@@ -35,17 +35,7 @@ struct Compare: ParsableCommand {
 
   @OptionGroup var world: WorldOptions
 
-  @Option(
-    parsing: .upToNextOption,
-    help: ArgumentHelp(
-      "Messages, NDJSON or (by its name) CSV, sorted by time. Several are merged.",
-      valueName: "file"))
-  var messages: [String]
-
-  @Option(
-    parsing: .upToNextOption,
-    help: ArgumentHelp("Who is online, CSV, sorted by time.", valueName: "file"))
-  var presence: [String] = []
+  @OptionGroup var traffic: TrafficOptions
 
   @Option(
     parsing: .upToNextOption,
@@ -65,30 +55,15 @@ struct Compare: ParsableCommand {
     help: ArgumentHelp("Zone of the hours of the week. (default: that of A)", valueName: "zone"))
   var timeZone: String?
 
-  @Option(
-    help: ArgumentHelp(
-      "How many threads decide. (default: as many as there are cores)", valueName: "count"))
-  var threads: Int?
-
-  @Flag(help: "The whole result as one JSON object.")
-  var json = false
-
-  @Option(
-    name: .shortAndLong,
-    help: ArgumentHelp(
-      "Write the whole result, JSON, to a file, which appears when it is complete.",
-      valueName: "file"))
-  var output: String?
+  @OptionGroup var results: ResultOptions
 
   func validate() throws {
-    if let threads, !(1...1024).contains(threads) {
-      throw ValidationError("--threads \(threads) is not 1...1024.")
-    }
     if top < 0 { throw ValidationError("--top \(top) is negative.") }
   }
 
   func run() throws {
-    let target = try output.map { (path) throws(OutputProblem) in try OutputFile(path: path) }
+    let target = try results.output.map { (path) throws(OutputProblem) in try OutputFile(path: path)
+    }
     defer { target?.abandon() }
     let names = [target?.temporaryName].compactMap { $0 }
     Interruption.setTemporaryNames(names)
@@ -98,7 +73,7 @@ struct Compare: ParsableCommand {
       try target.finish()
     }
     Interruption.setTemporaryNames([])
-    Terminal.printResult(json ? try ExplanationText.json(result) : CompareText(result).text)
+    Terminal.printResult(results.json ? try ExplanationText.json(result) : CompareText(result).text)
     Terminal.say(
       "\(result.messages) messages, \(result.a.decisions + result.b.decisions) decisions, "
         + "\(result.changed) differ, \(Number.text(result.cost?.seconds ?? 0)) s, "
@@ -106,7 +81,7 @@ struct Compare: ParsableCommand {
   }
 
   private func makeWorld(_ changes: [String]) throws -> Fanout {
-    let fanout = try world.loadFanout(threads: threads)
+    let fanout = try world.loadFanout(threads: results.threads)
     for change in changes { try WhatIf(change).apply(to: fanout) }
     return fanout
   }
@@ -115,7 +90,7 @@ struct Compare: ParsableCommand {
   {
     let bar = ProgressBar("comparing")
     defer { bar.finish() }
-    let files = ReplayFiles(messages: messages, presence: presence)
+    let files = ReplayFiles(messages: traffic.messages, presence: traffic.presence)
     let events = try ReplayEvents(files, rules: a.app.rules)
     // Each rule set has fields of its own, which the other refuses.
     let others =

@@ -31,17 +31,7 @@ struct Replay: ParsableCommand {
 
   @OptionGroup var world: WorldOptions
 
-  @Option(
-    parsing: .upToNextOption,
-    help: ArgumentHelp(
-      "Messages, NDJSON or (by its name) CSV, sorted by time. Several are merged.",
-      valueName: "file"))
-  var messages: [String]
-
-  @Option(
-    parsing: .upToNextOption,
-    help: ArgumentHelp("Who is online, CSV, sorted by time.", valueName: "file"))
-  var presence: [String] = []
+  @OptionGroup var traffic: TrafficOptions
 
   @Option(
     parsing: .upToNextOption,
@@ -60,37 +50,19 @@ struct Replay: ParsableCommand {
     help: ArgumentHelp("Zone of the hours of the week. (default: the app's)", valueName: "zone"))
   var timeZone: String?
 
-  @Option(
-    help: ArgumentHelp(
-      "How many threads decide. (default: as many as there are cores)", valueName: "count"))
-  var threads: Int?
-
-  @Flag(help: "The whole result as one JSON object.")
-  var json = false
-
-  @Option(
-    name: .shortAndLong,
-    help: ArgumentHelp(
-      "Write the whole result, JSON, to a file, which appears when it is complete.",
-      valueName: "file"))
-  var output: String?
+  @OptionGroup var results: ResultOptions
 
   @Flag(help: "Report bad lines of messages and presence and go on; the exit status is 1.")
   var skipInvalid = false
 
-  func validate() throws {
-    if let threads, !(1...1024).contains(threads) {
-      throw ValidationError("--threads \(threads) is not 1...1024.")
-    }
-  }
-
   func run() throws {
     let start = ContinuousClock.now
-    let target = try output.map { (path) throws(OutputProblem) in try OutputFile(path: path) }
+    let target = try results.output.map { (path) throws(OutputProblem) in try OutputFile(path: path)
+    }
     defer { target?.abandon() }
     let names = [target?.temporaryName].compactMap { $0 }
     Interruption.setTemporaryNames(names)
-    let fanout = try world.loadFanout(threads: threads)
+    let fanout = try world.loadFanout(threads: results.threads)
     let loaded = ContinuousClock.now
     var result = try replay(fanout, names)
     result.cost?.loadingSeconds = (loaded - start) / .seconds(1)
@@ -100,7 +72,7 @@ struct Replay: ParsableCommand {
       try target.finish()
     }
     Interruption.setTemporaryNames([])
-    Terminal.printResult(json ? try ExplanationText.json(result) : ReplayText(result).text)
+    Terminal.printResult(results.json ? try ExplanationText.json(result) : ReplayText(result).text)
     if result.skippedLines > 0 {
       Terminal.say("push-fanout: bad lines left out: \(result.skippedLines)")
     }
@@ -119,7 +91,7 @@ struct Replay: ParsableCommand {
       Terminal.say("\(problem)")
     }
     let events = try ReplayEvents(
-      ReplayFiles(messages: messages, presence: presence, changes: changes),
+      ReplayFiles(messages: traffic.messages, presence: traffic.presence, changes: changes),
       rules: fanout.app.rules, skipped: skipInvalid ? report : nil)
     var options = ReplayOptions()
     options.holds = hold

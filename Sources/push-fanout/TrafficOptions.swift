@@ -1,0 +1,40 @@
+import ArgumentParser
+
+/// What happens along time, for commands that go through it.
+struct TrafficOptions: ParsableArguments {
+  @Option(
+    parsing: .upToNextOption,
+    help: ArgumentHelp(
+      "Messages, NDJSON or (by its name) CSV, sorted by time. Several are merged.",
+      valueName: "file"))
+  var messages: [String]
+
+  @Option(
+    parsing: .upToNextOption,
+    help: ArgumentHelp("Who is online, CSV, sorted by time.", valueName: "file"))
+  var presence: [String] = []
+}
+
+/// How such a command works, and where its result goes.
+struct ResultOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "How many threads decide. (default: as many as there are cores)", valueName: "count"))
+  var threads: Int?
+
+  @Flag(help: "The whole result as one JSON object.")
+  var json = false
+
+  @Option(
+    name: .shortAndLong,
+    help: ArgumentHelp(
+      "Write the whole result, JSON, to a file, which appears when it is complete.",
+      valueName: "file"))
+  var output: String?
+
+  func validate() throws {
+    if let threads, !(1...1024).contains(threads) {
+      throw ValidationError("--threads \(threads) is not 1...1024.")
+    }
+  }
+}
