@@ -60,7 +60,7 @@ debug: packages
 	$(SWIFT) build --build-tests $(STRICT)
 
 unit: debug
-	$(SWIFT) test --skip-build
+	@scripts/run-tests $(SWIFT) test --skip-build
 
 lint:
 	$(SWIFT) format lint --strict --recursive $(FORMATTED)

@@ -129,7 +129,7 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "CommandLineTests",
-      dependencies: ["PushRules", "PushStore", "PushReplay", "push-fanout"],
+      dependencies: ["PushRules", "PushStore", "PushReplay", "push-fanout", "TestSupport"],
       swiftSettings: strict),
   ],
   cxxLanguageStandard: .cxx20

@@ -28,6 +28,9 @@ public final class OutputFile {
   /// The name that is removed when the work is broken off; nil when there is none.
   public var temporaryName: String? { names?.temporary }
 
+  /// The name that it gets when it is complete; nil when it is written directly.
+  public var finalName: String? { names?.final }
+
   /// Standard output.
   public init() {
     descriptor = STDOUT_FILENO

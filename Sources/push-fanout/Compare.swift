@@ -65,14 +65,13 @@ struct Compare: ParsableCommand {
     let target = try results.output.map { (path) throws(OutputProblem) in try OutputFile(path: path)
     }
     defer { target?.abandon() }
-    let names = [target?.temporaryName].compactMap { $0 }
-    Interruption.setTemporaryNames(names)
-    let result = try compare(try makeWorld(a), try makeWorld(b), names)
+    Interruption.beginOutput(target)
+    let result = try compare(try makeWorld(a), try makeWorld(b))
     if let target {
       try target.write(try ExplanationText.json(result).utf8)
       try target.finish()
     }
-    Interruption.setTemporaryNames([])
+    Interruption.endOutput()
     Terminal.printResult(results.json ? try ExplanationText.json(result) : CompareText(result).text)
     Terminal.say(
       "\(result.messages) messages, \(result.a.decisions + result.b.decisions) decisions, "
@@ -86,8 +85,7 @@ struct Compare: ParsableCommand {
     return fanout
   }
 
-  private func compare(_ a: Fanout, _ b: Fanout, _ temporaryNames: [String]) throws -> CompareResult
-  {
+  private func compare(_ a: Fanout, _ b: Fanout) throws -> CompareResult {
     let bar = ProgressBar("comparing")
     defer { bar.finish() }
     let files = ReplayFiles(messages: traffic.messages, presence: traffic.presence)
@@ -100,7 +98,7 @@ struct Compare: ParsableCommand {
     options.userLimit = top
     options.nanoseconds = { Replay.nanoseconds }
     let comparer = try Comparer(a, b, labels: (self.a, self.b), options)
-    let watch = ReplayWatch(bar, temporaryNames, "compared")
+    let watch = ReplayWatch(bar, "compared")
     var count = 0
     while let event = try events.next() {
       let other = try others?.next() ?? event

@@ -149,7 +149,7 @@ struct Evaluate: ParsableCommand {
   private func openFile() throws(OutputProblem) -> OutputFile {
     let file = try output.map { (path) throws(OutputProblem) in try OutputFile(path: path) }
     let target = file ?? OutputFile()
-    Interruption.setTemporaryNames([target.temporaryName].compactMap { $0 })
+    Interruption.beginOutput(target)
     return target
   }
 
@@ -171,15 +171,15 @@ struct Evaluate: ParsableCommand {
       let run = try decide(fanout, stream, writer)
       if format == .summary { try writer.writeSummary(asJSON: json) }
       try target.finish()
-      Interruption.setTemporaryNames([])
+      Interruption.endOutput()
       return run
     }
     let folder = try NumPyFolder(path: output)
-    Interruption.setTemporaryNames(folder.temporaryNames)
+    Interruption.beginOutput(output, temporaryNames: folder.temporaryNames)
     defer { folder.abandon() }
     let run = try decide(fanout, stream, FanoutWriter(folder, threads: fanout.threads))
     try folder.finish(fanout)
-    Interruption.setTemporaryNames([])
+    Interruption.endOutput()
     return run
   }
 
@@ -242,7 +242,7 @@ struct Evaluate: ParsableCommand {
     try stream.checkWanted()
     if chosenFormat == .summary { try writer.writeSummary(asJSON: json) }
     try target.finish()
-    Interruption.setTemporaryNames([])
+    Interruption.endOutput()
     return Run(
       deciding: deciding, invalidCount: stream.invalidCount, messageCount: writer.messageCount,
       totals: writer.totals)

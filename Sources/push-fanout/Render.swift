@@ -69,7 +69,7 @@ struct Render: ParsableCommand {
     let target =
       try output.map { (path) throws(OutputProblem) in try OutputFile(path: path) }
       ?? OutputFile()
-    Interruption.setTemporaryNames([target.temporaryName].compactMap { $0 })
+    Interruption.beginOutput(target)
     defer { target.abandon() }
     let writer = PayloadWriter(target)
     var wanted = WantedIDs(message)
@@ -85,7 +85,7 @@ struct Render: ParsableCommand {
       throw Failure(text: "no message in \(messages) has the id \"\(missing)\"")
     }
     try target.finish()
-    Interruption.setTemporaryNames([])
+    Interruption.endOutput()
     bar.finish()
     Terminal.say("\(writer.messageCount) messages, \(writer.payloadCount) payloads")
     if writer.problemCount > 0 {

@@ -60,18 +60,17 @@ struct Replay: ParsableCommand {
     let target = try results.output.map { (path) throws(OutputProblem) in try OutputFile(path: path)
     }
     defer { target?.abandon() }
-    let names = [target?.temporaryName].compactMap { $0 }
-    Interruption.setTemporaryNames(names)
+    Interruption.beginOutput(target)
     let fanout = try world.loadFanout(threads: results.threads)
     let loaded = ContinuousClock.now
-    var result = try replay(fanout, names)
+    var result = try replay(fanout)
     result.cost?.loadingSeconds = (loaded - start) / .seconds(1)
     result.cost?.cpuSeconds = Self.processorSeconds
     if let target {
       try target.write(try ExplanationText.json(result).utf8)
       try target.finish()
     }
-    Interruption.setTemporaryNames([])
+    Interruption.endOutput()
     Terminal.printResult(results.json ? try ExplanationText.json(result) : ReplayText(result).text)
     if result.skippedLines > 0 {
       Terminal.say("push-fanout: bad lines left out: \(result.skippedLines)")
@@ -83,7 +82,7 @@ struct Replay: ParsableCommand {
     if result.skippedLines > 0 { throw ExitCode(1) }
   }
 
-  private func replay(_ fanout: Fanout, _ temporaryNames: [String]) throws -> ReplayResult {
+  private func replay(_ fanout: Fanout) throws -> ReplayResult {
     let bar = ProgressBar("replaying")
     defer { bar.finish() }
     let report = { (problem: FileProblem) in
@@ -99,7 +98,7 @@ struct Replay: ParsableCommand {
     options.nanoseconds = { Self.nanoseconds }
     let replayer = try Replayer(fanout, options)
     var pace = ReplayPace(speed)
-    let watch = ReplayWatch(bar, temporaryNames)
+    let watch = ReplayWatch(bar)
     var count = 0
     while let event = try events.next() {
       if pace.wants(event.at) {
@@ -189,22 +188,18 @@ struct ReplayPace {
 /// Says how far a replay has come: in the progress bar, and when it is interrupted.
 final class ReplayWatch {
   private let bar: ProgressBar
-  private let temporaryNames: [String]
   private let done: String
   private let start = ContinuousClock.now
 
   /// - Parameter done: what was done with messages, in a word.
-  init(_ bar: ProgressBar, _ temporaryNames: [String], _ done: String = "replayed") {
+  init(_ bar: ProgressBar, _ done: String = "replayed") {
     self.bar = bar
-    self.temporaryNames = temporaryNames
     self.done = done
   }
 
   func show(_ progress: ReplayProgress, _ share: Double?, isSlow: Bool = false) {
     let count = "\(progress.messages) messages, \(progress.decisions) decisions"
-    Interruption.setTemporaryNames(
-      temporaryNames,
-      message: "\(done) \(count), \(progress.pushes) pushes; \(Interruption.plainMessage)")
+    Interruption.say("\(done) \(count), \(progress.pushes) pushes; \(Interruption.plainMessage)")
     let seconds = (ContinuousClock.now - start) / .seconds(1)
     let rate = seconds > 0 ? Int(Double(progress.decisions) / seconds) : 0
     let at = isSlow ? ", at \(Instant(milliseconds: progress.at).rfc3339)" : ""

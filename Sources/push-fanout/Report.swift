@@ -39,7 +39,7 @@ struct Report: ParsableCommand {
     let file = try output.map { (path) throws(OutputProblem) in try OutputFile(path: path) }
     let output = file ?? OutputFile()
     defer { output.abandon() }
-    Interruption.setTemporaryNames([output.temporaryName].compactMap { $0 })
+    Interruption.beginOutput(output)
     let content = try ResultFile.read(result)
     let html: String
     do throws(ReportProblem) {
@@ -52,6 +52,6 @@ struct Report: ParsableCommand {
     }
     try output.write(html.utf8)
     try output.finish()
-    Interruption.setTemporaryNames([])
+    Interruption.endOutput()
   }
 }

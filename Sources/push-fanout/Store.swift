@@ -61,7 +61,11 @@ struct StoreImportCommand: ParsableCommand {
     }
   }
 
+  /// What an interruption says when only the snapshot is not there yet.
+  private static let complete = "the import is complete; no snapshot was written"
+
   func run() throws {
+    Interruption.say("nothing was imported")
     let start = ContinuousClock.now
     let path = target.store
     let isNew = !FileManager.default.fileExists(atPath: path)
@@ -79,21 +83,21 @@ struct StoreImportCommand: ParsableCommand {
     }
     reading.finish()
     let storeImport = StoreImport(path)
-    Interruption.setTemporaryNames(
-      storeImport.temporaryNames,
+    Interruption.beginOutput(
+      isNew ? path : nil, temporaryNames: storeImport.temporaryNames,
       message: isNew ? "no store was made" : "the store has all of the import or nothing of it")
     let writing = ProgressBar("importing")
     defer { writing.finish() }
     try storeImport.run(
       settings, content: content, at: Clock.now, replacingApp: saysApp || isNew,
       progress: { writing.update($0) })
-    Interruption.setTemporaryNames([])
+    Interruption.endOutput(message: Self.complete)
     writing.finish()
     let elapsed = (ContinuousClock.now - start) / .seconds(1)
     Terminal.say(
       "\(records) records, \(settings.userCount) users, \(Number.text(elapsed)) s, "
         + "\(Int(Double(records) / max(elapsed, 0.001))) records/s")
-    try StoreSnapshot.write(path)
+    try StoreSnapshot.write(path, message: Self.complete)
   }
 }
 
@@ -114,16 +118,19 @@ struct StoreSnapshot: ParsableCommand {
 
   @OptionGroup var target: StoreOption
 
-  func run() throws { try Self.write(target.store) }
+  func run() throws {
+    try Self.write(target.store, message: "no snapshot was written; nothing is lost")
+  }
 
   /// Opens a store and writes its snapshot, beside which nothing was lost if it fails.
-  static func write(_ path: String) throws {
+  ///
+  /// - Parameter message: what an interruption says.
+  static func write(_ path: String, message: String) throws {
     let store = try SettingsStore(path, .write)
-    Interruption.setTemporaryNames(
-      store.temporarySnapshotNames, message: "no snapshot was written; nothing is lost")
+    Interruption.beginOutput(nil, temporaryNames: store.temporarySnapshotNames, message: message)
     try store.writeSnapshot()
-    Interruption.setTemporaryNames([])
     try store.close()
+    Interruption.endOutput()
   }
 }
 
@@ -154,7 +161,7 @@ struct StoreExport: ParsableCommand {
     let file = try output.map { (path) throws(OutputProblem) in try OutputFile(path: path) }
     let output = file ?? OutputFile()
     defer { output.abandon() }
-    Interruption.setTemporaryNames([output.temporaryName].compactMap { $0 })
+    Interruption.beginOutput(output)
     var writer = SettingsWriter(output, content: try reader.contentDirectory())
     try reader.forEachRecord { record in
       switch record {
@@ -166,7 +173,7 @@ struct StoreExport: ParsableCommand {
       }
     }
     try output.finish()
-    Interruption.setTemporaryNames([])
+    Interruption.endOutput()
     try reader.close()
     Terminal.say("\(writer.recordCount) records")
   }
@@ -232,11 +239,12 @@ struct StoreBackup: ParsableCommand {
 
   func run() throws {
     let reader = try StoreReader(target.store)
-    Interruption.setTemporaryNames(StoreReader.temporaryNames(ofBackupTo: output))
+    Interruption.beginOutput(
+      output, temporaryNames: StoreReader.temporaryNames(ofBackupTo: output))
     let bar = ProgressBar("copying")
     defer { bar.finish() }
     try reader.backup(to: output) { bar.update($0) }
-    Interruption.setTemporaryNames([])
+    Interruption.endOutput()
     try reader.close()
   }
 }

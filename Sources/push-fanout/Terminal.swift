@@ -46,7 +46,7 @@ enum Terminal {
 enum Interruption {
   /// What is said of an output's name.
   static let plainMessage = "nothing was left under the output's name"
-  private static let state = Mutex((names: [String](), message: plainMessage))
+  private static let state = Mutex(State())
   // SAFETY: written once, by `prepare()`, before there is another thread; only kept, never read.
   private nonisolated(unsafe) static var sources: [any DispatchSourceSignal] = []
 
@@ -57,9 +57,10 @@ enum Interruption {
       signal(number, SIG_IGN)
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
       source.setEventHandler {
+        // The lock stays held: nothing new begins.
         state.withLock { state in
-          for name in state.names where unsafe unlink(name) != 0 { _ = unsafe rmdir(name) }
-          Terminal.fail("\npush-fanout: interrupted; \(state.message)")
+          let message = state.end()
+          Terminal.fail("\npush-fanout: interrupted; \(message)")
         }
       }
       source.resume()
@@ -75,10 +76,54 @@ enum Interruption {
     return unsafe handler == unsafeBitCast(SIG_IGN, to: Int.self)
   }
 
-  /// The files to remove on interruption, and the folder that they are in last; and what is said
-  /// then.
-  static func setTemporaryNames(_ names: [String], message: String = plainMessage) {
-    state.withLock { $0 = (names, message) }
+  /// What an interruption meets.
+  private struct State {
+    var output: String?
+    var names: [String] = []
+    var message = plainMessage
+
+    /// Leaves nothing unfinished.
+    ///
+    /// - Returns: what is to be said: an output that has its name by now stays.
+    func end() -> String {
+      var isUnfinished = false
+      // A file may be made in the folder meanwhile.
+      for _ in 0..<16 {
+        for name in names where unsafe unlink(name) == 0 || rmdir(name) == 0 { isUnfinished = true }
+        if !isThere(names.last) { break }
+      }
+      guard !isUnfinished, let output, isThere(output) else { return message }
+      return "\(output) is complete"
+    }
+
+    private func isThere(_ name: String?) -> Bool {
+      guard let name else { return false }
+      return unsafe access(name, F_OK) == 0
+    }
+  }
+
+  /// Until ``endOutput()``, an interruption removes what is unfinished.
+  ///
+  /// - Parameters:
+  ///   - output: the name that what is written gets when it is complete; nil when it has none.
+  ///   - names: the files to remove, and the folder that they are in last.
+  ///   - message: what is said then.
+  static func beginOutput(
+    _ output: String?, temporaryNames names: [String], message: String = plainMessage
+  ) {
+    state.withLock { $0 = State(output: output, names: names, message: message) }
+  }
+
+  static func beginOutput(_ file: OutputFile?) {
+    beginOutput(file?.finalName, temporaryNames: [file?.temporaryName].compactMap { $0 })
+  }
+
+  /// Says something else from now on of an output that is being written.
+  static func say(_ message: String) { state.withLock { $0.message = message } }
+
+  /// - Parameter message: what an interruption says from now on.
+  static func endOutput(message: String = plainMessage) {
+    state.withLock { $0 = State(message: message) }
   }
 }
 

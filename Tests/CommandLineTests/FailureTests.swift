@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Goal: whatever is wrong with a file or the place to write to, one line says what, the status is
@@ -173,13 +174,12 @@ import Testing
       var partial: String?
       let run = try place.run(SmallWorld.evaluate + ["--output", "out"]) { process in
         // The program is at work when its temporary file has grown.
-        let end = ContinuousClock.now + .seconds(30)
-        while partial == nil, process.isRunning, ContinuousClock.now < end {
-          Thread.sleep(forTimeInterval: 0.002)
+        waits(while: { process.isRunning }) {
           partial = place.names().first { name in
             let size = try? FileManager.default.attributesOfItem(atPath: place.path(name))[.size]
             return name.hasPrefix("out") && (size as? Int ?? 0) > 0
           }
+          return partial != nil
         }
         _ = try? place.shell("kill -\(signal) \(process.processIdentifier)")
       }

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Goal: `generate` writes a folder that the other commands read, says what it made, and leaves
@@ -158,11 +159,9 @@ import Testing
         file == "messages.csv" ? "100000000" : "1000",
       ]
       let run = try place.run(arguments) { process in
-        let end = ContinuousClock.now + .seconds(30)
-        while !isAtWork, process.isRunning, ContinuousClock.now < end {
-          Thread.sleep(forTimeInterval: 0.002)
+        isAtWork = waits(while: { process.isRunning }) {
           let found = try? place.shell("find out.* -name '\(file).*' -size +0").output
-          isAtWork = found?.isEmpty == false
+          return found?.isEmpty == false
         }
         _ = try? place.shell("kill -\(signal) \(process.processIdentifier)")
       }

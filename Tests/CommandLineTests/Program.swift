@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// What a run of the program gave.
@@ -83,15 +84,10 @@ struct Workplace {
       ["-c", script, Self.program.path], executable: URL(filePath: "/bin/sh"))
   }
 
-  /// Waits for the end of a process, a minute at most.
   private func wait(for process: Process) throws {
-    let end = ContinuousClock.now + .seconds(60)
-    while process.isRunning {
-      if ContinuousClock.now > end {
-        process.terminate()
-        throw TimeLimitExceeded()
-      }
-      Thread.sleep(forTimeInterval: 0.002)
+    guard waits(for: { !process.isRunning }) else {
+      process.terminate()
+      throw TimeLimitExceeded()
     }
   }
 

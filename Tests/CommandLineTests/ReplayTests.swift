@@ -1,5 +1,6 @@
 import Foundation
 import PushReplay
+import TestSupport
 import Testing
 
 /// Goal: `replay` prints and writes what was replayed, paces it, says clearly what is wrong with any
@@ -188,16 +189,19 @@ import Testing
   @Test func anInterruptionSaysWhatWasDone() throws {
     try withReplay { place in
       let before = place.names()
-      let run = try place.run(Self.replay + ["--speed", "1x", "-o", "out"]) { process in
-        // The first message is decided at once, the second eleven hours later.
-        let end = ContinuousClock.now + .seconds(20)
-        while !place.names().contains(where: { $0.hasSuffix(".part") }),
-          ContinuousClock.now < end
-        {
-          Thread.sleep(forTimeInterval: 0.01)
+      func interrupted(after seconds: Double) throws -> Run {
+        try place.run(Self.replay + ["--speed", "1x", "-o", "out"]) { process in
+          waits { place.names().contains { $0.hasSuffix(".part") } }
+          Thread.sleep(forTimeInterval: seconds)
+          process.interrupt()
         }
-        Thread.sleep(forTimeInterval: 1)
-        process.interrupt()
+      }
+      // The first message is decided soon, the second eleven hours later.
+      var seconds = 0.5
+      var run = try interrupted(after: seconds)
+      while seconds < 60, !run.errors.contains("replayed 1 ") {
+        seconds *= 2
+        run = try interrupted(after: seconds)
       }
       #expect(run.status == 1)
       #expect(run.output == "")

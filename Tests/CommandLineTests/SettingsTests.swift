@@ -224,9 +224,9 @@ import Testing
         "$0" settings events --store app.store --after "$last" --follow > events.txt 2> /dev/null &
         follower=$!
         "$0" settings set --store app.store --user u1 --level all > /dev/null
-        for second in 1 2 3 4 5 6 7 8 9 10; do
+        for tenth in $(seq 2000); do
           if [ -s events.txt ]; then break; fi
-          sleep 1
+          sleep 0.1
         done
         kill $early $follower
         wait

@@ -32,7 +32,7 @@ import Testing
 
     var isOver: Bool {
       let now = Date()
-      if now > end.addingTimeInterval(60) || !found.isEmpty { return true }
+      if now > end.addingTimeInterval(300) || !found.isEmpty { return true }
       return now > end && checked.load(ordering: .relaxed) >= least
         && versions.load(ordering: .relaxed) >= least
     }

@@ -232,15 +232,14 @@ import TestSupport
       defer { writer.kill() }
       try writer.wait(for: "ack 2")
       let readers = try (0..<2).map { _ in
-        try StoreWriter(["read", path, "2", "1", "8"], in: folder)
+        try StoreWriter(["read", path, "2", "1", "4"], in: folder)
       }
       for reader in readers {
         _ = try reader.finish()
         let lines = reader.lines
         #expect(lines.last == "closed")
-        #expect(lines.filter { $0.hasPrefix("equal ") }.count == 8)
         // It did see the writer go on.
-        #expect(Set(lines).count > 3)
+        #expect(Set(lines.filter { $0.hasPrefix("equal ") }).count == 4)
       }
     }
   }

@@ -56,11 +56,10 @@ struct StoreWriter {
 
   /// Waits until it has printed a line that begins so.
   func wait(for start: String) throws {
-    let end = ContinuousClock.now + .seconds(60)
-    while !lines.contains(where: { $0.hasPrefix(start) }) {
-      try #require(process.isRunning && ContinuousClock.now < end, "\(lines.suffix(3))")
-      Thread.sleep(forTimeInterval: 0.002)
+    let isPrinted = waits(while: { process.isRunning }) {
+      lines.contains { $0.hasPrefix(start) }
     }
+    try #require(isPrinted, "\(lines.suffix(3))")
   }
 
   /// Ends it as a loss of power does, as far as the process can tell.
@@ -69,15 +68,11 @@ struct StoreWriter {
     process.waitUntilExit()
   }
 
-  /// Waits for its end, a minute at most.
+  /// Waits for its end.
   ///
   /// - Returns: whether it ended by itself, by a signal or not.
   func finish() throws -> (status: Int32, reason: Process.TerminationReason) {
-    let end = ContinuousClock.now + .seconds(60)
-    while process.isRunning {
-      if ContinuousClock.now > end { kill() }
-      Thread.sleep(forTimeInterval: 0.002)
-    }
+    if !waits(for: { !process.isRunning }) { kill() }
     return (process.terminationStatus, process.terminationReason)
   }
 }

@@ -9,7 +9,7 @@ import TestSupport
 /// Writes a store, or reads it, in a process of its own; the tests start it, and kill it.
 ///
 ///     store-writer write STORE WRITERS IMPORTERS WRITES [--bytes N] [--user N] [--snapshots yes]
-///     store-writer read STORE WRITERS IMPORTERS ROUNDS
+///     store-writer read STORE WRITERS IMPORTERS STATES
 ///
 /// Prints `ready` when the store is open, and for each write of a writer that is acknowledged
 /// `ack WRITER NUMBER`, or `error WRITER NUMBER MESSAGE` for the first that is not. With `--snapshots`
@@ -29,7 +29,7 @@ struct Program {
     do {
       switch arguments[1] {
       case "write": try write(path, models, count: Int64(arguments[5]) ?? 0)
-      default: try read(path, models, rounds: Int(arguments[5]) ?? 1)
+      default: try read(path, models, states: Int(arguments[5]) ?? 1)
       }
     } catch {
       say("failed \(error)")
@@ -119,12 +119,14 @@ struct Program {
     }
   }
 
-  /// Reads the whole store again and again; each time it must be as some number of writes left it.
-  private static func read(_ path: String, _ models: [WriterModel], rounds: Int) throws {
+  /// Reads the whole store again and again, until it was seen in so many states; each time it must
+  /// be as some number of writes left it.
+  private static func read(_ path: String, _ models: [WriterModel], states: Int) throws {
     var models = models
     let reader = try StoreReader(path)
     say("ready")
-    for _ in 0..<rounds {
+    var seen: Set<[Int64]> = []
+    while seen.count < states {
       let settings = try reader.settings()
       for place in models.indices {
         models[place].advance(
@@ -135,7 +137,9 @@ struct Program {
           members: { id in settings.index(of: id).flatMap { settings.member($0, of: group) } })
         if let difference { return say("different \(difference)") }
       }
-      say("equal \(models.map { String($0.count) }.joined(separator: " "))")
+      let state = models.map { $0.count }
+      seen.insert(state)
+      say("equal \(state.map(String.init).joined(separator: " "))")
     }
     say("closed")
   }

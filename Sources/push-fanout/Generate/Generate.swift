@@ -109,7 +109,7 @@ struct Generate: ParsableCommand {
     // What is there already is said before a long time has passed.
     let names = WorkloadText.File.allCases.map { WorkloadText.name(of: $0, format.format) }
     let folder = try OutputFolder(path: output, names: names)
-    Interruption.setTemporaryNames(folder.temporaryNames)
+    Interruption.beginOutput(output, temporaryNames: folder.temporaryNames)
     defer { folder.abandon() }
     let workload: Workload
     do throws(WorkloadError) {
@@ -132,7 +132,7 @@ struct Generate: ParsableCommand {
       if file == .presence { presenceCount = progress.rows - before }
     }
     try folder.finish()
-    Interruption.setTemporaryNames([])
+    Interruption.endOutput()
     progress.bar.finish()
     let seconds = (ContinuousClock.now - start) / .seconds(1)
     Terminal.say(
