@@ -33,6 +33,11 @@ struct BulkImport {
     try rows.db.cachedStatement(sql: sql)
   }
 
+  /// Whether there is nothing in a table that records would replace.
+  private func isEmpty(_ table: String) throws -> Bool {
+    try Bool.fetchOne(rows.db, sql: "SELECT NOT EXISTS (SELECT 1 FROM \(table))") ?? true
+  }
+
   /// How the numbers of ids are found.
   private struct Numbers {
     let find: Statement
@@ -75,7 +80,9 @@ struct BulkImport {
         local_information_missing, local_handled_by_app, has_devices)
         VALUES (?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """)
+    let update = try statement(Rows.updateUser)
     let device = try statement(Rows.insertDevice)
+    let deleteDevices = try isEmpty("devices") ? nil : statement(Rows.deleteDevices)
     users.reserveCapacity(settings.userCount)
     for place in 0..<UInt32(settings.userCount) {
       let index = UserIndex(place)
@@ -90,10 +97,11 @@ struct BulkImport {
       let user = settings.user(index)
       if isNew {
         try insert.run(StatementArguments([number, id] + Rows.values(of: user)))
-        try rows.writeDevices(of: user, number) { try device.run($0) }
       } else {
-        try rows.write(number: number, user)
+        try update.run(StatementArguments(Rows.values(of: user) + [number]))
+        try deleteDevices?.run([number])
       }
+      try rows.writeDevices(of: user, number) { try device.run($0) }
     }
   }
 
@@ -176,11 +184,12 @@ struct BulkImport {
     special.sort { ($0.user, $0.conversation) < ($1.user, $1.conversation) }
     let insert = try statement("INSERT OR REPLACE INTO member_settings VALUES (?, ?, ?, ?)")
     let clear = try statement("DELETE FROM member_settings WHERE user = ? AND conversation = ?")
-    let clearChannels = try statement(
-      "DELETE FROM member_channels WHERE user = ? AND conversation = ?")
+    let clearChannels =
+      try isEmpty("member_channels")
+      ? nil : statement("DELETE FROM member_channels WHERE user = ? AND conversation = ?")
     let channel = try statement("INSERT INTO member_channels VALUES (?, ?, ?, ?)")
     for (place, one) in special.enumerated() {
-      if !one.isNew { try clearChannels.run([one.user, one.conversation]) }
+      if !one.isNew { try clearChannels?.run([one.user, one.conversation]) }
       if one.level.isSet || one.mutedUntil > .zero {
         try insert.run([
           one.user, one.conversation, one.level.rawValue, one.mutedUntil.milliseconds,

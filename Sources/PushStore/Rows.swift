@@ -75,14 +75,8 @@ struct Rows {
   }
 
   func write(number: Int64, _ user: UserSettings) throws {
-    try run(
-      """
-      UPDATE users SET is_declared = 1, level = ?, quiet_start = ?, quiet_end = ?, quiet_span = ?,
-        quiet_level = ?, quiet_zone = ?, time_zone = ?, muted_until = ?, type_levels = ?,
-        push_when_desktop_online = ?, local_information_missing = ?, local_handled_by_app = ?,
-        has_devices = ? WHERE number = ?
-      """, StatementArguments(Self.values(of: user) + [number]))
-    try run("DELETE FROM devices WHERE user = ?", [number])
+    try run(Self.updateUser, StatementArguments(Self.values(of: user) + [number]))
+    try run(Self.deleteDevices, [number])
     try writeDevices(of: user, number) { try run(Self.insertDevice, $0) }
   }
 
@@ -113,6 +107,14 @@ struct Rows {
     ]
   }
 
+  /// Takes ``values(of:)`` and the user's number.
+  static let updateUser = """
+    UPDATE users SET is_declared = 1, level = ?, quiet_start = ?, quiet_end = ?, quiet_span = ?,
+      quiet_level = ?, quiet_zone = ?, time_zone = ?, muted_until = ?, type_levels = ?,
+      push_when_desktop_online = ?, local_information_missing = ?, local_handled_by_app = ?,
+      has_devices = ? WHERE number = ?
+    """
+  static let deleteDevices = "DELETE FROM devices WHERE user = ?"
   static let insertDevice = "INSERT INTO devices VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
 
   /// Calls `insert` with the values of ``insertDevice`` for each device.

@@ -69,6 +69,43 @@ import Testing
     }
   }
 
+  /// A record of an import replaces that of the same key with all that belongs to it.
+  @Test func anImportReplacesRecordsWhole() throws {
+    try withStore { path in
+      let store = try SettingsStore(path, .create, threads: 1)
+      func imports(_ device: Identifier?, _ channel: Identifier?) throws {
+        var settings = FanoutSettings(app: AppSettings(rules: .rongcloud))
+        for id: Identifier in ["u1", "u2"] {
+          var user = UserSettings()
+          user.devices = device.map { [Device(id: $0), Device(id: "second")] }
+          settings.setUser(id, user)
+          settings.setMember(
+            id, of: "g",
+            MemberSettings(
+              level: channel == nil ? .unset : .mention,
+              channels: channel.map { [$0: .blocked] } ?? [:]))
+        }
+        settings.setConversation("g", ConversationSettings(kind: .ultraGroup))
+        try store.importSettings(settings, at: .zero)
+        for id: Identifier in ["u1", "u2"] {
+          let found = try store.reader.settings()
+          #expect(found.user(id) == settings.user(id))
+          #expect(
+            found.index(of: id).flatMap { found.member($0, of: "g") }
+              == settings.index(of: id).flatMap { settings.member($0, of: "g") })
+          #expect(store.fanout.user(id) == settings.user(id))
+        }
+        #expect(try store.reader.check() == [])
+      }
+      try imports(nil, nil)
+      try imports(nil, nil)
+      try imports("a", "x")
+      try imports("b", "y")
+      try imports(nil, nil)
+      try store.close()
+    }
+  }
+
   @Test func anotherWriterIsRefused() throws {
     try withStore { path in
       let store = try SettingsStore(path, .create)
