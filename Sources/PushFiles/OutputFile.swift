@@ -92,11 +92,18 @@ public final class OutputFile {
     guard count == bytes.count else { throw problem() }
   }
 
+  /// Writes what was held back, to the disk: of several files that belong together, all before the
+  /// first gets its name.
+  public func sync() throws(OutputProblem) {
+    try flush()
+    guard names == nil || fsync(descriptor) == 0 else { throw problem() }
+  }
+
   /// Writes what was held back and gives the file its name.
   public func finish() throws(OutputProblem) {
-    try flush()
+    try sync()
     guard let names else { return }
-    guard fsync(descriptor) == 0, close(descriptor) == 0 else { throw problem() }
+    guard close(descriptor) == 0 else { throw problem() }
     isOpen = false
     guard unsafe rename(names.temporary, names.final) == 0 else {
       let problem = problem()

@@ -25,6 +25,8 @@ struct DecidedBatch: Sendable {
   var held = Counts()
   /// How many are released in each minute.
   var released: [Int64: Int] = [:]
+  /// The rows of the held, if they are wanted.
+  var heldRows: [UInt8] = []
   /// How long each message took; empty without a clock.
   var nanoseconds: [UInt32] = []
   var total: UInt64 = 0
@@ -32,13 +34,15 @@ struct DecidedBatch: Sendable {
 
 /// Decides batches, one thread's part of a replay.
 struct DecidingWorker {
-  let holds: Bool
-  let nanoseconds: (@Sendable () -> UInt64)?
+  private let holds: Bool
+  private let heldRow: (@Sendable (HeldDecision, inout [UInt8]) -> Void)?
+  private let nanoseconds: (@Sendable () -> UInt64)?
   private var timeline: FanoutTimeline?
 
-  init(holds: Bool, nanoseconds: (@Sendable () -> UInt64)?) {
-    self.holds = holds
-    self.nanoseconds = nanoseconds
+  init(_ options: ReplayOptions) {
+    holds = options.holds
+    heldRow = options.heldRow
+    nanoseconds = options.nanoseconds
   }
 
   mutating func decide(_ batch: MessageBatch) -> DecidedBatch {
@@ -56,10 +60,7 @@ struct DecidingWorker {
         version += 1
       }
       if holds {
-        let counts = timeline.counts(batch.messages[place], held: &held) { at, count in
-          decided.released[at / 60_000, default: 0] += count
-        }
-        decided.counts.append(counts)
+        decided.counts.append(hold(batch.messages[place], timeline, &held, &decided))
         decided.held.append(held)
       } else {
         decided.counts.append(timeline.counts(batch.messages[place]))
@@ -71,6 +72,25 @@ struct DecidingWorker {
     }
     decided.total = before - start
     return decided
+  }
+
+  private func hold(
+    _ message: Message, _ timeline: FanoutTimeline, _ held: inout FanoutCounts,
+    _ decided: inout DecidedBatch
+  ) -> FanoutCounts {
+    guard let heldRow else {
+      return timeline.counts(message, held: &held) { at, count in
+        decided.released[at / 60_000, default: 0] += count
+      }
+    }
+    return timeline.counts(message, held: &held) { user, at, code in
+      decided.released[at / 60_000, default: 0] += 1
+      guard let outcome = Outcome(code: code) else { return }
+      heldRow(
+        HeldDecision(
+          message: message, user: timeline.id(of: user), outcome: outcome,
+          pushAt: Instant(milliseconds: at)), &decided.heldRows)
+    }
   }
 }
 

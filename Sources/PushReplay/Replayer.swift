@@ -1,11 +1,24 @@
 public import PushFanout
 public import PushFiles
-internal import PushRules
+public import PushRules
+
+/// A suppressed decision that would push later, if time alone went on.
+public struct HeldDecision: Sendable {
+  public let message: Message
+  public let user: Identifier
+  /// Why it does not push yet.
+  public let outcome: Outcome
+  /// The first instant at which it pushes.
+  public let pushAt: Instant
+}
 
 /// How a replay is done.
 public struct ReplayOptions: Sendable {
   /// Whether to find out when suppressed decisions would push.
   public var holds = false
+  /// Appends a row for a held decision; called on the threads that decide. Without ``holds`` it is
+  /// not.
+  public var heldRow: (@Sendable (HeldDecision, inout [UInt8]) -> Void)?
   /// The IANA zone of hours of the day; nil for the app's.
   public var timeZone: String?
   /// Minutes are listed only up to so many.
@@ -14,6 +27,8 @@ public struct ReplayOptions: Sendable {
   public var nanoseconds: (@Sendable () -> UInt64)?
   /// So many messages are decided at a time, on so many versions of the settings at most.
   package var batch = (messages: 512, versions: 128)
+  /// The same where each message may have a row for every member.
+  static let listingBatch = 8
 
   public init() {}
 }
@@ -46,6 +61,11 @@ public final class Replayer {
   private var decidingNanoseconds: UInt64 = 0
   private var presenceRows = 0
   private var settingsChanges = 0
+  private let batchSize: Int
+
+  /// Takes the rows of ``ReplayOptions/heldRow``, in the order of messages, those of one in the order
+  /// of users.
+  public var takeHeldRows: (([UInt8]) -> Void)?
 
   /// - Parameter fanout: the settings at the beginning; the replay changes them.
   /// - Throws: ``FanoutError/unknownTimeZone(_:)``.
@@ -53,7 +73,10 @@ public final class Replayer {
     self.fanout = fanout
     self.options = options
     tally = try ReplayTally(fanout.app, options)
-    let worker = DecidingWorker(holds: options.holds, nanoseconds: options.nanoseconds)
+    batchSize = min(
+      options.batch.messages,
+      options.heldRow == nil ? options.batch.messages : ReplayOptions.listingBatch)
+    let worker = DecidingWorker(options)
     pipeline = OrderedPipeline(threads: fanout.threads, makeWorker: { worker }) { batch, worker in
       worker.decide(batch)
     }
@@ -88,12 +111,12 @@ public final class Replayer {
       batch.versions.append((0, fanout.currentVersion))
     }
     if batch.messages.isEmpty {
-      batch.messages.reserveCapacity(options.batch.messages)
-      batch.places.reserveCapacity(options.batch.messages)
+      batch.messages.reserveCapacity(batchSize)
+      batch.places.reserveCapacity(batchSize)
     }
     batch.messages.append(message)
     batch.places.append(place)
-    if batch.messages.count >= options.batch.messages { submit() }
+    if batch.messages.count >= batchSize { submit() }
   }
 
   /// Hands the messages that wait to the threads, and takes what they have done.
@@ -108,6 +131,7 @@ public final class Replayer {
     guard let (batch, decided) = pipeline.take() else { return }
     decidingNanoseconds += decided.total
     tally.add(batch, decided)
+    if !decided.heldRows.isEmpty { takeHeldRows?(decided.heldRows) }
   }
 
   /// Decides everything that was added; afterwards ``progress`` is complete.

@@ -22,6 +22,8 @@ struct Replay: ParsableCommand {
 
         push-fanout replay --store app.store --messages today.ndjson --hold --json
 
+        push-fanout replay --store app.store --messages today.ndjson --held held.csv
+
         push-fanout replay --settings world.ndjson --messages today.ndjson --speed 60x
 
       Each file is sorted by time. Members join when their since says. With --hold each suppressed \
@@ -43,6 +45,12 @@ struct Replay: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
+      "With --hold: a row for each decision that would push later, and when, CSV if its name ends "
+        + "so, else NDJSON.", valueName: "file"))
+  var held: String?
+
+  @Option(
+    help: ArgumentHelp(
       "max, or how many times faster than it happened, like 1x or 60x.", valueName: "speed"))
   var speed = ReplaySpeed.max
 
@@ -55,21 +63,31 @@ struct Replay: ParsableCommand {
   @Flag(help: "Report bad lines of messages and presence and go on; the exit status is 1.")
   var skipInvalid = false
 
+  func validate() throws {
+    if let held, held == results.output {
+      throw ValidationError("--held and --output name the same file.")
+    }
+  }
+
   func run() throws {
     let start = ContinuousClock.now
     let target = try results.output.map { (path) throws(OutputProblem) in try OutputFile(path: path)
     }
     defer { target?.abandon() }
-    Interruption.beginOutput(target)
+    let heldTarget = try held.map { (path) throws(OutputProblem) in try OutputFile(path: path) }
+    defer { heldTarget?.abandon() }
+    Interruption.beginOutput(
+      target?.finalName ?? heldTarget?.finalName,
+      temporaryNames: [heldTarget, target].compactMap { $0?.temporaryName })
     let fanout = try world.loadFanout(threads: results.threads)
     let loaded = ContinuousClock.now
-    var result = try replay(fanout)
+    var result = try replay(fanout, heldTarget)
     result.cost?.loadingSeconds = (loaded - start) / .seconds(1)
     result.cost?.cpuSeconds = Self.processorSeconds
-    if let target {
-      try target.write(try ExplanationText.json(result).utf8)
-      try target.finish()
-    }
+    if let target { try target.write(try ExplanationText.json(result).utf8) }
+    let files = [heldTarget, target].compactMap { $0 }
+    for file in files { try file.sync() }
+    for file in files { try file.finish() }
     Interruption.endOutput()
     Terminal.printResult(results.json ? try ExplanationText.json(result) : ReplayText(result).text)
     if result.skippedLines > 0 {
@@ -82,7 +100,7 @@ struct Replay: ParsableCommand {
     if result.skippedLines > 0 { throw ExitCode(1) }
   }
 
-  private func replay(_ fanout: Fanout) throws -> ReplayResult {
+  private func replay(_ fanout: Fanout, _ heldTarget: OutputFile?) throws -> ReplayResult {
     let bar = ProgressBar("replaying")
     defer { bar.finish() }
     let report = { (problem: FileProblem) in
@@ -93,10 +111,21 @@ struct Replay: ParsableCommand {
       ReplayFiles(messages: traffic.messages, presence: traffic.presence, changes: changes),
       rules: fanout.app.rules, skipped: skipInvalid ? report : nil)
     var options = ReplayOptions()
-    options.holds = hold
+    options.holds = hold || held != nil
     options.timeZone = timeZone
     options.nanoseconds = { Self.nanoseconds }
+    if let held {
+      let text = HeldText(path: held)
+      try heldTarget?.write(text.header)
+      options.heldRow = { text.append($0.message, $0.user, $0.outcome, pushAt: $0.pushAt, to: &$1) }
+    }
     let replayer = try Replayer(fanout, options)
+    var problem: OutputProblem?
+    replayer.takeHeldRows = { rows in
+      do throws(OutputProblem) { try heldTarget?.write(whole: rows) } catch {
+        problem = problem ?? error
+      }
+    }
     var pace = ReplayPace(speed)
     let watch = ReplayWatch(bar)
     var count = 0
@@ -109,10 +138,12 @@ struct Replay: ParsableCommand {
       do throws(FileProblem.Problem) { try replayer.add(event) } catch {
         try events.refuse(error)
       }
+      if let problem { throw problem }
       count += 1
       if count & 0xFFF == 0 { watch.show(replayer.progress, events.progress) }
     }
     var result = replayer.finish()
+    if let problem { throw problem }
     result.skippedLines = events.skippedCount
     return result
   }

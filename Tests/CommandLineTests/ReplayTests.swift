@@ -106,6 +106,34 @@ import Testing
     }
   }
 
+  @Test func theHeldAreListed() throws {
+    try withReplay { place in
+      for name in ["held.csv", "held.ndjson"] {
+        let run = try place.run(
+          Self.replay + ["--presence", "presence.csv", "--held", name, "--json"])
+        #expect(run.status == 0)
+        #expect(try result(run.output).hold?.held == 1)
+      }
+      #expect(
+        try place.read("held.csv") == """
+          message,user,reason,scope,at,pushAt
+          m1,u1,quietHours,app,1717428600000,1717459200000
+
+          """)
+      #expect(
+        try place.read("held.ndjson")
+          == #"{"message":"m1","user":"u1","reason":"quietHours","scope":"app","#
+          + #""at":1717428600000,"pushAt":1717459200000}"# + "\n")
+      let before = place.names()
+      let full = try place.run(Self.replay + ["--held", "/dev/full", "-o", "out"])
+      #expect(full.errors == "push-fanout: cannot write /dev/full: No space left on device\n")
+      let same = try place.run(Self.replay + ["--held", "out", "-o", "out"])
+      #expect(same.errors.hasPrefix("Error: --held and --output name the same file."))
+      #expect([full.status, same.status] == [1, 2])
+      #expect(place.names() == before)
+    }
+  }
+
   @Test func badInputStopsTheRun() throws {
     try withReplay { place in
       try place.write(Self.messages.reversed(), as: "unsorted.ndjson")

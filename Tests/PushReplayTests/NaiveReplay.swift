@@ -22,6 +22,7 @@ struct NaiveReplay {
     let counts: [String: Int]
     let held: [String: Int]
     let released: [Int64: Int]
+    let heldRows: [String]
 
     var decisions: Int { counts.values.reduce(0, +) }
     var pushes: Int {
@@ -81,7 +82,17 @@ struct NaiveReplay {
     self.reference = reference
     return One(
       message: message, counts: Self.named(answer.counts), held: Self.named(answer.held),
-      released: answer.releases)
+      released: answer.releases,
+      heldRows: answer.rows.map { row in
+        Self.row(message, settings.id(of: row.user), row.outcome, row.at)
+      })
+  }
+
+  /// A held decision in words.
+  static func row(
+    _ message: Message, _ user: Identifier, _ outcome: Outcome, _ at: Instant
+  ) -> String {
+    "\(message.id) \(user) \(outcome.key) \(at.rfc3339)"
   }
 
   private static func named(_ counts: [Int]) -> [String: Int] {

@@ -69,6 +69,8 @@ import Testing
     let whole = try Replayer(try Fanout(settings, threads: 2), options)
     for event in events { try whole.add(event) }
     let result = whole.finish()
+    let listed = try Self.listed(events, settings, options)
+    #expect(listed.result == result, "\(label): with rows of the held")
 
     let pieces = try Self.inPieces(events, settings, options, &random)
     #expect(pieces == result, "\(label): in pieces")
@@ -77,11 +79,32 @@ import Testing
     for event in events { naive.add(event) }
     let differences = ReplayComparison(naive, result, zone: "Asia/Kolkata").differences
     #expect(differences == [], "\(label)")
+    // Not compared by the expectation, which would look for the edits between long lists.
+    let wanted = naive.messages.flatMap(\.heldRows)
+    let place = zip(listed.rows, wanted).enumerated().first { $1.0 != $1.1 }
+    #expect(place == nil && listed.rows.count == wanted.count, "\(label): held rows")
     let reasons = Set(result.outcomes.map(\.reason))
     #expect(reasons.isSuperset(of: ["allowed", "quietHours", "online"]), "\(label): \(reasons)")
     if slice.holds {
       #expect((result.hold?.held ?? 0) > 0 && (result.hold?.never ?? 0) > 0, "\(label)")
     }
+  }
+
+  /// The same with a row for each who is held.
+  private static func listed(
+    _ events: [ReplayEvent], _ settings: FanoutSettings, _ options: ReplayOptions
+  ) throws -> (result: ReplayResult, rows: [String]) {
+    var options = options
+    options.heldRow = { held, bytes in
+      let row = NaiveReplay.row(held.message, held.user, held.outcome, held.pushAt)
+      bytes += Array((row + "\n").utf8)
+    }
+    let replayer = try Replayer(try Fanout(settings, threads: 2), options)
+    var bytes: [UInt8] = []
+    replayer.takeHeldRows = { bytes += $0 }
+    for event in events { try replayer.add(event) }
+    let result = replayer.finish()
+    return (result, String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init))
   }
 
   /// The same events in batches of random sizes, some of them waited for.

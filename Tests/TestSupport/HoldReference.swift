@@ -11,6 +11,8 @@ public struct HoldReference {
     public var held = [Int](repeating: 0, count: Outcome.codeCount)
     public var never = 0
     public var releases: [Int64: Int] = [:]
+    /// Who is held, why, and until when, in the order of recipients.
+    public var rows: [(user: UserIndex, outcome: Outcome, at: Instant)] = []
   }
 
   private let settings: FanoutSettings
@@ -39,6 +41,7 @@ public struct HoldReference {
       if let at = release(message, of: user) {
         answer.held[code] += 1
         answer.releases[at.milliseconds, default: 0] += 1
+        answer.rows.append((user: user, outcome: outcome, at: at))
       } else {
         answer.never += 1
       }

@@ -16,8 +16,50 @@ extension FanoutTimeline {
   package func counts(
     _ message: Message, held: inout FanoutCounts, released: (Int64, Int) -> Void
   ) -> FanoutCounts {
+    var sum = FanoutCounts()
+    let counts = counts(message) { planned, conversation, table, hold, limit in
+      if planned.plan.filter == nil {
+        add(planned, conversation, table, hold, limit, &sum, released)
+      } else {
+        forEachHeld(planned, conversation, table, hold, limit) { _, at, code in
+          sum.add(code, 1)
+          released(at, 1)
+        }
+      }
+    }
+    held = sum
+    return counts
+  }
+
+  /// The counts of a message, and each of its suppressed decisions that would push later.
+  ///
+  /// - Parameters:
+  ///   - held: set to how often each suppressed outcome will push later.
+  ///   - each: called with a recipient, the instant in milliseconds, and the code of the outcome that
+  ///     is suppressed until then, in the order of users.
+  /// - Complexity: O(members).
+  package func counts(
+    _ message: Message, held: inout FanoutCounts, each: (UserIndex, Int64, UInt8) -> Void
+  ) -> FanoutCounts {
+    var sum = FanoutCounts()
+    let counts = counts(message) { planned, conversation, table, hold, limit in
+      let start = Int(planned.target.memberRow.start)
+      forEachHeld(planned, conversation, table, hold, limit) { rank, at, code in
+        sum.add(code, 1)
+        each(UserIndex(world.tables.memberUsers[start + rank]), at, code)
+      }
+    }
+    held = sum
+    return counts
+  }
+
+  /// The counts of a message; `hold` is called when some of its decisions may be held, with the table
+  /// of when they push and the last instant at which one does.
+  private func counts(
+    _ message: Message,
+    hold: (TimelineMessage, TimelineConversation, HoldTable, HoldRules, Int64) -> Void
+  ) -> FanoutCounts {
     move(to: message.at.milliseconds)
-    held = FanoutCounts()
     guard let place = world.tables.conversationIDs.place(of: message.conversation) else {
       return FanoutCounts()
     }
@@ -26,15 +68,10 @@ extension FanoutTimeline {
     let conversation = conversation(target, states)
     let planned = plan(message, target)
     if planned.plan.uniform == nil {
-      let hold = HoldRules(rules: target.rules, states: states, target: target)
+      let rules = HoldRules(rules: target.rules, states: states, target: target)
       let table = conversation.hold(planned.plan.messageClass)
-      table.refresh(conversation, self, hold)
-      let limit = expiry(message)
-      if let filter = planned.plan.filter {
-        addFiltered(planned, conversation, table, hold, (filter, limit), &held, released)
-      } else {
-        add(planned, conversation, table, hold, limit, &held, released)
-      }
+      table.refresh(conversation, self, rules)
+      hold(planned, conversation, table, rules, expiry(message))
     }
     return counts(conversation, planned)
   }
@@ -85,11 +122,11 @@ extension FanoutTimeline {
     return (at, code)
   }
 
-  /// With a filter every member is asked (E-50); the devices of one do not change by themselves.
-  private func addFiltered(
+  /// Calls `body` with the rank, the instant and the code of each recipient who is held. With a filter
+  /// each is asked for it (E-50); the devices of one do not change by themselves.
+  private func forEachHeld(
     _ message: TimelineMessage, _ conversation: TimelineConversation, _ table: HoldTable,
-    _ hold: HoldRules, _ limits: (filter: DeviceFilter, limit: Int64),
-    _ held: inout FanoutCounts, _ released: (Int64, Int) -> Void
+    _ hold: HoldRules, _ limit: Int64, _ body: (Int, Int64, UInt8) -> Void
   ) {
     var named = message.named[...]
     for rank in 0..<conversation.count where rank != message.sender {
@@ -98,11 +135,9 @@ extension FanoutTimeline {
         named.removeFirst()
         found = releaseOfNamed(rank, message, conversation, hold)
       }
-      guard let (at, code) = found, at <= limits.limit,
-        lets(limits.filter, rank, message.target)
-      else { continue }
-      held.add(code, 1)
-      released(at, 1)
+      guard let (at, code) = found, at <= limit else { continue }
+      if let filter = message.plan.filter, !lets(filter, rank, message.target) { continue }
+      body(rank, at, code)
     }
   }
 }
