@@ -6,6 +6,7 @@ public struct FileChecker {
   public private(set) var world = SettingsPaths()
   public private(set) var messages: [String] = []
   public private(set) var presence: [String] = []
+  public private(set) var changes: [String] = []
   public private(set) var templates: [String] = []
   public private(set) var problems: [FileProblem] = []
   public private(set) var recordCount = 0
@@ -28,6 +29,7 @@ public struct FileChecker {
     recordCount += count
     for path in messages { checkMessages(path, settings.app.rules, progress) }
     for path in presence { checkPresence(path) }
+    for path in changes { checkChanges(path, settings.app.rules) }
   }
 
   private mutating func sort(_ path: String) {
@@ -48,6 +50,7 @@ public struct FileChecker {
         switch try JSONLines.contents(of: path) {
         case .messages: messages.append(path)
         case .templates: templates.append(path)
+        case .changes: changes.append(path)
         case .settings: world.settings.append(path)
         }
       case nil: throw .unknownFileKind
@@ -60,17 +63,47 @@ public struct FileChecker {
   private mutating func checkPresence(_ path: String) {
     do throws(FileProblem) {
       let reader = try PresenceReader(path: path)
-      while true {
-        do throws(FileProblem) {
-          guard try reader.next() != nil else { return }
-          recordCount += 1
-        } catch {
-          problems.append(error)
-          if !error.isOfOneLine { return }
-        }
+      checkInOrder(path, "row", line: { reader.lineNumber }) { () throws(FileProblem) in
+        try reader.next()?.at
       }
     } catch {
       problems.append(error)
+    }
+  }
+
+  /// What a change needs of other records is judged at its instant, by a replay.
+  private mutating func checkChanges(_ path: String, _ rules: RuleSet) {
+    do throws(FileProblem) {
+      let reader = try SettingsChangeReader(path: path, rules: rules)
+      checkInOrder(path, "change", line: { reader.lineNumber }) { () throws(FileProblem) in
+        try reader.next()?.at
+      }
+    } catch {
+      problems.append(error)
+    }
+  }
+
+  /// Reads to the end what has to be sorted by time.
+  ///
+  /// - Parameters:
+  ///   - name: what a line of it is called.
+  ///   - next: the instant of the next line.
+  private mutating func checkInOrder(
+    _ path: String, _ name: String, line: () -> Int, next: () throws(FileProblem) -> Instant?
+  ) {
+    var last = Instant.zero
+    while true {
+      do throws(FileProblem) {
+        guard let at = try next() else { return }
+        recordCount += 1
+        guard at >= last else {
+          throw FileProblem(file: path, line: line(), problem: .outOfOrder(name))
+        }
+        last = at
+      } catch {
+        problems.append(error)
+        if !error.isOfOneLine { return }
+      }
     }
   }
 
@@ -107,18 +140,19 @@ extension CSVTable {
 
 extension JSONLines {
   fileprivate enum Contents {
-    case settings, messages, templates
+    case settings, messages, templates, changes
   }
 
   /// What a file holds by its first record that can be read: a message is one without a kind, in a
-  /// conversation or at an instant.
+  /// conversation or at an instant; a change has both, a kind and an instant.
   fileprivate static func contents(of path: String) throws(FileProblem.Problem) -> Contents {
     let lines = try JSONLines(path: path)
     while true {
       do throws(FileProblem.Problem) {
         guard let line = try lines.next() else { return .settings }
         if let kind = line.fields.first(where: { "kind" ~= $0.key })?.value {
-          return "template" ~= kind ? .templates : .settings
+          if "template" ~= kind { return .templates }
+          return line.fields.contains { "at" ~= $0.key } ? .changes : .settings
         }
         let keys = line.fields.map(\.key.text)
         return keys.contains("at") || keys.contains("conversation") ? .messages : .settings

@@ -4,10 +4,11 @@ import PushFiles
 /// `push-fanout check`: validates files.
 struct Check: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Validate settings and message files and print every problem.",
+    abstract: "Validate files of settings, messages and what else they go with.",
     discussion: """
-      What a file holds is told by its columns or its first record. All files are taken as one \
-      world, so name the settings beside the messages: they say whose rules apply.
+      Settings, messages, presence, changes and templates: what a file holds is told by its \
+      columns or its first record. All files are taken as one world, so name the settings beside \
+      the messages: they say whose rules apply. Every problem is printed.
 
       Examples:
 
