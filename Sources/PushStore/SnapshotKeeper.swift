@@ -97,10 +97,16 @@ final class SnapshotKeeper: Sendable {
     }
   }
 
-  /// Writes one, after the one that is being written.
+  /// Writes one, unless the one that is being written meanwhile has everything.
   ///
   /// - Throws: ``SnapshotError``; the last snapshot is then as it was.
-  func write() throws { try queue.sync { try writeNow() } }
+  func write() throws {
+    let before = state.withLock { $0.written }
+    try queue.sync {
+      let isDone = state.withLock { $0.written != before && $0.written == $0.last }
+      if !isDone { try writeNow() }
+    }
+  }
 
   private func writeNow() throws(SnapshotError) {
     // Before the engine's version is taken, which may have more.
