@@ -26,10 +26,10 @@ public enum Change: String, CaseIterable, Sendable {
   /// Whether the user's other devices are told: *mute info changed* (E-13, R-36).
   public var isAnnounced: Bool {
     switch self {
-    case .userLevel, .userMute, .quietHours, .typeLevel, .memberLevel, .memberMute, .channelLevel:
+    case .user, .userLevel, .userMute, .quietHours, .typeLevel, .member, .memberLevel, .memberMute,
+      .channelLevel, .imported:
       true
-    case .app, .user, .display, .devices, .conversation, .groupDefault, .channelDefault, .member,
-      .memberRemoved, .imported:
+    case .app, .display, .devices, .conversation, .groupDefault, .channelDefault, .memberRemoved:
       false
     }
   }

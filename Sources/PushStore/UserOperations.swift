@@ -87,7 +87,8 @@ extension SettingsStore {
   }
 
   /// What one of a user's devices is told of: changes of the user's settings behind a sequence
-  /// number that another device made, or an administrator, the oldest first (E-13, R-36).
+  /// number that another device made, or an administrator, the oldest first (E-13, R-36). After
+  /// ``Change/user``, ``Change/member`` and ``Change/imported`` it reads anew what it keeps.
   ///
   /// Easemob's *mute info changed*, RongCloud's push status sync.
   ///
@@ -202,6 +203,10 @@ extension Rows {
         SELECT * FROM feed
         WHERE sequence > ?1 AND user = ?2 AND (?3 IS NULL OR device IS NOT ?3)
           AND change IN (\(names.joined(separator: ", ")))
+        UNION ALL
+        SELECT * FROM feed
+        WHERE sequence > ?1 AND user IS NULL AND conversation IS NULL
+          AND change = '\(Change.imported.rawValue)'
         ORDER BY sequence LIMIT ?4
         """, arguments: [sequence, user.bytes, device?.bytes, limit])
     return try rows.map(change)

@@ -103,6 +103,14 @@ import Testing
       "set --user u1 --legacy dnd", "a state belongs to a conversation; name --conversation"
     ),
     (
+      "set --user u1 --conversation group --quiet 22:00:00+600 --quiet-level none",
+      "quiet hours are the user's under rongcloud; leave out --conversation, --channel and --type"
+    ),
+    (
+      "set --user u1 --type group --remove-quiet",
+      "quiet hours are the user's under rongcloud; leave out --conversation, --channel and --type"
+    ),
+    (
       "get --user u1 --batch group", "the store's rules are rongcloud's, which have no such setting"
     ),
   ]
@@ -144,6 +152,13 @@ import Testing
     ("set --user u1 --level all --quiet-level none", "Error: --quiet-level and --quiet-zone go "),
     ("set --user u1 --level all --legacy dnd", "Error: --legacy writes all by itself"),
     ("set --user u1 --legacy 22", "Error: --legacy 22 is not dnd, notify, no-push, push or "),
+    ("set --user u1 --legacy 22-8 --type group", "Error: Older clients know neither channels nor "),
+    (
+      "set --user u1 --legacy dnd --conversation g --channel c",
+      "Error: Older clients know neither channels nor "
+    ),
+    ("set --user u1 --conversation g --time-zone UTC", "Error: The time zone is the user's: "),
+    ("set --user u1 --time-zone UTC --remove-time-zone", "Error: --time-zone and --remove-"),
     ("set --user u1 --level all --at now", "Error: --at now is not an instant; "),
     ("set --user u1 --level all --channel c", "Error: --channel is one of an ultra group"),
     (

@@ -74,6 +74,7 @@ import Testing
           "set --user u1 --time-zone Asia/Shanghai --remove-quiet --minutes 0",
           "user u1: level mention, time zone Asia/Shanghai\n"),
         Step("clear --user u1 --quiet", "user u1: level mention, time zone Asia/Shanghai\n"),
+        Step("set --user u1 --remove-time-zone", "user u1: level mention\n"),
         Step(
           "set --user u1 --conversation group --level NONE --quiet 1:0-2:0 --from p1",
           "user u1, conversation group: level none, "
@@ -131,7 +132,7 @@ import Testing
         Step(
           "list --user u1 --json",
           #"{"conversation":"group","level":"none","type":"group","user":"u1"}"# + "\n"
-            + #"{"conversation":"ultraGroup","level":"default","levels":{"c":"mention"},"#
+            + #"{"channels":{"c":"mention"},"conversation":"ultraGroup","level":"default","#
             + #""type":"ultraGroup","user":"u1"}"# + "\n"),
         Step("blocked --user u1", "group\n"),
         Step("blocked --user u1 --type private", ""),
@@ -210,6 +211,29 @@ import Testing
           + "\"sequence\":\(before + 3),\"user\":\"u1\"}\n"
           + "{\"at\":1764072000000,\"change\":\"devices\",\"sequence\":\(before + 4),"
           + "\"user\":\"u2\"}\n")
+    }
+  }
+
+  /// Names that look alike are told apart, and stand in the order of their bytes.
+  @Test func channelsThatLookAlike() throws {
+    try Self.withStore(.rongcloud) { place in
+      for (name, level) in [("\u{E9}", "none"), ("e\u{301}", "mention")] {
+        _ = try place.run(
+          "settings", "set", "--store", "app.store", "--user", "u1", "--conversation", "ultraGroup",
+          "--channel", name, "--level", level)
+      }
+      let list = try Self.run("list --user u1 --json", in: place).output
+      let wanted =
+        "{\"channels\":{\"e\u{301}\":\"mention\",\"\u{E9}\":\"none\"},"
+        + "\"conversation\":\"ultraGroup\",\"level\":\"default\",\"type\":\"ultraGroup\","
+        + "\"user\":\"u1\"}\n"
+      #expect(Array(list.utf8) == Array(wanted.utf8))
+      let text = try Self.run("list --user u1", in: place).output
+      #expect(
+        Array(text.utf8)
+          == Array(
+            ("user u1, ultraGroup ultraGroup: level default, channel e\u{301} mention, "
+              + "channel \u{E9} none\n").utf8))
     }
   }
 

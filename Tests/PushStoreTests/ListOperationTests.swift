@@ -118,7 +118,20 @@ import Testing
         try world.store.announcements(to: "u", after: start, limit: 1).first)
       #expect(first.device == "p1")
       #expect(try world.store.announcements(to: "u", after: first.sequence).count == 2)
-      #expect(try world.store.announcements(to: "x") == [])
+      #expect(try world.store.announcements(to: "x", after: start) == [])
+
+      // What an administrator writes as a whole, which each device reads anew.
+      let last = try world.end()
+      try world.store.importSettings(
+        FanoutSettings(app: try world.store.reader.app()), at: .zero)
+      try world.changes {
+        try $0.setUser("u", UserSettings())
+        try $0.setMember("u", of: "group")
+        try $0.setUser("v", UserSettings())
+      }
+      #expect(
+        try world.store.announcements(to: "u", on: "p1", after: last).map(\.change)
+          == [.imported, .user, .member])
     }
   }
 }

@@ -5,6 +5,12 @@ import PushStore
 protocol SettingResult: Encodable {
   /// One line for people.
   var text: String { get }
+  /// One JSON object.
+  var json: String { get throws }
+}
+
+extension SettingResult {
+  var json: String { get throws { try ExplanationText.json(self) } }
 }
 
 /// What a user has set in one scope; named like the fields of settings files.
@@ -50,7 +56,9 @@ struct OwnSetting: SettingResult {
   var channel: String?
   var type: String?
   var level: String?
-  var levels: [String: String]?
+  /// Of types of conversations, or of one's channels, in the order of their bytes. Not encoded as a
+  /// dictionary, where ids that only look alike would be one.
+  private var levels: [(name: Identifier, level: NotificationLevel)]?
   var mutedUntil: Int64?
   var quietHours: Quiet?
   var timeZone: String?
@@ -71,8 +79,8 @@ struct OwnSetting: SettingResult {
     _ timeZone: String?
   ) {
     self.user = user.text
-    self.levels = [:]
-    for (kind, level) in levels where level.isSet { self.levels?[kind.rawValue] = level.name }
+    self.levels = Self.sorted(
+      levels.filter { $0.value.isSet }.map { (Identifier($0.key.rawValue), $0.value) })
     quietHours = span.map { Quiet($0) }
     self.timeZone = timeZone
   }
@@ -94,9 +102,33 @@ struct OwnSetting: SettingResult {
     type = own.kind.rawValue
     level = own.level.name
     mutedUntil = own.mutedUntil > .zero ? own.mutedUntil.milliseconds : nil
-    if !own.channels.isEmpty {
-      levels = [:]
-      for (channel, level) in own.channels { levels?[channel.text] = level.name }
+    if !own.channels.isEmpty { levels = Self.sorted(own.channels.map { ($0.key, $0.value) }) }
+  }
+
+  private static func sorted(
+    _ levels: [(Identifier, NotificationLevel)]
+  ) -> [(name: Identifier, level: NotificationLevel)] {
+    levels.map { (name: $0.0, level: $0.1) }.sorted {
+      $0.name.text.utf8.lexicographicallyPrecedes($1.name.text.utf8)
+    }
+  }
+
+  private enum CodingKeys: String, CodingKey {
+    case user, conversation, channel, type, level, mutedUntil, quietHours, timeZone, ignored
+  }
+
+  var json: String {
+    get throws {
+      let others = try ExplanationText.json(self)
+      guard let levels else { return others }
+      // The first of the sorted keys in both cases.
+      var bytes = Array((conversation == nil ? "{\"levels\":{" : "{\"channels\":{").utf8)
+      for (place, (name, level)) in levels.enumerated() {
+        if place > 0 { bytes.append(UInt8(ascii: ",")) }
+        bytes.appendJSON(name.text)
+        bytes.append(contentsOf: ":\"\(level.name)\"".utf8)
+      }
+      return String(decoding: bytes, as: UTF8.self) + "}," + others.dropFirst()
     }
   }
 
@@ -109,8 +141,8 @@ struct OwnSetting: SettingResult {
     if let channel { place += ", channel \"\(channel)\"" }
     var parts: [String] = []
     if let level { parts.append("level \(level)") }
-    for (name, level) in (levels ?? [:]).sorted(by: { $0.key < $1.key }) {
-      parts.append("\(conversation == nil ? "" : "channel ")\(name) \(level)")
+    for (name, level) in levels ?? [] {
+      parts.append("\(conversation == nil ? "" : "channel ")\(name) \(level.name)")
     }
     if let mutedUntil {
       parts.append("muted until \(Instant(milliseconds: mutedUntil).rfc3339)")

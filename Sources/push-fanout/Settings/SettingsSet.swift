@@ -58,6 +58,9 @@ struct SettingsSet: ParsableCommand {
   @Option(help: ArgumentHelp("The user's time zone, an IANA name.", valueName: "name"))
   var timeZone: String?
 
+  @Flag(help: "Remove the user's time zone, so that the app's counts.")
+  var removeTimeZone = false
+
   @Option(
     help: ArgumentHelp(
       """
@@ -67,13 +70,30 @@ struct SettingsSet: ParsableCommand {
   var legacy: String?
 
   func validate() throws {
-    let others = level == nil && minutes == nil && quiet == nil && !removeQuiet && timeZone == nil
+    let others =
+      level == nil && minutes == nil && quiet == nil && !removeQuiet && timeZone == nil
+      && !removeTimeZone
     if others && legacy == nil {
       throw ValidationError(
-        "Say what to set: --level, --minutes, --quiet, --remove-quiet, --time-zone or --legacy.")
+        """
+        Say what to set: --level, --minutes, --quiet, --remove-quiet, --time-zone, \
+        --remove-time-zone or --legacy.
+        """)
     }
     if legacy != nil && !others {
       throw ValidationError("--legacy writes all by itself: leave out other settings.")
+    }
+    if legacy != nil, place.channel != nil || place.type != nil {
+      throw ValidationError(
+        "Older clients know neither channels nor types: leave out --channel and --type.")
+    }
+    let hasScope = place.conversation != nil || place.type != nil
+    if timeZone != nil, hasScope {
+      throw ValidationError(
+        "The time zone is the user's: leave out --conversation, --channel and --type.")
+    }
+    if timeZone != nil, removeTimeZone {
+      throw ValidationError("--time-zone and --remove-time-zone contradict each other.")
     }
     if let legacy, LegacyText(legacy) == nil {
       throw ValidationError("--legacy \(legacy) is not dnd, notify, no-push, push or hours H-H.")
@@ -118,7 +138,8 @@ struct SettingsSet: ParsableCommand {
     )
     if let quiet { mode.interval = try QuietText(quiet)?.interval() }
     if removeQuiet { mode.interval = .remove }
-    let (made, zone, conversation) = (mode, timeZone, place.conversation.map { Identifier($0) })
+    let (made, conversation) = (mode, place.conversation.map { Identifier($0) })
+    let (zone, setsZone) = (timeZone, setsZone)
     return try store.write(at: writing.now, from: writing.device) { write in
       var ignored: [SilentModeWrite.Ignored] = []
       if let conversation {
@@ -126,7 +147,7 @@ struct SettingsSet: ParsableCommand {
       } else {
         try write.setSilentMode(made, of: user)
       }
-      if let zone { try write.setTimeZone(zone, of: user) }
+      if setsZone { try write.setTimeZone(zone, of: user) }
       return !ignored.isEmpty
     }
   }
@@ -134,6 +155,11 @@ struct SettingsSet: ParsableCommand {
   private func writeRongCloud(_ store: SettingsStore, _ user: Identifier) throws {
     if minutes != nil { throw StoreError.otherRules(.rongcloud) }
     let scope = place.scope
+    if quiet != nil || removeQuiet, place.conversation != nil || place.type != nil {
+      throw Failure(
+        text: "quiet hours are the user's under rongcloud; leave out --conversation, --channel "
+          + "and --type")
+    }
     if level != nil, case .user = scope {
       throw Failure(
         text: "a user has no level of all under rongcloud; name --conversation or --type")
@@ -141,7 +167,8 @@ struct SettingsSet: ParsableCommand {
     let level = try self.level?.level(.rongcloud)
     let span = try quiet.flatMap { QuietText($0) }?.span()
     let quietLevel = try self.quietLevel?.level(.rongcloud) ?? .unset
-    let (quietZone, removesQuiet, zone) = (quietZone, removeQuiet, timeZone)
+    let (quietZone, removesQuiet) = (quietZone, removeQuiet)
+    let (zone, setsZone) = (timeZone, setsZone)
     try store.write(at: writing.now, from: writing.device) { write in
       if let level { try write.setLevel(level, of: user, scope) }
       if let span {
@@ -150,9 +177,12 @@ struct SettingsSet: ParsableCommand {
           of: user)
       }
       if removesQuiet { try write.removeQuietHours(of: user) }
-      if let zone { try write.setTimeZone(zone, of: user) }
+      if setsZone { try write.setTimeZone(zone, of: user) }
     }
   }
+
+  /// Whether the time zone is written, which is then ``timeZone`` or none.
+  private var setsZone: Bool { timeZone != nil || removeTimeZone }
 
   private func write(_ legacy: LegacyText, _ store: SettingsStore, _ user: Identifier) throws {
     let conversation = place.conversation.map { Identifier($0) }
