@@ -195,44 +195,54 @@ public final class Fanout: Sendable {
   public var version: UInt64 { published.load().version }
 
   var current: World { published.load() }
+
+  /// Reads the tables of the version that is current when this begins.
+  ///
+  /// They are pointers, and it is the world that keeps their pages: taken out of it alone, they may
+  /// be of pages that updates on other threads have given to something else.
+  func reading<Value>(_ body: (borrowing Tables) -> Value) -> Value {
+    let world = current
+    defer { withExtendedLifetime(world) {} }
+    return body(world.tables)
+  }
   var stateBytes: Int { cache.bytes }
 
   /// The app's settings.
-  public var app: AppSettings { published.load().tables.app }
+  public var app: AppSettings { reading { $0.app } }
 
   /// How many user ids have appeared.
-  public var userCount: Int { published.load().tables.userCount }
+  public var userCount: Int { reading { $0.userCount } }
 
   /// The id of a user.
   ///
   /// - Precondition: below ``userCount``.
-  public func id(of user: UserIndex) -> Identifier { current.tables.userIDs[user.rawValue] }
+  public func id(of user: UserIndex) -> Identifier { reading { $0.userIDs[user.rawValue] } }
 
   /// How many members a message to a conversation may go to; 0 for one that was never named.
   public func memberCount(of conversation: Identifier) -> Int {
-    let tables = current.tables
-    return tables.conversationIDs.place(of: conversation).map { tables.size($0).members } ?? 0
+    reading { tables in
+      tables.conversationIDs.place(of: conversation).map { tables.size($0).members } ?? 0
+    }
   }
 
   /// What a user has set; nil for an id that never appeared.
   public func user(_ id: Identifier) -> UserSettings? {
-    let tables = published.load().tables
-    return tables.userIDs.place(of: id).map { tables.user($0) }
+    reading { tables in tables.userIDs.place(of: id).map { tables.user($0) } }
   }
 
   /// What is set for a conversation; nil for one that was never named.
   public func conversation(_ id: Identifier) -> ConversationSettings? {
-    let tables = published.load().tables
-    return tables.conversationIDs.place(of: id).map { tables.conversation($0) }
+    reading { tables in tables.conversationIDs.place(of: id).map { tables.conversation($0) } }
   }
 
   /// The membership of a user; nil for none.
   public func member(_ user: Identifier, of conversation: Identifier) -> MemberSettings? {
-    let tables = published.load().tables
-    guard let user = tables.userIDs.place(of: user),
-      let place = tables.conversationIDs.place(of: conversation)
-    else { return nil }
-    return tables.member(user, of: place)
+    reading { tables in
+      guard let user = tables.userIDs.place(of: user),
+        let place = tables.conversationIDs.place(of: conversation)
+      else { return nil }
+      return tables.member(user, of: place)
+    }
   }
 
   /// Changes settings and publishes the next version, while others go on deciding on this one.

@@ -78,6 +78,18 @@ import Testing
     #expect(files.map(\.lastPathComponent) == ["ZoneTable+Foundation.swift"])
   }
 
+  /// Tables that are taken out of a version that nobody holds may be of pages that are used again.
+  @Test func tablesAreReadWithTheirVersion() throws {
+    var found: [String] = []
+    for file in try Self.files(under: "Sources/PushFanout") {
+      let text = try String(contentsOf: file, encoding: .utf8)
+      for words in ["load().tables", "current.tables", "currentVersion.world"] {
+        if text.contains(words) { found.append("\(file.lastPathComponent): \(words)") }
+      }
+    }
+    #expect(found == [])
+  }
+
   @Test func noTargetUsesUnsafeFlags() throws {
     let manifest = try String(
       contentsOf: Self.root.appending(path: "Package.swift"), encoding: .utf8)

@@ -115,6 +115,67 @@ import Testing
     #expect(fanout.version > 100)
   }
 
+  /// What is looked up is of one version, however many come while somebody looks: users, devices and
+  /// members move to new pages with every update, and the old ones are used again.
+  @Test func lookUpsAreOfOneVersion() throws {
+    let count = 20
+    let device: @Sendable (Int) -> Device = {
+      Device(id: Identifier("a-device-of-some-length-\($0 % 7)"), hasToken: $0 % 2 == 0)
+    }
+    var settings = FanoutSettings()
+    for number in 0..<count {
+      var user = UserSettings()
+      user.devices = [device(0)]
+      settings.setUser(Identifier("u\(number)"), user)
+      settings.setMember(Identifier("u\(number)"), of: "g", MemberSettings(level: .all))
+    }
+    let fanout = try Fanout(settings, threads: 1)
+    let ledger = Ledger(Self.seconds, least: 1000)
+    let writer: @Sendable () -> Void = {
+      var number = 0
+      while !ledger.isOver {
+        number += 1
+        let id = Identifier("u\(number % count)")
+        var user = UserSettings()
+        user.mutedUntil = Instant(milliseconds: Int64(1000 + number))
+        user.devices = [device(number)]
+        let member = MemberSettings(level: .all, mutedUntil: user.mutedUntil)
+        let next = user
+        do throws(FanoutError) {
+          try fanout.update { (update) throws(FanoutError) in
+            try update.setUser(id, next)
+            try update.setMember(id, of: "g", member)
+          }
+        } catch {
+          ledger.report("\(error)")
+        }
+        ledger.versions.add(1, ordering: .relaxed)
+      }
+    }
+    let reader: @Sendable () -> Void = {
+      var number = 0
+      while !ledger.isOver {
+        for _ in 0..<100 {
+          number += 1
+          let id = Identifier("u\(number % count)")
+          let member = fanout.member(id, of: "g")
+          let devices = fanout.user(id)?.devices ?? []
+          if member?.level != .all { ledger.report("member \(id): \(String(describing: member))") }
+          if devices.count != 1 || !devices[0].id.text.hasPrefix("a-device-of-some-length-") {
+            ledger.report("devices of \(id): \(devices)")
+          }
+          let size = fanout.memberCount(of: "g")
+          if size != count || fanout.conversation("g") == nil { ledger.report("g has \(size)") }
+          if fanout.id(of: UserIndex(UInt32(number % count))) != id { ledger.report("no \(id)") }
+        }
+        ledger.checked.add(1, ordering: .relaxed)
+      }
+    }
+    Self.onThreads([writer, reader, reader, reader, reader])
+    #expect(ledger.found.first == nil)
+    #expect(ledger.checked.load(ordering: .relaxed) > 0 && fanout.version > 1)
+  }
+
   /// Random changes, and every version against the reference.
   @Test(arguments: RuleSet.allCases)
   func everyVersionIsWhole(rules: RuleSet) throws {

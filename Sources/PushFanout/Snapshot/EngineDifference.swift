@@ -3,26 +3,26 @@ internal import PushRules
 extension Fanout {
   /// How many users and places for members there are: what an engine's size goes by.
   package var recordCount: Int {
-    let tables = current.tables
-    return tables.userCount + tables.memberUsers.count
+    reading { $0.userCount + $0.memberUsers.count }
   }
 
   /// How many conversation ids have appeared.
-  package var conversationCount: Int { current.tables.conversations.count }
+  package var conversationCount: Int { reading { $0.conversations.count } }
 
   /// Whether most of the places that conversations and users once had are left behind, so that it is
   /// worth building the tables anew.
   ///
   /// - Complexity: O(conversations).
   package var isMostlyUnused: Bool {
-    let tables = current.tables
-    var members = 0
-    for place in 0..<tables.conversations.count {
-      members += Int(tables.conversations[place].count)
+    reading { tables in
+      var members = 0
+      for place in 0..<tables.conversations.count {
+        members += Int(tables.conversations[place].count)
+      }
+      let spare = 1 << 20
+      return tables.memberUsers.count > 4 * members + spare
+        || tables.devices.count > 4 * tables.userCount + spare
     }
-    let spare = 1 << 20
-    return tables.memberUsers.count > 4 * members + spare
-      || tables.devices.count > 4 * tables.userCount + spare
   }
 
   /// The first thing that two engines' settings differ in, in words; nil when they are equal. The
@@ -30,12 +30,12 @@ extension Fanout {
   ///
   /// - Complexity: O(users + memberships).
   package func difference(from other: Fanout) -> String? {
-    current.tables.difference(from: other.current.tables)
+    reading { tables in other.reading { tables.difference(from: $0) } }
   }
 }
 
 extension Tables {
-  fileprivate func difference(from other: Tables) -> String? {
+  fileprivate func difference(from other: borrowing Tables) -> String? {
     if app != other.app { return "the app's settings" }
     if userCount != other.userCount { return "\(userCount) users and \(other.userCount)" }
     for place in 0..<UInt32(userCount) {
