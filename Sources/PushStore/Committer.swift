@@ -40,9 +40,10 @@ final class Committer: Sendable {
     if let error = failure.withLock({ $0 }) { return jobs.forEach { $0.done(error) } }
     var refused = [(any Error)?](repeating: nil, count: jobs.count)
     do {
-      let (steps, last) = try pool.writeWithoutTransaction { db in
+      let (steps, last, token) = try pool.writeWithoutTransaction { db in
         var steps: [StoreWrite.Step] = []
         var last: Int64 = 0
+        var token: Int64 = 0
         try db.inTransaction(.immediate) {
           for (place, job) in jobs.enumerated() {
             var write = StoreWrite(Rows(db: db, path: path), at: job.now, from: job.device)
@@ -59,15 +60,21 @@ final class Committer: Sendable {
             }
           }
           last = try Rows(db: db, path: path).lastSequence()
+          token = try Rows(db: db, path: path).token(at: last)
           return .commit
         }
-        return (steps, last)
+        return (steps, last, token)
       }
-      try apply(steps)
+      if let keeper {
+        try keeper.follow(last, token) { () throws(FanoutError) in try apply(steps) }
+      } else {
+        try apply(steps)
+      }
       bell.ring(last)
-      keeper?.note(last, isLarge: steps.contains { $0.isLarge })
+      keeper?.note(isLarge: steps.contains { $0.isLarge })
     } catch let error as FanoutError {
-      // The store has what the engine could not take: nobody may decide on it any more.
+      // The store has what the engine could not take: it decides on what it had, and nothing more is
+      // written until the store is opened anew, which builds it from the tables.
       let error = StoreError.database(path, reason: "\(error)")
       failure.withLock { $0 = error }
       return jobs.forEach { $0.done(error) }

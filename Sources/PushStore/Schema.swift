@@ -21,8 +21,13 @@ enum Schema {
         sql: "INSERT INTO store (one, identity) VALUES (1, ?)", arguments: [identity])
     }
     migrator.registerMigration("displays") { db in try db.execute(sql: displays) }
+    migrator.registerMigration("tokens") { db in try db.execute(sql: tokens) }
     return migrator
   }
+
+  /// A number that is drawn for each change. After an old copy of the store was put back, changes get
+  /// numbers that others had before; by these a snapshot tells whose it is.
+  private static let tokens = "ALTER TABLE feed ADD COLUMN token INTEGER NOT NULL DEFAULT 0"
 
   /// Times are milliseconds since 1970; levels `NotificationLevel.rawValue`; kinds
   /// `ConversationKind.rawValue`.

@@ -58,8 +58,10 @@ public final class SettingsStore: Sendable {
     pool = file.pool
     reader = StoreReader(file.pool, path)
     lock = file.lock
-    let (identity, last) = try reader.read { (try $0.identity(), try $0.lastSequence()) }
-    if access != .read { SnapshotKeeper.tidy(store: path, identity: identity, last: last) }
+    let (identity, last) = try reader.read { rows in
+      if access != .read { try SnapshotKeeper.tidy(rows) }
+      return (try rows.identity(), try rows.lastSequence())
+    }
     opened = withEngine ? try StoreOpener(reader: reader, threads: threads).open() : nil
     bell.ring(opened?.last ?? last)
     commits = Mutex(nil)

@@ -5,8 +5,9 @@ internal import Synchronization
 
 /// Writes a store's snapshot now and then, beside deciding and writing.
 ///
-/// A snapshot says the number of a change that it certainly has. It may have later ones too: when it
-/// is opened, every record that has changed behind that number is read from the database as it is.
+/// A snapshot has the changes up to the one whose number it says, and no others, which is known by a
+/// number that was drawn with the change. When it is opened, every record that has changed behind it
+/// is read from the database as it is.
 final class SnapshotKeeper: Sendable {
   static func path(_ store: String) -> String { store + ".snapshot" }
 
@@ -31,12 +32,17 @@ final class SnapshotKeeper: Sendable {
   private let path: String
   private let identity: SnapshotIdentity
   private let fanout: Fanout
+  /// The last change that the engine follows, and its token. Held while the engine follows the next
+  /// ones.
+  private let followed: Mutex<(last: Int64, token: Int64)>
   private let state: Mutex<State>
   private let queue = DispatchQueue(label: "push-fanout.store.snapshot", qos: .utility)
 
+  /// - Parameter identity: the store's own.
   init(store: String, _ identity: SnapshotIdentity, _ opened: StoreOpener.Opened) {
     path = Self.path(store)
     self.identity = identity
+    followed = Mutex((opened.last, opened.token))
     fanout = opened.fanout
     var state = State(last: opened.last)
     if case .snapshot(let sequence, _) = opened.opening { state.written = sequence }
@@ -46,15 +52,16 @@ final class SnapshotKeeper: Sendable {
   /// Removes what is of no use to the next opening: what a process left behind that was killed while
   /// it wrote, and a snapshot of changes that the store does not have, as after an old copy was put
   /// back in its place.
-  static func tidy(store: String, identity: SnapshotIdentity, last: Int64) {
-    let url = URL(fileURLWithPath: path(store))
+  static func tidy(_ rows: Rows) throws {
+    let url = URL(fileURLWithPath: path(rows.path))
     let folder = url.deletingLastPathComponent()
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
     for name in names where name.hasPrefix(url.lastPathComponent + ".tmp-") {
       try? FileManager.default.removeItem(at: folder.appendingPathComponent(name))
     }
     guard let info = try? SnapshotInfo(path: url.path) else { return }
-    if info.identity != identity || Int64(clamping: info.sequence) > last {
+    let sequence = Int64(clamping: info.sequence)
+    if try sequence > rows.lastSequence() || info.identity != rows.identity(at: sequence) {
       try? FileManager.default.removeItem(at: url)
     }
   }
@@ -62,10 +69,25 @@ final class SnapshotKeeper: Sendable {
   /// Why the last attempt to write one failed; nothing is lost by it.
   var problem: SnapshotError? { state.withLock { $0.problem } }
 
+  /// Has the engine follow a commit.
+  ///
+  /// - Parameters:
+  ///   - last: its last change.
+  ///   - token: that change's.
+  func follow(
+    _ last: Int64, _ token: Int64, _ apply: () throws(FanoutError) -> Void
+  ) throws(FanoutError) {
+    try followed.withLock { (followed) throws(FanoutError) in
+      try apply()
+      followed = (last, token)
+    }
+  }
+
   /// Told after each commit that the engine follows.
   ///
   /// - Parameter isLarge: whether many records changed at once.
-  func note(_ last: Int64, isLarge: Bool) {
+  func note(isLarge: Bool) {
+    let last = followed.withLock { $0.last }
     let isWorthIt = state.withLock { state in
       state.last = last
       return isDue(state, isLarge: isLarge)
@@ -109,11 +131,13 @@ final class SnapshotKeeper: Sendable {
   }
 
   private func writeNow() throws(SnapshotError) {
-    // Before the engine's version is taken, which may have more.
-    let sequence = state.withLock { $0.last }
+    let (version, sequence, token) = followed.withLock {
+      (fanout.currentVersion, $0.last, $0.token)
+    }
     let start = ContinuousClock.now
     do throws(SnapshotError) {
-      try fanout.writeSnapshot(to: path, identity: identity, sequence: UInt64(sequence))
+      try version.writeSnapshot(
+        to: path, identity: identity.of(token: token), sequence: UInt64(sequence))
     } catch {
       state.withLock { state in
         state.problem = error

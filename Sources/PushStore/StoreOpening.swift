@@ -27,8 +27,9 @@ struct StoreOpener {
   struct Opened {
     let fanout: Fanout
     let opening: StoreOpening
-    /// The last change that the engine follows.
+    /// The last change that the engine follows, and its token.
     let last: Int64
+    let token: Int64
   }
 
   /// - Throws: ``StoreError`` when the database cannot be read; a snapshot that cannot be used is no
@@ -52,9 +53,10 @@ struct StoreOpener {
     case .failure(let error): reason = error.reason
     }
     return try reader.read { rows in
-      Opened(
-        fanout: try rows.fanout(threads: threads), opening: .rebuilt(reason),
-        last: try rows.lastSequence())
+      let last = try rows.lastSequence()
+      return Opened(
+        fanout: try rows.fanout(threads: threads), opening: .rebuilt(reason), last: last,
+        token: try rows.token(at: last))
     }
   }
 
@@ -66,7 +68,12 @@ struct StoreOpener {
     }
     let identity = try reader.read { try $0.identity() }
     do throws(SnapshotError) {
-      return .success(try Fanout(snapshot: path, identity: identity, threads: threads))
+      // Of which change it is, is judged by `follow`, with what the store has then.
+      let found = try SnapshotInfo(path: path).identity
+      return .success(
+        try Fanout(
+          snapshot: path, identity: found.high == identity.high ? found : identity,
+          threads: threads))
     } catch {
       return .failure(Unusable(reason: "\(error)", snapshotError: error))
     }
@@ -79,6 +86,10 @@ struct StoreOpener {
     if sequence > last {
       throw Unusable(
         reason: "the snapshot is of change \(sequence), the store ends at \(last)", isWrong: true)
+    }
+    guard try rows.identity(at: sequence) == fanout.snapshot?.identity else {
+      throw Unusable(
+        reason: "the snapshot is of changes that the store does not have", isWrong: true)
     }
     let changes = last - sequence
     if changes > max(10_000, fanout.recordCount / 4) {
@@ -94,7 +105,8 @@ struct StoreOpener {
       throw Unusable(reason: "\(error)")
     }
     return Opened(
-      fanout: fanout, opening: .snapshot(sequence: sequence, changes: changes), last: last)
+      fanout: fanout, opening: .snapshot(sequence: sequence, changes: changes), last: last,
+      token: try rows.token(at: last))
   }
 
   /// Why a snapshot is of no use.
@@ -115,6 +127,13 @@ struct StoreOpener {
   }
 }
 
+extension SnapshotIdentity {
+  /// A store's, at a change.
+  func of(token: Int64) -> SnapshotIdentity {
+    SnapshotIdentity(high: high, low: low ^ UInt64(bitPattern: token))
+  }
+}
+
 extension Rows {
   /// Which store this is: drawn when it was made.
   func identity() throws -> SnapshotIdentity {
@@ -123,6 +142,19 @@ extension Rows {
     guard bytes.count == 16 else { throw StoreError.damaged(path, reason: "store.identity") }
     func number(_ bytes: Data) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
     return SnapshotIdentity(high: number(bytes.prefix(8)), low: number(bytes.suffix(8)))
+  }
+
+  /// What a snapshot is known by that has the changes up to a number, and nothing else.
+  func identity(at sequence: Int64) throws -> SnapshotIdentity {
+    try identity().of(token: token(at: sequence))
+  }
+
+  /// The number that was drawn for a change; 0 for none.
+  func token(at sequence: Int64) throws -> Int64 {
+    // A store that was made without tokens may not have been opened for writing since.
+    guard try db.columns(in: "feed").contains(where: { $0.name == "token" }) else { return 0 }
+    let find = try db.cachedStatement(sql: "SELECT token FROM feed WHERE sequence = ?")
+    return try Int64.fetchOne(find, arguments: [sequence]) ?? 0
   }
 
   /// Whether the users of an engine can be the first ones of this store.

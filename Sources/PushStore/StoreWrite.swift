@@ -180,13 +180,13 @@ public struct StoreWrite {
   ) throws {
     let insert = try rows.db.cachedStatement(
       sql: """
-        INSERT INTO feed (at, change, user, conversation, channel, device)
-          VALUES (?, ?, ?, ?, ?, ?)
+        INSERT INTO feed (at, change, user, conversation, channel, device, token)
+          VALUES (?, ?, ?, ?, ?, ?, ?)
         """)
     try insert.execute(
       arguments: [
         now.milliseconds, change.rawValue, user?.bytes, conversation?.bytes, channel?.bytes,
-        device?.bytes,
+        device?.bytes, Int64.random(in: .min ... .max),
       ])
   }
 }

@@ -153,6 +153,58 @@ import Testing
     }
   }
 
+  /// A snapshot of changes that are no longer there is not taken for one of others that got their
+  /// numbers: neither when they were imported, nor when somebody wrote where no snapshot is kept.
+  @Test(arguments: [true, false]) func changesGetTheNumbersOfOthers(byImport: Bool) throws {
+    try withFolder { folder in
+      let path = try Self.store(in: folder)
+      let old = try Data(contentsOf: URL(filePath: path))
+      func change(_ user: Identifier, _ path: String) throws {
+        var settings = UserSettings()
+        settings.level = .blocked
+        if byImport {
+          var imported = FanoutSettings()
+          imported.setUser(user, settings)
+          try StoreImport(path).run(imported, at: .zero, replacingApp: false)
+        } else {
+          let store = try SettingsStore(path, .write, withEngine: false)
+          let written = settings
+          try store.write(at: .zero) { try $0.setUser(user, written) }
+          try store.close()
+        }
+      }
+      try change("one", path)
+      let store = try SettingsStore(path, threads: 1)
+      try store.writeSnapshot()
+      try store.close()
+      let stale = try Data(contentsOf: Self.snapshot(path))
+      // The same numbers for something else, and more.
+      let other = folder.appending(path: "other.store").path
+      try old.write(to: URL(filePath: other))
+      try change("two", other)
+      try change("two", other)
+      try Data(contentsOf: URL(filePath: other)).write(to: URL(filePath: path))
+      let reader = try StoreReader(path)
+      #expect(
+        try reader.check().map(\.description) == [
+          "the snapshot is of changes that the store does not have"
+        ])
+      try reader.close()
+      #expect(
+        try opening(path, .read)
+          == .rebuilt("the snapshot is of changes that the store does not have"))
+      #expect(try opening(path) == .rebuilt("there is no snapshot"))
+      try stale.write(to: Self.snapshot(path))
+      try change("three", path)
+      #expect(
+        try opening(path, .read)
+          == .rebuilt(
+            byImport
+              ? "the snapshot is of changes that the store does not have"
+              : "there is no snapshot"))
+    }
+  }
+
   @Test func aBackupIsAStoreOfItsOwn() throws {
     try withFolder { folder in
       let path = try Self.store(in: folder)

@@ -23,13 +23,8 @@ extension Fanout {
   public func writeSnapshot(
     to path: String, identity: SnapshotIdentity, sequence: (_ version: UInt64) -> UInt64
   ) throws(SnapshotError) {
-    try writing.withLock { (_) throws(SnapshotError) in
-      let world = current
-      let sequence = sequence(world.version)
-      var file = try SnapshotFile(path: path)
-      try world.tables.write(to: &file)
-      try file.finish(identity, sequence)
-    }
+    let version = currentVersion
+    try version.writeSnapshot(to: path, identity: identity, sequence: sequence(version.number))
   }
 
   /// What a snapshot is called until it is whole: a process that ends earlier may leave it behind.
@@ -43,6 +38,19 @@ extension Fanout {
     to path: String, identity: SnapshotIdentity, sequence: UInt64
   ) throws(SnapshotError) {
     try writeSnapshot(to: path, identity: identity, sequence: { _ in sequence })
+  }
+}
+
+extension FanoutVersion {
+  /// Writes this version, which may no longer be the current one.
+  package func writeSnapshot(
+    to path: String, identity: SnapshotIdentity, sequence: UInt64
+  ) throws(SnapshotError) {
+    try writing.withLock { (_) throws(SnapshotError) in
+      var file = try SnapshotFile(path: path)
+      try world.tables.write(to: &file)
+      try file.finish(identity, sequence)
+    }
   }
 }
 
