@@ -34,10 +34,24 @@ public struct RecipientDisplay: Hashable, Sendable {
 /// - Complexity: every call is O(1), beside the characters.
 public struct ContentDirectory: Sendable {
   /// What decides which words a person sees, of which many people have the same.
+  ///
+  /// Two are the same only when they were written in the same way: what a person has set is given
+  /// back as it was.
   struct Look: Hashable {
     var style: DisplayStyle?
     var language: LanguageTag?
     var template: String?
+
+    static func == (left: Look, right: Look) -> Bool {
+      left.style == right.style && left.language?.text == right.language?.text
+        && left.template.exact == right.template.exact
+    }
+
+    func hash(into hasher: inout Hasher) {
+      hasher.combine(style)
+      hasher.combine(language?.text)
+      hasher.combine(template.exact)
+    }
   }
 
   struct Person {

@@ -1,13 +1,30 @@
 internal import PushRules
 
 /// What of a recipient changes the words of a message.
-struct Viewer: Hashable {
+///
+/// Two are the same only when their texts are, character by character: who shares words with whom
+/// would depend on who comes first otherwise.
+struct Viewer {
   var look = ContentDirectory.Look()
   /// What the recipient calls the sender.
   var remark: String?
   /// Whether the sender has another template for this recipient.
   var isDirected = false
   var isMentioned = false
+}
+
+extension Viewer: Hashable {
+  static func == (left: Viewer, right: Viewer) -> Bool {
+    left.isDirected == right.isDirected && left.isMentioned == right.isMentioned
+      && left.remark.exact == right.remark.exact && left.look == right.look
+  }
+
+  func hash(into hasher: inout Hasher) {
+    hasher.combine(look)
+    hasher.combine(remark.exact)
+    hasher.combine(isDirected)
+    hasher.combine(isMentioned)
+  }
 }
 
 /// One source of words that was looked at for a recipient.
@@ -110,6 +127,10 @@ struct Choice {
 }
 
 extension String? {
+  /// The text as it is compared where it must be kept as it was written: Swift calls "é" and
+  /// "e\u{301}" equal.
+  var exact: Identifier? { map { Identifier($0) } }
+
   /// nil for a text without a character, which says nothing.
   var saying: String? { self?.isEmpty == true ? nil : self }
 }
