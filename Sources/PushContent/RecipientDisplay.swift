@@ -9,7 +9,13 @@ public enum DisplayStyle: String, CaseIterable, Sendable {
 }
 
 /// What a person has set for how pushes look, to them and by them.
-public struct RecipientDisplay: Hashable, Sendable {
+///
+/// Two are the same only when everything was written in the same way: `zh-Hans` and `zh_hans` are
+/// two, and so are "é" and "e\u{301}".
+public struct RecipientDisplay: Sendable {
+  /// The largest badge, in settings, messages and stores.
+  public static let badgeLimit = UInt32(Int32.max)
+
   /// The person's push nickname, which others see (`updatePushDisplayName`).
   public var name: String?
   /// nil: ``DisplayStyle/simpleBanner`` under Easemob, ``DisplayStyle/messageSummary`` under
@@ -19,7 +25,8 @@ public struct RecipientDisplay: Hashable, Sendable {
   public var language: LanguageTag?
   /// The name of the template that the person has chosen (`setPushTemplate`).
   public var template: String?
-  /// How many messages wait for the person, the one that is pushed among them: the badge.
+  /// How many messages wait for the person, the one that is pushed among them: the badge, of at most
+  /// ``badgeLimit``.
   public var offlineMessages: UInt32 = 1
   /// What the person calls others, by their ids.
   public var remarks: [Identifier: String] = [:]

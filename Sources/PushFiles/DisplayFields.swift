@@ -70,15 +70,13 @@ final class ContentCollector {
         guard PushTemplate.isName(name) else { throw .template(field, .badName(name)) }
         display.template = name
       case "offlineMessages":
-        display.offlineMessages = UInt32(try value.whole(field, in: 0...Self.badgeLimit))
+        let badges = 0...Int64(RecipientDisplay.badgeLimit)
+        display.offlineMessages = UInt32(try value.whole(field, in: badges))
       default: throw .unknownField(field)
       }
     }
     return display
   }
-
-  /// The largest badge.
-  private static let badgeLimit = Int64(Int32.max)
 
   private func remarked(
     _ display: RecipientDisplay, _ value: JSONValue

@@ -82,7 +82,7 @@ import Testing
       #expect(events.lines.filter { $0.contains(#""change":"display""#) }.count == 13)
       for wrong in [
         ["--language", "français"], ["--template", "a b"], ["--remark", "u9"],
-        ["--remark", "=x"], ["--style", "loud"],
+        ["--remark", "=x"], ["--style", "loud"], ["--offline-messages", "2147483648"],
       ] {
         #expect(try display(wrong).status == 2, "\(wrong)")
       }

@@ -241,6 +241,20 @@ import Testing
     }
   }
 
+  /// A badge that no settings could have is ignored, as a wrongly typed one is.
+  @Test func badgesOfMessagesHaveTheLimitOfSettings() throws {
+    let badges = ["0", "2147483647", "2147483648", "4294967295", "-1", "1.5", "\"1\""]
+    try withFolder { folder in
+      let lines = badges.map {
+        #"{"id":"m","conversation":"g","at":1,"ext":{"em_apns_ext":{"em_push_badge":\#($0)}}}"#
+      }
+      let reader = try MessageReader(path: folder.write(lines, as: "m.ndjson"), rules: .easemob)
+      var found: [UInt32?] = []
+      while let next = try reader.nextWithContent() { found.append(next.content.apns.badge) }
+      #expect(found == [0, 2_147_483_647, nil, nil, nil, nil, nil])
+    }
+  }
+
   @Test func mistakesInContentOfMessages() throws {
     let message = { (fields: String) in #"{"id":"m","conversation":"g","at":1,\#(fields)}"# }
     let cases: [(RuleSet, String, String?)] = [
