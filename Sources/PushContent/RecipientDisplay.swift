@@ -34,6 +34,25 @@ public struct RecipientDisplay: Sendable {
   public init() {}
 }
 
+extension RecipientDisplay: Hashable {
+  public static func == (left: RecipientDisplay, right: RecipientDisplay) -> Bool {
+    left.look == right.look && left.offlineMessages == right.offlineMessages
+      && left.name.exact == right.name.exact
+      && left.remarks.mapValues { Identifier($0) } == right.remarks.mapValues { Identifier($0) }
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(look)
+    hasher.combine(offlineMessages)
+    hasher.combine(name.exact)
+    hasher.combine(remarks.mapValues { Identifier($0) })
+  }
+
+  var look: ContentDirectory.Look {
+    ContentDirectory.Look(style: style, language: language, template: template)
+  }
+}
+
 /// Everything that the words of a push depend on, beside templates and the message itself: people's
 /// display settings, what they call each other, and what conversations are.
 ///
@@ -101,9 +120,8 @@ public struct ContentDirectory: Sendable {
   public mutating func setUser(_ id: Identifier, _ display: RecipientDisplay) {
     let place = ids.insert(id)
     if Int(place) == people.count { people.append(Person()) }
-    let look = Look(style: display.style, language: display.language, template: display.template)
     people[Int(place)] = Person(
-      look: self.place(of: look), offlineMessages: display.offlineMessages)
+      look: self.place(of: display.look), offlineMessages: display.offlineMessages)
     names[place] = display.name
     for other in remarked.removeValue(forKey: place) ?? [] { remarks[other]?[place] = nil }
     guard !display.remarks.isEmpty else { return }

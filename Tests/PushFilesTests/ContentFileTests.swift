@@ -35,7 +35,7 @@ import Testing
     var ann = RecipientDisplay()
     ann.name = "Ann"
     ann.style = .messageSummary
-    ann.language = LanguageTag("zh-hans")
+    ann.language = LanguageTag("zh-Hans")
     ann.template = "tpl_1"
     ann.offlineMessages = 3
     ann.remarks = ["u2": "Bob"]
