@@ -193,9 +193,9 @@ public struct ContentDirectory: Sendable {
     return (place, people[Int(place)])
   }
 
-  /// A person's push nickname; the id of one who has none.
+  /// A person's push nickname; the id of one who has none, or an empty one.
   func pushName(of user: Identifier) -> String {
-    ids.place(of: user).flatMap { names[$0] } ?? user.text
+    ids.place(of: user).flatMap { names[$0] }.saying ?? user.text
   }
 
   private mutating func place(of look: Look) -> UInt32 {
