@@ -8,6 +8,8 @@ struct EasemobWords: Sendable {
 
   private let catalog: TemplateCatalog
   private let content: MessageContent
+  /// Those that say something.
+  private let translations: [LanguageTag: String]
   private let senderName: String
   private let groupNickname: String?
   private let arguments: Arguments
@@ -19,6 +21,7 @@ struct EasemobWords: Sendable {
   ) {
     self.catalog = catalog
     self.content = content
+    translations = content.translations.filter { !$0.value.isEmpty }
     self.senderName = senderName
     self.groupNickname = groupNickname
     let use = content.template
@@ -74,8 +77,8 @@ struct EasemobWords: Sendable {
     values.fromNickname = senderName
     values.dynamicFrom = viewer.remark.saying ?? groupNickname.saying ?? senderName
     values.msg = content.text ?? ""
-    if let language = viewer.look.language, !content.translations.isEmpty {
-      if let (tag, text) = content.translations.text(in: language) {
+    if let language = viewer.look.language, !translations.isEmpty {
+      if let (tag, text) = translations.text(in: language) {
         values.msg = text
         choice.note(.translated(tag))
       } else {
