@@ -32,7 +32,7 @@ struct MessagePlan: Sendable {
       let nickname =
         content.push.groupNickname.saying
         ?? message.sender.flatMap {
-          renderer.directory.nickname(of: $0, in: message.conversation)
+          renderer.directory.groupName(of: $0, in: message.conversation)
         }
       words = .easemob(
         EasemobWords(

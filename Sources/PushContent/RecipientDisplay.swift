@@ -94,6 +94,8 @@ public struct ContentDirectory: Sendable {
   struct Conversation: Hashable {
     var kind = ConversationKind.group
     var name: String?
+    /// A thread's group.
+    var parent: Identifier?
   }
 
   private var ids = IdentifierTable()
@@ -168,11 +170,11 @@ public struct ContentDirectory: Sendable {
     nicknames[Membership(conversation: conversation, user: user)]
   }
 
-  /// Says what a conversation is, and how it is called.
+  /// Says what a conversation is, how it is called, and which group a thread belongs to.
   public mutating func setConversation(
-    _ id: Identifier, kind: ConversationKind, name: String? = nil
+    _ id: Identifier, kind: ConversationKind, name: String? = nil, parent: Identifier? = nil
   ) {
-    conversations[id] = Conversation(kind: kind, name: name)
+    conversations[id] = Conversation(kind: kind, name: name, parent: parent)
   }
 
   /// How a conversation is called; nil for nothing of its own.
@@ -191,6 +193,15 @@ public struct ContentDirectory: Sendable {
   func person(_ id: Identifier) -> (place: UInt32, person: Person)? {
     guard !people.isEmpty, let place = ids.place(of: id) else { return nil }
     return (place, people[Int(place)])
+  }
+
+  /// What somebody is called in a group or a thread; in a thread without a nickname of its own as in
+  /// its group. nil for nothing.
+  func groupName(of user: Identifier, in id: Identifier) -> String? {
+    if let own = nickname(of: user, in: id).saying { return own }
+    let conversation = conversation(id)
+    guard conversation.kind == .thread, let parent = conversation.parent else { return nil }
+    return nickname(of: user, in: parent).saying
   }
 
   /// A person's push nickname; the id of one who has none, or an empty one.

@@ -17,7 +17,7 @@ final class ContentCollector {
     case .user(let id, _): try addUser(id, line, &uses)
     case .conversation(let id, let settings):
       let name = try line.fields.first { "name" ~= $0.key }?.value.text("name")
-      directory.setConversation(id, kind: settings.kind, name: name)
+      directory.setConversation(id, kind: settings.kind, name: name, parent: settings.parent)
     case .member(let conversation, let user, _, _):
       if let nickname = line.fields.first(where: { "nickname" ~= $0.key })?.value {
         uses.note(.easemob, "\"nickname\"")

@@ -121,13 +121,14 @@ extension Rows {
     let names =
       hasDisplays ? "(SELECT name FROM conversation_names WHERE conversation = c.number)" : "NULL"
     let conversations = try Row.fetchCursor(
-      db, sql: "SELECT c.id, c.kind, \(names) FROM conversations c ORDER BY c.number")
+      db, sql: "SELECT c.id, c.kind, c.parent, \(names) FROM conversations c ORDER BY c.number")
     while let row = try conversations.next() {
       directory.setConversation(
         try id(row, 0, "conversations.id"),
         kind: try known(
           ConversationKind(rawValue: get(row, 1, "conversations.kind")), "conversations.kind"),
-        name: try findID(row, 2, "conversation_names.name")?.text)
+        name: try findID(row, 3, "conversation_names.name")?.text,
+        parent: try findID(row, 2, "conversations.parent"))
     }
     guard hasDisplays else { return directory }
     var remarks: [Int64: [Identifier: String]] = [:]
