@@ -80,9 +80,9 @@ struct EasemobWords: Sendable {
     if let language = viewer.look.language, !translations.isEmpty {
       if let (tag, text) = translations.text(in: language) {
         values.msg = text
-        choice.note(.translated(tag))
+        choice.languageNote = .translated(tag)
       } else {
-        choice.note(.notTranslated(language))
+        choice.languageNote = .notTranslated(language)
       }
     }
     return values
@@ -100,7 +100,7 @@ struct EasemobWords: Sendable {
   private func offerStyle(
     _ style: DisplayStyle, _ values: TemplateValues, _ choice: inout Choice
   ) {
-    var body = VendorText.bannerBody
+    var body = LimitedText.Cut(text: VendorText.bannerBody)
     if style == .messageSummary {
       if !values.msg.isEmpty {
         body = Self.summary(values.dynamicFrom, values.msg)
@@ -109,11 +109,18 @@ struct EasemobWords: Sendable {
       }
     }
     choice.offer(
-      .displayStyle, title: VendorText.bannerTitle, body: body, style.rawValue)
+      .displayStyle, title: LimitedText.Cut(text: VendorText.bannerTitle), body: body,
+      style.rawValue)
   }
 
-  /// "nick: text"; the text alone when nobody wrote it.
-  static func summary(_ name: String, _ text: String) -> String {
-    name.isEmpty ? text : "\(name): \(text)"
+  /// "nick: text"; the text alone when nobody wrote it. No more of either is looked at than has room.
+  static func summary(_ name: String, _ text: String) -> LimitedText.Cut {
+    var summary = LimitedText()
+    if !name.isEmpty {
+      summary.append(name)
+      summary.append(": ")
+    }
+    summary.append(message: text)
+    return summary.text
   }
 }

@@ -86,6 +86,7 @@ public struct TemplateText: Hashable, Sendable {
       switch piece {
       case .literal(let literal): text.append(literal)
       case .builtIn(let builtIn): text.append(values[builtIn])
+      case .builtIn(.msg): text.append(message: values.msg)
       case .argument(let index):
         if index < arguments.count {
           _ = arguments[index].append(to: &text, values, [])

@@ -48,6 +48,8 @@ enum VendorText {
 struct Choice {
   private(set) var content = RenderedContent()
   private(set) var steps: [ContentStep]?
+  /// What is noted once the message's text is shown.
+  var languageNote: ContentNote?
   private var hasTitle = false
   private var hasBody = false
 
@@ -73,20 +75,40 @@ struct Choice {
   mutating func offer(
     _ source: ContentSource, title: String?, body: String?, _ found: @autoclosure () -> String
   ) {
+    offer(
+      source, title: title.map { LimitedText.limited($0) },
+      body: body.map { LimitedText.limited($0) }, found())
+  }
+
+  /// Offers texts that have been put together.
+  mutating func offer(
+    _ source: ContentSource, title: LimitedText.Cut?, body: LimitedText.Cut?,
+    _ found: @autoclosure () -> String
+  ) {
     var gives: [ContentField] = []
     if let title, !hasTitle {
       hasTitle = true
-      content.title = limited(title, .title)
+      content.title = title.text
       content.titleSource = source
+      noteAll(of: title, .title)
       gives.append(.title)
     }
     if let body, !hasBody {
       hasBody = true
-      content.body = limited(body, .body)
+      content.body = body.text
       content.bodySource = source
+      noteAll(of: body, .body)
       gives.append(.body)
     }
     steps?.append(ContentStep(source: source, found: found(), gives: gives))
+  }
+
+  private mutating func noteAll(of text: LimitedText.Cut, _ field: ContentField) {
+    if text.saysMessage, let language = languageNote {
+      note(language)
+      languageNote = nil
+    }
+    if text.isCut { note(.cutOff(field)) }
   }
 
   /// Offers a template by its name; one that is not there, or has nothing to say, leaves a note.
@@ -111,18 +133,7 @@ struct Choice {
     }
     if !hasTitle, let index = missing.title { note(.argumentMissing(source, .title, index: index)) }
     if !hasBody, let index = missing.body { note(.argumentMissing(source, .body, index: index)) }
-    if !hasTitle, texts.title.isCut { note(.cutOff(.title)) }
-    if !hasBody, texts.body.isCut { note(.cutOff(.body)) }
-    offer(source, title: texts.title.text, body: texts.body.text, "\"\(name)\"")
-  }
-
-  private mutating func limited(_ text: String, _ field: ContentField) -> String {
-    // A template's text has been limited, and "…" has made it longer by no more than this.
-    guard text.utf8.count > LimitedText.byteLimit + 3 else { return text }
-    var limited = LimitedText()
-    limited.append(text)
-    note(.cutOff(field))
-    return limited.text.text
+    offer(source, title: texts.title, body: texts.body, "\"\(name)\"")
   }
 }
 

@@ -125,7 +125,7 @@ import Testing
     for limit in 0..<text.utf8.count {
       var limited = LimitedText(limit: limit)
       limited.append(text)
-      let (cut, isCut) = limited.text
+      let (cut, isCut) = (limited.text.text, limited.text.isCut)
       let kept = String(cut.dropLast())
       let isPrefix = isCut && Array(text).starts(with: Array(kept))
       #expect(isPrefix && cut.hasSuffix("…"), "limit \(limit): \(cut)")
