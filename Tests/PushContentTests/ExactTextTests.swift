@@ -34,6 +34,16 @@ import Testing
     #expect(alone == Array(expected.prefix(4)))
   }
 
+  /// A name that only looks like a template's is none: a Kelvin sign is no K.
+  @Test func namesOfTemplatesAreExact() throws {
+    var content = MessageContent()
+    content.template.name = "\u{212A}"
+    let push = try render(content, templates: [("K", "title", "body of K")])
+    let found = [push.content.body] + push.content.notes.map { "\($0)" }
+    #expect(
+      found == ["请点击查看", "senderTemplate: there is no template \"\u{212A}\""])
+  }
+
   /// A directory gives back what was set, also when somebody before has set what looks the same.
   @Test func settingsAreGivenBackAsTheyWereWritten() {
     var directory = ContentDirectory()
