@@ -64,26 +64,27 @@ struct PayloadLayout: Sendable {
     return PayloadTemplate(draft, body: words.body)
   }
 
-  /// The payload with the vendor's plainest words and the ids, for when the right one is too large.
-  var plain: (words: RenderedContent, template: PayloadTemplate) {
+  /// What comes instead of a payload that is too large, from the most to the least: the vendor's
+  /// plainest words with the sender's badge, flags, sound, category and thread and with the ids;
+  /// then without the longest of sound, category and thread, and so on; then all of it without the
+  /// ids. The last always has room.
+  var fallbacks: [(words: RenderedContent, template: PayloadTemplate)] {
+    var steps = [kind == .easemob ? content.apns.beside : MessageContent.APNsExtension()]
+    while let less = steps.last?.withoutLongest { steps.append(less) }
+    return [true, false].flatMap { hasIDs in steps.map { fallback($0, hasIDs: hasIDs) } }
+  }
+
+  private func fallback(
+    _ apns: MessageContent.APNsExtension, hasIDs: Bool
+  ) -> (words: RenderedContent, template: PayloadTemplate) {
     let words = Self.plainWords(kind)
     var draft = PayloadDraft()
-    putAPS(words, MessageContent.APNsExtension(), &draft)
-    if kind == .easemob {
-      putEasemobIDs(&draft)
-    } else {
+    putAPS(words, apns, &draft)
+    if hasIDs, kind == .easemob { putEasemobIDs(&draft) }
+    if hasIDs, kind != .easemob {
       draft.raw(",")
       putRC(&draft)
     }
-    draft.raw("}")
-    return (words, PayloadTemplate(draft, body: words.body))
-  }
-
-  /// The payload without ids, which always has room.
-  var bare: (words: RenderedContent, template: PayloadTemplate) {
-    let words = Self.plainWords(kind)
-    var draft = PayloadDraft()
-    putAPS(words, MessageContent.APNsExtension(), &draft)
     draft.raw("}")
     return (words, PayloadTemplate(draft, body: words.body))
   }
@@ -178,6 +179,28 @@ struct PayloadLayout: Sendable {
     draft.raw(",\"id\":")
     draft.string(message.id.text)
     draft.raw("}")
+  }
+}
+
+extension MessageContent.APNsExtension {
+  /// What of it says how a push comes, not what it says.
+  fileprivate var beside: MessageContent.APNsExtension {
+    var beside = self
+    (beside.title, beside.subtitle, beside.content, beside.extra) = (nil, nil, nil, nil)
+    return beside
+  }
+
+  /// The same without the longest of its texts; nil when it has none that could be left out.
+  fileprivate var withoutLongest: MessageContent.APNsExtension? {
+    let texts: [WritableKeyPath<MessageContent.APNsExtension, String?>] = [
+      \.sound, \.category, \.threadID,
+    ]
+    let sizes = texts.map { self[keyPath: $0]?.utf8.count ?? 0 }
+    guard let longest = sizes.indices.max(by: { sizes[$0] < sizes[$1] }), sizes[longest] > 0
+    else { return nil }
+    var less = self
+    less[keyPath: texts[longest]] = nil
+    return less
   }
 }
 

@@ -8,6 +8,8 @@ struct EasemobWords: Sendable {
 
   private let catalog: TemplateCatalog
   private let content: MessageContent
+  /// Those that say something.
+  private let translations: [LanguageTag: String]
   private let senderName: String
   private let groupNickname: String?
   private let arguments: Arguments
@@ -19,6 +21,7 @@ struct EasemobWords: Sendable {
   ) {
     self.catalog = catalog
     self.content = content
+    translations = content.translations.filter { !$0.value.isEmpty }
     self.senderName = senderName
     self.groupNickname = groupNickname
     let use = content.template
@@ -74,12 +77,12 @@ struct EasemobWords: Sendable {
     values.fromNickname = senderName
     values.dynamicFrom = viewer.remark.saying ?? groupNickname.saying ?? senderName
     values.msg = content.text ?? ""
-    if let language = viewer.look.language, !content.translations.isEmpty {
-      if let (tag, text) = content.translations.text(in: language) {
+    if let language = viewer.look.language, !translations.isEmpty {
+      if let (tag, text) = translations.text(in: language) {
         values.msg = text
-        choice.note(.translated(tag))
+        choice.languageNote = .translated(tag)
       } else {
-        choice.note(.notTranslated(language))
+        choice.languageNote = .notTranslated(language)
       }
     }
     return values
@@ -97,7 +100,7 @@ struct EasemobWords: Sendable {
   private func offerStyle(
     _ style: DisplayStyle, _ values: TemplateValues, _ choice: inout Choice
   ) {
-    var body = VendorText.bannerBody
+    var body = LimitedText.Cut(text: VendorText.bannerBody)
     if style == .messageSummary {
       if !values.msg.isEmpty {
         body = Self.summary(values.dynamicFrom, values.msg)
@@ -106,11 +109,18 @@ struct EasemobWords: Sendable {
       }
     }
     choice.offer(
-      .displayStyle, title: VendorText.bannerTitle, body: body, style.rawValue)
+      .displayStyle, title: LimitedText.Cut(text: VendorText.bannerTitle), body: body,
+      style.rawValue)
   }
 
-  /// "nick: text"; the text alone when nobody wrote it.
-  static func summary(_ name: String, _ text: String) -> String {
-    name.isEmpty ? text : "\(name): \(text)"
+  /// "nick: text"; the text alone when nobody wrote it. No more of either is looked at than has room.
+  static func summary(_ name: String, _ text: String) -> LimitedText.Cut {
+    var summary = LimitedText()
+    if !name.isEmpty {
+      summary.append(name)
+      summary.append(": ")
+    }
+    summary.append(message: text)
+    return summary.text
   }
 }

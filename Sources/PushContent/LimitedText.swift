@@ -1,12 +1,22 @@
 /// A text that is put together from parts and ends at a limit, so that no template and no message
 /// can make it longer than anybody would read.
 struct LimitedText {
+  /// What came of one.
+  struct Cut: Equatable {
+    var text: String
+    /// Whether more of it was cut off: then the text ends with "…".
+    var isCut = false
+    /// Whether the message's text is in it.
+    var saysMessage = false
+  }
+
   /// The most bytes that a title or a body has when it is rendered: sixteen times what fits into a
   /// payload.
   static let byteLimit = 65_536
 
   private var bytes: [UInt8] = []
   private var isCut = false
+  private var saysMessage = false
   private let limit: Int
 
   init(limit: Int = byteLimit) { self.limit = limit }
@@ -25,16 +35,34 @@ struct LimitedText {
     }
   }
 
-  /// The text, and whether it was cut off: then it ends with "…" behind the last character that is
-  /// there as a whole.
-  var text: (text: String, isCut: Bool) {
-    guard isCut else { return (String(decoding: bytes, as: UTF8.self), false) }
+  /// Appends the message's own text.
+  mutating func append(message text: String) {
+    if isCut { return }
+    saysMessage = true
+    append(text)
+  }
+
+  /// The text; what was cut off is followed by "…" behind the last character that is there as a
+  /// whole.
+  var text: Cut {
+    guard isCut else {
+      return Cut(text: String(decoding: bytes, as: UTF8.self), saysMessage: saysMessage)
+    }
     var whole = bytes[...]
     // What remains of a character in UTF-8 goes first, as it would be read as another one.
     while let last = whole.last, last & 0xC0 == 0x80 { whole.removeLast() }
     if let last = whole.last, last >= 0x80 { whole.removeLast() }
     // The last character may go on in what was cut off.
-    return (String(String(decoding: whole, as: UTF8.self).dropLast()) + "…", true)
+    let kept = String(decoding: whole, as: UTF8.self).dropLast()
+    return Cut(text: String(kept) + "…", isCut: true, saysMessage: saysMessage)
+  }
+
+  /// A whole text, as much of it as has room.
+  static func limited(_ text: String) -> Cut {
+    guard text.utf8.count > byteLimit else { return Cut(text: text) }
+    var limited = LimitedText()
+    limited.append(text)
+    return limited.text
   }
 }
 

@@ -32,7 +32,7 @@ struct MessagePlan: Sendable {
       let nickname =
         content.push.groupNickname.saying
         ?? message.sender.flatMap {
-          renderer.directory.nickname(of: $0, in: message.conversation)
+          renderer.directory.groupName(of: $0, in: message.conversation)
         }
       words = .easemob(
         EasemobWords(
@@ -139,7 +139,7 @@ public struct MessageRenderer {
   private var byLook: [UInt32] = []
   /// The variant of the others.
   private var byViewer: [Viewer: Int] = [:]
-  /// The vendor's plainest words, and those without ids.
+  /// The vendor's plainest words, from those with the most beside them to those with the least.
   private var fallbacks: [Int] = []
 
   init(_ plan: MessagePlan) {
@@ -247,12 +247,12 @@ public struct MessageRenderer {
     }
   }
 
-  /// Appends the vendor's plainest words, without ids when even they leave no room.
+  /// Appends the vendor's plainest words, with as much of what is beside them as has room.
   private mutating func appendFallback(
     _ recipient: Identifier, _ badge: UInt32, _ state: State, to bytes: inout [UInt8]
   ) -> (words: Int, state: State) {
     if fallbacks.isEmpty {
-      fallbacks = [plan.layout.plain, plan.layout.bare].map { add($0.words, $0.template) }
+      fallbacks = plan.layout.fallbacks.map { add($0.words, $0.template) }
     }
     let start = bytes.count
     for place in fallbacks {

@@ -1,3 +1,5 @@
+internal import PushRules
+
 /// A named title and content.
 public struct PushTemplate: Hashable, Sendable {
   /// The most characters a name has.
@@ -69,13 +71,15 @@ extension TemplateProblem: CustomStringConvertible {
 }
 
 /// An app's templates by name.
+///
+/// A name is looked for by its characters: what only looks like one names no template.
 public struct TemplateCatalog: Hashable, Sendable {
   /// What is shown when nothing else is asked for.
   public static let defaultName = "default"
   /// What is shown to those who want a summary of the message.
   public static let detailName = "detail"
 
-  private var templates: [String: PushTemplate] = [:]
+  private var templates: [Identifier: PushTemplate] = [:]
 
   public init() {}
 
@@ -88,11 +92,11 @@ public struct TemplateCatalog: Hashable, Sendable {
 
   public var count: Int { templates.count }
 
-  public subscript(name: String) -> PushTemplate? { templates[name] }
+  public subscript(name: String) -> PushTemplate? { templates[Identifier(name)] }
 
   /// - Throws: ``TemplateProblem/repeatedName(_:)``; then nothing has changed.
   public mutating func add(_ template: PushTemplate) throws(TemplateProblem) {
-    guard templates[template.name] == nil else { throw .repeatedName(template.name) }
-    templates[template.name] = template
+    guard self[template.name] == nil else { throw .repeatedName(template.name) }
+    templates[Identifier(template.name)] = template
   }
 }

@@ -9,7 +9,13 @@ public enum DisplayStyle: String, CaseIterable, Sendable {
 }
 
 /// What a person has set for how pushes look, to them and by them.
-public struct RecipientDisplay: Hashable, Sendable {
+///
+/// Two are the same only when everything was written in the same way: `zh-Hans` and `zh_hans` are
+/// two, and so are "é" and "e\u{301}".
+public struct RecipientDisplay: Sendable {
+  /// The largest badge, in settings, messages and stores.
+  public static let badgeLimit = UInt32(Int32.max)
+
   /// The person's push nickname, which others see (`updatePushDisplayName`).
   public var name: String?
   /// nil: ``DisplayStyle/simpleBanner`` under Easemob, ``DisplayStyle/messageSummary`` under
@@ -19,12 +25,32 @@ public struct RecipientDisplay: Hashable, Sendable {
   public var language: LanguageTag?
   /// The name of the template that the person has chosen (`setPushTemplate`).
   public var template: String?
-  /// How many messages wait for the person, the one that is pushed among them: the badge.
+  /// How many messages wait for the person, the one that is pushed among them: the badge, of at most
+  /// ``badgeLimit``.
   public var offlineMessages: UInt32 = 1
   /// What the person calls others, by their ids.
   public var remarks: [Identifier: String] = [:]
 
   public init() {}
+}
+
+extension RecipientDisplay: Hashable {
+  public static func == (left: RecipientDisplay, right: RecipientDisplay) -> Bool {
+    left.look == right.look && left.offlineMessages == right.offlineMessages
+      && left.name.exact == right.name.exact
+      && left.remarks.mapValues { Identifier($0) } == right.remarks.mapValues { Identifier($0) }
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(look)
+    hasher.combine(offlineMessages)
+    hasher.combine(name.exact)
+    hasher.combine(remarks.mapValues { Identifier($0) })
+  }
+
+  var look: ContentDirectory.Look {
+    ContentDirectory.Look(style: style, language: language, template: template)
+  }
 }
 
 /// Everything that the words of a push depend on, beside templates and the message itself: people's
@@ -34,10 +60,24 @@ public struct RecipientDisplay: Hashable, Sendable {
 /// - Complexity: every call is O(1), beside the characters.
 public struct ContentDirectory: Sendable {
   /// What decides which words a person sees, of which many people have the same.
+  ///
+  /// Two are the same only when they were written in the same way: what a person has set is given
+  /// back as it was.
   struct Look: Hashable {
     var style: DisplayStyle?
     var language: LanguageTag?
     var template: String?
+
+    static func == (left: Look, right: Look) -> Bool {
+      left.style == right.style && left.language?.text == right.language?.text
+        && left.template.exact == right.template.exact
+    }
+
+    func hash(into hasher: inout Hasher) {
+      hasher.combine(style)
+      hasher.combine(language?.text)
+      hasher.combine(template.exact)
+    }
   }
 
   struct Person {
@@ -54,6 +94,8 @@ public struct ContentDirectory: Sendable {
   struct Conversation: Hashable {
     var kind = ConversationKind.group
     var name: String?
+    /// A thread's group.
+    var parent: Identifier?
   }
 
   private var ids = IdentifierTable()
@@ -80,9 +122,8 @@ public struct ContentDirectory: Sendable {
   public mutating func setUser(_ id: Identifier, _ display: RecipientDisplay) {
     let place = ids.insert(id)
     if Int(place) == people.count { people.append(Person()) }
-    let look = Look(style: display.style, language: display.language, template: display.template)
     people[Int(place)] = Person(
-      look: self.place(of: look), offlineMessages: display.offlineMessages)
+      look: self.place(of: display.look), offlineMessages: display.offlineMessages)
     names[place] = display.name
     for other in remarked.removeValue(forKey: place) ?? [] { remarks[other]?[place] = nil }
     guard !display.remarks.isEmpty else { return }
@@ -129,11 +170,11 @@ public struct ContentDirectory: Sendable {
     nicknames[Membership(conversation: conversation, user: user)]
   }
 
-  /// Says what a conversation is, and how it is called.
+  /// Says what a conversation is, how it is called, and which group a thread belongs to.
   public mutating func setConversation(
-    _ id: Identifier, kind: ConversationKind, name: String? = nil
+    _ id: Identifier, kind: ConversationKind, name: String? = nil, parent: Identifier? = nil
   ) {
-    conversations[id] = Conversation(kind: kind, name: name)
+    conversations[id] = Conversation(kind: kind, name: name, parent: parent)
   }
 
   /// How a conversation is called; nil for nothing of its own.
@@ -154,9 +195,18 @@ public struct ContentDirectory: Sendable {
     return (place, people[Int(place)])
   }
 
-  /// A person's push nickname; the id of one who has none.
+  /// What somebody is called in a group or a thread; in a thread without a nickname of its own as in
+  /// its group. nil for nothing.
+  func groupName(of user: Identifier, in id: Identifier) -> String? {
+    if let own = nickname(of: user, in: id).saying { return own }
+    let conversation = conversation(id)
+    guard conversation.kind == .thread, let parent = conversation.parent else { return nil }
+    return nickname(of: user, in: parent).saying
+  }
+
+  /// A person's push nickname; the id of one who has none, or an empty one.
   func pushName(of user: Identifier) -> String {
-    ids.place(of: user).flatMap { names[$0] } ?? user.text
+    ids.place(of: user).flatMap { names[$0] }.saying ?? user.text
   }
 
   private mutating func place(of look: Look) -> UInt32 {

@@ -49,14 +49,14 @@ struct RongCloudWords: Sendable {
 
   private func offerSummary(_ viewer: Viewer, _ choice: inout Choice) {
     let name = viewer.remark.saying ?? senderName
-    var body = VendorText.hidden
+    var body = LimitedText.Cut(text: VendorText.hidden)
     if let text = content.text.saying {
-      body = isDirect ? text : EasemobWords.summary(name, text)
+      body = isDirect ? LimitedText.limited(text) : EasemobWords.summary(name, text)
     } else if choice.needsBody {
       choice.note(.noText)
     }
     choice.offer(
-      .displayStyle, title: isDirect ? name : conversationName ?? "", body: body,
-      DisplayStyle.messageSummary.rawValue)
+      .displayStyle, title: LimitedText.limited(isDirect ? name : conversationName ?? ""),
+      body: body, DisplayStyle.messageSummary.rawValue)
   }
 }

@@ -45,9 +45,10 @@ public struct TemplateText: Hashable, Sendable {
       switch piece {
       case .text(let text): pieces.append(.literal(text))
       case .number(let digits):
-        guard digits.utf8.count <= 9, let index = Int(digits), index <= Self.maximumArgument else {
-          throw .argumentOutOfRange(digits)
-        }
+        // However many zeros come first.
+        let significant = digits.drop { $0 == "0" }
+        guard significant.utf8.count <= 3, let index = significant.isEmpty ? 0 : Int(significant)
+        else { throw .argumentOutOfRange(digits) }
         pieces.append(.argument(index))
       case .name(let name):
         guard let builtIn = BuiltIn(rawValue: name) else { throw .unknownArgument(name) }
@@ -85,6 +86,7 @@ public struct TemplateText: Hashable, Sendable {
       if text.isFull { break }
       switch piece {
       case .literal(let literal): text.append(literal)
+      case .builtIn(.msg): text.append(message: values.msg)
       case .builtIn(let builtIn): text.append(values[builtIn])
       case .argument(let index):
         if index < arguments.count {

@@ -1,13 +1,30 @@
 internal import PushRules
 
 /// What of a recipient changes the words of a message.
-struct Viewer: Hashable {
+///
+/// Two are the same only when their texts are, character by character: who shares words with whom
+/// would depend on who comes first otherwise.
+struct Viewer {
   var look = ContentDirectory.Look()
   /// What the recipient calls the sender.
   var remark: String?
   /// Whether the sender has another template for this recipient.
   var isDirected = false
   var isMentioned = false
+}
+
+extension Viewer: Hashable {
+  static func == (left: Viewer, right: Viewer) -> Bool {
+    left.isDirected == right.isDirected && left.isMentioned == right.isMentioned
+      && left.remark.exact == right.remark.exact && left.look == right.look
+  }
+
+  func hash(into hasher: inout Hasher) {
+    hasher.combine(look)
+    hasher.combine(remark.exact)
+    hasher.combine(isDirected)
+    hasher.combine(isMentioned)
+  }
 }
 
 /// One source of words that was looked at for a recipient.
@@ -31,6 +48,8 @@ enum VendorText {
 struct Choice {
   private(set) var content = RenderedContent()
   private(set) var steps: [ContentStep]?
+  /// What is noted once the message's text is shown.
+  var languageNote: ContentNote?
   private var hasTitle = false
   private var hasBody = false
 
@@ -56,20 +75,40 @@ struct Choice {
   mutating func offer(
     _ source: ContentSource, title: String?, body: String?, _ found: @autoclosure () -> String
   ) {
+    offer(
+      source, title: title.map { LimitedText.limited($0) },
+      body: body.map { LimitedText.limited($0) }, found())
+  }
+
+  /// Offers texts that have been put together.
+  mutating func offer(
+    _ source: ContentSource, title: LimitedText.Cut?, body: LimitedText.Cut?,
+    _ found: @autoclosure () -> String
+  ) {
     var gives: [ContentField] = []
     if let title, !hasTitle {
       hasTitle = true
-      content.title = limited(title, .title)
+      content.title = title.text
       content.titleSource = source
+      noteAll(of: title, .title)
       gives.append(.title)
     }
     if let body, !hasBody {
       hasBody = true
-      content.body = limited(body, .body)
+      content.body = body.text
       content.bodySource = source
+      noteAll(of: body, .body)
       gives.append(.body)
     }
     steps?.append(ContentStep(source: source, found: found(), gives: gives))
+  }
+
+  private mutating func noteAll(of text: LimitedText.Cut, _ field: ContentField) {
+    if text.saysMessage, let language = languageNote {
+      note(language)
+      languageNote = nil
+    }
+    if text.isCut { note(.cutOff(field)) }
   }
 
   /// Offers a template by its name; one that is not there, or has nothing to say, leaves a note.
@@ -94,22 +133,15 @@ struct Choice {
     }
     if !hasTitle, let index = missing.title { note(.argumentMissing(source, .title, index: index)) }
     if !hasBody, let index = missing.body { note(.argumentMissing(source, .body, index: index)) }
-    if !hasTitle, texts.title.isCut { note(.cutOff(.title)) }
-    if !hasBody, texts.body.isCut { note(.cutOff(.body)) }
-    offer(source, title: texts.title.text, body: texts.body.text, "\"\(name)\"")
-  }
-
-  private mutating func limited(_ text: String, _ field: ContentField) -> String {
-    // A template's text has been limited, and "…" has made it longer by no more than this.
-    guard text.utf8.count > LimitedText.byteLimit + 3 else { return text }
-    var limited = LimitedText()
-    limited.append(text)
-    note(.cutOff(field))
-    return limited.text.text
+    offer(source, title: texts.title, body: texts.body, "\"\(name)\"")
   }
 }
 
 extension String? {
+  /// The text as it is compared where it must be kept as it was written: Swift calls "é" and
+  /// "e\u{301}" equal.
+  var exact: Identifier? { map { Identifier($0) } }
+
   /// nil for a text without a character, which says nothing.
   var saying: String? { self?.isEmpty == true ? nil : self }
 }

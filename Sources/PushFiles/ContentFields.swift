@@ -79,7 +79,7 @@ extension MessageContent.APNsExtension {
       case "em_push_title": title = value.string
       case "em_alert_subTitle": subtitle = value.string
       case "em_push_content": content = value.string
-      case "em_push_badge": badge = value.integer.flatMap { UInt32(exactly: $0) }
+      case "em_push_badge": badge = value.badge
       case "em_push_sound": sound = value.string
       case "em_push_mutable_content": isMutable = EasemobExtension.isTrue(value)
       case "em_push_content_available": isContentAvailable = EasemobExtension.isTrue(value)
@@ -144,5 +144,10 @@ extension JSONValue {
   /// otherwise.
   fileprivate var arguments: [String] {
     kind == PF_JSON_ARRAY ? items.map { $0.string ?? "" } : []
+  }
+
+  /// A whole number that a badge may be.
+  fileprivate var badge: UInt32? {
+    integer.flatMap { UInt32(exactly: $0) }.flatMap { $0 <= RecipientDisplay.badgeLimit ? $0 : nil }
   }
 }

@@ -17,7 +17,7 @@ final class ContentCollector {
     case .user(let id, _): try addUser(id, line, &uses)
     case .conversation(let id, let settings):
       let name = try line.fields.first { "name" ~= $0.key }?.value.text("name")
-      directory.setConversation(id, kind: settings.kind, name: name)
+      directory.setConversation(id, kind: settings.kind, name: name, parent: settings.parent)
     case .member(let conversation, let user, _, _):
       if let nickname = line.fields.first(where: { "nickname" ~= $0.key })?.value {
         uses.note(.easemob, "\"nickname\"")
@@ -70,15 +70,13 @@ final class ContentCollector {
         guard PushTemplate.isName(name) else { throw .template(field, .badName(name)) }
         display.template = name
       case "offlineMessages":
-        display.offlineMessages = UInt32(try value.whole(field, in: 0...Self.badgeLimit))
+        let badges = 0...Int64(RecipientDisplay.badgeLimit)
+        display.offlineMessages = UInt32(try value.whole(field, in: badges))
       default: throw .unknownField(field)
       }
     }
     return display
   }
-
-  /// The largest badge.
-  private static let badgeLimit = Int64(Int32.max)
 
   private func remarked(
     _ display: RecipientDisplay, _ value: JSONValue

@@ -26,6 +26,8 @@ public enum SettingsWriteError: Error, Hashable, Sendable {
   case durationMillisecondsOutOfRange(Int64)
   /// A batched read of more than twenty conversations (E-10).
   case tooManyConversations(Int)
+  /// Outside 0...2,147,483,647.
+  case badgeOutOfRange(Int64)
 
   public var code: String {
     switch self {
@@ -40,6 +42,7 @@ public enum SettingsWriteError: Error, Hashable, Sendable {
     case .halfSetInterval: "settings.half-set-interval"
     case .durationMinutesOutOfRange, .durationMillisecondsOutOfRange: "settings.duration-range"
     case .tooManyConversations: "settings.too-many-conversations"
+    case .badgeOutOfRange: "settings.badge-range"
     }
   }
 }
@@ -66,6 +69,7 @@ extension SettingsWriteError: CustomStringConvertible {
       "a duration of \(milliseconds) milliseconds is not in 0...604800000"
     case .tooManyConversations(let count):
       "\(count) conversations in one read; at most 20 are allowed"
+    case .badgeOutOfRange(let badge): "a badge of \(badge) is not in 0...\(Int32.max)"
     }
   }
 }

@@ -51,7 +51,10 @@ extension StoreWrite {
   }
 
   /// Sets how many messages wait for a user, the one that is pushed among them: the badge.
+  ///
+  /// - Throws: ``SettingsWriteError/badgeOutOfRange(_:)`` for one that no file could say.
   public mutating func setOfflineMessages(_ count: UInt32, of user: Identifier) throws {
+    try Rows.check(badge: count)
     try changeDisplay(of: user) { $0.offlineMessages = count }
   }
 

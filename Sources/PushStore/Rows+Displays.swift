@@ -44,6 +44,10 @@ extension Rows {
   /// writing since has not.
   private func hasDisplays() throws -> Bool { try db.tableExists("displays") }
 
+  static func check(badge: UInt32) throws(SettingsWriteError) {
+    guard badge <= RecipientDisplay.badgeLimit else { throw .badgeOutOfRange(Int64(badge)) }
+  }
+
   func write(_ display: RecipientDisplay, ofUser number: Int64) throws {
     try run("DELETE FROM displays WHERE user = ?", [number])
     try run("DELETE FROM remarks WHERE user = ?", [number])
@@ -117,13 +121,14 @@ extension Rows {
     let names =
       hasDisplays ? "(SELECT name FROM conversation_names WHERE conversation = c.number)" : "NULL"
     let conversations = try Row.fetchCursor(
-      db, sql: "SELECT c.id, c.kind, \(names) FROM conversations c ORDER BY c.number")
+      db, sql: "SELECT c.id, c.kind, c.parent, \(names) FROM conversations c ORDER BY c.number")
     while let row = try conversations.next() {
       directory.setConversation(
         try id(row, 0, "conversations.id"),
         kind: try known(
           ConversationKind(rawValue: get(row, 1, "conversations.kind")), "conversations.kind"),
-        name: try findID(row, 2, "conversation_names.name")?.text)
+        name: try findID(row, 3, "conversation_names.name")?.text,
+        parent: try findID(row, 2, "conversations.parent"))
     }
     guard hasDisplays else { return directory }
     var remarks: [Int64: [Identifier: String]] = [:]
@@ -173,6 +178,7 @@ extension Rows {
       let id = settings.id(of: UserIndex(place))
       let display = content.user(id)
       if wasEmpty, display == RecipientDisplay() { continue }
+      try Self.check(badge: display.offlineMessages)
       try write(display, ofUser: try number(user: id))
     }
     for id in settings.conversationIDs {
@@ -188,6 +194,26 @@ extension Rows {
         try writeNickname(
           nickname, ofUser: try number(user: user), in: try number(conversation: id))
       }
+    }
+  }
+
+  /// What people have set that no file could say, of at most so many people; none in a store without
+  /// these tables.
+  ///
+  /// - Throws: ``StoreError/damaged(_:reason:)`` when how pushes look cannot be read.
+  func displaysBeyondLimits(_ count: Int) throws -> [String] {
+    _ = try contentDirectory()
+    guard try hasDisplays() else { return [] }
+    let rows = try Row.fetchAll(
+      db,
+      sql: """
+        SELECT u.id, d.offline_messages FROM displays d JOIN users u ON u.number = d.user
+        WHERE d.offline_messages > ? ORDER BY u.number LIMIT ?
+        """, arguments: [Int64(RecipientDisplay.badgeLimit), count])
+    return try rows.map { row in
+      let badge: Int64 = try get(row, 1, "displays.offline_messages")
+      let id = try id(row, 0, "users.id")
+      return "user \"\(id)\": \(SettingsWriteError.badgeOutOfRange(badge))"
     }
   }
 

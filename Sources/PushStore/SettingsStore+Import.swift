@@ -15,8 +15,8 @@ extension StoreWrite {
   ///   - content: how pushes look by these records, which is replaced with them; nil leaves it.
   ///   - replacingApp: whether the app's settings are replaced too.
   ///   - progress: called now and then with the share that is written, 0...1.
-  /// - Throws: ``StoreError/rulesDiffer(store:settings:)``, ``StoreError/idLength(_:)`` or
-  ///   ``StoreError/unknownTimeZone(_:)``.
+  /// - Throws: ``StoreError/rulesDiffer(store:settings:)``, ``StoreError/idLength(_:)``,
+  ///   ``StoreError/unknownTimeZone(_:)`` or ``SettingsWriteError/badgeOutOfRange(_:)``.
   /// - Complexity: O(records).
   public mutating func add(
     _ settings: FanoutSettings, content: ContentDirectory? = nil, replacingApp: Bool,

@@ -165,6 +165,11 @@ private struct StoreCheck {
       report(.row, reason)
     }
     for text in judge.findings { report(.rules, text) }
+    do {
+      for text in try rows.displaysBeyondLimits(RecordJudge.limit) { report(.rules, text) }
+    } catch StoreError.damaged(_, let reason) {
+      report(.row, reason)
+    }
   }
 }
 
@@ -177,7 +182,7 @@ private struct RecordJudge {
   private var threadMembers: [(user: Identifier, thread: Identifier)] = []
   private var found: [String] = []
   /// So many are named.
-  private static var limit: Int { 20 }
+  static var limit: Int { 20 }
 
   mutating func look(at record: StoreRecord) {
     switch record {

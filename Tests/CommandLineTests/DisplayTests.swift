@@ -54,6 +54,32 @@ import Testing
     }
   }
 
+  /// A thread's sender is called as in the thread, else as in its group, from files and a store.
+  @Test func nicknamesInThreadsAreThoseOfTheirGroup() throws {
+    let world =
+      Self.world + [
+        #"{"kind":"conversation","id":"t1","type":"thread","parent":"g1"}"#,
+        #"{"kind":"conversation","id":"t2","type":"thread","parent":"g1"}"#,
+        #"{"kind":"conversation","id":"t3","type":"thread","parent":"g1"}"#,
+        #"{"kind":"member","conversation":"t2","user":"u9","nickname":"Other"}"#,
+        #"{"kind":"member","conversation":"t3","user":"u9","nickname":""}"#,
+      ]
+    let messages = ["t1", "t2", "t3"].map {
+      #"{"id":"\#($0)","conversation":"\#($0)","sender":"u9","at":1717401600000,"text":"hi"}"#
+    }
+    try withWorkplace { place in
+      try place.write(world, as: "world.ndjson")
+      try place.write(messages, as: "messages.ndjson")
+      _ = try place.run("store", "import", "--store", "s", "--settings", "world.ndjson")
+      let bodies = try ["--store s", "--settings world.ndjson"].map { source in
+        try place.shell("\"$0\" render \(source) --messages messages.ndjson --user u2").lines
+          .compactMap { $0.firstMatch(of: /"body":"([^"]*)"/)?.output.1 }
+      }
+      let expected: [Substring] = ["Nick: hi", "Other: hi", "Nick: hi"]
+      #expect(bodies == [expected, expected])
+    }
+  }
+
   @Test func displaySettingsAreSetAndPrinted() throws {
     try withWorkplace { place in
       _ = try place.run("store", "import", "--store", "s", "--settings", "world.ndjson")
@@ -82,7 +108,7 @@ import Testing
       #expect(events.lines.filter { $0.contains(#""change":"display""#) }.count == 13)
       for wrong in [
         ["--language", "français"], ["--template", "a b"], ["--remark", "u9"],
-        ["--remark", "=x"], ["--style", "loud"],
+        ["--remark", "=x"], ["--style", "loud"], ["--offline-messages", "2147483648"],
       ] {
         #expect(try display(wrong).status == 2, "\(wrong)")
       }

@@ -93,6 +93,46 @@ import Testing
         + #""sound":"default"},"f":"u9","t":"u1","g":"g1","m":"m1"}"#)
   }
 
+  /// What the sender says beside the words stays when they are replaced: the badge, the flags, and
+  /// of sound, category and thread as many as have room, the longest being left out first.
+  @Test func whatIsBesideTheWordsStays() throws {
+    let long = String(repeating: "x", count: 5000)
+    var content = MessageContent(text: "secret")
+    content.apns.badge = 0
+    content.apns.sound = ""
+    content.apns.isMutable = true
+    content.apns.isContentAvailable = true
+    content.apns.category = "c"
+    content.apns.threadID = "th"
+    var found: [String] = []
+    let add = { (change: (inout MessageContent.APNsExtension) -> Void, user: Identifier) in
+      var content = content
+      change(&content.apns)
+      let push = try render(content, to: user)
+      #expect(push.problem != nil)
+      found.append(push.text)
+    }
+    try add({ $0.title = long }, "u1")
+    try add({ $0.sound = long }, "u1")
+    try add({ ($0.sound, $0.threadID) = (long, long + "x") }, "u1")
+    try add({ ($0.category, $0.threadID) = (long, long) }, "u1")
+    try add({ _ in }, Identifier(long))
+    try add({ $0.category = long }, Identifier(long))
+    let start = #"{"aps":{"alert":{"title":"您有一条新消息","body":"请点击查看"},"badge":0,"sound":"#
+    let flags = #","mutable-content":1,"content-available":1"#
+    let ids = #"},"f":"u9","t":"u1","g":"g1","m":"m1"}"#
+    let (category, thread) = (#","category":"c""#, #","thread-id":"th""#)
+    #expect(
+      found == [
+        start + #""""# + flags + category + thread + ids,
+        start + #""default""# + flags + category + thread + ids,
+        start + #""default""# + flags + category + ids,
+        start + #""""# + flags + ids,
+        start + #""""# + flags + category + thread + "}}",
+        start + #""""# + flags + thread + "}}",
+      ])
+  }
+
   /// Even an id without end does not take the push from anybody.
   @Test func idsWithoutEndAreLeftOut() throws {
     let push = try render(

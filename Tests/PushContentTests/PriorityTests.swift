@@ -111,6 +111,45 @@ import Testing
     #expect(push.problem == nil)
   }
 
+  /// What language a text is in is noted where the text is shown, and nowhere else.
+  @Test func aTranslationIsNotedWhereItIsShown() throws {
+    let show = {
+      (
+        style: DisplayStyle, language: String, template: (title: String, content: String)?,
+        own: Bool
+      )
+      in
+      var content = MessageContent(text: "hi")
+      content.translations[LanguageTag("fr")!] = "salut"
+      content.template.contentArguments = ["{$msg}"]
+      if own { content.push.content = "own" }
+      let templates = template.map { [(name: "mine", title: $0.title, content: $0.content)] } ?? []
+      let push = try render(content, templates: templates) { directory in
+        var display = RecipientDisplay()
+        display.style = style
+        display.language = LanguageTag(language)
+        display.template = template.map { _ in "mine" }
+        directory.setUser("u1", display)
+      }
+      return push.content.notes.map { "\($0)" }.joined(separator: ", ")
+    }
+    let found = try [
+      show(.simpleBanner, "fr", nil, false), show(.messageSummary, "fr", nil, false),
+      show(.messageSummary, "de", nil, false), show(.messageSummary, "fr", nil, true),
+      show(.simpleBanner, "fr", ("", "fixed"), false),
+      show(.simpleBanner, "fr", ("{$msg}", "fixed"), true),
+      show(.simpleBanner, "fr", ("{$msg}", "{$msg}"), false),
+      show(.simpleBanner, "de", ("", "{0}"), false),
+      // A template that comes out empty shows nothing of it.
+      show(.simpleBanner, "fr", ("{$msg}", "{7}"), false),
+    ]
+    #expect(
+      found == [
+        "", "shown in fr", "not translated into de", "", "", "shown in fr", "shown in fr",
+        "not translated into de", "recipientTemplate: the template \"mine\" comes out empty",
+      ])
+  }
+
   /// Under RongCloud: what those see whom the message mentions, else its push content, else its
   /// text.
   @Test func rongCloudsSourcesInAllSubsets() throws {

@@ -19,6 +19,7 @@ import Testing
 
   @Test(arguments: [
     ("", ""), ("plain", "plain"), ("{0}", "a"), ("{1}{0}", "ba"), ("{0}{0}", "aa"), ("{00}", "a"),
+    ("{0000000000000000000001}", "b"), ("{00000000000000000000}", "a"), ("x{000999}y", "xy"),
     ("{2}", ""), ("x{999}y", "xy"), ("{$msg}", "text"), ("{$fromNickname}", "nickname"),
     ("{$dynamicFrom}: {$msg}", "dynamic: text"), ("{", "{"), ("}", "}"), ("{}", "{}"),
     ("{$}", "{$}"), ("{$msg", "{$msg"), ("{0", "{0"), ("{ 0}", "{ 0}"), ("{a}", "{a}"),
@@ -48,6 +49,7 @@ import Testing
     #expect(problem("{$nick}") == .unknownArgument("nick"))
     #expect(problem("{$MSG}") == .unknownArgument("MSG"))
     #expect(problem("{1000}") == .argumentOutOfRange("1000"))
+    #expect(problem("{0000000001000}") == .argumentOutOfRange("0000000001000"))
     let digits = String(repeating: "9", count: 50)
     #expect(problem("{\(digits)}") == .argumentOutOfRange(digits))
   }
@@ -125,7 +127,7 @@ import Testing
     for limit in 0..<text.utf8.count {
       var limited = LimitedText(limit: limit)
       limited.append(text)
-      let (cut, isCut) = limited.text
+      let (cut, isCut) = (limited.text.text, limited.text.isCut)
       let kept = String(cut.dropLast())
       let isPrefix = isCut && Array(text).starts(with: Array(kept))
       #expect(isPrefix && cut.hasSuffix("…"), "limit \(limit): \(cut)")

@@ -35,7 +35,7 @@ import Testing
     var ann = RecipientDisplay()
     ann.name = "Ann"
     ann.style = .messageSummary
-    ann.language = LanguageTag("zh-hans")
+    ann.language = LanguageTag("zh-Hans")
     ann.template = "tpl_1"
     ann.offlineMessages = 3
     ann.remarks = ["u2": "Bob"]
@@ -238,6 +238,20 @@ import Testing
       let found = try reader.nextWithContent()?.content
       #expect(found == expected)
       #expect(try reader.nextWithContent() == nil)
+    }
+  }
+
+  /// A badge that no settings could have is ignored, as a wrongly typed one is.
+  @Test func badgesOfMessagesHaveTheLimitOfSettings() throws {
+    let badges = ["0", "2147483647", "2147483648", "4294967295", "-1", "1.5", "\"1\""]
+    try withFolder { folder in
+      let lines = badges.map {
+        #"{"id":"m","conversation":"g","at":1,"ext":{"em_apns_ext":{"em_push_badge":\#($0)}}}"#
+      }
+      let reader = try MessageReader(path: folder.write(lines, as: "m.ndjson"), rules: .easemob)
+      var found: [UInt32?] = []
+      while let next = try reader.nextWithContent() { found.append(next.content.apns.badge) }
+      #expect(found == [0, 2_147_483_647, nil, nil, nil, nil, nil])
     }
   }
 

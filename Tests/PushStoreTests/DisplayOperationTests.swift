@@ -110,6 +110,85 @@ import Testing
     }
   }
 
+  /// What is written otherwise is another text, even if it looks the same or means the same.
+  @Test func whatIsWrittenOtherwiseIsWritten() throws {
+    let (composed, decomposed) = ("Jos\u{E9}", "Jose\u{301}")
+    try withStore { path in
+      let store = try SettingsStore(path, .create)
+      try store.write(at: Self.now) { write in
+        try write.updatePushDisplayName(composed, of: "u1")
+        try write.setRemark(composed, for: "u2", by: "u1")
+        try write.setPreferredNotificationLanguage(LanguageTag("zh_hans"), of: "u1")
+      }
+      let made = try changes(store) { write in
+        try write.updatePushDisplayName(decomposed, of: "u1")
+        try write.setRemark(decomposed, for: "u2", by: "u1")
+        try write.setPreferredNotificationLanguage(LanguageTag("ZH-HANS"), of: "u1")
+        // Again the same: nothing changes.
+        try write.updatePushDisplayName(decomposed, of: "u1")
+        try write.setRemark(decomposed, for: "u2", by: "u1")
+      }
+      #expect(made == [.display, .display, .display])
+      let display = try store.pushDisplay(of: "u1")
+      #expect(
+        [display.name, display.remarks["u2"], display.language?.text].map { Array(($0 ?? "").utf8) }
+          == [decomposed, decomposed, "ZH-HANS"].map { Array($0.utf8) })
+
+      // So it is with an import, into a store and among the records of one.
+      var settings = FanoutSettings()
+      var content = ContentDirectory()
+      let languages = ["zh-hans", "ZH-HANS", "zh_hans"]
+      for (number, language) in languages.enumerated() {
+        settings.setUser(Identifier("u\(number)"), UserSettings())
+        var display = RecipientDisplay()
+        display.language = LanguageTag(language)
+        content.setUser(Identifier("u\(number)"), display)
+      }
+      try store.importSettings(settings, content: content, at: Self.now)
+      let imported = try languages.indices.map {
+        try store.preferredNotificationLanguage(of: Identifier("u\($0)"))?.text
+      }
+      #expect(imported == languages)
+      try store.close()
+    }
+  }
+
+  /// A store takes no badge that its export could not give back; one that is there is found.
+  @Test func badgesAreThoseOfFiles() throws {
+    try withStore { path in
+      let store = try SettingsStore(path, .create)
+      let largest = RecipientDisplay.badgeLimit
+      #expect(throws: SettingsWriteError.badgeOutOfRange(Int64(largest) + 1)) {
+        try store.write(at: Self.now) { try $0.setOfflineMessages(largest + 1, of: "u1") }
+      }
+      var settings = FanoutSettings()
+      settings.setUser("u1", UserSettings())
+      var display = RecipientDisplay()
+      display.offlineMessages = .max
+      var content = ContentDirectory()
+      content.setUser("u1", display)
+      #expect(throws: SettingsWriteError.badgeOutOfRange(Int64(UInt32.max))) {
+        try store.importSettings(settings, content: content, at: Self.now)
+      }
+      #expect(try store.changes().isEmpty)
+      try store.write(at: Self.now) { try $0.setOfflineMessages(largest, of: "u1") }
+      #expect(try store.pushDisplay(of: "u1").offlineMessages == largest)
+      #expect(try store.reader.check() == [])
+      try store.close()
+
+      let queue = try DatabaseQueue(path: path)
+      try queue.write { try $0.execute(sql: "UPDATE displays SET offline_messages = 4294967295") }
+      let reader = try StoreReader(path)
+      let beyond = try reader.check().map { "\($0.kind) \($0)" }
+      #expect(beyond == [#"rules user "u1": a badge of 4294967295 is not in 0...2147483647"#])
+      try queue.write { try $0.execute(sql: "UPDATE displays SET offline_messages = -1") }
+      let unreadable = try reader.check().map { "\($0.kind) \($0)" }
+      #expect(unreadable == ["row displays.offline_messages holds what it cannot"])
+      try reader.close()
+      try queue.close()
+    }
+  }
+
   /// An imported record replaces the whole record, also how pushes look by it.
   @Test func anImportReplacesWhatItsRecordsSay() throws {
     try withStore { path in

@@ -60,6 +60,10 @@ struct SettingsDisplay: ParsableCommand {
     if let template, !template.isEmpty, !PushTemplate.isName(template) {
       throw ValidationError("--template: \(TemplateProblem.badName(template)).")
     }
+    if let offlineMessages, offlineMessages > RecipientDisplay.badgeLimit {
+      throw ValidationError(
+        "--offline-messages: \(SettingsWriteError.badgeOutOfRange(Int64(offlineMessages))).")
+    }
     for text in remark where text.hasPrefix("=") || !text.contains("=") {
       throw ValidationError("--remark \(text) is not ID=TEXT.")
     }
