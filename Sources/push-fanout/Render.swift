@@ -61,6 +61,7 @@ struct Render: ParsableCommand {
   }
 
   func run() throws {
+    try world.checkOutput(output)
     let (fanout, directory) = try world.loadFanoutWithContent(threads: threads)
     let renderer = ContentRenderer(
       rules: fanout.app.rules, templates: try content.load(for: fanout.app.rules),
