@@ -115,7 +115,7 @@ public final class SettingsStore: Sendable {
   ///
   /// - Parameters:
   ///   - now: when the write is made.
-  ///   - device: the device of the user that writes, for the change feed.
+  ///   - device: the device of the user that writes, for the change feed: an id like any other.
   /// - Throws: what `body` throws; ``StoreError`` when it could not be made durable.
   public func write<Value: Sendable>(
     at now: Instant, from device: Identifier? = nil,

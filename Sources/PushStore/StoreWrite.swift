@@ -178,6 +178,7 @@ public struct StoreWrite {
     _ change: Change, user: Identifier? = nil, conversation: Identifier? = nil,
     channel: Identifier? = nil
   ) throws {
+    if let channel { try check(channel, canBeEmpty: true) }
     let insert = try rows.db.cachedStatement(
       sql: """
         INSERT INTO feed (at, change, user, conversation, channel, device)
