@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import GRDB
+package import PushContent
 public import PushFanout
 public import PushRules
 internal import Synchronization
@@ -49,9 +50,12 @@ public final class SettingsStore: Sendable {
     try self.init(path, access, threads: threads, withEngine: true)
   }
 
-  /// - Parameter withEngine: whether there is a ``fanout``; for operations that do not decide.
+  /// - Parameters:
+  ///   - withEngine: whether there is a ``fanout``; for operations that do not decide.
+  ///   - withContent: whether there is ``content``, for which there must be an engine.
   package init(
-    _ path: String, _ access: Access, threads: Int? = nil, withEngine: Bool
+    _ path: String, _ access: Access, threads: Int? = nil, withEngine: Bool,
+    withContent: Bool = false
   ) throws {
     self.path = path
     let file = try StoreFile.open(path, access)
@@ -60,7 +64,9 @@ public final class SettingsStore: Sendable {
     lock = file.lock
     let (identity, last) = try reader.read { (try $0.identity(), try $0.lastSequence()) }
     if access != .read { SnapshotKeeper.tidy(store: path, identity: identity, last: last) }
-    opened = withEngine ? try StoreOpener(reader: reader, threads: threads).open() : nil
+    opened =
+      withEngine
+      ? try StoreOpener(reader: reader, threads: threads, withContent: withContent).open() : nil
     bell.ring(opened?.last ?? last)
     commits = Mutex(nil)
     guard access != .read else {
@@ -85,6 +91,14 @@ public final class SettingsStore: Sendable {
   public var opening: StoreOpening {
     guard let opened else { preconditionFailure("a store that was opened without an engine") }
     return opened.opening
+  }
+
+  /// How pushes look, as of the commit that the engine was opened at.
+  package var content: ContentDirectory {
+    guard let content = opened?.content else {
+      preconditionFailure("a store that was opened without its content")
+    }
+    return content
   }
 
   /// Writes the snapshot now, beside deciding and writing. It appears as `PATH.snapshot` when it is

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import GRDB
+internal import PushContent
 internal import PushFanout
 internal import PushRules
 
@@ -23,12 +24,15 @@ public enum StoreOpening: Hashable, Sendable, CustomStringConvertible {
 struct StoreOpener {
   let reader: StoreReader
   let threads: Int?
+  /// Whether how pushes look is read too, as of the same commit.
+  var withContent = false
 
   struct Opened {
     let fanout: Fanout
     let opening: StoreOpening
     /// The last change that the engine follows.
     let last: Int64
+    let content: ContentDirectory?
   }
 
   /// - Throws: ``StoreError`` when the database cannot be read; a snapshot that cannot be used is no
@@ -54,7 +58,7 @@ struct StoreOpener {
     return try reader.read { rows in
       Opened(
         fanout: try rows.fanout(threads: threads), opening: .rebuilt(reason),
-        last: try rows.lastSequence())
+        last: try rows.lastSequence(), content: try content(rows))
     }
   }
 
@@ -94,7 +98,12 @@ struct StoreOpener {
       throw Unusable(reason: "\(error)")
     }
     return Opened(
-      fanout: fanout, opening: .snapshot(sequence: sequence, changes: changes), last: last)
+      fanout: fanout, opening: .snapshot(sequence: sequence, changes: changes), last: last,
+      content: try content(rows))
+  }
+
+  private func content(_ rows: Rows) throws -> ContentDirectory? {
+    withContent ? try rows.contentDirectory() : nil
   }
 
   /// Why a snapshot is of no use.

@@ -171,8 +171,8 @@ struct StoreExport: ParsableCommand {
     let output = file ?? OutputFile()
     defer { output.abandon() }
     Interruption.beginOutput(output)
-    var writer = SettingsWriter(output, content: try reader.contentDirectory())
-    try reader.forEachRecord { record in
+    var writer = SettingsWriter(output)
+    try reader.forEachRecord(content: { writer = SettingsWriter(output, content: $0) }) { record in
       switch record {
       case .app(let app): try writer.write(app)
       case .user(let id, let user): try writer.write(id, user)
