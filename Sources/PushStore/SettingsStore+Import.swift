@@ -14,8 +14,8 @@ extension StoreWrite {
   ///   - content: how pushes look by these records, which is replaced with them; nil leaves it.
   ///   - replacingApp: whether the app's settings are replaced too.
   ///   - progress: called now and then with the share that is written, 0...1.
-  /// - Throws: ``StoreError/rulesDiffer(store:settings:)``, ``StoreError/idLength(_:)`` or
-  ///   ``StoreError/unknownTimeZone(_:)``.
+  /// - Throws: ``StoreError/rulesDiffer(store:settings:)``, ``StoreError/idLength(_:)``,
+  ///   ``StoreError/unknownTimeZone(_:)`` or ``StoreError/contradiction(_:)``.
   /// - Complexity: O(records).
   public mutating func add(
     _ settings: FanoutSettings, content: ContentDirectory? = nil, replacingApp: Bool,
@@ -32,6 +32,7 @@ extension StoreWrite {
     if replacingApp { try rows.write(settings.app) }
     var bulk = BulkImport(rows, settings, progress)
     try bulk.run()
+    try ImportRelations(rows: rows, settings: settings).check()
     if let content { try rows.write(content, for: settings) }
     steps.append(.imported(settings, replacingApp: replacingApp))
     try record(.imported)

@@ -32,6 +32,8 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
   case unknownTimeZone(String)
   /// Settings of one vendor's rules for a store of the other's.
   case rulesDiffer(store: RuleSet, settings: RuleSet)
+  /// Records that do not go together with those of the store: which, and why.
+  case contradiction(String)
   /// A name for something new that is in use.
   case exists(String)
   /// A name to write to that is one of a store's own.
@@ -67,6 +69,7 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case .unknownTimeZone(let name): "\"\(name)\" is not a time zone; give an IANA name"
     case .rulesDiffer(let store, let settings):
       "the store's rules are \(store.rawValue)'s, and the settings' are \(settings.rawValue)'s"
+    case .contradiction(let reason): "the records do not go with the store's: \(reason)"
     case .exists(let path): "\(path) exists; give a name that is not in use"
     case .partOfStore(let path, let store):
       "\(path) belongs to the store \(store); write somewhere else"
