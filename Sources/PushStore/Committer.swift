@@ -49,6 +49,7 @@ final class Committer: Sendable {
             var write = StoreWrite(Rows(db: db, path: path), at: job.now, from: job.device)
             do {
               try db.inSavepoint {
+                if let device = job.device { try write.check(device) }
                 try job.body(&write)
                 return .commit
               }

@@ -1,6 +1,5 @@
 internal import Foundation
 internal import GRDB
-internal import Glibc
 public import PushContent
 public import PushRules
 internal import QuietTime
@@ -16,7 +15,8 @@ extension StoreWrite {
   ///   - replacingApp: whether the app's settings are replaced too.
   ///   - progress: called now and then with the share that is written, 0...1.
   /// - Throws: ``StoreError/rulesDiffer(store:settings:)``, ``StoreError/idLength(_:)``,
-  ///   ``StoreError/unknownTimeZone(_:)`` or ``SettingsWriteError/badgeOutOfRange(_:)``.
+  ///   ``StoreError/unknownTimeZone(_:)``, ``StoreError/contradiction(_:)`` or
+  ///   ``SettingsWriteError/badgeOutOfRange(_:)``.
   /// - Complexity: O(records).
   public mutating func add(
     _ settings: FanoutSettings, content: ContentDirectory? = nil, replacingApp: Bool,
@@ -33,6 +33,7 @@ extension StoreWrite {
     if replacingApp { try rows.write(settings.app) }
     var bulk = BulkImport(rows, settings, progress)
     try bulk.run()
+    try ImportRelations(rows: rows, settings: settings).check()
     if let content { try rows.write(content, for: settings) }
     steps.append(.imported(settings, replacingApp: replacingApp))
     try record(.imported)
@@ -95,93 +96,5 @@ extension SettingsStore {
     replacingApp: Bool = true
   ) throws {
     try write(at: now) { try $0.add(settings, content: content, replacingApp: replacingApp) }
-  }
-}
-
-/// An import into a store that nobody has open for writing, without an engine that follows.
-///
-/// A store that is not there is made, and appears under its name when it is complete. A snapshot that
-/// is there is of no use afterwards; ``SettingsStore/writeSnapshot()`` writes another.
-public struct StoreImport: Sendable {
-  public let path: String
-  private let exists: Bool
-  private let temporary: String
-
-  public init(_ path: String) {
-    self.path = path
-    exists = FileManager.default.fileExists(atPath: path)
-    temporary = "\(path).\(getpid()).part"
-  }
-
-  /// What is to be removed when the process ends before ``run(_:at:replacingApp:progress:)`` does.
-  public var temporaryNames: [String] { exists ? [] : TemporaryStore.names(temporary) }
-
-  /// - Parameters: as for ``SettingsStore/importSettings(_:content:at:replacingApp:)``.
-  /// - Throws: ``StoreError``; then nothing was imported.
-  public func run(
-    _ settings: FanoutSettings, content: ContentDirectory? = nil, at now: Instant,
-    replacingApp: Bool, progress: @escaping (Double) -> Void = { _ in }
-  ) throws {
-    guard !exists else {
-      return try add(settings, content, now, replacingApp, progress, to: path, .write)
-    }
-    let lock = try WriterLock(store: path)
-    defer {
-      TemporaryStore.remove(temporary)
-      lock.release()
-    }
-    TemporaryStore.remove(temporary)
-    try add(settings, content, now, replacingApp, progress, to: temporary, .create)
-    try TemporaryStore.rename(temporary, to: path)
-  }
-
-  private func add(
-    _ settings: FanoutSettings, _ content: ContentDirectory?, _ now: Instant, _ replacingApp: Bool,
-    _ progress: @escaping (Double) -> Void, to path: String, _ access: SettingsStore.Access
-  ) throws {
-    let opened = try StoreFile.open(path, access)
-    defer { opened.lock?.release() }
-    // Refusals are of the store that was named.
-    try StoreFile.errors(self.path) {
-      try opened.pool.write { db in
-        // Room for what an import touches again and again, given back with the connection.
-        try db.execute(sql: "PRAGMA cache_size = -262144")
-        var write = StoreWrite(Rows(db: db, path: self.path), at: now, from: nil)
-        try write.add(
-          settings, content: content, replacingApp: replacingApp, progress: progress)
-      }
-      try StoreFile.close(opened.pool)
-    }
-  }
-}
-
-/// A store that is not complete, beside the name it is to get.
-enum TemporaryStore {
-  /// The files that SQLite and the lock make for a store.
-  static func names(_ path: String) -> [String] {
-    ["", "-wal", "-shm", "-journal", ".lock"].map { path + $0 }
-  }
-
-  static func remove(_ path: String) {
-    for name in names(path) { _ = unsafe unlink(name) }
-  }
-
-  /// Gives a complete store its name, so that it has it after a crash too.
-  static func rename(_ temporary: String, to path: String) throws {
-    let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
-    try sync(temporary)
-    guard unsafe Glibc.rename(temporary, path) == 0 else { throw failure(path) }
-    try sync(folder)
-  }
-
-  private static func sync(_ path: String) throws {
-    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw failure(path) }
-    defer { close(descriptor) }
-    guard fsync(descriptor) == 0 else { throw failure(path) }
-  }
-
-  private static func failure(_ path: String) -> StoreError {
-    .database(path, reason: unsafe String(cString: strerror(errno)))
   }
 }

@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import GRDB
+package import PushContent
 public import PushFanout
 public import PushRules
 internal import Synchronization
@@ -49,9 +50,12 @@ public final class SettingsStore: Sendable {
     try self.init(path, access, threads: threads, withEngine: true)
   }
 
-  /// - Parameter withEngine: whether there is a ``fanout``; for operations that do not decide.
+  /// - Parameters:
+  ///   - withEngine: whether there is a ``fanout``; for operations that do not decide.
+  ///   - withContent: whether there is ``content``, for which there must be an engine.
   package init(
-    _ path: String, _ access: Access, threads: Int? = nil, withEngine: Bool
+    _ path: String, _ access: Access, threads: Int? = nil, withEngine: Bool,
+    withContent: Bool = false
   ) throws {
     self.path = path
     let file = try StoreFile.open(path, access)
@@ -62,7 +66,9 @@ public final class SettingsStore: Sendable {
       if access != .read { try SnapshotKeeper.tidy(rows) }
       return (try rows.identity(), try rows.lastSequence())
     }
-    opened = withEngine ? try StoreOpener(reader: reader, threads: threads).open() : nil
+    opened =
+      withEngine
+      ? try StoreOpener(reader: reader, threads: threads, withContent: withContent).open() : nil
     bell.ring(opened?.last ?? last)
     commits = Mutex(nil)
     guard access != .read else {
@@ -87,6 +93,14 @@ public final class SettingsStore: Sendable {
   public var opening: StoreOpening {
     guard let opened else { preconditionFailure("a store that was opened without an engine") }
     return opened.opening
+  }
+
+  /// How pushes look, as of the commit that the engine was opened at.
+  package var content: ContentDirectory {
+    guard let content = opened?.content else {
+      preconditionFailure("a store that was opened without its content")
+    }
+    return content
   }
 
   /// Writes the snapshot now, beside deciding and writing. It appears as `PATH.snapshot` when it is
@@ -117,7 +131,7 @@ public final class SettingsStore: Sendable {
   ///
   /// - Parameters:
   ///   - now: when the write is made.
-  ///   - device: the device of the user that writes, for the change feed.
+  ///   - device: the device of the user that writes, for the change feed: an id like any other.
   /// - Throws: what `body` throws; ``StoreError`` when it could not be made durable.
   public func write<Value: Sendable>(
     at now: Instant, from device: Identifier? = nil,

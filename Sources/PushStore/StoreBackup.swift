@@ -15,11 +15,13 @@ extension StoreReader {
   /// The copy appears under its name when it is complete and on the disk; it is a store itself.
   ///
   /// - Parameter progress: called now and then with the share that is copied, 0...1.
-  /// - Throws: ``StoreError/exists(_:)`` for a name that is in use: a copy never replaces anything.
+  /// - Throws: ``StoreError/exists(_:)`` for a name that is in use: a copy never replaces anything;
+  ///   ``StoreError/partOfStore(_:_:)`` or ``StoreError/strayLog(_:)`` for one that cannot be a store's.
   /// - Complexity: O(size of the file).
   public func backup(to path: String, progress: @escaping (Double) -> Void = { _ in }) throws {
-    let inUse = [path, path + "-wal"].contains { FileManager.default.fileExists(atPath: $0) }
-    if inUse { throw StoreError.exists(path) }
+    if FileManager.default.fileExists(atPath: path) { throw StoreError.exists(path) }
+    if Self.isFile(path, ofStore: self.path) { throw StoreError.partOfStore(path, self.path) }
+    try StoreFile.checkNoLog(beside: path)
     let temporary = Self.temporaryName(path)
     TemporaryStore.remove(temporary)
     defer { TemporaryStore.remove(temporary) }
@@ -35,6 +37,6 @@ extension StoreReader {
       }
       try copy.close()
     }
-    try TemporaryStore.rename(temporary, to: path)
+    guard try TemporaryStore.rename(temporary, to: path) else { throw StoreError.exists(path) }
   }
 }

@@ -32,8 +32,16 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
   case unknownTimeZone(String)
   /// Settings of one vendor's rules for a store of the other's.
   case rulesDiffer(store: RuleSet, settings: RuleSet)
+  /// Records that do not go together with those of the store: which, and why.
+  case contradiction(String)
   /// A name for something new that is in use.
   case exists(String)
+  /// A name to write to that is one of a store's own.
+  case partOfStore(String, String)
+  /// The log of a store that is not there, where one is to be made.
+  case strayLog(String)
+  /// There was no store when an import began, and now there is one.
+  case madeMeanwhile(String)
   /// What is stored contradicts itself.
   case damaged(String, reason: String)
 
@@ -61,7 +69,13 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case .unknownTimeZone(let name): "\"\(name)\" is not a time zone; give an IANA name"
     case .rulesDiffer(let store, let settings):
       "the store's rules are \(store.rawValue)'s, and the settings' are \(settings.rawValue)'s"
+    case .contradiction(let reason): "the records do not go with the store's: \(reason)"
     case .exists(let path): "\(path) exists; give a name that is not in use"
+    case .partOfStore(let path, let store):
+      "\(path) belongs to the store \(store); write somewhere else"
+    case .strayLog(let path):
+      "\(path) is left of a store that is gone; put that back, or remove the log first"
+    case .madeMeanwhile(let path): "\(path) was made meanwhile; import again"
     case .damaged(let path, let reason): "\(path) is damaged: \(reason)"
     }
   }

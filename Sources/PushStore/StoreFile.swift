@@ -16,6 +16,13 @@ enum StoreFile {
     guard exists || access == .create else { throw StoreError.missing(path) }
     if isFolder.boolValue { throw StoreError.notAStore(path, reason: "it is a folder") }
     let lock = access == .read ? nil : try WriterLock(store: path)
+    if lock != nil {
+      // Somebody may have made or removed it before the lock was ours.
+      guard FileManager.default.fileExists(atPath: path) || access == .create else {
+        throw StoreError.missing(path)
+      }
+      try checkNoLog(ofNew: path)
+    }
     return try errors(path) {
       var configuration = Configuration()
       configuration.readonly = access == .read
@@ -25,7 +32,7 @@ enum StoreFile {
         // A commit is on the disk before it is acknowledged.
         try db.execute(sql: "PRAGMA synchronous = FULL")
       }
-      if exists { try checkIsStore(path) }
+      if FileManager.default.fileExists(atPath: path) { try checkIsStore(path) }
       let pool = try DatabasePool(path: path, configuration: configuration)
       if access != .read { try migrate(pool, path) }
       if try pool.read(Schema.migrator.hasBeenSuperseded) { throw StoreError.newer(path) }
@@ -35,6 +42,15 @@ enum StoreFile {
       }
       return Opened(pool: pool, lock: lock)
     }
+  }
+
+  /// Refuses a log that is left where there is no store, or an empty file: SQLite drops it.
+  private static func checkNoLog(ofNew path: String) throws {
+    guard let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int else {
+      return try checkNoLog(beside: path)
+    }
+    // Whoever makes a store and is stopped early leaves an empty file and a journal.
+    if size == 0 { try checkNoLog(beside: path, ["-wal"]) }
   }
 
   /// Closes a store that was written, with everything moved from the log into the file, unless another

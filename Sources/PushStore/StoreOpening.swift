@@ -1,5 +1,6 @@
 internal import Foundation
 internal import GRDB
+internal import PushContent
 internal import PushFanout
 internal import PushRules
 
@@ -23,6 +24,8 @@ public enum StoreOpening: Hashable, Sendable, CustomStringConvertible {
 struct StoreOpener {
   let reader: StoreReader
   let threads: Int?
+  /// Whether how pushes look is read too, as of the same commit.
+  var withContent = false
 
   struct Opened {
     let fanout: Fanout
@@ -30,6 +33,7 @@ struct StoreOpener {
     /// The last change that the engine follows, and its token.
     let last: Int64
     let token: Int64
+    let content: ContentDirectory?
   }
 
   /// - Throws: ``StoreError`` when the database cannot be read; a snapshot that cannot be used is no
@@ -56,7 +60,7 @@ struct StoreOpener {
       let last = try rows.lastSequence()
       return Opened(
         fanout: try rows.fanout(threads: threads), opening: .rebuilt(reason), last: last,
-        token: try rows.token(at: last))
+        token: try rows.token(at: last), content: try content(rows))
     }
   }
 
@@ -106,7 +110,11 @@ struct StoreOpener {
     }
     return Opened(
       fanout: fanout, opening: .snapshot(sequence: sequence, changes: changes), last: last,
-      token: try rows.token(at: last))
+      token: try rows.token(at: last), content: try content(rows))
+  }
+
+  private func content(_ rows: Rows) throws -> ContentDirectory? {
+    withContent ? try rows.contentDirectory() : nil
   }
 
   /// Why a snapshot is of no use.

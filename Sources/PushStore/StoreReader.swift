@@ -1,5 +1,6 @@
 internal import Foundation
 internal import GRDB
+public import PushContent
 public import PushRules
 
 /// A record of a store.
@@ -60,7 +61,38 @@ public final class StoreReader: Sendable {
   /// Everything, as values.
   ///
   /// - Complexity: O(settings).
-  public func settings() throws -> FanoutSettings {
+  public func settings() throws -> FanoutSettings { try read { try $0.settings() } }
+
+  /// Everything, as values, and how pushes look, as of one commit.
+  ///
+  /// - Complexity: O(settings).
+  public func settingsWithContent() throws -> (settings: FanoutSettings, content: ContentDirectory)
+  {
+    try read { (try $0.settings(), try $0.contentDirectory()) }
+  }
+
+  /// Calls `body` with every record, as of one commit: the app, users and conversations in the order
+  /// in which their ids first appeared, members by conversation and user. What was only named is a
+  /// record without settings.
+  ///
+  /// - Complexity: O(settings).
+  public func forEachRecord(_ body: (StoreRecord) throws -> Void) throws {
+    try read { try $0.forEachRecord(body) }
+  }
+
+  /// The same; before the first record it calls `content` with how pushes look, as of the same commit.
+  public func forEachRecord(
+    content: (ContentDirectory) throws -> Void, _ body: (StoreRecord) throws -> Void
+  ) throws {
+    try read { rows in
+      try content(try rows.contentDirectory())
+      try rows.forEachRecord(body)
+    }
+  }
+}
+
+extension Rows {
+  fileprivate func settings() throws -> FanoutSettings {
     var settings = FanoutSettings()
     try forEachRecord { record in
       switch record {
@@ -74,17 +106,6 @@ public final class StoreReader: Sendable {
     return settings
   }
 
-  /// Calls `body` with every record, as of one commit: the app, users and conversations in the order
-  /// in which their ids first appeared, members by conversation and user. What was only named is a
-  /// record without settings.
-  ///
-  /// - Complexity: O(settings).
-  public func forEachRecord(_ body: (StoreRecord) throws -> Void) throws {
-    try read { try $0.forEachRecord(body) }
-  }
-}
-
-extension Rows {
   func forEachRecord(_ body: (StoreRecord) throws -> Void) throws {
     try body(.app(try app()))
     var users: [Identifier] = []

@@ -142,16 +142,22 @@ public struct StoreWrite {
     }
   }
 
-  /// Ends a membership, with all that was set for it.
+  /// Ends a membership, with all that was set for it and, of a group, in its threads: who has
+  /// settings there is a member of the group.
   ///
   /// - Throws: ``StoreError/notAMember(user:conversation:)``.
   public mutating func removeMember(_ user: Identifier, of conversation: Identifier) throws {
     guard try rows.member(user, of: conversation) != nil else {
       throw StoreError.notAMember(user: user, conversation: conversation)
     }
-    try rows.remove(user, of: conversation)
-    steps.append(.member(user, of: conversation, nil))
-    try record(.memberRemoved, user: user, conversation: conversation)
+    let threads = try rows.threads(of: conversation).filter {
+      try rows.member(user, of: $0) != nil
+    }
+    for id in [conversation] + threads {
+      try rows.remove(user, of: id)
+      steps.append(.member(user, of: id, nil))
+      try record(.memberRemoved, user: user, conversation: id)
+    }
   }
 
   // MARK: Checks and the feed
@@ -178,6 +184,7 @@ public struct StoreWrite {
     _ change: Change, user: Identifier? = nil, conversation: Identifier? = nil,
     channel: Identifier? = nil
   ) throws {
+    if let channel { try check(channel, canBeEmpty: true) }
     let insert = try rows.db.cachedStatement(
       sql: """
         INSERT INTO feed (at, change, user, conversation, channel, device, token)

@@ -62,6 +62,7 @@ struct Compare: ParsableCommand {
   }
 
   func run() throws {
+    try world.checkOutput(results.output)
     let target = try results.output.map { (path) throws(OutputProblem) in try OutputFile(path: path)
     }
     defer { target?.abandon() }

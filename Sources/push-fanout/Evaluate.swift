@@ -122,6 +122,7 @@ struct Evaluate: ParsableCommand {
   }
 
   func run() throws {
+    try world.checkOutput(output)
     let start = ContinuousClock.now
     let run = engine == .packed ? try runPacked() : try runReference()
     let end = ContinuousClock.now

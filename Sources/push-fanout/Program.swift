@@ -122,6 +122,11 @@ struct WorldOptions: ParsableArguments {
     return try SettingsLoader.load(files.paths) { bar.update($0) }
   }
 
+  /// - Throws: when an output would be written over the store.
+  func checkOutput(_ path: String?) throws {
+    if let store { try StoreOption.check(output: path, store) }
+  }
+
   func validate() throws {
     let paths = files.paths
     if store != nil {

@@ -61,6 +61,7 @@ struct Render: ParsableCommand {
   }
 
   func run() throws {
+    try world.checkOutput(output)
     let (fanout, directory) = try world.loadFanoutWithContent(threads: threads)
     let renderer = ContentRenderer(
       rules: fanout.app.rules, templates: try content.load(for: fanout.app.rules),
@@ -178,7 +179,13 @@ struct ContentOptions: ParsableArguments {
 extension WorldOptions {
   /// Reads the world into the engine, and what it says of how pushes look.
   func loadFanoutWithContent(threads: Int?) throws -> (fanout: Fanout, content: ContentDirectory) {
-    if let store { return (try loadFanout(threads: threads), try Self.directory(store)) }
+    if let store {
+      let opened = try SettingsStore(
+        store, .read, threads: threads, withEngine: true, withContent: true)
+      if case .rebuilt = opened.opening { Terminal.say("\(store): \(opened.opening)") }
+      try opened.close()
+      return (opened.fanout, opened.content)
+    }
     let bar = ProgressBar("loading")
     defer { bar.finish() }
     return try SettingsLoader.loadFanoutWithContent(files.paths, threads: threads) {
@@ -188,15 +195,13 @@ extension WorldOptions {
 
   /// Reads the world as values, and what it says of how pushes look.
   func loadWithContent() throws -> (settings: FanoutSettings, content: ContentDirectory) {
-    if let store { return (try load(), try Self.directory(store)) }
+    if let store {
+      let reader = try StoreReader(store)
+      defer { try? reader.close() }
+      return try reader.settingsWithContent()
+    }
     let bar = ProgressBar("loading")
     defer { bar.finish() }
     return try SettingsLoader.loadWithContent(files.paths) { bar.update($0) }
-  }
-
-  private static func directory(_ store: String) throws -> ContentDirectory {
-    let reader = try StoreReader(store)
-    defer { try? reader.close() }
-    return try reader.contentDirectory()
   }
 }

@@ -70,6 +70,7 @@ struct Replay: ParsableCommand {
   }
 
   func run() throws {
+    for output in [results.output, held] { try world.checkOutput(output) }
     let start = ContinuousClock.now
     let target = try results.output.map { (path) throws(OutputProblem) in try OutputFile(path: path)
     }

@@ -30,6 +30,14 @@ struct Store: ParsableCommand {
 struct StoreOption: ParsableArguments {
   @Option(help: ArgumentHelp("The store.", valueName: "file"))
   var store: String
+
+  /// - Throws: when an output would be written over the store.
+  func checkOutput(_ path: String?) throws { try Self.check(output: path, store) }
+
+  static func check(output path: String?, _ store: String) throws {
+    guard let path, StoreReader.isFile(path, ofStore: store) else { return }
+    throw StoreError.partOfStore(path, store)
+  }
 }
 
 struct StoreImportCommand: ParsableCommand {
@@ -68,7 +76,8 @@ struct StoreImportCommand: ParsableCommand {
     Interruption.say("nothing was imported")
     let start = ContinuousClock.now
     let path = target.store
-    let isNew = !FileManager.default.fileExists(atPath: path)
+    let storeImport = try StoreImport(path)
+    let isNew = storeImport.isNew
     let app: AppSettings
     if isNew {
       app = AppSettings()
@@ -82,7 +91,6 @@ struct StoreImportCommand: ParsableCommand {
       reading.update($0)
     }
     reading.finish()
-    let storeImport = StoreImport(path)
     Interruption.beginOutput(
       isNew ? path : nil, temporaryNames: storeImport.temporaryNames,
       message: isNew ? "no store was made" : "the store has all of the import or nothing of it")
@@ -157,13 +165,14 @@ struct StoreExport: ParsableCommand {
   var output: String?
 
   func run() throws {
+    try target.checkOutput(output)
     let reader = try StoreReader(target.store)
     let file = try output.map { (path) throws(OutputProblem) in try OutputFile(path: path) }
     let output = file ?? OutputFile()
     defer { output.abandon() }
     Interruption.beginOutput(output)
-    var writer = SettingsWriter(output, content: try reader.contentDirectory())
-    try reader.forEachRecord { record in
+    var writer = SettingsWriter(output)
+    try reader.forEachRecord(content: { writer = SettingsWriter(output, content: $0) }) { record in
       switch record {
       case .app(let app): try writer.write(app)
       case .user(let id, let user): try writer.write(id, user)

@@ -89,11 +89,22 @@ enum Interruption {
       var isUnfinished = false
       // A file may be made in the folder meanwhile.
       for _ in 0..<16 {
-        for name in names where unsafe unlink(name) == 0 || rmdir(name) == 0 { isUnfinished = true }
+        for name in names where remove(name) { isUnfinished = true }
         if !isThere(names.last) { break }
       }
       guard !isUnfinished, let output, isThere(output) else { return message }
       return "\(output) is complete"
+    }
+
+    /// Removes a file or an empty folder.
+    ///
+    /// - Returns: whether something is gone by it: a file may have the name of the output already.
+    private func remove(_ name: String) -> Bool {
+      let descriptor = unsafe open(name, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+      defer { if descriptor >= 0 { close(descriptor) } }
+      guard unsafe unlink(name) == 0 else { return unsafe rmdir(name) == 0 }
+      var status = stat()
+      return unsafe descriptor < 0 || fstat(descriptor, &status) != 0 || status.st_nlink == 0
     }
 
     private func isThere(_ name: String?) -> Bool {

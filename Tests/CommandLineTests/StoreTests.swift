@@ -154,6 +154,66 @@ import Testing
     }
   }
 
+  @Test func anOutputIsNotWrittenOverItsStore() throws {
+    try withWorkplace { place in
+      _ = try place.run(Self.importWorld)
+      let before = try place.run("store", "export", "--store", "s").output
+      let commands = [
+        "store export --store s", "evaluate --store s --messages messages.ndjson",
+        "evaluate --store s --messages messages.ndjson --format npy",
+        "render --store s --messages messages.ndjson",
+        "replay --store s --messages messages.ndjson",
+        "compare --store s --messages messages.ndjson --b timeZone=UTC",
+      ]
+      for command in commands {
+        for name in ["s", "./s-wal", "s.lock", "s.snapshot", "s-journal"] {
+          let run = try place.shell("\"$0\" \(command) --output \(name)")
+          #expect(
+            run.errors
+              == "push-fanout: \(name) belongs to the store s; write somewhere else\n")
+          #expect(run.status == 1)
+        }
+      }
+      let held = try place.run(
+        "replay", "--store", "s", "--messages", "messages.ndjson", "--held", "s")
+      #expect(held.status == 1)
+      #expect(try place.run("store", "check", "--store", "s").errors == "0 problems\n")
+      #expect(try place.run("store", "export", "--store", "s").output == before)
+    }
+  }
+
+  /// A log that a crashed writer has left is not taken for the new store's.
+  @Test func anImportBesideAnotherStoresLogIsRefused() throws {
+    try withWorkplace { place in
+      try place.write(["left"], as: "s-wal")
+      let run = try place.run(Self.importWorld)
+      #expect(
+        run.errors == "push-fanout: s-wal is left of a store that is gone; put that back, "
+          + "or remove the log first\n")
+      #expect(run.status == 1)
+      #expect(place.names() == ["messages.ndjson", "s-wal", "world.ndjson"])
+    }
+  }
+
+  /// While an import reads its files, another makes the store.
+  @Test func aStoreThatIsMadeMeanwhileKeepsItsApp() throws {
+    try withWorkplace { place in
+      try place.shell("mkfifo slow")
+      let run = try place.run(["store", "import", "--store", "s", "--settings", "slow"]) {
+        process in
+        // Opened for reading, so the import has begun.
+        _ = try? place.shell(
+          "exec 3>slow; \"$0\" store import --store s --settings world.ndjson"
+            + "; echo '{\"kind\":\"user\",\"id\":\"z\"}' >&3")
+      }
+      #expect(run.errors == "push-fanout: s was made meanwhile; import again\n")
+      #expect(run.status == 1)
+      let export = try place.run("store", "export", "--store", "s").output
+      let said = [export.contains("Asia/Shanghai"), export.contains(#""z""#)]
+      #expect(said == [true, false])
+    }
+  }
+
   /// Interrupted at many instants, an import is there or is not, and what is said of it is true.
   @Test(arguments: [false, true])
   func anInterruptedImportIsWholeOrNothing(isThere: Bool) throws {

@@ -53,12 +53,22 @@ import TestSupport
       let world = RandomWorld(rules, seed: seed)
       var random = SeededGenerator(seed: seed)
       let store = try SettingsStore(folder.appending(path: "a").path, .create, threads: 1)
-      // An earlier record of some of them, and then the whole world.
+      // Earlier records of some people and of all conversations, which go together, and then the
+      // whole world.
       let other = RandomWorld(rules, seed: seed + 100)
       var app = world.app
       app.timeZone = "Asia/Tokyo"
       var first = FanoutSettings(app: app)
-      for step in other.steps where random.chance(50) { first.apply(step) }
+      var isChosen: [Identifier: Bool] = [:]
+      for step in other.steps {
+        switch step {
+        case .conversation: first.apply(step)
+        case .user(let id, _), .member(let id, _, _):
+          let isKept = isChosen[id] ?? random.chance(50)
+          isChosen[id] = isKept
+          if isKept { first.apply(step) }
+        }
+      }
       try store.importSettings(first, at: .zero)
       let before = try store.reader.settings()
       try store.importSettings(world.settings(), at: .zero, replacingApp: false)

@@ -69,6 +69,29 @@ import Testing
     }
   }
 
+  /// What stands in the feed is as long as an id may be.
+  @Test func theWritingDeviceAndTheChannelAreIds() throws {
+    try withStore { path in
+      let store = try SettingsStore(path, .create)
+      let long = Identifier(String(repeating: "x", count: 65_537))
+      #expect(throws: StoreError.idLength(65_537)) {
+        try store.write(at: .zero, from: long) { try $0.setUser("u", UserSettings()) }
+      }
+      #expect(throws: StoreError.idLength(0)) {
+        try store.write(at: .zero, from: "") { try $0.setUser("u", UserSettings()) }
+      }
+      #expect(throws: StoreError.idLength(65_537)) {
+        try store.write(at: .zero) {
+          try $0.setConversation("c", ConversationSettings(), channel: long)
+        }
+      }
+      try store.write(at: .zero, from: "p") { try $0.setUser("v", UserSettings()) }
+      let events = try store.changes().map { [$0.user, $0.device] }
+      #expect(events == [["v", "p"]])
+      try store.close()
+    }
+  }
+
   /// A record of an import replaces that of the same key with all that belongs to it.
   @Test func anImportReplacesRecordsWhole() throws {
     try withStore { path in

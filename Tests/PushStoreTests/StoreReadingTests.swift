@@ -1,0 +1,68 @@
+import PushContent
+import PushFanout
+import PushRules
+import PushStore
+import TestSupport
+import Testing
+
+/// Goal: what is read together is of one commit, while somebody writes.
+@Suite struct StoreReadingTests {
+  /// A user's mute and push name, which each write makes the same.
+  private static func write(_ number: Int64, to store: SettingsStore) throws {
+    try store.write(at: .zero) { write in
+      try write.updateUser("u") { $0.mutedUntil = Instant(milliseconds: number) }
+      try write.updatePushDisplayName("\(number)", of: "u")
+    }
+  }
+
+  private static func found(_ user: UserSettings, _ content: ContentDirectory) -> [String?] {
+    ["\(user.mutedUntil.milliseconds)", content.user("u").name]
+  }
+
+  @Test func recordsAndContentAreOfOneCommit() throws {
+    let path = ScratchFolder()
+    let store = try SettingsStore(path.path("s"), .create)
+    try Self.write(1, to: store)
+    let reader = try StoreReader(path.path("s"))
+    var content = ContentDirectory()
+    var user = UserSettings()
+    try reader.forEachRecord(content: {
+      content = $0
+      try Self.write(2, to: store)
+    }) { record in
+      if case .user(_, let found) = record { user = found }
+    }
+    let first = Self.found(user, content)
+    let (settings, later) = try reader.settingsWithContent()
+    let second = Self.found(settings.user("u"), later)
+    try reader.close()
+    try store.close()
+    #expect([first, second] == [["1", "1"], ["2", "2"]])
+  }
+
+  @Test func engineAndContentAreOfOneCommit() async throws {
+    let path = ScratchFolder()
+    let store = try SettingsStore(path.path("s"), .create)
+    try Self.write(1, to: store)
+    let isDone = Locked(false)
+    let writer = Task.detached {
+      var number: Int64 = 1
+      while !isDone.withLock({ $0 }) {
+        number += 1
+        try Self.write(number, to: store)
+      }
+    }
+    var differing: [[String?]] = []
+    for _ in 0..<100 {
+      let opened = try SettingsStore(
+        path.path("s"), .read, threads: 1, withEngine: true, withContent: true)
+      let found = Self.found(opened.fanout.user("u") ?? UserSettings(), opened.content)
+      if found[0] != found[1] { differing.append(found) }
+      try opened.close()
+    }
+    isDone.withLock { $0 = true }
+    try await writer.value
+    try store.close()
+    #expect(differing == [])
+  }
+}
