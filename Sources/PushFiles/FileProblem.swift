@@ -23,6 +23,10 @@ public struct FileProblem: Error, Hashable, Sendable {
     case cannotRead(String)
     case isDirectory
     case isEmpty
+    /// It is needed more than once, and is no regular file.
+    case cannotBeReadAgain
+    /// It was read twice, and not the same both times.
+    case hasChanged
     case notGzip
     case gzipTruncated
     case gzipCorrupt
@@ -84,8 +88,10 @@ extension FileProblem.Problem {
   /// Whether only one line is affected, and reading can go on behind it.
   var isOfOneLine: Bool {
     switch self {
-    case .cannotOpen, .cannotRead, .isDirectory, .isEmpty, .notGzip, .gzipTruncated, .gzipCorrupt,
-      .gzipTrailing, .unknownFileKind, .openQuote, .unknownColumn, .repeatedColumn, .missingColumn:
+    case .cannotOpen, .cannotRead, .isDirectory, .isEmpty, .cannotBeReadAgain, .hasChanged,
+      .notGzip,
+      .gzipTruncated, .gzipCorrupt, .gzipTrailing, .unknownFileKind, .openQuote, .unknownColumn,
+      .repeatedColumn, .missingColumn:
       false
     default: true
     }
@@ -95,7 +101,7 @@ extension FileProblem.Problem {
   /// the file could not even be opened.
   var lineAtOpening: Int? {
     switch self {
-    case .cannotOpen, .isDirectory, .unknownFileKind: nil
+    case .cannotOpen, .isDirectory, .cannotBeReadAgain, .hasChanged, .unknownFileKind: nil
     default: 1
     }
   }
@@ -114,6 +120,8 @@ extension FileProblem.Problem: CustomStringConvertible {
     case .cannotRead(let why): "cannot be read: \(why)"
     case .isDirectory: "is a directory; name a file"
     case .isEmpty: "the file is empty"
+    case .cannotBeReadAgain: "is read twice; give a file that can be read again"
+    case .hasChanged: "has changed while it was read"
     case .notGzip: "is not gzip data, although its name ends in .gz"
     case .gzipTruncated: "the gzip data ends too early; the file was cut off"
     case .gzipCorrupt: "the gzip data is damaged"

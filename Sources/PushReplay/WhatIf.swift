@@ -48,6 +48,12 @@ public struct WhatIf: Sendable {
     }
   }
 
+  /// The file that is read for it; nil when none is.
+  public var path: String? {
+    guard case .file(let path) = change else { return nil }
+    return path
+  }
+
   /// Changes a world; all of it or nothing.
   ///
   /// - Throws: ``Problem``, or what is wrong with a file.
