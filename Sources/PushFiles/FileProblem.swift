@@ -73,6 +73,9 @@ public struct FileProblem: Error, Hashable, Sendable {
     case sinceInThread(String)
     case notInParent(user: String, parent: String)
     case channelsOutsideUltraGroup(String)
+    case parentOfThread(String, thread: String)
+    /// A record that stays cannot be beside this one.
+    case memberInTheWay(user: String, why: String)
     // Along time
     case outOfOrder(String)
     case unknownConversation(String)
@@ -179,6 +182,10 @@ extension FileProblem.Problem: CustomStringConvertible {
       "\(quoted(user)) is not a member of \(quoted(parent)), the thread's parent"
     case .channelsOutsideUltraGroup(let conversation):
       "\"channels\" cannot be said in \(quoted(conversation)), which is no ultra group"
+    case .parentOfThread(let id, let thread):
+      "\(quoted(id)) is the parent of the thread \(quoted(thread)), so it must be a group"
+    case .memberInTheWay(let user, let why):
+      "the record of the member \(quoted(user)) stands against it: \(why)"
     case .outOfOrder(let what): "the instant is earlier than that of the \(what) before"
     case .unknownConversation(let id): "there is no conversation \(quoted(id)) in the settings"
     case .cannotApply(let why): "cannot be applied: \(printable(why))"

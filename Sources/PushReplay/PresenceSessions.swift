@@ -97,13 +97,17 @@ extension SettingsChange {
   private func check(against fanout: Fanout) throws(FileProblem.Problem) {
     switch record {
     case .app, .user: break
-    case .conversation(_, let conversation):
-      guard conversation.kind == .thread, let parent = conversation.parent else { return }
-      switch fanout.conversation(parent)?.kind {
-      case nil: throw .parentMissing(parent.text)
-      case .group: break
-      default: throw .parentNotGroup(parent.text)
+    case .conversation(let id, let conversation):
+      var settings = AddedSettings(to: fanout)
+      settings.setConversation(id, conversation)
+      if conversation.kind == .thread, let parent = conversation.parent {
+        switch settings.conversation(parent)?.kind {
+        case nil: throw .parentMissing(parent.text)
+        case .group: break
+        default: throw .parentNotGroup(parent.text)
+        }
       }
+      if let problem = settings.problem(replacing: id) { throw problem }
     case .member(let id, let user, _):
       let conversation = fanout.conversation(id)
       if saysChannels, conversation?.kind != .ultraGroup {

@@ -62,8 +62,9 @@ public struct WhatIf: Sendable {
     do {
       switch change {
       case .file(let path):
-        let (settings, _, saysApp, _) = try SettingsLoader.load(
-          SettingsPaths(settings: [path], users: [], members: []), addedTo: fanout.app)
+        let (settings, saysApp) = try SettingsLoader.load(
+          SettingsPaths(settings: [path]), over: fanout)
+        if saysApp, let foreign = RuleSwitch(fanout, settings).problem { throw problem(foreign) }
         try fanout.update { (update) throws(FanoutError) in
           if saysApp { try update.setApp(settings.app) }
           try update.add(settings)

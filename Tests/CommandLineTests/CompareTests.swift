@@ -52,6 +52,11 @@ import Testing
   @Test func twoRuleSets() throws {
     try withMessages { place in
       try place.write([#"{"kind":"app","rules":"rongcloud"}"#], as: "rongcloud.ndjson")
+      let refused = try place.run(Self.compare + ["--b", "rongcloud.ndjson"])
+      #expect(
+        refused.errors == "push-fanout: rongcloud.ndjson: the \"quietHours\" of the user \"u1\" "
+          + "belongs to easemob, but the rules are rongcloud\n")
+      try place.write(SmallWorld.settings.suffix(3) + [], as: "world.ndjson")
       let run = try place.run(Self.compare + ["--b", "rongcloud.ndjson"])
       #expect(run.status == 0, "\(run.errors)")
       #expect(run.lines[1] == "B: rongcloud, rongcloud.ndjson")
