@@ -25,14 +25,17 @@ struct PresenceSessions {
   ///
   /// Somebody whom the settings do not know is a user from now on, and no member of anything.
   ///
+  /// - Parameter other: a world in which the conversation may be known instead.
   /// - Throws: when the conversation is unknown.
   mutating func apply(
-    _ change: PresenceChange, to fanout: Fanout
+    _ change: PresenceChange, to fanout: Fanout, beside other: Fanout? = nil
   ) throws(FileProblem.Problem) {
     let place = Place(conversation: change.conversation, user: change.user)
     let isKnown = counts[change.user] != nil
     if !isKnown || !online.contains(place) {
-      if let conversation = change.conversation, fanout.conversation(conversation) == nil {
+      if let conversation = change.conversation, fanout.conversation(conversation) == nil,
+        other?.conversation(conversation) == nil
+      {
         throw .unknownConversation(conversation.text)
       }
     }
