@@ -60,6 +60,32 @@ import Testing
         == .span(span))
   }
 
+  @Test func aWindowKeepsItsOwnZone() throws {
+    let fanout = try Self.fanout(.rongcloud)
+    let old = try QuietSpan(
+      hour: 1, minute: 0, second: 0, spanMinutes: 5, level: .mention, timeZone: "Asia/Tokyo")
+    try fanout.update { (update) throws(FanoutError) in
+      try update.updateUser("set") { $0.quietHours = .span(old) }
+    }
+    try WhatIf("everyone.quietHours=23:00-07:30").apply(to: fanout)
+    let wanted = try ["Asia/Tokyo", nil].map { zone in
+      QuietHours.span(
+        try QuietSpan(
+          hour: 23, minute: 0, second: 0, spanMinutes: 510, level: .blocked, timeZone: zone))
+    }
+    #expect(["set", "new"].map { fanout.user($0)?.quietHours } == wanted)
+    var found = ""
+    do { try WhatIf("everyone.quietHours=08:00-08:00").apply(to: fanout) } catch {
+      found = "\(error)"
+    }
+    #expect(
+      found == "everyone.quietHours=08:00-08:00: "
+        + "start and end of quiet hours must differ under rongcloud")
+    let allDay = try QuietInterval(startHour: 8, startMinute: 0, endHour: 8, endMinute: 0)
+    let easemob = try Self.changed(.easemob, "everyone.quietHours=08:00-08:00")
+    #expect(easemob.user("new")?.quietHours == .interval(allDay))
+  }
+
   @Test func appsAndOptions() throws {
     let easemob = try Self.changed(
       .easemob, "app.devicePolicy=anyOffline", "app.advancedPush=false",
