@@ -33,6 +33,13 @@ public struct FileChecker {
   }
 
   private mutating func sort(_ path: String) {
+    do throws(FileProblem) {
+      // What a file holds is looked at before it is read.
+      try FileProblem.checkCanBeReadAgain(path)
+    } catch {
+      problems.append(error)
+      return
+    }
     do throws(FileProblem.Problem) {
       switch FileKind.named(path) {
       case .csv:

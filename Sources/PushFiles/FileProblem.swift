@@ -23,6 +23,10 @@ public struct FileProblem: Error, Hashable, Sendable {
     case cannotRead(String)
     case isDirectory
     case isEmpty
+    /// It is needed more than once, and is no regular file.
+    case cannotBeReadAgain
+    /// It was read twice, and not the same both times.
+    case hasChanged
     case notGzip
     case gzipTruncated
     case gzipCorrupt
@@ -69,6 +73,9 @@ public struct FileProblem: Error, Hashable, Sendable {
     case sinceInThread(String)
     case notInParent(user: String, parent: String)
     case channelsOutsideUltraGroup(String)
+    case parentOfThread(String, thread: String)
+    /// A record that stays cannot be beside this one.
+    case memberInTheWay(user: String, why: String)
     // Along time
     case outOfOrder(String)
     case unknownConversation(String)
@@ -84,8 +91,10 @@ extension FileProblem.Problem {
   /// Whether only one line is affected, and reading can go on behind it.
   var isOfOneLine: Bool {
     switch self {
-    case .cannotOpen, .cannotRead, .isDirectory, .isEmpty, .notGzip, .gzipTruncated, .gzipCorrupt,
-      .gzipTrailing, .unknownFileKind, .openQuote, .unknownColumn, .repeatedColumn, .missingColumn:
+    case .cannotOpen, .cannotRead, .isDirectory, .isEmpty, .cannotBeReadAgain, .hasChanged,
+      .notGzip,
+      .gzipTruncated, .gzipCorrupt, .gzipTrailing, .unknownFileKind, .openQuote, .unknownColumn,
+      .repeatedColumn, .missingColumn:
       false
     default: true
     }
@@ -95,7 +104,7 @@ extension FileProblem.Problem {
   /// the file could not even be opened.
   var lineAtOpening: Int? {
     switch self {
-    case .cannotOpen, .isDirectory, .unknownFileKind: nil
+    case .cannotOpen, .isDirectory, .cannotBeReadAgain, .hasChanged, .unknownFileKind: nil
     default: 1
     }
   }
@@ -114,6 +123,8 @@ extension FileProblem.Problem: CustomStringConvertible {
     case .cannotRead(let why): "cannot be read: \(why)"
     case .isDirectory: "is a directory; name a file"
     case .isEmpty: "the file is empty"
+    case .cannotBeReadAgain: "is read twice; give a file that can be read again"
+    case .hasChanged: "has changed while it was read"
     case .notGzip: "is not gzip data, although its name ends in .gz"
     case .gzipTruncated: "the gzip data ends too early; the file was cut off"
     case .gzipCorrupt: "the gzip data is damaged"
@@ -171,6 +182,10 @@ extension FileProblem.Problem: CustomStringConvertible {
       "\(quoted(user)) is not a member of \(quoted(parent)), the thread's parent"
     case .channelsOutsideUltraGroup(let conversation):
       "\"channels\" cannot be said in \(quoted(conversation)), which is no ultra group"
+    case .parentOfThread(let id, let thread):
+      "\(quoted(id)) is the parent of the thread \(quoted(thread)), so it must be a group"
+    case .memberInTheWay(let user, let why):
+      "the record of the member \(quoted(user)) stands against it: \(why)"
     case .outOfOrder(let what): "the instant is earlier than that of the \(what) before"
     case .unknownConversation(let id): "there is no conversation \(quoted(id)) in the settings"
     case .cannotApply(let why): "cannot be applied: \(printable(why))"

@@ -9,7 +9,8 @@ struct Relations {
     let place: SettingsLoader.Place
   }
 
-  private var kinds: [Identifier: ConversationKind] = [:]
+  /// What each conversation was last said to be, and where.
+  private var kinds: [Identifier: (kind: ConversationKind, place: SettingsLoader.Place)] = [:]
   private var threads: [(id: Identifier, place: SettingsLoader.Place)] = []
   private var memberships: [Membership] = []
   private var saysChannels = false
@@ -17,7 +18,7 @@ struct Relations {
   mutating func noteConversation(
     _ id: Identifier, _ conversation: ConversationSettings, _ place: SettingsLoader.Place
   ) {
-    kinds[id] = conversation.kind
+    kinds[id] = (conversation.kind, place)
     if conversation.kind == .thread { threads.append((id: id, place: place)) }
   }
 
@@ -31,7 +32,7 @@ struct Relations {
     if kindsAreFinal, threads.isEmpty, !saysChannels { return }
     saysChannels = saysChannels || said.channels
     // Once some record says channels, each is noted: it may replace that one.
-    if !saysChannels, kinds[conversation] ?? (kindsAreFinal ? .group : .thread) != .thread {
+    if !saysChannels, kinds[conversation]?.kind ?? (kindsAreFinal ? .group : .thread) != .thread {
       return
     }
     memberships.append(
@@ -40,7 +41,15 @@ struct Relations {
 
   /// What is wrong between the records. One that another has replaced is not judged.
   func problems(in settings: some SettingsSink) -> [SettingsLoader.Located] {
-    threadProblems(in: settings) + membershipProblems(in: settings)
+    threadProblems(in: settings) + membershipProblems(in: settings) + worldProblems(in: settings)
+  }
+
+  /// What is wrong between the records and those of the world that they are added to.
+  private func worldProblems(in settings: some SettingsSink) -> [SettingsLoader.Located] {
+    guard settings.isAdded else { return [] }
+    return kinds.compactMap { id, last in
+      settings.problem(replacing: id).map { problem(last.place, $0) }
+    }
   }
 
   private func threadProblems(in settings: some SettingsSink) -> [SettingsLoader.Located] {
@@ -59,7 +68,7 @@ struct Relations {
   }
 
   private func membershipProblems(in settings: some SettingsSink) -> [SettingsLoader.Located] {
-    guard saysChannels || !threads.isEmpty else { return [] }
+    guard saysChannels || !threads.isEmpty || settings.isAdded else { return [] }
     var problems: [SettingsLoader.Located] = []
     var judged: Set<[Identifier]> = []
     for membership in memberships.reversed() {

@@ -76,6 +76,21 @@ public enum SettingsLoader {
     return (settings, content.directory, reader.saysApp, reader.recordCount)
   }
 
+  /// Loads what is to replace records of a world, as a later file of that world would.
+  ///
+  /// What records say of each other is judged of those of the files and of the world together.
+  ///
+  /// - Returns: the settings, and whether the files say the app.
+  /// - Throws: the problem of the earliest line that is not understood.
+  package static func load(
+    _ paths: SettingsPaths, over world: Fanout
+  ) throws(FileProblem) -> (settings: FanoutSettings, saysApp: Bool) {
+    var reader = WorldReader(
+      AddedSettings(to: world), paths, { _ in }, keepsAll: false, defaultRules: world.app.rules,
+      content: ContentCollector())
+    return (try reader.read().added, reader.saysApp)
+  }
+
   /// Loads a world into the engine, without keeping it anywhere else.
   ///
   /// - Parameters:

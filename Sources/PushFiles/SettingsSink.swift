@@ -25,6 +25,16 @@ protocol SettingsSink {
   mutating func settle()
   func conversation(_ id: Identifier) -> ConversationSettings?
   func isMember(_ user: Identifier, of conversation: Identifier) -> Bool
+
+  /// Whether the records are added to a world that has its own.
+  var isAdded: Bool { get }
+  /// What of that world stands against a conversation of these records.
+  func problem(replacing conversation: Identifier) -> FileProblem.Problem?
+}
+
+extension SettingsSink {
+  var isAdded: Bool { false }
+  func problem(replacing conversation: Identifier) -> FileProblem.Problem? { nil }
 }
 
 extension FanoutSettings: SettingsSink {

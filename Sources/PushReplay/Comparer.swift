@@ -66,8 +66,9 @@ public final class Comparer {
     switch (event, other) {
     case (.message(let message), .message(let other)): try add(message, other)
     case (.presence(let change), .presence(let other)):
-      try presence.a.apply(change, to: a)
-      try presence.b.apply(other, to: b)
+      // In a world that does not know the conversation it is a connection that belongs to none.
+      try presence.a.apply(change, to: a, beside: b)
+      try presence.b.apply(other, to: b, beside: a)
       hasNewVersion = true
     case (.change(let change), .change(let other)):
       try change.apply(to: a, presence.a)

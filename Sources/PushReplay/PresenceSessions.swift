@@ -25,14 +25,17 @@ struct PresenceSessions {
   ///
   /// Somebody whom the settings do not know is a user from now on, and no member of anything.
   ///
+  /// - Parameter other: a world in which the conversation may be known instead.
   /// - Throws: when the conversation is unknown.
   mutating func apply(
-    _ change: PresenceChange, to fanout: Fanout
+    _ change: PresenceChange, to fanout: Fanout, beside other: Fanout? = nil
   ) throws(FileProblem.Problem) {
     let place = Place(conversation: change.conversation, user: change.user)
     let isKnown = counts[change.user] != nil
     if !isKnown || !online.contains(place) {
-      if let conversation = change.conversation, fanout.conversation(conversation) == nil {
+      if let conversation = change.conversation, fanout.conversation(conversation) == nil,
+        other?.conversation(conversation) == nil
+      {
         throw .unknownConversation(conversation.text)
       }
     }
@@ -97,13 +100,17 @@ extension SettingsChange {
   private func check(against fanout: Fanout) throws(FileProblem.Problem) {
     switch record {
     case .app, .user: break
-    case .conversation(_, let conversation):
-      guard conversation.kind == .thread, let parent = conversation.parent else { return }
-      switch fanout.conversation(parent)?.kind {
-      case nil: throw .parentMissing(parent.text)
-      case .group: break
-      default: throw .parentNotGroup(parent.text)
+    case .conversation(let id, let conversation):
+      var settings = AddedSettings(to: fanout)
+      settings.setConversation(id, conversation)
+      if conversation.kind == .thread, let parent = conversation.parent {
+        switch settings.conversation(parent)?.kind {
+        case nil: throw .parentMissing(parent.text)
+        case .group: break
+        default: throw .parentNotGroup(parent.text)
+        }
       }
+      if let problem = settings.problem(replacing: id) { throw problem }
     case .member(let id, let user, _):
       let conversation = fanout.conversation(id)
       if saysChannels, conversation?.kind != .ultraGroup {

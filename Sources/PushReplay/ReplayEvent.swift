@@ -149,6 +149,15 @@ public final class ReplayEvents {
       FileProblem(file: current.path, line: current.nextLine, problem: problem), current)
   }
 
+  /// The file and line of the event that was read last; nil when there was none.
+  package var place: Place? { current.map { Place(file: $0.path, line: $0.nextLine) } }
+
+  /// Where an event is written.
+  package struct Place: Hashable {
+    package let file: String
+    package let line: Int
+  }
+
   /// The share of the messages' files that has been read, 0...1; nil when their sizes are not known.
   public var progress: Double? {
     var done = 0.0

@@ -48,6 +48,12 @@ public struct WhatIf: Sendable {
     }
   }
 
+  /// The file that is read for it; nil when none is.
+  public var path: String? {
+    guard case .file(let path) = change else { return nil }
+    return path
+  }
+
   /// Changes a world; all of it or nothing.
   ///
   /// - Throws: ``Problem``, or what is wrong with a file.
@@ -56,8 +62,9 @@ public struct WhatIf: Sendable {
     do {
       switch change {
       case .file(let path):
-        let (settings, _, saysApp, _) = try SettingsLoader.load(
-          SettingsPaths(settings: [path], users: [], members: []), addedTo: fanout.app)
+        let (settings, saysApp) = try SettingsLoader.load(
+          SettingsPaths(settings: [path]), over: fanout)
+        if saysApp, let foreign = RuleSwitch(fanout, settings).problem { throw problem(foreign) }
         try fanout.update { (update) throws(FanoutError) in
           if saysApp { try update.setApp(settings.app) }
           try update.add(settings)
@@ -154,11 +161,14 @@ private enum UserField {
         startHour: start[0], startMinute: start[1], endHour: end[0], endMinute: end[1])
       if rules == .easemob { return .interval(interval) }
       let minutes = (end[0] - start[0]) * 60 + end[1] - start[1]
+      guard minutes != 0 else {
+        throw whatIf.problem("start and end of quiet hours must differ under rongcloud")
+      }
       return .span(
         try QuietSpan(
           hour: start[0], minute: start[1], second: 0, spanMinutes: (minutes + 1440) % 1440,
           level: .blocked))
-    } catch {
+    } catch is SettingsWriteError {
       throw whatIf.problem("quiet hours are like 23:00-07:00, or none")
     }
   }
@@ -170,7 +180,16 @@ private enum UserField {
     case .typeLevel(let kind, let level):
       if !onlyUnset || !user.levels[kind].isSet { user.levels[kind] = level }
     case .quietHours(let hours):
-      if !onlyUnset || user.quietHours == nil { user.quietHours = hours }
+      guard !onlyUnset || user.quietHours == nil else { return }
+      user.quietHours = Self.keepingZone(of: user.quietHours, hours)
     }
+  }
+
+  /// A window with the zone that the one before had.
+  private static func keepingZone(of old: QuietHours?, _ new: QuietHours?) -> QuietHours? {
+    guard case .span(let old) = old, let zone = old.timeZone, case .span(let span) = new else {
+      return new
+    }
+    return .span(span.with(timeZone: zone))
   }
 }

@@ -96,6 +96,16 @@ public struct QuietSpan: Hashable, Sendable {
     self.timeZone = timeZone
   }
 
+  /// The same window in a zone of its own.
+  package func with(timeZone: String?) -> QuietSpan { QuietSpan(self, timeZone) }
+
+  private init(_ other: QuietSpan, _ timeZone: String?) {
+    startSecond = other.startSecond
+    spanMinutes = other.spanMinutes
+    level = other.level
+    self.timeZone = timeZone
+  }
+
   /// The window of a start `HH:MM:SS`, two digits each, and a span.
   ///
   /// - Returns: nil when the span is 0, which means not set. The rest is checked all the

@@ -63,6 +63,7 @@ struct Compare: ParsableCommand {
 
   func run() throws {
     try world.checkOutput(results.output)
+    try checkFiles()
     let target = try results.output.map { (path) throws(OutputProblem) in try OutputFile(path: path)
     }
     defer { target?.abandon() }
@@ -80,6 +81,20 @@ struct Compare: ParsableCommand {
         + "\(Int(result.cost?.decisionsPerSecond ?? 0)) decisions/s")
   }
 
+  /// Refuses what cannot be read as often as it is needed: the world's files are, once for A and once
+  /// for B, and so is what is named twice.
+  private func checkFiles() throws {
+    let paths = world.files.paths
+    var named = Set(paths.settings + paths.users + paths.members)
+    for path in paths.settings + paths.users + paths.members {
+      try FileProblem.checkCanBeReadAgain(path)
+    }
+    let others = traffic.messages + traffic.presence + (a + b).compactMap { WhatIf($0).path }
+    for path in others where !named.insert(path).inserted {
+      try FileProblem.checkCanBeReadAgain(path)
+    }
+  }
+
   private func makeWorld(_ changes: [String]) throws -> Fanout {
     let fanout = try world.loadFanout(threads: results.threads)
     for change in changes { try WhatIf(change).apply(to: fanout) }
@@ -90,10 +105,7 @@ struct Compare: ParsableCommand {
     let bar = ProgressBar("comparing")
     defer { bar.finish() }
     let files = ReplayFiles(messages: traffic.messages, presence: traffic.presence)
-    let events = try ReplayEvents(files, rules: a.app.rules)
-    // Each rule set has fields of its own, which the other refuses.
-    let others =
-      a.app.rules == b.app.rules ? nil : try ReplayEvents(files, rules: b.app.rules)
+    let events = try ReplayEventPairs(files, rules: (a.app.rules, b.app.rules))
     var options = CompareOptions()
     options.timeZone = timeZone
     options.userLimit = top
@@ -102,8 +114,7 @@ struct Compare: ParsableCommand {
     let watch = ReplayWatch(bar, "compared")
     var count = 0
     while let event = try events.next() {
-      let other = try others?.next() ?? event
-      do throws(FileProblem.Problem) { try comparer.add(event, other) } catch {
+      do throws(FileProblem.Problem) { try comparer.add(event.a, event.b) } catch {
         try events.refuse(error)
       }
       count += 1

@@ -66,6 +66,33 @@ import Testing
     #"{"id":"\#(id)","conversation":"g","at":\#(at)}"#
   }
 
+  @Test func whatIsReadTwiceMustBeTheSameBothTimes() throws {
+    try Self.withFolder { folder in
+      let lines = [1, 2].map { Self.message("m\($0)", $0) }
+      let other = [Self.message("m1", 3)]
+      let path = folder.path("m.ndjson")
+      let rows = [(lines, lines), (lines, [lines[0]]), ([lines[0]], lines), (lines, other)]
+      let found = try rows.map { first, second in
+        // The first reader keeps the file that it has opened.
+        let readers = try [(first, RuleSet.easemob), (second, .rongcloud)].map { lines, rules in
+          try? FileManager.default.removeItem(atPath: path)
+          try folder.write(lines, as: "m.ndjson")
+          return try ReplayEvents(ReplayFiles(messages: [path]), rules: rules)
+        }
+        let pairs = ReplayEventPairs(readers[0], readers[1])
+        var count = 0
+        do throws(FileProblem) {
+          while try pairs.next() != nil { count += 1 }
+          return "\(count)"
+        } catch {
+          return "\(count), \(folder.short(error))"
+        }
+      }
+      let changed = "m.ndjson: has changed while it was read"
+      #expect(found == ["2", "1, \(changed)", "1, \(changed)", "0, \(changed)"])
+    }
+  }
+
   @Test func filesAreMerged() throws {
     try Self.withFolder { folder in
       let files = ReplayFiles(

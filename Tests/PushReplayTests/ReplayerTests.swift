@@ -186,6 +186,58 @@ import Testing
     #expect([result.messages, result.conversations, result.users] == [1, 1, 1])
   }
 
+  @Test func noChangeMakesAWorldThatNoFileMaySay() throws {
+    var settings = Self.world(1)
+    settings.setConversation("t", ConversationSettings(kind: .thread, parent: "g"))
+    settings.setMember("late", of: "h", MemberSettings(since: Self.at(20)))
+    settings.setMember("x", of: "k")
+    let rows: [(Identifier, ConversationSettings, FileProblem.Problem?)] = [
+      ("g", ConversationSettings(kind: .room), .parentOfThread("g", thread: "t")),
+      (
+        "g", ConversationSettings(kind: .thread, parent: "h"), .parentOfThread("g", thread: "t")
+      ),
+      ("g", ConversationSettings(kind: .thread, parent: "g"), .parentNotGroup("g")),
+      (
+        "h", ConversationSettings(kind: .thread, parent: "g"),
+        .memberInTheWay(
+          user: "late", why: "\(FileProblem.Problem.sinceInThread("h"))")
+      ),
+      (
+        "k", ConversationSettings(kind: .thread, parent: "g"),
+        .memberInTheWay(
+          user: "x", why: "\(FileProblem.Problem.notInParent(user: "x", parent: "g"))")
+      ),
+      ("g", ConversationSettings(), nil), ("h", ConversationSettings(kind: .room), nil),
+      ("t", ConversationSettings(), nil), ("g", ConversationSettings(kind: .room), nil),
+    ]
+    #expect(Self.problems(settings, rows) == rows.map(\.2))
+    var ultra = FanoutSettings(app: AppSettings(rules: .rongcloud))
+    ultra.setConversation("u", ConversationSettings(kind: .ultraGroup))
+    ultra.setMember("x", of: "u", MemberSettings(channels: ["c": .all]))
+    let changes: [(Identifier, ConversationSettings, FileProblem.Problem?)] = [
+      (
+        "u", ConversationSettings(),
+        .memberInTheWay(
+          user: "x", why: "\(FileProblem.Problem.channelsOutsideUltraGroup("u"))")
+      ),
+      ("u", ConversationSettings(kind: .ultraGroup, level: .all), nil),
+    ]
+    #expect(Self.problems(ultra, changes) == changes.map(\.2))
+  }
+
+  /// What is wrong with each of the changes of conversations, which come one after the other.
+  private static func problems(
+    _ settings: FanoutSettings,
+    _ rows: [(Identifier, ConversationSettings, FileProblem.Problem?)]
+  ) -> [FileProblem.Problem?] {
+    guard let replayer = try? Replayer(Fanout(settings, threads: 1)) else { return [] }
+    return rows.map { id, conversation, _ in
+      let change = SettingsChange(at: at(1), .conversation(id, conversation))
+      do throws(FileProblem.Problem) { try replayer.add(.change(change)) } catch { return error }
+      return nil
+    }
+  }
+
   // MARK: Holding
 
   private static func quiet(_ start: Int, _ end: Int) throws -> QuietHours {

@@ -60,6 +60,32 @@ import Testing
         == .span(span))
   }
 
+  @Test func aWindowKeepsItsOwnZone() throws {
+    let fanout = try Self.fanout(.rongcloud)
+    let old = try QuietSpan(
+      hour: 1, minute: 0, second: 0, spanMinutes: 5, level: .mention, timeZone: "Asia/Tokyo")
+    try fanout.update { (update) throws(FanoutError) in
+      try update.updateUser("set") { $0.quietHours = .span(old) }
+    }
+    try WhatIf("everyone.quietHours=23:00-07:30").apply(to: fanout)
+    let wanted = try ["Asia/Tokyo", nil].map { zone in
+      QuietHours.span(
+        try QuietSpan(
+          hour: 23, minute: 0, second: 0, spanMinutes: 510, level: .blocked, timeZone: zone))
+    }
+    #expect(["set", "new"].map { fanout.user($0)?.quietHours } == wanted)
+    var found = ""
+    do { try WhatIf("everyone.quietHours=08:00-08:00").apply(to: fanout) } catch {
+      found = "\(error)"
+    }
+    #expect(
+      found == "everyone.quietHours=08:00-08:00: "
+        + "start and end of quiet hours must differ under rongcloud")
+    let allDay = try QuietInterval(startHour: 8, startMinute: 0, endHour: 8, endMinute: 0)
+    let easemob = try Self.changed(.easemob, "everyone.quietHours=08:00-08:00")
+    #expect(easemob.user("new")?.quietHours == .interval(allDay))
+  }
+
   @Test func appsAndOptions() throws {
     let easemob = try Self.changed(
       .easemob, "app.devicePolicy=anyOffline", "app.advancedPush=false",
@@ -89,6 +115,139 @@ import Testing
     #expect(fanout.member("late", of: "g")?.level == .blocked)
     #expect(fanout.member("named", of: "g") != nil)
     #expect(fanout.app.timeZone == "Asia/Tokyo")
+  }
+
+  /// What a file does to a world: what is wrong, or nothing.
+  private static func problem(_ world: FanoutSettings, _ line: String) throws -> String {
+    let folder = ScratchFolder()
+    let path = try folder.write(Array((line + "\n").utf8), as: "other.ndjson")
+    let fanout = try Fanout(world, threads: 1)
+    let before = fanout.version
+    do {
+      try WhatIf(path).apply(to: fanout)
+      return ""
+    } catch {
+      #expect(fanout.version == before)
+      return "\(error)".split(separator: "other.ndjson:").last.map(String.init) ?? ""
+    }
+  }
+
+  @Test func filesAreJudgedBesideTheWorld() throws {
+    var easemob = FanoutSettings(app: AppSettings())
+    easemob.setMember("u1", of: "g")
+    easemob.setMember("late", of: "h", MemberSettings(since: Instant(milliseconds: 1)))
+    easemob.setMember("other", of: "k")
+    easemob.setConversation("t", ConversationSettings(kind: .thread, parent: "g"))
+    var rongcloud = FanoutSettings(app: AppSettings(rules: .rongcloud))
+    rongcloud.setConversation("u", ConversationSettings(kind: .ultraGroup))
+    rongcloud.setMember("u1", of: "u", MemberSettings(channels: ["c": .all]))
+    let rows: [(FanoutSettings, String, String)] = [
+      (easemob, #"{"kind":"conversation","id":"n","type":"thread","parent":"g"}"#, ""),
+      (easemob, #"{"kind":"member","conversation":"t","user":"u1","level":"none"}"#, ""),
+      (
+        easemob, #"{"kind":"member","conversation":"t","user":"x"}"#,
+        #"1: "x" is not a member of "g", the thread's parent"#
+      ),
+      (
+        easemob, #"{"kind":"member","conversation":"t","user":"u1","since":5}"#,
+        #"1: "since" cannot be said in "t", a thread: its recipients are its parent's"#
+      ),
+      (
+        easemob, #"{"kind":"conversation","id":"g","type":"room"}"#,
+        #"1: "g" is the parent of the thread "t", so it must be a group"#
+      ),
+      (
+        easemob, #"{"kind":"conversation","id":"n","type":"thread","parent":"x"}"#,
+        #"1: the parent "x" is not a known conversation"#
+      ),
+      (
+        easemob, #"{"kind":"conversation","id":"h","type":"thread","parent":"g"}"#,
+        #"1: the record of the member "late" stands against it: "since" cannot be said in "h", "#
+          + "a thread: its recipients are its parent's"
+      ),
+      (
+        easemob, #"{"kind":"conversation","id":"k","type":"thread","parent":"g"}"#,
+        #"1: the record of the member "other" stands against it: "other" is not a member of "g", "#
+          + "the thread's parent"
+      ),
+      (
+        easemob,
+        #"{"kind":"conversation","id":"g","type":"room"}"# + "\n"
+          + #"{"kind":"conversation","id":"t","type":"group"}"#, ""
+      ),
+      (rongcloud, #"{"kind":"member","conversation":"u","user":"x","channels":{"c":-1}}"#, ""),
+      (
+        rongcloud, #"{"kind":"member","conversation":"g","user":"x","channels":{"c":-1}}"#,
+        #"1: "channels" cannot be said in "g", which is no ultra group"#
+      ),
+      (
+        rongcloud, #"{"kind":"conversation","id":"u","type":"group"}"#,
+        #"1: the record of the member "u1" stands against it: "channels" cannot be said in "u", "#
+          + "which is no ultra group"
+      ),
+      (
+        rongcloud,
+        #"{"kind":"conversation","id":"u","type":"group"}"# + "\n"
+          + #"{"kind":"member","conversation":"u","user":"u1"}"#, ""
+      ),
+    ]
+    let found = try rows.map { try Self.problem($0.0, $0.1) }
+    #expect(found == rows.map(\.2))
+  }
+
+  @Test func otherRulesForgetNothing() throws {
+    let easemob = #"{"kind":"app","rules":"easemob"}"#
+    let rongcloud = #"{"kind":"app","rules":"rongcloud"}"#
+    func world(_ rules: RuleSet, _ change: (inout FanoutSettings) throws -> Void) rethrows
+      -> FanoutSettings
+    {
+      var settings = FanoutSettings(app: AppSettings(rules: rules))
+      settings.setMember("u", of: "g", MemberSettings(level: .mention))
+      try change(&settings)
+      return settings
+    }
+    let level = world(.easemob) { $0.updateUser("u") { $0.level = .mention } }
+    let span = try QuietSpan(hour: 1, minute: 0, second: 0, spanMinutes: 5, level: .blocked)
+    let night = QuietHours.interval(Self.night)
+    let user = #"{"kind":"user","id":"u"}"#
+    let mute = MemberSettings(mutedUntil: Instant(milliseconds: 9))
+    let rows: [(FanoutSettings, String, String)] = [
+      (world(.easemob) { _ in }, rongcloud, ""), (world(.rongcloud) { _ in }, easemob, ""),
+      (level, easemob, ""), (level, rongcloud, #"the "level" of the user "u""#),
+      (level, rongcloud + "\n" + user, ""),
+      (
+        world(.easemob) { $0.updateUser("u") { $0.quietHours = night } }, rongcloud,
+        #"the "quietHours" of the user "u""#
+      ),
+      (
+        world(.easemob) { $0.setMember("u", of: "g", mute) }, rongcloud,
+        #"the "mutedUntil" of the member "u" of "g""#
+      ),
+      (
+        world(.easemob) {
+          $0.setConversation("t", ConversationSettings(kind: .thread, parent: "g"))
+        }, rongcloud, #"the type thread of the conversation "t""#
+      ),
+      (
+        world(.rongcloud) { $0.updateUser("u") { $0.levels[.group] = .all } }, easemob,
+        #"the "levels" of the user "u""#
+      ),
+      (
+        world(.rongcloud) { $0.updateUser("u") { $0.quietHours = .span(span) } }, easemob,
+        #"the "quietHours" of the user "u""#
+      ),
+      (
+        world(.rongcloud) { $0.setMember("u", of: "g", MemberSettings(level: .mentionAll)) },
+        easemob, #"the level mentionAll of the member "u" of "g""#
+      ),
+    ]
+    let found = try rows.map { try Self.problem($0.0, $0.1) }
+    let wanted = rows.map { world, _, what in
+      let rules = world.app.rules
+      return what.isEmpty
+        ? "" : " \(what) belongs to \(rules.rawValue), but the rules are \(rules.other.rawValue)"
+    }
+    #expect(found == wanted)
   }
 
   @Test(arguments: [

@@ -1,0 +1,16 @@
+internal import Glibc
+
+extension FileProblem {
+  /// Checks that a file can be read more than once, as standard input and a pipe cannot.
+  ///
+  /// A file that is not there passes: whoever opens it says so.
+  ///
+  /// - Throws: ``Problem/cannotBeReadAgain``.
+  public static func checkCanBeReadAgain(_ path: String) throws(FileProblem) {
+    var status = stat()
+    let isFound = unsafe path != "-" && stat(path, &status) == 0
+    let kind = status.st_mode & S_IFMT
+    guard path == "-" || (isFound && kind != S_IFREG && kind != S_IFDIR) else { return }
+    throw FileProblem(file: path, line: nil, problem: .cannotBeReadAgain)
+  }
+}
