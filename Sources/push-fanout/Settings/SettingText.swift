@@ -2,13 +2,19 @@ import PushRules
 import PushStore
 
 /// A result that a person and a program can read.
-protocol SettingResult: Encodable {
+protocol SettingResult {
   /// One line for people.
   var text: String { get }
+  /// One line for programs, a JSON object.
+  func json() throws -> String
+}
+
+extension SettingResult where Self: Encodable {
+  func json() throws -> String { try ExplanationText.json(self) }
 }
 
 /// What a user has set in one scope; named like the fields of settings files.
-struct OwnSetting: SettingResult {
+struct OwnSetting: SettingResult, Encodable {
   struct Quiet: Encodable {
     let start: String
     var end: String?
@@ -124,7 +130,7 @@ struct OwnSetting: SettingResult {
 }
 
 /// A device of a user; named like the fields of settings files.
-struct DeviceResult: SettingResult {
+struct DeviceResult: SettingResult, Encodable {
   let user, id, type, state: String
   let token: Bool
   let notifier: String?
@@ -152,7 +158,7 @@ struct DeviceResult: SettingResult {
 }
 
 /// A level that belongs to no user.
-struct DefaultResult: SettingResult {
+struct DefaultResult: SettingResult, Encodable {
   var conversation: String?
   var channel: String?
   let level: String
@@ -165,13 +171,13 @@ struct DefaultResult: SettingResult {
 }
 
 /// A conversation whose level is none.
-struct BlockedResult: SettingResult {
+struct BlockedResult: SettingResult, Encodable {
   let conversation: String
   var text: String { conversation }
 }
 
 /// An entry of the change feed.
-struct EventResult: SettingResult {
+struct EventResult: SettingResult, Encodable {
   let sequence, at: Int64
   let change: String
   let user, conversation, channel, device: String?
