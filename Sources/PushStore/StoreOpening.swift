@@ -33,28 +33,34 @@ struct StoreOpener {
 
   /// - Throws: ``StoreError`` when the database cannot be read; a snapshot that cannot be used is no
   ///   error.
-  func open() throws -> Opened {
+  func open() throws -> Opened { try open { _ in }.opened }
+
+  /// The same, and what else is read as of the commit that the engine is of.
+  func open<Value>(
+    _ body: (Rows) throws -> Value
+  ) throws -> (opened: Opened, value: Value) {
     let reason: String
     switch try mapped() {
     case .success(let fanout):
       // The changes since, as of one commit; nothing is gained when they are most of what there is.
-      let found = try reader.read { rows -> Result<Opened, Unusable> in
+      let found = try reader.read { rows -> Result<(opened: Opened, value: Value), Unusable> in
         do {
-          return .success(try follow(fanout, rows))
+          return .success((try follow(fanout, rows), try body(rows)))
         } catch let error as Unusable {
           return .failure(error)
         }
       }
       switch found {
-      case .success(let opened): return opened
+      case .success(let result): return result
       case .failure(let error): reason = error.reason
       }
     case .failure(let error): reason = error.reason
     }
     return try reader.read { rows in
-      Opened(
+      let opened = Opened(
         fanout: try rows.fanout(threads: threads), opening: .rebuilt(reason),
         last: try rows.lastSequence())
+      return (opened, try body(rows))
     }
   }
 

@@ -60,7 +60,20 @@ public final class StoreReader: Sendable {
   /// Everything, as values.
   ///
   /// - Complexity: O(settings).
-  public func settings() throws -> FanoutSettings {
+  public func settings() throws -> FanoutSettings { try read { try $0.settings() } }
+
+  /// Calls `body` with every record, as of one commit: the app, users and conversations in the order
+  /// in which their ids first appeared, members by conversation and user. What was only named is a
+  /// record without settings.
+  ///
+  /// - Complexity: O(settings).
+  public func forEachRecord(_ body: (StoreRecord) throws -> Void) throws {
+    try read { try $0.forEachRecord(body) }
+  }
+}
+
+extension Rows {
+  func settings() throws -> FanoutSettings {
     var settings = FanoutSettings()
     try forEachRecord { record in
       switch record {
@@ -74,17 +87,6 @@ public final class StoreReader: Sendable {
     return settings
   }
 
-  /// Calls `body` with every record, as of one commit: the app, users and conversations in the order
-  /// in which their ids first appeared, members by conversation and user. What was only named is a
-  /// record without settings.
-  ///
-  /// - Complexity: O(settings).
-  public func forEachRecord(_ body: (StoreRecord) throws -> Void) throws {
-    try read { try $0.forEachRecord(body) }
-  }
-}
-
-extension Rows {
   func forEachRecord(_ body: (StoreRecord) throws -> Void) throws {
     try body(.app(try app()))
     var users: [Identifier] = []
