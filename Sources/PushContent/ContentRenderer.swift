@@ -82,6 +82,17 @@ public struct ContentRenderer: Sendable {
     return RenderedPushes(recipients, pieces.withLock { $0 })
   }
 
+  /// Renders a message for many recipients, as the payloads are asked for: few are in memory at a
+  /// time, also when everybody sees other words.
+  ///
+  /// - Parameters and complexity: as for ``render(_:_:for:as:threads:)``.
+  public func stream(
+    _ message: Message, _ content: MessageContent, for recipients: [Identifier],
+    as form: PayloadForm = .push, threads: Int? = nil
+  ) -> RenderedStream {
+    RenderedStream(MessagePlan(self, message, content, form), recipients, threads: threads)
+  }
+
   /// Says which words a recipient sees of a message, and why.
   public func explain(
     _ message: Message, _ content: MessageContent, for recipient: Identifier,
@@ -122,6 +133,7 @@ public struct RenderedPush: Sendable {
 /// The payloads of one message, in the order of the recipients they were rendered for.
 ///
 /// - Memory: the payloads' bytes, 32 bytes a recipient, and the words once for all who see the same.
+///   ``RenderedStream`` has bounds.
 public struct RenderedPushes: Sendable, RandomAccessCollection {
   struct Item {
     /// Where its bytes end.
@@ -134,6 +146,16 @@ public struct RenderedPushes: Sendable, RandomAccessCollection {
     var bytes: [UInt8] = []
     var items: [Item] = []
     var words: [RenderedContent] = []
+    /// About how much memory it takes.
+    var byteCount = 0
+
+    func push(_ place: Int, _ recipient: Identifier) -> RenderedPush {
+      let item = items[place]
+      let start = place == 0 ? 0 : items[place - 1].end
+      return RenderedPush(
+        recipient: recipient, payload: bytes[start..<item.end], content: words[Int(item.words)],
+        isShortened: item.state.isShortened, problem: item.state.problem)
+    }
   }
 
   private let recipients: [Identifier]
@@ -148,14 +170,8 @@ public struct RenderedPushes: Sendable, RandomAccessCollection {
   public var endIndex: Int { recipients.count }
 
   public subscript(index: Int) -> RenderedPush {
-    let piece = pieces[index / ContentRenderer.pieceSize]
-    let place = index % ContentRenderer.pieceSize
-    let item = piece.items[place]
-    let start = place == 0 ? 0 : piece.items[place - 1].end
-    return RenderedPush(
-      recipient: recipients[index], payload: piece.bytes[start..<item.end],
-      content: piece.words[Int(item.words)], isShortened: item.state.isShortened,
-      problem: item.state.problem)
+    pieces[index / ContentRenderer.pieceSize].push(
+      index % ContentRenderer.pieceSize, recipients[index])
   }
 
   /// Those whose payload is not that of the message's content.

@@ -112,9 +112,9 @@ struct MessagePlan: Sendable {
 ///
 /// - Complexity: O(bytes of the payload) a recipient, and without asking for memory, when others
 ///   before saw the same words and it need not be shortened.
-public struct MessageRenderer {
+public struct MessageRenderer: Sendable {
   /// Words that some recipients see.
-  private struct Variant {
+  private struct Variant: Sendable {
     let words: RenderedContent
     let template: PayloadTemplate
     /// The payload up to the badge with a shortened body, by the bytes of what is a recipient's own.
@@ -129,12 +129,16 @@ public struct MessageRenderer {
 
   /// So many variants are kept from one piece of work to the next.
   private static let keptVariants = 256
+  /// And of so many bytes.
+  private static let keptBytes = 4 << 20
   /// With more looks than this they are looked up, not listed.
   private static let listedLooks = 4_096
 
   private let plan: MessagePlan
   private let limit: Int
   private var variants: [Variant] = []
+  /// About how much memory the variants take.
+  private var variantBytes = 0
   /// The variant of those who differ in nothing but their look, plus one, by the look's place.
   private var byLook: [UInt32] = []
   /// The variant of the others.
@@ -150,6 +154,7 @@ public struct MessageRenderer {
 
   private mutating func forget() {
     variants = []
+    variantBytes = 0
     byViewer = [:]
     fallbacks = []
     let looks = plan.directory.looks.count
@@ -164,13 +169,13 @@ public struct MessageRenderer {
   public mutating func append(
     _ recipient: Identifier, to bytes: inout [UInt8]
   ) -> ContentProblem? {
-    if variants.count > ContentRenderer.pieceSize { forget() }
+    if hasManyVariants { forget() }
     return append(recipient, to: &bytes).state.problem
   }
 
   /// The payload of a recipient, and what it says.
   public mutating func render(_ recipient: Identifier) -> RenderedPush {
-    if variants.count > ContentRenderer.pieceSize { forget() }
+    if hasManyVariants { forget() }
     var bytes: [UInt8] = []
     let (words, state) = append(recipient, to: &bytes)
     return RenderedPush(
@@ -178,18 +183,31 @@ public struct MessageRenderer {
       isShortened: state.isShortened, problem: state.problem)
   }
 
-  mutating func piece(_ recipients: ArraySlice<Identifier>) -> RenderedPushes.Piece {
+  /// Whether so much is kept that whoever asks for one at a time would not find all of it again.
+  private var hasManyVariants: Bool {
+    variants.count > ContentRenderer.pieceSize || variantBytes > Self.keptBytes * 16
+  }
+
+  /// Renders recipients in a row, and ends after the one with whom the piece takes more than so many
+  /// bytes.
+  mutating func piece(
+    _ recipients: ArraySlice<Identifier>, byteLimit: Int = .max
+  ) -> RenderedPushes.Piece {
     var piece = RenderedPushes.Piece()
-    if variants.count > Self.keptVariants { forget() }
+    if variants.count > Self.keptVariants || variantBytes > Self.keptBytes { forget() }
+    let before = variantBytes
     piece.items.reserveCapacity(recipients.count)
     for recipient in recipients {
       let (words, state) = append(recipient, to: &piece.bytes)
       if piece.items.isEmpty {
         // Most payloads of a message are about as long as the first.
-        piece.bytes.reserveCapacity(piece.bytes.count * recipients.count * 17 / 16)
+        let expected = piece.bytes.count * recipients.count * 17 / 16
+        piece.bytes.reserveCapacity(min(expected, byteLimit))
       }
       piece.items.append(
         RenderedPushes.Item(end: piece.bytes.count, words: UInt32(words), state: state))
+      piece.byteCount = piece.bytes.count + variantBytes - before
+      if piece.byteCount > byteLimit { break }
     }
     piece.words = variants.map(\.words)
     return piece
@@ -231,6 +249,7 @@ public struct MessageRenderer {
 
   private mutating func add(_ words: RenderedContent, _ template: PayloadTemplate) -> Int {
     variants.append(Variant(words: words, template: template))
+    variantBytes += words.title.utf8.count + words.body.utf8.count + template.byteCount
     return variants.count - 1
   }
 
@@ -238,9 +257,11 @@ public struct MessageRenderer {
     _ variant: Int, _ recipient: Identifier, _ badge: UInt32, to bytes: inout [UInt8]
   ) -> (words: Int, state: State) {
     let template = variants[variant].template
+    let known = variants[variant].shortened.count
     do throws(ContentProblem) {
       try template.appendShortened(
         recipient, badge: badge, limit: limit, to: &bytes, &variants[variant].shortened)
+      if variants[variant].shortened.count > known { variantBytes += limit }
       return (variant, State(isShortened: true))
     } catch {
       return appendFallback(recipient, badge, State(problem: error), to: &bytes)
@@ -252,7 +273,9 @@ public struct MessageRenderer {
     _ recipient: Identifier, _ badge: UInt32, _ state: State, to bytes: inout [UInt8]
   ) -> (words: Int, state: State) {
     if fallbacks.isEmpty {
-      fallbacks = plan.layout.fallbacks.map { add($0.words, $0.template) }
+      // What has no room without anybody's id is not tried again and again.
+      let possible = plan.layout.fallbacks.filter { $0.template.leastSize <= limit }
+      fallbacks = possible.map { add($0.words, $0.template) }
     }
     let start = bytes.count
     for place in fallbacks {

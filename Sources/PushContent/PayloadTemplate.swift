@@ -38,6 +38,14 @@ final class PayloadTemplate: Sendable {
     return head
   }
 
+  /// How large a payload is without what is a recipient's own.
+  var leastSize: Int { head.count + middle.count + tail.count }
+
+  /// About how much memory it takes beside the body.
+  var byteCount: Int {
+    head.count + start.count + behindBody.count + middle.count + tail.count
+  }
+
   /// Appends the payload of a recipient.
   @inline(__always)
   func append(_ recipient: Identifier, badge: UInt32, to bytes: inout [UInt8]) {

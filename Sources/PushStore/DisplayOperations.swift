@@ -1,4 +1,5 @@
 public import PushContent
+public import PushFanout
 public import PushRules
 
 /// How pushes look, to people and by them: the vendors' operations.
@@ -98,5 +99,25 @@ extension StoreReader {
   /// - Complexity: O(conversations + people who have set something).
   public func contentDirectory() throws -> ContentDirectory {
     try read { try $0.contentDirectory() }
+  }
+
+  /// An engine, and everything that the words of pushes depend on, both as of one commit.
+  ///
+  /// - Parameter threads: how many threads the engine may use, nil for as many as there are cores.
+  /// - Complexity: as for opening a ``SettingsStore``, and for ``contentDirectory()``.
+  public func fanoutWithContent(
+    threads: Int? = nil
+  ) throws -> (fanout: Fanout, content: ContentDirectory, opening: StoreOpening) {
+    let (opened, content) = try StoreOpener(reader: self, threads: threads)
+      .open { try $0.contentDirectory() }
+    return (opened.fanout, content, opened.opening)
+  }
+
+  /// Everything as values, and what the words of pushes depend on, both as of one commit.
+  ///
+  /// - Complexity: O(settings).
+  public func settingsWithContent() throws -> (settings: FanoutSettings, content: ContentDirectory)
+  {
+    try read { (try $0.settings(), try $0.contentDirectory()) }
   }
 }

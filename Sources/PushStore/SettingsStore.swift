@@ -1,6 +1,5 @@
 internal import Dispatch
 internal import GRDB
-package import PushContent
 public import PushFanout
 public import PushRules
 internal import Synchronization
@@ -50,12 +49,9 @@ public final class SettingsStore: Sendable {
     try self.init(path, access, threads: threads, withEngine: true)
   }
 
-  /// - Parameters:
-  ///   - withEngine: whether there is a ``fanout``; for operations that do not decide.
-  ///   - withContent: whether there is ``content``, for which there must be an engine.
+  /// - Parameter withEngine: whether there is a ``fanout``; for operations that do not decide.
   package init(
-    _ path: String, _ access: Access, threads: Int? = nil, withEngine: Bool,
-    withContent: Bool = false
+    _ path: String, _ access: Access, threads: Int? = nil, withEngine: Bool
   ) throws {
     self.path = path
     let file = try StoreFile.open(path, access)
@@ -66,9 +62,7 @@ public final class SettingsStore: Sendable {
       if access != .read { try SnapshotKeeper.tidy(rows) }
       return (try rows.identity(), try rows.lastSequence())
     }
-    opened =
-      withEngine
-      ? try StoreOpener(reader: reader, threads: threads, withContent: withContent).open() : nil
+    opened = withEngine ? try StoreOpener(reader: reader, threads: threads).open() : nil
     bell.ring(opened?.last ?? last)
     commits = Mutex(nil)
     guard access != .read else {
@@ -93,14 +87,6 @@ public final class SettingsStore: Sendable {
   public var opening: StoreOpening {
     guard let opened else { preconditionFailure("a store that was opened without an engine") }
     return opened.opening
-  }
-
-  /// How pushes look, as of the commit that the engine was opened at.
-  package var content: ContentDirectory {
-    guard let content = opened?.content else {
-      preconditionFailure("a store that was opened without its content")
-    }
-    return content
   }
 
   /// Writes the snapshot now, beside deciding and writing. It appears as `PATH.snapshot` when it is

@@ -24,8 +24,6 @@ public enum StoreOpening: Hashable, Sendable, CustomStringConvertible {
 struct StoreOpener {
   let reader: StoreReader
   let threads: Int?
-  /// Whether how pushes look is read too, as of the same commit.
-  var withContent = false
 
   struct Opened {
     let fanout: Fanout
@@ -33,34 +31,39 @@ struct StoreOpener {
     /// The last change that the engine follows, and its token.
     let last: Int64
     let token: Int64
-    let content: ContentDirectory?
   }
 
   /// - Throws: ``StoreError`` when the database cannot be read; a snapshot that cannot be used is no
   ///   error.
-  func open() throws -> Opened {
+  func open() throws -> Opened { try open { _ in }.opened }
+
+  /// The same, and what else is read as of the commit that the engine is of.
+  func open<Value>(
+    _ body: (Rows) throws -> Value
+  ) throws -> (opened: Opened, value: Value) {
     let reason: String
     switch try mapped() {
     case .success(let fanout):
       // The changes since, as of one commit; nothing is gained when they are most of what there is.
-      let found = try reader.read { rows -> Result<Opened, Unusable> in
+      let found = try reader.read { rows -> Result<(opened: Opened, value: Value), Unusable> in
         do {
-          return .success(try follow(fanout, rows))
+          return .success((try follow(fanout, rows), try body(rows)))
         } catch let error as Unusable {
           return .failure(error)
         }
       }
       switch found {
-      case .success(let opened): return opened
+      case .success(let result): return result
       case .failure(let error): reason = error.reason
       }
     case .failure(let error): reason = error.reason
     }
     return try reader.read { rows in
       let last = try rows.lastSequence()
-      return Opened(
+      let opened = Opened(
         fanout: try rows.fanout(threads: threads), opening: .rebuilt(reason), last: last,
-        token: try rows.token(at: last), content: try content(rows))
+        token: try rows.token(at: last))
+      return (opened, try body(rows))
     }
   }
 
@@ -110,11 +113,7 @@ struct StoreOpener {
     }
     return Opened(
       fanout: fanout, opening: .snapshot(sequence: sequence, changes: changes), last: last,
-      token: try rows.token(at: last), content: try content(rows))
-  }
-
-  private func content(_ rows: Rows) throws -> ContentDirectory? {
-    withContent ? try rows.contentDirectory() : nil
+      token: try rows.token(at: last))
   }
 
   /// Why a snapshot is of no use.

@@ -63,14 +63,6 @@ public final class StoreReader: Sendable {
   /// - Complexity: O(settings).
   public func settings() throws -> FanoutSettings { try read { try $0.settings() } }
 
-  /// Everything, as values, and how pushes look, as of one commit.
-  ///
-  /// - Complexity: O(settings).
-  public func settingsWithContent() throws -> (settings: FanoutSettings, content: ContentDirectory)
-  {
-    try read { (try $0.settings(), try $0.contentDirectory()) }
-  }
-
   /// Calls `body` with every record, as of one commit: the app, users and conversations in the order
   /// in which their ids first appeared, members by conversation and user. What was only named is a
   /// record without settings.
@@ -92,7 +84,7 @@ public final class StoreReader: Sendable {
 }
 
 extension Rows {
-  fileprivate func settings() throws -> FanoutSettings {
+  func settings() throws -> FanoutSettings {
     var settings = FanoutSettings()
     try forEachRecord { record in
       switch record {

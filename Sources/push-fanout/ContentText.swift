@@ -24,7 +24,8 @@ enum ContentText {
     }
     lines.append("payload, \(explanation.push.payload.count) bytes")
     lines.append(String(decoding: explanation.push.payload, as: UTF8.self))
-    return lines.joined(separator: "\n") + "\n"
+    // Names and words are of people whom nobody knows: none of them makes a line of its own.
+    return lines.map { TerminalText.escaped($0) + "\n" }.joined()
   }
 }
 

@@ -23,7 +23,8 @@ struct Render: ParsableCommand {
       Apple's push service takes, of at most 4,096 bytes.
 
       A payload that would be larger even with a shortened body is replaced by the vendor's \
-      plainest words; its line has a problem, and the exit status is 1.
+      plainest words; its line has a problem, and the exit status is 1. Templates and arguments that \
+      are missing are counted at the end.
       """)
 
   @OptionGroup var world: WorldOptions
@@ -63,6 +64,9 @@ struct Render: ParsableCommand {
   func run() throws {
     try world.checkOutput(output)
     let (fanout, directory) = try world.loadFanoutWithContent(threads: threads)
+    if let user, fanout.user(Identifier(user)) == nil {
+      throw Failure(text: "no user \"\(user)\" in the settings, users or members")
+    }
     let renderer = ContentRenderer(
       rules: fanout.app.rules, templates: try content.load(for: fanout.app.rules),
       directory: directory)
@@ -74,13 +78,14 @@ struct Render: ParsableCommand {
     defer { target.abandon() }
     let writer = PayloadWriter(target)
     var wanted = WantedIDs(message)
+    var notes = NoteTally()
     let bar = ProgressBar("rendering")
     defer { bar.finish() }
     while let (message, content) = try reader.nextWithContent() {
       bar.update(reader.progress, "\(writer.messageCount) messages, \(writer.payloadCount) pushes")
       guard wanted.take(message.id) else { continue }
       writer.begin(message)
-      try write(recipients(of: message, fanout), message, content, renderer, writer)
+      try write(recipients(of: message, fanout), message, content, renderer, writer, &notes)
     }
     if let missing = wanted.missing {
       throw Failure(text: "no message in \(messages) has the id \"\(missing)\"")
@@ -89,6 +94,7 @@ struct Render: ParsableCommand {
     Interruption.endOutput()
     bar.finish()
     Terminal.say("\(writer.messageCount) messages, \(writer.payloadCount) payloads")
+    for line in notes.lines { Terminal.say("push-fanout: \(line)") }
     if writer.problemCount > 0 {
       Terminal.say(
         "push-fanout: payloads replaced by the vendor's plainest words: \(writer.problemCount)")
@@ -114,28 +120,69 @@ struct Render: ParsableCommand {
     return recipients
   }
 
-  /// So many payloads are in memory at a time.
-  private static let batch = 1 << 16
-
   private func write(
     _ recipients: [Recipient], _ message: Message, _ content: MessageContent,
-    _ renderer: ContentRenderer, _ writer: PayloadWriter
+    _ renderer: ContentRenderer, _ writer: PayloadWriter, _ notes: inout NoteTally
   ) throws {
-    for start in stride(from: 0, to: recipients.count, by: Self.batch) {
-      let part = recipients[start..<min(start + Self.batch, recipients.count)]
-      let render = { (action: Action, form: PayloadForm) in
-        let users = part.filter { $0.action == action }.map(\.user)
-        return users.isEmpty
-          ? nil
-          : renderer.render(message, content, for: users, as: form, threads: threads)
-            .makeIterator()
+    let stream = { (action: Action, form: PayloadForm) -> RenderedStream? in
+      let users = recipients.filter { $0.action == action }.map(\.user)
+      return users.isEmpty
+        ? nil : renderer.stream(message, content, for: users, as: form, threads: threads)
+    }
+    var pushes = stream(.push, .push)
+    var locals = stream(.local, .local)
+    for (_, action) in recipients {
+      guard let next = action == .local ? locals?.next() : pushes?.next() else { continue }
+      try writer.write(next, action)
+      notes.add(next)
+    }
+  }
+}
+
+/// Counts why payloads do not say what was asked for.
+struct NoteTally {
+  /// So many different notes are told apart: senders may think of any number of names.
+  private static let limit = 10
+
+  private var notes: [ContentNote] = []
+  private var counts: [ContentNote: Int] = [:]
+  private var otherCount = 0
+
+  mutating func add(_ push: RenderedPush) {
+    for note in push.content.notes where note.isUnexpected {
+      if counts[note] != nil {
+        counts[note, default: 0] += 1
+      } else if notes.count < Self.limit {
+        notes.append(note)
+        counts[note] = 1
+      } else {
+        otherCount += 1
       }
-      var pushes = render(.push, .push)
-      var locals = render(.local, .local)
-      for (_, action) in part {
-        let next = action == .local ? locals?.next() : pushes?.next()
-        if let next { try writer.write(next, action) }
-      }
+    }
+  }
+
+  /// A line for each, in the order in which they were first met.
+  var lines: [String] {
+    let known = notes.map { note in
+      let text = "\(note)"
+      let short = text.count > 200 ? text.prefix(200) + "…" : text[...]
+      return "\(Self.payloads(counts[note] ?? 0)): \(TerminalText.escaped(String(short)))"
+    }
+    let others = "\(Self.payloads(otherCount)): other notes; explain --content shows them"
+    return otherCount > 0 ? known + [others] : known
+  }
+
+  private static func payloads(_ count: Int) -> String {
+    count == 1 ? "1 payload" : "\(count) payloads"
+  }
+}
+
+extension ContentNote {
+  /// Whether it says that something is missing or too much, and not how people have it set.
+  fileprivate var isUnexpected: Bool {
+    switch self {
+    case .templateMissing, .bodyEmpty, .argumentMissing, .cutOff: true
+    case .noText, .translated, .notTranslated: false
     }
   }
 }
@@ -180,11 +227,11 @@ extension WorldOptions {
   /// Reads the world into the engine, and what it says of how pushes look.
   func loadFanoutWithContent(threads: Int?) throws -> (fanout: Fanout, content: ContentDirectory) {
     if let store {
-      let opened = try SettingsStore(
-        store, .read, threads: threads, withEngine: true, withContent: true)
-      if case .rebuilt = opened.opening { Terminal.say("\(store): \(opened.opening)") }
-      try opened.close()
-      return (opened.fanout, opened.content)
+      return try reading(store) { reader in
+        let (fanout, content, opening) = try reader.fanoutWithContent(threads: threads)
+        if case .rebuilt = opening { Terminal.say("\(store): \(opening)") }
+        return (fanout, content)
+      }
     }
     let bar = ProgressBar("loading")
     defer { bar.finish() }
@@ -195,13 +242,17 @@ extension WorldOptions {
 
   /// Reads the world as values, and what it says of how pushes look.
   func loadWithContent() throws -> (settings: FanoutSettings, content: ContentDirectory) {
-    if let store {
-      let reader = try StoreReader(store)
-      defer { try? reader.close() }
-      return try reader.settingsWithContent()
-    }
+    if let store { return try reading(store) { try $0.settingsWithContent() } }
     let bar = ProgressBar("loading")
     defer { bar.finish() }
     return try SettingsLoader.loadWithContent(files.paths) { bar.update($0) }
+  }
+
+  private func reading<Value>(_ store: String, _ body: (StoreReader) throws -> Value) throws
+    -> Value
+  {
+    let reader = try StoreReader(store)
+    defer { try? reader.close() }
+    return try body(reader)
   }
 }

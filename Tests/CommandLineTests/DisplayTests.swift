@@ -80,6 +80,27 @@ import Testing
     }
   }
 
+  /// Ids that look the same are two, in the order of their bytes; nothing of it reaches a terminal.
+  @Test func remarksArePrintedAsTheyAre() throws {
+    try withWorkplace { place in
+      _ = try place.run("store", "import", "--store", "s", "--settings", "world.ndjson")
+      let display = ["settings", "display", "--store", "s", "--user", "u1"]
+      let (composed, decomposed) = ("\u{E9}", "e\u{301}")
+      let set = try place.run(
+        display + [
+          "--name", "A\n\"\u{1b}[2J", "--remark", "\(composed)=one", "--remark",
+          "\(decomposed)=two",
+        ])
+      let text = #"u1: name A\n"\u001b[2J, calls \#(decomposed) two, calls \#(composed) one"# + "\n"
+      #expect(Array(set.output.utf8) == Array(text.utf8))
+      let json = try place.run(display + ["--json"])
+      let line =
+        #"{"display":{"name":"A\n\"\u001b[2J","offlineMessages":1},"#
+        + #""remarks":{"\#(decomposed)":"two","\#(composed)":"one"},"user":"u1"}"# + "\n"
+      #expect(Array(json.output.utf8) == Array(line.utf8))
+    }
+  }
+
   @Test func displaySettingsAreSetAndPrinted() throws {
     try withWorkplace { place in
       _ = try place.run("store", "import", "--store", "s", "--settings", "world.ndjson")

@@ -39,7 +39,11 @@ import Testing
     try withWorld { place in
       let run = try place.run(["render"] + Self.files)
       #expect(run.status == 0)
-      #expect(run.errorLines == ["3 messages, 4 payloads"])
+      #expect(
+        run.errorLines == [
+          "3 messages, 4 payloads",
+          #"push-fanout: 1 payload: senderTemplate: there is no template "gone""#,
+        ])
       let banner =
         #"{"aps":{"alert":{"title":"您有一条新消息","body":"请点击查看"},"badge":1,"#
         + #""sound":"default"}"#
@@ -154,8 +158,92 @@ import Testing
     }
   }
 
+  /// Templates and arguments that are missing are counted, in the order in which they were met; of
+  /// more than ten the rest together.
+  @Test func whatIsMissingIsCounted() throws {
+    try withWorld { place in
+      let message = { (id: Int, template: String) in
+        #"{"id":"m\#(id)","conversation":"g1","sender":"u9","at":"2024-06-03T12:00:00+08:00","#
+          + #""text":"hi","translations":{"fr":"salut"},"ext":{"em_push_template":\#(template)}}"#
+      }
+      try place.write(
+        [
+          #"{"kind":"template","name":"mine","title":"{0}","content":"{3}!"}"#,
+          #"{"kind":"template","name":"empty","title":"","content":"{0}"}"#,
+        ], as: "templates.ndjson")
+      try place.write(
+        [
+          message(1, #"{"name":"K\n\u001b[2J"}"#), message(2, #"{"name":"empty"}"#),
+          message(3, #"{"name":"K\n\u001b[2J","title_args":["t"]}"#),
+        ], as: "messages.ndjson")
+      let few = try place.run(["render"] + Self.files + ["--threads", "3"])
+      #expect(few.status == 0)
+      #expect(
+        few.errorLines == [
+          "3 messages, 6 payloads",
+          #"push-fanout: 4 payloads: senderTemplate: there is no template "K\n\u001b[2J""#,
+          "push-fanout: 2 payloads: recipientTemplate: the title has no argument {0}",
+          "push-fanout: 3 payloads: recipientTemplate: the body has no argument {3}",
+          "push-fanout: 2 payloads: senderTemplate: the template \"empty\" comes out empty",
+        ])
+      let long = String(repeating: "x", count: 10_000)
+      try place.write(
+        (1...14).map { message($0, #"{"name":"gone\#($0)\#(long)"}"#) }, as: "messages.ndjson")
+      let many = try place.run(["render"] + Self.files + ["--user", "u1"])
+      #expect(many.status == 0)
+      #expect(many.errorLines.count == 12 && many.errorLines.allSatisfy { $0.utf8.count < 250 })
+      #expect(
+        many.errorLines.last
+          == "push-fanout: 4 payloads: other notes; explain --content shows them")
+    }
+  }
+
+  /// Names and words of strangers make no lines of their own, and do not reach the terminal.
+  @Test func explainShowsControlCharactersAsText() throws {
+    try withWorld { place in
+      let forged = #"x\nbody: forged\u001b[2J\u0085\u009b\u2028\u202e\u007f"#
+      try place.write(
+        [
+          #"{"id":"m1","conversation":"g1","sender":"u9","at":"2024-06-03T12:00:00+08:00","ext":"#
+            + #"{"em_push_template":{"name":"\#(forged)"},"#
+            + #""em_apns_ext":{"em_push_title":"\#(forged)","em_alert_subTitle":"\#(forged)","#
+            + #""em_push_content":"\#(forged)"}}}"#
+        ], as: "messages.ndjson")
+      let run = try place.run(
+        ["explain"] + Self.files + ["--message", "m1", "--user", "u1", "--content"])
+      let words = run.lines.drop { !$0.hasPrefix("words") }
+      #expect(
+        Array(words.dropLast(2)) == [
+          "words, from the highest source to the lowest",
+          "   directedTemplate   not set",
+          "   senderTemplate     \"\(forged)\", which does not exist",
+          "   recipientTemplate  not set",
+          "-> message            title and content: gives title and body",
+          "   defaultTemplate    no template \"default\"",
+          "   displayStyle       simpleBanner",
+          "note: senderTemplate: there is no template \"\(forged)\"",
+          "title: \(forged)",
+          "subtitle: \(forged)",
+          "body: \(forged)",
+        ])
+      let isPlain = run.output.unicodeScalars.allSatisfy { scalar in
+        let isControl =
+          scalar.properties.generalCategory == .control
+          || scalar.properties.generalCategory == .format || scalar == "\u{2028}"
+        return scalar == "\n" || !isControl
+      }
+      #expect(isPlain)
+    }
+  }
+
   @Test func whatCannotBeAskedFor() throws {
     try withWorld { place in
+      let typo = try place.run(["render"] + Self.files + ["--user", "typo"])
+      #expect(typo.status == 1)
+      #expect(
+        typo.errorLines == [
+          #"push-fanout: no user "typo" in the settings, users or members"#
+        ])
       let missing = try place.run(["render"] + Self.files + ["--message", "m9"])
       #expect(missing.status == 1)
       #expect(

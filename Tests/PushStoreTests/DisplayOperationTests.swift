@@ -232,6 +232,35 @@ import Testing
     }
   }
 
+  /// The engine and how pushes look are those of one commit, with and without a snapshot.
+  @Test func anEngineComesWithHowPushesLook() throws {
+    try withStore { path in
+      let store = try SettingsStore(path, .create)
+      try store.write(at: Self.now) { write in
+        try write.setMember("u1", of: "g1")
+        try write.updatePushDisplayName("Ann", of: "u1")
+      }
+      let reader = try StoreReader(path)
+      let look = { (content: ContentDirectory) in content.user("u1").name ?? "" }
+      let rebuilt = try reader.fanoutWithContent()
+      try store.writeSnapshot()
+      try store.write(at: Self.now) { write in
+        try write.setMember("u2", of: "g1")
+        try write.updatePushDisplayName("Bea", of: "u1")
+      }
+      let followed = try reader.fanoutWithContent(threads: 1)
+      let values = try reader.settingsWithContent()
+      #expect(
+        [look(rebuilt.content), look(followed.content), look(values.content)]
+          == ["Ann", "Bea", "Bea"])
+      let counts = [rebuilt, followed].map { $0.fanout.memberCount(of: "g1") }
+      #expect(counts == [1, 2] && values.settings.members(of: "g1").count == 2)
+      if case .snapshot = followed.opening {} else { Issue.record("\(followed.opening)") }
+      try reader.close()
+      try store.close()
+    }
+  }
+
   /// A store of the version before is read as it is, and gets its tables when it is written.
   @Test func anEarlierStoreIsReadAndThenGrows() throws {
     try withStore { path in

@@ -54,11 +54,11 @@ import Testing
     }
     var differing: [[String?]] = []
     for _ in 0..<100 {
-      let opened = try SettingsStore(
-        path.path("s"), .read, threads: 1, withEngine: true, withContent: true)
-      let found = Self.found(opened.fanout.user("u") ?? UserSettings(), opened.content)
+      let reader = try StoreReader(path.path("s"))
+      let (fanout, content, _) = try reader.fanoutWithContent(threads: 1)
+      let found = Self.found(fanout.user("u") ?? UserSettings(), content)
       if found[0] != found[1] { differing.append(found) }
-      try opened.close()
+      try reader.close()
     }
     isDone.withLock { $0 = true }
     try await writer.value

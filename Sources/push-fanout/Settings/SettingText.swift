@@ -2,19 +2,19 @@ import PushRules
 import PushStore
 
 /// A result that a person and a program can read.
-protocol SettingResult: Encodable {
+protocol SettingResult {
   /// One line for people.
   var text: String { get }
-  /// One JSON object.
-  var json: String { get throws }
+  /// One line for programs, a JSON object.
+  func json() throws -> String
 }
 
-extension SettingResult {
-  var json: String { get throws { try ExplanationText.json(self) } }
+extension SettingResult where Self: Encodable {
+  func json() throws -> String { try ExplanationText.json(self) }
 }
 
 /// What a user has set in one scope; named like the fields of settings files.
-struct OwnSetting: SettingResult {
+struct OwnSetting: SettingResult, Encodable {
   struct Quiet: Encodable {
     let start: String
     var end: String?
@@ -117,19 +117,17 @@ struct OwnSetting: SettingResult {
     case user, conversation, channel, type, level, mutedUntil, quietHours, timeZone, ignored
   }
 
-  var json: String {
-    get throws {
-      let others = try ExplanationText.json(self)
-      guard let levels else { return others }
-      // The first of the sorted keys in both cases.
-      var bytes = Array((conversation == nil ? "{\"levels\":{" : "{\"channels\":{").utf8)
-      for (place, (name, level)) in levels.enumerated() {
-        if place > 0 { bytes.append(UInt8(ascii: ",")) }
-        bytes.appendJSON(name.text)
-        bytes.append(contentsOf: ":\"\(level.name)\"".utf8)
-      }
-      return String(decoding: bytes, as: UTF8.self) + "}," + others.dropFirst()
+  func json() throws -> String {
+    let others = try ExplanationText.json(self)
+    guard let levels else { return others }
+    // The first of the sorted keys in both cases.
+    var bytes = Array((conversation == nil ? "{\"levels\":{" : "{\"channels\":{").utf8)
+    for (place, (name, level)) in levels.enumerated() {
+      if place > 0 { bytes.append(UInt8(ascii: ",")) }
+      bytes.appendJSON(name.text)
+      bytes.append(contentsOf: ":\"\(level.name)\"".utf8)
     }
+    return String(decoding: bytes, as: UTF8.self) + "}," + others.dropFirst()
   }
 
   var text: String {
@@ -156,7 +154,7 @@ struct OwnSetting: SettingResult {
 }
 
 /// A device of a user; named like the fields of settings files.
-struct DeviceResult: SettingResult {
+struct DeviceResult: SettingResult, Encodable {
   let user, id, type, state: String
   let token: Bool
   let notifier: String?
@@ -184,7 +182,7 @@ struct DeviceResult: SettingResult {
 }
 
 /// A level that belongs to no user.
-struct DefaultResult: SettingResult {
+struct DefaultResult: SettingResult, Encodable {
   var conversation: String?
   var channel: String?
   let level: String
@@ -197,13 +195,13 @@ struct DefaultResult: SettingResult {
 }
 
 /// A conversation whose level is none.
-struct BlockedResult: SettingResult {
+struct BlockedResult: SettingResult, Encodable {
   let conversation: String
   var text: String { conversation }
 }
 
 /// An entry of the change feed.
-struct EventResult: SettingResult {
+struct EventResult: SettingResult, Encodable {
   let sequence, at: Int64
   let change: String
   let user, conversation, channel, device: String?

@@ -52,7 +52,7 @@ struct StoreOptions: ParsableArguments {
   /// Prints results, of which there may be none.
   func show(_ results: [some SettingResult]) throws {
     guard !results.isEmpty else { return }
-    let lines = try results.map { json ? try $0.json : $0.text }
+    let lines = try results.map { json ? try $0.json() : $0.text }
     Terminal.printResult(lines.joined(separator: "\n"))
   }
 }

@@ -111,23 +111,18 @@ struct SettingsDisplay: ParsableCommand {
 
 /// How pushes look to a user; named like the fields of settings files.
 struct DisplayResult: SettingResult {
-  struct Display: Encodable {
-    let name, style, language, template: String?
-    let offlineMessages: UInt32
-  }
-
-  let user: String
-  let display: Display
-  let remarks: [String: String]?
+  private let user: Identifier
+  private let display: RecipientDisplay
+  /// In the order of their ids' bytes.
+  private let remarks: [(other: Identifier, remark: String)]
 
   init(_ user: Identifier, _ display: RecipientDisplay) {
-    self.user = user.text
-    self.display = Display(
-      name: display.name, style: display.style?.rawValue, language: display.language?.text,
-      template: display.template, offlineMessages: display.offlineMessages)
+    self.user = user
+    self.display = display
     remarks =
-      display.remarks.isEmpty
-      ? nil : Dictionary(display.remarks.map { ($0.key.text, $0.value) }) { first, _ in first }
+      display.remarks
+      .sorted { $0.key.text.utf8.lexicographicallyPrecedes($1.key.text.utf8) }
+      .map { (other: $0.key, remark: $0.value) }
   }
 
   var text: String {
@@ -136,7 +131,33 @@ struct DisplayResult: SettingResult {
       display.language.map { "language \($0)" }, display.template.map { "template \($0)" },
       display.offlineMessages == 1 ? nil : "offline messages \(display.offlineMessages)",
     ].compactMap { $0 }
-    parts += (remarks ?? [:]).sorted { $0.key < $1.key }.map { "calls \($0.key) \($0.value)" }
-    return "\(user): " + (parts.isEmpty ? "nothing set" : parts.joined(separator: ", "))
+    parts += remarks.map { "calls \($0.other) \($0.remark)" }
+    let text = parts.isEmpty ? "nothing set" : parts.joined(separator: ", ")
+    return TerminalText.escaped("\(user): \(text)")
+  }
+
+  /// Foundation's encoder takes names that look the same for one: two ids would be one remark.
+  func json() -> String {
+    let members: [(String, String?)] = [
+      ("language", display.language?.text), ("name", display.name),
+    ]
+    var parts = members.compactMap { name, value in value.map { Self.member(name, $0) } }
+    parts.append("\"offlineMessages\":\(display.offlineMessages)")
+    if let style = display.style { parts.append(Self.member("style", style.rawValue)) }
+    if let template = display.template { parts.append(Self.member("template", template)) }
+    var json = "{\"display\":{" + parts.joined(separator: ",") + "}"
+    if !remarks.isEmpty {
+      let members = remarks.map { Self.member($0.other.text, $0.remark) }
+      json += ",\"remarks\":{" + members.joined(separator: ",") + "}"
+    }
+    return json + "," + Self.member("user", user.text) + "}"
+  }
+
+  private static func member(_ name: String, _ value: String) -> String {
+    var bytes: [UInt8] = []
+    bytes.appendJSON(name)
+    bytes.append(UInt8(ascii: ":"))
+    bytes.appendJSON(value)
+    return String(decoding: bytes, as: UTF8.self)
   }
 }

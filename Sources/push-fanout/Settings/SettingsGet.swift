@@ -73,7 +73,7 @@ struct SettingsGet: ParsableCommand {
   }
 }
 
-private struct LegacyResult: SettingResult {
+private struct LegacyResult: SettingResult, Encodable {
   let user, conversation, state: String
   var text: String { "user \(user), conversation \(conversation): \(state)" }
 }
