@@ -133,6 +133,45 @@ import Testing
     #expect(result.conversationTable.map(\.members) == [3])
   }
 
+  @Test func changesBeginMembershipsOnce() throws {
+    var settings = Self.world(1)
+    for (user, hour) in [("soon", 3), ("later", 9), ("gone", 4), ("past", 1)] {
+      settings.setMember(Identifier(user), of: "g", MemberSettings(since: Self.at(hour)))
+    }
+    let change = { (hour: Int, user: Identifier, since: Instant) in
+      ReplayEvent.change(
+        SettingsChange(
+          at: Self.at(hour),
+          .member(conversation: "g", user: user, MemberSettings(since: since))))
+    }
+    func joins(_ changes: [ReplayEvent]) throws -> Int {
+      let events = [Self.message(2)] + changes + [Self.message(6)]
+      return try Self.replay(settings, events.sorted { $0.at < $1.at }).joins
+    }
+    let kinds = [ConversationSettings(kind: .thread, parent: "g"), ConversationSettings()]
+    let thread = zip([3, 4], kinds).map { hour, kind in
+      ReplayEvent.change(SettingsChange(at: Self.at(hour), .conversation("t", kind)))
+    }
+    let record = { (hour: Int) in
+      ReplayEvent.change(
+        SettingsChange(at: Self.at(hour), .member(conversation: "t", user: "u0", .init())))
+    }
+    let found = try [
+      [],
+      // A member who joins now, later, before it is said, after the last message; before the first.
+      [change(3, "new", .zero)], [change(3, "new", Self.at(5))], [change(5, "new", Self.at(3))],
+      [change(3, "new", Self.at(7))], [change(1, "new", .zero)],
+      // One of the beginning, and one who joined, written again; one who will join, put off and
+      // taken in now.
+      [change(3, "u0", .zero)], [change(5, "soon", .zero)], [change(5, "soon", Self.at(6))],
+      [change(3, "gone", Self.at(8))], [change(3, "later", .zero)],
+      [change(3, "new", .zero), change(4, "new", .zero)],
+      // A record of a thread that becomes a group.
+      [thread[0], record(3)], [thread[0], record(3), thread[1]],
+    ].map { try joins($0) }
+    #expect(found == [2, 3, 3, 3, 2, 2, 2, 2, 2, 1, 3, 3, 2, 3])
+  }
+
   @Test func whatTheSettingsDoNotKnowIsRefused() throws {
     var settings = Self.world(1)
     settings.setConversation("t", ConversationSettings(kind: .thread, parent: "g"))
