@@ -340,6 +340,26 @@ import Testing
     #expect(week == [[1, 1, 3], [2, 1, 1]])
   }
 
+  /// 1970-01-01T00:30Z and an hour later are Wednesday in New York, Thursday in Tokyo.
+  @Test func theFirstHoursOf1970() throws {
+    let events = [1_800_000, 5_400_000, 5 * 3_600_000].map { at in
+      ReplayEvent.message(Message(id: "m", conversation: "g", at: Instant(milliseconds: at)))
+    }
+    let found = try ["America/New_York", "UTC", "Asia/Tokyo", "Africa/Monrovia"].map { zone in
+      var options = ReplayOptions()
+      options.timeZone = zone
+      let replayer = try Replayer(try Fanout(Self.world(1), threads: 1), options)
+      for event in events { try replayer.add(event) }
+      return replayer.finish().week.filter { $0.messages > 0 }
+        .map { "\($0.weekday) \($0.hour) \($0.messages)" }
+    }
+    #expect(
+      found == [
+        ["3 19 1", "3 20 1", "4 0 1"], ["4 0 1", "4 1 1", "4 5 1"], ["4 9 1", "4 10 1", "4 14 1"],
+        ["3 23 1", "4 0 1", "4 4 1"],
+      ])
+  }
+
   @Test func withoutMessagesThereIsNothing() throws {
     let result = try Self.replay(Self.world(1), [], holds: true)
     #expect([result.messages, result.decisions, result.conversations] == [0, 0, 0])
