@@ -10,6 +10,8 @@ public struct FileChecker {
   public private(set) var templates: [String] = []
   public private(set) var problems: [FileProblem] = []
   public private(set) var recordCount = 0
+  /// Those that changes make or change.
+  private var changedConversations: Set<Identifier> = []
 
   /// Checks files.
   ///
@@ -28,8 +30,13 @@ public struct FileChecker {
     problems += wrong
     recordCount += count
     for path in messages { checkMessages(path, settings.app.rules, progress) }
-    for path in presence { checkPresence(path) }
+    // Changes may make the conversations in which somebody is online, and are reported behind them.
+    let start = problems.count
     for path in changes { checkChanges(path, settings.app.rules) }
+    let ofChanges = problems[start...]
+    problems.removeSubrange(start...)
+    for path in presence { checkPresence(path, settings) }
+    problems += ofChanges
   }
 
   private mutating func sort(_ path: String) {
@@ -67,11 +74,22 @@ public struct FileChecker {
     }
   }
 
-  private mutating func checkPresence(_ path: String) {
+  /// Conversations must be known to the settings, if there are any, or to a change; whether that one
+  /// comes before is judged by a replay.
+  private mutating func checkPresence(_ path: String, _ settings: FanoutSettings) {
+    let isJudged = world.count > 0
+    let changed = changedConversations
     do throws(FileProblem) {
       let reader = try PresenceReader(path: path)
       checkInOrder(path, "row", line: { reader.lineNumber }) { () throws(FileProblem) in
-        try reader.next()?.at
+        guard let row = try reader.next() else { return nil }
+        if isJudged, let id = row.conversation, settings.conversation(id) == nil,
+          !changed.contains(id)
+        {
+          throw FileProblem(
+            file: path, line: reader.lineNumber, problem: .unknownConversation(id.text))
+        }
+        return row.at
       }
     } catch {
       problems.append(error)
@@ -82,9 +100,16 @@ public struct FileChecker {
   private mutating func checkChanges(_ path: String, _ rules: RuleSet) {
     do throws(FileProblem) {
       let reader = try SettingsChangeReader(path: path, rules: rules)
+      var named: Set<Identifier> = []
       checkInOrder(path, "change", line: { reader.lineNumber }) { () throws(FileProblem) in
-        try reader.next()?.at
+        let change = try reader.next()
+        switch change?.record {
+        case .conversation(let id, _), .member(let id, _, _): named.insert(id)
+        case .app, .user, nil: break
+        }
+        return change?.at
       }
+      changedConversations.formUnion(named)
     } catch {
       problems.append(error)
     }

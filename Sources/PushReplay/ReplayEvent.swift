@@ -89,11 +89,15 @@ public final class ReplayEvents {
   ///
   /// - Parameter skipped: called with each bad line of messages or presence, which is then left out;
   ///   nil for a bad line to be an error.
-  /// - Throws: what is wrong with a file or with its first line.
+  /// - Throws: what is wrong with a file or with its first line; standard input and pipes can be named
+  ///   once only.
   public init(
     _ files: ReplayFiles, rules: RuleSet, skipped: ((FileProblem) -> Void)? = nil
   ) throws(FileProblem) {
     self.skipped = skipped
+    var named: Set<String> = []
+    for path in files.changes + files.presence + files.messages
+    where !named.insert(path).inserted { try FileProblem.checkCanBeReadAgain(path) }
     for path in files.changes {
       let reader = try SettingsChangeReader(path: path, rules: rules)
       inputs.append(

@@ -158,8 +158,7 @@ struct ReplayTally {
 
   // MARK: The result
 
-  mutating func finish(_ fanout: Fanout) -> ReplayResult {
-    let version = fanout.currentVersion
+  mutating func finish(_ fanout: Fanout, _ joins: JoinTally) -> ReplayResult {
     var result = ReplayResult(rules: rules.rawValue, timeZone: week.name)
     result.users = fanout.userCount
     result.messages = progress.messages
@@ -168,8 +167,8 @@ struct ReplayTally {
     if let first {
       result.first = first
       result.last = progress.at
-      result.joins = version.joinCount(
-        in: Instant(milliseconds: first)...Instant(milliseconds: progress.at))
+      result.joins = joins.count(
+        in: Instant(milliseconds: first)...Instant(milliseconds: progress.at), fanout)
     }
     let order = columns.sorted
     result.outcomes = order.map { outcome, column in

@@ -54,6 +54,7 @@ public final class Replayer {
   private var tally: ReplayTally
   private let pipeline: OrderedPipeline<DecidingWorker, MessageBatch, DecidedBatch>
   private var presence = PresenceSessions()
+  private var joins = JoinTally()
   private var batch = MessageBatch()
   /// Whether a setting was changed since the last message.
   private var hasNewVersion = true
@@ -95,7 +96,9 @@ public final class Replayer {
       presenceRows += 1
       hasNewVersion = true
     case .change(let change):
+      let replaced = JoinTally.replaced(by: change, in: fanout)
       try change.apply(to: fanout, presence)
+      joins.add(change, replacing: replaced, in: fanout)
       settingsChanges += 1
       hasNewVersion = true
     }
@@ -146,7 +149,7 @@ public final class Replayer {
   /// What everything that was added comes to.
   public func finish() -> ReplayResult {
     flush()
-    var result = tally.finish(fanout)
+    var result = tally.finish(fanout, joins)
     result.presenceRows = presenceRows
     result.settingsChanges = settingsChanges
     guard let nanoseconds = options.nanoseconds else { return result }

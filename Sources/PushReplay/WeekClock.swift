@@ -19,9 +19,11 @@ struct WeekClock {
   func place(_ milliseconds: Int64) -> Int {
     let second = milliseconds / 1000
     let local = second + zone.offsetSeconds(at: second)
-    let hour = (local / 3600 % 24 + 24) % 24
+    // West of Greenwich the first hours of 1970 are those of the day before.
+    let day = (local - (local % 86_400 + 86_400) % 86_400) / 86_400
+    let hour = (local - day * 86_400) / 3600
     // 1970-01-01 was a Thursday.
-    let weekday = ((local - hour * 3600) / 86_400 + 3 + 7) % 7
+    let weekday = (day + 3 + 7) % 7
     return Int(weekday * 24 + hour)
   }
 }

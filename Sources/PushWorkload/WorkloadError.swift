@@ -12,6 +12,8 @@ public enum WorkloadError: Error, Hashable, Sendable, CustomStringConvertible {
   case moreGiantsThanRooms(giants: Int, rooms: Int)
   case moreMembersThanGiven(giants: Int, memberships: Int)
   case roomsAndMemberships
+  /// There are no rooms for them.
+  case messagesWithoutRooms(messages: Int)
   /// More mutes than those who mute at all can have.
   case muteShareAboveMuters(share: Double, muters: Double)
   case notAscending(knob: String)
@@ -30,6 +32,7 @@ public enum WorkloadError: Error, Hashable, Sendable, CustomStringConvertible {
     case .moreMembersThanGiven(let giants, let memberships):
       "memberships \(memberships) is less than the giants have (\(giants))"
     case .roomsAndMemberships: "rooms and memberships exclude each other: give one"
+    case .messagesWithoutRooms(let messages): "messages \(messages) need a room, and there is none"
     case .muteShareAboveMuters(let share, let muters):
       "mute-shares: \(share) of the memberships cannot be muted by \(muters) of the people (muters)"
     case .notAscending(let knob): "\(knob) must ascend"
@@ -118,6 +121,9 @@ extension WorkloadOptions {
 
   private func validateTraffic() throws(WorkloadError) {
     if let messages = traffic.messages { try check("messages", messages, 0...Self.maximumMessages) }
+    if let messages = traffic.messages, messages > 0, sizes.rooms == 0 || sizes.memberships == 0 {
+      throw .messagesWithoutRooms(messages: messages)
+    }
     // Sessions that are open at the start begin up to three days before.
     let start = traffic.start.milliseconds
     if !(Self.startRange ~= start) {

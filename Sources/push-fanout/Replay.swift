@@ -51,7 +51,8 @@ struct Replay: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "max, or how many times faster than it happened, like 1x or 60x.", valueName: "speed"))
+      "max, or how many times faster than it happened, like 1x or 60x, at least 0.000001x.",
+      valueName: "speed"))
   var speed = ReplaySpeed.max
 
   @Option(
@@ -162,7 +163,7 @@ struct Replay: ParsableCommand {
   }
 }
 
-/// How fast time goes.
+/// How fast time goes; so slow that all of it is longer than a clock can say is refused.
 enum ReplaySpeed: ExpressibleByArgument {
   case max
   case times(Double)
@@ -171,7 +172,7 @@ enum ReplaySpeed: ExpressibleByArgument {
     if argument == "max" {
       self = .max
     } else if argument.hasSuffix("x"), let times = Double(argument.dropLast()),
-      times > 0, times.isFinite
+      times >= 0.000_001, times.isFinite
     {
       self = .times(times)
     } else {

@@ -146,4 +146,51 @@ import Testing
       }
     }
   }
+
+  @Test func whatContradictsItselfIsRefused() throws {
+    let cases: [(path: String, value: Int, message: String)] = [
+      ("conversations", 2, "conversationTable: has 1 rows where 2 belong"),
+      ("a.decisions", -1, "the totals: -1 is not 0...9007199254740991"),
+      ("conversationTable.0.gained", 1, "conversationTable.gained: they add up to 1, and the"),
+      ("conversationTable.0.lost", 2, "conversationTable.lost: they add up to 2, and the total"),
+      ("conversationTable.0.decisions", 1, "conversationTable[0]: has more pushes than decisions"),
+      ("week.0.messages", 7, "week, messages: they add up to 9, and the total is 2"),
+      ("users.fewer", 2, "users.losers: are 3, and there are 2 of them"),
+      ("users.losers.0.gained", 1, "users.losers[0]: is none of them"),
+      ("users.losers.0.lost", 5, "users, lost: they add up to 7, and there are 3 in all"),
+      ("users.asMany", 9, "users: are more than pushes gained and lost"),
+      ("cost.decidingSeconds", -1, "cost: a number that cannot be"),
+      ("last", 0, "last: is before the first message"),
+    ]
+    try withWorkplace { place in
+      try place.write(ReplayTests.messages, as: "sorted.ndjson")
+      let compared = try place.run(
+        "compare", "--settings", "world.ndjson", "--messages", "sorted.ndjson", "--b",
+        "everyone.level=none", "--output", "c.json")
+      #expect(compared.status == 0)
+      let result = try JSONSerialization.jsonObject(with: Data(try place.read("c.json").utf8))
+      let found = try cases.map { row in
+        let path = row.path.split(separator: ".").map(String.init)
+        let bad = Self.replacing(path[...], in: result, with: row.value)
+        try JSONSerialization.data(withJSONObject: bad).write(
+          to: place.url.appending(path: "bad.json"))
+        let errors = try place.run("report", "bad.json", "--output", "bad.html").errors
+        return String(errors.dropFirst("bad.json: ".count).prefix(row.message.count))
+      }
+      #expect(found == cases.map(\.message))
+    }
+  }
+
+  /// JSON with another number at a path of keys and places.
+  private static func replacing(_ path: ArraySlice<String>, in json: Any, with value: Int) -> Any {
+    guard let key = path.first else { return value }
+    let rest = path.dropFirst()
+    if var object = json as? [String: Any] {
+      object[key] = object[key].map { replacing(rest, in: $0, with: value) }
+      return object
+    }
+    guard var list = json as? [Any], let place = Int(key) else { return json }
+    list[place] = replacing(rest, in: list[place], with: value)
+    return list
+  }
 }

@@ -207,10 +207,11 @@ import Testing
       #expect(seconds > 0.41, "\(seconds)")
       let result = try result(run.output)
       #expect(result.messages == 2)
-      let usage = try ["0x", "-1x", "fast", "60", "infx", "nanx"].map {
+      let speeds = ["0x", "-1x", "fast", "60", "infx", "nanx", "1e-300x", "0.0000009x"]
+      let usage = try speeds.map {
         try place.run(Self.replay + ["--speed", $0]).status
       }
-      #expect(usage == [2, 2, 2, 2, 2, 2])
+      #expect(usage == speeds.map { _ in 2 })
     }
   }
 

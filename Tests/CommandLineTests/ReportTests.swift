@@ -39,6 +39,7 @@ import Testing
     result.sizes[0].messages = 1
     result.sizes[0].decisions = 2
     result.sizes[0].pushes = 1
+    result.sizes[0].conversations = 1
     return result
   }()
 

@@ -122,6 +122,28 @@ import Testing
       ])
   }
 
+  @Test func whereSomebodyIsOnlineMustBeKnown() throws {
+    let found = try withFolder { folder in
+      let world = try folder.write(
+        [#"{"kind":"member","conversation":"g","user":"u"}"#], as: "world.ndjson")
+      let changes = try folder.write(
+        [
+          #"{"kind":"member","conversation":"m","user":"u","at":5}"#,
+          #"{"kind":"conversation","id":"c","at":6}"#,
+        ], as: "changes.ndjson")
+      let presence = try folder.write(
+        ["ts,conversation,user,online", "1,g,x,1", "2,m,u,1", "3,c,u,1", "4,,u,1", "5,z,u,1"],
+        as: "p.csv")
+      return [[presence, changes, world], [presence, world], [presence]].map { paths in
+        FileChecker(paths).problems.map { folder.short($0) }
+      }
+    }
+    func unknown(_ line: Int, _ id: String) -> String {
+      "p.csv:\(line): there is no conversation \"\(id)\" in the settings"
+    }
+    #expect(found == [[unknown(6, "z")], [unknown(3, "m"), unknown(4, "c"), unknown(6, "z")], []])
+  }
+
   @Test func aLineFeedInABrokenRowIsCounted() throws {
     let found = try withFolder { folder in
       let path = try folder.write(["id,level", "\"a\nb\"c,all", "u2"], as: "u.csv")

@@ -15,6 +15,9 @@ struct NaiveReplay {
   private var ownDevices: [Identifier: [Device]?] = [:]
   private var reference: HoldReference?
   private(set) var messages: [One] = []
+  /// By conversation and user: when a record was last written, and when the membership began.
+  private var written: [[Identifier]: Instant] = [:]
+  private var begun: [[Identifier]: Instant] = [:]
 
   /// What one message came to.
   struct One {
@@ -60,10 +63,33 @@ struct NaiveReplay {
         if online[id] != nil { connect(id) }
       case .conversation(let id, let conversation): settings.setConversation(id, conversation)
       case .member(let conversation, let user, let member):
+        begin(user, conversation, until: change.at)
         settings.setMember(user, of: conversation, member)
+        written[[conversation, user]] = change.at
       }
     }
     reference = nil
+  }
+
+  /// Notes a membership that has begun by an instant.
+  private mutating func begin(_ user: Identifier, _ conversation: Identifier, until at: Instant) {
+    guard let place = settings.index(of: user),
+      let since = settings.member(place, of: conversation)?.since, since <= at,
+      begun[[conversation, user]] == nil
+    else { return }
+    begun[[conversation, user]] = max(since, written[[conversation, user]] ?? .zero)
+  }
+
+  /// How many memberships began from the first message to the last. No conversation is a thread.
+  func joins() -> Int {
+    guard let first = messages.first?.message.at, let last = messages.last?.message.at else {
+      return 0
+    }
+    var replay = self
+    for id in settings.conversationIDs {
+      for user in settings.members(of: id) { replay.begin(settings.id(of: user), id, until: last) }
+    }
+    return replay.begun.values.count { first <= $0 && $0 <= last && $0 > .zero }
   }
 
   /// A desktop beside the user's own devices, connected while online anywhere.

@@ -39,6 +39,7 @@ struct ReplayComparison {
     expect(outcomes(result.outcomes.map(\.count)), all.outcomes, "outcomes")
     expect(keys, keys.sorted(), "the order of outcomes")
     expect(result.first, naive.messages.first?.message.at.milliseconds, "first")
+    expect(result.joins, naive.joins(), "joins")
     expect(result.last, naive.messages.last?.message.at.milliseconds, "last")
   }
 

@@ -252,6 +252,10 @@ struct DrawnEvents {
       if settings.app.rules == .easemob, random.chance(40) {
         member.mutedUntil = Instant(milliseconds: at.milliseconds + 3_600_000)
       }
+      if random.chance(30) {
+        let hours: Int64 = random.pick([-2, -1, 0, 1, 2])
+        member.since = Instant(milliseconds: at.milliseconds + hours * 3_600_000)
+      }
       let user = random.chance(20) ? Identifier("new \(number)") : place.user
       return .change(
         SettingsChange(

@@ -93,6 +93,18 @@ import Testing
     }
   }
 
+  @Test func standardInputIsNamedOnce() throws {
+    try Self.withFolder { folder in
+      let path = try folder.write([Self.message("1", 1)], as: "m.ndjson")
+      let found = [
+        ReplayFiles(messages: ["-", "-"]), ReplayFiles(messages: ["-"], presence: ["-"]),
+        ReplayFiles(messages: [path, path]),
+      ].map { folder.read($0) }
+      let refused = "-: is read twice; give a file that can be read again"
+      #expect(found == [[refused], [refused], ["1 message 1", "1 message 1"]])
+    }
+  }
+
   @Test func filesAreMerged() throws {
     try Self.withFolder { folder in
       let files = ReplayFiles(

@@ -133,6 +133,45 @@ import Testing
     #expect(result.conversationTable.map(\.members) == [3])
   }
 
+  @Test func changesBeginMembershipsOnce() throws {
+    var settings = Self.world(1)
+    for (user, hour) in [("soon", 3), ("later", 9), ("gone", 4), ("past", 1)] {
+      settings.setMember(Identifier(user), of: "g", MemberSettings(since: Self.at(hour)))
+    }
+    let change = { (hour: Int, user: Identifier, since: Instant) in
+      ReplayEvent.change(
+        SettingsChange(
+          at: Self.at(hour),
+          .member(conversation: "g", user: user, MemberSettings(since: since))))
+    }
+    func joins(_ changes: [ReplayEvent]) throws -> Int {
+      let events = [Self.message(2)] + changes + [Self.message(6)]
+      return try Self.replay(settings, events.sorted { $0.at < $1.at }).joins
+    }
+    let kinds = [ConversationSettings(kind: .thread, parent: "g"), ConversationSettings()]
+    let thread = zip([3, 4], kinds).map { hour, kind in
+      ReplayEvent.change(SettingsChange(at: Self.at(hour), .conversation("t", kind)))
+    }
+    let record = { (hour: Int) in
+      ReplayEvent.change(
+        SettingsChange(at: Self.at(hour), .member(conversation: "t", user: "u0", .init())))
+    }
+    let found = try [
+      [],
+      // A member who joins now, later, before it is said, after the last message; before the first.
+      [change(3, "new", .zero)], [change(3, "new", Self.at(5))], [change(5, "new", Self.at(3))],
+      [change(3, "new", Self.at(7))], [change(1, "new", .zero)],
+      // One of the beginning, and one who joined, written again; one who will join, put off and
+      // taken in now.
+      [change(3, "u0", .zero)], [change(5, "soon", .zero)], [change(5, "soon", Self.at(6))],
+      [change(3, "gone", Self.at(8))], [change(3, "later", .zero)],
+      [change(3, "new", .zero), change(4, "new", .zero)],
+      // A record of a thread that becomes a group.
+      [thread[0], record(3)], [thread[0], record(3), thread[1]],
+    ].map { try joins($0) }
+    #expect(found == [2, 3, 3, 3, 2, 2, 2, 2, 2, 1, 3, 3, 2, 3])
+  }
+
   @Test func whatTheSettingsDoNotKnowIsRefused() throws {
     var settings = Self.world(1)
     settings.setConversation("t", ConversationSettings(kind: .thread, parent: "g"))
@@ -299,6 +338,26 @@ import Testing
     #expect(result.hours.at == [Self.at(1), Self.at(25)].map(\.milliseconds))
     let week = result.week.filter { $0.messages > 0 }.map { [$0.weekday, $0.hour, $0.messages] }
     #expect(week == [[1, 1, 3], [2, 1, 1]])
+  }
+
+  /// 1970-01-01T00:30Z and an hour later are Wednesday in New York, Thursday in Tokyo.
+  @Test func theFirstHoursOf1970() throws {
+    let events = [1_800_000, 5_400_000, 5 * 3_600_000].map { at in
+      ReplayEvent.message(Message(id: "m", conversation: "g", at: Instant(milliseconds: at)))
+    }
+    let found = try ["America/New_York", "UTC", "Asia/Tokyo", "Africa/Monrovia"].map { zone in
+      var options = ReplayOptions()
+      options.timeZone = zone
+      let replayer = try Replayer(try Fanout(Self.world(1), threads: 1), options)
+      for event in events { try replayer.add(event) }
+      return replayer.finish().week.filter { $0.messages > 0 }
+        .map { "\($0.weekday) \($0.hour) \($0.messages)" }
+    }
+    #expect(
+      found == [
+        ["3 19 1", "3 20 1", "4 0 1"], ["4 0 1", "4 1 1", "4 5 1"], ["4 9 1", "4 10 1", "4 14 1"],
+        ["3 23 1", "4 0 1", "4 4 1"],
+      ])
   }
 
   @Test func withoutMessagesThereIsNothing() throws {

@@ -113,6 +113,7 @@ import Testing
     alone.week[72].messages = 1
     alone.sizes = [SizeClass(from: 0)]
     alone.sizes[0].messages = 1
+    alone.sizes[0].conversations = 1
     alone.conversationTable = [
       ConversationTotal(
         id: "a", members: 0, messages: 1, decisions: 0, pushes: 0, first: 0, last: 0)
@@ -141,6 +142,7 @@ import Testing
     // What was pushed must stay so many.
     let quiet = SampleResult.make(hours: 300).outcomes[3].count
     result.outcomes[4].count = quiet
+    result.hold = SampleResult.hold(of: result.outcomes)
     let column = result.hours.outcomes![3]
     result.hours.outcomes![3] = result.hours.outcomes![4]
     result.hours.outcomes![4] = column
@@ -179,6 +181,7 @@ import Testing
     many.week[72].outcomes[4] += 20_000
     many.sizes[3].decisions += 20_000
     many.sizes[3].pushes += 20_000
+    many.sizes[3].conversations += 20_000
     let html = try ReplayReport(many).html
     #expect(html.utf8.count < 1_000_000)
     #expect(html.contains("Of 20,003 rooms those with most decisions are shown."))

@@ -21,7 +21,10 @@ import Testing
     ({ $0.hours.pushes.removeLast() }, "hours.pushes: has 9 entries where 10 belong"),
     ({ $0.hours.outcomes!.removeLast() }, "hours.outcomes: has 4 entries where 5 belong"),
     ({ $0.hours.outcomes![2].append(1) }, "hours.outcomes[2]: has 11 entries where 10 belong"),
-    ({ $0.hours.outcomes![2][0] += 1 }, "hours.outcomes[2]: they add up to "),
+    (
+      { $0.hours.outcomes![2][0] += 1 },
+      "hours.outcomes, row 0: they add up to 3, and the total is 2"
+    ),
     ({ $0.hours.at.swapAt(0, 1) }, "hours.at[1]: steps begin at multiples of 3600000, each after"),
     ({ $0.hours.at[3] += 1 }, "hours.at[3]: steps begin at multiples of 3600000, each after"),
     ({ $0.hours.at[9] = 4_000_000_000 * 3600 }, "hours.at: is outside of first and last"),
@@ -43,6 +46,57 @@ import Testing
     ({ $0.peaks[0].decidingSeconds = -1 }, "peaks[0].decidingSeconds: -1.0 is no duration"),
     ({ $0.cost!.seconds = .infinity }, "cost.seconds: inf is no duration"),
     ({ $0.hold!.held = 91 }, "hold.outcomes.held: they add up to 90, and the total is 91"),
+    ({ $0.hours.pushes[0] += 5000 }, "hours.pushes[0]: are more than the decisions"),
+    (
+      { (result: inout ReplayResult) in
+        result.hours.outcomes![0][1] += 1
+        result.hours.outcomes![0][2] -= 1
+      }, "hours.outcomes, row 1: they add up to 40, and the total is 39"
+    ),
+    ({ $0.minutes!.outcomes![4][0] += 1 }, "minutes.outcomes, row 0: they add up to 3, and the "),
+    (
+      { $0.minutes!.outcomes = [[], [], [], [], []] },
+      "minutes.outcomes[0]: has 0 entries where 10 belong"
+    ),
+    ({ $0.peakDay.messages[0] += 10 }, "peakDay.messages: they are more than all, 10"),
+    ({ $0.peakDay.messages[0] += 1 }, "peakDay.messages: are not those of the minutes"),
+    ({ $0.peakDay.pushes[0] = 0 }, "peakDay.pushes: are not those of the minutes"),
+    (
+      { $0.conversationTable[0].last = $0.last! + 1 },
+      "conversationTable[0].first: and last are outside of the replay"
+    ),
+    (
+      { $0.sizes[1].conversations = 2 }, "sizes.conversations: they add up to 4, and the total is 3"
+    ),
+    ({ $0.sizes[1].pushes = 9 }, "sizes[1].pushes: are more than the decisions"),
+    ({ $0.peaks[0].share += 1 }, "peaks[0].share: "),
+    ({ $0.peaks[0].decisions = 1 }, "peaks[0].pushes: are more than the decisions"),
+    ({ $0.hold!.never -= 1 }, "hold.outcomes.never: they add up to "),
+    ({ $0.hold!.outcomes.removeFirst() }, "hold.outcomes.never: they add up to "),
+    ({ $0.hold!.outcomes.swapAt(0, 1) }, "hold.outcomes[0]: is not the suppressed outcome of its "),
+    (
+      { (result: inout ReplayResult) in
+        result.hold!.never += 1
+        result.hold!.outcomes[0].never += 1
+      }, "hold.outcomes[0], held and never: they add up to "
+    ),
+    ({ $0.hold!.hours.held[0] += 1 }, "hold.hours.waiting[0]: is 90, and what is held less "),
+    ({ $0.hold!.minutes!.waiting[1] = 1 }, "hold.minutes.waiting[1]: is 1, and what is held less "),
+    (
+      { (result: inout ReplayResult) in
+        result.hold!.hours.released[2] = 50
+        result.hold!.hours.waiting[2] = 10
+      }, "hold.hours.released: they add up to 80, and the total is 90"
+    ),
+    (
+      { (result: inout ReplayResult) in
+        result.hold!.peakDay.released = [0, 20, 70]
+        result.hold!.peakDay.waiting = [90, 70, 0]
+      }, "hold.peakDay.released: are not those of the minutes"
+    ),
+    ({ $0.hold!.releasePeak!.count = 61 }, "hold.releasePeak.count: is 61, and the most is 60"),
+    ({ $0.hold!.releasePeak = nil }, "hold.releasePeak.count: is 0, and the most is 60"),
+    ({ $0.hold!.waitingPeak!.count = 91 }, "hold.waitingPeak.count: is 91, and the most is 90"),
     ({ $0.hold!.peakDay.waiting = [] }, "hold.peakDay.waiting: has 0 entries where 3 belong"),
     ({ $0.hold!.peakDay.at[2] += 86_400_000 }, "hold.peakDay.at: is more than a day"),
     ({ $0.hold!.releasePeak!.at = -1 }, "hold.releasePeak.at: -1 is no instant"),
@@ -51,6 +105,9 @@ import Testing
   @Test(arguments: cases.indices)
   func aContradictionIsFound(index: Int) {
     var result = SampleResult.make(hours: 30)
+    // Every message is in the first minute of an hour.
+    result.minutes = result.hours
+    result.minutes!.step = 60_000
     #expect(throws: Never.self) { try ResultCheck.check(result) }
     Self.cases[index].defect(&result)
     var found = "nothing"

@@ -37,12 +37,13 @@ enum SampleResult {
     }
     result.conversations = rooms.count
     result.sizes = [0, 1, 10, 100].map { SizeClass(from: $0) }
+    for size in 1...3 { result.sizes[size].conversations = 1 }
     result.hours.outcomes = [[Int]](repeating: [], count: outcomes.count)
     for index in stride(from: 0, to: hours, by: 3) { add(index, to: &result, start) }
     result.first = start
     result.last = result.hours.at.last
     addPeaks(to: &result)
-    if hold { result.hold = Self.hold(start) }
+    if hold { result.hold = Self.hold(of: result.outcomes, start) }
     var cost = ReplayCost(
       seconds: 0.25, decidingSeconds: 0.31, threads: 2, decisionsPerSecond: 4_000_000)
     cost.loadingSeconds = 0.02
@@ -106,21 +107,28 @@ enum SampleResult {
     }
   }
 
-  private static func hold(_ start: Int64) -> HoldResult {
+  /// As many as 90 of the last suppressed outcome are held.
+  static func hold(of outcomes: [OutcomeTotal], _ start: Int64 = start) -> HoldResult {
     var hold = HoldResult()
-    hold.held = 90
-    hold.never = 30
-    hold.outcomes = [
-      HoldOutcome(reason: "quietHours", scope: "app", held: 90, never: 10),
-      HoldOutcome(reason: "online", scope: nil, held: 0, never: 20),
-    ]
+    hold.outcomes = outcomes.filter { $0.action == "none" }.map {
+      HoldOutcome(reason: $0.reason, scope: $0.scope, held: 0, never: $0.count)
+    }
+    let last = hold.outcomes.count - 1
+    hold.held = min(90, hold.outcomes[last].never)
+    hold.outcomes[last].held = hold.held
+    hold.outcomes[last].never -= hold.held
+    hold.never = hold.outcomes.reduce(0) { $0 + $1.never }
     let day = start / day * day
+    let early = hold.held / 3
     hold.peakDay.at = [day + hour, day + 6 * hour, day + 7 * hour]
-    hold.peakDay.held = [90, 0, 0]
-    hold.peakDay.released = [0, 30, 60]
-    hold.peakDay.waiting = [90, 60, 0]
-    hold.releasePeak = HoldPeak(at: day + 7 * hour, count: 60)
-    hold.waitingPeak = HoldPeak(at: day + hour, count: 90)
+    hold.peakDay.held = [hold.held, 0, 0]
+    hold.peakDay.released = [0, early, hold.held - early]
+    hold.peakDay.waiting = [hold.held, hold.held - early, 0]
+    hold.hours = hold.peakDay
+    hold.hours.step = hour
+    hold.minutes = hold.peakDay
+    hold.releasePeak = HoldPeak(at: day + 7 * hour, count: hold.held - early)
+    hold.waitingPeak = HoldPeak(at: day + hour, count: hold.held)
     return hold
   }
 }

@@ -57,6 +57,14 @@ import Testing
       { $0.traffic.start = .zero }
     ),
     ("duration 1000 ms is not in 1m...3660d", { $0.traffic.durationMilliseconds = 1000 }),
+    (
+      "messages 1 need a room, and there is none",
+      { ($0.sizes.rooms, $0.traffic.messages) = (0, 1) }
+    ),
+    (
+      "messages 9 need a room, and there is none",
+      { ($0.sizes.memberships, $0.traffic.messages) = (0, 9) }
+    ),
     ("hour-ratio 0.5 is not in 1...100", { $0.traffic.hourRatio = 0.5 }),
     ("burst-gap 0 is not in 0.001...300", { $0.traffic.burstGapSeconds = 0 }),
     ("mention-counts takes 3 numbers with commas between", { $0.traffic.mentionCountShares = [] }),

@@ -25,7 +25,8 @@ struct CompareCheck {
     try checkCounts(
       [
         result.messages, result.conversations, result.changed, result.gained, result.lost,
-        result.a.users, result.b.users, result.users.more, result.users.fewer, result.users.asMany,
+        result.a.users, result.b.users, result.a.decisions, result.b.decisions, result.a.pushes,
+        result.b.pushes, result.users.more, result.users.fewer, result.users.asMany,
       ], "the totals")
     try checkSum(result.outcomes.map(\.a), is: result.a.decisions, "outcomes, a")
     try checkSum(result.outcomes.map(\.b), is: result.b.decisions, "outcomes, b")
@@ -33,6 +34,16 @@ struct CompareCheck {
     try checkSum(pushes.map(\.a), is: result.a.pushes, "outcomes that push, a")
     try checkSum(pushes.map(\.b), is: result.b.pushes, "outcomes that push, b")
     try checkSum(result.changes.map(\.count), is: result.changed, "changes")
+    guard result.changed <= result.a.decisions + result.b.decisions else {
+      throw ReportProblem(place: "changed", reason: "is more than the decisions")
+    }
+    let moves = result.changes.map { change in
+      (from: Self.isPush(change.from), to: Self.isPush(change.to), count: change.count)
+    }
+    try checkSum(
+      moves.filter { !$0.from && $0.to }.map(\.count), is: result.gained, "changes to pushes")
+    try checkSum(
+      moves.filter { $0.from && !$0.to }.map(\.count), is: result.lost, "changes from pushes")
     guard result.b.pushes - result.a.pushes == result.gained - result.lost else {
       throw ReportProblem(place: "gained", reason: "does not agree with lost and the pushes")
     }
@@ -41,12 +52,23 @@ struct CompareCheck {
         (0...Instant.maximumMilliseconds).contains(at ?? 0)
       else { throw ReportProblem(place: name, reason: "is no instant of a message") }
     }
+    guard result.first ?? 0 <= result.last ?? 0 else {
+      throw ReportProblem(place: "last", reason: "is before the first message")
+    }
     if let cost = result.cost {
-      let numbers = [cost.seconds, cost.decisionsPerSecond]
+      let numbers = [
+        cost.seconds, cost.decidingSeconds, cost.decisionsPerSecond, cost.loadingSeconds ?? 0,
+        cost.cpuSeconds ?? 0,
+      ]
       guard numbers.allSatisfy({ $0.isFinite && $0 >= 0 }) else {
         throw ReportProblem(place: "cost", reason: "a number that cannot be")
       }
     }
+  }
+
+  /// Whether an outcome, by its key, is a push.
+  private static func isPush(_ key: String?) -> Bool {
+    key?.split(separator: "/").first.map(String.init) == Action.push.name
   }
 
   private func checkSeries() throws(ReportProblem) {
@@ -72,6 +94,10 @@ struct CompareCheck {
       }
       try checkSum(column, is: total, "hours.\(name)")
     }
+    for row in hours.at.indices {
+      try checkPushes(
+        hours.a[row], hours.b[row], hours.gained[row], hours.lost[row], "hours, row \(row)")
+    }
   }
 
   private func checkTables() throws(ReportProblem) {
@@ -82,15 +108,66 @@ struct CompareCheck {
     where hour.weekday != row / 24 + 1 || hour.hour != row % 24 {
       throw ReportProblem(place: "week[\(row)]", reason: "is of another hour")
     }
+    try checkSum(result.week.map(\.messages), is: result.messages, "week, messages")
     try checkSum(result.week.map(\.a), is: result.a.pushes, "week, a")
     try checkSum(result.week.map(\.b), is: result.b.pushes, "week, b")
     let rooms = result.conversationTable
+    guard rooms.count == result.conversations else {
+      throw ReportProblem(
+        place: "conversationTable",
+        reason: "has \(rooms.count) rows where \(result.conversations) belong")
+    }
     try checkSum(rooms.map(\.messages), is: result.messages, "conversationTable.messages")
     try checkSum(rooms.map(\.a), is: result.a.pushes, "conversationTable.a")
     try checkSum(rooms.map(\.b), is: result.b.pushes, "conversationTable.b")
-    try checkCounts(rooms.flatMap { [$0.decisions, $0.gained, $0.lost] }, "conversationTable")
-    for user in result.users.gainers + result.users.losers {
-      try checkCounts([user.gained, user.lost], "users")
+    try checkSum(rooms.map(\.gained), is: result.gained, "conversationTable.gained")
+    try checkSum(rooms.map(\.lost), is: result.lost, "conversationTable.lost")
+    try checkCounts(rooms.map(\.decisions), "conversationTable.decisions")
+    for (row, room) in rooms.enumerated() {
+      try checkPushes(room.a, room.b, room.gained, room.lost, "conversationTable[\(row)]")
+      guard max(room.a, room.b) <= room.decisions else {
+        throw ReportProblem(
+          place: "conversationTable[\(row)]", reason: "has more pushes than decisions")
+      }
+    }
+    try checkUsers()
+  }
+
+  /// Those who are named are some of those who are counted, and what they gain and lose is part of
+  /// all.
+  private func checkUsers() throws(ReportProblem) {
+    let users = result.users
+    for (name, list, count, sign) in [
+      ("gainers", users.gainers, users.more, 1), ("losers", users.losers, users.fewer, -1),
+    ] {
+      guard list.count <= count else {
+        throw ReportProblem(
+          place: "users.\(name)", reason: "are \(list.count), and there are \(count) of them")
+      }
+      for (row, user) in list.enumerated() {
+        try checkCounts([user.gained, user.lost], "users.\(name)")
+        guard (user.gained - user.lost) * sign > 0 else {
+          throw ReportProblem(place: "users.\(name)[\(row)]", reason: "is none of them")
+        }
+      }
+    }
+    let named = users.gainers + users.losers
+    try checkSum(named.map(\.gained), isAtMost: result.gained, "users, gained")
+    try checkSum(named.map(\.lost), isAtMost: result.lost, "users, lost")
+    let moved = result.gained + result.lost
+    guard users.more + users.fewer + users.asMany <= moved else {
+      throw ReportProblem(place: "users", reason: "are more than pushes gained and lost")
+    }
+  }
+
+  /// What is gained and lost makes the pushes of B of those of A.
+  private func checkPushes(
+    _ a: Int, _ b: Int, _ gained: Int, _ lost: Int, _ place: String
+  ) throws(ReportProblem) {
+    guard b - a == gained - lost, gained <= b, lost <= a else {
+      throw ReportProblem(
+        place: place,
+        reason: "\(gained) gained and \(lost) lost do not make \(b) pushes of \(a)")
     }
   }
 
@@ -101,12 +178,28 @@ struct CompareCheck {
   }
 
   private func checkSum(_ counts: [Int], is total: Int, _ place: String) throws(ReportProblem) {
-    try checkCounts(counts, place)
-    var sum = 0
-    for count in counts where sum <= ResultCheck.maximum { sum += count }
-    guard sum == total else {
+    let sum = try sum(counts, place)
+    guard sum == total, sum <= ResultCheck.maximum else {
       throw ReportProblem(
         place: place, reason: "they add up to \(sum), and the total is \(total)")
     }
+  }
+
+  private func checkSum(
+    _ counts: [Int], isAtMost total: Int, _ place: String
+  ) throws(ReportProblem) {
+    let sum = try sum(counts, place)
+    guard sum <= total else {
+      throw ReportProblem(
+        place: place, reason: "they add up to \(sum), and there are \(total) in all")
+    }
+  }
+
+  /// The sum, or what is above the maximum before it can overflow.
+  private func sum(_ counts: [Int], _ place: String) throws(ReportProblem) -> Int {
+    try checkCounts(counts, place)
+    var sum = 0
+    for count in counts where sum <= ResultCheck.maximum { sum += count }
+    return sum
   }
 }

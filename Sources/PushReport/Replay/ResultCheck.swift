@@ -66,18 +66,46 @@ struct ResultCheck {
     try check(result.hours, "hours", step: 3_600_000)
     try checkSums(
       result.hours.messages, result.hours.decisions, result.hours.pushes, "hours")
-    for (index, column) in (result.hours.outcomes ?? []).enumerated() {
-      try checkSum(column, is: result.outcomes[index].count, "hours.outcomes[\(index)]")
-    }
+    try checkOutcomes(result.hours, "hours")
     if let minutes = result.minutes {
       try check(minutes, "minutes", step: 60_000)
       try checkSums(minutes.messages, minutes.decisions, minutes.pushes, "minutes")
+      try checkOutcomes(minutes, "minutes")
     }
     try check(result.peakDay, "peakDay", step: 60_000)
+    try checkPeakDay()
     if let first = result.peakDay.at.first, let last = result.peakDay.at.last,
       first / CivilTime.dayMilliseconds != last / CivilTime.dayMilliseconds
     {
       throw ReportProblem(place: "peakDay.at", reason: "is more than a day")
+    }
+  }
+
+  private func checkOutcomes(_ series: TimeSeries, _ place: String) throws(ReportProblem) {
+    for (index, column) in (series.outcomes ?? []).enumerated() {
+      try checkSum(column, is: result.outcomes[index].count, "\(place).outcomes[\(index)]")
+    }
+  }
+
+  /// The day's minutes are among all of them, if those are there.
+  private func checkPeakDay() throws(ReportProblem) {
+    let day = result.peakDay
+    for (name, column, total) in [
+      ("messages", day.messages, result.messages), ("decisions", day.decisions, result.decisions),
+      ("pushes", day.pushes, result.pushes),
+    ] { try checkSum(column, isAtMost: total, "peakDay.\(name)") }
+    for (index, column) in (day.outcomes ?? []).enumerated() {
+      try checkSum(column, isAtMost: result.outcomes[index].count, "peakDay.outcomes[\(index)]")
+    }
+    guard let minutes = result.minutes, let first = day.at.first else { return }
+    let rows = minutes.at.indices.filter {
+      minutes.at[$0] / CivilTime.dayMilliseconds == first / CivilTime.dayMilliseconds
+    }
+    for (name, column, all) in [
+      ("messages", day.messages, minutes.messages),
+      ("decisions", day.decisions, minutes.decisions), ("pushes", day.pushes, minutes.pushes),
+    ] where column != rows.map({ all[$0] }) {
+      throw ReportProblem(place: "peakDay.\(name)", reason: "are not those of the minutes")
     }
   }
 
@@ -92,6 +120,15 @@ struct ResultCheck {
       columns += outcomes.enumerated().map { ("outcomes[\($0.offset)]", $0.element) }
     }
     try check(series.at, series.step, columns, place, step: step)
+    for row in series.at.indices {
+      guard series.pushes[row] <= series.decisions[row] else {
+        throw ReportProblem(
+          place: "\(place).pushes[\(row)]", reason: "are more than the decisions")
+      }
+      guard let outcomes = series.outcomes else { continue }
+      try checkSum(
+        outcomes.map { $0[row] }, is: series.decisions[row], "\(place).outcomes, row \(row)")
+    }
     guard let first = series.at.first, let last = series.at.last else { return }
     guard let from = result.first, let to = result.last, first / step >= from / step,
       last / step <= to / step
@@ -100,7 +137,7 @@ struct ResultCheck {
     }
   }
 
-  private func check(
+  func check(
     _ instants: [Int64], _ found: Int64, _ columns: [(String, [Int])], _ place: String, step: Int64
   ) throws(ReportProblem) {
     guard found == step else {
@@ -146,6 +183,11 @@ struct ResultCheck {
       try checkCount(total.members, "\(place).members")
       try checkInstant(total.first, "\(place).first")
       try checkInstant(total.last, "\(place).last")
+      guard total.first <= total.last, total.first >= result.first ?? .max,
+        total.last <= result.last ?? .min
+      else {
+        throw ReportProblem(place: "\(place).first", reason: "and last are outside of the replay")
+      }
       try checkRow(total.outcomes, total.decisions, total.pushes, place)
     }
     let table = result.conversationTable
@@ -162,11 +204,17 @@ struct ResultCheck {
       guard size.from > previous else {
         throw ReportProblem(place: "sizes[\(row)].from", reason: "is not above the one before")
       }
+      try checkCount(size.pushes, "sizes[\(row)].pushes")
+      guard size.pushes <= size.decisions else {
+        throw ReportProblem(place: "sizes[\(row)].pushes", reason: "are more than the decisions")
+      }
       previous = size.from
     }
     try checkSums(
       result.sizes.map(\.messages), result.sizes.map(\.decisions), result.sizes.map(\.pushes),
       "sizes")
+    try checkSum(
+      result.sizes.map(\.conversations), is: result.conversations, "sizes.conversations")
   }
 
   private func checkPeaks() throws(ReportProblem) {
@@ -176,13 +224,20 @@ struct ResultCheck {
       for (name, count, limit) in [
         ("messages", peak.messages, result.messages),
         ("decisions", peak.decisions, result.decisions), ("pushes", peak.pushes, result.pushes),
-        ("share", peak.share, Self.maximum),
+        (
+          "share", peak.share,
+          peak.by == "messages"
+            ? peak.messages : peak.by == "pushes" ? peak.pushes : peak.decisions
+        ),
       ] {
         try checkCount(count, "\(place).\(name)")
         guard count <= limit else {
           throw ReportProblem(
             place: "\(place).\(name)", reason: "\(count) is more than all, \(limit)")
         }
+      }
+      guard peak.pushes <= peak.decisions else {
+        throw ReportProblem(place: "\(place).pushes", reason: "are more than the decisions")
       }
       if let seconds = peak.decidingSeconds {
         try checkSeconds(seconds, "\(place).decidingSeconds")
@@ -197,36 +252,6 @@ struct ResultCheck {
     if let seconds = cost.loadingSeconds { try checkSeconds(seconds, "cost.loadingSeconds") }
     if let seconds = cost.cpuSeconds { try checkSeconds(seconds, "cost.cpuSeconds") }
     try checkCount(cost.threads, "cost.threads")
-  }
-
-  private func check(_ hold: HoldResult) throws(ReportProblem) {
-    try checkCount(hold.held, "hold.held")
-    try checkCount(hold.never, "hold.never")
-    try checkSum(hold.outcomes.map(\.held), is: hold.held, "hold.outcomes.held")
-    try checkSum(hold.outcomes.map(\.never), is: hold.never, "hold.outcomes.never")
-    try check(hold.hours, "hold.hours", step: 3_600_000)
-    if let minutes = hold.minutes { try check(minutes, "hold.minutes", step: 60_000) }
-    try check(hold.peakDay, "hold.peakDay", step: 60_000)
-    for (peak, name) in [(hold.releasePeak, "releasePeak"), (hold.waitingPeak, "waitingPeak")] {
-      guard let peak else { continue }
-      try checkInstant(peak.at, "hold.\(name).at")
-      try checkCount(peak.count, "hold.\(name).count")
-    }
-    let day = hold.peakDay.at
-    if let first = day.first, let last = day.last,
-      first / CivilTime.dayMilliseconds != last / CivilTime.dayMilliseconds
-    {
-      throw ReportProblem(place: "hold.peakDay.at", reason: "is more than a day")
-    }
-  }
-
-  private func check(
-    _ series: HoldSeries, _ place: String, step: Int64
-  ) throws(ReportProblem) {
-    try check(
-      series.at, series.step,
-      [("held", series.held), ("released", series.released), ("waiting", series.waiting)], place,
-      step: step)
   }
 
   // MARK: Numbers
@@ -251,7 +276,7 @@ struct ResultCheck {
     try checkSum(pushes, is: result.pushes, "\(place).pushes")
   }
 
-  private func checkSum(
+  func checkSum(
     _ counts: [Int], is total: Int, _ place: String
   ) throws(ReportProblem) {
     var sum = 0
@@ -261,25 +286,38 @@ struct ResultCheck {
       // Before it can overflow.
       guard sum <= Self.maximum else { break }
     }
-    guard sum == total else {
+    guard sum == total, sum <= Self.maximum else {
       throw ReportProblem(
         place: place, reason: "they add up to \(sum), and the total is \(total)")
     }
   }
 
-  private func checkLength(_ found: Int, _ wanted: Int, _ place: String) throws(ReportProblem) {
+  func checkSum(
+    _ counts: [Int], isAtMost total: Int, _ place: String
+  ) throws(ReportProblem) {
+    var sum = 0
+    for count in counts where sum <= total {
+      try checkCount(count, place)
+      sum += count
+    }
+    guard sum <= total else {
+      throw ReportProblem(place: place, reason: "they are more than all, \(total)")
+    }
+  }
+
+  func checkLength(_ found: Int, _ wanted: Int, _ place: String) throws(ReportProblem) {
     guard found == wanted else {
       throw ReportProblem(place: place, reason: "has \(found) entries where \(wanted) belong")
     }
   }
 
-  private func checkCount(_ count: Int, _ place: String) throws(ReportProblem) {
+  func checkCount(_ count: Int, _ place: String) throws(ReportProblem) {
     guard (0...Self.maximum).contains(count) else {
       throw ReportProblem(place: place, reason: "\(count) is not 0...\(Self.maximum)")
     }
   }
 
-  private func checkInstant(_ at: Int64, _ place: String) throws(ReportProblem) {
+  func checkInstant(_ at: Int64, _ place: String) throws(ReportProblem) {
     guard (0...Instant.maximumMilliseconds).contains(at) else {
       throw ReportProblem(place: place, reason: "\(at) is no instant")
     }

@@ -1,0 +1,90 @@
+internal import PushReplay
+internal import PushRules
+
+extension ResultCheck {
+  /// What is held and what never comes is what was suppressed; what is held is released.
+  func check(_ hold: HoldResult) throws(ReportProblem) {
+    try checkCount(hold.held, "hold.held")
+    try checkCount(hold.never, "hold.never")
+    try checkSum(hold.outcomes.map(\.held), is: hold.held, "hold.outcomes.held")
+    try checkSum(hold.outcomes.map(\.never), is: hold.never, "hold.outcomes.never")
+    let suppressed = result.outcomes.filter { $0.action == Action.suppress.name }
+    try checkLength(hold.outcomes.count, suppressed.count, "hold.outcomes")
+    for (row, (outcome, all)) in zip(hold.outcomes, suppressed).enumerated() {
+      guard outcome.reason == all.reason, outcome.scope == all.scope else {
+        throw ReportProblem(
+          place: "hold.outcomes[\(row)]", reason: "is not the suppressed outcome of its place")
+      }
+      try checkSum(
+        [outcome.held, outcome.never], is: all.count, "hold.outcomes[\(row)], held and never")
+    }
+    try checkSeries(of: hold)
+    try checkPeaks(of: hold)
+  }
+
+  private func checkSeries(of hold: HoldResult) throws(ReportProblem) {
+    var whole = [(hold.hours, "hold.hours", Int64(3_600_000))]
+    if let minutes = hold.minutes { whole.append((minutes, "hold.minutes", 60_000)) }
+    for (series, place, step) in whole {
+      try check(series, place, step: step, before: 0)
+      try checkSum(series.held, is: hold.held, "\(place).held")
+      try checkSum(series.released, is: hold.held, "\(place).released")
+    }
+    let day = hold.peakDay
+    try check(day, "hold.peakDay", step: 60_000, before: nil)
+    try checkSum(day.held, isAtMost: hold.held, "hold.peakDay.held")
+    try checkSum(day.released, isAtMost: hold.held, "hold.peakDay.released")
+    guard let first = day.at.first, let last = day.at.last else { return }
+    guard first / CivilTime.dayMilliseconds == last / CivilTime.dayMilliseconds else {
+      throw ReportProblem(place: "hold.peakDay.at", reason: "is more than a day")
+    }
+    guard let minutes = hold.minutes else { return }
+    let rows = minutes.at.indices.filter {
+      minutes.at[$0] / CivilTime.dayMilliseconds == first / CivilTime.dayMilliseconds
+    }
+    for (name, column, all) in [
+      ("held", day.held, minutes.held), ("released", day.released, minutes.released),
+      ("waiting", day.waiting, minutes.waiting),
+    ] where column != rows.map({ all[$0] }) {
+      throw ReportProblem(place: "hold.peakDay.\(name)", reason: "are not those of the minutes")
+    }
+  }
+
+  private func checkPeaks(of hold: HoldResult) throws(ReportProblem) {
+    for (name, peak, counts) in [
+      ("releasePeak", hold.releasePeak, hold.minutes?.released ?? hold.peakDay.released),
+      ("waitingPeak", hold.waitingPeak, hold.minutes?.waiting),
+    ] {
+      if let peak {
+        try checkInstant(peak.at, "hold.\(name).at")
+        try checkCount(peak.count, "hold.\(name).count")
+      }
+      guard let most = counts.map({ $0.max() ?? 0 }) ?? peak?.count else { continue }
+      guard most == peak?.count ?? 0, most <= hold.held else {
+        throw ReportProblem(
+          place: "hold.\(name).count", reason: "is \(peak?.count ?? 0), and the most is \(most)")
+      }
+    }
+  }
+
+  /// - Parameter before: what waits before the first row; nil if anything may.
+  private func check(
+    _ series: HoldSeries, _ place: String, step: Int64, before: Int?
+  ) throws(ReportProblem) {
+    try check(
+      series.at, series.step,
+      [("held", series.held), ("released", series.released), ("waiting", series.waiting)], place,
+      step: step)
+    guard !series.at.isEmpty else { return }
+    var waiting = before ?? series.waiting[0] - series.held[0] + series.released[0]
+    try checkCount(waiting, "\(place).waiting[0], before it")
+    for row in series.at.indices {
+      waiting += series.held[row] - series.released[row]
+      guard waiting == series.waiting[row] else {
+        throw ReportProblem(
+          place: "\(place).waiting[\(row)]",
+          reason: "is \(series.waiting[row]), and what is held less what is released is \(waiting)")
+      }
+    }
+  }
+}
