@@ -89,6 +89,7 @@ extension AddedSettings: SettingsSink {
   func channels(
     of user: Identifier, in conversation: Identifier
   ) -> [Identifier: NotificationLevel] { added.channels(of: user, in: conversation) }
+  mutating func beginRows() { added.beginRows() }
   mutating func settle() {}
   var isAdded: Bool { true }
 }

@@ -56,6 +56,9 @@ public enum SettingsLoader {
 
   /// Loads what is to be added to a world that is there.
   ///
+  /// The settings know of which users and members only rows of CSV files say something. An import of
+  /// them into a store leaves there what such a row cannot say.
+  ///
   /// - Parameters:
   ///   - app: the app of that world, which counts when the files have no record of it.
   ///   - progress: as for ``load(_:progress:)``.
@@ -71,7 +74,7 @@ public enum SettingsLoader {
     let content = ContentCollector()
     var reader = WorldReader(
       FanoutSettings(app: app), paths, progress, keepsAll: false, defaultRules: app.rules,
-      content: content)
+      content: content, marksRows: true)
     let settings = try reader.read()
     return (settings, content.directory, reader.saysApp, reader.recordCount)
   }

@@ -21,6 +21,8 @@ protocol SettingsSink {
     of user: Identifier, in conversation: Identifier
   ) -> [Identifier: NotificationLevel]
 
+  /// Says that what follows is said by rows of CSV files.
+  mutating func beginRows()
   /// Says that all records are in; what follows is asked only then.
   mutating func settle()
   func conversation(_ id: Identifier) -> ConversationSettings?
@@ -96,6 +98,7 @@ final class PackedSettings: SettingsSink {
     builder.channels(of: user, in: conversation)
   }
 
+  func beginRows() {}
   func settle() { builder.settle() }
   func conversation(_ id: Identifier) -> ConversationSettings? { builder.conversation(id) }
   func isMember(_ user: Identifier, of conversation: Identifier) -> Bool {

@@ -23,6 +23,8 @@ struct WorldReader<Settings: SettingsSink> {
   private(set) var recordCount = 0
   /// Collects what settings say of how pushes look, if somebody asks for it.
   private let content: ContentCollector?
+  /// Whether the settings are told where rows begin.
+  private let marksRows: Bool
   private var fileRecordCount = 0
   /// How many there were when the file was begun.
   private var before = (users: 0, declared: 0)
@@ -31,11 +33,13 @@ struct WorldReader<Settings: SettingsSink> {
 
   init(
     _ settings: Settings, _ paths: SettingsPaths, _ progress: @escaping (Double) -> Void,
-    keepsAll: Bool, defaultRules: RuleSet = .easemob, content: ContentCollector? = nil
+    keepsAll: Bool, defaultRules: RuleSet = .easemob, content: ContentCollector? = nil,
+    marksRows: Bool = false
   ) {
     self.settings = settings
     self.defaultRules = defaultRules
     self.content = content
+    self.marksRows = marksRows
     self.paths = paths
     self.progress = progress
     self.keepsAll = keepsAll
@@ -75,6 +79,7 @@ struct WorldReader<Settings: SettingsSink> {
   private mutating func readAll() {
     for file in 0..<paths.count {
       fileRecordCount = 0
+      if marksRows, file == paths.settings.count { settings.beginRows() }
       before = (settings.userCount, settings.declaredCount)
       if file < paths.settings.count {
         readNDJSON(file)
@@ -208,7 +213,7 @@ struct WorldReader<Settings: SettingsSink> {
     case .user(let id, let user):
       // A user that only a CSV file knows has no earlier record to keep anything of.
       if isCSV, before.declared > 0 {
-        settings.updateUser(id) { $0.replaceWhatCSVSays(with: user) }
+        settings.updateUser(id) { $0.replaceWhatRowsSay(with: user) }
       } else {
         settings.setUser(id, user)
       }
@@ -250,16 +255,5 @@ struct WorldReader<Settings: SettingsSink> {
   private mutating func settleRelations() {
     settings.settle()
     for problem in relations.problems(in: settings) { report(problem) }
-  }
-}
-
-extension UserSettings {
-  /// A row of users.csv replaces a user's record in what a row can say; the rest comes from the
-  /// settings.ndjson beside it.
-  fileprivate mutating func replaceWhatCSVSays(with row: UserSettings) {
-    level = row.level
-    quietHours = row.quietHours
-    timeZone = row.timeZone
-    mutedUntil = row.mutedUntil
   }
 }

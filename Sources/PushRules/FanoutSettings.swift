@@ -26,6 +26,9 @@ public struct FanoutSettings: Sendable {
   private var conversationTable = IdentifierTable()
   private var readAhead: UInt64 = 0
   private var conversations: [Conversation] = []
+  /// How many users had settings, and how many records each conversation had, when the rows of CSV
+  /// files began; nil without such rows.
+  private var beforeRows: (declared: Int, members: [Int])?
 
   private struct Conversation: Sendable {
     var settings = ConversationSettings()
@@ -164,6 +167,43 @@ public struct FanoutSettings: Sendable {
   }
 }
 
+// MARK: Rows
+
+extension FanoutSettings {
+  /// Says that all records of users and members from now on are rows of CSV files, which cannot say
+  /// all of a record; those whose key was said before are whole all the same.
+  package mutating func beginRows() {
+    beforeRows = (declared.count, conversations.map { $0.members.count })
+  }
+
+  /// Whether there may be records of which only rows say something.
+  package var hasRows: Bool { beforeRows != nil }
+
+  /// Whether only rows say something of a user.
+  package func isRow(_ user: UserIndex) -> Bool {
+    guard let beforeRows else { return false }
+    return Int(places[Int(user.rawValue)]) > beforeRows.declared
+  }
+
+  /// Whether only rows say something of a membership.
+  package func isRow(_ user: UserIndex, of conversation: Identifier) -> Bool {
+    guard let beforeRows, let number = conversationTable.place(of: conversation),
+      let place = conversations[Int(number)].members.place(of: user)
+    else { return false }
+    return number >= beforeRows.members.count || place >= beforeRows.members[Int(number)]
+  }
+}
+
+extension UserSettings {
+  /// A row of users.csv replaces a user's record in what a row can say.
+  package mutating func replaceWhatRowsSay(with row: UserSettings) {
+    level = row.level
+    quietHours = row.quietHours
+    timeZone = row.timeZone
+    mutedUntil = row.mutedUntil
+  }
+}
+
 /// The records of one conversation, in the order in which they were set.
 ///
 /// As long as they come in the order of user ids, which is how files list them, a record is found by
@@ -173,6 +213,8 @@ private struct MemberTable: Sendable {
   private var settings: [MemberSettings] = []
   private var places: [UserIndex: Int32] = [:]
   private var isAscending = true
+
+  var count: Int { users.count }
 
   subscript(user: UserIndex) -> MemberSettings? { place(of: user).map { settings[$0] } }
 
@@ -198,7 +240,7 @@ private struct MemberTable: Sendable {
     settings.append(member)
   }
 
-  private func place(of user: UserIndex) -> Int? {
+  func place(of user: UserIndex) -> Int? {
     if !isAscending { return places[user].map { Int($0) } }
     var low = 0
     var high = users.count

@@ -164,7 +164,8 @@ extension Rows {
     return directory
   }
 
-  /// Replaces how pushes look for every record of an import, which replaces whole records.
+  /// Replaces how pushes look for every record of an import, which replaces whole records; rows of
+  /// CSV files say nothing of it.
   func write(_ content: ContentDirectory, for settings: FanoutSettings) throws {
     let wasEmpty = try
       !(Bool.fetchOne(
@@ -174,7 +175,8 @@ extension Rows {
             OR EXISTS (SELECT 1 FROM conversation_names)
           """) ?? false)
     let users = wasEmpty && content.count == 0 ? 0 : UInt32(settings.userCount)
-    for place in 0..<users where settings.isDeclared(UserIndex(place)) {
+    for place in 0..<users
+    where settings.isDeclared(UserIndex(place)) && !settings.isRow(UserIndex(place)) {
       let id = settings.id(of: UserIndex(place))
       let display = content.user(id)
       if wasEmpty, display == RecipientDisplay() { continue }
@@ -187,8 +189,8 @@ extension Rows {
         try writeName(name, ofConversation: try number(conversation: id))
       }
       if wasEmpty, !content.hasNicknames(in: id) { continue }
-      for user in settings.members(of: id) {
-        let user = settings.id(of: user)
+      for index in settings.members(of: id) where !settings.isRow(index, of: id) {
+        let user = settings.id(of: index)
         let nickname = content.nickname(of: user, in: id)
         if wasEmpty, nickname == nil { continue }
         try writeNickname(

@@ -6,6 +6,7 @@ internal import QuietTime
 
 extension StoreWrite {
   /// Adds many records at once; one that is there with the same key is replaced whole, as in files.
+  /// Of what only rows of CSV files say, what such a row cannot say stays.
   ///
   /// The change feed gets one entry, ``Change/imported``, which concerns everybody.
   ///
@@ -29,6 +30,7 @@ extension StoreWrite {
         throw StoreError.rulesDiffer(store: stored, settings: settings.app.rules)
       }
     }
+    let settings = try rows.completed(settings)
     try check(settings)
     if replacingApp { try rows.write(settings.app) }
     var bulk = BulkImport(rows, settings, progress)
@@ -80,8 +82,9 @@ extension Rows {
 extension SettingsStore {
   /// Adds many records at once: all of them become durable and visible together, or none does.
   ///
-  /// A record that is there with the same key is replaced whole, as in files; the others stay. The
-  /// change feed gets one entry, ``Change/imported``, which concerns everybody.
+  /// A record that is there with the same key is replaced whole, as in files; the others stay. Of what
+  /// only rows of CSV files say, what such a row cannot say stays. The change feed gets one entry,
+  /// ``Change/imported``, which concerns everybody.
   ///
   /// - Parameters:
   ///   - settings: the records. Its app's rules must be those of the store.

@@ -46,7 +46,8 @@ struct StoreImportCommand: ParsableCommand {
     abstract: "Add the records of settings files to a store, all of them or none.",
     discussion: """
       Reads the files that evaluate reads. A record replaces the whole record of the same key that \
-      is in the store; other records stay. The app's settings stay if the files have none, and the \
+      is in the store; a row of --users or --members only what such a row can say, so devices, \
+      display settings and nicknames stay. Other records stay. The app's settings stay if the files have none, and the \
       files are then read by the store's rules. A store that is not there is made.
 
       Examples:
