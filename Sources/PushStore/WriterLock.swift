@@ -25,7 +25,10 @@ final class WriterLock: Sendable {
   deinit { release() }
 
   func release() {
-    if let descriptor = descriptor.withLock({ $0.take() }) { close(descriptor) }
+    guard let descriptor = descriptor.withLock({ $0.take() }) else { return }
+    // A process that is just being started has a copy of the descriptor, and with it the lock.
+    flock(descriptor, LOCK_UN)
+    close(descriptor)
   }
 
   private static func systemMessage() -> String { unsafe String(cString: strerror(errno)) }

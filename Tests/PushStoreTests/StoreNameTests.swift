@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import PushRules
 import PushStore
 import TestSupport
@@ -87,6 +88,21 @@ import Testing
     let kept = [try folder.bytes("copy"), try folder.bytes("new")]
     #expect(kept == [mine, mine])
     #expect(try folder.names.filter { $0.contains(".part") } == [])
+  }
+
+  /// Whoever starts a process has for a moment a copy of every descriptor in it.
+  @Test func aCopyOfTheLockKeepsNobodyOut() throws {
+    let folder = ScratchFolder()
+    let path = folder.path("s")
+    let store = try SettingsStore(path, .create)
+    let copies = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").filter {
+      let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
+      return target == path + ".lock"
+    }.compactMap { Int32($0) }.map { dup($0) }
+    try store.close()
+    try SettingsStore(path).close()
+    for copy in copies { close(copy) }
+    #expect(copies.count == 1)
   }
 
   @Test func aStoresOwnFilesAreKnown() throws {
