@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Goal: `push-fanout store` imports all or nothing, and what it says and leaves is exact.
@@ -214,6 +215,14 @@ import Testing
     }
   }
 
+  /// Whether a process has taken SIGINT from the system, which says whose signals are ignored.
+  private static func listens(_ process: Process) -> Bool {
+    let path = "/proc/\(process.processIdentifier)/status"
+    let lines = (try? String(contentsOfFile: path, encoding: .utf8))?.split(separator: "\n") ?? []
+    let mask = lines.first { $0.hasPrefix("SigIgn:") }?.split(separator: "\t").last
+    return mask.flatMap { UInt64($0, radix: 16) }.map { $0 & 1 << UInt64(SIGINT - 1) != 0 } ?? false
+  }
+
   /// Interrupted at many instants, an import is there or is not, and what is said of it is true.
   @Test(arguments: [false, true])
   func anInterruptedImportIsWholeOrNothing(isThere: Bool) throws {
@@ -239,15 +248,18 @@ import Testing
       for attempt in 0..<attempts {
         try renew()
         let run = try place.run(importLarge) { process in
-          // Not before it listens to signals: what it leaves then is the system's work.
-          Thread.sleep(forTimeInterval: max(0.2, seconds * Double(attempt) / Double(attempts)))
+          // Before it listens to signals they would just end it.
+          waits(while: { process.isRunning }) { Self.listens(process) }
+          Thread.sleep(forTimeInterval: seconds * Double(attempt) / Double(attempts))
           _ = try? place.shell("kill -INT \(process.processIdentifier)")
         }
         let answer = run.errorLines.last ?? ""
         let found = try export()
         let isTrue =
           switch answer {
-          case "push-fanout: interrupted; nothing was imported",
+          // The first is said before the command has begun.
+          case "push-fanout: interrupted; nothing was left under the output's name",
+            "push-fanout: interrupted; nothing was imported",
             "push-fanout: interrupted; no store was made":
             run.status == 1 && found == before
           case "push-fanout: interrupted; the store has all of the import or nothing of it":
