@@ -1,8 +1,10 @@
-/// A byte for every outcome that the rules can give, for tables and arrays.
+/// A byte for every outcome that the rules can give, for tables, arrays and stored results.
 ///
 /// 0 stands for "not a recipient". A push has an odd code and nothing else does, so that pushes are
-/// counted by adding the lowest bit of codes. Codes are stable within a version of the package, not
-/// between versions; a file of codes comes with their names.
+/// counted by adding the lowest bit of codes. Codes are frozen: none ever changes its meaning or is
+/// used again, and new outcomes get the next free ones.
+///
+/// - Source: docs/outcome-codes.csv, which lists them.
 extension Outcome {
   /// Every code is below this.
   public static let codeCount = 128
@@ -19,10 +21,17 @@ extension Outcome {
   }
 
   /// All outcomes that have a code, with it, in the order of codes.
+  ///
+  /// The order of the two lists is frozen: new outcomes are only ever appended at the end of one.
   public static let coded: [(code: UInt8, outcome: Outcome)] = {
     var pushes: [Outcome] = []
     var others: [Outcome] = []
-    for scope in Scope.allCases {
+    // Not all cases: a new scope must not move the codes behind it.
+    let scopes: [Scope] = [
+      .quietHours, .channel, .conversation, .type, .channelDefault, .groupDefault, .appKey, .app,
+      .default,
+    ]
+    for scope in scopes {
       pushes += [Outcome(.push, .allowed, scope), Outcome(.push, .forced, scope)]
       others.append(Outcome(.local, .allowed, scope))
       for reason in [Reason.levelNone, .notMentioned, .directChatLevel] {
