@@ -24,7 +24,7 @@ extension CSVRow {
   }
 
   func level(
-    _ column: Int, _ field: String, _ uses: inout RuleUse
+    _ column: Int, _ field: String, _ uses: inout VendorFieldUse
   ) throws(FileProblem.Problem) -> NotificationLevel {
     if isEmpty(column) { return .unset }
     if holds("mention", column) { return .mention }
@@ -53,7 +53,7 @@ enum UserColumns {
   ]
 
   static func record(
-    _ row: CSVRow, _ uses: inout RuleUse, _ checked: inout CheckedValues
+    _ row: CSVRow, _ uses: inout VendorFieldUse, _ checked: inout ParseCache
   ) throws(FileProblem.Problem) -> SettingsRecord {
     guard let id = row.identifier(0) else { throw .missingField("id") }
     var user = UserSettings()
@@ -69,7 +69,7 @@ enum UserColumns {
   }
 
   private static func quietHours(
-    _ row: CSVRow, _ uses: inout RuleUse, _ checked: inout CheckedValues
+    _ row: CSVRow, _ uses: inout VendorFieldUse, _ checked: inout ParseCache
   ) throws(FileProblem.Problem) -> QuietHours? {
     let spanText = row.text(6)
     let level = try row.level(7, "quietLevel", &uses)
@@ -100,7 +100,7 @@ enum MemberColumns {
   static let names = ["conversation", "user", "level", "mutedUntil", "since"]
 
   static func record(
-    _ row: CSVRow, _ uses: inout RuleUse
+    _ row: CSVRow, _ uses: inout VendorFieldUse
   ) throws(FileProblem.Problem) -> SettingsRecord {
     guard let conversation = row.identifier(0) else { throw .missingField("conversation") }
     guard let user = row.identifier(1) else { throw .missingField("user") }
@@ -111,7 +111,6 @@ enum MemberColumns {
     }
     let since = try row.instant(4, "since")
     member.since = since ?? .zero
-    return .member(
-      conversation: conversation, user: user, member, .init(since: since != nil))
+    return .member(user, of: conversation, member, PresentFields(since: since != nil))
   }
 }

@@ -8,7 +8,7 @@ internal import PushRules
 /// - Source: formats.md, "What a push says".
 enum ContentFields {
   /// Whether a field is one of these, which is asked of fields that nothing else knows.
-  static func isKnown(_ key: JSONKey, _ uses: inout RuleUse) -> Bool {
+  static func isKnown(_ key: JSONKey, _ uses: inout VendorFieldUse) -> Bool {
     switch key {
     case "text": return true
     case "translations":

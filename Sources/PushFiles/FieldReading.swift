@@ -6,7 +6,7 @@ internal import QuietTime
 ///
 /// A line is read before the rules may be known, as the app's record can come last. So a reader
 /// notes what belongs to whom, and whoever knows the rules decides.
-struct RuleUse {
+struct VendorFieldUse {
   private(set) var easemob: String?
   private(set) var rongcloud: String?
 
@@ -29,7 +29,7 @@ struct RuleUse {
 }
 
 /// Values that were checked before. People share zones and windows: each is looked at once.
-struct CheckedValues {
+struct ParseCache {
   private var zones = IdentifierTable()
   private var windows = [Window](
     repeating: Window(start: 0, end: 0, value: nil), count: 256)
@@ -82,7 +82,7 @@ extension JSONValue {
   }
 
   func zone(
-    _ field: String, _ checked: inout CheckedValues
+    _ field: String, _ checked: inout ParseCache
   ) throws(FileProblem.Problem) -> String {
     try unsafe checked.zone(utf8(field), field)
   }
@@ -159,7 +159,7 @@ extension JSONValue {
     return strings.map { Identifier($0) }
   }
 
-  func level(_ field: String, _ uses: inout RuleUse) throws(FileProblem.Problem)
+  func level(_ field: String, _ uses: inout VendorFieldUse) throws(FileProblem.Problem)
     -> NotificationLevel
   {
     if let integer {
@@ -191,7 +191,7 @@ enum TextValue {
 
   /// A level by its name in files, or in Easemob's spelling.
   static func level(
-    _ text: String, _ field: String, _ uses: inout RuleUse
+    _ text: String, _ field: String, _ uses: inout VendorFieldUse
   ) throws(FileProblem.Problem) -> NotificationLevel {
     if let level = NotificationLevel.named(text) {
       if !level.exists(under: .easemob) {

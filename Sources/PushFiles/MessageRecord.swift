@@ -4,7 +4,7 @@ internal import PushRules
 /// messages.ndjson
 enum MessageFields {
   static func read(
-    _ line: JSONValue, _ uses: inout RuleUse
+    _ line: JSONValue, _ uses: inout VendorFieldUse
   ) throws(FileProblem.Problem) -> Message {
     var id: Identifier?
     var conversation: Identifier?
@@ -41,7 +41,7 @@ enum MessageFields {
   }
 
   private static func readEasemob(
-    _ key: JSONKey, _ value: JSONValue, _ message: inout Message, _ uses: inout RuleUse
+    _ key: JSONKey, _ value: JSONValue, _ message: inout Message, _ uses: inout VendorFieldUse
   ) throws(FileProblem.Problem) -> Bool {
     switch key {
     case "force": message.force = try value.flag("force")
@@ -55,7 +55,7 @@ enum MessageFields {
   }
 
   private static func readRongCloud(
-    _ key: JSONKey, _ value: JSONValue, _ message: inout Message, _ uses: inout RuleUse
+    _ key: JSONKey, _ value: JSONValue, _ message: inout Message, _ uses: inout VendorFieldUse
   ) throws(FileProblem.Problem) -> Bool {
     switch key {
     case "channel": message.channel = Identifier(try value.text("channel"))
@@ -148,7 +148,7 @@ enum MessageColumns {
 
   /// - Parameter number: the message's id when the file has no column of ids.
   static func read(
-    _ row: CSVRow, number: Int?, _ uses: inout RuleUse
+    _ row: CSVRow, number: Int?, _ uses: inout VendorFieldUse
   ) throws(FileProblem.Problem) -> Message {
     guard let id = number.map({ Identifier("\($0)") }) ?? row.identifier(0) else {
       throw .missingField("id")
@@ -168,7 +168,7 @@ enum MessageColumns {
   }
 
   private static func readRongCloud(
-    _ row: CSVRow, _ message: inout Message, _ uses: inout RuleUse
+    _ row: CSVRow, _ message: inout Message, _ uses: inout VendorFieldUse
   ) throws(FileProblem.Problem) {
     if let channel = row.identifier(2) {
       uses.note(.rongcloud, "\"channel\"")

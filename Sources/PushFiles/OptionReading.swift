@@ -3,7 +3,7 @@ internal import PushRules
 extension AppSettings {
   /// Reads `options`: those of decision-rules.md by name.
   mutating func readOptions(
-    _ fields: JSONFields, _ uses: inout RuleUse
+    _ fields: JSONFields, _ uses: inout VendorFieldUse
   ) throws(FileProblem.Problem) {
     for (key, value) in fields {
       let name = "options.\(key.text)"

@@ -89,7 +89,7 @@ public enum SettingsLoader {
     _ paths: SettingsPaths, over world: Fanout
   ) throws(FileProblem) -> (settings: FanoutSettings, saysApp: Bool) {
     var reader = WorldReader(
-      AddedSettings(to: world), paths, { _ in }, keepsAll: false, defaultRules: world.app.rules,
+      SettingsOverlay(to: world), paths, { _ in }, keepsAll: false, defaultRules: world.app.rules,
       content: ContentCollector())
     return (try reader.read().added, reader.saysApp)
   }

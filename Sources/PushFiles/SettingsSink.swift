@@ -2,7 +2,7 @@ internal import PushFanout
 internal import PushRules
 
 /// Settings that records are read into, in any order; the same key again replaces the record.
-protocol SettingsSink {
+protocol SettingsSink: RecordLookup where LookupFailure == Never {
   var userCount: Int { get }
   /// How many users have settings.
   var declaredCount: Int { get }
@@ -23,10 +23,8 @@ protocol SettingsSink {
 
   /// Says that what follows is said by rows of CSV files.
   mutating func beginRows()
-  /// Says that all records are in; what follows is asked only then.
+  /// Says that all records are in; what follows, and the lookup, is asked only then.
   mutating func settle()
-  func conversation(_ id: Identifier) -> ConversationSettings?
-  func isMember(_ user: Identifier, of conversation: Identifier) -> Bool
 
   /// Whether the records are added to a world that has its own.
   var isAdded: Bool { get }
@@ -49,10 +47,6 @@ extension FanoutSettings: SettingsSink {
   }
 
   mutating func settle() {}
-
-  func isMember(_ user: Identifier, of conversation: Identifier) -> Bool {
-    index(of: user).map { member($0, of: conversation) != nil } ?? false
-  }
 }
 
 /// Settings that are packed as they are read.

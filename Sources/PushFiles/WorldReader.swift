@@ -7,7 +7,7 @@ struct WorldReader<Settings: SettingsSink> {
 
   private(set) var settings: Settings
   private let paths: SettingsPaths
-  private var checked = CheckedValues()
+  private var checked = ParseCache()
   private var appRules: RuleSet?
   /// Whose rules apply when the files do not say it.
   private let defaultRules: RuleSet
@@ -15,10 +15,10 @@ struct WorldReader<Settings: SettingsSink> {
   private let keepsAll: Bool
   private var problems: [Located] = []
   /// What belongs to one rule set, said before the rules were known.
-  private var undecided: [(place: Place, uses: RuleUse)] = []
+  private var undecided: [(place: Place, uses: VendorFieldUse)] = []
   /// For which rule sets there is something undecided.
   private var undecidedHas = (easemob: false, rongcloud: false)
-  private var relations = Relations()
+  private var validator = CrossRecordValidator()
   private let progress: (Double) -> Void
   private(set) var recordCount = 0
   /// Collects what settings say of how pushes look, if somebody asks for it.
@@ -106,7 +106,7 @@ struct WorldReader<Settings: SettingsSink> {
       do throws(FileProblem.Problem) {
         guard let line = try lines.next() else { break }
         isEmpty = false
-        var uses = RuleUse()
+        var uses = VendorFieldUse()
         let record = try SettingsRecord.read(line, &uses, &checked)
         if let content { try content.add(line, record, &uses) }
         let place = Place(file: file, line: lines.lineNumber)
@@ -124,7 +124,7 @@ struct WorldReader<Settings: SettingsSink> {
   private mutating func readCSV(
     _ file: Int, _ columns: [String], _ required: [String], idColumn: Int,
     read: (
-      CSVRow, inout RuleUse, inout CheckedValues
+      CSVRow, inout VendorFieldUse, inout ParseCache
     ) throws(FileProblem.Problem) -> SettingsRecord
   ) {
     let table: CSVTable
@@ -140,7 +140,7 @@ struct WorldReader<Settings: SettingsSink> {
           }
         }
         guard let row = try table.next() else { break }
-        var uses = RuleUse()
+        var uses = VendorFieldUse()
         let record = try read(row, &uses, &checked)
         let place = Place(file: file, line: table.lineNumber)
         try apply(record, uses, place, isCSV: true)
@@ -189,7 +189,7 @@ struct WorldReader<Settings: SettingsSink> {
   // MARK: Records
 
   private mutating func apply(
-    _ record: consuming SettingsRecord, _ uses: RuleUse, _ place: Place, isCSV: Bool
+    _ record: consuming SettingsRecord, _ uses: VendorFieldUse, _ place: Place, isCSV: Bool
   ) throws(FileProblem.Problem) {
     if case .app(let app) = record {
       if appRules != nil { throw .secondApp }
@@ -219,19 +219,19 @@ struct WorldReader<Settings: SettingsSink> {
       }
     case .conversation(let id, let conversation):
       settings.setConversation(id, conversation)
-      relations.noteConversation(id, conversation, place)
-    case .member(let conversation, let user, var member, let said):
+      validator.noteConversation(id, conversation, place)
+    case .member(let user, let conversation, var member, let present):
       if isCSV, appRules ?? defaultRules == .rongcloud {
         member.channels = settings.channels(of: user, in: conversation)
       }
       settings.setMember(user, of: conversation, member)
-      relations.noteMember(conversation, user, said, place, kindsAreFinal: isCSV)
+      validator.noteMember(conversation, user, present, place, kindsAreFinal: isCSV)
     }
   }
 
   /// Notes what belongs to one rule set while the rules are not known. The first for each rule set
   /// is enough, unless every problem is wanted.
-  private mutating func noteUndecided(_ uses: RuleUse, _ place: Place) {
+  private mutating func noteUndecided(_ uses: VendorFieldUse, _ place: Place) {
     let isNew =
       (uses.easemob != nil && !undecidedHas.easemob)
       || (uses.rongcloud != nil && !undecidedHas.rongcloud)
@@ -254,6 +254,6 @@ struct WorldReader<Settings: SettingsSink> {
 
   private mutating func settleRelations() {
     settings.settle()
-    for problem in relations.problems(in: settings) { report(problem) }
+    for problem in validator.problems(in: settings) { report(problem) }
   }
 }

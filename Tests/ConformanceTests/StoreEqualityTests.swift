@@ -62,11 +62,11 @@ import TestSupport
       var isChosen: [Identifier: Bool] = [:]
       for step in other.steps {
         switch step {
-        case .conversation: first.apply(step)
-        case .user(let id, _), .member(let id, _, _):
+        case .app, .conversation: first.set(step)
+        case .user(let id, _), .member(let id, _, _, _):
           let isKept = isChosen[id] ?? random.chance(50)
           isChosen[id] = isKept
-          if isKept { first.apply(step) }
+          if isKept { first.set(step) }
         }
       }
       try store.importSettings(first, at: .zero)
@@ -74,7 +74,7 @@ import TestSupport
       try store.importSettings(world.settings(), at: .zero, replacingApp: false)
 
       var expected = before
-      for step in world.steps { expected.apply(step) }
+      for step in world.steps { expected.set(step) }
       var reference = ReferenceEvaluator(expected)
       let rows = world.messages.map { reference.rows($0) }
       #expect(store.fanout.app.timeZone == "Asia/Tokyo")
@@ -105,17 +105,6 @@ import TestSupport
     }
     try output.finish()
     return try Data(contentsOf: file)
-  }
-}
-
-extension FanoutSettings {
-  fileprivate mutating func apply(_ step: RandomWorld.Step) {
-    switch step {
-    case .user(let id, let user): setUser(id, user)
-    case .conversation(let id, let conversation): setConversation(id, conversation)
-    case .member(let user, let conversation, let member):
-      setMember(user, of: conversation, member)
-    }
   }
 }
 

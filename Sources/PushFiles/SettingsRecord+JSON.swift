@@ -1,25 +1,13 @@
 internal import CPushFiles
 internal import PushRules
 
-/// One line of settings.
-enum SettingsRecord {
-  case app(AppSettings)
-  case user(Identifier, UserSettings)
-  case conversation(Identifier, ConversationSettings)
-  case member(conversation: Identifier, user: Identifier, MemberSettings, Said)
-
-  /// Fields of a membership that some conversations do not allow, whatever their value.
-  struct Said {
-    var since = false
-    var channels = false
-  }
-
+extension SettingsRecord {
   /// Reads a line of settings.ndjson.
   ///
   /// - Parameter extra: a field that a line of another file may have beside, and that is not read
   ///   here.
   static func read(
-    _ line: JSONValue, _ uses: inout RuleUse, _ checked: inout CheckedValues,
+    _ line: JSONValue, _ uses: inout VendorFieldUse, _ checked: inout ParseCache,
     beside extra: StaticString? = nil
   ) throws(FileProblem.Problem) -> SettingsRecord {
     guard let kind = line.fields.first(where: { "kind" ~= $0.key })?.value else {
@@ -44,7 +32,7 @@ enum SettingsRecord {
   // MARK: app
 
   private static func app(
-    _ line: JSONValue, _ uses: inout RuleUse, _ checked: inout CheckedValues,
+    _ line: JSONValue, _ uses: inout VendorFieldUse, _ checked: inout ParseCache,
     _ extra: StaticString?
   ) throws(FileProblem.Problem) -> AppSettings {
     var app = AppSettings()
@@ -75,7 +63,7 @@ enum SettingsRecord {
   // MARK: user
 
   private static func user(
-    _ line: JSONValue, _ uses: inout RuleUse, _ checked: inout CheckedValues,
+    _ line: JSONValue, _ uses: inout VendorFieldUse, _ checked: inout ParseCache,
     _ extra: StaticString?
   ) throws(FileProblem.Problem) -> SettingsRecord {
     var id: Identifier?
@@ -124,7 +112,7 @@ enum SettingsRecord {
   }
 
   private static func quietHours(
-    _ value: JSONValue, _ uses: inout RuleUse, _ checked: inout CheckedValues
+    _ value: JSONValue, _ uses: inout VendorFieldUse, _ checked: inout ParseCache
   ) throws(FileProblem.Problem) -> QuietHours? {
     var start: JSONValue?
     var end: JSONValue?
@@ -204,7 +192,7 @@ enum SettingsRecord {
   // MARK: conversation and member
 
   private static func conversation(
-    _ line: JSONValue, _ uses: inout RuleUse, _ extra: StaticString?
+    _ line: JSONValue, _ uses: inout VendorFieldUse, _ extra: StaticString?
   ) throws(FileProblem.Problem) -> SettingsRecord {
     var id: Identifier?
     var settings = ConversationSettings()
@@ -238,7 +226,7 @@ enum SettingsRecord {
   }
 
   private static func channels(
-    _ value: JSONValue, _ uses: inout RuleUse
+    _ value: JSONValue, _ uses: inout VendorFieldUse
   ) throws(FileProblem.Problem) -> [Identifier: NotificationLevel] {
     uses.note(.rongcloud, "\"channels\"")
     var channels: [Identifier: NotificationLevel] = [:]
@@ -249,12 +237,12 @@ enum SettingsRecord {
   }
 
   private static func member(
-    _ line: JSONValue, _ uses: inout RuleUse, _ extra: StaticString?
+    _ line: JSONValue, _ uses: inout VendorFieldUse, _ extra: StaticString?
   ) throws(FileProblem.Problem) -> SettingsRecord {
     var conversation: Identifier?
     var user: Identifier?
     var member = MemberSettings()
-    var said = Said()
+    var present = PresentFields()
     for (key, value) in line.fields {
       switch key {
       case "kind": break
@@ -266,16 +254,16 @@ enum SettingsRecord {
         member.mutedUntil = try value.instant("mutedUntil")
       case "since":
         member.since = try value.instant("since")
-        said.since = true
+        present.since = true
       case "channels":
         member.channels = try channels(value, &uses)
-        said.channels = true
+        present.channels = true
       case "nickname": break  // ContentCollector's
       default: try refuse(key, but: extra)
       }
     }
     guard let conversation else { throw .missingField("conversation") }
     guard let user else { throw .missingField("user") }
-    return .member(conversation: conversation, user: user, member, said)
+    return .member(user, of: conversation, member, present)
   }
 }
