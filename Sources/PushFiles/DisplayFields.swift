@@ -20,7 +20,7 @@ final class ContentCollector {
       directory.setConversation(id, kind: settings.kind, name: name, parent: settings.parent)
     case .member(let user, let conversation, _, _):
       if let nickname = line.fields.first(where: { "nickname" ~= $0.key })?.value {
-        uses.note(.easemob, "\"nickname\"")
+        uses.note(.nickname, "\"nickname\"")
         directory.setNickname(try nickname.text("nickname"), of: user, in: conversation)
       } else if directory.hasNicknames(in: conversation) {
         directory.setNickname(nil, of: user, in: conversation)
@@ -60,12 +60,12 @@ final class ContentCollector {
       case "name": display.name = try value.text(field)
       case "style": display.style = try value.choice(field)
       case "language":
-        uses.note(.easemob, "\"display.language\"")
+        uses.note(.displayLanguage, "\"display.language\"")
         let text = try value.text(field)
         guard let tag = LanguageTag(text) else { throw .notALanguage(field, value: text) }
         display.language = tag
       case "template":
-        uses.note(.easemob, "\"display.template\"")
+        uses.note(.templates, "\"display.template\"")
         let name = try value.text(field)
         guard PushTemplate.isName(name) else { throw .template(field, .badName(name)) }
         display.template = name

@@ -59,7 +59,8 @@ public struct FileProblem: Error, Hashable, Sendable {
     case notAnInstant(String, value: String)
     case unknownTimeZone(String, value: String)
     case refused(String, SettingsWriteError)
-    case fieldOfOtherRules(String, RuleSet)
+    /// Something that belongs to another rule set than the one whose rules apply.
+    case fieldOfOtherRules(String, RuleSet, rules: RuleSet)
     case secondApp
     case repeatedDevice(String)
     case notALanguage(String, value: String)
@@ -164,8 +165,8 @@ extension FileProblem.Problem: CustomStringConvertible {
     case .unknownTimeZone(let name, let value):
       "\(quoted(name)): \(quoted(value)) is not a time zone of the IANA database"
     case .refused(let name, let error): "\(quoted(name)): \(printable("\(error)"))"
-    case .fieldOfOtherRules(let name, let rules):
-      "\(printable(name)) belongs to \(rules.rawValue), but the rules are \(rules.other.rawValue)"
+    case .fieldOfOtherRules(let name, let owner, let rules):
+      "\(printable(name)) belongs to \(owner.rawValue), but the rules are \(rules.rawValue)"
     case .secondApp: "a second app; there is at most one"
     case .repeatedDevice(let id): "the device \(quoted(id)) is listed twice"
     case .notALanguage(let name, let value):

@@ -42,16 +42,16 @@ extension SettingsRecord {
       case "rules": app.rules = try value.choice("rules")
       case "timeZone": app.timeZone = try value.zone("timeZone", &checked)
       case "devicePolicy":
-        uses.note(.easemob, "\"devicePolicy\"")
+        uses.note(.devicePolicy, "\"devicePolicy\"")
         app.devicePolicy = try value.choice("devicePolicy")
       case "advancedPush":
-        uses.note(.easemob, "\"advancedPush\"")
+        uses.note(.advancedPush, "\"advancedPush\"")
         app.advancedPush = try value.flag("advancedPush")
       case "level":
-        uses.note(.rongcloud, "the app's \"level\"")
+        uses.note(.appLevel, "the app's \"level\"")
         app.level = try value.level("level", &uses)
       case "messageNotification":
-        uses.note(.rongcloud, "\"messageNotification\"")
+        uses.note(.messageNotification, "\"messageNotification\"")
         app.messageNotification = try value.flag("messageNotification")
       case "options": try app.readOptions(value.object("options"), &uses)
       default: try refuse(key, but: extra)
@@ -73,13 +73,13 @@ extension SettingsRecord {
       case "kind": break
       case "id": id = try value.identifier("id")
       case "level":
-        uses.note(.easemob, "a user's \"level\"")
+        uses.note(.userLevel, "a user's \"level\"")
         user.level = try value.level("level", &uses)
       case "levels":
-        uses.note(.rongcloud, "\"levels\"")
+        uses.note(.kindLevels, "\"levels\"")
         for (kind, level) in try value.object("levels") {
           let kind: ConversationKind = try TextValue.choice(kind.text, "levels")
-          guard kind.exists(under: .rongcloud) else {
+          guard kind.hasLevels else {
             throw .unknownField("levels.\(kind.rawValue)")
           }
           user.levels[kind] = try level.level("levels.\(kind.rawValue)", &uses)
@@ -87,13 +87,13 @@ extension SettingsRecord {
       case "quietHours": user.quietHours = try quietHours(value, &uses, &checked)
       case "timeZone": user.timeZone = try value.zone("timeZone", &checked)
       case "mutedUntil":
-        uses.note(.easemob, "\"mutedUntil\"")
+        uses.note(.userMute, "\"mutedUntil\"")
         user.mutedUntil = try value.instant("mutedUntil")
       case "pushWhenDesktopOnline":
-        uses.note(.rongcloud, "\"pushWhenDesktopOnline\"")
+        uses.note(.pushWhenDesktopOnline, "\"pushWhenDesktopOnline\"")
         user.pushWhenDesktopOnline = try value.flag("pushWhenDesktopOnline")
       case "localNotification":
-        uses.note(.rongcloud, "\"localNotification\"")
+        uses.note(.localNotification, "\"localNotification\"")
         for (key, value) in try value.object("localNotification") {
           switch key {
           case "informationMissing":
@@ -125,18 +125,18 @@ extension SettingsRecord {
       case "start": start = value
       case "end":
         end = value
-        uses.note(.easemob, "\"quietHours.end\"")
+        uses.note(.quietInterval, "\"quietHours.end\"")
       case "spanMinutes":
         span = try value.whole("quietHours.spanMinutes", in: 0...1439)
-        uses.note(.rongcloud, "\"quietHours.spanMinutes\"")
+        uses.note(.quietSpan, "\"quietHours.spanMinutes\"")
         isSpan = true
       case "level":
-        uses.note(.rongcloud, "\"quietHours.level\"")
+        uses.note(.quietSpan, "\"quietHours.level\"")
         level = try value.level("quietHours.level", &uses)
         isSpan = true
       case "timeZone":
         zone = try value.zone("quietHours.timeZone", &checked)
-        uses.note(.rongcloud, "\"quietHours.timeZone\"")
+        uses.note(.quietSpan, "\"quietHours.timeZone\"")
         isSpan = true
       default: throw .unknownField("quietHours.\(key.text)")
       }
@@ -203,12 +203,10 @@ extension SettingsRecord {
       case "id": id = try value.identifier("id")
       case "type":
         settings.kind = try value.choice("type")
-        if let only = RuleSet.allCases.first(where: { !settings.kind.exists(under: $0.other) }) {
-          uses.note(only, "the conversation type \(settings.kind.rawValue)")
-        }
+        uses.note(settings.kind, "the conversation type \(settings.kind.rawValue)")
       case "parent": settings.parent = try value.identifier("parent")
       case "level":
-        uses.note(.rongcloud, "a conversation's \"level\"")
+        uses.note(.conversationLevel, "a conversation's \"level\"")
         settings.level = try value.level("level", &uses)
         saysDefaults = "level"
       case "channels":
@@ -228,7 +226,7 @@ extension SettingsRecord {
   private static func channels(
     _ value: JSONValue, _ uses: inout VendorFieldUse
   ) throws(FileProblem.Problem) -> [Identifier: NotificationLevel] {
-    uses.note(.rongcloud, "\"channels\"")
+    uses.note(.channels, "\"channels\"")
     var channels: [Identifier: NotificationLevel] = [:]
     for (key, value) in try value.object("channels") {
       channels[Identifier(key.text)] = try value.level("channels.\(key.text)", &uses)
@@ -250,7 +248,7 @@ extension SettingsRecord {
       case "user": user = try value.identifier("user")
       case "level": member.level = try value.level("level", &uses)
       case "mutedUntil":
-        uses.note(.easemob, "\"mutedUntil\"")
+        uses.note(.memberMute, "\"mutedUntil\"")
         member.mutedUntil = try value.instant("mutedUntil")
       case "since":
         member.since = try value.instant("since")

@@ -16,8 +16,8 @@ struct WorldReader<Settings: SettingsSink> {
   private var problems: [Located] = []
   /// What belongs to one rule set, said before the rules were known.
   private var undecided: [(place: Place, uses: VendorFieldUse)] = []
-  /// For which rule sets there is something undecided.
-  private var undecidedHas = (easemob: false, rongcloud: false)
+  /// All of it together.
+  private var allUndecided = VendorFieldUse()
   private var validator = CrossRecordValidator()
   private let progress: (Double) -> Void
   private(set) var recordCount = 0
@@ -33,7 +33,7 @@ struct WorldReader<Settings: SettingsSink> {
 
   init(
     _ settings: Settings, _ paths: SettingsPaths, _ progress: @escaping (Double) -> Void,
-    keepsAll: Bool, defaultRules: RuleSet = .easemob, content: ContentCollector? = nil,
+    keepsAll: Bool, defaultRules: RuleSet = AppSettings().rules, content: ContentCollector? = nil,
     marksRows: Bool = false
   ) {
     self.settings = settings
@@ -221,7 +221,7 @@ struct WorldReader<Settings: SettingsSink> {
       settings.setConversation(id, conversation)
       validator.noteConversation(id, conversation, place)
     case .member(let user, let conversation, var member, let present):
-      if isCSV, appRules ?? defaultRules == .rongcloud {
+      if isCSV, (appRules ?? defaultRules).fields.contains(.channels) {
         member.channels = settings.channels(of: user, in: conversation)
       }
       settings.setMember(user, of: conversation, member)
@@ -232,11 +232,7 @@ struct WorldReader<Settings: SettingsSink> {
   /// Notes what belongs to one rule set while the rules are not known. The first for each rule set
   /// is enough, unless every problem is wanted.
   private mutating func noteUndecided(_ uses: VendorFieldUse, _ place: Place) {
-    let isNew =
-      (uses.easemob != nil && !undecidedHas.easemob)
-      || (uses.rongcloud != nil && !undecidedHas.rongcloud)
-    undecidedHas.easemob = undecidedHas.easemob || uses.easemob != nil
-    undecidedHas.rongcloud = undecidedHas.rongcloud || uses.rongcloud != nil
+    let isNew = allUndecided.add(uses)
     if keepsAll || isNew { undecided.append((place: place, uses: uses)) }
   }
 

@@ -175,7 +175,7 @@ private struct StoreCheck {
 
 /// Finds records that the rules do not allow; files would refuse them.
 private struct RecordJudge {
-  private var rules = RuleSet.easemob
+  private var rules = AppSettings().rules
   private var conversations: [Identifier: ConversationSettings] = [:]
   private var parents: Set<Identifier> = []
   private var groupMembers: Set<[Identifier]> = []
@@ -220,20 +220,15 @@ private struct RecordJudge {
     }
   }
 
+  private mutating func check(_ fields: VendorFields, _ whose: @autoclosure () -> String) {
+    if let owner = RuleSet.owner(of: fields.subtracting(rules.fields)) {
+      report("\(whose()) has settings of \(owner.rawValue)")
+    }
+  }
+
   private mutating func look(_ id: Identifier, _ user: UserSettings) {
     check(user.level, "user \"\(id)\"")
-    var foreign = false
-    switch rules {
-    case .easemob:
-      if case .span = user.quietHours { foreign = true }
-      foreign =
-        foreign || user.levels != KindLevels() || user.pushWhenDesktopOnline
-        || user.localInformationMissing || user.localHandledByApp
-    case .rongcloud:
-      if case .interval = user.quietHours { foreign = true }
-      foreign = foreign || user.level.isSet || user.mutedUntil > .zero
-    }
-    if foreign { report("user \"\(id)\" has settings of \(rules.other.rawValue)") }
+    check(user.vendorFields, "user \"\(id)\"")
     let devices = user.devices ?? []
     if Set(devices.map(\.id)).count < devices.count {
       report("user \"\(id)\" has two devices of one id")
@@ -262,9 +257,7 @@ private struct RecordJudge {
     if parents.contains(conversation) { groupMembers.insert([user, conversation]) }
     if kind == .thread { threadMembers.append((user: user, thread: conversation)) }
     check(member.level, "\"\(user)\" in \"\(conversation)\"")
-    if rules == .rongcloud, member.mutedUntil > .zero {
-      report("\"\(user)\" in \"\(conversation)\" has settings of easemob")
-    }
+    check(member.vendorFields.intersection(.memberMute), "\"\(user)\" in \"\(conversation)\"")
     if kind == .thread, member.since > .zero {
       report("\"\(user)\" in thread \"\(conversation)\" has a since")
     }

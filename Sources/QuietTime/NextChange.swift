@@ -21,11 +21,11 @@ public struct TimeDependence: Sendable {
     self.window = Self.window(app: app, user: user, zone: zone)
     var turns = records.flatMap { [$0.since, $0.mutedUntil] }
     turns.append(user.mutedUntil)
-    if app.rules == .rongcloud {
+    if let grace = app.backgroundGraceMilliseconds {
       for device in user.effectiveDevices where device.state == .background {
         guard let since = device.backgroundSince else { continue }
         // A grace that ends after the last instant there is never ends.
-        let end = since.milliseconds + app.rongcloud.backgroundGraceSeconds * 1000
+        let end = since.milliseconds + grace
         if end <= Instant.maximumMilliseconds { turns.append(Instant(milliseconds: end)) }
         turns.append(since)
       }
@@ -73,10 +73,12 @@ public struct TimeDependence: Sendable {
     switch user.quietHours {
     case nil: return nil
     case .interval(let interval):  // E-36
-      guard app.rules == .easemob, let zone = zone(userZone) else { return nil }
+      guard app.rules.fields.contains(.quietInterval), let zone = zone(userZone) else { return nil }
       return DailyWindow(interval, options: app.easemob).map { ZonedWindow(window: $0, zone: zone) }
     case .span(let span):
-      guard app.rules == .rongcloud, let zone = zone(span.timeZone ?? userZone) else { return nil }
+      guard app.rules.fields.contains(.quietSpan), let zone = zone(span.timeZone ?? userZone) else {
+        return nil
+      }
       return ZonedWindow(window: DailyWindow(span, options: app.rongcloud), zone: zone)
     }
   }

@@ -112,12 +112,12 @@ public struct ScheduleTable: Sendable {
     guard zone(own) != nil else { return nil }
     switch schedule.quietHours {
     case .interval(let interval):  // E-36
-      guard app.rules == .easemob, let zone = zone(own) else { break }
+      guard app.rules.fields.contains(.quietInterval), let zone = zone(own) else { break }
       let window = DailyWindow(interval, options: app.easemob)
       return Quiet(level: .blocked, window: window.map { ZonedWindow(window: $0, zone: zone) })
     case .span(let span):
       guard let zone = zone(span.timeZone ?? own) else { return nil }
-      guard app.rules == .rongcloud else { break }
+      guard app.rules.fields.contains(.quietSpan) else { break }
       let window = DailyWindow(span, options: app.rongcloud)
       return Quiet(level: span.level, window: ZonedWindow(window: window, zone: zone))
     case nil: break

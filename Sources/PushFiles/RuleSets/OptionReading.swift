@@ -8,9 +8,9 @@ extension AppSettings {
     for (key, value) in fields {
       let name = "options.\(key.text)"
       if try easemob.read(key, value, name) {
-        uses.note(.easemob, "the option \"\(key.text)\"")
+        uses.note(option: .easemob, "the option \"\(key.text)\"")
       } else if try rongcloud.read(key, value, name) {
-        uses.note(.rongcloud, "the option \"\(key.text)\"")
+        uses.note(option: .rongcloud, "the option \"\(key.text)\"")
       } else {
         throw .unknownField(name)
       }

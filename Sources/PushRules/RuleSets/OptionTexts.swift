@@ -3,9 +3,10 @@
 extension AppSettings {
   /// The options of the app's rule set, every one of them, by name.
   package var optionTexts: [(name: String, value: String)] {
-    rules == .easemob
-      ? OptionText.easemob.map { ($0.name, $0.get(easemob)) }
-      : OptionText.rongcloud.map { ($0.name, $0.get(rongcloud)) }
+    switch rules {
+    case .easemob: OptionText.easemob.map { ($0.name, $0.get(easemob)) }
+    case .rongcloud: OptionText.rongcloud.map { ($0.name, $0.get(rongcloud)) }
+    }
   }
 
   /// Sets an option of the app's rule set.
