@@ -243,7 +243,10 @@ import Testing
 
   /// A badge that no settings could have is ignored, as a wrongly typed one is.
   @Test func badgesOfMessagesHaveTheLimitOfSettings() throws {
-    let badges = ["0", "2147483647", "2147483648", "4294967295", "-1", "1.5", "\"1\""]
+    let badges = [
+      "0", "2147483647", "2147483648", "4294967295", "-1", "1.5", "\"1\"", "3.0", "3e0", "0.3e1",
+      "0.0", "2147483647.0", "2147483648.0", "3.5", "-1.0", "1e400", "9223372036854775808",
+    ]
     try withFolder { folder in
       let lines = badges.map {
         #"{"id":"m","conversation":"g","at":1,"ext":{"em_apns_ext":{"em_push_badge":\#($0)}}}"#
@@ -251,7 +254,11 @@ import Testing
       let reader = try MessageReader(path: folder.write(lines, as: "m.ndjson"), rules: .easemob)
       var found: [UInt32?] = []
       while let next = try reader.nextWithContent() { found.append(next.content.apns.badge) }
-      #expect(found == [0, 2_147_483_647, nil, nil, nil, nil, nil])
+      #expect(
+        found == [
+          0, 2_147_483_647, nil, nil, nil, nil, nil, 3, 3, 3,
+          0, 2_147_483_647, nil, nil, nil, nil, nil,
+        ])
     }
   }
 
