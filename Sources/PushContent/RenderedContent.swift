@@ -75,7 +75,8 @@ public struct RenderedContent: Hashable, Sendable {
 
 /// Why a payload is not that of its content.
 public enum ContentProblem: Error, Hashable, Sendable {
-  /// Even with the shortest body the payload would have so many bytes, which is over the limit.
+  /// Even with the shortest body, which is "…" or what is shorter, the payload would have so many
+  /// bytes, which is over the limit.
   case payloadTooLarge(bytes: Int)
 
   public var code: String {
@@ -89,7 +90,7 @@ extension ContentProblem: CustomStringConvertible {
   public var description: String {
     switch self {
     case .payloadTooLarge(let bytes):
-      "the payload has \(bytes) bytes without its body, of at most \(APNsPayload.byteLimit)"
+      "the payload has \(bytes) bytes with the shortest body, of at most \(APNsPayload.byteLimit)"
     }
   }
 }
