@@ -263,7 +263,8 @@ import Testing
       #expect(
         bad.errorLines == [
           #"templates.ndjson:1: "a": {$who} stands for nothing; the arguments are "#
-            + "{$dynamicFrom}, {$fromNickname}, {$msg} and {0} to {999}"
+            + "{$dynamicFrom}, {$fromNickname}, {$msg} and {0} to {999}; "
+            + #"as text it is \{$who}, in JSON \\{$who}"#
         ])
       #expect(!place.names().contains { $0.hasPrefix("out") })
       // So does a bad message, in the middle.
