@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Goal: the absences that carry the design stay absent (ARCHITECTURE.md, "Modules").
+/// Goal: the absences that carry the design stay absent (ARCHITECTURE.md, "Architecture").
 @Suite struct ArchitectureTests {
   static let root = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
