@@ -62,7 +62,8 @@ let package = Package(
       swiftSettings: strict),
     .target(name: "PushWorkload", dependencies: ["PushRules"], swiftSettings: strict),
     .target(
-      name: "PushReport", dependencies: ["PushRules", "PushReplay"], swiftSettings: strict),
+      name: "PushReport", dependencies: ["PushRules", "QuietTime", "PushReplay"],
+      swiftSettings: strict),
     .executableTarget(
       name: "push-fanout",
       dependencies: [
