@@ -6,8 +6,8 @@ extension FanoutUpdate {
   ///
   /// - Complexity: O(records).
   package mutating func add(_ settings: FanoutSettings) throws(FanoutError) {
-    for place in 0..<UInt32(settings.userCount) {
-      let index = UserIndex(place)
+    for number in 0..<UInt32(settings.userCount) {
+      let index = UserIndex(number)
       let id = settings.id(of: index)
       if settings.isDeclared(index) {
         try setUser(id, settings.user(index))

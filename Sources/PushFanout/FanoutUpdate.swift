@@ -38,7 +38,7 @@ public import PushRules
   public mutating func updateUser(
     _ id: Identifier, _ change: (inout UserSettings) -> Void
   ) throws(FanoutError) {
-    guard let user = writer.tables.userIDs.place(of: id) else { throw .unknownUser(id) }
+    guard let user = writer.tables.userIDs.index(of: id) else { throw .unknownUser(id) }
     var settings = writer.tables.user(user)
     change(&settings)
     try writer.setUser(user, settings)
@@ -73,13 +73,13 @@ public import PushRules
   public mutating func updateMember(
     _ user: Identifier, of conversation: Identifier, _ change: (inout MemberSettings) -> Void
   ) throws(FanoutError) {
-    let (userPlace, place) = try find(user, conversation)
-    guard var member = writer.tables.member(userPlace, of: place) else {
+    let (userIndex, conversationIndex) = try find(user, conversation)
+    guard var member = writer.tables.member(userIndex, of: conversationIndex) else {
       throw .notAMember(user: user, conversation: conversation)
     }
     change(&member)
-    _ = try writer.setMember(userPlace, of: place, member)
-    members.append((user: userPlace, conversation: place))
+    _ = try writer.setMember(userIndex, of: conversationIndex, member)
+    members.append((user: userIndex, conversation: conversationIndex))
   }
 
   /// Ends a membership.
@@ -89,18 +89,18 @@ public import PushRules
   public mutating func removeMember(
     _ user: Identifier, of conversation: Identifier
   ) throws(FanoutError) {
-    let (userPlace, place) = try find(user, conversation)
-    guard writer.removeMember(userPlace, of: place) else {
+    let (userIndex, conversationIndex) = try find(user, conversation)
+    guard writer.removeMember(userIndex, of: conversationIndex) else {
       throw .notAMember(user: user, conversation: conversation)
     }
   }
 
-  /// Gives a user id its place among the users, if it has none; nothing is set for it.
+  /// Gives a user id its conversationIndex among the users, if it has none; nothing is set for it.
   package mutating func name(user id: Identifier) throws(FanoutError) {
     _ = try writer.intern(user: id)
   }
 
-  /// Gives a conversation id its place, if it has none: a group of nobody.
+  /// Gives a conversation id its conversationIndex, if it has none: a group of nobody.
   package mutating func name(conversation id: Identifier) throws(FanoutError) {
     _ = try writer.intern(conversation: id)
   }
@@ -108,21 +108,21 @@ public import PushRules
   private func find(
     _ user: Identifier, _ conversation: Identifier
   ) throws(FanoutError) -> (UInt32, UInt32) {
-    guard let userPlace = writer.tables.userIDs.place(of: user) else { throw .unknownUser(user) }
-    guard let place = writer.tables.conversationIDs.place(of: conversation) else {
+    guard let userIndex = writer.tables.userIDs.index(of: user) else { throw .unknownUser(user) }
+    guard let conversationIndex = writer.tables.conversationIDs.index(of: conversation) else {
       throw .unknownConversation(conversation)
     }
-    return (userPlace, place)
+    return (userIndex, conversationIndex)
   }
 
-  /// Takes the changes into the moment.
+  /// Takes the changes into the userClasses.
   mutating func finish() {
-    writer.moment.extend(writer.tables, writer.store)
+    writer.userClasses.extend(writer.tables, writer.store)
     for user in users {
-      writer.moment.update(user, writer.tables, &writer.agenda, writer.store)
+      writer.userClasses.update(user, writer.tables, &writer.expiries, writer.store)
     }
     for (user, conversation) in members {
-      writer.moment.note(user, in: conversation, writer.store)
+      writer.userClasses.note(user, in: conversation, writer.store)
     }
   }
 }

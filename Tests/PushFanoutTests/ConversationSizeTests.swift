@@ -129,7 +129,7 @@ import Testing
       let message = Message(id: "m", conversation: "g", at: Instant(milliseconds: Self.noon))
       let expected = expected(&evaluator, message)
       #expect(difference(fanout.decide(message), expected) == nil, "\(skipped) users skipped")
-      #expect(fanout.current.moment.hasClasses(0))
+      #expect(fanout.current.userClasses.hasClasses(0))
     }
   }
 
@@ -149,16 +149,16 @@ import Testing
       #expect(expected.count == crowd.memberCount)
       var result = FanoutResult()
       for threads in threads {
-        Decider(world: bare, cache: cache, threads: threads)
-          .decide(message, in: bare.place(of: message), into: &result)
+        Decider(version: bare, cache: cache, threads: threads)
+          .decide(message, in: bare.index(of: message), into: &result)
         #expect(difference(result, expected) == nil, "one by one, message \(number)")
       }
       fanout.advance(to: message.at)
-      for _ in 0..<40 where crowd.memberCount > 0 && !fanout.current.moment.hasClasses(0) {
+      for _ in 0..<40 where crowd.memberCount > 0 && !fanout.current.userClasses.hasClasses(0) {
         _ = fanout.decide(message)
       }
       fanout.decide(message, into: &kept)
-      let moment = fanout.current.moment
+      let moment = fanout.current.userClasses
       #expect(crowd.memberCount == 0 || moment.hasClasses(0) && moment.holds(at: kept.instant))
       #expect(difference(kept, expected) == nil, "by classes, message \(number)")
     }
@@ -190,15 +190,15 @@ import Testing
     fanout.advance(to: message.at)
     _ = fanout.decide(message)
     let withClasses = fanout.current
-    #expect(withClasses.moment.hasClasses(0))
+    #expect(withClasses.userClasses.hasClasses(0))
     var first: [UInt8] = []
     var evaluator = ReferenceEvaluator(sample)
     for (world, threads) in [
       (withClasses, 1), (withClasses, 2), (withClasses, 7), (withoutClasses, 2),
     ] {
       var result = FanoutResult()
-      Decider(world: world, cache: usedCache(count), threads: threads)
-        .decide(message, in: world.place(of: message), into: &result)
+      Decider(version: world, cache: usedCache(count), threads: threads)
+        .decide(message, in: world.index(of: message), into: &result)
       let codes = codes(result)
       if first.isEmpty { first = codes }
       #expect(firstDifference(codes, first) == nil, "\(threads) threads")

@@ -80,7 +80,7 @@ import Testing
     let cache = StateCache(slotCount: 8, byteLimit: 2 * size)
     var result = FanoutResult()
     for round in 0..<12 {
-      Decider(world: world, cache: cache, threads: 1)
+      Decider(version: world, cache: cache, threads: 1)
         .decide(Self.message(Identifier("g\(round % 3)")), in: UInt32(round % 3), into: &result)
       #expect(result.pushCount == 200)
       #expect(cache.bytes <= 2 * size && cache.bytes > 0)
@@ -88,7 +88,7 @@ import Testing
     cache.removeAll()
     #expect(cache.bytes == 0)
     let none = StateCache(slotCount: 8, byteLimit: 10)
-    Decider(world: world, cache: none, threads: 1).decide(
+    Decider(version: world, cache: none, threads: 1).decide(
       Self.message("g0"), in: 0, into: &result)
     #expect(result.pushCount == 200)
     #expect(none.bytes == 0)

@@ -15,9 +15,9 @@ func firstDifference<Value: Equatable>(_ found: [Value], _ expected: [Value]) ->
   return "at \(place): \(found[place]) instead of \(expected[place])"
 }
 
-extension World {
+extension EngineVersion {
   /// The place of a message's conversation.
   func place(of message: Message) -> UInt32? {
-    tables.conversationIDs.place(of: message.conversation)
+    tables.conversationIDs.index(of: message.conversation)
   }
 }

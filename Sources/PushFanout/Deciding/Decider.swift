@@ -2,7 +2,7 @@ internal import PushRules
 
 /// Decides messages on one version.
 struct Decider {
-  let world: World
+  let version: EngineVersion
   let cache: StateCache
   let threads: Int
 
@@ -11,33 +11,33 @@ struct Decider {
   /// - Complexity: O(mentions log members), and O(members) when their states are not known or a
   ///   device filter has to be asked member by member.
   /// - Parameter place: the conversation's; nil for one that was never named.
-  func decide(_ message: Message, in place: UInt32?, into result: inout FanoutResult) {
+  func decide(_ message: Message, in conversation: UInt32?, into result: inout FanoutResult) {
     // The last result lets go of its state, so that it can be changed in place.
     result.state = nil
     if !result.corrections.isEmpty { result.corrections.removeAll(keepingCapacity: true) }
     result.sender = -1
     if result.filter != nil { result.filter = nil }
-    result.world = world
+    result.engineVersion = version
     result.threads = threads
     result.instant = message.at.milliseconds
-    guard let place else {
+    guard let conversation else {
       result.row = ConversationRow()
       return
     }
-    let states = ConversationStates(world: world, threads: threads)
-    let target = states.target(place, channel: message.channel)
+    let states = ConversationStates(version: version, threads: threads)
+    let target = states.target(conversation, channel: message.channel)
     let now = message.at.milliseconds
     let state =
       target.memberRow.count <= ConversationStates.smallSize
       ? states.build(target, at: now, pool: cache.pool, reusing: &result.small)
       : cache.state(target, at: now, states)
-    let plan = MessagePlan(message, target, world.tables)
+    let plan = MessagePlan(message, target, version.tables)
     result.row = target.memberRow
     result.state = state
     result.stateCount = target.rules.stateCount
     if let uniform = plan.uniform {
       result.messageClass = nil
-      unsafe result.codes.set(world.tables.rules.codes(ofAll: uniform))
+      unsafe result.codes.set(version.tables.rules.codes(ofAll: uniform))
     } else {
       result.messageClass = plan.messageClass
       unsafe result.codes.set(target.rules.codes(plan.messageClass))
@@ -59,8 +59,8 @@ struct Decider {
     let named = unsafe target.rules.codes(plan.namedClass)
     var corrections: [FanoutResult.Correction] = []
     swap(&corrections, &result.corrections)
-    mentions.forEachUser(in: world.tables) { user in
-      guard let rank = world.tables.rank(of: user, in: target.memberRow) else { return }
+    mentions.forEachUser(in: version.tables) { user in
+      guard let rank = version.tables.rank(of: user, in: target.memberRow) else { return }
       let code = unsafe named[Int(state.bytes[rank])]
       corrections.append(FanoutResult.Correction(rank: UInt32(rank), code: code))
     }
@@ -69,8 +69,8 @@ struct Decider {
 
   /// The sender is no recipient, even when named.
   private func correctSender(_ sender: Identifier?, _ result: inout FanoutResult) {
-    guard let sender, let user = world.tables.userIDs.place(of: sender),
-      let rank = world.tables.rank(of: user, in: result.row)
+    guard let sender, let user = version.tables.userIDs.index(of: sender),
+      let rank = version.tables.rank(of: user, in: result.row)
     else { return }
     if !result.corrections.isEmpty { result.corrections.removeAll { $0.rank == UInt32(rank) } }
     result.sender = rank
@@ -92,8 +92,8 @@ struct Decider {
     for rank in 0..<state.count where rank != result.sender {
       var code = before.code(of: rank)
       if code & 1 != 0 {
-        let user = world.tables.memberUsers[Int(result.row.start) + rank]
-        let targets = world.tables.targets(of: user, .push, filter, at: result.instant)
+        let user = version.tables.memberUsers[Int(result.row.start) + rank]
+        let targets = version.tables.targets(of: user, .push, filter, at: result.instant)
         if targets.isEmpty { code = filtered }
       }
       if code != result.codes[Int(unsafe state.bytes[rank])] {
@@ -109,19 +109,19 @@ struct Decider {
   func decide(
     _ message: Message, for user: UInt32, note: (StateNote) -> Void = { _ in }
   ) -> Outcome? {
-    let tables = world.tables
-    guard let place = tables.conversationIDs.place(of: message.conversation) else { return nil }
-    let states = ConversationStates(world: world, threads: 1)
-    let target = states.target(place, channel: message.channel)
+    let tables = version.tables
+    guard let conversation = tables.conversationIDs.index(of: message.conversation) else { return nil }
+    let states = ConversationStates(version: version, threads: 1)
+    let target = states.target(conversation, channel: message.channel)
     guard let rank = tables.rank(of: user, in: target.memberRow),
-      message.sender.flatMap({ tables.userIDs.place(of: $0) }) != user
+      message.sender.flatMap({ tables.userIDs.index(of: $0) }) != user
     else { return nil }
     let now = message.at.milliseconds
-    let member = states.special(user, rank: rank, target).memberClass(at: now)
+    let member = states.overrides(of: user, rank: rank, target).memberClass(at: now)
     if member.isAbsent { return nil }
     let plan = MessagePlan(message, target, tables)
     if let uniform = plan.uniform { return uniform }
-    let kind = Moment.place(of: target.kind, tables.app.rules)
+    let kind = UserClasses.tableIndex(for: target.kind, tables.app.rules)
     let value = tables.userClass(of: user, kind: kind, at: now)
     var isNamed = false
     plan.mentions?.forEachUser(in: tables) { if $0 == user { isNamed = true } }
@@ -147,9 +147,9 @@ extension FanoutResult {
     guard corrections.count > 1 else { return }
     corrections.sort { $0.rank < $1.rank }
     var kept = 1
-    for place in 1..<corrections.count
-    where corrections[place].rank != corrections[kept - 1].rank {
-      corrections[kept] = corrections[place]
+    for index in 1..<corrections.count
+    where corrections[index].rank != corrections[kept - 1].rank {
+      corrections[kept] = corrections[index]
       kept += 1
     }
     corrections.removeSubrange(kept...)

@@ -1,3 +1,4 @@
+internal import Algorithms
 internal import CPushKernels
 internal import Dispatch
 public import PushRules
@@ -19,7 +20,7 @@ public struct FanoutResult: Sendable {
     var code: UInt8
   }
 
-  var world: World?
+  var engineVersion: EngineVersion?
   var row = ConversationRow()
   var state: ConversationState?
   /// Memory for the states of small conversations.
@@ -38,9 +39,9 @@ public struct FanoutResult: Sendable {
   var threads = 1
   var filter: DeviceFilter?
 
-  /// A table of codes: one of the rules', which the world keeps, or the message's own.
+  /// A table of codes: one of the rules', which the engineVersion keeps, or the message's own.
   ///
-  /// SAFETY: the address is that of 256 bytes which live as long as the rules of ``world``.
+  /// SAFETY: the address is that of 256 bytes which live as long as the rules of ``engineVersion``.
   @safe struct Codes: @unchecked Sendable {
     private var shared: UnsafePointer<UInt8>?
     private(set) var own: [UInt8] = []
@@ -56,7 +57,7 @@ public struct FanoutResult: Sendable {
     mutating func change(_ body: (inout UInt8) -> Void) {
       own = (0..<256).map { self[$0] }
       unsafe shared = nil
-      for place in 0..<256 { body(&own[place]) }
+      for state in 0..<256 { body(&own[state]) }
     }
 
     subscript(state: Int) -> UInt8 {
@@ -80,7 +81,7 @@ public struct FanoutResult: Sendable {
   public init() {}
 
   /// The version of the settings it was decided on; 0 for a result of nobody.
-  public var version: UInt64 { world?.version ?? 0 }
+  public var version: UInt64 { engineVersion?.number ?? 0 }
 
   // MARK: Counts
 
@@ -94,7 +95,7 @@ public struct FanoutResult: Sendable {
       for rank in 0..<state.count { counts.add(code(in: state, UInt32(rank)), 1) }
     } else {
       let histogram = state.counts
-      for place in 1..<stateCount { counts.add(codes[place], Int(histogram.counts[place])) }
+      for state in 1..<stateCount { counts.add(codes[state], Int(histogram.counts[state])) }
     }
     if sender >= 0 { counts.add(code(in: state, UInt32(sender)), -1) }
     for correction in corrections {
@@ -121,8 +122,8 @@ public struct FanoutResult: Sendable {
     } else {
       let histogram = state.counts
       // The lowest bit of a code is "push": added, not asked.
-      for place in 1..<stateCount {
-        count &+= Int(histogram.counts[place]) &* Int(codes[place] & 1)
+      for state in 1..<stateCount {
+        count &+= Int(histogram.counts[state]) &* Int(codes[state] & 1)
       }
     }
     if sender >= 0 { count -= Int(code(in: state, UInt32(sender)) & 1) }
@@ -138,14 +139,14 @@ public struct FanoutResult: Sendable {
   ///
   /// - Complexity: O(log members).
   public func outcome(of user: Identifier) -> Outcome? {
-    world?.tables.userIDs.place(of: user).flatMap { outcome(of: UserIndex($0)) }
+    engineVersion?.tables.userIDs.index(of: user).flatMap { outcome(of: UserIndex($0)) }
   }
 
   /// The outcome for a user; nil for somebody who is no recipient.
   ///
   /// - Complexity: O(log members).
   public func outcome(of user: UserIndex) -> Outcome? {
-    guard let rank = world?.tables.rank(of: user.rawValue, in: row) else { return nil }
+    guard let rank = engineVersion?.tables.rank(of: user.rawValue, in: row) else { return nil }
     return Outcome(code: code(of: rank))
   }
 
@@ -154,19 +155,16 @@ public struct FanoutResult: Sendable {
   ///
   /// - Complexity: O(log members + devices).
   public func devices(of user: UserIndex) -> [Identifier] {
-    guard let world, let outcome = outcome(of: user) else { return [] }
-    return world.tables.targets(of: user.rawValue, outcome.action, filter, at: instant).map(\.id)
+    guard let engineVersion, let outcome = outcome(of: user) else { return [] }
+    return engineVersion.tables.targets(of: user.rawValue, outcome.action, filter, at: instant).map(\.id)
   }
 
   func code(of rank: Int) -> UInt8 {
     guard let state, rank != sender else { return 0 }
-    var low = 0
-    var high = corrections.count
-    while low < high {
-      let middle = (low + high) / 2
-      if Int(corrections[middle].rank) < rank { low = middle + 1 } else { high = middle }
+    let index = corrections.partitioningIndex { Int($0.rank) >= rank }
+    if index < corrections.count, Int(corrections[index].rank) == rank {
+      return corrections[index].code
     }
-    if low < corrections.count, Int(corrections[low].rank) == rank { return corrections[low].code }
     return code(in: state, UInt32(rank))
   }
 
@@ -184,16 +182,16 @@ public struct FanoutResult: Sendable {
   /// - Precondition: 0 ..< ``memberCount``.
   public func member(at rank: Int) -> UserIndex {
     precondition(0 <= rank && rank < memberCount)
-    guard let world else { return UserIndex(0) }
-    return UserIndex(world.tables.memberUsers[Int(row.start) + rank])
+    guard let engineVersion else { return UserIndex(0) }
+    return UserIndex(engineVersion.tables.memberUsers[Int(row.start) + rank])
   }
 
   /// The id of a user.
   ///
   /// - Precondition: the index came from this result.
   public func id(of user: UserIndex) -> Identifier {
-    guard let world else { return "" }
-    return world.tables.userIDs[user.rawValue]
+    guard let engineVersion else { return "" }
+    return engineVersion.tables.userIDs[user.rawValue]
   }
 
   /// Writes a byte for each member, in the order of users: the `Outcome.code`, or 0 for a member
@@ -248,7 +246,7 @@ public struct FanoutResult: Sendable {
   package func forEachRecipient(
     in ranks: Range<Int>, _ body: (UInt32, UnsafeRawBufferPointer, UInt8) throws -> Void
   ) rethrows {
-    guard let world, let state else { return }
+    guard let engineVersion, let state else { return }
     var next = 0
     while next < corrections.count, Int(corrections[next].rank) < ranks.lowerBound { next += 1 }
     for rank in ranks {
@@ -258,8 +256,8 @@ public struct FanoutResult: Sendable {
         next += 1
       }
       if code == 0 || rank == sender { continue }
-      let user = world.tables.memberUsers[Int(row.start) + rank]
-      try unsafe body(user, world.tables.userIDs.characters(user), code)
+      let user = engineVersion.tables.memberUsers[Int(row.start) + rank]
+      try unsafe body(user, engineVersion.tables.userIDs.characters(user), code)
     }
   }
 }

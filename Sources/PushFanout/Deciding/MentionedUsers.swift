@@ -1,6 +1,6 @@
 internal import PushRules
 
-/// Whom a message mentions, as the engine looks it up: users by their places, not ids by members.
+/// Whom a message mentions, as the engine looks it up: users by index, not ids by members.
 struct MentionedUsers {
   var everyone = false
   private(set) var ids: [Identifier] = []
@@ -45,8 +45,8 @@ struct MentionedUsers {
   func forEachUser(in tables: Tables, _ body: (UInt32) -> Void) {
     for id in ids {
       if folds {
-        tables.userIDs.forEachPlace(loweredTo: id.lowercased(), body)
-      } else if let user = tables.userIDs.place(of: id) {
+        tables.userIDs.forEachIndex(loweredTo: id.lowercased(), body)
+      } else if let user = tables.userIDs.index(of: id) {
         body(user)
       }
     }

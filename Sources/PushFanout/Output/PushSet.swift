@@ -11,7 +11,7 @@ public struct PushSet: Sequence, Sendable {
     private let result: FanoutResult
     private let bitmap: Bitmap?
     private var word: UInt64 = 0
-    private var wordPlace = -1
+    private var wordIndex = -1
     private var correction = 0
 
     init(_ set: PushSet) {
@@ -22,24 +22,24 @@ public struct PushSet: Sequence, Sendable {
     public mutating func next() -> UserIndex? {
       guard let bitmap else { return nil }
       while word == 0 {
-        wordPlace += 1
-        guard wordPlace < bitmap.wordCount else { return nil }
-        word = unsafe bitmap.words[wordPlace]
+        wordIndex += 1
+        guard wordIndex < bitmap.wordCount else { return nil }
+        word = unsafe bitmap.words[wordIndex]
         correctWord()
       }
       let bit = word.trailingZeroBitCount
       word &= word &- 1
-      return result.member(at: wordPlace &* 64 &+ bit)
+      return result.member(at: wordIndex &* 64 &+ bit)
     }
 
     /// Puts the message's own corrections into the word.
     private mutating func correctWord() {
-      if result.sender >> 6 == wordPlace { word &= ~(1 << UInt64(result.sender & 63)) }
+      if result.sender >> 6 == wordIndex { word &= ~(1 << UInt64(result.sender & 63)) }
       while correction < result.corrections.count {
         let (rank, code) = (
           result.corrections[correction].rank, result.corrections[correction].code
         )
-        guard Int(rank) / 64 == wordPlace else { return }
+        guard Int(rank) / 64 == wordIndex else { return }
         let mask: UInt64 = 1 << UInt64(rank % 64)
         word = word & ~mask | (code & 1 == 0 ? 0 : mask)
         correction += 1

@@ -30,11 +30,11 @@ struct ByteSink {
 /// Reads what a ``ByteSink`` has written, or finds out that something else is there.
 struct ByteSource {
   private let bytes: [UInt8]
-  private var place = 0
+  private var offset = 0
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  var remaining: Int { bytes.count - place }
+  var remaining: Int { bytes.count - offset }
 
   mutating func number<Number: FixedWidthInteger>(_: Number.Type) throws(Malformed) -> Number {
     let size = MemoryLayout<Number>.size
@@ -42,10 +42,10 @@ struct ByteSource {
     var value: Number = 0
     unsafe withUnsafeMutableBytes(of: &value) { target in
       unsafe bytes.withUnsafeBytes {
-        unsafe target.copyMemory(from: .init(rebasing: $0[place..<place + size]))
+        unsafe target.copyMemory(from: .init(rebasing: $0[offset..<offset + size]))
       }
     }
-    place += size
+    offset += size
     return Number(littleEndian: value)
   }
 
@@ -58,10 +58,10 @@ struct ByteSource {
 
   mutating func text() throws(Malformed) -> String {
     let count = try count(atLeast: 1)
-    guard let text = String(validating: bytes[place..<place + count], as: UTF8.self) else {
+    guard let text = String(validating: bytes[offset..<offset + count], as: UTF8.self) else {
       throw Malformed("a text is no UTF-8")
     }
-    place += count
+    offset += count
     return text
   }
 }
@@ -79,8 +79,8 @@ extension ByteSink: ValueCoder {
   mutating func code(_ text: inout String) { put(text) }
   mutating func code(_ number: inout Int64, in range: ClosedRange<Int64>) { put(number) }
   mutating func code<Choice: CaseIterable & Equatable>(_ choice: inout Choice) {
-    let place = Array(Choice.allCases).firstIndex(of: choice) ?? 0
-    put(UInt8(place))
+    let index = Array(Choice.allCases).firstIndex(of: choice) ?? 0
+    put(UInt8(index))
   }
 }
 
@@ -101,9 +101,9 @@ extension ByteSource: ValueCoder {
   mutating func code<Choice: CaseIterable & Equatable>(
     _ choice: inout Choice
   ) throws(Malformed) {
-    let place = Int(try number(UInt8.self))
+    let index = Int(try number(UInt8.self))
     let cases = Array(Choice.allCases)
-    guard place < cases.count else { throw Malformed("a choice that there is not") }
-    choice = cases[place]
+    guard index < cases.count else { throw Malformed("a choice that there is not") }
+    choice = cases[index]
   }
 }

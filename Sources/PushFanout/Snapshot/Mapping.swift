@@ -36,7 +36,7 @@ internal import Glibc
 
   deinit { unsafe munmap(pointer(0), byteCount) }
 
-  /// The memory of a place in the file.
+  /// The memory at an offset in the file.
   func pointer(_ offset: Int) -> UnsafeMutableRawPointer {
     precondition(0 <= offset && offset <= byteCount)
     guard let pointer = unsafe UnsafeMutableRawPointer(bitPattern: addresses.lowerBound) else {

@@ -4,8 +4,8 @@ enum SnapshotPart: UInt32, CaseIterable {
   case userCharacters, userAddresses, userSlots, userFolded
   case nameCharacters, nameAddresses, nameSlots
   case conversationCharacters, conversationAddresses, conversationSlots
-  case words, schedules, userMutes, deviceLists, devices
-  case conversations, memberUsers, memberBytes, memberMutes, memberSinces, memberChannels
+  case packedUsers, schedules, userMutes, deviceLists, devices
+  case conversations, memberUsers, packedMembers, memberMutes, memberSinces, memberChannels
 
   /// Pages in which the elements of a part stand: their size with the header, and how many elements
   /// each has. nil for parts without pages.
@@ -14,9 +14,9 @@ enum SnapshotPart: UInt32, CaseIterable {
     case .settings, .userCharacters, .nameCharacters, .conversationCharacters: nil
     case .userSlots, .userFolded, .nameSlots, .conversationSlots: nil
     case .userAddresses, .nameAddresses, .conversationAddresses: Self.paging(of: UInt.self)
-    case .words: Self.paging(of: UserWord.self)
+    case .packedUsers: Self.paging(of: PackedUser.self)
     case .schedules, .deviceLists, .memberUsers: Self.paging(of: UInt32.self)
-    case .memberBytes: Self.paging(of: UInt8.self)
+    case .packedMembers: Self.paging(of: UInt8.self)
     case .devices: Self.paging(of: DeviceRecord.self)
     case .conversations: Self.paging(of: ConversationRow.self)
     case .userMutes, .memberMutes, .memberSinces, .memberChannels:
@@ -122,8 +122,8 @@ struct SnapshotHeader {
       MemoryLayout<Row>.offset(of: \.start), MemoryLayout<Row>.offset(of: \.count),
       MemoryLayout<Row>.offset(of: \.capacity), MemoryLayout<Row>.offset(of: \.parent),
       MemoryLayout<Row>.offset(of: \.channels), MemoryLayout<Row>.offset(of: \.revision),
-      MemoryLayout<Row>.offset(of: \.specialRevision), MemoryLayout<Row>.offset(of: \.kind),
-      MemoryLayout<Row>.offset(of: \.level), MemoryLayout<Row>.offset(of: \.hasSpecials),
+      MemoryLayout<Row>.offset(of: \.overrideRevision), MemoryLayout<Row>.offset(of: \.kind),
+      MemoryLayout<Row>.offset(of: \.level), MemoryLayout<Row>.offset(of: \.hasOverrides),
       MemoryLayout<Record>.offset(of: \.id), MemoryLayout<Record>.offset(of: \.notifier),
       MemoryLayout<Record>.offset(of: \.backgroundSince), MemoryLayout<Record>.offset(of: \.kind),
       MemoryLayout<Record>.offset(of: \.state), MemoryLayout<Record>.offset(of: \.hasToken),

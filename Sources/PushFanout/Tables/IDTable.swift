@@ -32,18 +32,18 @@ internal import Synchronization
     for chunk in chunks { unsafe UnsafeMutableRawPointer(bitPattern: chunk)?.deallocate() }
   }
 
-  /// Keeps an id and its place.
+  /// Keeps an id and its index.
   ///
-  /// - Returns: the address of the place; behind it are the number of characters, in one byte or,
+  /// - Returns: the address of the index; behind it are the number of characters, in one byte or,
   ///   from 255 on, in five, and the characters.
-  func add(_ id: UnsafeRawBufferPointer, _ place: UInt32) -> UInt {
+  func add(_ id: UnsafeRawBufferPointer, _ index: UInt32) -> UInt {
     let header = id.count < 255 ? 5 : 9
     let size = header + id.count
     if size > freeCount { addChunk(size) }
     let start = unsafe free.unsafelyUnwrapped
     unsafe free = start + size
     freeCount -= size
-    unsafe start.storeBytes(of: place, as: UInt32.self)
+    unsafe start.storeBytes(of: index, as: UInt32.self)
     unsafe (start + 4).storeBytes(of: UInt8(min(id.count, 255)), as: UInt8.self)
     if header == 9 { unsafe (start + 5).storeBytes(of: UInt32(id.count), as: UInt32.self) }
     if let characters = id.baseAddress {
@@ -61,9 +61,9 @@ internal import Synchronization
     byteCount += size
   }
 
-  /// The place of the id at an address.
+  /// The index of the id at an address.
   @inline(__always)
-  static func place(at address: UInt) -> UInt32 {
+  static func index(at address: UInt) -> UInt32 {
     guard let start = unsafe UnsafeRawPointer(bitPattern: address) else { return .max }
     return unsafe start.loadUnaligned(as: UInt32.self)
   }
@@ -116,7 +116,7 @@ struct IDBase {
 /// look-up touches no more than a slot and the id.
 ///
 /// SAFETY: a slot is written once, while readers of older versions look on; they see it empty or
-/// full, and ignore a place that is not below their count.
+/// full, and ignore a index that is not below their count.
 @safe struct IDSlots {
   private var slots: UnsafeMutablePointer<Atomic<UInt64>>?
   private(set) var capacity = 0
@@ -128,7 +128,7 @@ struct IDBase {
     self.seed = seed
   }
 
-  /// Slots in a mapping, behind their header; they are changed in place.
+  /// Slots in a mapping, behind their header; they are changed in index.
   ///
   /// - Precondition: the capacity is a power of two, and at most five eighths of it are in use.
   init(seed: UInt64, mapped start: UnsafeMutableRawPointer, capacity: Int, used: Int) {
@@ -157,20 +157,20 @@ struct IDBase {
     unsafe slots.unsafelyUnwrapped[index].store(value, ordering: .releasing)
   }
 
-  /// The place of an id, if it is below `count`.
-  func place(of id: Identifier, below count: Int, _ base: IDBase) -> UInt32? {
+  /// The index of an id, if it is below `count`.
+  func index(of id: Identifier, below count: Int, _ base: IDBase) -> UInt32? {
     var text = id.text
-    return text.withUTF8 { unsafe place(of: UnsafeRawBufferPointer($0), below: count, base) }
+    return text.withUTF8 { unsafe index(of: UnsafeRawBufferPointer($0), below: count, base) }
   }
 
-  func place(of id: UnsafeRawBufferPointer, below count: Int, _ base: IDBase) -> UInt32? {
+  func index(of id: UnsafeRawBufferPointer, below count: Int, _ base: IDBase) -> UInt32? {
     var found: UInt32?
     unsafe forEachAddress(of: hash(id), base) { address in
-      let place = IDArena.place(at: address)
-      guard place < count, unsafe haveSameBytes(base.characters(at: address), id) else {
+      let index = IDArena.index(at: address)
+      guard index < count, unsafe haveSameBytes(base.characters(at: address), id) else {
         return true
       }
-      found = place
+      found = index
       return false
     }
     return found
@@ -242,14 +242,14 @@ struct IDBase {
   }
 }
 
-/// Ids and their places, of which many versions share all that is common.
+/// Ids and their indices, of which many versions share all that is common.
 ///
 /// - Memory: 13 bytes an id, its characters, and 8 bytes a slot at a load of 31 to 62 %: 26 to 39
 ///   bytes an id beyond its characters.
 /// - Limit: 2^32 - 2 ids, which the caller checks.
 struct IDTable {
   private let arena: IDArena
-  /// Where the characters of each place are, counted from the base.
+  /// Where the characters of each index are, counted from the base.
   private(set) var addresses = PagedTable<UInt>()
   private(set) var slots: IDSlots
   /// The ids that are not their own lower case, by the hash of their lower case (E-47); nil when
@@ -286,36 +286,36 @@ struct IDTable {
     (addresses.byteCount + slots.byteCount + (folded?.byteCount ?? 0), arena.byteCount)
   }
 
-  /// The characters of the id at a place.
+  /// The characters of the id at a index.
   @inline(__always)
-  func characters(_ place: UInt32) -> UnsafeRawBufferPointer {
-    unsafe base.characters(at: base.address(at: UInt64(addresses[Int(place)])))
+  func characters(_ index: UInt32) -> UnsafeRawBufferPointer {
+    unsafe base.characters(at: base.address(at: UInt64(addresses[Int(index)])))
   }
 
-  /// The id at a place.
-  subscript(place: UInt32) -> Identifier {
-    unsafe Identifier(String(decoding: characters(place), as: UTF8.self))
+  /// The id at a index.
+  subscript(index: UInt32) -> Identifier {
+    unsafe Identifier(String(decoding: characters(index), as: UTF8.self))
   }
 
   @inline(__always)
-  func place(of id: Identifier) -> UInt32? { slots.place(of: id, below: addresses.count, base) }
+  func index(of id: Identifier) -> UInt32? { slots.index(of: id, below: addresses.count, base) }
 
   @inline(__always)
-  func place(of id: UnsafeRawBufferPointer) -> UInt32? {
-    unsafe slots.place(of: id, below: addresses.count, base)
+  func index(of id: UnsafeRawBufferPointer) -> UInt32? {
+    unsafe slots.index(of: id, below: addresses.count, base)
   }
 
-  /// Calls `body` with the place of every id whose lower case is `lowered` (E-47).
+  /// Calls `body` with the index of every id whose lower case is `lowered` (E-47).
   ///
   /// - Precondition: `lowered` is its own lower case, and the table folds.
-  func forEachPlace(loweredTo lowered: Identifier, _ body: (UInt32) -> Void) {
-    if let place = place(of: lowered) { body(place) }
+  func forEachIndex(loweredTo lowered: Identifier, _ body: (UInt32) -> Void) {
+    if let index = index(of: lowered) { body(index) }
     guard let folded else { return }
     var text = lowered.text
     let hash = text.withUTF8 { unsafe folded.hash(UnsafeRawBufferPointer($0)) }
     folded.forEachAddress(of: hash, base) { address in
-      let place = IDArena.place(at: address)
-      if place < addresses.count, self[place].lowercased() == lowered { body(place) }
+      let index = IDArena.index(at: address)
+      if index < addresses.count, self[index].lowercased() == lowered { body(index) }
       return true
     }
   }
@@ -328,11 +328,11 @@ struct IDTable {
 
   // MARK: Writing
 
-  /// The place of an id, which it gets now if it has none.
+  /// The index of an id, which it gets now if it has none.
   mutating func insert(_ id: UnsafeRawBufferPointer, _ store: PageStore) -> UInt32 {
-    if let place = unsafe place(of: id) { return place }
-    let place = UInt32(addresses.count)
-    let address = unsafe arena.add(id, place)
+    if let index = unsafe index(of: id) { return index }
+    let index = UInt32(addresses.count)
+    let address = unsafe arena.add(id, index)
     addresses.append(base.distance(to: address), store)
     let (slots, base, hash) = (slots, base, unsafe slots.hash(id))
     self.slots.add(hash, address, base, store) { unsafe slots.hash(base.characters(at: $0)) }
@@ -341,7 +341,7 @@ struct IDTable {
         unsafe Self.foldedHash(base.characters(at: $0), of: slots) ?? 0
       }
     }
-    return place
+    return index
   }
 
   mutating func insert(_ id: Identifier, _ store: PageStore) -> UInt32 {
@@ -378,7 +378,7 @@ struct IDTable {
       // at most as many as were added before it grew.
       for index in 0..<then.capacity where now.used > then.used {
         let slot = then.load(index)
-        if slot != 0, Int(IDArena.place(at: base.address(at: slot))) >= before.count {
+        if slot != 0, Int(IDArena.index(at: base.address(at: slot))) >= before.count {
           then.store(index, 0)
         }
       }

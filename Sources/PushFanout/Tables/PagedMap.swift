@@ -36,29 +36,29 @@ struct PagedMap {
   /// - Complexity: O(1) on average.
   subscript(key: UInt64) -> Int64? {
     guard slots.count > 0 else { return nil }
-    let slot = slots[place(of: key)]
+    let slot = slots[slotIndex(of: key)]
     return slot.key == 0 ? nil : slot.value
   }
 
   /// Sets the value of a key.
   mutating func set(_ key: UInt64, _ value: Int64, _ store: PageStore) {
     if (count + 1) * 8 > slots.count * 5 { grow(store) }
-    let place = place(of: key)
-    let slot = slots[place]
+    let index = slotIndex(of: key)
+    let slot = slots[index]
     if slot.key != 0, slot.value == value { return }
     if slot.key == 0 { count += 1 }
-    slots.set(place, Slot(key: key + 1, value: value), store)
+    slots.set(index, Slot(key: key + 1, value: value), store)
   }
 
   func free(except mapped: Range<UInt> = 0..<0) { slots.free(except: mapped) }
 
-  private func place(of key: UInt64) -> Int {
+  private func slotIndex(of key: UInt64) -> Int {
     let mask = slots.count - 1
-    var place = Int(truncatingIfNeeded: Self.mix(key)) & mask
+    var index = Int(truncatingIfNeeded: Self.mix(key)) & mask
     while true {
-      let found = slots[place].key
-      if found == 0 || found == key + 1 { return place }
-      place = (place + 1) & mask
+      let found = slots[index].key
+      if found == 0 || found == key + 1 { return index }
+      index = (index + 1) & mask
     }
   }
 
@@ -66,9 +66,9 @@ struct PagedMap {
     var old = slots
     slots = PagedTable()
     slots.grow(to: max(256, old.count * 2), repeating: Slot(), store)
-    for place in 0..<old.count {
-      let slot = old[place]
-      if slot.key != 0 { slots.set(self.place(of: slot.key - 1), slot, store) }
+    for index in 0..<old.count {
+      let slot = old[index]
+      if slot.key != 0 { slots.set(slotIndex(of: slot.key - 1), slot, store) }
     }
     old.removeAll(store)
   }

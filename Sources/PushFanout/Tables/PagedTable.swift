@@ -1,6 +1,6 @@
 /// Where the pages of tables come from, and when they may be freed.
 ///
-/// A page belongs to the update that made it. That update changes it in place; a later one copies
+/// A page belongs to the update that made it. That update changes it in index; a later one copies
 /// it and retires the old one, which older versions go on reading until they are gone.
 ///
 /// Not for several threads at once: one writer has it.
@@ -35,7 +35,7 @@
 
   func retire(_ page: UnsafeMutableRawPointer) { retired.append(UInt(bitPattern: page)) }
 
-  /// Ends the update; its pages are no longer changed in place.
+  /// Ends the update; its pages are no longer changed in index.
   ///
   /// - Returns: what only older versions still read.
   func commit() -> [UInt] {
@@ -78,7 +78,7 @@
 ///
 /// The elements are plain bytes. Whoever holds the last version frees the memory with ``free()``.
 ///
-/// SAFETY: a reader looks only at places below its own ``count``. The one writer puts new elements
+/// SAFETY: a reader looks only at indices below its own ``count``. The one writer puts new elements
 /// behind the count of every published version, and changes older ones only in pages it has made
 /// itself since; so nobody reads what is being written.
 @safe struct PagedTable<Element: BitwiseCopyable> {
@@ -110,25 +110,25 @@
   var pageCount: Int { (count + Self.mask) >> Self.shift }
   private var nodeCount: Int { (pageCount + 127) >> 7 }
 
-  /// The page that holds a place.
+  /// The page that holds a index.
   @inline(__always)
-  func page(at place: Int) -> Page {
-    unsafe root.unsafelyUnwrapped[place >> Self.nodeShift][place >> Self.shift & 127]
+  func page(at index: Int) -> Page {
+    unsafe root.unsafelyUnwrapped[index >> Self.nodeShift][index >> Self.shift & 127]
   }
 
-  subscript(place: Int) -> Element {
+  subscript(index: Int) -> Element {
     @inline(__always) get {
-      assert(0 <= place && place < count)
-      return unsafe page(at: place)[place & Self.mask]
+      assert(0 <= index && index < count)
+      return unsafe page(at: index)[index & Self.mask]
     }
   }
 
-  /// The elements from `place` on that lie in one stretch of memory, at most `limit` of them.
+  /// The elements from `index` on that lie in one stretch of memory, at most `limit` of them.
   @inline(__always)
-  func stretch(from place: Int, limit: Int) -> UnsafeBufferPointer<Element> {
-    let inPage = place & Self.mask
+  func stretch(from index: Int, limit: Int) -> UnsafeBufferPointer<Element> {
+    let inPage = index & Self.mask
     return unsafe UnsafeBufferPointer(
-      start: page(at: place) + inPage, count: min(limit, pageSize - inPage))
+      start: page(at: index) + inPage, count: min(limit, pageSize - inPage))
   }
 
   /// Calls `body` with the elements of `range`, stretch by stretch.
@@ -136,11 +136,11 @@
   func forEachStretch(
     _ range: Range<Int>, _ body: (_ offset: Int, UnsafeBufferPointer<Element>) -> Void
   ) {
-    var place = range.lowerBound
-    while place < range.upperBound {
-      let stretch = unsafe stretch(from: place, limit: range.upperBound - place)
-      unsafe body(place - range.lowerBound, stretch)
-      place += stretch.count
+    var index = range.lowerBound
+    while index < range.upperBound {
+      let stretch = unsafe stretch(from: index, limit: range.upperBound - index)
+      unsafe body(index - range.lowerBound, stretch)
+      index += stretch.count
     }
   }
 
@@ -149,27 +149,27 @@
   /// Replaces an element.
   ///
   /// - Complexity: O(1): at most a page, a node and the root are copied.
-  mutating func set(_ place: Int, _ element: Element, _ store: PageStore) {
-    assert(0 <= place && place < count)
+  mutating func set(_ index: Int, _ element: Element, _ store: PageStore) {
+    assert(0 <= index && index < count)
     // The node and the root of a page of the update's own are its own, too.
-    let page = unsafe page(at: place)
+    let page = unsafe page(at: index)
     if unsafe store.isOwn(UnsafeMutableRawPointer(page)) {
-      unsafe page[place & Self.mask] = element
+      unsafe page[index & Self.mask] = element
     } else {
-      unsafe ownPage(at: place, store)[place & Self.mask] = element
+      unsafe ownPage(at: index, store)[index & Self.mask] = element
     }
   }
 
-  /// The page of a place, made the update's own.
-  mutating func ownPage(at place: Int, _ store: PageStore) -> Page {
+  /// The page of a index, made the update's own.
+  mutating func ownPage(at index: Int, _ store: PageStore) -> Page {
     let root = unsafe own(root.unsafelyUnwrapped, nodeCapacity, store)
     unsafe self.root = root
-    let nodePlace = place >> Self.nodeShift
-    let node = unsafe own(root[nodePlace], 128, store)
-    unsafe root[nodePlace] = node
-    let pagePlace = place >> Self.shift & 127
-    let page = unsafe own(node[pagePlace], pageSize, store)
-    unsafe node[pagePlace] = page
+    let nodeIndex = index >> Self.nodeShift
+    let node = unsafe own(root[nodeIndex], 128, store)
+    unsafe root[nodeIndex] = node
+    let pageIndex = index >> Self.shift & 127
+    let page = unsafe own(node[pageIndex], pageSize, store)
+    unsafe node[pageIndex] = page
     return unsafe page
   }
 
@@ -178,9 +178,9 @@
   /// - Complexity: O(1) amortised; nothing that an older version reads is copied or changed.
   mutating func append(_ element: Element, _ store: PageStore) {
     if count & Self.mask == 0 { addPage(store) }
-    let place = count
+    let index = count
     count += 1
-    unsafe page(at: place)[place & Self.mask] = element
+    unsafe page(at: index)[index & Self.mask] = element
   }
 
   /// Adds elements of any value, to be set.
@@ -194,8 +194,8 @@
   }
 
   private mutating func addPage(_ store: PageStore) {
-    let nodePlace = count >> Self.nodeShift
-    if nodePlace == nodeCapacity {
+    let nodeIndex = count >> Self.nodeShift
+    if nodeIndex == nodeCapacity {
       let capacity = max(1, nodeCapacity * 2)
       let bigger = unsafe store.allocate(capacity * 8).bindMemory(to: Node.self, capacity: capacity)
       if let root = unsafe root {
@@ -207,9 +207,9 @@
     }
     let root = unsafe root.unsafelyUnwrapped
     if count & (1 << Self.nodeShift - 1) == 0 {
-      unsafe root[nodePlace] = store.allocate(1024).bindMemory(to: Page.self, capacity: 128)
+      unsafe root[nodeIndex] = store.allocate(1024).bindMemory(to: Page.self, capacity: 128)
     }
-    unsafe root[nodePlace][count >> Self.shift & 127] =
+    unsafe root[nodeIndex][count >> Self.shift & 127] =
       store.allocate(pageSize * MemoryLayout<Element>.stride)
       .bindMemory(to: Element.self, capacity: pageSize)
   }
@@ -230,8 +230,8 @@
   /// - Parameter mapped: addresses of a mapping, of which nothing is touched: it may be on disk.
   func free(except mapped: Range<UInt> = 0..<0) {
     guard let root = unsafe root else { return }
-    for place in 0..<pageCount {
-      let page = unsafe UnsafeMutableRawPointer(root[place >> 7][place & 127])
+    for index in 0..<pageCount {
+      let page = unsafe UnsafeMutableRawPointer(root[index >> 7][index & 127])
       if !mapped.contains(UInt(bitPattern: page)) { unsafe PageStore.free(page) }
     }
     for node in 0..<nodeCount { unsafe PageStore.free(UnsafeMutableRawPointer(root[node])) }
@@ -254,7 +254,7 @@
 extension PagedTable {
   /// A table whose pages lie one behind the other in a mapping, each behind its header.
   ///
-  /// A last page with room is copied, because elements are added to it in place.
+  /// A last page with room is copied, because elements are added to it in index.
   init(mapped start: UnsafeMutableRawPointer, count: Int, _ store: PageStore) {
     self.init()
     guard count > 0 else { return }
@@ -286,7 +286,7 @@ extension PagedTable {
 }
 
 extension PagedTable {
-  /// Calls `body` with each element of `range` and its place in it.
+  /// Calls `body` with each element of `range` and its offset in it.
   func forEachStretchRank(_ range: Range<Int>, _ body: (Int, Element) -> Void) {
     unsafe forEachStretch(range) { (offset, elements) -> Void in
       for index in 0..<elements.count { body(offset + index, unsafe elements[index]) }

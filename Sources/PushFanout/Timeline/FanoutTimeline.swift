@@ -13,11 +13,11 @@ internal import PushRules
 /// - Memory: 12 bytes a member of the conversations that messages went to, of the last ones where
 ///   that is much; 50 bytes a distinct schedule.
 @safe public final class FanoutTimeline {
-  var world: World
+  var engineVersion: EngineVersion
   var clock = QuietClock()
-  /// Who may be in another state: a user above, a conversation or `Moment.everywhere` below.
+  /// Who may be in another state: a user above, a conversation or `UserClasses.everywhere` below.
   var users = ChangeLog<UInt64>()
-  private var agenda = Agenda()
+  private var expiries = ExpiryQueue()
   /// Milliseconds; -1 before the first message.
   private(set) var now: Int64 = -1
   /// How much of the version's log is in.
@@ -26,10 +26,10 @@ internal import PushRules
 
   /// - Complexity: O(users).
   public init(_ version: FanoutVersion) {
-    world = version.world
-    followed = (world.moment.epoch, world.moment.log.count)
-    clock.extend(world.tables)
-    planAgenda()
+    engineVersion = version.engineVersion
+    followed = (engineVersion.userClasses.epoch, engineVersion.userClasses.log.count)
+    clock.extend(engineVersion.tables)
+    scheduleExpiries()
   }
 
   /// Goes on with another version of the same engine's settings.
@@ -37,27 +37,27 @@ internal import PushRules
   /// - Complexity: O(changes) for a later one, O(users) now and then, or when the app's settings were
   ///   changed.
   public func follow(_ version: FanoutVersion) {
-    let before = world
-    if version.world === before { return }
-    world = version.world
-    let moment = world.moment
+    let before = engineVersion
+    if version.engineVersion === before { return }
+    engineVersion = version.engineVersion
+    let userClasses = engineVersion.userClasses
     let isOther =
-      world.tables.appRevision != before.tables.appRevision || world.version < before.version
+      engineVersion.tables.appRevision != before.tables.appRevision || engineVersion.number < before.number
     if isOther { clock = QuietClock() }
-    clock.extend(world.tables)
-    if isOther, now >= 0 { clock.advance(to: now / 1000, world.tables) }
-    guard !isOther, moment.epoch == followed.epoch, followed.count <= moment.log.count else {
-      followed = (moment.epoch, moment.log.count)
+    clock.extend(engineVersion.tables)
+    if isOther, now >= 0 { clock.advance(to: now / 1000, engineVersion.tables) }
+    guard !isOther, userClasses.epoch == followed.epoch, followed.count <= userClasses.log.count else {
+      followed = (userClasses.epoch, userClasses.log.count)
       cache.removeAll()
-      return planAgenda()
+      return scheduleExpiries()
     }
-    for place in followed.count..<moment.log.count {
-      let entry = moment.log[place]
+    for index in followed.count..<userClasses.log.count {
+      let entry = userClasses.log[index]
       users.append(entry)
-      guard UInt32(truncatingIfNeeded: entry) == Moment.everywhere else { continue }
+      guard UInt32(truncatingIfNeeded: entry) == UserClasses.everywhere else { continue }
       plan(UInt32(truncatingIfNeeded: entry >> 32))
     }
-    followed.count = moment.log.count
+    followed.count = userClasses.log.count
   }
 
   /// How many bytes the states of conversations take.
@@ -70,24 +70,24 @@ internal import PushRules
     if instant < now {
       cache.removeAll()
       now = instant
-      planAgenda()
+      scheduleExpiries()
     }
     now = instant
-    clock.advance(to: instant / 1000, world.tables)
-    while let entry = agenda.pop(upTo: instant) {
-      users.append(UInt64(entry.user) << 32 | UInt64(Moment.everywhere))
+    clock.advance(to: instant / 1000, engineVersion.tables)
+    while let entry = expiries.pop(upTo: instant) {
+      users.append(UInt64(entry.user) << 32 | UInt64(UserClasses.everywhere))
     }
   }
 
   /// Lists the instants at which users' classes change by themselves, but for windows.
-  private func planAgenda() {
-    agenda.removeAll()
-    for user in 0..<UInt32(world.tables.userCount) { plan(user) }
+  private func scheduleExpiries() {
+    expiries.removeAll()
+    for user in 0..<UInt32(engineVersion.tables.userCount) { plan(user) }
   }
 
   private func plan(_ user: UInt32) {
-    world.tables.forEachTurn(of: user) { at in
-      if at > now { agenda.add(Agenda.Entry(at: at, user: user)) }
+    engineVersion.tables.forEachTransition(of: user) { at in
+      if at > now { expiries.add(ExpiryQueue.Entry(at: at, user: user)) }
     }
   }
 
@@ -110,7 +110,7 @@ internal import PushRules
 /// The conversations that messages went to last.
 struct TimelineCache {
   private struct Key: Hashable {
-    let place: UInt32
+    let conversation: UInt32
     let channel: Identifier
   }
 
@@ -121,7 +121,7 @@ struct TimelineCache {
   var byteLimit = 1 << 29
 
   mutating func find(_ target: ConversationStates.Target) -> TimelineConversation? {
-    guard let known = found[Key(place: target.place, channel: target.channel)] else { return nil }
+    guard let known = found[Key(conversation: target.conversation, channel: target.channel)] else { return nil }
     known.round = round
     count(known)
     return known
@@ -136,7 +136,7 @@ struct TimelineCache {
 
   mutating func keep(_ made: TimelineConversation) {
     made.round = round
-    let key = Key(place: made.place, channel: made.channel)
+    let key = Key(conversation: made.conversation, channel: made.channel)
     byteCount -= found.updateValue(made, forKey: key)?.countedBytes ?? 0
     count(made)
     guard byteCount > byteLimit else { return }

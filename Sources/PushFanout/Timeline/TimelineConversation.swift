@@ -1,11 +1,11 @@
 internal import PushRules
 
-/// The state of every member of a conversation, kept up with time for one timeline: a byte a member,
+/// The state of every member of a conversation, kept up with time for one timeline: a packed a member,
 /// in the order of users, and how many are in each state.
 ///
-/// SAFETY: its memory is its own, and ``count`` long but for the histogram, which has 256 places.
+/// SAFETY: its memory is its own, and ``count`` long but for the histogram, which has 256 entries.
 @safe final class TimelineConversation {
-  let place: UInt32
+  let conversation: UInt32
   let channel: Identifier
   private let revisions: (own: UInt32, members: UInt32)
   let count: Int
@@ -20,16 +20,16 @@ internal import PushRules
   let schedules: UnsafeMutablePointer<UInt32>
   /// How many members are in each state.
   let histogram: UnsafeMutablePointer<UInt32>
-  private var index: ScheduleIndex?
+  private var scheduleIndex: ScheduleIndex?
   /// How much of the timeline's logs is in.
-  private var read: (turned: Int, users: Int)
+  private var read: (transitions: Int, users: Int)
   /// The instants at which members' own settings change by themselves, the earliest first, and how
   /// many of them have been.
   private var events: [ConversationState.Event] = []
   private var eventCount = 0
   /// When the suppressed get their push, by class of message, for those that were asked for.
-  private var holds: [Int: HoldTable] = [:]
-  private var isHolding = false
+  private var deferred: [Int: DeferredPushTable] = [:]
+  private var isDeferring = false
 
   /// The states now.
   ///
@@ -37,7 +37,7 @@ internal import PushRules
   init(
     _ target: ConversationStates.Target, _ states: ConversationStates, _ timeline: FanoutTimeline
   ) {
-    place = target.place
+    conversation = target.conversation
     channel = target.channel
     revisions = (target.row.revision, target.memberRow.revision)
     count = Int(target.memberRow.count)
@@ -49,10 +49,10 @@ internal import PushRules
     unsafe histogram.initialize(repeating: 0, count: 256)
     unsafe self.states.initialize(repeating: StateRules.absent, count: count)
     unsafe histogram[Int(StateRules.absent)] = UInt32(count)
-    read = (timeline.clock.turned.end, timeline.users.end)
+    read = (timeline.clock.transitioned.end, timeline.users.end)
     fill(target, states, timeline)
     if Self.wantsIndex(count, timeline.clock.count) {
-      index = unsafe ScheduleIndex(schedules, count: count, scheduleCount: timeline.clock.count)
+      scheduleIndex = unsafe ScheduleIndex(schedules, count: count, scheduleCount: timeline.clock.count)
     }
   }
 
@@ -65,16 +65,16 @@ internal import PushRules
   }
 
   var byteCount: Int {
-    let size = count * (index == nil ? 7 : 11) + events.count * 16 + 1536
-    return holds.values.reduce(size) { $0 + $1.byteCount }
+    let size = count * (scheduleIndex == nil ? 7 : 11) + events.count * 16 + 1536
+    return deferred.values.reduce(size) { $0 + $1.byteCount }
   }
 
   /// When the suppressed get their push of a class of message.
-  func hold(_ messageClass: Int) -> HoldTable {
-    if let known = holds[messageClass] { return known }
-    let made = HoldTable(messageClass: messageClass, count: count)
-    holds[messageClass] = made
-    isHolding = true
+  func deferredPushes(_ messageClass: Int) -> DeferredPushTable {
+    if let known = deferred[messageClass] { return known }
+    let made = DeferredPushTable(messageClass: messageClass, count: count)
+    deferred[messageClass] = made
+    isDeferring = true
     return made
   }
 
@@ -86,21 +86,21 @@ internal import PushRules
   private func fill(
     _ target: ConversationStates.Target, _ states: ConversationStates, _ timeline: FanoutTimeline
   ) {
-    let tables = states.world.tables
-    let kind = Moment.place(of: target.kind, tables.app.rules)
+    let tables = states.version.tables
+    let kind = UserClasses.tableIndex(for: target.kind, tables.app.rules)
     let mask = states.levelMask(target)
     let start = target.memberRow.range.lowerBound
     for rank in 0..<count {
       let user = tables.memberUsers[start + rank]
-      let byte = MemberByte(bits: tables.memberBytes[start + rank])
+      let packed = PackedMember(bits: tables.packedMembers[start + rank])
       unsafe classes[rank] = tables.userClass(of: user, kind: kind, quiet: 0, at: timeline.now).bits
       unsafe schedules[rank] = tables.schedules[Int(user)]
-      unsafe members[rank] = byte.bits & mask
-      if byte.isSpecial { setMember(rank, user, target, states, timeline.now) }
+      unsafe members[rank] = packed.bits & mask
+      if packed.hasOverrides { setMember(rank, user, target, states, timeline.now) }
     }
     if target.kind == .thread, target.row.parent != 0 {
-      for place in target.row.range {
-        let user = tables.memberUsers[place]
+      for slot in target.row.range {
+        let user = tables.memberUsers[slot]
         if let rank = tables.rank(of: user, in: target.memberRow) {
           setMember(rank, user, target, states, timeline.now)
         }
@@ -115,9 +115,9 @@ internal import PushRules
     _ rank: Int, _ user: UInt32, _ target: ConversationStates.Target,
     _ states: ConversationStates, _ now: Int64
   ) {
-    let special = states.special(user, rank: rank, target)
-    unsafe members[rank] = special.memberClass(at: now).bits
-    for event in states.events(of: special) where event.at > now { events.append(event) }
+    let overrides = states.overrides(of: user, rank: rank, target)
+    unsafe members[rank] = overrides.memberClass(at: now).bits
+    for event in states.events(of: overrides) where event.at > now { events.append(event) }
   }
 
   // MARK: As time passes
@@ -135,13 +135,13 @@ internal import PushRules
     _ target: ConversationStates.Target, _ states: ConversationStates, _ timeline: FanoutTimeline
   ) {
     if read.users < timeline.users.end { readUsers(target, states, timeline) }
-    if read.turned < timeline.clock.turned.end { readTurns(target, timeline) }
+    if read.transitions < timeline.clock.transitioned.end { readTransitions(target, timeline) }
     while eventCount < events.count, events[eventCount].at <= timeline.now {
       let rank = Int(events[eventCount].rank)
       eventCount += 1
-      let user = states.world.tables.memberUsers[Int(target.memberRow.start) + rank]
-      let special = states.special(user, rank: rank, target)
-      unsafe members[rank] = special.memberClass(at: timeline.now).bits
+      let user = states.version.tables.memberUsers[Int(target.memberRow.start) + rank]
+      let overrides = states.overrides(of: user, rank: rank, target)
+      unsafe members[rank] = overrides.memberClass(at: timeline.now).bits
       recheck(rank, target, timeline)
     }
   }
@@ -149,26 +149,26 @@ internal import PushRules
   private func readUsers(
     _ target: ConversationStates.Target, _ states: ConversationStates, _ timeline: FanoutTimeline
   ) {
-    let world = states.world
-    let kind = Moment.place(of: target.kind, world.tables.app.rules)
-    for place in read.users..<timeline.users.end {
-      let entry = timeline.users[place]
+    let engineVersion = states.version
+    let kind = UserClasses.tableIndex(for: target.kind, engineVersion.tables.app.rules)
+    for index in read.users..<timeline.users.end {
+      let entry = timeline.users[index]
       let conversation = UInt32(truncatingIfNeeded: entry)
-      let isEverywhere = conversation == Moment.everywhere
-      guard isEverywhere || conversation == target.place || conversation == target.members else {
+      let isEverywhere = conversation == UserClasses.everywhere
+      guard isEverywhere || conversation == target.conversation || conversation == target.members else {
         continue
       }
       let user = UInt32(truncatingIfNeeded: entry >> 32)
-      guard let rank = world.tables.rank(of: user, in: target.memberRow) else { continue }
+      guard let rank = engineVersion.tables.rank(of: user, in: target.memberRow) else { continue }
       if isEverywhere {
         unsafe classes[rank] =
-          world.tables.userClass(
+          engineVersion.tables.userClass(
             of: user, kind: kind, quiet: 0, at: timeline.now
           ).bits
-        let schedule = world.tables.schedules[Int(user)]
+        let schedule = engineVersion.tables.schedules[Int(user)]
         if unsafe schedules[rank] != schedule {
           unsafe schedules[rank] = schedule
-          index?.add(UInt32(rank), to: schedule)
+          scheduleIndex?.add(UInt32(rank), to: schedule)
         }
       } else {
         let known = events.count
@@ -181,36 +181,36 @@ internal import PushRules
       }
       recheck(rank, target, timeline)
       // When one of whom something was changed gets a push may be another time in the same state.
-      for hold in holds.values { hold.note(UInt32(rank)) }
+      for table in deferred.values { table.note(UInt32(rank)) }
     }
     read.users = timeline.users.end
-    if let index, index.extraCount > count / 4 + 64 { self.index = nil }
+    if let scheduleIndex, scheduleIndex.extraCount > count / 4 + 64 { self.scheduleIndex = nil }
   }
 
-  private func readTurns(_ target: ConversationStates.Target, _ timeline: FanoutTimeline) {
-    let log = read.turned..<timeline.clock.turned.end
-    read.turned = timeline.clock.turned.end
-    if index == nil, Self.wantsIndex(count, timeline.clock.count) {
-      index = unsafe ScheduleIndex(schedules, count: count, scheduleCount: timeline.clock.count)
+  private func readTransitions(_ target: ConversationStates.Target, _ timeline: FanoutTimeline) {
+    let log = read.transitions..<timeline.clock.transitioned.end
+    read.transitions = timeline.clock.transitioned.end
+    if scheduleIndex == nil, Self.wantsIndex(count, timeline.clock.count) {
+      scheduleIndex = unsafe ScheduleIndex(schedules, count: count, scheduleCount: timeline.clock.count)
     }
-    guard let index, log.lowerBound >= timeline.clock.turned.start,
+    guard let scheduleIndex, log.lowerBound >= timeline.clock.transitioned.start,
       log.count <= timeline.clock.count / 2
     else {
       return recheckAll(target, timeline)
     }
     // Taken out of the timeline once, as each look into it would be checked.
-    let turned = timeline.clock.turned
+    let transitioned = timeline.clock.transitioned
     let table = unsafe target.rules.stateTable
     unsafe timeline.clock.quiet.withUnsafeBufferPointer { (quiet) -> Void in
-      unsafe index.withRanks { (ranks, starts) -> Void in
-        for place in log {
-          let schedule = Int(turned[place])
+      unsafe scheduleIndex.withRanks { (ranks, starts) -> Void in
+        for index in log {
+          let schedule = Int(transitioned[index])
           if schedule + 1 < starts.count {
             for rank in unsafe Int(starts[schedule])..<Int(starts[schedule + 1]) {
               unsafe recheck(Int(ranks[rank]), table, quiet)
             }
           }
-          guard let extra = index.extra(of: turned[place]) else { continue }
+          guard let extra = scheduleIndex.extra(of: transitioned[index]) else { continue }
           for rank in extra { unsafe recheck(Int(rank), table, quiet) }
         }
       }
@@ -243,7 +243,7 @@ internal import PushRules
     unsafe states[rank] = state
     unsafe histogram[Int(before)] &-= 1
     unsafe histogram[Int(state)] &+= 1
-    if isHolding { for hold in holds.values { hold.note(UInt32(rank)) } }
+    if isDeferring { for table in deferred.values { table.note(UInt32(rank)) } }
   }
 }
 
@@ -261,12 +261,12 @@ struct ScheduleIndex {
     starts = [UInt32](repeating: 0, count: scheduleCount + 1)
     ranks = [UInt32](repeating: 0, count: count)
     for rank in 0..<count { starts[Int(unsafe schedules[rank]) + 1] += 1 }
-    for place in 1...scheduleCount { starts[place] += starts[place - 1] }
-    var places = starts
+    for index in 1...scheduleCount { starts[index] += starts[index - 1] }
+    var next = starts
     for rank in 0..<count {
       let schedule = unsafe Int(schedules[rank])
-      ranks[Int(places[schedule])] = UInt32(rank)
-      places[schedule] += 1
+      ranks[Int(next[schedule])] = UInt32(rank)
+      next[schedule] += 1
     }
   }
 

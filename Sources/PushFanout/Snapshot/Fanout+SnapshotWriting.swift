@@ -48,7 +48,7 @@ extension FanoutVersion {
   ) throws(SnapshotError) {
     try writing.withLock { (_) throws(SnapshotError) in
       var file = try SnapshotFile(path: path)
-      try world.tables.write(to: &file)
+      try engineVersion.tables.write(to: &file)
       try file.finish(identity, sequence)
     }
   }
@@ -63,14 +63,14 @@ extension Tables {
     try deviceNames.write(.nameCharacters, .nameAddresses, .nameSlots, nil, to: &file)
     try conversationIDs.write(
       .conversationCharacters, .conversationAddresses, .conversationSlots, nil, to: &file)
-    try words.write(.words, to: &file)
+    try packedUsers.write(.packedUsers, to: &file)
     try schedules.write(.schedules, to: &file)
     try userMutes.slots.write(.userMutes, to: &file)
     try deviceLists.write(.deviceLists, to: &file)
     try devices.write(.devices, to: &file)
     try conversations.write(.conversations, to: &file)
     try memberUsers.write(.memberUsers, to: &file)
-    try memberBytes.write(.memberBytes, to: &file)
+    try packedMembers.write(.packedMembers, to: &file)
     try memberMutes.slots.write(.memberMutes, to: &file)
     try memberSinces.slots.write(.memberSinces, to: &file)
     try memberChannels.slots.write(.memberChannels, to: &file)
@@ -117,10 +117,10 @@ extension IDTable {
       offsets.reserveCapacity(count)
       var offset = StoredIDs.front
       try file.appendZeros(StoredIDs.front)
-      for place in 0..<UInt32(count) {
-        let id = unsafe characters(place)
+      for index in 0..<UInt32(count) {
+        let id = unsafe characters(index)
         offsets.append(UInt(offset))
-        try file.append(number: place)
+        try file.append(number: index)
         try file.append(number: UInt8(min(id.count, 255)))
         if id.count >= 255 { try file.append(number: UInt32(id.count)) }
         try unsafe file.append(id)
@@ -154,8 +154,8 @@ extension IDSlots {
 
   private static func stored(_ slot: UInt64, _ offsets: [UInt], _ base: IDBase) -> UInt64 {
     if slot == 0 { return 0 }
-    let place = Int(IDArena.place(at: base.address(at: slot)))
-    return place < offsets.count ? (slot >> 48) << 48 | UInt64(offsets[place]) : 0
+    let index = Int(IDArena.index(at: base.address(at: slot)))
+    return index < offsets.count ? (slot >> 48) << 48 | UInt64(offsets[index]) : 0
   }
 }
 

@@ -5,11 +5,11 @@ extension FanoutVersion {
   ///
   /// - Complexity: O(conversations).
   package func threads(of parent: Identifier) -> [Identifier] {
-    let tables = world.tables
-    guard let place = tables.conversationIDs.place(of: parent) else { return [] }
+    let tables = engineVersion.tables
+    guard let parentIndex = tables.conversationIDs.index(of: parent) else { return [] }
     return (0..<tables.conversations.count).compactMap { index in
       let row = tables.conversations[index]
-      guard ConversationKind(place: Int(row.kind)) == .thread, row.parent == place + 1 else {
+      guard ConversationKind(ordinal: Int(row.kind)) == .thread, row.parent == parentIndex + 1 else {
         return nil
       }
       return tables.conversationIDs[UInt32(index)]
@@ -18,15 +18,15 @@ extension FanoutVersion {
 
   /// Calls `body` with every user.
   package func forEachUser(_ body: (Identifier, UserSettings) -> Void) {
-    let tables = world.tables
+    let tables = engineVersion.tables
     for user in 0..<UInt32(tables.userCount) { body(tables.userIDs[user], tables.user(user)) }
   }
 
   /// Calls `body` with every conversation.
   package func forEachConversation(_ body: (Identifier, ConversationSettings) -> Void) {
-    let tables = world.tables
-    for place in 0..<UInt32(tables.conversations.count) {
-      body(tables.conversationIDs[place], tables.conversation(place))
+    let tables = engineVersion.tables
+    for index in 0..<UInt32(tables.conversations.count) {
+      body(tables.conversationIDs[index], tables.conversation(index))
     }
   }
 
@@ -35,12 +35,12 @@ extension FanoutVersion {
   package func forEachMember(
     of conversation: Identifier, _ body: (Identifier, MemberSettings) -> Void
   ) {
-    let tables = world.tables
-    guard let place = tables.conversationIDs.place(of: conversation) else { return }
-    for member in tables.conversations[Int(place)].range {
-      let user = tables.memberUsers[member]
-      let byte = MemberByte(bits: tables.memberBytes[member])
-      body(tables.userIDs[user], tables.member(byte, Tables.key(place, user)))
+    let tables = engineVersion.tables
+    guard let index = tables.conversationIDs.index(of: conversation) else { return }
+    for slot in tables.conversations[Int(index)].range {
+      let user = tables.memberUsers[slot]
+      let packed = PackedMember(bits: tables.packedMembers[slot])
+      body(tables.userIDs[user], tables.member(packed, Tables.key(index, user)))
     }
   }
 }

@@ -20,10 +20,10 @@ internal import Synchronization
     var revision: UInt32
     var parentRevision: UInt32
     var appRevision: UInt32
-    /// Of ``Moment``.
+    /// Of ``UserClasses``.
     var epoch: UInt64
     /// Whether the users' classes are the moment's, or were worked out one by one.
-    var usesMoment: Bool
+    var usesUserClasses: Bool
 
     /// Whether the members, and what is set for the conversation, are the same.
     func isSameMembership(_ other: Source) -> Bool {
@@ -34,7 +34,7 @@ internal import Synchronization
   }
 
   /// What decides the class of a member who has something kept beside, at any instant.
-  struct Special {
+  struct MemberOverrides {
     var rank: UInt32
     /// The class of one who is a member and not muted.
     var member: MemberClass
@@ -67,8 +67,8 @@ internal import Synchronization
   var validity: Validity
   /// The members with something kept beside, and after which change of theirs; nil when the list is
   /// not, or no longer, what there is.
-  var specials: [Special] = []
-  var specialRevision: UInt32?
+  var overrides: [MemberOverrides] = []
+  var overrideRevision: UInt32?
   /// The instants at which their settings change by themselves, the earliest first, and how many of
   /// them have been.
   var events: [Event] = []
@@ -104,16 +104,16 @@ internal import Synchronization
   func reset(count: Int) {
     forget()
     self.count = count
-    if !specials.isEmpty { specials = [] }
-    specialRevision = nil
+    if !overrides.isEmpty { overrides = [] }
+    overrideRevision = nil
     if !events.isEmpty { events = [] }
     eventCount = 0
   }
 
   private func forget() {
     guard isAsked.exchange(false, ordering: .relaxed) else { return }
-    Lazily.release(histogram, as: Histogram.self)
-    for slot in 0..<16 { Lazily.release(bitmaps[slot], as: Bitmap.self) }
+    AtomicLazy.release(histogram, as: Histogram.self)
+    for slot in 0..<16 { AtomicLazy.release(bitmaps[slot], as: Bitmap.self) }
   }
 
   /// A copy of what is not filled in on demand.
@@ -121,8 +121,8 @@ internal import Synchronization
     let copy = ConversationState(validity.source, count: count, pool: pool)
     unsafe copy.bytes.update(from: bytes, count: count)
     copy.validity = validity
-    copy.specials = specials
-    copy.specialRevision = specialRevision
+    copy.overrides = overrides
+    copy.overrideRevision = overrideRevision
     copy.events = events
     copy.eventCount = eventCount
     return copy
@@ -133,16 +133,16 @@ internal import Synchronization
 
   /// How many members are in each state.
   var counts: Histogram {
-    if let counts = Lazily.load(histogram, as: Histogram.self) { return counts }
+    if let counts = AtomicLazy.load(histogram, as: Histogram.self) { return counts }
     isAsked.store(true, ordering: .relaxed)
-    return Lazily.store(
+    return AtomicLazy.store(
       unsafe Histogram(UnsafeBufferPointer(start: bytes, count: count)), in: histogram)
   }
 
   /// Who gets a push, for codes that belong to a class of message.
   func pushes(_ messageClass: Int, codes: UnsafePointer<UInt8>) -> Bitmap {
     let slot = messageClass % 16
-    if let bitmap = Lazily.load(bitmaps[slot], as: Bitmap.self),
+    if let bitmap = AtomicLazy.load(bitmaps[slot], as: Bitmap.self),
       bitmap.messageClass == messageClass
     {
       return bitmap
@@ -150,7 +150,7 @@ internal import Synchronization
     let bitmap = unsafe Bitmap(
       messageClass, UnsafeBufferPointer(start: bytes, count: count), codes: codes)
     isAsked.store(true, ordering: .relaxed)
-    let stored = Lazily.store(bitmap, in: bitmaps[slot])
+    let stored = AtomicLazy.store(bitmap, in: bitmaps[slot])
     return stored.messageClass == messageClass ? stored : bitmap
   }
 
@@ -161,9 +161,9 @@ internal import Synchronization
     let before = unsafe bytes[rank]
     guard state != before else { return }
     unsafe bytes[rank] = state
-    Lazily.load(histogram, as: Histogram.self)?.move(from: before, to: state)
+    AtomicLazy.load(histogram, as: Histogram.self)?.move(from: before, to: state)
     for slot in 0..<16 {
-      guard let bitmap = Lazily.load(bitmaps[slot], as: Bitmap.self) else { continue }
+      guard let bitmap = AtomicLazy.load(bitmaps[slot], as: Bitmap.self) else { continue }
       bitmap.set(rank, unsafe rules.codes(bitmap.messageClass)[Int(state)] & 1)
     }
   }
@@ -178,17 +178,17 @@ final class Histogram: @unchecked Sendable {
   init(_ states: UnsafeBufferPointer<UInt8>) {
     // Four counters a state: a run of equal states would otherwise wait for its own last write.
     var lanes = InlineArray<1024, UInt32>(repeating: 0)
-    var place = 0
-    while place + 4 <= states.count {
+    var index = 0
+    while index + 4 <= states.count {
       for lane in 0..<4 {
-        let state = unsafe states[place &+ lane]
+        let state = unsafe states[index &+ lane]
         unsafe lanes[unchecked: lane &* 256 &+ Int(state)] &+= 1
       }
-      place += 4
+      index += 4
     }
-    while place < states.count {
-      lanes[Int(unsafe states[place])] &+= 1
-      place += 1
+    while index < states.count {
+      lanes[Int(unsafe states[index])] &+= 1
+      index += 1
     }
     counts = InlineArray { lanes[$0] &+ lanes[256 + $0] &+ lanes[512 + $0] &+ lanes[768 + $0] }
   }
@@ -219,10 +219,10 @@ final class Histogram: @unchecked Sendable {
 
   deinit { unsafe words.deallocate() }
 
-  func set(_ place: Int, _ bit: UInt8) {
-    let mask: UInt64 = 1 << UInt64(place % 64)
-    let word = unsafe words[place / 64] & ~mask
-    unsafe words[place / 64] = word | (bit == 0 ? 0 : mask)
+  func set(_ rank: Int, _ bit: UInt8) {
+    let mask: UInt64 = 1 << UInt64(rank % 64)
+    let word = unsafe words[rank / 64] & ~mask
+    unsafe words[rank / 64] = word | (bit == 0 ? 0 : mask)
   }
 }
 

@@ -1,7 +1,7 @@
 internal import PushRules
 
 extension Fanout {
-  /// How many users and places for members there are: what an engine's size goes by.
+  /// How many users and member slots there are: what an engine's size goes by.
   package var recordCount: Int {
     reading { $0.userCount + $0.memberUsers.count }
   }
@@ -9,15 +9,15 @@ extension Fanout {
   /// How many conversation ids have appeared.
   package var conversationCount: Int { reading { $0.conversations.count } }
 
-  /// Whether most of the places that conversations and users once had are left behind, so that it is
+  /// Whether most of the slots that conversations and users once had are left behind, so that it is
   /// worth building the tables anew.
   ///
   /// - Complexity: O(conversations).
   package var isMostlyUnused: Bool {
     reading { tables in
       var members = 0
-      for place in 0..<tables.conversations.count {
-        members += Int(tables.conversations[place].count)
+      for index in 0..<tables.conversations.count {
+        members += Int(tables.conversations[index].count)
       }
       let spare = 1 << 20
       return tables.memberUsers.count > 4 * members + spare
@@ -38,23 +38,23 @@ extension Tables {
   fileprivate func difference(from other: borrowing Tables) -> String? {
     if app != other.app { return "the app's settings" }
     if userCount != other.userCount { return "\(userCount) users and \(other.userCount)" }
-    for place in 0..<UInt32(userCount) {
-      let id = userIDs[place]
-      if id != other.userIDs[place] { return "user \(place) is \(id) and \(other.userIDs[place])" }
-      if user(place) != other.user(place) { return "the settings of user \(id)" }
+    for index in 0..<UInt32(userCount) {
+      let id = userIDs[index]
+      if id != other.userIDs[index] { return "user \(index) is \(id) and \(other.userIDs[index])" }
+      if user(index) != other.user(index) { return "the settings of user \(id)" }
     }
     if conversations.count != other.conversations.count {
       return "\(conversations.count) conversations and \(other.conversations.count)"
     }
-    for place in 0..<UInt32(conversations.count) {
-      let id = conversationIDs[place]
-      guard let otherPlace = other.conversationIDs.place(of: id) else {
+    for index in 0..<UInt32(conversations.count) {
+      let id = conversationIDs[index]
+      guard let otherIndex = other.conversationIDs.index(of: id) else {
         return "conversation \(id)"
       }
-      if conversation(place) != other.conversation(otherPlace) {
+      if conversation(index) != other.conversation(otherIndex) {
         return "the settings of conversation \(id)"
       }
-      if let user = memberDifference(place, other, otherPlace) {
+      if let user = memberDifference(index, other, otherIndex) {
         return "member \(user) of conversation \(id)"
       }
     }
@@ -63,19 +63,19 @@ extension Tables {
 
   /// The first user who is not the same member in both.
   private func memberDifference(
-    _ place: UInt32, _ other: Tables, _ otherPlace: UInt32
+    _ index: UInt32, _ other: Tables, _ otherIndex: UInt32
   ) -> Identifier? {
-    let row = conversations[Int(place)]
-    let otherRow = other.conversations[Int(otherPlace)]
+    let row = conversations[Int(index)]
+    let otherRow = other.conversations[Int(otherIndex)]
     for rank in 0..<Int(min(row.count, otherRow.count)) {
       let user = memberUsers[Int(row.start) + rank]
       let otherUser = other.memberUsers[Int(otherRow.start) + rank]
       if user != otherUser { return userIDs[min(user, otherUser)] }
-      let byte = MemberByte(bits: memberBytes[Int(row.start) + rank])
-      let otherByte = MemberByte(bits: other.memberBytes[Int(otherRow.start) + rank])
+      let packed = PackedMember(bits: packedMembers[Int(row.start) + rank])
+      let otherPacked = PackedMember(bits: other.packedMembers[Int(otherRow.start) + rank])
       let isEqual =
-        member(byte, Self.key(place, user))
-        == other.member(otherByte, Self.key(otherPlace, user))
+        member(packed, Self.key(index, user))
+        == other.member(otherPacked, Self.key(otherIndex, user))
       if !isEqual { return userIDs[user] }
     }
     guard row.count != otherRow.count else { return nil }

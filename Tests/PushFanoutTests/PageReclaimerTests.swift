@@ -32,8 +32,8 @@ import Testing
     fanout.advance(to: Self.message(0).at)
     for number in 0..<200 { try block(fanout, number, .blocked) }
     // The last version before the current one is gone too, once the next begins.
-    #expect(fanout.history.sizes.pages <= 8)
-    #expect(fanout.history.sizes.versions <= 3)
+    #expect(fanout.reclaimer.sizes.pages <= 8)
+    #expect(fanout.reclaimer.sizes.versions <= 3)
   }
 
   @Test func aHeldVersionKeepsWhatItReadsAndNoMore() throws {
@@ -42,14 +42,14 @@ import Testing
     for number in 0..<2000 { try block(fanout, number, .blocked) }
     for number in 0..<300 { try block(fanout, number, .all) }
     // At most each page it reads: 2,000 bytes of members are three pages.
-    #expect(fanout.history.sizes.pages < 40)
+    #expect(fanout.reclaimer.sizes.pages < 40)
     #expect(held?.pushCount == 2000)
     #expect(held?.pushes.reduce(0) { $0 + Int($1.rawValue) } == 1999 * 1000)
     #expect(fanout.decide(Self.message(1)).pushCount == 300)
     held = nil
     try block(fanout, 0, .blocked)
     try block(fanout, 0, .all)
-    #expect(fanout.history.sizes.pages <= 8)
+    #expect(fanout.reclaimer.sizes.pages <= 8)
   }
 
   @Test func resultsOutliveTheEngine() throws {
@@ -78,7 +78,7 @@ import Testing
     struct Stop: Error {}
     let fanout = try fanout(300)
     _ = fanout.decide(Self.message(0))
-    #expect(fanout.current.moment.hasClasses(0))
+    #expect(fanout.current.userClasses.hasClasses(0))
     #expect(throws: Stop.self) {
       try fanout.update { update in
         try update.setApp(AppSettings(timeZone: "Asia/Shanghai"))
@@ -86,8 +86,8 @@ import Testing
       }
     }
     fanout.advance(to: Self.message(1).at)
-    #expect(fanout.current.moment.hasClasses(0))
-    #expect(fanout.current.moment.holds(at: Self.message(1).at.milliseconds))
+    #expect(fanout.current.userClasses.hasClasses(0))
+    #expect(fanout.current.userClasses.holds(at: Self.message(1).at.milliseconds))
     #expect(fanout.app.timeZone == "UTC")
   }
 

@@ -79,11 +79,11 @@ struct MemberClass: BitwiseCopyable {
 
 /// What a user's devices come to at an instant.
 extension Tables {
-  func reach(of user: UInt32, _ word: UserWord, at now: Int64) -> UserClass.Reach {
+  func reach(of user: UInt32, _ packed: PackedUser, at now: Int64) -> UserClass.Reach {
     guard hasOwnDevices(user) else { return .device }
     switch app.rules {
     case .easemob: return easemobReach(of: user)
-    case .rongcloud: return rongcloudReach(of: user, word, at: now)
+    case .rongcloud: return rongcloudReach(of: user, packed, at: now)
     }
   }
 
@@ -95,7 +95,7 @@ extension Tables {
     var isEmpty = true
     forEachDevice(of: user) { device in
       isEmpty = false
-      switch Device.State.byPlace[Int(device.state)] {
+      switch Device.State.byOrdinal[Int(device.state)] {
       case .foreground, .background: hasConnected = true  // E-64
       case .offline, .loggedOut:  // E-65, E-67, E-68
         hasOffline = true
@@ -110,7 +110,7 @@ extension Tables {
   }
 
   private func rongcloudReach(
-    of user: UInt32, _ word: UserWord, at now: Int64
+    of user: UInt32, _ packed: PackedUser, at now: Int64
   ) -> UserClass.Reach {
     var hasBackground = false
     var hasConnected = false
@@ -120,8 +120,8 @@ extension Tables {
     var areAllLoggedOut = true
     forEachDevice(of: user) { device in
       isEmpty = false
-      let state = Device.State.byPlace[Int(device.state)]
-      let kind = Device.Kind.byPlace[Int(device.kind)]
+      let state = Device.State.byOrdinal[Int(device.state)]
+      let kind = Device.Kind.byOrdinal[Int(device.kind)]
       if state != .loggedOut { areAllLoggedOut = false }
       let isConnected =
         state == .foreground || (state == .background && !isPastGrace(device, at: now))
@@ -134,11 +134,11 @@ extension Tables {
       }
     }
     if hasBackground {
-      if word.localInformationMissing { return .localInfoMissing }
-      return word.localHandledByApp ? .localHandledByApp : .local
+      if packed.localInformationMissing { return .localInfoMissing }
+      return packed.localHandledByApp ? .localHandledByApp : .local
     }
     //
-    if hasConnected, !word.pushWhenDesktopOnline || hasConnectedMobile { return .online }
+    if hasConnected, !packed.pushWhenDesktopOnline || hasConnectedMobile { return .online }
     if hasTarget { return .device }
     return !isEmpty && areAllLoggedOut ? .gone : .noToken
   }

@@ -4,13 +4,13 @@ internal import QuietTime
 /// The users' classes, worked out for a stretch of time in which none of them changes by itself.
 ///
 /// A value is one version of it; versions share the pages that are the same.
-struct Moment {
+struct UserClasses {
   /// Valid from this instant on, until before the other; milliseconds.
   private(set) var from: Int64 = 0
   private(set) var until: Int64 = 0
   /// A byte a user: under Easemob one table, under RongCloud one for each kind of conversation that
   /// was asked for.
-  private(set) var classes = [PagedTable<UInt8>](repeating: PagedTable(), count: 8)
+  private(set) var byKind = [PagedTable<UInt8>](repeating: PagedTable(), count: 8)
   /// Which of the tables there are.
   private(set) var kinds: UInt8 = 0
   /// Counts the times at which many users may have changed at once.
@@ -33,18 +33,18 @@ struct Moment {
   /// Whether the classes for a kind of conversation are worked out.
   func hasClasses(_ kind: Int) -> Bool { kinds >> UInt8(kind) & 1 != 0 }
 
-  var byteCount: Int { classes.reduce(log.byteCount) { $0 + $1.byteCount } + quiet.count }
+  var byteCount: Int { byKind.reduce(log.byteCount) { $0 + $1.byteCount } + quiet.count }
 
   func free() {
-    for table in classes { table.free() }
+    for table in byKind { table.free() }
     log.free()
   }
 
   // MARK: Time
 
   /// Which of the tables hold the classes for conversations of a kind.
-  static func place(of kind: ConversationKind, _ rules: RuleSet) -> Int {
-    rules == .easemob ? 0 : kind.place
+  static func tableIndex(for kind: ConversationKind, _ rules: RuleSet) -> Int {
+    rules == .easemob ? 0 : kind.ordinal
   }
 
   /// Whether moving to an instant costs a pass over all users, and not only over those whose mute
@@ -60,85 +60,85 @@ struct Moment {
   /// - Complexity: O(users whose mute or grace is over), and O(users) when a window has turned or
   ///   when time goes back.
   mutating func move(
-    to now: Int64, _ tables: Tables, _ agenda: inout Agenda, _ store: PageStore
+    to now: Int64, _ tables: Tables, _ expiries: inout ExpiryQueue, _ store: PageStore
   ) {
     if holds(at: now) { return }
     guard until > 0, from <= now else {
-      return rebuild(at: now, tables, &agenda, store)
+      return rebuild(at: now, tables, &expiries, store)
     }
     var start = from
-    while let entry = agenda.pop(upTo: now) {
+    while let entry = expiries.pop(upTo: now) {
       start = max(start, entry.at)
       if refresh(entry.user, at: now, tables, store) {
         note(entry.user, in: Self.everywhere, store)
       }
     }
-    turn(to: now, tables, store)
-    setBounds(at: now, start, agenda)
+    applyWindows(at: now, tables, store)
+    setBounds(at: now, start, expiries)
   }
 
   /// Works out the classes for one more kind of conversation.
   mutating func add(
-    kind: Int, at now: Int64, _ tables: Tables, _ agenda: inout Agenda, _ store: PageStore
+    kind: Int, at now: Int64, _ tables: Tables, _ expiries: inout ExpiryQueue, _ store: PageStore
   ) {
     guard !hasClasses(kind) else { return }
     kinds |= 1 << UInt8(kind)
-    if !holds(at: now) { return rebuild(at: now, tables, &agenda, store) }
+    if !holds(at: now) { return rebuild(at: now, tables, &expiries, store) }
     fill(kind, at: now, tables, store)
   }
 
   /// Everything anew: for the first instant, one in the past, or other settings of the app.
   mutating func rebuild(
-    at now: Int64, _ tables: Tables, _ agenda: inout Agenda, _ store: PageStore
+    at now: Int64, _ tables: Tables, _ expiries: inout ExpiryQueue, _ store: PageStore
   ) {
     updateQuiet(at: now, tables)
-    agenda.removeAll()
+    expiries.removeAll()
     var start: Int64 = 0
     for user in 0..<UInt32(tables.userCount) {
-      tables.forEachTurn(of: user) { at in
-        if at > now { agenda.add(Agenda.Entry(at: at, user: user)) } else { start = max(start, at) }
+      tables.forEachTransition(of: user) { at in
+        if at > now { expiries.add(ExpiryQueue.Entry(at: at, user: user)) } else { start = max(start, at) }
       }
     }
     for kind in 0..<8 where hasClasses(kind) { fill(kind, at: now, tables, store) }
     beginEpoch(store)
-    setBounds(at: now, start, agenda)
+    setBounds(at: now, start, expiries)
   }
 
-  private mutating func setBounds(at now: Int64, _ start: Int64, _ agenda: Agenda) {
+  private mutating func setBounds(at now: Int64, _ start: Int64, _ expiries: ExpiryQueue) {
     guard let plan else { return }
     let midnight = plan.day * Self.day
     let second = Int((now - midnight) / Self.second)
     from = max(start, midnight + Int64(plan.lastTurn(upTo: second)) * Self.second)
     until = midnight + Int64(plan.nextTurn(after: second)) * Self.second
-    if let next = agenda.next { until = min(until, next) }
+    if let next = expiries.next { until = min(until, next) }
   }
 
   private mutating func fill(
     _ kind: Int, at now: Int64, _ tables: Tables, _ store: PageStore
   ) {
-    classes[kind].removeAll(store)
-    classes[kind].grow(to: tables.userCount, repeating: 0, store)
+    byKind[kind].removeAll(store)
+    byKind[kind].grow(to: tables.userCount, repeating: 0, store)
     for user in 0..<UInt32(tables.userCount) {
       let value = tables.userClass(
         of: user, kind: kind, quiet: quiet[Int(tables.schedules[Int(user)])], at: now)
-      classes[kind].set(Int(user), value.bits, store)
+      byKind[kind].set(Int(user), value.bits, store)
     }
   }
 
   // MARK: Windows
 
   /// Sets the windows' bits of all users, if any window has turned.
-  private mutating func turn(to now: Int64, _ tables: Tables, _ store: PageStore) {
+  private mutating func applyWindows(at now: Int64, _ tables: Tables, _ store: PageStore) {
     let before = quiet
     updateQuiet(at: now, tables)
     if quiet == before { return }
     let mask = tables.app.rules == .easemob ? UserClass.windowBit : UserClass.quietMask
     for kind in 0..<8 where hasClasses(kind) {
       var user = 0
-      while user < classes[kind].count {
-        let count = min(PagedTable<UInt8>.pageSize, classes[kind].count - user)
-        let page = unsafe classes[kind].ownPage(at: user, store)
-        unsafe turn(page, user..<user + count, mask, tables)
+      while user < byKind[kind].count {
+        let count = min(PagedTable<UInt8>.pageSize, byKind[kind].count - user)
+        let page = unsafe byKind[kind].ownPage(at: user, store)
+        unsafe setQuietBits(page, user..<user + count, mask, tables)
         user += count
       }
     }
@@ -146,14 +146,14 @@ struct Moment {
   }
 
   /// Sets the windows' bits of the users of a page.
-  private func turn(
+  private func setQuietBits(
     _ page: UnsafeMutablePointer<UInt8>, _ users: Range<Int>, _ mask: UInt8, _ tables: Tables
   ) {
     unsafe quiet.withUnsafeBufferPointer { (quiet) -> Void in
       unsafe tables.schedules.forEachStretch(users) { (offset, schedules) -> Void in
-        for place in 0..<schedules.count {
-          let bits = unsafe quiet[Int(schedules[place])]
-          unsafe page[offset &+ place] = unsafe page[offset &+ place] & ~mask | bits
+        for index in 0..<schedules.count {
+          let bits = unsafe quiet[Int(schedules[index])]
+          unsafe page[offset &+ index] = unsafe page[offset &+ index] & ~mask | bits
         }
       }
     }
@@ -184,7 +184,7 @@ struct Moment {
   /// class 0.
   mutating func extend(_ tables: Tables, _ store: PageStore) {
     for kind in 0..<8 where hasClasses(kind) {
-      classes[kind].grow(to: tables.userCount, repeating: 0, store)
+      byKind[kind].grow(to: tables.userCount, repeating: 0, store)
     }
     guard plan != nil, quiet.count < tables.scheduleTable.count else { return }
     plan?.extend(tables.scheduleTable)
@@ -212,8 +212,8 @@ struct Moment {
     var hasChanged = false
     for kind in 0..<8 where hasClasses(kind) {
       let value = tables.userClass(of: user, kind: kind, quiet: quiet, at: now)
-      if classes[kind][Int(user)] != value.bits {
-        classes[kind].set(Int(user), value.bits, store)
+      if byKind[kind][Int(user)] != value.bits {
+        byKind[kind].set(Int(user), value.bits, store)
         hasChanged = true
       }
     }
@@ -222,21 +222,21 @@ struct Moment {
 
   /// Takes in what was changed of a user.
   mutating func update(
-    _ user: UInt32, _ tables: Tables, _ agenda: inout Agenda, _ store: PageStore
+    _ user: UInt32, _ tables: Tables, _ expiries: inout ExpiryQueue, _ store: PageStore
   ) {
     note(user, in: Self.everywhere, store)
     guard until > 0 else { return }
     _ = refresh(user, at: from, tables, store)
-    schedule(user, at: from, tables, &agenda)
+    schedule(user, at: from, tables, &expiries)
   }
 
   /// What a user's settings will bring by themselves.
   private mutating func schedule(
-    _ user: UInt32, at now: Int64, _ tables: Tables, _ agenda: inout Agenda
+    _ user: UInt32, at now: Int64, _ tables: Tables, _ expiries: inout ExpiryQueue
   ) {
-    tables.forEachTurn(of: user) { at in
+    tables.forEachTransition(of: user) { at in
       guard at > now else { return }
-      agenda.add(Agenda.Entry(at: at, user: user))
+      expiries.add(ExpiryQueue.Entry(at: at, user: user))
       until = min(until, at)
     }
   }
@@ -249,7 +249,7 @@ struct Moment {
 
   /// Forgets all classes, as when the app's settings are replaced.
   mutating func removeAll(_ store: PageStore) {
-    for kind in 0..<8 { classes[kind].removeAll(store) }
+    for kind in 0..<8 { byKind[kind].removeAll(store) }
     kinds = 0
     from = 0
     until = 0
@@ -269,11 +269,11 @@ extension Tables {
   /// The class of a user whose schedule's bits are known.
   @inline(__always)
   func userClass(of user: UInt32, kind: Int, quiet: UInt8, at now: Int64) -> UserClass {
-    let word = words[Int(user)]
-    var bits = app.rules == .easemob ? word.level : word.level(kind: kind)
+    let packed = packedUsers[Int(user)]
+    var bits = app.rules == .easemob ? packed.level : packed.level(kind: kind)
     bits |= quiet
-    if app.rules == .easemob, mute(of: user, word) > now { bits |= UserClass.muteBit }
-    bits |= reach(of: user, word, at: now).rawValue << 5
+    if app.rules == .easemob, mute(of: user, packed) > now { bits |= UserClass.muteBit }
+    bits |= reach(of: user, packed, at: now).rawValue << 5
     return UserClass(bits: bits)
   }
 
@@ -302,15 +302,15 @@ extension Tables {
   }
 
   /// Calls `body` with the instants at which a user's class changes, but for windows.
-  func forEachTurn(of user: UInt32, _ body: (Int64) -> Void) {
-    let word = words[Int(user)]
+  func forEachTransition(of user: UInt32, _ body: (Int64) -> Void) {
+    let packed = packedUsers[Int(user)]
     switch app.rules {
     case .easemob:
-      if word.hasMute { body(mute(of: user, word)) }
+      if packed.hasMute { body(mute(of: user, packed)) }
     case .rongcloud:
       guard hasOwnDevices(user) else { return }
       forEachDevice(of: user) { device in
-        guard device.state == Device.State.background.place, device.backgroundSince >= 0 else {
+        guard device.state == Device.State.background.ordinal, device.backgroundSince >= 0 else {
           return
         }
         // A grace that ends after the last instant there is never ends.

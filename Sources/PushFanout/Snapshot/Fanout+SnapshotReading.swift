@@ -8,12 +8,12 @@ extension Fanout {
   /// Opens an engine from a snapshot: the file is mapped into memory and used where it is, until
   /// updates copy what they change.
   ///
-  /// All of the file is read once: every section's checksum, and every count, place and state that
+  /// All of the file is read once: every section's checksum, and every count, index and state that
   /// decisions rely on, so that not even a file made to do harm can do worse than answer wrongly.
   /// The caller brings the engine up to date, from ``snapshot`` on. The first message is decided
   /// without classes of users, as after building; ``advance(to:)`` prepares them.
   ///
-  /// The file may be replaced or removed meanwhile, but not changed in place.
+  /// The file may be replaced or removed meanwhile, but not changed in index.
   ///
   /// - Parameters:
   ///   - identity: of the store whose snapshot this must be.
@@ -55,7 +55,7 @@ struct SnapshotReading {
     let settings = try settings()
     try checkCounts()
     let bounds = SnapshotBounds(
-      users: count(.words), schedules: settings.schedules.count, devices: count(.devices),
+      users: count(.packedUsers), schedules: settings.schedules.count, devices: count(.devices),
       names: count(.nameAddresses), conversations: count(.conversations),
       channelSets: settings.channelSets.count)
     let used = try checkBlocks(bounds)
@@ -70,14 +70,14 @@ struct SnapshotReading {
     tables.conversationIDs = try ids(
       .conversationCharacters, .conversationAddresses, .conversationSlots, nil, seeds[2], used,
       store)
-    tables.words = table(.words, store)
+    tables.packedUsers = table(.packedUsers, store)
     tables.schedules = table(.schedules, store)
     tables.userMutes = try map(.userMutes, used, store)
     tables.deviceLists = table(.deviceLists, store)
     tables.devices = table(.devices, store)
     tables.conversations = table(.conversations, store)
     tables.memberUsers = table(.memberUsers, store)
-    tables.memberBytes = table(.memberBytes, store)
+    tables.packedMembers = table(.packedMembers, store)
     tables.memberMutes = try map(.memberMutes, used, store)
     tables.memberSinces = try map(.memberSinces, used, store)
     tables.memberChannels = try map(.memberChannels, used, store)
@@ -107,16 +107,16 @@ struct SnapshotReading {
     guard tables.scheduleTable.setApp(settings.app) else {
       throw .unknownTimeZone(settings.app.timeZone)
     }
-    for (place, schedule) in settings.schedules.enumerated() {
+    for (index, schedule) in settings.schedules.enumerated() {
       guard let found = tables.scheduleTable.insert(schedule) else {
         throw .unknownTimeZone(TableWriter.unknownZone(of: schedule, settings.app))
       }
-      guard found == UInt32(place) else {
+      guard found == UInt32(index) else {
         throw .malformed(section: "settings", "a schedule is there twice")
       }
     }
-    for (place, set) in settings.channelSets.enumerated()
-    where tables.channelSets.insert(set) != UInt32(place) {
+    for (index, set) in settings.channelSets.enumerated()
+    where tables.channelSets.insert(set) != UInt32(index) {
       throw .malformed(section: "settings", "a set of channels is there twice")
     }
   }
@@ -170,7 +170,7 @@ struct SnapshotReading {
     guard IDSlots.isPossible(used, capacity: section.elementCount) else {
       throw .malformed(section: "\(part)", "\(used) of \(section.elementCount) in use")
     }
-    // Slots are filled in place, also while older versions are read.
+    // Slots are filled in index, also while older versions are read.
     guard mapping.makeWritable(section.range) else { throw .cannotOpen(Mapping.systemMessage) }
     return unsafe IDSlots(
       seed: seed, mapped: mapping.pointer(section.offset),
@@ -182,14 +182,14 @@ struct SnapshotReading {
   /// What one count has to do with another.
   private func checkCounts() throws(SnapshotError.Problem) {
     let equal: [(SnapshotPart, SnapshotPart)] = [
-      (.userCharacters, .userAddresses), (.words, .userAddresses), (.schedules, .userAddresses),
+      (.userCharacters, .userAddresses), (.packedUsers, .userAddresses), (.schedules, .userAddresses),
       (.nameCharacters, .nameAddresses), (.conversationCharacters, .conversationAddresses),
-      (.conversations, .conversationAddresses), (.memberBytes, .memberUsers),
+      (.conversations, .conversationAddresses), (.packedMembers, .memberUsers),
     ]
     for (part, other) in equal where count(part) != count(other) {
       throw .malformed(section: "\(part)", "\(count(part)) instead of \(count(other))")
     }
-    if count(.deviceLists) != 0, count(.deviceLists) != count(.words) {
+    if count(.deviceLists) != 0, count(.deviceLists) != count(.packedUsers) {
       throw .malformed(section: "deviceLists", "\(count(.deviceLists)) lists")
     }
     let indexed: [SnapshotPart] = [
@@ -207,24 +207,24 @@ struct SnapshotReading {
     _ bounds: SnapshotBounds
   ) throws(SnapshotError.Problem) -> [SnapshotPart: Int] {
     let sections = header.sections.filter { $0.part != .settings }
-    let blocks = sections.indices.flatMap { place in
-      (0..<sections[place].blockCount).map { (place: place, index: $0) }
+    let blocks = sections.indices.flatMap { section in
+      (0..<sections[section].blockCount).map { (section: section, index: $0) }
     }
     var sums = sections.map { [UInt64](repeating: 0, count: $0.blockCount) }
     var found = [SnapshotFinding](repeating: SnapshotFinding(), count: sections.count)
     let results = inParallel(blocks.count) { number in
-      let (section, index) = (sections[blocks[number].place], blocks[number].index)
+      let (section, index) = (sections[blocks[number].section], blocks[number].index)
       return (sum(section.block(index)), check(section, block: index, bounds))
     }
     for (block, (sum, finding)) in zip(blocks, results) {
-      sums[block.place][block.index] = sum
-      found[block.place].merge(finding)
+      sums[block.section][block.index] = sum
+      found[block.section].merge(finding)
     }
-    for (place, section) in sections.enumerated()
-    where SnapshotSection.sum(sums[place]) != section.checksum {
+    for (index, section) in sections.enumerated()
+    where SnapshotSection.sum(sums[index]) != section.checksum {
       throw .wrongChecksum(section: "\(section.part)")
     }
-    for (place, section) in sections.enumerated() where found[place].isWrong {
+    for (index, section) in sections.enumerated() where found[index].isWrong {
       throw .malformed(section: "\(section.part)", "an element that there cannot be")
     }
     return Dictionary(
@@ -246,13 +246,13 @@ struct SnapshotReading {
     }
     var finding = SnapshotFinding()
     let firstPage = (range.lowerBound - section.offset) / paging.byteCount
-    var place = firstPage * paging.elementCount
+    var index = firstPage * paging.elementCount
     var offset = range.lowerBound
-    while place < section.elementCount, offset + paging.byteCount <= range.upperBound {
-      let count = min(paging.elementCount, section.elementCount - place)
+    while index < section.elementCount, offset + paging.byteCount <= range.upperBound {
+      let count = min(paging.elementCount, section.elementCount - index)
       unsafe finding.merge(
         bounds.check(section.part, page: UnsafeRawPointer(mapping.pointer(offset)), count: count))
-      place += paging.elementCount
+      index += paging.elementCount
       offset += paging.byteCount
     }
     return finding
@@ -296,9 +296,9 @@ struct SnapshotReading {
     guard tables.devices.count == 0 || tables.devices[tables.devices.count - 1].isLast else {
       throw .malformed(section: "devices", "a list does not end")
     }
-    let places = PlaceSet(count: tables.memberUsers.count)
+    let slots = SlotSet(count: tables.memberUsers.count)
     try inPieces(tables.conversations.count, of: 1 << 13, .conversations) {
-      shared.value.areRight(conversations: $0, places)
+      shared.value.areRight(conversations: $0, slots)
     }
   }
 

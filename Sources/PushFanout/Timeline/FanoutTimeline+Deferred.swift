@@ -46,7 +46,7 @@ extension FanoutTimeline {
       let start = Int(planned.target.memberRow.start)
       forEachHeld(planned, conversation, table, hold, limit) { rank, at, code in
         sum.add(code, 1)
-        each(UserIndex(world.tables.memberUsers[start + rank]), at, code)
+        each(UserIndex(engineVersion.tables.memberUsers[start + rank]), at, code)
       }
     }
     held = sum
@@ -57,19 +57,19 @@ extension FanoutTimeline {
   /// of when they push and the last instant at which one does.
   private func counts(
     _ message: Message,
-    hold: (TimelineMessage, TimelineConversation, HoldTable, HoldRules, Int64) -> Void
+    hold: (TimelineMessage, TimelineConversation, DeferredPushTable, DeferralRules, Int64) -> Void
   ) -> FanoutCounts {
     move(to: message.at.milliseconds)
-    guard let place = world.tables.conversationIDs.place(of: message.conversation) else {
+    guard let index = engineVersion.tables.conversationIDs.index(of: message.conversation) else {
       return FanoutCounts()
     }
-    let states = ConversationStates(world: world, threads: 1)
-    let target = states.target(place, channel: message.channel)
+    let states = ConversationStates(version: engineVersion, threads: 1)
+    let target = states.target(index, channel: message.channel)
     let conversation = conversation(target, states)
     let planned = plan(message, target)
     if planned.plan.uniform == nil {
-      let rules = HoldRules(rules: target.rules, states: states, target: target)
-      let table = conversation.hold(planned.plan.messageClass)
+      let rules = DeferralRules(rules: target.rules, states: states, target: target)
+      let table = conversation.deferredPushes(planned.plan.messageClass)
       table.refresh(conversation, self, rules)
       hold(planned, conversation, table, rules, expiry(message))
     }
@@ -78,17 +78,17 @@ extension FanoutTimeline {
 
   /// The last instant at which a message is not expired (E-69).
   private func expiry(_ message: Message) -> Int64 {
-    guard world.tables.app.rules == .easemob else { return Int64.max }
+    guard engineVersion.tables.app.rules == .easemob else { return Int64.max }
     let sent = (message.sentAt ?? message.at).milliseconds
-    let (age, isTooLong) = world.tables.app.easemob.expireSeconds
+    let (age, isTooLong) = engineVersion.tables.app.easemob.expireSeconds
       .multipliedReportingOverflow(by: 1000)
     let (last, isTooLate) = sent.addingReportingOverflow(age)
     return isTooLong || isTooLate ? Int64.max : last
   }
 
   private func add(
-    _ message: TimelineMessage, _ conversation: TimelineConversation, _ table: HoldTable,
-    _ hold: HoldRules, _ limit: Int64, _ held: inout FanoutCounts,
+    _ message: TimelineMessage, _ conversation: TimelineConversation, _ table: DeferredPushTable,
+    _ hold: DeferralRules, _ limit: Int64, _ held: inout FanoutCounts,
     _ released: (Int64, Int) -> Void
   ) {
     for group in table.groups where group.at <= limit {
@@ -112,11 +112,11 @@ extension FanoutTimeline {
 
   private func releaseOfNamed(
     _ rank: Int, _ message: TimelineMessage, _ conversation: TimelineConversation,
-    _ hold: HoldRules
+    _ hold: DeferralRules
   ) -> (at: Int64, code: UInt8)? {
     let namedClass = message.plan.namedClass
     let code = unsafe hold.rules.codes(namedClass)[Int(conversation.states[rank])]
-    guard HoldRules.isSuppressed(code),
+    guard DeferralRules.isSuppressed(code),
       let at = release(of: rank, namedClass, conversation, hold)
     else { return nil }
     return (at, code)
@@ -125,8 +125,8 @@ extension FanoutTimeline {
   /// Calls `body` with the rank, the instant and the code of each recipient who is held. With a filter
   /// each is asked for it (E-50); the devices of one do not change by themselves.
   private func forEachHeld(
-    _ message: TimelineMessage, _ conversation: TimelineConversation, _ table: HoldTable,
-    _ hold: HoldRules, _ limit: Int64, _ body: (Int, Int64, UInt8) -> Void
+    _ message: TimelineMessage, _ conversation: TimelineConversation, _ table: DeferredPushTable,
+    _ hold: DeferralRules, _ limit: Int64, _ body: (Int, Int64, UInt8) -> Void
   ) {
     var named = message.named[...]
     for rank in 0..<conversation.count where rank != message.sender {

@@ -3,25 +3,25 @@ import Testing
 
 @testable import PushFanout
 
-/// Goal: an agenda gives back what was put in, in the order of instants, and never too early.
+/// Goal: an expiries gives back what was put in, in the order of instants, and never too early.
 @Suite struct AgendaTests {
   @Test func anAgendaSorts() {
     for seed in seeds {
       var random = SeededGenerator(seed: seed)
-      var agenda = Agenda()
+      var expiries = ExpiryQueue()
       var waiting: [[Int64]] = []
       var now: Int64 = 0
       for _ in 0..<300 {
         for _ in 0..<Int.random(in: 0...5, using: &random) {
-          let entry = Agenda.Entry(
+          let entry = ExpiryQueue.Entry(
             at: now + Int64.random(in: 0...40, using: &random), user: UInt32(random.next() % 99))
-          agenda.add(entry)
+          expiries.add(entry)
           waiting.append([entry.at, Int64(entry.user)])
         }
-        #expect(agenda.next == waiting.map { $0[0] }.min(), "seed \(seed)")
+        #expect(expiries.next == waiting.map { $0[0] }.min(), "seed \(seed)")
         now += Int64.random(in: 0...6, using: &random)
         var found: [[Int64]] = []
-        while let entry = agenda.pop(upTo: now) { found.append([entry.at, Int64(entry.user)]) }
+        while let entry = expiries.pop(upTo: now) { found.append([entry.at, Int64(entry.user)]) }
         #expect(found.map { $0[0] } == found.map { $0[0] }.sorted(), "seed \(seed)")
         let due = waiting.filter { $0[0] <= now }
         #expect(
@@ -29,9 +29,9 @@ import Testing
             == due.sorted { $0.lexicographicallyPrecedes($1) }, "seed \(seed)")
         waiting.removeAll { $0[0] <= now }
       }
-      agenda.removeAll()
-      #expect(agenda.next == nil)
-      #expect(agenda.pop(upTo: .max) == nil)
+      expiries.removeAll()
+      #expect(expiries.next == nil)
+      #expect(expiries.pop(upTo: .max) == nil)
     }
   }
 }

@@ -2,40 +2,40 @@ internal import Synchronization
 
 /// One version of everything a decision depends on. It never changes, so any thread may read it.
 ///
-/// SAFETY: its pages are freed by ``History``, when no version that reads them is left.
-final class World: @unchecked Sendable {
+/// SAFETY: its pages are freed by ``PageReclaimer``, when no version that reads them is left.
+final class EngineVersion: @unchecked Sendable {
   let tables: Tables
-  let moment: Moment
+  let userClasses: UserClasses
   /// Counts the updates of the settings; the passing of time is none.
-  let version: UInt64
+  let number: UInt64
   /// The last generation of pages it may read.
   let generation: UInt64
   /// What keeps its pages; nil for one that reads the pages of ``base``.
-  private let history: History?
-  private let base: World?
+  private let reclaimer: PageReclaimer?
+  private let base: EngineVersion?
 
   init(
-    _ tables: Tables, _ moment: Moment, version: UInt64, generation: UInt64, _ history: History
+    _ tables: Tables, _ userClasses: UserClasses, number: UInt64, generation: UInt64, _ reclaimer: PageReclaimer
   ) {
     self.tables = tables
-    self.moment = moment
-    self.version = version
+    self.userClasses = userClasses
+    self.number = number
     self.generation = generation
-    self.history = history
+    self.reclaimer = reclaimer
     base = nil
   }
 
-  /// The same settings at another moment, whose pages somebody else frees.
-  init(_ base: World, _ moment: Moment) {
+  /// The same settings at another userClasses, whose pages somebody else frees.
+  init(_ base: EngineVersion, _ userClasses: UserClasses) {
     tables = base.tables
-    self.moment = moment
-    version = base.version
+    self.userClasses = userClasses
+    number = base.number
     generation = base.generation
-    history = nil
+    reclaimer = nil
     self.base = base
   }
 
-  deinit { history?.end(generation) }
+  deinit { reclaimer?.end(generation) }
 }
 
 /// Which versions somebody still reads, and the pages that only they need.
@@ -44,7 +44,7 @@ final class World: @unchecked Sendable {
 /// before the update. When a version is gone, its pages that the version before it, of those still
 /// there, does not need are freed, and that one gets the rest. So a version that is held for long
 /// keeps what it reads itself, and not what came and went since.
-final class History: Sendable {
+final class PageReclaimer: Sendable {
   private struct Entry {
     let generation: UInt64
     /// Addresses of pages that no later version reads.
@@ -62,7 +62,7 @@ final class History: Sendable {
   // SAFETY: handed over by the writer, which is no more.
   private struct Last: @unchecked Sendable {
     let tables: Tables
-    let moment: Moment
+    let userClasses: UserClasses
   }
 
   private let state = Mutex(State())
@@ -84,18 +84,18 @@ final class History: Sendable {
   /// not by whoever was the last reader.
   func end(_ generation: UInt64) {
     state.withLock { state in
-      guard let place = state.entries.lastIndex(where: { $0.generation == generation }) else {
+      guard let index = state.entries.lastIndex(where: { $0.generation == generation }) else {
         return
       }
-      state.entries[place].isGone = true
+      state.entries[index].isGone = true
       state.hasGone = true
       if state.last != nil { Self.sweep(&state) }
     }
   }
 
   /// Says that no version will follow.
-  func close(_ tables: Tables, _ moment: Moment) {
-    let last = Last(tables: tables, moment: moment)
+  func close(_ tables: Tables, _ userClasses: UserClasses) {
+    let last = Last(tables: tables, userClasses: userClasses)
     state.withLock { state in
       state.last = last
       Self.sweep(&state)
@@ -112,12 +112,12 @@ final class History: Sendable {
   private static func sweep(_ state: inout State) {
     state.hasGone = false
     // From the newest, so that pages go back from version to version as far as they are needed.
-    for place in state.entries.indices.reversed() where state.entries[place].isGone {
-      let retired = state.entries[place].retired
-      let before = place > 0 ? state.entries[place - 1].generation : 0
+    for index in state.entries.indices.reversed() where state.entries[index].isGone {
+      let retired = state.entries[index].retired
+      let before = index > 0 ? state.entries[index - 1].generation : 0
       for page in retired {
-        if place > 0, PageStore.generation(of: page) <= before {
-          state.entries[place - 1].retired.append(page)
+        if index > 0, PageStore.generation(of: page) <= before {
+          state.entries[index - 1].retired.append(page)
         } else {
           PageStore.free(page)
         }
@@ -126,7 +126,7 @@ final class History: Sendable {
     state.entries.removeAll { $0.isGone }
     if state.entries.isEmpty, let last = state.last {
       last.tables.free()
-      last.moment.free()
+      last.userClasses.free()
       state.last = nil
     }
   }

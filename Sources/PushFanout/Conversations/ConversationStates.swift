@@ -5,7 +5,7 @@ internal import QuietTime
 /// Works out the states of a conversation's members: from the users' classes of the moment where
 /// there are some, one member at a time where there are none.
 struct ConversationStates {
-  let world: World
+  let version: EngineVersion
   /// How many threads may work on one conversation.
   let threads: Int
 
@@ -18,7 +18,7 @@ struct ConversationStates {
 
   /// A conversation, and what of it the state depends on.
   struct Target {
-    let place: UInt32
+    let conversation: UInt32
     let row: ConversationRow
     let kind: ConversationKind
     /// Whose members the recipients are: the conversation's own, or a thread's group's.
@@ -30,29 +30,29 @@ struct ConversationStates {
   }
 
   /// The target of a message to a conversation.
-  func target(_ place: UInt32, channel: Identifier) -> Target {
-    let row = world.tables.conversations[Int(place)]
-    let kind = ConversationKind(place: Int(row.kind))
+  func target(_ conversation: UInt32, channel: Identifier) -> Target {
+    let row = version.tables.conversations[Int(conversation)]
+    let kind = ConversationKind(ordinal: Int(row.kind))
     // A thread without a group has no recipients.
-    let members = kind != .thread ? place : row.parent == 0 ? place : row.parent - 1
-    var memberRow = kind == .thread ? world.tables.conversations[Int(members)] : row
+    let members = kind != .thread ? conversation : row.parent == 0 ? conversation : row.parent - 1
+    var memberRow = kind == .thread ? version.tables.conversations[Int(members)] : row
     if kind == .thread, row.parent == 0 { memberRow.count = 0 }
     return Target(
-      place: place, row: row, kind: kind, members: members, memberRow: memberRow,
-      channel: kind == .ultraGroup ? channel : "", rules: world.tables.rules[kind])
+      conversation: conversation, row: row, kind: kind, members: members, memberRow: memberRow,
+      channel: kind == .ultraGroup ? channel : "", rules: version.tables.rules[kind])
   }
 
   /// Whether the moment can be used for a target at an instant.
-  func usesMoment(_ target: Target, at now: Int64) -> Bool {
-    world.moment.holds(at: now)
-      && world.moment.hasClasses(Moment.place(of: target.kind, world.tables.app.rules))
+  func usesUserClasses(_ target: Target, at now: Int64) -> Bool {
+    version.userClasses.holds(at: now)
+      && version.userClasses.hasClasses(UserClasses.tableIndex(for: target.kind, version.tables.app.rules))
   }
 
-  func source(_ target: Target, usesMoment: Bool) -> ConversationState.Source {
+  func source(_ target: Target, usesUserClasses: Bool) -> ConversationState.Source {
     ConversationState.Source(
-      conversation: target.place, channel: target.channel, revision: target.row.revision,
-      parentRevision: target.memberRow.revision, appRevision: world.tables.appRevision,
-      epoch: world.moment.epoch, usesMoment: usesMoment)
+      conversation: target.conversation, channel: target.channel, revision: target.row.revision,
+      parentRevision: target.memberRow.revision, appRevision: version.tables.appRevision,
+      epoch: version.userClasses.epoch, usesUserClasses: usesUserClasses)
   }
 
   // MARK: Anew
@@ -65,20 +65,20 @@ struct ConversationStates {
   func build(
     _ target: Target, at now: Int64, pool: BufferPool, old: ConversationState? = nil
   ) -> ConversationState {
-    let usesMoment = usesMoment(target, at: now)
-    let source = source(target, usesMoment: usesMoment)
+    let usesUserClasses = usesUserClasses(target, at: now)
+    let source = source(target, usesUserClasses: usesUserClasses)
     let state = ConversationState(source, count: Int(target.memberRow.count), pool: pool)
     // In a thread, what is listed also holds the levels of the group's members, whose changes are
     // not counted.
-    if target.kind != .thread, let old, let revision = old.specialRevision,
-      revision == target.memberRow.specialRevision,
+    if target.kind != .thread, let old, let revision = old.overrideRevision,
+      revision == target.memberRow.overrideRevision,
       old.validity.source.isSameMembership(source)
     {
-      state.specials = old.specials
-      state.specialRevision = revision
+      state.overrides = old.overrides
+      state.overrideRevision = revision
       state.events = old.events
     }
-    fill(state, target, at: now, usesMoment: usesMoment)
+    fill(state, target, at: now, usesUserClasses: usesUserClasses)
     return state
   }
 
@@ -86,45 +86,45 @@ struct ConversationStates {
   func build(
     _ target: Target, at now: Int64, pool: BufferPool, reusing small: inout ConversationState?
   ) -> ConversationState {
-    let usesMoment = usesMoment(target, at: now)
+    let usesUserClasses = usesUserClasses(target, at: now)
     let count = Int(target.memberRow.count)
     if isKnownUniquelyReferenced(&small), let state = small {
       state.reset(count: count)
-      fill(state, target, at: now, usesMoment: usesMoment)
+      fill(state, target, at: now, usesUserClasses: usesUserClasses)
       return state
     }
     let state = ConversationState(
-      source(target, usesMoment: usesMoment), count: count, capacity: Self.smallSize, pool: pool)
+      source(target, usesUserClasses: usesUserClasses), count: count, capacity: Self.smallSize, pool: pool)
     small = state
-    fill(state, target, at: now, usesMoment: usesMoment)
+    fill(state, target, at: now, usesUserClasses: usesUserClasses)
     return state
   }
 
   private func fill(
-    _ state: ConversationState, _ target: Target, at now: Int64, usesMoment: Bool
+    _ state: ConversationState, _ target: Target, at now: Int64, usesUserClasses: Bool
   ) {
     let range = target.memberRow.range
     if range.count < Self.parallelSize || threads == 1 {
-      fill(range, range.lowerBound, target, at: now, usesMoment, into: state)
+      fill(range, range.lowerBound, target, at: now, usesUserClasses, into: state)
     } else {
       let pieces = (range.count + Self.pieceSize - 1) / Self.pieceSize
       DispatchQueue.concurrentPerform(iterations: pieces) { piece in
         let start = range.lowerBound + piece * Self.pieceSize
         let end = min(start + Self.pieceSize, range.upperBound)
-        fill(start..<end, range.lowerBound, target, at: now, usesMoment, into: state)
+        fill(start..<end, range.lowerBound, target, at: now, usesUserClasses, into: state)
       }
     }
-    state.validity.from = usesMoment ? world.moment.from : now
-    state.validity.until = usesMoment ? world.moment.until : now + 1
-    state.validity.logCount = world.moment.log.count
-    addSpecials(target, at: now, to: state)
+    state.validity.from = usesUserClasses ? version.userClasses.from : now
+    state.validity.until = usesUserClasses ? version.userClasses.until : now + 1
+    state.validity.logCount = version.userClasses.log.count
+    applyOverrides(target, at: now, to: state)
   }
 
   private func fill(
-    _ piece: Range<Int>, _ start: Int, _ target: Target, at now: Int64, _ usesMoment: Bool,
+    _ piece: Range<Int>, _ start: Int, _ target: Target, at now: Int64, _ usesUserClasses: Bool,
     into state: ConversationState
   ) {
-    if usesMoment {
+    if usesUserClasses {
       gather(piece, start, target, into: state)
     } else {
       resolve(piece, start, target, at: now, into: state)
@@ -136,7 +136,7 @@ struct ConversationStates {
   func levelMask(_ target: Target) -> UInt8 {
     switch target.kind {
     case .thread:
-      world.tables.app.rules == .easemob && world.tables.app.easemob.threadScope != .ownOnly
+      version.tables.app.rules == .easemob && version.tables.app.easemob.threadScope != .ownOnly
         ? 0x0F : 0
     case .ultraGroup: coversChannel(target) ? 0x0F : 0
     default: 0x0F
@@ -144,33 +144,33 @@ struct ConversationStates {
   }
 
   func coversChannel(_ target: Target) -> Bool {
-    target.channel.isEmpty || world.tables.app.rongcloud.ultraConversationLevel == .wholeGroup
+    target.channel.isEmpty || version.tables.app.rongcloud.ultraConversationLevel == .wholeGroup
   }
 
   /// The states of a piece of the members, from the users' classes.
   private func gather(
     _ piece: Range<Int>, _ start: Int, _ target: Target, into state: ConversationState
   ) {
-    let kind = Moment.place(of: target.kind, world.tables.app.rules)
+    let kind = UserClasses.tableIndex(for: target.kind, version.tables.app.rules)
     let mask = levelMask(target)
-    let isPlain = mask == 0x0F && !target.memberRow.hasSpecials
+    let isPlain = mask == 0x0F && !target.memberRow.hasOverrides
     // Whether some members share a page of classes. Where few do, asking which costs more than
     // finding the page of each.
-    let isDense = target.memberRow.range.count > world.moment.classes[kind].pageCount * 8
-    var place = piece.lowerBound
-    while place < piece.upperBound {
-      let users = unsafe world.tables.memberUsers.stretch(
-        from: place, limit: piece.upperBound - place)
-      let members = unsafe world.tables.memberBytes.stretch(from: place, limit: users.count)
-      let output = unsafe state.bytes + (place - start)
+    let isDense = target.memberRow.range.count > version.userClasses.byKind[kind].pageCount * 8
+    var index = piece.lowerBound
+    while index < piece.upperBound {
+      let users = unsafe version.tables.memberUsers.stretch(
+        from: index, limit: piece.upperBound - index)
+      let members = unsafe version.tables.packedMembers.stretch(from: index, limit: users.count)
+      let output = unsafe state.bytes + (index - start)
       if isDense && isPlain {
         unsafe gatherPlain(
-          users, members, world.moment.classes[kind], target.rules.plainTable, into: output)
+          users, members, version.userClasses.byKind[kind], target.rules.plainTable, into: output)
       } else {
         unsafe gather(
-          users, members, mask, world.moment.classes[kind], target.rules.stateTable, into: output)
+          users, members, mask, version.userClasses.byKind[kind], target.rules.stateTable, into: output)
       }
-      place += users.count
+      index += users.count
     }
   }
 
@@ -184,24 +184,24 @@ struct ConversationStates {
   ) {
     let inPage = UInt32(PagedTable<UInt8>.pageSize - 1)
     let count = users.count
-    var place = 0
-    while place < count {
-      let first = unsafe users[place]
+    var index = 0
+    while index < count {
+      let first = unsafe users[index]
       let page = unsafe UnsafePointer(classes.page(at: Int(first)))
       let last = first | inPage
       let start = Int(first & ~inPage)
-      while place &+ 8 <= count, unsafe users[place &+ 7] <= last {
+      while index &+ 8 <= count, unsafe users[index &+ 7] <= last {
         for step in 0..<8 {
-          let user = unsafe Int(page[Int(users[place &+ step]) &- start])
-          unsafe output[place &+ step] =
-            unsafe states[Int(members[place &+ step]) &+ user &* 8]
+          let user = unsafe Int(page[Int(users[index &+ step]) &- start])
+          unsafe output[index &+ step] =
+            unsafe states[Int(members[index &+ step]) &+ user &* 8]
         }
-        place &+= 8
+        index &+= 8
       }
-      while place < count, unsafe users[place] <= last {
-        let user = unsafe Int(page[Int(users[place]) &- start])
-        unsafe output[place] = unsafe states[Int(members[place]) &+ user &* 8]
-        place &+= 1
+      while index < count, unsafe users[index] <= last {
+        let user = unsafe Int(page[Int(users[index]) &- start])
+        unsafe output[index] = unsafe states[Int(members[index]) &+ user &* 8]
+        index &+= 1
       }
     }
   }
@@ -213,11 +213,11 @@ struct ConversationStates {
     into output: UnsafeMutablePointer<UInt8>
   ) {
     let inPage = PagedTable<UInt8>.pageSize &- 1
-    for place in 0..<users.count {
-      let user = Int(unsafe users[place])
-      let member = Int(unsafe members[place] & mask) &<< 8
+    for index in 0..<users.count {
+      let user = Int(unsafe users[index])
+      let member = Int(unsafe members[index] & mask) &<< 8
       let page = unsafe classes.page(at: user)
-      unsafe output[place] = unsafe states[member | Int(page[user & inPage])]
+      unsafe output[index] = unsafe states[member | Int(page[user & inPage])]
     }
   }
 
@@ -226,15 +226,15 @@ struct ConversationStates {
     _ piece: Range<Int>, _ start: Int, _ target: Target, at now: Int64,
     into state: ConversationState
   ) {
-    let kind = Moment.place(of: target.kind, world.tables.app.rules)
+    let kind = UserClasses.tableIndex(for: target.kind, version.tables.app.rules)
     let mask = levelMask(target)
-    let quiet = QuietNow(world, at: now)
-    for place in piece {
-      let user = world.tables.memberUsers[place]
-      let bits = quiet[world.tables.schedules[Int(user)]]
-      let value = world.tables.userClass(of: user, kind: kind, quiet: bits, at: now)
-      let member = MemberClass(bits: world.tables.memberBytes[place] & mask)
-      unsafe state.bytes[place - start] = target.rules.state(value, member)
+    let quiet = ScheduleBits(version, at: now)
+    for index in piece {
+      let user = version.tables.memberUsers[index]
+      let bits = quiet[version.tables.schedules[Int(user)]]
+      let value = version.tables.userClass(of: user, kind: kind, quiet: bits, at: now)
+      let member = MemberClass(bits: version.tables.packedMembers[index] & mask)
+      unsafe state.bytes[index - start] = target.rules.state(value, member)
     }
   }
 }

@@ -2,7 +2,7 @@
 ///
 /// Of one version; older versions that somebody holds share most of it.
 public struct MemoryReport: Sendable, Equatable {
-  /// What each user has set, which schedule and which devices; the classes for the moment.
+  /// What each user has set, which schedule and which devices; the classes for the userClasses.
   public let users: Int
   /// What few users have: mutes and lists of devices.
   public let userExtras: Int
@@ -36,21 +36,21 @@ extension Fanout {
   ///
   /// - Complexity: O(conversations).
   public func memoryReport() -> MemoryReport {
-    let world = current
-    let tables = world.tables
+    let version = current
+    let tables = version.tables
     var membershipCount = 0
-    for place in 0..<tables.conversations.count {
-      membershipCount += Int(tables.conversations[place].count)
+    for index in 0..<tables.conversations.count {
+      membershipCount += Int(tables.conversations[index].count)
     }
     let (userIDs, conversationIDs) = (tables.userIDs.byteCounts, tables.conversationIDs.byteCounts)
     let names = tables.deviceNames.byteCounts
     return MemoryReport(
-      users: tables.words.byteCount + tables.schedules.byteCount + tables.deviceLists.byteCount
-        + world.moment.byteCount,
+      users: tables.packedUsers.byteCount + tables.schedules.byteCount + tables.deviceLists.byteCount
+        + version.userClasses.byteCount,
       userExtras: tables.userMutes.byteCount + tables.devices.byteCount + names.table
         + names.characters,
       conversations: tables.conversations.byteCount,
-      memberships: tables.memberUsers.byteCount + tables.memberBytes.byteCount,
+      memberships: tables.memberUsers.byteCount + tables.packedMembers.byteCount,
       membershipExtras: tables.memberMutes.byteCount + tables.memberSinces.byteCount
         + tables.memberChannels.byteCount,
       ids: userIDs.table + conversationIDs.table,

@@ -2,22 +2,22 @@ package import PushRules
 
 /// One version of an engine's settings, which stays as it is.
 public struct FanoutVersion: Sendable {
-  let world: World
+  let engineVersion: EngineVersion
 
   /// Counts the updates of the settings, from 1.
-  public var number: UInt64 { world.version }
+  public var number: UInt64 { engineVersion.number }
 
   /// How many memberships begin in a range of instants.
   ///
   /// - Complexity: O(memberships).
   package func joinCount(in range: ClosedRange<Instant>) -> Int {
-    let tables = world.tables
+    let tables = engineVersion.tables
     var count = 0
-    for place in 0..<tables.conversations.count {
-      for member in tables.conversations[place].range {
-        let byte = MemberByte(bits: tables.memberBytes[member])
-        guard byte.hasSince else { continue }
-        let since = tables.since(byte, Tables.key(UInt32(place), tables.memberUsers[member]))
+    for conversation in 0..<tables.conversations.count {
+      for slot in tables.conversations[conversation].range {
+        let packed = PackedMember(bits: tables.packedMembers[slot])
+        guard packed.hasSince else { continue }
+        let since = tables.since(packed, Tables.key(UInt32(conversation), tables.memberUsers[slot]))
         if range.lowerBound.milliseconds <= since, since <= range.upperBound.milliseconds {
           count += 1
         }
@@ -31,5 +31,5 @@ extension Fanout {
   /// The settings as they are now, for a ``FanoutTimeline``.
   ///
   /// Holding it keeps its pages in memory.
-  public var currentVersion: FanoutVersion { FanoutVersion(world: current) }
+  public var currentVersion: FanoutVersion { FanoutVersion(engineVersion: current) }
 }

@@ -18,11 +18,11 @@ extension FanoutTimeline {
   /// - Complexity: O(changes since the conversation's last message + states + mentions log members).
   public func counts(_ message: Message) -> FanoutCounts {
     move(to: message.at.milliseconds)
-    guard let place = world.tables.conversationIDs.place(of: message.conversation) else {
+    guard let index = engineVersion.tables.conversationIDs.index(of: message.conversation) else {
       return FanoutCounts()
     }
-    let states = ConversationStates(world: world, threads: 1)
-    let target = states.target(place, channel: message.channel)
+    let states = ConversationStates(version: engineVersion, threads: 1)
+    let target = states.target(index, channel: message.channel)
     let conversation = conversation(target, states)
     return counts(conversation, plan(message, target))
   }
@@ -30,18 +30,18 @@ extension FanoutTimeline {
   /// What of a message has to be known to decide it.
   func plan(_ message: Message, _ target: ConversationStates.Target) -> TimelineMessage {
     // Not copied: a copy of all tables counts a dozen references.
-    let world = world
-    let plan = MessagePlan(message, target, world.tables)
+    let engineVersion = engineVersion
+    let plan = MessagePlan(message, target, engineVersion.tables)
     var sender = -1
-    if let id = message.sender, let user = world.tables.userIDs.place(of: id),
-      let rank = world.tables.rank(of: user, in: target.memberRow)
+    if let id = message.sender, let user = engineVersion.tables.userIDs.index(of: id),
+      let rank = engineVersion.tables.rank(of: user, in: target.memberRow)
     {
       sender = rank
     }
     var named: [Int] = []
     if plan.uniform == nil, plan.namedClass != plan.messageClass, let mentions = plan.mentions {
-      mentions.forEachUser(in: world.tables) { user in
-        guard let rank = world.tables.rank(of: user, in: target.memberRow), rank != sender else {
+      mentions.forEachUser(in: engineVersion.tables) { user in
+        guard let rank = engineVersion.tables.rank(of: user, in: target.memberRow), rank != sender else {
           return
         }
         named.append(rank)
@@ -80,7 +80,7 @@ extension FanoutTimeline {
 
   func codes(_ message: TimelineMessage) -> UnsafePointer<UInt8> {
     if let uniform = message.plan.uniform {
-      return unsafe world.tables.rules.codes(ofAll: uniform)
+      return unsafe engineVersion.tables.rules.codes(ofAll: uniform)
     }
     return unsafe message.target.rules.codes(message.plan.messageClass)
   }
@@ -109,7 +109,7 @@ extension FanoutTimeline {
   func lets(
     _ filter: DeviceFilter, _ rank: Int, _ target: ConversationStates.Target
   ) -> Bool {
-    let user = world.tables.memberUsers[Int(target.memberRow.start) + rank]
-    return !world.tables.targets(of: user, .push, filter, at: now).isEmpty
+    let user = engineVersion.tables.memberUsers[Int(target.memberRow.start) + rank]
+    return !engineVersion.tables.targets(of: user, .push, filter, at: now).isEmpty
   }
 }

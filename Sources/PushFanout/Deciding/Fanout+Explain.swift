@@ -8,12 +8,12 @@ extension Fanout {
   ///
   /// - Complexity: O(log members + devices).
   public func explain(_ message: Message, for user: Identifier) -> Explanation {
-    let world = current
+    let version = current
     var steps: [TraceStep] = []
     var decision: Decision?
-    if let place = world.tables.userIDs.place(of: user) {
-      steps = Self.steps(message, place, world)
-      decision = self.decision(message, for: place, world)
+    if let userIndex = version.tables.userIDs.index(of: user) {
+      steps = Self.steps(message, userIndex, version)
+      decision = self.decision(message, for: userIndex, version)
     } else {
       steps = [TraceStep(rule: "§4", subject: "user", found: "unknown", verdict: "no recipient")]
     }
@@ -29,27 +29,27 @@ extension Fanout {
       steps: steps, decision: decision)
   }
 
-  private static func steps(_ message: Message, _ user: UInt32, _ world: World) -> [TraceStep] {
-    let tables = world.tables
+  private static func steps(_ message: Message, _ user: UInt32, _ version: EngineVersion) -> [TraceStep] {
+    let tables = version.tables
     func step(_ subject: String, _ found: String, _ verdict: String) -> TraceStep {
       TraceStep(rule: "§4", subject: subject, found: found, verdict: verdict)
     }
-    guard let place = tables.conversationIDs.place(of: message.conversation) else {
+    guard let conversation = tables.conversationIDs.index(of: message.conversation) else {
       return [step("conversation", "unknown", "it has no recipients")]
     }
-    let target = ConversationStates(world: world, threads: 1)
-      .target(place, channel: message.channel)
+    let target = ConversationStates(version: version, threads: 1)
+      .target(conversation, channel: message.channel)
     guard let rank = tables.rank(of: user, in: target.memberRow) else {
       return [step("membership", "no", "not a recipient")]
     }
     var steps = [step("membership", "yes", "a member of the conversation")]
     let member = tables.member(
-      MemberByte(bits: tables.memberBytes[Int(target.memberRow.start) + rank]),
+      PackedMember(bits: tables.packedMembers[Int(target.memberRow.start) + rank]),
       Tables.key(target.members, user))
     if member.since > message.at {
       return steps + [step("member since", member.since.rfc3339, "not yet a member")]
     }
-    if message.sender.flatMap({ tables.userIDs.place(of: $0) }) == user {
+    if message.sender.flatMap({ tables.userIDs.index(of: $0) }) == user {
       return steps + [step("sender", "the user", "the sender is not a recipient")]
     }
     if let uniform = MessagePlan(message, target, tables).uniform {
@@ -59,7 +59,7 @@ extension Fanout {
           found: uniform.reason.name, verdict: "stops it for everybody")
       ]
     }
-    _ = Decider(world: world, cache: StateCache(slotCount: 1, byteLimit: 0), threads: 1)
+    _ = Decider(version: version, cache: StateCache(slotCount: 1, byteLimit: 0), threads: 1)
       .decide(message, for: user) { steps += $0.steps(tables, user, message.at) }
     return steps
   }

@@ -31,9 +31,9 @@ import Testing
       Message(id: "m", conversation: "g", at: Instant(milliseconds: Self.midnight)))
 
     fanout.advance(to: Instant(milliseconds: Self.midnight + 23 * Self.hour - 1))
-    #expect(fanout.current.moment.tomorrow == nil, "not yet")
+    #expect(fanout.current.userClasses.tomorrow == nil, "not yet")
     fanout.advance(to: Instant(milliseconds: Self.midnight + 23 * Self.hour))
-    #expect(fanout.current.moment.tomorrow?.day == day + 1)
+    #expect(fanout.current.userClasses.tomorrow?.day == day + 1)
 
     let late = try Self.user(23, 5)
     settings.setUser("late", late)
@@ -43,7 +43,7 @@ import Testing
       try update.setMember("late", of: "g")
     }
     let schedules = fanout.current.tables.scheduleTable.count
-    #expect(fanout.current.moment.tomorrow?.count == schedules)
+    #expect(fanout.current.userClasses.tomorrow?.count == schedules)
 
     var evaluator = ReferenceEvaluator(settings)
     for quarter in 0..<96 {
@@ -52,7 +52,7 @@ import Testing
       var expected: [String] = []
       evaluator.decide(message) { expected.append("\($0.rawValue) \($1.outcome.key)") }
       fanout.advance(to: message.at)
-      if quarter == 0 { #expect(fanout.current.moment.plan?.day == day + 1) }
+      if quarter == 0 { #expect(fanout.current.userClasses.plan?.day == day + 1) }
       var found: [String] = []
       fanout.decide(message).forEachRecipient { found.append("\($0.rawValue) \($1.key)") }
       #expect(found == expected, "quarter \(quarter)")
@@ -73,12 +73,12 @@ import Testing
     }
     let fanout = try Fanout(settings, threads: 1)
     fanout.advance(to: Instant(milliseconds: Self.midnight))
-    let epoch = fanout.current.moment.epoch
+    let epoch = fanout.current.userClasses.epoch
     for minute in 1...30 {
       fanout.advance(to: Instant(milliseconds: Self.midnight + Int64(minute) * 60_000))
     }
     // Windows have turned at 0:15 alone.
-    #expect(fanout.current.moment.epoch == epoch + 1)
+    #expect(fanout.current.userClasses.epoch == epoch + 1)
     let changed = UserSettings()
     settings.setUser("u7", changed)
     try fanout.update { (update) throws(FanoutError) in try update.setUser("u7", changed) }
@@ -90,7 +90,7 @@ import Testing
       var expected: [String] = []
       evaluator.decide(message) { expected.append("\($0.rawValue) \($1.outcome.key)") }
       fanout.advance(to: message.at)
-      if quarter == 40 { while !fanout.current.moment.hasClasses(0) { _ = fanout.decide(message) } }
+      if quarter == 40 { while !fanout.current.userClasses.hasClasses(0) { _ = fanout.decide(message) } }
       var found: [String] = []
       if quarter >= 40 {
         fanout.decide(message).forEachRecipient { found.append("\($0.rawValue) \($1.key)") }
@@ -109,7 +109,7 @@ import Testing
     var message = Message(id: "m", conversation: "g", at: Instant(milliseconds: Self.midnight))
     fanout.advance(to: message.at)
     for _ in 0..<20 { _ = fanout.decide(message) }
-    #expect(fanout.current.moment.hasClasses(0))
+    #expect(fanout.current.userClasses.hasClasses(0))
     let user = try Self.user(5, 6)
     try fanout.update { (update) throws(FanoutError) in try update.setUser("u7", user) }
     let quarter = Self.hour / 4

@@ -8,28 +8,28 @@ internal import Synchronization
 ///
 /// There are two sets of counters, of which new readers use one: a writer turns them to the other
 /// set and waits for the first to empty, however many readers arrive.
-@safe final class Published: Sendable {
+@safe final class VersionPublisher: Sendable {
   private let current: Atomic<UInt>
   private let phase = Atomic<Int>(0)
   private let readers: InlineArray<2, Atomic<Int>>
 
-  init(_ world: World) {
-    current = Atomic(Self.address(world))
+  init(_ version: EngineVersion) {
+    current = Atomic(Self.address(version))
     readers = InlineArray { _ in Atomic(0) }
   }
 
   deinit { Self.release(current.load(ordering: .acquiring)) }
 
   /// The current version.
-  func load() -> World {
+  func load() -> EngineVersion {
     while true {
       let phase = phase.load(ordering: .sequentiallyConsistent)
       readers[phase].add(1, ordering: .sequentiallyConsistent)
       // Counted in behind a writer that has already looked: once more, with the other counter.
       if self.phase.load(ordering: .sequentiallyConsistent) == phase {
-        let world = Self.retained(current.load(ordering: .sequentiallyConsistent))
+        let version = Self.retained(current.load(ordering: .sequentiallyConsistent))
         readers[phase].subtract(1, ordering: .sequentiallyConsistent)
-        return world
+        return version
       }
       readers[phase].subtract(1, ordering: .sequentiallyConsistent)
     }
@@ -38,27 +38,27 @@ internal import Synchronization
   /// Replaces the current version.
   ///
   /// - Precondition: one writer at a time.
-  func store(_ world: World) {
-    let before = current.exchange(Self.address(world), ordering: .sequentiallyConsistent)
+  func store(_ version: EngineVersion) {
+    let before = current.exchange(Self.address(version), ordering: .sequentiallyConsistent)
     let old = phase.load(ordering: .sequentiallyConsistent)
     phase.store(1 - old, ordering: .sequentiallyConsistent)
     while readers[old].load(ordering: .sequentiallyConsistent) != 0 {}
     Self.release(before)
   }
 
-  private static func address(_ world: World) -> UInt {
-    unsafe UInt(bitPattern: Unmanaged.passRetained(world).toOpaque())
+  private static func address(_ version: EngineVersion) -> UInt {
+    unsafe UInt(bitPattern: Unmanaged.passRetained(version).toOpaque())
   }
 
-  private static func retained(_ address: UInt) -> World {
+  private static func retained(_ address: UInt) -> EngineVersion {
     guard let pointer = unsafe UnsafeRawPointer(bitPattern: address) else {
       preconditionFailure("there is always a version")
     }
-    return unsafe Unmanaged<World>.fromOpaque(pointer).takeUnretainedValue()
+    return unsafe Unmanaged<EngineVersion>.fromOpaque(pointer).takeUnretainedValue()
   }
 
   private static func release(_ address: UInt) {
     guard let pointer = unsafe UnsafeRawPointer(bitPattern: address) else { return }
-    unsafe Unmanaged<World>.fromOpaque(pointer).release()
+    unsafe Unmanaged<EngineVersion>.fromOpaque(pointer).release()
   }
 }

@@ -2,21 +2,21 @@ internal import PushRules
 
 /// Bringing states up to what has changed since they were worked out.
 extension ConversationStates {
-  /// How much work it is to bring a state up to the moment, in members; nil when it cannot be.
+  /// How much work it is to bring a state up to the userClasses, in members; nil when it cannot be.
   func distance(_ state: ConversationState, _ target: Target, at now: Int64) -> Int? {
-    guard usesMoment(target, at: now), state.validity.source == source(target, usesMoment: true),
-      state.validity.from <= now, state.validity.logCount <= world.moment.log.count
+    guard usesUserClasses(target, at: now), state.validity.source == source(target, usesUserClasses: true),
+      state.validity.from <= now, state.validity.logCount <= version.userClasses.log.count
     else { return nil }
-    return (world.moment.log.count - state.validity.logCount) * 16
+    return (version.userClasses.log.count - state.validity.logCount) * 16
   }
 
   /// Whether a state holds as it is.
   func isCurrent(_ state: ConversationState, _ target: Target, at now: Int64) -> Bool {
     let validity = state.validity
     guard validity.from <= now, now < validity.until else { return false }
-    let usesMoment = usesMoment(target, at: now)
-    return validity.logCount == world.moment.log.count
-      && validity.source == source(target, usesMoment: usesMoment)
+    let usesUserClasses = usesUserClasses(target, at: now)
+    return validity.logCount == version.userClasses.log.count
+      && validity.source == source(target, usesUserClasses: usesUserClasses)
   }
 
   /// Brings a state up to the moment and an instant.
@@ -24,28 +24,28 @@ extension ConversationStates {
   /// - Precondition: ``distance(_:_:at:)`` is not nil, and nobody else holds the state.
   /// - Complexity: O(changes log members).
   func refresh(_ state: ConversationState, _ target: Target, at now: Int64) {
-    for place in state.validity.logCount..<world.moment.log.count {
-      let entry = world.moment.log[place]
+    for index in state.validity.logCount..<version.userClasses.log.count {
+      let entry = version.userClasses.log[index]
       let conversation = UInt32(truncatingIfNeeded: entry)
       guard
-        conversation == Moment.everywhere || conversation == target.place
+        conversation == UserClasses.everywhere || conversation == target.conversation
           || conversation == target.members
       else { continue }
       let user = UInt32(truncatingIfNeeded: entry >> 32)
-      guard let rank = world.tables.rank(of: user, in: target.memberRow) else { continue }
-      set(rank, user, target, at: now, in: state, addsEvents: conversation != Moment.everywhere)
+      guard let rank = version.tables.rank(of: user, in: target.memberRow) else { continue }
+      set(rank, user, target, at: now, in: state, addsEvents: conversation != UserClasses.everywhere)
     }
-    state.validity.logCount = world.moment.log.count
-    var start = max(world.moment.from, state.validity.from)
+    state.validity.logCount = version.userClasses.log.count
+    var start = max(version.userClasses.from, state.validity.from)
     while state.eventCount < state.events.count, state.events[state.eventCount].at <= now {
       let event = state.events[state.eventCount]
       state.eventCount += 1
       start = max(start, event.at)
-      let user = world.tables.memberUsers[Int(target.memberRow.start) + Int(event.rank)]
+      let user = version.tables.memberUsers[Int(target.memberRow.start) + Int(event.rank)]
       set(Int(event.rank), user, target, at: now, in: state, addsEvents: false)
     }
     state.validity.from = start
-    state.validity.until = world.moment.until
+    state.validity.until = version.userClasses.until
     if state.eventCount < state.events.count {
       state.validity.until = min(state.validity.until, state.events[state.eventCount].at)
     }
@@ -55,11 +55,11 @@ extension ConversationStates {
     _ rank: Int, _ user: UInt32, _ target: Target, at now: Int64, in state: ConversationState,
     addsEvents: Bool
   ) {
-    let special = special(user, rank: rank, target)
+    let overrides = overrides(of: user, rank: rank, target)
     if addsEvents {
       // The list of special members is no longer theirs; it is made anew when it is next needed.
-      state.specialRevision = nil
-      let added = events(of: special)
+      state.overrideRevision = nil
+      let added = events(of: overrides)
       for event in added where event.at <= now {
         state.validity.from = max(state.validity.from, event.at)
       }
@@ -71,7 +71,7 @@ extension ConversationStates {
         state.events.sort { $0.at < $1.at }
       }
     }
-    let member = special.memberClass(at: now)
+    let member = overrides.memberClass(at: now)
     state.set(rank, target.rules.state(userClass(user, target, at: now), member), target.rules)
   }
 }

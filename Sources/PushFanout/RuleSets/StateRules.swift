@@ -75,10 +75,10 @@ internal import Synchronization
     }
     stateCount = pairs.count + 1
     unsafe plain = .allocate(capacity: 2048)
-    for place in 0..<2048 { unsafe plain[place] = states[(place & 7) << 8 | place >> 3] }
+    for index in 0..<2048 { unsafe plain[index] = states[(index & 7) << 8 | index >> 3] }
     for table in 0..<tableCount {
-      for (place, (user, member)) in pairs.enumerated() {
-        unsafe tables[table * 256 + place + 1] = outcome(user, member, table).code
+      for (index, (user, member)) in pairs.enumerated() {
+        unsafe tables[table * 256 + index + 1] = outcome(user, member, table).code
       }
     }
   }
@@ -99,15 +99,15 @@ final class RuleTables: Sendable {
   }
 
   deinit {
-    for place in 0..<8 { Lazily.release(kinds[place], as: StateRules.self) }
+    for slot in 0..<8 { AtomicLazy.release(kinds[slot], as: StateRules.self) }
   }
 
   /// The rules of a kind of conversation.
   subscript(kind: ConversationKind) -> StateRules {
-    let place =
-      app.rules == .easemob ? (kind == .private ? 0 : 1) : kind.place
-    if let rules = Lazily.load(kinds[place], as: StateRules.self) { return rules }
-    return Lazily.store(Self.make(app, kind), in: kinds[place])
+    let slot =
+      app.rules == .easemob ? (kind == .private ? 0 : 1) : kind.ordinal
+    if let rules = AtomicLazy.load(kinds[slot], as: StateRules.self) { return rules }
+    return AtomicLazy.store(Self.make(app, kind), in: kinds[slot])
   }
 
   /// The codes of a message that has one outcome for all its recipients.

@@ -9,7 +9,7 @@ internal import QuietTime
 /// suppressed, and messages in between only add what there is.
 ///
 /// SAFETY: its memory is its own, and as long as the conversation has members.
-@safe final class HoldTable {
+@safe final class DeferredPushTable {
   /// Members with one outcome and one instant.
   struct Group {
     let at: Int64
@@ -21,7 +21,7 @@ internal import QuietTime
 
   private(set) var groups: [Group] = []
   /// Of ``groups``, by instant and code.
-  private var places: [Key: Int] = [:]
+  private var groupIndices: [Key: Int] = [:]
   private let messageClass: Int
   private let count: Int
   /// For each member the instant, in milliseconds; 0 for one who is not suppressed or never gets it.
@@ -68,7 +68,7 @@ internal import QuietTime
   /// Brings the table up to now.
   ///
   /// - Complexity: O(members that were noted or whose instant has come).
-  func refresh(_ conversation: TimelineConversation, _ timeline: FanoutTimeline, _ hold: HoldRules)
+  func refresh(_ conversation: TimelineConversation, _ timeline: FanoutTimeline, _ hold: DeferralRules)
   {
     if earliest <= timeline.now {
       for group in groups where group.at <= timeline.now { noted += group.ranks }
@@ -81,11 +81,11 @@ internal import QuietTime
 
   private func lookAgain(
     _ rank: Int, _ conversation: TimelineConversation, _ timeline: FanoutTimeline,
-    _ hold: HoldRules
+    _ hold: DeferralRules
   ) {
     let code = unsafe hold.rules.codes(messageClass)[Int(conversation.states[rank])]
     var at: Int64 = 0
-    if HoldRules.isSuppressed(code) {
+    if DeferralRules.isSuppressed(code) {
       // Still to come, so still the same, unless something was changed: then it was taken out.
       at = timeline.release(of: rank, messageClass, conversation, hold) ?? 0
     }
@@ -95,14 +95,14 @@ internal import QuietTime
     unsafe releases[rank] = at
     unsafe codes[rank] = code
     let key = Key(at: at, code: code)
-    let place = places[key] ?? groups.count
-    if place == groups.count {
+    let index = groupIndices[key] ?? groups.count
+    if index == groups.count {
       groups.append(Group(at: at, code: code))
-      places[key] = place
+      groupIndices[key] = index
     }
-    groups[place].count += 1
-    groups[place].ranks.append(UInt32(rank))
-    if groups[place].ranks.count > 2 * count + 64 { thin(place) }
+    groups[index].count += 1
+    groups[index].ranks.append(UInt32(rank))
+    if groups[index].ranks.count > 2 * count + 64 { thin(index) }
   }
 
   private func takeOut(_ rank: Int) {
@@ -110,27 +110,27 @@ internal import QuietTime
     guard at != 0 else { return }
     let key = Key(at: at, code: unsafe codes[rank])
     unsafe releases[rank] = 0
-    guard let place = places[key] else { return }
-    groups[place].count -= 1
-    guard groups[place].count == 0 else { return }
-    places[key] = nil
+    guard let index = groupIndices[key] else { return }
+    groups[index].count -= 1
+    guard groups[index].count == 0 else { return }
+    groupIndices[key] = nil
     let last = groups.removeLast()
-    guard place < groups.count else { return }
-    groups[place] = last
-    places[Key(at: last.at, code: last.code)] = place
+    guard index < groups.count else { return }
+    groups[index] = last
+    groupIndices[Key(at: last.at, code: last.code)] = index
   }
 
   /// Drops the ranks of a group that are no longer of it, or in it twice.
-  private func thin(_ place: Int) {
-    let (at, code) = (groups[place].at, groups[place].code)
-    groups[place].ranks = Set(groups[place].ranks).filter {
+  private func thin(_ index: Int) {
+    let (at, code) = (groups[index].at, groups[index].code)
+    groups[index].ranks = Set(groups[index].ranks).filter {
       unsafe releases[Int($0)] == at && codes[Int($0)] == code
     }
   }
 }
 
 /// The rules of a conversation, and what its members depend on as time goes on.
-struct HoldRules {
+struct DeferralRules {
   let rules: StateRules
   let states: ConversationStates
   let target: ConversationStates.Target
@@ -148,45 +148,45 @@ extension FanoutTimeline {
   ///
   /// - Complexity: O(1) for one whose window alone turns, but for the first time after a turn.
   func release(
-    of rank: Int, _ messageClass: Int, _ conversation: TimelineConversation, _ hold: HoldRules
+    of rank: Int, _ messageClass: Int, _ conversation: TimelineConversation, _ hold: DeferralRules
   ) -> Int64? {
-    let world = world
-    let user = world.tables.memberUsers[Int(hold.target.memberRow.start) + rank]
+    let engineVersion = engineVersion
+    let user = engineVersion.tables.memberUsers[Int(hold.target.memberRow.start) + rank]
     let classBits = unsafe conversation.classes[rank]
     let member = MemberClass(bits: unsafe conversation.members[rank])
-    var hasTurns = false
-    switch world.tables.app.rules {
-    case .easemob: hasTurns = classBits & UserClass.muteBit != 0 || member.isMuted
-    case .rongcloud: world.tables.forEachTurn(of: user) { hasTurns = hasTurns || $0 > now }
+    var hasTransitions = false
+    switch engineVersion.tables.app.rules {
+    case .easemob: hasTransitions = classBits & UserClass.muteBit != 0 || member.isMuted
+    case .rongcloud: engineVersion.tables.forEachTransition(of: user) { hasTransitions = hasTransitions || $0 > now }
     }
-    if hasTurns { return releaseByTurns(user, rank, messageClass, hold) }
+    if hasTransitions { return releaseByTransitions(user, rank, messageClass, hold) }
     // Only the window is left, which has two sides: this one does not push.
     let schedule = unsafe conversation.schedules[rank]
-    let turned = UserClass(bits: classBits | clock.turnedBits(schedule))
-    let state = Int(hold.rules.state(turned, member))
+    let flipped = UserClass(bits: classBits | clock.bitsAfterTransition(schedule))
+    let state = Int(hold.rules.state(flipped, member))
     guard unsafe hold.rules.codes(messageClass)[state] & 1 != 0,
-      let second = clock.nextTurn(of: schedule, world.tables)
+      let second = clock.nextTransition(of: schedule, engineVersion.tables)
     else { return nil }
     return second <= Instant.maximumMilliseconds / 1000 ? second * 1000 : nil
   }
 
   /// The same for a member with mutes or graces still to end, turn by turn.
-  private func releaseByTurns(
-    _ user: UInt32, _ rank: Int, _ messageClass: Int, _ hold: HoldRules
+  private func releaseByTransitions(
+    _ user: UInt32, _ rank: Int, _ messageClass: Int, _ hold: DeferralRules
   ) -> Int64? {
-    let tables = world.tables
-    let special = hold.states.special(user, rank: rank, hold.target)
-    let kind = Moment.place(of: hold.target.kind, tables.app.rules)
+    let tables = engineVersion.tables
+    let overrides = hold.states.overrides(of: user, rank: rank, hold.target)
+    let kind = UserClasses.tableIndex(for: hold.target.kind, tables.app.rules)
     let window = tables.scheduleTable.quiet(tables.schedules[Int(user)]).window
-    var turns = [special.mutedUntil]
-    tables.forEachTurn(of: user) { turns.append($0) }
+    var transitions = [overrides.mutedUntil]
+    tables.forEachTransition(of: user) { transitions.append($0) }
     var at = now
     // Once a window has turned twice for nothing, only the other turns are left.
-    var windowTurns = 0
+    var windowTransitions = 0
     while true {
-      let single = turns.filter { $0 > at }.min() ?? Int64.max
+      let single = transitions.filter { $0 > at }.min() ?? Int64.max
       var edge = Int64.max
-      if windowTurns < 2, let second = window?.nextTurn(after: at / 1000),
+      if windowTransitions < 2, let second = window?.nextTurn(after: at / 1000),
         second <= Instant.maximumMilliseconds / 1000
       {
         edge = second * 1000
@@ -194,9 +194,9 @@ extension FanoutTimeline {
       at = min(single, edge)
       if at > Instant.maximumMilliseconds { return nil }
       let state = hold.rules.state(
-        tables.userClass(of: user, kind: kind, at: at), special.memberClass(at: at))
+        tables.userClass(of: user, kind: kind, at: at), overrides.memberClass(at: at))
       if unsafe hold.rules.codes(messageClass)[Int(state)] & 1 != 0 { return at }
-      windowTurns = single == at ? 0 : windowTurns + 1
+      windowTransitions = single == at ? 0 : windowTransitions + 1
     }
   }
 }

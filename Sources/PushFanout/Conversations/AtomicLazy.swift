@@ -4,7 +4,7 @@ internal import Synchronization
 ///
 /// The library's `AtomicLazyReference` does the same, and took a third of the time of a small
 /// message: it is not specialised, and asks for its own type each time.
-enum Lazily {
+enum AtomicLazy {
   static func load<Object: AnyObject>(
     _ address: borrowing Atomic<UInt>, as type: Object.Type
   ) -> Object? {

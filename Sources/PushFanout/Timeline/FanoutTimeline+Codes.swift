@@ -12,12 +12,12 @@ extension FanoutTimeline {
     _ message: Message, into output: inout [UInt8]
   ) -> (counts: FanoutCounts, members: UInt64) {
     move(to: message.at.milliseconds)
-    guard let place = world.tables.conversationIDs.place(of: message.conversation) else {
+    guard let index = engineVersion.tables.conversationIDs.index(of: message.conversation) else {
       output.removeAll(keepingCapacity: true)
       return (FanoutCounts(), .max)
     }
-    let states = ConversationStates(world: world, threads: 1)
-    let target = states.target(place, channel: message.channel)
+    let states = ConversationStates(version: engineVersion, threads: 1)
+    let target = states.target(index, channel: message.channel)
     let conversation = conversation(target, states)
     let plan = plan(message, target)
     write(conversation, plan, into: &output)
@@ -51,20 +51,20 @@ extension FanoutTimeline {
   ///
   /// - Complexity: O(members).
   package func members(of id: Identifier) -> [UserIndex] {
-    guard let place = world.tables.conversationIDs.place(of: id) else { return [] }
-    let states = ConversationStates(world: world, threads: 1)
-    let row = states.target(place, channel: "").memberRow
-    return row.range.map { UserIndex(world.tables.memberUsers[$0]) }
+    guard let index = engineVersion.tables.conversationIDs.index(of: id) else { return [] }
+    let states = ConversationStates(version: engineVersion, threads: 1)
+    let row = states.target(index, channel: "").memberRow
+    return row.range.map { UserIndex(engineVersion.tables.memberUsers[$0]) }
   }
 
   /// How many user ids this version has.
-  package var userCount: Int { world.tables.userCount }
+  package var userCount: Int { engineVersion.tables.userCount }
 
   /// The id of a user of this version.
-  package func id(of user: UserIndex) -> Identifier { world.tables.userIDs[user.rawValue] }
+  package func id(of user: UserIndex) -> Identifier { engineVersion.tables.userIDs[user.rawValue] }
 
   /// The user of an id in this version; nil for none.
   package func user(_ id: Identifier) -> UserIndex? {
-    world.tables.userIDs.place(of: id).map { UserIndex($0) }
+    engineVersion.tables.userIDs.index(of: id).map { UserIndex($0) }
   }
 }

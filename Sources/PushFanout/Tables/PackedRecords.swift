@@ -2,7 +2,7 @@ internal import PushRules
 
 /// What a user has set but for quiet hours, in 32 bits: the level, a level for each kind of
 /// conversation, and flags.
-struct UserWord: BitwiseCopyable, Equatable {
+struct PackedUser: BitwiseCopyable, Equatable {
   private(set) var bits: UInt32 = 0
 
   /// Whether the user has settings of its own, or was only named.
@@ -39,7 +39,7 @@ struct UserWord: BitwiseCopyable, Equatable {
   init(_ user: UserSettings) {
     bits = UInt32(user.level.rawValue)
     for kind in ConversationKind.allCases {
-      bits |= UInt32(user.levels[kind].rawValue) << UInt32(3 + 3 * kind.place)
+      bits |= UInt32(user.levels[kind].rawValue) << UInt32(3 + 3 * kind.ordinal)
     }
     isDeclared = true
     hasMute = user.mutedUntil > .zero
@@ -55,7 +55,7 @@ struct UserWord: BitwiseCopyable, Equatable {
 }
 
 /// A membership in one byte: the member's own level, and what is kept beside.
-struct MemberByte: BitwiseCopyable, Equatable {
+struct PackedMember: BitwiseCopyable, Equatable {
   var bits: UInt8 = 0
 
   /// The level's raw value.
@@ -64,7 +64,7 @@ struct MemberByte: BitwiseCopyable, Equatable {
   var hasSince: Bool { bits & 0x20 != 0 }
   var hasChannels: Bool { bits & 0x40 != 0 }
   /// Whether anything is kept beside.
-  var isSpecial: Bool { bits & 0x70 != 0 }
+  var hasOverrides: Bool { bits & 0x70 != 0 }
 
   init(bits: UInt8) { self.bits = bits }
 
@@ -89,11 +89,11 @@ struct ConversationRow: BitwiseCopyable {
   /// Counts every change of who is a member, and of the conversation's own settings.
   var revision: UInt32 = 0
   /// Counts the changes of members who have something kept beside.
-  var specialRevision: UInt32 = 0
-  var kind = UInt8(ConversationKind.group.place)
+  var overrideRevision: UInt32 = 0
+  var kind = UInt8(ConversationKind.group.ordinal)
   var level: UInt8 = 0
   /// Whether any member ever had something kept beside.
-  var hasSpecials = false
+  var hasOverrides = false
   /// No byte of a row is left as it was found, as rows are written to files.
   private var unused: UInt8 = 0
 
@@ -131,7 +131,7 @@ struct DeviceRecord: BitwiseCopyable {
 
 extension Device.State {
   /// A number for each state.
-  var place: UInt8 {
+  var ordinal: UInt8 {
     switch self {
     case .foreground: 0
     case .background: 1
@@ -140,16 +140,16 @@ extension Device.State {
     case .kicked: 4
     }
   }
-  static let byPlace: [Device.State] = [.foreground, .background, .offline, .loggedOut, .kicked]
+  static let byOrdinal: [Device.State] = [.foreground, .background, .offline, .loggedOut, .kicked]
 }
 
 extension Device.Kind {
-  var place: UInt8 {
+  var ordinal: UInt8 {
     switch self {
     case .mobile: 0
     case .desktop: 1
     case .web: 2
     }
   }
-  static let byPlace: [Device.Kind] = [.mobile, .desktop, .web]
+  static let byOrdinal: [Device.Kind] = [.mobile, .desktop, .web]
 }

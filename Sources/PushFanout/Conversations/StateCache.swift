@@ -77,8 +77,8 @@ final class StateCache: Sendable {
     var steps = 0
     while total > byteLimit, steps < slots.count {
       steps += 1
-      let place = hand.add(1, ordering: .relaxed).newValue & (slots.count - 1)
-      let victim = slots[place].state.withLock { held in
+      let index = hand.add(1, ordering: .relaxed).newValue & (slots.count - 1)
+      let victim = slots[index].state.withLock { held in
         held === state ? nil : held.take()
       }
       total = byteCount.subtract(victim?.byteCount ?? 0, ordering: .relaxed).newValue
@@ -93,7 +93,7 @@ final class StateCache: Sendable {
   }
 
   private func hash(_ target: ConversationStates.Target) -> UInt64 {
-    var hash = UInt64(target.place) &* 0x9E37_79B9_7F4A_7C15
+    var hash = UInt64(target.conversation) &* 0x9E37_79B9_7F4A_7C15
     if !target.channel.isEmpty { hash ^= UInt64(bitPattern: Int64(target.channel.hashValue)) }
     return hash ^ (hash >> 32)
   }

@@ -1,0 +1,72 @@
+internal import PushRules
+
+/// Decides messages of any instants on one version, for one thread: its moment moves with them.
+@safe final class BatchDecider: @unchecked Sendable {
+  // SAFETY: one thread has it at a time; handing it over goes through a lock.
+  let base: EngineVersion
+  private var version: EngineVersion
+  private var userClasses = UserClasses()
+  private let store = PageStore()
+  private var expiries = ExpiryQueue()
+  private let cache: StateCache
+  private var rebuildHeuristic = RebuildHeuristic()
+
+  init(_ base: EngineVersion) {
+    self.base = base
+    version = EngineVersion(base, userClasses)
+    cache = StateCache(slotCount: 4096, byteLimit: 1 << 30)
+  }
+
+  deinit {
+    cache.removeAll()
+    freeRetired()
+    userClasses.free()
+  }
+
+  func decide(_ message: Message, into result: inout FanoutResult) {
+    // A result of an earlier message may share a state with the cache.
+    result.state = nil
+    let now = message.at.milliseconds
+    let conversation = base.tables.conversationIDs.index(of: message.conversation)
+    if let conversation {
+      let (kind, members) = base.tables.size(conversation)
+      if rebuildHeuristic.shouldRebuild(
+        userClasses, to: now, kind: kind, members: members, users: base.tables.userCount)
+      {
+        userClasses.move(to: now, base.tables, &expiries, store)
+        userClasses.add(kind: kind, at: now, base.tables, &expiries, store)
+        version = EngineVersion(base, userClasses)
+        freeRetired()
+      }
+    }
+    Decider(version: version, cache: cache, threads: 1).decide(message, in: conversation, into: &result)
+    result.engineVersion = base
+  }
+
+  /// Nobody else reads the userClasses, so what it does without is free at once.
+  private func freeRetired() {
+    for page in store.commit() { PageStore.free(page) }
+  }
+}
+
+/// When it is worth while to work out the classes of all users anew.
+///
+/// Without them a member costs some ten times as much. A pass over all users pays once so many
+/// members have been decided without it; as with skis, one rents until the rent has come to the
+/// price.
+struct RebuildHeuristic {
+  private var missedMembers = 0
+
+  /// - Parameter users: how many users there are.
+  mutating func shouldRebuild(
+    _ userClasses: UserClasses, to now: Int64, kind: Int, members: Int, users: Int
+  ) -> Bool {
+    let hasClasses = userClasses.hasClasses(kind)
+    if hasClasses, userClasses.holds(at: now) { return false }
+    if hasClasses, !userClasses.needsPass(at: now) { return true }
+    missedMembers += members
+    guard missedMembers >= users / 16 else { return false }
+    missedMembers = 0
+    return true
+  }
+}
