@@ -57,7 +57,8 @@ public final class Fanout: Sendable {
     for page in writer.store.commit() { PageStore.free(page) }
     unsafe self.writer = writer
     publisher = VersionPublisher(
-      EngineVersion(writer.tables, writer.userClasses, number: 1, generation: generation, reclaimer))
+      EngineVersion(writer.tables, writer.userClasses, number: 1, generation: generation, reclaimer)
+    )
     cache = StateCache(slotCount: 4096, byteLimit: 1 << 30)
     self.threads = max(1, threads ?? Self.coreCount)
     self.snapshot = snapshot
@@ -88,7 +89,9 @@ public final class Fanout: Sendable {
     let version = publisher.load()
     let conversation = version.tables.conversationIDs.index(of: message.conversation)
     var current = version
-    if let conversation { current = preparedVersion(version, at: message.at.milliseconds, for: conversation) }
+    if let conversation {
+      current = preparedVersion(version, at: message.at.milliseconds, for: conversation)
+    }
     Decider(version: current, cache: cache, threads: threads)
       .decide(message, in: conversation, into: &result)
   }
@@ -174,7 +177,8 @@ public final class Fanout: Sendable {
     }
     let row = tables.conversations[Int(conversationIndex)]
     let isThread = ConversationKind(ordinal: Int(row.kind)) == .thread
-    let chain = isThread && row.parent != 0 ? [row.parent - 1, conversationIndex] : [conversationIndex]
+    let chain =
+      isThread && row.parent != 0 ? [row.parent - 1, conversationIndex] : [conversationIndex]
     guard tables.member(userIndex, of: chain[0]) != nil else {
       throw .notAMember(user: user, conversation: tables.conversationIDs[chain[0]])
     }
@@ -292,12 +296,15 @@ public final class Fanout: Sendable {
     let generation = writer.store.generation
     reclaimer.begin(generation, retired: writer.store.commit())
     publisher.store(
-      EngineVersion(writer.tables, writer.userClasses, number: number, generation: generation, reclaimer))
+      EngineVersion(
+        writer.tables, writer.userClasses, number: number, generation: generation, reclaimer))
   }
 
   /// The version to decide a message on, at its instant if that is worth while. Places of
   /// conversations are the same in later versions.
-  private func preparedVersion(_ version: EngineVersion, at now: Int64, for conversation: UInt32) -> EngineVersion {
+  private func preparedVersion(_ version: EngineVersion, at now: Int64, for conversation: UInt32)
+    -> EngineVersion
+  {
     let (kind, members) = version.tables.size(conversation)
     if version.userClasses.hasClasses(kind), version.userClasses.holds(at: now) { return version }
     // Time that goes back is for batchDeciders: here it would take the others' moment away.
@@ -321,7 +328,8 @@ public final class Fanout: Sendable {
     guard version.userClasses.holds(at: message.at.milliseconds),
       let conversation = version.tables.conversationIDs.index(of: message.conversation)
     else { return nil }
-    return version.userClasses.hasClasses(version.tables.size(conversation).kind) ? conversation : nil
+    return version.userClasses.hasClasses(version.tables.size(conversation).kind)
+      ? conversation : nil
   }
 
   // MARK: Batches

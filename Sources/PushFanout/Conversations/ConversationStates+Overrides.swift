@@ -69,7 +69,8 @@ extension ConversationStates {
   func overrides(
     of user: UInt32, rank: Int, _ target: Target
   ) -> ConversationState.MemberOverrides {
-    let packed = PackedMember(bits: version.tables.packedMembers[Int(target.memberRow.start) + rank])
+    let packed = PackedMember(
+      bits: version.tables.packedMembers[Int(target.memberRow.start) + rank])
     let key = Tables.key(target.members, user)
     var chain = [(packed, key)]
     if target.kind == .thread { chain = threadChain(user, packed, key, target) }

@@ -4,7 +4,8 @@ internal import PushRules
 extension ConversationStates {
   /// How much work it is to bring a state up to the userClasses, in members; nil when it cannot be.
   func distance(_ state: ConversationState, _ target: Target, at now: Int64) -> Int? {
-    guard usesUserClasses(target, at: now), state.validity.source == source(target, usesUserClasses: true),
+    guard usesUserClasses(target, at: now),
+      state.validity.source == source(target, usesUserClasses: true),
       state.validity.from <= now, state.validity.logCount <= version.userClasses.log.count
     else { return nil }
     return (version.userClasses.log.count - state.validity.logCount) * 16
@@ -33,7 +34,8 @@ extension ConversationStates {
       else { continue }
       let user = UInt32(truncatingIfNeeded: entry >> 32)
       guard let rank = version.tables.rank(of: user, in: target.memberRow) else { continue }
-      set(rank, user, target, at: now, in: state, addsEvents: conversation != UserClasses.everywhere)
+      set(
+        rank, user, target, at: now, in: state, addsEvents: conversation != UserClasses.everywhere)
     }
     state.validity.logCount = version.userClasses.log.count
     var start = max(version.userClasses.from, state.validity.from)

@@ -45,7 +45,8 @@ struct ConversationStates {
   /// Whether the moment can be used for a target at an instant.
   func usesUserClasses(_ target: Target, at now: Int64) -> Bool {
     version.userClasses.holds(at: now)
-      && version.userClasses.hasClasses(UserClasses.tableIndex(for: target.kind, version.tables.app.rules))
+      && version.userClasses.hasClasses(
+        UserClasses.tableIndex(for: target.kind, version.tables.app.rules))
   }
 
   func source(_ target: Target, usesUserClasses: Bool) -> ConversationState.Source {
@@ -94,7 +95,8 @@ struct ConversationStates {
       return state
     }
     let state = ConversationState(
-      source(target, usesUserClasses: usesUserClasses), count: count, capacity: Self.smallSize, pool: pool)
+      source(target, usesUserClasses: usesUserClasses), count: count, capacity: Self.smallSize,
+      pool: pool)
     small = state
     fill(state, target, at: now, usesUserClasses: usesUserClasses)
     return state
@@ -168,7 +170,8 @@ struct ConversationStates {
           users, members, version.userClasses.byKind[kind], target.rules.plainTable, into: output)
       } else {
         unsafe gather(
-          users, members, mask, version.userClasses.byKind[kind], target.rules.stateTable, into: output)
+          users, members, mask, version.userClasses.byKind[kind], target.rules.stateTable,
+          into: output)
       }
       index += users.count
     }

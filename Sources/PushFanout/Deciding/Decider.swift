@@ -110,7 +110,9 @@ struct Decider {
     _ message: Message, for user: UInt32, note: (StateNote) -> Void = { _ in }
   ) -> Outcome? {
     let tables = version.tables
-    guard let conversation = tables.conversationIDs.index(of: message.conversation) else { return nil }
+    guard let conversation = tables.conversationIDs.index(of: message.conversation) else {
+      return nil
+    }
     let states = ConversationStates(version: version, threads: 1)
     let target = states.target(conversation, channel: message.channel)
     guard let rank = tables.rank(of: user, in: target.memberRow),

@@ -29,7 +29,9 @@ extension Fanout {
       steps: steps, decision: decision)
   }
 
-  private static func steps(_ message: Message, _ user: UInt32, _ version: EngineVersion) -> [TraceStep] {
+  private static func steps(_ message: Message, _ user: UInt32, _ version: EngineVersion)
+    -> [TraceStep]
+  {
     let tables = version.tables
     func step(_ subject: String, _ found: String, _ verdict: String) -> TraceStep {
       TraceStep(rule: "§4", subject: subject, found: found, verdict: verdict)

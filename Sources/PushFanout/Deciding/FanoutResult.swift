@@ -156,7 +156,8 @@ public struct FanoutResult: Sendable {
   /// - Complexity: O(log members + devices).
   public func devices(of user: UserIndex) -> [Identifier] {
     guard let engineVersion, let outcome = outcome(of: user) else { return [] }
-    return engineVersion.tables.targets(of: user.rawValue, outcome.action, filter, at: instant).map(\.id)
+    return engineVersion.tables.targets(of: user.rawValue, outcome.action, filter, at: instant).map(
+      \.id)
   }
 
   func code(of rank: Int) -> UInt8 {

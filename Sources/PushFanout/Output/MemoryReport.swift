@@ -45,7 +45,8 @@ extension Fanout {
     let (userIDs, conversationIDs) = (tables.userIDs.byteCounts, tables.conversationIDs.byteCounts)
     let names = tables.deviceNames.byteCounts
     return MemoryReport(
-      users: tables.packedUsers.byteCount + tables.schedules.byteCount + tables.deviceLists.byteCount
+      users: tables.packedUsers.byteCount + tables.schedules.byteCount
+        + tables.deviceLists.byteCount
         + version.userClasses.byteCount,
       userExtras: tables.userMutes.byteCount + tables.devices.byteCount + names.table
         + names.characters,

@@ -48,35 +48,6 @@ struct UserClass: BitwiseCopyable {
   var isRongCloud: Bool { bits & 7 < 6 && bits >> 5 < 7 }
 }
 
-/// Everything of a membership that a decision depends on at one instant, in four bits.
-///
-/// Easemob: the level's raw value, and 8 more while the conversation is muted. RongCloud: 0 for
-/// unset, 1-5 for the member's own level, 6-10 for that of the message's channel.
-struct MemberClass: BitwiseCopyable {
-  var bits: UInt8
-
-  /// Not yet a member.
-  static let absent = MemberClass(bits: 15)
-  static let muteBit: UInt8 = 8
-
-  var isAbsent: Bool { bits == 15 }
-  var isMuted: Bool { bits & Self.muteBit != 0 }
-  /// Easemob's.
-  var level: NotificationLevel { NotificationLevel(rawValue: bits & 7) ?? .unset }
-  /// RongCloud's own level.
-  var conversationLevel: NotificationLevel {
-    bits <= 5 ? NotificationLevel(rawValue: bits) ?? .unset : .unset
-  }
-  /// RongCloud's level of the channel.
-  var channelLevel: NotificationLevel {
-    bits > 5 ? NotificationLevel(rawValue: bits - 5) ?? .unset : .unset
-  }
-
-  /// Whether the bits are ones that a member can have.
-  var isEasemob: Bool { bits & 7 < 6 }
-  var isRongCloud: Bool { bits <= 10 }
-}
-
 /// What a user's devices come to at an instant.
 extension Tables {
   func reach(of user: UInt32, _ packed: PackedUser, at now: Int64) -> UserClass.Reach {
@@ -85,68 +56,5 @@ extension Tables {
     case .easemob: return easemobReach(of: user)
     case .rongcloud: return rongcloudReach(of: user, packed, at: now)
     }
-  }
-
-  private func easemobReach(of user: UInt32) -> UserClass.Reach {
-    var hasConnected = false
-    var hasOffline = false
-    var hasTarget = false
-    var hasOther = false
-    var isEmpty = true
-    forEachDevice(of: user) { device in
-      isEmpty = false
-      switch Device.State.byOrdinal[Int(device.state)] {
-      case .foreground, .background: hasConnected = true  // E-64
-      case .offline, .loggedOut:  // E-65, E-67, E-68
-        hasOffline = true
-        if device.hasToken { hasTarget = true }
-      case .kicked: return  // E-66
-      }
-      hasOther = true
-    }
-    if hasConnected, app.devicePolicy == .allOffline || !hasOffline { return .online }  // E-65
-    if hasTarget { return .device }
-    return isEmpty || hasOther ? .noToken : .gone
-  }
-
-  private func rongcloudReach(
-    of user: UInt32, _ packed: PackedUser, at now: Int64
-  ) -> UserClass.Reach {
-    var hasBackground = false
-    var hasConnected = false
-    var hasConnectedMobile = false
-    var hasTarget = false
-    var isEmpty = true
-    var areAllLoggedOut = true
-    forEachDevice(of: user) { device in
-      isEmpty = false
-      let state = Device.State.byOrdinal[Int(device.state)]
-      let kind = Device.Kind.byOrdinal[Int(device.kind)]
-      if state != .loggedOut { areAllLoggedOut = false }
-      let isConnected =
-        state == .foreground || (state == .background && !isPastGrace(device, at: now))
-      if isConnected {
-        hasConnected = true
-        if state == .background { hasBackground = true }
-        if kind == .mobile { hasConnectedMobile = true }
-      } else if state == .offline || state == .background, kind == .mobile, device.hasToken {
-        hasTarget = true
-      }
-    }
-    if hasBackground {
-      if packed.localInformationMissing { return .localInfoMissing }
-      return packed.localHandledByApp ? .localHandledByApp : .local
-    }
-    //
-    if hasConnected, !packed.pushWhenDesktopOnline || hasConnectedMobile { return .online }
-    if hasTarget { return .device }
-    return !isEmpty && areAllLoggedOut ? .gone : .noToken
-  }
-
-  /// Whether a background device counts as offline.
-  func isPastGrace(_ device: DeviceRecord, at now: Int64) -> Bool {
-    let since = device.backgroundSince
-    guard since >= 0, since <= now else { return false }
-    return now - since >= app.rongcloud.backgroundGraceSeconds * 1000
   }
 }

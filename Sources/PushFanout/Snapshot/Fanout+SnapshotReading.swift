@@ -182,7 +182,8 @@ struct SnapshotReading {
   /// What one count has to do with another.
   private func checkCounts() throws(SnapshotError.Problem) {
     let equal: [(SnapshotPart, SnapshotPart)] = [
-      (.userCharacters, .userAddresses), (.packedUsers, .userAddresses), (.schedules, .userAddresses),
+      (.userCharacters, .userAddresses), (.packedUsers, .userAddresses),
+      (.schedules, .userAddresses),
       (.nameCharacters, .nameAddresses), (.conversationCharacters, .conversationAddresses),
       (.conversations, .conversationAddresses), (.packedMembers, .memberUsers),
     ]

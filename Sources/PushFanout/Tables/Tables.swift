@@ -74,7 +74,8 @@ struct Tables {
     var settings = UserSettings()
     settings.level = NotificationLevel(rawValue: packed.level) ?? .unset
     for kind in ConversationKind.allCases {
-      settings.levels[kind] = NotificationLevel(rawValue: packed.level(kind: kind.ordinal)) ?? .unset
+      settings.levels[kind] =
+        NotificationLevel(rawValue: packed.level(kind: kind.ordinal)) ?? .unset
     }
     settings.quietHours = schedule.quietHours
     settings.timeZone = schedule.timeZone
@@ -202,23 +203,5 @@ struct Tables {
 
   func channels(_ packed: PackedMember, _ key: UInt64) -> [Identifier: NotificationLevel] {
     packed.hasChannels ? channelSets[UInt32(truncatingIfNeeded: memberChannels[key] ?? 0)] : [:]
-  }
-}
-
-/// The distinct sets of levels by channel; few, because people choose alike.
-struct ChannelSets {
-  private var sets: [[Identifier: NotificationLevel]] = [[:]]
-  private var indices: [[Identifier: NotificationLevel]: UInt32] = [[:]: 0]
-
-  var count: Int { sets.count }
-
-  subscript(index: UInt32) -> [Identifier: NotificationLevel] { sets[Int(index)] }
-
-  mutating func insert(_ set: [Identifier: NotificationLevel]) -> UInt32 {
-    if let index = indices[set] { return index }
-    let index = UInt32(sets.count)
-    sets.append(set)
-    indices[set] = index
-    return index
   }
 }

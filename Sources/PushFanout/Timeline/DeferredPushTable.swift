@@ -68,8 +68,9 @@ internal import QuietTime
   /// Brings the table up to now.
   ///
   /// - Complexity: O(members that were noted or whose instant has come).
-  func refresh(_ conversation: TimelineConversation, _ timeline: FanoutTimeline, _ hold: DeferralRules)
-  {
+  func refresh(
+    _ conversation: TimelineConversation, _ timeline: FanoutTimeline, _ hold: DeferralRules
+  ) {
     if earliest <= timeline.now {
       for group in groups where group.at <= timeline.now { noted += group.ranks }
     }
@@ -157,7 +158,10 @@ extension FanoutTimeline {
     var hasTransitions = false
     switch engineVersion.tables.app.rules {
     case .easemob: hasTransitions = classBits & UserClass.muteBit != 0 || member.isMuted
-    case .rongcloud: engineVersion.tables.forEachTransition(of: user) { hasTransitions = hasTransitions || $0 > now }
+    case .rongcloud:
+      engineVersion.tables.forEachTransition(of: user) {
+        hasTransitions = hasTransitions || $0 > now
+      }
     }
     if hasTransitions { return releaseByTransitions(user, rank, messageClass, hold) }
     // Only the window is left, which has two sides: this one does not push.

@@ -41,7 +41,8 @@ extension FanoutTimeline {
     var named: [Int] = []
     if plan.uniform == nil, plan.namedClass != plan.messageClass, let mentions = plan.mentions {
       mentions.forEachUser(in: engineVersion.tables) { user in
-        guard let rank = engineVersion.tables.rank(of: user, in: target.memberRow), rank != sender else {
+        guard let rank = engineVersion.tables.rank(of: user, in: target.memberRow), rank != sender
+        else {
           return
         }
         named.append(rank)

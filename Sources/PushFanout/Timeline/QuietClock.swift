@@ -113,7 +113,9 @@ struct QuietClock {
 
   // MARK: A date
 
-  private var nextSecond: Int64 { next < transitions.count ? Int64(transitions[next] >> 32) : Self.daySeconds }
+  private var nextSecond: Int64 {
+    next < transitions.count ? Int64(transitions[next] >> 32) : Self.daySeconds
+  }
 
   private mutating func applyTransitions(upTo second: Int64) {
     while next < transitions.count, Int64(transitions[next] >> 32) <= second {
@@ -134,7 +136,8 @@ struct QuietClock {
     let isEven = { [zoneOf] (schedule: UInt32) in !isOther[Int(zoneOf[Int(schedule)])] }
     let target = second - day * Self.daySeconds
     let (from, to) = (transitionCount(upTo: before), transitionCount(upTo: target))
-    var passed = Array(before <= target ? transitions[from..<to] : transitions[from...] + transitions[..<to])
+    var passed = Array(
+      before <= target ? transitions[from..<to] : transitions[from...] + transitions[..<to])
     passed.removeAll { !isEven(UInt32(truncatingIfNeeded: $0)) }
     for transition in passed { flip(UInt32(truncatingIfNeeded: transition)) }
     next = to

@@ -9,7 +9,8 @@ extension FanoutVersion {
     guard let parentIndex = tables.conversationIDs.index(of: parent) else { return [] }
     return (0..<tables.conversations.count).compactMap { index in
       let row = tables.conversations[index]
-      guard ConversationKind(ordinal: Int(row.kind)) == .thread, row.parent == parentIndex + 1 else {
+      guard ConversationKind(ordinal: Int(row.kind)) == .thread, row.parent == parentIndex + 1
+      else {
         return nil
       }
       return tables.conversationIDs[UInt32(index)]

@@ -96,7 +96,11 @@ struct UserClasses {
     var start: Int64 = 0
     for user in 0..<UInt32(tables.userCount) {
       tables.forEachTransition(of: user) { at in
-        if at > now { expiries.add(ExpiryQueue.Entry(at: at, user: user)) } else { start = max(start, at) }
+        if at > now {
+          expiries.add(ExpiryQueue.Entry(at: at, user: user))
+        } else {
+          start = max(start, at)
+        }
       }
     }
     for kind in 0..<8 where hasClasses(kind) { fill(kind, at: now, tables, store) }

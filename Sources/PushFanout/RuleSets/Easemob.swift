@@ -92,13 +92,64 @@ struct EasemobStates {
   private var options: EasemobOptions { app.easemob }
 }
 
-/// A step on the way to a state's outcome, for explanations.
-enum StateNote {
-  case reach(UserClass.Reach)
-  case doNotDisturb(Outcome?, isExempt: Bool, force: Bool)
-  case quiet(UserClass.Quiet, isSkipped: Bool)
-  case level(NotificationLevel, Scope)
-  case levelStops(Reason, Scope, isOverridden: Bool)
-  case unfit(Reason)
-  case targets(UserClass.Reach)
+extension MessagePlan {
+  /// Lines 2 to 4 of Easemob's procedure.
+  mutating func plan(
+    easemob message: borrowing Message, _ kind: ConversationKind, _ app: AppSettings
+  ) {
+    let options = app.easemob
+    let force = message.force ?? message.ext.force
+    let silent = message.silent ?? message.ext.ignore
+    // 2
+    if kind == .room { return uniform = Outcome(.suppress, .chatRoom) }  // E-60
+    if message.onlineOnly { return uniform = Outcome(.suppress, .onlineOnly) }  // E-61
+    if message.body == .command, !options.pushTransparent {  // E-62
+      return uniform = Outcome(.suppress, .messageType)
+    }
+    // 3
+    if silent, !(force && options.flagConflict == .forceWins) {  // E-40, E-44
+      return uniform = Outcome(.suppress, .silentMessage)
+    }
+    // 4
+    let age = message.at.milliseconds - (message.sentAt ?? message.at).milliseconds
+    if age > options.expireSeconds * 1000 {  // E-69
+      return uniform = Outcome(.suppress, .expired)
+    }
+    let mentions = MentionedUsers(easemob: message, options)
+    let messageClass = EasemobMessageClass(
+      force: force, beatSilence: silent, mentionsMe: false, mentionsEveryone: mentions.everyone)
+    self.messageClass = messageClass.index
+    namedClass = messageClass.forNamed.index
+    if !mentions.ids.isEmpty { self.mentions = mentions }
+    if let filter = message.filter {
+      if !filter.isEmpty { self.filter = filter }
+    } else if !message.ext.filter.isEmpty {
+      filter = message.ext.filter
+    }
+  }
+}
+
+extension Tables {
+  /// How an Easemob user can be reached (E-64 to E-68).
+  func easemobReach(of user: UInt32) -> UserClass.Reach {
+    var hasConnected = false
+    var hasOffline = false
+    var hasTarget = false
+    var hasOther = false
+    var isEmpty = true
+    forEachDevice(of: user) { device in
+      isEmpty = false
+      switch Device.State.byOrdinal[Int(device.state)] {
+      case .foreground, .background: hasConnected = true  // E-64
+      case .offline, .loggedOut:  // E-65, E-67, E-68
+        hasOffline = true
+        if device.hasToken { hasTarget = true }
+      case .kicked: return  // E-66
+      }
+      hasOther = true
+    }
+    if hasConnected, app.devicePolicy == .allOffline || !hasOffline { return .online }  // E-65
+    if hasTarget { return .device }
+    return isEmpty || hasOther ? .noToken : .gone
+  }
 }

@@ -145,3 +145,87 @@ struct RongCloudStates {
     return level.allows(classes) ? nil : .notMentioned
   }
 }
+
+extension MessagePlan {
+  /// Lines 1 and 2 of RongCloud's procedure.
+  mutating func plan(
+    rongcloud message: borrowing Message, _ target: borrowing ConversationStates.Target,
+    _ tables: borrowing Tables
+  ) {
+    // 1
+    if target.kind == .room { return uniform = Outcome(.suppress, .chatRoom) }
+    if message.body == .status { return uniform = Outcome(.suppress, .messageType) }
+    // 2
+    if message.silent ?? false { return uniform = Outcome(.suppress, .silentMessage) }
+    let mentions = MentionedUsers(rongcloud: message, target.kind)
+    let messageClass = RongCloudMessageClass(
+      mentions.everyone ? .everyone : .nobody,
+      lacksContent: message.body == .custom && message.pushContent.isEmpty,
+      isLocalEligible: message.persisted && !message.backlog,
+      Self.fallback(message, target, tables))
+    self.messageClass = messageClass.index
+    namedClass = messageClass.forNamed.index
+    self.mentions = mentions
+  }
+
+  /// What holds where the user has set nothing.
+  private static func fallback(
+    _ message: borrowing Message, _ target: borrowing ConversationStates.Target,
+    _ tables: borrowing Tables
+  ) -> RongCloudMessageClass.Fallback {
+    if target.kind == .ultraGroup {
+      let channel = tables.channelSets[target.row.channels][message.channel] ?? .unset
+      if channel.isSet { return RongCloudMessageClass.Fallback(channel, .channelDefault) }
+      let group = NotificationLevel(rawValue: target.row.level) ?? .unset
+      if group.isSet { return RongCloudMessageClass.Fallback(group, .groupDefault) }
+    }
+    let app = tables.app.level
+    return app.isSet
+      ? RongCloudMessageClass.Fallback(app, .appKey)
+      : RongCloudMessageClass.Fallback(.all, .default)
+  }
+}
+
+extension Tables {
+  /// How a RongCloud user can be reached at an instant.
+  func rongcloudReach(
+    of user: UInt32, _ packed: PackedUser, at now: Int64
+  ) -> UserClass.Reach {
+    var hasBackground = false
+    var hasConnected = false
+    var hasConnectedMobile = false
+    var hasTarget = false
+    var isEmpty = true
+    var areAllLoggedOut = true
+    forEachDevice(of: user) { device in
+      isEmpty = false
+      let state = Device.State.byOrdinal[Int(device.state)]
+      let kind = Device.Kind.byOrdinal[Int(device.kind)]
+      if state != .loggedOut { areAllLoggedOut = false }
+      let isConnected =
+        state == .foreground || (state == .background && !isPastGrace(device, at: now))
+      if isConnected {
+        hasConnected = true
+        if state == .background { hasBackground = true }
+        if kind == .mobile { hasConnectedMobile = true }
+      } else if state == .offline || state == .background, kind == .mobile, device.hasToken {
+        hasTarget = true
+      }
+    }
+    if hasBackground {
+      if packed.localInformationMissing { return .localInfoMissing }
+      return packed.localHandledByApp ? .localHandledByApp : .local
+    }
+    //
+    if hasConnected, !packed.pushWhenDesktopOnline || hasConnectedMobile { return .online }
+    if hasTarget { return .device }
+    return !isEmpty && areAllLoggedOut ? .gone : .noToken
+  }
+
+  /// Whether a background device counts as offline.
+  func isPastGrace(_ device: DeviceRecord, at now: Int64) -> Bool {
+    let since = device.backgroundSince
+    guard since >= 0, since <= now else { return false }
+    return now - since >= app.rongcloud.backgroundGraceSeconds * 1000
+  }
+}
