@@ -62,6 +62,7 @@ public final class Fanout: Sendable {
     cache = StateCache(slotCount: 4096, byteLimit: 1 << 30)
     self.threads = max(1, threads ?? Self.coreCount)
     self.snapshot = snapshot
+    checkInDebugBuilds { checkInvariants(.sample(generation)) }
   }
 
   deinit {
@@ -298,6 +299,7 @@ public final class Fanout: Sendable {
     publisher.store(
       EngineVersion(
         writer.tables, writer.userClasses, number: number, generation: generation, reclaimer))
+    checkInDebugBuilds { checkInvariants(.sample(generation)) }
   }
 
   /// The version to decide a message on, at its instant if that is worth while. Places of

@@ -4,8 +4,8 @@ import Testing
 @testable import PushFanout
 
 /// Goal: an expiries gives back what was put in, in the order of instants, and never too early.
-@Suite struct AgendaTests {
-  @Test func anAgendaSorts() {
+@Suite struct ExpiryQueueTests {
+  @Test func entriesComeInOrder() {
     for seed in seeds {
       var random = SeededGenerator(seed: seed)
       var expiries = ExpiryQueue()

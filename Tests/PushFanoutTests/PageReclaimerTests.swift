@@ -6,7 +6,7 @@ import Testing
 /// Goal: a version that somebody holds keeps what it reads; what nobody reads is freed.
 ///
 /// Whether a page is freed too early is what the address sanitizer says of these and all other tests.
-@Suite struct HistoryTests {
+@Suite struct PageReclaimerTests {
   private func fanout(_ memberCount: Int) throws -> Fanout {
     var builder = FanoutBuilder()
     for number in 0..<memberCount {
@@ -62,9 +62,9 @@ import Testing
       }
     }
     fanout = nil
-    for place in [3, 19, 0, 7] {
-      #expect(results[place].pushCount == 300 - place)
-      #expect(Array(results[place].pushes.ids).count == 300 - place)
+    for index in [3, 19, 0, 7] {
+      #expect(results[index].pushCount == 300 - index)
+      #expect(Array(results[index].pushes.ids).count == 300 - index)
     }
     results.removeSubrange(5..<12)
     #expect(results[4].outcome(of: "u4") == Outcome(.push, .allowed, .default))
@@ -73,8 +73,8 @@ import Testing
     #expect(results[0].devices(of: UserIndex(4)) == ["default"])
   }
 
-  /// What was worked out for the moment is neither lost nor left behind.
-  @Test func aFailedUpdateKeepsTheMoment() throws {
+  /// A failed update neither loses nor leaks the users' classes.
+  @Test func aFailedUpdateKeepsTheClasses() throws {
     struct Stop: Error {}
     let fanout = try fanout(300)
     _ = fanout.decide(Self.message(0))

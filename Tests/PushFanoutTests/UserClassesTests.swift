@@ -7,7 +7,7 @@ import Testing
 
 /// Goal: the next day is prepared in the last hour before it, for schedules that come later too, and
 /// its answers are those of the reference.
-@Suite struct MomentTests {
+@Suite struct UserClassesTests {
   /// 2024-06-03T00:00:00Z.
   private static let midnight: Int64 = 1_717_372_800_000
   private static let hour: Int64 = 3_600_000

@@ -78,8 +78,8 @@ internal import Synchronization
   let bytes: UnsafeMutablePointer<UInt8>
   private let pool: BufferPool
   /// Addresses of what is filled in on demand, 0 at first.
-  private let histogram = Atomic<UInt>(0)
-  private let bitmaps: InlineArray<16, Atomic<UInt>>
+  let histogram = Atomic<UInt>(0)
+  let bitmaps: InlineArray<16, Atomic<UInt>>
   /// Whether any of them may be there.
   private let isAsked = Atomic<Bool>(false)
 

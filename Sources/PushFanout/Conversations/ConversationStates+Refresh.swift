@@ -51,6 +51,7 @@ extension ConversationStates {
     if state.eventCount < state.events.count {
       state.validity.until = min(state.validity.until, state.events[state.eventCount].at)
     }
+    checkInDebugBuilds { state.checkInvariants(target.rules, .sample(version.number)) }
   }
 
   private func set(

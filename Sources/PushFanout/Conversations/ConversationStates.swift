@@ -120,6 +120,7 @@ struct ConversationStates {
     state.validity.until = usesUserClasses ? version.userClasses.until : now + 1
     state.validity.logCount = version.userClasses.log.count
     applyOverrides(target, at: now, to: state)
+    checkInDebugBuilds { state.checkInvariants(target.rules, .sample(version.number)) }
   }
 
   private func fill(

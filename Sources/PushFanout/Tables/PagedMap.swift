@@ -52,7 +52,7 @@ struct PagedMap {
 
   func free(except mapped: Range<UInt> = 0..<0) { slots.free(except: mapped) }
 
-  private func slotIndex(of key: UInt64) -> Int {
+  func slotIndex(of key: UInt64) -> Int {
     let mask = slots.count - 1
     var index = Int(truncatingIfNeeded: Self.mix(key)) & mask
     while true {

@@ -12,8 +12,8 @@
   typealias Page = UnsafeMutablePointer<Element>
   typealias Node = UnsafeMutablePointer<Page>
 
-  private var root: UnsafeMutablePointer<Node>?
-  private var nodeCapacity = 0
+  private(set) var root: UnsafeMutablePointer<Node>?
+  private(set) var nodeCapacity = 0
   private(set) var count = 0
 
   /// The number of elements a page as a power of two.
@@ -35,7 +35,7 @@
 
   private var pageSize: Int { Self.pageSize }
   var pageCount: Int { (count + Self.mask) >> Self.shift }
-  private var nodeCount: Int { (pageCount + 127) >> 7 }
+  var nodeCount: Int { (pageCount + 127) >> 7 }
 
   /// The page that holds a index.
   @inline(__always)

@@ -7,14 +7,14 @@ internal import Synchronization
 /// there, does not need are freed, and that one gets the rest. So a version that is held for long
 /// keeps what it reads itself, and not what came and went since.
 final class PageReclaimer: Sendable {
-  private struct Entry {
+  struct Entry {
     let generation: UInt64
     /// Addresses of pages that no later version reads.
     var retired: [UInt] = []
     var isGone = false
   }
 
-  private struct State {
+  struct State {
     var entries: [Entry] = []
     var hasGone = false
     /// The tables of the last version, once no other can follow.
@@ -22,12 +22,12 @@ final class PageReclaimer: Sendable {
   }
 
   // SAFETY: handed over by the writer, which is no more.
-  private struct Last: @unchecked Sendable {
+  struct Last: @unchecked Sendable {
     let tables: Tables
     let userClasses: UserClasses
   }
 
-  private let state = Mutex(State())
+  let state = Mutex(State())
 
   /// Begins a version.
   ///
