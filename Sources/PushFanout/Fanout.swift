@@ -6,15 +6,15 @@ internal import QuietTime
 
 /// Decides who gets a push for a message, and why not, for groups of up to millions of members.
 ///
-/// One value serves all threads. Readers never wait for writers: a message is decided on one
-/// version of all settings, and ``update(_:)`` publishes the next.
+/// A `Fanout` may be used from all threads. Readers never wait for writers: a message is decided on
+/// one version of all settings, and ``update(_:)`` publishes the next.
 ///
-/// What depends on a user and the time is worked out for all users when a minute turns a window, and
-/// what depends on a conversation's members once until something of theirs changes. A message then
-/// costs a few look-ups, however many its recipients are: <doc:HowItDecides>.
+/// What depends on users and the time is computed for all users at each transition of a quiet-hours
+/// window, and what depends on a conversation's members once until they change. A message then
+/// costs a few look-ups, whatever the number of its recipients: <doc:HowItDecides>.
 ///
-/// Deciding never throws. With ``decide(_:into:)`` it does not ask the system for memory once a
-/// conversation's states are known.
+/// Deciding never throws. ``decide(_:into:)`` does not allocate once a conversation's states are
+/// cached.
 public final class Fanout: Sendable {
   private let publisher: VersionPublisher
   let reclaimer = PageReclaimer()
@@ -24,22 +24,22 @@ public final class Fanout: Sendable {
   private nonisolated(unsafe) let writer: TableWriter
   private let batchDeciders = Mutex<[BatchDecider]>([])
   private let rebuildHeuristic = Mutex(RebuildHeuristic())
-  /// How many threads one call may use.
+  /// The number of threads that one call may use.
   public let threads: Int
-  /// What the engine was opened from; nil for one that was built.
+  /// The snapshot that the engine was opened from; nil for an engine that was built.
   public let snapshot: SnapshotInfo?
 
-  /// An engine for an app without users.
+  /// Creates an engine without users.
   ///
   /// - Parameters:
-  ///   - app: whose rules, and how they are read.
-  ///   - threads: how many threads one call may use; nil for as many as there are cores.
+  ///   - app: the app's settings, with its rule set and options.
+  ///   - threads: the number of threads that one call may use; nil for the number of cores.
   /// - Throws: ``FanoutError/unknownTimeZone(_:)``.
   public convenience init(app: AppSettings, threads: Int? = nil) throws(FanoutError) {
     self.init(try TableWriter(app: app), threads: threads)
   }
 
-  /// An engine for settings.
+  /// Creates an engine for settings.
   ///
   /// - Throws: ``FanoutError/unknownTimeZone(_:)``, or ``FanoutError/tooMany(_:)``.
   /// - Complexity: O(users + memberships log members).
@@ -74,17 +74,17 @@ public final class Fanout: Sendable {
 
   /// Decides a message for every recipient.
   ///
-  /// A message to a conversation that nobody named has no recipients.
+  /// A message to a conversation whose id never appeared has no recipients.
   ///
-  /// - Complexity: O(mentions log members) when the conversation's states are known; O(members)
-  ///   on all threads when they are not.
+  /// - Complexity: O(mentions log members) when the conversation's states are cached; otherwise
+  ///   O(members), on all threads.
   public func decide(_ message: Message) -> FanoutResult {
     var result = FanoutResult()
     decide(message, into: &result)
     return result
   }
 
-  /// Decides a message for every recipient, into a result whose memory is used again.
+  /// Decides a message for every recipient, reusing the memory of a result.
   public func decide(_ message: Message, into result: inout FanoutResult) {
     result.state = nil
     let version = publisher.load()
@@ -100,10 +100,10 @@ public final class Fanout: Sendable {
   /// Decides messages on one version of the settings, on several threads.
   ///
   /// - Parameters:
-  ///   - messages: messages of any instants and conversations; sorted by time they are fastest.
-  ///   - body: called once for each message with its place, from several threads and in any order.
-  ///     The result is overwritten afterwards; keep what you need of it, or a copy.
-  /// - Complexity: as for ``decide(_:)->FanoutResult``, a message.
+  ///   - messages: messages of any instants and conversations; fastest if sorted by time.
+  ///   - body: called once per message with its index in `messages`, from several threads and in
+  ///     any order. The result is reused afterwards; copy what you keep.
+  /// - Complexity: as for ``decide(_:)->FanoutResult``, per message.
   public func decide(
     _ messages: [Message], _ body: @Sendable (Int, borrowing FanoutResult) -> Void
   ) {
@@ -130,7 +130,7 @@ public final class Fanout: Sendable {
 
   /// Decides messages on one version of the settings, on several threads.
   ///
-  /// - Returns: a result for each message, in their order.
+  /// - Returns: one result per message, in order.
   public func decide(_ messages: [Message]) -> [FanoutResult] {
     let results = Mutex([FanoutResult](repeating: FanoutResult(), count: messages.count))
     decide(messages) { index, result in
@@ -140,7 +140,7 @@ public final class Fanout: Sendable {
     return results.withLock { $0 }
   }
 
-  /// The action, reason, scope and devices for one user; nil for somebody who is no recipient.
+  /// The action, reason, scope and devices for one user; nil if the user is not a recipient.
   ///
   /// - Complexity: O(log members + devices).
   public func decision(_ message: Message, for user: Identifier) -> Decision? {
@@ -159,10 +159,10 @@ public final class Fanout: Sendable {
     return Decision(outcome, devices: targets.map(\.id))
   }
 
-  /// The first instant after `instant` at which the answer for a plain message changes by itself;
-  /// nil when it never does.
+  /// The first instant after `instant` at which the outcome of a plain message changes without an
+  /// update; nil if it never does.
   ///
-  /// A plain message is a text from somebody else that mentions nobody.
+  /// A plain message is a text from another user without mentions.
   ///
   /// - Throws: ``FanoutError/unknownUser(_:)``, ``FanoutError/unknownConversation(_:)`` or
   ///   ``FanoutError/notAMember(user:conversation:)``.
@@ -196,15 +196,15 @@ public final class Fanout: Sendable {
 
   // MARK: Settings
 
-  /// The version of the settings; counts the updates, from 1.
+  /// The number of the current version: 1, and one more for each update.
   public var version: UInt64 { publisher.load().number }
 
   var current: EngineVersion { publisher.load() }
 
-  /// Reads the tables of the version that is current when this begins.
+  /// Calls `body` with the tables of the current version.
   ///
-  /// They are pointers, and it is the version that keeps their pages: taken out of it alone, they may
-  /// be of pages that updates on other threads have given to something else.
+  /// Tables are pointers to pages that the version keeps alive. Read without retaining their
+  /// version, they may point to pages that updates on other threads have freed.
   func reading<Value>(_ body: (borrowing Tables) -> Value) -> Value {
     let version = current
     defer { withExtendedLifetime(version) {} }
@@ -215,7 +215,7 @@ public final class Fanout: Sendable {
   /// The app's settings.
   public var app: AppSettings { reading { $0.app } }
 
-  /// How many user ids have appeared.
+  /// The number of user ids that have appeared.
   public var userCount: Int { reading { $0.userCount } }
 
   /// The id of a user.
@@ -223,24 +223,24 @@ public final class Fanout: Sendable {
   /// - Precondition: below ``userCount``.
   public func id(of user: UserIndex) -> Identifier { reading { $0.userIDs[user.rawValue] } }
 
-  /// How many members a message to a conversation may go to; 0 for one that was never named.
+  /// The number of members that a message to a conversation goes to; 0 if its id never appeared.
   public func memberCount(of conversation: Identifier) -> Int {
     reading { tables in
       tables.conversationIDs.index(of: conversation).map { tables.size($0).members } ?? 0
     }
   }
 
-  /// What a user has set; nil for an id that never appeared.
+  /// A user's settings; nil if the id never appeared.
   public func user(_ id: Identifier) -> UserSettings? {
     reading { tables in tables.userIDs.index(of: id).map { tables.user($0) } }
   }
 
-  /// What is set for a conversation; nil for one that was never named.
+  /// What is set for a conversation; nil for one whose id never appeared.
   public func conversation(_ id: Identifier) -> ConversationSettings? {
     reading { tables in tables.conversationIDs.index(of: id).map { tables.conversation($0) } }
   }
 
-  /// The membership of a user; nil for none.
+  /// A user's membership; nil if there is none.
   public func member(_ user: Identifier, of conversation: Identifier) -> MemberSettings? {
     reading { tables in
       guard let user = tables.userIDs.index(of: user),
@@ -250,12 +250,14 @@ public final class Fanout: Sendable {
     }
   }
 
-  /// Changes settings and publishes the next version, while others go on deciding on this one.
+  /// Changes settings and publishes the next version, while other threads decide on the current
+  /// one.
   ///
-  /// All changes become visible together. When `body` throws, none does. `body` may decide, on the
-  /// version before, but not update.
+  /// All changes become visible together, or none if `body` throws. `body` may decide, on the
+  /// version before the update, but not update.
   ///
-  /// - Complexity: that of the changes, and some microseconds to publish; so put many into one call.
+  /// - Complexity: that of the changes, and some microseconds to publish: combine many changes into
+  ///   one call.
   public func update<Value, Failure: Error>(
     _ body: (inout FanoutUpdate) throws(Failure) -> Value
   ) throws(Failure) -> Value {
@@ -276,13 +278,13 @@ public final class Fanout: Sendable {
     return try outcome.get()
   }
 
-  /// Prepares an instant: its day's bitmaps, in the last hour of a day also the next one's, and the
-  /// users' classes.
+  /// Prepares an instant: the day's bitmaps (in its last hour the next day's too) and the users'
+  /// classes.
   ///
-  /// Calling it each minute, or ahead of it, keeps that work off the threads that decide, which
-  /// otherwise do it themselves when it is worth their while.
+  /// Called each minute, or ahead of it, this keeps the work off the threads that decide, which
+  /// otherwise do it when it pays.
   ///
-  /// - Complexity: O(users) when a window has turned since; otherwise O(mutes that are over).
+  /// - Complexity: O(users) after a window transition; otherwise O(mutes that ended).
   public func advance(to instant: Instant) {
     writerLock.withLock { _ in
       let writer = unsafe self.writer
@@ -302,14 +304,15 @@ public final class Fanout: Sendable {
     checkInDebugBuilds { checkInvariants(.sample(generation)) }
   }
 
-  /// The version to decide a message on, at its instant if that is worth while. Places of
-  /// conversations are the same in later versions.
+  /// The version to decide a message on, with users' classes for its instant if that pays. Indices
+  /// of conversations are the same in later versions.
   private func preparedVersion(_ version: EngineVersion, at now: Int64, for conversation: UInt32)
     -> EngineVersion
   {
     let (kind, members) = version.tables.size(conversation)
     if version.userClasses.hasClasses(kind), version.userClasses.holds(at: now) { return version }
-    // Time that goes back is for batchDeciders: here it would take the others' moment away.
+    // Earlier instants are left to ``BatchDecider``: moving back would invalidate the classes that
+    // other threads use.
     guard now >= version.userClasses.from else { return version }
     let wantsMove = rebuildHeuristic.withLock {
       $0.shouldRebuild(
@@ -325,7 +328,8 @@ public final class Fanout: Sendable {
     return hasMoved == nil ? version : publisher.load()
   }
 
-  /// The place of a message's conversation, if a version's moment can be used for it.
+  /// The index of a message's conversation, if the version's users' classes are valid for the
+  /// message.
   private func conversation(in version: EngineVersion, holdingFor message: Message) -> UInt32? {
     guard version.userClasses.holds(at: message.at.milliseconds),
       let conversation = version.tables.conversationIDs.index(of: message.conversation)
@@ -336,12 +340,13 @@ public final class Fanout: Sendable {
 
   // MARK: Batches
 
-  /// Which messages each thread decides: those of a conversation together, as they share its states.
+  /// The messages that each thread decides. Those of a conversation stay together, as they share
+  /// its states.
   private func shares(of messages: [Message], _ tables: Tables) -> [[UInt32]] {
     guard threads > 1, messages.count > 1 else { return [Array(0..<UInt32(messages.count))] }
     var loads: [Identifier: Int] = [:]
     for message in messages {
-      // A message costs something by itself; its members share their states.
+      // A fixed cost per message, beside that of the members.
       loads[message.conversation, default: 0] += 256
     }
     for id in loads.keys {

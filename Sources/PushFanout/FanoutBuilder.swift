@@ -1,33 +1,34 @@
 public import PushRules
 
-/// Builds a ``Fanout`` from records in any order, as files hold them, without keeping them anywhere
-/// else first.
+/// Builds a ``Fanout`` from records in any order, as files contain them, without an intermediate
+/// copy.
 ///
-/// The same key again replaces the whole earlier record and keeps its index.
+/// A record with the same key replaces the whole earlier record and keeps its position.
 ///
-/// - Memory: 9 bytes a membership while building, beside the packed tables.
+/// - Memory: 9 bytes per membership while building, beside the packed tables.
 @safe public struct FanoutBuilder: ~Copyable {
   let writer: TableWriter
   private var conversations: [UInt32] = []
   private var users: [UInt32] = []
   private var bytes: [UInt8] = []
-  /// Which conversations were set; others are named by members, or as a parent alone.
+  /// Whether each conversation was set, rather than only referred to by members or threads.
   private var isSet: [Bool] = []
   private var lastConversation: (id: Identifier, index: UInt32)?
   private var readAhead: UInt64 = 0
   private var isSettled = false
-  /// How many users have settings.
+  /// The number of users with settings.
   package private(set) var declaredCount = 0
 
-  /// A builder with no users; the app's settings are Easemob's defaults until they are set.
+  /// Creates a builder without records. The app's settings are Easemob's defaults until they are
+  /// set.
   public init() {
     guard let writer = try? TableWriter(app: AppSettings()) else {
-      preconditionFailure("UTC is a time zone")
+      preconditionFailure("the time zone UTC is unknown")
     }
     self.writer = writer
   }
 
-  /// Adds a whole world.
+  /// Adds all records of settings.
   public mutating func add(_ settings: FanoutSettings) throws(FanoutError) {
     try setApp(settings.app)
     for number in 0..<UInt32(settings.userCount) {
@@ -55,14 +56,14 @@ public import PushRules
   /// Replaces the app's settings.
   public mutating func setApp(_ app: AppSettings) throws(FanoutError) { try writer.setApp(app) }
 
-  /// Replaces the whole settings of a user.
+  /// Replaces all settings of a user.
   public mutating func setUser(_ id: Identifier, _ user: UserSettings) throws(FanoutError) {
     let index = try writer.intern(user: id)
     if !writer.tables.packedUsers[Int(index)].isDeclared { declaredCount += 1 }
     try writer.setUser(index, user)
   }
 
-  /// Replaces the whole settings of a conversation; its members stay.
+  /// Replaces all settings of a conversation; its members are kept.
   public mutating func setConversation(
     _ id: Identifier, _ settings: ConversationSettings
   ) throws(FanoutError) {
@@ -72,7 +73,7 @@ public import PushRules
     isSet[Int(index)] = true
   }
 
-  /// Replaces the whole membership of a user in a conversation.
+  /// Replaces a user's whole membership in a conversation.
   public mutating func setMember(
     _ user: Identifier, of conversation: Identifier, _ member: MemberSettings = MemberSettings()
   ) throws(FanoutError) {
@@ -88,7 +89,7 @@ public import PushRules
     try add(index, user, member)
   }
 
-  /// Changes the settings of a user, empty ones at first.
+  /// Changes the settings of a user, which are empty at first.
   package mutating func updateUser(
     _ id: Identifier, _ change: (inout UserSettings) -> Void
   ) throws(FanoutError) {
@@ -111,10 +112,10 @@ public import PushRules
     bytes.append(packed.bits)
   }
 
-  /// The engine.
+  /// Builds the engine.
   ///
-  /// - Complexity: O(memberships), or O(memberships log members) where a conversation's members did
-  ///   not come in the order of users.
+  /// - Complexity: O(memberships), or O(memberships log members) where a conversation's members
+  ///   were not added in the order of users.
   public consuming func build(threads: Int? = nil) throws(FanoutError) -> Fanout {
     Fanout(try finish(), threads: threads)
   }
@@ -125,41 +126,41 @@ public import PushRules
   }
 }
 
-/// What readers of files ask while they read.
+/// For readers of files.
 extension FanoutBuilder {
-  /// How many user ids have appeared.
+  /// The number of user ids that have appeared.
   package var userCount: Int { writer.tables.userCount }
 
-  /// The index of a user id, which it has from now on; nothing is set for it.
+  /// The index of a user id, which is added without settings if it is new.
   package mutating func intern(user id: Identifier) throws(FanoutError) -> UserIndex {
     UserIndex(try writer.intern(user: id))
   }
 
-  /// The index of a conversation's id, which it has from now on.
+  /// The index of a conversation's id, which is added if it is new.
   package mutating func intern(conversation id: Identifier) throws(FanoutError) -> UInt32 {
     try writer.intern(conversation: id)
   }
 
-  /// Adds a membership by indices, as ``setMember(_:of:_:)`` does by ids.
+  /// Adds a membership by indices instead of ids, as ``setMember(_:of:_:)`` does.
   package mutating func add(
     _ user: UserIndex, toConversationAt index: UInt32, _ member: MemberSettings
   ) throws(FanoutError) {
     try add(index, user.rawValue, member)
   }
 
-  /// Makes room for so many user ids in all.
+  /// Reserves capacity for a total number of user ids.
   package mutating func reserveCapacity(users: Int) {
     writer.tables.userIDs.reserve(users, writer.store)
   }
 
-  /// Touches the memory of a user id that will be set soon; several such look-ups wait together.
+  /// Prefetches the memory of a user id that will be set soon, so that several look-ups overlap.
   package mutating func readAhead(userUTF8: RawSpan) {
     unsafe userUTF8.withUnsafeBytes { id in
       readAhead ^= unsafe writer.tables.userIDs.readAhead(id)
     }
   }
 
-  /// A member's levels by channel, as set so far.
+  /// A member's channel levels, as set so far.
   package func channels(
     of user: Identifier, in conversation: Identifier
   ) -> [Identifier: NotificationLevel] {
@@ -171,7 +172,7 @@ extension FanoutBuilder {
     return tables.channelSets[UInt32(truncatingIfNeeded: set)]
   }
 
-  /// Puts the members to their conversations; no more of them can be added.
+  /// Stores the members with their conversations. No members can be added afterwards.
   package mutating func settle() {
     guard !isSettled else { return }
     isSettled = true
@@ -181,8 +182,8 @@ extension FanoutBuilder {
     bytes = []
   }
 
-  /// What is set for a conversation; nil for one that was neither set nor has members, though it may
-  /// be somebody's parent.
+  /// A conversation's settings; nil if it was neither set nor has members, though a thread may name
+  /// it as its parent.
   ///
   /// - Precondition: ``settle()`` was called.
   package func conversation(_ id: Identifier) -> ConversationSettings? {
@@ -193,7 +194,7 @@ extension FanoutBuilder {
     return isKnown ? writer.tables.conversation(index) : nil
   }
 
-  /// Whether a user has a record in a conversation.
+  /// Whether a user has a membership record in a conversation.
   ///
   /// - Precondition: ``settle()`` was called.
   package func isMember(_ user: Identifier, of conversation: Identifier) -> Bool {

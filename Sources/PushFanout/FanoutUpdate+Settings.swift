@@ -1,8 +1,7 @@
 package import PushRules
 
 extension FanoutUpdate {
-  /// Replaces every record that is there, users in the order of their numbers; the app's stays as it
-  /// is.
+  /// Replaces every record in `settings`, users in their order; the app's settings are kept.
   ///
   /// - Complexity: O(records).
   package mutating func add(_ settings: FanoutSettings) throws(FanoutError) {

@@ -1,12 +1,13 @@
 #if THREAD_SANITIZER
   internal import Glibc
 
-  /// A lock that the thread sanitizer knows, in place of the standard library's.
+  /// A lock that the thread sanitizer supports, replacing the standard library's `Mutex`.
   ///
-  /// That one waits on a futex in a library which is not instrumented, so the sanitizer takes all
-  /// that it guards for unguarded. `swift test --sanitize=thread -Xswiftc -DTHREAD_SANITIZER`
+  /// The standard one waits on a futex in a library that is not instrumented, so the sanitizer
+  /// reports races on everything that it guards. Enabled by `swift test --sanitize=thread -Xswiftc
+  /// -DTHREAD_SANITIZER`.
   ///
-  /// SAFETY: the value is touched only while the lock is held.
+  /// SAFETY: the value is accessed only while the lock is held.
   @safe struct Mutex<Value>: ~Copyable, @unchecked Sendable {
     private let value: UnsafeMutablePointer<Value>
     private let lock: UnsafeMutablePointer<pthread_mutex_t>

@@ -91,7 +91,9 @@ import Testing
   private func difference(_ result: FanoutResult, _ expected: [UInt8]) -> String? {
     if let difference = firstDifference(codes(result), expected) { return "codes " + difference }
     let pushes = expected.indices.filter { expected[$0] % 2 == 1 }.map { result.member(at: $0) }
-    if let difference = firstDifference(Array(result.pushes), pushes) { return "pushes " + difference }
+    if let difference = firstDifference(Array(result.pushes), pushes) {
+      return "pushes " + difference
+    }
     var tally = [Int](repeating: 0, count: 128)
     for code in expected where code != 0 { tally[Int(code)] += 1 }
     let counts = result.counts

@@ -42,11 +42,11 @@ import Testing
     let folder = ScratchFolder()
     let missing = folder.path("missing")
     #expect(problem(missing) == "snapshot FILE cannot be opened: No such file or directory")
-    #expect(problem(folder.url.path) == "snapshot FILE is no regular file")
-    #expect(problem("/dev/null") == "snapshot FILE is no regular file")
-    #expect(problem(try folder.write([], as: "a")) == "snapshot FILE is no snapshot")
+    #expect(problem(folder.url.path) == "snapshot FILE is not a regular file")
+    #expect(problem("/dev/null") == "snapshot FILE is not a regular file")
+    #expect(problem(try folder.write([], as: "a")) == "snapshot FILE is not a snapshot")
     let text = [UInt8](repeating: 0x20, count: 10_000)
-    #expect(problem(try folder.write(text, as: "b")) == "snapshot FILE is no snapshot")
+    #expect(problem(try folder.write(text, as: "b")) == "snapshot FILE is not a snapshot")
   }
 
   @Test func whatBelongsToOthers() throws {
@@ -63,11 +63,11 @@ import Testing
     #expect(info.byteCount == (try folder.bytes("s").count))
     // Each number in front of the identity: the format, the tables, the rows, the machine.
     for (offset, what) in [
-      (8, "was written by another version: format 2 instead of 1"),
-      (12, "was written by another version: tables 2 instead of 1"),
-      (16, "was written by another version: rows are laid out otherwise"),
-      (20, "was written by another version: of a machine of another kind"),
-      (21, "was written by another version: of a machine of another kind"),
+      (8, "has an unsupported version: format 2, expected 1"),
+      (12, "has an unsupported version: tables 2, expected 1"),
+      (16, "has an unsupported version: the layout of rows differs"),
+      (20, "has an unsupported version: the byte order or word size differs"),
+      (21, "has an unsupported version: the byte order or word size differs"),
       (22, "is malformed: header: 23 sections"),
     ] {
       var bytes = try folder.bytes("s")

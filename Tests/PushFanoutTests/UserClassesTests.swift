@@ -90,7 +90,9 @@ import Testing
       var expected: [String] = []
       evaluator.decide(message) { expected.append("\($0.rawValue) \($1.outcome.key)") }
       fanout.advance(to: message.at)
-      if quarter == 40 { while !fanout.current.userClasses.hasClasses(0) { _ = fanout.decide(message) } }
+      if quarter == 40 {
+        while !fanout.current.userClasses.hasClasses(0) { _ = fanout.decide(message) }
+      }
       var found: [String] = []
       if quarter >= 40 {
         fanout.decide(message).forEachRecipient { found.append("\($0.rawValue) \($1.key)") }

@@ -1,9 +1,9 @@
 internal import Synchronization
 
-/// Objects that are made when first asked for, by whichever thread comes first.
+/// Lazily created objects, published by whichever thread creates one first.
 ///
-/// The library's `AtomicLazyReference` does the same, and took a third of the time of a small
-/// message: it is not specialised, and asks for its own type each time.
+/// The standard library's `AtomicLazyReference` does the same, but is not specialized and requests
+/// its type metadata on each access, which took a third of the time of a small message.
 enum AtomicLazy {
   static func load<Object: AnyObject>(
     _ address: borrowing Atomic<UInt>, as type: Object.Type
@@ -13,9 +13,9 @@ enum AtomicLazy {
     return unsafe Unmanaged<Object>.fromOpaque(pointer).takeUnretainedValue()
   }
 
-  /// Keeps an object, unless another thread has kept one.
+  /// Stores an object, unless another thread has stored one.
   ///
-  /// - Returns: the one that is kept.
+  /// - Returns: the object that is stored.
   static func store<Object: AnyObject>(
     _ object: Object, in address: borrowing Atomic<UInt>
   ) -> Object {
@@ -28,7 +28,7 @@ enum AtomicLazy {
     return load(address, as: Object.self) ?? object
   }
 
-  /// - Precondition: nobody else loads from it.
+  /// - Precondition: no other thread accesses the address.
   static func release<Object: AnyObject>(
     _ address: borrowing Atomic<UInt>, as type: Object.Type
   ) {

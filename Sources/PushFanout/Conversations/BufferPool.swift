@@ -1,9 +1,8 @@
 internal import Synchronization
 
-/// Buffers that were used and will be again, so that working states out anew each minute asks the
-/// system for nothing.
+/// Reusable buffers, so that recomputing states each minute does not allocate.
 @safe final class BufferPool: Sendable {
-  /// Addresses, by the power of two that they have room for.
+  /// The addresses of free buffers, by the exponent of their capacity.
   private let free = Mutex<[[UInt]]>(Array(repeating: [], count: 40))
   private static let kept = 8
 
@@ -34,7 +33,7 @@ internal import Synchronization
     }
   }
 
-  /// The exponent of the least power of two, of 64 or more, that is enough.
+  /// The exponent of the smallest sufficient power of two, at least 64.
   private static func sizeClass(_ count: Int) -> Int {
     max(6, Int.bitWidth - max(count - 1, 1).leadingZeroBitCount)
   }

@@ -1,17 +1,17 @@
 internal import PushRules
 internal import Synchronization
 
-/// The state of every member of a conversation, for a stretch of time: a byte a member, in the order
+/// The states of a conversation's members in an interval of time: one byte per member, in the order
 /// of users.
 ///
-/// Everything a message needs that is not about the message comes from here: how many members are
-/// in each state, and, for each class of message, a bit a member that says who gets a push. Both are
-/// counted when first asked for.
+/// Everything that a decision needs beside the message itself: the number of members in each state
+/// and, for each class of message, a bitmap of who gets a push. Both are computed on first use.
 ///
-/// SAFETY: while several threads hold it nothing in it changes but what is filled in once, by atomic
-/// references. Who changes it (``ConversationStates``) is the only one that holds it.
+/// SAFETY: a ConversationState is mutated only while uniquely referenced (by
+/// ``ConversationStates``). While it is shared only the lazily computed summaries are added,
+/// through atomic references.
 @safe final class ConversationState: @unchecked Sendable {
-  /// What the state was worked out from.
+  /// What the states were computed from.
   struct Source: Equatable {
     var conversation: UInt32
     /// The message's channel, in ultra groups.
@@ -19,12 +19,13 @@ internal import Synchronization
     var revision: UInt32
     var parentRevision: UInt32
     var appRevision: UInt32
-    /// Of ``UserClasses``.
+    /// The epoch of ``UserClasses``.
     var epoch: UInt64
-    /// Whether the users' classes are the moment's, or were worked out one by one.
+    /// Whether the users' classes come from the version's ``UserClasses`` or were computed one by
+    /// one.
     var usesUserClasses: Bool
 
-    /// Whether the members, and what is set for the conversation, are the same.
+    /// Whether the members and the conversation's settings are the same.
     func isSameMembership(_ other: Source) -> Bool {
       conversation == other.conversation && channel == other.channel
         && revision == other.revision && parentRevision == other.parentRevision
@@ -32,10 +33,10 @@ internal import Synchronization
     }
   }
 
-  /// What decides the class of a member who has something kept beside, at any instant.
+  /// A member's overrides, from which the member's class follows at any instant.
   struct MemberOverrides {
     var rank: UInt32
-    /// The class of one who is a member and not muted.
+    /// The class while the user is a member and not muted.
     var member: MemberClass
     /// Milliseconds, 0 for none.
     var since: Int64
@@ -47,29 +48,30 @@ internal import Synchronization
     }
   }
 
-  /// An instant at which a member's own settings change by themselves.
+  /// An instant at which a member's overrides take effect or expire.
   struct Event {
     var at: Int64
     var rank: UInt32
   }
 
-  /// What it was worked out from, and for how long it holds.
+  /// What the states were computed from, and the interval in which they are valid.
   struct Validity {
     var source: Source
-    /// How much of the moment's log is in.
+    /// How many entries of the ``UserClasses`` log have been applied.
     var logCount = 0
-    /// Valid from this instant on, until before the other; milliseconds.
+    /// The half-open interval ``from`` ..< ``until`` in which the value is valid, in milliseconds
+    /// since the epoch.
     var from: Int64 = 0
     var until: Int64 = 0
   }
 
   var validity: Validity
-  /// The members with something kept beside, and after which change of theirs; nil when the list is
-  /// not, or no longer, what there is.
+  /// The members with overrides, and the revision of the list; nil when the list is missing or
+  /// stale.
   var overrides: [MemberOverrides] = []
   var overrideRevision: UInt32?
-  /// The instants at which their settings change by themselves, the earliest first, and how many of
-  /// them have been.
+  /// The instants at which overrides take effect or expire, earliest first, and how many of them
+  /// have passed.
   var events: [Event] = []
   var eventCount = 0
 
@@ -77,10 +79,10 @@ internal import Synchronization
   private let capacity: Int
   let bytes: UnsafeMutablePointer<UInt8>
   private let pool: BufferPool
-  /// Addresses of what is filled in on demand, 0 at first.
+  /// The addresses of the lazily computed summaries, 0 until then.
   let histogram = Atomic<UInt>(0)
   let bitmaps: InlineArray<16, Atomic<UInt>>
-  /// Whether any of them may be there.
+  /// Whether any summary may have been computed.
   private let isAsked = Atomic<Bool>(false)
 
   init(_ source: Source, count: Int, capacity: Int? = nil, pool: BufferPool) {
@@ -97,9 +99,9 @@ internal import Synchronization
     unsafe pool.give(bytes, capacity)
   }
 
-  /// Begins anew for another conversation, whose states are not kept.
+  /// Resets the object for another conversation whose states are not cached.
   ///
-  /// - Precondition: nobody else holds this, and it has room for so many members.
+  /// - Precondition: this is uniquely referenced, and `count` is within its capacity.
   func reset(count: Int) {
     forget()
     self.count = count
@@ -115,7 +117,7 @@ internal import Synchronization
     for slot in 0..<16 { AtomicLazy.release(bitmaps[slot], as: Bitmap.self) }
   }
 
-  /// A copy of what is not filled in on demand.
+  /// A copy without the lazily computed summaries.
   func copied() -> ConversationState {
     let copy = ConversationState(validity.source, count: count, pool: pool)
     unsafe copy.bytes.update(from: bytes, count: count)
@@ -127,10 +129,10 @@ internal import Synchronization
     return copy
   }
 
-  /// What it takes in a cache, but for events.
+  /// The bytes that it counts for in a cache, without events.
   var byteCount: Int { count + count / 8 + 512 }
 
-  /// How many members are in each state.
+  /// The number of members in each state.
   var counts: Histogram {
     if let counts = AtomicLazy.load(histogram, as: Histogram.self) { return counts }
     isAsked.store(true, ordering: .relaxed)
@@ -138,7 +140,7 @@ internal import Synchronization
       unsafe Histogram(UnsafeBufferPointer(start: bytes, count: count)), in: histogram)
   }
 
-  /// Who gets a push, for codes that belong to a class of message.
+  /// The members who get a push, by the codes of a class of message.
   func pushes(_ messageClass: Int, codes: UnsafePointer<UInt8>) -> Bitmap {
     let slot = messageClass % 16
     if let bitmap = AtomicLazy.load(bitmaps[slot], as: Bitmap.self),
@@ -153,9 +155,9 @@ internal import Synchronization
     return stored.messageClass == messageClass ? stored : bitmap
   }
 
-  /// Puts one member into another state.
+  /// Sets the state of one member and updates the summaries.
   ///
-  /// - Precondition: nobody else holds this.
+  /// - Precondition: this is uniquely referenced.
   func set(_ rank: Int, _ state: UInt8, _ rules: StateRules) {
     let before = unsafe bytes[rank]
     guard state != before else { return }

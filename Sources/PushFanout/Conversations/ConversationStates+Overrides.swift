@@ -1,10 +1,9 @@
 internal import Algorithms
 internal import PushRules
 
-/// Members with something kept beside: mutes, a beginning, levels of channels, a thread's own
-/// settings.
+/// Members with overrides: mutes, a start of membership, channel levels, a thread's own settings.
 extension ConversationStates {
-  /// Puts the members with mutes, channel levels or a beginning right, and a thread's own settings.
+  /// Corrects the states of members with overrides.
   func applyOverrides(_ target: Target, at now: Int64, to state: ConversationState) {
     guard target.memberRow.hasOverrides || target.kind == .thread else { return }
     if state.overrideRevision == nil { listOverrides(target, in: state) }
@@ -65,7 +64,7 @@ extension ConversationStates {
     return version.tables.userClass(of: user, kind: kind, at: now)
   }
 
-  /// What decides the class of a member at any instant.
+  /// A member's overrides.
   func overrides(
     of user: UInt32, rank: Int, _ target: Target
   ) -> ConversationState.MemberOverrides {
@@ -102,7 +101,7 @@ extension ConversationStates {
     return MemberClass(bits: coversChannel(target) ? own.level : 0)
   }
 
-  /// Whose settings count in a thread, the nearest first (E-63).
+  /// The memberships whose settings apply in a thread, the nearest first (E-63).
   private func threadChain(
     _ user: UInt32, _ packed: PackedMember, _ key: UInt64, _ target: Target
   ) -> [(PackedMember, UInt64)] {

@@ -1,8 +1,8 @@
 internal import PushRules
 
-/// Bringing states up to what has changed since they were worked out.
+/// Incremental updates of states.
 extension ConversationStates {
-  /// How much work it is to bring a state up to the userClasses, in members; nil when it cannot be.
+  /// The estimated cost of refreshing a state, in members; nil when it has to be rebuilt.
   func distance(_ state: ConversationState, _ target: Target, at now: Int64) -> Int? {
     guard usesUserClasses(target, at: now),
       state.validity.source == source(target, usesUserClasses: true),
@@ -11,7 +11,7 @@ extension ConversationStates {
     return (version.userClasses.log.count - state.validity.logCount) * 16
   }
 
-  /// Whether a state holds as it is.
+  /// Whether a state is valid as it is.
   func isCurrent(_ state: ConversationState, _ target: Target, at now: Int64) -> Bool {
     let validity = state.validity
     guard validity.from <= now, now < validity.until else { return false }
@@ -20,9 +20,9 @@ extension ConversationStates {
       && validity.source == source(target, usesUserClasses: usesUserClasses)
   }
 
-  /// Brings a state up to the moment and an instant.
+  /// Applies the changes since a state was computed.
   ///
-  /// - Precondition: ``distance(_:_:at:)`` is not nil, and nobody else holds the state.
+  /// - Precondition: ``distance(_:_:at:)`` is not nil, and the state is uniquely referenced.
   /// - Complexity: O(changes log members).
   func refresh(_ state: ConversationState, _ target: Target, at now: Int64) {
     for index in state.validity.logCount..<version.userClasses.log.count {
@@ -60,7 +60,7 @@ extension ConversationStates {
   ) {
     let overrides = overrides(of: user, rank: rank, target)
     if addsEvents {
-      // The list of special members is no longer theirs; it is made anew when it is next needed.
+      // The list of overrides is stale; it is rebuilt when next needed.
       state.overrideRevision = nil
       let added = events(of: overrides)
       for event in added where event.at <= now {

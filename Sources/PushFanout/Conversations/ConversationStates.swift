@@ -2,26 +2,27 @@ internal import Dispatch
 internal import PushRules
 internal import QuietTime
 
-/// Works out the states of a conversation's members: from the users' classes of the moment where
-/// there are some, one member at a time where there are none.
+/// Computes the states of a conversation's members: from the version's users' classes when they are
+/// valid, otherwise member by member.
 struct ConversationStates {
   let version: EngineVersion
-  /// How many threads may work on one conversation.
+  /// The number of threads that may work on one conversation.
   let threads: Int
 
-  /// Above this many members the work is cut into pieces of ``pieceSize`` for several threads.
+  /// From this many members on the work is split into pieces of ``pieceSize`` for several threads.
   static let parallelSize = 1 << 15
   static let pieceSize = 1 << 14
-  /// Up to so many members the states are worked out each time, which is no more work than looking
-  /// them up.
+  /// Up to this many members states are recomputed for each message, which costs no more than a
+  /// cache look-up.
   static let smallSize = 64
 
-  /// A conversation, and what of it the state depends on.
+  /// A conversation, and what its states depend on.
   struct Target {
     let conversation: UInt32
     let row: ConversationRow
     let kind: ConversationKind
-    /// Whose members the recipients are: the conversation's own, or a thread's group's.
+    /// The index of the conversation whose members are the recipients: the conversation itself, or
+    /// a thread's parent.
     let members: UInt32
     let memberRow: ConversationRow
     /// The message's channel, in ultra groups.
@@ -33,7 +34,7 @@ struct ConversationStates {
   func target(_ conversation: UInt32, channel: Identifier) -> Target {
     let row = version.tables.conversations[Int(conversation)]
     let kind = ConversationKind(ordinal: Int(row.kind))
-    // A thread without a group has no recipients.
+    // A thread without a parent has no recipients.
     let members = kind != .thread ? conversation : row.parent == 0 ? conversation : row.parent - 1
     var memberRow = kind == .thread ? version.tables.conversations[Int(members)] : row
     if kind == .thread, row.parent == 0 { memberRow.count = 0 }
@@ -42,7 +43,7 @@ struct ConversationStates {
       channel: kind == .ultraGroup ? channel : "", rules: version.tables.rules[kind])
   }
 
-  /// Whether the moment can be used for a target at an instant.
+  /// Whether the version's users' classes are valid for a target at an instant.
   func usesUserClasses(_ target: Target, at now: Int64) -> Bool {
     version.userClasses.holds(at: now)
       && version.userClasses.hasClasses(
@@ -61,16 +62,15 @@ struct ConversationStates {
   /// The states at an instant.
   ///
   /// - Complexity: O(members).
-  /// - Parameter old: states of the conversation that no longer hold, whose list of special members
-  ///   may.
+  /// - Parameter old: stale states of the conversation, whose list of overrides may still be valid.
   func build(
     _ target: Target, at now: Int64, pool: BufferPool, old: ConversationState? = nil
   ) -> ConversationState {
     let usesUserClasses = usesUserClasses(target, at: now)
     let source = source(target, usesUserClasses: usesUserClasses)
     let state = ConversationState(source, count: Int(target.memberRow.count), pool: pool)
-    // In a thread, what is listed also holds the levels of the group's members, whose changes are
-    // not counted.
+    // A thread's list depends on the levels of the parent's members too, whose changes have no
+    // revision.
     if target.kind != .thread, let old, let revision = old.overrideRevision,
       revision == target.memberRow.overrideRevision,
       old.validity.source.isSameMembership(source)
@@ -83,7 +83,7 @@ struct ConversationStates {
     return state
   }
 
-  /// The states of a conversation of few members, in memory that was used before.
+  /// The states of a small conversation, in reused memory.
   func build(
     _ target: Target, at now: Int64, pool: BufferPool, reusing small: inout ConversationState?
   ) -> ConversationState {
@@ -134,8 +134,8 @@ struct ConversationStates {
     }
   }
 
-  /// Which bits of a member's byte count: not the level of a group in its thread, if that is not to
-  /// count, nor that of an ultra group in its channels (E-63, R-13).
+  /// The bits of a packed member that apply: a parent's level may not apply in a thread, nor an
+  /// ultra group's in its channels (E-63, R-13).
   func levelMask(_ target: Target) -> UInt8 {
     switch target.kind {
     case .thread:
@@ -150,15 +150,15 @@ struct ConversationStates {
     target.channel.isEmpty || version.tables.app.rongcloud.ultraConversationLevel == .wholeGroup
   }
 
-  /// The states of a piece of the members, from the users' classes.
+  /// Computes the states of a range of member slots from the users' classes.
   private func gather(
     _ piece: Range<Int>, _ start: Int, _ target: Target, into state: ConversationState
   ) {
     let kind = UserClasses.tableIndex(for: target.kind, version.tables.app.rules)
     let mask = levelMask(target)
     let isPlain = mask == 0x0F && !target.memberRow.hasOverrides
-    // Whether some members share a page of classes. Where few do, asking which costs more than
-    // finding the page of each.
+    // Whether members share pages of classes. Where few do, grouping them costs more than finding
+    // the page of each.
     let isDense = target.memberRow.range.count > version.userClasses.byKind[kind].pageCount * 8
     var index = piece.lowerBound
     while index < piece.upperBound {
@@ -178,9 +178,9 @@ struct ConversationStates {
     }
   }
 
-  /// The loop that everything else is there for: four loads and a store a member, and no rule.
+  /// The hot loop: four loads and one store per member, no rules.
   ///
-  /// Members are sorted by user, so eight in a row mostly have their classes on one page.
+  /// Members are sorted by user, so eight consecutive ones mostly have their classes on one page.
   private func gatherPlain(
     _ users: UnsafeBufferPointer<UInt32>, _ members: UnsafeBufferPointer<UInt8>,
     _ classes: PagedTable<UInt8>, _ states: UnsafePointer<UInt8>,
@@ -210,7 +210,7 @@ struct ConversationStates {
     }
   }
 
-  /// The same for members who are far apart, or special: these are put right afterwards.
+  /// The same for sparse members or a level mask. Members with overrides are corrected afterwards.
   private func gather(
     _ users: UnsafeBufferPointer<UInt32>, _ members: UnsafeBufferPointer<UInt8>, _ mask: UInt8,
     _ classes: PagedTable<UInt8>, _ states: UnsafePointer<UInt8>,
@@ -225,7 +225,7 @@ struct ConversationStates {
     }
   }
 
-  /// The states of a piece of the members, from what each user has set.
+  /// Computes the states of a range of member slots from each user's settings.
   private func resolve(
     _ piece: Range<Int>, _ start: Int, _ target: Target, at now: Int64,
     into state: ConversationState

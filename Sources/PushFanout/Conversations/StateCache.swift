@@ -1,10 +1,9 @@
 internal import PushRules
 internal import Synchronization
 
-/// The states of the conversations that were decided last, for all threads.
+/// The states of recently decided conversations, shared by all threads.
 ///
-/// A slot's lock is held for a look and, now and then, to take a state out; never while states are
-/// worked out.
+/// A slot's lock is held to look up, take or replace a state, never while states are computed.
 final class StateCache: Sendable {
   let pool = BufferPool()
   private let slots: [Slot]
@@ -16,7 +15,7 @@ final class StateCache: Sendable {
     let state = Mutex<ConversationState?>(nil)
   }
 
-  /// - Parameter byteLimit: how much memory the states may take.
+  /// - Parameter byteLimit: the memory that the states may take, in bytes.
   init(slotCount: Int, byteLimit: Int) {
     slots = (0..<slotCount).map { _ in Slot() }
     self.byteLimit = byteLimit
@@ -24,7 +23,7 @@ final class StateCache: Sendable {
 
   var bytes: Int { byteCount.load(ordering: .relaxed) }
 
-  /// The states of a target at an instant: as they are, brought up to it, or worked out anew.
+  /// The states of a target at an instant: cached, refreshed or rebuilt.
   func state(
     _ target: ConversationStates.Target, at now: Int64, _ states: ConversationStates
   ) -> ConversationState {
@@ -39,7 +38,7 @@ final class StateCache: Sendable {
       } else if let state = held, let distance = states.distance(state, target, at: now),
         distance <= max(64, state.count)
       {
-        // Of one's own it is changed in place, otherwise a copy.
+        // Mutated in place if uniquely referenced, otherwise copied.
         isTaken = true
       } else {
         old = held

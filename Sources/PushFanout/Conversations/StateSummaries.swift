@@ -1,13 +1,13 @@
 internal import CPushKernels
 
-/// How many members are in each state.
+/// The number of members in each state.
 ///
-/// SAFETY: changed only through the one holder of its ``ConversationState``.
+/// SAFETY: mutated only while its ``ConversationState`` is uniquely referenced.
 final class Histogram: @unchecked Sendable {
   private(set) var counts: InlineArray<256, UInt32>
 
   init(_ states: UnsafeBufferPointer<UInt8>) {
-    // Four counters a state: a run of equal states would otherwise wait for its own last write.
+    // Four counters per state: with one, a run of equal states would wait for its own last store.
     var lanes = InlineArray<1024, UInt32>(repeating: 0)
     var index = 0
     while index + 4 <= states.count {
@@ -30,9 +30,9 @@ final class Histogram: @unchecked Sendable {
   }
 }
 
-/// A bit a member.
+/// One bit per member: whether the member gets a push.
 ///
-/// SAFETY: changed only through the one holder of its ``ConversationState``.
+/// SAFETY: mutated only while its ``ConversationState`` is uniquely referenced.
 @safe final class Bitmap: @unchecked Sendable {
   let messageClass: Int
   let words: UnsafeMutablePointer<UInt64>

@@ -1,8 +1,8 @@
 internal import PushRules
 
-/// Decides messages of any instants on one version, for one thread: its moment moves with them.
+/// Decides messages of any instants on one version, on one thread, with users' classes of its own.
 @safe final class BatchDecider: @unchecked Sendable {
-  // SAFETY: one thread has it at a time; handing it over goes through a lock.
+  // SAFETY: used by one thread at a time; handed over under a lock.
   let base: EngineVersion
   private var version: EngineVersion
   private var userClasses = UserClasses()
@@ -24,7 +24,7 @@ internal import PushRules
   }
 
   func decide(_ message: Message, into result: inout FanoutResult) {
-    // A result of an earlier message may share a state with the cache.
+    // An earlier message's result may share its state with the cache.
     result.state = nil
     let now = message.at.milliseconds
     let conversation = base.tables.conversationIDs.index(of: message.conversation)
@@ -44,7 +44,7 @@ internal import PushRules
     result.engineVersion = base
   }
 
-  /// Nobody else reads the userClasses, so what it does without is free at once.
+  /// No other thread reads these classes, so retired pages are freed at once.
   private func freeRetired() {
     for page in store.commit() { PageStore.free(page) }
   }

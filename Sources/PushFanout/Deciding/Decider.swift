@@ -8,11 +8,11 @@ struct Decider {
 
   /// Decides a message for every recipient.
   ///
-  /// - Complexity: O(mentions log members), and O(members) when their states are not known or a
-  ///   device filter has to be asked member by member.
-  /// - Parameter place: the conversation's; nil for one that was never named.
+  /// - Complexity: O(mentions log members); O(members) when the states are not cached or a device
+  ///   filter is evaluated member by member.
+  /// - Parameter conversation: its index; nil for one whose id never appeared.
   func decide(_ message: Message, in conversation: UInt32?, into result: inout FanoutResult) {
-    // The last result lets go of its state, so that it can be changed in place.
+    // Release the last result's state, so that it can be mutated in place.
     result.state = nil
     if !result.corrections.isEmpty { result.corrections.removeAll(keepingCapacity: true) }
     result.sender = -1
@@ -48,7 +48,7 @@ struct Decider {
     if let filter = plan.filter { apply(filter, target, state, &result) }
   }
 
-  /// Those whom the message names may be answered otherwise.
+  /// Corrects the outcomes of users mentioned by name.
   private func correctNamed(
     _ plan: MessagePlan, _ target: ConversationStates.Target, _ state: ConversationState,
     _ result: inout FanoutResult
@@ -67,7 +67,7 @@ struct Decider {
     swap(&corrections, &result.corrections)
   }
 
-  /// The sender is no recipient, even when named.
+  /// The sender is not a recipient, even when mentioned.
   private func correctSender(_ sender: Identifier?, _ result: inout FanoutResult) {
     guard let sender, let user = version.tables.userIDs.index(of: sender),
       let rank = version.tables.rank(of: user, in: result.row)
@@ -76,7 +76,7 @@ struct Decider {
     result.sender = rank
   }
 
-  /// E-50, member by member: pushes that the filter lets go to no device are filtered.
+  /// E-50, member by member: a push that the filter admits to no device is filtered.
   private func apply(
     _ filter: DeviceFilter, _ target: ConversationStates.Target, _ state: ConversationState,
     _ result: inout FanoutResult
@@ -102,9 +102,9 @@ struct Decider {
     }
   }
 
-  /// Decides a message for one user, whatever the others get.
+  /// Decides a message for one user only.
   ///
-  /// - Returns: nil for somebody who is no recipient.
+  /// - Returns: nil if the user is not a recipient.
   /// - Complexity: O(log members + devices).
   func decide(
     _ message: Message, for user: UInt32, note: (StateNote) -> Void = { _ in }
@@ -144,7 +144,7 @@ struct Decider {
 }
 
 extension FanoutResult {
-  /// Puts the corrections in the order of ranks, one each.
+  /// Sorts the corrections by rank and removes duplicates.
   mutating func sortCorrections() {
     guard corrections.count > 1 else { return }
     corrections.sort { $0.rank < $1.rank }

@@ -1,10 +1,10 @@
 public import PushRules
 
 extension Fanout {
-  /// What was looked at for a message and a user, in order, and which step decided.
+  /// The steps of the decision for a message and a user, in order, and which step decided.
   ///
-  /// The steps are the engine's own: they say what the packed tables hold and what follows, by the
-  /// rules' numbers.
+  /// The steps report what the packed tables hold and what follows from it, with the numbers of the
+  /// rules.
   ///
   /// - Complexity: O(log members + devices).
   public func explain(_ message: Message, for user: Identifier) -> Explanation {
@@ -68,7 +68,7 @@ extension Fanout {
 }
 
 extension StateNote {
-  /// The note in words.
+  /// The note as explanation steps.
   fileprivate func steps(_ tables: Tables, _ user: UInt32, _ at: Instant) -> [TraceStep] {
     let isEasemob = tables.app.rules == .easemob
     switch self {
@@ -128,7 +128,7 @@ extension StateNote {
 }
 
 extension Reason {
-  /// The rule by which a message is stopped whoever gets it.
+  /// The rule by which a message is stopped for all recipients.
   fileprivate func rule(_ rules: RuleSet) -> String {
     switch (self, rules) {
     case (.chatRoom, .easemob): "E-60"

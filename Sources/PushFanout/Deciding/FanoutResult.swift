@@ -3,18 +3,17 @@ internal import CPushKernels
 internal import Dispatch
 public import PushRules
 
-/// Who gets a push for one message, and why not.
+/// The outcomes of one message: who gets a push, and why others do not.
 ///
-/// The answer is what holds for everybody in the same state, shared with other messages to the
-/// conversation, and corrections for the few that the message itself singles out: its sender, and
-/// those it names. Nothing is counted or listed before it is asked for.
+/// A result consists of one outcome per state, shared with other messages to the conversation, and
+/// corrections for the few members that the message treats differently: its sender and the users it
+/// mentions. Counts and lists are computed on demand.
 ///
-/// A result stays right and usable however the settings change afterwards: it holds the version it
-/// was decided on.
+/// A result retains the version that it was decided on, so later updates do not affect it.
 ///
-/// - Memory: 0.5 kB and 8 bytes a correction, beside what it shares.
+/// - Memory: 0.5 kB and 8 bytes per correction, beside what it shares.
 public struct FanoutResult: Sendable {
-  /// A member for whom the message comes to something else than for others in the same state.
+  /// A member whose outcome differs from that of others in the same state.
   struct Correction {
     var rank: UInt32
     var code: UInt8
@@ -23,25 +22,25 @@ public struct FanoutResult: Sendable {
   var engineVersion: EngineVersion?
   var row = ConversationRow()
   var state: ConversationState?
-  /// Memory for the states of small conversations.
+  /// Reused memory for the states of small conversations.
   var small: ConversationState?
-  /// States are below this.
+  /// The number of states; every state is below it.
   var stateCount = 0
-  /// The outcome's code by state.
+  /// The outcome codes by state.
   var codes = Codes()
-  /// By which the pushes of a state are kept; nil when the codes are this message's alone.
+  /// The key of the cached bitmap of pushes; nil when the codes are this message's own.
   var messageClass: Int?
-  /// The rank of the message's sender, who is no recipient; -1 for none.
+  /// The rank of the sender, who is not a recipient; -1 for none.
   var sender = -1
-  /// Of others, sorted by rank, each rank once.
+  /// The corrections of other members, sorted by rank without duplicates.
   var corrections: [Correction] = []
   var instant: Int64 = 0
   var threads = 1
   var filter: DeviceFilter?
 
-  /// A table of codes: one of the rules', which the engineVersion keeps, or the message's own.
+  /// A table of codes: one of the version's rules, or the message's own.
   ///
-  /// SAFETY: the address is that of 256 bytes which live as long as the rules of ``engineVersion``.
+  /// SAFETY: the address is of 256 bytes that live as long as the rules of ``engineVersion``.
   @safe struct Codes: @unchecked Sendable {
     private var shared: UnsafePointer<UInt8>?
     private(set) var own: [UInt8] = []
@@ -53,7 +52,7 @@ public struct FanoutResult: Sendable {
       if !own.isEmpty { own = [] }
     }
 
-    /// Makes a table of the message's own of this one.
+    /// Replaces the table by a modified copy of its own.
     mutating func change(_ body: (inout UInt8) -> Void) {
       own = (0..<256).map { self[$0] }
       unsafe shared = nil
@@ -77,17 +76,17 @@ public struct FanoutResult: Sendable {
     }
   }
 
-  /// A result of nobody, to be filled by ``Fanout/decide(_:into:)``.
+  /// Creates an empty result, to be filled by ``Fanout/decide(_:into:)``.
   public init() {}
 
-  /// The version of the settings it was decided on; 0 for a result of nobody.
+  /// The number of the version that it was decided on; 0 for an empty result.
   public var version: UInt64 { engineVersion?.number ?? 0 }
 
   // MARK: Counts
 
-  /// How often each outcome occurs.
+  /// The number of recipients by outcome.
   ///
-  /// - Complexity: O(states + corrections), after the first message of a state O(members).
+  /// - Complexity: O(states + corrections); O(members) the first time for a conversation's states.
   public var counts: FanoutCounts {
     var counts = FanoutCounts()
     guard let state else { return counts }
@@ -106,12 +105,12 @@ public struct FanoutResult: Sendable {
     return counts
   }
 
-  /// How many recipients there are.
+  /// The number of recipients.
   ///
   /// - Complexity: as for ``counts``.
   public var recipientCount: Int { counts.recipientCount }
 
-  /// How many get a push.
+  /// The number of recipients who get a push.
   ///
   /// - Complexity: as for ``counts``, with less work.
   public var pushCount: Int {
@@ -135,14 +134,14 @@ public struct FanoutResult: Sendable {
 
   // MARK: One member
 
-  /// The outcome for a user; nil for somebody who is no recipient.
+  /// The outcome for a user; nil if the user is not a recipient.
   ///
   /// - Complexity: O(log members).
   public func outcome(of user: Identifier) -> Outcome? {
     engineVersion?.tables.userIDs.index(of: user).flatMap { outcome(of: UserIndex($0)) }
   }
 
-  /// The outcome for a user; nil for somebody who is no recipient.
+  /// The outcome for a user; nil if the user is not a recipient.
   ///
   /// - Complexity: O(log members).
   public func outcome(of user: UserIndex) -> Outcome? {
@@ -150,8 +149,8 @@ public struct FanoutResult: Sendable {
     return Outcome(code: code(of: rank))
   }
 
-  /// The devices that a push or local notification goes to, in the order they are listed; empty for
-  /// somebody who gets none.
+  /// The ids of the devices that a push or local notification goes to, in the order in which they
+  /// are listed; empty if the user gets none.
   ///
   /// - Complexity: O(log members + devices).
   public func devices(of user: UserIndex) -> [Identifier] {
@@ -175,14 +174,14 @@ public struct FanoutResult: Sendable {
 
   // MARK: All members
 
-  /// How many members the conversation has, whether they are recipients or not.
+  /// The number of the conversation's members, recipients or not.
   public var memberCount: Int { state?.count ?? 0 }
 
-  /// The member at a place in the order of users.
+  /// The member of a rank: the position in the order of users.
   ///
   /// - Precondition: 0 ..< ``memberCount``.
   public func member(at rank: Int) -> UserIndex {
-    precondition(0 <= rank && rank < memberCount)
+    precondition(0 <= rank && rank < memberCount, "rank out of range")
     guard let engineVersion else { return UserIndex(0) }
     return UserIndex(engineVersion.tables.memberUsers[Int(row.start) + rank])
   }
@@ -195,22 +194,22 @@ public struct FanoutResult: Sendable {
     return engineVersion.tables.userIDs[user.rawValue]
   }
 
-  /// Writes a byte for each member, in the order of users: the `Outcome.code`, or 0 for a member
-  /// who is no recipient.
+  /// Writes one byte per member, in the order of users: the `Outcome.code`, or 0 for a member who
+  /// is not a recipient.
   ///
   /// - Precondition: `output` has room for ``memberCount`` bytes.
   /// - Complexity: O(members), without allocating.
   public func writeCodes(into output: inout MutableSpan<UInt8>) {
     guard let state else { return }
-    precondition(output.count >= state.count)
+    precondition(output.count >= state.count, "output is too small")
     unsafe output.withUnsafeMutableBufferPointer { output in
       guard let output = output.baseAddress else { return }
-      // Some 30 members a nanosecond: less work than waking a thread, for all but the largest.
+      // About 30 members per nanosecond: except for the largest, less work than waking a thread.
       let size = 1 << 18
       guard threads > 1, state.count > size else {
         return unsafe writeCodes(0..<state.count, to: output)
       }
-      // SAFETY: pieces write different bytes.
+      // SAFETY: the pieces write disjoint bytes.
       nonisolated(unsafe) let start = unsafe output
       DispatchQueue.concurrentPerform(iterations: (state.count + size - 1) / size) { piece in
         let ranks = piece * size..<min((piece + 1) * size, state.count)
@@ -219,7 +218,7 @@ public struct FanoutResult: Sendable {
     }
   }
 
-  /// The codes of members in a range of ranks.
+  /// Writes the codes of a range of ranks.
   package func writeCodes(_ ranks: Range<Int>, to output: UnsafeMutablePointer<UInt8>) {
     guard let state else { return }
     _ = unsafe codes.withTable { codes in
@@ -242,8 +241,8 @@ public struct FanoutResult: Sendable {
     }
   }
 
-  /// Calls `body` with the index, the characters of the id and the code of each recipient in a range
-  /// of ranks.
+  /// Calls `body` with the index, the id's UTF-8 and the code of each recipient in a range of
+  /// ranks.
   package func forEachRecipient(
     in ranks: Range<Int>, _ body: (UInt32, UnsafeRawBufferPointer, UInt8) throws -> Void
   ) rethrows {

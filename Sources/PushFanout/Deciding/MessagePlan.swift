@@ -1,14 +1,15 @@
 internal import PushRules
 
-/// What a message comes to before any recipient is looked at.
+/// What is known of a message before any recipient is examined.
 struct MessagePlan {
-  /// The one outcome of all recipients, if something stops the message for everybody.
+  /// The outcome of all recipients, if something stops the message for all.
   var uniform: Outcome?
-  /// Otherwise the class of the message for those it does not name, and for those it names.
+  /// Otherwise the class of the message for recipients not mentioned by name, and for those
+  /// mentioned.
   var messageClass = 0
   var namedClass = 0
   var mentions: MentionedUsers?
-  /// Which devices may get it, if not all (E-50).
+  /// The devices that may get it, if not all (E-50).
   var filter: DeviceFilter?
 
   init(
@@ -23,13 +24,13 @@ struct MessagePlan {
 }
 
 extension DeviceFilter {
-  /// Whether the filter says nothing.
+  /// Whether the filter admits every device.
   var isEmpty: Bool {
     acceptDeviceIDs.isEmpty && ignoreDeviceIDs.isEmpty && acceptNotifierNames.isEmpty
       && ignoreNotifierNames.isEmpty
   }
 
-  /// Whether a push may go to a device (E-50).
+  /// Whether the filter admits a device (E-50).
   func lets(_ device: Device) -> Bool {
     if ignoreDeviceIDs.contains(device.id) { return false }
     if !acceptDeviceIDs.isEmpty, !acceptDeviceIDs.contains(device.id) { return false }

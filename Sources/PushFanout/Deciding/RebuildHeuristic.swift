@@ -1,12 +1,11 @@
-/// When it is worth while to work out the classes of all users anew.
+/// Decides when to recompute the classes of all users.
 ///
-/// Without them a member costs some ten times as much. A pass over all users pays once so many
-/// members have been decided without it; as with skis, one rents until the rent has come to the
-/// price.
+/// Without classes a member costs about ten times as much. Ski-rental heuristic: rebuild once the
+/// members decided without classes have cost as much as a rebuild.
 struct RebuildHeuristic {
   private var missedMembers = 0
 
-  /// - Parameter users: how many users there are.
+  /// - Parameter users: the number of users.
   mutating func shouldRebuild(
     _ userClasses: UserClasses, to now: Int64, kind: Int, members: Int, users: Int
   ) -> Bool {

@@ -1,30 +1,35 @@
-/// How much memory the engine's tables take, in bytes.
+/// The memory that the engine's tables take, in bytes.
 ///
-/// Of one version; older versions that somebody holds share most of it.
+/// Counts one version. Older versions that are retained share most of it.
 public struct MemoryReport: Sendable, Equatable {
-  /// What each user has set, which schedule and which devices; the classes for the userClasses.
+  /// Users' packed settings, schedules and device lists, and the users' classes.
   public let users: Int
-  /// What few users have: mutes and lists of devices.
+  /// Mutes and devices, which few users have.
   public let userExtras: Int
-  /// Conversations: where their members stand.
+  /// The rows of conversations.
   public let conversations: Int
-  /// Who is a member, and the member's own level.
+  /// Members and their levels.
   public let memberships: Int
-  /// What few members have: mutes, beginnings, levels of channels.
+  /// Overrides: mutes, starts of membership and channel levels, which few members have.
   public let membershipExtras: Int
-  /// Ids of users and conversations without their characters, and the characters.
+  /// The tables of user and conversation ids, without characters.
   public let ids: Int
+  /// The characters of those ids.
   public let idCharacters: Int
-  /// The states of conversations that were decided lately.
+  /// The cached states of recently decided conversations.
   public let states: Int
-  /// The file of the snapshot that the engine was opened from. What is used in place is in the counts
-  /// above as well, but is memory of the system's cache that it takes back when it needs to; updates
-  /// make it memory of the process page by page.
+  /// The snapshot file that the engine was opened from. Mapped pages are included in the counts
+  /// above too, but belong to the page cache, which the system reclaims at need; an update copies
+  /// the pages that it changes into the process's own memory.
   public let mapped: Int
+  /// The number of users.
   public let userCount: Int
+  /// The number of conversations.
   public let conversationCount: Int
+  /// The number of memberships.
   public let membershipCount: Int
 
+  /// The sum of all parts, without ``mapped``.
   public var total: Int {
     users + userExtras + conversations + memberships + membershipExtras + ids + idCharacters
       + states
@@ -32,7 +37,7 @@ public struct MemoryReport: Sendable, Equatable {
 }
 
 extension Fanout {
-  /// How much memory the tables take.
+  /// The memory that the tables take.
   ///
   /// - Complexity: O(conversations).
   public func memoryReport() -> MemoryReport {

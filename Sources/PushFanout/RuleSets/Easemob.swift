@@ -1,7 +1,7 @@
 internal import PushRules
 
-/// What of an Easemob message its outcome for a recipient depends on, once nothing stops it for
-/// everybody.
+/// What the outcome of an Easemob message for a recipient depends on, once nothing stops it for
+/// all.
 struct EasemobMessageClass {
   /// 0 ..< 16.
   var index: Int
@@ -16,7 +16,7 @@ struct EasemobMessageClass {
   }
 
   var force: Bool { index & 1 != 0 }
-  /// Whether force has already changed the outcome: the message is silent too (E-41a, E-44).
+  /// Whether force has already overridden silence (E-41a, E-44).
   var beatSilence: Bool { index & 2 != 0 }
 
   var classes: MessageClasses {
@@ -26,11 +26,11 @@ struct EasemobMessageClass {
     return classes.isEmpty ? .plain : classes
   }
 
-  /// The class of the same message for somebody it names.
+  /// The class of the same message for a user that it mentions by name.
   var forNamed: EasemobMessageClass { EasemobMessageClass(index: index | 4) }
 }
 
-/// Easemob's procedure from line 5 on (decision-rules.md §4), for a state instead of a person.
+/// Easemob's procedure from line 5 on (decision-rules.md §4), evaluated for a state.
 struct EasemobStates {
   let app: AppSettings
   let isPrivate: Bool

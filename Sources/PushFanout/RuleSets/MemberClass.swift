@@ -1,6 +1,6 @@
 internal import PushRules
 
-/// Everything of a membership that a decision depends on at one instant, in four bits.
+/// Everything about a membership that a decision depends on at one instant, in four bits.
 ///
 /// Easemob: the level's raw value, and 8 more while the conversation is muted. RongCloud: 0 for
 /// unset, 1-5 for the member's own level, 6-10 for that of the message's channel.
@@ -24,7 +24,7 @@ struct MemberClass: BitwiseCopyable {
     bits > 5 ? NotificationLevel(rawValue: bits - 5) ?? .unset : .unset
   }
 
-  /// Whether the bits are ones that a member can have.
+  /// Whether the bits are a valid class of a member under the rule set.
   var isEasemob: Bool { bits & 7 < 6 }
   var isRongCloud: Bool { bits <= 10 }
 }

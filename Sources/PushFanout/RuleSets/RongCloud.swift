@@ -1,13 +1,13 @@
 internal import PushRules
 
-/// What of a RongCloud message, and of its conversation and channel, its outcome for a recipient
-/// depends on, once nothing stops it for everybody.
+/// What the outcome of a RongCloud message for a recipient depends on, of the message, its
+/// conversation and channel, once nothing stops it for all.
 struct RongCloudMessageClass {
-  /// How the message mentions a recipient (R-41: one or the other).
+  /// How the message mentions a recipient.
   enum Mention: Int { case nobody = 0, me, everyone }
 
-  /// What holds where the user has set nothing: an ultra group's defaults, the App Key level, or
-  /// nothing at all.
+  /// The level and scope where the user has set nothing: an ultra group's defaults, the App Key's
+  /// level, or the default.
   struct Fallback: Hashable {
     var level: NotificationLevel
     var scope: Scope
@@ -60,14 +60,14 @@ struct RongCloudMessageClass {
     }
   }
 
-  /// The class of the same message for somebody it names. One that mentions everyone names nobody
-  ///
+  /// The class of the same message for a user that it mentions by name. One that mentions everyone
+  /// names nobody.
   var forNamed: RongCloudMessageClass {
     mention == .nobody ? RongCloudMessageClass(index: index + 4) : self
   }
 }
 
-/// RongCloud's procedure from line 3 on (decision-rules.md §4), for a state instead of a person.
+/// RongCloud's procedure from line 3 on (decision-rules.md §4), evaluated for a state.
 struct RongCloudStates {
   let app: AppSettings
   let kind: ConversationKind
@@ -106,7 +106,7 @@ struct RongCloudStates {
     }
   }
 
-  /// Why the message does not fit the flow, the rest of line 3.
+  /// Why the message is ineligible for the flow, the rest of line 3.
   private func unfit(_ message: RongCloudMessageClass, isLocal: Bool) -> Reason? {
     guard isLocal else { return message.lacksContent ? .messageType : nil }
     if kind == .ultraGroup || !message.isLocalEligible { return .localIneligible }
@@ -168,7 +168,7 @@ extension MessagePlan {
     self.mentions = mentions
   }
 
-  /// What holds where the user has set nothing.
+  /// The level and scope where the user has set nothing.
   private static func fallback(
     _ message: borrowing Message, _ target: borrowing ConversationStates.Target,
     _ tables: borrowing Tables

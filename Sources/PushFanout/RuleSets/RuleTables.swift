@@ -1,12 +1,12 @@
 internal import PushRules
 internal import Synchronization
 
-/// The state rules of an app, for each kind of conversation that needs rules of its own.
+/// An app's state rules, by kind of conversation.
 ///
-/// Made when first asked for; any thread may ask.
+/// Created on first use, by any thread.
 final class RuleTables: Sendable {
   let app: AppSettings
-  /// Addresses of the rules, 0 at first.
+  /// The addresses of the rules, 0 until created.
   private let kinds: InlineArray<8, Atomic<UInt>>
   private let uniform = UniformCodes()
 
@@ -27,7 +27,7 @@ final class RuleTables: Sendable {
     return AtomicLazy.store(Self.make(app, kind), in: kinds[slot])
   }
 
-  /// The codes of a message that has one outcome for all its recipients.
+  /// The codes of a message that has the same outcome for all recipients.
   func codes(ofAll outcome: Outcome) -> UnsafePointer<UInt8> {
     unsafe uniform.codes(Int(outcome.code))
   }
@@ -46,7 +46,7 @@ final class RuleTables: Sendable {
     case .rongcloud:
       let rules = RongCloudStates(app: app, kind: kind)
       typealias Class = RongCloudMessageClass
-      // A fallback of each level; its scope is only handed on.
+      // One fallback per level; the scope does not distinguish states.
       let levels = NotificationLevel.allCases.filter(\.isSet)
       let telling = levels.flatMap { level in
         (0..<Class.perFallback).map {
@@ -66,7 +66,7 @@ final class RuleTables: Sendable {
   }
 }
 
-/// For each outcome's code, a table that gives it for every state of a member.
+/// For each outcome's code, a table that maps every state of a member to it.
 @safe private final class UniformCodes: Sendable {
   // SAFETY: written by `init`, read only from then on, freed by `deinit`.
   private nonisolated(unsafe) let tables: UnsafeMutablePointer<UInt8>

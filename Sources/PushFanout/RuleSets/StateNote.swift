@@ -1,6 +1,6 @@
 internal import PushRules
 
-/// A step on the way to a state's outcome, for explanations.
+/// A step of a rule set's procedure, for explanations.
 enum StateNote {
   case reach(UserClass.Reach)
   case doNotDisturb(Outcome?, isExempt: Bool, force: Bool)

@@ -1,15 +1,15 @@
 internal import PushRules
 
-/// The rules, run once for every state there can be.
+/// The rules, evaluated once for every possible state.
 ///
-/// A *state* is everything of a recipient that decides at an instant: the user's class together with
-/// the member's. Two pairs of classes whose outcomes are the same for every message are the same
-/// state, so that a byte holds it: at most 230 occur, whatever the options.
+/// A *state* stands for a pair of a user's and a member's class. Pairs with the same outcome for
+/// every message are the same state, so that a byte suffices: at most 230 states occur, whatever
+/// the options.
 ///
-/// For each class of message a table of 256 bytes gives the outcome's code by state. The loop over
-/// members knows no rule.
+/// For each class of message a table of 256 bytes maps a state to an outcome's code. The loop over
+/// members evaluates no rule.
 @safe final class StateRules: Sendable {
-  /// State 0 is "not yet a member", whose code is always 0: not a recipient.
+  /// State 0: not yet a member. Its code is always 0, not a recipient.
   static let absent: UInt8 = 0
 
   let stateCount: Int
@@ -19,14 +19,14 @@ internal import PushRules
   private nonisolated(unsafe) let tables: UnsafeMutablePointer<UInt8>
   private nonisolated(unsafe) let plain: UnsafeMutablePointer<UInt8>
 
-  /// The state of a member's class (bits 8-11) and a user's (bits 0-7).
+  /// The state by the member's class (bits 8-11) and the user's (bits 0-7).
   var stateTable: UnsafePointer<UInt8> { unsafe UnsafePointer(states) }
 
-  /// The same for members of whom only a level is known, 0 ... 5: at eight times the user's class and
-  /// the level, which is one address to the processor.
+  /// The same for members without overrides, whose class is a level 0 ... 5. The index is the
+  /// user's class times eight plus the level, one addressing mode of the processor.
   var plainTable: UnsafePointer<UInt8> { unsafe UnsafePointer(plain) }
 
-  /// The codes of a class of message by state.
+  /// The codes by state for a class of message.
   func codes(_ messageClass: Int) -> UnsafePointer<UInt8> {
     unsafe UnsafePointer(tables + messageClass * 256)
   }
@@ -43,8 +43,8 @@ internal import PushRules
   }
 
   /// - Parameters:
-  ///   - telling: classes of message that tell any two states apart.
-  ///   - isPossible: whether a user and a member can be in such classes.
+  ///   - telling: classes of message that distinguish any two states.
+  ///   - isPossible: whether the pair of classes can occur.
   ///   - outcome: the rules.
   init(
     tableCount: Int, telling: [Int], isPossible: (UserClass, MemberClass) -> Bool,
@@ -66,7 +66,7 @@ internal import PushRules
           unsafe states[Int(bits) << 8 | Int(user.bits)] = state
           continue
         }
-        precondition(pairs.count < 255, "more states than a byte holds")
+        precondition(pairs.count < 255, "more than 255 states")
         pairs.append((user, member))
         known[answers] = UInt8(pairs.count)
         unsafe states[Int(bits) << 8 | Int(user.bits)] = UInt8(pairs.count)

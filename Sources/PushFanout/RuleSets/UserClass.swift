@@ -1,6 +1,6 @@
 internal import PushRules
 
-/// Everything of a user that a decision depends on at one instant, in a byte.
+/// Everything about a user that a decision depends on at one instant, in one byte.
 ///
 /// Bits 0-2 hold a level's raw value: Easemob's app level, or RongCloud's for the kind of
 /// conversation. Bits 3-4 hold do-not-disturb: Easemob's window (bit 3) and app duration (bit 4), or
@@ -17,19 +17,19 @@ struct UserClass: BitwiseCopyable {
     case blocked = 3
   }
 
-  /// What the user's devices come to.
+  /// How the user can be reached, given the devices.
   enum Reach: UInt8 {
-    /// There is a device to push to.
+    /// A device with a token can be pushed to.
     case device = 0
     case noToken = 1
     /// All devices are kicked (Easemob's) or logged out (RongCloud's).
     case gone = 2
     case online = 3
-    /// RongCloud's local flow, in which the notification is shown,
+    /// RongCloud's local flow: the app in the background shows the notification.
     case local = 4
-    /// cannot be shown,
+    /// Local flow, but the app cannot show the notification.
     case localInfoMissing = 5
-    /// or is left to the app.
+    /// Local flow, left to the app.
     case localHandledByApp = 6
   }
 
@@ -43,12 +43,12 @@ struct UserClass: BitwiseCopyable {
   var quiet: Quiet { Quiet(rawValue: bits >> 3 & 3) ?? .outside }
   var reach: Reach { Reach(rawValue: bits >> 5) ?? .device }
 
-  /// Whether the byte is one that a user can have.
+  /// Whether the byte is a valid class of a user under the rule set.
   var isEasemob: Bool { bits & 7 < 6 && bits >> 5 < 4 }
   var isRongCloud: Bool { bits & 7 < 6 && bits >> 5 < 7 }
 }
 
-/// What a user's devices come to at an instant.
+/// How users can be reached at an instant.
 extension Tables {
   func reach(of user: UInt32, _ packed: PackedUser, at now: Int64) -> UserClass.Reach {
     guard hasOwnDevices(user) else { return .device }

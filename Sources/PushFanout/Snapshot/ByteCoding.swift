@@ -3,13 +3,13 @@ internal import CPushKernels
 /// The checksum of bytes in memory.
 func checksum(_ bytes: [UInt8]) -> UInt64 { unsafe pk_checksum(bytes, bytes.count) }
 
-/// Bytes that say something no writer says.
+/// Malformed bytes, with what is wrong.
 struct Malformed: Error {
   let what: String
   init(_ what: String) { self.what = what }
 }
 
-/// Numbers and texts as bytes, the lowest byte of a number first.
+/// Encodes integers (little-endian) and strings as bytes.
 struct ByteSink {
   private(set) var bytes: [UInt8] = []
 
@@ -27,7 +27,7 @@ struct ByteSink {
   }
 }
 
-/// Reads what a ``ByteSink`` has written, or finds out that something else is there.
+/// Decodes the bytes of a ``ByteSink``, or throws ``Malformed``.
 struct ByteSource {
   private let bytes: [UInt8]
   private var offset = 0
@@ -38,7 +38,7 @@ struct ByteSource {
 
   mutating func number<Number: FixedWidthInteger>(_: Number.Type) throws(Malformed) -> Number {
     let size = MemoryLayout<Number>.size
-    guard remaining >= size else { throw Malformed("it ends too early") }
+    guard remaining >= size else { throw Malformed("unexpected end") }
     var value: Number = 0
     unsafe withUnsafeMutableBytes(of: &value) { target in
       unsafe bytes.withUnsafeBytes {
@@ -49,24 +49,24 @@ struct ByteSource {
     return Number(littleEndian: value)
   }
 
-  /// A number of things that follow, of which each takes at least so many bytes.
+  /// A count of elements that follow, each of at least `size` bytes.
   mutating func count(atLeast size: Int) throws(Malformed) -> Int {
     let count = Int(try number(UInt32.self))
-    guard count <= remaining / size else { throw Malformed("a count is beyond the end") }
+    guard count <= remaining / size else { throw Malformed("count beyond the end") }
     return count
   }
 
   mutating func text() throws(Malformed) -> String {
     let count = try count(atLeast: 1)
     guard let text = String(validating: bytes[offset..<offset + count], as: UTF8.self) else {
-      throw Malformed("a text is no UTF-8")
+      throw Malformed("invalid UTF-8")
     }
     offset += count
     return text
   }
 }
 
-/// Writes or reads values: one list of fields serves both, so that they cannot differ.
+/// Encodes or decodes values: one list of fields serves both directions.
 protocol ValueCoder {
   mutating func code(_ flag: inout Bool) throws(Malformed)
   mutating func code(_ text: inout String) throws(Malformed)
@@ -87,7 +87,7 @@ extension ByteSink: ValueCoder {
 extension ByteSource: ValueCoder {
   mutating func code(_ flag: inout Bool) throws(Malformed) {
     let byte = try number(UInt8.self)
-    guard byte < 2 else { throw Malformed("a flag is neither 0 nor 1") }
+    guard byte < 2 else { throw Malformed("invalid flag") }
     flag = byte == 1
   }
 
@@ -95,7 +95,7 @@ extension ByteSource: ValueCoder {
 
   mutating func code(_ number: inout Int64, in range: ClosedRange<Int64>) throws(Malformed) {
     number = try self.number(Int64.self)
-    guard range.contains(number) else { throw Malformed("a number is out of its range") }
+    guard range.contains(number) else { throw Malformed("number out of range") }
   }
 
   mutating func code<Choice: CaseIterable & Equatable>(
@@ -103,7 +103,7 @@ extension ByteSource: ValueCoder {
   ) throws(Malformed) {
     let index = Int(try number(UInt8.self))
     let cases = Array(Choice.allCases)
-    guard index < cases.count else { throw Malformed("a choice that there is not") }
+    guard index < cases.count else { throw Malformed("invalid choice") }
     choice = cases[index]
   }
 }

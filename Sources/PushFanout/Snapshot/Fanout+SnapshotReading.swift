@@ -5,22 +5,23 @@ internal import QuietTime
 internal import Synchronization
 
 extension Fanout {
-  /// Opens an engine from a snapshot: the file is mapped into memory and used where it is, until
-  /// updates copy what they change.
+  /// Opens an engine from a snapshot. The file is mapped into memory and used in place; updates
+  /// copy the pages that they change.
   ///
-  /// All of the file is read once: every section's checksum, and every count, index and state that
-  /// decisions rely on, so that not even a file made to do harm can do worse than answer wrongly.
-  /// The caller brings the engine up to date, from ``snapshot`` on. The first message is decided
-  /// without classes of users, as after building; ``advance(to:)`` prepares them.
+  /// Snapshots are untrusted input: the whole file is read once, every checksum is verified, and
+  /// every index is bounds-checked before use, so that a malicious file can cause wrong decisions but
+  /// no memory errors. The caller applies the changes since ``snapshot``. The first message is decided
+  /// without users' classes, as after building; ``advance(to:)`` prepares them.
   ///
-  /// The file may be replaced or removed meanwhile, but not changed in index.
+  /// The file may be replaced or removed while the engine exists, but not modified in place.
   ///
   /// - Parameters:
-  ///   - identity: of the store whose snapshot this must be.
-  ///   - threads: how many threads this and later calls may use; nil for as many as there are cores.
-  /// - Throws: ``SnapshotError``. Build the engine from its records then, and say so.
-  /// - Complexity: O(users + memberships), at the speed of memory, and of the disk for what the
-  ///   system has not in its cache.
+  ///   - identity: the identity that the snapshot must have.
+  ///   - threads: the number of threads that this and later calls may use; nil for the number of
+  ///     cores.
+  /// - Throws: ``SnapshotError``. Rebuild the engine from its records then.
+  /// - Complexity: O(users + memberships), at the speed of memory, or of the disk for pages that
+  ///   are not cached.
   public convenience init(
     snapshot path: String, identity: SnapshotIdentity, threads: Int? = nil
   ) throws(SnapshotError) {
@@ -41,7 +42,7 @@ extension Fanout {
   }
 }
 
-/// Makes tables of a mapped snapshot.
+/// Reads tables from a mapped snapshot.
 struct SnapshotReading {
   let mapping: Mapping
   let header: SnapshotHeader
@@ -112,12 +113,12 @@ struct SnapshotReading {
         throw .unknownTimeZone(TableWriter.unknownZone(of: schedule, settings.app))
       }
       guard found == UInt32(index) else {
-        throw .malformed(section: "settings", "a schedule is there twice")
+        throw .malformed(section: "settings", "duplicate schedule")
       }
     }
     for (index, set) in settings.channelSets.enumerated()
     where tables.channelSets.insert(set) != UInt32(index) {
-      throw .malformed(section: "settings", "a set of channels is there twice")
+      throw .malformed(section: "settings", "duplicate set of channel levels")
     }
   }
 
@@ -152,7 +153,8 @@ struct SnapshotReading {
       ? IDBase() : IDBase(mapped: address..<address + UInt(section.byteCount))
     let exact = try self.slots(slots, seed, used)
     guard exact.used == section.elementCount else {
-      throw .malformed(section: "\(slots)", "\(exact.used) slots of \(section.elementCount) ids")
+      throw .malformed(
+        section: "\(slots)", "\(exact.used) slots in use for \(section.elementCount) ids")
     }
     return IDTable(
       IDArena(mapping, base, byteCount: section.byteCount), table(addresses, store), exact,
@@ -168,9 +170,9 @@ struct SnapshotReading {
     guard section.elementCount > 0 else { return IDSlots(seed: seed) }
     let used = used[part] ?? 0
     guard IDSlots.isPossible(used, capacity: section.elementCount) else {
-      throw .malformed(section: "\(part)", "\(used) of \(section.elementCount) in use")
+      throw .malformed(section: "\(part)", "\(used) of \(section.elementCount) slots in use")
     }
-    // Slots are filled in index, also while older versions are read.
+    // Slots are filled in place, while older versions are read too.
     guard mapping.makeWritable(section.range) else { throw .cannotOpen(Mapping.systemMessage) }
     return unsafe IDSlots(
       seed: seed, mapped: mapping.pointer(section.offset),
@@ -179,7 +181,7 @@ struct SnapshotReading {
 
   // MARK: Checks
 
-  /// What one count has to do with another.
+  /// Checks the relations between counts.
   private func checkCounts() throws(SnapshotError.Problem) {
     let equal: [(SnapshotPart, SnapshotPart)] = [
       (.userCharacters, .userAddresses), (.packedUsers, .userAddresses),
@@ -188,22 +190,23 @@ struct SnapshotReading {
       (.conversations, .conversationAddresses), (.packedMembers, .memberUsers),
     ]
     for (part, other) in equal where count(part) != count(other) {
-      throw .malformed(section: "\(part)", "\(count(part)) instead of \(count(other))")
+      throw .malformed(section: "\(part)", "\(count(part)) elements, expected \(count(other))")
     }
     if count(.deviceLists) != 0, count(.deviceLists) != count(.packedUsers) {
-      throw .malformed(section: "deviceLists", "\(count(.deviceLists)) lists")
+      throw .malformed(
+        section: "deviceLists", "\(count(.deviceLists)) elements, expected \(count(.packedUsers))")
     }
     let indexed: [SnapshotPart] = [
       .userAddresses, .nameAddresses, .conversationAddresses, .devices, .memberUsers,
     ]
     for part in indexed where count(part) >= Int(UInt32.max) {
-      throw .malformed(section: "\(part)", "more than there can be")
+      throw .malformed(section: "\(part)", "too many elements")
     }
   }
 
-  /// Sums all blocks, and looks at every element while it is in the cache.
+  /// Verifies the checksums of all blocks, and checks each element while it is in the cache.
   ///
-  /// - Returns: how many slots are in use.
+  /// - Returns: the number of slots in use.
   private func checkBlocks(
     _ bounds: SnapshotBounds
   ) throws(SnapshotError.Problem) -> [SnapshotPart: Int] {
@@ -226,7 +229,7 @@ struct SnapshotReading {
       throw .wrongChecksum(section: "\(section.part)")
     }
     for (index, section) in sections.enumerated() where found[index].isWrong {
-      throw .malformed(section: "\(section.part)", "an element that there cannot be")
+      throw .malformed(section: "\(section.part)", "value out of range")
     }
     return Dictionary(
       uniqueKeysWithValues: sections.indices.map { (sections[$0].part, found[$0].used) })
@@ -259,7 +262,7 @@ struct SnapshotReading {
     return finding
   }
 
-  /// Slots of ids lead to where ids can be.
+  /// Checks that slots point to where ids can be.
   private func checkSlots(_ section: SnapshotSection, _ range: Range<Int>) -> SnapshotFinding {
     let characters: SnapshotPart
     switch section.part {
@@ -282,7 +285,7 @@ struct SnapshotReading {
     return finding
   }
 
-  /// Looks at what hangs together: ids one behind the other, and members of conversations.
+  /// Checks relations between elements: contiguous ids, and the members of conversations.
   private func check(_ tables: Tables) throws(SnapshotError.Problem) {
     let shared = Shared(tables)
     for (part, table) in [
@@ -295,7 +298,7 @@ struct SnapshotReading {
       }
     }
     guard tables.devices.count == 0 || tables.devices[tables.devices.count - 1].isLast else {
-      throw .malformed(section: "devices", "a list does not end")
+      throw .malformed(section: "devices", "unterminated device list")
     }
     let slots = SlotSet(count: tables.memberUsers.count)
     try inPieces(tables.conversations.count, of: 1 << 13, .conversations) {
@@ -310,11 +313,11 @@ struct SnapshotReading {
       isRight(piece * size..<min((piece + 1) * size, count))
     }
     guard !results.contains(false) else {
-      throw .malformed(section: "\(part)", "parts that do not fit together")
+      throw .malformed(section: "\(part)", "inconsistent elements")
     }
   }
 
-  /// The results of pieces of work, in their order.
+  /// The results of pieces of work, in order.
   private func inParallel<Result: Sendable>(
     _ count: Int, _ work: @Sendable (Int) -> Result
   ) -> [Result] {
@@ -333,7 +336,7 @@ struct SnapshotReading {
     return results.withLock { $0 }.sorted { $0.0 < $1.0 }.map(\.1)
   }
 
-  /// SAFETY: while a snapshot is being opened nobody changes its tables.
+  /// SAFETY: the tables are not mutated while a snapshot is being opened.
   private struct Shared<Value>: @unchecked Sendable {
     let value: Value
     init(_ value: Value) { self.value = value }

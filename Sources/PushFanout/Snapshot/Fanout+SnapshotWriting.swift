@@ -2,24 +2,24 @@ internal import Glibc
 internal import PushRules
 internal import Synchronization
 
-/// One at a time, as the temporary name is the same for all of a process.
+/// One writer at a time: the temporary name is the same for the whole process.
 private let writing = Mutex<Void>(())
 
 extension Fanout {
-  /// Writes one version of the settings to a file from which an engine can be opened at once:
-  /// ``init(snapshot:identity:threads:)``.
+  /// Writes one version of the settings to a file, from which ``init(snapshot:identity:threads:)``
+  /// opens an engine without rebuilding it.
   ///
-  /// Others may decide and update meanwhile. The file appears under its name only when it is whole
-  /// and on disk; until then it is called `path.tmp-` and the number of the process. It is readable
-  /// by its owner alone, as it holds the secret that ids are hashed with.
+  /// Other threads may decide and update meanwhile. The file gets its name only when it is complete
+  /// and synchronized; until then it is named `path.tmp-` and the process id. It is readable by its
+  /// owner only, as it contains the seeds of the hash tables.
   ///
   /// - Parameters:
-  ///   - path: a regular file, which is replaced, or nothing.
-  ///   - identity: which store it belongs to, asked for when it is opened.
-  ///   - sequence: asked once for the number of the settings, given the ``version`` that is written.
-  ///     A caller that updates meanwhile keeps the numbers of its versions.
-  /// - Throws: ``SnapshotError``, and leaves nothing behind.
-  /// - Complexity: O(users + memberships); 8 bytes of memory an id meanwhile.
+  ///   - path: the path of a regular file, which is replaced, or of no file.
+  ///   - identity: the identity of the store, required when the snapshot is opened.
+  ///   - sequence: called once with the ``version`` that is written; returns its sequence number. A
+  ///     caller that updates meanwhile keeps the sequence numbers of its versions.
+  /// - Throws: ``SnapshotError``; no file is left behind.
+  /// - Complexity: O(users + memberships); needs 8 bytes of memory per id.
   public func writeSnapshot(
     to path: String, identity: SnapshotIdentity, sequence: (_ version: UInt64) -> UInt64
   ) throws(SnapshotError) {
@@ -27,13 +27,14 @@ extension Fanout {
     try version.writeSnapshot(to: path, identity: identity, sequence: sequence(version.number))
   }
 
-  /// What a snapshot is called until it is whole: a process that ends earlier may leave it behind.
+  /// The name of a snapshot while it is being written. A process that ends early may leave such a
+  /// file.
   public static func temporaryName(ofSnapshot path: String) -> String { "\(path).tmp-\(getpid())" }
 
   /// Writes the current version of the settings to a file.
   ///
-  /// - Parameter sequence: the number of the settings; nobody may update meanwhile, or it may be that
-  ///   of others.
+  /// - Parameter sequence: the sequence number of the settings. No other thread may update
+  ///   meanwhile, or the number may belong to other settings.
   public func writeSnapshot(
     to path: String, identity: SnapshotIdentity, sequence: UInt64
   ) throws(SnapshotError) {
@@ -42,7 +43,7 @@ extension Fanout {
 }
 
 extension FanoutVersion {
-  /// Writes this version, which may no longer be the current one.
+  /// Writes this version, current or not.
   package func writeSnapshot(
     to path: String, identity: SnapshotIdentity, sequence: UInt64
   ) throws(SnapshotError) {
@@ -88,8 +89,7 @@ extension PagedTable {
 }
 
 extension IDTable {
-  /// Writes ids as they would be if all had come in one go: characters in the order of places, and
-  /// slots that lead to them.
+  /// Writes ids compacted: records in the order of indices, and slots that point to them.
   fileprivate func write(
     _ characters: SnapshotPart, _ addresses: SnapshotPart, _ slots: SnapshotPart,
     _ folded: SnapshotPart?, to file: inout SnapshotFile
@@ -107,7 +107,7 @@ extension IDTable {
     }
   }
 
-  /// - Returns: where each id is.
+  /// - Returns: the offset of each id.
   private func write(
     characters part: SnapshotPart, to file: inout SnapshotFile
   ) throws(SnapshotError) -> [UInt] {
@@ -134,8 +134,8 @@ extension IDTable {
 }
 
 extension IDSlots {
-  /// Writes the slots of a version: those that were filled since are empty in it, and were when its
-  /// ids were put in, so that each is still found.
+  /// Writes the slots of a version. Slots filled by later versions are written as empty, as they
+  /// were when this version's ids were added, so that each id is still found.
   fileprivate func write(
     _ part: SnapshotPart, _ offsets: [UInt], _ base: IDBase, to file: inout SnapshotFile
   ) throws(SnapshotError) {
@@ -160,7 +160,7 @@ extension IDSlots {
 }
 
 extension SnapshotFile {
-  /// A page and its header, which says that it is of no update.
+  /// Appends a page behind a header with the generation ``PageStore/mapped``.
   mutating func append(page elements: UnsafeRawBufferPointer) throws(SnapshotError) {
     try appendZeros(PageStore.headerSize)
     try unsafe append(elements)
@@ -182,7 +182,7 @@ extension SnapshotFile {
     try result.get()
   }
 
-  /// Bytes of memory, as they are on this machine.
+  /// Appends elements as bytes in native order.
   mutating func append<Element: BitwiseCopyable>(
     _ elements: ArraySlice<Element>
   ) throws(SnapshotError) {

@@ -2,10 +2,10 @@ internal import Glibc
 internal import PushRules
 internal import Synchronization
 
-/// What was found in a stretch of a section.
+/// The result of checking a part of a section.
 struct SnapshotFinding: Sendable {
   var isWrong = false
-  /// Slots in use.
+  /// The number of slots in use.
   var used = 0
 
   mutating func merge(_ other: SnapshotFinding) {
@@ -14,9 +14,10 @@ struct SnapshotFinding: Sendable {
   }
 }
 
-/// How many there are of what rows point to, and whether rows keep to it.
+/// The counts that indices in rows must stay below, and the checks of rows against them.
 ///
-/// Each check is a loop over plain numbers that collects what is wrong and asks once at the end.
+/// Each check is a branch-free loop over integers that accumulates violations and tests once at the
+/// end.
 struct SnapshotBounds {
   var users: Int
   var schedules: Int
@@ -25,12 +26,12 @@ struct SnapshotBounds {
   var conversations: Int
   var channelSets: Int
 
-  /// Where flags are in rows: looked up once.
+  /// The offsets of flags in rows.
   private let hasToken = MemoryLayout<DeviceRecord>.offset(of: \.hasToken) ?? 0
   private let isLast = MemoryLayout<DeviceRecord>.offset(of: \.isLast) ?? 0
   private let hasOverrides = MemoryLayout<ConversationRow>.offset(of: \.hasOverrides) ?? 0
 
-  /// How many there are, which an enumeration does not say without making a list.
+  /// Counts of cases: `allCases` would allocate an array each time.
   private let deviceKinds = UInt8(Device.Kind.byOrdinal.count)
   private let deviceStates = UInt8(Device.State.byOrdinal.count)
   private let conversationKinds = UInt8(ConversationKind.allCases.count)
@@ -49,7 +50,7 @@ struct SnapshotBounds {
     self.channelSets = channelSets
   }
 
-  /// Looks at a page with its header.
+  /// Checks a page with its header.
   func check(
     _ part: SnapshotPart, page: UnsafeRawPointer, count: Int
   ) -> SnapshotFinding {
@@ -57,7 +58,7 @@ struct SnapshotBounds {
     var finding = SnapshotFinding()
     switch part {
     case .packedUsers:
-      // Levels of three bits, of which 6 and 7 are none.
+      // Levels have three bits, of which 6 and 7 are invalid.
       finding.isWrong = unsafe Self.any(start, count, UInt32.self) {
         $0 >> 2 & $0 >> 1 & 0o111_111_111
       }
@@ -97,7 +98,7 @@ struct SnapshotBounds {
   }
 
   private static func any(_ start: UnsafeRawPointer, _ count: Int, notBelow limit: Int) -> Bool {
-    // A count is at most 2^32 - 2, and with two more at most 2^32.
+    // A count is at most 2^32 - 2, so count + 2 is at most 2^32.
     let last = limit - 1
     guard last >= 0 else { return count > 0 }
     let most = UInt32(min(last, Int(UInt32.max)))
@@ -112,7 +113,7 @@ struct SnapshotBounds {
     for index in 0..<count {
       let slot = unsafe slots[index]
       finding.used += slot.key == 0 ? 0 : 1
-      // A negative number is a large one.
+      // A negative number is a large unsigned one.
       if slot.key != 0, UInt64(bitPattern: slot.value) > last { finding.isWrong = true }
     }
     return finding
@@ -133,7 +134,8 @@ struct SnapshotBounds {
     return SnapshotFinding(isWrong: used > 0 && wrong != 0, used: used)
   }
 
-  /// Flags are looked at as bytes first: a `Bool` of another value than 0 and 1 is none.
+  /// Flags are checked as bytes first: a `Bool` with a value other than 0 and 1 is undefined
+  /// behavior.
   private func isDevice(_ start: UnsafeRawPointer) -> Bool {
     guard unsafe Self.isFlag(start + hasToken), unsafe Self.isFlag(start + isLast) else {
       return false
@@ -156,14 +158,14 @@ struct SnapshotBounds {
   }
 }
 
-/// Places of members that belong to some conversation.
+/// The member slots that conversations have claimed.
 ///
-/// SAFETY: changed by atomic instructions only.
+/// SAFETY: mutated by atomic operations only.
 @safe final class SlotSet: @unchecked Sendable {
   private let words: UnsafeMutablePointer<Atomic<UInt64>>
 
   init(count: Int) {
-    // Zeros from the system, which an atomic number may be.
+    // Zeroed memory is a valid array of atomic integers.
     guard let memory = unsafe calloc(count / 64 + 1, 8) else {
       preconditionFailure("out of memory")
     }
@@ -172,9 +174,9 @@ struct SnapshotBounds {
 
   deinit { unsafe free(words) }
 
-  /// Takes slots in.
+  /// Claims slots.
   ///
-  /// - Returns: false when one of them was in already.
+  /// - Returns: false if one of them was already claimed.
   func insert(_ range: Range<Int>) -> Bool {
     var slot = range.lowerBound
     var wasIn: UInt64 = 0
@@ -191,8 +193,7 @@ struct SnapshotBounds {
 }
 
 extension Tables {
-  /// Whether members stand in slots of their own, each above the one before, and what is kept
-  /// beside is said of the conversation.
+  /// Whether conversations have disjoint slots, their members ascend, and overrides are flagged.
   func areRight(conversations range: Range<Int>, _ slots: SlotSet) -> Bool {
     var isRight = true
     for conversation in range {
@@ -229,10 +230,9 @@ extension Tables {
 }
 
 extension IDTable {
-  /// Whether the ids of a stretch of slots stand one behind the other where they should, each
-  /// behind its index and its length.
+  /// Whether the records of a range of ids are contiguous and have the right index and length.
   ///
-  /// - Parameter byteCount: of the section that they are in.
+  /// - Parameter byteCount: the size of the section of characters.
   func hasIDs(_ range: Range<Int>, in byteCount: Int) -> Bool {
     let end = UInt(byteCount - StoredIDs.back)
     guard range.lowerBound > 0 || addresses[0] == UInt(StoredIDs.front) else { return false }
@@ -243,7 +243,7 @@ extension IDTable {
       guard next <= end, offset < next, next - offset >= UInt(StoredIDs.leastSize) else {
         return false
       }
-      // Where one begins is known from the table, so that ids need not wait for each other.
+      // Each offset is read from the table, so that iterations do not depend on each other.
       let address = base.address(at: UInt64(offset))
       let id = unsafe base.characters(at: address)
       let size = UInt(id.count < 255 ? 5 : 9) + UInt(id.count)

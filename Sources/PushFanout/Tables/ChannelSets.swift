@@ -1,6 +1,6 @@
 internal import PushRules
 
-/// The distinct sets of levels by channel; few, because people choose alike.
+/// The distinct sets of levels by channel, of which there are few.
 struct ChannelSets {
   private var sets: [[Identifier: NotificationLevel]] = [[:]]
   private var indices: [[Identifier: NotificationLevel]: UInt32] = [[:]: 0]

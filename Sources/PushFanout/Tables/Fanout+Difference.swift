@@ -1,16 +1,16 @@
 internal import PushRules
 
 extension Fanout {
-  /// How many users and member slots there are: what an engine's size goes by.
+  /// The number of users and member slots, a measure of the engine's size.
   package var recordCount: Int {
     reading { $0.userCount + $0.memberUsers.count }
   }
 
-  /// How many conversation ids have appeared.
+  /// The number of conversation ids that have appeared.
   package var conversationCount: Int { reading { $0.conversations.count } }
 
-  /// Whether most of the slots that conversations and users once had are left behind, so that it is
-  /// worth building the tables anew.
+  /// Whether most member slots and device records are unused, so that rebuilding the tables is
+  /// worthwhile.
   ///
   /// - Complexity: O(conversations).
   package var isMostlyUnused: Bool {
@@ -25,8 +25,8 @@ extension Fanout {
     }
   }
 
-  /// The first thing that two engines' settings differ in, in words; nil when they are equal. The
-  /// order of users counts, that of conversations does not.
+  /// Describes the first difference between two engines' settings; nil when they are equal. The
+  /// order of users matters, that of conversations does not.
   ///
   /// - Complexity: O(users + memberships).
   package func difference(from other: Fanout) -> String? {
@@ -61,7 +61,7 @@ extension Tables {
     return nil
   }
 
-  /// The first user who is not the same member in both.
+  /// The first user whose membership differs.
   private func memberDifference(
     _ index: UInt32, _ other: Tables, _ otherIndex: UInt32
   ) -> Identifier? {

@@ -1,14 +1,13 @@
-/// The characters of ids, one behind the other; nothing in it ever moves or changes.
+/// An append-only arena of ids' characters, which never move or change.
 @safe final class IDArena {
   private var chunks: [UInt] = []
   private var free: UnsafeMutableRawPointer?
   private var freeCount = 0
   private(set) var byteCount = 0
   private static let chunkSize = 1 << 18
-  /// The file that the first ids are in, and with them all mapped pages of the tables: whoever holds
-  /// a version of the tables holds it.
+  /// The file of the first ids and of all mapped pages. Retained by every version of the tables.
   let mapping: Mapping?
-  /// What addresses in tables and slots are counted from.
+  /// The base of the offsets in tables and slots.
   let base: IDBase
 
   init() {
@@ -17,7 +16,7 @@
     base = IDBase()
   }
 
-  /// - Parameter byteCount: how many bytes of the mapping, from the base on, are characters.
+  /// - Parameter byteCount: the number of bytes of ids in the mapping, from the base on.
   init(_ mapping: Mapping, _ base: IDBase, byteCount: Int) {
     unsafe free = nil
     self.mapping = mapping
@@ -29,10 +28,10 @@
     for chunk in chunks { unsafe UnsafeMutableRawPointer(bitPattern: chunk)?.deallocate() }
   }
 
-  /// Keeps an id and its index.
+  /// Appends an id and its index.
   ///
-  /// - Returns: the address of the index; behind it are the number of characters, in one byte or,
-  ///   from 255 on, in five, and the characters.
+  /// - Returns: the address of the record: the index, the byte count (one byte, or five from 255
+  ///   on), the characters.
   func add(_ id: UnsafeRawBufferPointer, _ index: UInt32) -> UInt {
     let header = id.count < 255 ? 5 : 9
     let size = header + id.count
@@ -58,7 +57,7 @@
     byteCount += size
   }
 
-  /// The index of the id at an address.
+  /// The index in the record at an address.
   @inline(__always)
   static func index(at address: UInt) -> UInt32 {
     guard let start = unsafe UnsafeRawPointer(bitPattern: address) else { return .max }
@@ -66,11 +65,11 @@
   }
 }
 
-/// Where the ids of a table are counted from: 0, or where a mapping has them, so that what a file
-/// says of them holds wherever it is mapped.
+/// The base of ids' offsets: 0, or the address of mapped ids, so that the offsets in a file hold
+/// wherever it is mapped.
 struct IDBase {
   private var address: UInt = 0
-  /// Where the mapping's characters end.
+  /// The end of the mapped ids.
   private var end: UInt = 0
 
   init() {}
@@ -80,7 +79,7 @@ struct IDBase {
     end = addresses.upperBound
   }
 
-  /// The address at a distance, of which 48 bits count.
+  /// The address at an offset, modulo 2^48.
   @inline(__always)
   func address(at distance: UInt64) -> UInt { (address &+ UInt(distance)) & Self.mask }
 
@@ -88,11 +87,11 @@ struct IDBase {
 
   private static let mask: UInt = 0xFFFF_FFFF_FFFF
 
-  /// The characters of the id at an address.
+  /// The characters in the record at an address.
   ///
-  /// A slot of a file may lead anywhere before the mapping's end, so what claims to be a long id ends
-  /// there. For others that is no limit: those in front of it end before, and those behind it are too
-  /// far away when counted around.
+  /// A slot of a file may point anywhere before the mapping's end, so a long id is cut off there.
+  /// Ids in memory are not affected: the distance to the end, modulo 2^64, is larger than any of
+  /// them.
   @inline(__always)
   func characters(at address: UInt) -> UnsafeRawBufferPointer {
     guard let start = unsafe UnsafeRawPointer(bitPattern: address) else {

@@ -1,12 +1,12 @@
 internal import PushRules
 internal import Synchronization
 
-/// The slots of a hash table of ids: half a hash in the upper 16 bits, below them the address of the
-/// id, counted from a base; 0 is empty. Place and characters stand together, so that a
-/// look-up touches no more than a slot and the id.
+/// The slots of a hash table of ids: 16 bits of the hash above the 48-bit offset of the id's
+/// record; 0 is empty. Index and characters are in one record, so that a look-up touches one slot
+/// and one record.
 ///
-/// SAFETY: a slot is written once, while readers of older versions look on; they see it empty or
-/// full, and ignore a index that is not below their count.
+/// SAFETY: a slot is written once, atomically, while older versions are read. Their readers see it
+/// empty or filled, and ignore an index that is not below their count.
 @safe struct IDSlots {
   private var slots: UnsafeMutablePointer<Atomic<UInt64>>?
   private(set) var capacity = 0
@@ -18,7 +18,7 @@ internal import Synchronization
     self.seed = seed
   }
 
-  /// Slots in a mapping, behind their header; they are changed in index.
+  /// Slots in a mapping, behind a header. They are changed in place.
   ///
   /// - Precondition: the capacity is a power of two, and at most five eighths of it are in use.
   init(seed: UInt64, mapped start: UnsafeMutableRawPointer, capacity: Int, used: Int) {
@@ -29,7 +29,7 @@ internal import Synchronization
       .bindMemory(to: Atomic<UInt64>.self, capacity: capacity)
   }
 
-  /// How many slots there may be, and how many of them in use.
+  /// Whether a table can have this many slots, and this many of them in use.
   static func isPossible(_ used: Int, capacity: Int) -> Bool {
     capacity & (capacity - 1) == 0 && used * 8 <= capacity * 5
   }
@@ -47,7 +47,7 @@ internal import Synchronization
     unsafe slots.unsafelyUnwrapped[index].store(value, ordering: .releasing)
   }
 
-  /// The index of an id, if it is below `count`.
+  /// The index of an id, if it is below `count`; otherwise nil.
   func index(of id: Identifier, below count: Int, _ base: IDBase) -> UInt32? {
     var text = id.text
     return text.withUTF8 { unsafe index(of: UnsafeRawBufferPointer($0), below: count, base) }
@@ -66,7 +66,7 @@ internal import Synchronization
     return found
   }
 
-  /// Calls `body` with the addresses of ids of a hash, and perhaps of others, until it answers false.
+  /// Calls `body` with the addresses of ids that may have a hash, until it returns false.
   @inline(__always)
   func forEachAddress(of hash: UInt32, _ base: IDBase, _ body: (UInt) -> Bool) {
     guard capacity > 0 else { return }
@@ -79,9 +79,9 @@ internal import Synchronization
     }
   }
 
-  /// Puts the address of an id behind those of the same hash.
+  /// Adds the address of an id, behind those of the same hash.
   ///
-  /// - Parameter rehash: the hash of the id at an address, for when there must be more slots.
+  /// - Parameter rehash: the hash of the id at an address, for growing.
   mutating func add(
     _ hash: UInt32, _ address: UInt, _ base: IDBase, _ store: PageStore, rehash: (UInt) -> UInt32
   ) {
@@ -101,7 +101,7 @@ internal import Synchronization
   }
 
   private func put(_ hash: UInt32, _ address: UInt, _ base: IDBase) {
-    precondition(address >> 48 == 0, "an address of more than 48 bits")
+    precondition(address >> 48 == 0, "addresses above 48 bits are not supported")
     var index = Int(hash) & (capacity - 1)
     while load(index) != 0 { index = (index + 1) & (capacity - 1) }
     self.store(index, UInt64(hash >> 16) << 48 | UInt64(base.distance(to: address)))

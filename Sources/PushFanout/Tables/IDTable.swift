@@ -1,22 +1,21 @@
 internal import PushRules
 
-/// Ids and their indices, of which many versions share all that is common.
+/// A table of ids and their indices, whose versions share all common data.
 ///
-/// - Memory: 13 bytes an id, its characters, and 8 bytes a slot at a load of 31 to 62 %: 26 to 39
-///   bytes an id beyond its characters.
-/// - Limit: 2^32 - 2 ids, which the caller checks.
+/// - Memory: 13 bytes per id, its characters, and 8 bytes per slot at a load of 31 to 62 %: 26 to
+///   39 bytes per id beyond its characters.
+/// - Limit: 2^32 - 2 ids, enforced by the caller.
 struct IDTable {
   private let arena: IDArena
-  /// Where the characters of each index are, counted from the base.
+  /// The offset of each id's record from the base.
   private(set) var addresses = PagedTable<UInt>()
   private(set) var slots: IDSlots
-  /// The ids that are not their own lower case, by the hash of their lower case (E-47); nil when
-  /// nobody asks.
+  /// The ids that differ from their lower case, by its hash (E-47); nil if the table does not fold.
   private(set) var folded: IDSlots?
 
-  /// - Parameter folds: whether ids are also looked up by their lower case.
+  /// - Parameter folds: whether ids can be looked up by their lower case.
   init(folds: Bool) {
-    // Ids may come from strangers: without knowing the seed nobody can make them collide.
+    // Ids are untrusted input; the secret seed keeps them from being made to collide.
     let seed = processSeed()
     arena = IDArena()
     slots = IDSlots(seed: seed)
@@ -35,22 +34,22 @@ struct IDTable {
 
   var base: IDBase { arena.base }
 
-  /// The mapping that ids are in, and its addresses.
+  /// The mapping of the first ids, and its addresses.
   var mapping: Mapping? { arena.mapping }
   var mapped: Range<UInt> { arena.mapping?.addresses ?? 0..<0 }
 
-  /// Bytes beside the characters, and of the characters.
+  /// The bytes of the table, and of the characters.
   var byteCounts: (table: Int, characters: Int) {
     (addresses.byteCount + slots.byteCount + (folded?.byteCount ?? 0), arena.byteCount)
   }
 
-  /// The characters of the id at a index.
+  /// The characters of the id of an index.
   @inline(__always)
   func characters(_ index: UInt32) -> UnsafeRawBufferPointer {
     unsafe base.characters(at: base.address(at: UInt64(addresses[Int(index)])))
   }
 
-  /// The id at a index.
+  /// The id of an index.
   subscript(index: UInt32) -> Identifier {
     unsafe Identifier(String(decoding: characters(index), as: UTF8.self))
   }
@@ -78,7 +77,7 @@ struct IDTable {
     }
   }
 
-  /// Touches the memory in which an id will be looked up soon; a number of no meaning.
+  /// Prefetches the slot in which an id will be looked up. The result has no meaning.
   func readAhead(_ id: UnsafeRawBufferPointer) -> UInt64 {
     guard slots.capacity > 0 else { return 0 }
     return slots.load(Int(unsafe slots.hash(id)) & (slots.capacity - 1))
@@ -86,7 +85,7 @@ struct IDTable {
 
   // MARK: Writing
 
-  /// The index of an id, which it gets now if it has none.
+  /// The index of an id, which is added if it is new.
   mutating func insert(_ id: UnsafeRawBufferPointer, _ store: PageStore) -> UInt32 {
     if let index = unsafe index(of: id) { return index }
     let index = UInt32(addresses.count)
@@ -107,7 +106,7 @@ struct IDTable {
     return text.withUTF8 { unsafe insert(UnsafeRawBufferPointer($0), store) }
   }
 
-  /// The hash of an id's lower case; nil for an id that is its own, or when nobody asks.
+  /// The hash of an id's lower case; nil if the id equals it, or the table does not fold.
   private func foldedHash(_ id: UnsafeRawBufferPointer) -> UInt32? {
     folded == nil ? nil : unsafe Self.foldedHash(id, of: slots)
   }
@@ -128,12 +127,12 @@ struct IDTable {
     self.slots.reserve(count, base, store) { unsafe slots.hash(base.characters(at: $0)) }
   }
 
-  /// Takes back the ids that were added since `before`, a version of this table.
+  /// Removes the ids added since `before`, an earlier version of this table.
   func rollBack(to before: IDTable) {
     for (now, then) in [(slots, before.slots)] + [(folded, before.folded)].compactMap(Self.both) {
       guard then.capacity > 0 else { continue }
-      // Entries of the shared slots beyond the older count; in a table that grew since they are
-      // at most as many as were added before it grew.
+      // Only entries of the shared slots that are beyond the older count; a table that grew since
+      // has slots of its own.
       for index in 0..<then.capacity where now.used > then.used {
         let slot = then.load(index)
         if slot != 0, Int(IDArena.index(at: base.address(at: slot))) >= before.count {

@@ -1,16 +1,16 @@
 internal import PushRules
 
-/// What a user has set but for quiet hours, in 32 bits: the level, a level for each kind of
-/// conversation, and flags.
+/// A user's settings except quiet hours, in 32 bits: the level, a level per kind of conversation,
+/// and flags.
 struct PackedUser: BitwiseCopyable, Equatable {
   private(set) var bits: UInt32 = 0
 
-  /// Whether the user has settings of its own, or was only named.
+  /// Whether the user has settings, rather than only an id.
   var isDeclared: Bool {
     get { has(31) }
     set { set(31, newValue) }
   }
-  /// Whether an app duration was set; when it ends is kept beside.
+  /// Whether an app duration was set; its end is in ``Tables/userMutes``.
   var hasMute: Bool {
     get { has(30) }
     set { set(30, newValue) }
@@ -30,7 +30,7 @@ struct PackedUser: BitwiseCopyable, Equatable {
 
   /// The app level's raw value (E-20).
   var level: UInt8 { UInt8(bits & 7) }
-  /// The raw value of the level for a kind of conversation, by its place.
+  /// The raw value of the level for a kind of conversation, by the kind's ordinal.
   @inline(__always)
   func level(kind: Int) -> UInt8 { UInt8(bits >> UInt32(3 + 3 * kind) & 7) }
 
@@ -54,7 +54,7 @@ struct PackedUser: BitwiseCopyable, Equatable {
   }
 }
 
-/// A membership in one byte: the member's own level, and what is kept beside.
+/// A membership in one byte: the member's level, and which overrides are stored.
 struct PackedMember: BitwiseCopyable, Equatable {
   var bits: UInt8 = 0
 
@@ -63,7 +63,7 @@ struct PackedMember: BitwiseCopyable, Equatable {
   var hasMute: Bool { bits & 0x10 != 0 }
   var hasSince: Bool { bits & 0x20 != 0 }
   var hasChannels: Bool { bits & 0x40 != 0 }
-  /// Whether anything is kept beside.
+  /// Whether the member has overrides: a mute, a start of membership or channel levels.
   var hasOverrides: Bool { bits & 0x70 != 0 }
 
   init(bits: UInt8) { self.bits = bits }
@@ -76,35 +76,35 @@ struct PackedMember: BitwiseCopyable, Equatable {
   }
 }
 
-/// A conversation, and where its members stand: sorted by user, one behind the other.
+/// A conversation, and the slots of its members, which are sorted by user.
 struct ConversationRow: BitwiseCopyable {
   var start: UInt32 = 0
   var count: UInt32 = 0
-  /// How many places there are from `start` on.
+  /// The number of slots reserved from `start` on.
   var capacity: UInt32 = 0
-  /// The place of a thread's group plus one; 0 for none.
+  /// The index of a thread's parent plus one; 0 for none.
   var parent: UInt32 = 0
-  /// Which set of channel defaults; 0 is the empty one.
+  /// The index of the set of channel defaults; 0 is the empty set.
   var channels: UInt32 = 0
-  /// Counts every change of who is a member, and of the conversation's own settings.
+  /// Incremented by every change of the membership or of the conversation's settings.
   var revision: UInt32 = 0
-  /// Counts the changes of members who have something kept beside.
+  /// Incremented by every change of a member with overrides.
   var overrideRevision: UInt32 = 0
   var kind = UInt8(ConversationKind.group.ordinal)
   var level: UInt8 = 0
-  /// Whether any member ever had something kept beside.
+  /// Whether any member ever had overrides.
   var hasOverrides = false
-  /// No byte of a row is left as it was found, as rows are written to files.
+  /// Padding, initialized because rows are written to files.
   private var unused: UInt8 = 0
 
   var range: Range<Int> { Int(start)..<Int(start) + Int(count) }
 }
 
-/// One of a user's devices. The records of a user follow each other.
+/// One of a user's devices. A user's records are consecutive.
 struct DeviceRecord: BitwiseCopyable {
-  /// The place of the device's id.
+  /// The index of the device's id.
   var id: UInt32
-  /// The place of the notifier's name plus one; 0 for none.
+  /// The index of the notifier's name plus one; 0 for none.
   var notifier: UInt32
   /// Milliseconds; -1 for none.
   var backgroundSince: Int64
@@ -130,7 +130,7 @@ struct DeviceRecord: BitwiseCopyable {
 }
 
 extension Device.State {
-  /// A number for each state.
+  /// The number that stands for the state in a record.
   var ordinal: UInt8 {
     switch self {
     case .foreground: 0

@@ -1,25 +1,26 @@
-/// Where the pages of tables come from, and when they may be freed.
+/// Allocates the pages of tables, and records which may be freed.
 ///
-/// A page belongs to the update that made it. That update changes it in index; a later one copies
-/// it and retires the old one, which older versions go on reading until they are gone.
+/// A page belongs to the update that made it. That update changes it in place; a later one copies
+/// it and retires the original, which older versions read until they end.
 ///
-/// Not for several threads at once: one writer has it.
+/// Not thread-safe: owned by the one writer.
 @safe final class PageStore {
   /// The update in progress.
   private(set) var generation: UInt64 = 1
-  /// Addresses of pages.
+  /// The addresses of pages made and retired by the update in progress.
   private var created: [UInt] = []
   private var retired: [UInt] = []
-  /// Bytes before each page, the first eight of which say which update made it.
+  /// The size of the header before each page, of which the first eight bytes are the generation:
+  /// the update that made the page.
   static let headerSize = 16
-  /// The update that made the pages of a mapping: none, so that each copies them before it changes
+  /// The generation of mapped pages: no update's, so that every update copies them before changing
   /// them.
   static let mapped: UInt64 = 0
 
-  /// Frees what no version has come to own, as of a builder that built nothing.
+  /// Frees the pages that no version owns, as of a builder that was dropped.
   deinit { rollBack() }
 
-  /// Bytes of memory with the mark of the update in progress before them.
+  /// Allocates memory behind a header with the generation of the update in progress.
   func allocate(_ byteCount: Int) -> UnsafeMutableRawPointer {
     let start = UnsafeMutableRawPointer.allocate(
       byteCount: byteCount + Self.headerSize, alignment: 16)
@@ -35,9 +36,9 @@
 
   func retire(_ page: UnsafeMutableRawPointer) { retired.append(UInt(bitPattern: page)) }
 
-  /// Ends the update; its pages are no longer changed in index.
+  /// Ends the update, whose pages are no longer changed in place.
   ///
-  /// - Returns: what only older versions still read.
+  /// - Returns: the retired pages, which only older versions read.
   func commit() -> [UInt] {
     generation += 1
     created.removeAll(keepingCapacity: created.count < 4096)
@@ -45,7 +46,7 @@
     return retired
   }
 
-  /// Takes the update back: what it made is freed, what it retired goes on.
+  /// Reverts the update: frees the pages that it made and keeps those that it retired.
   func rollBack() {
     generation += 1
     for page in created { Self.free(page) }
@@ -53,13 +54,13 @@
     retired.removeAll()
   }
 
-  /// Frees a page; one of a mapping goes with the mapping.
+  /// Frees a page, unless it belongs to a mapping.
   static func free(_ page: UnsafeMutableRawPointer) {
     let start = unsafe page - headerSize
     if unsafe start.load(as: UInt64.self) != mapped { unsafe start.deallocate() }
   }
 
-  /// The update that made the page at an address.
+  /// The generation of the page at an address.
   static func generation(of address: UInt) -> UInt64 {
     guard let page = unsafe UnsafeRawPointer(bitPattern: address) else { return 0 }
     return unsafe (page - headerSize).load(as: UInt64.self)

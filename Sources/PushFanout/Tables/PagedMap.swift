@@ -1,9 +1,9 @@
-/// A map from numbers to numbers, of which many versions share what did not change.
+/// A map from integers to integers whose versions share unchanged pages.
 ///
-/// Open addressing with linear probing over a ``PagedTable``. For what few have: mutes, the instants
-/// from which members are members, levels of channels.
+/// Open addressing with linear probing over a ``PagedTable``, for what few users or members have:
+/// mutes, starts of membership, channel levels.
 ///
-/// - Memory: 16 bytes a slot; at least a third of the slots are in use, once there are some.
+/// - Memory: 16 bytes per slot; at least a third of the slots are in use, unless the map is empty.
 struct PagedMap {
   struct Slot: BitwiseCopyable {
     /// The key plus one; 0 for an empty slot.
@@ -16,15 +16,15 @@ struct PagedMap {
 
   init() {}
 
-  /// A map of slots that another has written.
+  /// A map of existing slots.
   ///
-  /// - Precondition: as many slots as ``isPossible(_:slots:)`` says, `count` of them in use.
+  /// - Precondition: ``isPossible(_:slots:)`` holds, and `count` slots are in use.
   init(_ slots: PagedTable<Slot>, count: Int) {
     self.slots = slots
     self.count = count
   }
 
-  /// Whether so many keys can stand in so many slots: look-ups end at an empty one.
+  /// Whether a map can have this many keys and slots. Look-ups rely on an empty slot.
   static func isPossible(_ count: Int, slots: Int) -> Bool {
     slots == 0 ? count == 0 : slots & (slots - 1) == 0 && count * 8 <= slots * 5
   }
@@ -73,7 +73,7 @@ struct PagedMap {
     old.removeAll(store)
   }
 
-  /// Spreads keys over all bits, so that neighbours do not sit together.
+  /// Mixes the bits of a key, so that consecutive keys do not cluster.
   private static func mix(_ key: UInt64) -> UInt64 {
     let product = (key ^ 0x9E37_79B9_7F4A_7C15).multipliedFullWidth(by: 0xD6E8_FEB8_6659_FD93)
     return product.high ^ product.low

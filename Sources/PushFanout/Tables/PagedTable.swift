@@ -1,13 +1,14 @@
-/// An array in pages of 1 KiB, of which many versions share what did not change.
+/// An array in pages of 1 KiB, whose versions share unchanged pages.
 ///
 /// A copy of the value is a version of its own, made in O(1). Changing one element copies one page,
 /// one node of page addresses and the root, unless the update in progress made them.
 ///
-/// The elements are plain bytes. Whoever holds the last version frees the memory with ``free()``.
+/// The elements are trivial. The memory is freed explicitly, with ``free(except:)``, for the last
+/// version.
 ///
-/// SAFETY: a reader looks only at indices below its own ``count``. The one writer puts new elements
-/// behind the count of every published version, and changes older ones only in pages it has made
-/// itself since; so nobody reads what is being written.
+/// SAFETY: a reader accesses only indices below its own ``count``. The one writer appends elements
+/// beyond the count of every published version, and changes older elements only in pages made by
+/// the update in progress. So no thread reads memory that is being written.
 @safe struct PagedTable<Element: BitwiseCopyable> {
   typealias Page = UnsafeMutablePointer<Element>
   typealias Node = UnsafeMutablePointer<Page>
@@ -16,7 +17,7 @@
   private(set) var nodeCapacity = 0
   private(set) var count = 0
 
-  /// The number of elements a page as a power of two.
+  /// The binary logarithm of the number of elements per page.
   static var shift: Int {
     (1024 / MemoryLayout<Element>.stride).trailingBits
   }
@@ -30,14 +31,14 @@
     pageCount * Self.storedPageSize + nodeCount * (1024 + 16) + nodeCapacity * 8
   }
 
-  /// Bytes of a page and of what stands before it.
+  /// The size of a page with its header.
   static var storedPageSize: Int { pageSize * MemoryLayout<Element>.stride + PageStore.headerSize }
 
   private var pageSize: Int { Self.pageSize }
   var pageCount: Int { (count + Self.mask) >> Self.shift }
   var nodeCount: Int { (pageCount + 127) >> 7 }
 
-  /// The page that holds a index.
+  /// The page of an index.
   @inline(__always)
   func page(at index: Int) -> Page {
     unsafe root.unsafelyUnwrapped[index >> Self.nodeShift][index >> Self.shift & 127]
@@ -45,12 +46,12 @@
 
   subscript(index: Int) -> Element {
     @inline(__always) get {
-      assert(0 <= index && index < count)
+      assert(0 <= index && index < count, "index out of range")
       return unsafe page(at: index)[index & Self.mask]
     }
   }
 
-  /// The elements from `index` on that lie in one stretch of memory, at most `limit` of them.
+  /// The elements from `index` to the end of its page, at most `limit` of them.
   @inline(__always)
   func stretch(from index: Int, limit: Int) -> UnsafeBufferPointer<Element> {
     let inPage = index & Self.mask
@@ -58,7 +59,7 @@
       start: page(at: index) + inPage, count: min(limit, pageSize - inPage))
   }
 
-  /// Calls `body` with the elements of `range`, stretch by stretch.
+  /// Calls `body` with the elements of `range`, page by page.
   @inline(__always)
   func forEachStretch(
     _ range: Range<Int>, _ body: (_ offset: Int, UnsafeBufferPointer<Element>) -> Void
@@ -77,8 +78,8 @@
   ///
   /// - Complexity: O(1): at most a page, a node and the root are copied.
   mutating func set(_ index: Int, _ element: Element, _ store: PageStore) {
-    assert(0 <= index && index < count)
-    // The node and the root of a page of the update's own are its own, too.
+    assert(0 <= index && index < count, "index out of range")
+    // If the page belongs to this update, its node and the root do too.
     let page = unsafe page(at: index)
     if unsafe store.isOwn(UnsafeMutableRawPointer(page)) {
       unsafe page[index & Self.mask] = element
@@ -87,7 +88,7 @@
     }
   }
 
-  /// The page of a index, made the update's own.
+  /// The page of an index, copied first unless it belongs to the update.
   mutating func ownPage(at index: Int, _ store: PageStore) -> Page {
     let root = unsafe own(root.unsafelyUnwrapped, nodeCapacity, store)
     unsafe self.root = root
@@ -100,9 +101,9 @@
     return unsafe page
   }
 
-  /// Adds an element behind the last.
+  /// Appends an element.
   ///
-  /// - Complexity: O(1) amortised; nothing that an older version reads is copied or changed.
+  /// - Complexity: O(1) amortized; no page that an older version reads is copied or changed.
   mutating func append(_ element: Element, _ store: PageStore) {
     if count & Self.mask == 0 { addPage(store) }
     let index = count
@@ -110,7 +111,7 @@
     unsafe page(at: index)[index & Self.mask] = element
   }
 
-  /// Adds elements of any value, to be set.
+  /// Appends elements until there are `newCount`.
   mutating func grow(to newCount: Int, repeating element: Element, _ store: PageStore) {
     while count < newCount {
       if count & Self.mask == 0 { addPage(store) }
@@ -152,9 +153,10 @@
     return unsafe copy
   }
 
-  /// Frees the memory of the last version.
+  /// Frees the memory. Called with the last version.
   ///
-  /// - Parameter mapped: addresses of a mapping, of which nothing is touched: it may be on disk.
+  /// - Parameter mapped: the addresses of a mapping, whose pages are not touched, as they may not
+  ///   be resident.
   func free(except mapped: Range<UInt> = 0..<0) {
     guard let root = unsafe root else { return }
     for index in 0..<pageCount {
@@ -165,7 +167,7 @@
     unsafe PageStore.free(UnsafeMutableRawPointer(root))
   }
 
-  /// Retires all memory of the table, which the next version does without.
+  /// Removes all elements and retires the pages.
   mutating func removeAll(_ store: PageStore) {
     guard let root = unsafe root else { return }
     for page in 0..<pageCount {
@@ -177,11 +179,11 @@
   }
 }
 
-/// Tables in mappings.
+/// Tables in mapped files.
 extension PagedTable {
-  /// A table whose pages lie one behind the other in a mapping, each behind its header.
+  /// A table of consecutive mapped pages, each behind its header.
   ///
-  /// A last page with room is copied, because elements are added to it in index.
+  /// A last page with room is copied, because elements are appended in place.
   init(mapped start: UnsafeMutableRawPointer, count: Int, _ store: PageStore) {
     self.init()
     guard count > 0 else { return }
@@ -213,7 +215,7 @@ extension PagedTable {
 }
 
 extension PagedTable {
-  /// Calls `body` with each element of `range` and its offset in it.
+  /// Calls `body` with the offset in `range` and the value of each element.
   func forEachStretchRank(_ range: Range<Int>, _ body: (Int, Element) -> Void) {
     unsafe forEachStretch(range) { (offset, elements) -> Void in
       for index in 0..<elements.count { body(offset + index, unsafe elements[index]) }
@@ -222,6 +224,6 @@ extension PagedTable {
 }
 
 extension Int {
-  /// The largest power of two that is not above the number, as an exponent.
+  /// The exponent of the largest power of two not above the number.
   fileprivate var trailingBits: Int { Int.bitWidth - 1 - leadingZeroBitCount }
 }

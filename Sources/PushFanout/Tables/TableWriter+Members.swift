@@ -1,6 +1,6 @@
 extension TableWriter {
-  /// Puts memberships, which are listed in any order, to their conversations, sorted by user; of
-  /// several of one user the last counts.
+  /// Stores memberships listed in any order with their conversations, sorted by user. Of several
+  /// for one user the last counts.
   func storeMembers(_ conversations: [UInt32], _ users: [UInt32], _ bytes: [UInt8]) {
     let ends = Self.storeMembers(conversations, users, bytes, &tables, store)
     for conversation in 0..<tables.conversations.count {
@@ -15,9 +15,9 @@ extension TableWriter {
     }
   }
 
-  /// Puts memberships to their conversations in the order in which they came.
+  /// Stores memberships with their conversations, in the order in which they were added.
   ///
-  /// - Returns: where the members of each conversation end.
+  /// - Returns: the end of each conversation's members.
   private static func storeMembers(
     _ conversations: [UInt32], _ users: [UInt32], _ bytes: [UInt8], _ tables: inout Tables,
     _ store: PageStore
@@ -27,7 +27,7 @@ extension TableWriter {
     for index in starts.indices.dropFirst() { starts[index] += starts[index - 1] }
     tables.memberUsers.grow(to: users.count, repeating: 0, store)
     tables.packedMembers.grow(to: users.count, repeating: 0, store)
-    // A start moves on with each member, and ends up at the end.
+    // Each start advances with each member and finally is the end.
     for index in users.indices {
       let conversation = Int(conversations[index])
       let slot = Int(starts[conversation])
@@ -46,7 +46,7 @@ extension TableWriter {
 
   /// Sorts the members of a conversation by user.
   ///
-  /// - Returns: how many are left, when the earlier ones of the same user are gone.
+  /// - Returns: the number of members left when earlier records of the same user are removed.
   private func sortMembers(_ range: Range<Int>) -> Int {
     var isAscending = true
     var last: UInt32?
@@ -55,7 +55,7 @@ extension TableWriter {
       last = user
     }
     if isAscending { return range.count }
-    // By user, and where users are the same in the order in which they came.
+    // By user; records of the same user in the order in which they were added.
     let sorted = range.sorted {
       (tables.memberUsers[$0], $0) < (tables.memberUsers[$1], $1)
     }.map { (user: tables.memberUsers[$0], packed: tables.packedMembers[$0]) }

@@ -1,17 +1,17 @@
 internal import PushRules
 internal import QuietTime
 
-/// Changes tables and the moment with them, for one writer.
+/// Changes tables and users' classes together, for the one writer.
 ///
-/// What runs for each record of a file takes the tables as `inout`: each use of a class's property is
-/// checked while it runs, and there would be ten a record.
+/// Functions called per record of a file take the tables as `inout`: each access to a class's
+/// property is checked for exclusivity at run time, and there would be ten per record.
 @safe final class TableWriter {
   var tables: Tables
   var userClasses = UserClasses()
   var expiries = ExpiryQueue()
   let store: PageStore
   private var recentSchedules = RecentSchedules()
-  /// How many there may be of anything that has a 32-bit index; less only in tests.
+  /// The maximum number of anything with a 32-bit index; lower only in tests.
   var limit = Int(UInt32.max) - 1
 
   init(app: AppSettings) throws(FanoutError) {
@@ -20,7 +20,7 @@ internal import QuietTime
     guard tables.scheduleTable.setApp(app) else { throw .unknownTimeZone(app.timeZone) }
   }
 
-  /// Goes on with tables that were made with a store.
+  /// Continues with tables whose pages a store made.
   init(_ tables: Tables, _ store: PageStore) {
     self.tables = tables
     self.store = store
@@ -28,13 +28,13 @@ internal import QuietTime
 
   // MARK: Time
 
-  /// Moves the moment to an instant, and has it work out the classes for a kind of conversation.
+  /// Moves the users' classes to an instant, and computes those for a kind of conversation.
   func move(to now: Int64, kind: Int?) {
     userClasses.move(to: now, tables, &expiries, store)
     if let kind { userClasses.add(kind: kind, at: now, tables, &expiries, store) }
   }
 
-  /// Takes everything back that was changed since the last version.
+  /// Reverts all changes since the last version.
   func rollBack(to tables: Tables, _ userClasses: UserClasses) {
     self.tables.userIDs.rollBack(to: tables.userIDs)
     self.tables.deviceNames.rollBack(to: tables.deviceNames)
@@ -57,7 +57,7 @@ internal import QuietTime
     userClasses.removeAll(store)
   }
 
-  /// The index of a user id, which it has from now on.
+  /// The index of a user id, which is added if it is new.
   func intern(user id: Identifier) throws(FanoutError) -> UInt32 {
     try Self.intern(user: id, &tables, store, limit)
   }
@@ -75,7 +75,7 @@ internal import QuietTime
     return index
   }
 
-  /// Replaces the whole settings of a user.
+  /// Replaces all settings of a user.
   func setUser(_ user: UInt32, _ settings: UserSettings) throws(FanoutError) {
     try Self.setUser(user, settings, &tables, &recentSchedules, store)
     try setDevices(settings.devices, of: user)
@@ -99,7 +99,7 @@ internal import QuietTime
     }
   }
 
-  /// The zone for which a schedule was refused.
+  /// The unknown zone because of which a schedule was refused.
   static func unknownZone(of schedule: Schedule, _ app: AppSettings) -> String {
     if case .span(let span) = schedule.quietHours, let zone = span.timeZone,
       ZoneTable(named: zone) == nil
@@ -161,7 +161,7 @@ internal import QuietTime
 
   // MARK: Conversations
 
-  /// The index of a conversation's id, which it has from now on; at first a group of nobody.
+  /// The index of a conversation's id, which is added if it is new, as a group without members.
   func intern(conversation id: Identifier) throws(FanoutError) -> UInt32 {
     try Self.intern(conversation: id, &tables, store, limit)
   }
@@ -177,7 +177,7 @@ internal import QuietTime
     return index
   }
 
-  /// Replaces the settings of a conversation; its members stay.
+  /// Replaces the settings of a conversation; its members are kept.
   func setConversation(
     _ conversation: UInt32, _ settings: ConversationSettings
   ) throws(FanoutError) {
@@ -195,10 +195,10 @@ internal import QuietTime
 
   // MARK: Members
 
-  /// Replaces the whole membership of a user in a conversation.
+  /// Replaces a user's whole membership in a conversation.
   ///
-  /// - Returns: whether the user was a member before.
-  /// - Complexity: O(log members); O(members) for a user who was none.
+  /// - Returns: whether the user was already a member.
+  /// - Complexity: O(log members); O(members) for a new member.
   func setMember(
     _ user: UInt32, of conversation: UInt32, _ member: MemberSettings
   ) throws(FanoutError) -> Bool {
@@ -225,7 +225,7 @@ internal import QuietTime
     return false
   }
 
-  /// Keeps what does not fit a member's packed.
+  /// Stores a member's overrides.
   func setOverrides(_ key: UInt64, _ member: MemberSettings) {
     Self.setOverrides(key, member, &tables, store)
   }
@@ -243,7 +243,7 @@ internal import QuietTime
     }
   }
 
-  /// Drops the levels by channel that an earlier record of a member had.
+  /// Removes the channel levels of an earlier record of a member.
   func forgetChannels(_ key: UInt64) {
     guard tables.memberChannels.count > 0, tables.memberChannels[key] != nil else { return }
     tables.memberChannels.set(key, 0, store)
@@ -265,7 +265,7 @@ internal import QuietTime
     row.count += 1
   }
 
-  /// Moves the members to where there is room for twice as many; their old slots stay unused.
+  /// Moves the members to twice as many slots; the old slots stay unused.
   private func makeRoom(_ row: inout ConversationRow) throws(FanoutError) {
     let capacity = max(4, Int(row.capacity) * 2)
     let start = tables.memberUsers.count
@@ -283,7 +283,7 @@ internal import QuietTime
 
   /// Ends a membership.
   ///
-  /// - Returns: whether there was one.
+  /// - Returns: whether the user was a member.
   /// - Complexity: O(members).
   func removeMember(_ user: UInt32, of conversation: UInt32) -> Bool {
     var row = tables.conversations[Int(conversation)]

@@ -1,24 +1,25 @@
 internal import PushRules
 internal import QuietTime
 
-/// All settings, packed: one version of them.
+/// All settings in packed form: one version of them.
 ///
-/// A copy is a version of its own and shares everything with the first; ``TableWriter`` changes it.
+/// A copy is a version of its own that shares all pages with the original. ``TableWriter`` changes
+/// it.
 struct Tables {
   var app: AppSettings
   var rules: RuleTables
-  /// Counts the changes of the app's settings.
+  /// Incremented by every change of the app's settings.
   var appRevision: UInt32 = 0
 
   var userIDs = IDTable(folds: true)
   var packedUsers = PagedTable<PackedUser>()
-  /// Which schedule each user has; 0 is the empty one.
+  /// The index of each user's schedule; 0 is the empty one.
   var schedules = PagedTable<UInt32>()
   var scheduleTable: ScheduleTable
   /// The ends of app durations, in milliseconds, by user.
   var userMutes = PagedMap()
-  /// For each user 0: the default device, 1: none, otherwise the index of the first record plus 2.
-  /// Empty as long as nobody has said anything.
+  /// For each user 0: the default device, 1: no device, otherwise the index of the first record
+  /// plus 2. Empty while no user has listed devices.
   var deviceLists = PagedTable<UInt32>()
   var devices = PagedTable<DeviceRecord>()
   var deviceNames = IDTable(folds: false)
@@ -27,8 +28,8 @@ struct Tables {
   var conversations = PagedTable<ConversationRow>()
   var memberUsers = PagedTable<UInt32>()
   var packedMembers = PagedTable<UInt8>()
-  /// By conversation and user: the ends of durations, since when one is a member, which set of
-  /// channel levels.
+  /// By conversation and user: the ends of mutes, the starts of memberships, and the indices of
+  /// sets of channel levels.
   var memberMutes = PagedMap()
   var memberSinces = PagedMap()
   var memberChannels = PagedMap()
@@ -44,7 +45,7 @@ struct Tables {
     UInt64(conversation) << 32 | UInt64(user)
   }
 
-  /// Frees the memory of the last version.
+  /// Frees the memory. Called with the last version.
   func free() {
     let mapped = userIDs.mapped
     userIDs.free(except: mapped)
@@ -67,7 +68,7 @@ struct Tables {
 
   var userCount: Int { packedUsers.count }
 
-  /// What a user has set, as it was written but for what the app's rules do not know.
+  /// A user's settings.
   func user(_ user: UInt32) -> UserSettings {
     let packed = packedUsers[Int(user)]
     let schedule = scheduleTable[schedules[Int(user)]]
@@ -91,19 +92,19 @@ struct Tables {
     return settings
   }
 
-  /// When the app duration of a user ends, 0 for none.
+  /// The end of a user's app duration, 0 for none.
   @inline(__always)
   func mute(of user: UInt32, _ packed: PackedUser) -> Int64 {
     packed.hasMute ? userMutes[UInt64(user)] ?? 0 : 0
   }
 
-  /// Whether anything was said of the user's devices; otherwise there is `Device.default`.
+  /// Whether the user's devices are listed; otherwise the user has `Device.default`.
   @inline(__always)
   func hasOwnDevices(_ user: UInt32) -> Bool {
     deviceLists.count > 0 && deviceLists[Int(user)] != 0
   }
 
-  /// Calls `body` with each device that was listed, in that order.
+  /// Calls `body` with each listed device, in order.
   func forEachDevice(of user: UInt32, _ body: (DeviceRecord) -> Void) {
     guard hasOwnDevices(user) else { return }
     let first = deviceLists[Int(user)]
@@ -126,7 +127,7 @@ struct Tables {
         ? nil : Instant(milliseconds: record.backgroundSince))
   }
 
-  /// The devices that rules look at.
+  /// The devices that the rules apply to: those listed, or the default.
   func effectiveDevices(of user: UInt32) -> [Device] {
     guard hasOwnDevices(user) else { return [.default] }
     var list: [Device] = []
@@ -144,7 +145,8 @@ struct Tables {
       level: NotificationLevel(rawValue: row.level) ?? .unset, channels: channelSets[row.channels])
   }
 
-  /// Which table of the moment a conversation needs, and how many members its messages go to.
+  /// The index of the table of users' classes for a conversation, and the number of members that
+  /// its messages go to.
   @inline(__always)
   func size(_ index: UInt32) -> (kind: Int, members: Int) {
     let row = conversations[Int(index)]
@@ -154,7 +156,7 @@ struct Tables {
     return (UserClasses.tableIndex(for: kind, app.rules), Int(members))
   }
 
-  /// Where a user stands among the members of a conversation; nil for nobody.
+  /// The rank of a user among a conversation's members; nil if the user is not one.
   ///
   /// - Complexity: O(log members).
   @inline(__always)
@@ -164,7 +166,7 @@ struct Tables {
     return rank
   }
 
-  /// How many members stand before a user.
+  /// The number of members before a user.
   @inline(__always)
   func insertionRank(of user: UInt32, in row: ConversationRow) -> Int {
     var low = 0
@@ -176,7 +178,7 @@ struct Tables {
     return low
   }
 
-  /// The record of a user in a conversation; nil for none.
+  /// A user's membership record in a conversation; nil for none.
   func member(_ user: UInt32, of conversation: UInt32) -> MemberSettings? {
     let row = conversations[Int(conversation)]
     guard let rank = rank(of: user, in: row) else { return nil }
@@ -191,12 +193,12 @@ struct Tables {
       since: Instant(milliseconds: since(packed, key)), channels: channels(packed, key))
   }
 
-  /// When a member's duration ends, 0 for none.
+  /// The end of a member's mute, 0 for none.
   func mute(_ packed: PackedMember, _ key: UInt64) -> Int64 {
     packed.hasMute ? memberMutes[key] ?? 0 : 0
   }
 
-  /// Since when one is a member, 0 for always.
+  /// The start of a membership, 0 for always.
   func since(_ packed: PackedMember, _ key: UInt64) -> Int64 {
     packed.hasSince ? memberSinces[key] ?? 0 : 0
   }

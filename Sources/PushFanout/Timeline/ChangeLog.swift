@@ -1,5 +1,5 @@
-/// What has changed, in order. Whoever reads it remembers how far; of very much, the oldest is
-/// forgotten, and who has not read it begins anew.
+/// A log of changes in order. Each reader remembers its position. When the log is full the oldest
+/// half is discarded, and a reader that has not reached it starts over.
 struct ChangeLog<Element> {
   /// The number of the oldest element kept; `end` is one past the newest.
   private(set) var start = 0

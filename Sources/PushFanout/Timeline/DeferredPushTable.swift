@@ -1,32 +1,33 @@
 internal import PushRules
 internal import QuietTime
 
-/// When each suppressed member of a conversation would get a push of one class of message, if time
-/// alone went on.
+/// The instant at which each suppressed member of a conversation would get a push of one class of
+/// message, if no settings changed.
 ///
-/// That instant stays the same until it comes, or until something of the member is changed: before
-/// it nothing pushes, whatever else turns. So it is worked out once for each time somebody becomes
-/// suppressed, and messages in between only add what there is.
+/// The instant remains valid until it is reached or the member's settings change: no earlier
+/// transition leads to a push. So it is computed once each time a member becomes suppressed, and
+/// messages in between only add up groups.
 ///
-/// SAFETY: its memory is its own, and as long as the conversation has members.
+/// SAFETY: it owns its buffers, which have one element per member.
 @safe final class DeferredPushTable {
-  /// Members with one outcome and one instant.
+  /// The members with the same outcome and instant.
   struct Group {
     let at: Int64
     let code: UInt8
     var count = 0
-    /// Their ranks, and some that are no longer of them.
+    /// Their ranks, and ranks of members that have left the group.
     var ranks: [UInt32] = []
   }
 
   private(set) var groups: [Group] = []
-  /// Of ``groups``, by instant and code.
+  /// The indices of ``groups``, by instant and code.
   private var groupIndices: [Key: Int] = [:]
   private let messageClass: Int
   private let count: Int
-  /// For each member the instant, in milliseconds; 0 for one who is not suppressed or never gets it.
+  /// Each member's instant, in milliseconds; 0 if the member is not suppressed or never gets a
+  /// push.
   private let releases: UnsafeMutablePointer<Int64>
-  /// The code of the suppressed outcome, where there is an instant.
+  /// The code of the suppressed outcome, for members with an instant.
   private let codes: UnsafeMutablePointer<UInt8>
   private var noted: [UInt32]
   private var earliest = Int64.max
@@ -53,21 +54,21 @@ internal import QuietTime
 
   var byteCount: Int { count * 17 }
 
-  /// Notes that a member has to be looked at again.
+  /// Marks a member for recomputation.
   func note(_ rank: UInt32) {
     if noted.count > 2 * count + 64 { noted = Array(0..<UInt32(count)) }
     noted.append(rank)
   }
 
-  /// The instant and the code of a member; nil for none.
+  /// A member's instant and code; nil if there is none.
   func release(of rank: Int) -> (at: Int64, code: UInt8)? {
     let at = unsafe releases[rank]
     return at == 0 ? nil : (at, unsafe codes[rank])
   }
 
-  /// Brings the table up to now.
+  /// Updates the table to the timeline's instant.
   ///
-  /// - Complexity: O(members that were noted or whose instant has come).
+  /// - Complexity: O(members that were marked or whose instant has been reached).
   func refresh(
     _ conversation: TimelineConversation, _ timeline: FanoutTimeline, _ hold: DeferralRules
   ) {
@@ -87,7 +88,8 @@ internal import QuietTime
     let code = unsafe hold.rules.codes(messageClass)[Int(conversation.states[rank])]
     var at: Int64 = 0
     if DeferralRules.isSuppressed(code) {
-      // Still to come, so still the same, unless something was changed: then it was taken out.
+      // An instant in the future is still valid, unless settings changed: then the member was
+      // removed.
       at = timeline.release(of: rank, messageClass, conversation, hold) ?? 0
     }
     if unsafe at == releases[rank], unsafe code == codes[rank] || at == 0 { return }
@@ -121,7 +123,7 @@ internal import QuietTime
     groupIndices[Key(at: last.at, code: last.code)] = index
   }
 
-  /// Drops the ranks of a group that are no longer of it, or in it twice.
+  /// Removes stale and duplicate ranks from a group.
   private func thin(_ index: Int) {
     let (at, code) = (groups[index].at, groups[index].code)
     groups[index].ranks = Set(groups[index].ranks).filter {
@@ -130,7 +132,7 @@ internal import QuietTime
   }
 }
 
-/// The rules of a conversation, and what its members depend on as time goes on.
+/// What the instants of deferred pushes depend on: the conversation's rules and members.
 struct DeferralRules {
   let rules: StateRules
   let states: ConversationStates
@@ -144,10 +146,10 @@ struct DeferralRules {
 }
 
 extension FanoutTimeline {
-  /// The first instant after now at which a message of a class pushes to a member, if time alone goes
-  /// on; nil when it never does.
+  /// The first later instant at which a message of a class pushes to a member, if no settings
+  /// change; nil if it never does.
   ///
-  /// - Complexity: O(1) for one whose window alone turns, but for the first time after a turn.
+  /// - Complexity: O(1) for a member with only a window, except the first time after a transition.
   func release(
     of rank: Int, _ messageClass: Int, _ conversation: TimelineConversation, _ hold: DeferralRules
   ) -> Int64? {
@@ -164,7 +166,7 @@ extension FanoutTimeline {
       }
     }
     if hasTransitions { return releaseByTransitions(user, rank, messageClass, hold) }
-    // Only the window is left, which has two sides: this one does not push.
+    // Only the window remains, which is either open or closed: the current side does not push.
     let schedule = unsafe conversation.schedules[rank]
     let flipped = UserClass(bits: classBits | clock.bitsAfterTransition(schedule))
     let state = Int(hold.rules.state(flipped, member))
@@ -174,7 +176,7 @@ extension FanoutTimeline {
     return second <= Instant.maximumMilliseconds / 1000 ? second * 1000 : nil
   }
 
-  /// The same for a member with mutes or graces still to end, turn by turn.
+  /// The same for a member with mutes or graces that have not ended, transition by transition.
   private func releaseByTransitions(
     _ user: UInt32, _ rank: Int, _ messageClass: Int, _ hold: DeferralRules
   ) -> Int64? {
@@ -185,7 +187,7 @@ extension FanoutTimeline {
     var transitions = [overrides.mutedUntil]
     tables.forEachTransition(of: user) { transitions.append($0) }
     var at = now
-    // Once a window has turned twice for nothing, only the other turns are left.
+    // After two window transitions without a push, only the other transitions can bring one.
     var windowTransitions = 0
     while true {
       let single = transitions.filter { $0 > at }.min() ?? Int64.max

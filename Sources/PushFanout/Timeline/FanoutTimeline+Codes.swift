@@ -2,12 +2,12 @@ internal import CPushKernels
 package import PushRules
 
 extension FanoutTimeline {
-  /// The outcomes of all members of a message's conversation, each as its code, 0 for who is no
-  /// recipient; in the order of ``members(of:)``.
+  /// Writes the outcome codes of all members of a message's conversation, 0 for members who are not
+  /// recipients, in the order of ``members(of:)``.
   ///
-  /// - Returns: how often each occurs, and what the list of members is known by: whose it is, which is
-  ///   the parent for a thread, and a revision that changes with it.
-  /// - Complexity: O(members), as fast as memory but for filters.
+  /// - Returns: the counts of outcomes, and a key of the list of members: the conversation (a
+  ///   thread's parent) and the revision of its members.
+  /// - Complexity: O(members), at the speed of memory unless a filter is evaluated.
   package func writeCodes(
     _ message: Message, into output: inout [UInt8]
   ) -> (counts: FanoutCounts, members: UInt64) {
@@ -47,7 +47,7 @@ extension FanoutTimeline {
     if message.sender >= 0 { output[message.sender] = 0 }
   }
 
-  /// The users whom messages to a conversation go to, ascending; those of the parent for a thread.
+  /// The users that messages to a conversation go to (a thread's parent's members), ascending.
   ///
   /// - Complexity: O(members).
   package func members(of id: Identifier) -> [UserIndex] {
@@ -57,13 +57,13 @@ extension FanoutTimeline {
     return row.range.map { UserIndex(engineVersion.tables.memberUsers[$0]) }
   }
 
-  /// How many user ids this version has.
+  /// The number of user ids of this version.
   package var userCount: Int { engineVersion.tables.userCount }
 
   /// The id of a user of this version.
   package func id(of user: UserIndex) -> Identifier { engineVersion.tables.userIDs[user.rawValue] }
 
-  /// The user of an id in this version; nil for none.
+  /// The user with an id in this version; nil if there is none.
   package func user(_ id: Identifier) -> UserIndex? {
     engineVersion.tables.userIDs.index(of: id).map { UserIndex($0) }
   }

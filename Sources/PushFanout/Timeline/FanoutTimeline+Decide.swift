@@ -1,19 +1,20 @@
 public import PushRules
 
-/// A message's class, those it names, and what it comes to for each state.
+/// A message prepared for deciding on a timeline.
 struct TimelineMessage {
   let target: ConversationStates.Target
   let plan: MessagePlan
   /// The rank of the sender, who is no recipient; -1 for none.
   let sender: Int
-  /// The ranks of those who are answered otherwise than others in the same state, each once, sorted.
+  /// The ranks of members mentioned by name whose outcome differs from others' in the same state,
+  /// sorted without duplicates.
   let named: [Int]
 }
 
 extension FanoutTimeline {
-  /// How often each outcome occurs among the recipients of a message.
+  /// The number of a message's recipients by outcome.
   ///
-  /// A message to a conversation that nobody named has no recipients.
+  /// A message to a conversation whose id never appeared has no recipients.
   ///
   /// - Complexity: O(changes since the conversation's last message + states + mentions log members).
   public func counts(_ message: Message) -> FanoutCounts {
@@ -27,9 +28,9 @@ extension FanoutTimeline {
     return counts(conversation, plan(message, target))
   }
 
-  /// What of a message has to be known to decide it.
+  /// Prepares a message for deciding.
   func plan(_ message: Message, _ target: ConversationStates.Target) -> TimelineMessage {
-    // Not copied: a copy of all tables counts a dozen references.
+    // Not copied: copying the tables retains a dozen objects.
     let engineVersion = engineVersion
     let plan = MessagePlan(message, target, engineVersion.tables)
     var sender = -1
@@ -86,8 +87,8 @@ extension FanoutTimeline {
     return unsafe message.target.rules.codes(message.plan.messageClass)
   }
 
-  /// Calls `body` with the rank and code of each recipient whose push the message's filter lets go to
-  /// no device (E-50).
+  /// Calls `body` with the rank and code of each recipient whose push the message's filter admits
+  /// to no device (E-50).
   func forEachFiltered(
     _ conversation: TimelineConversation, _ message: TimelineMessage, _ filter: DeviceFilter,
     _ body: (Int, UInt8) -> Void
@@ -106,7 +107,7 @@ extension FanoutTimeline {
     }
   }
 
-  /// Whether a filter lets a push go to any device of a member.
+  /// Whether a filter admits any device of a member that gets a push.
   func lets(
     _ filter: DeviceFilter, _ rank: Int, _ target: ConversationStates.Target
   ) -> Bool {

@@ -1,18 +1,18 @@
 package import PushRules
 
 extension FanoutTimeline {
-  /// The counts of a message, and which of its suppressed decisions would push later.
+  /// The counts of a message, and of its suppressed decisions that would push later.
   ///
-  /// A decision is asked again for the same message, with these settings, at later instants; it is
-  /// released at the first at which it pushes. What stops a message for everybody never opens, and
-  /// nothing is released once the message has expired (E-69).
+  /// A suppressed decision is deferred until the first later instant at which the same message,
+  /// with the same settings, pushes. What stops a message for all recipients never ends, and
+  /// nothing is released after the message has expired (E-69).
   ///
   /// - Parameters:
-  ///   - held: set to how often each suppressed outcome will push later.
-  ///   - released: called with instants, in milliseconds, and how many are released then. The numbers
-  ///     add up, and some are negative.
-  /// - Complexity: as for ``counts(_:)``, and O(distinct instants); after a turn, O(members that
-  ///   turned).
+  ///   - held: set to the number of deferred decisions by suppressed outcome.
+  ///   - released: called with an instant in milliseconds and the number of decisions released
+  ///     then. Numbers for the same instant are to be added, and may be negative.
+  /// - Complexity: as for ``counts(_:)``, and O(distinct instants); after a transition, O(members
+  ///   affected).
   package func counts(
     _ message: Message, held: inout FanoutCounts, released: (Int64, Int) -> Void
   ) -> FanoutCounts {
@@ -31,12 +31,12 @@ extension FanoutTimeline {
     return counts
   }
 
-  /// The counts of a message, and each of its suppressed decisions that would push later.
+  /// The counts of a message, and each suppressed decision that would push later.
   ///
   /// - Parameters:
-  ///   - held: set to how often each suppressed outcome will push later.
-  ///   - each: called with a recipient, the instant in milliseconds, and the code of the outcome that
-  ///     is suppressed until then, in the order of users.
+  ///   - held: set to the number of deferred decisions by suppressed outcome.
+  ///   - each: called with a recipient, the instant of release in milliseconds, and the code of the
+  ///     suppressed outcome, in the order of users.
   /// - Complexity: O(members).
   package func counts(
     _ message: Message, held: inout FanoutCounts, each: (UserIndex, Int64, UInt8) -> Void
@@ -53,8 +53,8 @@ extension FanoutTimeline {
     return counts
   }
 
-  /// The counts of a message; `hold` is called when some of its decisions may be held, with the table
-  /// of when they push and the last instant at which one does.
+  /// The counts of a message. `hold` is called if decisions may be deferred, with the table of
+  /// their instants and the last instant at which one may be released.
   private func counts(
     _ message: Message,
     hold: (TimelineMessage, TimelineConversation, DeferredPushTable, DeferralRules, Int64) -> Void
@@ -76,7 +76,7 @@ extension FanoutTimeline {
     return counts(conversation, planned)
   }
 
-  /// The last instant at which a message is not expired (E-69).
+  /// The last instant before a message expires (E-69).
   private func expiry(_ message: Message) -> Int64 {
     guard engineVersion.tables.app.rules == .easemob else { return Int64.max }
     let sent = (message.sentAt ?? message.at).milliseconds
@@ -95,7 +95,7 @@ extension FanoutTimeline {
       held.add(group.code, group.count)
       released(group.at, group.count)
     }
-    // Whom the message singles out.
+    // Members that the message treats differently.
     for rank in message.named + [message.sender] where rank >= 0 {
       guard let (at, code) = table.release(of: rank), at <= limit else { continue }
       held.add(code, -1)
@@ -122,8 +122,8 @@ extension FanoutTimeline {
     return (at, code)
   }
 
-  /// Calls `body` with the rank, the instant and the code of each recipient who is held. With a filter
-  /// each is asked for it (E-50); the devices of one do not change by themselves.
+  /// Calls `body` with the rank, instant and code of each deferred recipient. A filter is evaluated
+  /// for each (E-50); devices do not change without an update.
   private func forEachHeld(
     _ message: TimelineMessage, _ conversation: TimelineConversation, _ table: DeferredPushTable,
     _ hold: DeferralRules, _ limit: Int64, _ body: (Int, Int64, UInt8) -> Void

@@ -1,26 +1,27 @@
 internal import PushRules
 
-/// Decides messages along time, for one thread: for replays of long stretches.
+/// Decides messages along time on one thread, for replays of long periods.
 ///
-/// ``Fanout`` is made for a present in which most conversations are asked about now and then: it
-/// works out all users when a window turns, and a conversation when it is asked for. A timeline goes
-/// through years, and works out only what changes: the members whose window turns, whose mute ends,
-/// who join, or whose settings were changed between two versions. The answers are the same.
+/// ``Fanout`` is made for the present, in which most conversations get a message now and then: it
+/// updates all users at a window transition, and a conversation on demand. A timeline covers years,
+/// and recomputes only what changes: members whose window has a transition, whose mute ends, who
+/// join, or whose settings differ between two versions. The decisions are the same.
 ///
-/// Messages may be of any instants; in the order of time they are fastest, and going back costs what
-/// beginning does.
+/// Messages may have any instants. They are fastest in the order of time; going back costs as much
+/// as starting over.
 ///
-/// - Memory: 12 bytes a member of the conversations that messages went to, of the last ones where
-///   that is much; 50 bytes a distinct schedule.
+/// - Memory: 12 bytes per member of the conversations that messages went to, limited to the most
+///   recent conversations; 50 bytes per distinct schedule.
 @safe public final class FanoutTimeline {
   var engineVersion: EngineVersion
   var clock = QuietClock()
-  /// Who may be in another state: a user above, a conversation or `UserClasses.everywhere` below.
+  /// The members whose state may have changed: the user in the upper 32 bits, the conversation or
+  /// `UserClasses.everywhere` in the lower.
   var users = ChangeLog<UInt64>()
   private var expiries = ExpiryQueue()
   /// Milliseconds; -1 before the first message.
   private(set) var now: Int64 = -1
-  /// How much of the version's log is in.
+  /// How much of the version's log has been applied.
   private var followed: (epoch: UInt64, count: Int)
   private var cache = TimelineCache()
 
@@ -32,10 +33,10 @@ internal import PushRules
     scheduleExpiries()
   }
 
-  /// Goes on with another version of the same engine's settings.
+  /// Continues with another version of the same engine's settings.
   ///
-  /// - Complexity: O(changes) for a later one, O(users) now and then, or when the app's settings were
-  ///   changed.
+  /// - Complexity: O(changes) for a later version; O(users) occasionally, or after the app's
+  ///   settings changed.
   public func follow(_ version: FanoutVersion) {
     let before = engineVersion
     if version.engineVersion === before { return }
@@ -62,7 +63,7 @@ internal import PushRules
     followed.count = userClasses.log.count
   }
 
-  /// How many bytes the states of conversations take.
+  /// The bytes that the states of conversations take.
   public var stateBytes: Int { cache.byteCount }
 
   // MARK: Time
@@ -81,7 +82,8 @@ internal import PushRules
     }
   }
 
-  /// Lists the instants at which users' classes change by themselves, but for windows.
+  /// Queues the instants at which users' classes change without an update, except window
+  /// transitions.
   private func scheduleExpiries() {
     expiries.removeAll()
     for user in 0..<UInt32(engineVersion.tables.userCount) { plan(user) }
@@ -95,7 +97,7 @@ internal import PushRules
 
   // MARK: Conversations
 
-  /// The states of a conversation's members now.
+  /// The states of a conversation's members at the timeline's instant.
   func conversation(
     _ target: ConversationStates.Target, _ states: ConversationStates
   ) -> TimelineConversation {

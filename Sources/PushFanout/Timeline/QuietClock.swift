@@ -1,34 +1,34 @@
 internal import Algorithms
 internal import QuietTime
 
-/// Which windows hold, as time goes on, and which have just turned.
+/// Tracks which quiet-hours windows are open as time advances, and logs their transitions.
 ///
-/// The turns of a UTC date are sorted once. A date whose zones all keep the offsets of the one before
-/// has the same turns, so that they are found anew for a few dates a year.
+/// The transitions of a UTC date are sorted once. A date on which all zones keep the previous
+/// date's offsets has the same transitions, so they are recomputed for a few dates a year.
 ///
-/// - Memory: some 50 bytes a schedule.
+/// - Memory: about 50 bytes per schedule.
 struct QuietClock {
-  /// For each schedule, the bits of its users' class now: 0 outside of the window.
+  /// The current quiet-hours bits of each schedule's users: 0 outside the window.
   private(set) var quiet: [UInt8] = []
-  /// The schedules whose bits have changed.
+  /// A log of the schedules whose bits changed.
   private(set) var transitioned = ChangeLog<UInt32>()
 
-  /// The same bits inside of the window; 0 for a window that changes nothing.
+  /// The bits inside the window; 0 for a window without effect.
   private var inside: [UInt8] = []
-  /// The next turn of each schedule, in seconds since the epoch, as it was last asked for.
+  /// The next transition of each schedule, in seconds since the epoch, as last computed.
   private var nextTransitions: [Int64] = []
-  /// For each schedule the index of its zone; ``noZone`` for one that never transitions.
+  /// The index of each schedule's zone; ``noZone`` for a schedule without transitions.
   private var zoneOf: [UInt32] = []
   private var zones: [Zone] = []
   private var zoneIndices: [String: UInt32] = [:]
 
   private var day: Int64 = -1
-  /// The turns of the day: the second above, the schedule below; sorted.
+  /// The day's transitions, sorted: the second in the upper 32 bits, the schedule in the lower.
   private var transitions: [UInt64] = []
   private var next = 0
   /// In seconds since the epoch.
   private var now: Int64 = -1
-  /// When anything has to be done next.
+  /// The instant before which advancing is a no-op.
   private var until: Int64 = -1
 
   private static let noZone = UInt32.max
@@ -38,18 +38,18 @@ struct QuietClock {
 
   private struct Zone {
     let table: ZoneTable
-    /// The offset is the same in these seconds, which held the whole date whose turns are known;
-    /// empty when it had a clock change.
+    /// The seconds in which the zone's offset is constant. They contain the date whose transitions
+    /// are known, or are empty if that date has a clock change.
     var even: Range<Int64> = 0..<0
   }
 
-  /// How many schedules are known.
+  /// The number of schedules.
   var count: Int { quiet.count }
 
-  /// Goes to an instant, also one before.
+  /// Advances to an instant, or moves back to it.
   ///
-  /// - Complexity: O(turns on the way), of a day at most, and O(schedules) of the zones whose clocks
-  ///   have changed since.
+  /// - Complexity: O(transitions in between), at most a day's, and O(schedules) of zones whose
+  ///   offsets changed since.
   mutating func advance(to second: Int64, _ tables: Tables) {
     if now <= second, second < until { return now = second }
     let target = second / Self.daySeconds
@@ -68,9 +68,9 @@ struct QuietClock {
     until = day * Self.daySeconds + nextSecond
   }
 
-  /// The next turn of a schedule, in seconds since the epoch; nil for never.
+  /// The next transition of a schedule, in seconds since the epoch; nil if there is none.
   ///
-  /// - Complexity: O(1) but for the first time after a turn.
+  /// - Complexity: O(1), except the first time after a transition.
   mutating func nextTransition(of schedule: UInt32, _ tables: Tables) -> Int64? {
     let index = Int(schedule)
     if zoneOf[index] == Self.noZone { return nil }
@@ -81,12 +81,12 @@ struct QuietClock {
     return nextTransitions[index] == Self.never ? nil : nextTransitions[index]
   }
 
-  /// The bits of a schedule's users once its window has turned.
+  /// The bits of a schedule's users after its next transition.
   func bitsAfterTransition(_ schedule: UInt32) -> UInt8 {
     quiet[Int(schedule)] == 0 ? inside[Int(schedule)] : 0
   }
 
-  /// Takes in the schedules that were added.
+  /// Adds the schedules that were added to the tables.
   mutating func extend(_ tables: Tables) {
     let first = count
     guard first < tables.scheduleTable.count else { return }
@@ -124,8 +124,8 @@ struct QuietClock {
     }
   }
 
-  /// Goes to another date. Where the offset is the same on both, what holds at a time of the day does
-  /// so on each, so it is enough to go round the day to that time.
+  /// Moves to another date. In zones with the same offset on both dates windows depend on the time
+  /// of day alone, so it suffices to apply the transitions between the two times of day.
   private mutating func jump(to second: Int64, _ tables: Tables) {
     if second < now {
       for index in nextTransitions.indices { nextTransitions[index] = Self.unknown }
@@ -154,15 +154,16 @@ struct QuietClock {
     transitioned.append(schedule)
   }
 
-  /// Finds the turns of the day in zones where they are not those that are known.
+  /// Recomputes the day's transitions in zones where they differ from the known ones.
   ///
-  /// - Returns: for each zone, whether it is one of those.
+  /// - Returns: whether each zone is one of those.
   @discardableResult private mutating func findTransitions(_ tables: Tables) -> [Bool] {
     let (start, end) = (day * Self.daySeconds, (day + 1) * Self.daySeconds)
     var isOther = [Bool](repeating: false, count: zones.count)
     var hasOther = false
     for index in zones.indices {
-      // The second before counts: a window may turn in the first second of the day.
+      // The second before is included: a window may have a transition in the first second of the
+      // day.
       if zones[index].even.contains(start - 1), end <= zones[index].even.upperBound { continue }
       isOther[index] = true
       hasOther = true

@@ -1,13 +1,13 @@
-/// The members of a conversation by schedule.
+/// The ranks of a conversation's members, grouped by schedule.
 struct ScheduleIndex {
   private var starts: [UInt32]
   private var ranks: [UInt32]
-  /// Members whose schedule was changed since, by the new one. The old one still lists them, which
-  /// does no harm: whoever is listed is only looked at.
+  /// Members whose schedule changed since, by the new schedule. The old schedule still lists them,
+  /// which only costs a check.
   private var added: [UInt32: [UInt32]] = [:]
   private(set) var extraCount = 0
 
-  /// - Precondition: schedules are below `scheduleCount`.
+  /// - Precondition: every schedule is below `scheduleCount`.
   init(_ schedules: UnsafePointer<UInt32>, count: Int, scheduleCount: Int) {
     starts = [UInt32](repeating: 0, count: scheduleCount + 1)
     ranks = [UInt32](repeating: 0, count: count)
@@ -21,7 +21,7 @@ struct ScheduleIndex {
     }
   }
 
-  /// Calls `body` with the ranks in the order of schedules, and where those of each begin.
+  /// Calls `body` with the ranks in the order of schedules, and the start of each schedule's ranks.
   func withRanks(
     _ body: (UnsafeBufferPointer<UInt32>, UnsafeBufferPointer<UInt32>) -> Void
   ) {

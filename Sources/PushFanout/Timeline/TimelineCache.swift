@@ -1,6 +1,6 @@
 internal import PushRules
 
-/// The conversations that messages went to last.
+/// The conversations that messages went to most recently.
 struct TimelineCache {
   private struct Key: Hashable {
     let conversation: UInt32
@@ -10,7 +10,7 @@ struct TimelineCache {
   private var found: [Key: TimelineConversation] = [:]
   private(set) var byteCount = 0
   private var round: UInt32 = 0
-  /// When there is more, what was not used since the last time goes.
+  /// Above the limit, conversations not used since the last eviction are evicted.
   var byteLimit = 1 << 29
 
   mutating func find(_ target: ConversationStates.Target) -> TimelineConversation? {
@@ -22,7 +22,7 @@ struct TimelineCache {
     return known
   }
 
-  /// Takes the size of a conversation, which may have grown, into the sum.
+  /// Updates the total by the size of a conversation, which may have grown.
   private mutating func count(_ conversation: TimelineConversation) {
     let size = conversation.byteCount
     byteCount += size - conversation.countedBytes
@@ -38,7 +38,7 @@ struct TimelineCache {
     found = found.filter { $0.value.round == round }
     round &+= 1
     byteCount = found.values.reduce(0) { $0 + $1.countedBytes }
-    // All of it in use: room is made all the same.
+    // All were in use: evict them all the same.
     if byteCount > byteLimit { removeAll() }
   }
 

@@ -1,37 +1,37 @@
 internal import PushRules
 
-/// The state of every member of a conversation, kept up with time for one timeline: a packed a member,
-/// in the order of users, and how many are in each state.
+/// The states of a conversation's members on a timeline, updated incrementally: one byte per
+/// member, in the order of users, and a histogram.
 ///
-/// SAFETY: its memory is its own, and ``count`` long but for the histogram, which has 256 entries.
+/// SAFETY: it owns its buffers, which have ``count`` elements; the histogram has 256.
 @safe final class TimelineConversation {
   let conversation: UInt32
   let channel: Identifier
   private let revisions: (own: UInt32, members: UInt32)
   let count: Int
-  /// When the cache last found it, and how many bytes it counts for it.
+  /// The cache's round of the last use, and the bytes that the cache counts.
   var round: UInt32 = 0
   var countedBytes = 0
 
   let states: UnsafeMutablePointer<UInt8>
-  /// The users' classes without quiet hours.
+  /// The users' classes without quiet-hours bits.
   let classes: UnsafeMutablePointer<UInt8>
   let members: UnsafeMutablePointer<UInt8>
   let schedules: UnsafeMutablePointer<UInt32>
-  /// How many members are in each state.
+  /// The number of members in each state.
   let histogram: UnsafeMutablePointer<UInt32>
   private var scheduleIndex: ScheduleIndex?
-  /// How much of the timeline's logs is in.
+  /// The positions in the timeline's logs up to which changes have been applied.
   private var read: (transitions: Int, users: Int)
-  /// The instants at which members' own settings change by themselves, the earliest first, and how
-  /// many of them have been.
+  /// The instants at which overrides take effect or expire, earliest first, and how many have
+  /// passed.
   private var events: [ConversationState.Event] = []
   private var eventCount = 0
-  /// When the suppressed get their push, by class of message, for those that were asked for.
+  /// The tables of deferred pushes, by class of message, created on demand.
   private var deferred: [Int: DeferredPushTable] = [:]
   private var isDeferring = false
 
-  /// The states now.
+  /// Computes the states at the timeline's instant.
   ///
   /// - Complexity: O(members).
   init(
@@ -70,7 +70,7 @@ internal import PushRules
     return deferred.values.reduce(size) { $0 + $1.byteCount }
   }
 
-  /// When the suppressed get their push of a class of message.
+  /// The table of deferred pushes for a class of message.
   func deferredPushes(_ messageClass: Int) -> DeferredPushTable {
     if let known = deferred[messageClass] { return known }
     let made = DeferredPushTable(messageClass: messageClass, count: count)
@@ -79,7 +79,7 @@ internal import PushRules
     return made
   }
 
-  /// With few members, or nearly as many schedules, looking at all is no more work.
+  /// With few members, or nearly as many schedules, checking all members costs no more.
   private static func wantsIndex(_ members: Int, _ schedules: Int) -> Bool {
     members >= 256 && schedules <= members * 16
   }
@@ -111,7 +111,7 @@ internal import PushRules
     recheckAll(target, timeline)
   }
 
-  /// Works out a member's own class, and when it will change.
+  /// Computes a member's class, and the instants at which it will change.
   private func setMember(
     _ rank: Int, _ user: UInt32, _ target: ConversationStates.Target,
     _ states: ConversationStates, _ now: Int64
@@ -123,15 +123,15 @@ internal import PushRules
 
   // MARK: As time passes
 
-  /// Whether the states can be brought up to now.
+  /// Whether the states can be updated incrementally.
   func isUsable(_ target: ConversationStates.Target, _ timeline: FanoutTimeline) -> Bool {
     revisions == (target.row.revision, target.memberRow.revision)
       && read.users >= timeline.users.start && timeline.users.end - read.users <= max(64, count)
   }
 
-  /// Brings the states up to now.
+  /// Updates the states to the timeline's instant.
   ///
-  /// - Complexity: O(changes), each O(log members) where a user's settings were changed.
+  /// - Complexity: O(changes), each O(log members) for a change of a user's settings.
   func refresh(
     _ target: ConversationStates.Target, _ states: ConversationStates, _ timeline: FanoutTimeline
   ) {
@@ -182,7 +182,7 @@ internal import PushRules
         }
       }
       recheck(rank, target, timeline)
-      // When one of whom something was changed gets a push may be another time in the same state.
+      // A change of settings may move the instant of a deferred push without changing the state.
       for table in deferred.values { table.note(UInt32(rank)) }
     }
     read.users = timeline.users.end
@@ -201,7 +201,7 @@ internal import PushRules
     else {
       return recheckAll(target, timeline)
     }
-    // Taken out of the timeline once, as each look into it would be checked.
+    // Copied once: each access through the class would be checked for exclusivity.
     let transitioned = timeline.clock.transitioned
     let table = unsafe target.rules.stateTable
     unsafe timeline.clock.quiet.withUnsafeBufferPointer { (quiet) -> Void in
@@ -234,7 +234,7 @@ internal import PushRules
     unsafe timeline.clock.quiet.withUnsafeBufferPointer { unsafe recheck(rank, table, $0) }
   }
 
-  /// Finds the state of a member whose classes may have changed.
+  /// Recomputes the state of a member whose classes may have changed.
   @inline(__always)
   private func recheck(
     _ rank: Int, _ table: UnsafePointer<UInt8>, _ quiet: UnsafeBufferPointer<UInt8>

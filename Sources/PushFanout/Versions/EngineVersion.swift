@@ -1,14 +1,15 @@
-/// One version of everything a decision depends on. It never changes, so any thread may read it.
+/// An immutable version of everything that a decision depends on. Any thread may read it.
 ///
-/// SAFETY: its pages are freed by ``PageReclaimer``, when no version that reads them is left.
+/// SAFETY: ``PageReclaimer`` frees its pages once no version that reads them exists.
 final class EngineVersion: @unchecked Sendable {
   let tables: Tables
   let userClasses: UserClasses
-  /// Counts the updates of the settings; the passing of time is none.
+  /// The number of the update that made the settings. Versions for another instant have the same
+  /// number.
   let number: UInt64
-  /// The last generation of pages it may read.
+  /// The newest generation of pages that it reads.
   let generation: UInt64
-  /// What keeps its pages; nil for one that reads the pages of ``base``.
+  /// The owner of its pages; nil for a version that reads the pages of ``base``.
   private let reclaimer: PageReclaimer?
   private let base: EngineVersion?
 
@@ -24,7 +25,7 @@ final class EngineVersion: @unchecked Sendable {
     base = nil
   }
 
-  /// The same settings at another userClasses, whose pages somebody else frees.
+  /// The same settings with other users' classes, whose pages the caller frees.
   init(_ base: EngineVersion, _ userClasses: UserClasses) {
     tables = base.tables
     self.userClasses = userClasses

@@ -1,7 +1,7 @@
 package import PushRules
 
 extension FanoutVersion {
-  /// The threads whose parent is a conversation, in the order in which they were first named.
+  /// The threads of a parent conversation, in the order in which their ids first appeared.
   ///
   /// - Complexity: O(conversations).
   package func threads(of parent: Identifier) -> [Identifier] {
@@ -31,8 +31,8 @@ extension FanoutVersion {
     }
   }
 
-  /// Calls `body` with every record of a conversation: its members, or, of a thread, who has settings
-  /// of its own.
+  /// Calls `body` with every membership record of a conversation. Those of a thread are the
+  /// settings that members have for the thread itself.
   package func forEachMember(
     of conversation: Identifier, _ body: (Identifier, MemberSettings) -> Void
   ) {

@@ -1,13 +1,13 @@
 package import PushRules
 
-/// One version of an engine's settings, which stays as it is.
+/// An immutable version of an engine's settings.
 public struct FanoutVersion: Sendable {
   let engineVersion: EngineVersion
 
-  /// Counts the updates of the settings, from 1.
+  /// The number of the update that published it, from 1.
   public var number: UInt64 { engineVersion.number }
 
-  /// How many memberships begin in a range of instants.
+  /// The number of memberships that begin within a range of instants.
   ///
   /// - Complexity: O(memberships).
   package func joinCount(in range: ClosedRange<Instant>) -> Int {
@@ -28,8 +28,8 @@ public struct FanoutVersion: Sendable {
 }
 
 extension Fanout {
-  /// The settings as they are now, for a ``FanoutTimeline``.
+  /// The current version of the settings, for a ``FanoutTimeline``.
   ///
-  /// Holding it keeps its pages in memory.
+  /// Its pages stay in memory as long as the value exists.
   public var currentVersion: FanoutVersion { FanoutVersion(engineVersion: current) }
 }

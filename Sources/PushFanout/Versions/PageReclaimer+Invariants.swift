@@ -9,7 +9,8 @@ extension PageReclaimer {
     state.withLock { state in
       let entries = state.entries
       precondition(
-        state.last == nil || !entries.isEmpty, "PageReclaimer: closed, but the tables are not freed")
+        state.last == nil || !entries.isEmpty, "PageReclaimer: closed, but the tables are not freed"
+      )
       for index in scope.indices(below: entries.count) {
         let entry = entries[index]
         precondition(
@@ -21,7 +22,8 @@ extension PageReclaimer {
         for page in scope.indices(below: entry.retired.count) {
           let made = PageStore.generation(of: entry.retired[page])
           precondition(
-            made <= next, "PageReclaimer: version \(entry.generation) keeps a page of update \(made)")
+            made <= next,
+            "PageReclaimer: version \(entry.generation) keeps a page of update \(made)")
         }
       }
       if case .all = scope {

@@ -1,15 +1,15 @@
 internal import Synchronization
 
-/// Which versions somebody still reads, and the pages that only they need.
+/// The versions in use, and the retired pages that only they read.
 ///
-/// A page that an update has replaced is needed by the versions from the one that made it to the one
-/// before the update. When a version is gone, its pages that the version before it, of those still
-/// there, does not need are freed, and that one gets the rest. So a version that is held for long
-/// keeps what it reads itself, and not what came and went since.
+/// A page replaced by an update is read by the versions from the one that made it up to the one
+/// before the update. When a version ends, those of its retired pages that the preceding live
+/// version does not read are freed, and that version inherits the rest. A version held for long
+/// therefore keeps only the pages that it reads, not those made and replaced since.
 final class PageReclaimer: Sendable {
   struct Entry {
     let generation: UInt64
-    /// Addresses of pages that no later version reads.
+    /// The addresses of pages that no later version reads.
     var retired: [UInt] = []
     var isGone = false
   }
@@ -17,11 +17,11 @@ final class PageReclaimer: Sendable {
   struct State {
     var entries: [Entry] = []
     var hasGone = false
-    /// The tables of the last version, once no other can follow.
+    /// The tables of the last version, after ``close(_:_:)``.
     var last: Last?
   }
 
-  // SAFETY: handed over by the writer, which is no more.
+  // SAFETY: handed over by the writer, which no longer uses them.
   struct Last: @unchecked Sendable {
     let tables: Tables
     let userClasses: UserClasses
@@ -31,7 +31,7 @@ final class PageReclaimer: Sendable {
 
   /// Begins a version.
   ///
-  /// - Parameter retired: pages of the version before, which this one does without.
+  /// - Parameter retired: pages of the preceding version that this one does not read.
   func begin(_ generation: UInt64, retired: [UInt]) {
     state.withLock { state in
       if !state.entries.isEmpty {
@@ -42,8 +42,8 @@ final class PageReclaimer: Sendable {
     }
   }
 
-  /// Ends a version: nobody reads it any more. What that frees is freed by the next that begins, so
-  /// not by whoever was the last reader.
+  /// Ends a version that has no readers left. Its pages are freed when the next version begins, not
+  /// on the thread of the last reader.
   func end(_ generation: UInt64) {
     state.withLock { state in
       guard let index = state.entries.lastIndex(where: { $0.generation == generation }) else {
@@ -55,7 +55,7 @@ final class PageReclaimer: Sendable {
     }
   }
 
-  /// Says that no version will follow.
+  /// Declares that no version will follow; the tables are freed with the last version.
   func close(_ tables: Tables, _ userClasses: UserClasses) {
     let last = Last(tables: tables, userClasses: userClasses)
     state.withLock { state in
@@ -64,7 +64,7 @@ final class PageReclaimer: Sendable {
     }
   }
 
-  /// How many versions somebody may read, and how many pages are kept for them alone.
+  /// The number of live versions, and of retired pages kept for them.
   var sizes: (versions: Int, pages: Int) {
     state.withLock { state in
       (state.entries.count, state.entries.reduce(0) { $0 + $1.retired.count })
@@ -73,7 +73,7 @@ final class PageReclaimer: Sendable {
 
   private static func sweep(_ state: inout State) {
     state.hasGone = false
-    // From the newest, so that pages go back from version to version as far as they are needed.
+    // Newest first, so that pages are passed back from version to version as far as they are read.
     for index in state.entries.indices.reversed() where state.entries[index].isGone {
       let retired = state.entries[index].retired
       let before = index > 0 ? state.entries[index - 1].generation : 0

@@ -1,7 +1,8 @@
 internal import PushRules
 internal import QuietTime
 
-/// The bits of schedules at one instant, by the moment's bitmaps where they are of that day.
+/// The quiet-hours bits of schedules at one instant, from the day's bitmaps when the version has
+/// them.
 struct ScheduleBits {
   private let version: EngineVersion
   private let now: Int64

@@ -1,26 +1,29 @@
 internal import PushRules
 internal import QuietTime
 
-/// The users' classes, worked out for a stretch of time in which none of them changes by itself.
+/// The users' classes, valid for an interval of time in which none of them changes without an
+/// update.
 ///
-/// A value is one version of it; versions share the pages that are the same.
+/// A copy is a version of its own; versions share unchanged pages.
 struct UserClasses {
-  /// Valid from this instant on, until before the other; milliseconds.
+  /// The half-open interval ``from`` ..< ``until`` in which the value is valid, in milliseconds
+  /// since the epoch.
   private(set) var from: Int64 = 0
   private(set) var until: Int64 = 0
-  /// A byte a user: under Easemob one table, under RongCloud one for each kind of conversation that
-  /// was asked for.
+  /// One byte per user. Easemob uses one table, RongCloud one per kind of conversation that a
+  /// message was sent to.
   private(set) var byKind = [PagedTable<UInt8>](repeating: PagedTable(), count: 8)
-  /// Which of the tables there are.
+  /// A bit for each table of ``byKind`` that has been computed.
   private(set) var kinds: UInt8 = 0
-  /// Counts the times at which many users may have changed at once.
+  /// Incremented whenever many users may have changed at once; the log starts anew.
   private(set) var epoch: UInt64 = 0
-  /// Who changed since the epoch began: a user above, a conversation or ``everywhere`` below.
+  /// The changes since the epoch began: the user in the upper 32 bits, the conversation or
+  /// ``everywhere`` in the lower.
   private(set) var log = PagedTable<UInt64>()
-  /// The bits of each schedule's users now.
+  /// The quiet-hours bits of each schedule's users at ``from``.
   private(set) var quiet: [UInt8] = []
   private(set) var plan: DayPlan?
-  /// The day after, prepared ahead of its midnight.
+  /// The next day's plan, prepared before its midnight.
   private(set) var tomorrow: DayPlan?
 
   static let everywhere = UInt32.max
@@ -30,7 +33,7 @@ struct UserClasses {
   @inline(__always)
   func holds(at now: Int64) -> Bool { from <= now && now < until }
 
-  /// Whether the classes for a kind of conversation are worked out.
+  /// Whether the table for a kind of conversation has been computed.
   func hasClasses(_ kind: Int) -> Bool { kinds >> UInt8(kind) & 1 != 0 }
 
   var byteCount: Int { byKind.reduce(log.byteCount) { $0 + $1.byteCount } + quiet.count }
@@ -42,23 +45,23 @@ struct UserClasses {
 
   // MARK: Time
 
-  /// Which of the tables hold the classes for conversations of a kind.
+  /// The index in ``byKind`` of the table for a kind of conversation.
   static func tableIndex(for kind: ConversationKind, _ rules: RuleSet) -> Int {
     rules == .easemob ? 0 : kind.ordinal
   }
 
-  /// Whether moving to an instant costs a pass over all users, and not only over those whose mute
-  /// or background grace is over.
+  /// Whether moving to an instant requires a pass over all users rather than only over those whose
+  /// mute or background grace has ended.
   func needsPass(at now: Int64) -> Bool {
     guard let plan, from <= now else { return true }
     let second = Int(now / Self.second - plan.day * 86_400)
     return second >= plan.nextTurn(after: Int(max(from / Self.second - plan.day * 86_400, 0)))
   }
 
-  /// Moves to an instant, which may be any.
+  /// Moves to an instant, which may be earlier or later.
   ///
-  /// - Complexity: O(users whose mute or grace is over), and O(users) when a window has turned or
-  ///   when time goes back.
+  /// - Complexity: O(users whose mute or grace has ended); O(users) after a window transition, or
+  ///   when the instant is earlier.
   mutating func move(
     to now: Int64, _ tables: Tables, _ expiries: inout ExpiryQueue, _ store: PageStore
   ) {
@@ -77,7 +80,7 @@ struct UserClasses {
     setBounds(at: now, start, expiries)
   }
 
-  /// Works out the classes for one more kind of conversation.
+  /// Computes the table for one more kind of conversation.
   mutating func add(
     kind: Int, at now: Int64, _ tables: Tables, _ expiries: inout ExpiryQueue, _ store: PageStore
   ) {
@@ -87,7 +90,8 @@ struct UserClasses {
     fill(kind, at: now, tables, store)
   }
 
-  /// Everything anew: for the first instant, one in the past, or other settings of the app.
+  /// Recomputes everything: at the first instant, an earlier one, or after the app's settings
+  /// changed.
   mutating func rebuild(
     at now: Int64, _ tables: Tables, _ expiries: inout ExpiryQueue, _ store: PageStore
   ) {
@@ -131,7 +135,7 @@ struct UserClasses {
 
   // MARK: Windows
 
-  /// Sets the windows' bits of all users, if any window has turned.
+  /// Updates the quiet-hours bits of all users after a window transition.
   private mutating func applyWindows(at now: Int64, _ tables: Tables, _ store: PageStore) {
     let before = quiet
     updateQuiet(at: now, tables)
@@ -149,7 +153,7 @@ struct UserClasses {
     beginEpoch(store)
   }
 
-  /// Sets the windows' bits of the users of a page.
+  /// Updates the quiet-hours bits of the users of one page.
   private func setQuietBits(
     _ page: UnsafeMutablePointer<UInt8>, _ users: Range<Int>, _ mask: UInt8, _ tables: Tables
   ) {
@@ -163,7 +167,7 @@ struct UserClasses {
     }
   }
 
-  /// The bits of all schedules at an instant.
+  /// Computes the bits of all schedules at an instant.
   private mutating func updateQuiet(at now: Int64, _ tables: Tables) {
     let day = now / Self.day
     if plan?.day != day {
@@ -175,7 +179,7 @@ struct UserClasses {
     quiet = inside.indices.map { inside[$0] ? tables.quietBits(UInt32($0)) : 0 }
   }
 
-  /// Prepares the bitmaps of the day after, in the last hour before it.
+  /// Prepares the next day's bitmaps during the last hour of a day.
   mutating func prepareTomorrow(_ now: Int64, _ tables: Tables) {
     let day = now / Self.day + 1
     guard day * Self.day - now <= 3_600_000, plan?.day == day - 1, tomorrow?.day != day else {
@@ -184,8 +188,8 @@ struct UserClasses {
     tomorrow = DayPlan(day: day, tables.scheduleTable)
   }
 
-  /// Makes room for users and schedules that were added. A new user who has set nothing has the
-  /// class 0.
+  /// Adds users and schedules that were added to the tables. A new user without settings has class
+  /// 0.
   mutating func extend(_ tables: Tables, _ store: PageStore) {
     for kind in 0..<8 where hasClasses(kind) {
       byKind[kind].grow(to: tables.userCount, repeating: 0, store)
@@ -199,16 +203,16 @@ struct UserClasses {
       let isInside = plan.isInside(UInt32(index), second: second)
       quiet.append(isInside ? tables.quietBits(UInt32(index)) : 0)
     }
-    // A new window may turn before the others do.
+    // A new window may have an earlier transition than the others.
     until = min(
       until, plan.day * Self.day + Int64(plan.nextTurn(after: second)) * Self.second)
   }
 
   // MARK: Users
 
-  /// Works out one user's classes again.
+  /// Recomputes one user's classes.
   ///
-  /// - Returns: whether one has changed.
+  /// - Returns: whether any of them changed.
   mutating func refresh(
     _ user: UInt32, at now: Int64, _ tables: Tables, _ store: PageStore
   ) -> Bool {
@@ -224,7 +228,7 @@ struct UserClasses {
     return hasChanged
   }
 
-  /// Takes in what was changed of a user.
+  /// Applies a change of a user's settings.
   mutating func update(
     _ user: UInt32, _ tables: Tables, _ expiries: inout ExpiryQueue, _ store: PageStore
   ) {
@@ -234,7 +238,7 @@ struct UserClasses {
     schedule(user, at: from, tables, &expiries)
   }
 
-  /// What a user's settings will bring by themselves.
+  /// Queues the instants at which a user's class will change without an update.
   private mutating func schedule(
     _ user: UInt32, at now: Int64, _ tables: Tables, _ expiries: inout ExpiryQueue
   ) {
@@ -245,13 +249,13 @@ struct UserClasses {
     }
   }
 
-  /// Notes that a user may be in another state, in one conversation or everywhere.
+  /// Logs that a user's state may have changed, in one conversation or everywhere.
   mutating func note(_ user: UInt32, in conversation: UInt32, _ store: PageStore) {
     if log.count > 1 << 16 { beginEpoch(store) }
     log.append(UInt64(user) << 32 | UInt64(conversation), store)
   }
 
-  /// Forgets all classes, as when the app's settings are replaced.
+  /// Discards all classes, as when the app's settings are replaced.
   mutating func removeAll(_ store: PageStore) {
     for kind in 0..<8 { byKind[kind].removeAll(store) }
     kinds = 0
@@ -270,7 +274,7 @@ struct UserClasses {
 }
 
 extension Tables {
-  /// The class of a user whose schedule's bits are known.
+  /// The class of a user, given the bits of the user's schedule.
   @inline(__always)
   func userClass(of user: UInt32, kind: Int, quiet: UInt8, at now: Int64) -> UserClass {
     let packed = packedUsers[Int(user)]
@@ -293,7 +297,7 @@ extension Tables {
     return userClass(of: user, kind: kind, quiet: quiet, at: now)
   }
 
-  /// The bits of a schedule's users inside its window.
+  /// The bits that a schedule's users have inside its window.
   func quietBits(_ schedule: UInt32) -> UInt8 {
     guard app.rules == .rongcloud else { return UserClass.windowBit }
     let quiet: UserClass.Quiet =
@@ -305,7 +309,7 @@ extension Tables {
     return quiet.rawValue << 3
   }
 
-  /// Calls `body` with the instants at which a user's class changes, but for windows.
+  /// Calls `body` with the instants at which a user's class changes, except window transitions.
   func forEachTransition(of user: UInt32, _ body: (Int64) -> Void) {
     let packed = packedUsers[Int(user)]
     switch app.rules {
@@ -317,7 +321,7 @@ extension Tables {
         guard device.state == Device.State.background.ordinal, device.backgroundSince >= 0 else {
           return
         }
-        // A grace that ends after the last instant there is never ends.
+        // A grace period that would end after the last representable instant never ends.
         let (end, isTooLate) = device.backgroundSince.addingReportingOverflow(
           app.rongcloud.backgroundGraceSeconds * 1000)
         if !isTooLate { body(end) }

@@ -1,13 +1,13 @@
 internal import Synchronization
 
-/// The current version, which readers take without waiting and one writer replaces.
+/// The current version. Readers load it without waiting; one writer replaces it.
 ///
-/// A reader counts itself in, takes its own reference and counts itself out again: a few
-/// instructions. The writer puts the next version in place, and waits until the readers that may
-/// have seen the one before have their references. So only the writer ever waits, for nanoseconds.
+/// A reader increments a counter, retains the version and decrements the counter: a few
+/// instructions. The writer stores the next version, and waits until the readers that may have
+/// loaded the preceding one have retained it. Only the writer ever waits, for nanoseconds.
 ///
-/// There are two sets of counters, of which new readers use one: a writer turns them to the other
-/// set and waits for the first to empty, however many readers arrive.
+/// There are two counters, of which new readers use one. The writer switches them to the other and
+/// waits for the first to reach zero, however many readers arrive.
 @safe final class VersionPublisher: Sendable {
   private let current: Atomic<UInt>
   private let phase = Atomic<Int>(0)
@@ -25,7 +25,7 @@ internal import Synchronization
     while true {
       let phase = phase.load(ordering: .sequentiallyConsistent)
       readers[phase].add(1, ordering: .sequentiallyConsistent)
-      // Counted in behind a writer that has already looked: once more, with the other counter.
+      // The writer switched counters in between: retry with the other.
       if self.phase.load(ordering: .sequentiallyConsistent) == phase {
         let version = Self.retained(current.load(ordering: .sequentiallyConsistent))
         readers[phase].subtract(1, ordering: .sequentiallyConsistent)
@@ -52,7 +52,7 @@ internal import Synchronization
 
   private static func retained(_ address: UInt) -> EngineVersion {
     guard let pointer = unsafe UnsafeRawPointer(bitPattern: address) else {
-      preconditionFailure("there is always a version")
+      preconditionFailure("no version is published")
     }
     return unsafe Unmanaged<EngineVersion>.fromOpaque(pointer).takeUnretainedValue()
   }
