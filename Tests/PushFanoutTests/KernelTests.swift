@@ -16,8 +16,8 @@ import Testing
     let input = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
     let mapped = input.map { table[Int($0)] }
     var words = [UInt64](repeating: 0, count: (count + 63) / 64)
-    for (place, code) in mapped.enumerated() where code & 1 != 0 {
-      words[place / 64] |= 1 << UInt64(place % 64)
+    for (index, code) in mapped.enumerated() where code & 1 != 0 {
+      words[index / 64] |= 1 << UInt64(index % 64)
     }
     return (table, input, mapped, words)
   }
