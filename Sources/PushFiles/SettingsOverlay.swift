@@ -86,7 +86,6 @@ extension SettingsOverlay: SettingsSink {
   func channels(
     of user: Identifier, in conversation: Identifier
   ) -> [Identifier: NotificationLevel] { added.channels(of: user, in: conversation) }
-  mutating func beginRows() { added.beginRows() }
   mutating func settle() {}
   var isAdded: Bool { true }
 }

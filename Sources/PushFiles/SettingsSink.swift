@@ -21,8 +21,8 @@ protocol SettingsSink: RecordLookup where LookupFailure == Never {
     of user: Identifier, in conversation: Identifier
   ) -> [Identifier: NotificationLevel]
 
-  /// Says that what follows is said by rows of CSV files.
-  mutating func beginRows()
+  /// What tells rows of CSV files, which follow, from records before; nil where nobody asks for it.
+  var csvMerge: CSVMerge? { get }
   /// Says that all records are in; what follows, and the lookup, is asked only then.
   mutating func settle()
 
@@ -33,12 +33,15 @@ protocol SettingsSink: RecordLookup where LookupFailure == Never {
 }
 
 extension SettingsSink {
+  var csvMerge: CSVMerge? { nil }
   var isAdded: Bool { false }
   func problem(replacing conversation: Identifier) -> FileProblem.Problem? { nil }
 }
 
 extension FanoutSettings: SettingsSink {
   mutating func setApp(_ app: AppSettings) { self.app = app }
+
+  var csvMerge: CSVMerge? { CSVMerge(rowsAfter: self) }
 
   func channels(
     of user: Identifier, in conversation: Identifier
@@ -92,7 +95,6 @@ final class PackedSettings: SettingsSink {
     builder.channels(of: user, in: conversation)
   }
 
-  func beginRows() {}
   func settle() { builder.settle() }
   func conversation(_ id: Identifier) -> ConversationSettings? { builder.conversation(id) }
   func isMember(_ user: Identifier, of conversation: Identifier) -> Bool {

@@ -23,8 +23,9 @@ struct WorldReader<Settings: SettingsSink> {
   private(set) var recordCount = 0
   /// Collects what settings say of how pushes look, if somebody asks for it.
   private let content: ContentCollector?
-  /// Whether the settings are told where rows begin.
+  /// Whether rows of CSV files are to be told from records of NDJSON, and by what.
   private let marksRows: Bool
+  private(set) var csvMerge: CSVMerge?
   private var fileRecordCount = 0
   /// How many there were when the file was begun.
   private var before = (users: 0, declared: 0)
@@ -79,7 +80,7 @@ struct WorldReader<Settings: SettingsSink> {
   private mutating func readAll() {
     for file in 0..<paths.count {
       fileRecordCount = 0
-      if marksRows, file == paths.settings.count { settings.beginRows() }
+      if marksRows, file == paths.settings.count { csvMerge = settings.csvMerge }
       before = (settings.userCount, settings.declaredCount)
       if file < paths.settings.count {
         readNDJSON(file)

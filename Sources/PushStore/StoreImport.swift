@@ -27,14 +27,15 @@ public struct StoreImport: Sendable {
   /// ``run(_:content:at:replacingApp:progress:)`` does.
   public var temporaryNames: [String] { isNew ? TemporaryStore.names(temporary) : [] }
 
-  /// - Parameters: as for ``SettingsStore/importSettings(_:content:at:replacingApp:)``.
+  /// - Parameters: as for ``SettingsStore/importSettings(_:content:partial:at:replacingApp:)``.
   /// - Throws: ``StoreError``, ``StoreError/madeMeanwhile(_:)`` among them; then nothing was imported.
   public func run(
-    _ settings: FanoutSettings, content: ContentDirectory? = nil, at now: Instant,
-    replacingApp: Bool, progress: @escaping (Double) -> Void = { _ in }
+    _ settings: FanoutSettings, content: ContentDirectory? = nil,
+    partial: (any PartialRecords)? = nil, at now: Instant, replacingApp: Bool,
+    progress: @escaping (Double) -> Void = { _ in }
   ) throws {
     guard isNew else {
-      return try add(settings, content, now, replacingApp, progress, to: path, .write)
+      return try add(settings, content, partial, now, replacingApp, progress, to: path, .write)
     }
     let lock = try WriterLock(store: path)
     defer {
@@ -44,14 +45,15 @@ public struct StoreImport: Sendable {
     if FileManager.default.fileExists(atPath: path) { throw StoreError.madeMeanwhile(path) }
     try StoreFile.checkNoLog(beside: path)
     TemporaryStore.remove(temporary)
-    try add(settings, content, now, replacingApp, progress, to: temporary, .create)
+    try add(settings, content, partial, now, replacingApp, progress, to: temporary, .create)
     guard try TemporaryStore.rename(temporary, to: path) else {
       throw StoreError.madeMeanwhile(path)
     }
   }
 
   private func add(
-    _ settings: FanoutSettings, _ content: ContentDirectory?, _ now: Instant, _ replacingApp: Bool,
+    _ settings: FanoutSettings, _ content: ContentDirectory?, _ partial: (any PartialRecords)?,
+    _ now: Instant, _ replacingApp: Bool,
     _ progress: @escaping (Double) -> Void, to path: String, _ access: SettingsStore.Access
   ) throws {
     let opened = try StoreFile.open(path, access)
@@ -63,7 +65,8 @@ public struct StoreImport: Sendable {
         try db.execute(sql: "PRAGMA cache_size = -262144")
         var write = StoreWrite(Rows(db: db, path: self.path), at: now, from: nil)
         try write.add(
-          settings, content: content, replacingApp: replacingApp, progress: progress)
+          settings, content: content, partial: partial, replacingApp: replacingApp,
+          progress: progress)
       }
       try StoreFile.close(opened.pool)
     }
