@@ -169,10 +169,12 @@ extension StateRules {
 }
 
 extension Tables {
-  /// The level and the mute in the class of an Easemob user.
+  /// Level, mute and reach in the class of an Easemob user.
   @inline(__always)
   func easemobBits(of user: UInt32, _ packed: PackedUser, at now: Int64) -> UInt8 {
-    packed.level | (mute(of: user, packed) > now ? UserClass.muteBit : 0)
+    let reach = hasOwnDevices(user) ? easemobReach(of: user) : .device
+    return packed.level | (mute(of: user, packed) > now ? UserClass.muteBit : 0)
+      | reach.rawValue << 5
   }
 
   /// The devices that an Easemob push goes to (E-65 to E-68, E-50).
@@ -210,5 +212,31 @@ extension ConversationStates {
       if level == 0 { level = packed.level }
     }
     overrides.member = MemberClass(bits: level)
+  }
+}
+
+extension MentionedUsers {
+  /// E-46 to E-48.
+  init(easemob message: borrowing Message, _ options: EasemobOptions) {
+    folds = options.atListIDCase == .insensitive
+    if message.mentions != nil || message.mentionsAll != nil {
+      everyone = message.mentionsAll ?? false
+      ids = message.mentions ?? []
+      return
+    }
+    var list = message.ext.atList
+    if list == .absent, options.atListLegacyAPNsExt { list = message.ext.legacyAtList }
+    switch list {
+    case .absent, .unreadable: break
+    case .text(let text):
+      if text.lowercased() == "all" {
+        everyone = true
+      } else if options.atListStringAsID {
+        ids = [text]
+      }
+    case .ids(let list):
+      ids = list
+      if options.atListAllInArray { everyone = list.contains { $0.lowercased() == "all" } }
+    }
   }
 }

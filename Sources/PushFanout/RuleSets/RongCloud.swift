@@ -256,6 +256,13 @@ extension StateRules {
 }
 
 extension Tables {
+  /// Level and reach in the class of a RongCloud user.
+  @inline(__always)
+  func rongcloudBits(of user: UInt32, _ packed: PackedUser, kind: Int, at now: Int64) -> UInt8 {
+    let reach = hasOwnDevices(user) ? rongcloudReach(of: user, packed, at: now) : .device
+    return packed.level(kind: kind) | reach.rawValue << 5
+  }
+
   /// The bits that a schedule's users have inside its window.
   func rongcloudQuietBits(_ schedule: UInt32) -> UInt8 {
     let quiet: UserClass.Quiet =
@@ -329,5 +336,17 @@ extension ConversationStates {
     let channel = version.tables.channels(own, key)[target.channel] ?? .unset
     if channel.isSet { return MemberClass(bits: channel.rawValue + 5) }
     return MemberClass(bits: coversChannel(target) ? own.level : 0)
+  }
+}
+
+extension MentionedUsers {
+  ///
+  init(rongcloud message: borrowing Message, _ kind: ConversationKind) {
+    guard kind == .group || kind == .ultraGroup else { return }
+    let all = message.mentionsAll ?? false
+    let named = message.mentions ?? []
+    guard message.isMentioned ?? (all || !named.isEmpty) else { return }
+    everyone = all
+    ids = all ? [] : named
   }
 }

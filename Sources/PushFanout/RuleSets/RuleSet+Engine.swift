@@ -1,7 +1,7 @@
 internal import PushRules
 
-// What the engine asks of a rule set: the only switches over rule sets in the engine, with the
-// explanations' in StateNote.swift. Each leads to the file of the rule set.
+// What the engine asks of a rule set: the only switches over rule sets in the engine. Each leads to
+// the file of the rule set.
 
 extension RuleSet {
   /// Whether a user's class depends on the kind of conversation.
@@ -44,12 +44,12 @@ extension AppSettings {
 // MARK: The class of a user
 
 extension Tables {
-  /// The bits of a user's class for level and mute.
+  /// The bits of a user's class, without those of quiet hours.
   @inline(__always)
-  func settingBits(of user: UInt32, _ packed: PackedUser, kind: Int, at now: Int64) -> UInt8 {
+  func classBits(of user: UInt32, _ packed: PackedUser, kind: Int, at now: Int64) -> UInt8 {
     switch app.rules {
     case .easemob: easemobBits(of: user, packed, at: now)
-    case .rongcloud: packed.level(kind: kind)
+    case .rongcloud: rongcloudBits(of: user, packed, kind: kind, at: now)
     }
   }
 
@@ -58,15 +58,6 @@ extension Tables {
     switch app.rules {
     case .easemob: UserClass.windowBit
     case .rongcloud: rongcloudQuietBits(schedule)
-    }
-  }
-
-  /// How a user can be reached at an instant.
-  func reach(of user: UInt32, _ packed: PackedUser, at now: Int64) -> UserClass.Reach {
-    guard hasOwnDevices(user) else { return .device }
-    switch app.rules {
-    case .easemob: return easemobReach(of: user)
-    case .rongcloud: return rongcloudReach(of: user, packed, at: now)
     }
   }
 
@@ -165,6 +156,40 @@ extension StateRules {
     case .rongcloud:
       RongCloudStates(app: app, kind: kind)
         .outcome(user, member, RongCloudMessageClass(index: messageClass), note)
+    }
+  }
+}
+
+// MARK: Explanations
+
+extension RuleSet {
+  /// The numbers of the rules behind the notes that several rule sets have.
+  var noteRules: (reach: String, level: String, levelStops: String, targets: String) {
+    switch self {
+    case .easemob: ("E-64, E-65", "E-20", "E-20, E-42", "E-66 to E-68")
+    case .rongcloud: ("R-50 to R-53", "R-10, R-11", "R-1, R-6, R-12", "R-50 to R-55")
+    }
+  }
+}
+
+extension Reason {
+  /// The rule by which a message is stopped for all recipients.
+  func rule(_ rules: RuleSet) -> String {
+    switch rules {
+    case .easemob:
+      switch self {
+      case .chatRoom: "E-60"
+      case .onlineOnly: "E-61"
+      case .messageType: "E-62"
+      case .silentMessage: "E-40, E-44"
+      default: "E-69"
+      }
+    case .rongcloud:
+      switch self {
+      case .silentMessage: "R-42"
+      case .localIneligible, .localDisabled: "R-54"
+      default: "R-44"
+      }
     }
   }
 }

@@ -278,9 +278,7 @@ extension Tables {
   @inline(__always)
   func userClass(of user: UInt32, kind: Int, quiet: UInt8, at now: Int64) -> UserClass {
     let packed = packedUsers[Int(user)]
-    var bits = settingBits(of: user, packed, kind: kind, at: now) | quiet
-    bits |= reach(of: user, packed, at: now).rawValue << 5
-    return UserClass(bits: bits)
+    return UserClass(bits: classBits(of: user, packed, kind: kind, at: now) | quiet)
   }
 
   /// The class of a user at any instant.
