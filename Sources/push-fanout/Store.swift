@@ -9,8 +9,8 @@ struct Store: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Import, export, check and copy a store of settings.",
     discussion: """
-      A store is one file (and, while it is in use, FILE-wal, FILE-shm and FILE.lock beside it). One \
-      process writes it at a time; all but import and snapshot only read, also while another process \
+      A store is one file (and, while it is in use, FILE-wal and FILE-shm beside it). One process \
+      writes it at a time; all but import and snapshot only read, also while another process \
       writes. FILE.snapshot beside it holds the engine's tables, from which the store is opened at \
       once; without it the same is read from FILE, and nothing is lost.
 
@@ -40,6 +40,52 @@ struct StoreOption: ParsableArguments {
   }
 }
 
+/// How long a command waits for the right to write.
+struct WaitOption: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "How long to wait while another process has the store open for writing.",
+      valueName: "seconds"))
+  var wait = 5.0
+
+  var duration: Duration { .seconds(wait) }
+
+  func validate() throws {
+    if !(0...1e6).contains(wait) {
+      throw ValidationError("--wait \(Number.text(wait)) is not 0...1000000 seconds.")
+    }
+  }
+
+  /// Says that a store was copied before its tables were changed.
+  static func report(_ copy: String?, of store: String) {
+    guard let copy else { return }
+    Terminal.say(
+      "\(store): its tables were brought up to date; as it was before, it is kept as \(copy)")
+  }
+}
+
+/// Who may use a store that is made.
+struct ModeOption: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "Who may use a store that is made, and the files beside it: 600, its owner; 640, its group may "
+        + "read; 660, its group may write.", valueName: "mode"),
+    transform: { text in
+      guard let mode = StorePermissions(octal: text) else {
+        throw ValidationError("a store's mode is 600, 640 or 660.")
+      }
+      return mode
+    })
+  var mode: StorePermissions?
+
+  /// - Throws: for a store that is there.
+  func permissions(of store: String) throws -> StorePermissions {
+    guard mode != nil, FileManager.default.fileExists(atPath: store) else { return mode ?? .owner }
+    throw Failure(
+      text: "--mode is for a new store, and \(store) is there; use chmod")
+  }
+}
+
 struct StoreImportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "import",
@@ -56,6 +102,8 @@ struct StoreImportCommand: ParsableCommand {
 
         push-fanout store import --store settings.store --users users.csv --members members.csv
 
+        push-fanout store import --store shared.store --settings world.ndjson --mode 640
+
       Afterwards it writes the snapshot, by which the next command opens the store at once.
 
       Interrupted, or when a line is bad, it leaves the store as it was.
@@ -63,6 +111,8 @@ struct StoreImportCommand: ParsableCommand {
 
   @OptionGroup var target: StoreOption
   @OptionGroup var world: FileOptions
+  @OptionGroup var waiting: WaitOption
+  @OptionGroup var access: ModeOption
 
   func validate() throws {
     if world.paths.settings.isEmpty, world.paths.users.isEmpty, world.paths.members.isEmpty {
@@ -77,16 +127,11 @@ struct StoreImportCommand: ParsableCommand {
     Interruption.say("nothing was imported")
     let start = ContinuousClock.now
     let path = target.store
-    let storeImport = try StoreImport(path)
+    let storeImport = try StoreImport(
+      path, waiting: waiting.duration, permissions: try access.permissions(of: path))
     let isNew = storeImport.isNew
-    let app: AppSettings
-    if isNew {
-      app = AppSettings()
-    } else {
-      let reader = try StoreReader(path)
-      app = try reader.app()
-      try reader.close()
-    }
+    WaitOption.report(storeImport.copyOfOlder, of: path)
+    let app = try storeImport.app() ?? AppSettings()
     let reading = ProgressBar("reading")
     let (settings, content, saysApp, records) = try SettingsLoader.load(world.paths, addedTo: app) {
       reading.update($0)
@@ -97,16 +142,21 @@ struct StoreImportCommand: ParsableCommand {
       message: isNew ? "no store was made" : "the store has all of the import or nothing of it")
     let writing = ProgressBar("importing")
     defer { writing.finish() }
-    try storeImport.run(
+    let problem = try storeImport.runWithSnapshot(
       settings, content: content, at: Clock.now, replacingApp: saysApp || isNew,
-      progress: { writing.update($0) })
-    Interruption.endOutput(message: Self.complete)
-    writing.finish()
-    let elapsed = (ContinuousClock.now - start) / .seconds(1)
-    Terminal.say(
-      "\(records) records, \(settings.userCount) users, \(Number.text(elapsed)) s, "
-        + "\(Int(Double(records) / max(elapsed, 0.001))) records/s")
-    try StoreSnapshot.write(path, message: Self.complete)
+      progress: { writing.update($0) }
+    ) {
+      Interruption.beginOutput(
+        nil, temporaryNames: storeImport.temporarySnapshotNames, message: Self.complete)
+      writing.finish()
+      let elapsed = (ContinuousClock.now - start) / .seconds(1)
+      Terminal.say(
+        "\(records) records, \(settings.userCount) users, \(Number.text(elapsed)) s, "
+          + "\(Int(Double(records) / max(elapsed, 0.001))) records/s")
+    }
+    Interruption.endOutput()
+    // It only makes the next opening faster.
+    if let problem { Terminal.say("push-fanout: \(Self.complete): \(problem)") }
   }
 }
 
@@ -126,17 +176,14 @@ struct StoreSnapshot: ParsableCommand {
       """)
 
   @OptionGroup var target: StoreOption
+  @OptionGroup var waiting: WaitOption
 
   func run() throws {
-    try Self.write(target.store, message: "no snapshot was written; nothing is lost")
-  }
-
-  /// Opens a store and writes its snapshot, beside which nothing was lost if it fails.
-  ///
-  /// - Parameter message: what an interruption says.
-  static func write(_ path: String, message: String) throws {
-    let store = try SettingsStore(path, .write)
-    Interruption.beginOutput(nil, temporaryNames: store.temporarySnapshotNames, message: message)
+    let store = try SettingsStore(target.store, .write, waiting: waiting.duration)
+    WaitOption.report(store.copyOfOlder, of: target.store)
+    Interruption.beginOutput(
+      nil, temporaryNames: store.temporarySnapshotNames,
+      message: "no snapshot was written; nothing is lost")
     try store.writeSnapshot()
     try store.close()
     Interruption.endOutput()
