@@ -1,5 +1,6 @@
 internal import Foundation
 internal import GRDB
+internal import Glibc
 internal import Synchronization
 
 /// The connections to a store, and what must outlive them: the descriptor of the file, and the right
@@ -44,6 +45,7 @@ final class OpenStore: Sendable {
     self.file = file
     self.right = right
     inode = right.inode
+    try Self.checkAccess(path, file)
     try StoreFile.checkNoLog(of: inode, file)
     let opened = try StoreFile.errors(path) { [inode] in
       try StoreFile.patiently {
@@ -64,6 +66,18 @@ final class OpenStore: Sendable {
   deinit {
     // Before the descriptor, which would take their locks along. That is closed by whoever has it last.
     try? pool.close()
+  }
+
+  /// Whether the file may be written, and files be made beside it; SQLite would only say that it cannot.
+  private static func checkAccess(_ path: String, _ file: String) throws {
+    let folder = file.lastIndex(of: "/").map { String(file[...$0]) } ?? "."
+    if unsafe access(file, W_OK) != 0 {
+      throw StoreError.database(path, reason: "it cannot be written: \(StoreInode.systemMessage)")
+    }
+    if unsafe access(folder, W_OK) != 0 {
+      throw StoreError.database(
+        path, reason: "its log cannot be made in \(folder): \(StoreInode.systemMessage)")
+    }
   }
 
   /// Before anything is written to a file: whether it is a store, or an empty file.

@@ -94,7 +94,8 @@ enum StoreFile {
         path, reason: "a read or write failed; nothing was changed: \(message)")
     case .SQLITE_BUSY, .SQLITE_PROTOCOL:
       StoreError.database(
-        path, reason: "another process holds it locked, for more than \(Int(patience)) s; try again")
+        path, reason: "another process holds it locked, for more than \(Int(patience)) s; try again"
+      )
     default: StoreError.database(path, reason: message)
     }
   }

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import GRDB
+internal import Glibc
 internal import PushContent
 internal import PushFanout
 internal import PushRules
@@ -133,6 +134,8 @@ struct StoreOpener {
       switch snapshotError?.problem {
       case nil: isWrong
       case .otherVersion, .unknownTimeZone: false
+      // Not everybody who may read the store may read its snapshot.
+      case .cannotOpen: snapshotError.map { unsafe access($0.path, R_OK) == 0 } ?? true
       default: true
       }
     }

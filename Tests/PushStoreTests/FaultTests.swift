@@ -154,9 +154,13 @@ import TestSupport
       // A file that may only be read.
       try permissions(0o777, folder.path)
       try permissions(0o444, path)
+      #expect(try failure("write") == "failed \(path): it cannot be written: Permission denied")
+      // A folder in which no log can be made.
+      try permissions(0o755, folder.path)
+      try permissions(0o666, path)
       #expect(
         try failure("write")
-          == "failed \(path): it cannot be written: attempt to write a readonly database")
+          == "failed \(path): its log cannot be made in \(folder.path)/: Permission denied")
       // One that may not even be read.
       try permissions(0o000, path)
       #expect(try failure("read") == "failed \(path): it cannot be read: Permission denied")
