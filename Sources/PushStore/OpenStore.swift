@@ -1,7 +1,7 @@
 internal import Foundation
 internal import GRDB
 internal import Glibc
-internal import Synchronization
+internal import PushSupport
 
 /// The connections to a store, and what must outlive them: the descriptor of the file, and the right
 /// to write.
@@ -15,7 +15,7 @@ final class OpenStore: Sendable {
   let inode: StoreInode
   /// Where the store was copied to before its tables were brought up to date; nil when they were.
   let copyOfOlder: String?
-  private let connections: Mutex<Connections>
+  private let connections: Lock<Connections>
   /// Held while a file is read that others may change unseen.
   private let unseen = NSLock()
 
@@ -34,7 +34,7 @@ final class OpenStore: Sendable {
     inode = try StoreInode.open(file, path, forWriting: false)
     right = nil
     copyOfOlder = nil
-    connections = Mutex(try Self.connect(path, file, inode))
+    connections = Lock(try Self.connect(path, file, inode))
   }
 
   /// Opens a store to write it.
@@ -59,7 +59,7 @@ final class OpenStore: Sendable {
         return (pool: pool, copy: copy)
       }
     }
-    connections = Mutex(Connections(pool: opened.pool))
+    connections = Lock(Connections(pool: opened.pool))
     copyOfOlder = opened.copy
   }
 

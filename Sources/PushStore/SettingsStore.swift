@@ -1,7 +1,7 @@
 internal import Dispatch
 public import PushFanout
 public import PushRules
-internal import Synchronization
+internal import PushSupport
 
 /// Settings that survive crashes, and an engine that follows every change.
 ///
@@ -30,7 +30,7 @@ public final class SettingsStore: Sendable {
   private let store: OpenStore
   /// Rings after each commit.
   let bell = FeedBell()
-  private let commits: Mutex<GroupCommit<Committer.Job>?>
+  private let commits: Lock<GroupCommit<Committer.Job>?>
   private let keeper: SnapshotKeeper?
 
   /// Opens a store, and its engine: by its snapshot, if there is one of use, and otherwise from the
@@ -75,7 +75,7 @@ public final class SettingsStore: Sendable {
     }
     opened = withEngine ? try StoreOpener(reader: reader, threads: threads).open() : nil
     bell.ring(opened?.last ?? last)
-    commits = Mutex(nil)
+    commits = Lock(nil)
     guard isWriter else {
       keeper = nil
       return
@@ -139,7 +139,7 @@ public final class SettingsStore: Sendable {
     _ body: @escaping @Sendable (inout StoreWrite) throws -> Value
   ) throws -> Value {
     let done = DispatchSemaphore(value: 0)
-    let result = Mutex<Result<Value, any Error>?>(nil)
+    let result = Lock<Result<Value, any Error>?>(nil)
     try submit(at: now, from: device, body) { outcome in
       result.withLock { $0 = outcome }
       done.signal()
@@ -171,7 +171,7 @@ public final class SettingsStore: Sendable {
     guard let commits = commits.withLock({ $0 }) else {
       throw store.right == nil ? StoreError.readOnly(path) : StoreError.closed(path)
     }
-    let value = Mutex<Value?>(nil)
+    let value = Lock<Value?>(nil)
     commits.add(
       Committer.Job(now: now, device: device) { write in
         let made = try body(&write)

@@ -3,7 +3,7 @@ internal import GRDB
 public import PushContent
 internal import PushFanout
 public import PushRules
-internal import Synchronization
+internal import PushSupport
 
 /// An import into a store that nobody has open for writing, without an engine that follows.
 ///
@@ -17,7 +17,7 @@ public final class StoreImport: Sendable {
   public let isNew: Bool
   private let file: String
   private let permissions: StorePermissions
-  private let store: Mutex<OpenStore?>
+  private let store: Lock<OpenStore?>
 
   /// - Parameters:
   ///   - waiting: how long to wait while somebody else has the store open for writing.
@@ -31,7 +31,7 @@ public final class StoreImport: Sendable {
     file = try StoreName.file(path)
     isNew = !FileManager.default.fileExists(atPath: file)
     if isNew { try StoreFile.checkNoLog(beside: file) }
-    store = Mutex(isNew ? nil : try OpenStore.open(path, .write, waiting: waiting))
+    store = Lock(isNew ? nil : try OpenStore.open(path, .write, waiting: waiting))
   }
 
   /// What is to be removed when the process ends before ``run(_:content:at:replacingApp:progress:)``

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import Synchronization
+internal import PushSupport
 
 /// The one descriptor that this process holds of a store's file, besides SQLite's own.
 ///
@@ -31,11 +31,11 @@ final class StoreInode: Sendable {
 
   /// All that this process has open. Descriptors are opened and closed while it is held, or one that
   /// is being closed would take along the locks of one that was just opened.
-  private static let entries = Mutex<[Key: Entry]>([:])
+  private static let entries = Lock<[Key: Entry]>([:])
 
   let key: Key
   let descriptor: Int32
-  private let state = Mutex((isOpen: true, isLocked: false))
+  private let state = Lock((isOpen: true, isLocked: false))
 
   private init(_ key: Key, _ descriptor: Int32) {
     self.key = key

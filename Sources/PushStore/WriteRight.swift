@@ -1,23 +1,23 @@
 internal import Foundation
 internal import Glibc
-internal import Synchronization
+internal import PushSupport
 
 /// The right to write a store, which one ``OpenStore`` has at a time: a lock on the file itself.
 final class WriteRight: Sendable {
   let inode: StoreInode
   private let path: String
   /// Where the file is, which changes once when a new store gets its name.
-  private let file: Mutex<String>
-  private let isLost = Mutex(false)
+  private let file: Lock<String>
+  private let isLost = Lock(false)
   /// What versions before this one lock; nil where it is not there, and after the end.
-  private let oldLock: Mutex<Int32?>
+  private let oldLock: Lock<Int32?>
 
   /// - Parameter inode: of a locked file.
   init(_ inode: StoreInode, file: String, path: String, oldLock: Int32? = nil) {
     self.inode = inode
     self.path = path
-    self.file = Mutex(file)
-    self.oldLock = Mutex(oldLock)
+    self.file = Lock(file)
+    self.oldLock = Lock(oldLock)
   }
 
   deinit { release() }

@@ -29,61 +29,9 @@ struct Store: ParsableCommand {
 /// The store that a command is about.
 struct StoreOption: ParsableArguments {
   @Option(help: ArgumentHelp("The store.", valueName: "file"))
-  var store: String
+  var store: StorePath
 
-  /// - Throws: when an output would be written over the store.
-  func checkOutput(_ path: String?) throws { try Self.check(output: path, store) }
-
-  static func check(output path: String?, _ store: String) throws {
-    guard let path, StoreReader.isFile(path, ofStore: store) else { return }
-    throw StoreError.partOfStore(path, store)
-  }
-}
-
-/// How long a command waits for the right to write.
-struct WaitOption: ParsableArguments {
-  @Option(
-    help: ArgumentHelp(
-      "How long to wait while another process has the store open for writing.",
-      valueName: "seconds"))
-  var wait = 5.0
-
-  var duration: Duration { .seconds(wait) }
-
-  func validate() throws {
-    if !(0...1e6).contains(wait) {
-      throw ValidationError("--wait \(Number.text(wait)) is not 0...1000000 seconds.")
-    }
-  }
-
-  /// Says that a store was copied before its tables were changed.
-  static func report(_ copy: String?, of store: String) {
-    guard let copy else { return }
-    Terminal.say(
-      "\(store): its tables were brought up to date; as it was before, it is kept as \(copy)")
-  }
-}
-
-/// Who may use a store that is made.
-struct ModeOption: ParsableArguments {
-  @Option(
-    help: ArgumentHelp(
-      "Who may use a store that is made, and the files beside it: 600, its owner; 640, its group may "
-        + "read; 660, its group may write.", valueName: "mode"),
-    transform: { text in
-      guard let mode = StorePermissions(octal: text) else {
-        throw ValidationError("a store's mode is 600, 640 or 660.")
-      }
-      return mode
-    })
-  var mode: StorePermissions?
-
-  /// - Throws: for a store that is there.
-  func permissions(of store: String) throws -> StorePermissions {
-    guard mode != nil, FileManager.default.fileExists(atPath: store) else { return mode ?? .owner }
-    throw Failure(
-      text: "--mode is for a new store, and \(store) is there; use chmod")
-  }
+  var path: String { store.path }
 }
 
 struct StoreImportCommand: ParsableCommand {
@@ -126,7 +74,7 @@ struct StoreImportCommand: ParsableCommand {
   func run() throws {
     Interruption.say("nothing was imported")
     let start = ContinuousClock.now
-    let path = target.store
+    let path = target.path
     let storeImport = try StoreImport(
       path, waiting: waiting.duration, permissions: try access.permissions(of: path))
     let isNew = storeImport.isNew
@@ -172,15 +120,15 @@ struct StoreSnapshot: ParsableCommand {
 
         push-fanout store snapshot --store settings.store
 
-        push-fanout store stats --store settings.store --json
+        push-fanout store snapshot --store backup/settings.store
       """)
 
   @OptionGroup var target: StoreOption
   @OptionGroup var waiting: WaitOption
 
   func run() throws {
-    let store = try SettingsStore(target.store, .write, waiting: waiting.duration)
-    WaitOption.report(store.copyOfOlder, of: target.store)
+    let store = try SettingsStore(target.path, .write, waiting: waiting.duration)
+    WaitOption.report(store.copyOfOlder, of: target.path)
     Interruption.beginOutput(
       nil, temporaryNames: store.temporarySnapshotNames,
       message: "no snapshot was written; nothing is lost")
@@ -210,12 +158,11 @@ struct StoreExport: ParsableCommand {
   @Option(
     name: .shortAndLong,
     help: ArgumentHelp("Write to a file, which appears when it is complete.", valueName: "file"))
-  var output: String?
+  var output: OutputPath?
 
   func run() throws {
-    try target.checkOutput(output)
-    let reader = try StoreReader(target.store)
-    let file = try output.map { (path) throws(OutputProblem) in try OutputFile(path: path) }
+    let reader = try StoreReader(target.path)
+    let file = try output?.open()
     let output = file ?? OutputFile()
     defer { output.abandon() }
     Interruption.beginOutput(output)
@@ -259,13 +206,13 @@ struct StoreCheckCommand: ParsableCommand {
   func run() throws {
     let problems: [StoreProblem]
     do {
-      let reader = try StoreReader(target.store)
+      let reader = try StoreReader(target.path)
       problems = try reader.check()
       try reader.close()
     }
     if !problems.isEmpty {
       Terminal.printResult(
-        problems.map { "\(target.store): \($0.kind.rawValue): \($0)" }.joined(separator: "\n"))
+        TerminalText.lines(problems.map { "\(target.path): \($0.kind.rawValue): \($0)" }))
     }
     Terminal.say(problems.count == 1 ? "1 problem" : "\(problems.count) problems")
     if !problems.isEmpty { throw ExitCode(1) }
@@ -292,15 +239,15 @@ struct StoreBackup: ParsableCommand {
   @Option(
     name: .shortAndLong,
     help: ArgumentHelp("The copy, a name that is not in use.", valueName: "file"))
-  var output: String
+  var output: OutputPath
 
   func run() throws {
-    let reader = try StoreReader(target.store)
-    Interruption.beginOutput(
-      output, temporaryNames: StoreReader.temporaryNames(ofBackupTo: output))
+    let reader = try StoreReader(target.path)
+    let path = output.path
+    Interruption.beginOutput(path, temporaryNames: StoreReader.temporaryNames(ofBackupTo: path))
     let bar = ProgressBar("copying")
     defer { bar.finish() }
-    try reader.backup(to: output) { bar.update($0) }
+    try reader.backup(to: path) { bar.update($0) }
     Interruption.endOutput()
     try reader.close()
   }
@@ -324,7 +271,7 @@ struct StoreStats: ParsableCommand {
   var json = false
 
   func run() throws {
-    let reader = try StoreReader(target.store)
+    let reader = try StoreReader(target.path)
     let found = try reader.statistics()
     try reader.close()
     let rows: [(label: String, name: String, value: Int)] = [

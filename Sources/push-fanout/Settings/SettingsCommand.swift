@@ -31,21 +31,21 @@ struct SettingsCommand: ParsableCommand {
 /// The store, and how results are printed.
 struct StoreOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The store.", valueName: "file"))
-  var store: String
+  var store: StorePath
 
   @Flag(help: "One JSON object a line.")
   var json = false
 
   /// Reads a store, whose other users go on.
   func reading<Value>(_ body: (SettingsStore) throws -> Value) throws -> Value {
-    let store = try SettingsStore(store, .read, withEngine: false)
+    let store = try SettingsStore(store.path, .read, withEngine: false)
     return try body(store)
   }
 
   func writing<Value>(
     _ writing: WriteOptions, _ body: (SettingsStore) throws -> Value
   ) throws -> Value {
-    let path = store
+    let path = store.path
     let store = try SettingsStore(
       path, .write, waiting: writing.waiting.duration, withEngine: false)
     WaitOption.report(store.copyOfOlder, of: path)
@@ -57,25 +57,19 @@ struct StoreOptions: ParsableArguments {
   /// Prints results, of which there may be none.
   func show(_ results: [some SettingResult]) throws {
     guard !results.isEmpty else { return }
-    let lines = try results.map { json ? try $0.json() : $0.text }
-    Terminal.printResult(lines.joined(separator: "\n"))
+    Terminal.printResult(
+      json
+        ? try results.map { try $0.json() }.joined(separator: "\n")
+        : TerminalText.lines(results.map(\.text)))
   }
 }
 
-/// When a write is made, and by which device.
-struct WriteOptions: ParsableArguments {
+/// The instant at which something is read or written.
+struct TimeOption: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "Unix milliseconds, or an RFC 3339 time. (default: now)", valueName: "instant"))
   var at: String?
-
-  @Option(
-    help: ArgumentHelp(
-      "The user's device that writes, which need not be told. (default: an administrator)",
-      valueName: "device"))
-  var from: String?
-
-  @OptionGroup var waiting: WaitOption
 
   func validate() throws {
     if let at, Instant(text: at) == nil {
@@ -86,6 +80,21 @@ struct WriteOptions: ParsableArguments {
   }
 
   var now: Instant { at.flatMap { Instant(text: $0) } ?? .now }
+}
+
+/// When a write is made, and by which device.
+struct WriteOptions: ParsableArguments {
+  @OptionGroup var time: TimeOption
+
+  @Option(
+    help: ArgumentHelp(
+      "The user's device that writes, which need not be told. (default: an administrator)",
+      valueName: "device"))
+  var from: String?
+
+  @OptionGroup var waiting: WaitOption
+
+  var now: Instant { time.now }
   var device: Identifier? { from.map { Identifier($0) } }
 }
 
