@@ -9,6 +9,7 @@ import Testing
   /// What a module may import, and nothing else.
   static let allowed: [String: Set<String>] = [
     "PushRules": [],
+    "PushFoundation": ["PushRules", "Foundation"],
     "QuietTime": ["PushRules", "Foundation"],
     "PushReference": ["PushRules", "Foundation"],
     "PushFanout": [
@@ -30,10 +31,9 @@ import Testing
     "PushReport": ["PushRules", "PushReplay", "Glibc"],
     "PushWorkload": ["PushRules", "Dispatch", "Synchronization", "Glibc"],
     "push-fanout": [
-      "PushRules", "QuietTime", "PushReference", "PushFanout", "PushContent", "PushFiles",
-      "PushStore", "PushReplay", "PushReport", "PushWorkload", "ArgumentParser", "Foundation",
-      "Glibc",
-      "Dispatch", "Synchronization",
+      "PushRules", "PushFoundation", "QuietTime", "PushReference", "PushFanout", "PushContent",
+      "PushFiles", "PushStore", "PushReplay", "PushReport", "PushWorkload", "ArgumentParser",
+      "Foundation", "Glibc", "Dispatch", "Synchronization",
     ],
   ]
 
