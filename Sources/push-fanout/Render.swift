@@ -181,7 +181,7 @@ extension ContentNote {
   /// Whether it says that something is missing or too much, and not how people have it set.
   fileprivate var isUnexpected: Bool {
     switch self {
-    case .templateMissing, .bodyEmpty, .argumentMissing, .cutOff: true
+    case .templateMissing, .bodyEmpty, .bodyBlank, .argumentMissing, .cutOff: true
     case .noText, .translated, .notTranslated: false
     }
   }

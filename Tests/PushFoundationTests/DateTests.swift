@@ -1,6 +1,7 @@
 import Foundation
 import PushFoundation
 import PushRules
+import TestSupport
 import Testing
 
 /// Goal: dates and instants are converted without loss where a `Date` can hold it, and nothing that a
@@ -8,14 +9,10 @@ import Testing
 @Suite struct DateTests {
   private static let year9999: Int64 = 253_402_300_799_999
 
-  @Test func datesOfInstantsGiveThemBack() {
-    let seed = UInt64.random(in: 0 ... .max)
-    var state = seed
-    let random = (0..<20_000).map { _ -> Int64 in
-      // Knuth's linear congruence; its upper half is random enough.
-      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-      return Int64(state >> 16) % Self.year9999
-    }
+  @Test(arguments: seeds([1]))
+  func datesOfInstantsGiveThemBack(seed: UInt64) {
+    var generator = SeededGenerator(seed: seed)
+    let random = (0..<20_000).map { _ in Int64.random(in: 0...Self.year9999, using: &generator) }
     let edges: [Int64] = [0, 1, 999, 1000, 1_717_387_200_123, Self.year9999]
     let instants = (edges + random).map { Instant(milliseconds: $0) }
     #expect(instants.map { Instant(Date($0)) } == instants, "seed \(seed)")

@@ -10,7 +10,8 @@ struct SettingsDisplay: ParsableCommand {
     abstract: "Print or change how pushes look: display name, style, language, template, remarks.",
     discussion: """
       Without anything to set it prints what is set. An empty name, language, template or remark \
-      takes it away; style default is that of the rules.
+      takes it away; style default is that of the rules: simpleBanner (easemob), messageSummary \
+      (rongcloud).
 
       Examples:
 
