@@ -5,7 +5,7 @@ import Testing
 
 /// Goal: who is a recipient while changes of settings replace memberships.
 @Suite struct JoinTests {
-  /// docs/replay.md, "Joins".
+  /// docs/replay.md, "What is replayed".
   @Test func changesReplaceMembershipsWithTheirSince() throws {
     var settings = ReplayerTests.world(1)
     settings.setMember("later", of: "g", MemberSettings(since: ReplayerTests.at(20)))
