@@ -72,7 +72,7 @@ let package = Package(
     .target(
       name: "PushWorkload", dependencies: ["PushSupport", "PushRules"], swiftSettings: strict),
     .target(
-      name: "PushReport", dependencies: ["PushSupport", "PushRules", "PushReplay"],
+      name: "PushReport", dependencies: ["PushSupport", "PushRules", "QuietTime", "PushReplay"],
       swiftSettings: strict),
     .executableTarget(
       name: "push-fanout",
