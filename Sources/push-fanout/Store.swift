@@ -91,7 +91,7 @@ struct StoreImportCommand: ParsableCommand {
     let writing = ProgressBar("importing")
     defer { writing.finish() }
     let problem = try storeImport.runWithSnapshot(
-      settings, content: content, at: Clock.now, replacingApp: saysApp || isNew,
+      settings, content: content, at: .now, replacingApp: saysApp || isNew,
       progress: { writing.update($0) }
     ) {
       Interruption.beginOutput(
@@ -296,12 +296,5 @@ struct StoreStats: ParsableCommand {
     }
     let rules = "rules" + String(repeating: " ", count: width - 5) + found.rules.rawValue
     Terminal.printResult(([rules] + lines).joined(separator: "\n"))
-  }
-}
-
-/// What time it is, for what is written now.
-enum Clock {
-  static var now: Instant {
-    Instant(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
   }
 }
