@@ -21,13 +21,15 @@ import Testing
       defer { writer.kill() }
       try writer.wait(for: "cycle 0")
       var problems: [String] = []
-      for opening in 0..<600 {
+      for opening in 0..<1200 {
         let problem = Self.problem {
           let reader = try StoreReader(path)
           defer { try? reader.close() }
           return opening % 10 == 0 ? try reader.check() : []
         }
         if let problem { problems.append(problem) }
+        // Between two readers the writer can empty its log.
+        Thread.sleep(forTimeInterval: Double(opening % 8) / 1000)
       }
       #expect(problems == [])
       #expect(writer.process.isRunning)
