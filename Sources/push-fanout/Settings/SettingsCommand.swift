@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import PushFoundation
 import PushRules
 import PushStore
 
@@ -42,8 +43,13 @@ struct StoreOptions: ParsableArguments {
     return try body(store)
   }
 
-  func writing<Value>(_ body: (SettingsStore) throws -> Value) throws -> Value {
-    let store = try SettingsStore(store.path, .write, withEngine: false)
+  func writing<Value>(
+    _ writing: WriteOptions, _ body: (SettingsStore) throws -> Value
+  ) throws -> Value {
+    let path = store.path
+    let store = try SettingsStore(
+      path, .write, waiting: writing.waiting.duration, withEngine: false)
+    WaitOption.report(store.copyOfOlder, of: path)
     let value = try body(store)
     try store.close()
     return value
@@ -87,17 +93,15 @@ struct WriteOptions: ParsableArguments {
       valueName: "device"))
   var from: String?
 
+  @OptionGroup var waiting: WaitOption
+
   var now: Instant { time.now }
   var device: Identifier? { from.map { Identifier($0) } }
 }
 
 extension Instant {
   /// The current time. Only the command line reads a clock.
-  static var now: Instant {
-    let milliseconds = Date().timeIntervalSince1970 * 1000
-    return Instant(
-      milliseconds: Int64(min(max(0, milliseconds), Double(maximumMilliseconds))))
-  }
+  static var now: Instant { Instant(Date()) }
 }
 
 /// Which of a user's settings is meant.
