@@ -2,10 +2,10 @@ import CPushKernels
 import TestSupport
 import Testing
 
-/// Goal: each way of the two loops in wide instructions does what the plain loop in Swift does, at
+/// Goal: each variant of the two kernels does what the plain loop in Swift does, at
 /// every length, tail and offset.
 @Suite struct KernelTests {
-  static let ways = 0...pk_best_way()
+  static let variants = 0...pk_best_variant()
   static let counts =
     Array(0...70) + [127, 128, 129, 191, 192, 193, 255, 256, 257, 1000, 4096, 4097]
 
@@ -23,16 +23,16 @@ import Testing
     return (table, input, mapped, words)
   }
 
-  @Test(arguments: ways) func everyWayIsTheSame(way: CInt) {
+  @Test(arguments: variants) func everyVariantIsTheSame(variant: CInt) {
     for seed in TestSupport.seeds([1, 2, 3]) {
       var random = SeededGenerator(seed: seed)
       for count in Self.counts {
         let (table, input, mapped, words) = draw(count, &random)
-        // Bytes and words behind the last must stay as they are.
+        // Bytes and words beyond the last must not be written.
         var output = [UInt8](repeating: 0xA5, count: count + 64)
         var bits = [UInt64](repeating: 0x5A5A, count: words.count + 2)
-        unsafe pk_map_by(way, table, input, &output, count)
-        unsafe pk_bits_by(way, table, input, &bits, count)
+        unsafe pk_map_by(variant, table, input, &output, count)
+        unsafe pk_bits_by(variant, table, input, &bits, count)
         #expect(Array(output[..<count]) == mapped, "seed \(seed), \(count) bytes")
         #expect(output[count...].allSatisfy { $0 == 0xA5 }, "seed \(seed), \(count) bytes")
         #expect(bits == words + [0x5A5A, 0x5A5A], "seed \(seed), \(count) bytes")
@@ -40,7 +40,7 @@ import Testing
     }
   }
 
-  @Test func theWayThatIsChosenIsTheSame() {
+  @Test func theSelectedVariantIsTheSame() {
     var random = SeededGenerator(seed: 4)
     let (table, input, mapped, words) = draw(1001, &random)
     var output = [UInt8](repeating: 0, count: 1001)

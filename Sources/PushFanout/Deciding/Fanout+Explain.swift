@@ -21,7 +21,7 @@ extension Fanout {
       steps.append(
         TraceStep(
           rule: "E-50", subject: "devices after the filter", found: "none",
-          verdict: "the message admits none of them"))
+          verdict: "stopped"))
     }
     if !steps.isEmpty { steps[steps.count - 1].decides = true }
     return Explanation(
@@ -37,7 +37,7 @@ extension Fanout {
       TraceStep(rule: "§4", subject: subject, found: found, verdict: verdict)
     }
     guard let conversation = tables.conversationIDs.index(of: message.conversation) else {
-      return [step("conversation", "unknown", "it has no recipients")]
+      return [step("conversation", "unknown", "no recipients")]
     }
     let target = ConversationStates(version: version, threads: 1)
       .target(conversation, channel: message.channel)
@@ -58,7 +58,7 @@ extension Fanout {
       return steps + [
         TraceStep(
           rule: uniform.reason.rule(tables.app.rules), subject: "message",
-          found: uniform.reason.name, verdict: "stops it for everybody")
+          found: uniform.reason.name, verdict: "stopped for all recipients")
       ]
     }
     _ = Decider(version: version, cache: StateCache(slotCount: 1, byteLimit: 0), threads: 1)
@@ -78,20 +78,20 @@ extension StateNote {
         TraceStep(
           rule: isEasemob ? "E-64, E-65" : "R-50 to R-53", subject: "devices",
           found: devices.isEmpty ? "none" : devices.joined(separator: ", "),
-          verdict: reach == .online ? "online, so no push" : "\(reach)")
+          verdict: reach == .online ? "online: no push" : "\(reach)")
       ]
     case .unfit(let reason):
       return [
         TraceStep(
           rule: reason.rule(tables.app.rules), subject: "message", found: reason.name,
-          verdict: "does not fit this flow")
+          verdict: "ineligible for this flow")
       ]
     case .doNotDisturb(let stop, let isExempt, let force):
       let found = stop.map { $0.reason.name } ?? "off"
       let verdict =
         stop == nil
-        ? "nothing to check"
-        : isExempt ? "a mention beats it" : force ? "force beats it" : "do not disturb"
+        ? "continue"
+        : isExempt ? "overridden by a mention" : force ? "overridden by force" : "stopped"
       return [
         TraceStep(
           rule: "E-21 to E-23", subject: "do-not-disturb", found: found, scope: stop?.scope,
@@ -102,13 +102,13 @@ extension StateNote {
         TraceStep(
           rule: "R-12, R-27", subject: "quiet hours", found: "\(quiet)", scope: .quietHours,
           verdict: isSkipped
-            ? "a mention skips them" : quiet == .outside ? "look further" : "inside")
+            ? "skipped for a mention" : quiet == .outside ? "continue" : "inside")
       ]
     case .level(let level, let scope):
       return [
         TraceStep(
           rule: isEasemob ? "E-20" : "R-10, R-11", subject: "level", found: level.name,
-          scope: scope, verdict: "the level that holds")
+          scope: scope, verdict: "the level that applies")
       ]
     case .levelStops(let reason, let scope, let isOverridden):
       return [
