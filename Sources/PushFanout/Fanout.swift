@@ -1,6 +1,5 @@
-internal import Dispatch
 internal import Glibc
-internal import Synchronization
+internal import PushSupport
 public import PushRules
 internal import QuietTime
 
@@ -20,11 +19,11 @@ public final class Fanout: Sendable {
   private let publisher: VersionPublisher
   let reclaimer = PageReclaimer()
   private let cache: StateCache
-  private let writerLock = Mutex<Void>(())
+  private let writerLock = Lock<Void>(())
   // SAFETY: used under `writerLock` only.
   private nonisolated(unsafe) let writer: TableWriter
-  private let batchDeciders = Mutex<[BatchDecider]>([])
-  private let rebuildHeuristic = Mutex(RebuildHeuristic())
+  private let batchDeciders = Lock<[BatchDecider]>([])
+  private let rebuildHeuristic = Lock(RebuildHeuristic())
   /// The number of threads that one call may use.
   public let threads: Int
   /// The snapshot that the engine was opened from; nil for an engine that was built.
@@ -125,15 +124,14 @@ public final class Fanout: Sendable {
       }
       self.giveBack(batchDecider)
     }
-    if shares.count == 1 { return work(0) }
-    DispatchQueue.concurrentPerform(iterations: shares.count, execute: work)
+    Parallel.perform(shares.count, threads: shares.count, work)
   }
 
   /// Decides messages on one version of the settings, on several threads.
   ///
   /// - Returns: one result per message, in order.
   public func decide(_ messages: [Message]) -> [FanoutResult] {
-    let results = Mutex([FanoutResult](repeating: FanoutResult(), count: messages.count))
+    let results = Lock([FanoutResult](repeating: FanoutResult(), count: messages.count))
     decide(messages) { index, result in
       let copy = copy result
       results.withLock { $0[index] = copy }

@@ -1,9 +1,9 @@
-internal import Synchronization
+internal import PushSupport
 
 /// Reusable buffers, so that recomputing states each minute does not allocate.
 @safe final class BufferPool: Sendable {
   /// The addresses of free buffers, by the exponent of their capacity.
-  private let free = Mutex<[[UInt]]>(Array(repeating: [], count: 40))
+  private let free = Lock<[[UInt]]>(Array(repeating: [], count: 40))
   private static let kept = 8
 
   func take(_ count: Int) -> UnsafeMutablePointer<UInt8> {

@@ -1,4 +1,5 @@
 internal import PushRules
+internal import PushSupport
 internal import Synchronization
 
 /// The states of recently decided conversations, shared by all threads.
@@ -12,7 +13,7 @@ final class StateCache: Sendable {
   private let byteLimit: Int
 
   private final class Slot: Sendable {
-    let state = Mutex<ConversationState?>(nil)
+    let state = Lock<ConversationState?>(nil)
   }
 
   /// - Parameter byteLimit: the memory that the states may take, in bytes.

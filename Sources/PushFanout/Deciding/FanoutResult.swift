@@ -1,7 +1,7 @@
 internal import Algorithms
 internal import CPushKernels
-internal import Dispatch
 public import PushRules
+internal import PushSupport
 
 /// The outcomes of one message: who gets a push, and why others do not.
 ///
@@ -211,7 +211,7 @@ public struct FanoutResult: Sendable {
       }
       // SAFETY: the pieces write disjoint bytes.
       nonisolated(unsafe) let start = unsafe output
-      DispatchQueue.concurrentPerform(iterations: (state.count + size - 1) / size) { piece in
+      Parallel.perform((state.count + size - 1) / size, threads: threads) { piece in
         let ranks = piece * size..<min((piece + 1) * size, state.count)
         unsafe writeCodes(ranks, to: start + ranks.lowerBound)
       }

@@ -1,9 +1,9 @@
 internal import Glibc
 internal import PushRules
-internal import Synchronization
+internal import PushSupport
 
 /// One writer at a time: the temporary name is the same for the whole process.
-private let writing = Mutex<Void>(())
+private let writing = Lock<Void>(())
 
 extension Fanout {
   /// Writes one version of the settings to a file, from which ``init(snapshot:identity:threads:)``

@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import PushSupport
 
 extension PageReclaimer {
   /// Stops the process unless versions ascend, and no retired page is newer than the update that

@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import PushSupport
 
 /// The versions in use, and the retired pages that only they read.
 ///
@@ -27,7 +27,7 @@ final class PageReclaimer: Sendable {
     let userClasses: UserClasses
   }
 
-  let state = Mutex(State())
+  let state = Lock(State())
 
   /// Begins a version.
   ///
