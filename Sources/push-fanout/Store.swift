@@ -92,7 +92,7 @@ struct StoreImportCommand: ParsableCommand {
     let writing = ProgressBar("importing")
     defer { writing.finish() }
     try storeImport.run(
-      settings, content: content, at: Clock.now, replacingApp: saysApp || isNew,
+      settings, content: content, at: .now, replacingApp: saysApp || isNew,
       progress: { writing.update($0) })
     Interruption.endOutput(message: Self.complete)
     writing.finish()
@@ -295,12 +295,5 @@ struct StoreStats: ParsableCommand {
     }
     let rules = "rules" + String(repeating: " ", count: width - 5) + found.rules.rawValue
     Terminal.printResult(([rules] + lines).joined(separator: "\n"))
-  }
-}
-
-/// What time it is, for what is written now.
-enum Clock {
-  static var now: Instant {
-    Instant(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
   }
 }

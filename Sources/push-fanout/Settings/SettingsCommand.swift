@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import PushFoundation
 import PushRules
 import PushStore
 
@@ -93,11 +94,7 @@ struct WriteOptions: ParsableArguments {
 
 extension Instant {
   /// The current time. Only the command line reads a clock.
-  static var now: Instant {
-    let milliseconds = Date().timeIntervalSince1970 * 1000
-    return Instant(
-      milliseconds: Int64(min(max(0, milliseconds), Double(maximumMilliseconds))))
-  }
+  static var now: Instant { Instant(Date()) }
 }
 
 /// Which of a user's settings is meant.
