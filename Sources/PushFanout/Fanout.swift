@@ -3,7 +3,8 @@ internal import PushSupport
 public import PushRules
 internal import QuietTime
 
-/// Decides who gets a push for a message, and why not, for groups of up to millions of members.
+/// Decides who gets a push for a message, and why others do not, in groups of up to millions of
+/// members.
 ///
 /// A `Fanout` may be used from all threads. Readers never wait for writers: a message is decided on
 /// one version of all settings, and ``update(_:)`` publishes the next.

@@ -10,6 +10,10 @@ import Testing
   /// The modules whose public declarations are all documented; the others come as they are done.
   static let documented = ["PushFanout", "PushReference", "push-fanout"]
 
+  static let protocolMembers = [
+    "func", "var", "static", "mutating", "init", "associatedtype", "subscript",
+  ]
+
   static let inherited = [
     "var description:", "func ==", "func <", "func hash(into", "func makeIterator()",
     "mutating func next()", "func encode(to", "init(from decoder", "var errorDescription:",
@@ -27,26 +31,30 @@ import Testing
   /// The public declarations of a file without a comment, each with its line.
   static func undocumented(in text: String) -> [String] {
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-    // The indentation of the body of each public enumeration or protocol that is open.
-    var publicBodies: [Int] = []
+    // The indentation of the body of each open public enumeration or protocol, and what in it is
+    // public without saying so.
+    var publicBodies: [(indentation: Int, members: [String])] = []
     var missing: [String] = []
     for (number, line) in lines.enumerated() {
       let indentation = line.prefix { $0 == " " }.count
       let declaration = line.dropFirst(indentation)
-      if declaration.hasPrefix("}") { publicBodies.removeAll { $0 > indentation } }
+      if declaration.hasPrefix("}") { publicBodies.removeAll { $0.indentation > indentation } }
       var words = declaration.split(separator: " ").drop { $0.hasPrefix("@") }
       // Arguments of attributes may be of several words.
       while words.first?.hasSuffix(")") == true || words.first?.hasPrefix("@") == true {
         words = words.dropFirst()
       }
       let isPublic = words.first == "public" || words.first == "open"
-      let isMember =
-        publicBodies.contains(indentation)
-        && ["case", "func", "var", "static", "mutating", "init", "associatedtype", "subscript"]
-          .contains { words.first?.prefix(while: \.isLetter) == $0 }
+      let first = words.first.map { String($0.prefix(while: \.isLetter)) } ?? ""
+      let isMember = publicBodies.contains {
+        $0.indentation == indentation && $0.members.contains(first)
+      }
       guard isPublic && words.dropFirst().first != "import" || isMember else { continue }
-      if isPublic, words.contains("enum") || words.contains("protocol"), line.hasSuffix("{") {
-        publicBodies.append(indentation + 2)
+      if isPublic, line.hasSuffix("{") {
+        if words.contains("enum") { publicBodies.append((indentation + 2, ["case"])) }
+        if words.contains("protocol") {
+          publicBodies.append((indentation + 2, protocolMembers))
+        }
       }
       // An extension has no documentation of its own.
       if words.contains("extension") || inherited.contains(where: { declaration.contains($0) }) {
@@ -94,11 +102,18 @@ import Testing
       @safe public final class D {
         public init() {}
       }
+
+      /// Documented.
+      public protocol E {
+        /// Documented.
+        func a()
+        func b()
+      }
       """
     #expect(
       Self.undocumented(in: text) == [
         "8: public var b: Int { 2 }", "13: public enum B {", "16: case two",
-        "30: @safe public final class D {", "31: public init() {}",
+        "30: @safe public final class D {", "31: public init() {}", "38: func b()",
       ])
   }
 }

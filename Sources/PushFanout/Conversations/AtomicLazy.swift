@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Lazily created objects, published by whichever thread creates one first.
+/// Objects created on first use, published by whichever thread creates one first.
 ///
 /// The standard library's `AtomicLazyReference` does the same, but is not specialized and requests
 /// its type metadata on each access, which took a third of the time of a small message.

@@ -1,5 +1,4 @@
 internal import PushSupport
-internal import Synchronization
 
 /// Reusable buffers, so that recomputing states each minute does not allocate.
 @safe final class BufferPool: Sendable {

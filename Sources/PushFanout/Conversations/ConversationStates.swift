@@ -1,6 +1,6 @@
-internal import PushSupport
 internal import PushRules
 internal import QuietTime
+internal import PushSupport
 
 /// Computes the states of a conversation's members: from the version's users' classes when they are
 /// valid, otherwise member by member.

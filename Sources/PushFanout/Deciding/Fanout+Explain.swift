@@ -21,7 +21,7 @@ extension Fanout {
       steps.append(
         TraceStep(
           rule: "E-50", subject: "devices after the filter", found: "none",
-          verdict: "the message admits none of them"))
+          verdict: "stopped"))
     }
     if !steps.isEmpty { steps[steps.count - 1].decides = true }
     return Explanation(
@@ -37,7 +37,7 @@ extension Fanout {
       TraceStep(rule: "§4", subject: subject, found: found, verdict: verdict)
     }
     guard let conversation = tables.conversationIDs.index(of: message.conversation) else {
-      return [step("conversation", "unknown", "it has no recipients")]
+      return [step("conversation", "unknown", "no recipients")]
     }
     let target = ConversationStates(version: version, threads: 1)
       .target(conversation, channel: message.channel)
@@ -58,7 +58,7 @@ extension Fanout {
       return steps + [
         TraceStep(
           rule: uniform.reason.rule(tables.app.rules), subject: "message",
-          found: uniform.reason.name, verdict: "stops it for everybody")
+          found: uniform.reason.name, verdict: "stopped for all recipients")
       ]
     }
     _ = Decider(version: version, cache: StateCache(slotCount: 1, byteLimit: 0), threads: 1)

@@ -22,20 +22,20 @@ extension StateNote {
         TraceStep(
           rule: numbers.reach, subject: "devices",
           found: devices.isEmpty ? "none" : devices.joined(separator: ", "),
-          verdict: reach == .online ? "online, so no push" : "\(reach)")
+          verdict: reach == .online ? "online: no push" : "\(reach)")
       ]
     case .unfit(let reason):
       return [
         TraceStep(
           rule: reason.rule(tables.app.rules), subject: "message", found: reason.name,
-          verdict: "does not fit this flow")
+          verdict: "ineligible for this flow")
       ]
     case .doNotDisturb(let stop, let isExempt, let force):
       let found = stop.map { $0.reason.name } ?? "off"
       let verdict =
         stop == nil
-        ? "nothing to check"
-        : isExempt ? "a mention beats it" : force ? "force beats it" : "do not disturb"
+        ? "continue"
+        : isExempt ? "overridden by a mention" : force ? "overridden by force" : "stopped"
       return [
         TraceStep(
           rule: "E-21 to E-23", subject: "do-not-disturb", found: found, scope: stop?.scope,
@@ -46,13 +46,13 @@ extension StateNote {
         TraceStep(
           rule: "R-12, R-27", subject: "quiet hours", found: "\(quiet)", scope: .quietHours,
           verdict: isSkipped
-            ? "a mention skips them" : quiet == .outside ? "look further" : "inside")
+            ? "skipped for a mention" : quiet == .outside ? "continue" : "inside")
       ]
     case .level(let level, let scope):
       return [
         TraceStep(
           rule: numbers.level, subject: "level", found: level.name,
-          scope: scope, verdict: "the level that holds")
+          scope: scope, verdict: "the level that applies")
       ]
     case .levelStops(let reason, let scope, let isOverridden):
       return [

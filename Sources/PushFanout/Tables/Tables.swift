@@ -169,6 +169,8 @@ struct Tables {
   /// The number of members before a user.
   @inline(__always)
   func insertionRank(of user: UInt32, in row: ConversationRow) -> Int {
+    // Not `partitioningIndex`: this runs for each mention and sender, and a table of pages is not a
+    // collection.
     var low = 0
     var high = Int(row.count)
     while low < high {

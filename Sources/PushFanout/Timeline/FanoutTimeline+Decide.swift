@@ -4,7 +4,7 @@ public import PushRules
 struct TimelineMessage {
   let target: ConversationStates.Target
   let plan: MessagePlan
-  /// The rank of the sender, who is no recipient; -1 for none.
+  /// The rank of the sender, who is not a recipient; -1 for none.
   let sender: Int
   /// The ranks of members mentioned by name whose outcome differs from others' in the same state,
   /// sorted without duplicates.
