@@ -37,6 +37,10 @@ let package = Package(
     .target(name: "QuietTime", dependencies: ["PushRules"], swiftSettings: strict),
     .target(name: "PushReference", dependencies: ["PushRules"], swiftSettings: strict),
     .target(name: "CPushKernels"),
+    // libsqlite3-dev of Debian.
+    .target(
+      name: "CPushSQLite", dependencies: ["CPushKernels"],
+      linkerSettings: [.linkedLibrary("sqlite3")]),
     .target(
       name: "PushFanout", dependencies: ["PushRules", "QuietTime", "CPushKernels"],
       swiftSettings: strict),
@@ -54,7 +58,7 @@ let package = Package(
     .target(
       name: "PushStore",
       dependencies: [
-        "PushRules", "QuietTime", "PushFanout", "PushContent",
+        "PushRules", "QuietTime", "PushFanout", "PushContent", "CPushSQLite",
         .product(name: "GRDB", package: "GRDB.swift"),
       ], swiftSettings: strict),
     .target(
@@ -107,7 +111,7 @@ let package = Package(
       name: "PushStoreTests",
       dependencies: [
         "PushRules", "PushReference", "PushFanout", "PushContent", "PushFiles", "PushStore",
-        "TestSupport", "store-writer",
+        "CPushSQLite", "TestSupport", "store-writer",
         .product(name: "GRDB", package: "GRDB.swift"),
       ], swiftSettings: strict),
     .testTarget(

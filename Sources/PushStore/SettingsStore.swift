@@ -58,9 +58,9 @@ public final class SettingsStore: Sendable {
     pool = file.pool
     reader = StoreReader(file.pool, path)
     lock = file.lock
+    if access != .read { SnapshotKeeper.tidy(path) }
     let (identity, last) = try reader.read { rows in
-      if access != .read { try SnapshotKeeper.tidy(rows) }
-      return (try rows.identity(), try rows.lastSequence())
+      (try rows.identity(), try rows.lastSequence())
     }
     opened = withEngine ? try StoreOpener(reader: reader, threads: threads).open() : nil
     bell.ring(opened?.last ?? last)
@@ -178,13 +178,14 @@ public final class SettingsStore: Sendable {
   /// Reads the store as of one commit.
   func read<Value>(_ body: (Rows) throws -> Value) throws -> Value { try reader.read(body) }
 
-  /// Entries of the change feed behind a sequence number, the oldest first.
+  /// Entries of the change feed behind a place, the oldest first.
   ///
   /// - Parameter user: only those that concern a user.
+  /// - Throws: ``StoreError/unknownChange(_:_:)`` for a cursor of another feed: read everything anew.
   public func changes(
-    after sequence: Int64 = 0, of user: Identifier? = nil, limit: Int = 1000
+    after cursor: FeedCursor = .start, of user: Identifier? = nil, limit: Int = 1000
   ) throws -> [ChangeEvent] {
-    try read { rows in try rows.changes(after: sequence, of: user, limit: limit) }
+    try read { rows in try rows.changes(after: cursor, of: user, limit: limit) }
   }
 
   /// Waits for the writes under way, then ends this process's use of the store; later writes throw

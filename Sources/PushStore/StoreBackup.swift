@@ -26,7 +26,10 @@ extension StoreReader {
     TemporaryStore.remove(temporary)
     defer { TemporaryStore.remove(temporary) }
     try StoreFile.errors(path) {
-      let copy = try DatabaseQueue(path: temporary)
+      // It has checksums as the store has; one of an earlier version is copied as it is.
+      let isChecked = try PageChecksums.form(of: self.path) == .checked
+      let copy = try DatabaseQueue(
+        path: PageChecksums.location(temporary, checks: isChecked))
       // All steps read the same commit: the source is inside a transaction meanwhile.
       try pool.backup(to: copy, pagesPerStep: 1024) { state in
         progress(Double(state.completedPageCount) / Double(max(1, state.totalPageCount)))

@@ -58,6 +58,9 @@ private struct StoreCheck {
   mutating func run() throws {
     let found = try String.fetchAll(rows.db, sql: "PRAGMA integrity_check(20)")
     for line in found where line != "ok" { report(.database, line) }
+    if problems.isEmpty, hasEmptyLog(), let page = try PageChecksums.firstWrongPage(rows.db) {
+      report(.database, "the checksum of page \(page) is wrong")
+    }
     if try endsInsideAPage() { report(.database, "the file ends in the middle of a page") }
     // What SQLite cannot read is not asked any further.
     guard problems.isEmpty else { return }
@@ -82,11 +85,16 @@ private struct StoreCheck {
   /// Whether the file was cut off inside its last page, which SQLite reads as zeros. While there is a
   /// log, the page may be in it.
   private func endsInsideAPage() throws -> Bool {
-    func size(_ path: String) -> Int {
-      (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
-    }
     let page = try Int.fetchOne(rows.db, sql: "PRAGMA page_size") ?? 4096
-    return size(rows.path + "-wal") == 0 && size(rows.path) % max(1, page) != 0
+    return hasEmptyLog() && size(rows.path) % max(1, page) != 0
+  }
+
+  /// Whether every page is in the file. While there is a log, pages are in that, and a writer may be
+  /// moving them into the file.
+  private func hasEmptyLog() -> Bool { size(rows.path + "-wal") == 0 }
+
+  private func size(_ path: String) -> Int {
+    (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
   }
 
   private mutating func report(_ kind: StoreProblem.Kind, _ text: String) {
@@ -149,7 +157,7 @@ private struct StoreCheck {
     }
     let entries = try Row.fetchCursor(
       rows.db,
-      sql: "SELECT sequence, at, change, user, conversation, channel, device FROM feed")
+      sql: "SELECT \(rows.feedColumns()) FROM feed")
     while let row = try entries.next() {
       do { _ = try rows.change(row) } catch StoreError.damaged(_, let reason) {
         return report(.feed, reason)

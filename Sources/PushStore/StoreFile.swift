@@ -12,16 +12,18 @@ enum StoreFile {
 
   static func open(_ path: String, _ access: SettingsStore.Access) throws -> Opened {
     var isFolder: ObjCBool = false
-    let exists = unsafe FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
+    var exists = unsafe FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
     guard exists || access == .create else { throw StoreError.missing(path) }
     if isFolder.boolValue { throw StoreError.notAStore(path, reason: "it is a folder") }
     let lock = access == .read ? nil : try WriterLock(store: path)
     if lock != nil {
       // Somebody may have made or removed it before the lock was ours.
-      guard FileManager.default.fileExists(atPath: path) || access == .create else {
-        throw StoreError.missing(path)
+      exists = FileManager.default.fileExists(atPath: path)
+      guard exists || access == .create else { throw StoreError.missing(path) }
+      if !exists {
+        try checkNoLog(beside: path)
+        try NewStore.make(path)
       }
-      try checkNoLog(ofNew: path)
     }
     return try errors(path) {
       var configuration = Configuration()
@@ -32,8 +34,13 @@ enum StoreFile {
         // A commit is on the disk before it is acknowledged.
         try db.execute(sql: "PRAGMA synchronous = FULL")
       }
-      if FileManager.default.fileExists(atPath: path) { try checkIsStore(path) }
-      let pool = try DatabasePool(path: path, configuration: configuration)
+      var form = try checkIsStore(path)
+      if form == .plain, access != .read {
+        try NewStore.upgrade(path)
+        form = try PageChecksums.form(of: path)
+      }
+      let pool = try DatabasePool(
+        path: PageChecksums.location(path, checks: form == .checked), configuration: configuration)
       if access != .read { try migrate(pool, path) }
       if try pool.read(Schema.migrator.hasBeenSuperseded) { throw StoreError.newer(path) }
       // What an earlier version made can be read as it is.
@@ -42,15 +49,6 @@ enum StoreFile {
       }
       return Opened(pool: pool, lock: lock)
     }
-  }
-
-  /// Refuses a log that is left where there is no store, or an empty file: SQLite drops it.
-  private static func checkNoLog(ofNew path: String) throws {
-    guard let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int else {
-      return try checkNoLog(beside: path)
-    }
-    // Whoever makes a store and is stopped early leaves an empty file and a journal.
-    if size == 0 { try checkNoLog(beside: path, ["-wal"]) }
   }
 
   /// Closes a store that was written, with everything moved from the log into the file, unless another
@@ -65,29 +63,27 @@ enum StoreFile {
     try pool.close()
   }
 
-  /// Before anything is written to a file: whether it is a store, or an empty file.
-  private static func checkIsStore(_ path: String) throws {
+  /// Before anything is written to a file: whether it is a store, and of which form.
+  private static func checkIsStore(_ path: String) throws -> PageChecksums.Form {
+    let form = try PageChecksums.form(of: path)
+    // Page 1 is read as a whole, and compared, when the store is opened.
+    if form == .checked { return form }
     var configuration = Configuration()
     configuration.readonly = true
-    let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0
-    guard size > 0 else { return }
-    // SQLite takes what is shorter than its smallest page for an empty database.
-    guard size >= 512 else { throw StoreError.notAStore(path, reason: "file is not a database") }
-    let queue = try DatabaseQueue(path: path, configuration: configuration)
-    let (id, isEmpty) = try queue.read { db in
-      let others = try Int.fetchOne(
-        db, sql: "SELECT count(*) FROM sqlite_master WHERE tbl_name <> 'grdb_migrations'")
-      return (try Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0, others == 0)
-    }
+    let queue = try DatabaseQueue(
+      path: PageChecksums.location(path, checks: false), configuration: configuration)
+    let id = try queue.read { db in try Int32.fetchOne(db, sql: "PRAGMA application_id") }
     try queue.close()
-    try checkIsWhole(path, size: size)
-    // Nothing yet: whoever made it was stopped before there were tables.
-    guard id == Schema.applicationID || (id == 0 && isEmpty) else {
+    guard id == Schema.plainID || id == Schema.applicationID else {
       throw StoreError.notAStore(path, reason: "it is a database of something else")
     }
+    let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0
+    try checkIsWhole(path, size: size)
+    return form
   }
 
-  /// Whether a file has all of its pages; SQLite reads zeros where the last one is cut off.
+  /// Whether a file without checksums has all of its pages; SQLite reads zeros where the last one is
+  /// cut off.
   ///
   /// While there is a log, pages may be in that and not in the file yet.
   private static func checkIsWhole(_ path: String, size: Int) throws {
@@ -119,6 +115,10 @@ enum StoreFile {
   static func error(_ error: any Error, _ path: String) -> any Error {
     guard let error = error as? DatabaseError else { return error }
     let message = error.message ?? "\(error.resultCode)"
+    if error.extendedResultCode == .SQLITE_IOERR_DATA {
+      return StoreError.damaged(
+        path, reason: "the checksum of a page is wrong, or the page is gone")
+    }
     return switch error.resultCode {
     case .SQLITE_NOTADB: StoreError.notAStore(path, reason: message)
     case .SQLITE_CORRUPT: StoreError.damaged(path, reason: message)
@@ -162,29 +162,39 @@ extension Rows {
     }
   }
 
-  private static let feedColumns = "sequence, at, change, user, conversation, channel, device"
+  func feedColumns() throws -> String {
+    "sequence, at, change, user, conversation, channel, device, "
+      + (try hasTokens() ? "token" : "0")
+  }
 
   /// Those of one user, and those of everybody, each found by an index.
-  static let changesOfUser = """
-    SELECT \(feedColumns) FROM (
+  static func changesOfUser(_ columns: String) -> String {
+    """
+    SELECT \(columns) FROM (
         SELECT * FROM feed WHERE user = ?2 AND sequence > ?1 ORDER BY sequence LIMIT ?3)
       UNION ALL
-      SELECT \(feedColumns) FROM (
+      SELECT \(columns) FROM (
         SELECT * FROM feed WHERE user IS NULL AND conversation IS NULL AND sequence > ?1
           ORDER BY sequence LIMIT ?3)
       ORDER BY sequence LIMIT ?3
     """
+  }
 
   /// Entries of the feed, those that concern `user` or everybody.
-  func changes(after sequence: Int64, of user: Identifier?, limit: Int) throws -> [ChangeEvent] {
+  ///
+  /// - Throws: ``StoreError/unknownChange(_:_:)``.
+  func changes(after cursor: FeedCursor, of user: Identifier?, limit: Int) throws -> [ChangeEvent] {
+    try check(cursor)
+    let sequence = cursor.sequence
     let rows =
       if let user {
         try Row.fetchAll(
-          db.cachedStatement(sql: Self.changesOfUser), arguments: [sequence, user.bytes, limit])
+          db.cachedStatement(sql: Self.changesOfUser(feedColumns())),
+          arguments: [sequence, user.bytes, limit])
       } else {
         try Row.fetchAll(
           db.cachedStatement(
-            sql: "SELECT \(Self.feedColumns) FROM feed WHERE sequence > ? ORDER BY sequence LIMIT ?"
+            sql: "SELECT \(feedColumns()) FROM feed WHERE sequence > ? ORDER BY sequence LIMIT ?"
           ),
           arguments: [sequence, limit])
       }
@@ -196,7 +206,8 @@ extension Rows {
       sequence: try get(row, 0, "feed.sequence"), at: try instant(row, 1, "feed.at"),
       change: try known(Change(rawValue: get(row, 2, "feed.change")), "feed.change"),
       user: try findID(row, 3, "feed.user"), conversation: try findID(row, 4, "feed.conversation"),
-      channel: try findID(row, 5, "feed.channel"), device: try findID(row, 6, "feed.device"))
+      channel: try findID(row, 5, "feed.channel"), device: try findID(row, 6, "feed.device"),
+      token: try get(row, 7, "feed.token"))
   }
 
   /// The number of the last entry of the feed; 0 for none.

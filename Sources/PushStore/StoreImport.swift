@@ -34,7 +34,7 @@ public struct StoreImport: Sendable {
     replacingApp: Bool, progress: @escaping (Double) -> Void = { _ in }
   ) throws {
     guard isNew else {
-      return try add(settings, content, now, replacingApp, progress, to: path, .write)
+      return try addToStore(settings, content, now, replacingApp, progress)
     }
     let lock = try WriterLock(store: path)
     defer {
@@ -44,28 +44,37 @@ public struct StoreImport: Sendable {
     if FileManager.default.fileExists(atPath: path) { throw StoreError.madeMeanwhile(path) }
     try StoreFile.checkNoLog(beside: path)
     TemporaryStore.remove(temporary)
-    try add(settings, content, now, replacingApp, progress, to: temporary, .create)
+    try StoreFile.errors(path) {
+      try NewStore.fill(temporary) { db in
+        try add(settings, content, now, replacingApp, progress, db)
+      }
+    }
     guard try TemporaryStore.rename(temporary, to: path) else {
       throw StoreError.madeMeanwhile(path)
     }
   }
 
-  private func add(
+  private func addToStore(
     _ settings: FanoutSettings, _ content: ContentDirectory?, _ now: Instant, _ replacingApp: Bool,
-    _ progress: @escaping (Double) -> Void, to path: String, _ access: SettingsStore.Access
+    _ progress: @escaping (Double) -> Void
   ) throws {
-    let opened = try StoreFile.open(path, access)
+    let opened = try StoreFile.open(path, .write)
     defer { opened.lock?.release() }
-    // Refusals are of the store that was named.
-    try StoreFile.errors(self.path) {
+    try StoreFile.errors(path) {
       try opened.pool.write { db in
-        // Room for what an import touches again and again, given back with the connection.
-        try db.execute(sql: "PRAGMA cache_size = -262144")
-        var write = StoreWrite(Rows(db: db, path: self.path), at: now, from: nil)
-        try write.add(
-          settings, content: content, replacingApp: replacingApp, progress: progress)
+        // Given back with the connection.
+        try NewStore.makeRoom(db)
+        try add(settings, content, now, replacingApp, progress, db)
       }
       try StoreFile.close(opened.pool)
     }
+  }
+
+  private func add(
+    _ settings: FanoutSettings, _ content: ContentDirectory?, _ now: Instant, _ replacingApp: Bool,
+    _ progress: @escaping (Double) -> Void, _ db: Database
+  ) throws {
+    var write = StoreWrite(Rows(db: db, path: path), at: now, from: nil)
+    try write.add(settings, content: content, replacingApp: replacingApp, progress: progress)
   }
 }

@@ -16,7 +16,6 @@ enum TemporaryStore {
   ///
   /// - Returns: whether it has it; false when the name is in use, and nothing was replaced.
   static func rename(_ temporary: String, to path: String) throws -> Bool {
-    let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
     try sync(temporary)
     // A second name is refused where there is one; renaming would replace it.
     if unsafe link(temporary, path) == 0 {
@@ -31,8 +30,19 @@ enum TemporaryStore {
       default: throw failure(path)
       }
     }
-    try sync(folder)
+    try sync(folder(of: path))
     return true
+  }
+
+  /// Puts a complete store in the place of a file.
+  static func replace(_ path: String, by temporary: String) throws {
+    try sync(temporary)
+    guard unsafe Glibc.rename(temporary, path) == 0 else { throw failure(path) }
+    try sync(folder(of: path))
+  }
+
+  private static func folder(of path: String) -> String {
+    path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
   }
 
   private static func sync(_ path: String) throws {

@@ -10,7 +10,7 @@ struct Store: ParsableCommand {
     abstract: "Import, export, check and copy a store of settings.",
     discussion: """
       A store is one file (and, while it is in use, FILE-wal, FILE-shm and FILE.lock beside it). One \
-      process writes it at a time; all but import and snapshot only read, also while another process \
+      process writes it at a time; all but import, snapshot and rebuild only read, also while another process \
       writes. FILE.snapshot beside it holds the engine's tables, from which the store is opened at \
       once; without it the same is read from FILE, and nothing is lost.
 
@@ -22,7 +22,7 @@ struct Store: ParsableCommand {
       """,
     subcommands: [
       StoreImportCommand.self, StoreExport.self, StoreCheckCommand.self, StoreBackup.self,
-      StoreSnapshot.self, StoreStats.self,
+      StoreSnapshot.self, StoreRebuildCommand.self, StoreStats.self,
     ])
 }
 
@@ -76,6 +76,7 @@ struct StoreImportCommand: ParsableCommand {
   func run() throws {
     Interruption.say("nothing was imported")
     let start = ContinuousClock.now
+    let now = try Clock.now
     let path = target.store
     let storeImport = try StoreImport(path)
     let isNew = storeImport.isNew
@@ -98,15 +99,16 @@ struct StoreImportCommand: ParsableCommand {
     let writing = ProgressBar("importing")
     defer { writing.finish() }
     try storeImport.run(
-      settings, content: content, at: Clock.now, replacingApp: saysApp || isNew,
+      settings, content: content, at: now, replacingApp: saysApp || isNew,
       progress: { writing.update($0) })
     Interruption.endOutput(message: Self.complete)
     writing.finish()
+    try StoreSnapshot.write(path, message: Self.complete)
+    // Of the whole command, from reading the files to the snapshot.
     let elapsed = (ContinuousClock.now - start) / .seconds(1)
     Terminal.say(
       "\(records) records, \(settings.userCount) users, \(Number.text(elapsed)) s, "
         + "\(Int(Double(records) / max(elapsed, 0.001))) records/s")
-    try StoreSnapshot.write(path, message: Self.complete)
   }
 }
 
@@ -287,27 +289,23 @@ struct StoreStats: ParsableCommand {
       ("memberships", "members", found.members),
       ("  with settings", "memberSettings", found.memberSettings),
       ("change feed entries", "feedEntries", found.feedEntries),
-      ("  last number", "lastSequence", Int(found.lastSequence)),
+      ("  last number", "lastSequence", Int(found.end.sequence)),
       ("file, bytes", "fileBytes", found.fileBytes), ("log, bytes", "logBytes", found.logBytes),
       ("snapshot, bytes", "snapshotBytes", found.snapshotBytes ?? 0),
       ("  of change number", "snapshotSequence", Int(found.snapshotSequence ?? 0)),
     ]
     if json {
       let fields = rows.map { "\"\($0.name)\":\($0.value)" }.joined(separator: ",")
-      return Terminal.printResult("{\"rules\":\"\(found.rules.rawValue)\",\(fields)}")
+      return Terminal.printResult(
+        "{\"rules\":\"\(found.rules.rawValue)\",\"cursor\":\"\(found.end)\",\(fields)}")
     }
     let width = 22
     let lines = rows.map { row in
       row.label + String(repeating: " ", count: width - row.label.count) + "\(row.value)"
     }
-    let rules = "rules" + String(repeating: " ", count: width - 5) + found.rules.rawValue
-    Terminal.printResult(([rules] + lines).joined(separator: "\n"))
-  }
-}
-
-/// What time it is, for what is written now.
-enum Clock {
-  static var now: Instant {
-    Instant(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
+    let texts = [("rules", found.rules.rawValue), ("cursor", "\(found.end)")].map {
+      $0.0.padding(toLength: max(width, $0.0.count + 1), withPad: " ", startingAt: 0) + $0.1
+    }
+    Terminal.printResult((texts + lines).joined(separator: "\n"))
   }
 }

@@ -78,17 +78,9 @@ struct WriteOptions: ParsableArguments {
     }
   }
 
-  var now: Instant { at.flatMap { Instant(text: $0) } ?? .now }
+  /// - Throws: ``Failure`` for a clock of no use.
+  var now: Instant { get throws { try at.flatMap { Instant(text: $0) } ?? Clock.now } }
   var device: Identifier? { from.map { Identifier($0) } }
-}
-
-extension Instant {
-  /// The current time. Only the command line reads a clock.
-  static var now: Instant {
-    let milliseconds = Date().timeIntervalSince1970 * 1000
-    return Instant(
-      milliseconds: Int64(min(max(0, milliseconds), Double(maximumMilliseconds))))
-  }
 }
 
 /// Which of a user's settings is meant.

@@ -55,7 +55,7 @@ struct SettingsGet: ParsableCommand {
     let user = Identifier(place.user)
     try options.reading { store in
       if !batch.isEmpty {
-        let now = at.flatMap { Instant(text: $0) } ?? .now
+        let now = try at.flatMap { Instant(text: $0) } ?? Clock.now
         let found = try store.silentModes(
           of: user, in: batch.map { Identifier($0) }, at: now)
         return try options.show(found.map { OwnSetting(user, $0) })
