@@ -13,7 +13,7 @@ enum Clock {
     guard let whole = Int64(exactly: milliseconds), let instant = Instant(exactMilliseconds: whole)
     else {
       throw Failure(
-        text: "the system's clock is \(Number.text(seconds)) s from 1970, which is no time that "
+        text: "the system's clock is \(seconds) s from 1970, which is no time that "
           + "settings can have; set it")
     }
     return instant

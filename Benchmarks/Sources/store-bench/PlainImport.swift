@@ -116,76 +116,108 @@ struct PlainImport {
       PRIMARY KEY (user, conversation)) STRICT, WITHOUT ROWID;
     """
 
-  /// As SQLite is out of the box, but for a cache of the same size, so that it is on the disk at the
-  /// end like the store.
   private func insert(_ rows: Rows, into path: String) throws {
-    var opened: OpaquePointer?
-    require(unsafe sqlite3_open(path, &opened) == SQLITE_OK, "a database is opened")
-    guard let db = unsafe opened else { return }
-    defer { unsafe sqlite3_close(db) }
-    func run(_ sql: String) {
-      require(unsafe sqlite3_exec(db, sql, nil, nil, nil) == SQLITE_OK, "\(sql) runs")
-    }
-    func prepare(_ sql: String) -> OpaquePointer? {
-      var statement: OpaquePointer?
-      require(unsafe sqlite3_prepare_v2(db, sql, -1, &statement, nil) == SQLITE_OK, sql)
-      return unsafe statement
-    }
-    func step(_ statement: OpaquePointer?) {
-      let code = unsafe sqlite3_step(statement)
-      require(code == SQLITE_DONE, "a row is inserted")
-      unsafe sqlite3_reset(statement)
-    }
-    func bind(_ statement: OpaquePointer?, _ place: Int32, _ number: Int64?) {
-      if let number {
-        unsafe sqlite3_bind_int64(statement, place, number)
-      } else {
-        unsafe sqlite3_bind_null(statement, place)
-      }
-    }
-    // SQLITE_TRANSIENT, which Swift does not import.
-    let copied = unsafe unsafeBitCast(-1, to: sqlite3_destructor_type.self)
-    run(Self.tables)
-    let user = prepare(
+    let database = PlainDatabase(path)
+    defer { database.close() }
+    database.run(Self.tables)
+    var user = database.prepare(
       "INSERT INTO users VALUES (?, ?, 1, ?, ?, ?, NULL, NULL, NULL, ?, ?, NULL, 0, 0, 0, 0)")
     for (place, row) in rows.users.enumerated() {
-      bind(user, 1, Int64(place + 1))
-      unsafe sqlite3_bind_blob(user, 2, row.id, Int32(row.id.count), copied)
-      bind(user, 3, row.level)
-      bind(user, 4, row.start)
-      bind(user, 5, row.end)
-      if let zone = row.zone {
-        unsafe zone.withUnsafeBytes { bytes in
-          _ = unsafe sqlite3_bind_text(
-            user, 6, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(bytes.count),
-            copied)
-        }
-      } else {
-        bind(user, 6, nil)
-      }
-      bind(user, 7, row.mutedUntil)
-      step(user)
+      user.bind(Int64(place + 1))
+      user.bind(blob: row.id)
+      user.bind(row.level)
+      user.bind(row.start)
+      user.bind(row.end)
+      user.bind(text: row.zone)
+      user.bind(row.mutedUntil)
+      user.step()
     }
-    let group = prepare("INSERT INTO conversations VALUES (?, ?, 0, 'group', NULL, 0)")
+    var group = database.prepare("INSERT INTO conversations VALUES (?, ?, 0, 'group', NULL, 0)")
     for (place, row) in rows.groups.enumerated() {
-      bind(group, 1, Int64(place + 1))
-      unsafe sqlite3_bind_blob(group, 2, row, Int32(row.count), copied)
-      step(group)
+      group.bind(Int64(place + 1))
+      group.bind(blob: row)
+      group.step()
     }
-    let member = prepare("INSERT INTO members VALUES (?, ?, 0)")
+    var member = database.prepare("INSERT INTO members VALUES (?, ?, 0)")
     for row in rows.members {
-      bind(member, 1, row.group)
-      bind(member, 2, row.user)
-      step(member)
+      member.bind(row.group)
+      member.bind(row.user)
+      member.step()
     }
-    let setting = prepare("INSERT INTO member_settings VALUES (?, ?, ?, 0)")
+    var setting = database.prepare("INSERT INTO member_settings VALUES (?, ?, ?, 0)")
     for row in rows.settings {
-      bind(setting, 1, row.user)
-      bind(setting, 2, row.group)
-      bind(setting, 3, row.level)
-      step(setting)
+      setting.bind(row.user)
+      setting.bind(row.group)
+      setting.bind(row.level)
+      setting.step()
     }
-    for statement in [user, group, member, setting] { unsafe sqlite3_finalize(statement) }
-    run("COMMIT")
+    for var statement in [user, group, member, setting] { statement.end() }
+    database.run("COMMIT")
   }
+}
+
+/// SQLite as it is out of the box.
+@safe private struct PlainDatabase {
+  private let handle: OpaquePointer?
+
+  init(_ path: String) {
+    var handle: OpaquePointer?
+    require(unsafe sqlite3_open(path, &handle) == SQLITE_OK, "a database is opened")
+    unsafe self.handle = handle
+  }
+
+  func run(_ sql: String) {
+    require(unsafe sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK, "\(sql) runs")
+  }
+
+  func prepare(_ sql: String) -> PlainStatement {
+    var statement: OpaquePointer?
+    require(unsafe sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK, sql)
+    return unsafe PlainStatement(handle: statement)
+  }
+
+  func close() { unsafe sqlite3_close(handle) }
+}
+
+@safe private struct PlainStatement {
+  let handle: OpaquePointer?
+  private var place: Int32 = 0
+  /// SQLITE_TRANSIENT, which Swift does not import.
+  private static var copied: sqlite3_destructor_type {
+    unsafe unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+  }
+
+  init(handle: OpaquePointer?) { unsafe self.handle = handle }
+
+  mutating func bind(_ number: Int64?) {
+    place += 1
+    if let number {
+      unsafe sqlite3_bind_int64(handle, place, number)
+    } else {
+      unsafe sqlite3_bind_null(handle, place)
+    }
+  }
+
+  mutating func bind(blob bytes: [UInt8]) {
+    place += 1
+    unsafe sqlite3_bind_blob(handle, place, bytes, Int32(bytes.count), Self.copied)
+  }
+
+  mutating func bind(text bytes: [UInt8]?) {
+    guard let bytes else { return bind(nil) }
+    place += 1
+    unsafe bytes.withUnsafeBytes { bytes in
+      _ = unsafe sqlite3_bind_text(
+        handle, place, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(bytes.count),
+        Self.copied)
+    }
+  }
+
+  mutating func step() {
+    place = 0
+    require(unsafe sqlite3_step(handle) == SQLITE_DONE, "a row is inserted")
+    unsafe sqlite3_reset(handle)
+  }
+
+  mutating func end() { unsafe sqlite3_finalize(handle) }
 }
