@@ -33,18 +33,22 @@ let package = Package(
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [
-    .target(name: "PushRules", swiftSettings: strict),
+    // What several modules need and users of the library do not; no product.
+    .target(name: "PushSupport", swiftSettings: strict),
+    .target(name: "PushRules", dependencies: ["PushSupport"], swiftSettings: strict),
     .target(name: "QuietTime", dependencies: ["PushRules"], swiftSettings: strict),
-    .target(name: "PushReference", dependencies: ["PushRules"], swiftSettings: strict),
+    .target(
+      name: "PushReference", dependencies: ["PushSupport", "PushRules"], swiftSettings: strict),
     .target(name: "CPushKernels"),
     // libsqlite3-dev of Debian.
     .target(
       name: "CPushSQLite", dependencies: ["CPushKernels"],
       linkerSettings: [.linkedLibrary("sqlite3")]),
     .target(
-      name: "PushFanout", dependencies: ["PushRules", "QuietTime", "CPushKernels"],
+      name: "PushFanout", dependencies: ["PushSupport", "PushRules", "QuietTime", "CPushKernels"],
       swiftSettings: strict),
-    .target(name: "PushContent", dependencies: ["PushRules"], swiftSettings: strict),
+    .target(
+      name: "PushContent", dependencies: ["PushSupport", "PushRules"], swiftSettings: strict),
     // libsimdjson-dev, libcsv-dev and zlib1g-dev of Debian.
     .target(
       name: "CPushFiles",
@@ -53,31 +57,39 @@ let package = Package(
       ]),
     .target(
       name: "PushFiles",
-      dependencies: ["PushRules", "QuietTime", "PushFanout", "PushContent", "CPushFiles"],
+      dependencies: [
+        "PushSupport", "PushRules", "QuietTime", "PushFanout", "PushContent", "CPushFiles",
+      ],
       swiftSettings: strict),
     .target(
       name: "PushStore",
       dependencies: [
-        "PushRules", "QuietTime", "PushFanout", "PushContent", "CPushSQLite",
+        "PushSupport", "PushRules", "QuietTime", "PushFanout", "PushContent", "CPushSQLite",
         .product(name: "GRDB", package: "GRDB.swift"),
       ], swiftSettings: strict),
     .target(
-      name: "PushReplay", dependencies: ["PushRules", "QuietTime", "PushFanout", "PushFiles"],
+      name: "PushReplay",
+      dependencies: ["PushSupport", "PushRules", "QuietTime", "PushFanout", "PushFiles"],
       swiftSettings: strict),
-    .target(name: "PushWorkload", dependencies: ["PushRules"], swiftSettings: strict),
     .target(
-      name: "PushReport", dependencies: ["PushRules", "PushReplay"], swiftSettings: strict),
+      name: "PushWorkload", dependencies: ["PushSupport", "PushRules"], swiftSettings: strict),
+    .target(
+      name: "PushReport", dependencies: ["PushSupport", "PushRules", "QuietTime", "PushReplay"],
+      swiftSettings: strict),
     .executableTarget(
       name: "push-fanout",
       dependencies: [
-        "PushRules", "QuietTime", "PushReference", "PushFanout", "PushContent", "PushFiles",
-        "PushStore", "PushReplay", "PushWorkload", "PushReport",
+        "PushSupport", "PushRules", "QuietTime", "PushReference", "PushFanout", "PushContent",
+        "PushFiles", "PushStore", "PushReplay", "PushWorkload", "PushReport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], swiftSettings: strict),
     .target(
-      name: "TestSupport", dependencies: ["PushRules", "QuietTime", "PushReference"],
+      name: "TestSupport",
+      dependencies: ["PushSupport", "PushRules", "QuietTime", "PushReference"],
       path: "Tests/TestSupport",
       swiftSettings: strict),
+    .testTarget(
+      name: "PushSupportTests", dependencies: ["PushSupport"], swiftSettings: strict),
     .testTarget(
       name: "PushRulesTests", dependencies: ["PushRules"], swiftSettings: strict),
     .testTarget(

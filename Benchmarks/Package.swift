@@ -45,10 +45,6 @@ let package = Package(
         "BenchSupport", arguments, .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ],
       swiftSettings: strict),
-    // The dozen kernels of the regression gate: for callgrind, and for timing against another
-    // revision.
-    .executableTarget(
-      name: "fanout-kernels", dependencies: ["BenchSupport", arguments], swiftSettings: strict),
     // Every benchmark, for `swift package benchmark`.
     .executableTarget(
       name: "FanoutBenchmarks",

@@ -1,4 +1,5 @@
 public import PushRules
+internal import PushSupport
 
 /// A user of a generated world begins or ends being connected.
 public struct WorkloadPresence: Hashable, Sendable {
@@ -259,7 +260,7 @@ extension Workload {
   public func forEachPresenceChange(
     threads: Int = 1, _ body: (WorkloadPresence) throws -> Void
   ) rethrows {
-    var stream = PresenceStream(self, threads: Parallel.useful(threads))
+    var stream = PresenceStream(self, threads: Workload.usefulThreads(threads))
     while let pieces = stream.next() {
       for piece in pieces {
         for change in piece { try body(change) }

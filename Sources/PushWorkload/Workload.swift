@@ -24,7 +24,7 @@ public struct Workload: Sendable {
   public init(_ options: WorkloadOptions, threads: Int = 1) throws(WorkloadError) {
     try options.validate()
     self.options = options
-    rooms = try RoomTable(options, threads: Parallel.useful(threads))
+    rooms = try RoomTable(options, threads: Workload.usefulThreads(threads))
     zones = ZoneShares(seed: options.seed, users: options.sizes.users)
     localDay = DayCurve.local(ratio: options.traffic.hourRatio)
     worldDay = localDay.combined(
@@ -97,4 +97,9 @@ struct ZoneShares: Sendable {
 
   /// The user at a place of a zone, 0 ..< its count.
   func user(_ place: Int, inZone zone: Int) -> Int { order.place(of: starts[zone] + place) }
+}
+
+extension Workload {
+  /// A number of threads that pays: each thread has pieces of work in memory.
+  static func usefulThreads(_ threads: Int) -> Int { max(1, min(64, threads)) }
 }

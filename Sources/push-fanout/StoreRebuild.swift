@@ -19,8 +19,8 @@ struct StoreRebuildCommand: ParsableCommand {
 
         push-fanout store rebuild --from-snapshot --store settings.store
 
-        mv settings.store damaged.store && push-fanout store rebuild --from-snapshot \\
-          --store settings.store
+        push-fanout store rebuild --from-snapshot --store settings.store \\
+          && push-fanout store check --store settings.store
       """)
 
   @OptionGroup var target: StoreOption
@@ -35,7 +35,7 @@ struct StoreRebuildCommand: ParsableCommand {
   func run() throws {
     Interruption.say("nothing was changed")
     let now = try Clock.now
-    let path = target.store
+    let path = target.path
     let rebuild = try StoreRebuild(fromSnapshotOf: path)
     Interruption.beginOutput(
       path, temporaryNames: rebuild.temporaryNames, message: "no store was made")

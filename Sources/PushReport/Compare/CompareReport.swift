@@ -1,4 +1,5 @@
 public import PushReplay
+internal import PushSupport
 
 /// A comparison of two worlds as one HTML page, as ``ReplayReport`` is one of a replay.
 ///
@@ -152,7 +153,7 @@ public struct CompareReport {
         title: "Pushes in \(name), all weeks together", draw: chart.draw,
         table: Table(
           columns: [("Hour of the day", .text), ("Pushes", .number)],
-          rows: (0..<24).map { [Table.Cell(ReplayReport.twoDigits($0)), Table.Cell(hours[$0])] },
+          rows: (0..<24).map { [Table.Cell($0.padded(to: 2)), Table.Cell(hours[$0])] },
           isDense: true))
     }
     return Section(

@@ -1,4 +1,5 @@
 internal import PushReplay
+internal import PushSupport
 
 /// What happened along time, by the hour of the day and of the week.
 extension ReplayReport {
@@ -83,7 +84,7 @@ extension ReplayReport {
     let table = Table(
       columns: [("Hour", .text)] + series.map { ($0.name, .number) },
       rows: (0..<24).map { hour in
-        [Table.Cell(Self.twoDigits(hour))]
+        [Table.Cell(hour.padded(to: 2))]
           + series.map { Table.Cell(html: Figures.short($0.values[hour])) }
       }, isDense: true)
     return Section(
@@ -103,7 +104,7 @@ extension ReplayReport {
     Table(
       columns: [("Hour", .text)] + series.map { ($0.name, .number) },
       rows: (0..<24).map { hour in
-        [Table.Cell(Self.twoDigits(hour))]
+        [Table.Cell(hour.padded(to: 2))]
           + series.map { Table.Cell(Figures.share($0.values[hour], of: decisions[hour])) }
       }, isDense: true)
   }
@@ -174,7 +175,7 @@ extension ReplayReport {
     Table(
       columns: [("Hour", .text)] + Self.weekdays.map { (String($0.prefix(3)), .number) },
       rows: (0..<24).map { hour in
-        [Table.Cell(Self.twoDigits(hour))] + ofHour(hour).map { Table.Cell(text($0)) }
+        [Table.Cell(hour.padded(to: 2))] + ofHour(hour).map { Table.Cell(text($0)) }
       }, isDense: true)
   }
 }
