@@ -1,4 +1,5 @@
 import Foundation
+import PushFoundation
 import PushRules
 
 /// What time it is, for what is written now. Only the command line reads a clock.
@@ -9,9 +10,7 @@ enum Clock {
   }
 
   static func instant(secondsSince1970 seconds: Double) throws -> Instant {
-    let milliseconds = (seconds * 1000).rounded(.down)
-    guard let whole = Int64(exactly: milliseconds), let instant = Instant(exactMilliseconds: whole)
-    else {
+    guard let instant = Instant(exactly: Date(timeIntervalSince1970: seconds)) else {
       throw Failure(
         text: "the system's clock is \(seconds) s from 1970, which is no time that "
           + "settings can have; set it")

@@ -10,6 +10,7 @@ import Testing
   static let allowed: [String: Set<String>] = [
     "PushSupport": ["Dispatch", "Synchronization", "Glibc"],
     "PushRules": [],
+    "PushFoundation": ["PushRules", "Foundation"],
     "QuietTime": ["PushRules", "Foundation"],
     "PushReference": ["PushRules", "Foundation"],
     "PushFanout": [
@@ -31,10 +32,9 @@ import Testing
     "PushReport": ["PushRules", "QuietTime", "PushReplay", "Glibc"],
     "PushWorkload": ["PushRules", "Dispatch", "Synchronization", "Glibc"],
     "push-fanout": [
-      "PushRules", "QuietTime", "PushReference", "PushFanout", "PushContent", "PushFiles",
-      "PushStore", "PushReplay", "PushReport", "PushWorkload", "ArgumentParser", "Foundation",
-      "Glibc",
-      "Dispatch", "Synchronization",
+      "PushRules", "PushFoundation", "QuietTime", "PushReference", "PushFanout", "PushContent",
+      "PushFiles", "PushStore", "PushReplay", "PushReport", "PushWorkload", "ArgumentParser",
+      "Foundation", "Glibc", "Dispatch", "Synchronization",
     ],
   ]
 
