@@ -401,34 +401,6 @@ int ps_scan(sqlite3 *db, uint32_t *page) {
   return sqlite3_file_control(db, "main", scan_operation, page);
 }
 
-int ps_read_first_page(const char *path, uint8_t page[ps_page_size], int *count) {
-  if (ps_register() != SQLITE_OK) return registered;
-  *count = 0;
-  char full[4096];
-  if (below->mxPathname >= (int)sizeof full) return SQLITE_CANTOPEN;
-  int code = below->xFullPathname(below, path, sizeof full, full);
-  // A symbolic link that was followed is no failure.
-  if (code != SQLITE_OK && code != SQLITE_OK_SYMLINK) return code;
-  const char *name = sqlite3_create_filename(full, "", "", 0, 0);
-  sqlite3_file *file = sqlite3_malloc(below->szOsFile);
-  code = SQLITE_NOMEM;
-  if (name && file) {
-    memset(file, 0, (size_t)below->szOsFile);
-    code = below->xOpen(below, name, file, SQLITE_OPEN_MAIN_DB | SQLITE_OPEN_READONLY, 0);
-    if (code == SQLITE_OK) {
-      sqlite3_int64 size = 0;
-      code = file->pMethods->xFileSize(file, &size);
-      *count = size < page_size ? (int)size : page_size;
-      if (code == SQLITE_OK) code = file->pMethods->xRead(file, page, page_size, 0);
-      if (code == SQLITE_IOERR_SHORT_READ) code = SQLITE_OK;
-    }
-    if (file->pMethods) file->pMethods->xClose(file);
-  }
-  sqlite3_free(file);
-  sqlite3_free_filename((char *)name);
-  return code;
-}
-
 int ps_bind_blob(sqlite3_stmt *statement, int place, const void *bytes, int count) {
   // Null would be NULL.
   return sqlite3_bind_blob(statement, place, bytes ? bytes : "", count, SQLITE_TRANSIENT);

@@ -1,28 +1,15 @@
 internal import CPushSQLite
 internal import Foundation
 internal import GRDB
-internal import Glibc
 
 /// Stores that are made, and stores of earlier versions that are brought up to date.
 enum NewStore {
-  /// Makes an empty store under a name where nothing is. It appears when it is complete, so that
-  /// whoever is stopped meanwhile leaves no half of one.
+  /// Fills the file of a new store, in one transaction.
   ///
-  /// Somebody else's that appears meanwhile stays, and is as good.
-  static func make(_ path: String) throws {
-    let temporary = "\(path).\(getpid()).new"
-    TemporaryStore.remove(temporary)
-    defer { TemporaryStore.remove(temporary) }
-    try StoreFile.errors(path) { try fill(temporary) { _ in } }
-    _ = try TemporaryStore.rename(temporary, to: path)
-  }
-
-  /// Makes a store under a name that nobody else knows, with what `body` writes, in one transaction.
-  ///
-  /// It is not on the disk before ``TemporaryStore/rename(_:to:)``, and of no use to anybody when this
-  /// fails: so it needs neither log nor journal, and every page is written once.
-  static func fill(_ path: String, _ body: (Database) throws -> Void) throws {
-    let queue = try DatabaseQueue(path: PageChecksums.location(path, checks: true))
+  /// Nobody else knows its name yet, and it is of no use to anybody when this fails: it needs neither
+  /// log nor journal, and every page is written once. It is on the disk when it gets its name.
+  static func fill(_ file: String, _ body: (Database) throws -> Void) throws {
+    let queue = try DatabaseQueue(path: PageChecksums.location(file, checks: true))
     try queue.inDatabase { db in
       // Pages of the one size that has checksums, whatever SQLite was compiled with.
       try db.execute(sql: "PRAGMA page_size = \(ps_page_size)")
@@ -41,16 +28,19 @@ enum NewStore {
     try db.execute(sql: "PRAGMA cache_size = -262144")
   }
 
-  /// Brings the file of an earlier version up to date: gives its pages checksums, and makes tables
-  /// that it does not have. It is read through first; what is damaged stays as it is.
+  /// The room that SQLite has by itself.
+  static func giveBackRoom(_ db: Database) throws {
+    try db.execute(sql: "PRAGMA cache_size = -2000")
+  }
+
+  /// Gives the pages of an earlier version's file checksums, and makes tables that it does not have.
+  /// It is read through first; what is damaged stays as it is.
   ///
   /// A crash in between leaves a store that is whole and is brought up to date by the next writer. A
   /// reader that is in the way leaves that to the next writer as well.
   ///
   /// - Complexity: O(size of the file).
-  static func upgrade(_ path: String) throws {
-    let queue = try DatabaseQueue(path: PageChecksums.location(path, checks: false))
-    if try queue.read(Schema.migrator.hasBeenSuperseded) { throw StoreError.newer(path) }
+  static func addChecksums(_ queue: DatabaseQueue, _ path: String) throws {
     let pageSize = try queue.read { try Int32.fetchOne($0, sql: "PRAGMA page_size") ?? 0 }
     let found = try queue.read { try String.fetchAll($0, sql: "PRAGMA integrity_check(1)") }
     guard found == ["ok"], pageSize == ps_page_size else {
@@ -69,6 +59,50 @@ enum NewStore {
         where error.resultCode == .SQLITE_BUSY || error.resultCode == .SQLITE_LOCKED
       {}
     }
-    try queue.close()
+  }
+}
+
+extension OpenStore {
+  /// Opens a store as it is asked for.
+  ///
+  /// - Parameters:
+  ///   - waiting: how long to wait for whoever has the right to write.
+  ///   - permissions: of a store that is made.
+  static func open(
+    _ path: String, _ access: SettingsStore.Access, waiting: Duration = .zero,
+    permissions: StorePermissions = .owner
+  ) throws -> OpenStore {
+    if access == .read { return try OpenStore(reading: path) }
+    let file = try StoreName.file(path)
+    if access == .create, !FileManager.default.fileExists(atPath: file) {
+      let made = try make(path, file: file, permissions) { _ in }
+      // Somebody else may have made one meanwhile, which is as good.
+      if let made { return made }
+    }
+    let right = try WriteRight.take(path, file: file, waiting: waiting)
+    return try OpenStore(writing: path, file: file, right)
+  }
+
+  /// Makes a store, which appears under its name when it is complete.
+  ///
+  /// - Parameter fill: writes what is to be in it from the beginning.
+  /// - Returns: the store, open for writing; nil when something has its name by now.
+  static func make(
+    _ path: String, file: String, _ permissions: StorePermissions,
+    fill: (Database) throws -> Void
+  ) throws -> OpenStore? {
+    try StoreFile.checkNoLog(beside: file)
+    let temporary = try TemporaryStore(for: file, path: path, FileAccess(permissions))
+    var isMade = false
+    defer {
+      if !isMade {
+        temporary.remove()
+        temporary.right.release()
+      }
+    }
+    try StoreFile.errors(path) { try NewStore.fill(temporary.name, fill) }
+    guard try temporary.rename(to: file) else { return nil }
+    isMade = true
+    return try OpenStore(writing: path, file: file, temporary.right)
   }
 }

@@ -13,7 +13,9 @@ enum PageChecksums {
   /// - Parameters:
   ///   - checks: whether the pages have checksums.
   ///   - parameters: further parameters of the URI, like `immutable=1`.
-  static func location(_ path: String, checks: Bool, _ parameters: String...) throws -> String {
+  static func location(
+    _ path: String, checks: Bool, _ parameters: [String] = []
+  ) throws -> String {
     let code = ps_register()
     guard code == SQLITE_OK else {
       throw StoreError.database(path, reason: "SQLite cannot be set up (\(code))")
@@ -44,33 +46,29 @@ enum PageChecksums {
     case plain
   }
 
+  /// - Parameters:
+  ///   - path: what errors call the store.
+  ///   - file: where it is, with its snapshot beside it.
   /// - Throws: ``StoreError/empty(_:hasSnapshot:)``, ``StoreError/notAStore(_:reason:)`` or
   ///   ``StoreError/damaged(_:reason:)``.
-  static func form(of path: String) throws -> Form {
-    var page = [UInt8](repeating: 0, count: Int(ps_page_size))
-    var count: Int32 = 0
-    let code = unsafe page.withUnsafeMutableBufferPointer { page in
-      unsafe ps_read_first_page(path, page.baseAddress, &count)
-    }
-    guard code == SQLITE_OK else {
-      throw StoreFile.error(DatabaseError(resultCode: ResultCode(rawValue: code)), path)
-    }
-    guard count > 0 else {
-      let snapshot = SnapshotKeeper.path(path)
+  static func form(of inode: StoreInode, _ path: String, _ file: String) throws -> Form {
+    let header = inode.bytes(0..<512)
+    guard !header.isEmpty else {
+      let snapshot = SnapshotKeeper.path(file)
       throw StoreError.empty(
         path, hasSnapshot: FileManager.default.fileExists(atPath: snapshot))
     }
     // https://www.sqlite.org/fileformat.html, 1.3. What is shorter than the smallest page is taken
     // for an empty database by SQLite.
-    guard count >= 512, page.starts(with: "SQLite format 3\0".utf8) else {
+    guard header.count == 512, header.starts(with: "SQLite format 3\0".utf8) else {
       throw StoreError.notAStore(path, reason: "file is not a database")
     }
-    let id = page[68..<72].reduce(0 as UInt32) { $0 << 8 | UInt32($1) }
+    let id = header[68..<72].reduce(0 as UInt32) { $0 << 8 | UInt32($1) }
     let different = (id ^ UInt32(bitPattern: Schema.applicationID)).nonzeroBitCount
     if different == 0 { return .checked }
     // No bit by itself makes one of the other: a checked store whose id was changed also has room for
     // checksums, which one without never has.
-    let hasRoom = Int32(page[20]) == ps_checksum_size
+    let hasRoom = Int32(header[20]) == ps_checksum_size
     if hasRoom && different <= 4 {
       throw StoreError.damaged(path, reason: "its header was changed")
     }

@@ -1,6 +1,5 @@
 internal import Foundation
 internal import GRDB
-internal import Glibc
 internal import PushFanout
 public import PushRules
 
@@ -12,7 +11,7 @@ public import PushRules
 /// and nicknames, and the change feed are not in it.
 public struct StoreRebuild: Sendable {
   public let path: String
-  private let temporary: String
+  private let file: String
   private let info: SnapshotInfo
 
   /// The number of the last change that the snapshot has.
@@ -22,13 +21,13 @@ public struct StoreRebuild: Sendable {
   ///   ``StoreError/strayLog(_:)`` for a log that is left; `SnapshotError` without a snapshot.
   public init(fromSnapshotOf path: String) throws {
     self.path = path
-    temporary = "\(path).\(getpid()).part"
-    try Self.checkNothingIsLost(path)
-    info = try SnapshotInfo(path: SnapshotKeeper.path(path))
+    file = try StoreName.file(path)
+    try Self.checkNothingIsLost(path, file)
+    info = try SnapshotInfo(path: SnapshotKeeper.path(file))
   }
 
   /// What is to be removed when the process ends before ``run(at:)`` does.
-  public var temporaryNames: [String] { TemporaryStore.names(temporary) }
+  public var temporaryNames: [String] { TemporaryStore.names(for: file) }
 
   /// Makes the store; it appears when it is complete and on the disk. Its feed begins anew, with one
   /// entry, ``Change/imported``.
@@ -38,40 +37,39 @@ public struct StoreRebuild: Sendable {
   /// - Complexity: O(settings).
   public func run(at now: Instant) throws -> FanoutSettings {
     let settings = try self.settings()
-    let lock = try WriterLock(store: path)
+    let temporary = try TemporaryStore(for: file, path: path, FileAccess(.owner))
     defer {
-      TemporaryStore.remove(temporary)
-      lock.release()
+      temporary.remove()
+      temporary.right.release()
     }
-    TemporaryStore.remove(temporary)
     try StoreFile.errors(path) {
-      try NewStore.fill(temporary) { db in
+      try NewStore.fill(temporary.name) { db in
         var write = StoreWrite(Rows(db: db, path: path), at: now, from: nil)
         try write.add(settings, replacingApp: true)
       }
     }
-    let isEmpty = try Self.checkNothingIsLost(path)
-    if isEmpty {
+    if try Self.checkNothingIsLost(path, file) {
       // Nothing is replaced but the name of no bytes.
-      try TemporaryStore.replace(path, by: temporary)
-    } else if try !TemporaryStore.rename(temporary, to: path) {
+      try temporary.replace(file)
+    } else if try !temporary.rename(to: file) {
       throw StoreError.madeMeanwhile(path)
     }
     return settings
   }
 
   /// - Returns: whether there is a file, which is empty then.
-  @discardableResult private static func checkNothingIsLost(_ path: String) throws -> Bool {
-    try StoreFile.checkNoLog(beside: path)
-    guard FileManager.default.fileExists(atPath: path) else { return false }
-    let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
-    guard size == 0 else { throw StoreError.exists(path) }
+  @discardableResult private static func checkNothingIsLost(
+    _ path: String, _ file: String
+  ) throws -> Bool {
+    try StoreFile.checkNoLog(beside: file)
+    guard let status = StoreInode.status(file) else { return false }
+    guard status.st_size == 0 else { throw StoreError.exists(path) }
     return true
   }
 
   private func settings() throws -> FanoutSettings {
     let fanout = try Fanout(
-      snapshot: SnapshotKeeper.path(path), identity: info.identity, threads: nil)
+      snapshot: SnapshotKeeper.path(file), identity: info.identity, threads: nil)
     let version = fanout.currentVersion
     var settings = FanoutSettings(app: fanout.app)
     version.forEachUser { settings.setUser($0, $1) }

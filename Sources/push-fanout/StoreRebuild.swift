@@ -24,6 +24,7 @@ struct StoreRebuildCommand: ParsableCommand {
       """)
 
   @OptionGroup var target: StoreOption
+  @OptionGroup var waiting: WaitOption
 
   @Flag(help: "Take what the snapshot has; there is no other way.")
   var fromSnapshot = false
@@ -45,7 +46,10 @@ struct StoreRebuildCommand: ParsableCommand {
       "\(settings.userCount) users, \(settings.conversationIDs.count) conversations, as of change "
         + "\(rebuild.sequence) of the lost store; what it has not, as no snapshot has it: display "
         + "settings, remarks, nicknames, names of conversations, the change feed, later changes")
-    try StoreSnapshot.write(
-      path, message: "the store is complete; its snapshot is that of the lost one")
+    // It only makes the next opening faster.
+    let complete = "the store is complete; its snapshot is that of the lost one"
+    do {
+      try StoreSnapshot.write(path, waiting: waiting, message: complete)
+    } catch { Terminal.say("push-fanout: \(complete): \(error)") }
   }
 }

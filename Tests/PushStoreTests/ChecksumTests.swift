@@ -202,7 +202,7 @@ import Testing
       let reader = try SettingsStore(path, .read, threads: 1)
       #expect(reader.fanout.memberCount(of: "g") == 800)
       #expect(try reader.reader.check() == [])
-      #expect(try PageChecksums.form(of: path) == .plain)
+      #expect(try pageForm(of: path) == .plain)
       let copy = folder.appending(path: "copy").path
       try reader.reader.backup(to: copy)
       try reader.close()
@@ -212,7 +212,7 @@ import Testing
         let writer = try SettingsStore(path, threads: 1)
         try writer.write(at: .zero) { try $0.setMember("late", of: "g") }
         try writer.close()
-        #expect(try PageChecksums.form(of: path) == .checked)
+        #expect(try pageForm(of: path) == .checked)
         let again = try SettingsStore(path, .read, threads: 1)
         let changes = try again.changes(limit: 2000)
         #expect(again.fanout.memberCount(of: "g") == 801)
@@ -238,7 +238,7 @@ import Testing
       let reader = try StoreReader(path)
       try reader.backup(to: copy)
       try reader.close()
-      #expect(try PageChecksums.form(of: copy) == .checked)
+      #expect(try pageForm(of: copy) == .checked)
       let copied = try StoreReader(copy)
       #expect(try copied.check() == [])
       try copied.close()

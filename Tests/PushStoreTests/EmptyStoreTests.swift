@@ -97,14 +97,15 @@ import Testing
   @Test func aNewStoreAppearsWhenItIsComplete() throws {
     try withFolder { folder in
       let path = folder.appending(path: "settings.store").path
-      try NewStore.make(path)
+      try OpenStore.open(path, .create).close()
       #expect(
         try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["settings.store"])
       let reader = try StoreReader(path)
       #expect(try reader.check() == [])
       try reader.close()
       let before = try Data(contentsOf: URL(filePath: path))
-      try NewStore.make(path)
+      let again = try OpenStore.make(path, file: path, .owner) { _ in }
+      #expect(again == nil)
       #expect(try Data(contentsOf: URL(filePath: path)) == before)
     }
   }

@@ -22,3 +22,10 @@ func makePlainStore(_ path: String, _ body: (inout StoreWrite) throws -> Void) t
   }
   try queue.close()
 }
+
+/// What the first page of a file says.
+func pageForm(of path: String) throws -> PageChecksums.Form {
+  let inode = try StoreInode.open(path, path, forWriting: false)
+  defer { inode.close() }
+  return try PageChecksums.form(of: inode, path, path)
+}

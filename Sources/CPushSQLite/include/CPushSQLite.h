@@ -22,10 +22,6 @@ int ps_register(void);
 // Makes room for the checksums in a database that is new, or at the next VACUUM.
 int ps_reserve(sqlite3 *db);
 
-// Reads the first page of a file, without SQLite's locks being lost: closing another descriptor of
-// the file would lose them. Returns a result code; `count` is how many bytes there were.
-int ps_read_first_page(const char *path, uint8_t page[ps_page_size], int *count);
-
 // The checksum of a page without its last 8 bytes, in which the page's number has part. The first
 // page is 1.
 uint64_t ps_checksum(const uint8_t *page, uint32_t number);
