@@ -100,13 +100,13 @@ struct StoreImportCommand: ParsableCommand {
       writing.finish()
     }
     Interruption.endOutput()
+    // It only makes the next opening faster.
+    if let problem { Terminal.say("push-fanout: \(Self.complete): \(problem)") }
     // Of the whole command, from reading the files to the snapshot.
     let elapsed = (ContinuousClock.now - start) / .seconds(1)
     Terminal.say(
       "\(records) records, \(settings.userCount) users, \(Number.text(elapsed)) s, "
         + "\(Int(Double(records) / max(elapsed, 0.001))) records/s")
-    // It only makes the next opening faster.
-    if let problem { Terminal.say("push-fanout: \(Self.complete): \(problem)") }
   }
 }
 
