@@ -130,7 +130,7 @@ struct SettingsSet: ParsableCommand {
 
   private func write(_ legacy: LegacyText, _ store: SettingsStore, _ user: Identifier) throws {
     let conversation = place.conversation.map { Identifier($0) }
-    try store.write(at: writing.now, from: writing.device) { write in
+    try store.write(at: try writing.now, from: writing.device) { write in
       switch (legacy, conversation) {
       case (.state(let state), let conversation?):
         try write.setLegacyState(state, of: user, in: conversation)
@@ -244,7 +244,7 @@ struct SettingsClear: ParsableCommand {
     let (user, scope, clearsQuiet) = (Identifier(place.user), place.scope, quiet)
     try options.writing(writing) { store in
       let rules = try store.reader.app().rules
-      try store.write(at: writing.now, from: writing.device) { write in
+      try store.write(at: try writing.now, from: writing.device) { write in
         try write.clear(scope, of: user, clearsQuiet: clearsQuiet, rules)
       }
       try options.show([try store.setting(of: user, scope)])

@@ -63,7 +63,7 @@ extension SettingsSet {
     if removeQuiet { mode.interval = .remove }
     let (made, conversation) = (mode, place.conversation.map { Identifier($0) })
     let (zone, setsZone) = (timeZone, setsZone)
-    return try store.write(at: writing.now, from: writing.device) { write in
+    return try store.write(at: try writing.now, from: writing.device) { write in
       var ignored: [SilentModeWrite.Ignored] = []
       if let conversation {
         ignored = try write.setSilentMode(made, of: user, in: conversation)
@@ -92,7 +92,7 @@ extension SettingsSet {
     let quietLevel = try self.quietLevel?.level(.rongcloud) ?? .unset
     let (quietZone, removesQuiet) = (quietZone, removeQuiet)
     let (zone, setsZone) = (timeZone, setsZone)
-    try store.write(at: writing.now, from: writing.device) { write in
+    try store.write(at: try writing.now, from: writing.device) { write in
       if let level { try write.setLevel(level, of: user, scope) }
       if let span {
         try write.setQuietHours(
