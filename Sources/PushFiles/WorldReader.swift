@@ -26,6 +26,8 @@ struct WorldReader<Settings: SettingsSink> {
   /// Whether rows of CSV files are to be told from records of NDJSON, and by what.
   private let marksRows: Bool
   private(set) var csvMerge: CSVMerge?
+  /// Whether a row of members.csv leaves levels by channel as they are: where there are such.
+  private var rowsKeepChannels = false
   private var fileRecordCount = 0
   /// How many there were when the file was begun.
   private var before = (users: 0, declared: 0)
@@ -128,6 +130,7 @@ struct WorldReader<Settings: SettingsSink> {
       CSVRow, inout VendorFieldUse, inout ParseCache
     ) throws(FileProblem.Problem) -> SettingsRecord
   ) {
+    rowsKeepChannels = (appRules ?? defaultRules).fields.contains(.channels)
     let table: CSVTable
     do { table = try CSVTable(path: paths.path(file), columns: columns, required: required) } catch
     {
@@ -222,7 +225,7 @@ struct WorldReader<Settings: SettingsSink> {
       settings.setConversation(id, conversation)
       validator.noteConversation(id, conversation, place)
     case .member(let user, let conversation, var member, let present):
-      if isCSV, (appRules ?? defaultRules).fields.contains(.channels) {
+      if isCSV, rowsKeepChannels {
         member.channels = settings.channels(of: user, in: conversation)
       }
       settings.setMember(user, of: conversation, member)

@@ -172,9 +172,9 @@ extension Tables {
   /// Level, mute and reach in the class of an Easemob user.
   @inline(__always)
   func easemobBits(of user: UInt32, _ packed: PackedUser, at now: Int64) -> UInt8 {
-    let reach = hasOwnDevices(user) ? easemobReach(of: user) : .device
-    return packed.level | (mute(of: user, packed) > now ? UserClass.muteBit : 0)
-      | reach.rawValue << 5
+    var bits = packed.level
+    if mute(of: user, packed) > now { bits |= UserClass.muteBit }
+    return bits | reach(of: user, packed, at: now).rawValue << 5
   }
 
   /// The devices that an Easemob push goes to (E-65 to E-68, E-50).

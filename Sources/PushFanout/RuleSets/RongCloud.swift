@@ -259,8 +259,7 @@ extension Tables {
   /// Level and reach in the class of a RongCloud user.
   @inline(__always)
   func rongcloudBits(of user: UInt32, _ packed: PackedUser, kind: Int, at now: Int64) -> UInt8 {
-    let reach = hasOwnDevices(user) ? rongcloudReach(of: user, packed, at: now) : .device
-    return packed.level(kind: kind) | reach.rawValue << 5
+    packed.level(kind: kind) | reach(of: user, packed, at: now).rawValue << 5
   }
 
   /// The bits that a schedule's users have inside its window.

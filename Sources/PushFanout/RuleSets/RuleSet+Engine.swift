@@ -53,7 +53,18 @@ extension Tables {
     }
   }
 
+  /// How a user can be reached at an instant. Not inlined: most users have no devices of their own.
+  @inline(never)
+  func reach(of user: UInt32, _ packed: PackedUser, at now: Int64) -> UserClass.Reach {
+    guard hasOwnDevices(user) else { return .device }
+    switch app.rules {
+    case .easemob: return easemobReach(of: user)
+    case .rongcloud: return rongcloudReach(of: user, packed, at: now)
+    }
+  }
+
   /// The bits that a schedule's users have inside its window.
+  @inline(__always)
   func quietBits(_ schedule: UInt32) -> UInt8 {
     switch app.rules {
     case .easemob: UserClass.windowBit

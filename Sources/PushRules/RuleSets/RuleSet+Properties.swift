@@ -31,23 +31,25 @@ extension RuleSet {
   }
 
   /// The fields of settings and messages, and the forms of their values, that not every rule set has.
-  @inlinable public var fields: VendorFields {
+  public var fields: VendorFields {
     switch self {
-    case .easemob:
-      [
-        .devicePolicy, .advancedPush, .userLevel, .userMute, .memberMute, .quietInterval,
-        .levelSpellings, .displayLanguage, .templates, .nickname, .force, .onlineOnly, .filter,
-        .ext, .translations,
-      ]
-    case .rongcloud:
-      [
-        .appLevel, .messageNotification, .kindLevels, .quietSpan, .pushWhenDesktopOnline,
-        .localNotification, .conversationLevel, .channels, .levelNumbers, .messageChannel,
-        .isMentioned, .pushContent, .persisted, .backlog, .mentionedContent, .pushTitle,
-        .objectName, .pushData,
-      ]
+    case .easemob: Self.easemobFields
+    case .rongcloud: Self.rongcloudFields
     }
   }
+
+  // Worked out once: readers ask for each record.
+  private static let easemobFields: VendorFields = [
+    .devicePolicy, .advancedPush, .userLevel, .userMute, .memberMute, .quietInterval,
+    .levelSpellings, .displayLanguage, .templates, .nickname, .force, .onlineOnly, .filter, .ext,
+    .translations,
+  ]
+  private static let rongcloudFields: VendorFields = [
+    .appLevel, .messageNotification, .kindLevels, .quietSpan, .pushWhenDesktopOnline,
+    .localNotification, .conversationLevel, .channels, .levelNumbers, .messageChannel,
+    .isMentioned, .pushContent, .persisted, .backlog, .mentionedContent, .pushTitle, .objectName,
+    .pushData,
+  ]
 
   /// The first rule set that has one of `fields`; nil for none.
   package static func owner(of fields: VendorFields) -> RuleSet? {
