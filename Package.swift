@@ -144,7 +144,7 @@ let package = Package(
       dependencies: ["PushRules", "PushFoundation", "PushFanout", "PushFiles"],
       path: "Tests/ArticlePrograms/FromADispatchService", swiftSettings: strict),
     .executableTarget(
-      name: "article-README", dependencies: ["PushRules", "PushReference"],
+      name: "article-README", dependencies: ["PushRules", "PushFanout"],
       path: "Tests/ArticlePrograms/README", swiftSettings: strict),
     .executableTarget(
       name: "article-content", dependencies: ["PushRules", "PushFanout", "PushContent"],

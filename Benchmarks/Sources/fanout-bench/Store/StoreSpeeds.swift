@@ -6,11 +6,10 @@ import PushRules
 import PushStore
 import Synchronization
 
-/// `store-bench`: the speeds of the store that must hold, each beside its must.
-@main
-struct Program: AsyncParsableCommand {
+/// The speeds of the store that must hold, each beside its must.
+struct StoreSpeeds: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "store-bench",
+    commandName: "store",
     abstract: """
       Measures imports, durable writes, their visibility, decisions beside them, and openings.
       """)
@@ -36,7 +35,7 @@ struct Program: AsyncParsableCommand {
 
   func run() async throws {
     let place = URL(filePath: folder).appending(
-      path: "store-bench-\(ProcessInfo.processInfo.processIdentifier)")
+      path: "fanout-bench-store-\(ProcessInfo.processInfo.processIdentifier)")
     try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: place) }
     try PlainImport(users: plainUsers, memberships: plainUsers * 10).measure(in: place)
