@@ -70,14 +70,20 @@ let package = Package(
         "PushStore", "PushReplay", "PushWorkload", "PushReport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], swiftSettings: strict),
+    // Has all tests read the time zones in it.
     .target(
-      name: "TestSupport", dependencies: ["PushRules", "QuietTime", "PushReference"],
+      name: "PinnedZones", path: "Tests/PinnedZones",
+      exclude: ["2025b", "2025b-slim", "README.md"]),
+    .target(
+      name: "TestSupport",
+      dependencies: ["PushRules", "QuietTime", "PushReference", "PinnedZones"],
       path: "Tests/TestSupport",
       swiftSettings: strict),
     .testTarget(
       name: "PushRulesTests", dependencies: ["PushRules"], swiftSettings: strict),
     .testTarget(
-      name: "QuietTimeTests", dependencies: ["PushRules", "QuietTime", "TestSupport"],
+      name: "QuietTimeTests",
+      dependencies: ["PushRules", "QuietTime", "PinnedZones", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "PushReferenceTests",

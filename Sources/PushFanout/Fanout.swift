@@ -160,8 +160,8 @@ public final class Fanout: Sendable {
   ///
   /// A plain message is a text from somebody else that mentions nobody.
   ///
-  /// - Throws: ``FanoutError/unknownUser(_:)``, ``FanoutError/unknownConversation(_:)`` or
-  ///   ``FanoutError/notAMember(user:conversation:)``.
+  /// - Throws: ``FanoutError/unknownUser(_:)``, ``FanoutError/unknownConversation(_:)``,
+  ///   ``FanoutError/notAMember(user:conversation:)`` or ``FanoutError/timeZoneData(_:)``.
   public func nextChange(
     for user: Identifier, in conversation: Identifier, channel: Identifier = "",
     after instant: Instant
@@ -178,10 +178,14 @@ public final class Fanout: Sendable {
     guard tables.member(userPlace, of: chain[0]) != nil else {
       throw .notAMember(user: user, conversation: tables.conversationIDs[chain[0]])
     }
-    let dependence = TimeDependence(
-      app: tables.app, user: tables.user(userPlace),
-      records: chain.compactMap { tables.member(userPlace, of: $0) },
-      zone: { ZoneTable(named: $0) })
+    let dependence: TimeDependence
+    do throws(ZoneDataError) {
+      dependence = try TimeDependence(
+        app: tables.app, user: tables.user(userPlace),
+        records: chain.compactMap { tables.member(userPlace, of: $0) })
+    } catch {
+      throw FanoutError(error)
+    }
     return dependence.nextChange(after: instant) { at -> Decision? in
       var message = Message(id: "plain", conversation: conversation, at: at)
       message.channel = channel

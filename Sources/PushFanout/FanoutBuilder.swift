@@ -16,15 +16,13 @@ public import PushRules
   private var lastConversation: (id: Identifier, place: UInt32)?
   private var readAhead: UInt64 = 0
   private var isSettled = false
+  private var hasApp = false
   /// How many users have settings.
   package private(set) var declaredCount = 0
 
   /// A builder with no users; the app's settings are Easemob's defaults until they are set.
   public init() {
-    guard let writer = try? TableWriter(app: AppSettings()) else {
-      preconditionFailure("UTC is a time zone")
-    }
-    self.writer = writer
+    writer = TableWriter(Tables(app: AppSettings()), PageStore())
   }
 
   /// Adds a whole world.
@@ -53,7 +51,10 @@ public import PushRules
   }
 
   /// Replaces the app's settings.
-  public mutating func setApp(_ app: AppSettings) throws(FanoutError) { try writer.setApp(app) }
+  public mutating func setApp(_ app: AppSettings) throws(FanoutError) {
+    try writer.setApp(app)
+    hasApp = true
+  }
 
   /// Replaces the whole settings of a user.
   public mutating func setUser(_ id: Identifier, _ user: UserSettings) throws(FanoutError) {
@@ -120,6 +121,8 @@ public import PushRules
   }
 
   consuming func finish() throws(FanoutError) -> TableWriter {
+    // Whether the system has the default's zone.
+    if !hasApp { try writer.setApp(AppSettings()) }
     settle()
     return writer
   }

@@ -4,12 +4,26 @@ internal import PushRules
 /// The wall clock of time zones, by Foundation's calendar.
 struct LocalClock {
   private var calendars: [String: Calendar] = [:]
+  /// Seconds east of UTC in a zone; nil for Foundation's own data.
+  private let offset: ((String, Instant) -> Int?)?
+
+  init(offset: ((String, Instant) -> Int?)? = nil) { self.offset = offset }
 
   /// The second of the local day, 0 ..< 86,400. Milliseconds are dropped (§1).
   ///
-  /// - Precondition: `zone` is a name that Foundation knows.
+  /// - Precondition: `zone` is a name that `offset` or, without it, Foundation knows.
   mutating func secondOfDay(at instant: Instant, in zone: String) -> Int {
-    let date = Date(timeIntervalSince1970: TimeInterval(instant.seconds))
+    var seconds = TimeInterval(instant.seconds)
+    var zone = zone
+    if let offset {
+      // A calendar of UTC, as many seconds ahead as the zone is.
+      guard let ahead = offset(zone, instant) else {
+        preconditionFailure("\"\(zone)\" is not a time zone")
+      }
+      seconds += TimeInterval(ahead)
+      zone = "UTC"
+    }
+    let date = Date(timeIntervalSince1970: seconds)
     let parts = calendar(of: zone).dateComponents([.hour, .minute, .second], from: date)
     return parts.hour! * 3600 + parts.minute! * 60 + parts.second!
   }

@@ -127,7 +127,7 @@ struct StoreOpener {
     var isFault: Bool {
       switch snapshotError?.problem {
       case nil: isWrong
-      case .otherVersion, .unknownTimeZone: false
+      case .otherVersion, .unknownTimeZone, .otherTimeZoneData, .timeZoneData: false
       default: true
       }
     }

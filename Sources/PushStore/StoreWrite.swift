@@ -177,7 +177,14 @@ public struct StoreWrite {
   }
 
   func check(zone: String?) throws {
-    if let zone, !ZoneTable.isName(zone) { throw StoreError.unknownTimeZone(zone) }
+    guard let zone else { return }
+    do throws(ZoneDataError) {
+      _ = try ZoneTable(named: zone)
+    } catch .unknownName(let name) {
+      throw StoreError.unknownTimeZone(name)
+    } catch {
+      throw StoreError.timeZoneData(error)
+    }
   }
 
   func record(

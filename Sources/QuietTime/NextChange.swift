@@ -13,12 +13,11 @@ public struct TimeDependence: Sendable {
   /// - Parameters:
   ///   - user: what the user has set.
   ///   - records: the user's record in the conversation and, for a thread, in its parent.
-  ///   - zone: the table of an IANA zone.
+  /// - Throws: ``ZoneDataError`` for the zone of the user's window.
   public init(
-    app: AppSettings, user: UserSettings, records: [MemberSettings],
-    zone: (String) -> ZoneTable?
-  ) {
-    self.window = Self.window(app: app, user: user, zone: zone)
+    app: AppSettings, user: UserSettings, records: [MemberSettings]
+  ) throws(ZoneDataError) {
+    self.window = try Self.window(app: app, user: user)
     var turns = records.flatMap { [$0.since, $0.mutedUntil] }
     turns.append(user.mutedUntil)
     if app.rules == .rongcloud {
@@ -67,16 +66,19 @@ public struct TimeDependence: Sendable {
   private func nextSingleTurn(after instant: Instant) -> Instant? { turns.first { $0 > instant } }
 
   private static func window(
-    app: AppSettings, user: UserSettings, zone: (String) -> ZoneTable?
-  ) -> ZonedWindow? {
+    app: AppSettings, user: UserSettings
+  ) throws(ZoneDataError) -> ZonedWindow? {
     let userZone = user.timeZone ?? app.timeZone
     switch user.quietHours {
     case nil: return nil
     case .interval(let interval):  // E-36
-      guard app.rules == .easemob, let zone = zone(userZone) else { return nil }
-      return DailyWindow(interval, options: app.easemob).map { ZonedWindow(window: $0, zone: zone) }
+      guard app.rules == .easemob, let window = DailyWindow(interval, options: app.easemob) else {
+        return nil
+      }
+      return ZonedWindow(window: window, zone: try ZoneTable(named: userZone))
     case .span(let span):
-      guard app.rules == .rongcloud, let zone = zone(span.timeZone ?? userZone) else { return nil }
+      guard app.rules == .rongcloud else { return nil }
+      let zone = try ZoneTable(named: span.timeZone ?? userZone)
       return ZonedWindow(window: DailyWindow(span, options: app.rongcloud), zone: zone)
     }
   }

@@ -73,7 +73,7 @@ import Testing
   }
 
   private func bitmap(_ zone: String, _ date: String, _ window: DailyWindow) throws -> DayBitmap {
-    let table = try #require(ZoneTable(named: zone))
+    let table = try pinned.zone(named: zone)
     let day = utc("\(date)T00:00:00Z") / 86_400
     return DayBitmap(ZonedWindow(window: window, zone: table), day: day)
   }
@@ -270,7 +270,7 @@ private func seconds(_ text: String) -> Range<Int> {
 /// Goal: whatever the window, the zone and the date, a bitmap gives the answers of the window
 /// itself, and its turns are all there are.
 @Suite struct RandomDayBitmapTests {
-  static let names = ZoneTable.names.sorted()
+  static let names = pinnedNames()
   static let daysUntil2401 = utc("2401-01-01T00:00:00Z") / 86_400
 
   @Test(arguments: seeds)
@@ -319,7 +319,7 @@ private func seconds(_ text: String) -> Range<Int> {
 
   private static func zone(_ random: inout SeededGenerator) throws -> ZoneTable {
     let name = random.oneIn(10) ? "Africa/Monrovia" : random.pick(names)
-    return try #require(ZoneTable(named: name))
+    return try pinned.zone(named: name)
   }
 
   /// A window of any length, and a date; half of the dates have a clock change if the zone has

@@ -10,7 +10,7 @@ import Testing
     var table = ScheduleTable(app: AppSettings())
     #expect(table.count == 1)
     #expect(table[0] == Schedule())
-    #expect(table.insert(Schedule()) == 0)
+    #expect(try table.insert(Schedule()) == 0)
     let night = try interval("22:00", "8:00")
     let schedules = [
       Schedule(quietHours: night), Schedule(quietHours: night, timeZone: "UTC"),
@@ -20,9 +20,9 @@ import Testing
       Schedule(quietHours: try span("22:00:00", 600, level: .mention)),
       Schedule(quietHours: try span("22:00:00", 600, zone: "UTC")),
     ]
-    #expect(schedules.map { table.insert($0) } == [1, 2, 3, 4, 5, 6, 7, 8])
-    #expect(schedules.reversed().map { table.insert($0) } == [8, 7, 6, 5, 4, 3, 2, 1])
-    #expect(table.insert(Schedule()) == 0)
+    #expect(try schedules.map { try table.insert($0) } == [1, 2, 3, 4, 5, 6, 7, 8])
+    #expect(try schedules.reversed().map { try table.insert($0) } == [8, 7, 6, 5, 4, 3, 2, 1])
+    #expect(try table.insert(Schedule()) == 0)
     #expect(table.count == 9)
     #expect((1...8).map { table[$0] } == schedules)
   }
@@ -39,19 +39,21 @@ import Testing
         Schedule(quietHours: try span("22:00:00", 600, zone: "Mars/Phobos"), timeZone: "UTC"),
         Schedule(quietHours: try span("22:00:00", 600, zone: "UTC"), timeZone: "Mars/Phobos"),
       ]
-      for _ in 0..<2 { #expect(refused.filter { table.insert($0) != nil } == [], "\(rules)") }
+      for _ in 0..<2 {
+        #expect(refused.filter { (try? table.insert($0)) != nil } == [], "\(rules)")
+      }
       #expect(table.count == 1)
-      #expect(table.insert(Schedule(quietHours: night)) == 1, "a refused one takes no index")
+      #expect(try table.insert(Schedule(quietHours: night)) == 1, "a refused one takes no index")
     }
   }
 
   @Test func anAppWithAnUnknownZone() throws {
     var table = ScheduleTable(app: AppSettings(timeZone: "Mars/Phobos"))
     let night = try interval("22:00", "8:00")
-    #expect(table.insert(Schedule(quietHours: night)) == nil)
+    let problem = ZoneDataError.unknownName("Mars/Phobos")
+    #expect(throws: problem) { try table.insert(Schedule(quietHours: night)) }
     let own = try table.add(Schedule(quietHours: night, timeZone: "UTC"))
-    let isTaken = table.setApp(AppSettings())
-    #expect(isTaken)
+    try table.setApp(AppSettings())
     let apps = try table.add(Schedule(quietHours: night))
     #expect([own, apps] == [1, 2])
     #expect(table.quiet(own) == table.quiet(apps))
@@ -114,14 +116,13 @@ import Testing
       Schedule(quietHours: span("8:00:00", 60, level: .mention)),
       Schedule(quietHours: span("8:00:00", 1439, zone: "Pacific/Apia")), Schedule(timeZone: "UTC"),
     ]
-    #expect(schedules.map { table.insert($0) } == [1, 2, 3, 4, 5, 6])
-    func expect(_ app: AppSettings, _ windows: [ZonedWindow?], _ why: String) {
-      let isTaken = table.setApp(app)
-      #expect(isTaken, "\(why)")
+    #expect(try schedules.map { try table.insert($0) } == [1, 2, 3, 4, 5, 6])
+    func expect(_ app: AppSettings, _ windows: [ZonedWindow?], _ why: String) throws {
+      try table.setApp(app)
       #expect(table.app == app, "\(why)")
       #expect((0...6).map { table.quiet($0).window } == [nil] + windows + [nil], "\(why)")
       #expect(table.quiet(4).level == (app.rules == .easemob ? .blocked : .mention), "\(why)")
-      #expect(schedules.map { table.insert($0) } == [1, 2, 3, 4, 5, 6], "\(why)")
+      #expect(try schedules.map { try table.insert($0) } == [1, 2, 3, 4, 5, 6], "\(why)")
     }
     let (utc, kathmandu, berlin) = ("UTC", "Asia/Kathmandu", "Europe/Berlin")
     let apia = "Pacific/Apia"
@@ -163,13 +164,12 @@ import Testing
     let app = AppSettings(timeZone: "Europe/Berlin")
     var table = ScheduleTable(app: app)
     let night = try interval("22:00", "8:00")
-    #expect(table.insert(Schedule(quietHours: night)) == 1)
-    #expect(table.insert(Schedule(quietHours: try interval("0:00", "0:00"))) == 2)
+    #expect(try table.insert(Schedule(quietHours: night)) == 1)
+    #expect(try table.insert(Schedule(quietHours: try interval("0:00", "0:00"))) == 2)
     let before = (0..<3).map { table.quiet($0) }
     var other = AppSettings(timeZone: "Mars/Phobos")
     other.easemob.zeroZeroMeans = .allDay
-    let isTaken = table.setApp(other)
-    #expect(!isTaken)
+    #expect(throws: ZoneDataError.unknownName("Mars/Phobos")) { try table.setApp(other) }
     #expect(table.app == app)
     #expect((0..<3).map { table.quiet($0) } == before)
     let next = try table.add(Schedule(quietHours: interval("22:00", "9:00")))
@@ -192,14 +192,17 @@ import Testing
     var recent = RecentSchedules()
     for _ in 0..<2 {
       #expect(
-        schedules.map { table.insert($0, &recent) } == (1...UInt32(schedules.count)).map { $0 })
+        try schedules.map { try table.insert($0, &recent) }
+          == (1...UInt32(schedules.count)).map { $0 })
     }
     var other = empty
     #expect(
-      schedules.reversed().map { other.insert($0, &recent) }
+      try schedules.reversed().map { try other.insert($0, &recent) }
         == (1...UInt32(schedules.count)).map { $0 })
-    #expect(table.insert(Schedule(timeZone: "Nowhere"), &recent) == nil)
-    #expect(table.insert(Schedule(), &recent) == 0)
+    #expect(throws: ZoneDataError.unknownName("Nowhere")) {
+      try table.insert(Schedule(timeZone: "Nowhere"), &recent)
+    }
+    #expect(try table.insert(Schedule(), &recent) == 0)
   }
 }
 
@@ -385,13 +388,12 @@ private func span(
 
 private func zoned(_ start: String, _ seconds: Int32, _ zone: String) throws -> ZonedWindow {
   let window = DailyWindow(startSecond: Int32(clock(start)), spanSeconds: seconds)
-  return ZonedWindow(window: window, zone: try #require(ZoneTable(named: zone)))
+  return ZonedWindow(window: window, zone: try ZoneTable(named: zone))
 }
 
 extension ScheduleTable {
   /// Inserts a schedule whose zones are known.
   @discardableResult fileprivate mutating func add(_ schedule: Schedule) throws -> UInt32 {
-    let index = insert(schedule)
-    return try #require(index, "\(schedule)")
+    try insert(schedule)
   }
 }

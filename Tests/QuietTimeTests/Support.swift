@@ -1,4 +1,6 @@
 import Foundation
+import PinnedZones
+import QuietTime
 import TestSupport
 
 /// Fixed seeds, so that a plain run is repeatable; `PUSH_SEED=n` runs one more.
@@ -33,3 +35,9 @@ func firstDifference<Value: Equatable>(_ found: [Value], _ expected: [Value]) ->
   let place = found.indices.first { found[$0] != expected[$0] }!
   return "at \(place): \(found[place]) instead of \(expected[place])"
 }
+
+/// The time zones of the tests, whatever TZDIR says.
+let pinned = try! ZoneDatabase(folder: pinnedFolder)
+let pinnedFolder = unsafe String(cString: pinned_zones())
+
+func pinnedNames() -> [String] { pinned.names.sorted() }

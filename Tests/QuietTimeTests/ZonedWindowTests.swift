@@ -48,7 +48,7 @@ import Testing
   /// Second by second, four hours around the change: contains, and the next turn.
   @Test(arguments: changes)
   func everySecondAroundAChange(_ change: Change) throws {
-    let zone = try #require(ZoneTable(named: change.zone))
+    let zone = try pinned.zone(named: change.zone)
     let calendar = try calendar(change.zone)
     let end = change.at + 4 * 3600
     let seconds = Array((change.at - 4 * 3600)..<end)
@@ -81,7 +81,7 @@ import Testing
   /// All turns of three days around the change. Every edge and change is on a whole minute.
   @Test(arguments: changes)
   func allTurnsOfThreeDays(_ change: Change) throws {
-    let zone = try #require(ZoneTable(named: change.zone))
+    let zone = try pinned.zone(named: change.zone)
     let calendar = try calendar(change.zone)
     let first = change.at - 36 * 3600
     let minutes = Array(stride(from: first, through: first + 72 * 3600, by: 60))
@@ -201,13 +201,13 @@ import Testing
     let span = (clock(test.end) - clock(test.start) + 86_400) % 86_400
     let window = ZonedWindow(
       window: DailyWindow(startSecond: Int32(clock(test.start)), spanSeconds: Int32(span)),
-      zone: try #require(ZoneTable(named: test.zone)))
+      zone: try pinned.zone(named: test.zone))
     #expect(window.nextTurn(after: utc(test.after)).map(text) == test.turn)
   }
 
   @Test(arguments: ["UTC", "Europe/Berlin", "Pacific/Apia"])
   func neverAndAlwaysDoNotTurn(name: String) throws {
-    let zone = try #require(ZoneTable(named: name))
+    let zone = try pinned.zone(named: name)
     for span: Int32 in [0, 86_400] {
       let window = ZonedWindow(
         window: DailyWindow(startSecond: 7200, spanSeconds: span), zone: zone)

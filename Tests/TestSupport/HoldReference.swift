@@ -55,8 +55,7 @@ public struct HoldReference {
     let parent = settings.conversation(id).flatMap { $0.kind == .thread ? $0.parent : nil }
     let own = settings.user(user)
     let records = [id, parent].compactMap { $0 }.compactMap { settings.member(user, of: $0) }
-    let dependence = TimeDependence(
-      app: settings.app, user: own, records: records, zone: { ZoneTable(named: $0) })
+    let dependence = try! TimeDependence(app: settings.app, user: own, records: records)
     let grace = settings.app.rongcloud.backgroundGraceSeconds * 1000
     let ends =
       records.map(\.mutedUntil.milliseconds) + [own.mutedUntil.milliseconds]

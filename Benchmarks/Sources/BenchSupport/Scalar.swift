@@ -45,7 +45,8 @@ public struct Scalar {
       let schedule = Schedule(quietHours: settings.quietHours, timeZone: settings.timeZone)
       users.append(
         UserRow(
-          mutedUntil: settings.mutedUntil.milliseconds, schedule: schedules.insert(schedule) ?? 0,
+          mutedUntil: settings.mutedUntil.milliseconds,
+          schedule: (try? schedules.insert(schedule)) ?? 0,
           level: settings.level))
       userPlaces[BenchWorld.userID(user).text] = UInt32(user)
     }

@@ -1,3 +1,5 @@
+public import QuietTime
+
 /// Why a snapshot was not written or cannot be used. A caller that cannot use one builds the engine
 /// from its records; nothing is lost with a snapshot.
 public struct SnapshotError: Error, Hashable, Sendable, CustomStringConvertible {
@@ -22,6 +24,10 @@ public struct SnapshotError: Error, Hashable, Sendable, CustomStringConvertible 
     case malformed(section: String, String)
     /// A time zone that was known when the snapshot was written.
     case unknownTimeZone(String)
+    /// Written with another version of the time-zone data than the system's.
+    case otherTimeZoneData(found: String, expected: String)
+    /// The system's time-zone data cannot be used.
+    case timeZoneData(ZoneDataError)
   }
 
   public let path: String
@@ -47,8 +53,21 @@ public struct SnapshotError: Error, Hashable, Sendable, CustomStringConvertible 
       case .wrongChecksum(let section): "is damaged: wrong checksum of \(section)"
       case .malformed(let section, let what): "is malformed: \(section): \(what)"
       case .unknownTimeZone(let name): "has an unknown time zone: \"\(name)\""
+      case .otherTimeZoneData(let found, let expected):
+        "was written with time-zone data \(found), and the system's are \(expected)"
+      case .timeZoneData(let error): "cannot be used: \(error)"
       }
     return "snapshot \(path) \(what)"
+  }
+}
+
+extension SnapshotError.Problem {
+  init(_ error: ZoneDataError) {
+    if case .unknownName(let name) = error {
+      self = .unknownTimeZone(name)
+    } else {
+      self = .timeZoneData(error)
+    }
   }
 }
 

@@ -104,16 +104,21 @@ struct SnapshotReading {
   private func read(
     _ settings: SnapshotSettings, into tables: inout Tables
   ) throws(SnapshotError.Problem) {
-    guard tables.scheduleTable.setApp(settings.app) else {
-      throw .unknownTimeZone(settings.app.timeZone)
+    let (places, version): ([UInt32], String)
+    do throws(ZoneDataError) {
+      version = try ZoneDatabase.system.get().version
+      try tables.scheduleTable.setApp(settings.app)
+      places = try settings.schedules.map { (schedule) throws(ZoneDataError) in
+        try tables.scheduleTable.insert(schedule)
+      }
+    } catch {
+      throw SnapshotError.Problem(error)
     }
-    for (place, schedule) in settings.schedules.enumerated() {
-      guard let found = tables.scheduleTable.insert(schedule) else {
-        throw .unknownTimeZone(TableWriter.unknownZone(of: schedule, settings.app))
-      }
-      guard found == UInt32(place) else {
-        throw .malformed(section: "settings", "a schedule is there twice")
-      }
+    if let found = settings.zoneVersion, found != version {
+      throw .otherTimeZoneData(found: found, expected: version)
+    }
+    guard places.elementsEqual(0..<UInt32(places.count)) else {
+      throw .malformed(section: "settings", "a schedule is there twice")
     }
     for (place, set) in settings.channelSets.enumerated()
     where tables.channelSets.insert(set) != UInt32(place) {

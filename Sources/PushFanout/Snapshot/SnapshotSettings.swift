@@ -8,6 +8,9 @@ struct SnapshotSettings {
   var channelSets: [[Identifier: NotificationLevel]] = []
   /// The secrets that ids of users, devices and conversations are hashed with.
   var seeds: [UInt64] = []
+  /// Of the time-zone data that the engine used; nil in a snapshot that was written before it was
+  /// kept.
+  var zoneVersion: String?
 
   init() {}
 
@@ -16,6 +19,7 @@ struct SnapshotSettings {
     schedules = (0..<UInt32(tables.scheduleTable.count)).map { tables.scheduleTable[$0] }
     channelSets = (0..<UInt32(tables.channelSets.count)).map { tables.channelSets[$0] }
     seeds = [tables.userIDs, tables.deviceNames, tables.conversationIDs].map(\.slots.seed)
+    zoneVersion = try? ZoneDatabase.system.get().version
   }
 
   var bytes: [UInt8] {
@@ -34,6 +38,7 @@ struct SnapshotSettings {
         sink.put(level.rawValue)
       }
     }
+    if let zoneVersion { sink.put(zoneVersion) }
     return sink.bytes
   }
 
@@ -52,6 +57,7 @@ struct SnapshotSettings {
       }
       channelSets.append(set)
     }
+    if source.remaining > 0 { zoneVersion = try source.text() }
     guard source.remaining == 0 else { throw Malformed("something follows the end") }
     guard !schedules.isEmpty, !channelSets.isEmpty else {
       throw Malformed("the empty schedule or set of channels is missing")

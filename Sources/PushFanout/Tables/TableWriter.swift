@@ -17,7 +17,11 @@ internal import QuietTime
   init(app: AppSettings) throws(FanoutError) {
     tables = Tables(app: app)
     store = PageStore()
-    guard tables.scheduleTable.setApp(app) else { throw .unknownTimeZone(app.timeZone) }
+    do throws(ZoneDataError) {
+      try tables.scheduleTable.setApp(app)
+    } catch {
+      throw FanoutError(error)
+    }
   }
 
   /// Goes on with tables that were made with a store.
@@ -48,9 +52,11 @@ internal import QuietTime
 
   /// Replaces the app's settings.
   func setApp(_ app: AppSettings) throws(FanoutError) {
-    var schedules = tables.scheduleTable
-    guard schedules.setApp(app) else { throw .unknownTimeZone(app.timeZone) }
-    tables.scheduleTable = schedules
+    do throws(ZoneDataError) {
+      try tables.scheduleTable.setApp(app)
+    } catch {
+      throw FanoutError(error)
+    }
     tables.app = app
     tables.rules = RuleTables(app)
     tables.appRevision &+= 1
@@ -86,8 +92,11 @@ internal import QuietTime
     _ recent: inout RecentSchedules, _ store: PageStore
   ) throws(FanoutError) {
     let schedule = Schedule(quietHours: settings.quietHours, timeZone: settings.timeZone)
-    guard let schedulePlace = tables.scheduleTable.insert(schedule, &recent) else {
-      throw .unknownTimeZone(unknownZone(of: schedule, tables.app))
+    let schedulePlace: UInt32
+    do throws(ZoneDataError) {
+      schedulePlace = try tables.scheduleTable.insert(schedule, &recent)
+    } catch {
+      throw FanoutError(error)
     }
     let word = UserWord(settings)
     if tables.words[Int(user)] != word { tables.words.set(Int(user), word, store) }
@@ -97,16 +106,6 @@ internal import QuietTime
     if word.hasMute {
       tables.userMutes.set(UInt64(user), settings.mutedUntil.milliseconds, store)
     }
-  }
-
-  /// The zone for which a schedule was refused.
-  static func unknownZone(of schedule: Schedule, _ app: AppSettings) -> String {
-    if case .span(let span) = schedule.quietHours, let zone = span.timeZone,
-      ZoneTable(named: zone) == nil
-    {
-      return zone
-    }
-    return schedule.timeZone ?? app.timeZone
   }
 
   private func setDevices(_ devices: [Device]?, of user: UInt32) throws(FanoutError) {
