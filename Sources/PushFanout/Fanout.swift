@@ -160,8 +160,8 @@ public final class Fanout: Sendable {
   ///
   /// A plain message is a text from somebody else that mentions nobody.
   ///
-  /// - Throws: ``FanoutError/unknownUser(_:)``, ``FanoutError/unknownConversation(_:)``,
-  ///   ``FanoutError/notAMember(user:conversation:)`` or ``FanoutError/timeZoneData(_:)``.
+  /// - Throws: ``FanoutError/unknownUser(_:)``, ``FanoutError/unknownConversation(_:)`` or
+  ///   ``FanoutError/notAMember(user:conversation:)``.
   public func nextChange(
     for user: Identifier, in conversation: Identifier, channel: Identifier = "",
     after instant: Instant
@@ -178,14 +178,10 @@ public final class Fanout: Sendable {
     guard tables.member(userPlace, of: chain[0]) != nil else {
       throw .notAMember(user: user, conversation: tables.conversationIDs[chain[0]])
     }
-    let dependence: TimeDependence
-    do throws(ZoneDataError) {
-      dependence = try TimeDependence(
-        app: tables.app, user: tables.user(userPlace),
-        records: chain.compactMap { tables.member(userPlace, of: $0) })
-    } catch {
-      throw FanoutError(error)
-    }
+    let dependence = TimeDependence(
+      app: tables.app, user: tables.user(userPlace),
+      records: chain.compactMap { tables.member(userPlace, of: $0) },
+      quiet: tables.scheduleTable.schedule(tables.schedules[Int(userPlace)]))
     return dependence.nextChange(after: instant) { at -> Decision? in
       var message = Message(id: "plain", conversation: conversation, at: at)
       message.channel = channel

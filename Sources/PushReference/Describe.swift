@@ -20,6 +20,8 @@ func describe(_ span: QuietSpan) -> String {
   "\(describe(Int(span.startSecond))) for \(span.spanMinutes) min, level \(span.level.name)"
 }
 
+func describe(_ windows: QuietWindows) -> String { "\(windows.windows.count) windows" }
+
 func describe(_ secondOfDay: Int) -> String { clockText(secondOfDay, hasSeconds: true) }
 
 private func clockText(_ secondOfDay: Int, hasSeconds: Bool) -> String {

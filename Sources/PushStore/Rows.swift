@@ -93,6 +93,7 @@ struct Rows {
     case .span(let quiet):
       (start, span) = (Int64(quiet.startSecond), Int64(quiet.spanMinutes))
       (quietLevel, zone) = (quiet.level, quiet.timeZone)
+    case .windows: preconditionFailure("no columns hold several windows yet")
     case nil: break
     }
     var typeLevels: [String] = []

@@ -11,7 +11,7 @@ extension ReferenceEvaluator {
     for place in 0..<UInt32(settings.userCount) {
       let user = settings.user(UserIndex(place))
       if let name = user.timeZone { names.insert(name) }
-      if case .span(let span) = user.quietHours, let name = span.timeZone { names.insert(name) }
+      if let name = user.quietHours?.timeZone { names.insert(name) }
     }
     var zones: [String: ZoneTable] = [:]
     for name in names { zones[name] = try ZoneTable(named: name) }

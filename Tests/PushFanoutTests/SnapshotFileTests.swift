@@ -133,7 +133,7 @@ import Testing
     settings.zoneVersion = nil
     let read = try SnapshotSettings(settings.bytes)
     #expect(read.zoneVersion == nil)
-    #expect(read.schedules == [Schedule()])
+    #expect(read.schedules == [QuietSettings()])
     settings.zoneVersion = "2031a"
     #expect(try SnapshotSettings(settings.bytes).zoneVersion == "2031a")
   }
@@ -224,7 +224,7 @@ import Testing
     #expect(Mirror(reflecting: AppSettings()).children.count == 8)
     #expect(Mirror(reflecting: EasemobOptions()).children.count == 13)
     #expect(Mirror(reflecting: RongCloudOptions()).children.count == 7)
-    #expect(Mirror(reflecting: Schedule()).children.count == 2)
+    #expect(Mirror(reflecting: QuietSettings()).children.count == 2)
     #expect(MemoryLayout<ConversationRow>.size == MemoryLayout<ConversationRow>.stride)
     #expect(MemoryLayout<DeviceRecord>.size == MemoryLayout<DeviceRecord>.stride)
   }

@@ -26,10 +26,10 @@ import Testing
       start < end ? start <= local && local < end : start <= local || local < end
     }
 
-    func zoned(_ zone: ZoneTable) -> ZonedWindow {
+    func zoned(_ zone: ZoneTable) -> QuietSchedule {
       let span = end > start ? end - start : 86_400 - start + end
-      return ZonedWindow(
-        window: DailyWindow(startSecond: Int32(start), spanSeconds: Int32(span)), zone: zone)
+      return QuietSchedule(
+        DailyWindow(startSecond: Int32(start), spanSeconds: Int32(span)), zone: zone)
     }
   }
 

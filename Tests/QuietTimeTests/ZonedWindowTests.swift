@@ -7,7 +7,7 @@ import Testing
 ///
 /// Method: windows whose edges lie before, in and after the missing or repeated time of each
 /// change, against a naive check second by second.
-@Suite struct ZonedWindowTests {
+@Suite struct QuietScheduleTests {
   struct Change: Sendable, CustomTestStringConvertible {
     let zone: String
     /// The first second with the new offset.
@@ -54,9 +54,10 @@ import Testing
     let seconds = Array((change.at - 4 * 3600)..<end)
     let local = seconds.map { localSecond($0, calendar) }
     for window in Self.windows(change, zone, step: 4) {
-      let zoned = ZonedWindow(window: window, zone: zone)
+      let zoned = QuietSchedule(
+        window, zone: zone)
       let naive = local.map { window.contains(localSecond: $0) }
-      let found = seconds.map { zoned.contains(utcSeconds: $0) }
+      let found = seconds.map { zoned.isQuiet(at: $0) }
       #expect(found == naive, "\(window)")
 
       // The next turn of each second, worked out from the last to the first; nil is later.
@@ -67,7 +68,7 @@ import Testing
         if turnsHere { next = index + 1 }
         let isNearby = index % 97 == 0 || turnsHere || next.map { $0 - index < 3 } ?? false
         guard isNearby || abs(seconds[index] - change.at) < 3 else { continue }
-        let found = zoned.nextTurn(after: seconds[index])
+        let found = zoned.nextTransition(after: seconds[index])
         if let next {
           if found != seconds[next] { wrong.append("\(text(seconds[index])): \(found ?? -1)") }
         } else if let found, found < end {
@@ -91,10 +92,11 @@ import Testing
       let expected = minutes.indices.dropFirst().filter { naive[$0] != naive[$0 - 1] }
         .map { text(minutes[$0]) }
 
-      let zoned = ZonedWindow(window: window, zone: zone)
+      let zoned = QuietSchedule(
+        window, zone: zone)
       var found: [String] = []
       var now = first
-      while let next = zoned.nextTurn(after: now), next <= minutes[minutes.count - 1] {
+      while let next = zoned.nextTransition(after: now), next <= minutes[minutes.count - 1] {
         found.append(text(next))
         guard next > now else { break }
         now = next
@@ -199,21 +201,21 @@ import Testing
   ])
   func turns(_ test: Case) throws {
     let span = (clock(test.end) - clock(test.start) + 86_400) % 86_400
-    let window = ZonedWindow(
-      window: DailyWindow(startSecond: Int32(clock(test.start)), spanSeconds: Int32(span)),
+    let window = QuietSchedule(
+      DailyWindow(startSecond: Int32(clock(test.start)), spanSeconds: Int32(span)),
       zone: try pinned.zone(named: test.zone))
-    #expect(window.nextTurn(after: utc(test.after)).map(text) == test.turn)
+    #expect(window.nextTransition(after: utc(test.after)).map(text) == test.turn)
   }
 
   @Test(arguments: ["UTC", "Europe/Berlin", "Pacific/Apia"])
   func neverAndAlwaysDoNotTurn(name: String) throws {
     let zone = try pinned.zone(named: name)
     for span: Int32 in [0, 86_400] {
-      let window = ZonedWindow(
-        window: DailyWindow(startSecond: 7200, spanSeconds: span), zone: zone)
+      let window = QuietSchedule(
+        DailyWindow(startSecond: 7200, spanSeconds: span), zone: zone)
       for time in ["1970-01-01T00:00:00Z", "2024-03-31T00:59:59Z", "3000-01-01T00:00:00Z"] {
-        #expect(window.nextTurn(after: utc(time)) == nil)
-        #expect(window.contains(utcSeconds: utc(time)) == (span > 0))
+        #expect(window.nextTransition(after: utc(time)) == nil)
+        #expect(window.isQuiet(at: utc(time)) == (span > 0))
       }
     }
   }

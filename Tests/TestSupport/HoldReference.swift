@@ -60,8 +60,11 @@ public struct HoldReference {
     let ends =
       records.map(\.mutedUntil.milliseconds) + [own.mutedUntil.milliseconds]
       + own.effectiveDevices.compactMap { $0.backgroundSince.map { $0.milliseconds + grace } }
-    // A window has shown both its sides within two days, also where clocks change.
-    let last = (ends + [message.at.milliseconds]).reduce(0, max) + 3 * 86_400_000
+    // A daily window has shown both its sides within two days, also where clocks change, and windows
+    // of the week have been through within two weeks.
+    var days: Int64 = 3
+    if case .windows = own.quietHours { days = 15 }
+    let last = (ends + [message.at.milliseconds]).reduce(0, max) + days * 86_400_000
     var later = message
     later.sentAt = message.sentAt ?? message.at
     var at = message.at

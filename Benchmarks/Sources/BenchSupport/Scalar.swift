@@ -42,7 +42,7 @@ public struct Scalar {
     userPlaces.reserveCapacity(world.userCount)
     for user in 0..<world.userCount {
       let settings = BenchWorld.settings(user)
-      let schedule = Schedule(quietHours: settings.quietHours, timeZone: settings.timeZone)
+      let schedule = QuietSettings(settings)
       users.append(
         UserRow(
           mutedUntil: settings.mutedUntil.milliseconds,

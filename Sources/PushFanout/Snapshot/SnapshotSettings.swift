@@ -4,7 +4,7 @@ internal import QuietTime
 /// The part of a snapshot that is read back as values: what is few, or has a meaning of its own.
 struct SnapshotSettings {
   var app = AppSettings()
-  var schedules: [Schedule] = []
+  var schedules: [QuietSettings] = []
   var channelSets: [[Identifier: NotificationLevel]] = []
   /// The secrets that ids of users, devices and conversations are hashed with.
   var seeds: [UInt64] = []
@@ -29,7 +29,7 @@ struct SnapshotSettings {
     // A sink takes everything.
     do { try app.code(&sink) } catch { preconditionFailure(error.what) }
     sink.put(UInt32(schedules.count))
-    for schedule in schedules { Self.put(schedule, &sink) }
+    for schedule in schedules { sink.append { schedule.write(to: &$0) } }
     sink.put(UInt32(channelSets.count))
     for set in channelSets {
       sink.put(UInt32(set.count))
@@ -46,7 +46,12 @@ struct SnapshotSettings {
     var source = ByteSource(bytes)
     for _ in 0..<3 { seeds.append(try source.number(UInt64.self)) }
     try app.code(&source)
-    for _ in 0..<(try source.count(atLeast: 2)) { schedules.append(try Self.schedule(&source)) }
+    for _ in 0..<(try source.count(atLeast: 2)) {
+      schedules.append(
+        try source.read { (bytes) throws(QuietSettings.Malformed) in
+          try QuietSettings(readingFrom: &bytes)
+        })
+    }
     for _ in 0..<(try source.count(atLeast: 4)) {
       var set: [Identifier: NotificationLevel] = [:]
       for _ in 0..<(try source.count(atLeast: 5)) {
@@ -64,69 +69,11 @@ struct SnapshotSettings {
     }
   }
 
-  // MARK: Schedules
-
-  private static func put(_ schedule: Schedule, _ sink: inout ByteSink) {
-    switch schedule.quietHours {
-    case nil: sink.put(0 as UInt8)
-    case .interval(let interval):
-      sink.put(1 as UInt8)
-      sink.put(interval.startMinute)
-      sink.put(interval.endMinute)
-    case .span(let span):
-      sink.put(2 as UInt8)
-      sink.put(span.startSecond)
-      sink.put(span.spanMinutes)
-      sink.put(span.level.rawValue)
-      put(zone: span.timeZone, &sink)
-    }
-    put(zone: schedule.timeZone, &sink)
-  }
-
-  private static func schedule(_ source: inout ByteSource) throws(Malformed) -> Schedule {
-    let quietHours: QuietHours?
-    do {
-      switch try source.number(UInt8.self) {
-      case 0: quietHours = nil
-      case 1:
-        let (start, end) = (try source.number(Int32.self), try source.number(Int32.self))
-        quietHours = .interval(
-          try QuietInterval(
-            startHour: Int(start) / 60, startMinute: Int(start) % 60, endHour: Int(end) / 60,
-            endMinute: Int(end) % 60))
-      case 2:
-        let (start, span) = (try source.number(Int32.self), try source.number(Int32.self))
-        let (minute, second) = (Int(start) / 60, Int(start) % 60)
-        quietHours = .span(
-          try QuietSpan(
-            hour: minute / 60, minute: minute % 60, second: second, spanMinutes: Int(span),
-            level: try level(&source), timeZone: try zone(&source)))
-      default: throw Malformed("quiet hours of no known kind")
-      }
-    } catch let error as Malformed {
-      throw error
-    } catch {
-      throw Malformed("quiet hours that there are not")
-    }
-    return Schedule(quietHours: quietHours, timeZone: try zone(&source))
-  }
-
   private static func level(_ source: inout ByteSource) throws(Malformed) -> NotificationLevel {
     guard let level = NotificationLevel(rawValue: try source.number(UInt8.self)) else {
       throw Malformed("a level that there is not")
     }
     return level
-  }
-
-  private static func put(zone: String?, _ sink: inout ByteSink) {
-    sink.put(zone == nil ? 0 : 1 as UInt8)
-    if let zone { sink.put(zone) }
-  }
-
-  private static func zone(_ source: inout ByteSource) throws(Malformed) -> String? {
-    var hasZone = false
-    try source.code(&hasZone)
-    return hasZone ? try source.text() : nil
   }
 }
 

@@ -17,11 +17,8 @@ struct QuietNow {
     if schedule == 0 { return 0 }
     if isOfPlan, let plan = world.moment.plan, Int(schedule) < plan.count {
       let second = Int(now / 1000 - plan.day * 86_400)
-      return plan.isInside(schedule, second: second) ? world.tables.quietBits(schedule) : 0
+      return world.tables.quietBits(plan.level(schedule, second: second))
     }
-    guard let window = world.tables.scheduleTable.quiet(schedule).window,
-      window.contains(utcSeconds: now / 1000)
-    else { return 0 }
-    return world.tables.quietBits(schedule)
+    return world.tables.quietBits(schedule, at: now)
   }
 }

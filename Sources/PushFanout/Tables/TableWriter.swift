@@ -91,10 +91,9 @@ internal import QuietTime
     _ user: UInt32, _ settings: UserSettings, _ tables: inout Tables,
     _ recent: inout RecentSchedules, _ store: PageStore
   ) throws(FanoutError) {
-    let schedule = Schedule(quietHours: settings.quietHours, timeZone: settings.timeZone)
     let schedulePlace: UInt32
     do throws(ZoneDataError) {
-      schedulePlace = try tables.scheduleTable.insert(schedule, &recent)
+      schedulePlace = try tables.scheduleTable.insert(QuietSettings(settings), &recent)
     } catch {
       throw FanoutError(error)
     }

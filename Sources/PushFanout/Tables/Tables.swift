@@ -70,14 +70,14 @@ struct Tables {
   /// What a user has set, as it was written but for what the app's rules do not know.
   func user(_ user: UInt32) -> UserSettings {
     let word = words[Int(user)]
-    let schedule = scheduleTable[schedules[Int(user)]]
+    let quiet = scheduleTable[schedules[Int(user)]]
     var settings = UserSettings()
     settings.level = NotificationLevel(rawValue: word.level) ?? .unset
     for kind in ConversationKind.allCases {
       settings.levels[kind] = NotificationLevel(rawValue: word.level(kind: kind.place)) ?? .unset
     }
-    settings.quietHours = schedule.quietHours
-    settings.timeZone = schedule.timeZone
+    settings.quietHours = quiet.quietHours
+    settings.timeZone = quiet.timeZone
     settings.mutedUntil = Instant(milliseconds: mute(of: user, word))
     settings.pushWhenDesktopOnline = word.pushWhenDesktopOnline
     settings.localInformationMissing = word.localInformationMissing

@@ -146,7 +146,8 @@ extension FanoutTimeline {
   /// The first instant after now at which a message of a class pushes to a member, if time alone goes
   /// on; nil when it never does.
   ///
-  /// - Complexity: O(1) for one whose window alone turns, but for the first time after a turn.
+  /// - Complexity: O(1) for one whose schedule alone turns, between two levels, but for the first time
+  ///   after a turn.
   func release(
     of rank: Int, _ messageClass: Int, _ conversation: TimelineConversation, _ hold: HoldRules
   ) -> Int64? {
@@ -160,14 +161,17 @@ extension FanoutTimeline {
     case .rongcloud: world.tables.forEachTurn(of: user) { hasTurns = hasTurns || $0 > now }
     }
     if hasTurns { return releaseByTurns(user, rank, messageClass, hold) }
-    // Only the window is left, which has two sides: this one does not push.
+    // Only the schedule is left: the first of its levels at which the message pushes.
     let schedule = unsafe conversation.schedules[rank]
-    let turned = UserClass(bits: classBits | clock.turnedBits(schedule))
-    let state = Int(hold.rules.state(turned, member))
-    guard unsafe hold.rules.codes(messageClass)[state] & 1 != 0,
-      let second = clock.nextTurn(of: schedule, world.tables)
-    else { return nil }
-    return second <= Instant.maximumMilliseconds / 1000 ? second * 1000 : nil
+    var found: Int64?
+    clock.forEachLater(schedule, world.tables) { second, bits in
+      let state = Int(hold.rules.state(UserClass(bits: classBits | bits), member))
+      guard unsafe hold.rules.codes(messageClass)[state] & 1 != 0 else { return true }
+      found = second
+      return false
+    }
+    guard let second = found, second <= Instant.maximumMilliseconds / 1000 else { return nil }
+    return second * 1000
   }
 
   /// The same for a member with mutes or graces still to end, turn by turn.
@@ -177,16 +181,16 @@ extension FanoutTimeline {
     let tables = world.tables
     let special = hold.states.special(user, rank: rank, hold.target)
     let kind = Moment.place(of: hold.target.kind, tables.app.rules)
-    let window = tables.scheduleTable.quiet(tables.schedules[Int(user)]).window
+    let schedule = tables.scheduleTable.schedule(tables.schedules[Int(user)])
     var turns = [special.mutedUntil]
     tables.forEachTurn(of: user) { turns.append($0) }
     var at = now
-    // Once a window has turned twice for nothing, only the other turns are left.
-    var windowTurns = 0
+    // Once every level of the schedule was of no use, only the other turns are left.
+    var unseen = UnseenLevels(schedule, at: at / 1000)
     while true {
       let single = turns.filter { $0 > at }.min() ?? Int64.max
       var edge = Int64.max
-      if windowTurns < 2, let second = window?.nextTurn(after: at / 1000),
+      if !unseen.isEmpty, let second = schedule?.nextTransition(after: at / 1000),
         second <= Instant.maximumMilliseconds / 1000
       {
         edge = second * 1000
@@ -196,7 +200,8 @@ extension FanoutTimeline {
       let state = hold.rules.state(
         tables.userClass(of: user, kind: kind, at: at), special.memberClass(at: at))
       if unsafe hold.rules.codes(messageClass)[Int(state)] & 1 != 0 { return at }
-      windowTurns = single == at ? 0 : windowTurns + 1
+      if single == at { unseen = UnseenLevels(schedule, at: at / 1000) }
+      unseen.remove(schedule?.level(at: at / 1000))
     }
   }
 }

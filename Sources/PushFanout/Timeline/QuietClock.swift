@@ -1,29 +1,35 @@
+internal import PushRules
 internal import QuietTime
 
-/// Which windows hold, as time goes on, and which have just turned.
+/// What schedules let through, as time goes on, and which have just turned.
 ///
-/// The turns of a UTC date are sorted once. A date whose zones all keep the offsets of the one before
-/// has the same turns, so that they are found anew for a few dates a year.
+/// The turns of a UTC date are sorted once. Schedules that are alike every day have the same turns on
+/// a date as on the one before where their zone keeps its offset, so that they are found anew for a
+/// few dates a year; those of other schedules are found for each date.
 ///
 /// - Memory: some 50 bytes a schedule.
 struct QuietClock {
-  /// For each schedule, the bits of its users' class now: 0 outside of the window.
+  /// For each schedule, the bits of its users' class now: 0 when it is not quiet.
   private(set) var quiet: [UInt8] = []
   /// The schedules whose bits have changed.
   private(set) var turned = ChangeLog<UInt32>()
 
-  /// The same bits inside of the window; 0 for a window that changes nothing.
-  private var inside: [UInt8] = []
-  /// The next turn of each schedule, in seconds since the epoch, as it was last asked for.
+  /// The next turn of each schedule, in seconds since the epoch, as it was last asked for, and the
+  /// bits of its users from then on.
   private var nextTurns: [Int64] = []
+  private var nextBits: [UInt8] = []
+  /// How many levels each schedule has.
+  private var levelCounts: [UInt8] = []
   /// For each schedule the place of its zone; ``noZone`` for one that never turns.
   private var zoneOf: [UInt32] = []
+  /// The schedules that turn and are not alike every day.
+  private var weekly: [UInt32] = []
   private var zones: [Zone] = []
   private var zonePlaces: [String: UInt32] = [:]
 
   private var day: Int64 = -1
-  /// The turns of the day: the second above, the schedule below; sorted.
-  private var turns: [UInt64] = []
+  /// The turns of the day, sorted.
+  private var turns: [Turn] = []
   private var next = 0
   /// In seconds since the epoch.
   private var now: Int64 = -1
@@ -34,6 +40,21 @@ struct QuietClock {
   private static let unknown = Int64.min
   private static let never = Int64.max
   private static let daySeconds: Int64 = 86_400
+
+  /// A second of the day, a schedule, and the bits of its users from then on.
+  private struct Turn: Comparable {
+    private let number: UInt64
+
+    init(second: Int64, schedule: UInt32, bits: UInt8) {
+      number = UInt64(second) << 40 | UInt64(schedule) << 8 | UInt64(bits)
+    }
+
+    var second: Int64 { Int64(number >> 40) }
+    var schedule: UInt32 { UInt32(truncatingIfNeeded: number >> 8) }
+    var bits: UInt8 { UInt8(truncatingIfNeeded: number) }
+
+    static func < (left: Turn, right: Turn) -> Bool { left.number < right.number }
+  }
 
   private struct Zone {
     let table: ZoneTable
@@ -67,22 +88,33 @@ struct QuietClock {
     until = day * Self.daySeconds + nextSecond
   }
 
-  /// The next turn of a schedule, in seconds since the epoch; nil for never.
+  /// Calls `body` with the first instants after now, in seconds since the epoch, at which each other
+  /// level of a schedule holds, and with the bits of its users then, until it returns false.
   ///
-  /// - Complexity: O(1) but for the first time after a turn.
-  mutating func nextTurn(of schedule: UInt32, _ tables: Tables) -> Int64? {
+  /// - Complexity: O(1) for the first of them but for the first time after a turn; then O(transitions
+  ///   of the schedule).
+  mutating func forEachLater(
+    _ schedule: UInt32, _ tables: Tables, _ body: (Int64, UInt8) -> Bool
+  ) {
     let place = Int(schedule)
-    if zoneOf[place] == Self.noZone { return nil }
+    if zoneOf[place] == Self.noZone { return }
+    let table = tables.scheduleTable
     if nextTurns[place] <= now {
-      nextTurns[place] =
-        tables.scheduleTable.quiet(schedule).window?.nextTurn(after: now) ?? Self.never
+      nextTurns[place] = table.schedule(schedule)?.nextTransition(after: now) ?? Self.never
+      let second = nextTurns[place]
+      nextBits[place] =
+        second == Self.never ? 0 : tables.quietBits(table.level(schedule, at: second))
     }
-    return nextTurns[place] == Self.never ? nil : nextTurns[place]
-  }
-
-  /// The bits of a schedule's users once its window has turned.
-  func turnedBits(_ schedule: UInt32) -> UInt8 {
-    quiet[Int(schedule)] == 0 ? inside[Int(schedule)] : 0
+    if nextTurns[place] == Self.never || !body(nextTurns[place], nextBits[place]) { return }
+    guard levelCounts[place] > 2, let quiet = table.schedule(schedule) else { return }
+    var unseen = UnseenLevels(quiet, at: now)
+    unseen.remove(quiet.level(at: nextTurns[place]))
+    var second = nextTurns[place]
+    while !unseen.isEmpty, let next = quiet.nextTransition(after: second) {
+      let level = quiet.level(at: next)
+      if unseen.remove(level), !body(next, tables.quietBits(level)) { return }
+      second = next
+    }
   }
 
   /// Takes in the schedules that were added.
@@ -90,18 +122,24 @@ struct QuietClock {
     let first = count
     guard first < tables.scheduleTable.count else { return }
     for place in first..<tables.scheduleTable.count {
-      let window = tables.scheduleTable.quiet(UInt32(place)).window
-      let bits = tables.quietBits(UInt32(place))
-      inside.append(bits)
       nextTurns.append(Self.unknown)
-      guard let window, bits != 0 else {
+      nextBits.append(0)
+      levelCounts.append(0)
+      guard let schedule = tables.scheduleTable.schedule(UInt32(place)) else {
         quiet.append(0)
         zoneOf.append(Self.noZone)
         continue
       }
-      let holds = window.contains(utcSeconds: max(now, 0))
-      quiet.append(holds ? bits : 0)
-      zoneOf.append(window.nextTurn(after: 0) == nil ? Self.noZone : zone(window.zone))
+      quiet.append(tables.quietBits(schedule.level(at: max(now, 0))))
+      let levels = schedule.distinctLevels
+      levelCounts[place] = UInt8(levels.count)
+      // Levels that come to the same for users are one.
+      if Set(levels.map { tables.quietBits($0) }).count < 2 {
+        zoneOf.append(Self.noZone)
+        continue
+      }
+      zoneOf.append(zone(schedule.zone))
+      if !schedule.repeatsDaily { weekly.append(UInt32(place)) }
     }
     guard day >= 0 else { return }
     for place in first..<count { addTurns(of: place, tables) }
@@ -112,17 +150,18 @@ struct QuietClock {
 
   // MARK: A date
 
-  private var nextSecond: Int64 { next < turns.count ? Int64(turns[next] >> 32) : Self.daySeconds }
+  private var nextSecond: Int64 { next < turns.count ? turns[next].second : Self.daySeconds }
 
   private mutating func turn(upTo second: Int64) {
-    while next < turns.count, Int64(turns[next] >> 32) <= second {
-      turn(UInt32(truncatingIfNeeded: turns[next]))
+    while next < turns.count, turns[next].second <= second {
+      turn(turns[next].schedule, to: turns[next].bits)
       next += 1
     }
   }
 
-  /// Goes to another date. Where the offset is the same on both, what holds at a time of the day does
-  /// so on each, so it is enough to go round the day to that time.
+  /// Goes to another date. Where a schedule is alike every day and the offset is the same on both
+  /// dates, what holds at a time of the day does so on each, so it is enough to go round the day to
+  /// that time.
   private mutating func jump(to second: Int64, _ tables: Tables) {
     if second < now {
       for place in nextTurns.indices { nextTurns[place] = Self.unknown }
@@ -130,58 +169,63 @@ struct QuietClock {
     let before = now - day * Self.daySeconds
     day = second / Self.daySeconds
     let isOther = findTurns(tables)
-    let isEven = { [zoneOf] (schedule: UInt32) in !isOther[Int(zoneOf[Int(schedule)])] }
     let target = second - day * Self.daySeconds
     let (from, to) = (turnCount(upTo: before), turnCount(upTo: target))
-    var passed = Array(before <= target ? turns[from..<to] : turns[from...] + turns[..<to])
-    passed.removeAll { !isEven(UInt32(truncatingIfNeeded: $0)) }
-    for turn in passed { self.turn(UInt32(truncatingIfNeeded: turn)) }
+    let passed: ArraySlice<Turn> =
+      before <= target ? turns[from..<to] : turns[from...] + turns[..<to]
+    for turn in passed where !isOther[Int(turn.schedule)] {
+      self.turn(turn.schedule, to: turn.bits)
+    }
     next = to
-    guard isOther.contains(true) else { return }
-    for place in 0..<count where zoneOf[place] != Self.noZone && !isEven(UInt32(place)) {
-      let window = tables.scheduleTable.quiet(UInt32(place)).window
-      let bits = window?.contains(utcSeconds: second) == true ? inside[place] : 0
-      if bits != quiet[place] { turn(UInt32(place)) }
+    for place in 0..<count where isOther[place] {
+      let level = tables.scheduleTable.level(UInt32(place), at: second)
+      turn(UInt32(place), to: tables.quietBits(level))
     }
   }
 
-  private mutating func turn(_ schedule: UInt32) {
-    quiet[Int(schedule)] = turnedBits(schedule)
+  private mutating func turn(_ schedule: UInt32, to bits: UInt8) {
+    if quiet[Int(schedule)] == bits { return }
+    quiet[Int(schedule)] = bits
     turned.append(schedule)
   }
 
-  /// Finds the turns of the day in zones where they are not those that are known.
+  /// Finds the turns of the day for the schedules whose known turns are not those of the day.
   ///
-  /// - Returns: for each zone, whether it is one of those.
+  /// - Returns: for each schedule, whether it is one of those.
   @discardableResult private mutating func findTurns(_ tables: Tables) -> [Bool] {
     let (start, end) = (day * Self.daySeconds, (day + 1) * Self.daySeconds)
-    var isOther = [Bool](repeating: false, count: zones.count)
-    var hasOther = false
+    var isOtherZone = [Bool](repeating: false, count: zones.count)
     for place in zones.indices {
-      // The second before counts: a window may turn in the first second of the day.
+      // The second before counts: a schedule may turn in the first second of the day.
       if zones[place].even.contains(start - 1), end <= zones[place].even.upperBound { continue }
-      isOther[place] = true
-      hasOther = true
+      isOtherZone[place] = true
       let change = zones[place].table.nextTransition(after: start - 1) ?? Self.never
       zones[place].even = change >= end ? start - 1..<change : 0..<0
     }
-    guard hasOther else { return isOther }
-    turns.removeAll { isOther[Int(zoneOf[Int(UInt32(truncatingIfNeeded: $0))])] }
-    for place in 0..<count where zoneOf[place] != Self.noZone && isOther[Int(zoneOf[place])] {
-      addTurns(of: place, tables)
+    var isOther = [Bool](repeating: false, count: count)
+    for schedule in weekly { isOther[Int(schedule)] = true }
+    if isOtherZone.contains(true) {
+      for place in 0..<count where zoneOf[place] != Self.noZone && isOtherZone[Int(zoneOf[place])] {
+        isOther[place] = true
+      }
+    } else if weekly.isEmpty {
+      return isOther
     }
+    turns.removeAll { isOther[Int($0.schedule)] }
+    for place in 0..<count where isOther[place] { addTurns(of: place, tables) }
     turns.sort()
     return isOther
   }
 
   private mutating func addTurns(of place: Int, _ tables: Tables) {
     guard zoneOf[place] != Self.noZone,
-      let window = tables.scheduleTable.quiet(UInt32(place)).window
+      let schedule = tables.scheduleTable.schedule(UInt32(place))
     else { return }
     let start = day * Self.daySeconds
     var second = start - 1
-    while let turn = window.nextTurn(after: second), turn < start + Self.daySeconds {
-      turns.append(UInt64(turn - start) << 32 | UInt64(place))
+    while let turn = schedule.nextTransition(after: second), turn < start + Self.daySeconds {
+      let bits = tables.quietBits(schedule.level(at: turn))
+      turns.append(Turn(second: turn - start, schedule: UInt32(place), bits: bits))
       second = turn
     }
   }
@@ -190,7 +234,7 @@ struct QuietClock {
     var (low, high) = (0, turns.count)
     while low < high {
       let middle = (low + high) / 2
-      if Int64(turns[middle] >> 32) <= second { low = middle + 1 } else { high = middle }
+      if turns[middle].second <= second { low = middle + 1 } else { high = middle }
     }
     return low
   }
