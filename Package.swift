@@ -17,6 +17,7 @@ let package = Package(
   name: "push-fanout",
   products: [
     .library(name: "PushRules", targets: ["PushRules"]),
+    .library(name: "PushFoundation", targets: ["PushFoundation"]),
     .library(name: "QuietTime", targets: ["QuietTime"]),
     .library(name: "PushReference", targets: ["PushReference"]),
     .library(name: "PushFanout", targets: ["PushFanout"]),
@@ -33,14 +34,19 @@ let package = Package(
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [
-    .target(name: "PushRules", swiftSettings: strict),
+    // What several modules need and users of the library do not; no product.
+    .target(name: "PushSupport", swiftSettings: strict),
+    .target(name: "PushRules", dependencies: ["PushSupport"], swiftSettings: strict),
+    .target(name: "PushFoundation", dependencies: ["PushRules"], swiftSettings: strict),
     .target(name: "QuietTime", dependencies: ["PushRules"], swiftSettings: strict),
-    .target(name: "PushReference", dependencies: ["PushRules"], swiftSettings: strict),
+    .target(
+      name: "PushReference", dependencies: ["PushSupport", "PushRules"], swiftSettings: strict),
     .target(name: "CPushKernels"),
     .target(
-      name: "PushFanout", dependencies: ["PushRules", "QuietTime", "CPushKernels"],
+      name: "PushFanout", dependencies: ["PushSupport", "PushRules", "QuietTime", "CPushKernels"],
       swiftSettings: strict),
-    .target(name: "PushContent", dependencies: ["PushRules"], swiftSettings: strict),
+    .target(
+      name: "PushContent", dependencies: ["PushSupport", "PushRules"], swiftSettings: strict),
     // libsimdjson-dev, libcsv-dev and zlib1g-dev of Debian.
     .target(
       name: "CPushFiles",
@@ -49,25 +55,30 @@ let package = Package(
       ]),
     .target(
       name: "PushFiles",
-      dependencies: ["PushRules", "QuietTime", "PushFanout", "PushContent", "CPushFiles"],
+      dependencies: [
+        "PushSupport", "PushRules", "QuietTime", "PushFanout", "PushContent", "CPushFiles",
+      ],
       swiftSettings: strict),
     .target(
       name: "PushStore",
       dependencies: [
-        "PushRules", "QuietTime", "PushFanout", "PushContent",
+        "PushSupport", "PushRules", "QuietTime", "PushFanout", "PushContent",
         .product(name: "GRDB", package: "GRDB.swift"),
       ], swiftSettings: strict),
     .target(
-      name: "PushReplay", dependencies: ["PushRules", "QuietTime", "PushFanout", "PushFiles"],
+      name: "PushReplay",
+      dependencies: ["PushSupport", "PushRules", "QuietTime", "PushFanout", "PushFiles"],
       swiftSettings: strict),
-    .target(name: "PushWorkload", dependencies: ["PushRules"], swiftSettings: strict),
     .target(
-      name: "PushReport", dependencies: ["PushRules", "PushReplay"], swiftSettings: strict),
+      name: "PushWorkload", dependencies: ["PushSupport", "PushRules"], swiftSettings: strict),
+    .target(
+      name: "PushReport", dependencies: ["PushSupport", "PushRules", "QuietTime", "PushReplay"],
+      swiftSettings: strict),
     .executableTarget(
       name: "push-fanout",
       dependencies: [
-        "PushRules", "QuietTime", "PushReference", "PushFanout", "PushContent", "PushFiles",
-        "PushStore", "PushReplay", "PushWorkload", "PushReport",
+        "PushSupport", "PushRules", "PushFoundation", "QuietTime", "PushReference", "PushFanout",
+        "PushContent", "PushFiles", "PushStore", "PushReplay", "PushWorkload", "PushReport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], swiftSettings: strict),
     // Has all tests read the time zones in it.
@@ -76,11 +87,18 @@ let package = Package(
       exclude: ["2025b", "2025b-slim", "README.md"]),
     .target(
       name: "TestSupport",
-      dependencies: ["PushRules", "QuietTime", "PushReference", "PinnedZones"],
+      dependencies: [
+        "PushSupport", "PushRules", "QuietTime", "PushReference", "PinnedZones",
+      ],
       path: "Tests/TestSupport",
       swiftSettings: strict),
     .testTarget(
+      name: "PushSupportTests", dependencies: ["PushSupport"], swiftSettings: strict),
+    .testTarget(
       name: "PushRulesTests", dependencies: ["PushRules"], swiftSettings: strict),
+    .testTarget(
+      name: "PushFoundationTests", dependencies: ["PushRules", "PushFoundation", "TestSupport"],
+      swiftSettings: strict),
     .testTarget(
       name: "QuietTimeTests",
       dependencies: ["PushRules", "QuietTime", "PinnedZones", "TestSupport"],
@@ -116,12 +134,28 @@ let package = Package(
         "TestSupport", "store-writer",
         .product(name: "GRDB", package: "GRDB.swift"),
       ], swiftSettings: strict),
+    // The code of the articles as programs: top-level code is isolated to the main actor, unlike that
+    // of the functions in ArticleTests.
+    .executableTarget(
+      name: "article-FromADispatchService",
+      dependencies: ["PushRules", "PushFoundation", "PushFanout", "PushFiles"],
+      path: "Tests/ArticlePrograms/FromADispatchService", swiftSettings: strict),
+    .executableTarget(
+      name: "article-README", dependencies: ["PushRules", "PushReference"],
+      path: "Tests/ArticlePrograms/README", swiftSettings: strict),
+    .executableTarget(
+      name: "article-content", dependencies: ["PushRules", "PushFanout", "PushContent"],
+      path: "Tests/ArticlePrograms/content", swiftSettings: strict),
+    .executableTarget(
+      name: "article-replay",
+      dependencies: ["PushRules", "PushFanout", "PushFiles", "PushReplay"],
+      path: "Tests/ArticlePrograms/replay", swiftSettings: strict),
     .testTarget(
       name: "ConformanceTests",
       dependencies: [
-        "PushRules", "QuietTime", "PushReference", "PushFanout", "PushFiles", "PushReplay",
-        "PushStore",
-        "PushWorkload", "TestSupport",
+        "PushRules", "PushFoundation", "QuietTime", "PushReference", "PushFanout", "PushContent",
+        "PushFiles", "PushReplay", "PushStore", "PushWorkload", "TestSupport",
+        "article-FromADispatchService", "article-README", "article-content", "article-replay",
       ],
       resources: [.copy("vectors.ndjson")], swiftSettings: strict),
     .testTarget(

@@ -77,7 +77,9 @@ struct PayloadLayout: Sendable {
   private func fallback(
     _ apns: MessageContent.APNsExtension, hasIDs: Bool
   ) -> (words: RenderedContent, template: PayloadTemplate) {
-    let words = Self.plainWords(kind)
+    var words = RenderedContent()
+    words.title = kind == .easemob ? VendorText.bannerTitle : ""
+    words.body = plainBody
     var draft = PayloadDraft()
     putAPS(words, apns, &draft)
     if hasIDs, kind == .easemob { putEasemobIDs(&draft) }
@@ -89,12 +91,8 @@ struct PayloadLayout: Sendable {
     return (words, PayloadTemplate(draft, body: words.body))
   }
 
-  private static func plainWords(_ kind: Kind) -> RenderedContent {
-    var words = RenderedContent()
-    words.title = kind == .easemob ? VendorText.bannerTitle : ""
-    words.body = kind == .easemob ? VendorText.bannerBody : VendorText.hidden
-    return words
-  }
+  /// The vendor's body that says no more than that there is a message.
+  var plainBody: String { kind == .easemob ? VendorText.bannerBody : VendorText.hidden }
 
   private func putAPS(
     _ words: RenderedContent, _ apns: MessageContent.APNsExtension, _ draft: inout PayloadDraft

@@ -1,6 +1,5 @@
-internal import Dispatch
 public import PushRules
-internal import Synchronization
+internal import PushSupport
 
 /// What is rendered for a recipient.
 public enum PayloadForm: Sendable {
@@ -63,7 +62,7 @@ public struct ContentRenderer: Sendable {
   ) -> RenderedPushes {
     let plan = MessagePlan(self, message, content, form)
     let pieceCount = (recipients.count + Self.pieceSize - 1) / Self.pieceSize
-    let pieces = Mutex([RenderedPushes.Piece](repeating: .init(), count: pieceCount))
+    let pieces = Lock([RenderedPushes.Piece](repeating: .init(), count: pieceCount))
     let workers = min(pieceCount, threads ?? pieceCount)
     let work = { @Sendable (worker: Int) in
       var renderer = MessageRenderer(plan)
@@ -74,11 +73,7 @@ public struct ContentRenderer: Sendable {
         pieces.withLock { $0[place] = piece }
       }
     }
-    if workers > 1 {
-      DispatchQueue.concurrentPerform(iterations: workers, execute: work)
-    } else if workers == 1 {
-      work(0)
-    }
+    Parallel.perform(workers, threads: workers, work)
     return RenderedPushes(recipients, pieces.withLock { $0 })
   }
 

@@ -14,6 +14,9 @@ struct LimitedText {
   /// payload.
   static let byteLimit = 65_536
 
+  /// What stands where a text was cut off.
+  static let ellipsis = "…"
+
   private var bytes: [UInt8] = []
   private var isCut = false
   private var saysMessage = false
@@ -54,7 +57,7 @@ struct LimitedText {
     if let last = whole.last, last >= 0x80 { whole.removeLast() }
     // The last character may go on in what was cut off.
     let kept = String(decoding: whole, as: UTF8.self).dropLast()
-    return Cut(text: String(kept) + "…", isCut: true, saysMessage: saysMessage)
+    return Cut(text: String(kept) + Self.ellipsis, isCut: true, saysMessage: saysMessage)
   }
 
   /// A whole text, as much of it as has room.
@@ -73,7 +76,7 @@ extension String {
   /// - Returns: nil when not even "…" has room.
   /// - Complexity: O(bytes that are kept).
   func shortened(toJSONBytes limit: Int) -> String? {
-    let ellipsis = "…"
+    let ellipsis = LimitedText.ellipsis
     let room = limit - ellipsis.utf8.count
     guard room >= 0 else { return nil }
     var used = 0

@@ -4,7 +4,7 @@ public import PushRules
 ///
 /// An empty text says nothing, but for a sound.
 ///
-/// - Source: docs/content.md, "A message's content".
+/// - Source: docs/formats.md, "What a push says".
 public struct MessageContent: Hashable, Sendable {
   /// The message's text; nil for a message without one, like a picture.
   public var text: String?

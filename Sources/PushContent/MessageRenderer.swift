@@ -96,7 +96,7 @@ struct MessagePlan: Sendable {
   }
 
   func choose(for viewer: Viewer, isTraced: Bool = false) -> Choice {
-    var choice = Choice(isTraced: isTraced)
+    var choice = Choice(isTraced: isTraced, plainBody: layout.plainBody)
     switch words {
     case .easemob(let words): words.choose(for: viewer, &choice)
     case .rongcloud(let words): words.choose(for: viewer, &choice)

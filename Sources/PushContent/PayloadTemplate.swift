@@ -69,7 +69,7 @@ final class PayloadTemplate: Sendable {
 
   /// Appends the payload of a recipient with as much of the body as has room.
   ///
-  /// - Throws: how large it is without the body, when that is too much.
+  /// - Throws: how large it is with the shortest body, when that is too much.
   func appendShortened(
     _ recipient: Identifier, badge: UInt32, limit: Int, to bytes: inout [UInt8],
     _ heads: inout [Int: [UInt8]]
@@ -80,7 +80,8 @@ final class PayloadTemplate: Sendable {
     let size = start.count + behindBody.count + middle.count + tail.count + own.count
     if heads[own.count] == nil {
       guard let short = body.shortened(toJSONBytes: limit - size) else {
-        throw .payloadTooLarge(bytes: size)
+        let bodySize = head.count - start.count - behindBody.count
+        throw .payloadTooLarge(bytes: size + min(bodySize, LimitedText.ellipsis.utf8.count))
       }
       heads[own.count] = Self.head(start, short, behindBody)
     }

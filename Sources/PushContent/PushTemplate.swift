@@ -40,6 +40,8 @@ public enum TemplateProblem: Error, Hashable, Sendable {
   case unknownArgument(String)
   /// `{n}` of a number over ``TemplateText/maximumArgument``.
   case argumentOutOfRange(String)
+  /// `{0}` or `{$msg}` behind several backslashes.
+  case ambiguousEscape(String)
   /// Two templates of one name.
   case repeatedName(String)
 
@@ -49,6 +51,7 @@ public enum TemplateProblem: Error, Hashable, Sendable {
     case .emptyContent: "template.empty-content"
     case .unknownArgument: "template.unknown-argument"
     case .argumentOutOfRange: "template.argument-range"
+    case .ambiguousEscape: "template.ambiguous-escape"
     case .repeatedName: "template.repeated-name"
     }
   }
@@ -62,11 +65,19 @@ extension TemplateProblem: CustomStringConvertible {
     case .emptyContent(let name): "the template \"\(name)\" has no content"
     case .unknownArgument(let name):
       "{$\(name)} stands for nothing; the arguments are {$dynamicFrom}, {$fromNickname}, {$msg} "
-        + "and {0} to {\(TemplateText.maximumArgument)}"
+        + "and {0} to {\(TemplateText.maximumArgument)}; \(Self.escape("{$\(name)}"))"
     case .argumentOutOfRange(let digits):
-      "{\(digits)} is not in {0} to {\(TemplateText.maximumArgument)}"
+      "{\(digits)} is not in {0} to {\(TemplateText.maximumArgument)}; \(Self.escape("{\(digits)}"))"
+    case .ambiguousEscape(let placeholder):
+      "several backslashes before \(placeholder): one makes it text, and a backslash that is to stand "
+        + "before what is filled in must be filled in itself"
     case .repeatedName(let name): "a second template \"\(name)\""
     }
+  }
+
+  /// How a placeholder is written that is to be text.
+  private static func escape(_ placeholder: String) -> String {
+    "as text it is \\\(placeholder), in JSON \\\\\(placeholder)"
   }
 }
 

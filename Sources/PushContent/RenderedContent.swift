@@ -30,6 +30,8 @@ public enum ContentNote: Hashable, Sendable {
   case templateMissing(ContentSource, name: String)
   /// The template came out without a body: the next source counts.
   case bodyEmpty(ContentSource, name: String)
+  /// The body is white space and characters without a width alone: the vendor's words stand there.
+  case bodyBlank(ContentSource)
   /// The template asks for an argument that the message does not give: nothing stands there.
   case argumentMissing(ContentSource, ContentField, index: Int)
   /// A summary was asked for, and the message has no text: the banner counts.
@@ -49,6 +51,8 @@ extension ContentNote: CustomStringConvertible {
       "\(source): there is no template \"\(name)\""
     case .bodyEmpty(let source, let name):
       "\(source): the template \"\(name)\" comes out empty"
+    case .bodyBlank(let source):
+      "\(source): the body shows no character; the vendor's words stand there"
     case .argumentMissing(let source, let field, let index):
       "\(source): the \(field) has no argument {\(index)}"
     case .noText: "the message has no text to show"
@@ -65,7 +69,7 @@ public struct RenderedContent: Hashable, Sendable {
   public internal(set) var title = ""
   /// Empty for none.
   public internal(set) var subtitle = ""
-  /// Never empty.
+  /// Never blank.
   public internal(set) var body = ""
   public internal(set) var titleSource = ContentSource.displayStyle
   public internal(set) var bodySource = ContentSource.displayStyle
@@ -75,7 +79,8 @@ public struct RenderedContent: Hashable, Sendable {
 
 /// Why a payload is not that of its content.
 public enum ContentProblem: Error, Hashable, Sendable {
-  /// Even with the shortest body the payload would have so many bytes, which is over the limit.
+  /// Even with the shortest body, which is "…" or what is shorter, the payload would have so many
+  /// bytes, which is over the limit.
   case payloadTooLarge(bytes: Int)
 
   public var code: String {
@@ -89,7 +94,7 @@ extension ContentProblem: CustomStringConvertible {
   public var description: String {
     switch self {
     case .payloadTooLarge(let bytes):
-      "the payload has \(bytes) bytes without its body, of at most \(APNsPayload.byteLimit)"
+      "the payload has \(bytes) bytes with the shortest body, of at most \(APNsPayload.byteLimit)"
     }
   }
 }

@@ -1,6 +1,5 @@
-internal import Dispatch
 internal import PushRules
-internal import Synchronization
+internal import PushSupport
 
 /// The payloads of one message, in the order of the recipients, put together as they are asked for.
 ///
@@ -91,8 +90,8 @@ public struct RenderedStream: Sequence, IteratorProtocol {
   private mutating func render(_ ranges: [Range<Int>]) -> [RenderedPushes.Piece] {
     let workers = Swift.min(ranges.count, renderers.count)
     let (plan, recipients) = (plan, recipients)
-    let pieces = Mutex([RenderedPushes.Piece](repeating: .init(), count: ranges.count))
-    let waiting = Mutex(renderers)
+    let pieces = Lock([RenderedPushes.Piece](repeating: .init(), count: ranges.count))
+    let waiting = Lock(renderers)
     let work = { @Sendable (worker: Int) in
       var renderer = waiting.withLock { $0[worker].take() } ?? MessageRenderer(plan)
       for place in stride(from: worker, to: ranges.count, by: workers) {
@@ -101,11 +100,7 @@ public struct RenderedStream: Sequence, IteratorProtocol {
       }
       waiting.withLock { $0[worker] = renderer }
     }
-    if workers > 1 {
-      DispatchQueue.concurrentPerform(iterations: workers, execute: work)
-    } else {
-      work(0)
-    }
+    Parallel.perform(workers, threads: workers, work)
     renderers = waiting.withLock { $0 }
     return pieces.withLock { $0 }
   }

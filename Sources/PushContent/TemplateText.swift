@@ -3,7 +3,8 @@
 /// `{$dynamicFrom}`, `{$fromNickname}` and `{$msg}` stand for what a recipient sees of the sender and
 /// of the message, `{0}` to `{999}` for the message's own arguments. Everything else is text, also a
 /// brace that begins none of these. What is filled in is never looked through again, so a nickname
-/// that reads `{$msg}` is shown as it is.
+/// that reads `{$msg}` is shown as it is. A backslash before what would be a placeholder makes text of
+/// it and is not shown: `\{2024}` is the text {2024}. Everywhere else a backslash is text.
 ///
 /// - Complexity: taking apart is O(bytes), rendering is O(pieces + bytes rendered).
 /// - Source: docs/content.md, "Templates".
@@ -33,7 +34,8 @@ public struct TemplateText: Hashable, Sendable {
   /// The text of a template.
   ///
   /// - Throws: ``TemplateProblem/unknownArgument(_:)`` for `{$name}` of another name, and
-  ///   ``TemplateProblem/argumentOutOfRange(_:)`` for an index over ``maximumArgument``.
+  ///   ``TemplateProblem/argumentOutOfRange(_:)`` for an index over ``maximumArgument``, and
+  ///   ``TemplateProblem/ambiguousEscape(_:)`` for several backslashes before a placeholder.
   public init(_ text: String) throws(TemplateProblem) {
     var scanner = TemplateScanner(text)
     try self.init(&scanner)
@@ -53,19 +55,20 @@ public struct TemplateText: Hashable, Sendable {
       case .name(let name):
         guard let builtIn = BuiltIn(rawValue: name) else { throw .unknownArgument(name) }
         pieces.append(.builtIn(builtIn))
+      case .ambiguous(let placeholder): throw .ambiguousEscape(placeholder)
       }
     }
     self.pieces = pieces
   }
 
   /// An argument that a message fills in: built-in arguments count in it, as the vendor's examples
-  /// pass `{$msg}` so, and everything else is text.
+  /// pass `{$msg}` so, and everything else is text, a backslash too.
   init(argument text: String) {
-    var scanner = TemplateScanner(text)
+    var scanner = TemplateScanner(text, readsEscapes: false)
     var pieces: [Piece] = []
     while let piece = scanner.next() {
       switch piece {
-      case .text(let text): pieces.append(.literal(text))
+      case .text(let text), .ambiguous(let text): pieces.append(.literal(text))
       case .number(let digits): pieces.append(.literal("{\(digits)}"))
       case .name(let name):
         pieces.append(BuiltIn(rawValue: name).map { .builtIn($0) } ?? .literal("{$\(name)}"))
@@ -126,16 +129,23 @@ struct TemplateScanner {
     case number(String)
     /// The name in `{$name}`.
     case name(String)
+    /// A placeholder behind several backslashes.
+    case ambiguous(String)
   }
 
   private let bytes: [UInt8]
+  private let readsEscapes: Bool
   private var place = 0
   /// A placeholder that ends the text before it.
   private var waiting: (piece: Piece, end: Int)?
   /// How often a byte was looked at.
   private(set) var stepCount = 0
 
-  init(_ text: String) { bytes = Array(text.utf8) }
+  /// - Parameter readsEscapes: whether a backslash makes text of a placeholder behind it.
+  init(_ text: String, readsEscapes: Bool = true) {
+    bytes = Array(text.utf8)
+    self.readsEscapes = readsEscapes
+  }
 
   var byteCount: Int { bytes.count }
 
@@ -150,16 +160,35 @@ struct TemplateScanner {
     while place < bytes.count {
       stepCount += 1
       if bytes[place] == UInt8(ascii: "{"), let found = placeholder(at: place) {
-        if place == start {
+        let found = unescaped(found, at: place)
+        if found.start == start {
           place = found.end
           return found.piece
         }
-        waiting = found
+        waiting = (found.piece, found.end)
+        place = found.start
         break
       }
       place += 1
     }
     return place == start ? nil : .text(String(decoding: bytes[start..<place], as: UTF8.self))
+  }
+
+  /// What a placeholder is behind the backslashes that come before it, and where it begins with them.
+  ///
+  /// A backslash is never part of the placeholder before, so this looks at none of its bytes.
+  private mutating func unescaped(
+    _ found: (piece: Piece, end: Int), at brace: Int
+  ) -> (piece: Piece, start: Int, end: Int) {
+    guard readsEscapes, isBackslash(brace - 1) else { return (found.piece, brace, found.end) }
+    let text = String(decoding: bytes[brace..<found.end], as: UTF8.self)
+    return (isBackslash(brace - 2) ? .ambiguous(text) : .text(text), brace - 1, found.end)
+  }
+
+  private mutating func isBackslash(_ place: Int) -> Bool {
+    guard place >= 0 else { return false }
+    stepCount += 1
+    return bytes[place] == UInt8(ascii: "\\")
   }
 
   /// The placeholder whose opening brace is at `brace`; nil when none begins there.

@@ -52,9 +52,15 @@ struct Choice {
   var languageNote: ContentNote?
   private var hasTitle = false
   private var hasBody = false
+  /// What stands for a body that shows nothing: the vendor's words.
+  private let plainBody: String
+  private var isBodyReplaced = false
 
   /// - Parameter isTraced: whether every source is asked for, so that it can be explained.
-  init(isTraced: Bool) { steps = isTraced ? [] : nil }
+  init(isTraced: Bool, plainBody: String) {
+    steps = isTraced ? [] : nil
+    self.plainBody = plainBody
+  }
 
   /// Whether there is nothing left to be asked for.
   var isDone: Bool { hasTitle && hasBody && steps == nil }
@@ -95,11 +101,21 @@ struct Choice {
     }
     if let body, !hasBody {
       hasBody = true
-      content.body = body.text
-      content.bodySource = source
-      noteAll(of: body, .body)
-      gives.append(.body)
+      if body.text.isBlank {
+        // The vendor's words and not the next source's: a sender who writes a blank over a text may
+        // not want it shown.
+        isBodyReplaced = true
+        content.body = plainBody
+        content.bodySource = .displayStyle
+        note(.bodyBlank(source))
+      } else {
+        content.body = body.text
+        content.bodySource = source
+        noteAll(of: body, .body)
+        gives.append(.body)
+      }
     }
+    if isBodyReplaced, source == .displayStyle { gives.append(.body) }
     steps?.append(ContentStep(source: source, found: found(), gives: gives))
   }
 
@@ -144,4 +160,18 @@ extension String? {
 
   /// nil for a text without a character, which says nothing.
   var saying: String? { self?.isEmpty == true ? nil : self }
+}
+
+extension String {
+  /// Whether nothing of it is seen: white space, control characters and characters without a width,
+  /// which are Unicode's `White_Space`, `Cc` and `Default_Ignorable_Code_Point`.
+  ///
+  /// - Complexity: O(1) for most texts, as the first character that is seen decides.
+  var isBlank: Bool {
+    unicodeScalars.allSatisfy { scalar in
+      let properties = scalar.properties
+      return properties.isWhitespace || properties.isDefaultIgnorableCodePoint
+        || properties.generalCategory == .control
+    }
+  }
 }

@@ -1,6 +1,5 @@
-internal import Dispatch
 internal import Glibc
-internal import Synchronization
+internal import PushSupport
 public import PushRules
 internal import QuietTime
 
@@ -19,11 +18,11 @@ public final class Fanout: Sendable {
   private let published: Published
   let history = History()
   private let cache: StateCache
-  private let writerLock = Mutex<Void>(())
+  private let writerLock = Lock<Void>(())
   // SAFETY: used under `writerLock` only.
   private nonisolated(unsafe) let writer: TableWriter
-  private let cursors = Mutex<[Cursor]>([])
-  private let patience = Mutex(Patience())
+  private let cursors = Lock<[Cursor]>([])
+  private let patience = Lock(Patience())
   /// How many threads one call may use.
   public let threads: Int
   /// What the engine was opened from; nil for one that was built.
@@ -120,15 +119,14 @@ public final class Fanout: Sendable {
       }
       self.giveBack(cursor)
     }
-    if shares.count == 1 { return work(0) }
-    DispatchQueue.concurrentPerform(iterations: shares.count, execute: work)
+    Parallel.perform(shares.count, threads: shares.count, work)
   }
 
   /// Decides messages on one version of the settings, on several threads.
   ///
   /// - Returns: a result for each message, in their order.
   public func decide(_ messages: [Message]) -> [FanoutResult] {
-    let results = Mutex([FanoutResult](repeating: FanoutResult(), count: messages.count))
+    let results = Lock([FanoutResult](repeating: FanoutResult(), count: messages.count))
     decide(messages) { place, result in
       let copy = copy result
       results.withLock { $0[place] = copy }

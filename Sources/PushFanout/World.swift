@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import PushSupport
 
 /// One version of everything a decision depends on. It never changes, so any thread may read it.
 ///
@@ -65,7 +65,7 @@ final class History: Sendable {
     let moment: Moment
   }
 
-  private let state = Mutex(State())
+  private let state = Lock(State())
 
   /// Begins a version.
   ///

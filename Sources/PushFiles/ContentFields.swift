@@ -146,8 +146,8 @@ extension JSONValue {
     kind == PF_JSON_ARRAY ? items.map { $0.string ?? "" } : []
   }
 
-  /// A whole number that a badge may be.
+  /// A whole number that a badge may be, however it is written: 3.0 is 3, as 1.0 is 1 for E-45.
   fileprivate var badge: UInt32? {
-    integer.flatMap { UInt32(exactly: $0) }.flatMap { $0 <= RecipientDisplay.badgeLimit ? $0 : nil }
+    number.flatMap { UInt32(exactly: $0) }.flatMap { $0 <= RecipientDisplay.badgeLimit ? $0 : nil }
   }
 }

@@ -1,7 +1,6 @@
-internal import Dispatch
 public import PushFanout
 public import PushRules
-internal import Synchronization
+internal import PushSupport
 
 /// Writes what the engine decided, in the order of messages and users, in one of the formats; rows
 /// are put together by several threads.
@@ -70,7 +69,7 @@ public final class FanoutWriter {
     let pieces = pieces(results)
     // Pieces are used again, as memory that is new each time costs as much as filling it.
     while spares.count < pieces.count { spares.append(RowText.Piece()) }
-    let texts = Mutex(spares)
+    let texts = Lock(spares)
     spares = []
     let work = { @Sendable [rows, first = messageCount] (place: Int) in
       var text = RowText.Piece()
@@ -84,11 +83,7 @@ public final class FanoutWriter {
       }
       texts.withLock { swap(&$0[place], &text) }
     }
-    if threads > 1, pieces.count > 1 {
-      DispatchQueue.concurrentPerform(iterations: pieces.count, execute: work)
-    } else {
-      for place in pieces.indices { work(place) }
-    }
+    Parallel.perform(pieces.count, threads: threads, work)
     messageCount += messages.count
     spares = texts.withLock { texts in
       defer { texts = [] }

@@ -68,6 +68,8 @@ public struct FileProblem: Error, Hashable, Sendable {
     case notALanguage(String, value: String)
     case repeatedLanguage(String)
     case notATemplate(String)
+    /// Two names of one field.
+    case fieldTwice(String, String)
     /// What is wrong with a template, or with a field that names one.
     case template(String, TemplateProblem)
     // Between records
@@ -177,7 +179,10 @@ extension FileProblem.Problem: CustomStringConvertible {
     case .repeatedLanguage(let tag): "the language \(quoted(tag)) is repeated"
     case .notATemplate(let kind):
       "the kind \(quoted(kind)) does not belong into a file of templates; its kind is template"
-    case .template(let name, let error): "\(quoted(name)): \(printable("\(error)"))"
+    case .fieldTwice(let name, let other):
+      "\(quoted(name)) and \(quoted(other)) are the same field; give one of them"
+    case .template(let name, let error):
+      "\(quoted(name)): \(printable("\(error)", limit: 240))"
     case .parentMissing(let parent): "the parent \(quoted(parent)) is not a known conversation"
     case .parentNotGroup(let parent): "the parent \(quoted(parent)) is not a group"
     case .sinceInThread(let conversation):
@@ -202,11 +207,11 @@ extension FileProblem.Problem: CustomStringConvertible {
 private func quoted(_ text: String) -> String { "\"\(printable(text))\"" }
 
 /// A user's text on one line and not too long.
-private func printable(_ text: String) -> String {
+private func printable(_ text: String, limit: Int = 120) -> String {
   var shown = ""
-  for scalar in text.unicodeScalars.prefix(120) {
+  for scalar in text.unicodeScalars.prefix(limit) {
     let isControl = scalar.properties.generalCategory == .control || scalar == "\u{2028}"
     shown += isControl ? scalar.escaped(asASCII: true) : String(scalar)
   }
-  return text.unicodeScalars.count > 120 ? shown + "…" : shown
+  return text.unicodeScalars.count > limit ? shown + "…" : shown
 }

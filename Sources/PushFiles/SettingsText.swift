@@ -1,5 +1,6 @@
 public import PushContent
 public import PushRules
+internal import PushSupport
 
 /// Settings as the lines of a settings.ndjson that says the same.
 ///
@@ -156,25 +157,19 @@ private struct Line {
 
   mutating func add(_ interval: QuietInterval) {
     open("quietHours")
-    add("start", Self.clock(interval.startMinute))
-    add("end", Self.clock(interval.endMinute))
+    add("start", ClockTime.text(minuteOfDay: interval.startMinute))
+    add("end", ClockTime.text(minuteOfDay: interval.endMinute))
     close()
   }
 
   mutating func add(_ span: QuietSpan) {
     open("quietHours")
-    add("start", Self.clock(span.startSecond / 60) + ":" + Self.pad(span.startSecond % 60))
+    add("start", ClockTime.text(secondOfDay: span.startSecond))
     add("spanMinutes", raw: "\(span.spanMinutes)")
     add("level", span.level)
     if let zone = span.timeZone { add("timeZone", zone) }
     close()
   }
-
-  private static func clock(_ minuteOfDay: Int32) -> String {
-    pad(minuteOfDay / 60) + ":" + pad(minuteOfDay % 60)
-  }
-
-  private static func pad(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
 
   mutating func add(_ devices: [Device]) {
     name("devices")

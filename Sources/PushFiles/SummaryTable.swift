@@ -1,4 +1,5 @@
 internal import PushRules
+internal import PushSupport
 
 /// The totals of a run, for people.
 enum SummaryTable {
@@ -7,18 +8,18 @@ enum SummaryTable {
     let pushes = counts.total(of: .push)
     let locals = counts.total(of: .local)
     var lines = [
-      "messages   \(left(grouped(messages), 14))",
-      "decisions  \(left(grouped(decisions), 14))",
-      "pushes     \(left(grouped(pushes), 14))  \(share(pushes, of: decisions))",
+      "messages   \(left(messages.grouped, 14))",
+      "decisions  \(left(decisions.grouped, 14))",
+      "pushes     \(left(pushes.grouped, 14))  \(share(pushes, of: decisions))",
     ]
     if locals > 0 {
-      lines.append("local      \(left(grouped(locals), 14))  \(share(locals, of: decisions))")
+      lines.append("local      \(left(locals.grouped, 14))  \(share(locals, of: decisions))")
     }
     lines += ["", row("action", "reason", "scope", "count", "share")]
     for (outcome, count) in counts.nonZero.sorted(by: { $0.count > $1.count }) {
       lines.append(
         row(
-          outcome.action.name, outcome.reason.name, outcome.scope?.name ?? "-", grouped(count),
+          outcome.action.name, outcome.reason.name, outcome.scope?.name ?? "-", count.grouped,
           share(count, of: decisions)))
     }
     return lines.joined(separator: "\n") + "\n"
@@ -34,17 +35,6 @@ enum SummaryTable {
     guard total > 0 else { return "-" }
     let tenths = Int((Double(count) * 1000 / Double(total)).rounded())
     return "\(tenths / 10).\(tenths % 10) %"
-  }
-
-  /// Thousands apart, as `1,234,567`.
-  private static func grouped(_ number: Int) -> String {
-    var digits = Array(String(number))
-    var place = digits.count - 3
-    while place > 0 {
-      digits.insert(",", at: place)
-      place -= 3
-    }
-    return String(digits)
   }
 
   private static func left(_ text: String, _ width: Int) -> String {

@@ -63,21 +63,25 @@ public enum TemplateReader {
     }
     guard "template" ~= kind else { throw .notATemplate(try kind.text("kind")) }
     var name: String?
-    var title = ""
+    var title: String?
     var content: String?
     for (key, value) in line.fields {
       switch key {
       case "kind": break
       case "name": name = try value.text("name")
-      case "title": title = try value.text("title")
-      case "content": content = try value.text("content")
+      case "title", "title_pattern":
+        if title != nil { throw .fieldTwice("title", "title_pattern") }
+        title = try value.text(key.text)
+      case "content", "content_pattern":
+        if content != nil { throw .fieldTwice("content", "content_pattern") }
+        content = try value.text(key.text)
       default: throw .unknownField(key.text)
       }
     }
     guard let name else { throw .missingField("name") }
     guard let content else { throw .missingField("content") }
     do throws(TemplateProblem) {
-      try catalog.add(try PushTemplate(name: name, title: title, content: content))
+      try catalog.add(try PushTemplate(name: name, title: title ?? "", content: content))
     } catch {
       throw .template(name, error)
     }

@@ -1,4 +1,5 @@
 internal import PushRules
+internal import PushSupport
 
 // How a trace names what it found.
 
@@ -12,8 +13,8 @@ func describe(_ devices: [Device]) -> String {
 func describe(_ instant: Instant) -> String { instant == .zero ? "none" : instant.rfc3339 }
 
 func describe(_ interval: QuietInterval) -> String {
-  "\(clockText(Int(interval.startMinute) * 60, hasSeconds: false))"
-    + "-\(clockText(Int(interval.endMinute) * 60, hasSeconds: false))"
+  ClockTime.text(minuteOfDay: interval.startMinute) + "-"
+    + ClockTime.text(minuteOfDay: interval.endMinute)
 }
 
 func describe(_ span: QuietSpan) -> String {
@@ -22,9 +23,4 @@ func describe(_ span: QuietSpan) -> String {
 
 func describe(_ windows: QuietWindows) -> String { "\(windows.windows.count) windows" }
 
-func describe(_ secondOfDay: Int) -> String { clockText(secondOfDay, hasSeconds: true) }
-
-private func clockText(_ secondOfDay: Int, hasSeconds: Bool) -> String {
-  let parts = [secondOfDay / 3600, secondOfDay / 60 % 60] + (hasSeconds ? [secondOfDay % 60] : [])
-  return parts.map { $0 < 10 ? "0\($0)" : "\($0)" }.joined(separator: ":")
-}
+func describe(_ secondOfDay: Int) -> String { ClockTime.text(secondOfDay: secondOfDay) }

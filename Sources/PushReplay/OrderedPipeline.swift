@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import Synchronization
+internal import PushSupport
 
 /// Does pieces of work on several threads and gives their results back in their order.
 ///
@@ -15,7 +15,7 @@ final class OrderedPipeline<Worker, Job: Sendable, Output: Sendable>: @unchecked
     var idle: [Int]
   }
 
-  private let state: Mutex<State>
+  private let state: Lock<State>
   private let changed = DispatchSemaphore(value: 0)
   private let work: @Sendable (Job, inout Worker) -> Output
   private let limit: Int
@@ -33,7 +33,7 @@ final class OrderedPipeline<Worker, Job: Sendable, Output: Sendable>: @unchecked
     threads: Int, makeWorker: () -> Worker, work: @escaping @Sendable (Job, inout Worker) -> Output
   ) {
     workers = (0..<threads).map { _ in Box(makeWorker()) }
-    state = Mutex(State(idle: Array(0..<threads)))
+    state = Lock(State(idle: Array(0..<threads)))
     self.work = work
     limit = threads * 2 + 1
   }

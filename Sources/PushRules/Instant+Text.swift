@@ -1,3 +1,5 @@
+internal import PushSupport
+
 extension Instant {
   /// The instant of an RFC 3339 time, like `2024-06-03T08:00:00.5+08:00`.
   ///
@@ -50,15 +52,10 @@ extension Instant {
   public var rfc3339: String {
     let secondOfDay = seconds % 86_400
     var (year, month, day) = Self.date(daysSinceEpoch: seconds / 86_400)
-    let pad = { (number: Int64, width: Int) in
-      let digits = String(number)
-      return String(repeating: "0", count: max(0, width - digits.count)) + digits
-    }
     year = max(year, 0)
-    let fraction = milliseconds % 1000 == 0 ? "" : "." + pad(milliseconds % 1000, 3)
-    return pad(year, 4) + "-" + pad(month, 2) + "-" + pad(day, 2) + "T"
-      + pad(secondOfDay / 3600, 2) + ":" + pad(secondOfDay / 60 % 60, 2) + ":"
-      + pad(secondOfDay % 60, 2) + fraction + "Z"
+    let fraction = milliseconds % 1000 == 0 ? "" : "." + (milliseconds % 1000).padded(to: 3)
+    return year.padded(to: 4) + "-" + month.padded(to: 2) + "-" + day.padded(to: 2) + "T"
+      + ClockTime.text(secondOfDay: secondOfDay) + fraction + "Z"
   }
 
   private static func days(in month: Int64, of year: Int64) -> Int64 {

@@ -1,7 +1,7 @@
 internal import GRDB
 internal import PushFanout
 internal import PushRules
-internal import Synchronization
+internal import PushSupport
 
 /// Makes writes durable, then visible.
 final class Committer: Sendable {
@@ -22,7 +22,7 @@ final class Committer: Sendable {
   private let bell: FeedBell
   private let keeper: SnapshotKeeper?
   /// Set when store and engine differ.
-  private let failure = Mutex<StoreError?>(nil)
+  private let failure = Lock<StoreError?>(nil)
 
   init(
     _ pool: DatabasePool, _ fanout: Fanout?, _ path: String, _ bell: FeedBell,

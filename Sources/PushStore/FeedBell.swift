@@ -1,4 +1,4 @@
-internal import Synchronization
+internal import PushSupport
 
 /// Wakes those who follow the change feed when there may be more of it.
 final class FeedBell: Sendable {
@@ -13,7 +13,7 @@ final class FeedBell: Sendable {
     var cancelled: Set<UInt64> = []
   }
 
-  private let state = Mutex(State())
+  private let state = Lock(State())
 
   /// How often it has rung: to be read before the feed is.
   var rings: UInt64 { state.withLock { $0.rings } }

@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import Synchronization
+internal import PushSupport
 
 /// Writes of many callers, committed together: while one commit waits for the disk, the next ones
 /// gather.
@@ -9,7 +9,7 @@ final class GroupCommit<Job: Sendable>: Sendable {
     var isScheduled = false
   }
 
-  private let state = Mutex(State())
+  private let state = Lock(State())
   private let queue = DispatchQueue(label: "push-fanout.store.writer")
   private let commit: @Sendable ([Job]) -> Void
   /// So many jobs a commit has at most, so that the first need not wait for all.

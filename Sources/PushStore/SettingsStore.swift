@@ -2,7 +2,7 @@ internal import Dispatch
 internal import GRDB
 public import PushFanout
 public import PushRules
-internal import Synchronization
+internal import PushSupport
 
 /// Settings that survive crashes, and an engine that follows every change.
 ///
@@ -32,7 +32,7 @@ public final class SettingsStore: Sendable {
   private let lock: WriterLock?
   /// Rings after each commit.
   let bell = FeedBell()
-  private let commits: Mutex<GroupCommit<Committer.Job>?>
+  private let commits: Lock<GroupCommit<Committer.Job>?>
   private let keeper: SnapshotKeeper?
 
   /// Opens a store, and its engine: by its snapshot, if there is one of use, and otherwise from the
@@ -64,7 +64,7 @@ public final class SettingsStore: Sendable {
     }
     opened = withEngine ? try StoreOpener(reader: reader, threads: threads).open() : nil
     bell.ring(opened?.last ?? last)
-    commits = Mutex(nil)
+    commits = Lock(nil)
     guard access != .read else {
       keeper = nil
       return
@@ -124,7 +124,7 @@ public final class SettingsStore: Sendable {
     _ body: @escaping @Sendable (inout StoreWrite) throws -> Value
   ) throws -> Value {
     let done = DispatchSemaphore(value: 0)
-    let result = Mutex<Result<Value, any Error>?>(nil)
+    let result = Lock<Result<Value, any Error>?>(nil)
     try submit(at: now, from: device, body) { outcome in
       result.withLock { $0 = outcome }
       done.signal()
@@ -156,7 +156,7 @@ public final class SettingsStore: Sendable {
     guard let commits = commits.withLock({ $0 }) else {
       throw lock == nil ? StoreError.readOnly(path) : StoreError.closed(path)
     }
-    let value = Mutex<Value?>(nil)
+    let value = Lock<Value?>(nil)
     commits.add(
       Committer.Job(now: now, device: device) { write in
         let made = try body(&write)

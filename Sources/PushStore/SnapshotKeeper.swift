@@ -1,7 +1,7 @@
 internal import Dispatch
 internal import Foundation
 internal import PushFanout
-internal import Synchronization
+internal import PushSupport
 
 /// Writes a store's snapshot now and then, beside deciding and writing.
 ///
@@ -34,19 +34,19 @@ final class SnapshotKeeper: Sendable {
   private let fanout: Fanout
   /// The last change that the engine follows, and its token. Held while the engine follows the next
   /// ones.
-  private let followed: Mutex<(last: Int64, token: Int64)>
-  private let state: Mutex<State>
+  private let followed: Lock<(last: Int64, token: Int64)>
+  private let state: Lock<State>
   private let queue = DispatchQueue(label: "push-fanout.store.snapshot", qos: .utility)
 
   /// - Parameter identity: the store's own.
   init(store: String, _ identity: SnapshotIdentity, _ opened: StoreOpener.Opened) {
     path = Self.path(store)
     self.identity = identity
-    followed = Mutex((opened.last, opened.token))
+    followed = Lock((opened.last, opened.token))
     fanout = opened.fanout
     var state = State(last: opened.last)
     if case .snapshot(let sequence, _) = opened.opening { state.written = sequence }
-    self.state = Mutex(state)
+    self.state = Lock(state)
   }
 
   /// Removes what is of no use to the next opening: what a process left behind that was killed while

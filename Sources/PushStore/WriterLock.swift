@@ -1,5 +1,5 @@
 internal import Glibc
-internal import Synchronization
+internal import PushSupport
 
 /// The right to write a store, which one process has at a time.
 ///
@@ -7,7 +7,7 @@ internal import Synchronization
 /// closes a descriptor of it.
 final class WriterLock: Sendable {
   /// nil once the right was given back.
-  private let descriptor: Mutex<Int32?>
+  private let descriptor: Lock<Int32?>
 
   /// - Throws: ``StoreError/inUse(_:)`` while another process, or another store of this one, has it.
   init(store path: String) throws {
@@ -19,7 +19,7 @@ final class WriterLock: Sendable {
       close(descriptor)
       throw isHeld ? StoreError.inUse(path) : StoreError.database(path, reason: reason)
     }
-    self.descriptor = Mutex(descriptor)
+    self.descriptor = Lock(descriptor)
   }
 
   deinit { release() }

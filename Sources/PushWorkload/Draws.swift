@@ -1,3 +1,5 @@
+internal import PushSupport
+
 /// Random numbers that are found, not kept: the numbers of a thing are a function of the seed, what
 /// is asked (the stream), and the thing's own numbers. So any thread can make any part of a world.
 ///
@@ -9,35 +11,23 @@ struct Draws {
     case user, room, core, others, member, muter, burst, mention, presence, session
   }
 
-  private var state: UInt64
+  private var numbers: SplitMix64
 
   init(_ seed: UInt64, _ stream: Stream, _ first: UInt64 = 0, _ second: UInt64 = 0) {
-    state = Self.key(seed, stream, first, second)
+    numbers = SplitMix64(seed: Self.key(seed, stream, first, second))
   }
 
   /// One number for a thing.
   static func key(
     _ seed: UInt64, _ stream: Stream, _ first: UInt64 = 0, _ second: UInt64 = 0
   ) -> UInt64 {
-    let start = mix(seed &+ stream.rawValue &* 0x9E37_79B9_7F4A_7C15)
+    let start = mix(seed &+ stream.rawValue &* SplitMix64.increment)
     return mix(mix(start &+ first) ^ second &* 0xD1B5_4A32_D192_ED03)
   }
 
-  /// - Source: G. Steele, D. Lea, C. Flood, "Fast Splittable Pseudorandom Number Generators", 2014.
-  static func mix(_ value: UInt64) -> UInt64 {
-    var mixed = value &+ 0x9E37_79B9_7F4A_7C15
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
+  static func mix(_ value: UInt64) -> UInt64 { SplitMix64.mix(value) }
 
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
+  mutating func next() -> UInt64 { numbers.next() }
 
   /// A number of 0 ..< `count`.
   mutating func below(_ count: UInt64) -> UInt64 { next().multipliedFullWidth(by: count).high }

@@ -1,4 +1,5 @@
 public import PushRules
+internal import PushSupport
 
 /// The messages of a world in the order of time, a batch at a time.
 struct MessageStream {
@@ -34,7 +35,7 @@ extension Workload {
   ///
   /// - Memory: the messages of some hundred seconds to come, and the rooms of the last day.
   public func forEachMessage(threads: Int = 1, _ body: (WorkloadMessage) throws -> Void) rethrows {
-    var stream = MessageStream(self, threads: Parallel.useful(threads))
+    var stream = MessageStream(self, threads: Workload.usefulThreads(threads))
     while let pieces = stream.next() {
       for piece in pieces {
         for message in piece { try body(message) }

@@ -1,3 +1,5 @@
+internal import PushSupport
+
 /// The rooms: how large each is and how much is written there.
 ///
 /// - Memory: half a byte a room; sizes are worked out again when they are asked for.

@@ -1,3 +1,5 @@
+internal import PushSupport
+
 /// A stretch of the world's time in pieces whose events are made one piece at a time, in order.
 protocol TimeChunks {
   var chunkCount: Int { get }

@@ -15,6 +15,8 @@ public struct Workload: Sendable {
   let localDay: DayCurve
   /// The day of all of them in UTC.
   let worldDay: DayCurve
+  /// How often users begin sessions; nil when nobody is ever connected.
+  let presenceCycle: PresenceCycle?
 
   /// Works out the rooms.
   ///
@@ -24,11 +26,23 @@ public struct Workload: Sendable {
   public init(_ options: WorkloadOptions, threads: Int = 1) throws(WorkloadError) {
     try options.validate()
     self.options = options
-    rooms = try RoomTable(options, threads: Parallel.useful(threads))
+    rooms = try RoomTable(options, threads: Workload.usefulThreads(threads))
     zones = ZoneShares(seed: options.seed, users: options.sizes.users)
     localDay = DayCurve.local(ratio: options.traffic.hourRatio)
+    presenceCycle = try Self.presenceCycle(options.presence, localDay)
     worldDay = localDay.combined(
       ZonePopulation.zones.map { (people: $0.weight, offsetMinutes: $0.offsetMinutes) })
+  }
+
+  private static func presenceCycle(
+    _ presence: WorkloadOptions.Presence, _ day: DayCurve
+  ) throws(WorkloadError) -> PresenceCycle? {
+    guard presence.onlineShare > 0 else { return nil }
+    let cycle = PresenceCycle(
+      onlineShare: presence.onlineShare,
+      lengths: SessionLengths(quantiles: presence.sessionMinutes), day: day)
+    guard let cycle else { throw .sessionsTooShort(onlineShare: presence.onlineShare) }
+    return cycle
   }
 
   public var userCount: Int { options.sizes.users }
@@ -97,4 +111,9 @@ struct ZoneShares: Sendable {
 
   /// The user at a place of a zone, 0 ..< its count.
   func user(_ place: Int, inZone zone: Int) -> Int { order.place(of: starts[zone] + place) }
+}
+
+extension Workload {
+  /// A number of threads that pays: each thread has pieces of work in memory.
+  static func usefulThreads(_ threads: Int) -> Int { max(1, min(64, threads)) }
 }

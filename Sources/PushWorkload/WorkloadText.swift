@@ -1,4 +1,5 @@
 internal import PushRules
+internal import PushSupport
 
 /// How the files of a generated world are written.
 public enum WorkloadFormat: String, CaseIterable, Sendable {
@@ -78,7 +79,7 @@ public struct WorkloadText: Sendable {
   public func write<Problem: Error>(
     _ file: File, threads: Int, to sink: @escaping ([UInt8], _ rows: Int) throws(Problem) -> Void
   ) throws(Problem) {
-    let pieces = TextPieces(threads: Parallel.useful(threads), sink: sink)
+    let pieces = TextPieces(threads: Workload.usefulThreads(threads), sink: sink)
     switch file {
     case .settings: try writeSettings(pieces)
     case .users: try writeUsers(pieces)

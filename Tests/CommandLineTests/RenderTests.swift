@@ -149,11 +149,11 @@ import Testing
         let row = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
         return row?["problem"] as? String
       }
-      // One has the title of her template.
+      // The shortest body is "…", and of the one with a template her "!".
       #expect(
         problems == [
-          "the payload has 5132 bytes without its body, of at most 4096",
-          "the payload has 5115 bytes without its body, of at most 4096",
+          "the payload has 5135 bytes with the shortest body, of at most 4096",
+          "the payload has 5116 bytes with the shortest body, of at most 4096",
         ])
     }
   }
@@ -263,7 +263,8 @@ import Testing
       #expect(
         bad.errorLines == [
           #"templates.ndjson:1: "a": {$who} stands for nothing; the arguments are "#
-            + "{$dynamicFrom}, {$fromNickname}, {$msg} and {0} to {999}"
+            + "{$dynamicFrom}, {$fromNickname}, {$msg} and {0} to {999}; "
+            + #"as text it is \{$who}, in JSON \\{$who}"#
         ])
       #expect(!place.names().contains { $0.hasPrefix("out") })
       // So does a bad message, in the middle.

@@ -93,6 +93,32 @@ import Testing
         + #""sound":"default"},"f":"u9","t":"u1","g":"g1","m":"m1"}"#)
   }
 
+  /// What is reported is more than the limit, by as much as is to be cut: with "…" as the body, or the
+  /// body itself when that is shorter.
+  @Test func whatIsReportedCountsTheShortestBody() throws {
+    var content = MessageContent()
+    let size = { (body: String, extra: Int) -> RenderedPush in
+      content.apns.content = body
+      content.apns.extra = .string(String(repeating: "x", count: extra))
+      return try render(content)
+    }
+    let beside = try size("x", 0).payload.count - 1
+    let found = try ["x", "xyz", "a body"].map { body in
+      try (APNsPayload.byteLimit - 4...APNsPayload.byteLimit + 1).map { total in
+        let push = try size(body, total - beside)
+        return push.problem.map { "\($0)" } ?? "\(push.payload.count)"
+      }
+    }
+    let tooLarge = (4097...4100).map {
+      "the payload has \($0) bytes with the shortest body, of at most 4096"
+    }
+    #expect(
+      found == [
+        ["4093", "4094", "4095", "4096"] + tooLarge.prefix(2), ["4095", "4096"] + tooLarge,
+        ["4096", "4096"] + tooLarge,
+      ])
+  }
+
   /// What the sender says beside the words stays when they are replaced: the badge, the flags, and
   /// of sound, category and thread as many as have room, the longest being left out first.
   @Test func whatIsBesideTheWordsStays() throws {

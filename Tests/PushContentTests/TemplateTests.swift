@@ -30,6 +30,24 @@ import Testing
     #expect(try rendered(template, ["a", "b"], Self.values) == expected)
   }
 
+  /// One backslash makes text of what would be a placeholder, and is text everywhere else.
+  @Test(arguments: [
+    (#"\{2024}"#, "{2024}"), (#"\{0}"#, "{0}"), (#"\{$msg}"#, "{$msg}"), (#"\{$nick}"#, "{$nick}"),
+    (#"in \{2024}: {0}\{1}{1}"#, "in {2024}: a{1}b"), (#"{0}\{0}"#, "a{0}"), (#"{\{0}}"#, "{{0}}"),
+    (#"\"#, #"\"#), (#"\\"#, #"\\"#), (#"\n"#, #"\n"#), (#"\{"#, #"\{"#), (#"\{ 0}"#, #"\{ 0}"#),
+    (#"\\{ 0}"#, #"\\{ 0}"#), (#"\{{0}"#, #"\{a"#), (#"\é{0}"#, #"\éa"#), (#"{0}\"#, #"a\"#),
+    (#"\{0"#, #"\{0"#), (#"\{-1}"#, #"\{-1}"#),
+  ])
+  func aBackslashMakesTextOfAPlaceholder(_ template: String, _ expected: String) throws {
+    #expect(try rendered(template, ["a", "b"], Self.values) == expected)
+  }
+
+  /// Strangers write arguments: a backslash in them is text, and stops nothing from being filled in.
+  @Test func aBackslashInAnArgumentIsText() throws {
+    let argument = #"\{$msg} \{0} \\{$msg}"#
+    #expect(try rendered("{0}", [argument], Self.values) == #"\text \{0} \\text"#)
+  }
+
   @Test func whatIsFilledInIsNotFilledInAgain() throws {
     let hostile = TemplateValues(
       dynamicFrom: "{$msg}{0}", fromNickname: "{$dynamicFrom}", msg: "{$fromNickname}{0}")
@@ -52,6 +70,16 @@ import Testing
     #expect(problem("{0000000001000}") == .argumentOutOfRange("0000000001000"))
     let digits = String(repeating: "9", count: 50)
     #expect(problem("{\(digits)}") == .argumentOutOfRange(digits))
+    #expect(problem(#"\\{0}"#) == .ambiguousEscape("{0}"))
+    #expect(problem(#"x\\\{$msg}"#) == .ambiguousEscape("{$msg}"))
+    #expect(problem(#"\\{2024}"#) == .ambiguousEscape("{2024}"))
+    #expect(
+      problem("{2024}").map { "\($0)" }
+        == #"{2024} is not in {0} to {999}; as text it is \{2024}, in JSON \\{2024}"#)
+    #expect(
+      problem(#"\\{0}"#).map { "\($0)" }
+        == "several backslashes before {0}: one makes it text, and a backslash that is to stand "
+        + "before what is filled in must be filled in itself")
   }
 
   @Test(arguments: [
@@ -80,7 +108,7 @@ import Testing
   @Test(arguments: [
     "{", "{$", "{$msg", "{0", "{0}", "{$msg}", "{$a{", "{9{", "{$aaaaaaaaaaaaaaaa", "}{", "a",
     "{{0}",
-    "é{",
+    "é{", #"\{0}"#, #"\\{0}"#, #"\"#, #"\{$a{"#,
   ])
   func takingApartIsLinear(_ pattern: String) {
     let size = 1 << 20

@@ -124,13 +124,17 @@ import Testing
         [
           #"{"kind":"template","name":"default","title":"","content":"{$msg}"}"#, "",
           #"{"name":"t_2","content":"{0}","kind":"template"}"#,
+          // As the vendor's console and REST interface call them.
+          #"{"kind":"template","name":"t4","title_pattern":"{0}","content_pattern":"\\{2024}"}"#,
         ], as: "t.ndjson")
       let more = try folder.write(
         [#"{"kind":"template","name":"t3","content":"c"}"#], as: "more.ndjson.gz-not.ndjson")
       let catalog = try TemplateReader.load([path, more])
-      #expect(catalog.count == 3)
+      #expect(catalog.count == 4)
       #expect(
         try catalog["default"] == PushTemplate(name: "default", title: "", content: "{$msg}"))
+      #expect(
+        try catalog["t4"] == PushTemplate(name: "t4", title: "{0}", content: #"\{2024}"#))
     }
   }
 
@@ -157,12 +161,26 @@ import Testing
       (
         template(#""name":"a","content":"{$nick}""#),
         #""a": {$nick} stands for nothing; the arguments are {$dynamicFrom}, {$fromNickname}, "#
-          + "{$msg} and {0} to {999}"
+          + #"{$msg} and {0} to {999}; as text it is \{$nick}, in JSON \\{$nick}"#
       ),
       (
         template(#""name":"a","content":"c","title":"{1000}""#),
-        #""a": {1000} is not in {0} to {999}"#
+        #""a": {1000} is not in {0} to {999}; as text it is \{1000}, in JSON \\{1000}"#
       ),
+      (
+        template(#""name":"a","content":"\\\\{0}""#),
+        #""a": several backslashes before {0}: one makes it text, and a backslash that is to "#
+          + "stand before what is filled in must be filled in itself"
+      ),
+      (
+        template(#""name":"a","title":"t","title_pattern":"t","content":"c""#),
+        #""title" and "title_pattern" are the same field; give one of them"#
+      ),
+      (
+        template(#""name":"a","content_pattern":"c","content":"c""#),
+        #""content" and "content_pattern" are the same field; give one of them"#
+      ),
+      (template(#""name":"a","content_pattern":1"#), #""content_pattern" must be a string"#),
       (template(#""name":"first","content":"again""#), #""first": a second template "first""#),
     ]
     try withFolder { folder in
@@ -243,7 +261,10 @@ import Testing
 
   /// A badge that no settings could have is ignored, as a wrongly typed one is.
   @Test func badgesOfMessagesHaveTheLimitOfSettings() throws {
-    let badges = ["0", "2147483647", "2147483648", "4294967295", "-1", "1.5", "\"1\""]
+    let badges = [
+      "0", "2147483647", "2147483648", "4294967295", "-1", "1.5", "\"1\"", "3.0", "3e0", "0.3e1",
+      "0.0", "2147483647.0", "2147483648.0", "3.5", "-1.0", "1e400", "9223372036854775808",
+    ]
     try withFolder { folder in
       let lines = badges.map {
         #"{"id":"m","conversation":"g","at":1,"ext":{"em_apns_ext":{"em_push_badge":\#($0)}}}"#
@@ -251,7 +272,11 @@ import Testing
       let reader = try MessageReader(path: folder.write(lines, as: "m.ndjson"), rules: .easemob)
       var found: [UInt32?] = []
       while let next = try reader.nextWithContent() { found.append(next.content.apns.badge) }
-      #expect(found == [0, 2_147_483_647, nil, nil, nil, nil, nil])
+      #expect(
+        found == [
+          0, 2_147_483_647, nil, nil, nil, nil, nil, 3, 3, 3,
+          0, 2_147_483_647, nil, nil, nil, nil, nil,
+        ])
     }
   }
 
@@ -323,7 +348,7 @@ import Testing
         checker.problems.map { folder.short($0) } == [
           #"w.ndjson:2: "display.style" must be a string"#,
           #"t.ndjson:1: "t": {$x} stands for nothing; the arguments are {$dynamicFrom}, "#
-            + "{$fromNickname}, {$msg} and {0} to {999}",
+            + #"{$fromNickname}, {$msg} and {0} to {999}; as text it is \{$x}, in JSON \\{$x}"#,
           #"m.ndjson:1: "text" must be a string"#,
           #"p.csv:3: "ts": x is not an instant; give Unix milliseconds, 0 to 9007199254740991, "#
             + "or an RFC 3339 time with an offset or Z",

@@ -1,18 +1,13 @@
 import Foundation
+internal import PushSupport
 
-/// Random numbers that are the same for the same seed on every machine (SplitMix64).
+/// Random numbers that are the same for the same seed on every machine.
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
-  private var state: UInt64
+  private var numbers: SplitMix64
 
-  public init(seed: UInt64) { state = seed }
+  public init(seed: UInt64) { numbers = SplitMix64(seed: seed) }
 
-  public mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
+  public mutating func next() -> UInt64 { numbers.next() }
 
   /// True so many times in a hundred.
   public mutating func chance(_ percent: Int) -> Bool {

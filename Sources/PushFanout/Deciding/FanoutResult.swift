@@ -1,6 +1,6 @@
 internal import CPushKernels
-internal import Dispatch
 public import PushRules
+internal import PushSupport
 
 /// Who gets a push for one message, and why not.
 ///
@@ -213,7 +213,7 @@ public struct FanoutResult: Sendable {
       }
       // SAFETY: pieces write different bytes.
       nonisolated(unsafe) let start = unsafe output
-      DispatchQueue.concurrentPerform(iterations: (state.count + size - 1) / size) { piece in
+      Parallel.perform((state.count + size - 1) / size, threads: threads) { piece in
         let ranks = piece * size..<min((piece + 1) * size, state.count)
         unsafe writeCodes(ranks, to: start + ranks.lowerBound)
       }

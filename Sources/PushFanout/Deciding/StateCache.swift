@@ -1,4 +1,5 @@
 internal import PushRules
+internal import PushSupport
 internal import Synchronization
 
 /// The states of the conversations that were decided last, for all threads.
@@ -13,7 +14,7 @@ final class StateCache: Sendable {
   private let byteLimit: Int
 
   private final class Slot: Sendable {
-    let state = Mutex<ConversationState?>(nil)
+    let state = Lock<ConversationState?>(nil)
   }
 
   /// - Parameter byteLimit: how much memory the states may take.

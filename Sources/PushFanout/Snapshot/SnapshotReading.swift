@@ -1,7 +1,7 @@
 internal import CPushKernels
-internal import Dispatch
 internal import PushRules
 internal import QuietTime
+internal import PushSupport
 internal import Synchronization
 
 extension Fanout {
@@ -322,19 +322,7 @@ struct SnapshotReading {
   private func inParallel<Result: Sendable>(
     _ count: Int, _ work: @Sendable (Int) -> Result
   ) -> [Result] {
-    if count < 4 || threads == 1 { return (0..<count).map(work) }
-    let next = Atomic(0)
-    let results = Mutex<[(Int, Result)]>([])
-    DispatchQueue.concurrentPerform(iterations: threads) { _ in
-      var own: [(Int, Result)] = []
-      while true {
-        let number = next.add(1, ordering: .relaxed).oldValue
-        if number >= count { break }
-        own.append((number, work(number)))
-      }
-      results.withLock { $0 += own }
-    }
-    return results.withLock { $0 }.sorted { $0.0 < $1.0 }.map(\.1)
+    Parallel.map(count, threads: count < 4 ? 1 : threads, work)
   }
 
   /// SAFETY: while a snapshot is being opened nobody changes its tables.

@@ -1,9 +1,9 @@
 internal import Glibc
 internal import PushRules
-internal import Synchronization
+internal import PushSupport
 
 /// One at a time, as the temporary name is the same for all of a process.
-private let writing = Mutex<Void>(())
+private let writing = Lock<Void>(())
 
 extension Fanout {
   /// Writes one version of the settings to a file from which an engine can be opened at once:

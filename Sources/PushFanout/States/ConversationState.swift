@@ -1,5 +1,6 @@
 internal import CPushKernels
 internal import PushRules
+internal import PushSupport
 internal import Synchronization
 
 /// The state of every member of a conversation, for a stretch of time: a byte a member, in the order
@@ -230,7 +231,7 @@ final class Histogram: @unchecked Sendable {
 /// system for nothing.
 @safe final class BufferPool: Sendable {
   /// Addresses, by the power of two that they have room for.
-  private let free = Mutex<[[UInt]]>(Array(repeating: [], count: 40))
+  private let free = Lock<[[UInt]]>(Array(repeating: [], count: 40))
   private static let kept = 8
 
   func take(_ count: Int) -> UnsafeMutablePointer<UInt8> {

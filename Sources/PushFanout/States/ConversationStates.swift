@@ -1,6 +1,6 @@
-internal import Dispatch
 internal import PushRules
 internal import QuietTime
+internal import PushSupport
 
 /// Works out the states of a conversation's members: from the users' classes of the moment where
 /// there are some, one member at a time where there are none.
@@ -108,7 +108,7 @@ struct ConversationStates {
       fill(range, range.lowerBound, target, at: now, usesMoment, into: state)
     } else {
       let pieces = (range.count + Self.pieceSize - 1) / Self.pieceSize
-      DispatchQueue.concurrentPerform(iterations: pieces) { piece in
+      Parallel.perform(pieces, threads: threads) { piece in
         let start = range.lowerBound + piece * Self.pieceSize
         let end = min(start + Self.pieceSize, range.upperBound)
         fill(start..<end, range.lowerBound, target, at: now, usesMoment, into: state)

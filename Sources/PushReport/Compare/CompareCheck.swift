@@ -22,6 +22,7 @@ struct CompareCheck {
           "the format is \(result.pushFanoutCompare), and only \(CompareResult.format) is known"
       )
     }
+    try ReportProblem.check(timeZone: result.timeZone)
     try checkCounts(
       [
         result.messages, result.conversations, result.changed, result.gained, result.lost,

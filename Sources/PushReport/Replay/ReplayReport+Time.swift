@@ -1,4 +1,5 @@
 internal import PushReplay
+internal import PushSupport
 
 /// What happened along time, by the hour of the day and of the week.
 extension ReplayReport {
@@ -22,8 +23,11 @@ extension ReplayReport {
       hits: (0..<bins.count).map { bin in
         TimeChart.Hit(
           range: bins.edges[bin]..<bins.edges[bin + 1],
-          text: "\(bins.step.text(bins.edges[bin]))\n\(Figures.count(messages[bin], "message")), "
-            + "\(Figures.count(pushes[bin], "push", "pushes"))")
+          text: [
+            bins.step.text(bins.edges[bin]),
+            "\(Figures.count(messages[bin], "message")), "
+              + "\(Figures.count(pushes[bin], "push", "pushes"))",
+          ])
       },
       label: "Messages and pushes per \(bins.step.name). Most messages: "
         + "\(Figures.exact(messages[most])), \(bins.step.text(bins.edges[most])). Most pushes: "
@@ -83,7 +87,7 @@ extension ReplayReport {
     let table = Table(
       columns: [("Hour", .text)] + series.map { ($0.name, .number) },
       rows: (0..<24).map { hour in
-        [Table.Cell(Self.twoDigits(hour))]
+        [Table.Cell(hour.padded(to: 2))]
           + series.map { Table.Cell(html: Figures.short($0.values[hour])) }
       }, isDense: true)
     return Section(
@@ -103,7 +107,7 @@ extension ReplayReport {
     Table(
       columns: [("Hour", .text)] + series.map { ($0.name, .number) },
       rows: (0..<24).map { hour in
-        [Table.Cell(Self.twoDigits(hour))]
+        [Table.Cell(hour.padded(to: 2))]
           + series.map { Table.Cell(Figures.share($0.values[hour], of: decisions[hour])) }
       }, isDense: true)
   }
@@ -162,10 +166,12 @@ extension ReplayReport {
       values: rows.map { $0.map(value) },
       titles: rows.map { row in
         row.map {
-          "\(Self.weekdays[$0.weekday - 1]), \(Self.hourText($0.hour))\n"
-            + "\(Figures.exact($0.pushes)) pushes of \(Figures.exact($0.decisions)) decisions "
-            + "(\(Figures.share($0.pushes, of: $0.decisions))), "
-            + Figures.count($0.messages, "message")
+          [
+            "\(Self.weekdays[$0.weekday - 1]), \(Self.hourText($0.hour))",
+            "\(Figures.exact($0.pushes)) pushes of \(Figures.exact($0.decisions)) decisions "
+              + "(\(Figures.share($0.pushes, of: $0.decisions))), "
+              + Figures.count($0.messages, "message"),
+          ]
         }
       }, text: text, label: label)
   }
@@ -174,7 +180,7 @@ extension ReplayReport {
     Table(
       columns: [("Hour", .text)] + Self.weekdays.map { (String($0.prefix(3)), .number) },
       rows: (0..<24).map { hour in
-        [Table.Cell(Self.twoDigits(hour))] + ofHour(hour).map { Table.Cell(text($0)) }
+        [Table.Cell(hour.padded(to: 2))] + ofHour(hour).map { Table.Cell(text($0)) }
       }, isDense: true)
   }
 }

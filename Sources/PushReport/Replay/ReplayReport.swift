@@ -1,4 +1,5 @@
 public import PushReplay
+internal import PushSupport
 
 /// A replay as one HTML page: its figures, charts drawn as SVG, and the numbers behind them.
 ///
@@ -106,11 +107,9 @@ extension ReplayReport {
 
   /// `07:00 to 08:00`
   static func hourText(_ hour: Int) -> String {
-    "\(twoDigits(hour)):00 to \(twoDigits((hour + 1) % 24)):00"
+    "\(ClockTime.text(minuteOfDay: hour * 60)) to \(ClockTime.text(minuteOfDay: (hour + 1) % 24 * 60))"
   }
 
-  static func twoDigits(_ number: Int) -> String { (number < 10 ? "0" : "") + String(number) }
-
   /// What stands below 24 columns: every third hour.
-  static let hourNames = (0..<24).map { $0 % 3 == 0 ? twoDigits($0) : "" }
+  static let hourNames = (0..<24).map { $0 % 3 == 0 ? $0.padded(to: 2) : "" }
 }

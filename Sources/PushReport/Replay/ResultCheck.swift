@@ -29,6 +29,7 @@ struct ResultCheck {
         reason: "the format is \(result.pushFanoutReplay), and only \(ReplayResult.format) is known"
       )
     }
+    try ReportProblem.check(timeZone: result.timeZone)
     let counts = [
       ("users", result.users), ("conversations", result.conversations),
       ("messages", result.messages), ("decisions", result.decisions), ("pushes", result.pushes),

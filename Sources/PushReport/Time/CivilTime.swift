@@ -1,4 +1,5 @@
 internal import PushRules
+internal import PushSupport
 
 /// An instant as a date and time of day in UTC.
 struct CivilTime: Equatable {
@@ -27,11 +28,11 @@ struct CivilTime: Equatable {
   }
 
   /// `2016-03-03`
-  var date: String { "\(Self.padded(year, 4))-\(Self.padded(month, 2))-\(Self.padded(day, 2))" }
+  var date: String { "\(year.padded(to: 4))-\(month.padded(to: 2))-\(day.padded(to: 2))" }
   /// `13:14`
-  var time: String { "\(Self.padded(hour, 2)):\(Self.padded(minute, 2))" }
+  var time: String { "\(hour.padded(to: 2)):\(minute.padded(to: 2))" }
   /// `13:14:59`
-  var timeWithSeconds: String { "\(time):\(Self.padded(second, 2))" }
+  var timeWithSeconds: String { "\(time):\(second.padded(to: 2))" }
   /// `3 Mar`
   var dayAndMonth: String { "\(day) \(monthName)" }
   /// `Mar`
@@ -45,10 +46,5 @@ struct CivilTime: Equatable {
   static func text(_ milliseconds: Int64) -> String {
     let time = CivilTime(milliseconds)
     return "\(time.date) \(time.time)"
-  }
-
-  private static func padded(_ number: Int64, _ width: Int) -> String {
-    let digits = String(number)
-    return String(repeating: "0", count: max(0, width - digits.count)) + digits
   }
 }

@@ -1,5 +1,6 @@
 import PushRules
 import PushStore
+import PushSupport
 
 /// A result that a person and a program can read.
 protocol SettingResult {
@@ -23,23 +24,15 @@ struct OwnSetting: SettingResult, Encodable {
     var timeZone: String?
 
     init(_ interval: QuietInterval) {
-      start = Self.clock(interval.startMinute)
-      end = Self.clock(interval.endMinute)
+      start = ClockTime.text(minuteOfDay: interval.startMinute)
+      end = ClockTime.text(minuteOfDay: interval.endMinute)
     }
 
     init(_ span: QuietSpan) {
-      start = Self.clock(span.startSecond / 60) + ":" + Self.twoDigits(span.startSecond % 60)
+      start = ClockTime.text(secondOfDay: span.startSecond)
       spanMinutes = span.spanMinutes
       level = span.level.name
       timeZone = span.timeZone
-    }
-
-    private static func clock(_ minute: Int32) -> String {
-      twoDigits(minute / 60) + ":" + twoDigits(minute % 60)
-    }
-
-    private static func twoDigits(_ number: Int32) -> String {
-      number < 10 ? "0\(number)" : "\(number)"
     }
 
     var text: String {

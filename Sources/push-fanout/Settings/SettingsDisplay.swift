@@ -10,7 +10,8 @@ struct SettingsDisplay: ParsableCommand {
     abstract: "Print or change how pushes look: display name, style, language, template, remarks.",
     discussion: """
       Without anything to set it prints what is set. An empty name, language, template or remark \
-      takes it away; style default is that of the rules.
+      takes it away; style default is that of the rules: simpleBanner (easemob), messageSummary \
+      (rongcloud).
 
       Examples:
 
@@ -133,7 +134,7 @@ struct DisplayResult: SettingResult {
     ].compactMap { $0 }
     parts += remarks.map { "calls \($0.other) \($0.remark)" }
     let text = parts.isEmpty ? "nothing set" : parts.joined(separator: ", ")
-    return TerminalText.escaped("\(user): \(text)")
+    return "\(user): \(text)"
   }
 
   /// Foundation's encoder takes names that look the same for one: two ids would be one remark.

@@ -1,1 +1,0 @@
-../PushFanout/SanitizedMutex.swift
