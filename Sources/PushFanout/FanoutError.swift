@@ -1,21 +1,21 @@
 public import PushRules
 public import QuietTime
 
-/// Why settings were refused. Nothing has then changed.
+/// An error in settings. The update that throws it changes nothing.
 public enum FanoutError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// An update of a user who does not exist.
+  /// The user does not exist.
   case unknownUser(Identifier)
-  /// An update of a conversation that does not exist.
+  /// The conversation does not exist.
   case unknownConversation(Identifier)
-  /// An update of a member who is none.
+  /// The user is not a member of the conversation.
   case notAMember(user: Identifier, conversation: Identifier)
-  /// A time zone that is not in the IANA database.
+  /// The time zone is not in the IANA database.
   case unknownTimeZone(String)
   /// A time zone whose data cannot be used, or a system without a time-zone database.
   case timeZoneData(ZoneDataError)
-  /// An id that is empty.
+  /// The id is empty.
   case emptyID
-  /// More than 2^32 - 2 of something.
+  /// There are more than 2^32 - 2 of something.
   case tooMany(String)
 
   public var description: String {

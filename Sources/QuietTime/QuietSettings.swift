@@ -127,7 +127,7 @@ extension QuietSettings {
     case 1: quietHours = .interval(try reader.interval())
     case 2: quietHours = .span(try reader.span())
     case 3: quietHours = .windows(try reader.windows())
-    default: throw Malformed(what: "quiet hours of no known kind")
+    default: throw Malformed(what: "unknown kind of quiet hours")
     }
     timeZone = try reader.text()
     bytes = reader.bytes
@@ -137,7 +137,7 @@ extension QuietSettings {
     var bytes: ArraySlice<UInt8>
 
     mutating func byte() throws(Malformed) -> UInt8 {
-      guard let byte = bytes.popFirst() else { throw Malformed(what: "it ends too early") }
+      guard let byte = bytes.popFirst() else { throw Malformed(what: "unexpected end") }
       return byte
     }
 
@@ -149,7 +149,7 @@ extension QuietSettings {
 
     mutating func level() throws(Malformed) -> NotificationLevel {
       guard let level = NotificationLevel(rawValue: try byte()) else {
-        throw Malformed(what: "a level that there is not")
+        throw Malformed(what: "invalid level")
       }
       return level
     }
@@ -158,14 +158,14 @@ extension QuietSettings {
       switch try byte() {
       case 0: return nil
       case 1: break
-      default: throw Malformed(what: "a flag is neither 0 nor 1")
+      default: throw Malformed(what: "invalid flag")
       }
       let count = Int(try number())
       guard 0 <= count, count <= bytes.count else {
-        throw Malformed(what: "a count is beyond the end")
+        throw Malformed(what: "count beyond the end")
       }
       guard let text = String(validating: bytes.prefix(count), as: UTF8.self) else {
-        throw Malformed(what: "a text is no UTF-8")
+        throw Malformed(what: "invalid UTF-8")
       }
       bytes.removeFirst(count)
       return text
@@ -177,7 +177,7 @@ extension QuietSettings {
         return try QuietInterval(
           startHour: start / 60, startMinute: start % 60, endHour: end / 60, endMinute: end % 60)
       } catch {
-        throw Malformed(what: "quiet hours that there are not")
+        throw Malformed(what: "invalid quiet hours")
       }
     }
 
@@ -189,14 +189,14 @@ extension QuietSettings {
           hour: start / 3600, minute: start / 60 % 60, second: start % 60, spanMinutes: minutes,
           level: level, timeZone: zone)
       } catch {
-        throw Malformed(what: "quiet hours that there are not")
+        throw Malformed(what: "invalid quiet hours")
       }
     }
 
     mutating func windows() throws(Malformed) -> QuietWindows {
       let count = Int(try number())
       guard 0 <= count, count <= bytes.count / 10 else {
-        throw Malformed(what: "a count is beyond the end")
+        throw Malformed(what: "count beyond the end")
       }
       var windows: [QuietWindows.Window] = []
       for _ in 0..<count {
@@ -204,7 +204,7 @@ extension QuietSettings {
         let level = try level()
         guard days < 128, (0..<86_400).contains(start), (1...86_400).contains(span),
           [.unset, .mention, .blocked].contains(level)
-        else { throw Malformed(what: "quiet hours that there are not") }
+        else { throw Malformed(what: "invalid quiet hours") }
         windows.append(
           QuietWindows.Window(days: days, startSecond: start, spanSeconds: span, level: level))
       }
