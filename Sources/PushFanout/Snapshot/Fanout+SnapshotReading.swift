@@ -105,11 +105,11 @@ struct SnapshotReading {
   private func read(
     _ settings: SnapshotSettings, into tables: inout Tables
   ) throws(SnapshotError.Problem) {
-    let (places, version): ([UInt32], String)
+    let (indices, version): ([UInt32], String)
     do throws(ZoneDataError) {
       version = try ZoneDatabase.system.get().version
       try tables.scheduleTable.setApp(settings.app)
-      places = try settings.schedules.map { (schedule) throws(ZoneDataError) in
+      indices = try settings.schedules.map { (schedule) throws(ZoneDataError) in
         try tables.scheduleTable.insert(schedule)
       }
     } catch {
@@ -118,7 +118,7 @@ struct SnapshotReading {
     if let found = settings.zoneVersion, found != version {
       throw .otherTimeZoneData(found: found, expected: version)
     }
-    guard places.elementsEqual(0..<UInt32(places.count)) else {
+    guard indices.elementsEqual(0..<UInt32(indices.count)) else {
       throw .malformed(section: "settings", "duplicate schedule")
     }
     for (index, set) in settings.channelSets.enumerated()
