@@ -25,13 +25,25 @@ extension Fanout {
   public convenience init(
     snapshot path: String, identity: SnapshotIdentity, threads: Int? = nil
   ) throws(SnapshotError) {
+    try self.init(
+      snapshot: path, identity: identity, threads: threads, acceptsOtherTimeZoneData: false)
+  }
+
+  /// Opens a snapshot that may have been written with another version of the time-zone data: where
+  /// there are no records to rebuild the engine from. It holds names of zones, which must be known,
+  /// and nothing of their data.
+  package convenience init(
+    snapshot path: String, identity: SnapshotIdentity, threads: Int?,
+    acceptsOtherTimeZoneData: Bool
+  ) throws(SnapshotError) {
     let mapping = try Mapping(path: path)
     let header = try SnapshotHeader(of: mapping, path: path)
     guard header.identity == identity else {
       throw SnapshotError(path: path, problem: .otherIdentity(header.identity))
     }
     let reading = SnapshotReading(
-      mapping: mapping, header: header, threads: max(1, threads ?? Self.coreCount))
+      mapping: mapping, header: header, threads: max(1, threads ?? Self.coreCount),
+      acceptsOtherTimeZoneData: acceptsOtherTimeZoneData)
     let writer: TableWriter
     do throws(SnapshotError.Problem) {
       writer = try reading.writer()
@@ -47,6 +59,7 @@ struct SnapshotReading {
   let mapping: Mapping
   let header: SnapshotHeader
   let threads: Int
+  let acceptsOtherTimeZoneData: Bool
 
   func section(_ part: SnapshotPart) -> SnapshotSection { header.sections[Int(part.rawValue) - 1] }
 
@@ -115,7 +128,7 @@ struct SnapshotReading {
     } catch {
       throw SnapshotError.Problem(error)
     }
-    if let found = settings.zoneVersion, found != version {
+    if let found = settings.zoneVersion, found != version, !acceptsOtherTimeZoneData {
       throw .otherTimeZoneData(found: found, expected: version)
     }
     guard indices.elementsEqual(0..<UInt32(indices.count)) else {
