@@ -5,7 +5,8 @@
 SWIFT ?= swift
 # An import of a target that Package.swift does not name as a dependency is an error.
 STRICT := --explicit-target-dependency-import-check error
-LIBRARIES := libsimdjson-dev libcsv-dev zlib1g-dev libsqlite3-dev
+# What the program is built with, and the time zones that it reads.
+LIBRARIES := libsimdjson-dev libcsv-dev zlib1g-dev libsqlite3-dev tzdata
 RELEASE := .build/release/push-fanout
 BENCHMARKS := Benchmarks/.build/release
 DEBUG := .build/debug/push-fanout
@@ -71,7 +72,7 @@ FIRST ?= 0
 
 # The same inputs through an evaluator written by itself from the rules, in another language.
 oracle: debug
-	@scripts/install-packages python3 tzdata
+	@scripts/install-packages python3
 	python3 Tests/Oracle/differential.py $(DEBUG) --worlds $(WORLDS) --defects $(DEFECTS) --first $(FIRST)
 
 KILLS ?= 200
