@@ -91,9 +91,15 @@ let package = Package(
         "PushContent", "PushFiles", "PushStore", "PushReplay", "PushWorkload", "PushReport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], swiftSettings: strict),
+    // Has all tests read the time zones in it.
+    .target(
+      name: "PinnedZones", path: "Tests/PinnedZones",
+      exclude: ["2025b", "2025b-slim", "README.md"]),
     .target(
       name: "TestSupport",
-      dependencies: ["PushSupport", "PushRules", "QuietTime", "PushReference"],
+      dependencies: [
+        "PushSupport", "PushRules", "QuietTime", "PushReference", "PinnedZones",
+      ],
       path: "Tests/TestSupport",
       swiftSettings: strict),
     .testTarget(
@@ -104,7 +110,8 @@ let package = Package(
       name: "PushFoundationTests", dependencies: ["PushRules", "PushFoundation", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
-      name: "QuietTimeTests", dependencies: ["PushRules", "QuietTime", "TestSupport"],
+      name: "QuietTimeTests",
+      dependencies: ["PushRules", "QuietTime", "PinnedZones", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "PushReferenceTests",
@@ -144,7 +151,7 @@ let package = Package(
       dependencies: ["PushRules", "PushFoundation", "PushFanout", "PushFiles"],
       path: "Tests/ArticlePrograms/FromADispatchService", swiftSettings: strict),
     .executableTarget(
-      name: "article-README", dependencies: ["PushRules", "PushReference"],
+      name: "article-README", dependencies: ["PushRules", "PushFanout"],
       path: "Tests/ArticlePrograms/README", swiftSettings: strict),
     .executableTarget(
       name: "article-content", dependencies: ["PushRules", "PushFanout", "PushContent"],

@@ -1,5 +1,6 @@
 public import PushContent
 public import PushRules
+public import QuietTime
 
 /// What is wrong with a file that a user handed in: where, and what.
 ///
@@ -58,6 +59,8 @@ public struct FileProblem: Error, Hashable, Sendable {
     case outOfRange(String, value: String, range: String)
     case notAnInstant(String, value: String)
     case unknownTimeZone(String, value: String)
+    /// A time zone whose data cannot be used, or a system without a time-zone database.
+    case timeZoneData(String, ZoneDataError)
     case refused(String, SettingsWriteError)
     /// Something that belongs to another rule set than the one whose rules apply.
     case fieldOfOtherRules(String, RuleSet, rules: RuleSet)
@@ -166,6 +169,7 @@ extension FileProblem.Problem: CustomStringConvertible {
         + "or an RFC 3339 time with an offset or Z"
     case .unknownTimeZone(let name, let value):
       "\(quoted(name)): \(quoted(value)) is not a time zone of the IANA database"
+    case .timeZoneData(let name, let error): "\(quoted(name)): \(error)"
     case .refused(let name, let error): "\(quoted(name)): \(printable("\(error)"))"
     case .fieldOfOtherRules(let name, let owner, let rules):
       "\(printable(name)) belongs to \(owner.rawValue), but the rules are \(rules.rawValue)"

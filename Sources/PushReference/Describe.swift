@@ -21,4 +21,6 @@ func describe(_ span: QuietSpan) -> String {
   "\(describe(Int(span.startSecond))) for \(span.spanMinutes) min, level \(span.level.name)"
 }
 
+func describe(_ windows: QuietWindows) -> String { "\(windows.windows.count) windows" }
+
 func describe(_ secondOfDay: Int) -> String { ClockTime.text(secondOfDay: secondOfDay) }

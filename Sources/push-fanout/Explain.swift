@@ -62,7 +62,7 @@ struct Explain: ParsableCommand {
       throw Failure(text: "no user \"\(user)\" in the settings, users or members")
     }
     let reader = try MessageReader(path: messages.path, rules: settings.app.rules)
-    var evaluator = ReferenceEvaluator(settings)
+    var evaluator = try ReferenceEvaluator.ofSystemZones(settings)
     var explanations: [(decision: Explanation, content: ContentExplanation?)] = []
     let bar = ProgressBar("searching")
     defer { bar.finish() }

@@ -1,5 +1,4 @@
 internal import PushRules
-internal import QuietTime
 
 /// What the outcome of a RongCloud message for a recipient depends on, of the message, its
 /// conversation and channel, once nothing stops it for all.
@@ -262,10 +261,10 @@ extension Tables {
     packed.level(kind: kind) | reach(of: user, packed, at: now).rawValue << 5
   }
 
-  /// The bits that a schedule's users have inside its window.
-  func rongcloudQuietBits(_ schedule: UInt32) -> UInt8 {
+  /// The bits that users have while their schedule lets only a level through.
+  func rongcloudQuietBits(_ level: NotificationLevel) -> UInt8 {
     let quiet: UserClass.Quiet =
-      switch scheduleTable.quiet(schedule).level {
+      switch level {
       case .blocked: .blocked
       case .mention: .mention
       default: app.rongcloud.quietZero == .all ? .all : .outside

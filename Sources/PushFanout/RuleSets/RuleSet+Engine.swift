@@ -63,12 +63,12 @@ extension Tables {
     }
   }
 
-  /// The bits that a schedule's users have inside its window.
+  /// The bits that users have while their schedule lets only a level through.
   @inline(__always)
-  func quietBits(_ schedule: UInt32) -> UInt8 {
+  func quietBits(inside level: NotificationLevel) -> UInt8 {
     switch app.rules {
     case .easemob: UserClass.windowBit
-    case .rongcloud: rongcloudQuietBits(schedule)
+    case .rongcloud: rongcloudQuietBits(level)
     }
   }
 
