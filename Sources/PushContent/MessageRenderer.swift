@@ -2,11 +2,6 @@ public import PushRules
 
 /// What rendering a message needs to know of it, the same for all threads.
 struct MessagePlan: Sendable {
-  private enum Words {
-    case easemob(EasemobWords)
-    case rongcloud(RongCloudWords)
-  }
-
   let directory: ContentDirectory
   let layout: PayloadLayout
   private let words: Words
@@ -21,49 +16,20 @@ struct MessagePlan: Sendable {
     _ renderer: ContentRenderer, _ message: Message, _ content: MessageContent, _ form: PayloadForm
   ) {
     precondition(
-      form == .push || renderer.rules == .rongcloud, "local notifications are RongCloud's (R-53)")
+      form == .push || renderer.rules.fields.contains(.localNotification),
+      "local notifications are RongCloud's (R-53)")
     directory = renderer.directory
     let conversation = directory.conversation(message.conversation)
     let senderName = message.sender.map { renderer.directory.pushName(of: $0) } ?? ""
     remarks = message.sender.map { renderer.directory.remarks(of: $0) } ?? [:]
-    let isGroup = conversation.kind == .group || conversation.kind == .thread
-    switch renderer.rules {
-    case .easemob:
-      let nickname =
-        content.push.groupNickname.saying
-        ?? message.sender.flatMap {
-          renderer.directory.groupName(of: $0, in: message.conversation)
-        }
-      words = .easemob(
-        EasemobWords(
-          content, renderer.templates, senderName: senderName,
-          groupNickname: isGroup ? nickname : nil))
-      layout = PayloadLayout(.easemob, message, content, in: conversation.kind)
-      let directed = isGroup ? content.template.directed?.targets ?? [] : []
-      targets = Set(directed.filter { $0 == $0.lowercased() })
-      (mentioned, mentionsEveryone) = ([], false)
-    case .rongcloud:
-      words = .rongcloud(
-        RongCloudWords(
-          message, content, isDirect: conversation.kind.isDirect, senderName: senderName,
-          conversationName: conversation.name))
-      layout = PayloadLayout(
-        form == .local ? .local : .rongcloud, message, content, in: conversation.kind)
-      targets = []
-      (mentioned, mentionsEveryone) = Self.mentions(message, conversation.kind)
-    }
-  }
-
-  /// Whom a message of RongCloud's mentions.
-  private static func mentions(
-    _ message: Message, _ kind: ConversationKind
-  ) -> (ids: Set<Identifier>, everyone: Bool) {
-    let ids = message.mentions ?? []
-    let everyone = message.mentionsAll ?? false
-    guard kind == .group || kind == .ultraGroup,
-      message.isMentioned ?? (everyone || !ids.isEmpty)
-    else { return ([], false) }
-    return everyone ? ([], true) : (Set(ids), false)
+    let parts = VendorParts(
+      renderer, message, content, form, conversation.kind, name: conversation.name,
+      senderName: senderName)
+    words = parts.words
+    layout = parts.layout
+    targets = parts.targets
+    mentioned = parts.mentioned
+    mentionsEveryone = parts.mentionsEveryone
   }
 
   /// What of a recipient changes the words.
@@ -97,10 +63,7 @@ struct MessagePlan: Sendable {
 
   func choose(for viewer: Viewer, isTraced: Bool = false) -> Choice {
     var choice = Choice(isTraced: isTraced, plainBody: layout.plainBody)
-    switch words {
-    case .easemob(let words): words.choose(for: viewer, &choice)
-    case .rongcloud(let words): words.choose(for: viewer, &choice)
-    }
+    words.choose(for: viewer, &choice)
     return choice
   }
 }

@@ -1,6 +1,17 @@
 package import PushRules
 
 extension FanoutUpdate {
+  /// Replaces the record of the same key.
+  package mutating func set(_ record: SettingsRecord) throws(FanoutError) {
+    switch record {
+    case .app(let app): try setApp(app)
+    case .user(let id, let user): try setUser(id, user)
+    case .conversation(let id, let conversation): try setConversation(id, conversation)
+    case .member(let user, let conversation, let member, _):
+      try setMember(user, of: conversation, member)
+    }
+  }
+
   /// Replaces every record in `settings`, users in their order; the app's settings are kept.
   ///
   /// - Complexity: O(records).

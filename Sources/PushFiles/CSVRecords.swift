@@ -24,7 +24,7 @@ extension CSVRow {
   }
 
   func level(
-    _ column: Int, _ field: String, _ uses: inout RuleUse
+    _ column: Int, _ field: String, _ uses: inout VendorFieldUse
   ) throws(FileProblem.Problem) -> NotificationLevel {
     if isEmpty(column) { return .unset }
     if holds("mention", column) { return .mention }
@@ -33,7 +33,7 @@ extension CSVRow {
     guard let text = text(column) else { return .unset }
     if let number = Int64(text), "\(number)" == text {
       let level = try TextValue.level(rongCloudNumber: number, field)
-      uses.note(.rongcloud, "the level \(number) of \"\(field)\"")
+      uses.note(.levelNumbers, "the level \(number) of \"\(field)\"")
       return level
     }
     return try TextValue.level(text, field, &uses)
@@ -53,15 +53,15 @@ enum UserColumns {
   ]
 
   static func record(
-    _ row: CSVRow, _ uses: inout RuleUse, _ checked: inout CheckedValues
+    _ row: CSVRow, _ uses: inout VendorFieldUse, _ checked: inout ParseCache
   ) throws(FileProblem.Problem) -> SettingsRecord {
     guard let id = row.identifier(0) else { throw .missingField("id") }
     var user = UserSettings()
     user.level = try row.level(1, "level", &uses)
-    if !row.isEmpty(1) { uses.note(.easemob, "a user's \"level\"") }
+    if !row.isEmpty(1) { uses.note(.userLevel, "a user's \"level\"") }
     if !row.isEmpty(4) { user.timeZone = try unsafe checked.zone(row.utf8(4), "timeZone") }
     if let mutedUntil = try row.instant(5, "mutedUntil") {
-      uses.note(.easemob, "\"mutedUntil\"")
+      uses.note(.userMute, "\"mutedUntil\"")
       user.mutedUntil = mutedUntil
     }
     user.quietHours = try quietHours(row, &uses, &checked)
@@ -69,15 +69,15 @@ enum UserColumns {
   }
 
   private static func quietHours(
-    _ row: CSVRow, _ uses: inout RuleUse, _ checked: inout CheckedValues
+    _ row: CSVRow, _ uses: inout VendorFieldUse, _ checked: inout ParseCache
   ) throws(FileProblem.Problem) -> QuietHours? {
     let spanText = row.text(6)
     let level = try row.level(7, "quietLevel", &uses)
     let hasZone = !row.isEmpty(8)
-    if !row.isEmpty(3) { uses.note(.easemob, "\"quietEnd\"") }
-    if spanText != nil { uses.note(.rongcloud, "\"quietSpanMinutes\"") }
-    if !row.isEmpty(7) { uses.note(.rongcloud, "\"quietLevel\"") }
-    if hasZone { uses.note(.rongcloud, "\"quietTimeZone\"") }
+    if !row.isEmpty(3) { uses.note(.quietInterval, "\"quietEnd\"") }
+    if spanText != nil { uses.note(.quietSpan, "\"quietSpanMinutes\"") }
+    if !row.isEmpty(7) { uses.note(.quietSpan, "\"quietLevel\"") }
+    if hasZone { uses.note(.quietSpan, "\"quietTimeZone\"") }
     guard spanText != nil || !row.isEmpty(7) || hasZone else {
       return try unsafe checked.interval(start: row.utf8(2), end: row.utf8(3))
     }
@@ -100,18 +100,17 @@ enum MemberColumns {
   static let names = ["conversation", "user", "level", "mutedUntil", "since"]
 
   static func record(
-    _ row: CSVRow, _ uses: inout RuleUse
+    _ row: CSVRow, _ uses: inout VendorFieldUse
   ) throws(FileProblem.Problem) -> SettingsRecord {
     guard let conversation = row.identifier(0) else { throw .missingField("conversation") }
     guard let user = row.identifier(1) else { throw .missingField("user") }
     var member = MemberSettings(level: try row.level(2, "level", &uses))
     if let mutedUntil = try row.instant(3, "mutedUntil") {
-      uses.note(.easemob, "\"mutedUntil\"")
+      uses.note(.memberMute, "\"mutedUntil\"")
       member.mutedUntil = mutedUntil
     }
     let since = try row.instant(4, "since")
     member.since = since ?? .zero
-    return .member(
-      conversation: conversation, user: user, member, .init(since: since != nil))
+    return .member(user, of: conversation, member, PresentFields(since: since != nil))
   }
 }

@@ -8,17 +8,17 @@ internal import PushRules
 /// - Source: formats.md, "What a push says".
 enum ContentFields {
   /// Whether a field is one of these, which is asked of fields that nothing else knows.
-  static func isKnown(_ key: JSONKey, _ uses: inout RuleUse) -> Bool {
+  static func isKnown(_ key: JSONKey, _ uses: inout VendorFieldUse) -> Bool {
     switch key {
-    case "text": return true
-    case "translations":
-      uses.note(.easemob, "\"translations\"")
-      return true
-    case "mentionedContent", "pushTitle", "objectName", "pushData":
-      uses.note(.rongcloud, "\"\(key.text)\"")
-      return true
+    case "text": break
+    case "translations": uses.note(.translations, "\"translations\"")
+    case "mentionedContent": uses.note(.mentionedContent, "\"\(key.text)\"")
+    case "pushTitle": uses.note(.pushTitle, "\"\(key.text)\"")
+    case "objectName": uses.note(.objectName, "\"\(key.text)\"")
+    case "pushData": uses.note(.pushData, "\"\(key.text)\"")
     default: return false
     }
+    return true
   }
 
   /// Reads what a line says, of which the rest has been read.

@@ -10,7 +10,7 @@ final class ContentCollector {
 
   /// Reads what a record says, of which the rest has been read.
   func add(
-    _ line: JSONValue, _ record: borrowing SettingsRecord, _ uses: inout RuleUse
+    _ line: JSONValue, _ record: borrowing SettingsRecord, _ uses: inout VendorFieldUse
   ) throws(FileProblem.Problem) {
     switch record {
     case .app: break
@@ -18,9 +18,9 @@ final class ContentCollector {
     case .conversation(let id, let settings):
       let name = try line.fields.first { "name" ~= $0.key }?.value.text("name")
       directory.setConversation(id, kind: settings.kind, name: name, parent: settings.parent)
-    case .member(let conversation, let user, _, _):
+    case .member(let user, let conversation, _, _):
       if let nickname = line.fields.first(where: { "nickname" ~= $0.key })?.value {
-        uses.note(.easemob, "\"nickname\"")
+        uses.note(.nickname, "\"nickname\"")
         directory.setNickname(try nickname.text("nickname"), of: user, in: conversation)
       } else if directory.hasNicknames(in: conversation) {
         directory.setNickname(nil, of: user, in: conversation)
@@ -29,7 +29,7 @@ final class ContentCollector {
   }
 
   private func addUser(
-    _ id: Identifier, _ line: JSONValue, _ uses: inout RuleUse
+    _ id: Identifier, _ line: JSONValue, _ uses: inout VendorFieldUse
   ) throws(FileProblem.Problem) {
     var display: RecipientDisplay?
     for (key, value) in line.fields {
@@ -51,7 +51,7 @@ final class ContentCollector {
   }
 
   private func display(
-    _ value: JSONValue, _ uses: inout RuleUse
+    _ value: JSONValue, _ uses: inout VendorFieldUse
   ) throws(FileProblem.Problem) -> RecipientDisplay {
     var display = RecipientDisplay()
     for (key, value) in try value.object("display") {
@@ -60,12 +60,12 @@ final class ContentCollector {
       case "name": display.name = try value.text(field)
       case "style": display.style = try value.choice(field)
       case "language":
-        uses.note(.easemob, "\"display.language\"")
+        uses.note(.displayLanguage, "\"display.language\"")
         let text = try value.text(field)
         guard let tag = LanguageTag(text) else { throw .notALanguage(field, value: text) }
         display.language = tag
       case "template":
-        uses.note(.easemob, "\"display.template\"")
+        uses.note(.templates, "\"display.template\"")
         let name = try value.text(field)
         guard PushTemplate.isName(name) else { throw .template(field, .badName(name)) }
         display.template = name

@@ -2,34 +2,8 @@ internal import CPushFiles
 internal import PushRules
 internal import QuietTime
 
-/// What a record says that only one rule set knows: the first such thing for each.
-///
-/// A line is read before the rules may be known, as the app's record can come last. So a reader
-/// notes what belongs to whom, and whoever knows the rules decides.
-struct RuleUse {
-  private(set) var easemob: String?
-  private(set) var rongcloud: String?
-
-  mutating func note(_ rules: RuleSet, _ what: @autoclosure () -> String) {
-    switch rules {
-    case .easemob: if easemob == nil { easemob = what() }
-    case .rongcloud: if rongcloud == nil { rongcloud = what() }
-    }
-  }
-
-  /// What does not belong under `rules`, if anything.
-  func foreign(to rules: RuleSet) -> FileProblem.Problem? {
-    switch rules {
-    case .easemob: rongcloud.map { .fieldOfOtherRules($0, .rongcloud) }
-    case .rongcloud: easemob.map { .fieldOfOtherRules($0, .easemob) }
-    }
-  }
-
-  var isEmpty: Bool { easemob == nil && rongcloud == nil }
-}
-
 /// Values that were checked before. People share zones and windows: each is looked at once.
-struct CheckedValues {
+struct ParseCache {
   private var zones = IdentifierTable()
   private var windows = [Window](
     repeating: Window(start: 0, end: 0, value: nil), count: 256)
@@ -88,7 +62,7 @@ extension JSONValue {
   }
 
   func zone(
-    _ field: String, _ checked: inout CheckedValues
+    _ field: String, _ checked: inout ParseCache
   ) throws(FileProblem.Problem) -> String {
     try unsafe checked.zone(utf8(field), field)
   }
@@ -165,12 +139,12 @@ extension JSONValue {
     return strings.map { Identifier($0) }
   }
 
-  func level(_ field: String, _ uses: inout RuleUse) throws(FileProblem.Problem)
+  func level(_ field: String, _ uses: inout VendorFieldUse) throws(FileProblem.Problem)
     -> NotificationLevel
   {
     if let integer {
       let level = try TextValue.level(rongCloudNumber: integer, field)
-      uses.note(.rongcloud, "the level \(integer) of \"\(field)\"")
+      uses.note(.levelNumbers, "the level \(integer) of \"\(field)\"")
       return level
     }
     switch self {  // the usual ones, without a string
@@ -197,18 +171,16 @@ enum TextValue {
 
   /// A level by its name in files, or in Easemob's spelling.
   static func level(
-    _ text: String, _ field: String, _ uses: inout RuleUse
+    _ text: String, _ field: String, _ uses: inout VendorFieldUse
   ) throws(FileProblem.Problem) -> NotificationLevel {
     if let level = NotificationLevel.named(text) {
-      if !level.exists(under: .easemob) {
-        uses.note(.rongcloud, "the level \"\(text)\" of \"\(field)\"")
-      }
+      uses.note(level, "the level \"\(text)\" of \"\(field)\"")
       return level
     }
     guard let level = NotificationLevel.easemobSpelling(text) else {
       throw .unknownValue(field, value: text, allowed: NotificationLevel.allCases.map(\.name))
     }
-    uses.note(.easemob, "the level \"\(text)\" of \"\(field)\"")
+    uses.note(.levelSpellings, "the level \"\(text)\" of \"\(field)\"")
     return level
   }
 

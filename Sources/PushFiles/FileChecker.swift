@@ -104,7 +104,7 @@ public struct FileChecker {
       checkInOrder(path, "change", line: { reader.lineNumber }) { () throws(FileProblem) in
         let change = try reader.next()
         switch change?.record {
-        case .conversation(let id, _), .member(let id, _, _): named.insert(id)
+        case .conversation(let id, _), .member(_, let id, _, _): named.insert(id)
         case .app, .user, nil: break
         }
         return change?.at

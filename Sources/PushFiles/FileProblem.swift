@@ -62,7 +62,8 @@ public struct FileProblem: Error, Hashable, Sendable {
     /// A time zone whose data cannot be used, or a system without a time-zone database.
     case timeZoneData(String, ZoneDataError)
     case refused(String, SettingsWriteError)
-    case fieldOfOtherRules(String, RuleSet)
+    /// Something that belongs to another rule set than the one whose rules apply.
+    case fieldOfOtherRules(String, RuleSet, rules: RuleSet)
     case secondApp
     case repeatedDevice(String)
     case notALanguage(String, value: String)
@@ -170,8 +171,8 @@ extension FileProblem.Problem: CustomStringConvertible {
       "\(quoted(name)): \(quoted(value)) is not a time zone of the IANA database"
     case .timeZoneData(let name, let error): "\(quoted(name)): \(error)"
     case .refused(let name, let error): "\(quoted(name)): \(printable("\(error)"))"
-    case .fieldOfOtherRules(let name, let rules):
-      "\(printable(name)) belongs to \(rules.rawValue), but the rules are \(rules.other.rawValue)"
+    case .fieldOfOtherRules(let name, let owner, let rules):
+      "\(printable(name)) belongs to \(owner.rawValue), but the rules are \(rules.rawValue)"
     case .secondApp: "a second app; there is at most one"
     case .repeatedDevice(let id): "the device \(quoted(id)) is listed twice"
     case .notALanguage(let name, let value):

@@ -72,7 +72,7 @@ public final class MessageReader {
           return nil
         }
         recordCount += 1
-        var uses = RuleUse()
+        var uses = VendorFieldUse()
         let message = try checked(MessageFields.read(line, &uses), uses)
         try more(line, lines)
         return message
@@ -80,7 +80,7 @@ public final class MessageReader {
         do {
           guard let row = try table.next() else { return nil }
           recordCount += 1
-          var uses = RuleUse()
+          var uses = VendorFieldUse()
           let message = try MessageColumns.read(
             row, number: table.hasColumn(0) ? nil : recordCount, &uses)
           return try checked(message, uses)
@@ -119,7 +119,7 @@ public final class MessageReader {
   }
 
   private func checked(
-    _ message: Message, _ uses: RuleUse
+    _ message: Message, _ uses: VendorFieldUse
   ) throws(FileProblem.Problem) -> Message {
     if let foreign = uses.foreign(to: rules) { throw foreign }
     return message

@@ -4,7 +4,7 @@ internal import PushRules
 /// messages.ndjson
 enum MessageFields {
   static func read(
-    _ line: JSONValue, _ uses: inout RuleUse
+    _ line: JSONValue, _ uses: inout VendorFieldUse
   ) throws(FileProblem.Problem) -> Message {
     var id: Identifier?
     var conversation: Identifier?
@@ -23,10 +23,9 @@ enum MessageFields {
       case "sentAt": message.sentAt = try value.instant("sentAt")
       case "reply", "replyTo": break
       default:
-        let isKnown = try readEasemob(key, value, &message, &uses)
-        if !isKnown, try !readRongCloud(key, value, &message, &uses),
-          !ContentFields.isKnown(key, &uses)
-        {
+        if let field = try readVendorField(key, value, &message) {
+          uses.note(field, "\"\(key.text)\"")
+        } else if !ContentFields.isKnown(key, &uses) {
           throw .unknownField(key.text)
         }
       }
@@ -40,33 +39,42 @@ enum MessageFields {
     return message
   }
 
-  private static func readEasemob(
-    _ key: JSONKey, _ value: JSONValue, _ message: inout Message, _ uses: inout RuleUse
-  ) throws(FileProblem.Problem) -> Bool {
+  /// Reads a field that not every rule set has.
+  ///
+  /// - Returns: which; nil, and nothing read, for another one.
+  private static func readVendorField(
+    _ key: JSONKey, _ value: JSONValue, _ message: inout Message
+  ) throws(FileProblem.Problem) -> VendorFields? {
     switch key {
-    case "force": message.force = try value.flag("force")
-    case "onlineOnly": message.onlineOnly = try value.flag("onlineOnly")
-    case "filter": message.filter = try filter(value)
-    case "ext": message.ext = EasemobExtension(try value.object("ext"))
-    default: return false
+    case "force":
+      message.force = try value.flag("force")
+      return .force
+    case "onlineOnly":
+      message.onlineOnly = try value.flag("onlineOnly")
+      return .onlineOnly
+    case "filter":
+      message.filter = try filter(value)
+      return .filter
+    case "ext":
+      message.ext = EasemobExtension(try value.object("ext"))
+      return .ext
+    case "channel":
+      message.channel = Identifier(try value.text("channel"))
+      return .messageChannel
+    case "isMentioned":
+      message.isMentioned = try value.flag("isMentioned")
+      return .isMentioned
+    case "pushContent":
+      message.pushContent = try value.text("pushContent")
+      return .pushContent
+    case "persisted":
+      message.persisted = try value.flag("persisted")
+      return .persisted
+    case "backlog":
+      message.backlog = try value.flag("backlog")
+      return .backlog
+    default: return nil
     }
-    uses.note(.easemob, "\"\(key.text)\"")
-    return true
-  }
-
-  private static func readRongCloud(
-    _ key: JSONKey, _ value: JSONValue, _ message: inout Message, _ uses: inout RuleUse
-  ) throws(FileProblem.Problem) -> Bool {
-    switch key {
-    case "channel": message.channel = Identifier(try value.text("channel"))
-    case "isMentioned": message.isMentioned = try value.flag("isMentioned")
-    case "pushContent": message.pushContent = try value.text("pushContent")
-    case "persisted": message.persisted = try value.flag("persisted")
-    case "backlog": message.backlog = try value.flag("backlog")
-    default: return false
-    }
-    uses.note(.rongcloud, "\"\(key.text)\"")
-    return true
   }
 
   private static func filter(_ value: JSONValue) throws(FileProblem.Problem) -> DeviceFilter {
@@ -148,7 +156,7 @@ enum MessageColumns {
 
   /// - Parameter number: the message's id when the file has no column of ids.
   static func read(
-    _ row: CSVRow, number: Int?, _ uses: inout RuleUse
+    _ row: CSVRow, number: Int?, _ uses: inout VendorFieldUse
   ) throws(FileProblem.Problem) -> Message {
     guard let id = number.map({ Identifier("\($0)") }) ?? row.identifier(0) else {
       throw .missingField("id")
@@ -162,30 +170,30 @@ enum MessageColumns {
     message.force = try row.flag(9, "force")
     message.silent = try row.flag(10, "silent")
     if let body = row.text(11) { message.body = try TextValue.choice(body, "body") }
-    if message.force != nil { uses.note(.easemob, "\"force\"") }
+    if message.force != nil { uses.note(.force, "\"force\"") }
     try readRongCloud(row, &message, &uses)
     return message
   }
 
   private static func readRongCloud(
-    _ row: CSVRow, _ message: inout Message, _ uses: inout RuleUse
+    _ row: CSVRow, _ message: inout Message, _ uses: inout VendorFieldUse
   ) throws(FileProblem.Problem) {
     if let channel = row.identifier(2) {
-      uses.note(.rongcloud, "\"channel\"")
+      uses.note(.messageChannel, "\"channel\"")
       message.channel = channel
     }
     message.isMentioned = try row.flag(8, "isMentioned")
-    if message.isMentioned != nil { uses.note(.rongcloud, "\"isMentioned\"") }
+    if message.isMentioned != nil { uses.note(.isMentioned, "\"isMentioned\"") }
     if let pushContent = row.text(12) {
-      uses.note(.rongcloud, "\"pushContent\"")
+      uses.note(.pushContent, "\"pushContent\"")
       message.pushContent = pushContent
     }
     if let persisted = try row.flag(13, "persisted") {
-      uses.note(.rongcloud, "\"persisted\"")
+      uses.note(.persisted, "\"persisted\"")
       message.persisted = persisted
     }
     if let backlog = try row.flag(14, "backlog") {
-      uses.note(.rongcloud, "\"backlog\"")
+      uses.note(.backlog, "\"backlog\"")
       message.backlog = backlog
     }
   }

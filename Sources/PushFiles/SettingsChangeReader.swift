@@ -2,25 +2,12 @@ public import PushRules
 
 /// A record of settings that holds from an instant on, in place of the one of the same key before.
 public struct SettingsChange: Sendable {
-  public enum Record: Sendable {
-    case app(AppSettings)
-    case user(Identifier, UserSettings)
-    case conversation(Identifier, ConversationSettings)
-    case member(conversation: Identifier, user: Identifier, MemberSettings)
-  }
-
   public let at: Instant
-  public let record: Record
-  /// Whether a membership says since when, or levels by channel; some conversations do not allow it.
-  public let saysSince, saysChannels: Bool
+  public let record: SettingsRecord
 
-  public init(
-    at: Instant, _ record: Record, saysSince: Bool = false, saysChannels: Bool = false
-  ) {
+  public init(at: Instant, _ record: SettingsRecord) {
     self.at = at
     self.record = record
-    self.saysSince = saysSince
-    self.saysChannels = saysChannels
   }
 }
 
@@ -32,7 +19,7 @@ public final class SettingsChangeReader {
   public let path: String
   private let rules: RuleSet
   private let lines: JSONLines
-  private var checked = CheckedValues()
+  private var checked = ParseCache()
   private var recordCount = 0
 
   /// Opens a file of changes under `rules`.
@@ -71,7 +58,7 @@ public final class SettingsChangeReader {
   public var lineNumber: Int { lines.lineNumber }
 
   private func read(_ line: JSONValue) throws(FileProblem.Problem) -> SettingsChange {
-    var uses = RuleUse()
+    var uses = VendorFieldUse()
     let record = try SettingsRecord.read(line, &uses, &checked, beside: "at")
     guard let value = line.fields.first(where: { "at" ~= $0.key })?.value else {
       throw .missingField("at")
@@ -79,15 +66,6 @@ public final class SettingsChangeReader {
     let at = try value.instant("at")
     if case .app(let app) = record, app.rules != rules { throw .rulesChange(rules) }
     if let foreign = uses.foreign(to: rules) { throw foreign }
-    switch record {
-    case .app(let app): return SettingsChange(at: at, .app(app))
-    case .user(let id, let user): return SettingsChange(at: at, .user(id, user))
-    case .conversation(let id, let conversation):
-      return SettingsChange(at: at, .conversation(id, conversation))
-    case .member(let conversation, let user, let member, let said):
-      return SettingsChange(
-        at: at, .member(conversation: conversation, user: user, member), saysSince: said.since,
-        saysChannels: said.channels)
-    }
+    return SettingsChange(at: at, record)
   }
 }

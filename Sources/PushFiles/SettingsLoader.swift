@@ -56,27 +56,28 @@ public enum SettingsLoader {
 
   /// Loads what is to be added to a world that is there.
   ///
-  /// The settings know of which users and members only rows of CSV files say something. An import of
-  /// them into a store leaves there what such a row cannot say.
+  /// An import of the settings into a store, with `rows`, leaves there what a row of a CSV file
+  /// cannot say.
   ///
   /// - Parameters:
   ///   - app: the app of that world, which counts when the files have no record of it.
   ///   - progress: as for ``load(_:progress:)``.
-  /// - Returns: the settings, how pushes look, whether the files say the app, and the number of
-  ///   records.
+  /// - Returns: the settings, how pushes look, whether the files say the app, the number of records,
+  ///   and of which users and members only rows say something; nil without CSV files.
   /// - Throws: the problem of the earliest line that is not understood.
   public static func load(
     _ paths: SettingsPaths, addedTo app: AppSettings,
     progress: @escaping (Double) -> Void = { _ in }
   ) throws(FileProblem) -> (
-    settings: FanoutSettings, content: ContentDirectory, saysApp: Bool, records: Int
+    settings: FanoutSettings, content: ContentDirectory, saysApp: Bool, records: Int,
+    rows: CSVMerge?
   ) {
     let content = ContentCollector()
     var reader = WorldReader(
       FanoutSettings(app: app), paths, progress, keepsAll: false, defaultRules: app.rules,
       content: content, marksRows: true)
     let settings = try reader.read()
-    return (settings, content.directory, reader.saysApp, reader.recordCount)
+    return (settings, content.directory, reader.saysApp, reader.recordCount, reader.csvMerge)
   }
 
   /// Loads what is to replace records of a world, as a later file of that world would.
@@ -89,7 +90,7 @@ public enum SettingsLoader {
     _ paths: SettingsPaths, over world: Fanout
   ) throws(FileProblem) -> (settings: FanoutSettings, saysApp: Bool) {
     var reader = WorldReader(
-      AddedSettings(to: world), paths, { _ in }, keepsAll: false, defaultRules: world.app.rules,
+      SettingsOverlay(to: world), paths, { _ in }, keepsAll: false, defaultRules: world.app.rules,
       content: ContentCollector())
     return (try reader.read().added, reader.saysApp)
   }

@@ -2,7 +2,7 @@ internal import PushFanout
 internal import PushRules
 
 /// Settings that records are read into, in any order; the same key again replaces the record.
-protocol SettingsSink {
+protocol SettingsSink: RecordLookup where LookupFailure == Never {
   var userCount: Int { get }
   /// How many users have settings.
   var declaredCount: Int { get }
@@ -21,12 +21,10 @@ protocol SettingsSink {
     of user: Identifier, in conversation: Identifier
   ) -> [Identifier: NotificationLevel]
 
-  /// Says that what follows is said by rows of CSV files.
-  mutating func beginRows()
-  /// Says that all records are in; what follows is asked only then.
+  /// What tells rows of CSV files, which follow, from records before; nil where nobody asks for it.
+  var csvMerge: CSVMerge? { get }
+  /// Says that all records are in; what follows, and the lookup, is asked only then.
   mutating func settle()
-  func conversation(_ id: Identifier) -> ConversationSettings?
-  func isMember(_ user: Identifier, of conversation: Identifier) -> Bool
 
   /// Whether the records are added to a world that has its own.
   var isAdded: Bool { get }
@@ -35,12 +33,15 @@ protocol SettingsSink {
 }
 
 extension SettingsSink {
+  var csvMerge: CSVMerge? { nil }
   var isAdded: Bool { false }
   func problem(replacing conversation: Identifier) -> FileProblem.Problem? { nil }
 }
 
 extension FanoutSettings: SettingsSink {
   mutating func setApp(_ app: AppSettings) { self.app = app }
+
+  var csvMerge: CSVMerge? { CSVMerge(rowsAfter: self) }
 
   func channels(
     of user: Identifier, in conversation: Identifier
@@ -49,10 +50,6 @@ extension FanoutSettings: SettingsSink {
   }
 
   mutating func settle() {}
-
-  func isMember(_ user: Identifier, of conversation: Identifier) -> Bool {
-    index(of: user).map { member($0, of: conversation) != nil } ?? false
-  }
 }
 
 /// Settings that are packed as they are read.
@@ -98,7 +95,6 @@ final class PackedSettings: SettingsSink {
     builder.channels(of: user, in: conversation)
   }
 
-  func beginRows() {}
   func settle() { builder.settle() }
   func conversation(_ id: Identifier) -> ConversationSettings? { builder.conversation(id) }
   func isMember(_ user: Identifier, of conversation: Identifier) -> Bool {

@@ -15,12 +15,11 @@ public enum SettingsText {
     var line = Line("app")
     line.add("rules", app.rules.rawValue)
     line.add("timeZone", app.timeZone)
-    switch app.rules {
-    case .easemob:
-      line.add("devicePolicy", app.devicePolicy.rawValue)
-      line.add("advancedPush", raw: "\(app.advancedPush)")
-    case .rongcloud:
-      line.add("level", app.level)
+    let fields = app.rules.fields
+    if fields.contains(.devicePolicy) { line.add("devicePolicy", app.devicePolicy.rawValue) }
+    if fields.contains(.advancedPush) { line.add("advancedPush", raw: "\(app.advancedPush)") }
+    if fields.contains(.appLevel) { line.add("level", app.level) }
+    if fields.contains(.messageNotification) {
       line.add("messageNotification", raw: "\(app.messageNotification)")
     }
     line.open("options")
@@ -41,32 +40,29 @@ public enum SettingsText {
   ) -> [UInt8] {
     var line = Line("user")
     line.add("id", id.text)
-    switch rules {
-    case .easemob:
-      line.add("level", user.level)
-      if case .interval(let interval) = user.quietHours { line.add(interval) }
-    case .rongcloud:
-      let kinds = ConversationKind.allCases.filter {
-        $0.exists(under: .rongcloud) && user.levels[$0].isSet
-      }
-      if !kinds.isEmpty {
-        line.open("levels")
-        for kind in kinds { line.add(kind.rawValue, user.levels[kind]) }
-        line.close()
-      }
-      if case .span(let span) = user.quietHours { line.add(span) }
+    let fields = rules.fields
+    if fields.contains(.userLevel) { line.add("level", user.level) }
+    let kinds = ConversationKind.allCases.filter {
+      $0.exists(under: rules) && user.levels[$0].isSet
     }
+    if fields.contains(.kindLevels), !kinds.isEmpty {
+      line.open("levels")
+      for kind in kinds { line.add(kind.rawValue, user.levels[kind]) }
+      line.close()
+    }
+    if let quietHours = user.quietHours, fields.contains(quietHours.field) { line.add(quietHours) }
     if let zone = user.timeZone { line.add("timeZone", zone) }
-    switch rules {
-    case .easemob: line.add("mutedUntil", user.mutedUntil)
-    case .rongcloud:
-      if user.pushWhenDesktopOnline { line.add("pushWhenDesktopOnline", raw: "true") }
-      if user.localInformationMissing || user.localHandledByApp {
-        line.open("localNotification")
-        line.add("informationMissing", raw: "\(user.localInformationMissing)")
-        line.add("handledByApp", raw: "\(user.localHandledByApp)")
-        line.close()
-      }
+    if fields.contains(.userMute) { line.add("mutedUntil", user.mutedUntil) }
+    if fields.contains(.pushWhenDesktopOnline), user.pushWhenDesktopOnline {
+      line.add("pushWhenDesktopOnline", raw: "true")
+    }
+    if fields.contains(.localNotification),
+      user.localInformationMissing || user.localHandledByApp
+    {
+      line.open("localNotification")
+      line.add("informationMissing", raw: "\(user.localInformationMissing)")
+      line.add("handledByApp", raw: "\(user.localHandledByApp)")
+      line.close()
     }
     if let devices = user.devices { line.add(devices) }
     if display != RecipientDisplay() { line.add(display, rules) }
@@ -100,10 +96,10 @@ public enum SettingsText {
     line.add("conversation", conversation.text)
     line.add("user", user.text)
     line.add("level", member.level)
-    if rules == .easemob { line.add("mutedUntil", member.mutedUntil) }
+    if rules.fields.contains(.memberMute) { line.add("mutedUntil", member.mutedUntil) }
     if kind != .thread { line.add("since", member.since) }
     if kind == .ultraGroup { line.add(member.channels) }
-    if rules == .easemob, let nickname { line.add("nickname", nickname) }
+    if rules.fields.contains(.nickname), let nickname { line.add("nickname", nickname) }
     return line.end()
   }
 }
@@ -155,14 +151,22 @@ private struct Line {
     if instant > .zero { add(name, raw: "\(instant.milliseconds)") }
   }
 
-  mutating func add(_ interval: QuietInterval) {
+  mutating func add(_ quietHours: QuietHours) {
+    switch quietHours {
+    case .interval(let interval): add(interval)
+    case .span(let span): add(span)
+    case .windows: break  // which no file says
+    }
+  }
+
+  private mutating func add(_ interval: QuietInterval) {
     open("quietHours")
     add("start", ClockTime.text(minuteOfDay: interval.startMinute))
     add("end", ClockTime.text(minuteOfDay: interval.endMinute))
     close()
   }
 
-  mutating func add(_ span: QuietSpan) {
+  private mutating func add(_ span: QuietSpan) {
     open("quietHours")
     add("start", ClockTime.text(secondOfDay: span.startSecond))
     add("spanMinutes", raw: "\(span.spanMinutes)")
@@ -193,9 +197,11 @@ private struct Line {
     open("display")
     if let name = display.name { add("name", name) }
     if let style = display.style { add("style", style.rawValue) }
-    if rules == .easemob {
-      if let language = display.language { add("language", language.text) }
-      if let template = display.template { add("template", template) }
+    if rules.fields.contains(.displayLanguage), let language = display.language {
+      add("language", language.text)
+    }
+    if rules.fields.contains(.templates), let template = display.template {
+      add("template", template)
     }
     if display.offlineMessages != 1 { add("offlineMessages", raw: "\(display.offlineMessages)") }
     close()
@@ -223,7 +229,7 @@ private struct Line {
 /// gives them the same order.
 public struct SettingsWriter {
   private let target: OutputFile
-  private var rules = RuleSet.easemob
+  private var rules = AppSettings().rules
   private var kinds: [Identifier: ConversationKind] = [:]
   private let content: ContentDirectory
   /// How many records were written.
@@ -263,6 +269,17 @@ public struct SettingsWriter {
     try write(
       line: SettingsText.member(
         user, of: conversation, kind, member, rules, nickname: nickname))
+  }
+
+  /// Writes any record; the app comes first, and a conversation before its members.
+  public mutating func write(_ record: SettingsRecord) throws(OutputProblem) {
+    switch record {
+    case .app(let app): try write(app)
+    case .user(let id, let user): try write(id, user)
+    case .conversation(let id, let conversation): try write(id, conversation)
+    case .member(let user, let conversation, let member, _):
+      try write(user, of: conversation, member)
+    }
   }
 
   private mutating func write(line: [UInt8]) throws(OutputProblem) {

@@ -7,7 +7,7 @@ struct WorldReader<Settings: SettingsSink> {
 
   private(set) var settings: Settings
   private let paths: SettingsPaths
-  private var checked = CheckedValues()
+  private var checked = ParseCache()
   private var appRules: RuleSet?
   /// Whose rules apply when the files do not say it.
   private let defaultRules: RuleSet
@@ -15,16 +15,19 @@ struct WorldReader<Settings: SettingsSink> {
   private let keepsAll: Bool
   private var problems: [Located] = []
   /// What belongs to one rule set, said before the rules were known.
-  private var undecided: [(place: Place, uses: RuleUse)] = []
-  /// For which rule sets there is something undecided.
-  private var undecidedHas = (easemob: false, rongcloud: false)
-  private var relations = Relations()
+  private var undecided: [(place: Place, uses: VendorFieldUse)] = []
+  /// All of it together.
+  private var allUndecided = VendorFieldUse()
+  private var validator = CrossRecordValidator()
   private let progress: (Double) -> Void
   private(set) var recordCount = 0
   /// Collects what settings say of how pushes look, if somebody asks for it.
   private let content: ContentCollector?
-  /// Whether the settings are told where rows begin.
+  /// Whether rows of CSV files are to be told from records of NDJSON, and by what.
   private let marksRows: Bool
+  private(set) var csvMerge: CSVMerge?
+  /// Whether a row of members.csv leaves levels by channel as they are: where there are such.
+  private var rowsKeepChannels = false
   private var fileRecordCount = 0
   /// How many there were when the file was begun.
   private var before = (users: 0, declared: 0)
@@ -33,7 +36,7 @@ struct WorldReader<Settings: SettingsSink> {
 
   init(
     _ settings: Settings, _ paths: SettingsPaths, _ progress: @escaping (Double) -> Void,
-    keepsAll: Bool, defaultRules: RuleSet = .easemob, content: ContentCollector? = nil,
+    keepsAll: Bool, defaultRules: RuleSet = AppSettings().rules, content: ContentCollector? = nil,
     marksRows: Bool = false
   ) {
     self.settings = settings
@@ -79,7 +82,7 @@ struct WorldReader<Settings: SettingsSink> {
   private mutating func readAll() {
     for file in 0..<paths.count {
       fileRecordCount = 0
-      if marksRows, file == paths.settings.count { settings.beginRows() }
+      if marksRows, file == paths.settings.count { csvMerge = settings.csvMerge }
       before = (settings.userCount, settings.declaredCount)
       if file < paths.settings.count {
         readNDJSON(file)
@@ -106,7 +109,7 @@ struct WorldReader<Settings: SettingsSink> {
       do throws(FileProblem.Problem) {
         guard let line = try lines.next() else { break }
         isEmpty = false
-        var uses = RuleUse()
+        var uses = VendorFieldUse()
         let record = try SettingsRecord.read(line, &uses, &checked)
         if let content { try content.add(line, record, &uses) }
         let place = Place(file: file, line: lines.lineNumber)
@@ -124,9 +127,10 @@ struct WorldReader<Settings: SettingsSink> {
   private mutating func readCSV(
     _ file: Int, _ columns: [String], _ required: [String], idColumn: Int,
     read: (
-      CSVRow, inout RuleUse, inout CheckedValues
+      CSVRow, inout VendorFieldUse, inout ParseCache
     ) throws(FileProblem.Problem) -> SettingsRecord
   ) {
+    rowsKeepChannels = (appRules ?? defaultRules).fields.contains(.channels)
     let table: CSVTable
     do { table = try CSVTable(path: paths.path(file), columns: columns, required: required) } catch
     {
@@ -140,7 +144,7 @@ struct WorldReader<Settings: SettingsSink> {
           }
         }
         guard let row = try table.next() else { break }
-        var uses = RuleUse()
+        var uses = VendorFieldUse()
         let record = try read(row, &uses, &checked)
         let place = Place(file: file, line: table.lineNumber)
         try apply(record, uses, place, isCSV: true)
@@ -189,7 +193,7 @@ struct WorldReader<Settings: SettingsSink> {
   // MARK: Records
 
   private mutating func apply(
-    _ record: consuming SettingsRecord, _ uses: RuleUse, _ place: Place, isCSV: Bool
+    _ record: consuming SettingsRecord, _ uses: VendorFieldUse, _ place: Place, isCSV: Bool
   ) throws(FileProblem.Problem) {
     if case .app(let app) = record {
       if appRules != nil { throw .secondApp }
@@ -219,24 +223,20 @@ struct WorldReader<Settings: SettingsSink> {
       }
     case .conversation(let id, let conversation):
       settings.setConversation(id, conversation)
-      relations.noteConversation(id, conversation, place)
-    case .member(let conversation, let user, var member, let said):
-      if isCSV, appRules ?? defaultRules == .rongcloud {
+      validator.noteConversation(id, conversation, place)
+    case .member(let user, let conversation, var member, let present):
+      if isCSV, rowsKeepChannels {
         member.channels = settings.channels(of: user, in: conversation)
       }
       settings.setMember(user, of: conversation, member)
-      relations.noteMember(conversation, user, said, place, kindsAreFinal: isCSV)
+      validator.noteMember(conversation, user, present, place, kindsAreFinal: isCSV)
     }
   }
 
   /// Notes what belongs to one rule set while the rules are not known. The first for each rule set
   /// is enough, unless every problem is wanted.
-  private mutating func noteUndecided(_ uses: RuleUse, _ place: Place) {
-    let isNew =
-      (uses.easemob != nil && !undecidedHas.easemob)
-      || (uses.rongcloud != nil && !undecidedHas.rongcloud)
-    undecidedHas.easemob = undecidedHas.easemob || uses.easemob != nil
-    undecidedHas.rongcloud = undecidedHas.rongcloud || uses.rongcloud != nil
+  private mutating func noteUndecided(_ uses: VendorFieldUse, _ place: Place) {
+    let isNew = allUndecided.add(uses)
     if keepsAll || isNew { undecided.append((place: place, uses: uses)) }
   }
 
@@ -254,6 +254,6 @@ struct WorldReader<Settings: SettingsSink> {
 
   private mutating func settleRelations() {
     settings.settle()
-    for problem in relations.problems(in: settings) { report(problem) }
+    for problem in validator.problems(in: settings) { report(problem) }
   }
 }

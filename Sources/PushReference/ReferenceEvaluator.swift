@@ -105,22 +105,12 @@ public struct ReferenceEvaluator {
     let recipient = Recipient(
       user: settings.user(user), own: own ?? MemberSettings(), parent: parent ?? MemberSettings(),
       classes: mentions.classes(for: id))
-    switch settings.app.rules {
-    case .easemob: return easemob(message, conversation, recipient, &trace)
-    case .rongcloud: return rongcloud(message, conversation, recipient, &trace)
-    }
+    return decide(message, conversation, recipient, &trace)
   }
 
   private func notRecipient(_ trace: inout Trace) -> Decision? {
     trace.markLast()
     return nil
-  }
-
-  private func mentions(of message: Message, in conversation: ConversationSettings) -> Mentions {
-    switch settings.app.rules {
-    case .easemob: Mentions(easemob: message, options: settings.app.easemob)
-    case .rongcloud: Mentions(rongcloud: message, kind: conversation.kind)
-    }
   }
 
   /// The users that a conversation's messages may go to, in the order of user ids.

@@ -29,7 +29,7 @@ struct JoinTally {
     switch change.record {
     case .app, .user: Replaced(kind: nil, member: nil)
     case .conversation(let id, _): Replaced(kind: fanout.conversation(id)?.kind, member: nil)
-    case .member(let id, let user, _):
+    case .member(let user, let id, _, _):
       Replaced(kind: fanout.conversation(id)?.kind, member: fanout.member(user, of: id))
     }
   }
@@ -49,7 +49,7 @@ struct JoinTally {
         // Records of a thread become memberships; or memberships, which may not say since, end.
         begins[membership] = kind == .thread ? at : -1
       }
-    case .member(let id, let user, let member):
+    case .member(let user, let id, let member, _):
       guard old.kind != .thread else { return }
       let membership = Membership(conversation: id, user: user)
       let known = old.member.map { $0.since > .zero ? $0.since.milliseconds : -1 }

@@ -81,19 +81,13 @@ extension SettingsChange {
   /// - Throws: what is wrong with it beside the settings; nothing has then changed.
   func apply(to fanout: Fanout, _ presence: PresenceSessions) throws(FileProblem.Problem) {
     try check(against: fanout)
-    let record = record
-    try fanout.change { (update) throws(FanoutError) in
-      switch record {
-      case .app(let app): try update.setApp(app)
-      case .user(let id, var user):
-        user.devices = presence.devices(user.devices, of: id)
-        try update.setUser(id, user)
-      case .conversation(let id, let conversation):
-        try update.setConversation(id, conversation)
-      case .member(let conversation, let user, let member):
-        try update.setMember(user, of: conversation, member)
-      }
+    var record = record
+    if case .user(let id, var user) = record {
+      user.devices = presence.devices(user.devices, of: id)
+      record = .user(id, user)
     }
+    let applied = record
+    try fanout.change { (update) throws(FanoutError) in try update.set(applied) }
   }
 
   /// What formats.md asks of records beside each other.
@@ -101,26 +95,16 @@ extension SettingsChange {
     switch record {
     case .app, .user: break
     case .conversation(let id, let conversation):
-      var settings = AddedSettings(to: fanout)
+      var settings = SettingsOverlay(to: fanout)
       settings.setConversation(id, conversation)
-      if conversation.kind == .thread, let parent = conversation.parent {
-        switch settings.conversation(parent)?.kind {
-        case nil: throw .parentMissing(parent.text)
-        case .group: break
-        default: throw .parentNotGroup(parent.text)
-        }
+      if let wrong = CrossRecordRules(settings).problem(of: id, conversation) {
+        throw FileProblem.Problem(wrong)
       }
       if let problem = settings.problem(replacing: id) { throw problem }
-    case .member(let id, let user, _):
-      let conversation = fanout.conversation(id)
-      if saysChannels, conversation?.kind != .ultraGroup {
-        throw .channelsOutsideUltraGroup(id.text)
-      }
-      guard conversation?.kind == .thread else { return }
-      if saysSince { throw .sinceInThread(id.text) }
-      guard let parent = conversation?.parent, fanout.member(user, of: parent) != nil else {
-        throw .notInParent(user: user.text, parent: conversation?.parent?.text ?? "")
-      }
+    case .member(let user, let id, let member, let present):
+      let conversation = fanout.conversation(id) ?? ConversationSettings()
+      let wrong = CrossRecordRules(fanout).problem(of: user, in: id, conversation, member, present)
+      if let wrong { throw FileProblem.Problem(wrong) }
     }
   }
 }

@@ -23,7 +23,8 @@ struct RuleSwitch {
     var found: String?
     func note(_ record: @autoclosure () -> String, _ field: String?) {
       guard found == nil, let field else { return }
-      found = "\(FileProblem.Problem.fieldOfOtherRules("\(field) of \(record())", from))"
+      let what = "\(field) of \(record())"
+      found = "\(FileProblem.Problem.fieldOfOtherRules(what, from, rules: settings.app.rules))"
     }
     world.forEachUser { id, user in
       if settings.index(of: id).map({ settings.isDeclared($0) }) ?? false { return }
@@ -40,30 +41,33 @@ struct RuleSwitch {
     return found
   }
 
+  /// What the old rules have and the new ones do not.
+  private var lost: VendorFields { from.fields.subtracting(settings.app.rules.fields) }
+
   private func field(of user: UserSettings) -> String? {
-    if let hours = user.quietHours, hours.exists(under: from),
-      !hours.exists(under: settings.app.rules)
-    {
-      return "the \"quietHours\""
-    }
-    if from == .easemob {
-      if user.level.isSet { return "the \"level\"" }
-      return user.mutedUntil > .zero ? "the \"mutedUntil\"" : nil
-    }
-    if user.levels != KindLevels() { return "the \"levels\"" }
-    if user.pushWhenDesktopOnline { return "the \"pushWhenDesktopOnline\"" }
-    let isLocal = user.localInformationMissing || user.localHandledByApp
-    return isLocal ? "the \"localNotification\"" : nil
+    let fields = user.vendorFields.intersection(lost)
+    return Self.names.first { !fields.isDisjoint(with: $0.fields) }.map { "the \"\($0.name)\"" }
   }
 
   private func field(of conversation: ConversationSettings) -> String? {
-    conversation.kind.exists(under: from.other)
+    conversation.kind.exists(under: settings.app.rules)
       ? nil : "the type \(conversation.kind.rawValue)"
   }
 
   private func field(of member: MemberSettings) -> String? {
-    if member.mutedUntil > .zero { return "the \"mutedUntil\"" }
-    if !member.channels.isEmpty { return "the \"channels\"" }
-    return member.level.exists(under: from.other) ? nil : "the level \(member.level.name)"
+    let fields = member.vendorFields.intersection(lost)
+    if let name = Self.names.first(where: { !fields.isDisjoint(with: $0.fields) })?.name {
+      return "the \"\(name)\""
+    }
+    return member.level.exists(under: settings.app.rules)
+      ? nil : "the level \(member.level.name)"
   }
+
+  /// What fields are called in files, in the order in which they are named.
+  private static let names: [(fields: VendorFields, name: String)] = [
+    ([.quietInterval, .quietSpan], "quietHours"), (.userLevel, "level"),
+    ([.userMute, .memberMute], "mutedUntil"), (.kindLevels, "levels"),
+    (.pushWhenDesktopOnline, "pushWhenDesktopOnline"), (.localNotification, "localNotification"),
+    (.channels, "channels"),
+  ]
 }

@@ -94,17 +94,19 @@ public struct WhatIf: Sendable {
   fileprivate func problem(_ reason: String) -> Problem { Problem(text: text, reason: reason) }
 
   private func set(_ field: String, to value: String, in app: inout AppSettings) throws {
-    switch (field, app.rules) {
-    case ("timeZone", _): app.timeZone = value
-    case ("devicePolicy", .easemob):
+    let fields = app.rules.fields
+    switch field {
+    case "timeZone": app.timeZone = value
+    case "devicePolicy" where fields.contains(.devicePolicy):
       guard let policy = AppSettings.DevicePolicy(rawValue: value) else {
         let names = AppSettings.DevicePolicy.allCases.map(\.rawValue).joined(separator: ", ")
         throw problem("a device policy is one of \(names)")
       }
       app.devicePolicy = policy
-    case ("advancedPush", .easemob): app.advancedPush = try flag(value)
-    case ("messageNotification", .rongcloud): app.messageNotification = try flag(value)
-    case ("level", .rongcloud): app.level = try level(value, .rongcloud)
+    case "advancedPush" where fields.contains(.advancedPush): app.advancedPush = try flag(value)
+    case "messageNotification" where fields.contains(.messageNotification):
+      app.messageNotification = try flag(value)
+    case "level" where fields.contains(.appLevel): app.level = try level(value, app.rules)
     default: throw problem("an app under \(app.rules.rawValue) has no field \(field)")
     }
   }
@@ -132,14 +134,17 @@ private enum UserField {
   init(_ field: String, _ value: String, _ rules: RuleSet, _ whatIf: WhatIf) throws {
     let kind =
       field.hasPrefix("levels.") ? ConversationKind(rawValue: String(field.dropFirst(7))) : nil
-    switch (field, rules) {
-    case ("level", .easemob): self = .level(try whatIf.level(value, rules))
-    case (_, .rongcloud) where kind.map { $0.exists(under: rules) } ?? false:
-      self = .typeLevel(kind ?? .group, try whatIf.level(value, rules))
-    case ("quietHours", _): self = .quietHours(try Self.quietHours(value, rules, whatIf))
-    default:
-      let known = rules == .easemob ? "level, quietHours" : "levels.TYPE, quietHours"
-      throw whatIf.problem("users under \(rules.rawValue) have the fields \(known)")
+    if field == "level", rules.fields.contains(.userLevel) {
+      self = .level(try whatIf.level(value, rules))
+    } else if let kind, rules.fields.contains(.kindLevels), kind.exists(under: rules) {
+      self = .typeLevel(kind, try whatIf.level(value, rules))
+    } else if field == "quietHours" {
+      self = .quietHours(try Self.quietHours(value, rules, whatIf))
+    } else {
+      var known = rules.fields.contains(.userLevel) ? ["level"] : []
+      if rules.fields.contains(.kindLevels) { known.append("levels.TYPE") }
+      let names = (known + ["quietHours"]).joined(separator: ", ")
+      throw whatIf.problem("users under \(rules.rawValue) have the fields \(names)")
     }
   }
 
@@ -158,7 +163,7 @@ private enum UserField {
     do throws(SettingsWriteError) {
       return try QuietHours(daily: start, to: end, rules: rules)
     } catch .spanOutOfRange {
-      throw whatIf.problem("start and end of quiet hours must differ under rongcloud")
+      throw whatIf.problem("start and end of quiet hours must differ under \(rules.rawValue)")
     } catch {
       throw whatIf.problem("quiet hours are like 23:00-07:00, or none")
     }

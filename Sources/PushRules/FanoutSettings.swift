@@ -26,9 +26,6 @@ public struct FanoutSettings: Sendable {
   private var conversationTable = IdentifierTable()
   private var readAhead: UInt64 = 0
   private var conversations: [Conversation] = []
-  /// How many users had settings, and how many records each conversation had, when the rows of CSV
-  /// files began; nil without such rows.
-  private var beforeRows: (declared: Int, members: [Int])?
 
   private struct Conversation: Sendable {
     var settings = ConversationSettings()
@@ -178,41 +175,28 @@ public struct FanoutSettings: Sendable {
   }
 }
 
-// MARK: Rows
+// MARK: The order of records
 
 extension FanoutSettings {
-  /// Says that all records of users and members from now on are rows of CSV files, which cannot say
-  /// all of a record; those whose key was said before are whole all the same.
-  package mutating func beginRows() {
-    beforeRows = (declared.count, conversations.map { $0.members.count })
+  /// How many users' records were set before the one of a user; nil for a user without a record.
+  package func recordOrder(of user: UserIndex) -> Int? {
+    let place = Int(places[Int(user.rawValue)])
+    return place == 0 ? nil : place - 1
   }
 
-  /// Whether there may be records of which only rows say something.
-  package var hasRows: Bool { beforeRows != nil }
-
-  /// Whether only rows say something of a user.
-  package func isRow(_ user: UserIndex) -> Bool {
-    guard let beforeRows else { return false }
-    return Int(places[Int(user.rawValue)]) > beforeRows.declared
+  /// How many conversations were named before one, and how many records of it were set before that
+  /// of a user; nil for no record.
+  package func recordOrder(
+    of user: UserIndex, in conversation: Identifier
+  ) -> (conversation: Int, member: Int)? {
+    guard let number = conversationTable.place(of: conversation).map({ Int($0) }),
+      let place = conversations[number].members.place(of: user)
+    else { return nil }
+    return (number, place)
   }
 
-  /// Whether only rows say something of a membership.
-  package func isRow(_ user: UserIndex, of conversation: Identifier) -> Bool {
-    guard let beforeRows, let number = conversationTable.place(of: conversation),
-      let place = conversations[Int(number)].members.place(of: user)
-    else { return false }
-    return number >= beforeRows.members.count || place >= beforeRows.members[Int(number)]
-  }
-}
-
-extension UserSettings {
-  /// A row of users.csv replaces a user's record in what a row can say.
-  package mutating func replaceWhatRowsSay(with row: UserSettings) {
-    level = row.level
-    quietHours = row.quietHours
-    timeZone = row.timeZone
-    mutedUntil = row.mutedUntil
-  }
+  /// How many records each conversation has, in the order of ``conversationIDs``.
+  package var memberCounts: [Int] { conversations.map { $0.members.count } }
 }
 
 /// The records of one conversation, in the order in which they were set.

@@ -50,10 +50,8 @@ public enum NotificationLevel: UInt8, CaseIterable, Sendable {
   /// Whether a message of these classes may notify: mask and classes meet (§1).
   public func allows(_ classes: MessageClasses) -> Bool { !mask.isDisjoint(with: classes) }
 
-  /// Whether the level exists under `rules`: Easemob has all, mention, none and default.
-  public func exists(under rules: RuleSet) -> Bool {
-    rules == .rongcloud || (self != .mentionUsers && self != .mentionAll)
-  }
+  /// Whether the level exists under `rules`.
+  public func exists(under rules: RuleSet) -> Bool { rules.levels.contains(self) }
 }
 
 // MARK: - Spellings

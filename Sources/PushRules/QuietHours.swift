@@ -14,11 +14,7 @@ public enum QuietHours: Hashable, Sendable {
 extension QuietHours {
   /// Whether a rule set has such a setting; another one passes over it.
   public func exists(under rules: RuleSet) -> Bool {
-    switch self {
-    case .interval: rules == .easemob
-    case .span: rules == .rongcloud
-    case .windows: true
-    }
+    rules.fields.contains(field)
   }
 
   /// The zone that is theirs alone; nil for the user's.
@@ -40,12 +36,12 @@ extension QuietHours {
   package init(
     daily start: (hour: Int, minute: Int), to end: (hour: Int, minute: Int), rules: RuleSet
   ) throws(SettingsWriteError) {
-    // Both rule sets refuse what is no time of day.
+    // Every rule set refuses what is no time of day.
     let interval = try QuietInterval(
       startHour: start.hour, startMinute: start.minute, endHour: end.hour, endMinute: end.minute)
-    switch rules {
-    case .easemob: self = .interval(interval)
-    case .rongcloud:
+    if rules.fields.contains(.quietInterval) {
+      self = .interval(interval)
+    } else {
       let minutes = (end.hour - start.hour) * 60 + end.minute - start.minute
       self = .span(
         try QuietSpan(

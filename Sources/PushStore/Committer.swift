@@ -94,12 +94,8 @@ final class Committer: Sendable {
     try fanout.update { (update) throws(FanoutError) in
       for step in steps {
         switch step {
-        case .app(let app): try update.setApp(app)
-        case .user(let id, let user): try update.setUser(id, user)
-        case .conversation(let id, let settings): try update.setConversation(id, settings)
-        case .member(let user, let conversation, let member?):
-          try update.setMember(user, of: conversation, member)
-        case .member(let user, let conversation, nil):
+        case .record(let record): try update.set(record)
+        case .memberRemoved(let user, let conversation):
           try update.removeMember(user, of: conversation)
         case .imported(let settings, let replacingApp):
           if replacingApp { try update.setApp(settings.app) }

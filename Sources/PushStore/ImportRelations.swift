@@ -28,7 +28,7 @@ struct ImportRelations {
           ConversationKind(rawValue: rows.get(row, 1, "conversations.kind")), "conversations.kind"))
       if hasThreads {
         if place.kind != .group, let thread = try rows.threads(of: id).first {
-          throw contradiction(thread, id, place.kind)
+          try refuse(Rules.problem(ofThread: thread, below: id, place.kind))
         }
         let parent = try rows.findID(row, 2, "conversations.parent")
         if place.kind == .thread, let parent { try check(thread: place, parent) }
@@ -48,17 +48,32 @@ struct ImportRelations {
     try Bool.fetchOne(rows.db, sql: "SELECT EXISTS (SELECT 1 FROM \(from))") ?? false
   }
 
-  private func contradiction(
-    _ thread: Identifier, _ parent: Identifier, _ kind: ConversationKind
-  ) -> StoreError {
-    .contradiction(
-      "thread \"\(thread)\" would have the parent \"\(parent)\", which is a \(kind.rawValue)")
+  private typealias Rules = CrossRecordRules<Self>
+
+  /// - Throws: the contradiction, in words.
+  private func refuse(_ wrong: RecordContradiction?) throws {
+    guard let wrong else { return }
+    let reason =
+      switch wrong {
+      case .parentMissing(let thread, let parent):
+        "thread \"\(thread)\" would have the parent \"\(parent)\", which is not there"
+      case .parentNotGroup(let thread, let parent, let kind):
+        "thread \"\(thread)\" would have the parent \"\(parent)\", which is a \(kind.rawValue)"
+      case .channelsOutsideUltraGroup(let user, let id, let kind):
+        "\"\(user)\" would have channels in \"\(id)\", which is a \(kind.rawValue)"
+      case .sinceInThread(let user, let thread):
+        "\"\(user)\" would have a since in thread \"\(thread)\""
+      case .notInParent(let user, let thread, let parent):
+        "\"\(user)\" would have settings in thread \"\(thread)\" but is not in \"\(parent)\""
+      }
+    throw StoreError.contradiction(reason)
   }
 
-  /// A thread's parent is a group, and its records are settings of the parent's members.
+  /// Judges a thread beside its parent, and its records beside the parent's members: only those are
+  /// read that have a since or nothing in the parent.
   private func check(thread: Place, _ parent: Identifier) throws {
-    let kind = try rows.kind(of: parent)?.kind ?? .group
-    if kind != .group { throw contradiction(thread.id, parent, kind) }
+    let conversation = ConversationSettings(kind: thread.kind, parent: parent)
+    try refuse(Rules(self).problem(of: thread.id, conversation))
     let find = try rows.db.cachedStatement(
       sql: """
         SELECT u.id, m.since FROM members m JOIN users u ON u.number = m.user
@@ -67,15 +82,11 @@ struct ImportRelations {
         """)
     let numbers: StatementArguments = [thread.number, try rows.number(conversation: parent)]
     guard let row = try Row.fetchOne(find, arguments: numbers) else { return }
-    let user = try rows.id(row, 0, "users.id")
-    let since = try rows.instant(row, 1, "members.since")
-    throw StoreError.contradiction(
-      since > .zero
-        ? "\"\(user)\" would have a since in thread \"\(thread.id)\""
-        : "\"\(user)\" would have settings in thread \"\(thread.id)\" but is not in \"\(parent)\"")
+    let member = MemberSettings(since: try rows.instant(row, 1, "members.since"))
+    try refuse(
+      Rules(self).problem(of: rows.id(row, 0, "users.id"), in: thread.id, conversation, member))
   }
 
-  /// Only an ultra group's members have levels by channel.
   private func checkChannels(_ others: [Int64: Place]) throws {
     let channels = try Row.fetchCursor(
       rows.db,
@@ -86,10 +97,24 @@ struct ImportRelations {
       guard let place = others[try rows.get(row, 0, "member_channels.conversation")] else {
         continue
       }
-      let user = try rows.id(row, 1, "users.id")
-      throw StoreError.contradiction(
-        "\"\(user)\" would have channels in \"\(place.id)\", which is a \(place.kind.rawValue)")
+      try refuse(
+        Rules.channelProblem(
+          of: rows.id(row, 1, "users.id"), in: place.id, place.kind, MemberSettings(),
+          PresentFields(channels: true)))
     }
+  }
+}
+
+/// What is stored with the import.
+extension ImportRelations: RecordLookup {
+  typealias LookupFailure = any Error
+
+  func conversation(_ id: Identifier) throws -> ConversationSettings? {
+    try rows.kind(of: id).map { ConversationSettings(kind: $0.kind, parent: $0.parent) }
+  }
+
+  func isMember(_ user: Identifier, of conversation: Identifier) throws -> Bool {
+    try rows.member(user, of: conversation) != nil
   }
 }
 

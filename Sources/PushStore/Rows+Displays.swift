@@ -164,9 +164,11 @@ extension Rows {
     return directory
   }
 
-  /// Replaces how pushes look for every record of an import, which replaces whole records; rows of
-  /// CSV files say nothing of it.
-  func write(_ content: ContentDirectory, for settings: FanoutSettings) throws {
+  /// Replaces how pushes look for every record of an import, which replaces whole records; partial
+  /// ones say nothing of it.
+  func write(
+    _ content: ContentDirectory, for settings: FanoutSettings, _ partial: (any PartialRecords)?
+  ) throws {
     let wasEmpty = try
       !(Bool.fetchOne(
         db,
@@ -176,7 +178,9 @@ extension Rows {
           """) ?? false)
     let users = wasEmpty && content.count == 0 ? 0 : UInt32(settings.userCount)
     for place in 0..<users
-    where settings.isDeclared(UserIndex(place)) && !settings.isRow(UserIndex(place)) {
+    where settings.isDeclared(UserIndex(place))
+      && !(partial?.isPartial(UserIndex(place), in: settings) ?? false)
+    {
       let id = settings.id(of: UserIndex(place))
       let display = content.user(id)
       if wasEmpty, display == RecipientDisplay() { continue }
@@ -189,7 +193,8 @@ extension Rows {
         try writeName(name, ofConversation: try number(conversation: id))
       }
       if wasEmpty, !content.hasNicknames(in: id) { continue }
-      for index in settings.members(of: id) where !settings.isRow(index, of: id) {
+      for index in settings.members(of: id)
+      where !(partial?.isPartial(index, of: id, in: settings) ?? false) {
         let user = settings.id(of: index)
         let nickname = content.nickname(of: user, in: id)
         if wasEmpty, nickname == nil { continue }

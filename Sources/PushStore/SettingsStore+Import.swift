@@ -6,13 +6,14 @@ internal import QuietTime
 
 extension StoreWrite {
   /// Adds many records at once; one that is there with the same key is replaced whole, as in files.
-  /// Of what only rows of CSV files say, what such a row cannot say stays.
+  /// Of partial records, what they do not say stays.
   ///
   /// The change feed gets one entry, ``Change/imported``, which concerns everybody.
   ///
   /// - Parameters:
   ///   - settings: the records. Its app's rules must be those of the store.
   ///   - content: how pushes look by these records, which is replaced with them; nil leaves it.
+  ///   - partial: which records are partial; nil for none.
   ///   - replacingApp: whether the app's settings are replaced too.
   ///   - progress: called now and then with the share that is written, 0...1.
   /// - Throws: ``StoreError/rulesDiffer(store:settings:)``, ``StoreError/idLength(_:)``,
@@ -20,7 +21,8 @@ extension StoreWrite {
   ///   ``SettingsWriteError/badgeOutOfRange(_:)``.
   /// - Complexity: O(records).
   public mutating func add(
-    _ settings: FanoutSettings, content: ContentDirectory? = nil, replacingApp: Bool,
+    _ settings: FanoutSettings, content: ContentDirectory? = nil,
+    partial: (any PartialRecords)? = nil, replacingApp: Bool,
     progress: @escaping (Double) -> Void = { _ in }
   ) throws {
     let stored = try rows.app().rules
@@ -30,13 +32,14 @@ extension StoreWrite {
         throw StoreError.rulesDiffer(store: stored, settings: settings.app.rules)
       }
     }
-    let settings = try rows.completed(settings)
+    var settings = settings
+    try partial?.complete(&settings, from: rows)
     try check(settings)
     if replacingApp { try rows.write(settings.app) }
     var bulk = BulkImport(rows, settings, progress)
     try bulk.run()
     try ImportRelations(rows: rows, settings: settings).check()
-    if let content { try rows.write(content, for: settings) }
+    if let content { try rows.write(content, for: settings, partial) }
     steps.append(.imported(settings, replacingApp: replacingApp))
     try record(.imported)
   }
@@ -82,22 +85,25 @@ extension Rows {
 extension SettingsStore {
   /// Adds many records at once: all of them become durable and visible together, or none does.
   ///
-  /// A record that is there with the same key is replaced whole, as in files; the others stay. Of what
-  /// only rows of CSV files say, what such a row cannot say stays. The change feed gets one entry,
+  /// A record that is there with the same key is replaced whole, as in files; the others stay. Of
+  /// partial records, what they do not say stays. The change feed gets one entry,
   /// ``Change/imported``, which concerns everybody.
   ///
   /// - Parameters:
   ///   - settings: the records. Its app's rules must be those of the store.
   ///   - content: how pushes look by these records, which is replaced with them; nil leaves it.
+  ///   - partial: which records are partial; nil for none.
   ///   - now: when the import is made.
   ///   - replacingApp: whether the app's settings are replaced too.
   /// - Throws: ``StoreError``; then nothing was imported.
   /// - Complexity: O(records). Other writes wait for it, decisions do not. A new snapshot is written
   ///   afterwards, beside other work.
   public func importSettings(
-    _ settings: FanoutSettings, content: ContentDirectory? = nil, at now: Instant,
-    replacingApp: Bool = true
+    _ settings: FanoutSettings, content: ContentDirectory? = nil,
+    partial: (any PartialRecords)? = nil, at now: Instant, replacingApp: Bool = true
   ) throws {
-    try write(at: now) { try $0.add(settings, content: content, replacingApp: replacingApp) }
+    try write(at: now) {
+      try $0.add(settings, content: content, partial: partial, replacingApp: replacingApp)
+    }
   }
 }

@@ -181,8 +181,8 @@ private struct StoreCheck {
 }
 
 /// Finds records that the rules do not allow; files would refuse them.
-private struct RecordJudge {
-  private var rules = RuleSet.easemob
+private struct RecordJudge: RecordLookup {
+  private var rules = AppSettings().rules
   private var conversations: [Identifier: ConversationSettings] = [:]
   private var parents: Set<Identifier> = []
   private var groupMembers: Set<[Identifier]> = []
@@ -191,30 +191,38 @@ private struct RecordJudge {
   /// So many are named.
   static var limit: Int { 20 }
 
-  mutating func look(at record: StoreRecord) {
+  mutating func look(at record: SettingsRecord) {
     switch record {
     case .app(let app): rules = app.rules
     case .user(let id, let user): look(id, user)
     case .conversation(let id, let settings): look(id, settings)
-    case .member(let user, let conversation, let member): look(user, conversation, member)
+    case .member(let user, let conversation, let member, _): look(user, conversation, member)
     }
   }
 
   /// What is wrong, when all records were looked at.
   var findings: [String] {
+    let rules = CrossRecordRules(self)
     var found = found
     for (id, settings) in conversations.sorted(by: { $0.key.text < $1.key.text }) {
-      guard settings.kind == .thread, let parent = settings.parent else { continue }
-      if let kind = conversations[parent]?.kind, kind != .group {
+      // A parent that is missing is a number that leads nowhere.
+      if case .parentNotGroup(_, let parent, let kind) = rules.problem(of: id, settings) {
         found.append("thread \"\(id)\" has the parent \"\(parent)\", which is a \(kind.rawValue)")
       }
     }
     for (user, thread) in threadMembers {
-      guard let parent = conversations[thread]?.parent, !groupMembers.contains([user, parent])
+      guard let parent = conversations[thread]?.parent,
+        rules.parentProblem(of: user, inThread: thread, below: parent) != nil
       else { continue }
       found.append("\"\(user)\" has settings in thread \"\(thread)\" but is not in \"\(parent)\"")
     }
     return Array(found.prefix(Self.limit))
+  }
+
+  func conversation(_ id: Identifier) -> ConversationSettings? { conversations[id] }
+
+  func isMember(_ user: Identifier, of conversation: Identifier) -> Bool {
+    groupMembers.contains([user, conversation])
   }
 
   private mutating func report(_ text: String) {
@@ -227,18 +235,15 @@ private struct RecordJudge {
     }
   }
 
+  private mutating func check(_ fields: VendorFields, _ whose: @autoclosure () -> String) {
+    if let owner = RuleSet.owner(of: fields.subtracting(rules.fields)) {
+      report("\(whose()) has settings of \(owner.rawValue)")
+    }
+  }
+
   private mutating func look(_ id: Identifier, _ user: UserSettings) {
     check(user.level, "user \"\(id)\"")
-    var foreign = user.quietHours.map { !$0.exists(under: rules) } ?? false
-    switch rules {
-    case .easemob:
-      foreign =
-        foreign || user.levels != KindLevels() || user.pushWhenDesktopOnline
-        || user.localInformationMissing || user.localHandledByApp
-    case .rongcloud:
-      foreign = foreign || user.level.isSet || user.mutedUntil > .zero
-    }
-    if foreign { report("user \"\(id)\" has settings of \(rules.other.rawValue)") }
+    check(user.vendorFields, "user \"\(id)\"")
     let devices = user.devices ?? []
     if Set(devices.map(\.id)).count < devices.count {
       report("user \"\(id)\" has two devices of one id")
@@ -267,13 +272,11 @@ private struct RecordJudge {
     if parents.contains(conversation) { groupMembers.insert([user, conversation]) }
     if kind == .thread { threadMembers.append((user: user, thread: conversation)) }
     check(member.level, "\"\(user)\" in \"\(conversation)\"")
-    if rules == .rongcloud, member.mutedUntil > .zero {
-      report("\"\(user)\" in \"\(conversation)\" has settings of easemob")
-    }
-    if kind == .thread, member.since > .zero {
+    check(member.vendorFields.intersection(.memberMute), "\"\(user)\" in \"\(conversation)\"")
+    if CrossRecordRules<Self>.sinceProblem(of: user, in: conversation, kind, member) != nil {
       report("\"\(user)\" in thread \"\(conversation)\" has a since")
     }
-    if kind != .ultraGroup, !member.channels.isEmpty {
+    if CrossRecordRules<Self>.channelProblem(of: user, in: conversation, kind, member) != nil {
       report("\"\(user)\" in \"\(conversation)\" has channels outside an ultra group")
     }
   }

@@ -35,8 +35,8 @@ public final class StoreImport: Sendable {
     store = Lock(isNew ? nil : try OpenStore.open(path, .write, waiting: waiting))
   }
 
-  /// What is to be removed when the process ends before ``run(_:content:at:replacingApp:progress:)``
-  /// does.
+  /// What is to be removed when the process ends before
+  /// ``run(_:content:partial:at:replacingApp:progress:)`` does.
   public var temporaryNames: [String] { isNew ? TemporaryStore.names(for: file) : [] }
 
   /// What is to be removed when the process ends while the snapshot is being written.
@@ -55,13 +55,14 @@ public final class StoreImport: Sendable {
 
   /// Imports, and lets others write afterwards. A snapshot that is there is of no use then.
   ///
-  /// - Parameters: as for ``SettingsStore/importSettings(_:content:at:replacingApp:)``.
+  /// - Parameters: as for ``SettingsStore/importSettings(_:content:partial:at:replacingApp:)``.
   /// - Throws: ``StoreError``, ``StoreError/madeMeanwhile(_:)`` among them; then nothing was imported.
   public func run(
-    _ settings: FanoutSettings, content: ContentDirectory? = nil, at now: Instant,
-    replacingApp: Bool, progress: @escaping (Double) -> Void = { _ in }
+    _ settings: FanoutSettings, content: ContentDirectory? = nil,
+    partial: (any PartialRecords)? = nil, at now: Instant, replacingApp: Bool,
+    progress: @escaping (Double) -> Void = { _ in }
   ) throws {
-    try add(settings, content, now, replacingApp, progress).close()
+    try add(settings, content, partial, now, replacingApp, progress).close()
   }
 
   /// The same; then writes the snapshot, before anybody else can write.
@@ -69,10 +70,11 @@ public final class StoreImport: Sendable {
   /// - Parameter imported: called when the import is complete and the snapshot is next.
   /// - Returns: why there is no snapshot, nil when there is one: the import is complete either way.
   public func runWithSnapshot(
-    _ settings: FanoutSettings, content: ContentDirectory? = nil, at now: Instant,
-    replacingApp: Bool, progress: @escaping (Double) -> Void = { _ in }, imported: () -> Void
+    _ settings: FanoutSettings, content: ContentDirectory? = nil,
+    partial: (any PartialRecords)? = nil, at now: Instant, replacingApp: Bool,
+    progress: @escaping (Double) -> Void = { _ in }, imported: () -> Void
   ) throws -> (any Error)? {
-    let store = try add(settings, content, now, replacingApp, progress)
+    let store = try add(settings, content, partial, now, replacingApp, progress)
     imported()
     do {
       let settings = try SettingsStore(store, threads: nil, withEngine: true)
@@ -83,12 +85,14 @@ public final class StoreImport: Sendable {
   }
 
   private func add(
-    _ settings: FanoutSettings, _ content: ContentDirectory?, _ now: Instant, _ replacingApp: Bool,
-    _ progress: @escaping (Double) -> Void
+    _ settings: FanoutSettings, _ content: ContentDirectory?, _ partial: (any PartialRecords)?,
+    _ now: Instant, _ replacingApp: Bool, _ progress: @escaping (Double) -> Void
   ) throws -> OpenStore {
     func fill(_ db: Database) throws {
       var write = StoreWrite(Rows(db: db, path: path), at: now, from: nil)
-      try write.add(settings, content: content, replacingApp: replacingApp, progress: progress)
+      try write.add(
+        settings, content: content, partial: partial, replacingApp: replacingApp,
+        progress: progress)
     }
     if let store = store.withLock({ $0.take() }) {
       try StoreFile.errors(path) {

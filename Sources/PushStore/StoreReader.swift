@@ -3,14 +3,6 @@ internal import GRDB
 public import PushContent
 public import PushRules
 
-/// A record of a store.
-public enum StoreRecord: Hashable, Sendable {
-  case app(AppSettings)
-  case user(Identifier, UserSettings)
-  case conversation(Identifier, ConversationSettings)
-  case member(Identifier, of: Identifier, MemberSettings)
-}
-
 /// Reads a store as it is, without an engine: for inspection, export and backup.
 ///
 /// Others may write meanwhile: each call sees the store as of one commit.
@@ -66,13 +58,13 @@ public final class StoreReader: Sendable {
   /// record without settings.
   ///
   /// - Complexity: O(settings).
-  public func forEachRecord(_ body: (StoreRecord) throws -> Void) throws {
+  public func forEachRecord(_ body: (SettingsRecord) throws -> Void) throws {
     try read(canRepeat: false) { try $0.forEachRecord(body) }
   }
 
   /// The same; before the first record it calls `content` with how pushes look, as of the same commit.
   public func forEachRecord(
-    content: (ContentDirectory) throws -> Void, _ body: (StoreRecord) throws -> Void
+    content: (ContentDirectory) throws -> Void, _ body: (SettingsRecord) throws -> Void
   ) throws {
     try read(canRepeat: false) { rows in
       try content(try rows.contentDirectory())
@@ -84,19 +76,11 @@ public final class StoreReader: Sendable {
 extension Rows {
   func settings() throws -> FanoutSettings {
     var settings = FanoutSettings()
-    try forEachRecord { record in
-      switch record {
-      case .app(let app): settings.app = app
-      case .user(let id, let user): settings.setUser(id, user)
-      case .conversation(let id, let conversation): settings.setConversation(id, conversation)
-      case .member(let user, let conversation, let member):
-        settings.setMember(user, of: conversation, member)
-      }
-    }
+    try forEachRecord { settings.set($0) }
     return settings
   }
 
-  func forEachRecord(_ body: (StoreRecord) throws -> Void) throws {
+  func forEachRecord(_ body: (SettingsRecord) throws -> Void) throws {
     try body(.app(try app()))
     var users: [Identifier] = []
     try forEachUser { id, user in

@@ -16,13 +16,11 @@ public struct StoreWrite {
   /// What has changed, in order: what the engine is told once it is durable.
   var steps: [Step] = []
 
-  /// A record as it is now.
+  /// One change.
   enum Step: Sendable {
-    case app(AppSettings)
-    case user(Identifier, UserSettings)
-    case conversation(Identifier, ConversationSettings)
-    /// nil for a membership that has ended.
-    case member(Identifier, of: Identifier, MemberSettings?)
+    /// A record as it is now.
+    case record(SettingsRecord)
+    case memberRemoved(Identifier, of: Identifier)
     case imported(FanoutSettings, replacingApp: Bool)
 
     var isLarge: Bool {
@@ -63,7 +61,7 @@ public struct StoreWrite {
   public mutating func setApp(_ app: AppSettings) throws {
     try check(zone: app.timeZone)
     try rows.write(app)
-    steps.append(.app(app))
+    steps.append(.record(.app(app)))
     try record(.app)
   }
 
@@ -89,7 +87,7 @@ public struct StoreWrite {
     try check(zone: user.quietHours?.timeZone)
     try check(devices: user.devices)
     try rows.write(id, user)
-    steps.append(.user(id, user))
+    steps.append(.record(.user(id, user)))
     // Nothing changes without an entry: snapshots are brought up to date by them.
     for change in changes.isEmpty ? [.user] : changes { try record(change, user: id) }
   }
@@ -103,7 +101,7 @@ public struct StoreWrite {
     if let parent = settings.parent { try check(parent) }
     for channel in settings.channels.keys { try check(channel, canBeEmpty: true) }
     try rows.write(id, settings)
-    steps.append(.conversation(id, settings))
+    steps.append(.record(.conversation(id, settings)))
     try record(change, conversation: id, channel: channel)
   }
 
@@ -136,7 +134,7 @@ public struct StoreWrite {
     try check(conversation)
     for channel in member.channels.keys { try check(channel, canBeEmpty: true) }
     try rows.write(user, of: conversation, member)
-    steps.append(.member(user, of: conversation, member))
+    steps.append(.record(.member(user, of: conversation, member)))
     for change in changes.isEmpty ? [.member] : changes {
       try record(change, user: user, conversation: conversation, channel: channel)
     }
@@ -155,7 +153,7 @@ public struct StoreWrite {
     }
     for id in [conversation] + threads {
       try rows.remove(user, of: id)
-      steps.append(.member(user, of: id, nil))
+      steps.append(.memberRemoved(user, of: id))
       try record(.memberRemoved, user: user, conversation: id)
     }
   }

@@ -93,7 +93,7 @@ extension Workload {
     var settings = UserSettings()
     settings.timeZone = ZonePopulation.zones[drawn.zone].name
     settings.quietHours = quietHours(drawn)
-    if options.rules == .easemob {
+    if options.rules.fields.contains(.userLevel) {
       settings.level = drawn.level
     } else {
       for kind in [ConversationKind.group, .ultraGroup] { settings.levels[kind] = drawn.level }
@@ -117,7 +117,7 @@ extension Workload {
     guard drawn.isSilent || drawn.window != nil else { return nil }
     let start = drawn.window?.startMinute ?? Self.silentStartMinute
     let hour = start / 60
-    if options.rules == .easemob {
+    if options.rules.fields.contains(.quietInterval) {
       let end = (start + (drawn.window?.lengthMinutes ?? 0)) % 1440
       let interval = try? QuietInterval(
         startHour: hour, startMinute: start % 60, endHour: end / 60, endMinute: end % 60)

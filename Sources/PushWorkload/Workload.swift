@@ -67,7 +67,8 @@ public struct Workload: Sendable {
   }
 
   func kind(size: Int) -> ConversationKind {
-    options.rules == .rongcloud && size > Self.rongCloudGroupLimit ? .ultraGroup : .group
+    ConversationKind.ultraGroup.exists(under: options.rules) && size > Self.rongCloudGroupLimit
+      ? .ultraGroup : .group
   }
 
   /// RongCloud's groups have at most so many members.

@@ -7,7 +7,7 @@ public import PushRules
 public struct WorkloadOptions: Hashable, Sendable {
   /// Worlds of the same options are the same, byte for byte; another seed gives another.
   public var seed: UInt64 = 1
-  public var rules = RuleSet.easemob
+  public var rules = AppSettings().rules
   public var sizes = Sizes()
   public var people = People()
   public var traffic = Traffic()

@@ -5,10 +5,16 @@ struct SettingsRows: Sendable {
   private let workload: Workload
   private let isJSON: Bool
   private var rules: RuleSet { workload.options.rules }
+  /// Whether users have a level of their own; otherwise levels by kind of conversation.
+  private let hasUserLevel: Bool
+  /// Whether quiet hours have an end; otherwise a span.
+  private let hasIntervals: Bool
 
   init(_ workload: Workload, isJSON: Bool) {
     self.workload = workload
     self.isJSON = isJSON
+    hasUserLevel = workload.options.rules.fields.contains(.userLevel)
+    hasIntervals = workload.options.rules.fields.contains(.quietInterval)
   }
 
   func app() -> [UInt8] {
@@ -17,7 +23,7 @@ struct SettingsRows: Sendable {
 
   var userHeader: [UInt8] {
     let columns =
-      rules == .easemob
+      hasIntervals
       ? "id,level,quietStart,quietEnd,timeZone"
       : "id,quietStart,quietSpanMinutes,quietLevel,timeZone"
     return Array("\(columns)\n".utf8)
@@ -49,7 +55,7 @@ struct SettingsRows: Sendable {
     bytes.append(number: user)
     bytes.append(",")
     let window = window(drawn)
-    if rules == .easemob {
+    if hasIntervals {
       if drawn.level.isSet { bytes.append(text: drawn.level.name) }
       bytes.append(",")
       if let window {
@@ -80,14 +86,14 @@ struct SettingsRows: Sendable {
     if drawn.level.isSet {
       let level = drawn.level.name
       bytes.append(
-        text: rules == .easemob
+        text: hasUserLevel
           ? ",\"level\":\"\(level)\""
           : ",\"levels\":{\"group\":\"\(level)\",\"ultraGroup\":\"\(level)\"}")
     }
     if let window = window(drawn) {
       bytes.append(",\"quietHours\":{\"start\":\"")
       bytes.append(clock: window.start)
-      if rules == .easemob {
+      if hasIntervals {
         bytes.append("\",\"end\":\"")
         bytes.append(clock: window.end)
         bytes.append("\"}")

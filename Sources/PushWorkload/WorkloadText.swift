@@ -67,7 +67,7 @@ public struct WorkloadText: Sendable {
     let people = workload.options.people
     let hasLevels = people.mentionLevelShare > 0 || people.noneLevelShare > 0
     return format == .ndjson || people.listsDevices
-      || workload.options.rules == .rongcloud && hasLevels
+      || !workload.options.rules.fields.contains(.userLevel) && hasLevels
   }
 
   /// Puts a file together and hands it over in order.
@@ -102,7 +102,7 @@ public struct WorkloadText: Sendable {
   private func writeConversations<Problem>(
     _ pieces: TextPieces<Problem>, _ rows: SettingsRows
   ) throws(Problem) {
-    guard workload.options.rules == .rongcloud else { return }
+    guard ConversationKind.ultraGroup.exists(under: workload.options.rules) else { return }
     var bytes: [UInt8] = []
     for room in 0..<workload.roomCount {
       let kind = workload.kind(ofRoom: room)

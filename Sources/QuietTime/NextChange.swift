@@ -30,11 +30,11 @@ public struct TimeDependence: Sendable {
     self.quiet = quiet
     var turns = records.flatMap { [$0.since, $0.mutedUntil] }
     turns.append(user.mutedUntil)
-    if app.rules == .rongcloud {
+    if let grace = app.backgroundGraceMilliseconds {
       for device in user.effectiveDevices where device.state == .background {
         guard let since = device.backgroundSince else { continue }
         // A grace that ends after the last instant there is never ends.
-        let end = since.milliseconds + app.rongcloud.backgroundGraceSeconds * 1000
+        let end = since.milliseconds + grace
         if end <= Instant.maximumMilliseconds { turns.append(Instant(milliseconds: end)) }
         turns.append(since)
       }

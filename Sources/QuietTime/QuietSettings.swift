@@ -32,12 +32,13 @@ extension QuietSchedule {
     switch settings.quietHours {
     case nil: return nil
     case .interval(let interval):  // E-36
-      guard app.rules == .easemob, let window = interval.window(app.easemob) else { return nil }
+      guard app.rules.fields.contains(.quietInterval), let window = interval.window(app.easemob)
+      else { return nil }
       self.init(startSecond: window.start, spanSeconds: window.span, zone: usersZone)
     case .span(let span):
       var ownZone = usersZone
       if let name = span.timeZone { ownZone = try zone(name) }
-      guard app.rules == .rongcloud else { return nil }
+      guard app.rules.fields.contains(.quietSpan) else { return nil }
       let window = span.window(app.rongcloud)
       self.init(
         startSecond: window.start, spanSeconds: window.span, level: span.level, zone: ownZone)

@@ -213,8 +213,10 @@ struct ContentOptions: ParsableArguments {
 
   /// Reads the templates.
   func load(for rules: RuleSet) throws -> TemplateCatalog {
-    if rules == .rongcloud, !templates.isEmpty {
-      throw Failure(text: "--templates belongs to easemob, but the rules are rongcloud")
+    if !templates.isEmpty, !rules.fields.contains(.templates) {
+      let owner = RuleSet.owner(of: .templates)?.rawValue ?? "other rules"
+      throw Failure(
+        text: "--templates belongs to \(owner), but the rules are \(rules.rawValue)")
     }
     return try TemplateReader.load(templates.map(\.path))
   }

@@ -82,9 +82,9 @@ struct StoreImportCommand: ParsableCommand {
     WaitOption.report(storeImport.copyOfOlder, of: path)
     let app = try storeImport.app() ?? AppSettings()
     let reading = ProgressBar("reading")
-    let (settings, content, saysApp, records) = try SettingsLoader.load(world.paths, addedTo: app) {
-      reading.update($0)
-    }
+    let (settings, content, saysApp, records, rows) = try SettingsLoader.load(
+      world.paths, addedTo: app
+    ) { reading.update($0) }
     reading.finish()
     Interruption.beginOutput(
       isNew ? path : nil, temporaryNames: storeImport.temporaryNames,
@@ -92,7 +92,7 @@ struct StoreImportCommand: ParsableCommand {
     let writing = ProgressBar("importing")
     defer { writing.finish() }
     let problem = try storeImport.runWithSnapshot(
-      settings, content: content, at: now, replacingApp: saysApp || isNew,
+      settings, content: content, partial: rows, at: now, replacingApp: saysApp || isNew,
       progress: { writing.update($0) }
     ) {
       Interruption.beginOutput(
@@ -175,13 +175,7 @@ struct StoreExport: ParsableCommand {
     Interruption.beginOutput(output)
     var writer = SettingsWriter(output)
     try reader.forEachRecord(content: { writer = SettingsWriter(output, content: $0) }) { record in
-      switch record {
-      case .app(let app): try writer.write(app)
-      case .user(let id, let user): try writer.write(id, user)
-      case .conversation(let id, let settings): try writer.write(id, settings)
-      case .member(let user, let conversation, let member):
-        try writer.write(user, of: conversation, member)
-      }
+      try writer.write(record)
     }
     try output.finish()
     Interruption.endOutput()

@@ -108,8 +108,8 @@ struct Laws {
   func mutingOneMemberTakesAwayAtMostTheirs() throws {
     let before = try decisions(world.settings(), world.messages)
     let muted = world.users[number % world.users.count]
-    let steps = world.steps.map { step -> RandomWorld.Step in
-      guard case .member(muted, let conversation, var member) = step else { return step }
+    let steps = world.steps.map { step -> SettingsRecord in
+      guard case .member(muted, let conversation, var member, _) = step else { return step }
       member.level = .blocked
       member.mutedUntil = Instant(milliseconds: Instant.maximumMilliseconds)
       return .member(muted, of: conversation, member)

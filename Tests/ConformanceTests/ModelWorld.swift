@@ -21,9 +21,10 @@ struct ModelWorld {
     app = world.app
     for step in world.steps {
       switch step {
+      case .app(let app): self.app = app
       case .user(let id, let user): setUser(id, user)
       case .conversation(let id, let conversation): setConversation(id, conversation)
-      case .member(let user, let conversation, let member):
+      case .member(let user, let conversation, let member, _):
         setMember(user, of: conversation, member)
       }
     }

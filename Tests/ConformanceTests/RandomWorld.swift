@@ -5,12 +5,6 @@ import TestSupport
 ///
 /// The world is a list of steps, so that tests can change their order.
 struct RandomWorld {
-  enum Step {
-    case user(Identifier, UserSettings)
-    case conversation(Identifier, ConversationSettings)
-    case member(Identifier, of: Identifier, MemberSettings)
-  }
-
   /// What is drawn beyond what every world has.
   struct Style {
     /// How many in a hundred users are in each conversation.
@@ -21,7 +15,7 @@ struct RandomWorld {
   }
 
   var app: AppSettings
-  var steps: [Step] = []
+  var steps: [SettingsRecord] = []
   var messages: [Message] = []
   private(set) var users: [Identifier] = []
   var random: SeededGenerator
@@ -55,16 +49,9 @@ struct RandomWorld {
   }
 
   /// The world, built step by step.
-  func settings(_ order: [Step]? = nil) -> FanoutSettings {
+  func settings(_ order: [SettingsRecord]? = nil) -> FanoutSettings {
     var settings = FanoutSettings(app: app)
-    for step in order ?? steps {
-      switch step {
-      case .user(let id, let user): settings.setUser(id, user)
-      case .conversation(let id, let conversation): settings.setConversation(id, conversation)
-      case .member(let user, let conversation, let member):
-        settings.setMember(user, of: conversation, member)
-      }
-    }
+    for step in order ?? steps { settings.set(step) }
     return settings
   }
 
@@ -76,7 +63,7 @@ struct RandomWorld {
       break
     }
     var recipients: Set<Identifier> = []
-    for case .member(let user, let conversation, let member) in steps
+    for case .member(let user, let conversation, let member, _) in steps
     where conversation == source && member.since <= message.at && user != message.sender {
       recipients.insert(user)
     }
@@ -194,7 +181,7 @@ struct RandomWorld {
   private var recipientsOfGroup: Set<Identifier> {
     Set(
       steps.compactMap { step in
-        guard case .member(let user, of: "c-group", _) = step else { return nil }
+        guard case .member(let user, of: "c-group", _, _) = step else { return nil }
         return user
       })
   }

@@ -62,11 +62,11 @@ import TestSupport
       var isChosen: [Identifier: Bool] = [:]
       for step in other.steps {
         switch step {
-        case .conversation: first.apply(step)
-        case .user(let id, _), .member(let id, _, _):
+        case .app, .conversation: first.set(step)
+        case .user(let id, _), .member(let id, _, _, _):
           let isKept = isChosen[id] ?? random.chance(50)
           isChosen[id] = isKept
-          if isKept { first.apply(step) }
+          if isKept { first.set(step) }
         }
       }
       try store.importSettings(first, at: .zero)
@@ -74,7 +74,7 @@ import TestSupport
       try store.importSettings(world.settings(), at: .zero, replacingApp: false)
 
       var expected = before
-      for step in world.steps { expected.apply(step) }
+      for step in world.steps { expected.set(step) }
       var reference = ReferenceEvaluator(expected)
       let rows = world.messages.map { reference.rows($0) }
       #expect(store.fanout.app.timeZone == "Asia/Tokyo")
@@ -95,27 +95,10 @@ import TestSupport
     let output = try OutputFile(path: file.path)
     var writer = SettingsWriter(output)
     try reader.forEachRecord { record in
-      switch record {
-      case .app(let app): try writer.write(app)
-      case .user(let id, let user): try writer.write(id, user)
-      case .conversation(let id, let settings): try writer.write(id, settings)
-      case .member(let user, let conversation, let member):
-        try writer.write(user, of: conversation, member)
-      }
+      try writer.write(record)
     }
     try output.finish()
     return try Data(contentsOf: file)
-  }
-}
-
-extension FanoutSettings {
-  fileprivate mutating func apply(_ step: RandomWorld.Step) {
-    switch step {
-    case .user(let id, let user): setUser(id, user)
-    case .conversation(let id, let conversation): setConversation(id, conversation)
-    case .member(let user, let conversation, let member):
-      setMember(user, of: conversation, member)
-    }
   }
 }
 

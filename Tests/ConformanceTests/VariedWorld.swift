@@ -89,8 +89,8 @@ extension RandomWorld {
       case .user(_, let user):
         let since = (user.devices ?? []).compactMap { $0.backgroundSince?.milliseconds }
         return [user.mutedUntil.milliseconds] + since + since.map { $0 + grace }
-      case .conversation: return []
-      case .member(_, _, let member):
+      case .app, .conversation: return []
+      case .member(_, _, let member, _):
         return [member.mutedUntil.milliseconds, member.since.milliseconds]
       }
     }.filter { $0 > 1000 }

@@ -200,10 +200,13 @@ import Testing
     let say = { (fields: [String], first: Int, rules: RuleSet) in
       fields.enumerated().map { place, field in
         "m.ndjson:\(first + place): \(field.split(separator: ":")[0]) belongs to \(rules.rawValue), "
-          + "but the rules are \(rules.other.rawValue)"
+          + "but the rules are \(otherRules(rules).rawValue)"
       }
     }
     #expect(found.0 == say(rongcloud, 1, .rongcloud) + easemob.map { _ in "m1" })
     #expect(found.1 == rongcloud.map { _ in "m1" } + say(easemob, rongcloud.count + 1, .easemob))
   }
 }
+
+/// The vendor that is not `rules`.
+private func otherRules(_ rules: RuleSet) -> RuleSet { rules == .easemob ? .rongcloud : .easemob }

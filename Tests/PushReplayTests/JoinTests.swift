@@ -13,7 +13,7 @@ import Testing
       ReplayEvent.change(
         SettingsChange(
           at: ReplayerTests.at(hour),
-          .member(conversation: "g", user: user, MemberSettings(since: since))))
+          .member(user, of: "g", MemberSettings(since: since))))
     }
     func decisions(_ changes: [ReplayEvent]) throws -> [Int] {
       let events =

@@ -62,7 +62,7 @@ struct NaiveReplay {
         ownDevices.updateValue(user.devices, forKey: id)
         if online[id] != nil { connect(id) }
       case .conversation(let id, let conversation): settings.setConversation(id, conversation)
-      case .member(let conversation, let user, let member):
+      case .member(let user, let conversation, let member, _):
         begin(user, conversation, until: change.at)
         settings.setMember(user, of: conversation, member)
         written[[conversation, user]] = change.at

@@ -259,7 +259,7 @@ struct DrawnEvents {
       let user = random.chance(20) ? Identifier("new \(number)") : place.user
       return .change(
         SettingsChange(
-          at: at, .member(conversation: place.conversation, user: user, member)))
+          at: at, .member(user, of: place.conversation, member)))
     }
   }
 }

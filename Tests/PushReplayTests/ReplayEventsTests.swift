@@ -49,7 +49,8 @@ import Testing
         case .app: return "\(at) app"
         case .user(let id, _): return "\(at) user \(id)"
         case .conversation(let id, _): return "\(at) conversation \(id)"
-        case .member(let conversation, let user, _): return "\(at) member \(conversation) \(user)"
+        case .member(let user, let conversation, _, _):
+          return "\(at) member \(conversation) \(user)"
         }
       }
     }

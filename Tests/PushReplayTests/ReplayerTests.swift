@@ -90,7 +90,7 @@ import Testing
     let online = ReplayEvent.presence(
       PresenceChange(at: Self.at(2), conversation: "g", user: "guest", isOnline: true))
     let join = ReplayEvent.change(
-      SettingsChange(at: Self.at(4), .member(conversation: "g", user: "guest", .init())))
+      SettingsChange(at: Self.at(4), .member("guest", of: "g", .init())))
     let result = try Self.replay(
       Self.world(1), [Self.message(1), online, Self.message(3), join, Self.message(5)])
     #expect(Self.counts(result) == ["push/allowed": 3, "none/online": 1])
@@ -106,9 +106,9 @@ import Testing
       [
         Self.message(1),
         .change(
-          SettingsChange(at: Self.at(2), .member(conversation: "g", user: "u0", blocked))),
+          SettingsChange(at: Self.at(2), .member("u0", of: "g", blocked))),
         Self.message(2),
-        .change(SettingsChange(at: Self.at(3), .member(conversation: "g", user: "new", .init()))),
+        .change(SettingsChange(at: Self.at(3), .member("new", of: "g", .init()))),
         Self.message(3),
         .change(SettingsChange(at: Self.at(4), .app(app))), Self.message(4),
         .change(
@@ -142,7 +142,7 @@ import Testing
       ReplayEvent.change(
         SettingsChange(
           at: Self.at(hour),
-          .member(conversation: "g", user: user, MemberSettings(since: since))))
+          .member(user, of: "g", MemberSettings(since: since))))
     }
     func joins(_ changes: [ReplayEvent]) throws -> Int {
       let events = [Self.message(2)] + changes + [Self.message(6)]
@@ -154,7 +154,7 @@ import Testing
     }
     let record = { (hour: Int) in
       ReplayEvent.change(
-        SettingsChange(at: Self.at(hour), .member(conversation: "t", user: "u0", .init())))
+        SettingsChange(at: Self.at(hour), .member("u0", of: "t", .init())))
     }
     let found = try [
       [],
@@ -176,22 +176,24 @@ import Testing
     var settings = Self.world(1)
     settings.setConversation("t", ConversationSettings(kind: .thread, parent: "g"))
     settings.setConversation("r", ConversationSettings(kind: .room))
-    let member = { (conversation: Identifier, user: Identifier) in
-      SettingsChange.Record.member(conversation: conversation, user: user, MemberSettings())
+    let member = { (conversation: Identifier, user: Identifier, present: PresentFields) in
+      ReplayEvent.change(
+        SettingsChange(
+          at: Self.at(1), .member(user, of: conversation, MemberSettings(), present)))
     }
     let rows: [(ReplayEvent, FileProblem.Problem)] = [
       (Self.message(1, in: "x"), .unknownConversation("x")),
       (Self.online(1, "x", true), .unknownConversation("x")),
       (
-        .change(SettingsChange(at: Self.at(1), member("t", "x"))),
+        member("t", "x", PresentFields()),
         .notInParent(user: "x", parent: "g")
       ),
       (
-        .change(SettingsChange(at: Self.at(1), member("t", "u0"), saysSince: true)),
+        member("t", "u0", PresentFields(since: true)),
         .sinceInThread("t")
       ),
       (
-        .change(SettingsChange(at: Self.at(1), member("g", "u0"), saysChannels: true)),
+        member("g", "u0", PresentFields(channels: true)),
         .channelsOutsideUltraGroup("g")
       ),
       (

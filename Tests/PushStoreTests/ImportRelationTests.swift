@@ -133,13 +133,7 @@ import Testing
     let output = try OutputFile(path: folder.path("s.ndjson"))
     var writer = SettingsWriter(output)
     try reader.forEachRecord { record in
-      switch record {
-      case .app(let app): try writer.write(app)
-      case .user(let id, let user): try writer.write(id, user)
-      case .conversation(let id, let settings): try writer.write(id, settings)
-      case .member(let user, let conversation, let member):
-        try writer.write(user, of: conversation, member)
-      }
+      try writer.write(record)
     }
     try output.finish()
     try reader.close()

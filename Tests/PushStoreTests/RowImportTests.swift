@@ -42,13 +42,7 @@ import Testing
     let output = try OutputFile(path: folder.path("export.ndjson"))
     var writer = SettingsWriter(output)
     try reader.forEachRecord(content: { writer = SettingsWriter(output, content: $0) }) {
-      switch $0 {
-      case .app(let app): try writer.write(app)
-      case .user(let id, let user): try writer.write(id, user)
-      case .conversation(let id, let settings): try writer.write(id, settings)
-      case .member(let user, let conversation, let member):
-        try writer.write(user, of: conversation, member)
-      }
+      try writer.write($0)
     }
     try output.finish()
     return String(decoding: try folder.bytes("export.ndjson"), as: UTF8.self)
@@ -73,10 +67,11 @@ import Testing
     rows.settings = []
 
     func load(_ paths: SettingsPaths, _ app: AppSettings, into path: String) throws {
-      let (settings, content, saysApp, _) = try SettingsLoader.load(paths, addedTo: app)
+      let (settings, content, saysApp, _, rows) = try SettingsLoader.load(paths, addedTo: app)
       if isOpen {
         let store = try SettingsStore(path, .create, threads: 1)
-        try store.importSettings(settings, content: content, at: .zero, replacingApp: saysApp)
+        try store.importSettings(
+          settings, content: content, partial: rows, at: .zero, replacingApp: saysApp)
         let (user, stored) = (store.fanout.user("u1"), try store.reader.user("u1"))
         #expect(user == stored)
         let member = store.fanout.member("u1", of: "g")
@@ -85,7 +80,8 @@ import Testing
         #expect(try store.reader.check() == [])
         try store.close()
       } else {
-        try StoreImport(path).run(settings, content: content, at: .zero, replacingApp: saysApp)
+        try StoreImport(path).run(
+          settings, content: content, partial: rows, at: .zero, replacingApp: saysApp)
       }
     }
     try load(paths, AppSettings(), into: folder.path("once"))
@@ -143,9 +139,10 @@ import Testing
         settings: [folder.path("more.ndjson")], users: [folder.path("users.csv")],
         members: [folder.path("members.csv")]),
     ] {
-      let (settings, content, saysApp, _) = try SettingsLoader.load(paths, addedTo: AppSettings())
+      let (settings, content, saysApp, _, rows) = try SettingsLoader.load(
+        paths, addedTo: AppSettings())
       try StoreImport(folder.path("s")).run(
-        settings, content: content, at: .zero, replacingApp: saysApp)
+        settings, content: content, partial: rows, at: .zero, replacingApp: saysApp)
     }
     let reader = try StoreReader(folder.path("s"))
     let found = try export(reader, folder)

@@ -71,50 +71,18 @@ extension ConversationStates {
     let packed = PackedMember(
       bits: version.tables.packedMembers[Int(target.memberRow.start) + rank])
     let key = Tables.key(target.members, user)
-    var chain = [(packed, key)]
-    if target.kind == .thread { chain = threadChain(user, packed, key, target) }
     var overrides = ConversationState.MemberOverrides(
       rank: UInt32(rank), member: MemberClass(bits: 0), since: version.tables.since(packed, key),
       mutedUntil: 0)
-    switch version.tables.app.rules {
-    case .easemob:
-      var level: UInt8 = 0
-      for (packed, key) in chain {  // E-22, E-63
-        overrides.mutedUntil = max(overrides.mutedUntil, version.tables.mute(packed, key))
-        if level == 0 { level = packed.level }
-      }
-      overrides.member = MemberClass(bits: level)
-    case .rongcloud:
-      if let (own, ownKey) = chain.first {
-        overrides.member = rongcloudClass(own, ownKey, target)
-      }
-    }
+    apply((packed, key), of: user, target, to: &overrides)
     return overrides
   }
 
-  private func rongcloudClass(
-    _ own: PackedMember, _ key: UInt64, _ target: Target
-  ) -> MemberClass {
-    guard target.kind == .ultraGroup else { return MemberClass(bits: own.level) }
-    let channel = version.tables.channels(own, key)[target.channel] ?? .unset
-    if channel.isSet { return MemberClass(bits: channel.rawValue + 5) }
-    return MemberClass(bits: coversChannel(target) ? own.level : 0)
-  }
-
-  /// The memberships whose settings apply in a thread, the nearest first (E-63).
-  private func threadChain(
-    _ user: UInt32, _ packed: PackedMember, _ key: UInt64, _ target: Target
-  ) -> [(PackedMember, UInt64)] {
-    var own: [(PackedMember, UInt64)] = []
-    if let rank = version.tables.rank(of: user, in: target.row) {
+  /// A user's own record in a thread; nil for none.
+  func ownRecord(of user: UInt32, inThread target: Target) -> (PackedMember, UInt64)? {
+    version.tables.rank(of: user, in: target.row).map { rank in
       let packed = PackedMember(bits: version.tables.packedMembers[Int(target.row.start) + rank])
-      own = [(packed, Tables.key(target.conversation, user))]
-    }
-    guard version.tables.app.rules == .easemob else { return own }
-    switch version.tables.app.easemob.threadScope {
-    case .inheritParent: return own + [(packed, key)]
-    case .parentOnly: return [(packed, key)]
-    case .ownOnly: return own
+      return (packed, Tables.key(target.conversation, user))
     }
   }
 }

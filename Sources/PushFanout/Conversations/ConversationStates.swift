@@ -134,22 +134,6 @@ struct ConversationStates {
     }
   }
 
-  /// The bits of a packed member that apply: a parent's level may not apply in a thread, nor an
-  /// ultra group's in its channels (E-63, R-13).
-  func levelMask(_ target: Target) -> UInt8 {
-    switch target.kind {
-    case .thread:
-      version.tables.app.rules == .easemob && version.tables.app.easemob.threadScope != .ownOnly
-        ? 0x0F : 0
-    case .ultraGroup: coversChannel(target) ? 0x0F : 0
-    default: 0x0F
-    }
-  }
-
-  func coversChannel(_ target: Target) -> Bool {
-    target.channel.isEmpty || version.tables.app.rongcloud.ultraConversationLevel == .wholeGroup
-  }
-
   /// Computes the states of a range of member slots from the users' classes.
   private func gather(
     _ piece: Range<Int>, _ start: Int, _ target: Target, into state: ConversationState

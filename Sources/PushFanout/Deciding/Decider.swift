@@ -128,15 +128,7 @@ struct Decider {
     var isNamed = false
     plan.mentions?.forEachUser(in: tables) { if $0 == user { isNamed = true } }
     let index = isNamed ? plan.namedClass : plan.messageClass
-    let outcome =
-      switch tables.app.rules {
-      case .easemob:
-        EasemobStates(app: tables.app, isPrivate: target.kind == .private)
-          .outcome(value, member, EasemobMessageClass(index: index), note)
-      case .rongcloud:
-        RongCloudStates(app: tables.app, kind: target.kind)
-          .outcome(value, member, RongCloudMessageClass(index: index), note)
-      }
+    let outcome = StateRules.outcome(tables.app, target.kind, value, member, index, note)
     guard outcome.action == .push, let filter = plan.filter else { return outcome }
     let targets = tables.targets(of: user, .push, filter, at: now)
     return targets.isEmpty ? Outcome(.suppress, .filtered) : outcome

@@ -261,35 +261,3 @@ public struct FanoutResult: Sendable {
     }
   }
 }
-
-extension Tables {
-  /// The devices that a push or local notification goes to.
-  func targets(
-    of user: UInt32, _ action: Action, _ filter: DeviceFilter?, at now: Int64
-  ) -> [Device] {
-    let devices = effectiveDevices(of: user)
-    let isPast = { (device: Device) in
-      guard let since = device.backgroundSince?.milliseconds, since <= now else { return false }
-      return now - since >= app.rongcloud.backgroundGraceSeconds * 1000
-    }
-    switch (action, app.rules) {
-    case (.suppress, _): return []
-    case (.local, _): return devices.filter { $0.state == .background && !isPast($0) }
-    case (.push, .easemob):
-      return devices.filter {
-        ($0.state == .offline || $0.state == .loggedOut) && $0.hasToken
-          && (filter?.lets($0) ?? true)
-      }
-    case (.push, .rongcloud):
-      let phones = devices.filter {
-        $0.kind == .mobile && $0.hasToken
-          && ($0.state == .offline || ($0.state == .background && isPast($0)))
-      }
-      // with a desktop connected, only the last phone.
-      let hasConnected = devices.contains {
-        $0.state == .foreground || ($0.state == .background && !isPast($0))
-      }
-      return hasConnected ? phones.suffix(1) : phones
-    }
-  }
-}

@@ -16,10 +16,7 @@ struct MessagePlan {
     _ message: borrowing Message, _ target: borrowing ConversationStates.Target,
     _ tables: borrowing Tables
   ) {
-    switch tables.app.rules {
-    case .easemob: plan(easemob: message, target.kind, tables.app)
-    case .rongcloud: plan(rongcloud: message, target, tables)
-    }
+    plan(message, target, tables)
   }
 }
 

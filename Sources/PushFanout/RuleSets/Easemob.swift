@@ -153,3 +153,90 @@ extension Tables {
     return isEmpty || hasOther ? .noToken : .gone
   }
 }
+
+extension StateRules {
+  /// The states of Easemob's rules.
+  static func easemob(_ app: AppSettings, _ kind: ConversationKind) -> StateRules {
+    let rules = EasemobStates(app: app, isPrivate: kind == .private)
+    let count = EasemobMessageClass.count
+    return StateRules(
+      tableCount: count, telling: Array(0..<count),
+      isPossible: { $0.isEasemob && $1.isEasemob }
+    ) {
+      rules.outcome($0, $1, EasemobMessageClass(index: $2))
+    }
+  }
+}
+
+extension Tables {
+  /// Level, mute and reach in the class of an Easemob user.
+  @inline(__always)
+  func easemobBits(of user: UInt32, _ packed: PackedUser, at now: Int64) -> UInt8 {
+    var bits = packed.level
+    if mute(of: user, packed) > now { bits |= UserClass.muteBit }
+    return bits | reach(of: user, packed, at: now).rawValue << 5
+  }
+
+  /// The devices that an Easemob push goes to (E-65 to E-68, E-50).
+  func easemobTargets(of user: UInt32, _ filter: DeviceFilter?) -> [Device] {
+    effectiveDevices(of: user).filter {
+      ($0.state == .offline || $0.state == .loggedOut) && $0.hasToken
+        && (filter?.lets($0) ?? true)
+    }
+  }
+}
+
+extension ConversationStates {
+  /// The bits of a packed member that apply: a parent's level may not apply in a thread (E-63).
+  func easemobLevelMask(_ target: Target) -> UInt8 {
+    target.kind == .thread && version.tables.app.easemob.threadScope == .ownOnly ? 0 : 0x0F
+  }
+
+  /// The class of an Easemob member, and when the mute ends (E-22, E-63).
+  func applyEasemob(
+    _ record: (PackedMember, UInt64), of user: UInt32, _ target: Target,
+    to overrides: inout ConversationState.MemberOverrides
+  ) {
+    var chain = [record]
+    if target.kind == .thread {
+      let own = ownRecord(of: user, inThread: target).map { [$0] } ?? []
+      switch version.tables.app.easemob.threadScope {
+      case .inheritParent: chain = own + [record]
+      case .parentOnly: break
+      case .ownOnly: chain = own
+      }
+    }
+    var level: UInt8 = 0
+    for (packed, key) in chain {
+      overrides.mutedUntil = max(overrides.mutedUntil, version.tables.mute(packed, key))
+      if level == 0 { level = packed.level }
+    }
+    overrides.member = MemberClass(bits: level)
+  }
+}
+
+extension MentionedUsers {
+  /// E-46 to E-48.
+  init(easemob message: borrowing Message, _ options: EasemobOptions) {
+    folds = options.atListIDCase == .insensitive
+    if message.mentions != nil || message.mentionsAll != nil {
+      everyone = message.mentionsAll ?? false
+      ids = message.mentions ?? []
+      return
+    }
+    var list = message.ext.atList
+    if list == .absent, options.atListLegacyAPNsExt { list = message.ext.legacyAtList }
+    switch list {
+    case .absent, .unreadable: break
+    case .text(let text):
+      if text.lowercased() == "all" {
+        everyone = true
+      } else if options.atListStringAsID {
+        ids = [text]
+      }
+    case .ids(let list):
+      ids = list
+      if options.atListAllInArray { everyone = list.contains { $0.lowercased() == "all" } }
+    }
+  }
+}

@@ -229,3 +229,122 @@ extension Tables {
     return now - since >= app.rongcloud.backgroundGraceSeconds * 1000
   }
 }
+
+extension StateRules {
+  /// The states of RongCloud's rules.
+  static func rongcloud(_ app: AppSettings, _ kind: ConversationKind) -> StateRules {
+    let rules = RongCloudStates(app: app, kind: kind)
+    typealias Class = RongCloudMessageClass
+    // One fallback per level; the scope does not distinguish states.
+    let levels = NotificationLevel.allCases.filter(\.isSet)
+    let telling = levels.flatMap { level in
+      (0..<Class.perFallback).map {
+        Class.Fallback(level, .groupDefault).index * Class.perFallback + $0
+      }
+    }
+    return StateRules(
+      tableCount: Class.count, telling: telling,
+      isPossible: { user, member in
+        user.isRongCloud && member.isRongCloud && (kind == .ultraGroup || member.bits <= 5)
+          && (user.quiet != .all || app.rongcloud.quietZero == .all)
+      }
+    ) {
+      rules.outcome($0, $1, Class(index: $2))
+    }
+  }
+}
+
+extension Tables {
+  /// Level and reach in the class of a RongCloud user.
+  @inline(__always)
+  func rongcloudBits(of user: UInt32, _ packed: PackedUser, kind: Int, at now: Int64) -> UInt8 {
+    packed.level(kind: kind) | reach(of: user, packed, at: now).rawValue << 5
+  }
+
+  /// The bits that users have while their schedule lets only a level through.
+  func rongcloudQuietBits(_ level: NotificationLevel) -> UInt8 {
+    let quiet: UserClass.Quiet =
+      switch level {
+      case .blocked: .blocked
+      case .mention: .mention
+      default: app.rongcloud.quietZero == .all ? .all : .outside
+      }
+    return quiet.rawValue << 3
+  }
+
+  /// Calls `body` with the instants at which a background grace begins and ends.
+  func forEachGrace(of user: UInt32, _ body: (Int64) -> Void) {
+    guard hasOwnDevices(user) else { return }
+    forEachDevice(of: user) { device in
+      guard device.state == Device.State.background.ordinal, device.backgroundSince >= 0 else {
+        return
+      }
+      // A grace period that would end after the last representable instant never ends.
+      let (end, isTooLate) = device.backgroundSince.addingReportingOverflow(
+        app.rongcloud.backgroundGraceSeconds * 1000)
+      if !isTooLate { body(end) }
+      body(device.backgroundSince)
+    }
+  }
+
+  /// The devices that a RongCloud push or local notification goes to.
+  func rongcloudTargets(of user: UInt32, isLocal: Bool, at now: Int64) -> [Device] {
+    let devices = effectiveDevices(of: user)
+    let isPast = { (device: Device) in
+      guard let since = device.backgroundSince?.milliseconds, since <= now else { return false }
+      return now - since >= app.rongcloud.backgroundGraceSeconds * 1000
+    }
+    if isLocal { return devices.filter { $0.state == .background && !isPast($0) } }
+    let phones = devices.filter {
+      $0.kind == .mobile && $0.hasToken
+        && ($0.state == .offline || ($0.state == .background && isPast($0)))
+    }
+    // with a desktop connected, only the last phone.
+    let hasConnected = devices.contains {
+      $0.state == .foreground || ($0.state == .background && !isPast($0))
+    }
+    return hasConnected ? phones.suffix(1) : phones
+  }
+}
+
+extension ConversationStates {
+  /// The bits of a packed member that apply: an ultra group's level may not apply in its channels
+  ///
+  func rongcloudLevelMask(_ target: Target) -> UInt8 {
+    switch target.kind {
+    case .thread: 0
+    case .ultraGroup: coversChannel(target) ? 0x0F : 0
+    default: 0x0F
+    }
+  }
+
+  private func coversChannel(_ target: Target) -> Bool {
+    target.channel.isEmpty || version.tables.app.rongcloud.ultraConversationLevel == .wholeGroup
+  }
+
+  /// The class of a RongCloud member.
+  func rongcloudClass(
+    _ record: (PackedMember, UInt64), of user: UInt32, _ target: Target
+  ) -> MemberClass {
+    if target.kind == .thread {
+      return MemberClass(bits: ownRecord(of: user, inThread: target)?.0.level ?? 0)
+    }
+    let (own, key) = record
+    guard target.kind == .ultraGroup else { return MemberClass(bits: own.level) }
+    let channel = version.tables.channels(own, key)[target.channel] ?? .unset
+    if channel.isSet { return MemberClass(bits: channel.rawValue + 5) }
+    return MemberClass(bits: coversChannel(target) ? own.level : 0)
+  }
+}
+
+extension MentionedUsers {
+  ///
+  init(rongcloud message: borrowing Message, _ kind: ConversationKind) {
+    guard kind == .group || kind == .ultraGroup else { return }
+    let all = message.mentionsAll ?? false
+    let named = message.mentions ?? []
+    guard message.isMentioned ?? (all || !named.isEmpty) else { return }
+    everyone = all
+    ids = all ? [] : named
+  }
+}

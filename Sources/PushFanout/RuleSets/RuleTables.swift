@@ -21,48 +21,14 @@ final class RuleTables: Sendable {
 
   /// The rules of a kind of conversation.
   subscript(kind: ConversationKind) -> StateRules {
-    let slot =
-      app.rules == .easemob ? (kind == .private ? 0 : 1) : kind.ordinal
+    let slot = app.rules.stateRulesSlot(for: kind)
     if let rules = AtomicLazy.load(kinds[slot], as: StateRules.self) { return rules }
-    return AtomicLazy.store(Self.make(app, kind), in: kinds[slot])
+    return AtomicLazy.store(StateRules.make(app, kind), in: kinds[slot])
   }
 
   /// The codes of a message that has the same outcome for all recipients.
   func codes(ofAll outcome: Outcome) -> UnsafePointer<UInt8> {
     unsafe uniform.codes(Int(outcome.code))
-  }
-
-  private static func make(_ app: AppSettings, _ kind: ConversationKind) -> StateRules {
-    switch app.rules {
-    case .easemob:
-      let rules = EasemobStates(app: app, isPrivate: kind == .private)
-      let count = EasemobMessageClass.count
-      return StateRules(
-        tableCount: count, telling: Array(0..<count),
-        isPossible: { $0.isEasemob && $1.isEasemob }
-      ) {
-        rules.outcome($0, $1, EasemobMessageClass(index: $2))
-      }
-    case .rongcloud:
-      let rules = RongCloudStates(app: app, kind: kind)
-      typealias Class = RongCloudMessageClass
-      // One fallback per level; the scope does not distinguish states.
-      let levels = NotificationLevel.allCases.filter(\.isSet)
-      let telling = levels.flatMap { level in
-        (0..<Class.perFallback).map {
-          Class.Fallback(level, .groupDefault).index * Class.perFallback + $0
-        }
-      }
-      return StateRules(
-        tableCount: Class.count, telling: telling,
-        isPossible: { user, member in
-          user.isRongCloud && member.isRongCloud && (kind == .ultraGroup || member.bits <= 5)
-            && (user.quiet != .all || app.rongcloud.quietZero == .all)
-        }
-      ) {
-        rules.outcome($0, $1, Class(index: $2))
-      }
-    }
   }
 }
 

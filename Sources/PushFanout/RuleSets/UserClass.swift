@@ -47,14 +47,3 @@ struct UserClass: BitwiseCopyable {
   var isEasemob: Bool { bits & 7 < 6 && bits >> 5 < 4 }
   var isRongCloud: Bool { bits & 7 < 6 && bits >> 5 < 7 }
 }
-
-/// How users can be reached at an instant.
-extension Tables {
-  func reach(of user: UInt32, _ packed: PackedUser, at now: Int64) -> UserClass.Reach {
-    guard hasOwnDevices(user) else { return .device }
-    switch app.rules {
-    case .easemob: return easemobReach(of: user)
-    case .rongcloud: return rongcloudReach(of: user, packed, at: now)
-    }
-  }
-}

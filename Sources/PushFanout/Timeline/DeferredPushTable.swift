@@ -158,14 +158,8 @@ extension FanoutTimeline {
     let user = engineVersion.tables.memberUsers[Int(hold.target.memberRow.start) + rank]
     let classBits = unsafe conversation.classes[rank]
     let member = MemberClass(bits: unsafe conversation.members[rank])
-    var hasTransitions = false
-    switch engineVersion.tables.app.rules {
-    case .easemob: hasTransitions = classBits & UserClass.muteBit != 0 || member.isMuted
-    case .rongcloud:
-      engineVersion.tables.forEachTransition(of: user) {
-        hasTransitions = hasTransitions || $0 > now
-      }
-    }
+    let hasTransitions = engineVersion.tables.hasTransitions(
+      of: user, UserClass(bits: classBits), member, after: now)
     if hasTransitions { return releaseByTransitions(user, rank, messageClass, hold) }
     // Only the schedule remains: the first of its levels at which the message pushes.
     let schedule = unsafe conversation.schedules[rank]

@@ -76,12 +76,11 @@ extension FanoutTimeline {
     return counts(conversation, planned)
   }
 
-  /// The last instant before a message expires (E-69).
+  /// The last instant before a message expires.
   private func expiry(_ message: Message) -> Int64 {
-    guard engineVersion.tables.app.rules == .easemob else { return Int64.max }
+    guard let seconds = engineVersion.tables.app.expireSeconds else { return Int64.max }
     let sent = (message.sentAt ?? message.at).milliseconds
-    let (age, isTooLong) = engineVersion.tables.app.easemob.expireSeconds
-      .multipliedReportingOverflow(by: 1000)
+    let (age, isTooLong) = seconds.multipliedReportingOverflow(by: 1000)
     let (last, isTooLate) = sent.addingReportingOverflow(age)
     return isTooLong || isTooLate ? Int64.max : last
   }

@@ -14,6 +14,7 @@ struct ScheduleBits {
     isOfPlan = version.userClasses.plan.map { now / 86_400_000 == $0.day } ?? false
   }
 
+  @inline(__always)
   subscript(schedule: UInt32) -> UInt8 {
     if schedule == 0 { return 0 }
     if isOfPlan, let plan = version.userClasses.plan, Int(schedule) < plan.count {

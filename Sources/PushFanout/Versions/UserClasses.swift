@@ -47,7 +47,7 @@ struct UserClasses {
 
   /// The index in ``byKind`` of the table for a kind of conversation.
   static func tableIndex(for kind: ConversationKind, _ rules: RuleSet) -> Int {
-    rules == .easemob ? 0 : kind.ordinal
+    rules.hasClassesByKind ? kind.ordinal : 0
   }
 
   /// Whether moving to an instant requires a pass over all users rather than only over those whose
@@ -140,7 +140,7 @@ struct UserClasses {
     let before = quiet
     updateQuiet(at: now, tables)
     if quiet == before { return }
-    let mask = tables.app.rules == .easemob ? UserClass.windowBit : UserClass.quietMask
+    let mask = tables.app.rules.quietMask
     for kind in 0..<8 where hasClasses(kind) {
       var user = 0
       while user < byKind[kind].count {
@@ -277,11 +277,7 @@ extension Tables {
   @inline(__always)
   func userClass(of user: UInt32, kind: Int, quiet: UInt8, at now: Int64) -> UserClass {
     let packed = packedUsers[Int(user)]
-    var bits = app.rules == .easemob ? packed.level : packed.level(kind: kind)
-    bits |= quiet
-    if app.rules == .easemob, mute(of: user, packed) > now { bits |= UserClass.muteBit }
-    bits |= reach(of: user, packed, at: now).rawValue << 5
-    return UserClass(bits: bits)
+    return UserClass(bits: classBits(of: user, packed, kind: kind, at: now) | quiet)
   }
 
   /// The class of a user at any instant.
@@ -298,35 +294,6 @@ extension Tables {
 
   /// The bits of users whose schedule lets a level through; nil for one that is not quiet.
   func quietBits(_ level: NotificationLevel?) -> UInt8 {
-    guard let level else { return 0 }
-    guard app.rules == .rongcloud else { return UserClass.windowBit }
-    let quiet: UserClass.Quiet =
-      switch level {
-      case .blocked: .blocked
-      case .mention: .mention
-      default: app.rongcloud.quietZero == .all ? .all : .outside
-      }
-    return quiet.rawValue << 3
-  }
-
-  /// Calls `body` with the instants at which a user's class changes, except window transitions.
-  func forEachTransition(of user: UInt32, _ body: (Int64) -> Void) {
-    let packed = packedUsers[Int(user)]
-    switch app.rules {
-    case .easemob:
-      if packed.hasMute { body(mute(of: user, packed)) }
-    case .rongcloud:
-      guard hasOwnDevices(user) else { return }
-      forEachDevice(of: user) { device in
-        guard device.state == Device.State.background.ordinal, device.backgroundSince >= 0 else {
-          return
-        }
-        // A grace period that would end after the last representable instant never ends.
-        let (end, isTooLate) = device.backgroundSince.addingReportingOverflow(
-          app.rongcloud.backgroundGraceSeconds * 1000)
-        if !isTooLate { body(end) }
-        body(device.backgroundSince)
-      }
-    }
+    level.map { quietBits(inside: $0) } ?? 0
   }
 }

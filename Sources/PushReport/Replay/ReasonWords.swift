@@ -51,7 +51,7 @@ enum ReasonWords {
     if action == Action.local.name {
       return "The app, in the background and still connected, showed a notification by itself."
     }
-    return sentences[Int(known.rawValue)]
+    return sentence(known)
   }
 
   /// Where the setting lives that decided.
@@ -70,28 +70,31 @@ enum ReasonWords {
     }
   }
 
-  /// In the order of the raw values.
-  private static let sentences = [
-    "Nothing stood in the way.",
-    "The sender\u{2019}s force flag overrode what would have stopped it.",
-    "Chat rooms are never pushed.",
-    "The message was for those only who were online.",
-    "A message of this kind is not pushed.",
-    "The sender asked for no push.",
-    "The message was too old to be pushed.",
-    "The recipient was connected and got the message itself.",
-    "It came within the recipient\u{2019}s quiet hours.",
-    "The recipient had muted for a time, which had not passed.",
-    "The recipient\u{2019}s level says: never notify.",
-    "The recipient\u{2019}s level admits mentions only, and this was none.",
-    "A mention level, which in a direct chat never notifies.",
-    "All devices of the recipient had been kicked.",
-    "All devices of the recipient were logged out.",
-    "No device of the recipient that was offline had a push token.",
-    "The message\u{2019}s device filter left no device.",
-    "The app was in the background, where such a message gives no notification.",
-    "The app was in the background with message notifications switched off.",
-    "The app was in the background and lacked the names that a notification shows.",
-    "The app was in the background, and its own callback took the message.",
-  ]
+  private static func sentence(_ reason: Reason) -> String {
+    switch reason {
+    case .allowed: "Nothing stood in the way."
+    case .forced: "The sender\u{2019}s force flag overrode what would have stopped it."
+    case .chatRoom: "Chat rooms are never pushed."
+    case .onlineOnly: "The message was for those only who were online."
+    case .messageType: "A message of this kind is not pushed."
+    case .silentMessage: "The sender asked for no push."
+    case .expired: "The message was too old to be pushed."
+    case .online: "The recipient was connected and got the message itself."
+    case .quietHours: "It came within the recipient\u{2019}s quiet hours."
+    case .muted: "The recipient had muted for a time, which had not passed."
+    case .levelNone: "The recipient\u{2019}s level says: never notify."
+    case .notMentioned: "The recipient\u{2019}s level admits mentions only, and this was none."
+    case .directChatLevel: "A mention level, which in a direct chat never notifies."
+    case .kicked: "All devices of the recipient had been kicked."
+    case .loggedOut: "All devices of the recipient were logged out."
+    case .noToken: "No device of the recipient that was offline had a push token."
+    case .filtered: "The message\u{2019}s device filter left no device."
+    case .localIneligible:
+      "The app was in the background, where such a message gives no notification."
+    case .localDisabled: "The app was in the background with message notifications switched off."
+    case .localInfoMissing:
+      "The app was in the background and lacked the names that a notification shows."
+    case .localHandledByApp: "The app was in the background, and its own callback took the message."
+    }
+  }
 }

@@ -38,7 +38,7 @@ struct Generate: ParsableCommand {
   var output: OutputPath
 
   @Option(help: "Whose rules: easemob or rongcloud.")
-  var rules = Rules.easemob
+  var rules = Rules(WorkloadOptions().rules)
 
   @Option(help: "csv or ndjson.")
   var format = Format.csv
@@ -50,9 +50,19 @@ struct Generate: ParsableCommand {
   var like: Archive?
 
   /// The rule sets, formats and archives by the names that people type.
-  enum Rules: String, CaseIterable, ExpressibleByArgument {
-    case easemob, rongcloud
-    var set: RuleSet { self == .easemob ? .easemob : .rongcloud }
+  struct Rules: RawRepresentable, CaseIterable, ExpressibleByArgument {
+    let ruleSet: RuleSet
+
+    static var allCases: [Rules] { RuleSet.allCases.map { Rules($0) } }
+
+    init(_ ruleSet: RuleSet) { self.ruleSet = ruleSet }
+
+    init?(rawValue: String) {
+      guard let ruleSet = RuleSet(rawValue: rawValue) else { return nil }
+      self.ruleSet = ruleSet
+    }
+
+    var rawValue: String { ruleSet.rawValue }
   }
 
   enum Format: String, CaseIterable, ExpressibleByArgument {
@@ -93,7 +103,7 @@ struct Generate: ParsableCommand {
   private func options() throws -> WorkloadOptions {
     var options = WorkloadOptions()
     options.seed = seed
-    options.rules = rules.set
+    options.rules = rules.ruleSet
     if let preset = like?.preset { options.apply(preset) }
     sizes.apply(to: &options.sizes)
     try traffic.apply(to: &options.traffic)

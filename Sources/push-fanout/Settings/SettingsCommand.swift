@@ -156,13 +156,13 @@ struct LevelText: ExpressibleByArgument {
   ///   vendor.
   func level(_ rules: RuleSet) throws -> NotificationLevel {
     if let level = NotificationLevel.named(text) { return level }
-    switch (rules, Int64(text)) {
-    case (.rongcloud, let number?): return try NotificationLevel(rongCloudNumber: number)
-    case (.easemob, nil):
+    let form: VendorFields = Int64(text) == nil ? .levelSpellings : .levelNumbers
+    if rules.fields.contains(form) {
+      if let number = Int64(text) { return try NotificationLevel(rongCloudNumber: number) }
       if let level = NotificationLevel.easemobSpelling(text) { return level }
-    default: break
     }
-    throw Failure(text: "\(text) is a level of \(rules.other.rawValue), not of the store's rules")
+    let owner = RuleSet.owner(of: form)?.rawValue ?? "other rules"
+    throw Failure(text: "\(text) is a level of \(owner), not of the store's rules")
   }
 }
 

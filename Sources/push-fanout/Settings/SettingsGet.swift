@@ -70,39 +70,3 @@ private struct LegacyResult: SettingResult, Encodable {
   let user, conversation, state: String
   var text: String { "user \(user), conversation \(conversation): \(state)" }
 }
-
-extension SettingsStore {
-  /// What a user has set in one scope, under the store's rules.
-  func setting(of user: Identifier, _ scope: SettingScope) throws -> OwnSetting {
-    switch (try reader.app().rules, scope) {
-    case (.easemob, .user): OwnSetting(user, try silentMode(of: user), try timeZone(of: user))
-    case (.easemob, .conversation(let id)): OwnSetting(user, try silentMode(of: user, in: id))
-    case (.rongcloud, .user):
-      OwnSetting(
-        user, try quietHours(of: user), try ownKindLevels(of: user), try timeZone(of: user))
-    case (.rongcloud, .conversation(let id)):
-      OwnSetting(user, try notificationLevel(of: user, in: id), conversation: id)
-    // Of the other vendor, these say so.
-    case (_, .channel(let id, let channel)):
-      OwnSetting(
-        user, try notificationLevel(of: user, in: id, channel: channel), conversation: id,
-        channel: channel)
-    case (_, .kind(let kind)):
-      OwnSetting(user, try notificationLevel(of: user, forType: kind), kind: kind)
-    }
-  }
-
-  private func timeZone(of user: Identifier) throws -> String? {
-    try reader.user(user)?.timeZone
-  }
-
-  private func ownKindLevels(
-    of user: Identifier
-  ) throws -> [ConversationKind: NotificationLevel] {
-    var levels: [ConversationKind: NotificationLevel] = [:]
-    for kind in ConversationKind.allCases where kind.exists(under: .rongcloud) {
-      levels[kind] = try notificationLevel(of: user, forType: kind)
-    }
-    return levels
-  }
-}

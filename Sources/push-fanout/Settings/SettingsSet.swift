@@ -117,10 +117,7 @@ struct SettingsSet: ParsableCommand {
       if let text = legacy, let legacy = LegacyText(text) {
         try write(legacy, store, user)
       } else {
-        switch rules {
-        case .easemob: ignored = try writeEasemob(store, user)
-        case .rongcloud: try writeRongCloud(store, user)
-        }
+        ignored = try write(store, user, rules)
       }
       var setting = try store.setting(of: user, place.scope)
       if ignored { setting.ignored = ["quietHours"] }
@@ -128,61 +125,8 @@ struct SettingsSet: ParsableCommand {
     }
   }
 
-  /// - Returns: whether quiet hours were ignored.
-  private func writeEasemob(_ store: SettingsStore, _ user: Identifier) throws -> Bool {
-    guard place.channel == nil, place.type == nil, quietLevel == nil, quietZone == nil else {
-      throw StoreError.otherRules(.easemob)
-    }
-    var mode = SilentModeWrite(
-      level: try level?.level(.easemob), duration: try minutes.map { try MuteDuration(minutes: $0) }
-    )
-    if let quiet { mode.interval = try QuietText(quiet)?.interval() }
-    if removeQuiet { mode.interval = .remove }
-    let (made, conversation) = (mode, place.conversation.map { Identifier($0) })
-    let (zone, setsZone) = (timeZone, setsZone)
-    return try store.write(at: try writing.now, from: writing.device) { write in
-      var ignored: [SilentModeWrite.Ignored] = []
-      if let conversation {
-        ignored = try write.setSilentMode(made, of: user, in: conversation)
-      } else {
-        try write.setSilentMode(made, of: user)
-      }
-      if setsZone { try write.setTimeZone(zone, of: user) }
-      return !ignored.isEmpty
-    }
-  }
-
-  private func writeRongCloud(_ store: SettingsStore, _ user: Identifier) throws {
-    if minutes != nil { throw StoreError.otherRules(.rongcloud) }
-    let scope = place.scope
-    if quiet != nil || removeQuiet, place.conversation != nil || place.type != nil {
-      throw Failure(
-        text: "quiet hours are the user's under rongcloud; leave out --conversation, --channel "
-          + "and --type")
-    }
-    if level != nil, case .user = scope {
-      throw Failure(
-        text: "a user has no level of all under rongcloud; name --conversation or --type")
-    }
-    let level = try self.level?.level(.rongcloud)
-    let span = try quiet.flatMap { QuietText($0) }?.span()
-    let quietLevel = try self.quietLevel?.level(.rongcloud) ?? .unset
-    let (quietZone, removesQuiet) = (quietZone, removeQuiet)
-    let (zone, setsZone) = (timeZone, setsZone)
-    try store.write(at: try writing.now, from: writing.device) { write in
-      if let level { try write.setLevel(level, of: user, scope) }
-      if let span {
-        try write.setQuietHours(
-          start: span.start, spanMinutes: span.minutes, level: quietLevel, timeZone: quietZone,
-          of: user)
-      }
-      if removesQuiet { try write.removeQuietHours(of: user) }
-      if setsZone { try write.setTimeZone(zone, of: user) }
-    }
-  }
-
   /// Whether the time zone is written, which is then ``timeZone`` or none.
-  private var setsZone: Bool { timeZone != nil || removeTimeZone }
+  var setsZone: Bool { timeZone != nil || removeTimeZone }
 
   private func write(_ legacy: LegacyText, _ store: SettingsStore, _ user: Identifier) throws {
     let conversation = place.conversation.map { Identifier($0) }
@@ -218,7 +162,7 @@ extension StoreWrite {
 }
 
 /// A window as people type it.
-private enum QuietText {
+enum QuietText {
   case interval(start: String, end: String)
   case span(start: String, minutes: Int)
 
@@ -301,13 +245,7 @@ struct SettingsClear: ParsableCommand {
     try options.writing(writing) { store in
       let rules = try store.reader.app().rules
       try store.write(at: try writing.now, from: writing.device) { write in
-        switch (rules, scope) {
-        case (.easemob, .conversation(let id)): try write.clearLevel(of: user, in: id)
-        case (.easemob, .user) where clearsQuiet:
-          try write.setSilentMode(SilentModeWrite(interval: .remove), of: user)
-        case (.rongcloud, .user) where clearsQuiet: try write.removeQuietHours(of: user)
-        default: try write.setLevel(.removed, of: user, scope)
-        }
+        try write.clear(scope, of: user, clearsQuiet: clearsQuiet, rules)
       }
       try options.show([try store.setting(of: user, scope)])
     }

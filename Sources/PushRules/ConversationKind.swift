@@ -1,14 +1,3 @@
-/// Whose rules decide: one of the two vendors.
-public enum RuleSet: String, CaseIterable, Sendable {
-  /// Easemob IM 3.9.2 and later: rules E-1 to E-69.
-  case easemob
-  /// RongCloud IM 5.2.2 and later: rules.
-  case rongcloud
-
-  /// The other vendor.
-  public var other: RuleSet { self == .easemob ? .rongcloud : .easemob }
-}
-
 /// What a conversation is. The raw value is its name in files.
 public enum ConversationKind: String, CaseIterable, Sendable {
   case `private`
@@ -24,12 +13,11 @@ public enum ConversationKind: String, CaseIterable, Sendable {
   case room
 
   /// Whether a conversation of this kind exists under `rules`.
-  public func exists(under rules: RuleSet) -> Bool {
-    switch self {
-    case .private, .group, .room: true
-    case .thread: rules == .easemob
-    case .discussion, .customerService, .system, .ultraGroup: rules == .rongcloud
-    }
+  public func exists(under rules: RuleSet) -> Bool { rules.kinds.contains(self) }
+
+  /// Whether users have a level of this kind under some rule set.
+  package var hasLevels: Bool {
+    RuleSet.allCases.contains { $0.fields.contains(.kindLevels) && exists(under: $0) }
   }
 
   /// Whether mention levels never notify here under RongCloud.

@@ -1,11 +1,12 @@
-internal import PushRules
+package import PushRules
 
-/// What records say of each other, to be judged when all are read.
-struct Relations {
+/// Checks the records of a world against each other when all are read, each by the
+/// ``CrossRecordRules``; a problem is reported at the line of the record.
+struct CrossRecordValidator {
   private struct Membership {
     let conversation: Identifier
     let user: Identifier
-    let said: SettingsRecord.Said
+    let present: PresentFields
     let place: SettingsLoader.Place
   }
 
@@ -26,17 +27,17 @@ struct Relations {
   ///
   /// - Parameter kindsAreFinal: whether all settings files are read; other files say no kinds.
   mutating func noteMember(
-    _ conversation: Identifier, _ user: Identifier, _ said: SettingsRecord.Said,
+    _ conversation: Identifier, _ user: Identifier, _ present: PresentFields,
     _ place: SettingsLoader.Place, kindsAreFinal: Bool
   ) {
     if kindsAreFinal, threads.isEmpty, !saysChannels { return }
-    saysChannels = saysChannels || said.channels
+    saysChannels = saysChannels || present.channels
     // Once some record says channels, each is noted: it may replace that one.
     if !saysChannels, kinds[conversation]?.kind ?? (kindsAreFinal ? .group : .thread) != .thread {
       return
     }
     memberships.append(
-      Membership(conversation: conversation, user: user, said: said, place: place))
+      Membership(conversation: conversation, user: user, present: present, place: place))
   }
 
   /// What is wrong between the records. One that another has replaced is not judged.
@@ -55,48 +56,54 @@ struct Relations {
   private func threadProblems(in settings: some SettingsSink) -> [SettingsLoader.Located] {
     var places: [Identifier: SettingsLoader.Place] = [:]
     for thread in threads { places[thread.id] = thread.place }
+    let rules = CrossRecordRules(settings)
     return places.compactMap { id, place in
-      guard let thread = settings.conversation(id), thread.kind == .thread,
-        let parent = thread.parent
-      else { return nil }
-      switch settings.conversation(parent)?.kind {
-      case nil: return problem(place, .parentMissing(parent.text))
-      case .group: return nil
-      default: return problem(place, .parentNotGroup(parent.text))
-      }
+      settings.conversation(id).flatMap { rules.problem(of: id, $0) }.map { problem(place, $0) }
     }
   }
 
   private func membershipProblems(in settings: some SettingsSink) -> [SettingsLoader.Located] {
     guard saysChannels || !threads.isEmpty || settings.isAdded else { return [] }
+    let rules = CrossRecordRules(settings)
     var problems: [SettingsLoader.Located] = []
     var judged: Set<[Identifier]> = []
     for membership in memberships.reversed() {
       let id = membership.conversation
       let conversation = settings.conversation(id) ?? ConversationSettings()
-      let isThread = conversation.kind == .thread
-      guard isThread || saysChannels, judged.insert([id, membership.user]).inserted else {
-        continue
-      }
-      if membership.said.channels, conversation.kind != .ultraGroup {
-        problems.append(problem(membership.place, .channelsOutsideUltraGroup(id.text)))
-      } else if isThread, membership.said.since {
-        problems.append(problem(membership.place, .sinceInThread(id.text)))
-      } else if isThread, let parent = conversation.parent,
-        settings.conversation(parent)?.kind == .group,
-        !settings.isMember(membership.user, of: parent)
-      {
-        problems.append(
-          problem(
-            membership.place, .notInParent(user: membership.user.text, parent: parent.text)))
-      }
+      guard conversation.kind == .thread || saysChannels,
+        judged.insert([id, membership.user]).inserted
+      else { continue }
+      let wrong = rules.problem(
+        of: membership.user, in: id, conversation, MemberSettings(), membership.present)
+      if let wrong { problems.append(problem(membership.place, wrong)) }
     }
     return problems
+  }
+
+  private func problem(
+    _ place: SettingsLoader.Place, _ wrong: RecordContradiction
+  ) -> SettingsLoader.Located {
+    problem(place, FileProblem.Problem(wrong))
   }
 
   private func problem(
     _ place: SettingsLoader.Place, _ problem: FileProblem.Problem
   ) -> SettingsLoader.Located {
     SettingsLoader.Located(place: place, hasLine: true, problem: problem)
+  }
+}
+
+extension FileProblem.Problem {
+  /// A contradiction between records, as it is said of a line of a file.
+  package init(_ contradiction: RecordContradiction) {
+    self =
+      switch contradiction {
+      case .parentMissing(_, let parent): .parentMissing(parent.text)
+      case .parentNotGroup(_, let parent, _): .parentNotGroup(parent.text)
+      case .channelsOutsideUltraGroup(_, let id, _): .channelsOutsideUltraGroup(id.text)
+      case .sinceInThread(_, let thread): .sinceInThread(thread.text)
+      case .notInParent(let user, _, let parent):
+        .notInParent(user: user.text, parent: parent.text)
+      }
   }
 }

@@ -190,3 +190,30 @@ extension DeviceFilter {
     return !ignoreDeviceIDs.contains(device.id) && !named(ignoreNotifierNames)
   }
 }
+
+extension Mentions {
+  /// E-46 to E-48.
+  init(easemob message: Message, options: EasemobOptions) {
+    ignoresCase = options.atListIDCase == .insensitive  // E-47
+    if message.mentions != nil || message.mentionsAll != nil {
+      // A typed field hides em_at_list, also when it is false or empty.
+      everyone = message.mentionsAll ?? false
+      setIDs(message.mentions ?? [])
+      return
+    }
+    var list = message.ext.atList
+    if list == .absent, options.atListLegacyAPNsExt { list = message.ext.legacyAtList }  // E-48
+    switch list {
+    case .absent, .unreadable: break
+    case .text(let text):  // E-46
+      if text.lowercased() == "all" {
+        everyone = true
+      } else if options.atListStringAsID {
+        setIDs([text])
+      }
+    case .ids(let ids):  // E-46
+      setIDs(ids)
+      if options.atListAllInArray { everyone = ids.contains { $0.lowercased() == "all" } }
+    }
+  }
+}

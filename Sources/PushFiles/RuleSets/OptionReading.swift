@@ -3,14 +3,14 @@ internal import PushRules
 extension AppSettings {
   /// Reads `options`: those of decision-rules.md by name.
   mutating func readOptions(
-    _ fields: JSONFields, _ uses: inout RuleUse
+    _ fields: JSONFields, _ uses: inout VendorFieldUse
   ) throws(FileProblem.Problem) {
     for (key, value) in fields {
       let name = "options.\(key.text)"
       if try easemob.read(key, value, name) {
-        uses.note(.easemob, "the option \"\(key.text)\"")
+        uses.note(option: .easemob, "the option \"\(key.text)\"")
       } else if try rongcloud.read(key, value, name) {
-        uses.note(.rongcloud, "the option \"\(key.text)\"")
+        uses.note(option: .rongcloud, "the option \"\(key.text)\"")
       } else {
         throw .unknownField(name)
       }

@@ -1,28 +1,5 @@
-/// The options by their names in files, with their values as text: for whoever keeps them somewhere
-/// else than in a settings file.
-extension AppSettings {
-  /// The options of the app's rule set, every one of them, by name.
-  package var optionTexts: [(name: String, value: String)] {
-    rules == .easemob
-      ? OptionText.easemob.map { ($0.name, $0.get(easemob)) }
-      : OptionText.rongcloud.map { ($0.name, $0.get(rongcloud)) }
-  }
-
-  /// Sets an option of the app's rule set.
-  ///
-  /// - Returns: whether there is an option of that name, and it may have that value.
-  package mutating func setOption(_ name: String, to value: String) -> Bool {
-    switch rules {
-    case .easemob:
-      OptionText.easemob.first { $0.name == name }?.set(&easemob, value) ?? false
-    case .rongcloud:
-      OptionText.rongcloud.first { $0.name == name }?.set(&rongcloud, value) ?? false
-    }
-  }
-}
-
 /// How an option is written and read.
-private struct OptionText<Options> {
+struct OptionText<Options> {
   let name: String
   let get: (Options) -> String
   let set: (inout Options, String) -> Bool

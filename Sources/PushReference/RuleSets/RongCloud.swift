@@ -189,3 +189,15 @@ extension ReferenceEvaluator {
     return level.allows(recipient.classes) ? nil : .notMentioned
   }
 }
+
+extension Mentions {
+  ///
+  init(rongcloud message: Message, kind: ConversationKind) {
+    guard kind == .group || kind == .ultraGroup else { return }
+    let ids = message.mentions ?? []
+    let all = message.mentionsAll ?? false
+    guard message.isMentioned ?? (all || !ids.isEmpty) else { return }
+    everyone = all
+    if !all { setIDs(ids) }  // type 1 ignores its user list
+  }
+}

@@ -1,8 +1,9 @@
 package import PushFanout
 package import PushRules
 
-/// Records that are to replace those of the same key in a world, and what both say together.
-package struct AddedSettings {
+/// Records laid over a world, in which they are to replace those of the same key, and what both say
+/// together.
+package struct SettingsOverlay {
   package private(set) var added: FanoutSettings
   private let world: Fanout
 
@@ -41,35 +42,31 @@ package struct AddedSettings {
       old.kind != new.kind || old.parent != new.parent
     else { return nil }
     if old.kind == .group,
-      let thread = world.currentVersion.threads(of: id).first(where: { !added.isDeclared($0) })
+      let thread = world.currentVersion.threads(of: id).first(where: { !added.isDeclared($0) }),
+      CrossRecordRules<Self>.problem(ofThread: thread, below: id, new.kind) != nil
     {
       return .parentOfThread(id.text, thread: thread.text)
     }
     guard new.kind == .thread || old.kind == .ultraGroup else { return nil }
+    let rules = CrossRecordRules(self)
     var found: FileProblem.Problem?
     world.currentVersion.forEachMember(of: id) { user, member in
-      guard found == nil, !hasRecord(user, id), let why = problem(member, user, id, new) else {
-        return
-      }
-      found = .memberInTheWay(user: user.text, why: "\(why)")
+      guard found == nil, !hasRecord(user, id),
+        let wrong = rules.problem(of: user, in: id, new, member)
+      else { return }
+      found = .memberInTheWay(user: user.text, why: "\(FileProblem.Problem(wrong))")
     }
     return found
   }
+}
 
-  private func problem(
-    _ member: MemberSettings, _ user: Identifier, _ id: Identifier, _ new: ConversationSettings
-  ) -> FileProblem.Problem? {
-    if !member.channels.isEmpty { return .channelsOutsideUltraGroup(id.text) }
-    guard new.kind == .thread else { return nil }
-    if member.since > .zero { return .sinceInThread(id.text) }
-    guard let parent = new.parent, conversation(parent)?.kind == .group,
-      !isMember(user, of: parent)
-    else { return nil }
-    return .notInParent(user: user.text, parent: parent.text)
+extension Fanout: RecordLookup {
+  package func isMember(_ user: Identifier, of conversation: Identifier) -> Bool {
+    member(user, of: conversation) != nil
   }
 }
 
-extension AddedSettings: SettingsSink {
+extension SettingsOverlay: SettingsSink {
   var userCount: Int { added.userCount }
   var declaredCount: Int { added.declaredCount }
   mutating func reserveCapacity(users: Int, declared: Int) {
@@ -89,7 +86,6 @@ extension AddedSettings: SettingsSink {
   func channels(
     of user: Identifier, in conversation: Identifier
   ) -> [Identifier: NotificationLevel] { added.channels(of: user, in: conversation) }
-  mutating func beginRows() { added.beginRows() }
   mutating func settle() {}
   var isAdded: Bool { true }
 }

@@ -1,25 +1,13 @@
 internal import CPushFiles
 internal import PushRules
 
-/// One line of settings.
-enum SettingsRecord {
-  case app(AppSettings)
-  case user(Identifier, UserSettings)
-  case conversation(Identifier, ConversationSettings)
-  case member(conversation: Identifier, user: Identifier, MemberSettings, Said)
-
-  /// Fields of a membership that some conversations do not allow, whatever their value.
-  struct Said {
-    var since = false
-    var channels = false
-  }
-
+extension SettingsRecord {
   /// Reads a line of settings.ndjson.
   ///
   /// - Parameter extra: a field that a line of another file may have beside, and that is not read
   ///   here.
   static func read(
-    _ line: JSONValue, _ uses: inout RuleUse, _ checked: inout CheckedValues,
+    _ line: JSONValue, _ uses: inout VendorFieldUse, _ checked: inout ParseCache,
     beside extra: StaticString? = nil
   ) throws(FileProblem.Problem) -> SettingsRecord {
     guard let kind = line.fields.first(where: { "kind" ~= $0.key })?.value else {
@@ -44,7 +32,7 @@ enum SettingsRecord {
   // MARK: app
 
   private static func app(
-    _ line: JSONValue, _ uses: inout RuleUse, _ checked: inout CheckedValues,
+    _ line: JSONValue, _ uses: inout VendorFieldUse, _ checked: inout ParseCache,
     _ extra: StaticString?
   ) throws(FileProblem.Problem) -> AppSettings {
     var app = AppSettings()
@@ -54,16 +42,16 @@ enum SettingsRecord {
       case "rules": app.rules = try value.choice("rules")
       case "timeZone": app.timeZone = try value.zone("timeZone", &checked)
       case "devicePolicy":
-        uses.note(.easemob, "\"devicePolicy\"")
+        uses.note(.devicePolicy, "\"devicePolicy\"")
         app.devicePolicy = try value.choice("devicePolicy")
       case "advancedPush":
-        uses.note(.easemob, "\"advancedPush\"")
+        uses.note(.advancedPush, "\"advancedPush\"")
         app.advancedPush = try value.flag("advancedPush")
       case "level":
-        uses.note(.rongcloud, "the app's \"level\"")
+        uses.note(.appLevel, "the app's \"level\"")
         app.level = try value.level("level", &uses)
       case "messageNotification":
-        uses.note(.rongcloud, "\"messageNotification\"")
+        uses.note(.messageNotification, "\"messageNotification\"")
         app.messageNotification = try value.flag("messageNotification")
       case "options": try app.readOptions(value.object("options"), &uses)
       default: try refuse(key, but: extra)
@@ -75,7 +63,7 @@ enum SettingsRecord {
   // MARK: user
 
   private static func user(
-    _ line: JSONValue, _ uses: inout RuleUse, _ checked: inout CheckedValues,
+    _ line: JSONValue, _ uses: inout VendorFieldUse, _ checked: inout ParseCache,
     _ extra: StaticString?
   ) throws(FileProblem.Problem) -> SettingsRecord {
     var id: Identifier?
@@ -85,13 +73,13 @@ enum SettingsRecord {
       case "kind": break
       case "id": id = try value.identifier("id")
       case "level":
-        uses.note(.easemob, "a user's \"level\"")
+        uses.note(.userLevel, "a user's \"level\"")
         user.level = try value.level("level", &uses)
       case "levels":
-        uses.note(.rongcloud, "\"levels\"")
+        uses.note(.kindLevels, "\"levels\"")
         for (kind, level) in try value.object("levels") {
           let kind: ConversationKind = try TextValue.choice(kind.text, "levels")
-          guard kind.exists(under: .rongcloud) else {
+          guard kind.hasLevels else {
             throw .unknownField("levels.\(kind.rawValue)")
           }
           user.levels[kind] = try level.level("levels.\(kind.rawValue)", &uses)
@@ -99,13 +87,13 @@ enum SettingsRecord {
       case "quietHours": user.quietHours = try quietHours(value, &uses, &checked)
       case "timeZone": user.timeZone = try value.zone("timeZone", &checked)
       case "mutedUntil":
-        uses.note(.easemob, "\"mutedUntil\"")
+        uses.note(.userMute, "\"mutedUntil\"")
         user.mutedUntil = try value.instant("mutedUntil")
       case "pushWhenDesktopOnline":
-        uses.note(.rongcloud, "\"pushWhenDesktopOnline\"")
+        uses.note(.pushWhenDesktopOnline, "\"pushWhenDesktopOnline\"")
         user.pushWhenDesktopOnline = try value.flag("pushWhenDesktopOnline")
       case "localNotification":
-        uses.note(.rongcloud, "\"localNotification\"")
+        uses.note(.localNotification, "\"localNotification\"")
         for (key, value) in try value.object("localNotification") {
           switch key {
           case "informationMissing":
@@ -124,7 +112,7 @@ enum SettingsRecord {
   }
 
   private static func quietHours(
-    _ value: JSONValue, _ uses: inout RuleUse, _ checked: inout CheckedValues
+    _ value: JSONValue, _ uses: inout VendorFieldUse, _ checked: inout ParseCache
   ) throws(FileProblem.Problem) -> QuietHours? {
     var start: JSONValue?
     var end: JSONValue?
@@ -137,18 +125,18 @@ enum SettingsRecord {
       case "start": start = value
       case "end":
         end = value
-        uses.note(.easemob, "\"quietHours.end\"")
+        uses.note(.quietInterval, "\"quietHours.end\"")
       case "spanMinutes":
         span = try value.whole("quietHours.spanMinutes", in: 0...1439)
-        uses.note(.rongcloud, "\"quietHours.spanMinutes\"")
+        uses.note(.quietSpan, "\"quietHours.spanMinutes\"")
         isSpan = true
       case "level":
-        uses.note(.rongcloud, "\"quietHours.level\"")
+        uses.note(.quietSpan, "\"quietHours.level\"")
         level = try value.level("quietHours.level", &uses)
         isSpan = true
       case "timeZone":
         zone = try value.zone("quietHours.timeZone", &checked)
-        uses.note(.rongcloud, "\"quietHours.timeZone\"")
+        uses.note(.quietSpan, "\"quietHours.timeZone\"")
         isSpan = true
       default: throw .unknownField("quietHours.\(key.text)")
       }
@@ -204,7 +192,7 @@ enum SettingsRecord {
   // MARK: conversation and member
 
   private static func conversation(
-    _ line: JSONValue, _ uses: inout RuleUse, _ extra: StaticString?
+    _ line: JSONValue, _ uses: inout VendorFieldUse, _ extra: StaticString?
   ) throws(FileProblem.Problem) -> SettingsRecord {
     var id: Identifier?
     var settings = ConversationSettings()
@@ -215,12 +203,10 @@ enum SettingsRecord {
       case "id": id = try value.identifier("id")
       case "type":
         settings.kind = try value.choice("type")
-        if let only = RuleSet.allCases.first(where: { !settings.kind.exists(under: $0.other) }) {
-          uses.note(only, "the conversation type \(settings.kind.rawValue)")
-        }
+        uses.note(settings.kind, "the conversation type \(settings.kind.rawValue)")
       case "parent": settings.parent = try value.identifier("parent")
       case "level":
-        uses.note(.rongcloud, "a conversation's \"level\"")
+        uses.note(.conversationLevel, "a conversation's \"level\"")
         settings.level = try value.level("level", &uses)
         saysDefaults = "level"
       case "channels":
@@ -238,9 +224,9 @@ enum SettingsRecord {
   }
 
   private static func channels(
-    _ value: JSONValue, _ uses: inout RuleUse
+    _ value: JSONValue, _ uses: inout VendorFieldUse
   ) throws(FileProblem.Problem) -> [Identifier: NotificationLevel] {
-    uses.note(.rongcloud, "\"channels\"")
+    uses.note(.channels, "\"channels\"")
     var channels: [Identifier: NotificationLevel] = [:]
     for (key, value) in try value.object("channels") {
       channels[Identifier(key.text)] = try value.level("channels.\(key.text)", &uses)
@@ -249,12 +235,12 @@ enum SettingsRecord {
   }
 
   private static func member(
-    _ line: JSONValue, _ uses: inout RuleUse, _ extra: StaticString?
+    _ line: JSONValue, _ uses: inout VendorFieldUse, _ extra: StaticString?
   ) throws(FileProblem.Problem) -> SettingsRecord {
     var conversation: Identifier?
     var user: Identifier?
     var member = MemberSettings()
-    var said = Said()
+    var present = PresentFields()
     for (key, value) in line.fields {
       switch key {
       case "kind": break
@@ -262,20 +248,20 @@ enum SettingsRecord {
       case "user": user = try value.identifier("user")
       case "level": member.level = try value.level("level", &uses)
       case "mutedUntil":
-        uses.note(.easemob, "\"mutedUntil\"")
+        uses.note(.memberMute, "\"mutedUntil\"")
         member.mutedUntil = try value.instant("mutedUntil")
       case "since":
         member.since = try value.instant("since")
-        said.since = true
+        present.since = true
       case "channels":
         member.channels = try channels(value, &uses)
-        said.channels = true
+        present.channels = true
       case "nickname": break  // ContentCollector's
       default: try refuse(key, but: extra)
       }
     }
     guard let conversation else { throw .missingField("conversation") }
     guard let user else { throw .missingField("user") }
-    return .member(conversation: conversation, user: user, member, said)
+    return .member(user, of: conversation, member, present)
   }
 }

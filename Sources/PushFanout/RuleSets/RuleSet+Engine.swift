@@ -1,0 +1,206 @@
+internal import PushRules
+
+// What the engine asks of a rule set: the only switches over rule sets in the engine. Each leads to
+// the file of the rule set.
+
+extension RuleSet {
+  /// Whether a user's class depends on the kind of conversation.
+  @inline(__always)
+  var hasClassesByKind: Bool {
+    switch self {
+    case .easemob: false
+    case .rongcloud: true
+    }
+  }
+
+  /// The bits of a user's class that quiet hours set.
+  var quietMask: UInt8 {
+    switch self {
+    case .easemob: UserClass.windowBit
+    case .rongcloud: UserClass.quietMask
+    }
+  }
+
+  /// Which of eight slots holds the state rules of a kind of conversation.
+  @inline(__always)
+  func stateRulesSlot(for kind: ConversationKind) -> Int {
+    switch self {
+    case .easemob: kind == .private ? 0 : 1
+    case .rongcloud: kind.ordinal
+    }
+  }
+}
+
+extension AppSettings {
+  /// How old a message may be and still be pushed, in seconds; nil for any age.
+  var expireSeconds: Int64? {
+    switch rules {
+    case .easemob: easemob.expireSeconds  // E-69
+    case .rongcloud: nil
+    }
+  }
+}
+
+// MARK: The class of a user
+
+extension Tables {
+  /// The bits of a user's class, without those of quiet hours.
+  @inline(__always)
+  func classBits(of user: UInt32, _ packed: PackedUser, kind: Int, at now: Int64) -> UInt8 {
+    switch app.rules {
+    case .easemob: easemobBits(of: user, packed, at: now)
+    case .rongcloud: rongcloudBits(of: user, packed, kind: kind, at: now)
+    }
+  }
+
+  /// How a user can be reached at an instant. Not inlined: most users have no devices of their own.
+  @inline(never)
+  func reach(of user: UInt32, _ packed: PackedUser, at now: Int64) -> UserClass.Reach {
+    guard hasOwnDevices(user) else { return .device }
+    switch app.rules {
+    case .easemob: return easemobReach(of: user)
+    case .rongcloud: return rongcloudReach(of: user, packed, at: now)
+    }
+  }
+
+  /// The bits that users have while their schedule lets only a level through.
+  @inline(__always)
+  func quietBits(inside level: NotificationLevel) -> UInt8 {
+    switch app.rules {
+    case .easemob: UserClass.windowBit
+    case .rongcloud: rongcloudQuietBits(level)
+    }
+  }
+
+  /// Calls `body` with the instants at which a user's class changes, except window transitions.
+  func forEachTransition(of user: UInt32, _ body: (Int64) -> Void) {
+    switch app.rules {
+    case .easemob:
+      let packed = packedUsers[Int(user)]
+      if packed.hasMute { body(mute(of: user, packed)) }
+    case .rongcloud: forEachGrace(of: user, body)
+    }
+  }
+
+  /// Whether a user's or a member's class changes later, except by window transitions.
+  func hasTransitions(
+    of user: UInt32, _ value: UserClass, _ member: MemberClass, after now: Int64
+  ) -> Bool {
+    switch app.rules {
+    case .easemob: return value.isMuted || member.isMuted
+    case .rongcloud:
+      var found = false
+      forEachTransition(of: user) { found = found || $0 > now }
+      return found
+    }
+  }
+
+  /// The devices that a push or local notification goes to.
+  func targets(
+    of user: UInt32, _ action: Action, _ filter: DeviceFilter?, at now: Int64
+  ) -> [Device] {
+    if action == .suppress { return [] }
+    switch app.rules {
+    case .easemob: return easemobTargets(of: user, filter)
+    case .rongcloud: return rongcloudTargets(of: user, isLocal: action == .local, at: now)
+    }
+  }
+}
+
+// MARK: The class of a member
+
+extension ConversationStates {
+  /// The bits of a packed member that apply to a message of the target.
+  func levelMask(_ target: Target) -> UInt8 {
+    switch version.tables.app.rules {
+    case .easemob: easemobLevelMask(target)
+    case .rongcloud: rongcloudLevelMask(target)
+    }
+  }
+
+  /// Sets what a member's records come to.
+  func apply(
+    _ record: (PackedMember, UInt64), of user: UInt32, _ target: Target,
+    to overrides: inout ConversationState.MemberOverrides
+  ) {
+    switch version.tables.app.rules {
+    case .easemob: applyEasemob(record, of: user, target, to: &overrides)
+    case .rongcloud: overrides.member = rongcloudClass(record, of: user, target)
+    }
+  }
+}
+
+// MARK: The class of a message
+
+extension MessagePlan {
+  mutating func plan(
+    _ message: borrowing Message, _ target: borrowing ConversationStates.Target,
+    _ tables: borrowing Tables
+  ) {
+    switch tables.app.rules {
+    case .easemob: plan(easemob: message, target.kind, tables.app)
+    case .rongcloud: plan(rongcloud: message, target, tables)
+    }
+  }
+}
+
+// MARK: The outcome
+
+extension StateRules {
+  /// The states of a kind of conversation, by the rules of the app.
+  static func make(_ app: AppSettings, _ kind: ConversationKind) -> StateRules {
+    switch app.rules {
+    case .easemob: easemob(app, kind)
+    case .rongcloud: rongcloud(app, kind)
+    }
+  }
+
+  /// The outcome of a message of a class for one recipient.
+  static func outcome(
+    _ app: AppSettings, _ kind: ConversationKind, _ user: UserClass, _ member: MemberClass,
+    _ messageClass: Int, _ note: (StateNote) -> Void
+  ) -> Outcome {
+    switch app.rules {
+    case .easemob:
+      EasemobStates(app: app, isPrivate: kind == .private)
+        .outcome(user, member, EasemobMessageClass(index: messageClass), note)
+    case .rongcloud:
+      RongCloudStates(app: app, kind: kind)
+        .outcome(user, member, RongCloudMessageClass(index: messageClass), note)
+    }
+  }
+}
+
+// MARK: Explanations
+
+extension RuleSet {
+  /// The numbers of the rules behind the notes that several rule sets have.
+  var noteRules: (reach: String, level: String, levelStops: String, targets: String) {
+    switch self {
+    case .easemob: ("E-64, E-65", "E-20", "E-20, E-42", "E-66 to E-68")
+    case .rongcloud: ("R-50 to R-53", "R-10, R-11", "R-1, R-6, R-12", "R-50 to R-55")
+    }
+  }
+}
+
+extension Reason {
+  /// The rule by which a message is stopped for all recipients.
+  func rule(_ rules: RuleSet) -> String {
+    switch rules {
+    case .easemob:
+      switch self {
+      case .chatRoom: "E-60"
+      case .onlineOnly: "E-61"
+      case .messageType: "E-62"
+      case .silentMessage: "E-40, E-44"
+      default: "E-69"
+      }
+    case .rongcloud:
+      switch self {
+      case .silentMessage: "R-42"
+      case .localIneligible, .localDisabled: "R-54"
+      default: "R-44"
+      }
+    }
+  }
+}

@@ -1,0 +1,22 @@
+internal import PushRules
+
+extension ReferenceEvaluator {
+  /// The decision for a recipient, by the rules of the app.
+  mutating func decide(
+    _ message: Message, _ conversation: ConversationSettings, _ recipient: Recipient,
+    _ trace: inout Trace
+  ) -> Decision {
+    switch settings.app.rules {
+    case .easemob: easemob(message, conversation, recipient, &trace)
+    case .rongcloud: rongcloud(message, conversation, recipient, &trace)
+    }
+  }
+
+  /// Whom a message mentions, by the rules of the app.
+  func mentions(of message: Message, in conversation: ConversationSettings) -> Mentions {
+    switch settings.app.rules {
+    case .easemob: Mentions(easemob: message, options: settings.app.easemob)
+    case .rongcloud: Mentions(rongcloud: message, kind: conversation.kind)
+    }
+  }
+}

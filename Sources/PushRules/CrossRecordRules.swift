@@ -1,0 +1,112 @@
+/// What the rules between records ask about the settings around a record.
+package protocol RecordLookup {
+  /// Why a question cannot be answered.
+  associatedtype LookupFailure: Error = Never
+
+  /// A conversation's kind and parent; nil for one that nothing names. One that only members name is
+  /// a group.
+  func conversation(_ id: Identifier) throws(LookupFailure) -> ConversationSettings?
+
+  /// Whether a user has a record in a conversation.
+  func isMember(
+    _ user: Identifier, of conversation: Identifier
+  ) throws(LookupFailure) -> Bool
+}
+
+/// Two or more records that may not stand beside each other.
+package enum RecordContradiction: Hashable, Sendable {
+  /// A thread whose parent is no conversation.
+  case parentMissing(thread: Identifier, parent: Identifier)
+  /// A thread whose parent is something else than a group.
+  case parentNotGroup(thread: Identifier, parent: Identifier, ConversationKind)
+  /// Levels by channel of a member of something else than an ultra group.
+  case channelsOutsideUltraGroup(user: Identifier, conversation: Identifier, ConversationKind)
+  /// A beginning in a thread, whose recipients are the members of its parent.
+  case sinceInThread(user: Identifier, thread: Identifier)
+  /// Settings in a thread of somebody who is not in its parent.
+  case notInParent(user: Identifier, thread: Identifier, parent: Identifier)
+}
+
+/// The rules between records: threads and their parents, members and the kind of their conversation.
+///
+/// Files, changes of a replay, imports into a store and the check of a store ask these functions, each
+/// with its own ``RecordLookup`` and in its own words.
+///
+/// - Source: formats.md, "settings.ndjson"; E-63, R-9, R-11.
+package struct CrossRecordRules<Lookup: RecordLookup> {
+  private let lookup: Lookup
+
+  package init(_ lookup: Lookup) { self.lookup = lookup }
+
+  // MARK: Conversations
+
+  /// What is wrong with a conversation beside its parent: a thread's parent is a group.
+  package func problem(
+    of id: Identifier, _ conversation: ConversationSettings
+  ) throws(Lookup.LookupFailure) -> RecordContradiction? {
+    guard conversation.kind == .thread, let parent = conversation.parent else { return nil }
+    guard let kind = try lookup.conversation(parent)?.kind else {
+      return .parentMissing(thread: id, parent: parent)
+    }
+    return Self.problem(ofThread: id, below: parent, kind)
+  }
+
+  /// The same for a parent whose kind is known.
+  package static func problem(
+    ofThread id: Identifier, below parent: Identifier, _ kind: ConversationKind
+  ) -> RecordContradiction? {
+    kind == .group ? nil : .parentNotGroup(thread: id, parent: parent, kind)
+  }
+
+  // MARK: Members
+
+  /// What is wrong with a member's record beside its conversation and, in a thread, beside the
+  /// parent. Of several things, the first.
+  ///
+  /// A parent that is no group is wrong itself, and nobody is reported because of it.
+  package func problem(
+    of user: Identifier, in id: Identifier, _ conversation: ConversationSettings,
+    _ member: MemberSettings, _ present: PresentFields = PresentFields()
+  ) throws(Lookup.LookupFailure) -> RecordContradiction? {
+    let wrong =
+      Self.channelProblem(of: user, in: id, conversation.kind, member, present)
+      ?? Self.sinceProblem(of: user, in: id, conversation.kind, member, present)
+    if let wrong { return wrong }
+    guard conversation.kind == .thread, let parent = conversation.parent,
+      try lookup.conversation(parent)?.kind == .group
+    else { return nil }
+    return try parentProblem(of: user, inThread: id, below: parent)
+  }
+
+  /// Only in ultra groups have members levels by channel.
+  package static func channelProblem(
+    of user: Identifier, in id: Identifier, _ kind: ConversationKind, _ member: MemberSettings,
+    _ present: PresentFields = PresentFields()
+  ) -> RecordContradiction? {
+    guard kind != .ultraGroup, present.channels || !member.channels.isEmpty else { return nil }
+    return .channelsOutsideUltraGroup(user: user, conversation: id, kind)
+  }
+
+  /// A record in a thread says no beginning: the membership of the parent has it (E-63).
+  package static func sinceProblem(
+    of user: Identifier, in id: Identifier, _ kind: ConversationKind, _ member: MemberSettings,
+    _ present: PresentFields = PresentFields()
+  ) -> RecordContradiction? {
+    guard kind == .thread, present.since || member.since > .zero else { return nil }
+    return .sinceInThread(user: user, thread: id)
+  }
+
+  /// Who has settings in a thread is a member of its parent (E-63).
+  package func parentProblem(
+    of user: Identifier, inThread id: Identifier, below parent: Identifier
+  ) throws(Lookup.LookupFailure) -> RecordContradiction? {
+    try lookup.isMember(user, of: parent)
+      ? nil : .notInParent(user: user, thread: id, parent: parent)
+  }
+}
+
+extension FanoutSettings: RecordLookup {
+  package func isMember(_ user: Identifier, of conversation: Identifier) -> Bool {
+    index(of: user).map { member($0, of: conversation) != nil } ?? false
+  }
+}

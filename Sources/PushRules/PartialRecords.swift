@@ -1,0 +1,34 @@
+/// Says which records of settings hold only a part of what they replace, and completes them.
+///
+/// Files of some formats cannot say all of a record. An import leaves what such a record does not say
+/// as it is stored.
+public protocol PartialRecords: Sendable {
+  /// Whether the record of a user is partial.
+  func isPartial(_ user: UserIndex, in settings: FanoutSettings) -> Bool
+
+  /// Whether the record of a member is partial.
+  func isPartial(
+    _ user: UserIndex, of conversation: Identifier, in settings: FanoutSettings
+  ) -> Bool
+
+  /// Fills the partial records with what is stored.
+  ///
+  /// - Throws: what `stored` throws.
+  func complete(_ settings: inout FanoutSettings, from stored: some StoredRecords) throws
+}
+
+/// Records that are stored, as far as ``PartialRecords`` ask for them.
+public protocol StoredRecords {
+  /// The record of a user; nil for none.
+  func user(_ id: Identifier) throws -> UserSettings?
+
+  /// Whether any user has devices of their own, or one of `fields`.
+  func hasUsers(withDevicesOr fields: VendorFields) throws -> Bool
+
+  /// Calls `body` with every level that a member has set for a channel.
+  func forEachChannelLevel(
+    _ body: (
+      _ user: Identifier, _ conversation: Identifier, _ channel: Identifier, NotificationLevel
+    ) throws -> Void
+  ) throws
+}

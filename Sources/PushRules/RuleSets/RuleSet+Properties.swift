@@ -1,0 +1,93 @@
+// What each rule set has. A new rule set needs a line in each of these switches.
+
+extension RuleSet {
+  /// The kinds of conversations that exist.
+  public var kinds: [ConversationKind] {
+    switch self {
+    case .easemob: [.private, .group, .thread, .room]
+    case .rongcloud:
+      [.private, .group, .discussion, .customerService, .system, .ultraGroup, .room]
+    }
+  }
+
+  /// The levels that can be set.
+  public var levels: [NotificationLevel] {
+    switch self {
+    case .easemob: [.unset, .all, .mention, .blocked]
+    case .rongcloud: NotificationLevel.allCases
+    }
+  }
+
+  /// The scopes that a decision can report.
+  public var scopes: [Scope] {
+    switch self {
+    case .easemob: [.conversation, .app, .default]
+    case .rongcloud:
+      [
+        .quietHours, .channel, .conversation, .type, .channelDefault, .groupDefault, .appKey,
+        .default,
+      ]
+    }
+  }
+
+  /// The fields of settings and messages, and the forms of their values, that not every rule set has.
+  public var fields: VendorFields {
+    switch self {
+    case .easemob: Self.easemobFields
+    case .rongcloud: Self.rongcloudFields
+    }
+  }
+
+  // Worked out once: readers ask for each record.
+  private static let easemobFields: VendorFields = [
+    .devicePolicy, .advancedPush, .userLevel, .userMute, .memberMute, .quietInterval,
+    .levelSpellings, .displayLanguage, .templates, .nickname, .force, .onlineOnly, .filter, .ext,
+    .translations,
+  ]
+  private static let rongcloudFields: VendorFields = [
+    .appLevel, .messageNotification, .kindLevels, .quietSpan, .pushWhenDesktopOnline,
+    .localNotification, .conversationLevel, .channels, .levelNumbers, .messageChannel,
+    .isMentioned, .pushContent, .persisted, .backlog, .mentionedContent, .pushTitle, .objectName,
+    .pushData,
+  ]
+
+  /// The first rule set that has one of `fields`; nil for none.
+  package static func owner(of fields: VendorFields) -> RuleSet? {
+    allCases.first { !$0.fields.isDisjoint(with: fields) }
+  }
+}
+
+extension AppSettings {
+  /// How long a device in the background stays connected; nil where one is never taken for
+  /// connected by its background.
+  package var backgroundGraceMilliseconds: Int64? {
+    switch rules {
+    case .easemob: nil
+    case .rongcloud: rongcloud.backgroundGraceSeconds * 1000
+    }
+  }
+}
+
+/// The options by their names in files, with their values as text: for whoever keeps them somewhere
+/// else than in a settings file.
+extension AppSettings {
+  /// The options of the app's rule set, every one of them, by name.
+  package var optionTexts: [(name: String, value: String)] {
+    switch rules {
+    case .easemob: OptionText.easemob.map { ($0.name, $0.get(easemob)) }
+    case .rongcloud: OptionText.rongcloud.map { ($0.name, $0.get(rongcloud)) }
+    }
+  }
+
+  /// Sets an option of the app's rule set.
+  ///
+  /// - Returns: whether there is an option of that name, and it may have that value.
+  package mutating func setOption(_ name: String, to value: String) -> Bool {
+    switch rules {
+    case .easemob:
+      OptionText.easemob.first { $0.name == name }?.set(&easemob, value) ?? false
+    case .rongcloud:
+      OptionText.rongcloud.first { $0.name == name }?.set(&rongcloud, value) ?? false
+    }
+  }
+}

@@ -1,0 +1,108 @@
+/// Fields of settings and messages, and forms of their values, that not every rule set has.
+///
+/// A file that says one under another rule set is refused, and an export leaves it out.
+@frozen public struct VendorFields: OptionSet, Hashable, Sendable {
+  public let rawValue: UInt64
+
+  @inlinable public init(rawValue: UInt64) { self.rawValue = rawValue }
+
+  // MARK: The app's
+
+  /// `devicePolicy`: what several devices mean for a push.
+  @inlinable public static var devicePolicy: Self { Self(rawValue: 1 << 0) }
+  /// `advancedPush`: whether levels, quiet hours and durations exist at all.
+  @inlinable public static var advancedPush: Self { Self(rawValue: 1 << 1) }
+  /// The app's `level`.
+  @inlinable public static var appLevel: Self { Self(rawValue: 1 << 2) }
+  /// `messageNotification`: whether the app shows local notifications.
+  @inlinable public static var messageNotification: Self { Self(rawValue: 1 << 3) }
+
+  // MARK: A user's
+
+  /// A user's `level`.
+  @inlinable public static var userLevel: Self { Self(rawValue: 1 << 4) }
+  /// `levels`: a user's levels by kind of conversation.
+  @inlinable public static var kindLevels: Self { Self(rawValue: 1 << 5) }
+  /// A user's `mutedUntil`.
+  @inlinable public static var userMute: Self { Self(rawValue: 1 << 6) }
+  /// Quiet hours with a start and an end.
+  @inlinable public static var quietInterval: Self { Self(rawValue: 1 << 7) }
+  /// Quiet hours with a start, a span, a level and a zone.
+  @inlinable public static var quietSpan: Self { Self(rawValue: 1 << 8) }
+  @inlinable public static var pushWhenDesktopOnline: Self { Self(rawValue: 1 << 9) }
+  @inlinable public static var localNotification: Self { Self(rawValue: 1 << 10) }
+  @inlinable public static var displayLanguage: Self { Self(rawValue: 1 << 11) }
+  /// Templates of pushes, and a user's own, `display.template`.
+  @inlinable public static var templates: Self { Self(rawValue: 1 << 12) }
+
+  // MARK: A conversation's and a member's
+
+  /// A conversation's `level`.
+  @inlinable public static var conversationLevel: Self { Self(rawValue: 1 << 13) }
+  /// `channels`: levels by channel, of a conversation or of a member.
+  @inlinable public static var channels: Self { Self(rawValue: 1 << 14) }
+  /// A member's `mutedUntil`.
+  @inlinable public static var memberMute: Self { Self(rawValue: 1 << 15) }
+  @inlinable public static var nickname: Self { Self(rawValue: 1 << 16) }
+
+  // MARK: Forms of a level
+
+  /// Easemob's own spellings, such as `AT`.
+  @inlinable public static var levelSpellings: Self { Self(rawValue: 1 << 17) }
+  /// RongCloud's numbers.
+  @inlinable public static var levelNumbers: Self { Self(rawValue: 1 << 18) }
+
+  // MARK: A message's
+
+  @inlinable public static var force: Self { Self(rawValue: 1 << 19) }
+  @inlinable public static var onlineOnly: Self { Self(rawValue: 1 << 20) }
+  @inlinable public static var filter: Self { Self(rawValue: 1 << 21) }
+  @inlinable public static var ext: Self { Self(rawValue: 1 << 22) }
+  @inlinable public static var translations: Self { Self(rawValue: 1 << 23) }
+  /// A message's `channel`.
+  @inlinable public static var messageChannel: Self { Self(rawValue: 1 << 24) }
+  @inlinable public static var isMentioned: Self { Self(rawValue: 1 << 25) }
+  @inlinable public static var pushContent: Self { Self(rawValue: 1 << 26) }
+  @inlinable public static var persisted: Self { Self(rawValue: 1 << 27) }
+  @inlinable public static var backlog: Self { Self(rawValue: 1 << 28) }
+  @inlinable public static var mentionedContent: Self { Self(rawValue: 1 << 29) }
+  @inlinable public static var pushTitle: Self { Self(rawValue: 1 << 30) }
+  @inlinable public static var objectName: Self { Self(rawValue: 1 << 31) }
+  @inlinable public static var pushData: Self { Self(rawValue: 1 << 32) }
+}
+
+// MARK: What records have
+
+extension QuietHours {
+  /// The form in which they are set.
+  package var field: VendorFields {
+    switch self {
+    case .interval: .quietInterval
+    case .span: .quietSpan
+    case .windows: []  // which every rule set would understand, and no file says
+    }
+  }
+}
+
+extension UserSettings {
+  /// Which of the fields are set.
+  package var vendorFields: VendorFields {
+    var fields: VendorFields = quietHours?.field ?? []
+    if level.isSet { fields.insert(.userLevel) }
+    if mutedUntil > .zero { fields.insert(.userMute) }
+    if levels != KindLevels() { fields.insert(.kindLevels) }
+    if pushWhenDesktopOnline { fields.insert(.pushWhenDesktopOnline) }
+    if localInformationMissing || localHandledByApp { fields.insert(.localNotification) }
+    return fields
+  }
+}
+
+extension MemberSettings {
+  /// Which of the fields are set.
+  package var vendorFields: VendorFields {
+    var fields: VendorFields = []
+    if mutedUntil > .zero { fields.insert(.memberMute) }
+    if !channels.isEmpty { fields.insert(.channels) }
+    return fields
+  }
+}

@@ -1,0 +1,37 @@
+/// One record of settings: in a file, a change, a store or an engine's update.
+///
+/// A record replaces the whole record of the same key.
+public enum SettingsRecord: Hashable, Sendable {
+  case app(AppSettings)
+  case user(Identifier, UserSettings)
+  case conversation(Identifier, ConversationSettings)
+  /// The record of a user in a conversation: a membership or, of a thread, settings of its own.
+  case member(Identifier, of: Identifier, MemberSettings, PresentFields = PresentFields())
+}
+
+/// Fields of a member's record that were written, whatever their value; some conversations do not
+/// allow them.
+///
+/// A field whose value is not the default is present in any case.
+public struct PresentFields: Hashable, Sendable {
+  public var since: Bool
+  public var channels: Bool
+
+  public init(since: Bool = false, channels: Bool = false) {
+    self.since = since
+    self.channels = channels
+  }
+}
+
+extension FanoutSettings {
+  /// Replaces the record of the same key.
+  public mutating func set(_ record: SettingsRecord) {
+    switch record {
+    case .app(let app): self.app = app
+    case .user(let id, let user): setUser(id, user)
+    case .conversation(let id, let conversation): setConversation(id, conversation)
+    case .member(let user, let conversation, let member, _):
+      setMember(user, of: conversation, member)
+    }
+  }
+}
