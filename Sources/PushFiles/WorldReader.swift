@@ -98,7 +98,7 @@ struct WorldReader<Settings: SettingsSink> {
 
   private mutating func readNDJSON(_ file: Int) {
     let lines: JSONLines
-    do { lines = try JSONLines(path: paths.path(file)) } catch {
+    do { lines = try JSONLines(paths.source(file)) } catch {
       return report(error, file, line: error.lineAtOpening)
     }
     var isEmpty = true
@@ -128,8 +128,7 @@ struct WorldReader<Settings: SettingsSink> {
     ) throws(FileProblem.Problem) -> SettingsRecord
   ) {
     let table: CSVTable
-    do { table = try CSVTable(path: paths.path(file), columns: columns, required: required) } catch
-    {
+    do { table = try CSVTable(paths.source(file), columns: columns, required: required) } catch {
       return report(error, file, line: error.lineAtOpening)
     }
     while true {
