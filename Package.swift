@@ -22,7 +22,9 @@ let package = Package(
     .library(name: "PushFanout", targets: ["PushFanout"]),
     .library(name: "PushContent", targets: ["PushContent"]),
     .library(name: "PushFiles", targets: ["PushFiles"]),
+    .library(name: "PushService", targets: ["PushService"]),
     .library(name: "PushStore", targets: ["PushStore"]),
+    .library(name: "PushStoreService", targets: ["PushStoreService"]),
     .library(name: "PushReplay", targets: ["PushReplay"]),
     .library(name: "PushWorkload", targets: ["PushWorkload"]),
     .library(name: "PushReport", targets: ["PushReport"]),
@@ -64,6 +66,16 @@ let package = Package(
         .product(name: "GRDB", package: "GRDB.swift"),
       ], swiftSettings: strict),
     .target(
+      name: "PushService",
+      dependencies: ["PushSupport", "PushRules", "PushFanout", "PushContent", "PushFiles"],
+      swiftSettings: strict),
+    // The store attaches to the service from its own side, so that the service needs no store.
+    .target(
+      name: "PushStoreService",
+      dependencies: [
+        "PushRules", "PushFanout", "PushContent", "PushStore", "PushService",
+      ], swiftSettings: strict),
+    .target(
       name: "PushReplay",
       dependencies: ["PushSupport", "PushRules", "QuietTime", "PushFanout", "PushFiles"],
       swiftSettings: strict),
@@ -76,12 +88,12 @@ let package = Package(
       name: "push-fanout",
       dependencies: [
         "PushSupport", "PushRules", "QuietTime", "PushReference", "PushFanout", "PushContent",
-        "PushFiles", "PushStore", "PushReplay", "PushWorkload", "PushReport",
+        "PushFiles", "PushService", "PushStore", "PushReplay", "PushWorkload", "PushReport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], swiftSettings: strict),
     .target(
       name: "TestSupport",
-      dependencies: ["PushSupport", "PushRules", "QuietTime", "PushReference"],
+      dependencies: ["PushSupport", "PushRules", "QuietTime", "PushReference", "PushFiles"],
       path: "Tests/TestSupport",
       swiftSettings: strict),
     .testTarget(
@@ -109,6 +121,20 @@ let package = Package(
       dependencies: ["PushRules", "PushFanout", "PushContent", "PushFiles"],
       swiftSettings: strict),
     .testTarget(
+      name: "PushServiceTests",
+      dependencies: [
+        "PushRules", "PushReference", "PushFanout", "PushContent", "PushFiles", "PushService",
+        "PushStore", "PushStoreService", "TestSupport",
+        "article-ADispatchServiceFromEndToEnd",
+      ], swiftSettings: strict),
+    // The code of PushService's article as a program.
+    .executableTarget(
+      name: "article-ADispatchServiceFromEndToEnd",
+      dependencies: [
+        "PushRules", "PushFanout", "PushContent", "PushService", "PushStore", "PushStoreService",
+      ],
+      path: "Tests/ArticlePrograms/ADispatchServiceFromEndToEnd", swiftSettings: strict),
+    .testTarget(
       name: "PushWorkloadTests", dependencies: ["PushRules", "PushWorkload", "TestSupport"],
       swiftSettings: strict),
     // What the crash and fault tests start, and kill.
@@ -126,8 +152,7 @@ let package = Package(
       name: "ConformanceTests",
       dependencies: [
         "PushRules", "QuietTime", "PushReference", "PushFanout", "PushFiles", "PushReplay",
-        "PushStore",
-        "PushWorkload", "TestSupport",
+        "PushService", "PushStore", "PushWorkload", "TestSupport",
       ],
       resources: [.copy("vectors.ndjson")], swiftSettings: strict),
     .testTarget(

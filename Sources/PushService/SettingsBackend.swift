@@ -1,0 +1,111 @@
+public import PushContent
+public import PushFanout
+public import PushRules
+
+/// What a service decides by, and where changes of it go: an engine alone (``EngineBackend``), or a
+/// store that keeps the settings.
+public protocol SettingsBackend: Sendable {
+  /// Decides by all changes that were acknowledged.
+  var engine: Fanout { get }
+
+  /// How pushes look to people.
+  func content() throws -> ContentDirectory
+
+  /// Makes the changes of a batch, all or none. When it returns, the engine decides by them, and a
+  /// backend that keeps settings has them on the disk.
+  ///
+  /// - Parameters:
+  ///   - now: when the change is made.
+  ///   - device: the user's device that makes it, which need not be told of it.
+  func apply(_ batch: SettingsBatch, at now: Instant, from device: Identifier?) throws
+
+  /// The same, without blocking a thread.
+  func apply(_ batch: SettingsBatch, at now: Instant, from device: Identifier?) async throws
+
+  /// Entries of the change feed behind a sequence number, the oldest first.
+  func events(after sequence: Int64, limit: Int) throws -> [ServiceEvent]
+}
+
+/// Changes of settings that become visible together.
+public struct SettingsBatch: Sendable {
+  /// A membership.
+  public struct Member: Hashable, Sendable {
+    public var user: Identifier
+    public var conversation: Identifier
+
+    public init(_ user: Identifier, of conversation: Identifier) {
+      self.user = user
+      self.conversation = conversation
+    }
+  }
+
+  /// Records that replace those of the same key, whole, as in files; others stay. Its app counts only
+  /// if ``replacesApp``.
+  public var settings: FanoutSettings
+  /// Whether the app's settings are replaced too.
+  public var replacesApp: Bool
+  /// How pushes look by these records; nil leaves it as it is.
+  public var content: ContentDirectory?
+  /// Memberships that end, after the records are in.
+  public var removedMembers: [Member] = []
+
+  /// - Parameter settings: the records. The rules of its app must be those of the settings that are
+  ///   there, unless there are none.
+  public init(
+    _ settings: FanoutSettings, replacesApp: Bool = false, content: ContentDirectory? = nil
+  ) {
+    self.settings = settings
+    self.replacesApp = replacesApp
+    self.content = content
+  }
+}
+
+/// An entry of the change feed.
+public struct ServiceEvent: Hashable, Sendable {
+  /// 1, 2, 3 …, in the order of changes, without gaps.
+  public let sequence: Int64
+  public let at: Instant
+  /// What was changed, like `user` or `memberRemoved`: a name of the store's feed.
+  public let change: String
+  public let user: Identifier?
+  public let conversation: Identifier?
+  public let channel: Identifier?
+  /// The device that made the change, which need not be told.
+  public let device: Identifier?
+
+  public init(
+    sequence: Int64, at: Instant, change: String, user: Identifier? = nil,
+    conversation: Identifier? = nil, channel: Identifier? = nil, device: Identifier? = nil
+  ) {
+    self.sequence = sequence
+    self.at = at
+    self.change = change
+    self.user = user
+    self.conversation = conversation
+    self.channel = channel
+    self.device = device
+  }
+}
+
+/// Why a service refused something. Nothing has then changed.
+public enum ServiceError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// A batch of other rules than the settings that are there.
+  case rulesDiffer(engine: RuleSet, batch: RuleSet)
+  /// Events that are no longer kept: the feed begins behind this sequence number.
+  case eventsDropped(upTo: Int64)
+  /// A user that nobody named.
+  case unknownUser(Identifier)
+  /// A format that is a folder of files.
+  case notInBytes(String)
+
+  public var description: String {
+    switch self {
+    case .rulesDiffer(let engine, let batch):
+      "the changes are by the rules \(batch.rawValue), the settings by \(engine.rawValue)"
+    case .eventsDropped(let sequence):
+      "events up to \(sequence) are no longer kept; read the settings anew and go on behind it"
+    case .unknownUser(let id): "there is no user \"\(id)\""
+    case .notInBytes(let format): "the format \(format) is a folder of files; ask for another"
+    }
+  }
+}
