@@ -1,98 +1,68 @@
-import PushFanout
-import PushReference
-import PushRules
-import TestSupport
-import Testing
+package import PushRules
 
-/// Who decides.
-enum Evaluator {
-  case reference, engine
+/// What must hold of a world whoever decides and whatever the settings are. Each law says what
+/// contradicts it.
+package struct EvaluatorLaws {
+  package typealias Maker = (FanoutSettings) throws -> any Evaluator
 
-  /// Every decision of messages, in the order in which recipients come.
-  func all(
-    _ settings: FanoutSettings, _ messages: [Message]
-  ) throws -> [[(user: UserIndex, decision: Decision)]] {
-    switch self {
-    case .reference:
-      var evaluator = ReferenceEvaluator(settings)
-      return messages.map { message in
-        var rows: [(user: UserIndex, decision: Decision)] = []
-        evaluator.decide(message) { rows.append(($0, $1)) }
-        return rows
-      }
-    case .engine:
-      let fanout = try Fanout(settings, threads: 1)
-      return messages.map { message in
-        let result = fanout.decide(message)
-        var rows: [(user: UserIndex, decision: Decision)] = []
-        result.forEachRecipient { user, outcome in
-          rows.append((user, Decision(outcome, devices: result.devices(of: user))))
-        }
-        return rows
-      }
-    }
-  }
-
-  /// The decisions of messages for users, asked for one by one.
-  func single(
-    _ settings: FanoutSettings, _ messages: [Message], _ users: [Identifier]
-  ) throws -> [[Identifier: Decision]] {
-    let decide: (Message, Identifier) -> Decision?
-    switch self {
-    case .reference:
-      var evaluator = ReferenceEvaluator(settings)
-      decide = { evaluator.decide($0, for: $1) }
-    case .engine:
-      let fanout = try Fanout(settings, threads: 1)
-      decide = { fanout.decision($0, for: $1) }
-    }
-    return messages.map { message in
-      Dictionary(
-        uniqueKeysWithValues: users.compactMap { user in
-          decide(message, user).map { (user, $0) }
-        })
-    }
-  }
-}
-
-/// What must hold of a world whoever decides and whatever the settings are.
-struct Laws {
-  let evaluator: Evaluator
+  let make: Maker
   let world: RandomWorld
   let number: Int
-  let label: Comment
+  let label: String
 
-  init(_ evaluator: Evaluator, _ worlds: [RandomWorld], _ number: Int, seeds: [UInt64]) {
-    self.evaluator = evaluator
+  /// - Parameters:
+  ///   - make: makes the evaluator of settings.
+  ///   - number: drawn from by the laws.
+  ///   - label: names the world.
+  package init(_ world: RandomWorld, _ number: Int, _ label: String, _ make: @escaping Maker) {
+    self.make = make
+    self.world = world
     self.number = number
-    world = worlds[number]
-    label = "seed \(seeds[number / 2]), \(RuleSet.allCases[number % 2].rawValue)"
+    self.label = label
   }
 
-  /// Every decision of a world's messages, by message and user.
+  /// Every decision of messages by user, and the users in the order in which they came.
+  private func rows(
+    _ settings: FanoutSettings, _ messages: [Message]
+  ) throws -> [(users: [Identifier], decisions: [Identifier: Decision])] {
+    var evaluator = try make(settings)
+    return messages.map { message in
+      var users: [Identifier] = []
+      var decisions: [Identifier: Decision] = [:]
+      evaluator.decide(message) { user, decision in
+        users.append(settings.id(of: user))
+        decisions[settings.id(of: user)] = decision
+      }
+      return (users, decisions)
+    }
+  }
+
   private func decisions(
     _ settings: FanoutSettings, _ messages: [Message]
   ) throws -> [[Identifier: Decision]] {
-    try evaluator.all(settings, messages).map { rows in
-      Dictionary(uniqueKeysWithValues: rows.map { (settings.id(of: $0.user), $0.decision) })
-    }
+    try rows(settings, messages).map(\.decisions)
   }
 
   private func notified(_ decisions: [Identifier: Decision]) -> Set<Identifier> {
     Set(decisions.filter { $0.value.outcome.action != .suppress }.keys)
   }
 
-  func eachRecipientIsDecidedOnce() throws {
-    let settings = world.settings()
-    let all = try evaluator.all(settings, world.messages)
-    for (message, rows) in zip(world.messages, all) {
-      let users = rows.map { settings.id(of: $0.user) }
-      #expect(Set(users) == world.recipients(of: message), label)
-      #expect(users.count == Set(users).count, label)
-    }
+  /// A problem for each place at which a law does not hold.
+  private func problems(_ law: String, _ holds: [Bool]) -> [String] {
+    holds.indices.filter { !holds[$0] }.map { "\(label), message \($0): \(law)" }
   }
 
-  func silenceOnlyTakesAway() throws {
+  package func eachRecipientIsDecidedOnce() throws -> [String] {
+    let all = try rows(world.settings(), world.messages)
+    return problems(
+      "each recipient is decided once",
+      zip(world.messages, all).map { message, rows in
+        Set(rows.users) == world.recipients(of: message)
+          && rows.users.count == rows.decisions.count
+      })
+  }
+
+  package func silenceOnlyTakesAway() throws -> [String] {
     let before = try decisions(world.settings(), world.messages)
     let silent = world.messages.map { message in
       var message = message
@@ -100,12 +70,12 @@ struct Laws {
       return message
     }
     let after = try decisions(world.settings(), silent)
-    for (old, new) in zip(before, after) {
-      #expect(notified(new).isSubset(of: notified(old)), label)
-    }
+    return problems(
+      "silence only takes away",
+      zip(before, after).map { notified($1).isSubset(of: notified($0)) })
   }
 
-  func mutingOneMemberTakesAwayAtMostTheirs() throws {
+  package func mutingOneMemberTakesAwayAtMostTheirs() throws -> [String] {
     let before = try decisions(world.settings(), world.messages)
     let muted = world.users[number % world.users.count]
     let steps = world.steps.map { step -> RandomWorld.Step in
@@ -115,47 +85,62 @@ struct Laws {
       return .member(muted, of: conversation, member)
     }
     let after = try decisions(world.settings(steps), world.messages)
-    for (old, new) in zip(before, after) {
-      #expect(notified(new).isSubset(of: notified(old)), label)
-      #expect(
-        new.filter { $0.key != muted } == old.filter { $0.key != muted }, label)
-    }
+    return problems(
+      "muting one member takes away at most theirs",
+      zip(before, after).map { old, new in
+        notified(new).isSubset(of: notified(old))
+          && new.filter { $0.key != muted } == old.filter { $0.key != muted }
+      })
   }
 
-  func forceNeverReachesTheOnlineOrTokenless() throws {
-    guard world.app.rules == .easemob else { return }
+  package func forceNeverReachesTheOnlineOrTokenless() throws -> [String] {
+    guard world.app.rules == .easemob else { return [] }
     let forced = world.messages.map { message in
       var message = message
       message.force = true
       return message
     }
     let settings = world.settings()
-    for decisions in try decisions(settings, forced) {
-      for (user, decision) in decisions where decision.outcome.action == .push {
-        let devices = settings.user(user).effectiveDevices
-        let isOnline = devices.contains { $0.state == .foreground || $0.state == .background }
-        #expect(!isOnline || world.app.devicePolicy == .anyOffline, label)
-        let reached = devices.filter { decision.devices.contains($0.id) }
-        #expect(
-          !reached.isEmpty
+    return problems(
+      "force never reaches the online or tokenless",
+      try decisions(settings, forced).map { decisions in
+        decisions.filter { $0.value.outcome.action == .push }.allSatisfy { user, decision in
+          let devices = settings.user(user).effectiveDevices
+          let isOnline = devices.contains { $0.state == .foreground || $0.state == .background }
+          let reached = devices.filter { decision.devices.contains($0.id) }
+          return (!isOnline || world.app.devicePolicy == .anyOffline) && !reached.isEmpty
             && reached.allSatisfy {
               $0.hasToken && ($0.state == .offline || $0.state == .loggedOut)
-            }, label)
-      }
-    }
+            }
+        }
+      })
   }
 
-  func theOrderOfRecordsDoesNotMatter() throws {
+  package func theOrderOfRecordsDoesNotMatter() throws -> [String] {
     var random = SeededGenerator(seed: UInt64(number))
     let before = try decisions(world.settings(), world.messages)
     let after = try decisions(world.settings(world.steps.shuffled(using: &random)), world.messages)
-    #expect(after == before, label)
+    return problems("the order of records does not matter", zip(before, after).map { $0 == $1 })
   }
 
-  func decidingOneAndDecidingAllAgree() throws {
+  package func decidingOneAndDecidingAllAgree() throws -> [String] {
     let settings = world.settings()
     let all = try decisions(settings, world.messages)
-    let single = try evaluator.single(settings, world.messages, world.users)
-    #expect(single == all, label)
+    var evaluator = try make(settings)
+    return problems(
+      "deciding one and deciding all agree",
+      zip(world.messages, all).map { message, all in
+        let single = world.users.compactMap { user in
+          evaluator.decision(message, for: user).map { (user, $0) }
+        }
+        return Dictionary(uniqueKeysWithValues: single) == all
+      })
+  }
+
+  /// What contradicts any of the laws.
+  package func all() throws -> [String] {
+    try eachRecipientIsDecidedOnce() + silenceOnlyTakesAway()
+      + mutingOneMemberTakesAwayAtMostTheirs() + forceNeverReachesTheOnlineOrTokenless()
+      + theOrderOfRecordsDoesNotMatter() + decidingOneAndDecidingAllAgree()
   }
 }
