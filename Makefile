@@ -119,7 +119,7 @@ bench-all: benchmarks
 bench-tiny: benchmarks
 	PUSH_BENCH=tiny $(BENCHMARKS)/FanoutBenchmarks > $(BENCHMARKS)/tiny.txt
 	$(BENCHMARKS)/fanout-bench --users 2000 --rounds 2 > $(BENCHMARKS)/tiny-bench.txt
-	$(BENCHMARKS)/fanout-kernels time --rounds 1 > $(BENCHMARKS)/tiny-kernels.txt
+	$(BENCHMARKS)/fanout-bench kernels time --rounds 1 > $(BENCHMARKS)/tiny-kernels.txt
 	$(BENCHMARKS)/store-bench --users 2000 --opened-users 3000 --seconds 0.2 > $(BENCHMARKS)/tiny-store.txt
 	python3 -m unittest discover --quiet Benchmarks/gate
 	python3 -m unittest discover --quiet Benchmarks/report

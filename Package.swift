@@ -17,6 +17,7 @@ let package = Package(
   name: "push-fanout",
   products: [
     .library(name: "PushRules", targets: ["PushRules"]),
+    .library(name: "PushFoundation", targets: ["PushFoundation"]),
     .library(name: "QuietTime", targets: ["QuietTime"]),
     .library(name: "PushReference", targets: ["PushReference"]),
     .library(name: "PushFanout", targets: ["PushFanout"]),
@@ -38,6 +39,7 @@ let package = Package(
     // What several modules need and users of the library do not; no product.
     .target(name: "PushSupport", swiftSettings: strict),
     .target(name: "PushRules", dependencies: ["PushSupport"], swiftSettings: strict),
+    .target(name: "PushFoundation", dependencies: ["PushRules"], swiftSettings: strict),
     .target(name: "QuietTime", dependencies: ["PushRules"], swiftSettings: strict),
     .target(
       name: "PushReference", dependencies: ["PushSupport", "PushRules"], swiftSettings: strict),
@@ -82,13 +84,14 @@ let package = Package(
     .target(
       name: "PushWorkload", dependencies: ["PushSupport", "PushRules"], swiftSettings: strict),
     .target(
-      name: "PushReport", dependencies: ["PushSupport", "PushRules", "PushReplay"],
+      name: "PushReport", dependencies: ["PushSupport", "PushRules", "QuietTime", "PushReplay"],
       swiftSettings: strict),
     .executableTarget(
       name: "push-fanout",
       dependencies: [
-        "PushSupport", "PushRules", "QuietTime", "PushReference", "PushFanout", "PushContent",
-        "PushFiles", "PushService", "PushStore", "PushReplay", "PushWorkload", "PushReport",
+        "PushSupport", "PushRules", "PushFoundation", "QuietTime", "PushReference", "PushFanout",
+        "PushContent", "PushFiles", "PushService", "PushStore", "PushReplay", "PushWorkload",
+        "PushReport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], swiftSettings: strict),
     .target(
@@ -100,6 +103,9 @@ let package = Package(
       name: "PushSupportTests", dependencies: ["PushSupport"], swiftSettings: strict),
     .testTarget(
       name: "PushRulesTests", dependencies: ["PushRules"], swiftSettings: strict),
+    .testTarget(
+      name: "PushFoundationTests", dependencies: ["PushRules", "PushFoundation", "TestSupport"],
+      swiftSettings: strict),
     .testTarget(
       name: "QuietTimeTests", dependencies: ["PushRules", "QuietTime", "TestSupport"],
       swiftSettings: strict),
@@ -125,15 +131,7 @@ let package = Package(
       dependencies: [
         "PushRules", "PushReference", "PushFanout", "PushContent", "PushFiles", "PushService",
         "PushStore", "PushStoreService", "TestSupport",
-        "article-ADispatchServiceFromEndToEnd",
       ], swiftSettings: strict),
-    // The code of PushService's article as a program.
-    .executableTarget(
-      name: "article-ADispatchServiceFromEndToEnd",
-      dependencies: [
-        "PushRules", "PushFanout", "PushContent", "PushService", "PushStore", "PushStoreService",
-      ],
-      path: "Tests/ArticlePrograms/ADispatchServiceFromEndToEnd", swiftSettings: strict),
     .testTarget(
       name: "PushWorkloadTests", dependencies: ["PushRules", "PushWorkload", "TestSupport"],
       swiftSettings: strict),
@@ -148,11 +146,35 @@ let package = Package(
         "TestSupport", "store-writer",
         .product(name: "GRDB", package: "GRDB.swift"),
       ], swiftSettings: strict),
+    // The code of the articles as programs: top-level code is isolated to the main actor, unlike that
+    // of the functions in ArticleTests.
+    .executableTarget(
+      name: "article-FromADispatchService",
+      dependencies: ["PushRules", "PushFoundation", "PushFanout", "PushFiles"],
+      path: "Tests/ArticlePrograms/FromADispatchService", swiftSettings: strict),
+    .executableTarget(
+      name: "article-ADispatchServiceFromEndToEnd",
+      dependencies: [
+        "PushRules", "PushFanout", "PushContent", "PushService", "PushStore", "PushStoreService",
+      ],
+      path: "Tests/ArticlePrograms/ADispatchServiceFromEndToEnd", swiftSettings: strict),
+    .executableTarget(
+      name: "article-README", dependencies: ["PushRules", "PushReference"],
+      path: "Tests/ArticlePrograms/README", swiftSettings: strict),
+    .executableTarget(
+      name: "article-content", dependencies: ["PushRules", "PushFanout", "PushContent"],
+      path: "Tests/ArticlePrograms/content", swiftSettings: strict),
+    .executableTarget(
+      name: "article-replay",
+      dependencies: ["PushRules", "PushFanout", "PushFiles", "PushReplay"],
+      path: "Tests/ArticlePrograms/replay", swiftSettings: strict),
     .testTarget(
       name: "ConformanceTests",
       dependencies: [
-        "PushRules", "QuietTime", "PushReference", "PushFanout", "PushFiles", "PushReplay",
-        "PushService", "PushStore", "PushWorkload", "TestSupport",
+        "PushRules", "PushFoundation", "QuietTime", "PushReference", "PushFanout", "PushContent",
+        "PushFiles", "PushReplay", "PushService", "PushStore", "PushWorkload", "TestSupport",
+        "article-FromADispatchService", "article-ADispatchServiceFromEndToEnd", "article-README",
+        "article-content", "article-replay",
       ],
       resources: [.copy("vectors.ndjson")], swiftSettings: strict),
     .testTarget(

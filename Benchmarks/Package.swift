@@ -41,10 +41,6 @@ let package = Package(
     .executableTarget(
       name: "store-bench", dependencies: engine + ours("PushStore") + ["BenchSupport", arguments],
       swiftSettings: strict),
-    // The dozen kernels of the regression gate: for callgrind, and for timing against another
-    // revision.
-    .executableTarget(
-      name: "fanout-kernels", dependencies: ["BenchSupport", arguments], swiftSettings: strict),
     // Every benchmark, for `swift package benchmark`.
     .executableTarget(
       name: "FanoutBenchmarks",

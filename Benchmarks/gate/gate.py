@@ -68,7 +68,7 @@ def build(package, product):
 
 def chosen(what):
     """The names of the work that a part of the gate is about."""
-    done = run([RELEASE / "fanout-kernels", "list", what], capture_output=True)
+    done = run([RELEASE / "fanout-bench", "kernels", "list", what], capture_output=True)
     return done.stdout.split()
 
 
@@ -100,7 +100,7 @@ def check_names(names, stored, what):
 
 
 def check_allocations():
-    build(BENCHMARKS, "fanout-kernels")
+    build(BENCHMARKS, "fanout-bench")
     names = chosen("allocating")
     check_names(names, stored_thresholds(), "allocations")
     status, output = benchmark("check", "--format", "markdown")
@@ -115,7 +115,7 @@ def store_allocations():
     status, output = benchmark("update")
     if status:
         raise Failure("allocations were not measured:\n" + output)
-    build(BENCHMARKS, "fanout-kernels")
+    build(BENCHMARKS, "fanout-bench")
     check_names(chosen("allocating"), stored_thresholds(), "allocations")
 
 
@@ -124,12 +124,12 @@ def store_allocations():
 
 def count_instructions():
     """Instructions of one run of each kernel, by its name."""
-    program = build(BENCHMARKS, "fanout-kernels")
+    program = build(BENCHMARKS, "fanout-bench")
     folder = BENCHMARKS / ".build/callgrind"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     # This valgrind stumbles over the debug information of this compiler.
-    stripped = folder / "fanout-kernels"
+    stripped = folder / "fanout-bench"
     run(["strip", "--strip-debug", "-o", stripped, program])
     environment = {
         # As little as possible, as the environment is on the stack.
@@ -138,7 +138,7 @@ def count_instructions():
     }
     done = run(
         ["valgrind", "--tool=callgrind", "--toggle-collect=fanout_kernel",
-         "--dump-after=fanout_kernel", f"--callgrind-out-file={folder}/out", stripped, "count"],
+         "--dump-after=fanout_kernel", f"--callgrind-out-file={folder}/out", stripped, "kernels", "count"],
         env=environment, capture_output=True)
     names = [line.split()[0] for line in done.stdout.splitlines()]
     return dict(zip(names, read_totals(folder, len(names)), strict=True))
@@ -233,18 +233,18 @@ def build_base(base):
         theirs.rename(folder / "Benchmarks.own")
     shutil.copytree(BENCHMARKS, theirs, ignore=ours)
     try:
-        return build(theirs, "fanout-kernels")
+        return build(theirs, "fanout-bench")
     except Failure as first:
         say(f"pairs: today's benchmarks do not build with {base[:10]}, its own are taken")
         shutil.rmtree(theirs)
         if not (folder / "Benchmarks.own").exists():
             raise Failure(f"pairs: {base[:10]} has no benchmarks to compare with") from first
         (folder / "Benchmarks.own").rename(theirs)
-        return build(theirs, "fanout-kernels")
+        return build(theirs, "fanout-bench")
 
 
 def times(program, names):
-    command = [program, "time", "--rounds", "5"] + (["--only", *names] if names else [])
+    command = [program, "kernels", "time", "--rounds", "5"] + (["--only", *names] if names else [])
     done = run(command, capture_output=True)
     return {name: float(time) for name, time in map(str.split, done.stdout.splitlines())}
 
@@ -270,7 +270,7 @@ def slower(found, limit=SLOWER):
 def check_pairs(wanted):
     base = find_base(wanted)
     before = build_base(base)
-    after = build(BENCHMARKS, "fanout-kernels")
+    after = build(BENCHMARKS, "fanout-bench")
     found = ratios(before, after, FIRST_PAIRS)
     if not found:
         raise Failure(f"pairs: {base[:10]} and this revision have no kernel in common")

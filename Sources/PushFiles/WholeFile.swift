@@ -1,3 +1,5 @@
+internal import CPushFiles
+
 /// A file that is read at once.
 public enum WholeFile {
   /// No file may have more bytes, unpacked: so that one that never ends cannot fill the memory.
@@ -26,5 +28,23 @@ public enum WholeFile {
     } catch {
       throw FileProblem(file: path, line: nil, problem: error)
     }
+  }
+
+  /// Refuses a JSON text in which an object has a key twice, of which readers take one or the other.
+  ///
+  /// - Throws: ``FileProblem`` without a line. A text that is no JSON at all passes: whoever decodes
+  ///   it says so.
+  public static func checkKeys(inJSON text: [UInt8], of path: String) throws(FileProblem) {
+    guard let parser = unsafe pf_json_create() else {
+      throw FileProblem(file: path, line: nil, problem: .cannotRead("out of memory"))
+    }
+    defer { unsafe pf_json_destroy(parser) }
+    let padded = text + [UInt8](repeating: 0, count: Int(PF_JSON_PADDING))
+    guard unsafe pf_json_parse(parser, padded, text.count) == PF_JSON_REPEATED_KEY else { return }
+    var length = 0
+    let bytes = unsafe pf_json_repeated_key(parser, &length)
+    let key = unsafe String(
+      decoding: UnsafeBufferPointer(start: bytes, count: length), as: UTF8.self)
+    throw FileProblem(file: path, line: nil, problem: .repeatedKey(key))
   }
 }

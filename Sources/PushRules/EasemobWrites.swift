@@ -28,8 +28,7 @@ public struct MuteDuration: Hashable, Sendable {
   /// When a duration written at `now` is over; zero for no duration.
   public func expiry(from now: Instant) -> Instant {
     guard milliseconds > 0 else { return .zero }
-    return Instant(
-      milliseconds: min(now.milliseconds + milliseconds, Instant.maximumMilliseconds))
+    return Instant(milliseconds: now.milliseconds + milliseconds)
   }
 }
 

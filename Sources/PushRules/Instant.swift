@@ -6,12 +6,13 @@ public struct Instant: Hashable, Comparable, Sendable {
 
   public let milliseconds: Int64
 
-  /// The moment so many milliseconds after the epoch.
+  /// The instant of a number of milliseconds; a number outside of the range gives the nearest
+  /// instant in it.
   ///
-  /// - Precondition: 0 through ``maximumMilliseconds``.
+  /// A clock that is set wrong, or "mute for ever" as a very large number, must not end the process.
+  /// ``init(exactMilliseconds:)`` tells a number outside of the range from one within.
   public init(milliseconds: Int64) {
-    precondition(0 <= milliseconds && milliseconds <= Self.maximumMilliseconds)
-    self.milliseconds = milliseconds
+    self.milliseconds = min(max(0, milliseconds), Self.maximumMilliseconds)
   }
 
   /// The epoch itself, which stands for "no mute" where an instant ends a mute (E-6).

@@ -44,8 +44,8 @@ extension SettingsStore {
   /// sync. Later changes are in ``announcements(to:on:after:limit:)``.
   ///
   /// - Parameters:
-  ///   - now: leaves out conversations of which only a duration is set that is over; nil leaves them
-  ///     in.
+  ///   - now: leaves out durations that are over, and conversations of which nothing else is set;
+  ///     nil leaves them in.
   ///   - conversation: the last one of the page before; nil for the first page.
   ///   - limit: so many conversations at most, at least 1.
   /// - Throws: ``StoreError/unknownConversation(_:)`` for a `conversation` that was never named.
@@ -165,14 +165,14 @@ extension Rows {
         levels[try id(row, 0, "member_channels.channel")] = try level(
           row, 1, "member_channels.level")
       }
+      let mutedUntil = try instant(
+        self.find(row, 4, "member_settings.muted_until") ?? 0, "member_settings.muted_until")
       return ConversationLevel(
         conversation: try id(row, 1, "conversations.id"),
         kind: try known(
           ConversationKind(rawValue: get(row, 2, "conversations.kind")), "conversations.kind"),
         level: level(try self.find(row, 3, "member_settings.level") ?? 0),
-        mutedUntil: try instant(
-          self.find(row, 4, "member_settings.muted_until") ?? 0, "member_settings.muted_until"),
-        channels: levels)
+        mutedUntil: mutedUntil > now ?? .zero ? mutedUntil : .zero, channels: levels)
     }
   }
 

@@ -23,55 +23,31 @@ struct PresenceSessions: TimeChunks, Sendable {
   private let workload: Workload
   /// The weight of a cycle in positions of a zone's day; nil when nobody is ever connected.
   private let cycle: UInt64?
-  private let logKnots: [(share: Double, log2: Double)]
+  private let lengths: SessionLengths
   let chunkCount: Int
   /// About so many changes there will be, with the state at the start.
   let expectedChangeCount: Int
   private let time: Range<Int64>
 
-  /// No session is longer.
-  static let longestMinutes = 4320.0
   /// So many sessions a piece has, about.
   private static let chunkSize = 16_384.0
-  /// A user is off the air at least so long between two sessions.
-  private static let pauseMilliseconds: Int64 = 1000
 
   init(_ workload: Workload) {
     self.workload = workload
     time = workload.time
     let presence = workload.options.presence
-    let minutes = presence.sessionMinutes
-    let knots = [
-      (0.0, minutes[0] / 30), (0.1, minutes[0]), (0.5, minutes[1]), (0.9, minutes[2]),
-      (1.0, Self.longestMinutes),
-    ]
-    logKnots = knots.map { (share: $0.0, log2: PortableMath.log2($0.1)) }
-    guard presence.onlineShare > 0 else {
+    lengths = SessionLengths(quantiles: presence.sessionMinutes)
+    guard let cycleMinutes = workload.presenceCycle?.minutes else {
       cycle = nil
       chunkCount = 1
       expectedChangeCount = 0
       return
     }
-    let logs = logKnots
-    let mean =
-      (0..<4096).reduce(0.0) { $0 + Self.minutes((Double($1) + 0.5) / 4096, logs) } / 4096
-    let cycleMinutes = mean / presence.onlineShare
     cycle = UInt64(Double(workload.localDay.day) * (cycleMinutes / 1440))
     let durationMinutes = Double(workload.options.traffic.durationMilliseconds) / 60_000
     let starts = Double(workload.userCount) * durationMinutes / cycleMinutes
     chunkCount = 1 + Int(starts / Self.chunkSize)
     expectedChangeCount = Int(starts * 2 + Double(workload.userCount) * presence.onlineShare)
-  }
-
-  /// The length that a share of the sessions has at most, between the knots in straight lines of its
-  /// logarithm.
-  private static func minutes(
-    _ share: Double, _ knots: [(share: Double, log2: Double)]
-  ) -> Double {
-    let place = (1..<knots.count - 1).first { share < knots[$0].share } ?? knots.count - 1
-    let (low, high) = (knots[place - 1], knots[place])
-    let part = (share - low.share) / (high.share - low.share)
-    return PortableMath.exp2(low.log2 + (high.log2 - low.log2) * part)
   }
 
   private func start(ofChunk chunk: Int) -> Int64 {
@@ -100,7 +76,7 @@ struct PresenceSessions: TimeChunks, Sendable {
     return max(1, Int(Int64(chunkCount) * Self.longestMilliseconds / length))
   }
 
-  private static let longestMilliseconds = Int64(longestMinutes * 60_000)
+  private static let longestMilliseconds = Int64(SessionLengths.longestMinutes * 60_000)
 
   /// The sessions that began before the world's time and go on in it, in so many pieces.
   func earlierSessions(piece: Int) -> [Session] {
@@ -147,9 +123,11 @@ struct PresenceSessions: TimeChunks, Sendable {
     var draws = draws
     let start = workload.localDay.milliseconds(at: position) - offset
     let following = workload.localDay.milliseconds(at: next) - offset
-    let length = Int64(Self.minutes(draws.share(), logKnots) * 60_000)
-    let end = min(start + max(1000, length), following - Self.pauseMilliseconds)
-    // Who would be off the air at once is not on it.
+    let length = Int64(lengths.minutes(draws.share()) * 60_000)
+    let end = min(
+      start + max(PresenceCycle.shortestMilliseconds, length),
+      following - PresenceCycle.pauseMilliseconds)
+    // A session without any time is none.
     guard end > start else { return }
     let user = workload.zones.user(member, inZone: zone)
     found.append(Session(user: UInt32(user), start: start, end: end))

@@ -15,6 +15,8 @@ public struct Workload: Sendable {
   let localDay: DayCurve
   /// The day of all of them in UTC.
   let worldDay: DayCurve
+  /// How often users begin sessions; nil when nobody is ever connected.
+  let presenceCycle: PresenceCycle?
 
   /// Works out the rooms.
   ///
@@ -27,8 +29,20 @@ public struct Workload: Sendable {
     rooms = try RoomTable(options, threads: Workload.usefulThreads(threads))
     zones = ZoneShares(seed: options.seed, users: options.sizes.users)
     localDay = DayCurve.local(ratio: options.traffic.hourRatio)
+    presenceCycle = try Self.presenceCycle(options.presence, localDay)
     worldDay = localDay.combined(
       ZonePopulation.zones.map { (people: $0.weight, offsetMinutes: $0.offsetMinutes) })
+  }
+
+  private static func presenceCycle(
+    _ presence: WorkloadOptions.Presence, _ day: DayCurve
+  ) throws(WorkloadError) -> PresenceCycle? {
+    guard presence.onlineShare > 0 else { return nil }
+    let cycle = PresenceCycle(
+      onlineShare: presence.onlineShare,
+      lengths: SessionLengths(quantiles: presence.sessionMinutes), day: day)
+    guard let cycle else { throw .sessionsTooShort(onlineShare: presence.onlineShare) }
+    return cycle
   }
 
   public var userCount: Int { options.sizes.users }

@@ -17,6 +17,8 @@ public enum WorkloadError: Error, Hashable, Sendable, CustomStringConvertible {
   /// More mutes than those who mute at all can have.
   case muteShareAboveMuters(share: Double, muters: Double)
   case notAscending(knob: String)
+  /// Users would have to connect again and again for so many of them to be connected at once.
+  case sessionsTooShort(onlineShare: Double)
   /// Together they are more than 2^32 - 1.
   case tooManyRooms
 
@@ -36,6 +38,9 @@ public enum WorkloadError: Error, Hashable, Sendable, CustomStringConvertible {
     case .muteShareAboveMuters(let share, let muters):
       "mute-shares: \(share) of the memberships cannot be muted by \(muters) of the people (muters)"
     case .notAscending(let knob): "\(knob) must ascend"
+    case .sessionsTooShort(let share):
+      "online-share \(share): sessions are too short for it; give a lower share, or longer "
+        + "session-minutes"
     case .tooManyRooms: "there would be more than \(UInt32.max) rooms"
     }
   }

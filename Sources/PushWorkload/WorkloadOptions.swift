@@ -118,7 +118,8 @@ extension WorkloadOptions {
   public struct Presence: Hashable, Sendable {
     /// The share of the users who are connected at once, in the mean.
     public var onlineShare = 0.06
-    /// So many minutes do a tenth, half and nine tenths of the sessions last at most.
+    /// So many minutes do a tenth, half and nine tenths of the sessions last at most. A session ends
+    /// earlier when the user's next one begins, so great shares cut long sessions.
     public var sessionMinutes = [3.0, 78, 1100]
 
     public init() {}

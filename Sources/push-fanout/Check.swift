@@ -20,14 +20,14 @@ struct Check: ParsableCommand {
       """)
 
   @Argument(help: ArgumentHelp("Files to check.", valueName: "file"))
-  var files: [String]
+  var files: [InputPath]
 
   func run() throws {
     let bar = ProgressBar("checking")
-    let checker = FileChecker(files) { bar.update($0) }
+    let checker = FileChecker(files.map(\.path)) { bar.update($0) }
     bar.finish()
     if !checker.problems.isEmpty {
-      Terminal.printResult(checker.problems.map { "\($0)" }.joined(separator: "\n"))
+      Terminal.printResult(TerminalText.lines(checker.problems.map { "\($0)" }))
     }
     let problems = checker.problems.count
     Terminal.say(

@@ -41,12 +41,12 @@ struct Compare: ParsableCommand {
     parsing: .upToNextOption,
     help: ArgumentHelp(
       "Changes of the one world. (default: none, the world as it is)", valueName: "change"))
-  var a: [String] = []
+  var a: [ChangeArgument] = []
 
   @Option(
     parsing: .upToNextOption,
     help: ArgumentHelp("Changes of the other world.", valueName: "change"))
-  var b: [String]
+  var b: [ChangeArgument]
 
   @Option(help: ArgumentHelp("So many users who gain and lose most are named.", valueName: "count"))
   var top = 20
@@ -59,13 +59,17 @@ struct Compare: ParsableCommand {
 
   func validate() throws {
     if top < 0 { throw ValidationError("--top \(top) is negative.") }
+    for (option, changes) in [("--a", a), ("--b", b)] {
+      for argument in changes {
+        guard let problem = argument.change.mistake else { continue }
+        throw ValidationError("\(option) \(argument.text) is \(problem)")
+      }
+    }
   }
 
   func run() throws {
-    try world.checkOutput(results.output)
     try checkFiles()
-    let target = try results.output.map { (path) throws(OutputProblem) in try OutputFile(path: path)
-    }
+    let target = try results.output?.open()
     defer { target?.abandon() }
     Interruption.beginOutput(target)
     let result = try compare(try makeWorld(a), try makeWorld(b))
@@ -89,28 +93,28 @@ struct Compare: ParsableCommand {
     for path in paths.settings + paths.users + paths.members {
       try FileProblem.checkCanBeReadAgain(path)
     }
-    let others = traffic.messages + traffic.presence + (a + b).compactMap { WhatIf($0).path }
+    let files = traffic.files()
+    let others = files.messages + files.presence + (a + b).compactMap(\.change.path)
     for path in others where !named.insert(path).inserted {
       try FileProblem.checkCanBeReadAgain(path)
     }
   }
 
-  private func makeWorld(_ changes: [String]) throws -> Fanout {
+  private func makeWorld(_ changes: [ChangeArgument]) throws -> Fanout {
     let fanout = try world.loadFanout(threads: results.threads)
-    for change in changes { try WhatIf(change).apply(to: fanout) }
+    for change in changes { try change.change.apply(to: fanout) }
     return fanout
   }
 
   private func compare(_ a: Fanout, _ b: Fanout) throws -> CompareResult {
     let bar = ProgressBar("comparing")
     defer { bar.finish() }
-    let files = ReplayFiles(messages: traffic.messages, presence: traffic.presence)
-    let events = try ReplayEventPairs(files, rules: (a.app.rules, b.app.rules))
+    let events = try ReplayEventPairs(traffic.files(), rules: (a.app.rules, b.app.rules))
     var options = CompareOptions()
     options.timeZone = timeZone
     options.userLimit = top
     options.nanoseconds = { Replay.nanoseconds }
-    let comparer = try Comparer(a, b, labels: (self.a, self.b), options)
+    let comparer = try Comparer(a, b, labels: (self.a.map(\.text), self.b.map(\.text)), options)
     let watch = ReplayWatch(bar, "compared")
     var count = 0
     while let event = try events.next() {

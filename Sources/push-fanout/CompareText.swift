@@ -18,7 +18,7 @@ struct CompareText {
     addUsers()
   }
 
-  var text: String { lines.joined(separator: "\n") + "\n" }
+  var text: String { TerminalText.lines(lines) + "\n" }
 
   private mutating func addTotals() {
     for (name, side) in [("A", result.a), ("B", result.b)] {

@@ -25,7 +25,7 @@ enum ContentText {
     lines.append("payload, \(explanation.push.payload.count) bytes")
     lines.append(String(decoding: explanation.push.payload, as: UTF8.self))
     // Names and words are of people whom nobody knows: none of them makes a line of its own.
-    return lines.map { TerminalText.escaped($0) + "\n" }.joined()
+    return TerminalText.lines(lines) + "\n"
   }
 }
 

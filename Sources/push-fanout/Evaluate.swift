@@ -35,7 +35,7 @@ struct Evaluate: ParsableCommand {
   @Option(
     help: ArgumentHelp(
       "Messages, NDJSON or (by its name) CSV; - for NDJSON on standard input.", valueName: "file"))
-  var messages: String
+  var messages: InputPath
 
   @Option(
     help: """
@@ -83,7 +83,7 @@ struct Evaluate: ParsableCommand {
   @Option(
     name: .shortAndLong,
     help: ArgumentHelp("Write to a file, which appears when it is complete.", valueName: "file"))
-  var output: String?
+  var output: OutputPath?
 
   @Flag(help: "List the devices of a push or local notification (ndjson only).")
   var devices = false
@@ -122,7 +122,6 @@ struct Evaluate: ParsableCommand {
   }
 
   func run() throws {
-    try world.checkOutput(output)
     let start = ContinuousClock.now
     let run = engine == .packed ? try runPacked() : try runReference()
     let end = ContinuousClock.now
@@ -148,7 +147,7 @@ struct Evaluate: ParsableCommand {
   }
 
   private func openFile() throws(OutputProblem) -> OutputFile {
-    let file = try output.map { (path) throws(OutputProblem) in try OutputFile(path: path) }
+    let file = try output?.open()
     let target = file ?? OutputFile()
     Interruption.beginOutput(target)
     return target
@@ -164,7 +163,7 @@ struct Evaluate: ParsableCommand {
     let fanout = try world.loadFanout(threads: threads)
     let stream = try MessageStream(self, fanout.app.rules)
     let format = chosenFormat
-    guard format == .npy, let output else {
+    guard format == .npy, let output = output?.path else {
       let target = try openFile()
       defer { target.abandon() }
       let writer = try FanoutWriter(
@@ -271,7 +270,7 @@ final class MessageStream {
   private(set) var invalidCount = 0
 
   init(_ command: Evaluate, _ rules: RuleSet) throws(FileProblem) {
-    path = command.messages
+    path = command.messages.path
     skipsInvalid = command.skipInvalid
     wanted = Dictionary(command.message.map { (Identifier($0), false) }) { first, _ in first }
     reader = try MessageReader(path: path, rules: rules)

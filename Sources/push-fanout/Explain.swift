@@ -29,7 +29,7 @@ struct Explain: ParsableCommand {
   @Option(
     help: ArgumentHelp(
       "Messages, NDJSON or (by its name) CSV; - for NDJSON on standard input.", valueName: "file"))
-  var messages: String
+  var messages: InputPath
 
   @Option(help: ArgumentHelp("The message's id.", valueName: "id"))
   var message: String
@@ -61,7 +61,7 @@ struct Explain: ParsableCommand {
     guard settings.index(of: user) != nil else {
       throw Failure(text: "no user \"\(user)\" in the settings, users or members")
     }
-    let reader = try MessageReader(path: messages, rules: settings.app.rules)
+    let reader = try MessageReader(path: messages.path, rules: settings.app.rules)
     var evaluator = ReferenceEvaluator(settings)
     var explanations: [(decision: Explanation, content: ContentExplanation?)] = []
     let bar = ProgressBar("searching")
@@ -75,7 +75,7 @@ struct Explain: ParsableCommand {
       }
     }
     guard !explanations.isEmpty else {
-      throw Failure(text: "no message in \(messages) has the id \"\(message)\"")
+      throw Failure(text: "no message in \(messages.path) has the id \"\(message)\"")
     }
     let texts = try explanations.map {
       json

@@ -26,11 +26,11 @@ enum ExplanationText {
           + "  " + step.found + ": " + step.verdict)
     }
     lines.append(result(explanation.decision))
-    return lines.joined(separator: "\n") + "\n" + (content.map(ContentText.text) ?? "")
+    return TerminalText.lines(lines) + "\n" + (content.map(ContentText.text) ?? "")
   }
 
   private static func label(_ step: TraceStep) -> String {
-    step.subject + (step.scope.map { " [\($0.name)]" } ?? "")
+    TerminalText.escaped(step.subject + (step.scope.map { " [\($0.name)]" } ?? ""))
   }
 
   static func result(_ decision: Decision?) -> String {

@@ -87,12 +87,11 @@ struct NextChange: ParsableCommand {
   }
 
   private func text(_ next: Instant?, before: Decision?, after: Decision?) -> String {
-    guard let next else { return "never\nalways: \(ExplanationText.result(before))" }
-    return """
-      \(next.rfc3339)
-      before: \(ExplanationText.result(before))
-      from then on: \(ExplanationText.result(after))
-      """
+    let before = ExplanationText.result(before)
+    guard let next else { return TerminalText.lines(["never", "always: \(before)"]) }
+    return TerminalText.lines([
+      next.rfc3339, "before: \(before)", "from then on: \(ExplanationText.result(after))",
+    ])
   }
 }
 

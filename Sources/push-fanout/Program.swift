@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 import PushFanout
 import PushFiles
 import PushReplay
@@ -31,7 +32,8 @@ struct Program: ParsableCommand {
   static func main() {
     Interruption.prepare()
     do {
-      var command = try parseAsRoot()
+      var command = try parseAsRoot(CommandArguments.read())
+      try FileConflict.check(command)
       try command.run()
     } catch let problem as FileProblem {
       Terminal.fail("\(problem)")
@@ -51,15 +53,37 @@ struct Program: ParsableCommand {
       Terminal.fail("push-fanout: \(problem)")
     } catch let failure as Failure {
       Terminal.fail("push-fanout: \(failure.text)")
+    } catch let argument as CommandArguments.NotUTF8 {
+      failUsage(["\(argument)"])
+    } catch let conflict as FileConflict {
+      failUsage(["\(conflict)"])
     } catch let code as ExitCode {
       Terminal.exit(code.rawValue)
     } catch {
       // Help and version are asked for this way; anything else is wrong usage.
-      let isWanted = exitCode(for: error).isSuccess
-      let text = fullMessage(for: error)
-      if isWanted { Terminal.printResult(text) } else { Terminal.say(text) }
-      Terminal.exit(isWanted ? 0 : 2)
+      guard exitCode(for: error).isSuccess else { failUsage(usageLines(error)) }
+      Terminal.printResult(fullMessage(for: error))
+      Terminal.exit(0)
     }
+  }
+
+  /// What is wrong with the arguments, in one line, and where help is found, in another.
+  private static func usageLines(_ error: any Error) -> [String] {
+    var message = message(for: error)
+    // A long list of values stands on lines of its own.
+    if let list = message.firstRange(of: "one of the following:\n  - ") {
+      let values = message[list.upperBound...].components(separatedBy: "\n  - ")
+      message = message[..<list.lowerBound] + "one of " + values.joined(separator: ", ") + "."
+    }
+    let help = fullMessage(for: error).split(separator: "\n").last
+    return [message] + (help.map { [String($0.drop { $0 == " " })] } ?? [])
+  }
+
+  /// Ends with exit status 2, saying why.
+  private static func failUsage(_ lines: [String]) -> Never {
+    Terminal.say("Error: \(lines[0])")
+    for line in lines.dropFirst() { Terminal.say(line) }
+    Terminal.exit(2)
   }
 }
 
@@ -75,19 +99,22 @@ struct FileOptions: ParsableArguments {
     help: ArgumentHelp(
       "Settings, NDJSON: the app, users, conversations, members. Several are read as one.",
       valueName: "file"))
-  var settings: [String] = []
+  var settings: [InputPath] = []
 
   @Option(
     parsing: .upToNextOption,
     help: ArgumentHelp("Users, CSV, read after the settings.", valueName: "file"))
-  var users: [String] = []
+  var users: [InputPath] = []
 
   @Option(
     parsing: .upToNextOption,
     help: ArgumentHelp("Members, CSV, read after the users.", valueName: "file"))
-  var members: [String] = []
+  var members: [InputPath] = []
 
-  var paths: SettingsPaths { SettingsPaths(settings: settings, users: users, members: members) }
+  var paths: SettingsPaths {
+    SettingsPaths(
+      settings: settings.map(\.path), users: users.map(\.path), members: members.map(\.path))
+  }
 }
 
 /// A world, for every command that decides: files, or a store.
@@ -95,11 +122,11 @@ struct WorldOptions: ParsableArguments {
   @OptionGroup var files: FileOptions
 
   @Option(help: ArgumentHelp("A store, instead of files.", valueName: "file"))
-  var store: String?
+  var store: StorePath?
 
   /// Reads the world into the engine, with a progress bar.
   func loadFanout(threads: Int?) throws -> Fanout {
-    if let store {
+    if let store = store?.path {
       let opened = try SettingsStore(store, .read, threads: threads)
       if case .rebuilt = opened.opening { Terminal.say("\(store): \(opened.opening)") }
       try opened.close()
@@ -112,7 +139,7 @@ struct WorldOptions: ParsableArguments {
 
   /// Reads the world as values, with a progress bar.
   func load() throws -> FanoutSettings {
-    if let store {
+    if let store = store?.path {
       let reader = try StoreReader(store)
       defer { try? reader.close() }
       return try reader.settings()
@@ -120,11 +147,6 @@ struct WorldOptions: ParsableArguments {
     let bar = ProgressBar("loading")
     defer { bar.finish() }
     return try SettingsLoader.load(files.paths) { bar.update($0) }
-  }
-
-  /// - Throws: when an output would be written over the store.
-  func checkOutput(_ path: String?) throws {
-    if let store { try StoreOption.check(output: path, store) }
   }
 
   func validate() throws {

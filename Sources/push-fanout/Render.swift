@@ -32,7 +32,7 @@ struct Render: ParsableCommand {
   @Option(
     help: ArgumentHelp(
       "Messages, NDJSON or (by its name) CSV; - for NDJSON on standard input.", valueName: "file"))
-  var messages: String
+  var messages: InputPath
 
   @OptionGroup var content: ContentOptions
 
@@ -53,7 +53,7 @@ struct Render: ParsableCommand {
   @Option(
     name: .shortAndLong,
     help: ArgumentHelp("Write to a file, which appears when it is complete.", valueName: "file"))
-  var output: String?
+  var output: OutputPath?
 
   func validate() throws {
     if let threads, !(1...1024).contains(threads) {
@@ -62,7 +62,6 @@ struct Render: ParsableCommand {
   }
 
   func run() throws {
-    try world.checkOutput(output)
     let (fanout, directory) = try world.loadFanoutWithContent(threads: threads)
     if let user, fanout.user(Identifier(user)) == nil {
       throw Failure(text: "no user \"\(user)\" in the settings, users or members")
@@ -70,10 +69,8 @@ struct Render: ParsableCommand {
     let renderer = ContentRenderer(
       rules: fanout.app.rules, templates: try content.load(for: fanout.app.rules),
       directory: directory)
-    let reader = try MessageReader(path: messages, rules: fanout.app.rules)
-    let target =
-      try output.map { (path) throws(OutputProblem) in try OutputFile(path: path) }
-      ?? OutputFile()
+    let reader = try MessageReader(path: messages.path, rules: fanout.app.rules)
+    let target = try output?.open() ?? OutputFile()
     Interruption.beginOutput(target)
     defer { target.abandon() }
     let writer = PayloadWriter(target)
@@ -88,7 +85,7 @@ struct Render: ParsableCommand {
       try write(recipients(of: message, fanout), message, content, renderer, writer, &notes)
     }
     if let missing = wanted.missing {
-      throw Failure(text: "no message in \(messages) has the id \"\(missing)\"")
+      throw Failure(text: "no message in \(messages.path) has the id \"\(missing)\"")
     }
     try target.finish()
     Interruption.endOutput()
@@ -166,7 +163,7 @@ struct NoteTally {
     let known = notes.map { note in
       let text = "\(note)"
       let short = text.count > 200 ? text.prefix(200) + "…" : text[...]
-      return "\(Self.payloads(counts[note] ?? 0)): \(TerminalText.escaped(String(short)))"
+      return "\(Self.payloads(counts[note] ?? 0)): \(short)"
     }
     let others = "\(Self.payloads(otherCount)): other notes; explain --content shows them"
     return otherCount > 0 ? known + [others] : known
@@ -212,21 +209,21 @@ struct ContentOptions: ParsableArguments {
   @Option(
     parsing: .upToNextOption,
     help: ArgumentHelp("Templates, NDJSON. Several are read as one.", valueName: "file"))
-  var templates: [String] = []
+  var templates: [InputPath] = []
 
   /// Reads the templates.
   func load(for rules: RuleSet) throws -> TemplateCatalog {
     if rules == .rongcloud, !templates.isEmpty {
       throw Failure(text: "--templates belongs to easemob, but the rules are rongcloud")
     }
-    return try TemplateReader.load(templates)
+    return try TemplateReader.load(templates.map(\.path))
   }
 }
 
 extension WorldOptions {
   /// Reads the world into the engine, and what it says of how pushes look.
   func loadFanoutWithContent(threads: Int?) throws -> (fanout: Fanout, content: ContentDirectory) {
-    if let store {
+    if let store = store?.path {
       return try reading(store) { reader in
         let (fanout, content, opening) = try reader.fanoutWithContent(threads: threads)
         if case .rebuilt = opening { Terminal.say("\(store): \(opening)") }
@@ -242,7 +239,7 @@ extension WorldOptions {
 
   /// Reads the world as values, and what it says of how pushes look.
   func loadWithContent() throws -> (settings: FanoutSettings, content: ContentDirectory) {
-    if let store { return try reading(store) { try $0.settingsWithContent() } }
+    if let store { return try reading(store.path) { try $0.settingsWithContent() } }
     let bar = ProgressBar("loading")
     defer { bar.finish() }
     return try SettingsLoader.loadWithContent(files.paths) { bar.update($0) }

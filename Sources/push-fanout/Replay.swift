@@ -38,7 +38,7 @@ struct Replay: ParsableCommand {
   @Option(
     parsing: .upToNextOption,
     help: ArgumentHelp("Settings changes, NDJSON, sorted by time.", valueName: "file"))
-  var changes: [String] = []
+  var changes: [InputPath] = []
 
   @Flag(help: "Find out when suppressed decisions would push.")
   var hold = false
@@ -47,7 +47,7 @@ struct Replay: ParsableCommand {
     help: ArgumentHelp(
       "With --hold: a row for each decision that would push later, and when, CSV if its name ends "
         + "so, else NDJSON.", valueName: "file"))
-  var held: String?
+  var held: OutputPath?
 
   @Option(
     help: ArgumentHelp(
@@ -64,19 +64,11 @@ struct Replay: ParsableCommand {
   @Flag(help: "Report bad lines of messages and presence and go on; the exit status is 1.")
   var skipInvalid = false
 
-  func validate() throws {
-    if let held, held == results.output {
-      throw ValidationError("--held and --output name the same file.")
-    }
-  }
-
   func run() throws {
-    for output in [results.output, held] { try world.checkOutput(output) }
     let start = ContinuousClock.now
-    let target = try results.output.map { (path) throws(OutputProblem) in try OutputFile(path: path)
-    }
+    let target = try results.output?.open()
     defer { target?.abandon() }
-    let heldTarget = try held.map { (path) throws(OutputProblem) in try OutputFile(path: path) }
+    let heldTarget = try held?.open()
     defer { heldTarget?.abandon() }
     Interruption.beginOutput(
       target?.finalName ?? heldTarget?.finalName,
@@ -110,14 +102,14 @@ struct Replay: ParsableCommand {
       Terminal.say("\(problem)")
     }
     let events = try ReplayEvents(
-      ReplayFiles(messages: traffic.messages, presence: traffic.presence, changes: changes),
-      rules: fanout.app.rules, skipped: skipInvalid ? report : nil)
+      traffic.files(changes: changes), rules: fanout.app.rules,
+      skipped: skipInvalid ? report : nil)
     var options = ReplayOptions()
     options.holds = hold || held != nil
     options.timeZone = timeZone
     options.nanoseconds = { Self.nanoseconds }
     if let held {
-      let text = HeldText(path: held)
+      let text = HeldText(path: held.path)
       try heldTarget?.write(text.header)
       options.heldRow = { text.append($0.message, $0.user, $0.outcome, pushAt: $0.pushAt, to: &$1) }
     }

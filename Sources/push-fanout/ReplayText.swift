@@ -19,7 +19,7 @@ struct ReplayText {
     addHold()
   }
 
-  var text: String { lines.joined(separator: "\n") + "\n" }
+  var text: String { TerminalText.lines(lines) + "\n" }
 
   private mutating func addTotals() {
     let rows: [(String, Int)] = [

@@ -25,7 +25,7 @@ struct Report: ParsableCommand {
   @Argument(
     help: ArgumentHelp(
       "What push-fanout replay or compare wrote; - for standard input.", valueName: "result"))
-  var result: String
+  var result: InputPath
 
   @Option(help: ArgumentHelp("The page's heading.", valueName: "text"))
   var title: String?
@@ -33,14 +33,14 @@ struct Report: ParsableCommand {
   @Option(
     name: .shortAndLong,
     help: ArgumentHelp("Write to a file, which appears when it is complete.", valueName: "file"))
-  var output: String?
+  var output: OutputPath?
 
   func run() throws {
-    let file = try output.map { (path) throws(OutputProblem) in try OutputFile(path: path) }
+    let file = try output?.open()
     let output = file ?? OutputFile()
     defer { output.abandon() }
     Interruption.beginOutput(output)
-    let content = try ResultFile.read(result)
+    let content = try ResultFile.read(result.path)
     let html: String
     do throws(ReportProblem) {
       switch content {
@@ -48,7 +48,7 @@ struct Report: ParsableCommand {
       case .comparison(let comparison): html = try CompareReport(comparison, title: title).html
       }
     } catch {
-      throw ResultFileProblem(file: result, reason: "\(error)")
+      throw ResultFileProblem(file: result.path, reason: "\(error)")
     }
     try output.write(html.utf8)
     try output.finish()

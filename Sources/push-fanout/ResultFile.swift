@@ -28,12 +28,20 @@ enum ResultFile {
   ///
   /// - Throws: ``ResultFileProblem`` or `FileProblem`.
   static func read(_ path: String) throws -> Content {
-    let data = Data(try WholeFile.read(path))
+    let bytes = try WholeFile.read(path)
+    let data = Data(bytes)
     let kind: Kind
     do { kind = try JSONDecoder().decode(Kind.self, from: data) } catch {
       throw ResultFileProblem(file: path, reason: "no result of a replay: \(text(error, data))")
     }
+    try WholeFile.checkKeys(inJSON: bytes, of: path)
     if let format = kind.pushFanoutCompare {
+      guard kind.pushFanoutReplay == nil else {
+        throw ResultFileProblem(
+          file: path,
+          reason: "is the result of a replay and of a comparison at once: it has both fields "
+            + "pushFanoutReplay and pushFanoutCompare")
+      }
       return .comparison(try decode(data, path, format, CompareResult.format))
     }
     guard let format = kind.pushFanoutReplay else {

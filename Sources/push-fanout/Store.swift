@@ -29,15 +29,9 @@ struct Store: ParsableCommand {
 /// The store that a command is about.
 struct StoreOption: ParsableArguments {
   @Option(help: ArgumentHelp("The store.", valueName: "file"))
-  var store: String
+  var store: StorePath
 
-  /// - Throws: when an output would be written over the store.
-  func checkOutput(_ path: String?) throws { try Self.check(output: path, store) }
-
-  static func check(output path: String?, _ store: String) throws {
-    guard let path, StoreReader.isFile(path, ofStore: store) else { return }
-    throw StoreError.partOfStore(path, store)
-  }
+  var path: String { store.path }
 }
 
 struct StoreImportCommand: ParsableCommand {
@@ -76,7 +70,7 @@ struct StoreImportCommand: ParsableCommand {
   func run() throws {
     Interruption.say("nothing was imported")
     let start = ContinuousClock.now
-    let path = target.store
+    let path = target.path
     let storeImport = try StoreImport(path)
     let isNew = storeImport.isNew
     let app: AppSettings
@@ -98,7 +92,7 @@ struct StoreImportCommand: ParsableCommand {
     let writing = ProgressBar("importing")
     defer { writing.finish() }
     try storeImport.run(
-      settings, content: content, at: Clock.now, replacingApp: saysApp || isNew,
+      settings, content: content, at: .now, replacingApp: saysApp || isNew,
       progress: { writing.update($0) })
     Interruption.endOutput(message: Self.complete)
     writing.finish()
@@ -122,13 +116,13 @@ struct StoreSnapshot: ParsableCommand {
 
         push-fanout store snapshot --store settings.store
 
-        push-fanout store stats --store settings.store --json
+        push-fanout store snapshot --store backup/settings.store
       """)
 
   @OptionGroup var target: StoreOption
 
   func run() throws {
-    try Self.write(target.store, message: "no snapshot was written; nothing is lost")
+    try Self.write(target.path, message: "no snapshot was written; nothing is lost")
   }
 
   /// Opens a store and writes its snapshot, beside which nothing was lost if it fails.
@@ -163,12 +157,11 @@ struct StoreExport: ParsableCommand {
   @Option(
     name: .shortAndLong,
     help: ArgumentHelp("Write to a file, which appears when it is complete.", valueName: "file"))
-  var output: String?
+  var output: OutputPath?
 
   func run() throws {
-    try target.checkOutput(output)
-    let reader = try StoreReader(target.store)
-    let file = try output.map { (path) throws(OutputProblem) in try OutputFile(path: path) }
+    let reader = try StoreReader(target.path)
+    let file = try output?.open()
     let output = file ?? OutputFile()
     defer { output.abandon() }
     Interruption.beginOutput(output)
@@ -212,13 +205,13 @@ struct StoreCheckCommand: ParsableCommand {
   func run() throws {
     let problems: [StoreProblem]
     do {
-      let reader = try StoreReader(target.store)
+      let reader = try StoreReader(target.path)
       problems = try reader.check()
       try reader.close()
     }
     if !problems.isEmpty {
       Terminal.printResult(
-        problems.map { "\(target.store): \($0.kind.rawValue): \($0)" }.joined(separator: "\n"))
+        TerminalText.lines(problems.map { "\(target.path): \($0.kind.rawValue): \($0)" }))
     }
     Terminal.say(problems.count == 1 ? "1 problem" : "\(problems.count) problems")
     if !problems.isEmpty { throw ExitCode(1) }
@@ -245,15 +238,15 @@ struct StoreBackup: ParsableCommand {
   @Option(
     name: .shortAndLong,
     help: ArgumentHelp("The copy, a name that is not in use.", valueName: "file"))
-  var output: String
+  var output: OutputPath
 
   func run() throws {
-    let reader = try StoreReader(target.store)
-    Interruption.beginOutput(
-      output, temporaryNames: StoreReader.temporaryNames(ofBackupTo: output))
+    let reader = try StoreReader(target.path)
+    let path = output.path
+    Interruption.beginOutput(path, temporaryNames: StoreReader.temporaryNames(ofBackupTo: path))
     let bar = ProgressBar("copying")
     defer { bar.finish() }
-    try reader.backup(to: output) { bar.update($0) }
+    try reader.backup(to: path) { bar.update($0) }
     Interruption.endOutput()
     try reader.close()
   }
@@ -277,7 +270,7 @@ struct StoreStats: ParsableCommand {
   var json = false
 
   func run() throws {
-    let reader = try StoreReader(target.store)
+    let reader = try StoreReader(target.path)
     let found = try reader.statistics()
     try reader.close()
     let rows: [(label: String, name: String, value: Int)] = [
@@ -302,12 +295,5 @@ struct StoreStats: ParsableCommand {
     }
     let rules = "rules" + String(repeating: " ", count: width - 5) + found.rules.rawValue
     Terminal.printResult(([rules] + lines).joined(separator: "\n"))
-  }
-}
-
-/// What time it is, for what is written now.
-enum Clock {
-  static var now: Instant {
-    Instant(milliseconds: Int64(Date().timeIntervalSince1970 * 1000))
   }
 }

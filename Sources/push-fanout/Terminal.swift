@@ -8,8 +8,8 @@ enum Terminal {
   static let errorIsTerminal = isatty(STDERR_FILENO) == 1
   static let outputIsTerminal = isatty(STDOUT_FILENO) == 1
 
-  /// Writes a line to standard error.
-  static func say(_ line: String) { write(line + "\n", STDERR_FILENO) }
+  /// Writes a line to standard error, and no more than one, whatever ids and names are in it.
+  static func say(_ line: String) { write(TerminalText.escaped(line) + "\n", STDERR_FILENO) }
 
   /// Writes text to standard error as it is.
   static func show(_ text: String) { write(text, STDERR_FILENO) }
@@ -60,7 +60,8 @@ enum Interruption {
         // The lock stays held: nothing new begins.
         state.withLock { state in
           let message = state.end()
-          Terminal.fail("\npush-fanout: interrupted; \(message)")
+          Terminal.show("\n")
+          Terminal.fail("push-fanout: interrupted; \(message)")
         }
       }
       source.resume()

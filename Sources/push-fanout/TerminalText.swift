@@ -15,6 +15,9 @@ enum TerminalText {
     return String(escaped)
   }
 
+  /// Lines, each of which stays one.
+  static func lines(_ lines: [String]) -> String { lines.map(escaped).joined(separator: "\n") }
+
   private static func escape(_ scalar: Unicode.Scalar) -> String {
     switch scalar {
     case "\u{8}": return "\\b"

@@ -1,4 +1,4 @@
-/// Columns of text.
+/// Columns of text. Cells are escaped before they are padded.
 enum TextTable {
   /// Cells side by side: the first from the left, the others from the right.
   static func row(_ cells: [String], _ widths: [Int]) -> String {
@@ -8,11 +8,13 @@ enum TextTable {
   }
 
   static func left(_ text: String, _ width: Int) -> String {
-    String(repeating: " ", count: max(0, width - text.count)) + text
+    let text = TerminalText.escaped(text)
+    return String(repeating: " ", count: max(0, width - text.count)) + text
   }
 
   static func right(_ text: String, _ width: Int) -> String {
-    text + String(repeating: " ", count: max(1, width - text.count))
+    let text = TerminalText.escaped(text)
+    return text + String(repeating: " ", count: max(1, width - text.count))
   }
 
   static func share(_ count: Int, of total: Int) -> String {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import PushReplay
 
 /// What happens along time, for commands that go through it.
 struct TrafficOptions: ParsableArguments {
@@ -7,12 +8,17 @@ struct TrafficOptions: ParsableArguments {
     help: ArgumentHelp(
       "Messages, NDJSON or (by its name) CSV, sorted by time. Several are merged.",
       valueName: "file"))
-  var messages: [String]
+  var messages: [InputPath]
 
   @Option(
     parsing: .upToNextOption,
     help: ArgumentHelp("Who is online, CSV, sorted by time.", valueName: "file"))
-  var presence: [String] = []
+  var presence: [InputPath] = []
+
+  func files(changes: [InputPath] = []) -> ReplayFiles {
+    ReplayFiles(
+      messages: messages.map(\.path), presence: presence.map(\.path), changes: changes.map(\.path))
+  }
 }
 
 /// How such a command works, and where its result goes.
@@ -30,7 +36,7 @@ struct ResultOptions: ParsableArguments {
     help: ArgumentHelp(
       "Write the whole result, JSON, to a file, which appears when it is complete.",
       valueName: "file"))
-  var output: String?
+  var output: OutputPath?
 
   func validate() throws {
     if let threads, !(1...1024).contains(threads) {

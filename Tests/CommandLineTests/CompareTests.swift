@@ -98,6 +98,15 @@ import Testing
       let missing = try place.run(Self.compare + ["--b", "nowhere.ndjson"])
       #expect(missing.errors.hasPrefix("nowhere.ndjson: "))
       #expect(missing.status == 1)
+      let mistyped = try place.run(Self.compare + ["--b", "unsett.level=mention"])
+      #expect(
+        mistyped.errorLines.first
+          == "Error: --b unsett.level=mention is neither a change nor a file; "
+          + "did you mean unset.level=mention?")
+      #expect(mistyped.errorLines.count == 2 && mistyped.status == 2)
+      // A file of that name is one.
+      try place.write([#"{"kind":"user","id":"u2","level":"all"}"#], as: "unsett.level=mention")
+      #expect(try place.run(Self.compare + ["--b", "unsett.level=mention"]).status == 0)
       #expect(try place.run(Self.compare).status == 2)
       try place.write(ReplayTests.messages.reversed(), as: "unsorted.ndjson")
       let unsorted = try place.run(

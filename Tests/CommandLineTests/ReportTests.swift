@@ -110,6 +110,22 @@ import Testing
           #""pushes":[1]"#, #""pushes":[1,1]"#, "a.json: hours.pushes: has 2 entries where 1 belong"
         ),
         (#""users":3"#, #""users":null"#, "a.json: the field users is missing"),
+        (
+          #""users":3"#, #""users":3,"users":3"#,
+          "a.json: the key \"users\" is repeated in one object\n"
+        ),
+        (
+          #""weekday":7"#, #""weekday":7,"weekd\u0061y":7"#,
+          "a.json: the key \"weekday\" is repeated in one object\n"
+        ),
+        (
+          #""users":3"#, #""users":3,"pushFanoutCompare":1"#,
+          "a.json: is the result of a replay and of a comparison at once: it has both fields "
+        ),
+        (
+          #"Asia\/Shanghai"#, "Asia/Shangha",
+          "a.json: timeZone: \"Asia/Shangha\" is not a time zone of the IANA database\n"
+        ),
       ]
       for (old, new, message) in changes {
         try #require(text.contains(old), "\(old)")

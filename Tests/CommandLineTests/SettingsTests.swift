@@ -87,11 +87,13 @@ import Testing
           #"{"conversation":"group","level":"none","user":"u1"}"# + "\n"),
         Step("blocked --user u1 --type group private --json", "{\"conversation\":\"group\"}\n"),
         Step(
-          "list --user u1",
+          "list --user u1 --at 2025-11-25T12:04:59.999Z",
           """
           user u1, group group: level none
           user u1, thread thread: level default, muted until 2025-11-25T12:05:00Z\n
           """),
+        Step("list --user u1 --at 2025-11-25T12:05:00Z", "user u1, group group: level none\n"),
+        Step("list --user u1", "user u1, group group: level none\n"),
         Step("list --user u1 --limit 1 --after thread", ""),
         Step(
           "clear --user u1 --conversation thread",
@@ -100,6 +102,11 @@ import Testing
           "set --user u1 --conversation group --legacy push",
           "user u1, conversation group: level default\n"),
         Step("set --user u2 --legacy 22-8", "user u2: level default, quiet hours 22:00-08:00\n"),
+        // Empty is not set (E-4).
+        Step("set --user u2 --quiet ''", "user u2: level default\n"),
+        Step(
+          "set --user u2 --quiet 1:00-2:00", "user u2: level default, quiet hours 01:00-02:00\n"),
+        Step("set --user u2 --quiet=", "user u2: level default\n"),
       ], .easemob)
   }
 
@@ -212,6 +219,24 @@ import Testing
           + "{\"at\":1764072000000,\"change\":\"devices\",\"sequence\":\(before + 4),"
           + "\"user\":\"u2\"}\n")
     }
+  }
+
+  /// The channel "" is one like others (R-9, R-11), and can be named in both ways.
+  @Test func theEmptyChannel() throws {
+    let scope = "--user u1 --conversation ultraGroup"
+    try expect(
+      [
+        Step(
+          "set \(scope) --channel= --level none",
+          "user u1, conversation ultraGroup, channel \"\": level none\n"),
+        Step(
+          "get \(scope) --channel ''",
+          "user u1, conversation ultraGroup, channel \"\": level none\n"),
+        Step("get \(scope)", "user u1, conversation ultraGroup: level default\n"),
+        Step(
+          "defaults --conversation ultraGroup --channel= --level mention",
+          "ultra group ultraGroup, channel \"\": level mention\n"),
+      ], .rongcloud)
   }
 
   /// Names that look alike are told apart, and stand in the order of their bytes.

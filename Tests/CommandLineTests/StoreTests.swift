@@ -164,20 +164,20 @@ import Testing
         "evaluate --store s --messages messages.ndjson --format npy",
         "render --store s --messages messages.ndjson",
         "replay --store s --messages messages.ndjson",
-        "compare --store s --messages messages.ndjson --b timeZone=UTC",
+        "compare --store s --messages messages.ndjson --b app.timeZone=UTC",
       ]
       for command in commands {
         for name in ["s", "./s-wal", "s.lock", "s.snapshot", "s-journal"] {
           let run = try place.shell("\"$0\" \(command) --output \(name)")
           #expect(
             run.errors
-              == "push-fanout: \(name) belongs to the store s; write somewhere else\n")
-          #expect(run.status == 1)
+              == "Error: --output \(name) belongs to the store s; write somewhere else\n")
+          #expect(run.status == 2)
         }
       }
       let held = try place.run(
         "replay", "--store", "s", "--messages", "messages.ndjson", "--held", "s")
-      #expect(held.status == 1)
+      #expect(held.status == 2)
       #expect(try place.run("store", "check", "--store", "s").errors == "0 problems\n")
       #expect(try place.run("store", "export", "--store", "s").output == before)
     }

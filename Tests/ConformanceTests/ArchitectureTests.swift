@@ -10,6 +10,7 @@ import Testing
   static let allowed: [String: Set<String>] = [
     "PushSupport": ["Dispatch", "Synchronization", "Glibc"],
     "PushRules": [],
+    "PushFoundation": ["PushRules", "Foundation"],
     "QuietTime": ["PushRules", "Foundation"],
     "PushReference": ["PushRules", "Foundation"],
     "PushFanout": [
@@ -28,13 +29,12 @@ import Testing
       "PushRules", "QuietTime", "PushFanout", "PushFiles", "Dispatch", "Synchronization",
       "Glibc",
     ],
-    "PushReport": ["PushRules", "PushReplay", "Glibc"],
+    "PushReport": ["PushRules", "QuietTime", "PushReplay", "Glibc"],
     "PushWorkload": ["PushRules", "Dispatch", "Synchronization", "Glibc"],
     "push-fanout": [
-      "PushRules", "QuietTime", "PushReference", "PushFanout", "PushContent", "PushFiles",
-      "PushStore", "PushReplay", "PushReport", "PushWorkload", "ArgumentParser", "Foundation",
-      "Glibc",
-      "Dispatch", "Synchronization",
+      "PushRules", "PushFoundation", "QuietTime", "PushReference", "PushFanout", "PushContent",
+      "PushFiles", "PushStore", "PushReplay", "PushReport", "PushWorkload", "ArgumentParser",
+      "Foundation", "Glibc", "Dispatch", "Synchronization",
     ],
   ]
 
@@ -47,15 +47,36 @@ import Testing
   }
 
   static func imports(of file: URL) throws -> Set<String> {
-    let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+    imports(in: try String(contentsOf: file, encoding: .utf8))
+  }
+
+  /// Every module that a text imports: with any access level and attributes, whole or a part of it.
+  static func imports(in text: String) -> Set<String> {
+    let modifier =
+      "(?:@\\w+(?:\\([^)]*\\))?|public|package|internal|fileprivate|private|open)"
+    let kind = "(?:typealias|struct|class|enum|protocol|let|var|func)"
+    // The same on every call, and right.
+    let form = try! Regex("^\\s*(?:\(modifier)\\s+)*import\\s+(?:\(kind)\\s+)?`?(\\w+)")
+    let module = { (text: Substring) in
+      text.firstMatch(of: form)?.output[1].substring.map { String($0) }
+    }
     return Set(
-      lines.compactMap { line in
-        let words = line.split(separator: " ")
-        guard let place = words.firstIndex(of: "import"), place <= 1, words.count > place + 1,
-          place == 0 || ["internal", "public", "private", "@testable"].contains(words[0])
-        else { return nil }
-        return String(words[place + 1])
-      })
+      text.split(whereSeparator: \.isNewline).filter { module($0) != nil }
+        .flatMap { $0.split(separator: ";").compactMap(module) })
+  }
+
+  @Test func importsOfEveryFormAreFound() {
+    let lines = [
+      "import A", "public import B", "package import C", "internal import D",
+      "fileprivate import E", "private import F", "@testable import G", "@_exported import H",
+      "@_exported public import I", "@preconcurrency @testable import J", "  import K  // why",
+      "@_spi(Words) import L", "@_implementationOnly import M", "import struct N.Part",
+      "public import func O.part", "import P.Sub", "import Q; import R", "import `S`",
+      "@testable\timport\tT", "#if canImport(X)", "// import X", "/// What it may import X.",
+      "let text = \"import X\"", "let imports = X", "func importX() {}",
+    ]
+    let names = "ABCDEFGHIJKLMNOPQRST".map { String($0) }
+    #expect(Self.imports(in: lines.joined(separator: "\n")) == Set(names))
   }
 
   @Test(arguments: allowed.keys.sorted())

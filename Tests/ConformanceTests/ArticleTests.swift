@@ -3,13 +3,14 @@ import Dispatch
 import Foundation
 import PushFanout
 import PushFiles
+import PushFoundation
 import PushRules
 import Synchronization
 // end
 import Testing
 
-/// Goal: all code in the article "From a dispatch service" is the code below, and says what comes
-/// out.
+/// Goal: the code in the article "From a dispatch service" gives inside functions what it says;
+/// ArticleProgramTests compares it with the article.
 @Suite struct ArticleTests {
   private static let messages = (0..<100).map { place in
     Message(
@@ -19,15 +20,18 @@ import Testing
 
   private static func engine() throws -> Fanout {
     // snippet
-    var builder = FanoutBuilder()
-    try builder.setApp(AppSettings(rules: .easemob, timeZone: "Asia/Shanghai"))
-    var user = UserSettings()
-    user.quietHours = try QuietInterval.parse(start: "22:00", end: "8:00").map { .interval($0) }
-    user.devices = [Device(id: "phone"), Device(id: "tablet", hasToken: false)]
-    try builder.setUser("u1", user)
-    for id: Identifier in ["u1", "u2", "u3"] { try builder.setMember(id, of: "g1") }
-    try builder.setMember("u4", of: "g1", MemberSettings(level: .mention))
-    let fanout = try builder.build()
+    func makeEngine() throws -> Fanout {
+      var builder = FanoutBuilder()
+      try builder.setApp(AppSettings(rules: .easemob, timeZone: "Asia/Shanghai"))
+      var user = UserSettings()
+      user.quietHours = try QuietInterval.parse(start: "22:00", end: "8:00").map { .interval($0) }
+      user.devices = [Device(id: "phone"), Device(id: "tablet", hasToken: false)]
+      try builder.setUser("u1", user)
+      for id: Identifier in ["u1", "u2", "u3"] { try builder.setMember(id, of: "g1") }
+      try builder.setMember("u4", of: "g1", MemberSettings(level: .mention))
+      return try builder.build()
+    }
+    let fanout = try makeEngine()
     // end
     return fanout
   }
@@ -86,8 +90,10 @@ import Testing
 
     // snippet
     var codes = [UInt8](repeating: 0, count: result.memberCount)
-    var span = codes.mutableSpan
-    result.writeCodes(into: &span)
+    do {
+      var span = codes.mutableSpan
+      result.writeCodes(into: &span)
+    }
     let outcomes = codes.map { Outcome(code: $0)?.key ?? "-" }
     // end
     #expect(
@@ -168,9 +174,8 @@ import Testing
     // snippet
     let timer = DispatchSource.makeTimerSource()
     timer.schedule(deadline: .now(), repeating: .seconds(60))
-    timer.setEventHandler {
-      let now = Int64(Date().timeIntervalSince1970 * 1000)
-      fanout.advance(to: Instant(milliseconds: now))
+    timer.setEventHandler { @Sendable in
+      fanout.advance(to: Instant(Date()))
     }
     timer.resume()
     // end
@@ -210,35 +215,5 @@ import Testing
     #expect(said == ["there is no user nobody"])
     #expect(fanout.version == 1)
     #expect(fanout.memberCount(of: "g1") == 4)
-  }
-
-  @Test func theCodeIsTheOneAbove() throws {
-    let article = try String(
-      contentsOf: ArchitectureTests.root.appending(
-        path: "Sources/PushFanout/PushFanout.docc/FromADispatchService.md"), encoding: .utf8)
-    let code = try String(contentsOfFile: #filePath, encoding: .utf8)
-    // What is read without being used has a name here, on a line of its own.
-    let compiled = lines(of: code, from: "// snippet", to: "// end").filter {
-      $0.wholeMatch(of: /let [A-Za-z]+ =/) == nil
-    }
-    let shown = lines(of: article, from: "```swift", to: "```")
-    #expect(!shown.isEmpty)
-    #expect(shown == compiled)
-  }
-
-  /// The lines between two marks, without blanks before them.
-  private func lines(of text: String, from start: String, to end: String) -> [Substring] {
-    var found: [Substring] = []
-    var isInside = false
-    for line in text.split(separator: "\n").map({ $0.drop { $0 == " " } }) {
-      if line == start {
-        isInside = true
-      } else if line == end {
-        isInside = false
-      } else if isInside {
-        found.append(line)
-      }
-    }
-    return found
   }
 }

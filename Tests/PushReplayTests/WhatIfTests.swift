@@ -250,6 +250,24 @@ import Testing
     #expect(found == wanted)
   }
 
+  @Test func whatIsNeitherAChangeNorAFile() {
+    let known = "a change begins with everyone., unset., app. or option."
+    let rows: [(text: String, advice: String?)] = [
+      ("unsett.level=mention", "did you mean unset.level=mention?"),
+      ("everybody.level=none", "did you mean everyone.level=none?"),
+      ("Everyone.Levels.Group=all=x", "did you mean everyone.levels.group=all=x?"),
+      ("unset.quietHours", "did you mean unset.quietHours=VALUE?"),
+      ("timeZone=UTC", "did you mean app.timeZone=UTC?"),
+      ("options.mentionBypassesDnd=true", "did you mean option.mentionBypassesDnd=true?"),
+      ("a=b", known), ("=", known), ("something.else=entirely", known),
+      // A file that is not there says so itself; the others are changes, or files.
+      ("nowhere.ndjson", nil), ("-", nil), ("/dev/null", nil), ("unset.nonsense=1", nil),
+    ]
+    #expect(
+      rows.map { WhatIf($0.text).mistake }
+        == rows.map { row in row.advice.map { "neither a change nor a file; \($0)" } })
+  }
+
   @Test(arguments: [
     ("everyone.level=loud", "a level under easemob is one of default, all, mention, none"),
     ("everyone.levels.group=all", "users under easemob have the fields level, quietHours"),

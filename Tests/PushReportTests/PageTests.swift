@@ -133,7 +133,6 @@ import Testing
     var result = SampleResult.make(
       hours: 300, rooms: [hostile, String(repeating: "é", count: 100_000), ""])
     result.rules = hostile
-    result.timeZone = hostile
     result.outcomes[0].reason = hostile
     result.outcomes[1].scope = hostile
     result.outcomes[4].action = hostile

@@ -9,6 +9,7 @@ import Testing
 
   private static let cases: [Case] = [
     ({ $0.pushFanoutReplay = 2 }, "pushFanoutReplay: the format is 2, and only 1 is known"),
+    ({ $0.timeZone = "GMT+8" }, "timeZone: \"GMT+8\" is not a time zone of the IANA database"),
     ({ $0.messages += 1 }, "hours.messages: they add up to 10, and the total is 11"),
     ({ $0.decisions = -1 }, "decisions: -1 is not 0...9007199254740991"),
     ({ $0.users = .max }, "users: 9223372036854775807 is not 0...9007199254740991"),

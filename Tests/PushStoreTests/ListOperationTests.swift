@@ -55,6 +55,12 @@ import Testing
       #expect(try world.store.conversationLevels(of: "u", at: end) == [thread])
       try world.store.write(at: .zero) { try $0.removeMember("u", of: "group") }
       #expect(try world.store.conversationLevels(of: "u", at: end) == [])
+      // Beside a level, only the duration is left out.
+      try world.changes {
+        _ = try $0.setSilentMode(SilentModeWrite(level: .mention), of: "u", in: "private")
+      }
+      let over = ConversationLevel(conversation: "private", kind: .private, level: .mention)
+      #expect(try world.store.conversationLevels(of: "u", at: end) == [over])
     }
   }
 

@@ -76,6 +76,11 @@ import Testing
       "recent-share, day-share must ascend",
       { ($0.traffic.recentShare, $0.traffic.dayShare) = (0.5, 0.4) }
     ),
+    (
+      "online-share 0.5: sessions are too short for it; give a lower share, or longer "
+        + "session-minutes",
+      { ($0.presence.onlineShare, $0.presence.sessionMinutes) = (0.5, [0.1, 0.1, 0.1]) }
+    ),
     ("online-share 0.6 is not in 0.0001...0.5", { $0.presence.onlineShare = 0.6 }),
     ("session-minutes must ascend", { $0.presence.sessionMinutes = [3, 2, 4] }),
     ("session-minutes 5000 is not in 0.1...4000", { $0.presence.sessionMinutes = [3, 4, 5000] }),

@@ -10,7 +10,7 @@ struct FanoutBench: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "fanout-bench",
     abstract: "How fast messages are decided, against the reference and a plain loop.",
-    subcommands: [Run.self, Export.self], defaultSubcommand: Run.self)
+    subcommands: [Run.self, Export.self, Kernels.self], defaultSubcommand: Run.self)
 }
 
 struct Run: ParsableCommand {

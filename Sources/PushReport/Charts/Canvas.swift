@@ -16,8 +16,9 @@ struct Canvas {
     case start, middle, end
   }
 
+  /// - Parameter title: the lines of the tooltip; none for no tooltip.
   mutating func rectangle(
-    x: Double, y: Double, width: Double, height: Double, class name: String, title: String? = nil
+    x: Double, y: Double, width: Double, height: Double, class name: String, title: [String] = []
   ) {
     let place = "x=\"\(Self.number(x))\" y=\"\(Self.number(y))\""
     let size =
@@ -25,8 +26,9 @@ struct Canvas {
     add("rect", "\(place) \(size) class=\"\(name)\"", title)
   }
 
+  /// - Parameter title: as for a rectangle.
   mutating func circle(
-    x: Double, y: Double, radius: Double, class name: String, title: String? = nil
+    x: Double, y: Double, radius: Double, class name: String, title: [String] = []
   ) {
     let place = "cx=\"\(Self.number(x))\" cy=\"\(Self.number(y))\" r=\"\(Self.number(radius))\""
     add("circle", "\(place) class=\"\(name)\"", title)
@@ -35,12 +37,12 @@ struct Canvas {
   mutating func line(_ x1: Double, _ y1: Double, _ x2: Double, _ y2: Double, class name: String) {
     let from = "x1=\"\(Self.number(x1))\" y1=\"\(Self.number(y1))\""
     let to = "x2=\"\(Self.number(x2))\" y2=\"\(Self.number(y2))\""
-    add("line", "\(from) \(to) class=\"\(name)\"", nil)
+    add("line", "\(from) \(to) class=\"\(name)\"")
   }
 
   /// - Parameter data: SVG path data, of ``number(_:)``s.
   mutating func path(_ data: String, class name: String) {
-    add("path", "d=\"\(data)\" class=\"\(name)\"", nil)
+    add("path", "d=\"\(data)\" class=\"\(name)\"")
   }
 
   /// A text on its baseline.
@@ -52,12 +54,15 @@ struct Canvas {
     content += "\(Escaping.text(text))</text>"
   }
 
-  private mutating func add(_ element: String, _ attributes: String, _ title: String?) {
-    guard let title else {
+  /// - Parameter title: the lines of the tooltip. Each is escaped by itself, so that the only line
+  ///   breaks are those between them.
+  private mutating func add(_ element: String, _ attributes: String, _ title: [String] = []) {
+    guard !title.isEmpty else {
       content += "<\(element) \(attributes)/>"
       return
     }
-    content += "<\(element) \(attributes)><title>\(Escaping.text(title))</title></\(element)>"
+    let text = title.map(Escaping.text).joined(separator: "\n")
+    content += "<\(element) \(attributes)><title>\(text)</title></\(element)>"
   }
 
   /// The picture.

@@ -39,7 +39,7 @@ struct GroupedBars {
         let share = part.shares[row]
         canvas.rectangle(
           x: Self.left, y: y, width: x(share) - Self.left, height: Self.barHeight - 1.5,
-          class: "part \(part.color)", title: part.titles[row])
+          class: "part \(part.color)", title: [part.titles[row]])
         canvas.text(
           Figures.percent(share, isExact: share == 0 || share == 1), x: x(share) + 5,
           y: y + Self.barHeight - 3, class: "value")

@@ -5,8 +5,8 @@ struct HeatMap {
   let columns: [String]
   /// Row by row; nil where there is nothing to say.
   let values: [[Double?]]
-  /// What a field says when it is pointed at.
-  let titles: [[String]]
+  /// The lines of each field's tooltip, row by row.
+  let titles: [[[String]]]
   /// How a value of the legend is written.
   let text: (Double) -> String
   /// Whether the lightest colour stands for the least value, and not for 0.

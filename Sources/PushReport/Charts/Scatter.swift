@@ -7,7 +7,8 @@ struct Scatter {
     let y: Double
     /// What the area of the point stands for.
     let weight: Double
-    let title: String
+    /// The lines of its tooltip.
+    let title: [String]
   }
 
   /// A line over a part of the axis: the share of all that lie there.
@@ -67,7 +68,7 @@ struct Scatter {
       canvas.rectangle(
         x: x(level.range.lowerBound), y: y(level.y) - 1.5,
         width: x(level.range.upperBound) - x(level.range.lowerBound), height: 3, class: "level",
-        title: level.title)
+        title: [level.title])
     }
     return canvas.svg(label: label, class: layout.rawValue)
   }

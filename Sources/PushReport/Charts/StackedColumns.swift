@@ -62,7 +62,7 @@ struct StackedColumns {
       canvas.rectangle(
         x: left + step * 0.08, y: top, width: step * 0.84, height: bottom - top,
         class: "part \(part.color)",
-        title: "\(titles[column])\n\(part.name): \(Figures.exact(value)) (\(share))")
+        title: [titles[column], "\(part.name): \(Figures.exact(value)) (\(share))"])
     }
   }
 }

@@ -12,7 +12,8 @@ struct TimeChart {
   /// A part of the axis that says what is there when it is pointed at.
   struct Hit {
     let range: Range<Int64>
-    let text: String
+    /// The lines of its tooltip.
+    let text: [String]
   }
 
   /// One more than there are bins, ascending.

@@ -1,5 +1,6 @@
 internal import PushReplay
 internal import PushRules
+internal import QuietTime
 
 /// Looks for what cannot be in a comparison: every sum that a page shows is right, and fits a number.
 ///
@@ -21,6 +22,10 @@ struct CompareCheck {
         reason:
           "the format is \(result.pushFanoutCompare), and only \(CompareResult.format) is known"
       )
+    }
+    guard ZoneTable.isName(result.timeZone) else {
+      throw ReportProblem(
+        place: "timeZone", reason: "\"\(result.timeZone)\" is not a time zone of the IANA database")
     }
     try checkCounts(
       [

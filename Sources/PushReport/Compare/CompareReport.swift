@@ -114,8 +114,8 @@ public struct CompareReport {
       hits: (0..<bins.count).map { bin in
         TimeChart.Hit(
           range: bins.edges[bin]..<bins.edges[bin + 1],
-          text: "\(bins.step.text(bins.edges[bin]))\n"
-            + columns.map { "\($0.0): \(Figures.exact($0.1[bin]))" }.joined(separator: "\n"))
+          text: [bins.step.text(bins.edges[bin])]
+            + columns.map { "\($0.0): \(Figures.exact($0.1[bin]))" })
       }, label: "Pushes in A and in B per \(bins.step.name).")
     let figure = ChartFigure(
       title: "Pushes, UTC", draw: chart.draw,
@@ -142,8 +142,10 @@ public struct CompareReport {
         values: rows.map { $0.map { $0.messages == 0 ? nil : Double(value($0)) } },
         titles: rows.map { row in
           row.map {
-            "\(ReplayReport.weekdays[$0.weekday - 1]), \(ReplayReport.hourText($0.hour))\n"
-              + "\(Figures.exact(value($0))) pushes in \(name)"
+            [
+              "\(ReplayReport.weekdays[$0.weekday - 1]), \(ReplayReport.hourText($0.hour))",
+              "\(Figures.exact(value($0))) pushes in \(name)",
+            ]
           }
         }, text: { Figures.short($0) }, label: "Pushes in \(name) by weekday and hour.")
       let hours = (0..<24).map { hour in

@@ -13,7 +13,7 @@ extension ReplayReport {
     var tiles = [
       Tile(
         name: "Messages", figure: Figures.exact(result.messages),
-        more: "in \(Figures.count(result.conversations, "conversation"))"),
+        more: roomsInWords),
       Tile(
         name: "Decisions", figure: Figures.short(result.decisions),
         more: "\(exact(result.decisions)); \(recipients) recipients a message"),

@@ -254,7 +254,7 @@ private struct Day {
       let from = start + Int64(minute) * Self.minute
       return TimeChart.Hit(
         range: from..<from + 10 * Self.minute,
-        text: "\(time(minute)) to \(time(minute + 10))\n\(text(minute..<minute + 10))")
+        text: ["\(time(minute)) to \(time(minute + 10))", text(minute..<minute + 10)])
     }
   }
 }

@@ -6,9 +6,18 @@ extension ReplayReport {
   private static let pointLimit = 1000
   private static let roomLimit = 20
 
+  /// Those whose messages had recipients.
   private var rooms: [ConversationTotal] {
     result.conversationTable.filter { $0.decisions > 0 }
       .sorted { ($0.decisions, $1.id) > ($1.decisions, $0.id) }
+  }
+
+  /// `in 617 rooms; in 473 of them messages had recipients`
+  var roomsInWords: String {
+    let count = result.conversationTable.count { $0.decisions > 0 }
+    let all = "in \(Figures.count(result.conversations, "room"))"
+    return count == result.conversations
+      ? all : "\(all); in \(Figures.exact(count)) of them messages had recipients"
   }
 
   var sizes: Section {
@@ -45,9 +54,12 @@ extension ReplayReport {
       Scatter.Point(
         x: Double(max(1, room.members)), y: Double(room.pushes) / Double(room.decisions),
         weight: Double(room.decisions),
-        title: "\(String(room.id.prefix(60)))\n\(Figures.count(room.members, "member")), "
-          + "\(Figures.share(room.pushes, of: room.decisions)) of "
-          + Figures.count(room.decisions, "decision"))
+        title: [
+          String(room.id.prefix(60)),
+          "\(Figures.count(room.members, "member")), "
+            + "\(Figures.share(room.pushes, of: room.decisions)) of "
+            + Figures.count(room.decisions, "decision"),
+        ])
     }
     let classes = byMembers(rooms)
     let levels = classes.filter { $0.decisions > 0 }.map { size in
@@ -63,8 +75,8 @@ extension ReplayReport {
         + levels.map(\.title).joined(separator: ". "))
     let left = rooms.count - points.count
     let remark =
-      "A point is a room, its area how many decisions it had. The lines: all rooms of "
-      + "that size together."
+      "A point is a room whose messages had recipients, its area how many decisions it had. "
+      + "The lines: all rooms of that size together."
     return ChartFigure(
       title: "Push rate by the size of the room", draw: chart.draw,
       remark: remark
@@ -132,7 +144,10 @@ extension ReplayReport {
     return ChartFigure(
       title: "Shares by recipients of a message", draw: chart.draw,
       legend: series.map { (name: $0.name, color: $0.color) },
-      remark: "Rooms are counted by the largest message that they had.",
+      remark: "Rooms are counted by the largest message that they had"
+        + (rooms.count == result.conversations
+          ? "."
+          : "; those whose messages had no recipients are counted under \u{201C}none\u{201D}."),
       table: Table(
         columns: [
           ("Recipients", .text), ("Rooms", .number), ("Messages", .number), ("Decisions", .number),
@@ -168,11 +183,17 @@ extension ReplayReport {
         ("Room", .text), ("Members", .number), ("Messages", .number), ("Decisions", .number),
         ("Pushes", .number), ("Push rate", .number),
       ], rows: rows, becomesCards: true)
+    let others = result.conversations - rooms.count
+    let left =
+      others == 0
+      ? ""
+      : " Not counted: \(Figures.count(others, "room")) of all "
+        + "\(Figures.exact(result.conversations)), where no message had a recipient."
     let note =
       rooms.count <= 1
       ? ""
       : "The first \(Figures.exact(top.count)) of \(Figures.exact(rooms.count)) rooms have "
-        + "<strong>\(Figures.share(sum, of: result.decisions))</strong> of all decisions."
+        + "<strong>\(Figures.share(sum, of: result.decisions))</strong> of all decisions." + left
     return Section(
       name: "rooms", heading: "The rooms with most decisions", note: note,
       body: "<div class=\"panel-box\">\(table.html)</div>\n")

@@ -23,8 +23,11 @@ extension ReplayReport {
       hits: (0..<bins.count).map { bin in
         TimeChart.Hit(
           range: bins.edges[bin]..<bins.edges[bin + 1],
-          text: "\(bins.step.text(bins.edges[bin]))\n\(Figures.count(messages[bin], "message")), "
-            + "\(Figures.count(pushes[bin], "push", "pushes"))")
+          text: [
+            bins.step.text(bins.edges[bin]),
+            "\(Figures.count(messages[bin], "message")), "
+              + "\(Figures.count(pushes[bin], "push", "pushes"))",
+          ])
       },
       label: "Messages and pushes per \(bins.step.name). Most messages: "
         + "\(Figures.exact(messages[most])), \(bins.step.text(bins.edges[most])). Most pushes: "
@@ -163,10 +166,12 @@ extension ReplayReport {
       values: rows.map { $0.map(value) },
       titles: rows.map { row in
         row.map {
-          "\(Self.weekdays[$0.weekday - 1]), \(Self.hourText($0.hour))\n"
-            + "\(Figures.exact($0.pushes)) pushes of \(Figures.exact($0.decisions)) decisions "
-            + "(\(Figures.share($0.pushes, of: $0.decisions))), "
-            + Figures.count($0.messages, "message")
+          [
+            "\(Self.weekdays[$0.weekday - 1]), \(Self.hourText($0.hour))",
+            "\(Figures.exact($0.pushes)) pushes of \(Figures.exact($0.decisions)) decisions "
+              + "(\(Figures.share($0.pushes, of: $0.decisions))), "
+              + Figures.count($0.messages, "message"),
+          ]
         }
       }, text: text, label: label)
   }

@@ -1,5 +1,6 @@
 internal import PushReplay
 internal import PushRules
+internal import QuietTime
 
 /// Looks for what cannot be in a result: every sum that a page shows is right, and fits a number.
 ///
@@ -28,6 +29,10 @@ struct ResultCheck {
         place: "pushFanoutReplay",
         reason: "the format is \(result.pushFanoutReplay), and only \(ReplayResult.format) is known"
       )
+    }
+    guard ZoneTable.isName(result.timeZone) else {
+      throw ReportProblem(
+        place: "timeZone", reason: "\"\(result.timeZone)\" is not a time zone of the IANA database")
     }
     let counts = [
       ("users", result.users), ("conversations", result.conversations),

@@ -35,7 +35,7 @@ struct Generate: ParsableCommand {
   @Option(
     name: .shortAndLong,
     help: ArgumentHelp("The folder, which must not exist yet.", valueName: "folder"))
-  var output: String
+  var output: OutputPath
 
   @Option(help: "Whose rules: easemob or rongcloud.")
   var rules = Rules.easemob
@@ -108,8 +108,8 @@ struct Generate: ParsableCommand {
     let options = try options()
     // What is there already is said before a long time has passed.
     let names = WorkloadText.File.allCases.map { WorkloadText.name(of: $0, format.format) }
-    let folder = try OutputFolder(path: output, names: names)
-    Interruption.beginOutput(output, temporaryNames: folder.temporaryNames)
+    let folder = try OutputFolder(path: output.path, names: names)
+    Interruption.beginOutput(output.path, temporaryNames: folder.temporaryNames)
     defer { folder.abandon() }
     let workload: Workload
     do throws(WorkloadError) {

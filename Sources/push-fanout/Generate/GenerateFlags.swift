@@ -254,7 +254,9 @@ struct PresenceFlags: ParsableArguments {
   var onlineShare: Double?
 
   @Option(
-    help: listHelp("So long do a tenth, half and nine tenths of the sessions last.", "3,78,1100"))
+    help: listHelp(
+      "So long do a tenth, half and nine tenths of the sessions last, unless the user's next one "
+        + "cuts them.", "3,78,1100"))
   var sessionMinutes: NumberList?
 
   func apply(to presence: inout WorkloadOptions.Presence) {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import PushFoundation
 import PushRules
 import PushStore
 
@@ -31,19 +32,19 @@ struct SettingsCommand: ParsableCommand {
 /// The store, and how results are printed.
 struct StoreOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The store.", valueName: "file"))
-  var store: String
+  var store: StorePath
 
   @Flag(help: "One JSON object a line.")
   var json = false
 
   /// Reads a store, whose other users go on.
   func reading<Value>(_ body: (SettingsStore) throws -> Value) throws -> Value {
-    let store = try SettingsStore(store, .read, withEngine: false)
+    let store = try SettingsStore(store.path, .read, withEngine: false)
     return try body(store)
   }
 
   func writing<Value>(_ body: (SettingsStore) throws -> Value) throws -> Value {
-    let store = try SettingsStore(store, .write, withEngine: false)
+    let store = try SettingsStore(store.path, .write, withEngine: false)
     let value = try body(store)
     try store.close()
     return value
@@ -52,23 +53,19 @@ struct StoreOptions: ParsableArguments {
   /// Prints results, of which there may be none.
   func show(_ results: [some SettingResult]) throws {
     guard !results.isEmpty else { return }
-    let lines = try results.map { json ? try $0.json() : $0.text }
-    Terminal.printResult(lines.joined(separator: "\n"))
+    Terminal.printResult(
+      json
+        ? try results.map { try $0.json() }.joined(separator: "\n")
+        : TerminalText.lines(results.map(\.text)))
   }
 }
 
-/// When a write is made, and by which device.
-struct WriteOptions: ParsableArguments {
+/// The instant at which something is read or written.
+struct TimeOption: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "Unix milliseconds, or an RFC 3339 time. (default: now)", valueName: "instant"))
   var at: String?
-
-  @Option(
-    help: ArgumentHelp(
-      "The user's device that writes, which need not be told. (default: an administrator)",
-      valueName: "device"))
-  var from: String?
 
   func validate() throws {
     if let at, Instant(text: at) == nil {
@@ -79,16 +76,25 @@ struct WriteOptions: ParsableArguments {
   }
 
   var now: Instant { at.flatMap { Instant(text: $0) } ?? .now }
+}
+
+/// When a write is made, and by which device.
+struct WriteOptions: ParsableArguments {
+  @OptionGroup var time: TimeOption
+
+  @Option(
+    help: ArgumentHelp(
+      "The user's device that writes, which need not be told. (default: an administrator)",
+      valueName: "device"))
+  var from: String?
+
+  var now: Instant { time.now }
   var device: Identifier? { from.map { Identifier($0) } }
 }
 
 extension Instant {
   /// The current time. Only the command line reads a clock.
-  static var now: Instant {
-    let milliseconds = Date().timeIntervalSince1970 * 1000
-    return Instant(
-      milliseconds: Int64(min(max(0, milliseconds), Double(maximumMilliseconds))))
-  }
+  static var now: Instant { Instant(Date()) }
 }
 
 /// Which of a user's settings is meant.

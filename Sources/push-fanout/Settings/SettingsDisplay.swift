@@ -134,7 +134,7 @@ struct DisplayResult: SettingResult {
     ].compactMap { $0 }
     parts += remarks.map { "calls \($0.other) \($0.remark)" }
     let text = parts.isEmpty ? "nothing set" : parts.joined(separator: ", ")
-    return TerminalText.escaped("\(user): \(text)")
+    return "\(user): \(text)"
   }
 
   /// Foundation's encoder takes names that look the same for one: two ids would be one remark.

@@ -10,7 +10,8 @@ struct SettingsGet: ParsableCommand {
     abstract: "Print what a user has set.",
     discussion: """
       Prints the scope's own setting, not what follows from others. --batch reads several \
-      conversations at once, 20 at most, and leaves out those that inherit or have expired (easemob).
+      conversations at once, 20 at most, and leaves out those that inherit or have expired by --at \
+      (easemob).
 
       Examples:
 
@@ -29,20 +30,13 @@ struct SettingsGet: ParsableCommand {
     help: ArgumentHelp("Several conversations at once (easemob).", valueName: "id"))
   var batch: [String] = []
 
-  @Option(
-    help: ArgumentHelp(
-      "When, for what has expired: Unix milliseconds or RFC 3339. (default: now)",
-      valueName: "instant"))
-  var at: String?
+  @OptionGroup var time: TimeOption
 
   @Flag(help: "What a client of two states reads: notify or dnd (rongcloud).")
   var legacy = false
 
   func validate() throws {
-    if let at, Instant(text: at) == nil {
-      throw ValidationError("--at \(at) is not an instant; give Unix milliseconds or RFC 3339.")
-    }
-    if at != nil, batch.isEmpty { throw ValidationError("--at goes with --batch.") }
+    if time.at != nil, batch.isEmpty { throw ValidationError("--at goes with --batch.") }
     if !batch.isEmpty, place.conversation != nil || place.type != nil || legacy {
       throw ValidationError("--batch names the conversations: leave out other scopes.")
     }
@@ -55,9 +49,8 @@ struct SettingsGet: ParsableCommand {
     let user = Identifier(place.user)
     try options.reading { store in
       if !batch.isEmpty {
-        let now = at.flatMap { Instant(text: $0) } ?? .now
         let found = try store.silentModes(
-          of: user, in: batch.map { Identifier($0) }, at: now)
+          of: user, in: batch.map { Identifier($0) }, at: time.now)
         return try options.show(found.map { OwnSetting(user, $0) })
       }
       if legacy, let conversation = place.conversation {

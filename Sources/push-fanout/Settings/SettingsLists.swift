@@ -40,7 +40,8 @@ struct SettingsList: ParsableCommand {
     commandName: "list",
     abstract: "List what a user has set for conversations.",
     discussion: """
-      Conversations that inherit are left out. Levels are the conversations' own.
+      Conversations that inherit are left out, and so are durations that are over by --at. Levels \
+      are the conversations' own.
 
       Examples:
 
@@ -52,13 +53,15 @@ struct SettingsList: ParsableCommand {
   @OptionGroup var options: StoreOptions
   @Option(help: ArgumentHelp("The user's id.", valueName: "id"))
   var user: String
+  @OptionGroup var time: TimeOption
   @OptionGroup var page: PageOptions
 
   func run() throws {
     let user = Identifier(user)
+    let now = time.now
     try options.reading { store in
       try page.read(
-        { try store.conversationLevels(of: user, after: $0, limit: $1) },
+        { try store.conversationLevels(of: user, at: now, after: $0, limit: $1) },
         id: { $0.conversation }, show: { try options.show($0.map { OwnSetting(user, $0) }) })
     }
   }

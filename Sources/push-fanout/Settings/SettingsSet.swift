@@ -39,7 +39,7 @@ struct SettingsSet: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "H:M-H:M (easemob), or HH:MM:SS+minutes (rongcloud).", valueName: "window"))
+      "H:M-H:M or, for none, '' (easemob); HH:MM:SS+minutes (rongcloud).", valueName: "window"))
   var quiet: String?
 
   @Option(
@@ -223,7 +223,9 @@ private enum QuietText {
   case span(start: String, minutes: Int)
 
   init?(_ text: String) {
-    if let plus = text.firstIndex(of: "+") {
+    if text.isEmpty {
+      self = .interval(start: "", end: "")
+    } else if let plus = text.firstIndex(of: "+") {
       guard let minutes = Int(text[text.index(after: plus)...]) else { return nil }
       self = .span(start: String(text[..<plus]), minutes: minutes)
     } else {
@@ -233,7 +235,7 @@ private enum QuietText {
     }
   }
 
-  /// Easemob's; both times empty removes it.
+  /// Easemob's; both times empty are not set (E-4).
   func interval() throws -> SilentModeWrite.IntervalChange {
     guard case .interval(let start, let end) = self else { throw StoreError.otherRules(.easemob) }
     return try QuietInterval.parse(start: start, end: end).map { .set($0) } ?? .remove

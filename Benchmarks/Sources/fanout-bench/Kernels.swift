@@ -1,18 +1,16 @@
 import ArgumentParser
 import BenchSupport
 
-/// The kernels of the regression gate, for `scripts/bench-check`.
-@main
-struct FanoutKernels: ParsableCommand {
+/// The kernels of the regression gate (`make bench-check`).
+struct Kernels: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "fanout-kernels",
     abstract: "The kernels of the regression gate: one run each for callgrind, or timed.",
     discussion: """
       Examples:
 
         valgrind --tool=callgrind --toggle-collect=fanout_kernel --dump-after=fanout_kernel \\
-          fanout-kernels count
-        fanout-kernels time --only decide-cold.plain.500
+          fanout-bench kernels count
+        fanout-bench kernels time --only decide-cold.plain.500
       """,
     subcommands: [Count.self, Time.self, List.self])
 }

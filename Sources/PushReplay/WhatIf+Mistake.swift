@@ -1,0 +1,63 @@
+internal import Glibc
+internal import PushRules
+
+extension WhatIf {
+  /// What to say of a text that is neither a change nor a file, but looks like a change; nil when it
+  /// is one of them, or the name of a file that is not there.
+  ///
+  /// - Complexity: O(length of the text), times the number of keys.
+  public var mistake: String? {
+    guard let path, path != "-", unsafe access(path, F_OK) != 0 else { return nil }
+    let parts = path.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    let key = String(parts.first ?? "")
+    let nearest = Self.nearestKey(to: key)
+    guard parts.count == 2 || nearest != nil else { return nil }
+    let advice =
+      nearest.map { "did you mean \($0)=\(parts.count == 2 ? parts[1] : "VALUE")?" }
+      ?? "a change begins with everyone., unset., app. or option."
+    return "neither a change nor a file; \(advice)"
+  }
+
+  /// The keys of changes, those of users first: they are what a field without a prefix most likely
+  /// means.
+  private static let keys: [String] = {
+    let kinds = ConversationKind.allCases.filter { $0.exists(under: .rongcloud) }
+    let fields = ["level", "quietHours"] + kinds.map { "levels.\($0.rawValue)" }
+    let app = ["timeZone", "devicePolicy", "advancedPush", "messageNotification", "level"]
+    let options = RuleSet.allCases.flatMap { rules in
+      AppSettings(rules: rules).optionTexts.map(\.name)
+    }
+    return ["everyone", "unset"].flatMap { who in fields.map { "\(who).\($0)" } }
+      + app.map { "app.\($0)" } + options.map { "option.\($0)" }
+  }()
+
+  /// The key that is fewest changes of a letter away, if they are few: with its prefix, or without.
+  private static func nearestKey(to text: String) -> String? {
+    let text = Array(text.lowercased().utf8)
+    let limit = max(2, text.count / 4)
+    var nearest: (key: String, distance: Int)?
+    for key in keys {
+      let bytes = Array(key.lowercased().utf8)
+      let field = bytes.drop { $0 != UInt8(ascii: ".") }.dropFirst()
+      let distance = min(distance(text, bytes), field.elementsEqual(text) ? 1 : .max)
+      if distance <= limit, distance < nearest?.distance ?? .max { nearest = (key, distance) }
+    }
+    return nearest?.key
+  }
+
+  /// The Levenshtein distance.
+  private static func distance(_ first: [UInt8], _ second: [UInt8]) -> Int {
+    var row = Array(0...second.count)
+    for (line, byte) in first.enumerated() {
+      var diagonal = row[0]
+      row[0] = line + 1
+      for column in second.indices {
+        let above = row[column + 1]
+        row[column + 1] = min(
+          above + 1, row[column] + 1, diagonal + (byte == second[column] ? 0 : 1))
+        diagonal = above
+      }
+    }
+    return row[second.count]
+  }
+}

@@ -1,0 +1,45 @@
+import Glibc
+
+/// The arguments of the program as they were given.
+enum CommandArguments {
+  /// An argument whose bytes are not UTF-8. Swift's own list of arguments would replace them, so that
+  /// another id or another file is meant.
+  struct NotUTF8: Error, CustomStringConvertible {
+    let argument: [UInt8]
+
+    var description: String {
+      let text = argument.map { byte in
+        (0x20..<0x7F).contains(byte)
+          ? String(UnicodeScalar(byte))
+          : "\\x" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+      }
+      return "the argument \(text.joined()) is not UTF-8; ids and names of files have to be"
+    }
+  }
+
+  /// What follows the program's name, in the form that ArgumentParser takes.
+  static func read() throws(NotUTF8) -> [String] {
+    var arguments: [String] = []
+    for place in 0..<Int(CommandLine.argc) {
+      guard let bytes = unsafe CommandLine.unsafeArgv[place] else { break }
+      guard let text = unsafe String(validatingCString: bytes) else {
+        let count = unsafe strlen(bytes)
+        throw NotUTF8(argument: (0..<count).map { unsafe UInt8(bitPattern: bytes[$0]) })
+      }
+      arguments.append(text)
+    }
+    return separatingEmptyValues(Array(arguments.dropFirst()))
+  }
+
+  /// `--option=` as `--option` and an empty value, which ArgumentParser takes for no value at all.
+  static func separatingEmptyValues(_ arguments: [String]) -> [String] {
+    let end = arguments.firstIndex(of: "--") ?? arguments.endIndex
+    return arguments[..<end].flatMap { argument in
+      let bytes = Array(argument.utf8)
+      guard argument.hasPrefix("--"), bytes.count > 3,
+        bytes.firstIndex(of: UInt8(ascii: "=")) == bytes.count - 1
+      else { return [argument] }
+      return [String(argument.dropLast()), ""]
+    } + arguments[end...]
+  }
+}

@@ -1,0 +1,50 @@
+import Foundation
+import Glibc
+
+/// What tells whether two paths or descriptors are the same file.
+enum FileIdentity: Hashable {
+  /// A file that is there.
+  case file(device: UInt, inode: UInt)
+  /// A name that is free, in a folder.
+  case name(String, device: UInt, inode: UInt)
+
+  /// An open file; nil for a pipe, a terminal or a device like `/dev/null`.
+  init?(descriptor: Int32) {
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0 else { return nil }
+    self.init(status)
+  }
+
+  /// What a path leads to, whether it is there or not; nil for a pipe, a terminal or a device like
+  /// `/dev/null`, and for a path in a folder that is not there.
+  init?(path: String) {
+    var status = stat()
+    if unsafe stat(path, &status) == 0 {
+      self.init(status)
+      return
+    }
+    let name = Self.end(ofLinks: path)
+    guard unsafe stat(name.folder, &status) == 0 else { return nil }
+    self = .name(name.last, device: status.st_dev, inode: status.st_ino)
+  }
+
+  private init?(_ status: stat) {
+    switch status.st_mode & S_IFMT {
+    case S_IFREG, S_IFDIR, S_IFBLK: self = .file(device: status.st_dev, inode: status.st_ino)
+    default: return nil
+    }
+  }
+
+  /// Where symbolic links that lead to nothing end.
+  private static func end(ofLinks path: String) -> (folder: String, last: String) {
+    var url = URL(fileURLWithPath: path)
+    // The kernel's own limit.
+    for _ in 0..<40 {
+      guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: url.path) else {
+        break
+      }
+      url = URL(fileURLWithPath: target, relativeTo: url.deletingLastPathComponent())
+    }
+    return (url.deletingLastPathComponent().path, url.lastPathComponent)
+  }
+}

@@ -1,0 +1,39 @@
+import PushContent
+import PushFanout
+import PushRules
+
+/// What docs/content.md takes as given.
+struct Given {
+  let fanout: Fanout
+  let message: Message
+  let content = MessageContent(text: "hello")
+  let catalog = TemplateCatalog()
+  let directory = ContentDirectory()
+
+  init() throws {
+    var settings = FanoutSettings()
+    for user: Identifier in ["u1", "u2", "u3"] { settings.setMember(user, of: "g1") }
+    fanout = try Fanout(settings)
+    let noon = Instant(rfc3339: "2024-06-03T12:00:00+08:00")!
+    message = Message(id: "m1", conversation: "g1", at: noon, sender: "u2")
+  }
+}
+
+/// docs/content.md's code inside a function.
+func insideAFunction() throws -> [String] {
+  let given = try Given()
+  let (fanout, message, content) = (given.fanout, given.message, given.content)
+  let (catalog, directory) = (given.catalog, given.directory)
+  var sent: [String] = []
+  func send(_ payload: ArraySlice<UInt8>, to recipient: Identifier) {
+    sent.append("\(recipient) \(String(decoding: payload, as: UTF8.self).prefix(7))")
+  }
+  // snippet
+  let result = fanout.decide(message)
+  let renderer = ContentRenderer(rules: .easemob, templates: catalog, directory: directory)
+  for push in renderer.render(message, content, for: Array(result.pushes.ids)) {
+    send(push.payload, to: push.recipient)
+  }
+  // end
+  return sent
+}

@@ -1,0 +1,127 @@
+import Foundation
+import PushRules
+import PushStore
+import Testing
+
+/// Goal: arguments are taken as their bytes are or refused, and what people are called cannot write
+/// on somebody's terminal.
+@Suite struct ArgumentTests {
+  /// Repaired, two such ids would be one.
+  @Test func anArgumentThatIsNotUTF8IsRefused() throws {
+    try SettingsTests.withStore(.easemob) { place in
+      let scripts = [
+        (#"settings set --store app.store --user "$(printf 'u\377')" --level all"#, #"u\xff"#),
+        (#"settings get --store app.store --user="$(printf 'u\303')""#, #"--user=u\xc3"#),
+        (
+          #"store export --store app.store --output "$(printf 'a\355\240\200')""#, #"a\xed\xa0\x80"#
+        ),
+        (#"check "$(printf 'w\200')""#, #"w\x80"#),
+      ]
+      let before = place.names()
+      for (script, shown) in scripts {
+        let run = try place.shell("\"$0\" \(script)")
+        #expect(
+          run.errors
+            == "Error: the argument \(shown) is not UTF-8; ids and names of files have to be\n")
+        #expect(run.status == 2 && run.output == "")
+      }
+      #expect(place.names() == before)
+      let events = try SettingsTests.run("events", in: place)
+      #expect(!events.output.contains("\u{FFFD}") && !events.output.contains("userLevel"))
+    }
+  }
+
+  /// What starts an escape sequence, moves the cursor, ends a line or turns the direction.
+  private static let hostile = "\u{1B}[2J\u{9B}1m\r\n\u{8}\u{202E}\u{2028}x"
+  private static let shown = #"\u001b[2J\u009b1m\r\n\b\u202e\u2028x"#
+
+  /// Whether anything but ends of lines could steer a terminal.
+  private static func steers(_ text: String) -> Bool {
+    text.unicodeScalars.contains { scalar in
+      scalar != "\n"
+        && (scalar.properties.generalCategory == .control || scalar == "\u{2028}"
+          || scalar == "\u{202E}")
+    }
+  }
+
+  private static func withHostileStore(
+    _ rules: RuleSet, _ body: (Workplace) throws -> Void
+  ) throws {
+    try withWorkplace { place in
+      let id = Identifier(hostile)
+      let store = try SettingsStore(place.path("app.store"), .create, threads: 1)
+      try store.write(at: .zero, from: id) { write in
+        try write.setApp(AppSettings(rules: rules))
+        let kind: ConversationKind = rules == .easemob ? .group : .ultraGroup
+        try write.setConversation(id, ConversationSettings(kind: kind))
+        try write.setMember(id, of: id, MemberSettings(level: .blocked))
+        try write.bindToken(ofDevice: id, notifier: id, of: id)
+        if rules == .rongcloud {
+          try write.setNotificationLevel(.blocked, of: id, in: id, channel: id)
+          try write.setDefaultLevel(.mention, ofUltraGroup: id, channel: id)
+        } else {
+          try write.updatePushDisplayName(hostile, of: id)
+          try write.setRemark(hostile, for: id, by: id)
+        }
+      }
+      try store.close()
+      var message: [UInt8] = Array(#"{"id":"#.utf8)
+      for (place, name) in ["", #","conversation":"#, #","mentions":["#].enumerated() {
+        message += Array(name.utf8)
+        message.appendJSON(hostile)
+        if place == 2 { message.append(UInt8(ascii: "]")) }
+      }
+      try place.write(
+        [String(decoding: message, as: UTF8.self) + #","at":1717401600000}"#],
+        as: "messages.ndjson")
+      try body(place)
+    }
+  }
+
+  @Test(arguments: RuleSet.allCases)
+  func idsCannotSteerATerminal(rules: RuleSet) throws {
+    let id = Self.hostile
+    let user = ["--user", id]
+    let inGroup = user + ["--conversation", id]
+    let settings: [[String]] =
+      [
+        ["get"] + user, ["get"] + inGroup, ["list"] + user, ["blocked"] + user, ["events"],
+        ["device", "list"] + user, ["display"] + user,
+        ["set"] + inGroup + ["--level", "none"], ["clear"] + inGroup,
+      ]
+      + (rules == .easemob
+        ? [["get"] + user + ["--batch", id]]
+        : [
+          ["get"] + inGroup + ["--channel", id], ["get"] + inGroup + ["--legacy"],
+          ["defaults", "--conversation", id, "--channel", id],
+        ])
+    let files = ["--messages", "messages.ndjson"]
+    let others: [[String]] = [
+      ["explain"] + files + ["--message", id] + user,
+      ["explain", "--content"] + files + ["--message", id] + user,
+      ["next-change", "--at", "5"] + inGroup, ["replay", "--hold"] + files,
+      ["compare", "--b", "app.timeZone=UTC"] + files, ["evaluate", "--format", "summary"] + files,
+      ["store", "check"], ["store", "stats"],
+    ]
+    try Self.withHostileStore(rules) { place in
+      var named = 0
+      for arguments in settings.map({ ["settings"] + $0 }) + others {
+        let run = try place.run(arguments + ["--store", "app.store"])
+        #expect(run.status == 0, "\(arguments): \(run.errors)")
+        #expect(!Self.steers(run.output) && !Self.steers(run.errors), "\(arguments)")
+        if run.output.contains(Self.shown) { named += 1 }
+      }
+      #expect(named >= 10)
+      // Messages of errors too, each of them one line.
+      for arguments in [
+        ["settings", "get", "--conversation", "x" + id] + user,
+        ["settings", "get", "--frob" + id] + user,
+        ["explain", "--message", "x" + id] + files + user,
+      ] {
+        let run = try place.run(arguments + ["--store", "app.store"])
+        #expect(run.status > 0 && !Self.steers(run.errors), "\(arguments): \(run.errors)")
+        #expect(run.errors.contains(Self.shown), "\(arguments): \(run.errors)")
+      }
+    }
+  }
+}
