@@ -188,7 +188,10 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "CommandLineTests",
-      dependencies: ["PushRules", "PushStore", "PushReplay", "push-fanout", "TestSupport"],
+      dependencies: [
+        "PushRules", "PushContent", "PushFiles", "PushService", "PushStore", "PushReplay",
+        "push-fanout", "TestSupport",
+      ],
       swiftSettings: strict),
   ],
   cxxLanguageStandard: .cxx20

@@ -249,6 +249,12 @@ public struct PlainAnswer: Hashable, Sendable {
   public let changesAt: Instant?
   /// The answer from then on.
   public let after: Decision?
+
+  public init(before: Decision?, changesAt: Instant?, after: Decision?) {
+    self.before = before
+    self.changesAt = changesAt
+    self.after = after
+  }
 }
 
 extension ContentRenderer {

@@ -25,16 +25,18 @@ import Testing
       "PushRules", "QuietTime", "PushFanout", "PushContent", "GRDB", "Foundation", "Dispatch",
       "Glibc", "Synchronization",
     ],
+    "PushService": ["PushRules", "PushFanout", "PushContent", "PushFiles"],
+    "PushStoreService": ["PushRules", "PushFanout", "PushContent", "PushStore", "PushService"],
     "PushReplay": [
       "PushRules", "QuietTime", "PushFanout", "PushFiles", "Dispatch", "Synchronization",
-      "Glibc",
+      "Glibc", "Foundation",
     ],
     "PushReport": ["PushRules", "QuietTime", "PushReplay", "Glibc"],
     "PushWorkload": ["PushRules", "Dispatch", "Synchronization", "Glibc"],
     "push-fanout": [
       "PushRules", "PushFoundation", "QuietTime", "PushReference", "PushFanout", "PushContent",
-      "PushFiles", "PushStore", "PushReplay", "PushReport", "PushWorkload", "ArgumentParser",
-      "Foundation", "Glibc", "Dispatch", "Synchronization",
+      "PushFiles", "PushService", "PushStore", "PushReplay", "PushReport", "PushWorkload",
+      "ArgumentParser", "Foundation", "Glibc", "Dispatch", "Synchronization",
     ],
   ]
 
@@ -99,6 +101,14 @@ import Testing
       try Self.imports(of: $0).contains("Foundation")
     }
     #expect(files.map(\.lastPathComponent) == ["ZoneTable+Foundation.swift"])
+  }
+
+  /// Results are read and written by Foundation's coders; nothing else of a replay needs it.
+  @Test func onlyOneFileOfPushReplayImportsFoundation() throws {
+    let files = try Self.files(under: "Sources/PushReplay").filter {
+      try Self.imports(of: $0).contains("Foundation")
+    }
+    #expect(files.map(\.lastPathComponent) == ["ReplayFile.swift"])
   }
 
   /// Tables that are taken out of a version that nobody holds may be of pages that are used again.
