@@ -47,11 +47,11 @@ enum Program {
     on queue: AsyncStream<[(message: Message, content: MessageContent)]>,
     with dispatcher: Dispatcher<FakeSender>, workers: Int
   ) async {
-    await withTaskGroup { group in
+    await withTaskGroup(of: Void.self) { group in
       var running = 0
       for await batch in queue {
         if running == workers {
-          await group.next()
+          _ = await group.next()
           running -= 1
         }
         group.addTask { await dispatcher.dispatch(batch) }
