@@ -32,7 +32,9 @@ let package = Package(
     .executable(name: "push-fanout", targets: ["push-fanout"]),
   ],
   dependencies: [
+    .package(url: "https://github.com/apple/swift-algorithms", from: "1.2.1"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [
@@ -45,8 +47,12 @@ let package = Package(
       name: "PushReference", dependencies: ["PushSupport", "PushRules"], swiftSettings: strict),
     .target(name: "CPushKernels"),
     .target(
-      name: "PushFanout", dependencies: ["PushSupport", "PushRules", "QuietTime", "CPushKernels"],
-      swiftSettings: strict),
+      name: "PushFanout",
+      dependencies: [
+        "PushSupport", "PushRules", "QuietTime", "CPushKernels",
+        .product(name: "Algorithms", package: "swift-algorithms"),
+        .product(name: "HeapModule", package: "swift-collections"),
+      ], swiftSettings: strict),
     .target(
       name: "PushContent", dependencies: ["PushSupport", "PushRules"], swiftSettings: strict),
     // libsimdjson-dev, libcsv-dev and zlib1g-dev of Debian.

@@ -2,8 +2,8 @@
 
 #include "CPushKernels.h"
 
-// XXH64 with the seed 0. Source: the xxHash specification, version 0.1.1, by Yann Collet. Four lanes
-// that do not wait for each other, so that reading the memory takes longer than the sums.
+// XXH64 with the seed 0. Source: the xxHash specification, version 0.1.1, by Yann Collet. Four
+// independent lanes, so that the speed is limited by reading memory, not by the arithmetic.
 
 static const uint64_t P1 = 0x9E3779B185EBCA87u, P2 = 0xC2B2AE3D27D4EB4Fu, P3 = 0x165667B19E3779F9u,
                       P4 = 0x85EBCA77C2B2AE63u, P5 = 0x27D4EB2F165667C5u;
@@ -12,7 +12,7 @@ static inline uint64_t rotate(uint64_t value, int bits) {
   return value << bits | value >> (64 - bits);
 }
 
-// The specification reads numbers lowest byte first.
+// The specification reads integers little-endian.
 static inline uint64_t word(const uint8_t *bytes) {
   uint64_t value;
   memcpy(&value, bytes, 8);

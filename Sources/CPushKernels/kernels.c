@@ -1,10 +1,24 @@
 #include "CPushKernels.h"
 
+// map:  for i in 0..<count: output[i] = table[input[i]]
+//
+// bits: for i in 0..<count: words[i / 64] |= (table[input[i]] & 1) << (i % 64)
+//
+// Both are a look-up in a table of 256 bytes, and differ in what they store. The variants:
+//
+// 1. Plain: one load from the table per byte.
+// 2. AVX2: 32 bytes at once. `pshufb` looks up 16 bytes, so the table is split into 16 tables of 16
+//    (by the upper four bits of the index); the right one of 16 results is selected by comparison.
+// 3. AVX-512 VBMI: 64 bytes at once. `vpermi2b` looks up 128 bytes, so two look-ups cover the table,
+//    selected by the highest bit of the index.
+//
+// What remains after the last full vector is done by the plain variant.
+
 static void map_plain(const uint8_t *table, const uint8_t *input, uint8_t *output, size_t count) {
   for (size_t i = 0; i < count; i++) output[i] = table[input[i]];
 }
 
-// The bits of up to 64 bytes.
+// One word: the bits of up to 64 bytes.
 static uint64_t word_plain(const uint8_t *table, const uint8_t *input, size_t count) {
   uint64_t word = 0;
   for (size_t i = 0; i < count; i++) word |= (uint64_t)(table[input[i]] & 1) << i;
@@ -19,7 +33,7 @@ static void bits_plain(const uint8_t *table, const uint8_t *input, uint64_t *wor
 #if defined(__x86_64__)
 #include <immintrin.h>
 
-// A table of 256 bytes is 16 tables of 16, of which the upper half of the index chooses one.
+// 16 look-ups by the lower four bits of the index; the upper four select the result.
 __attribute__((target("avx2"))) static inline __m256i look_up_avx2(const __m256i *tables,
                                                                    __m256i index) {
   const __m256i nibble = _mm256_set1_epi8(0x0F);
@@ -60,7 +74,7 @@ __attribute__((target("avx2"))) static void bits_avx2(const uint8_t *table, cons
     uint64_t word = 0;
     for (int half = 0; half < 2; half++) {
       __m256i index = _mm256_loadu_si256((const __m256i *)(input + i + 32 * half));
-      // The lowest bit of each byte becomes its highest, which is what is collected.
+      // Moves the lowest bit of each byte to the highest, which movemask collects.
       __m256i top = _mm256_slli_epi16(look_up_avx2(tables, index), 7);
       word |= (uint64_t)(uint32_t)_mm256_movemask_epi8(top) << (32 * half);
     }
@@ -103,44 +117,44 @@ VBMI static void bits_vbmi(const uint8_t *table, const uint8_t *input, uint64_t 
   if (i < count) words[i / 64] = word_plain(table, input + i, count - i);
 }
 
-static int best_way = 0;
+static int best_variant = 0;
 
 __attribute__((constructor)) static void choose(void) {
   __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx2")) best_way = 1;
+  if (__builtin_cpu_supports("avx2")) best_variant = 1;
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
       __builtin_cpu_supports("avx512vbmi"))
-    best_way = 2;
+    best_variant = 2;
 }
 #else
-static int best_way = 0;
+static int best_variant = 0;
 #endif
 
-int pk_best_way(void) { return best_way; }
+int pk_best_variant(void) { return best_variant; }
 
-void pk_map_by(int way, const uint8_t *table, const uint8_t *input, uint8_t *output, size_t count) {
+void pk_map_by(int variant, const uint8_t *table, const uint8_t *input, uint8_t *output, size_t count) {
 #if defined(__x86_64__)
-  if (way == 2) return map_vbmi(table, input, output, count);
-  if (way == 1) return map_avx2(table, input, output, count);
+  if (variant == 2) return map_vbmi(table, input, output, count);
+  if (variant == 1) return map_avx2(table, input, output, count);
 #endif
-  (void)way;
+  (void)variant;
   map_plain(table, input, output, count);
 }
 
-void pk_bits_by(int way, const uint8_t *table, const uint8_t *input, uint64_t *words,
+void pk_bits_by(int variant, const uint8_t *table, const uint8_t *input, uint64_t *words,
                 size_t count) {
 #if defined(__x86_64__)
-  if (way == 2) return bits_vbmi(table, input, words, count);
-  if (way == 1) return bits_avx2(table, input, words, count);
+  if (variant == 2) return bits_vbmi(table, input, words, count);
+  if (variant == 1) return bits_avx2(table, input, words, count);
 #endif
-  (void)way;
+  (void)variant;
   bits_plain(table, input, words, count);
 }
 
 void pk_map(const uint8_t *table, const uint8_t *input, uint8_t *output, size_t count) {
-  pk_map_by(best_way, table, input, output, count);
+  pk_map_by(best_variant, table, input, output, count);
 }
 
 void pk_bits(const uint8_t *table, const uint8_t *input, uint64_t *words, size_t count) {
-  pk_bits_by(best_way, table, input, words, count);
+  pk_bits_by(best_variant, table, input, words, count);
 }

@@ -1,37 +1,38 @@
 public import PushRules
 
-/// Builds a ``Fanout`` from records in any order, as files hold them, without keeping them anywhere
-/// else first.
+/// Builds a ``Fanout`` from records in any order, as files contain them, without an intermediate
+/// copy.
 ///
-/// The same key again replaces the whole earlier record and keeps its place.
+/// A record with the same key replaces the whole earlier record and keeps its position.
 ///
-/// - Memory: 9 bytes a membership while building, beside the packed tables.
+/// - Memory: 9 bytes per membership while building, beside the packed tables.
 @safe public struct FanoutBuilder: ~Copyable {
   let writer: TableWriter
   private var conversations: [UInt32] = []
   private var users: [UInt32] = []
   private var bytes: [UInt8] = []
-  /// Which conversations were set; others are named by members, or as a parent alone.
+  /// Whether each conversation was set, rather than only referred to by members or threads.
   private var isSet: [Bool] = []
-  private var lastConversation: (id: Identifier, place: UInt32)?
+  private var lastConversation: (id: Identifier, index: UInt32)?
   private var readAhead: UInt64 = 0
   private var isSettled = false
-  /// How many users have settings.
+  /// The number of users with settings.
   package private(set) var declaredCount = 0
 
-  /// A builder with no users; the app's settings are Easemob's defaults until they are set.
+  /// Creates a builder without records. The app's settings are Easemob's defaults until they are
+  /// set.
   public init() {
     guard let writer = try? TableWriter(app: AppSettings()) else {
-      preconditionFailure("UTC is a time zone")
+      preconditionFailure("the time zone UTC is unknown")
     }
     self.writer = writer
   }
 
-  /// Adds a whole world.
+  /// Adds all records of settings.
   public mutating func add(_ settings: FanoutSettings) throws(FanoutError) {
     try setApp(settings.app)
-    for place in 0..<UInt32(settings.userCount) {
-      let index = UserIndex(place)
+    for number in 0..<UInt32(settings.userCount) {
+      let index = UserIndex(number)
       let id = settings.id(of: index)
       if settings.isDeclared(index) {
         try setUser(id, settings.user(index))
@@ -40,13 +41,13 @@ public import PushRules
       }
     }
     for id in settings.conversationIDs {
-      let place = try writer.intern(conversation: id)
+      let index = try writer.intern(conversation: id)
       if let conversation = settings.conversation(id) {
-        try writer.setConversation(place, conversation)
+        try writer.setConversation(index, conversation)
       }
       for user in settings.members(of: id) {
         if let member = settings.member(user, of: id) {
-          try add(place, user.rawValue, member)
+          try add(index, user.rawValue, member)
         }
       }
     }
@@ -55,66 +56,66 @@ public import PushRules
   /// Replaces the app's settings.
   public mutating func setApp(_ app: AppSettings) throws(FanoutError) { try writer.setApp(app) }
 
-  /// Replaces the whole settings of a user.
+  /// Replaces all settings of a user.
   public mutating func setUser(_ id: Identifier, _ user: UserSettings) throws(FanoutError) {
-    let place = try writer.intern(user: id)
-    if !writer.tables.words[Int(place)].isDeclared { declaredCount += 1 }
-    try writer.setUser(place, user)
+    let index = try writer.intern(user: id)
+    if !writer.tables.packedUsers[Int(index)].isDeclared { declaredCount += 1 }
+    try writer.setUser(index, user)
   }
 
-  /// Replaces the whole settings of a conversation; its members stay.
+  /// Replaces all settings of a conversation; its members are kept.
   public mutating func setConversation(
     _ id: Identifier, _ settings: ConversationSettings
   ) throws(FanoutError) {
-    let place = try writer.intern(conversation: id)
-    try writer.setConversation(place, settings)
-    while isSet.count <= Int(place) { isSet.append(false) }
-    isSet[Int(place)] = true
+    let index = try writer.intern(conversation: id)
+    try writer.setConversation(index, settings)
+    while isSet.count <= Int(index) { isSet.append(false) }
+    isSet[Int(index)] = true
   }
 
-  /// Replaces the whole membership of a user in a conversation.
+  /// Replaces a user's whole membership in a conversation.
   public mutating func setMember(
     _ user: Identifier, of conversation: Identifier, _ member: MemberSettings = MemberSettings()
   ) throws(FanoutError) {
     if user.isEmpty || conversation.isEmpty { throw .emptyID }
-    let place: UInt32
+    let index: UInt32
     if let last = lastConversation, last.id == conversation {
-      place = last.place
+      index = last.index
     } else {
-      place = try writer.intern(conversation: conversation)
-      lastConversation = (conversation, place)
+      index = try writer.intern(conversation: conversation)
+      lastConversation = (conversation, index)
     }
     let user = try writer.intern(user: user)
-    try add(place, user, member)
+    try add(index, user, member)
   }
 
-  /// Changes the settings of a user, empty ones at first.
+  /// Changes the settings of a user, which are empty at first.
   package mutating func updateUser(
     _ id: Identifier, _ change: (inout UserSettings) -> Void
   ) throws(FanoutError) {
-    let place = try writer.intern(user: id)
-    var user = writer.tables.user(place)
+    let index = try writer.intern(user: id)
+    var user = writer.tables.user(index)
     change(&user)
-    try writer.setUser(place, user)
+    try writer.setUser(index, user)
   }
 
   private mutating func add(
-    _ place: UInt32, _ user: UInt32, _ member: MemberSettings
+    _ conversation: UInt32, _ user: UInt32, _ member: MemberSettings
   ) throws(FanoutError) {
     guard users.count < writer.limit else { throw .tooMany("memberships") }
-    let byte = MemberByte(member)
-    let key = Tables.key(place, user)
-    if byte.isSpecial { writer.setBeside(key, member) }
-    if !byte.hasChannels { writer.forgetChannels(key) }
-    conversations.append(place)
+    let packed = PackedMember(member)
+    let key = Tables.key(conversation, user)
+    if packed.hasOverrides { writer.setOverrides(key, member) }
+    if !packed.hasChannels { writer.forgetChannels(key) }
+    conversations.append(conversation)
     users.append(user)
-    bytes.append(byte.bits)
+    bytes.append(packed.bits)
   }
 
-  /// The engine.
+  /// Builds the engine.
   ///
-  /// - Complexity: O(memberships), or O(memberships log members) where a conversation's members did
-  ///   not come in the order of users.
+  /// - Complexity: O(memberships), or O(memberships log members) where a conversation's members
+  ///   were not added in the order of users.
   public consuming func build(threads: Int? = nil) throws(FanoutError) -> Fanout {
     Fanout(try finish(), threads: threads)
   }
@@ -125,153 +126,81 @@ public import PushRules
   }
 }
 
-/// What readers of files ask while they read.
+/// For readers of files.
 extension FanoutBuilder {
-  /// How many user ids have appeared.
+  /// The number of user ids that have appeared.
   package var userCount: Int { writer.tables.userCount }
 
-  /// The place of a user id, which it has from now on; nothing is set for it.
+  /// The index of a user id, which is added without settings if it is new.
   package mutating func intern(user id: Identifier) throws(FanoutError) -> UserIndex {
     UserIndex(try writer.intern(user: id))
   }
 
-  /// The place of a conversation's id, which it has from now on.
+  /// The index of a conversation's id, which is added if it is new.
   package mutating func intern(conversation id: Identifier) throws(FanoutError) -> UInt32 {
     try writer.intern(conversation: id)
   }
 
-  /// Adds a membership by places, as ``setMember(_:of:_:)`` does by ids.
+  /// Adds a membership by indices instead of ids, as ``setMember(_:of:_:)`` does.
   package mutating func add(
-    _ user: UserIndex, toConversationAt place: UInt32, _ member: MemberSettings
+    _ user: UserIndex, toConversationAt index: UInt32, _ member: MemberSettings
   ) throws(FanoutError) {
-    try add(place, user.rawValue, member)
+    try add(index, user.rawValue, member)
   }
 
-  /// Makes room for so many user ids in all.
+  /// Reserves capacity for a total number of user ids.
   package mutating func reserveCapacity(users: Int) {
     writer.tables.userIDs.reserve(users, writer.store)
   }
 
-  /// Touches the memory of a user id that will be set soon; several such look-ups wait together.
+  /// Prefetches the memory of a user id that will be set soon, so that several look-ups overlap.
   package mutating func readAhead(userUTF8: RawSpan) {
     unsafe userUTF8.withUnsafeBytes { id in
       readAhead ^= unsafe writer.tables.userIDs.readAhead(id)
     }
   }
 
-  /// A member's levels by channel, as set so far.
+  /// A member's channel levels, as set so far.
   package func channels(
     of user: Identifier, in conversation: Identifier
   ) -> [Identifier: NotificationLevel] {
     let tables = writer.tables
-    guard tables.memberChannels.count > 0, let user = tables.userIDs.place(of: user),
-      let place = tables.conversationIDs.place(of: conversation),
-      let set = tables.memberChannels[Tables.key(place, user)]
+    guard tables.memberChannels.count > 0, let user = tables.userIDs.index(of: user),
+      let index = tables.conversationIDs.index(of: conversation),
+      let set = tables.memberChannels[Tables.key(index, user)]
     else { return [:] }
     return tables.channelSets[UInt32(truncatingIfNeeded: set)]
   }
 
-  /// Puts the members to their conversations; no more of them can be added.
+  /// Stores the members with their conversations. No members can be added afterwards.
   package mutating func settle() {
     guard !isSettled else { return }
     isSettled = true
-    writer.placeMembers(conversations, users, bytes)
+    writer.storeMembers(conversations, users, bytes)
     conversations = []
     users = []
     bytes = []
   }
 
-  /// What is set for a conversation; nil for one that was neither set nor has members, though it may
-  /// be somebody's parent.
+  /// A conversation's settings; nil if it was neither set nor has members, though a thread may name
+  /// it as its parent.
   ///
   /// - Precondition: ``settle()`` was called.
   package func conversation(_ id: Identifier) -> ConversationSettings? {
-    guard let place = writer.tables.conversationIDs.place(of: id) else { return nil }
+    guard let index = writer.tables.conversationIDs.index(of: id) else { return nil }
     let isKnown =
-      Int(place) < isSet.count && isSet[Int(place)]
-      || writer.tables.conversations[Int(place)].count > 0
-    return isKnown ? writer.tables.conversation(place) : nil
+      Int(index) < isSet.count && isSet[Int(index)]
+      || writer.tables.conversations[Int(index)].count > 0
+    return isKnown ? writer.tables.conversation(index) : nil
   }
 
-  /// Whether a user has a record in a conversation.
+  /// Whether a user has a membership record in a conversation.
   ///
   /// - Precondition: ``settle()`` was called.
   package func isMember(_ user: Identifier, of conversation: Identifier) -> Bool {
-    guard let user = writer.tables.userIDs.place(of: user),
-      let place = writer.tables.conversationIDs.place(of: conversation)
+    guard let user = writer.tables.userIDs.index(of: user),
+      let index = writer.tables.conversationIDs.index(of: conversation)
     else { return false }
-    return writer.tables.rank(of: user, in: writer.tables.conversations[Int(place)]) != nil
-  }
-}
-
-extension TableWriter {
-  /// Puts memberships, which are listed in any order, to their conversations, sorted by user; of
-  /// several of one user the last counts.
-  func placeMembers(_ conversations: [UInt32], _ users: [UInt32], _ bytes: [UInt8]) {
-    let ends = Self.placeMembers(conversations, users, bytes, &tables, store)
-    for conversation in 0..<tables.conversations.count {
-      let range = (conversation == 0 ? 0 : Int(ends[conversation - 1]))..<Int(ends[conversation])
-      guard !range.isEmpty else { continue }
-      var row = tables.conversations[conversation]
-      row.start = UInt32(range.lowerBound)
-      row.capacity = UInt32(range.count)
-      row.count = UInt32(sortMembers(range))
-      row.hasSpecials = hasSpecials(range)
-      tables.conversations.set(conversation, row, store)
-    }
-  }
-
-  /// Puts memberships to their conversations in the order in which they came.
-  ///
-  /// - Returns: where the members of each conversation end.
-  private static func placeMembers(
-    _ conversations: [UInt32], _ users: [UInt32], _ bytes: [UInt8], _ tables: inout Tables,
-    _ store: PageStore
-  ) -> [UInt32] {
-    var starts = [UInt32](repeating: 0, count: tables.conversations.count + 1)
-    for conversation in conversations { starts[Int(conversation) + 1] += 1 }
-    for place in starts.indices.dropFirst() { starts[place] += starts[place - 1] }
-    tables.memberUsers.grow(to: users.count, repeating: 0, store)
-    tables.memberBytes.grow(to: users.count, repeating: 0, store)
-    // A start moves on with each member, and ends up at the end.
-    for index in users.indices {
-      let conversation = Int(conversations[index])
-      let place = Int(starts[conversation])
-      starts[conversation] += 1
-      tables.memberUsers.set(place, users[index], store)
-      tables.memberBytes.set(place, bytes[index], store)
-    }
-    return starts
-  }
-
-  private func hasSpecials(_ range: Range<Int>) -> Bool {
-    var bits: UInt8 = 0
-    tables.memberBytes.forEachStretchRank(range) { bits |= $1 }
-    return MemberByte(bits: bits).isSpecial
-  }
-
-  /// Sorts the members of a conversation by user.
-  ///
-  /// - Returns: how many are left, when the earlier ones of the same user are gone.
-  private func sortMembers(_ range: Range<Int>) -> Int {
-    var isAscending = true
-    var last: UInt32?
-    tables.memberUsers.forEachStretchRank(range) { _, user in
-      if let last, user <= last { isAscending = false }
-      last = user
-    }
-    if isAscending { return range.count }
-    // By user, and where users are the same in the order in which they came.
-    let sorted = range.sorted {
-      (tables.memberUsers[$0], $0) < (tables.memberUsers[$1], $1)
-    }.map { (user: tables.memberUsers[$0], byte: tables.memberBytes[$0]) }
-    var count = 0
-    for (offset, member) in sorted.enumerated() {
-      if offset + 1 < sorted.count, sorted[offset + 1].user == member.user { continue }
-      tables.memberUsers.set(range.lowerBound + count, member.user, store)
-      tables.memberBytes.set(range.lowerBound + count, member.byte, store)
-      count += 1
-    }
-    return count
+    return writer.tables.rank(of: user, in: writer.tables.conversations[Int(index)]) != nil
   }
 }

@@ -1,18 +1,18 @@
 public import PushRules
 
-/// Why settings were refused. Nothing has then changed.
+/// An error in settings. The update that throws it changes nothing.
 public enum FanoutError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// An update of a user who does not exist.
+  /// The user does not exist.
   case unknownUser(Identifier)
-  /// An update of a conversation that does not exist.
+  /// The conversation does not exist.
   case unknownConversation(Identifier)
-  /// An update of a member who is none.
+  /// The user is not a member of the conversation.
   case notAMember(user: Identifier, conversation: Identifier)
-  /// A time zone that is not in the IANA database.
+  /// The time zone is not in the IANA database.
   case unknownTimeZone(String)
-  /// An id that is empty.
+  /// The id is empty.
   case emptyID
-  /// More than 2^32 - 2 of something.
+  /// There are more than 2^32 - 2 of something.
   case tooMany(String)
 
   public var description: String {

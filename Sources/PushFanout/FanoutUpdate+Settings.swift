@@ -1,13 +1,12 @@
 package import PushRules
 
 extension FanoutUpdate {
-  /// Replaces every record that is there, users in the order of their numbers; the app's stays as it
-  /// is.
+  /// Replaces every record in `settings`, users in their order; the app's settings are kept.
   ///
   /// - Complexity: O(records).
   package mutating func add(_ settings: FanoutSettings) throws(FanoutError) {
-    for place in 0..<UInt32(settings.userCount) {
-      let index = UserIndex(place)
+    for number in 0..<UInt32(settings.userCount) {
+      let index = UserIndex(number)
       let id = settings.id(of: index)
       if settings.isDeclared(index) {
         try setUser(id, settings.user(index))

@@ -1,9 +1,9 @@
 public import PushRules
 
-/// Changes of settings that become visible together.
+/// Changes of settings that are published together.
 ///
-/// Handed to the closure of ``Fanout/update(_:)``. A record that is replaced is replaced whole, as in
-/// files; the `update` calls change a record that is there.
+/// Passed to the closure of ``Fanout/update(_:)``. The `set` methods replace whole records, as in
+/// files; the `update` methods change existing records.
 @safe public struct FanoutUpdate: ~Copyable {
   let writer: TableWriter
   private var users: Set<UInt32> = []
@@ -14,48 +14,48 @@ public import PushRules
   /// The app's settings.
   public var app: AppSettings { writer.tables.app }
 
-  /// Replaces the app's settings, by which everything is read anew.
+  /// Replaces the app's settings.
   ///
   /// - Throws: ``FanoutError/unknownTimeZone(_:)``.
-  /// - Complexity: O(1) now, O(users) before the next large message.
+  /// - Complexity: O(1) now; O(users) before the next large message.
   public mutating func setApp(_ app: AppSettings) throws(FanoutError) { try writer.setApp(app) }
 
-  /// Replaces the whole settings of a user, who exists from now on.
+  /// Replaces all settings of a user, who is added if new.
   ///
   /// - Throws: ``FanoutError/unknownTimeZone(_:)``, ``FanoutError/emptyID`` or
   ///   ``FanoutError/tooMany(_:)``.
-  /// - Complexity: O(1), beside O(devices).
+  /// - Complexity: O(devices).
   public mutating func setUser(_ id: Identifier, _ settings: UserSettings) throws(FanoutError) {
     let user = try writer.intern(user: id)
     try writer.setUser(user, settings)
     users.insert(user)
   }
 
-  /// Changes the settings of a user.
+  /// Changes the settings of an existing user.
   ///
-  /// - Throws: ``FanoutError/unknownUser(_:)`` for one whose id never appeared, and what
-  ///   ``setUser(_:_:)`` throws.
+  /// - Throws: ``FanoutError/unknownUser(_:)`` if the id never appeared, and what ``setUser(_:_:)``
+  ///   throws.
   public mutating func updateUser(
     _ id: Identifier, _ change: (inout UserSettings) -> Void
   ) throws(FanoutError) {
-    guard let user = writer.tables.userIDs.place(of: id) else { throw .unknownUser(id) }
+    guard let user = writer.tables.userIDs.index(of: id) else { throw .unknownUser(id) }
     var settings = writer.tables.user(user)
     change(&settings)
     try writer.setUser(user, settings)
     users.insert(user)
   }
 
-  /// Replaces the settings of a conversation, which exists from now on; its members stay.
+  /// Replaces the settings of a conversation, which is added if new; its members are kept.
   public mutating func setConversation(
     _ id: Identifier, _ settings: ConversationSettings
   ) throws(FanoutError) {
     try writer.setConversation(try writer.intern(conversation: id), settings)
   }
 
-  /// Replaces the whole membership of a user in a conversation. Both exist from now on.
+  /// Replaces a user's whole membership in a conversation. Both are added if new.
   ///
-  /// - Complexity: O(log members) for a member, O(members) for somebody new, whose id comes before
-  ///   others; amortised O(1) for a new user.
+  /// - Complexity: O(log members) for an existing member; O(members) for a new member; amortized
+  ///   O(log members) for a user who is new to the engine.
   public mutating func setMember(
     _ user: Identifier, of conversation: Identifier, _ member: MemberSettings = MemberSettings()
   ) throws(FanoutError) {
@@ -66,20 +66,20 @@ public import PushRules
     }
   }
 
-  /// Changes the membership of a user.
+  /// Changes an existing membership.
   ///
   /// - Throws: ``FanoutError/unknownUser(_:)``, ``FanoutError/unknownConversation(_:)`` or
   ///   ``FanoutError/notAMember(user:conversation:)``.
   public mutating func updateMember(
     _ user: Identifier, of conversation: Identifier, _ change: (inout MemberSettings) -> Void
   ) throws(FanoutError) {
-    let (userPlace, place) = try find(user, conversation)
-    guard var member = writer.tables.member(userPlace, of: place) else {
+    let (userIndex, conversationIndex) = try find(user, conversation)
+    guard var member = writer.tables.member(userIndex, of: conversationIndex) else {
       throw .notAMember(user: user, conversation: conversation)
     }
     change(&member)
-    _ = try writer.setMember(userPlace, of: place, member)
-    members.append((user: userPlace, conversation: place))
+    _ = try writer.setMember(userIndex, of: conversationIndex, member)
+    members.append((user: userIndex, conversation: conversationIndex))
   }
 
   /// Ends a membership.
@@ -89,18 +89,18 @@ public import PushRules
   public mutating func removeMember(
     _ user: Identifier, of conversation: Identifier
   ) throws(FanoutError) {
-    let (userPlace, place) = try find(user, conversation)
-    guard writer.removeMember(userPlace, of: place) else {
+    let (userIndex, conversationIndex) = try find(user, conversation)
+    guard writer.removeMember(userIndex, of: conversationIndex) else {
       throw .notAMember(user: user, conversation: conversation)
     }
   }
 
-  /// Gives a user id its place among the users, if it has none; nothing is set for it.
+  /// Adds a user id without settings, if it is new.
   package mutating func name(user id: Identifier) throws(FanoutError) {
     _ = try writer.intern(user: id)
   }
 
-  /// Gives a conversation id its place, if it has none: a group of nobody.
+  /// Adds a conversation id as a group without members, if it is new.
   package mutating func name(conversation id: Identifier) throws(FanoutError) {
     _ = try writer.intern(conversation: id)
   }
@@ -108,21 +108,21 @@ public import PushRules
   private func find(
     _ user: Identifier, _ conversation: Identifier
   ) throws(FanoutError) -> (UInt32, UInt32) {
-    guard let userPlace = writer.tables.userIDs.place(of: user) else { throw .unknownUser(user) }
-    guard let place = writer.tables.conversationIDs.place(of: conversation) else {
+    guard let userIndex = writer.tables.userIDs.index(of: user) else { throw .unknownUser(user) }
+    guard let conversationIndex = writer.tables.conversationIDs.index(of: conversation) else {
       throw .unknownConversation(conversation)
     }
-    return (userPlace, place)
+    return (userIndex, conversationIndex)
   }
 
-  /// Takes the changes into the moment.
+  /// Applies the changes to the users' classes.
   mutating func finish() {
-    writer.moment.extend(writer.tables, writer.store)
+    writer.userClasses.extend(writer.tables, writer.store)
     for user in users {
-      writer.moment.update(user, writer.tables, &writer.agenda, writer.store)
+      writer.userClasses.update(user, writer.tables, &writer.expiries, writer.store)
     }
     for (user, conversation) in members {
-      writer.moment.note(user, in: conversation, writer.store)
+      writer.userClasses.note(user, in: conversation, writer.store)
     }
   }
 }

@@ -9,6 +9,7 @@ public import PushRules
 ///
 /// - Complexity: O(1) a member, about a microsecond; see ARCHITECTURE.md for the measured rate.
 public struct ReferenceEvaluator: Evaluator {
+  /// The settings that messages are decided with.
   public let settings: FanoutSettings
   private var sortedMembers: [Identifier: [UserIndex]] = [:]
   var clock = LocalClock()

@@ -69,7 +69,7 @@ public struct UserSettings: Hashable, Sendable {
 ///
 /// - Memory: 8 bytes.
 public struct KindLevels: Hashable, Sendable {
-  /// A byte for each kind, by its place among all kinds.
+  /// A byte for each kind, by the ordinal of the kind.
   private var bytes: UInt64 = 0
 
   public init() {}
@@ -84,7 +84,7 @@ public struct KindLevels: Hashable, Sendable {
 
 extension ConversationKind {
   /// A number for each kind, 0 ..< 8.
-  package var place: Int {
+  package var ordinal: Int {
     switch self {
     case .private: 0
     case .group: 1
@@ -98,14 +98,14 @@ extension ConversationKind {
   }
 
   /// The kind of a number.
-  package init(place: Int) {
+  package init(ordinal: Int) {
     let kinds: [ConversationKind] = [
       .private, .group, .thread, .discussion, .customerService, .system, .ultraGroup, .room,
     ]
-    self = kinds[place]
+    self = kinds[ordinal]
   }
 
-  fileprivate var shift: UInt64 { UInt64(place) * 8 }
+  fileprivate var shift: UInt64 { UInt64(ordinal) * 8 }
 }
 
 /// What is set for a conversation as a whole, by its owner.

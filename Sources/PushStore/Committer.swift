@@ -14,7 +14,7 @@ final class Committer: Sendable {
     let done: @Sendable ((any Error)?) -> Void
   }
 
-  private let pool: DatabasePool
+  private let store: OpenStore
   /// nil when nobody decides.
   private let fanout: Fanout?
   private let path: String
@@ -25,12 +25,11 @@ final class Committer: Sendable {
   private let failure = Lock<StoreError?>(nil)
 
   init(
-    _ pool: DatabasePool, _ fanout: Fanout?, _ path: String, _ bell: FeedBell,
-    _ keeper: SnapshotKeeper?
+    _ store: OpenStore, _ fanout: Fanout?, _ bell: FeedBell, _ keeper: SnapshotKeeper?
   ) {
-    self.pool = pool
+    self.store = store
     self.fanout = fanout
-    self.path = path
+    path = store.path
     self.bell = bell
     self.keeper = keeper
   }
@@ -40,7 +39,7 @@ final class Committer: Sendable {
     if let error = failure.withLock({ $0 }) { return jobs.forEach { $0.done(error) } }
     var refused = [(any Error)?](repeating: nil, count: jobs.count)
     do {
-      let (steps, last, token) = try pool.writeWithoutTransaction { db in
+      let (steps, last, token) = try store.pool.writeWithoutTransaction { db in
         var steps: [StoreWrite.Step] = []
         var last: Int64 = 0
         var token: Int64 = 0
@@ -62,8 +61,11 @@ final class Committer: Sendable {
           }
           last = try Rows(db: db, path: path).lastSequence()
           token = try Rows(db: db, path: path).token(at: last)
+          try store.right?.check()
           return .commit
         }
+        // Nobody finds what was committed to a file that has lost its name meanwhile.
+        do { try store.right?.check() } catch StoreError.linked {}
         return (steps, last, token)
       }
       if let keeper {

@@ -1,5 +1,4 @@
 internal import Dispatch
-internal import GRDB
 public import PushFanout
 public import PushRules
 internal import PushSupport
@@ -28,8 +27,7 @@ public final class SettingsStore: Sendable {
   private let opened: StoreOpener.Opened?
   /// Reads what is stored, for inspection, export and backup.
   public let reader: StoreReader
-  private let pool: DatabasePool
-  private let lock: WriterLock?
+  private let store: OpenStore
   /// Rings after each commit.
   let bell = FeedBell()
   private let commits: Lock<GroupCommit<Committer.Job>?>
@@ -41,36 +39,49 @@ public final class SettingsStore: Sendable {
   /// Who opens a store to write also sees to its snapshot: one is written beside other work when
   /// there is none, when much has changed, and at the end.
   ///
-  /// - Parameter threads: how many threads the engine may use, nil for as many as there are cores.
+  /// - Parameters:
+  ///   - threads: how many threads the engine may use, nil for as many as there are cores.
+  ///   - waiting: how long to wait while somebody else has the store open for writing.
+  ///   - permissions: of a store that is made, and of what is made beside it later.
   /// - Throws: ``StoreError``.
   /// - Complexity: O(settings): with a snapshot as fast as it is read from memory, and O(changes)
   ///   since it was written.
-  public convenience init(_ path: String, _ access: Access = .write, threads: Int? = nil) throws {
-    try self.init(path, access, threads: threads, withEngine: true)
+  public convenience init(
+    _ path: String, _ access: Access = .write, threads: Int? = nil, waiting: Duration = .zero,
+    permissions: StorePermissions = .owner
+  ) throws {
+    try self.init(
+      path, access, threads: threads, waiting: waiting, permissions: permissions, withEngine: true)
   }
 
   /// - Parameter withEngine: whether there is a ``fanout``; for operations that do not decide.
-  package init(
-    _ path: String, _ access: Access, threads: Int? = nil, withEngine: Bool
+  package convenience init(
+    _ path: String, _ access: Access, threads: Int? = nil, waiting: Duration = .zero,
+    permissions: StorePermissions = .owner, withEngine: Bool
   ) throws {
-    self.path = path
-    let file = try StoreFile.open(path, access)
-    pool = file.pool
-    reader = StoreReader(file.pool, path)
-    lock = file.lock
+    try self.init(
+      OpenStore.open(path, access, waiting: waiting, permissions: permissions), threads: threads,
+      withEngine: withEngine)
+  }
+
+  init(_ store: OpenStore, threads: Int?, withEngine: Bool) throws {
+    self.store = store
+    path = store.path
+    reader = StoreReader(store)
+    let isWriter = store.right != nil
     let (identity, last) = try reader.read { rows in
-      if access != .read { try SnapshotKeeper.tidy(rows) }
+      if isWriter { try SnapshotKeeper.tidy(rows, file: store.file) }
       return (try rows.identity(), try rows.lastSequence())
     }
     opened = withEngine ? try StoreOpener(reader: reader, threads: threads).open() : nil
     bell.ring(opened?.last ?? last)
     commits = Lock(nil)
-    guard access != .read else {
+    guard isWriter else {
       keeper = nil
       return
     }
-    keeper = opened.map { SnapshotKeeper(store: path, identity, $0) }
-    let committer = Committer(file.pool, opened?.fanout, path, bell, keeper)
+    keeper = opened.map { SnapshotKeeper(store, identity, $0) }
+    let committer = Committer(store, opened?.fanout, bell, keeper)
     self.commits.withLock { $0 = GroupCommit { committer.commit($0) } }
     keeper?.begin()
   }
@@ -104,8 +115,12 @@ public final class SettingsStore: Sendable {
 
   /// What is to be removed when the process ends while a snapshot is being written.
   public var temporarySnapshotNames: [String] {
-    [Fanout.temporaryName(ofSnapshot: SnapshotKeeper.path(path))]
+    [Fanout.temporaryName(ofSnapshot: SnapshotKeeper.path(store.file))]
   }
+
+  /// Where the store was copied to because its tables were of an earlier version and were brought up
+  /// to date at this opening; nil when they were of this one.
+  public var copyOfOlder: String? { store.copyOfOlder }
 
   /// Why the last snapshot could not be written, nil when it could: as a snapshot is only there to
   /// open the store faster, nothing else fails with it.
@@ -154,7 +169,7 @@ public final class SettingsStore: Sendable {
     _ done: @escaping @Sendable (Result<Value, any Error>) -> Void
   ) throws {
     guard let commits = commits.withLock({ $0 }) else {
-      throw lock == nil ? StoreError.readOnly(path) : StoreError.closed(path)
+      throw store.right == nil ? StoreError.readOnly(path) : StoreError.closed(path)
     }
     let value = Lock<Value?>(nil)
     commits.add(
@@ -173,7 +188,7 @@ public final class SettingsStore: Sendable {
   // MARK: Reading
 
   /// Whether this process may write the store.
-  var isWriter: Bool { lock != nil }
+  var isWriter: Bool { store.right != nil }
 
   /// Reads the store as of one commit.
   func read<Value>(_ body: (Rows) throws -> Value) throws -> Value { try reader.read(body) }
@@ -194,9 +209,8 @@ public final class SettingsStore: Sendable {
     guard let commits = commits.withLock({ $0.take() }) else {
       return isWriter ? () : try reader.close()
     }
-    defer { lock?.release() }
     commits.sync {}
     keeper?.finish()
-    try commits.sync { try StoreFile.errors(path) { try StoreFile.close(pool) } }
+    try commits.sync { try store.close() }
   }
 }

@@ -9,7 +9,8 @@ internal import PushSupport
 /// number that was drawn with the change. When it is opened, every record that has changed behind it
 /// is read from the database as it is.
 final class SnapshotKeeper: Sendable {
-  static func path(_ store: String) -> String { store + ".snapshot" }
+  /// - Parameter file: that of a store, no symbolic link.
+  static func path(_ file: String) -> String { file + ".snapshot" }
 
   /// A store of fewer records is read from the database faster than anybody waits.
   static let leastRecords = 10_000
@@ -30,6 +31,7 @@ final class SnapshotKeeper: Sendable {
   }
 
   private let path: String
+  private let store: OpenStore
   private let identity: SnapshotIdentity
   private let fanout: Fanout
   /// The last change that the engine follows, and its token. Held while the engine follows the next
@@ -39,8 +41,9 @@ final class SnapshotKeeper: Sendable {
   private let queue = DispatchQueue(label: "push-fanout.store.snapshot", qos: .utility)
 
   /// - Parameter identity: the store's own.
-  init(store: String, _ identity: SnapshotIdentity, _ opened: StoreOpener.Opened) {
-    path = Self.path(store)
+  init(_ store: OpenStore, _ identity: SnapshotIdentity, _ opened: StoreOpener.Opened) {
+    self.store = store
+    path = Self.path(store.file)
     self.identity = identity
     followed = Lock((opened.last, opened.token))
     fanout = opened.fanout
@@ -52,8 +55,8 @@ final class SnapshotKeeper: Sendable {
   /// Removes what is of no use to the next opening: what a process left behind that was killed while
   /// it wrote, and a snapshot of changes that the store does not have, as after an old copy was put
   /// back in its place.
-  static func tidy(_ rows: Rows) throws {
-    let url = URL(fileURLWithPath: path(rows.path))
+  static func tidy(_ rows: Rows, file: String) throws {
+    let url = URL(fileURLWithPath: path(file))
     let folder = url.deletingLastPathComponent()
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
     for name in names where name.hasPrefix(url.lastPathComponent + ".tmp-") {
@@ -136,8 +139,13 @@ final class SnapshotKeeper: Sendable {
     }
     let start = ContinuousClock.now
     do throws(SnapshotError) {
+      do { try store.right?.check() } catch {
+        throw SnapshotError(path: path, problem: .cannotWrite("\(error)"))
+      }
       try version.writeSnapshot(
         to: path, identity: identity.of(token: token), sequence: UInt64(sequence))
+      // It is made for its owner alone; whoever may read the store may read it too.
+      FileAccess(of: store.inode).apply(to: path)
     } catch {
       state.withLock { state in
         state.problem = error

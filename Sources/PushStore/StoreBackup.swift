@@ -1,18 +1,17 @@
 internal import Foundation
 internal import GRDB
-internal import Glibc
 
 extension StoreReader {
   /// What is to be removed when the process ends before a backup to a name is complete.
   public static func temporaryNames(ofBackupTo path: String) -> [String] {
-    TemporaryStore.names(temporaryName(path))
+    TemporaryStore.names(for: path)
   }
-
-  private static func temporaryName(_ path: String) -> String { "\(path).\(getpid()).part" }
 
   /// Copies the store, as of one commit, to a new file, while others go on writing.
   ///
-  /// The copy appears under its name when it is complete and on the disk; it is a store itself.
+  /// The copy appears under its name when it is complete and on the disk; it is a store itself, which
+  /// the store's owner and its group may use as they may use the store. What backups that were killed
+  /// have left in the same folder is removed.
   ///
   /// - Parameter progress: called now and then with the share that is copied, 0...1.
   /// - Throws: ``StoreError/exists(_:)`` for a name that is in use: a copy never replaces anything;
@@ -22,21 +21,26 @@ extension StoreReader {
     if FileManager.default.fileExists(atPath: path) { throw StoreError.exists(path) }
     if Self.isFile(path, ofStore: self.path) { throw StoreError.partOfStore(path, self.path) }
     try StoreFile.checkNoLog(beside: path)
-    let temporary = Self.temporaryName(path)
-    TemporaryStore.remove(temporary)
-    defer { TemporaryStore.remove(temporary) }
-    try StoreFile.errors(path) {
-      let copy = try DatabaseQueue(path: temporary)
-      // All steps read the same commit: the source is inside a transaction meanwhile.
-      try pool.backup(to: copy, pagesPerStep: 1024) { state in
-        progress(Double(state.completedPageCount) / Double(max(1, state.totalPageCount)))
-      }
-      // From now on the two may go different ways: neither may take the other's snapshot for its own.
-      try copy.write { db in
-        try db.execute(sql: "UPDATE store SET identity = randomblob(16)")
-      }
-      try copy.close()
+    let temporary = try TemporaryStore(for: path, path: path, FileAccess(of: store.inode))
+    defer {
+      temporary.remove()
+      temporary.right.release()
     }
-    guard try TemporaryStore.rename(temporary, to: path) else { throw StoreError.exists(path) }
+    try store.use { pool in
+      try StoreFile.errors(path) {
+        let copy = try DatabaseQueue(
+          path: temporary.name, configuration: StoreFile.configuration(readonly: false))
+        // All steps read the same commit: the source is inside a transaction meanwhile.
+        try pool.backup(to: copy, pagesPerStep: 1024) { state in
+          progress(Double(state.completedPageCount) / Double(max(1, state.totalPageCount)))
+        }
+        // From now on the two may go different ways: neither may take the other's snapshot for its own.
+        try copy.write { db in
+          try db.execute(sql: "UPDATE store SET identity = randomblob(16)")
+        }
+        try copy.close()
+      }
+    }
+    guard try temporary.rename(to: path) else { throw StoreError.exists(path) }
   }
 }

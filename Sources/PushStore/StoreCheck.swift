@@ -39,7 +39,7 @@ extension StoreReader {
       let opener = StoreOpener(reader: self, threads: nil)
       let snapshot = Result { try opener.mapped() }
       return try read { rows in
-        var check = StoreCheck(rows: rows)
+        var check = StoreCheck(rows: rows, store: store)
         try check.run()
         if check.problems.isEmpty { try check.compare(try snapshot.get(), opener) }
         return check.problems
@@ -53,6 +53,7 @@ extension StoreReader {
 /// A check under way.
 private struct StoreCheck {
   let rows: Rows
+  let store: OpenStore
   var problems: [StoreProblem] = []
 
   mutating func run() throws {
@@ -79,14 +80,11 @@ private struct StoreCheck {
     } catch is StoreOpener.Unusable {}
   }
 
-  /// Whether the file was cut off inside its last page, which SQLite reads as zeros. While there is a
-  /// log, the page may be in it.
+  /// Whether the file was cut off inside its last page, which SQLite reads as zeros.
   private func endsInsideAPage() throws -> Bool {
-    func size(_ path: String) -> Int {
-      (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
-    }
+    let size = try StoreFile.sizes(rows.db, store.inode, store.file)
     let page = try Int.fetchOne(rows.db, sql: "PRAGMA page_size") ?? 4096
-    return size(rows.path + "-wal") == 0 && size(rows.path) % max(1, page) != 0
+    return size.map { $0.found % max(1, page) != 0 } ?? false
   }
 
   private mutating func report(_ kind: StoreProblem.Kind, _ text: String) {

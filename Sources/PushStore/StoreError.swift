@@ -8,8 +8,18 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
   case missing(String)
   /// A later push-fanout made it.
   case newer(String)
-  /// Another process has it open for writing.
-  case inUse(String)
+  /// Another process has it open for writing, or another store of this very process.
+  case inUse(String, byThisProcess: Bool = false)
+  /// A store whose file has several names (hard links) is not written: its log lies beside one of
+  /// them, and who opens it by another does not see that.
+  case linked(String, names: Int)
+  /// The file that was open for writing has lost its name: it was removed or renamed, or another was
+  /// put in its place. Nothing is written any more; open the store again.
+  case replaced(String)
+  /// A file system on which locks cannot keep other writers out.
+  case withoutLocks(String, fileSystem: String)
+  /// A file without locks, in a folder that may not be written, was changed twice while it was read.
+  case changedMeanwhile(String)
   /// A write to a store that was opened for reading.
   case readOnly(String)
   /// SQLite could not do it: the disk is full, the file cannot be read, and so on.
@@ -50,7 +60,20 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case .notAStore(let path, let reason): "\(path) is not a push-fanout store: \(reason)"
     case .missing(let path): "there is no store \(path); import settings to make one"
     case .newer(let path): "\(path) was made by a later push-fanout; use that one"
-    case .inUse(let path): "\(path) is open for writing in another process; close it there first"
+    case .inUse(let path, byThisProcess: false):
+      "\(path) is open for writing in another process; close it there first"
+    case .inUse(let path, byThisProcess: true):
+      "\(path) is open for writing in this process already; use that store, or close it first"
+    case .linked(let path, let names):
+      "\(path) has \(names) names (hard links); it is written when it has one: remove the others"
+    case .replaced(let path):
+      "\(path) is not the file that was opened any more: it was removed, renamed or replaced; "
+        + "nothing is written until the store is opened again"
+    case .withoutLocks(let path, let fileSystem):
+      "\(path) is on a file system (\(fileSystem)) whose locks may not keep other writers out; "
+        + "write it on a local one"
+    case .changedMeanwhile(let path):
+      "\(path) was changed while it was read, and cannot be locked here; try again"
     case .readOnly(let path): "\(path) was opened for reading"
     case .database(let path, let reason): "\(path): \(reason)"
     case .closed(let path): "\(path) was closed"

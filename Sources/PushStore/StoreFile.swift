@@ -3,112 +3,77 @@ internal import GRDB
 internal import PushFanout
 internal import PushRules
 
-/// Opening a store's file, and what can be wrong with it.
+/// What the files of a store must be, and what SQLite's errors mean.
 enum StoreFile {
-  struct Opened {
-    let pool: DatabasePool
-    let lock: WriterLock?
+  /// How long to wait for locks that SQLite holds for a moment, in seconds.
+  static let patience = 5.0
+
+  /// How every connection is opened.
+  static func configuration(readonly: Bool) -> Configuration {
+    var configuration = Configuration()
+    configuration.readonly = readonly
+    // Somebody else may be recovering the log of a crash, or closing the store.
+    configuration.busyMode = .timeout(patience)
+    configuration.prepareDatabase { db in
+      // A commit is on the disk before it is acknowledged.
+      try db.execute(sql: "PRAGMA synchronous = FULL")
+    }
+    return configuration
   }
 
-  static func open(_ path: String, _ access: SettingsStore.Access) throws -> Opened {
-    var isFolder: ObjCBool = false
-    let exists = unsafe FileManager.default.fileExists(atPath: path, isDirectory: &isFolder)
-    guard exists || access == .create else { throw StoreError.missing(path) }
-    if isFolder.boolValue { throw StoreError.notAStore(path, reason: "it is a folder") }
-    let lock = access == .read ? nil : try WriterLock(store: path)
-    if lock != nil {
-      // Somebody may have made or removed it before the lock was ours.
-      guard FileManager.default.fileExists(atPath: path) || access == .create else {
-        throw StoreError.missing(path)
+  /// Does what may find the store locked for a moment, again and again until there is no hope: SQLite
+  /// does not wait by itself everywhere.
+  static func patiently<Value>(_ body: () throws -> Value) throws -> Value {
+    let end = ContinuousClock.now + .seconds(patience)
+    while true {
+      do {
+        return try body()
+      } catch let error as DatabaseError where error.isOfLocks && ContinuousClock.now < end {
+        Thread.sleep(forTimeInterval: 0.01)
       }
-      try checkNoLog(ofNew: path)
-    }
-    return try errors(path) {
-      var configuration = Configuration()
-      configuration.readonly = access == .read
-      // Somebody else may be copying the file.
-      configuration.busyMode = .timeout(5)
-      configuration.prepareDatabase { db in
-        // A commit is on the disk before it is acknowledged.
-        try db.execute(sql: "PRAGMA synchronous = FULL")
-      }
-      if FileManager.default.fileExists(atPath: path) { try checkIsStore(path) }
-      let pool = try DatabasePool(path: path, configuration: configuration)
-      if access != .read { try migrate(pool, path) }
-      if try pool.read(Schema.migrator.hasBeenSuperseded) { throw StoreError.newer(path) }
-      // What an earlier version made can be read as it is.
-      guard try pool.read({ try Schema.migrator.completedMigrations($0).contains("1") }) else {
-        throw StoreError.notAStore(path, reason: "its tables are not those of a store")
-      }
-      return Opened(pool: pool, lock: lock)
     }
   }
 
   /// Refuses a log that is left where there is no store, or an empty file: SQLite drops it.
-  private static func checkNoLog(ofNew path: String) throws {
-    guard let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int else {
-      return try checkNoLog(beside: path)
-    }
+  static func checkNoLog(of inode: StoreInode, _ file: String) throws {
     // Whoever makes a store and is stopped early leaves an empty file and a journal.
-    if size == 0 { try checkNoLog(beside: path, ["-wal"]) }
+    if inode.status?.st_size == 0 { try checkNoLog(beside: file, ["-wal"]) }
   }
 
-  /// Closes a store that was written, with everything moved from the log into the file, unless another
-  /// process still reads it there.
-  static func close(_ pool: DatabasePool) throws {
-    try pool.writeWithoutTransaction { db in
-      // A reader that is in the way is no mistake: the log is part of the store.
-      do { try db.checkpoint(.truncate) } catch let error as DatabaseError
-        where error.resultCode == .SQLITE_BUSY || error.resultCode == .SQLITE_LOCKED
-      {}
-    }
-    try pool.close()
-  }
-
-  /// Before anything is written to a file: whether it is a store, or an empty file.
-  private static func checkIsStore(_ path: String) throws {
-    var configuration = Configuration()
-    configuration.readonly = true
-    let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0
-    guard size > 0 else { return }
-    // SQLite takes what is shorter than its smallest page for an empty database.
-    guard size >= 512 else { throw StoreError.notAStore(path, reason: "file is not a database") }
-    let queue = try DatabaseQueue(path: path, configuration: configuration)
-    let (id, isEmpty) = try queue.read { db in
-      let others = try Int.fetchOne(
-        db, sql: "SELECT count(*) FROM sqlite_master WHERE tbl_name <> 'grdb_migrations'")
-      return (try Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0, others == 0)
-    }
-    try queue.close()
-    try checkIsWhole(path, size: size)
+  /// Whether a database is a store, all of it, and not a later version's.
+  ///
+  /// Called inside a transaction that reads, as everything must be of one commit.
+  ///
+  /// - Throws: ``StoreError/notAStore(_:reason:)``, ``StoreError/damaged(_:reason:)`` or
+  ///   ``StoreError/newer(_:)``.
+  static func judge(_ db: Database, _ inode: StoreInode, path: String, file: String) throws {
+    let others = try Int.fetchOne(
+      db, sql: "SELECT count(*) FROM sqlite_master WHERE tbl_name <> 'grdb_migrations'")
+    let id = try Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0
     // Nothing yet: whoever made it was stopped before there were tables.
-    guard id == Schema.applicationID || (id == 0 && isEmpty) else {
+    guard id == Schema.applicationID || (id == 0 && others == 0) else {
       throw StoreError.notAStore(path, reason: "it is a database of something else")
     }
-  }
-
-  /// Whether a file has all of its pages; SQLite reads zeros where the last one is cut off.
-  ///
-  /// While there is a log, pages may be in that and not in the file yet.
-  private static func checkIsWhole(_ path: String, size: Int) throws {
-    let log = try? FileManager.default.attributesOfItem(atPath: path + "-wal")[.size] as? Int
-    guard (log ?? 0) == 0 else { return }
-    let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
-    defer { try? file.close() }
-    let header = try file.read(upToCount: 100) ?? Data()
-    guard header.count == 100 else { return }
-    // https://www.sqlite.org/fileformat.html, 1.3: the page size, 1 for 65,536, and pages in all.
-    func number(_ places: Range<Int>) -> Int { header[places].reduce(0) { $0 << 8 | Int($1) } }
-    let pageSize = number(16..<18) == 1 ? 65_536 : number(16..<18)
-    let whole = pageSize * number(28..<32)
-    if size < whole {
-      throw StoreError.damaged(path, reason: "it is cut off: \(size) bytes of \(whole)")
+    let size = try sizes(db, inode, file)
+    if let size, size.found < size.whole {
+      throw StoreError.damaged(
+        path, reason: "it is cut off: \(size.found) bytes of \(size.whole)")
     }
+    if try Schema.migrator.hasBeenSuperseded(db) { throw StoreError.newer(path) }
   }
 
-  private static func migrate(_ pool: DatabasePool, _ path: String) throws {
-    if try pool.read(Schema.migrator.hasBeenSuperseded) { throw StoreError.newer(path) }
-    try Schema.migrator.migrate(pool)
+  /// How many bytes the file has, and how many its pages are; nil while pages may be in the log and
+  /// not in the file yet.
+  ///
+  /// Called inside a transaction that reads: as long as it goes on, a log from which it reads is not
+  /// emptied, and without one nobody writes the file.
+  static func sizes(
+    _ db: Database, _ inode: StoreInode, _ file: String
+  ) throws -> (found: Int, whole: Int)? {
+    let pages = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
+    let page = try Int.fetchOne(db, sql: "PRAGMA page_size") ?? 4096
+    guard StoreName.size(file + "-wal") == 0, let status = inode.status else { return nil }
+    return (Int(status.st_size), pages * page)
   }
 
   /// Turns SQLite's errors into the store's.
@@ -127,10 +92,22 @@ enum StoreFile {
     case .SQLITE_IOERR:
       StoreError.database(
         path, reason: "a read or write failed; nothing was changed: \(message)")
-    case .SQLITE_BUSY:
-      StoreError.database(path, reason: "another process is writing it; try again")
+    case .SQLITE_BUSY, .SQLITE_PROTOCOL:
+      StoreError.database(
+        path, reason: "another process holds it locked, for more than \(Int(patience)) s; try again"
+      )
     default: StoreError.database(path, reason: message)
     }
+  }
+}
+
+extension DatabaseError {
+  /// Whether somebody else has what is needed, for a moment.
+  var isOfLocks: Bool { resultCode == .SQLITE_BUSY || resultCode == .SQLITE_PROTOCOL }
+
+  /// Whether the memory that all users of a log share cannot be had.
+  var isOfSharedMemory: Bool {
+    resultCode == .SQLITE_CANTOPEN || resultCode == .SQLITE_READONLY
   }
 }
 

@@ -1,50 +1,29 @@
 internal import Foundation
 internal import Glibc
 
-/// A store that is not complete, beside the name it is to get.
-enum TemporaryStore {
-  /// The files that SQLite and the lock make for a store.
-  static func names(_ path: String) -> [String] {
-    ["", "-wal", "-shm", "-journal", ".lock"].map { path + $0 }
-  }
-
-  static func remove(_ path: String) {
-    for name in names(path) { _ = unsafe unlink(name) }
-  }
-
-  /// Gives a complete store its name, so that it has it after a crash too.
+/// Where the files of a store are.
+enum StoreName {
+  /// The file that a path leads to: log and snapshot lie beside it, not beside a link to it.
   ///
-  /// - Returns: whether it has it; false when the name is in use, and nothing was replaced.
-  static func rename(_ temporary: String, to path: String) throws -> Bool {
-    let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
-    try sync(temporary)
-    // A second name is refused where there is one; renaming would replace it.
-    if unsafe link(temporary, path) == 0 {
-      _ = unsafe unlink(temporary)
-    } else {
-      switch errno {
-      case EEXIST: return false
-      case EPERM, EOPNOTSUPP, ENOSYS, EMLINK:
-        // A file system without second names.
-        if unsafe access(path, F_OK) == 0 { return false }
-        guard unsafe Glibc.rename(temporary, path) == 0 else { throw failure(path) }
-      default: throw failure(path)
-      }
+  /// - Throws: when a symbolic link leads nowhere.
+  static func file(_ path: String) throws -> String {
+    var status = stat()
+    guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK else { return path }
+    guard let found = unsafe realpath(path, nil) else {
+      throw StoreError.database(
+        path, reason: "it is a symbolic link that leads nowhere: \(StoreInode.systemMessage)")
     }
-    try sync(folder)
-    return true
+    defer { unsafe free(found) }
+    return unsafe String(cString: found)
   }
 
-  private static func sync(_ path: String) throws {
-    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw failure(path) }
-    defer { close(descriptor) }
-    guard fsync(descriptor) == 0 else { throw failure(path) }
+  /// The files that SQLite makes for a store, its own last.
+  static func files(_ file: String) -> [String] {
+    ["-wal", "-shm", "-journal", ""].map { file + $0 }
   }
 
-  private static func failure(_ path: String) -> StoreError {
-    .database(path, reason: unsafe String(cString: strerror(errno)))
-  }
+  /// The size of a file in bytes, 0 where there is none.
+  static func size(_ file: String) -> Int { StoreInode.status(file).map { Int($0.st_size) } ?? 0 }
 }
 
 extension StoreFile {
@@ -52,11 +31,9 @@ extension StoreFile {
   /// stands in it for the new one's.
   ///
   /// - Throws: ``StoreError/strayLog(_:)``.
-  static func checkNoLog(beside path: String, _ endings: [String] = ["-wal", "-journal"]) throws {
-    for ending in endings {
-      let name = path + ending
-      let size = try? FileManager.default.attributesOfItem(atPath: name)[.size] as? Int
-      if let size, size > 0 { throw StoreError.strayLog(name) }
+  static func checkNoLog(beside file: String, _ endings: [String] = ["-wal", "-journal"]) throws {
+    for ending in endings where StoreName.size(file + ending) > 0 {
+      throw StoreError.strayLog(file + ending)
     }
   }
 }
@@ -65,24 +42,22 @@ extension StoreReader {
   /// Whether a path is that of a store or of one of the files beside it, which may not be there now:
   /// who writes something else under it destroys the store.
   public static func isFile(_ path: String, ofStore store: String) -> Bool {
-    // The log lies beside the file itself, lock and snapshot beside the name that was given.
-    let stores = [store, URL(fileURLWithPath: store).resolvingSymlinksInPath().path]
-    return stores.contains { store in
-      (TemporaryStore.names(store) + [SnapshotKeeper.path(store)]).contains { isSame(path, $0) }
+    let file = (try? StoreName.file(store)) ?? store
+    return (StoreName.files(file) + [SnapshotKeeper.path(file), store]).contains {
+      isSame(path, $0)
     }
   }
 
   private static func isSame(_ path: String, _ other: String) -> Bool {
-    var (status, otherStatus) = (stat(), stat())
-    let isThere = unsafe (stat(path, &status) == 0, stat(other, &otherStatus) == 0)
-    if isThere == (true, true) {
-      return status.st_dev == otherStatus.st_dev && status.st_ino == otherStatus.st_ino
+    if let status = StoreInode.status(path), let other = StoreInode.status(other) {
+      return StoreInode.Key(status) == StoreInode.Key(other)
     }
     func name(_ path: String) -> String {
       let url = URL(fileURLWithPath: path)
       let folder = url.deletingLastPathComponent().resolvingSymlinksInPath()
       return folder.appending(path: url.lastPathComponent).path
     }
-    return isThere == (false, false) && name(path) == name(other)
+    let isThere = [path, other].contains { StoreInode.status($0) != nil }
+    return !isThere && name(path) == name(other)
   }
 }

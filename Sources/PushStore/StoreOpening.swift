@@ -1,5 +1,6 @@
 internal import Foundation
 internal import GRDB
+internal import Glibc
 internal import PushContent
 internal import PushFanout
 internal import PushRules
@@ -68,20 +69,25 @@ struct StoreOpener {
   }
 
   /// The engine of the snapshot alone.
-  func mapped() throws -> Result<Fanout, Unusable> {
-    let path = SnapshotKeeper.path(reader.path)
+  func mapped(attempts: Int = 10) throws -> Result<Fanout, Unusable> {
+    let path = SnapshotKeeper.path(reader.store.file)
     guard FileManager.default.fileExists(atPath: path) else {
       return .failure(Unusable(reason: "there is no snapshot"))
     }
     let identity = try reader.read { try $0.identity() }
+    var found: SnapshotIdentity?
     do throws(SnapshotError) {
       // Of which change it is, is judged by `follow`, with what the store has then.
-      let found = try SnapshotInfo(path: path).identity
+      let info = try SnapshotInfo(path: path).identity
+      found = info
       return .success(
         try Fanout(
-          snapshot: path, identity: found.high == identity.high ? found : identity,
-          threads: threads))
+          snapshot: path, identity: info.high == identity.high ? info : identity, threads: threads))
     } catch {
+      // Whoever writes the store may have put another one in its place meanwhile.
+      if let found, attempts > 1, let now = try? SnapshotInfo(path: path).identity, now != found {
+        return try mapped(attempts: attempts - 1)
+      }
       return .failure(Unusable(reason: "\(error)", snapshotError: error))
     }
   }
@@ -128,6 +134,8 @@ struct StoreOpener {
       switch snapshotError?.problem {
       case nil: isWrong
       case .otherVersion, .unknownTimeZone: false
+      // Not everybody who may read the store may read its snapshot.
+      case .cannotOpen: snapshotError.map { unsafe access($0.path, R_OK) == 0 } ?? true
       default: true
       }
     }

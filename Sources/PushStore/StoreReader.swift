@@ -16,38 +16,36 @@ public enum StoreRecord: Hashable, Sendable {
 /// Others may write meanwhile: each call sees the store as of one commit.
 public final class StoreReader: Sendable {
   public let path: String
-  let pool: DatabasePool
+  let store: OpenStore
 
   /// Opens a store that another process may be writing.
   ///
   /// - Throws: ``StoreError``.
   public init(_ path: String) throws {
+    store = try OpenStore(reading: path)
     self.path = path
-    pool = try StoreFile.open(path, .read).pool
   }
 
   /// Reads with the connections of an open store.
-  init(_ pool: DatabasePool, _ path: String) {
-    self.pool = pool
-    self.path = path
+  init(_ store: OpenStore) {
+    self.store = store
+    path = store.path
   }
 
   /// Ends the use of the store.
-  public func close() throws { try StoreFile.errors(path) { try pool.close() } }
+  public func close() throws { try store.close() }
 
   /// Reads the store as of one commit.
-  func read<Value>(_ body: (Rows) throws -> Value) throws -> Value {
-    try StoreFile.errors(path) { try pool.read { db in try body(Rows(db: db, path: path)) } }
+  ///
+  /// - Parameter canRepeat: whether `body` may be called again, see ``OpenStore``.
+  func read<Value>(canRepeat: Bool = true, _ body: (Rows) throws -> Value) throws -> Value {
+    try store.read(canRepeat: canRepeat) { db in try body(Rows(db: db, path: path)) }
   }
 
   func read<Value: Sendable>(
     _ body: @escaping @Sendable (Rows) throws -> Value
   ) async throws -> Value {
-    do {
-      return try await pool.read { [path] db in try body(Rows(db: db, path: path)) }
-    } catch {
-      throw StoreFile.error(error, path)
-    }
+    try await store.read { [path] db in try body(Rows(db: db, path: path)) }
   }
 
   /// The app's settings.
@@ -69,14 +67,14 @@ public final class StoreReader: Sendable {
   ///
   /// - Complexity: O(settings).
   public func forEachRecord(_ body: (StoreRecord) throws -> Void) throws {
-    try read { try $0.forEachRecord(body) }
+    try read(canRepeat: false) { try $0.forEachRecord(body) }
   }
 
   /// The same; before the first record it calls `content` with how pushes look, as of the same commit.
   public func forEachRecord(
     content: (ContentDirectory) throws -> Void, _ body: (StoreRecord) throws -> Void
   ) throws {
-    try read { rows in
+    try read(canRepeat: false) { rows in
       try content(try rows.contentDirectory())
       try rows.forEachRecord(body)
     }

@@ -1,4 +1,3 @@
-internal import Foundation
 internal import GRDB
 internal import PushFanout
 public import PushRules
@@ -29,19 +28,16 @@ extension StoreReader {
       func count(_ what: String) throws -> Int {
         try Int.fetchOne(rows.db, sql: "SELECT count(*) FROM \(what)") ?? 0
       }
+      let file = store.file
       let snapshot = try? SnapshotInfo(path: SnapshotKeeper.path(path))
       return StoreStatistics(
         rules: try rows.app().rules, users: try count("users"),
         declaredUsers: try count("users WHERE is_declared"), devices: try count("devices"),
         conversations: try count("conversations"), members: try count("members"),
         memberSettings: try count("member_settings"), feedEntries: try count("feed"),
-        lastSequence: try rows.lastSequence(), fileBytes: size(path),
-        logBytes: size(path + "-wal"), snapshotBytes: snapshot?.byteCount,
+        lastSequence: try rows.lastSequence(), fileBytes: StoreName.size(file),
+        logBytes: StoreName.size(file + "-wal"), snapshotBytes: snapshot?.byteCount,
         snapshotSequence: snapshot.map { Int64(clamping: $0.sequence) })
     }
-  }
-
-  private func size(_ path: String) -> Int {
-    (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
   }
 }

@@ -9,8 +9,8 @@ struct Store: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Import, export, check and copy a store of settings.",
     discussion: """
-      A store is one file (and, while it is in use, FILE-wal, FILE-shm and FILE.lock beside it). One \
-      process writes it at a time; all but import and snapshot only read, also while another process \
+      A store is one file (and, while it is in use, FILE-wal and FILE-shm beside it). One process \
+      writes it at a time; all but import and snapshot only read, also while another process \
       writes. FILE.snapshot beside it holds the engine's tables, from which the store is opened at \
       once; without it the same is read from FILE, and nothing is lost.
 
@@ -50,6 +50,8 @@ struct StoreImportCommand: ParsableCommand {
 
         push-fanout store import --store settings.store --users users.csv --members members.csv
 
+        push-fanout store import --store shared.store --settings world.ndjson --mode 640
+
       Afterwards it writes the snapshot, by which the next command opens the store at once.
 
       Interrupted, or when a line is bad, it leaves the store as it was.
@@ -57,6 +59,8 @@ struct StoreImportCommand: ParsableCommand {
 
   @OptionGroup var target: StoreOption
   @OptionGroup var world: FileOptions
+  @OptionGroup var waiting: WaitOption
+  @OptionGroup var access: ModeOption
 
   func validate() throws {
     if world.paths.settings.isEmpty, world.paths.users.isEmpty, world.paths.members.isEmpty {
@@ -71,16 +75,11 @@ struct StoreImportCommand: ParsableCommand {
     Interruption.say("nothing was imported")
     let start = ContinuousClock.now
     let path = target.path
-    let storeImport = try StoreImport(path)
+    let storeImport = try StoreImport(
+      path, waiting: waiting.duration, permissions: try access.permissions(of: path))
     let isNew = storeImport.isNew
-    let app: AppSettings
-    if isNew {
-      app = AppSettings()
-    } else {
-      let reader = try StoreReader(path)
-      app = try reader.app()
-      try reader.close()
-    }
+    WaitOption.report(storeImport.copyOfOlder, of: path)
+    let app = try storeImport.app() ?? AppSettings()
     let reading = ProgressBar("reading")
     let (settings, content, saysApp, records) = try SettingsLoader.load(world.paths, addedTo: app) {
       reading.update($0)
@@ -91,16 +90,21 @@ struct StoreImportCommand: ParsableCommand {
       message: isNew ? "no store was made" : "the store has all of the import or nothing of it")
     let writing = ProgressBar("importing")
     defer { writing.finish() }
-    try storeImport.run(
+    let problem = try storeImport.runWithSnapshot(
       settings, content: content, at: .now, replacingApp: saysApp || isNew,
-      progress: { writing.update($0) })
-    Interruption.endOutput(message: Self.complete)
-    writing.finish()
-    let elapsed = (ContinuousClock.now - start) / .seconds(1)
-    Terminal.say(
-      "\(records) records, \(settings.userCount) users, \(Number.text(elapsed)) s, "
-        + "\(Int(Double(records) / max(elapsed, 0.001))) records/s")
-    try StoreSnapshot.write(path, message: Self.complete)
+      progress: { writing.update($0) }
+    ) {
+      Interruption.beginOutput(
+        nil, temporaryNames: storeImport.temporarySnapshotNames, message: Self.complete)
+      writing.finish()
+      let elapsed = (ContinuousClock.now - start) / .seconds(1)
+      Terminal.say(
+        "\(records) records, \(settings.userCount) users, \(Number.text(elapsed)) s, "
+          + "\(Int(Double(records) / max(elapsed, 0.001))) records/s")
+    }
+    Interruption.endOutput()
+    // It only makes the next opening faster.
+    if let problem { Terminal.say("push-fanout: \(Self.complete): \(problem)") }
   }
 }
 
@@ -120,17 +124,14 @@ struct StoreSnapshot: ParsableCommand {
       """)
 
   @OptionGroup var target: StoreOption
+  @OptionGroup var waiting: WaitOption
 
   func run() throws {
-    try Self.write(target.path, message: "no snapshot was written; nothing is lost")
-  }
-
-  /// Opens a store and writes its snapshot, beside which nothing was lost if it fails.
-  ///
-  /// - Parameter message: what an interruption says.
-  static func write(_ path: String, message: String) throws {
-    let store = try SettingsStore(path, .write)
-    Interruption.beginOutput(nil, temporaryNames: store.temporarySnapshotNames, message: message)
+    let store = try SettingsStore(target.path, .write, waiting: waiting.duration)
+    WaitOption.report(store.copyOfOlder, of: target.path)
+    Interruption.beginOutput(
+      nil, temporaryNames: store.temporarySnapshotNames,
+      message: "no snapshot was written; nothing is lost")
     try store.writeSnapshot()
     try store.close()
     Interruption.endOutput()

@@ -93,7 +93,7 @@ import Testing
       #expect(again.status == 1)
       #expect(
         Set(place.names())
-          .subtracting(["s", "s.lock", "s.snapshot", "copy", "world.ndjson", "messages.ndjson"])
+          .subtracting(["s", "s.snapshot", "copy", "world.ndjson", "messages.ndjson"])
           .filter { !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm") } == [])
     }
   }
@@ -167,7 +167,7 @@ import Testing
         "compare --store s --messages messages.ndjson --b app.timeZone=UTC",
       ]
       for command in commands {
-        for name in ["s", "./s-wal", "s.lock", "s.snapshot", "s-journal"] {
+        for name in ["s", "./s-wal", "s.snapshot", "s-journal"] {
           let run = try place.shell("\"$0\" \(command) --output \(name)")
           #expect(
             run.errors

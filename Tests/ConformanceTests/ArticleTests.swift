@@ -12,9 +12,9 @@ import Testing
 /// Goal: the code in the article "From a dispatch service" gives inside functions what it says;
 /// ArticleProgramTests compares it with the article.
 @Suite struct ArticleTests {
-  private static let messages = (0..<100).map { place in
+  private static let messages = (0..<100).map { number in
     Message(
-      id: Identifier("m\(place)"), conversation: place % 10 == 0 ? "nowhere" : "g1",
+      id: Identifier("m\(number)"), conversation: number % 10 == 0 ? "nowhere" : "g1",
       at: Instant(milliseconds: 1_717_387_200_000), sender: "u2")
   }
 
@@ -116,7 +116,7 @@ import Testing
     #expect(pushCount == 180)
     // snippet
     let sum = Atomic(0)
-    fanout.decide(messages) { place, result in
+    fanout.decide(messages) { index, result in
       sum.add(result.pushCount, ordering: .relaxed)
     }
     // end
@@ -189,7 +189,7 @@ import Testing
     let membershipCount =
       report.membershipCount  // 4
     let bytes =
-      report.total  // bytes of the tables, and of the states that are kept
+      report.total  // bytes of the tables and the cached states
     // end
     #expect(membershipCount == 4)
     #expect(bytes > 0)

@@ -216,7 +216,7 @@ import Testing
       let number: UInt64 = random.pick([
         0, 1, .max, 0xFF, 0x80, 0x7F, UInt64(section.elementCount), UInt64(section.byteCount),
         1 << 31, 1 << 47, 1 << 16, random.next(), random.next() % 64,
-        UInt64(header.sections[Int(SnapshotPart.words.rawValue) - 1].elementCount),
+        UInt64(header.sections[Int(SnapshotPart.packedUsers.rawValue) - 1].elementCount),
       ])
       for offset in 0..<size where place + offset < bytes.count {
         let byte = UInt8(truncatingIfNeeded: number >> UInt64(8 * offset))

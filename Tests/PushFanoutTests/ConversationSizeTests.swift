@@ -89,14 +89,16 @@ import Testing
 
   /// Where a result is not what its members must get, or disagrees with itself.
   private func difference(_ result: FanoutResult, _ expected: [UInt8]) -> String? {
-    if let place = firstDifference(codes(result), expected) { return "codes " + place }
+    if let difference = firstDifference(codes(result), expected) { return "codes " + difference }
     let pushes = expected.indices.filter { expected[$0] % 2 == 1 }.map { result.member(at: $0) }
-    if let place = firstDifference(Array(result.pushes), pushes) { return "pushes " + place }
+    if let difference = firstDifference(Array(result.pushes), pushes) {
+      return "pushes " + difference
+    }
     var tally = [Int](repeating: 0, count: 128)
     for code in expected where code != 0 { tally[Int(code)] += 1 }
     let counts = result.counts
-    if let place = firstDifference((0..<128).map { counts[code: UInt8($0)] }, tally) {
-      return "counts " + place
+    if let difference = firstDifference((0..<128).map { counts[code: UInt8($0)] }, tally) {
+      return "counts " + difference
     }
     return firstDifference(
       [result.pushCount, result.recipientCount],
@@ -119,7 +121,7 @@ import Testing
       for number in 0..<2 * pageSize + 20 {
         let id = Identifier("u\(number)")
         var user = UserSettings()
-        // The same place of the next page has another level.
+        // The same offset in the next page has another level.
         user.level = [.blocked, .all, .mention][(number / pageSize + number % 2) % 3]
         settings.setUser(id, number < 2 * pageSize ? user : UserSettings())
         if number >= skipped { settings.setMember(id, of: "g") }
@@ -129,7 +131,7 @@ import Testing
       let message = Message(id: "m", conversation: "g", at: Instant(milliseconds: Self.noon))
       let expected = expected(&evaluator, message)
       #expect(difference(fanout.decide(message), expected) == nil, "\(skipped) users skipped")
-      #expect(fanout.current.moment.hasClasses(0))
+      #expect(fanout.current.userClasses.hasClasses(0))
     }
   }
 
@@ -149,17 +151,17 @@ import Testing
       #expect(expected.count == crowd.memberCount)
       var result = FanoutResult()
       for threads in threads {
-        Decider(world: bare, cache: cache, threads: threads)
-          .decide(message, in: bare.place(of: message), into: &result)
+        Decider(version: bare, cache: cache, threads: threads)
+          .decide(message, in: bare.conversation(of: message), into: &result)
         #expect(difference(result, expected) == nil, "one by one, message \(number)")
       }
       fanout.advance(to: message.at)
-      for _ in 0..<40 where crowd.memberCount > 0 && !fanout.current.moment.hasClasses(0) {
+      for _ in 0..<40 where crowd.memberCount > 0 && !fanout.current.userClasses.hasClasses(0) {
         _ = fanout.decide(message)
       }
       fanout.decide(message, into: &kept)
-      let moment = fanout.current.moment
-      #expect(crowd.memberCount == 0 || moment.hasClasses(0) && moment.holds(at: kept.instant))
+      let classes = fanout.current.userClasses
+      #expect(crowd.memberCount == 0 || classes.hasClasses(0) && classes.holds(at: kept.instant))
       #expect(difference(kept, expected) == nil, "by classes, message \(number)")
     }
   }
@@ -190,15 +192,15 @@ import Testing
     fanout.advance(to: message.at)
     _ = fanout.decide(message)
     let withClasses = fanout.current
-    #expect(withClasses.moment.hasClasses(0))
+    #expect(withClasses.userClasses.hasClasses(0))
     var first: [UInt8] = []
     var evaluator = ReferenceEvaluator(sample)
-    for (world, threads) in [
+    for (version, threads) in [
       (withClasses, 1), (withClasses, 2), (withClasses, 7), (withoutClasses, 2),
     ] {
       var result = FanoutResult()
-      Decider(world: world, cache: usedCache(count), threads: threads)
-        .decide(message, in: world.place(of: message), into: &result)
+      Decider(version: version, cache: usedCache(count), threads: threads)
+        .decide(message, in: version.conversation(of: message), into: &result)
       let codes = codes(result)
       if first.isEmpty { first = codes }
       #expect(firstDifference(codes, first) == nil, "\(threads) threads")

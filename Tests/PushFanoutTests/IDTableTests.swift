@@ -24,11 +24,11 @@ import Testing
   /// What a version of a table must answer.
   struct Model {
     var ids: [Identifier] = []
-    var places: [Identifier: UInt32] = [:]
+    var indices: [Identifier: UInt32] = [:]
 
     mutating func insert(_ id: Identifier) -> UInt32 {
-      if let place = places[id] { return place }
-      places[id] = UInt32(ids.count)
+      if let index = indices[id] { return index }
+      indices[id] = UInt32(ids.count)
       ids.append(id)
       return UInt32(ids.count - 1)
     }
@@ -36,21 +36,21 @@ import Testing
     func difference(_ table: IDTable, _ probes: [Identifier], folds: Bool) -> String? {
       if table.count != ids.count { return "\(table.count) instead of \(ids.count)" }
       let found = ids.indices.map { table[UInt32($0)] }
-      if let place = firstDifference(found, ids) { return "ids " + place }
-      let places = (ids + probes).map { table.place(of: $0) }
-      if let place = firstDifference(places, (ids + probes).map { self.places[$0] }) {
-        return "places " + place
+      if let index = firstDifference(found, ids) { return "ids " + index }
+      let indices = (ids + probes).map { table.index(of: $0) }
+      if let index = firstDifference(indices, (ids + probes).map { self.indices[$0] }) {
+        return "indices " + index
       }
       guard folds else { return nil }
       var byLower: [Identifier: [UInt32]] = [:]
-      for (place, id) in ids.enumerated() {
-        byLower[id.lowercased(), default: []].append(UInt32(place))
+      for (index, id) in ids.enumerated() {
+        byLower[id.lowercased(), default: []].append(UInt32(index))
       }
       let lowered = (ids.suffix(200) + probes).map { $0.lowercased() }
       let folded = lowered.map { id in
-        var places: [UInt32] = []
-        table.forEachPlace(loweredTo: id) { places.append($0) }
-        return places.sorted()
+        var indices: [UInt32] = []
+        table.forEachIndex(loweredTo: id) { indices.append($0) }
+        return indices.sorted()
       }
       return firstDifference(folded, lowered.map { byLower[$0] ?? [] }).map { "lower case " + $0 }
     }
@@ -110,11 +110,11 @@ import Testing
       table = before
     }
     #expect(table.count == 30)
-    #expect(table.place(of: "stray3") == nil)
-    #expect(table.place(of: "A29") == 29)
+    #expect(table.index(of: "stray3") == nil)
+    #expect(table.index(of: "A29") == 29)
     var found: [UInt32] = []
-    table.forEachPlace(loweredTo: "stray7") { found.append($0) }
-    table.forEachPlace(loweredTo: "a7") { found.append($0) }
+    table.forEachIndex(loweredTo: "stray7") { found.append($0) }
+    table.forEachIndex(loweredTo: "a7") { found.append($0) }
     #expect(found == [7])
     table.free()
   }
@@ -122,10 +122,10 @@ import Testing
   @Test func emptyIDsHaveAPlaceToo() {
     let store = PageStore()
     var table = IDTable(folds: false)
-    #expect(table.place(of: "") == nil)
+    #expect(table.index(of: "") == nil)
     #expect(table.insert("", store) == 0)
     #expect(table.insert("a", store) == 1)
-    #expect(table.place(of: "") == 0)
+    #expect(table.index(of: "") == 0)
     #expect(table[0] == "")
     for page in store.commit() { PageStore.free(page) }
     table.free()

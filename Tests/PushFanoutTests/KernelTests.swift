@@ -2,7 +2,7 @@ import CPushKernels
 import TestSupport
 import Testing
 
-/// Goal: each way of the two loops in wide instructions does what the plain loop in Swift does, at
+/// Goal: each variant of the two kernels does what the plain loop in Swift does, at
 /// every length, tail and offset.
 @Suite struct KernelTests {
   static let counts =
@@ -16,30 +16,30 @@ import Testing
     let input = (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
     let mapped = input.map { table[Int($0)] }
     var words = [UInt64](repeating: 0, count: (count + 63) / 64)
-    for (place, code) in mapped.enumerated() where code & 1 != 0 {
-      words[place / 64] |= 1 << UInt64(place % 64)
+    for (index, code) in mapped.enumerated() where code & 1 != 0 {
+      words[index / 64] |= 1 << UInt64(index % 64)
     }
     return (table, input, mapped, words)
   }
 
-  @Test func thePlainWayIsTheSame() { compare(way: 0) }
+  @Test func thePlainVariantIsTheSame() { compare(variant: 0) }
 
-  @Test(.enabled(if: pk_best_way() >= 1, "this processor has no AVX2"))
-  func theWayOfAVX2IsTheSame() { compare(way: 1) }
+  @Test(.enabled(if: pk_best_variant() >= 1, "this processor has no AVX2"))
+  func theVariantOfAVX2IsTheSame() { compare(variant: 1) }
 
-  @Test(.enabled(if: pk_best_way() >= 2, "this processor has no AVX-512 with VBMI"))
-  func theWayOfAVX512IsTheSame() { compare(way: 2) }
+  @Test(.enabled(if: pk_best_variant() >= 2, "this processor has no AVX-512 with VBMI"))
+  func theVariantOfAVX512IsTheSame() { compare(variant: 2) }
 
-  private func compare(way: CInt) {
+  private func compare(variant: CInt) {
     for seed in TestSupport.seeds([1, 2, 3]) {
       var random = SeededGenerator(seed: seed)
       for count in Self.counts {
         let (table, input, mapped, words) = draw(count, &random)
-        // Bytes and words behind the last must stay as they are.
+        // Bytes and words beyond the last must not be written.
         var output = [UInt8](repeating: 0xA5, count: count + 64)
         var bits = [UInt64](repeating: 0x5A5A, count: words.count + 2)
-        unsafe pk_map_by(way, table, input, &output, count)
-        unsafe pk_bits_by(way, table, input, &bits, count)
+        unsafe pk_map_by(variant, table, input, &output, count)
+        unsafe pk_bits_by(variant, table, input, &bits, count)
         #expect(Array(output[..<count]) == mapped, "seed \(seed), \(count) bytes")
         #expect(output[count...].allSatisfy { $0 == 0xA5 }, "seed \(seed), \(count) bytes")
         #expect(bits == words + [0x5A5A, 0x5A5A], "seed \(seed), \(count) bytes")
@@ -47,7 +47,7 @@ import Testing
     }
   }
 
-  @Test func theWayThatIsChosenIsTheSame() {
+  @Test func theSelectedVariantIsTheSame() {
     var random = SeededGenerator(seed: 4)
     let (table, input, mapped, words) = draw(1001, &random)
     var output = [UInt8](repeating: 0, count: 1001)

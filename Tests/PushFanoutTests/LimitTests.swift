@@ -28,8 +28,8 @@ import Testing
 
   @Test(arguments: [2, 3]) func conversations(count: Int) {
     let problem = problem(limit: 2) { (builder) throws(FanoutError) in
-      for place in 0..<count {
-        try builder.setConversation(Identifier("c\(place)"), ConversationSettings())
+      for index in 0..<count {
+        try builder.setConversation(Identifier("c\(index)"), ConversationSettings())
       }
     }
     #expect(problem == (count > 2 ? .tooMany("conversations") : nil))

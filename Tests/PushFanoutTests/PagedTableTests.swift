@@ -13,8 +13,8 @@ import Testing
 
     var difference: String? {
       var ranks: [Element] = []
-      table.forEachStretchRank(0..<table.count) { place, element in
-        if place == ranks.count { ranks.append(element) }
+      table.forEachStretchRank(0..<table.count) { index, element in
+        if index == ranks.count { ranks.append(element) }
       }
       return firstDifference(ranks, array)
         ?? firstDifference((0..<table.count).map { table[$0] }, array)
@@ -87,9 +87,9 @@ import Testing
       table.append(element, store)
       array.append(element)
     default:
-      guard let place = array.indices.randomElement(using: &random) else { return }
-      table.set(place, element, store)
-      array[place] = element
+      guard let index = array.indices.randomElement(using: &random) else { return }
+      table.set(index, element, store)
+      array[index] = element
     }
   }
 

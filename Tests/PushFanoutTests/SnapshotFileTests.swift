@@ -42,11 +42,11 @@ import Testing
     let folder = ScratchFolder()
     let missing = folder.path("missing")
     #expect(problem(missing) == "snapshot FILE cannot be opened: No such file or directory")
-    #expect(problem(folder.url.path) == "snapshot FILE is no regular file")
-    #expect(problem("/dev/null") == "snapshot FILE is no regular file")
-    #expect(problem(try folder.write([], as: "a")) == "snapshot FILE is no snapshot")
+    #expect(problem(folder.url.path) == "snapshot FILE is not a regular file")
+    #expect(problem("/dev/null") == "snapshot FILE is not a regular file")
+    #expect(problem(try folder.write([], as: "a")) == "snapshot FILE is not a snapshot")
     let text = [UInt8](repeating: 0x20, count: 10_000)
-    #expect(problem(try folder.write(text, as: "b")) == "snapshot FILE is no snapshot")
+    #expect(problem(try folder.write(text, as: "b")) == "snapshot FILE is not a snapshot")
   }
 
   @Test func whatBelongsToOthers() throws {
@@ -62,16 +62,16 @@ import Testing
     #expect(info.identity == Self.identity && info.sequence == 77)
     #expect(info.byteCount == (try folder.bytes("s").count))
     // Each number in front of the identity: the format, the tables, the rows, the machine.
-    for (place, what) in [
-      (8, "was written by another version: format 2 instead of 1"),
-      (12, "was written by another version: tables 2 instead of 1"),
-      (16, "was written by another version: rows are laid out otherwise"),
-      (20, "was written by another version: of a machine of another kind"),
-      (21, "was written by another version: of a machine of another kind"),
+    for (offset, what) in [
+      (8, "has an unsupported version: format 2, expected 1"),
+      (12, "has an unsupported version: tables 2, expected 1"),
+      (16, "has an unsupported version: the layout of rows differs"),
+      (20, "has an unsupported version: the byte order or word size differs"),
+      (21, "has an unsupported version: the byte order or word size differs"),
       (22, "is malformed: header: 23 sections"),
     ] {
       var bytes = try folder.bytes("s")
-      bytes[place] += 1
+      bytes[offset] += 1
       bytes.replaceSubrange(4088..<4096, with: Self.bytes(of: checksum(Array(bytes[..<4088]))))
       #expect(problem(try folder.write(bytes, as: "t")) == "snapshot FILE \(what)")
     }
@@ -82,17 +82,17 @@ import Testing
   }
 
   @Test func headersThatDoNotFit() throws {
-    let place = "is malformed: words: its place or its size"
-    let words = Int(SnapshotPart.words.rawValue) - 1
-    #expect(try problem { $0.sections[words].offset += 4096 } == "snapshot FILE \(place)")
-    #expect(try problem { $0.sections[words].byteCount += 1 } == "snapshot FILE \(place)")
+    let problem = "is malformed: packedUsers: invalid offset or size"
+    let users = Int(SnapshotPart.packedUsers.rawValue) - 1
+    #expect(try self.problem { $0.sections[users].offset += 4096 } == "snapshot FILE \(problem)")
+    #expect(try self.problem { $0.sections[users].byteCount += 1 } == "snapshot FILE \(problem)")
     #expect(
-      try problem { $0.sections[words].elementCount -= 1 }
-        == "snapshot FILE is malformed: words: 9 instead of 10")
+      try self.problem { $0.sections[users].elementCount -= 1 }
+        == "snapshot FILE is malformed: packedUsers: 9 elements, expected 10")
     #expect(
-      try problem { $0.sections[words].checksum ^= 1 }
-        == "snapshot FILE is damaged: wrong checksum of words")
-    #expect(try problem { $0.fileSize += 4096 }.hasPrefix("snapshot FILE is damaged: "))
+      try self.problem { $0.sections[users].checksum ^= 1 }
+        == "snapshot FILE is damaged: checksum mismatch in packedUsers")
+    #expect(try self.problem { $0.fileSize += 4096 }.hasPrefix("snapshot FILE is damaged: "))
   }
 
   @Test func aZoneThatIsNoLongerKnown() throws {

@@ -74,13 +74,13 @@ import Testing
   @Test func aCacheKeepsToItsLimit() throws {
     let fanout = try fanout()
     _ = fanout.decide(Self.message("g0"))
-    let world = fanout.current
+    let version = fanout.current
     let size = fanout.stateBytes
     #expect(size > 200)
     let cache = StateCache(slotCount: 8, byteLimit: 2 * size)
     var result = FanoutResult()
     for round in 0..<12 {
-      Decider(world: world, cache: cache, threads: 1)
+      Decider(version: version, cache: cache, threads: 1)
         .decide(Self.message(Identifier("g\(round % 3)")), in: UInt32(round % 3), into: &result)
       #expect(result.pushCount == 200)
       #expect(cache.bytes <= 2 * size && cache.bytes > 0)
@@ -88,7 +88,7 @@ import Testing
     cache.removeAll()
     #expect(cache.bytes == 0)
     let none = StateCache(slotCount: 8, byteLimit: 10)
-    Decider(world: world, cache: none, threads: 1).decide(
+    Decider(version: version, cache: none, threads: 1).decide(
       Self.message("g0"), in: 0, into: &result)
     #expect(result.pushCount == 200)
     #expect(none.bytes == 0)

@@ -114,8 +114,8 @@ import Testing
       if unsafe codes[0] != 0 { return "an absent member has an outcome" }
       let found = states.map { unsafe codes[Int($0)] }
       let wanted = pairs.map { outcome($0, $1, messageClass).code }
-      if let place = firstDifference(found, wanted) {
-        return "class \(messageClass) \(place) of \(pairs.count) pairs"
+      if let difference = firstDifference(found, wanted) {
+        return "class \(messageClass) \(difference) of \(pairs.count) pairs"
       }
     }
     return nil

@@ -10,14 +10,14 @@ let seeds = TestSupport.seeds([1, 42])
 /// itself looks for the shortest list of edits when it fails, which takes minutes.
 func firstDifference<Value: Equatable>(_ found: [Value], _ expected: [Value]) -> String? {
   guard found != expected else { return nil }
-  let place = zip(found, expected).enumerated().first { $0.element.0 != $0.element.1 }?.offset
-  guard let place else { return "\(found.count) instead of \(expected.count)" }
-  return "at \(place): \(found[place]) instead of \(expected[place])"
+  let index = zip(found, expected).enumerated().first { $0.element.0 != $0.element.1 }?.offset
+  guard let index else { return "\(found.count) instead of \(expected.count)" }
+  return "at \(index): \(found[index]) instead of \(expected[index])"
 }
 
-extension World {
-  /// The place of a message's conversation.
-  func place(of message: Message) -> UInt32? {
-    tables.conversationIDs.place(of: message.conversation)
+extension EngineVersion {
+  /// The index of a message's conversation.
+  func conversation(of message: Message) -> UInt32? {
+    tables.conversationIDs.index(of: message.conversation)
   }
 }

@@ -30,7 +30,7 @@ import TestSupport
   /// What came of opening and reading a changed file: nil for settings that are as they were.
   private func outcome(_ path: String, _ settings: FanoutSettings) -> String? {
     defer {
-      for end in ["-wal", "-shm", ".lock"] {
+      for end in ["-wal", "-shm"] {
         try? FileManager.default.removeItem(atPath: path + end)
       }
     }

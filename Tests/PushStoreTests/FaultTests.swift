@@ -142,7 +142,6 @@ import TestSupport
   func whatMayNotBeWrittenSaysSo() throws {
     try withFolder { folder in
       let (path, _) = try makeStore(folder)
-      try FileManager.default.removeItem(atPath: path + ".lock")
       let nobody = ["--user", "65534"]
       func failure(_ mode: String) throws -> String {
         let writer = try StoreWriter([mode, path, "1", "0", "1"] + nobody, in: folder)
@@ -152,18 +151,19 @@ import TestSupport
       func permissions(_ mode: Int, _ path: String) throws {
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
       }
-      // A folder in which nothing can be made: no lock.
-      try permissions(0o755, folder.path)
-      #expect(try failure("write") == "failed \(path): Permission denied")
       // A file that may only be read.
       try permissions(0o777, folder.path)
       try permissions(0o444, path)
+      #expect(try failure("write") == "failed \(path): it cannot be written: Permission denied")
+      // A folder in which no log can be made.
+      try permissions(0o755, folder.path)
+      try permissions(0o666, path)
       #expect(
         try failure("write")
-          == "failed \(path): it cannot be written: attempt to write a readonly database")
+          == "failed \(path): its log cannot be made in \(folder.path)/: Permission denied")
       // One that may not even be read.
       try permissions(0o000, path)
-      #expect(try failure("read") == "failed \(path): unable to open database file")
+      #expect(try failure("read") == "failed \(path): it cannot be read: Permission denied")
     }
   }
 

@@ -47,7 +47,7 @@ import Testing
       try storeImport.run(Self.world("u"), at: .zero, replacingApp: true)
     }
     let names = try folder.names
-    #expect(names == ["s-wal", "s.lock"])
+    #expect(names == ["s-wal"])
   }
 
   @Test func aStoreThatWasMadeMeanwhileIsNotReplaced() throws {
@@ -97,12 +97,12 @@ import Testing
     let store = try SettingsStore(path, .create)
     let copies = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").filter {
       let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
-      return target == path + ".lock"
+      return target == path
     }.compactMap { Int32($0) }.map { dup($0) }
     try store.close()
     try SettingsStore(path).close()
     for copy in copies { close(copy) }
-    #expect(copies.count == 1)
+    #expect(!copies.isEmpty)
   }
 
   @Test func aStoresOwnFilesAreKnown() throws {
@@ -112,14 +112,14 @@ import Testing
     try FileManager.default.createSymbolicLink(
       atPath: folder.path("link"), withDestinationPath: path)
     try FileManager.default.linkItem(atPath: path, toPath: folder.path("second"))
-    let own = ["s", "s-wal", "s.lock", "s.snapshot", "s-journal", "link", "second", "../s"].map {
+    let own = ["s", "s-wal", "s.snapshot", "s-journal", "link", "second", "../s"].map {
       $0 == "../s"
         ? folder.url.path + "/../" + folder.url.lastPathComponent + "/s.snapshot"
         : folder.path($0)
     }
     let foreign = ["t", "s.ndjson", "s-wal2"].map { folder.path($0) }
     let known = (own + foreign).map { StoreReader.isFile($0, ofStore: path) }
-    let byLink = [path + "-wal", folder.path("link.snapshot"), folder.path("link.lock")].map {
+    let byLink = [path + "-wal", path + ".snapshot", folder.path("link")].map {
       StoreReader.isFile($0, ofStore: folder.path("link"))
     }
     #expect(known == own.map { _ in true } + [false, false, false])

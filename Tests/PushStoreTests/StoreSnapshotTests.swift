@@ -93,9 +93,9 @@ import Testing
       changed[bytes.count / 2] ^= 4
       let cut = bytes.prefix(bytes.count - 1)
       for (bytes, message) in [
-        (Data("text".utf8), "is no snapshot"), (Data(), "is no snapshot"),
-        (cut, "is damaged: \(cut.count) bytes instead of \(bytes.count)"),
-        (changed, "is damaged: wrong checksum of "),
+        (Data("text".utf8), "is not a snapshot"), (Data(), "is not a snapshot"),
+        (cut, "is damaged: \(cut.count) bytes, expected \(bytes.count)"),
+        (changed, "is damaged: checksum mismatch in "),
       ] {
         try bytes.write(to: url)
         for access in [SettingsStore.Access.read, .write] {
@@ -249,7 +249,7 @@ import Testing
       try FileManager.default.removeItem(at: Self.snapshot(path))
       try FileManager.default.createDirectory(
         at: Self.snapshot(path), withIntermediateDirectories: false)
-      let message = "snapshot \(path).snapshot is no regular file"
+      let message = "snapshot \(path).snapshot is not a regular file"
       #expect(throws: SnapshotError(path: path + ".snapshot", problem: .notAFile)) {
         try store.writeSnapshot()
       }

@@ -132,7 +132,7 @@ import Testing
   @Test func anotherWriterIsRefused() throws {
     try withStore { path in
       let store = try SettingsStore(path, .create)
-      #expect(throws: StoreError.inUse(path)) { try SettingsStore(path) }
+      #expect(throws: StoreError.inUse(path, byThisProcess: true)) { try SettingsStore(path) }
       let reader = try SettingsStore(path, .read)
       #expect(throws: StoreError.readOnly(path)) {
         try reader.write(at: .zero) { try $0.setMember("u", of: "g") }

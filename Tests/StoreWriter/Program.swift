@@ -10,10 +10,13 @@ import TestSupport
 ///
 ///     store-writer write STORE WRITERS IMPORTERS WRITES [--bytes N] [--user N] [--snapshots yes]
 ///     store-writer read STORE WRITERS IMPORTERS STATES
+///     store-writer cycle STORE WRITERS IMPORTERS OPENINGS
+///     store-writer look STORE WRITERS IMPORTERS OPENINGS
 ///
 /// Prints `ready` when the store is open, and for each write of a writer that is acknowledged
 /// `ack WRITER NUMBER`, or `error WRITER NUMBER MESSAGE` for the first that is not. With `--snapshots`
 /// it also writes one snapshot after the other, and prints `opened` and how, and `snapshot` for each.
+/// `cycle` opens the store for each write anew, and closes it; `look` opens it to read so often.
 @main
 struct Program {
   static func main() {
@@ -29,6 +32,8 @@ struct Program {
     do {
       switch arguments[1] {
       case "write": try write(path, models, count: Int64(arguments[5]) ?? 0)
+      case "cycle": try cycle(path, openings: Int(arguments[5]) ?? 0)
+      case "look": try look(path, openings: Int(arguments[5]) ?? 0)
       default: try read(path, models, states: Int(arguments[5]) ?? 1)
       }
     } catch {
@@ -78,6 +83,29 @@ struct Program {
     group.wait()
     try store.close()
     say("closed")
+  }
+
+  /// Opens, adds users and closes, again and again: the file grows, and its log comes and goes.
+  private static func cycle(_ path: String, openings: Int) throws {
+    for opening in 0..<openings {
+      let store = try SettingsStore(path, .create, threads: 1, waiting: .seconds(60))
+      try store.write(at: .zero) { write in
+        for place in 0..<40 {
+          try write.setUser(Identifier("u\(opening)-\(place)"), UserSettings())
+        }
+      }
+      try store.close()
+      say("cycle \(opening)")
+    }
+  }
+
+  private static func look(_ path: String, openings: Int) throws {
+    for _ in 0..<openings {
+      let reader = try StoreReader(path)
+      _ = try reader.app()
+      try reader.close()
+      say("looked")
+    }
   }
 
   private static func writeSnapshots(of store: SettingsStore) {

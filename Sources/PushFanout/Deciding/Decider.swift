@@ -2,42 +2,42 @@ internal import PushRules
 
 /// Decides messages on one version.
 struct Decider {
-  let world: World
+  let version: EngineVersion
   let cache: StateCache
   let threads: Int
 
   /// Decides a message for every recipient.
   ///
-  /// - Complexity: O(mentions log members), and O(members) when their states are not known or a
-  ///   device filter has to be asked member by member.
-  /// - Parameter place: the conversation's; nil for one that was never named.
-  func decide(_ message: Message, in place: UInt32?, into result: inout FanoutResult) {
-    // The last result lets go of its state, so that it can be changed in place.
+  /// - Complexity: O(mentions log members); O(members) when the states are not cached or a device
+  ///   filter is evaluated member by member.
+  /// - Parameter conversation: its index; nil for one whose id never appeared.
+  func decide(_ message: Message, in conversation: UInt32?, into result: inout FanoutResult) {
+    // Release the last result's state, so that it can be mutated in place.
     result.state = nil
     if !result.corrections.isEmpty { result.corrections.removeAll(keepingCapacity: true) }
     result.sender = -1
     if result.filter != nil { result.filter = nil }
-    result.world = world
+    result.engineVersion = version
     result.threads = threads
     result.instant = message.at.milliseconds
-    guard let place else {
+    guard let conversation else {
       result.row = ConversationRow()
       return
     }
-    let states = ConversationStates(world: world, threads: threads)
-    let target = states.target(place, channel: message.channel)
+    let states = ConversationStates(version: version, threads: threads)
+    let target = states.target(conversation, channel: message.channel)
     let now = message.at.milliseconds
     let state =
       target.memberRow.count <= ConversationStates.smallSize
       ? states.build(target, at: now, pool: cache.pool, reusing: &result.small)
       : cache.state(target, at: now, states)
-    let plan = MessagePlan(message, target, world.tables)
+    let plan = MessagePlan(message, target, version.tables)
     result.row = target.memberRow
     result.state = state
     result.stateCount = target.rules.stateCount
     if let uniform = plan.uniform {
       result.messageClass = nil
-      unsafe result.codes.set(world.tables.rules.codes(ofAll: uniform))
+      unsafe result.codes.set(version.tables.rules.codes(ofAll: uniform))
     } else {
       result.messageClass = plan.messageClass
       unsafe result.codes.set(target.rules.codes(plan.messageClass))
@@ -48,7 +48,7 @@ struct Decider {
     if let filter = plan.filter { apply(filter, target, state, &result) }
   }
 
-  /// Those whom the message names may be answered otherwise.
+  /// Corrects the outcomes of users mentioned by name.
   private func correctNamed(
     _ plan: MessagePlan, _ target: ConversationStates.Target, _ state: ConversationState,
     _ result: inout FanoutResult
@@ -59,24 +59,24 @@ struct Decider {
     let named = unsafe target.rules.codes(plan.namedClass)
     var corrections: [FanoutResult.Correction] = []
     swap(&corrections, &result.corrections)
-    mentions.forEachUser(in: world.tables) { user in
-      guard let rank = world.tables.rank(of: user, in: target.memberRow) else { return }
+    mentions.forEachUser(in: version.tables) { user in
+      guard let rank = version.tables.rank(of: user, in: target.memberRow) else { return }
       let code = unsafe named[Int(state.bytes[rank])]
       corrections.append(FanoutResult.Correction(rank: UInt32(rank), code: code))
     }
     swap(&corrections, &result.corrections)
   }
 
-  /// The sender is no recipient, even when named.
+  /// The sender is not a recipient, even when mentioned.
   private func correctSender(_ sender: Identifier?, _ result: inout FanoutResult) {
-    guard let sender, let user = world.tables.userIDs.place(of: sender),
-      let rank = world.tables.rank(of: user, in: result.row)
+    guard let sender, let user = version.tables.userIDs.index(of: sender),
+      let rank = version.tables.rank(of: user, in: result.row)
     else { return }
     if !result.corrections.isEmpty { result.corrections.removeAll { $0.rank == UInt32(rank) } }
     result.sender = rank
   }
 
-  /// E-50, member by member: pushes that the filter lets go to no device are filtered.
+  /// E-50, member by member: a push that the filter admits to no device is filtered.
   private func apply(
     _ filter: DeviceFilter, _ target: ConversationStates.Target, _ state: ConversationState,
     _ result: inout FanoutResult
@@ -92,8 +92,8 @@ struct Decider {
     for rank in 0..<state.count where rank != result.sender {
       var code = before.code(of: rank)
       if code & 1 != 0 {
-        let user = world.tables.memberUsers[Int(result.row.start) + rank]
-        let targets = world.tables.targets(of: user, .push, filter, at: result.instant)
+        let user = version.tables.memberUsers[Int(result.row.start) + rank]
+        let targets = version.tables.targets(of: user, .push, filter, at: result.instant)
         if targets.isEmpty { code = filtered }
       }
       if code != result.codes[Int(unsafe state.bytes[rank])] {
@@ -102,26 +102,28 @@ struct Decider {
     }
   }
 
-  /// Decides a message for one user, whatever the others get.
+  /// Decides a message for one user only.
   ///
-  /// - Returns: nil for somebody who is no recipient.
+  /// - Returns: nil if the user is not a recipient.
   /// - Complexity: O(log members + devices).
   func decide(
     _ message: Message, for user: UInt32, note: (StateNote) -> Void = { _ in }
   ) -> Outcome? {
-    let tables = world.tables
-    guard let place = tables.conversationIDs.place(of: message.conversation) else { return nil }
-    let states = ConversationStates(world: world, threads: 1)
-    let target = states.target(place, channel: message.channel)
+    let tables = version.tables
+    guard let conversation = tables.conversationIDs.index(of: message.conversation) else {
+      return nil
+    }
+    let states = ConversationStates(version: version, threads: 1)
+    let target = states.target(conversation, channel: message.channel)
     guard let rank = tables.rank(of: user, in: target.memberRow),
-      message.sender.flatMap({ tables.userIDs.place(of: $0) }) != user
+      message.sender.flatMap({ tables.userIDs.index(of: $0) }) != user
     else { return nil }
     let now = message.at.milliseconds
-    let member = states.special(user, rank: rank, target).memberClass(at: now)
+    let member = states.overrides(of: user, rank: rank, target).memberClass(at: now)
     if member.isAbsent { return nil }
     let plan = MessagePlan(message, target, tables)
     if let uniform = plan.uniform { return uniform }
-    let kind = Moment.place(of: target.kind, tables.app.rules)
+    let kind = UserClasses.tableIndex(for: target.kind, tables.app.rules)
     let value = tables.userClass(of: user, kind: kind, at: now)
     var isNamed = false
     plan.mentions?.forEachUser(in: tables) { if $0 == user { isNamed = true } }
@@ -142,14 +144,14 @@ struct Decider {
 }
 
 extension FanoutResult {
-  /// Puts the corrections in the order of ranks, one each.
+  /// Sorts the corrections by rank and removes duplicates.
   mutating func sortCorrections() {
     guard corrections.count > 1 else { return }
     corrections.sort { $0.rank < $1.rank }
     var kept = 1
-    for place in 1..<corrections.count
-    where corrections[place].rank != corrections[kept - 1].rank {
-      corrections[kept] = corrections[place]
+    for index in 1..<corrections.count
+    where corrections[index].rank != corrections[kept - 1].rank {
+      corrections[kept] = corrections[index]
       kept += 1
     }
     corrections.removeSubrange(kept...)

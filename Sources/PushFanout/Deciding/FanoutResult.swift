@@ -1,46 +1,46 @@
+internal import Algorithms
 internal import CPushKernels
 public import PushRules
 internal import PushSupport
 
-/// Who gets a push for one message, and why not.
+/// The outcomes of one message: who gets a push, and why others do not.
 ///
-/// The answer is what holds for everybody in the same state, shared with other messages to the
-/// conversation, and corrections for the few that the message itself singles out: its sender, and
-/// those it names. Nothing is counted or listed before it is asked for.
+/// A result consists of one outcome per state, shared with other messages to the conversation, and
+/// corrections for the few members that the message treats differently: its sender and the users it
+/// mentions. Counts and lists are computed on demand.
 ///
-/// A result stays right and usable however the settings change afterwards: it holds the version it
-/// was decided on.
+/// A result retains the version that it was decided on, so later updates do not affect it.
 ///
-/// - Memory: 0.5 kB and 8 bytes a correction, beside what it shares.
+/// - Memory: 0.5 kB and 8 bytes per correction, beside what it shares.
 public struct FanoutResult: Sendable {
-  /// A member for whom the message comes to something else than for others in the same state.
+  /// A member whose outcome differs from that of others in the same state.
   struct Correction {
     var rank: UInt32
     var code: UInt8
   }
 
-  var world: World?
+  var engineVersion: EngineVersion?
   var row = ConversationRow()
   var state: ConversationState?
-  /// Memory for the states of small conversations.
+  /// Reused memory for the states of small conversations.
   var small: ConversationState?
-  /// States are below this.
+  /// The number of states; every state is below it.
   var stateCount = 0
-  /// The outcome's code by state.
+  /// The outcome codes by state.
   var codes = Codes()
-  /// By which the pushes of a state are kept; nil when the codes are this message's alone.
+  /// The key of the cached bitmap of pushes; nil when the codes are this message's own.
   var messageClass: Int?
-  /// The rank of the message's sender, who is no recipient; -1 for none.
+  /// The rank of the sender, who is not a recipient; -1 for none.
   var sender = -1
-  /// Of others, sorted by rank, each rank once.
+  /// The corrections of other members, sorted by rank without duplicates.
   var corrections: [Correction] = []
   var instant: Int64 = 0
   var threads = 1
   var filter: DeviceFilter?
 
-  /// A table of codes: one of the rules', which the world keeps, or the message's own.
+  /// A table of codes: one of the version's rules, or the message's own.
   ///
-  /// SAFETY: the address is that of 256 bytes which live as long as the rules of ``world``.
+  /// SAFETY: the address is of 256 bytes that live as long as the rules of ``engineVersion``.
   @safe struct Codes: @unchecked Sendable {
     private var shared: UnsafePointer<UInt8>?
     private(set) var own: [UInt8] = []
@@ -52,11 +52,11 @@ public struct FanoutResult: Sendable {
       if !own.isEmpty { own = [] }
     }
 
-    /// Makes a table of the message's own of this one.
+    /// Replaces the table by a modified copy of its own.
     mutating func change(_ body: (inout UInt8) -> Void) {
       own = (0..<256).map { self[$0] }
       unsafe shared = nil
-      for place in 0..<256 { body(&own[place]) }
+      for state in 0..<256 { body(&own[state]) }
     }
 
     subscript(state: Int) -> UInt8 {
@@ -76,17 +76,17 @@ public struct FanoutResult: Sendable {
     }
   }
 
-  /// A result of nobody, to be filled by ``Fanout/decide(_:into:)``.
+  /// Creates an empty result, to be filled by ``Fanout/decide(_:into:)``.
   public init() {}
 
-  /// The version of the settings it was decided on; 0 for a result of nobody.
-  public var version: UInt64 { world?.version ?? 0 }
+  /// The number of the version that it was decided on; 0 for an empty result.
+  public var version: UInt64 { engineVersion?.number ?? 0 }
 
   // MARK: Counts
 
-  /// How often each outcome occurs.
+  /// The number of recipients by outcome.
   ///
-  /// - Complexity: O(states + corrections), after the first message of a state O(members).
+  /// - Complexity: O(states + corrections); O(members) the first time for a conversation's states.
   public var counts: FanoutCounts {
     var counts = FanoutCounts()
     guard let state else { return counts }
@@ -94,7 +94,7 @@ public struct FanoutResult: Sendable {
       for rank in 0..<state.count { counts.add(code(in: state, UInt32(rank)), 1) }
     } else {
       let histogram = state.counts
-      for place in 1..<stateCount { counts.add(codes[place], Int(histogram.counts[place])) }
+      for state in 1..<stateCount { counts.add(codes[state], Int(histogram.counts[state])) }
     }
     if sender >= 0 { counts.add(code(in: state, UInt32(sender)), -1) }
     for correction in corrections {
@@ -105,12 +105,12 @@ public struct FanoutResult: Sendable {
     return counts
   }
 
-  /// How many recipients there are.
+  /// The number of recipients.
   ///
   /// - Complexity: as for ``counts``.
   public var recipientCount: Int { counts.recipientCount }
 
-  /// How many get a push.
+  /// The number of recipients who get a push.
   ///
   /// - Complexity: as for ``counts``, with less work.
   public var pushCount: Int {
@@ -121,8 +121,8 @@ public struct FanoutResult: Sendable {
     } else {
       let histogram = state.counts
       // The lowest bit of a code is "push": added, not asked.
-      for place in 1..<stateCount {
-        count &+= Int(histogram.counts[place]) &* Int(codes[place] & 1)
+      for state in 1..<stateCount {
+        count &+= Int(histogram.counts[state]) &* Int(codes[state] & 1)
       }
     }
     if sender >= 0 { count -= Int(code(in: state, UInt32(sender)) & 1) }
@@ -134,23 +134,23 @@ public struct FanoutResult: Sendable {
 
   // MARK: One member
 
-  /// The outcome for a user; nil for somebody who is no recipient.
+  /// The outcome for a user; nil if the user is not a recipient.
   ///
   /// - Complexity: O(log members).
   public func outcome(of user: Identifier) -> Outcome? {
-    world?.tables.userIDs.place(of: user).flatMap { outcome(of: UserIndex($0)) }
+    engineVersion?.tables.userIDs.index(of: user).flatMap { outcome(of: UserIndex($0)) }
   }
 
-  /// The outcome for a user; nil for somebody who is no recipient.
+  /// The outcome for a user; nil if the user is not a recipient.
   ///
   /// - Complexity: O(log members).
   public func outcome(of user: UserIndex) -> Outcome? {
-    guard let rank = world?.tables.rank(of: user.rawValue, in: row) else { return nil }
+    guard let rank = engineVersion?.tables.rank(of: user.rawValue, in: row) else { return nil }
     return Outcome(code: code(of: rank))
   }
 
-  /// The devices that a push or local notification goes to, in the order they are listed; empty for
-  /// somebody who gets none.
+  /// The ids of the devices that a push or local notification goes to, in the order in which they
+  /// are listed; empty if the user gets none.
   ///
   /// - Complexity: O(log members + devices).
   public func devices(of user: UserIndex) -> [Identifier] {
@@ -159,13 +159,10 @@ public struct FanoutResult: Sendable {
 
   func code(of rank: Int) -> UInt8 {
     guard let state, rank != sender else { return 0 }
-    var low = 0
-    var high = corrections.count
-    while low < high {
-      let middle = (low + high) / 2
-      if Int(corrections[middle].rank) < rank { low = middle + 1 } else { high = middle }
+    let index = corrections.partitioningIndex { Int($0.rank) >= rank }
+    if index < corrections.count, Int(corrections[index].rank) == rank {
+      return corrections[index].code
     }
-    if low < corrections.count, Int(corrections[low].rank) == rank { return corrections[low].code }
     return code(in: state, UInt32(rank))
   }
 
@@ -175,42 +172,42 @@ public struct FanoutResult: Sendable {
 
   // MARK: All members
 
-  /// How many members the conversation has, whether they are recipients or not.
+  /// The number of the conversation's members, recipients or not.
   public var memberCount: Int { state?.count ?? 0 }
 
-  /// The member at a place in the order of users.
+  /// The member of a rank: the position in the order of users.
   ///
   /// - Precondition: 0 ..< ``memberCount``.
   public func member(at rank: Int) -> UserIndex {
-    precondition(0 <= rank && rank < memberCount)
-    guard let world else { return UserIndex(0) }
-    return UserIndex(world.tables.memberUsers[Int(row.start) + rank])
+    precondition(0 <= rank && rank < memberCount, "rank out of range")
+    guard let engineVersion else { return UserIndex(0) }
+    return UserIndex(engineVersion.tables.memberUsers[Int(row.start) + rank])
   }
 
   /// The id of a user.
   ///
   /// - Precondition: the index came from this result.
   public func id(of user: UserIndex) -> Identifier {
-    guard let world else { return "" }
-    return world.tables.userIDs[user.rawValue]
+    guard let engineVersion else { return "" }
+    return engineVersion.tables.userIDs[user.rawValue]
   }
 
-  /// Writes a byte for each member, in the order of users: the `Outcome.code`, or 0 for a member
-  /// who is no recipient.
+  /// Writes one byte per member, in the order of users: the `Outcome.code`, or 0 for a member who
+  /// is not a recipient.
   ///
   /// - Precondition: `output` has room for ``memberCount`` bytes.
   /// - Complexity: O(members), without allocating.
   public func writeCodes(into output: inout MutableSpan<UInt8>) {
     guard let state else { return }
-    precondition(output.count >= state.count)
+    precondition(output.count >= state.count, "output is too small")
     unsafe output.withUnsafeMutableBufferPointer { output in
       guard let output = output.baseAddress else { return }
-      // Some 30 members a nanosecond: less work than waking a thread, for all but the largest.
+      // About 30 members per nanosecond: except for the largest, less work than waking a thread.
       let size = 1 << 18
       guard threads > 1, state.count > size else {
         return unsafe writeCodes(0..<state.count, to: output)
       }
-      // SAFETY: pieces write different bytes.
+      // SAFETY: the pieces write disjoint bytes.
       nonisolated(unsafe) let start = unsafe output
       Parallel.perform((state.count + size - 1) / size, threads: threads) { piece in
         let ranks = piece * size..<min((piece + 1) * size, state.count)
@@ -219,7 +216,7 @@ public struct FanoutResult: Sendable {
     }
   }
 
-  /// The codes of members in a range of ranks.
+  /// Writes the codes of a range of ranks.
   package func writeCodes(_ ranks: Range<Int>, to output: UnsafeMutablePointer<UInt8>) {
     guard let state else { return }
     _ = unsafe codes.withTable { codes in
@@ -242,12 +239,12 @@ public struct FanoutResult: Sendable {
     }
   }
 
-  /// Calls `body` with the index, the characters of the id and the code of each recipient in a range
-  /// of ranks.
+  /// Calls `body` with the index, the id's UTF-8 and the code of each recipient in a range of
+  /// ranks.
   package func forEachRecipient(
     in ranks: Range<Int>, _ body: (UInt32, UnsafeRawBufferPointer, UInt8) throws -> Void
   ) rethrows {
-    guard let world, let state else { return }
+    guard let engineVersion, let state else { return }
     var next = 0
     while next < corrections.count, Int(corrections[next].rank) < ranks.lowerBound { next += 1 }
     for rank in ranks {
@@ -257,8 +254,8 @@ public struct FanoutResult: Sendable {
         next += 1
       }
       if code == 0 || rank == sender { continue }
-      let user = world.tables.memberUsers[Int(row.start) + rank]
-      try unsafe body(user, world.tables.userIDs.characters(user), code)
+      let user = engineVersion.tables.memberUsers[Int(row.start) + rank]
+      try unsafe body(user, engineVersion.tables.userIDs.characters(user), code)
     }
   }
 }

@@ -1,10 +1,10 @@
 internal import PushRules
 
-/// Whom a message mentions, as the engine looks it up: users by their places, not ids by members.
+/// The users that a message mentions, looked up by index.
 struct MentionedUsers {
   var everyone = false
   private(set) var ids: [Identifier] = []
-  /// Whether case does not matter (E-47).
+  /// Whether ids are compared by their lower case (E-47).
   private var folds = false
 
   /// E-46 to E-48.
@@ -41,12 +41,12 @@ struct MentionedUsers {
     ids = all ? [] : named
   }
 
-  /// Calls `body` with every user who is named; one may come more than once.
+  /// Calls `body` with every user mentioned by name, possibly more than once.
   func forEachUser(in tables: Tables, _ body: (UInt32) -> Void) {
     for id in ids {
       if folds {
-        tables.userIDs.forEachPlace(loweredTo: id.lowercased(), body)
-      } else if let user = tables.userIDs.place(of: id) {
+        tables.userIDs.forEachIndex(loweredTo: id.lowercased(), body)
+      } else if let user = tables.userIDs.index(of: id) {
         body(user)
       }
     }

@@ -10,9 +10,9 @@ extension Fanout {
   /// - Complexity: O(log members + devices), and the making of a zone's table where the user has quiet
   ///   hours.
   public func explain(_ message: Message, for user: Identifier) -> Explanation {
-    let world = current
-    var trace = RuleTrace(message, world.tables.app)
-    let decision = decide(message, for: user, world, &trace)
+    let version = current
+    var trace = RuleTrace(message, version.tables.app)
+    let decision = decide(message, for: user, version, &trace)
     trace.markLast()
     return Explanation(
       message: message.id, conversation: message.conversation, user: user, at: message.at,
@@ -20,26 +20,26 @@ extension Fanout {
   }
 
   private func decide(
-    _ message: Message, for user: Identifier, _ world: World, _ trace: inout RuleTrace
+    _ message: Message, for user: Identifier, _ version: EngineVersion, _ trace: inout RuleTrace
   ) -> Decision? {
-    let tables = world.tables
-    guard let place = tables.conversationIDs.place(of: message.conversation) else {
+    let tables = version.tables
+    guard let conversation = tables.conversationIDs.index(of: message.conversation) else {
       trace.note(
         "§4", "conversation", message.conversation.text, "unknown, so it has no recipients")
       return nil
     }
-    guard let index = tables.userIDs.place(of: user) else {
+    guard let index = tables.userIDs.index(of: user) else {
       trace.note("§4", "membership", "no", "an unknown user is not a recipient")
       return nil
     }
-    let target = ConversationStates(world: world, threads: 1)
-      .target(place, channel: message.channel)
+    let target = ConversationStates(version: version, threads: 1)
+      .target(conversation, channel: message.channel)
     let isMember = tables.rank(of: index, in: target.memberRow) != nil
-    trace.conversation = tables.conversation(place)
+    trace.conversation = tables.conversation(conversation)
     trace.user = tables.user(index)
-    trace.own = tables.member(index, of: place) ?? MemberSettings()
+    trace.own = tables.member(index, of: conversation) ?? MemberSettings()
     trace.membership = isMember ? tables.member(index, of: target.members) : nil
-    let decision = decision(message, for: index, world)
+    let decision = decision(message, for: index, version)
     guard trace.noteMembership(isSender: message.sender == user), let decision else { return nil }
     trace.targets = tables.targets(of: index, .push, nil, at: message.at.milliseconds)
     if let filter = MessagePlan(message, target, tables).filter {
@@ -48,7 +48,7 @@ extension Fanout {
     let isStopped = MessagePlan(message, target, tables).uniform != nil
     trace.noteMessage(stoppedBy: isStopped ? decision.outcome.reason : nil)
     if !isStopped {
-      _ = Decider(world: world, cache: StateCache(slotCount: 1, byteLimit: 0), threads: 1)
+      _ = Decider(version: version, cache: StateCache(slotCount: 1, byteLimit: 0), threads: 1)
         .decide(message, for: index) { trace.add($0) }
       trace.finish(decision.outcome)
     }

@@ -1,43 +1,46 @@
 public import PushRules
 
-/// How often each outcome occurs among the recipients of a message.
+/// The number of a message's recipients by outcome.
 ///
-/// - Memory: 512 bytes, in place: counting asks the system for nothing.
+/// - Memory: 512 bytes, inline: counting does not allocate.
 public struct FanoutCounts: Sendable {
   private var counts = InlineArray<128, UInt32>(repeating: 0)
 
+  /// Creates counts of 0.
   public init() {}
 
   mutating func add(_ code: UInt8, _ count: Int) {
-    // Corrections take away before they add, but never more than there was.
+    // Corrections subtract before they add, but never more than was counted.
     counts[Int(code)] &+= UInt32(truncatingIfNeeded: count)
   }
 
-  /// Forgets those who are no recipients: no outcome has the code 0.
+  /// Removes members who are not recipients: no outcome has the code 0.
   mutating func removeNobody() { counts[0] = 0 }
 
+  /// The number of recipients with an outcome.
   public subscript(outcome: Outcome) -> Int { outcome.code == 0 ? 0 : self[code: outcome.code] }
 
-  /// How often a reason occurs, whatever its scope.
+  /// The number of recipients with a reason, whatever the scope.
   public subscript(reason: Reason) -> Int {
     Outcome.coded.reduce(0) {
       $0 + ($1.outcome.reason == reason ? self[code: $1.code] : 0)
     }
   }
 
-  /// How often the outcome of a code occurs.
+  /// The number of recipients with the outcome of a code.
   public subscript(code code: UInt8) -> Int { Int(counts[Int(code)]) }
 
-  /// How many get a push. Their codes are the odd ones.
+  /// The number of recipients who get a push. Their codes are the odd ones.
   public var pushCount: Int {
     stride(from: 1, to: 128, by: 2).reduce(0) { $0 + Int(counts[$1]) }
   }
 
+  /// The number of recipients.
   public var recipientCount: Int {
     (1..<128).reduce(0) { $0 + Int(counts[$1]) }
   }
 
-  /// The outcomes that occur, in the order of codes.
+  /// The outcomes that occur and their counts, in the order of codes.
   public var nonZero: [(outcome: Outcome, count: Int)] {
     Outcome.coded.compactMap { code, outcome in
       self[code: code] > 0 ? (outcome: outcome, count: self[code: code]) : nil
@@ -46,15 +49,15 @@ public struct FanoutCounts: Sendable {
 }
 
 extension FanoutCounts {
-  /// Appends the codes that occur and how often each does.
+  /// Appends the codes that occur and their counts.
   ///
-  /// - Returns: how many recipients there are, and how many get a push.
+  /// - Returns: the number of recipients, and of those who get a push.
   @discardableResult package func append(
     to codes: inout [UInt8], _ values: inout [UInt32]
   ) -> (recipients: Int, pushes: Int) {
     var recipients = 0
     var pushes = 0
-    // Each look into an inline array may copy it; one into its span does not.
+    // Subscripting an inline array may copy it; subscripting its span does not.
     let span = counts.span
     for code in 1..<128 {
       let value = span[code]

@@ -6,8 +6,8 @@ extension FanoutResult {
   ///
   /// - Complexity: O(log members + devices).
   public func targets(of user: UserIndex) -> [Device] {
-    guard let world, let outcome = outcome(of: user) else { return [] }
-    return world.tables.targets(of: user.rawValue, outcome.action, filter, at: instant)
+    guard let engineVersion, let outcome = outcome(of: user) else { return [] }
+    return engineVersion.tables.targets(of: user.rawValue, outcome.action, filter, at: instant)
   }
 }
 

@@ -3,13 +3,13 @@ internal import CPushKernels
 /// The checksum of bytes in memory.
 func checksum(_ bytes: [UInt8]) -> UInt64 { unsafe pk_checksum(bytes, bytes.count) }
 
-/// Bytes that say something no writer says.
+/// Malformed bytes, with what is wrong.
 struct Malformed: Error {
   let what: String
   init(_ what: String) { self.what = what }
 }
 
-/// Numbers and texts as bytes, the lowest byte of a number first.
+/// Encodes integers (little-endian) and strings as bytes.
 struct ByteSink {
   private(set) var bytes: [UInt8] = []
 
@@ -27,46 +27,46 @@ struct ByteSink {
   }
 }
 
-/// Reads what a ``ByteSink`` has written, or finds out that something else is there.
+/// Decodes the bytes of a ``ByteSink``, or throws ``Malformed``.
 struct ByteSource {
   private let bytes: [UInt8]
-  private var place = 0
+  private var offset = 0
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  var remaining: Int { bytes.count - place }
+  var remaining: Int { bytes.count - offset }
 
   mutating func number<Number: FixedWidthInteger>(_: Number.Type) throws(Malformed) -> Number {
     let size = MemoryLayout<Number>.size
-    guard remaining >= size else { throw Malformed("it ends too early") }
+    guard remaining >= size else { throw Malformed("unexpected end") }
     var value: Number = 0
     unsafe withUnsafeMutableBytes(of: &value) { target in
       unsafe bytes.withUnsafeBytes {
-        unsafe target.copyMemory(from: .init(rebasing: $0[place..<place + size]))
+        unsafe target.copyMemory(from: .init(rebasing: $0[offset..<offset + size]))
       }
     }
-    place += size
+    offset += size
     return Number(littleEndian: value)
   }
 
-  /// A number of things that follow, of which each takes at least so many bytes.
+  /// A count of elements that follow, each of at least `size` bytes.
   mutating func count(atLeast size: Int) throws(Malformed) -> Int {
     let count = Int(try number(UInt32.self))
-    guard count <= remaining / size else { throw Malformed("a count is beyond the end") }
+    guard count <= remaining / size else { throw Malformed("count beyond the end") }
     return count
   }
 
   mutating func text() throws(Malformed) -> String {
     let count = try count(atLeast: 1)
-    guard let text = String(validating: bytes[place..<place + count], as: UTF8.self) else {
-      throw Malformed("a text is no UTF-8")
+    guard let text = String(validating: bytes[offset..<offset + count], as: UTF8.self) else {
+      throw Malformed("invalid UTF-8")
     }
-    place += count
+    offset += count
     return text
   }
 }
 
-/// Writes or reads values: one list of fields serves both, so that they cannot differ.
+/// Encodes or decodes values: one list of fields serves both directions.
 protocol ValueCoder {
   mutating func code(_ flag: inout Bool) throws(Malformed)
   mutating func code(_ text: inout String) throws(Malformed)
@@ -79,15 +79,15 @@ extension ByteSink: ValueCoder {
   mutating func code(_ text: inout String) { put(text) }
   mutating func code(_ number: inout Int64, in range: ClosedRange<Int64>) { put(number) }
   mutating func code<Choice: CaseIterable & Equatable>(_ choice: inout Choice) {
-    let place = Array(Choice.allCases).firstIndex(of: choice) ?? 0
-    put(UInt8(place))
+    let index = Array(Choice.allCases).firstIndex(of: choice) ?? 0
+    put(UInt8(index))
   }
 }
 
 extension ByteSource: ValueCoder {
   mutating func code(_ flag: inout Bool) throws(Malformed) {
     let byte = try number(UInt8.self)
-    guard byte < 2 else { throw Malformed("a flag is neither 0 nor 1") }
+    guard byte < 2 else { throw Malformed("invalid flag") }
     flag = byte == 1
   }
 
@@ -95,15 +95,15 @@ extension ByteSource: ValueCoder {
 
   mutating func code(_ number: inout Int64, in range: ClosedRange<Int64>) throws(Malformed) {
     number = try self.number(Int64.self)
-    guard range.contains(number) else { throw Malformed("a number is out of its range") }
+    guard range.contains(number) else { throw Malformed("number out of range") }
   }
 
   mutating func code<Choice: CaseIterable & Equatable>(
     _ choice: inout Choice
   ) throws(Malformed) {
-    let place = Int(try number(UInt8.self))
+    let index = Int(try number(UInt8.self))
     let cases = Array(Choice.allCases)
-    guard place < cases.count else { throw Malformed("a choice that there is not") }
-    choice = cases[place]
+    guard index < cases.count else { throw Malformed("invalid choice") }
+    choice = cases[index]
   }
 }

@@ -1,10 +1,9 @@
 internal import Glibc
 
-/// A file in memory, as long as somebody holds this.
+/// A file mapped into memory for the lifetime of the object.
 ///
-/// SAFETY: nobody writes into it but the one writer of the engine it belongs to, into slots of ids.
-/// What other processes do to a file that is mapped is beyond our reach, so files are replaced and
-/// never changed.
+/// SAFETY: only the engine's one writer writes to it, into slots of ids. Other processes must not
+/// modify a mapped file, so snapshots are replaced, never modified in place.
 @safe final class Mapping: Sendable {
   let addresses: Range<UInt>
 
@@ -36,9 +35,9 @@ internal import Glibc
 
   deinit { unsafe munmap(pointer(0), byteCount) }
 
-  /// The memory of a place in the file.
+  /// The memory at an offset in the file.
   func pointer(_ offset: Int) -> UnsafeMutableRawPointer {
-    precondition(0 <= offset && offset <= byteCount)
+    precondition(0 <= offset && offset <= byteCount, "offset outside of the mapping")
     guard let pointer = unsafe UnsafeMutableRawPointer(bitPattern: addresses.lowerBound) else {
       preconditionFailure("a mapping has an address")
     }
@@ -46,13 +45,13 @@ internal import Glibc
   }
 
   func bytes(_ range: Range<Int>) -> UnsafeRawBufferPointer {
-    precondition(range.upperBound <= byteCount)
+    precondition(range.upperBound <= byteCount, "range outside of the mapping")
     return unsafe UnsafeRawBufferPointer(start: pointer(range.lowerBound), count: range.count)
   }
 
-  /// Lets a stretch be changed: this process then has its own copy of what it changes.
+  /// Makes a range writable. Changed pages are private copies of this process.
   ///
-  /// - Returns: false when the system refuses.
+  /// - Returns: false if the system refuses.
   func makeWritable(_ range: Range<Int>) -> Bool {
     let pageSize = max(1, sysconf(Int32(_SC_PAGESIZE)))
     let start = range.lowerBound / pageSize * pageSize

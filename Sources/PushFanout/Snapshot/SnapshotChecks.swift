@@ -2,10 +2,10 @@ internal import Glibc
 internal import PushRules
 internal import Synchronization
 
-/// What was found in a stretch of a section.
+/// The result of checking a part of a section.
 struct SnapshotFinding: Sendable {
   var isWrong = false
-  /// Slots in use.
+  /// The number of slots in use.
   var used = 0
 
   mutating func merge(_ other: SnapshotFinding) {
@@ -14,9 +14,10 @@ struct SnapshotFinding: Sendable {
   }
 }
 
-/// How many there are of what rows point to, and whether rows keep to it.
+/// The counts that indices in rows must stay below, and the checks of rows against them.
 ///
-/// Each check is a loop over plain numbers that collects what is wrong and asks once at the end.
+/// Each check is a branch-free loop over integers that accumulates violations and tests once at the
+/// end.
 struct SnapshotBounds {
   var users: Int
   var schedules: Int
@@ -25,14 +26,14 @@ struct SnapshotBounds {
   var conversations: Int
   var channelSets: Int
 
-  /// Where flags are in rows: looked up once.
+  /// The offsets of flags in rows.
   private let hasToken = MemoryLayout<DeviceRecord>.offset(of: \.hasToken) ?? 0
   private let isLast = MemoryLayout<DeviceRecord>.offset(of: \.isLast) ?? 0
-  private let hasSpecials = MemoryLayout<ConversationRow>.offset(of: \.hasSpecials) ?? 0
+  private let hasOverrides = MemoryLayout<ConversationRow>.offset(of: \.hasOverrides) ?? 0
 
-  /// How many there are, which an enumeration does not say without making a list.
-  private let deviceKinds = UInt8(Device.Kind.byPlace.count)
-  private let deviceStates = UInt8(Device.State.byPlace.count)
+  /// Counts of cases: `allCases` would allocate an array each time.
+  private let deviceKinds = UInt8(Device.Kind.byOrdinal.count)
+  private let deviceStates = UInt8(Device.State.byOrdinal.count)
   private let conversationKinds = UInt8(ConversationKind.allCases.count)
   private let levels = UInt8(NotificationLevel.allCases.count)
 
@@ -49,31 +50,31 @@ struct SnapshotBounds {
     self.channelSets = channelSets
   }
 
-  /// Looks at a page with its header.
+  /// Checks a page with its header.
   func check(
     _ part: SnapshotPart, page: UnsafeRawPointer, count: Int
   ) -> SnapshotFinding {
     let start = unsafe page + PageStore.headerSize
     var finding = SnapshotFinding()
     switch part {
-    case .words:
-      // Levels of three bits, of which 6 and 7 are none.
+    case .packedUsers:
+      // Levels have three bits, of which 6 and 7 are invalid.
       finding.isWrong = unsafe Self.any(start, count, UInt32.self) {
         $0 >> 2 & $0 >> 1 & 0o111_111_111
       }
     case .schedules: finding.isWrong = unsafe Self.any(start, count, notBelow: schedules)
     case .deviceLists: finding.isWrong = unsafe Self.any(start, count, notBelow: devices + 2)
     case .memberUsers: finding.isWrong = unsafe Self.any(start, count, notBelow: users)
-    case .memberBytes:
+    case .packedMembers:
       finding.isWrong = unsafe Self.any(start, count, UInt8.self) {
         $0 & 0x88 | $0 >> 2 & $0 >> 1 & 1
       }
     case .devices:
       let size = MemoryLayout<DeviceRecord>.stride
-      for place in 0..<count where unsafe !isDevice(start + place * size) { finding.isWrong = true }
+      for index in 0..<count where unsafe !isDevice(start + index * size) { finding.isWrong = true }
     case .conversations:
       let size = MemoryLayout<ConversationRow>.stride
-      for place in 0..<count where unsafe !isConversation(start + place * size) {
+      for index in 0..<count where unsafe !isConversation(start + index * size) {
         finding.isWrong = true
       }
     case .userMutes, .memberMutes, .memberSinces:
@@ -92,12 +93,12 @@ struct SnapshotBounds {
   ) -> Bool {
     let numbers = unsafe start.assumingMemoryBound(to: Number.self)
     var bits: Number = 0
-    for place in 0..<count { bits |= wrong(unsafe numbers[place]) }
+    for index in 0..<count { bits |= wrong(unsafe numbers[index]) }
     return bits != 0
   }
 
   private static func any(_ start: UnsafeRawPointer, _ count: Int, notBelow limit: Int) -> Bool {
-    // A count is at most 2^32 - 2, and with two more at most 2^32.
+    // A count is at most 2^32 - 2, so count + 2 is at most 2^32.
     let last = limit - 1
     guard last >= 0 else { return count > 0 }
     let most = UInt32(min(last, Int(UInt32.max)))
@@ -109,10 +110,10 @@ struct SnapshotBounds {
   ) -> SnapshotFinding {
     let slots = unsafe start.assumingMemoryBound(to: PagedMap.Slot.self)
     var finding = SnapshotFinding()
-    for place in 0..<count {
-      let slot = unsafe slots[place]
+    for index in 0..<count {
+      let slot = unsafe slots[index]
       finding.used += slot.key == 0 ? 0 : 1
-      // A negative number is a large one.
+      // A negative number is a large unsigned one.
       if slot.key != 0, UInt64(bitPattern: slot.value) > last { finding.isWrong = true }
     }
     return finding
@@ -124,8 +125,8 @@ struct SnapshotBounds {
     let range = last < Int(first) ? 0 : UInt64(last) - first
     var used = 0
     var wrong: UInt64 = last < Int(first) ? 1 : 0
-    for place in 0..<slots.count {
-      let slot = unsafe slots[place]
+    for index in 0..<slots.count {
+      let slot = unsafe slots[index]
       let isUsed: UInt64 = slot == 0 ? 0 : 1
       used &+= Int(isUsed)
       wrong |= isUsed & (slot & 0xFFFF_FFFF_FFFF &- first > range ? 1 : 0)
@@ -133,7 +134,8 @@ struct SnapshotBounds {
     return SnapshotFinding(isWrong: used > 0 && wrong != 0, used: used)
   }
 
-  /// Flags are looked at as bytes first: a `Bool` of another value than 0 and 1 is none.
+  /// Flags are checked as bytes first: a `Bool` with a value other than 0 and 1 is undefined
+  /// behavior.
   private func isDevice(_ start: UnsafeRawPointer) -> Bool {
     guard unsafe Self.isFlag(start + hasToken), unsafe Self.isFlag(start + isLast) else {
       return false
@@ -145,7 +147,7 @@ struct SnapshotBounds {
   }
 
   private func isConversation(_ start: UnsafeRawPointer) -> Bool {
-    guard unsafe Self.isFlag(start + hasSpecials) else { return false }
+    guard unsafe Self.isFlag(start + hasOverrides) else { return false }
     let row = unsafe start.load(as: ConversationRow.self)
     return row.kind < conversationKinds && row.level < levels && row.parent <= conversations
       && row.channels < channelSets && row.count <= row.capacity
@@ -156,14 +158,14 @@ struct SnapshotBounds {
   }
 }
 
-/// Places of members that belong to some conversation.
+/// The member slots that conversations have claimed.
 ///
-/// SAFETY: changed by atomic instructions only.
-@safe final class PlaceSet: @unchecked Sendable {
+/// SAFETY: mutated by atomic operations only.
+@safe final class SlotSet: @unchecked Sendable {
   private let words: UnsafeMutablePointer<Atomic<UInt64>>
 
   init(count: Int) {
-    // Zeros from the system, which an atomic number may be.
+    // Zeroed memory is a valid array of atomic integers.
     guard let memory = unsafe calloc(count / 64 + 1, 8) else {
       preconditionFailure("out of memory")
     }
@@ -172,36 +174,35 @@ struct SnapshotBounds {
 
   deinit { unsafe free(words) }
 
-  /// Takes places in.
+  /// Claims slots.
   ///
-  /// - Returns: false when one of them was in already.
+  /// - Returns: false if one of them was already claimed.
   func insert(_ range: Range<Int>) -> Bool {
-    var place = range.lowerBound
+    var slot = range.lowerBound
     var wasIn: UInt64 = 0
-    while place < range.upperBound {
-      let count = min(64 - place % 64, range.upperBound - place)
+    while slot < range.upperBound {
+      let count = min(64 - slot % 64, range.upperBound - slot)
       let ones: UInt64 = count == 64 ? .max : (1 << UInt64(count)) - 1
-      let mask = ones << UInt64(place % 64)
-      let before = unsafe words[place / 64].bitwiseOr(mask, ordering: .relaxed).oldValue
+      let mask = ones << UInt64(slot % 64)
+      let before = unsafe words[slot / 64].bitwiseOr(mask, ordering: .relaxed).oldValue
       wasIn |= before & mask
-      place += count
+      slot += count
     }
     return wasIn == 0
   }
 }
 
 extension Tables {
-  /// Whether members stand in places of their own, each above the one before, and what is kept
-  /// beside is said of the conversation.
-  func areRight(conversations range: Range<Int>, _ places: PlaceSet) -> Bool {
+  /// Whether conversations have disjoint slots, their members ascend, and overrides are flagged.
+  func areRight(conversations range: Range<Int>, _ slots: SlotSet) -> Bool {
     var isRight = true
-    for place in range {
-      let row = conversations[place]
+    for conversation in range {
+      let row = conversations[conversation]
       let start = Int(row.start)
       guard start + Int(row.capacity) <= memberUsers.count else { return false }
-      isRight = isRight && places.insert(start..<start + Int(row.capacity))
+      isRight = isRight && slots.insert(start..<start + Int(row.capacity))
       isRight = isRight && isAscending(row.range)
-      isRight = isRight && (row.hasSpecials || !hasSpecials(row.range))
+      isRight = isRight && (row.hasOverrides || !hasOverrides(row.range))
     }
     return isRight
   }
@@ -211,45 +212,44 @@ extension Tables {
     var wrong: UInt32 = 0
     unsafe memberUsers.forEachStretch(range) { (_, users) -> Void in
       if let last, unsafe users[0] <= last { wrong = 1 }
-      for place in 0..<users.count &- 1 {
-        wrong |= unsafe users[place &+ 1] <= users[place] ? 1 : 0
+      for index in 0..<users.count &- 1 {
+        wrong |= unsafe users[index &+ 1] <= users[index] ? 1 : 0
       }
       last = unsafe users[users.count &- 1]
     }
     return wrong == 0
   }
 
-  private func hasSpecials(_ range: Range<Int>) -> Bool {
+  private func hasOverrides(_ range: Range<Int>) -> Bool {
     var bits: UInt8 = 0
-    unsafe memberBytes.forEachStretch(range) { (_, bytes) -> Void in
-      for place in 0..<bytes.count { bits |= unsafe bytes[place] }
+    unsafe packedMembers.forEachStretch(range) { (_, bytes) -> Void in
+      for index in 0..<bytes.count { bits |= unsafe bytes[index] }
     }
-    return MemberByte(bits: bits).isSpecial
+    return PackedMember(bits: bits).hasOverrides
   }
 }
 
 extension IDTable {
-  /// Whether the ids of a stretch of places stand one behind the other where they should, each
-  /// behind its place and its length.
+  /// Whether the records of a range of ids are contiguous and have the right index and length.
   ///
-  /// - Parameter byteCount: of the section that they are in.
+  /// - Parameter byteCount: the size of the section of characters.
   func hasIDs(_ range: Range<Int>, in byteCount: Int) -> Bool {
     let end = UInt(byteCount - StoredIDs.back)
     guard range.lowerBound > 0 || addresses[0] == UInt(StoredIDs.front) else { return false }
     var isRight = true
-    for place in range {
-      let offset = addresses[place]
-      let next = place + 1 == count ? end : addresses[place + 1]
+    for index in range {
+      let offset = addresses[index]
+      let next = index + 1 == count ? end : addresses[index + 1]
       guard next <= end, offset < next, next - offset >= UInt(StoredIDs.leastSize) else {
         return false
       }
-      // Where one begins is known from the table, so that ids need not wait for each other.
+      // Each offset is read from the table, so that iterations do not depend on each other.
       let address = base.address(at: UInt64(offset))
       let id = unsafe base.characters(at: address)
       let size = UInt(id.count < 255 ? 5 : 9) + UInt(id.count)
       isRight =
         isRight && size == next - offset
-        && IDArena.place(at: address) == UInt32(place)
+        && IDArena.index(at: address) == UInt32(index)
     }
     return isRight
   }

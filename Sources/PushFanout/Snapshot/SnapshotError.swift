@@ -1,50 +1,54 @@
-/// Why a snapshot was not written or cannot be used. A caller that cannot use one builds the engine
-/// from its records; nothing is lost with a snapshot.
+/// An error in writing or opening a snapshot. A snapshot is a cache: a caller that cannot use it
+/// rebuilds the engine from its records.
 public struct SnapshotError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// What is wrong with a snapshot.
   public enum Problem: Error, Hashable {
-    /// What the system said when the file was opened or mapped.
+    /// The file cannot be opened or mapped, with the system's message.
     case cannotOpen(String)
-    /// What the system said when the file was written; nothing of it is left.
+    /// The file cannot be written, with the system's message. No file is left behind.
     case cannotWrite(String)
-    /// A folder, a pipe or the like.
+    /// The path is not a regular file.
     case notAFile
-    /// Something else, or a file that is shorter than a header.
+    /// The file is too short for a header, or does not begin like a snapshot.
     case notASnapshot
-    /// Another version of the format or of the engine's tables, or another kind of machine.
+    /// The format, the engine's tables or the kind of machine differ.
     case otherVersion(String)
-    /// Of another store.
+    /// The snapshot belongs to another store.
     case otherIdentity(SnapshotIdentity)
-    /// Cut off, or something was added.
+    /// The file was truncated or extended.
     case wrongSize(found: Int, expected: UInt64)
-    /// The bytes of a section, or of the header, are not those that were written.
+    /// A section or the header does not match its checksum.
     case wrongChecksum(section: String)
-    /// The bytes are those that were written, but nothing that the engine writes.
+    /// The checksums match, but the content is invalid.
     case malformed(section: String, String)
-    /// A time zone that was known when the snapshot was written.
+    /// A time zone in the snapshot is unknown on this system.
     case unknownTimeZone(String)
   }
 
+  /// The path of the snapshot.
   public let path: String
+  /// What is wrong with it.
   public let problem: Problem
 
+  /// Creates an error for a snapshot.
   public init(path: String, problem: Problem) {
     self.path = path
     self.problem = problem
   }
 
-  /// The file and what is wrong, in one line.
+  /// The file and the problem, in one line.
   public var description: String {
     let what =
       switch problem {
       case .cannotOpen(let reason): "cannot be opened: \(reason)"
       case .cannotWrite(let reason): "cannot be written: \(reason)"
-      case .notAFile: "is no regular file"
-      case .notASnapshot: "is no snapshot"
-      case .otherVersion(let what): "was written by another version: \(what)"
+      case .notAFile: "is not a regular file"
+      case .notASnapshot: "is not a snapshot"
+      case .otherVersion(let what): "has an unsupported version: \(what)"
       case .otherIdentity(let identity): "belongs to another store, \(identity)"
       case .wrongSize(let found, let expected):
-        "is damaged: \(found) bytes instead of \(expected)"
-      case .wrongChecksum(let section): "is damaged: wrong checksum of \(section)"
+        "is damaged: \(found) bytes, expected \(expected)"
+      case .wrongChecksum(let section): "is damaged: checksum mismatch in \(section)"
       case .malformed(let section, let what): "is malformed: \(section): \(what)"
       case .unknownTimeZone(let name): "has an unknown time zone: \"\(name)\""
       }
@@ -52,12 +56,15 @@ public struct SnapshotError: Error, Hashable, Sendable, CustomStringConvertible 
   }
 }
 
-/// Which store a snapshot belongs to: 16 bytes that the store has chosen, as for example at random
-/// when it was made.
+/// The identity of a snapshot's store: 16 bytes chosen by the store, for example at random when it
+/// is created.
 public struct SnapshotIdentity: Hashable, Sendable, CustomStringConvertible {
+  /// The first eight bytes, big-endian.
   public let high: UInt64
+  /// The last eight bytes, big-endian.
   public let low: UInt64
 
+  /// Creates an identity from its two halves.
   public init(high: UInt64, low: UInt64) {
     self.high = high
     self.low = low
@@ -72,17 +79,18 @@ public struct SnapshotIdentity: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// What the header of a snapshot says.
+/// The information in the header of a snapshot.
 public struct SnapshotInfo: Hashable, Sendable {
+  /// The identity of the store that it belongs to.
   public let identity: SnapshotIdentity
-  /// The number that the caller gave the settings in it, as for example that of the last change.
+  /// The sequence number that the caller gave the settings, for example that of the last change.
   public let sequence: UInt64
-  /// The size of the file.
+  /// The size of the file in bytes.
   public let byteCount: Int
 
-  /// Reads the header of a snapshot, and nothing else, as for finding the newest of several.
+  /// Reads only the header of a snapshot, for example to find the newest of several.
   ///
-  /// - Throws: ``SnapshotError``; that the header is right does not say that the rest is.
+  /// - Throws: ``SnapshotError``. A valid header does not imply that the rest of the file is valid.
   /// - Complexity: O(1).
   public init(path: String) throws(SnapshotError) {
     let mapping = try Mapping(path: path)

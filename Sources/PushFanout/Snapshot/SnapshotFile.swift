@@ -1,7 +1,7 @@
 internal import CPushKernels
 internal import Glibc
 
-/// A snapshot that is being written: under a temporary name, until it is whole.
+/// A snapshot being written, under a temporary name until it is complete.
 @safe struct SnapshotFile: ~Copyable {
   private let path: String
   private let temporary: String
@@ -9,16 +9,16 @@ internal import Glibc
   private let folder: Int32
   private var isFinished = false
   private var sections: [SnapshotSection] = []
-  /// Where the section that is being written begins.
+  /// The offset of the section being written.
   private var start = SnapshotHeader.byteCount
   private var sums: [UInt64] = []
-  /// A block of it.
+  /// The buffer for a block of the section.
   private let block: UnsafeMutableRawBufferPointer
   private var blockSize = 0
   private var filled = 0
   private var flushed = 0
 
-  /// - Throws: ``SnapshotError``, when the folder does not let a file be made.
+  /// - Throws: ``SnapshotError``, if the file cannot be created.
   init(path: String) throws(SnapshotError) {
     var status = stat()
     if unsafe stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
@@ -30,9 +30,9 @@ internal import Glibc
       throw SnapshotError(path: path, problem: .cannotWrite(Mapping.systemMessage))
     }
     let temporary = Fanout.temporaryName(ofSnapshot: path)
-    // What a process of the same number has left behind.
+    // A process with the same id may have left a file behind.
     _ = unsafe unlink(temporary)
-    // Nobody else may read it: with the seeds in it, ids could be made that collide.
+    // Readable by the owner only: it contains the seeds, with which colliding ids could be made.
     let descriptor = unsafe open(
       temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else {
@@ -92,10 +92,10 @@ internal import Glibc
     }
   }
 
-  /// Fills the page that is being written.
+  /// Pads the current page with zeros.
   mutating func appendPadding() throws(SnapshotError) {
     guard let page = sections[sections.count - 1].part.paging?.byteCount else { return }
-    // A block is so many whole pages.
+    // Blocks consist of whole pages.
     let inPage = filled % page
     if inPage > 0 { try appendZeros(page - inPage) }
   }
@@ -122,7 +122,7 @@ internal import Glibc
 
   // MARK: The file
 
-  /// Writes the header, and gives the file its name when all of it is on disk.
+  /// Writes the header, synchronizes the file and renames it to its final name.
   mutating func finish(_ identity: SnapshotIdentity, _ sequence: UInt64) throws(SnapshotError) {
     let header = SnapshotHeader(
       identity: identity, sequence: sequence, fileSize: start, sections: sections
@@ -131,7 +131,7 @@ internal import Glibc
       fsync(descriptor) == 0, unsafe rename(temporary, path) == 0
     else { throw problem }
     isFinished = true
-    // A file system that cannot do this has nothing to write for a name.
+    // EINVAL: the file system does not support synchronizing a directory.
     guard fsync(folder) == 0 || errno == EINVAL else { throw problem }
   }
 

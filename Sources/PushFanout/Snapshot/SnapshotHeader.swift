@@ -1,22 +1,22 @@
-/// What a snapshot consists of, in this order.
+/// The sections of a snapshot, in order.
 enum SnapshotPart: UInt32, CaseIterable {
   case settings = 1
   case userCharacters, userAddresses, userSlots, userFolded
   case nameCharacters, nameAddresses, nameSlots
   case conversationCharacters, conversationAddresses, conversationSlots
-  case words, schedules, userMutes, deviceLists, devices
-  case conversations, memberUsers, memberBytes, memberMutes, memberSinces, memberChannels
+  case packedUsers, schedules, userMutes, deviceLists, devices
+  case conversations, memberUsers, packedMembers, memberMutes, memberSinces, memberChannels
 
-  /// Pages in which the elements of a part stand: their size with the header, and how many elements
-  /// each has. nil for parts without pages.
+  /// The size of the section's pages with their header, and the number of elements per page; nil
+  /// for sections without pages.
   var paging: (byteCount: Int, elementCount: Int)? {
     switch self {
     case .settings, .userCharacters, .nameCharacters, .conversationCharacters: nil
     case .userSlots, .userFolded, .nameSlots, .conversationSlots: nil
     case .userAddresses, .nameAddresses, .conversationAddresses: Self.paging(of: UInt.self)
-    case .words: Self.paging(of: UserWord.self)
+    case .packedUsers: Self.paging(of: PackedUser.self)
     case .schedules, .deviceLists, .memberUsers: Self.paging(of: UInt32.self)
-    case .memberBytes: Self.paging(of: UInt8.self)
+    case .packedMembers: Self.paging(of: UInt8.self)
     case .devices: Self.paging(of: DeviceRecord.self)
     case .conversations: Self.paging(of: ConversationRow.self)
     case .userMutes, .memberMutes, .memberSinces, .memberChannels:
@@ -30,11 +30,11 @@ enum SnapshotPart: UInt32, CaseIterable {
     (PagedTable<Element>.storedPageSize, PagedTable<Element>.pageSize)
   }
 
-  /// How many bytes are summed at once: whole pages, and few enough to stay in a core's cache until
-  /// they are looked at.
+  /// The number of bytes per checksum: whole pages, and few enough to stay in a core's cache until
+  /// they are checked.
   var blockSize: Int { paging.map { $0.byteCount * 256 } ?? 1 << 18 }
 
-  /// Whether so many bytes can hold so many elements. Both are far from overflowing.
+  /// Whether a section of this size can hold this many elements. Neither is near overflow.
   func canHold(_ elementCount: Int, in byteCount: Int) -> Bool {
     if let paging {
       let pages = (elementCount + paging.elementCount - 1) / paging.elementCount
@@ -56,27 +56,28 @@ enum SnapshotPart: UInt32, CaseIterable {
   static func aligned(_ offset: Int) -> Int { (offset + alignment - 1) / alignment * alignment }
 }
 
-/// How the characters of ids are laid out in a file: as in an ``IDArena``, in the order of places.
+/// The layout of ids in a file: records as in an ``IDArena``, in the order of indices.
 enum StoredIDs {
-  /// Unused bytes before the first id, as 0 is no distance that a slot can have.
+  /// Unused bytes before the first record: an offset of 0 would be an empty slot.
   static let front = 16
-  /// Unused bytes behind the last: what is taken for an id anywhere before them ends in them.
+  /// Unused bytes after the last record: a short id starting anywhere before them ends within the
+  /// section.
   static let back = 264
-  /// What an id takes beside its characters.
+  /// The size of a short record without its characters.
   static let leastSize = 5
 }
 
-/// Where a part of a snapshot is.
+/// The location of a section in a snapshot.
 struct SnapshotSection {
   var part: SnapshotPart
   var offset: Int
-  /// Without the zeros up to the next section.
+  /// The size without the padding up to the next section.
   var byteCount: Int
   var elementCount: Int
-  /// The sum of the sums of all blocks, the zeros behind the section included.
+  /// The checksum of the checksums of all blocks, padding included.
   var checksum: UInt64
 
-  /// The bytes that are summed.
+  /// The bytes covered by the checksum.
   var range: Range<Int> { offset..<offset + SnapshotPart.aligned(byteCount) }
   var blockCount: Int { (range.count + part.blockSize - 1) / part.blockSize }
 
@@ -96,25 +97,25 @@ struct SnapshotSection {
 struct SnapshotHeader {
   static let byteCount = 4096
   private static let magic = UInt64(littleEndian: 0x0A1A_544F_4853_5550)  // "PUSHOT", 1A, 0A
-  /// Of the file as such, and of what is in its sections.
+  /// The versions of the file format, and of the tables in its sections.
   static let formatVersion: UInt32 = 1
   static let layoutVersion: UInt32 = 1
 
   var identity: SnapshotIdentity
   var sequence: UInt64
   var fileSize: Int
-  /// One for each part, in their order.
+  /// All sections, in order.
   var sections: [SnapshotSection]
 
   var info: SnapshotInfo {
     SnapshotInfo(identity: identity, sequence: sequence, byteCount: fileSize)
   }
 
-  /// Lowest byte first, or last.
+  /// 1 for little-endian, 2 for big-endian.
   private static var byteOrder: UInt8 { 1 == UInt16(1).littleEndian ? 1 : 2 }
 
-  /// A number that is another when a row's fields lie otherwise, so that no snapshot is read by a
-  /// program whose compiler or author has moved them.
+  /// A hash of the offsets of rows' fields, so that a snapshot is not read by a program with
+  /// another layout.
   static var layoutMark: UInt32 {
     typealias Row = ConversationRow
     typealias Record = DeviceRecord
@@ -122,8 +123,8 @@ struct SnapshotHeader {
       MemoryLayout<Row>.offset(of: \.start), MemoryLayout<Row>.offset(of: \.count),
       MemoryLayout<Row>.offset(of: \.capacity), MemoryLayout<Row>.offset(of: \.parent),
       MemoryLayout<Row>.offset(of: \.channels), MemoryLayout<Row>.offset(of: \.revision),
-      MemoryLayout<Row>.offset(of: \.specialRevision), MemoryLayout<Row>.offset(of: \.kind),
-      MemoryLayout<Row>.offset(of: \.level), MemoryLayout<Row>.offset(of: \.hasSpecials),
+      MemoryLayout<Row>.offset(of: \.overrideRevision), MemoryLayout<Row>.offset(of: \.kind),
+      MemoryLayout<Row>.offset(of: \.level), MemoryLayout<Row>.offset(of: \.hasOverrides),
       MemoryLayout<Record>.offset(of: \.id), MemoryLayout<Record>.offset(of: \.notifier),
       MemoryLayout<Record>.offset(of: \.backgroundSince), MemoryLayout<Record>.offset(of: \.kind),
       MemoryLayout<Record>.offset(of: \.state), MemoryLayout<Record>.offset(of: \.hasToken),
@@ -163,7 +164,7 @@ struct SnapshotHeader {
     return sink.bytes
   }
 
-  /// The header of a file whose size is right, with sections that fill it one behind the other.
+  /// Reads and verifies the header: the sections are contiguous and fill the file.
   init(of mapping: Mapping, path: String) throws(SnapshotError) {
     do throws(SnapshotError.Problem) {
       self = try Self.read(unsafe Array(mapping.bytes(0..<Self.byteCount)), of: mapping.byteCount)
@@ -176,15 +177,15 @@ struct SnapshotHeader {
     _ bytes: [UInt8], of fileSize: Int
   ) throws(SnapshotError.Problem) -> SnapshotHeader {
     var source = ByteSource(bytes)
-    // There are always so many bytes.
+    // The header's bytes are always complete.
     func next<Number: FixedWidthInteger>(_ type: Number.Type = Number.self) -> Number {
       do { return try source.number(type) } catch { preconditionFailure(error.what) }
     }
     guard next() == magic else { throw .notASnapshot }
-    // Before the checksum, which another version may have made in another way.
+    // Checked before the checksum, which another version may compute differently.
     let format = next(UInt32.self)
     guard format == formatVersion else {
-      throw .otherVersion("format \(format) instead of \(formatVersion)")
+      throw .otherVersion("format \(format), expected \(formatVersion)")
     }
     var sums = ByteSource(Array(bytes.suffix(8)))
     guard let sum = try? sums.number(UInt64.self), sum == checksum(Array(bytes.dropLast(8))) else {
@@ -192,11 +193,11 @@ struct SnapshotHeader {
     }
     let layout = next(UInt32.self)
     guard layout == layoutVersion else {
-      throw .otherVersion("tables \(layout) instead of \(layoutVersion)")
+      throw .otherVersion("tables \(layout), expected \(layoutVersion)")
     }
-    guard next() == layoutMark else { throw .otherVersion("rows are laid out otherwise") }
+    guard next() == layoutMark else { throw .otherVersion("the layout of rows differs") }
     guard next() == byteOrder, next(UInt8.self) == UInt8(UInt.bitWidth) else {
-      throw .otherVersion("of a machine of another kind")
+      throw .otherVersion("the byte order or word size differs")
     }
     let sectionCount = Int(next(UInt16.self))
     guard sectionCount == SnapshotPart.allCases.count else {
@@ -216,15 +217,15 @@ struct SnapshotHeader {
       guard numbers[0] == UInt64(part.rawValue), numbers[1] == UInt64(end),
         numbers[2] <= UInt64(fileSize - end), numbers[3] <= UInt64(fileSize),
         part.canHold(Int(numbers[3]), in: Int(numbers[2]))
-      else { throw .malformed(section: "\(part)", "its place or its size") }
+      else { throw .malformed(section: "\(part)", "invalid offset or size") }
       let section = SnapshotSection(
         part: part, offset: end, byteCount: Int(numbers[2]), elementCount: Int(numbers[3]),
         checksum: numbers[4])
       end = section.range.upperBound
-      guard end <= fileSize else { throw .malformed(section: "\(part)", "its size") }
+      guard end <= fileSize else { throw .malformed(section: "\(part)", "invalid size") }
       header.sections.append(section)
     }
-    guard end == fileSize else { throw .malformed(section: "header", "something follows the end") }
+    guard end == fileSize else { throw .malformed(section: "header", "trailing bytes") }
     return header
   }
 

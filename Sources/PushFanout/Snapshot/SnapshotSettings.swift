@@ -1,12 +1,12 @@
 internal import PushRules
 internal import QuietTime
 
-/// The part of a snapshot that is read back as values: what is few, or has a meaning of its own.
+/// The section of a snapshot that is decoded into values rather than mapped.
 struct SnapshotSettings {
   var app = AppSettings()
   var schedules: [Schedule] = []
   var channelSets: [[Identifier: NotificationLevel]] = []
-  /// The secrets that ids of users, devices and conversations are hashed with.
+  /// The secret seeds of the hash tables of users', devices' and conversations' ids.
   var seeds: [UInt64] = []
 
   init() {}
@@ -22,7 +22,7 @@ struct SnapshotSettings {
     var sink = ByteSink()
     for seed in seeds { sink.put(seed) }
     var app = app
-    // A sink takes everything.
+    // Encoding does not throw.
     do { try app.code(&sink) } catch { preconditionFailure(error.what) }
     sink.put(UInt32(schedules.count))
     for schedule in schedules { Self.put(schedule, &sink) }
@@ -47,14 +47,14 @@ struct SnapshotSettings {
       for _ in 0..<(try source.count(atLeast: 5)) {
         let channel = Identifier(try source.text())
         guard set.updateValue(try Self.level(&source), forKey: channel) == nil else {
-          throw Malformed("a channel is there twice")
+          throw Malformed("duplicate channel")
         }
       }
       channelSets.append(set)
     }
-    guard source.remaining == 0 else { throw Malformed("something follows the end") }
+    guard source.remaining == 0 else { throw Malformed("trailing bytes") }
     guard !schedules.isEmpty, !channelSets.isEmpty else {
-      throw Malformed("the empty schedule or set of channels is missing")
+      throw Malformed("the empty schedule or set of channel levels is missing")
     }
   }
 
@@ -95,19 +95,19 @@ struct SnapshotSettings {
           try QuietSpan(
             hour: minute / 60, minute: minute % 60, second: second, spanMinutes: Int(span),
             level: try level(&source), timeZone: try zone(&source)))
-      default: throw Malformed("quiet hours of no known kind")
+      default: throw Malformed("unknown kind of quiet hours")
       }
     } catch let error as Malformed {
       throw error
     } catch {
-      throw Malformed("quiet hours that there are not")
+      throw Malformed("invalid quiet hours")
     }
     return Schedule(quietHours: quietHours, timeZone: try zone(&source))
   }
 
   private static func level(_ source: inout ByteSource) throws(Malformed) -> NotificationLevel {
     guard let level = NotificationLevel(rawValue: try source.number(UInt8.self)) else {
-      throw Malformed("a level that there is not")
+      throw Malformed("invalid level")
     }
     return level
   }
@@ -125,10 +125,10 @@ struct SnapshotSettings {
 }
 
 extension AppSettings {
-  /// Seconds that stay exact as milliseconds.
+  /// Seconds that are representable in milliseconds.
   private static let seconds = 0...Instant.maximumMilliseconds
 
-  /// Writes or reads all fields.
+  /// Encodes or decodes all fields.
   mutating func code(_ coder: inout some ValueCoder) throws(Malformed) {
     try coder.code(&rules)
     try coder.code(&timeZone)

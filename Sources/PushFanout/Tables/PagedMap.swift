@@ -1,9 +1,9 @@
-/// A map from numbers to numbers, of which many versions share what did not change.
+/// A map from integers to integers whose versions share unchanged pages.
 ///
-/// Open addressing with linear probing over a ``PagedTable``. For what few have: mutes, the instants
-/// from which members are members, levels of channels.
+/// Open addressing with linear probing over a ``PagedTable``, for what few users or members have:
+/// mutes, starts of membership, channel levels.
 ///
-/// - Memory: 16 bytes a slot; at least a third of the slots are in use, once there are some.
+/// - Memory: 16 bytes per slot; at least a third of the slots are in use, unless the map is empty.
 struct PagedMap {
   struct Slot: BitwiseCopyable {
     /// The key plus one; 0 for an empty slot.
@@ -16,15 +16,15 @@ struct PagedMap {
 
   init() {}
 
-  /// A map of slots that another has written.
+  /// A map of existing slots.
   ///
-  /// - Precondition: as many slots as ``isPossible(_:slots:)`` says, `count` of them in use.
+  /// - Precondition: ``isPossible(_:slots:)`` holds, and `count` slots are in use.
   init(_ slots: PagedTable<Slot>, count: Int) {
     self.slots = slots
     self.count = count
   }
 
-  /// Whether so many keys can stand in so many slots: look-ups end at an empty one.
+  /// Whether a map can have this many keys and slots. Look-ups rely on an empty slot.
   static func isPossible(_ count: Int, slots: Int) -> Bool {
     slots == 0 ? count == 0 : slots & (slots - 1) == 0 && count * 8 <= slots * 5
   }
@@ -36,29 +36,29 @@ struct PagedMap {
   /// - Complexity: O(1) on average.
   subscript(key: UInt64) -> Int64? {
     guard slots.count > 0 else { return nil }
-    let slot = slots[place(of: key)]
+    let slot = slots[slotIndex(of: key)]
     return slot.key == 0 ? nil : slot.value
   }
 
   /// Sets the value of a key.
   mutating func set(_ key: UInt64, _ value: Int64, _ store: PageStore) {
     if (count + 1) * 8 > slots.count * 5 { grow(store) }
-    let place = place(of: key)
-    let slot = slots[place]
+    let index = slotIndex(of: key)
+    let slot = slots[index]
     if slot.key != 0, slot.value == value { return }
     if slot.key == 0 { count += 1 }
-    slots.set(place, Slot(key: key + 1, value: value), store)
+    slots.set(index, Slot(key: key + 1, value: value), store)
   }
 
   func free(except mapped: Range<UInt> = 0..<0) { slots.free(except: mapped) }
 
-  private func place(of key: UInt64) -> Int {
+  func slotIndex(of key: UInt64) -> Int {
     let mask = slots.count - 1
-    var place = Int(truncatingIfNeeded: Self.mix(key)) & mask
+    var index = Int(truncatingIfNeeded: Self.mix(key)) & mask
     while true {
-      let found = slots[place].key
-      if found == 0 || found == key + 1 { return place }
-      place = (place + 1) & mask
+      let found = slots[index].key
+      if found == 0 || found == key + 1 { return index }
+      index = (index + 1) & mask
     }
   }
 
@@ -66,14 +66,14 @@ struct PagedMap {
     var old = slots
     slots = PagedTable()
     slots.grow(to: max(256, old.count * 2), repeating: Slot(), store)
-    for place in 0..<old.count {
-      let slot = old[place]
-      if slot.key != 0 { slots.set(self.place(of: slot.key - 1), slot, store) }
+    for index in 0..<old.count {
+      let slot = old[index]
+      if slot.key != 0 { slots.set(slotIndex(of: slot.key - 1), slot, store) }
     }
     old.removeAll(store)
   }
 
-  /// Spreads keys over all bits, so that neighbours do not sit together.
+  /// Mixes the bits of a key, so that consecutive keys do not cluster.
   private static func mix(_ key: UInt64) -> UInt64 {
     let product = (key ^ 0x9E37_79B9_7F4A_7C15).multipliedFullWidth(by: 0xD6E8_FEB8_6659_FD93)
     return product.high ^ product.low

@@ -1,95 +1,23 @@
-/// Where the pages of tables come from, and when they may be freed.
-///
-/// A page belongs to the update that made it. That update changes it in place; a later one copies
-/// it and retires the old one, which older versions go on reading until they are gone.
-///
-/// Not for several threads at once: one writer has it.
-@safe final class PageStore {
-  /// The update in progress.
-  private(set) var generation: UInt64 = 1
-  /// Addresses of pages.
-  private var created: [UInt] = []
-  private var retired: [UInt] = []
-  /// Bytes before each page, the first eight of which say which update made it.
-  static let headerSize = 16
-  /// The update that made the pages of a mapping: none, so that each copies them before it changes
-  /// them.
-  static let mapped: UInt64 = 0
-
-  /// Frees what no version has come to own, as of a builder that built nothing.
-  deinit { rollBack() }
-
-  /// Bytes of memory with the mark of the update in progress before them.
-  func allocate(_ byteCount: Int) -> UnsafeMutableRawPointer {
-    let start = UnsafeMutableRawPointer.allocate(
-      byteCount: byteCount + Self.headerSize, alignment: 16)
-    unsafe start.storeBytes(of: generation, as: UInt64.self)
-    let page = unsafe start + Self.headerSize
-    created.append(UInt(bitPattern: page))
-    return unsafe page
-  }
-
-  func isOwn(_ page: UnsafeMutableRawPointer) -> Bool {
-    unsafe (page - Self.headerSize).load(as: UInt64.self) == generation
-  }
-
-  func retire(_ page: UnsafeMutableRawPointer) { retired.append(UInt(bitPattern: page)) }
-
-  /// Ends the update; its pages are no longer changed in place.
-  ///
-  /// - Returns: what only older versions still read.
-  func commit() -> [UInt] {
-    generation += 1
-    created.removeAll(keepingCapacity: created.count < 4096)
-    defer { retired.removeAll() }
-    return retired
-  }
-
-  /// Takes the update back: what it made is freed, what it retired goes on.
-  func rollBack() {
-    generation += 1
-    for page in created { Self.free(page) }
-    created.removeAll()
-    retired.removeAll()
-  }
-
-  /// Frees a page; one of a mapping goes with the mapping.
-  static func free(_ page: UnsafeMutableRawPointer) {
-    let start = unsafe page - headerSize
-    if unsafe start.load(as: UInt64.self) != mapped { unsafe start.deallocate() }
-  }
-
-  /// The update that made the page at an address.
-  static func generation(of address: UInt) -> UInt64 {
-    guard let page = unsafe UnsafeRawPointer(bitPattern: address) else { return 0 }
-    return unsafe (page - headerSize).load(as: UInt64.self)
-  }
-
-  /// Frees a page by its address.
-  static func free(_ address: UInt) {
-    if let page = unsafe UnsafeMutableRawPointer(bitPattern: address) { unsafe free(page) }
-  }
-}
-
-/// An array in pages of 1 KiB, of which many versions share what did not change.
+/// An array in pages of 1 KiB, whose versions share unchanged pages.
 ///
 /// A copy of the value is a version of its own, made in O(1). Changing one element copies one page,
 /// one node of page addresses and the root, unless the update in progress made them.
 ///
-/// The elements are plain bytes. Whoever holds the last version frees the memory with ``free()``.
+/// The elements are trivial. The memory is freed explicitly, with ``free(except:)``, for the last
+/// version.
 ///
-/// SAFETY: a reader looks only at places below its own ``count``. The one writer puts new elements
-/// behind the count of every published version, and changes older ones only in pages it has made
-/// itself since; so nobody reads what is being written.
+/// SAFETY: a reader accesses only indices below its own ``count``. The one writer appends elements
+/// beyond the count of every published version, and changes older elements only in pages made by
+/// the update in progress. So no thread reads memory that is being written.
 @safe struct PagedTable<Element: BitwiseCopyable> {
   typealias Page = UnsafeMutablePointer<Element>
   typealias Node = UnsafeMutablePointer<Page>
 
-  private var root: UnsafeMutablePointer<Node>?
-  private var nodeCapacity = 0
+  private(set) var root: UnsafeMutablePointer<Node>?
+  private(set) var nodeCapacity = 0
   private(set) var count = 0
 
-  /// The number of elements a page as a power of two.
+  /// The binary logarithm of the number of elements per page.
   static var shift: Int {
     (1024 / MemoryLayout<Element>.stride).trailingBits
   }
@@ -103,44 +31,44 @@
     pageCount * Self.storedPageSize + nodeCount * (1024 + 16) + nodeCapacity * 8
   }
 
-  /// Bytes of a page and of what stands before it.
+  /// The size of a page with its header.
   static var storedPageSize: Int { pageSize * MemoryLayout<Element>.stride + PageStore.headerSize }
 
   private var pageSize: Int { Self.pageSize }
   var pageCount: Int { (count + Self.mask) >> Self.shift }
-  private var nodeCount: Int { (pageCount + 127) >> 7 }
+  var nodeCount: Int { (pageCount + 127) >> 7 }
 
-  /// The page that holds a place.
+  /// The page of an index.
   @inline(__always)
-  func page(at place: Int) -> Page {
-    unsafe root.unsafelyUnwrapped[place >> Self.nodeShift][place >> Self.shift & 127]
+  func page(at index: Int) -> Page {
+    unsafe root.unsafelyUnwrapped[index >> Self.nodeShift][index >> Self.shift & 127]
   }
 
-  subscript(place: Int) -> Element {
+  subscript(index: Int) -> Element {
     @inline(__always) get {
-      assert(0 <= place && place < count)
-      return unsafe page(at: place)[place & Self.mask]
+      assert(0 <= index && index < count, "index out of range")
+      return unsafe page(at: index)[index & Self.mask]
     }
   }
 
-  /// The elements from `place` on that lie in one stretch of memory, at most `limit` of them.
+  /// The elements from `index` to the end of its page, at most `limit` of them.
   @inline(__always)
-  func stretch(from place: Int, limit: Int) -> UnsafeBufferPointer<Element> {
-    let inPage = place & Self.mask
+  func stretch(from index: Int, limit: Int) -> UnsafeBufferPointer<Element> {
+    let inPage = index & Self.mask
     return unsafe UnsafeBufferPointer(
-      start: page(at: place) + inPage, count: min(limit, pageSize - inPage))
+      start: page(at: index) + inPage, count: min(limit, pageSize - inPage))
   }
 
-  /// Calls `body` with the elements of `range`, stretch by stretch.
+  /// Calls `body` with the elements of `range`, page by page.
   @inline(__always)
   func forEachStretch(
     _ range: Range<Int>, _ body: (_ offset: Int, UnsafeBufferPointer<Element>) -> Void
   ) {
-    var place = range.lowerBound
-    while place < range.upperBound {
-      let stretch = unsafe stretch(from: place, limit: range.upperBound - place)
-      unsafe body(place - range.lowerBound, stretch)
-      place += stretch.count
+    var index = range.lowerBound
+    while index < range.upperBound {
+      let stretch = unsafe stretch(from: index, limit: range.upperBound - index)
+      unsafe body(index - range.lowerBound, stretch)
+      index += stretch.count
     }
   }
 
@@ -149,41 +77,41 @@
   /// Replaces an element.
   ///
   /// - Complexity: O(1): at most a page, a node and the root are copied.
-  mutating func set(_ place: Int, _ element: Element, _ store: PageStore) {
-    assert(0 <= place && place < count)
-    // The node and the root of a page of the update's own are its own, too.
-    let page = unsafe page(at: place)
+  mutating func set(_ index: Int, _ element: Element, _ store: PageStore) {
+    assert(0 <= index && index < count, "index out of range")
+    // If the page belongs to this update, its node and the root do too.
+    let page = unsafe page(at: index)
     if unsafe store.isOwn(UnsafeMutableRawPointer(page)) {
-      unsafe page[place & Self.mask] = element
+      unsafe page[index & Self.mask] = element
     } else {
-      unsafe ownPage(at: place, store)[place & Self.mask] = element
+      unsafe ownPage(at: index, store)[index & Self.mask] = element
     }
   }
 
-  /// The page of a place, made the update's own.
-  mutating func ownPage(at place: Int, _ store: PageStore) -> Page {
+  /// The page of an index, copied first unless it belongs to the update.
+  mutating func ownPage(at index: Int, _ store: PageStore) -> Page {
     let root = unsafe own(root.unsafelyUnwrapped, nodeCapacity, store)
     unsafe self.root = root
-    let nodePlace = place >> Self.nodeShift
-    let node = unsafe own(root[nodePlace], 128, store)
-    unsafe root[nodePlace] = node
-    let pagePlace = place >> Self.shift & 127
-    let page = unsafe own(node[pagePlace], pageSize, store)
-    unsafe node[pagePlace] = page
+    let nodeIndex = index >> Self.nodeShift
+    let node = unsafe own(root[nodeIndex], 128, store)
+    unsafe root[nodeIndex] = node
+    let pageIndex = index >> Self.shift & 127
+    let page = unsafe own(node[pageIndex], pageSize, store)
+    unsafe node[pageIndex] = page
     return unsafe page
   }
 
-  /// Adds an element behind the last.
+  /// Appends an element.
   ///
-  /// - Complexity: O(1) amortised; nothing that an older version reads is copied or changed.
+  /// - Complexity: O(1) amortized; no page that an older version reads is copied or changed.
   mutating func append(_ element: Element, _ store: PageStore) {
     if count & Self.mask == 0 { addPage(store) }
-    let place = count
+    let index = count
     count += 1
-    unsafe page(at: place)[place & Self.mask] = element
+    unsafe page(at: index)[index & Self.mask] = element
   }
 
-  /// Adds elements of any value, to be set.
+  /// Appends elements until there are `newCount`.
   mutating func grow(to newCount: Int, repeating element: Element, _ store: PageStore) {
     while count < newCount {
       if count & Self.mask == 0 { addPage(store) }
@@ -194,8 +122,8 @@
   }
 
   private mutating func addPage(_ store: PageStore) {
-    let nodePlace = count >> Self.nodeShift
-    if nodePlace == nodeCapacity {
+    let nodeIndex = count >> Self.nodeShift
+    if nodeIndex == nodeCapacity {
       let capacity = max(1, nodeCapacity * 2)
       let bigger = unsafe store.allocate(capacity * 8).bindMemory(to: Node.self, capacity: capacity)
       if let root = unsafe root {
@@ -207,9 +135,9 @@
     }
     let root = unsafe root.unsafelyUnwrapped
     if count & (1 << Self.nodeShift - 1) == 0 {
-      unsafe root[nodePlace] = store.allocate(1024).bindMemory(to: Page.self, capacity: 128)
+      unsafe root[nodeIndex] = store.allocate(1024).bindMemory(to: Page.self, capacity: 128)
     }
-    unsafe root[nodePlace][count >> Self.shift & 127] =
+    unsafe root[nodeIndex][count >> Self.shift & 127] =
       store.allocate(pageSize * MemoryLayout<Element>.stride)
       .bindMemory(to: Element.self, capacity: pageSize)
   }
@@ -225,20 +153,21 @@
     return unsafe copy
   }
 
-  /// Frees the memory of the last version.
+  /// Frees the memory. Called with the last version.
   ///
-  /// - Parameter mapped: addresses of a mapping, of which nothing is touched: it may be on disk.
+  /// - Parameter mapped: the addresses of a mapping, whose pages are not touched, as they may not
+  ///   be resident.
   func free(except mapped: Range<UInt> = 0..<0) {
     guard let root = unsafe root else { return }
-    for place in 0..<pageCount {
-      let page = unsafe UnsafeMutableRawPointer(root[place >> 7][place & 127])
+    for index in 0..<pageCount {
+      let page = unsafe UnsafeMutableRawPointer(root[index >> 7][index & 127])
       if !mapped.contains(UInt(bitPattern: page)) { unsafe PageStore.free(page) }
     }
     for node in 0..<nodeCount { unsafe PageStore.free(UnsafeMutableRawPointer(root[node])) }
     unsafe PageStore.free(UnsafeMutableRawPointer(root))
   }
 
-  /// Retires all memory of the table, which the next version does without.
+  /// Removes all elements and retires the pages.
   mutating func removeAll(_ store: PageStore) {
     guard let root = unsafe root else { return }
     for page in 0..<pageCount {
@@ -250,11 +179,11 @@
   }
 }
 
-/// Tables in mappings.
+/// Tables in mapped files.
 extension PagedTable {
-  /// A table whose pages lie one behind the other in a mapping, each behind its header.
+  /// A table of consecutive mapped pages, each behind its header.
   ///
-  /// A last page with room is copied, because elements are added to it in place.
+  /// A last page with room is copied, because elements are appended in place.
   init(mapped start: UnsafeMutableRawPointer, count: Int, _ store: PageStore) {
     self.init()
     guard count > 0 else { return }
@@ -286,7 +215,7 @@ extension PagedTable {
 }
 
 extension PagedTable {
-  /// Calls `body` with each element of `range` and its place in it.
+  /// Calls `body` with the offset in `range` and the value of each element.
   func forEachStretchRank(_ range: Range<Int>, _ body: (Int, Element) -> Void) {
     unsafe forEachStretch(range) { (offset, elements) -> Void in
       for index in 0..<elements.count { body(offset + index, unsafe elements[index]) }
@@ -295,6 +224,6 @@ extension PagedTable {
 }
 
 extension Int {
-  /// The largest power of two that is not above the number, as an exponent.
+  /// The exponent of the largest power of two not above the number.
   fileprivate var trailingBits: Int { Int.bitWidth - 1 - leadingZeroBitCount }
 }

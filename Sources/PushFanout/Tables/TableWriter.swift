@@ -1,17 +1,17 @@
 internal import PushRules
 internal import QuietTime
 
-/// Changes tables and the moment with them, for one writer.
+/// Changes tables and users' classes together, for the one writer.
 ///
-/// What runs for each record of a file takes the tables as `inout`: each use of a class's property is
-/// checked while it runs, and there would be ten a record.
+/// Functions called per record of a file take the tables as `inout`: each access to a class's
+/// property is checked for exclusivity at run time, and there would be ten per record.
 @safe final class TableWriter {
   var tables: Tables
-  var moment = Moment()
-  var agenda = Agenda()
+  var userClasses = UserClasses()
+  var expiries = ExpiryQueue()
   let store: PageStore
   private var recentSchedules = RecentSchedules()
-  /// How many there may be of anything that has a 32-bit index; less only in tests.
+  /// The maximum number of anything with a 32-bit index; lower only in tests.
   var limit = Int(UInt32.max) - 1
 
   init(app: AppSettings) throws(FanoutError) {
@@ -20,7 +20,7 @@ internal import QuietTime
     guard tables.scheduleTable.setApp(app) else { throw .unknownTimeZone(app.timeZone) }
   }
 
-  /// Goes on with tables that were made with a store.
+  /// Continues with tables whose pages a store made.
   init(_ tables: Tables, _ store: PageStore) {
     self.tables = tables
     self.store = store
@@ -28,19 +28,19 @@ internal import QuietTime
 
   // MARK: Time
 
-  /// Moves the moment to an instant, and has it work out the classes for a kind of conversation.
+  /// Moves the users' classes to an instant, and computes those for a kind of conversation.
   func move(to now: Int64, kind: Int?) {
-    moment.move(to: now, tables, &agenda, store)
-    if let kind { moment.add(kind: kind, at: now, tables, &agenda, store) }
+    userClasses.move(to: now, tables, &expiries, store)
+    if let kind { userClasses.add(kind: kind, at: now, tables, &expiries, store) }
   }
 
-  /// Takes everything back that was changed since the last version.
-  func rollBack(to tables: Tables, _ moment: Moment) {
+  /// Reverts all changes since the last version.
+  func rollBack(to tables: Tables, _ userClasses: UserClasses) {
     self.tables.userIDs.rollBack(to: tables.userIDs)
     self.tables.deviceNames.rollBack(to: tables.deviceNames)
     self.tables.conversationIDs.rollBack(to: tables.conversationIDs)
     self.tables = tables
-    self.moment = moment
+    self.userClasses = userClasses
     store.rollBack()
   }
 
@@ -54,10 +54,10 @@ internal import QuietTime
     tables.app = app
     tables.rules = RuleTables(app)
     tables.appRevision &+= 1
-    moment.removeAll(store)
+    userClasses.removeAll(store)
   }
 
-  /// The place of a user id, which it has from now on.
+  /// The index of a user id, which is added if it is new.
   func intern(user id: Identifier) throws(FanoutError) -> UInt32 {
     try Self.intern(user: id, &tables, store, limit)
   }
@@ -65,17 +65,17 @@ internal import QuietTime
   private static func intern(
     user id: Identifier, _ tables: inout Tables, _ store: PageStore, _ limit: Int
   ) throws(FanoutError) -> UInt32 {
-    if let place = tables.userIDs.place(of: id) { return place }
+    if let index = tables.userIDs.index(of: id) { return index }
     if id.isEmpty { throw .emptyID }
     guard tables.userIDs.count < limit else { throw .tooMany("users") }
-    let place = tables.userIDs.insert(id, store)
-    tables.words.append(UserWord(), store)
+    let index = tables.userIDs.insert(id, store)
+    tables.packedUsers.append(PackedUser(), store)
     tables.schedules.append(0, store)
     if tables.deviceLists.count > 0 { tables.deviceLists.append(0, store) }
-    return place
+    return index
   }
 
-  /// Replaces the whole settings of a user.
+  /// Replaces all settings of a user.
   func setUser(_ user: UInt32, _ settings: UserSettings) throws(FanoutError) {
     try Self.setUser(user, settings, &tables, &recentSchedules, store)
     try setDevices(settings.devices, of: user)
@@ -86,20 +86,20 @@ internal import QuietTime
     _ recent: inout RecentSchedules, _ store: PageStore
   ) throws(FanoutError) {
     let schedule = Schedule(quietHours: settings.quietHours, timeZone: settings.timeZone)
-    guard let schedulePlace = tables.scheduleTable.insert(schedule, &recent) else {
+    guard let scheduleIndex = tables.scheduleTable.insert(schedule, &recent) else {
       throw .unknownTimeZone(unknownZone(of: schedule, tables.app))
     }
-    let word = UserWord(settings)
-    if tables.words[Int(user)] != word { tables.words.set(Int(user), word, store) }
-    if tables.schedules[Int(user)] != schedulePlace {
-      tables.schedules.set(Int(user), schedulePlace, store)
+    let packed = PackedUser(settings)
+    if tables.packedUsers[Int(user)] != packed { tables.packedUsers.set(Int(user), packed, store) }
+    if tables.schedules[Int(user)] != scheduleIndex {
+      tables.schedules.set(Int(user), scheduleIndex, store)
     }
-    if word.hasMute {
+    if packed.hasMute {
       tables.userMutes.set(UInt64(user), settings.mutedUntil.milliseconds, store)
     }
   }
 
-  /// The zone for which a schedule was refused.
+  /// The unknown zone because of which a schedule was refused.
   static func unknownZone(of schedule: Schedule, _ app: AppSettings) -> String {
     if case .span(let span) = schedule.quietHours, let zone = span.timeZone,
       ZoneTable(named: zone) == nil
@@ -152,8 +152,8 @@ internal import QuietTime
       records.append(
         DeviceRecord(
           id: id, notifier: notifier ?? 0,
-          backgroundSince: device.backgroundSince?.milliseconds ?? -1, kind: device.kind.place,
-          state: device.state.place, hasToken: device.hasToken,
+          backgroundSince: device.backgroundSince?.milliseconds ?? -1, kind: device.kind.ordinal,
+          state: device.state.ordinal, hasToken: device.hasToken,
           isLast: offset == devices.count - 1))
     }
     return records
@@ -161,7 +161,7 @@ internal import QuietTime
 
   // MARK: Conversations
 
-  /// The place of a conversation's id, which it has from now on; at first a group of nobody.
+  /// The index of a conversation's id, which is added if it is new, as a group without members.
   func intern(conversation id: Identifier) throws(FanoutError) -> UInt32 {
     try Self.intern(conversation: id, &tables, store, limit)
   }
@@ -169,20 +169,20 @@ internal import QuietTime
   private static func intern(
     conversation id: Identifier, _ tables: inout Tables, _ store: PageStore, _ limit: Int
   ) throws(FanoutError) -> UInt32 {
-    if let place = tables.conversationIDs.place(of: id) { return place }
+    if let index = tables.conversationIDs.index(of: id) { return index }
     if id.isEmpty { throw .emptyID }
     guard tables.conversationIDs.count < limit else { throw .tooMany("conversations") }
-    let place = tables.conversationIDs.insert(id, store)
+    let index = tables.conversationIDs.insert(id, store)
     tables.conversations.append(ConversationRow(), store)
-    return place
+    return index
   }
 
-  /// Replaces the settings of a conversation; its members stay.
+  /// Replaces the settings of a conversation; its members are kept.
   func setConversation(
-    _ place: UInt32, _ settings: ConversationSettings
+    _ conversation: UInt32, _ settings: ConversationSettings
   ) throws(FanoutError) {
-    var row = tables.conversations[Int(place)]
-    row.kind = UInt8(settings.kind.place)
+    var row = tables.conversations[Int(conversation)]
+    row.kind = UInt8(settings.kind.ordinal)
     row.level = settings.level.rawValue
     row.parent =
       try settings.parent.map { (id) throws(FanoutError) in
@@ -190,47 +190,47 @@ internal import QuietTime
       } ?? 0
     row.channels = tables.channelSets.insert(settings.channels)
     row.revision &+= 1
-    tables.conversations.set(Int(place), row, store)
+    tables.conversations.set(Int(conversation), row, store)
   }
 
   // MARK: Members
 
-  /// Replaces the whole membership of a user in a conversation.
+  /// Replaces a user's whole membership in a conversation.
   ///
-  /// - Returns: whether the user was a member before.
-  /// - Complexity: O(log members); O(members) for a user who was none.
+  /// - Returns: whether the user was already a member.
+  /// - Complexity: O(log members); O(members) for a new member.
   func setMember(
-    _ user: UInt32, of place: UInt32, _ member: MemberSettings
+    _ user: UInt32, of conversation: UInt32, _ member: MemberSettings
   ) throws(FanoutError) -> Bool {
-    var row = tables.conversations[Int(place)]
-    let byte = MemberByte(member)
-    if byte.isSpecial {
-      setBeside(Tables.key(place, user), member)
-      row.hasSpecials = true
+    var row = tables.conversations[Int(conversation)]
+    let packed = PackedMember(member)
+    if packed.hasOverrides {
+      setOverrides(Tables.key(conversation, user), member)
+      row.hasOverrides = true
     }
     let rank = tables.insertionRank(of: user, in: row)
-    let memberPlace = Int(row.start) + rank
-    if rank < Int(row.count), tables.memberUsers[memberPlace] == user {
-      let before = MemberByte(bits: tables.memberBytes[memberPlace])
-      if before != byte { tables.memberBytes.set(memberPlace, byte.bits, store) }
-      if before.isSpecial || byte.isSpecial {
-        row.specialRevision &+= 1
-        tables.conversations.set(Int(place), row, store)
+    let slot = Int(row.start) + rank
+    if rank < Int(row.count), tables.memberUsers[slot] == user {
+      let before = PackedMember(bits: tables.packedMembers[slot])
+      if before != packed { tables.packedMembers.set(slot, packed.bits, store) }
+      if before.hasOverrides || packed.hasOverrides {
+        row.overrideRevision &+= 1
+        tables.conversations.set(Int(conversation), row, store)
       }
       return true
     }
-    try insert(user, byte, at: rank, &row)
+    try insert(user, packed, at: rank, &row)
     row.revision &+= 1
-    tables.conversations.set(Int(place), row, store)
+    tables.conversations.set(Int(conversation), row, store)
     return false
   }
 
-  /// Keeps what does not fit a member's byte.
-  func setBeside(_ key: UInt64, _ member: MemberSettings) {
-    Self.setBeside(key, member, &tables, store)
+  /// Stores a member's overrides.
+  func setOverrides(_ key: UInt64, _ member: MemberSettings) {
+    Self.setOverrides(key, member, &tables, store)
   }
 
-  private static func setBeside(
+  private static func setOverrides(
     _ key: UInt64, _ member: MemberSettings, _ tables: inout Tables, _ store: PageStore
   ) {
     if member.mutedUntil > .zero {
@@ -243,39 +243,39 @@ internal import QuietTime
     }
   }
 
-  /// Drops the levels by channel that an earlier record of a member had.
+  /// Removes the channel levels of an earlier record of a member.
   func forgetChannels(_ key: UInt64) {
     guard tables.memberChannels.count > 0, tables.memberChannels[key] != nil else { return }
     tables.memberChannels.set(key, 0, store)
   }
 
   private func insert(
-    _ user: UInt32, _ byte: MemberByte, at rank: Int, _ row: inout ConversationRow
+    _ user: UInt32, _ packed: PackedMember, at rank: Int, _ row: inout ConversationRow
   ) throws(FanoutError) {
     if row.count == row.capacity { try makeRoom(&row) }
     let start = Int(row.start)
-    var place = start + Int(row.count)
-    while place > start + rank {
-      tables.memberUsers.set(place, tables.memberUsers[place - 1], store)
-      tables.memberBytes.set(place, tables.memberBytes[place - 1], store)
-      place -= 1
+    var slot = start + Int(row.count)
+    while slot > start + rank {
+      tables.memberUsers.set(slot, tables.memberUsers[slot - 1], store)
+      tables.packedMembers.set(slot, tables.packedMembers[slot - 1], store)
+      slot -= 1
     }
-    tables.memberUsers.set(place, user, store)
-    tables.memberBytes.set(place, byte.bits, store)
+    tables.memberUsers.set(slot, user, store)
+    tables.packedMembers.set(slot, packed.bits, store)
     row.count += 1
   }
 
-  /// Moves the members to where there is room for twice as many; their old places stay unused.
+  /// Moves the members to twice as many slots; the old slots stay unused.
   private func makeRoom(_ row: inout ConversationRow) throws(FanoutError) {
     let capacity = max(4, Int(row.capacity) * 2)
     let start = tables.memberUsers.count
     guard start + capacity <= limit else { throw .tooMany("memberships") }
     tables.memberUsers.grow(to: start + capacity, repeating: 0, store)
-    tables.memberBytes.grow(to: start + capacity, repeating: 0, store)
+    tables.packedMembers.grow(to: start + capacity, repeating: 0, store)
     for offset in 0..<Int(row.count) {
-      let place = Int(row.start) + offset
-      tables.memberUsers.set(start + offset, tables.memberUsers[place], store)
-      tables.memberBytes.set(start + offset, tables.memberBytes[place], store)
+      let slot = Int(row.start) + offset
+      tables.memberUsers.set(start + offset, tables.memberUsers[slot], store)
+      tables.packedMembers.set(start + offset, tables.packedMembers[slot], store)
     }
     row.start = UInt32(start)
     row.capacity = UInt32(capacity)
@@ -283,18 +283,18 @@ internal import QuietTime
 
   /// Ends a membership.
   ///
-  /// - Returns: whether there was one.
+  /// - Returns: whether the user was a member.
   /// - Complexity: O(members).
-  func removeMember(_ user: UInt32, of place: UInt32) -> Bool {
-    var row = tables.conversations[Int(place)]
+  func removeMember(_ user: UInt32, of conversation: UInt32) -> Bool {
+    var row = tables.conversations[Int(conversation)]
     guard let rank = tables.rank(of: user, in: row) else { return false }
-    for place in Int(row.start) + rank..<Int(row.start) + Int(row.count) - 1 {
-      tables.memberUsers.set(place, tables.memberUsers[place + 1], store)
-      tables.memberBytes.set(place, tables.memberBytes[place + 1], store)
+    for slot in Int(row.start) + rank..<Int(row.start) + Int(row.count) - 1 {
+      tables.memberUsers.set(slot, tables.memberUsers[slot + 1], store)
+      tables.packedMembers.set(slot, tables.packedMembers[slot + 1], store)
     }
     row.count -= 1
     row.revision &+= 1
-    tables.conversations.set(Int(place), row, store)
+    tables.conversations.set(Int(conversation), row, store)
     return true
   }
 }

@@ -1,24 +1,25 @@
 internal import PushRules
 internal import QuietTime
 
-/// All settings, packed: one version of them.
+/// All settings in packed form: one version of them.
 ///
-/// A copy is a version of its own and shares everything with the first; ``TableWriter`` changes it.
+/// A copy is a version of its own that shares all pages with the original. ``TableWriter`` changes
+/// it.
 struct Tables {
   var app: AppSettings
   var rules: RuleTables
-  /// Counts the changes of the app's settings.
+  /// Incremented by every change of the app's settings.
   var appRevision: UInt32 = 0
 
   var userIDs = IDTable(folds: true)
-  var words = PagedTable<UserWord>()
-  /// Which schedule each user has; 0 is the empty one.
+  var packedUsers = PagedTable<PackedUser>()
+  /// The index of each user's schedule; 0 is the empty one.
   var schedules = PagedTable<UInt32>()
   var scheduleTable: ScheduleTable
   /// The ends of app durations, in milliseconds, by user.
   var userMutes = PagedMap()
-  /// For each user 0: the default device, 1: none, otherwise the place of the first record plus 2.
-  /// Empty as long as nobody has said anything.
+  /// For each user 0: the default device, 1: no device, otherwise the index of the first record
+  /// plus 2. Empty while no user has listed devices.
   var deviceLists = PagedTable<UInt32>()
   var devices = PagedTable<DeviceRecord>()
   var deviceNames = IDTable(folds: false)
@@ -26,9 +27,9 @@ struct Tables {
   var conversationIDs = IDTable(folds: false)
   var conversations = PagedTable<ConversationRow>()
   var memberUsers = PagedTable<UInt32>()
-  var memberBytes = PagedTable<UInt8>()
-  /// By conversation and user: the ends of durations, since when one is a member, which set of
-  /// channel levels.
+  var packedMembers = PagedTable<UInt8>()
+  /// By conversation and user: the ends of mutes, the starts of memberships, and the indices of
+  /// sets of channel levels.
   var memberMutes = PagedMap()
   var memberSinces = PagedMap()
   var memberChannels = PagedMap()
@@ -44,11 +45,11 @@ struct Tables {
     UInt64(conversation) << 32 | UInt64(user)
   }
 
-  /// Frees the memory of the last version.
+  /// Frees the memory. Called with the last version.
   func free() {
     let mapped = userIDs.mapped
     userIDs.free(except: mapped)
-    words.free(except: mapped)
+    packedUsers.free(except: mapped)
     schedules.free(except: mapped)
     userMutes.free(except: mapped)
     deviceLists.free(except: mapped)
@@ -57,7 +58,7 @@ struct Tables {
     conversationIDs.free(except: mapped)
     conversations.free(except: mapped)
     memberUsers.free(except: mapped)
-    memberBytes.free(except: mapped)
+    packedMembers.free(except: mapped)
     memberMutes.free(except: mapped)
     memberSinces.free(except: mapped)
     memberChannels.free(except: mapped)
@@ -65,23 +66,24 @@ struct Tables {
 
   // MARK: Users
 
-  var userCount: Int { words.count }
+  var userCount: Int { packedUsers.count }
 
-  /// What a user has set, as it was written but for what the app's rules do not know.
+  /// A user's settings.
   func user(_ user: UInt32) -> UserSettings {
-    let word = words[Int(user)]
+    let packed = packedUsers[Int(user)]
     let schedule = scheduleTable[schedules[Int(user)]]
     var settings = UserSettings()
-    settings.level = NotificationLevel(rawValue: word.level) ?? .unset
+    settings.level = NotificationLevel(rawValue: packed.level) ?? .unset
     for kind in ConversationKind.allCases {
-      settings.levels[kind] = NotificationLevel(rawValue: word.level(kind: kind.place)) ?? .unset
+      settings.levels[kind] =
+        NotificationLevel(rawValue: packed.level(kind: kind.ordinal)) ?? .unset
     }
     settings.quietHours = schedule.quietHours
     settings.timeZone = schedule.timeZone
-    settings.mutedUntil = Instant(milliseconds: mute(of: user, word))
-    settings.pushWhenDesktopOnline = word.pushWhenDesktopOnline
-    settings.localInformationMissing = word.localInformationMissing
-    settings.localHandledByApp = word.localHandledByApp
+    settings.mutedUntil = Instant(milliseconds: mute(of: user, packed))
+    settings.pushWhenDesktopOnline = packed.pushWhenDesktopOnline
+    settings.localInformationMissing = packed.localInformationMissing
+    settings.localHandledByApp = packed.localHandledByApp
     if hasOwnDevices(user) {
       var devices: [Device] = []
       forEachDevice(of: user) { devices.append(device($0)) }
@@ -90,42 +92,42 @@ struct Tables {
     return settings
   }
 
-  /// When the app duration of a user ends, 0 for none.
+  /// The end of a user's app duration, 0 for none.
   @inline(__always)
-  func mute(of user: UInt32, _ word: UserWord) -> Int64 {
-    word.hasMute ? userMutes[UInt64(user)] ?? 0 : 0
+  func mute(of user: UInt32, _ packed: PackedUser) -> Int64 {
+    packed.hasMute ? userMutes[UInt64(user)] ?? 0 : 0
   }
 
-  /// Whether anything was said of the user's devices; otherwise there is `Device.default`.
+  /// Whether the user's devices are listed; otherwise the user has `Device.default`.
   @inline(__always)
   func hasOwnDevices(_ user: UInt32) -> Bool {
     deviceLists.count > 0 && deviceLists[Int(user)] != 0
   }
 
-  /// Calls `body` with each device that was listed, in that order.
+  /// Calls `body` with each listed device, in order.
   func forEachDevice(of user: UInt32, _ body: (DeviceRecord) -> Void) {
     guard hasOwnDevices(user) else { return }
     let first = deviceLists[Int(user)]
     guard first >= 2 else { return }
-    var place = Int(first) - 2
+    var index = Int(first) - 2
     while true {
-      let record = devices[place]
+      let record = devices[index]
       body(record)
       if record.isLast { return }
-      place += 1
+      index += 1
     }
   }
 
   func device(_ record: DeviceRecord) -> Device {
     Device(
-      id: deviceNames[record.id], kind: Device.Kind.byPlace[Int(record.kind)],
-      state: Device.State.byPlace[Int(record.state)], hasToken: record.hasToken,
+      id: deviceNames[record.id], kind: Device.Kind.byOrdinal[Int(record.kind)],
+      state: Device.State.byOrdinal[Int(record.state)], hasToken: record.hasToken,
       notifier: record.notifier == 0 ? nil : deviceNames[record.notifier - 1],
       backgroundSince: record.backgroundSince < 0
         ? nil : Instant(milliseconds: record.backgroundSince))
   }
 
-  /// The devices that rules look at.
+  /// The devices that the rules apply to: those listed, or the default.
   func effectiveDevices(of user: UInt32) -> [Device] {
     guard hasOwnDevices(user) else { return [.default] }
     var list: [Device] = []
@@ -135,25 +137,26 @@ struct Tables {
 
   // MARK: Conversations and members
 
-  func conversation(_ place: UInt32) -> ConversationSettings {
-    let row = conversations[Int(place)]
+  func conversation(_ index: UInt32) -> ConversationSettings {
+    let row = conversations[Int(index)]
     return ConversationSettings(
-      kind: ConversationKind(place: Int(row.kind)),
+      kind: ConversationKind(ordinal: Int(row.kind)),
       parent: row.parent == 0 ? nil : conversationIDs[row.parent - 1],
       level: NotificationLevel(rawValue: row.level) ?? .unset, channels: channelSets[row.channels])
   }
 
-  /// Which table of the moment a conversation needs, and how many members its messages go to.
+  /// The index of the table of users' classes for a conversation, and the number of members that
+  /// its messages go to.
   @inline(__always)
-  func size(_ place: UInt32) -> (kind: Int, members: Int) {
-    let row = conversations[Int(place)]
-    let kind = ConversationKind(place: Int(row.kind))
+  func size(_ index: UInt32) -> (kind: Int, members: Int) {
+    let row = conversations[Int(index)]
+    let kind = ConversationKind(ordinal: Int(row.kind))
     let members =
       kind == .thread && row.parent != 0 ? conversations[Int(row.parent - 1)].count : row.count
-    return (Moment.place(of: kind, app.rules), Int(members))
+    return (UserClasses.tableIndex(for: kind, app.rules), Int(members))
   }
 
-  /// Where a user stands among the members of a conversation; nil for nobody.
+  /// The rank of a user among a conversation's members; nil if the user is not one.
   ///
   /// - Complexity: O(log members).
   @inline(__always)
@@ -163,9 +166,11 @@ struct Tables {
     return rank
   }
 
-  /// How many members stand before a user.
+  /// The number of members before a user.
   @inline(__always)
   func insertionRank(of user: UInt32, in row: ConversationRow) -> Int {
+    // Not `partitioningIndex`: this runs for each mention and sender, and a table of pages is not a
+    // collection.
     var low = 0
     var high = Int(row.count)
     while low < high {
@@ -175,50 +180,32 @@ struct Tables {
     return low
   }
 
-  /// The record of a user in a conversation; nil for none.
+  /// A user's membership record in a conversation; nil for none.
   func member(_ user: UInt32, of conversation: UInt32) -> MemberSettings? {
     let row = conversations[Int(conversation)]
     guard let rank = rank(of: user, in: row) else { return nil }
-    let byte = MemberByte(bits: memberBytes[Int(row.start) + rank])
-    return member(byte, Self.key(conversation, user))
+    let packed = PackedMember(bits: packedMembers[Int(row.start) + rank])
+    return member(packed, Self.key(conversation, user))
   }
 
-  func member(_ byte: MemberByte, _ key: UInt64) -> MemberSettings {
+  func member(_ packed: PackedMember, _ key: UInt64) -> MemberSettings {
     MemberSettings(
-      level: NotificationLevel(rawValue: byte.level) ?? .unset,
-      mutedUntil: Instant(milliseconds: mute(byte, key)),
-      since: Instant(milliseconds: since(byte, key)), channels: channels(byte, key))
+      level: NotificationLevel(rawValue: packed.level) ?? .unset,
+      mutedUntil: Instant(milliseconds: mute(packed, key)),
+      since: Instant(milliseconds: since(packed, key)), channels: channels(packed, key))
   }
 
-  /// When a member's duration ends, 0 for none.
-  func mute(_ byte: MemberByte, _ key: UInt64) -> Int64 {
-    byte.hasMute ? memberMutes[key] ?? 0 : 0
+  /// The end of a member's mute, 0 for none.
+  func mute(_ packed: PackedMember, _ key: UInt64) -> Int64 {
+    packed.hasMute ? memberMutes[key] ?? 0 : 0
   }
 
-  /// Since when one is a member, 0 for always.
-  func since(_ byte: MemberByte, _ key: UInt64) -> Int64 {
-    byte.hasSince ? memberSinces[key] ?? 0 : 0
+  /// The start of a membership, 0 for always.
+  func since(_ packed: PackedMember, _ key: UInt64) -> Int64 {
+    packed.hasSince ? memberSinces[key] ?? 0 : 0
   }
 
-  func channels(_ byte: MemberByte, _ key: UInt64) -> [Identifier: NotificationLevel] {
-    byte.hasChannels ? channelSets[UInt32(truncatingIfNeeded: memberChannels[key] ?? 0)] : [:]
-  }
-}
-
-/// The distinct sets of levels by channel; few, because people choose alike.
-struct ChannelSets {
-  private var sets: [[Identifier: NotificationLevel]] = [[:]]
-  private var places: [[Identifier: NotificationLevel]: UInt32] = [[:]: 0]
-
-  var count: Int { sets.count }
-
-  subscript(place: UInt32) -> [Identifier: NotificationLevel] { sets[Int(place)] }
-
-  mutating func insert(_ set: [Identifier: NotificationLevel]) -> UInt32 {
-    if let place = places[set] { return place }
-    let place = UInt32(sets.count)
-    sets.append(set)
-    places[set] = place
-    return place
+  func channels(_ packed: PackedMember, _ key: UInt64) -> [Identifier: NotificationLevel] {
+    packed.hasChannels ? channelSets[UInt32(truncatingIfNeeded: memberChannels[key] ?? 0)] : [:]
   }
 }

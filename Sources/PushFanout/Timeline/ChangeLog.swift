@@ -1,7 +1,7 @@
-/// What has changed, in order. Whoever reads it remembers how far; of very much, the oldest is
-/// forgotten, and who has not read it begins anew.
+/// A log of changes in order. Each reader remembers its position. When the log is full the oldest
+/// half is discarded, and a reader that has not reached it starts over.
 struct ChangeLog<Element> {
-  /// The place of the oldest that is kept, and that behind the newest.
+  /// The number of the oldest element kept; `end` is one past the newest.
   private(set) var start = 0
   var end: Int { start + elements.count }
 
@@ -10,7 +10,7 @@ struct ChangeLog<Element> {
 
   init(limit: Int = 1 << 18) { self.limit = limit }
 
-  subscript(place: Int) -> Element { elements[place - start] }
+  subscript(number: Int) -> Element { elements[number - start] }
 
   mutating func append(_ element: Element) {
     if elements.count == limit {

@@ -1,66 +1,69 @@
 internal import PushRules
 
-/// Decides messages along time, for one thread: for replays of long stretches.
+/// Decides messages along time on one thread, for replays of long periods.
 ///
-/// ``Fanout`` is made for a present in which most conversations are asked about now and then: it
-/// works out all users when a window turns, and a conversation when it is asked for. A timeline goes
-/// through years, and works out only what changes: the members whose window turns, whose mute ends,
-/// who join, or whose settings were changed between two versions. The answers are the same.
+/// ``Fanout`` is made for the present, in which most conversations get a message now and then: it
+/// updates all users at a window transition, and a conversation on demand. A timeline covers years,
+/// and recomputes only what changes: members whose window has a transition, whose mute ends, who
+/// join, or whose settings differ between two versions. The decisions are the same.
 ///
-/// Messages may be of any instants; in the order of time they are fastest, and going back costs what
-/// beginning does.
+/// Messages may have any instants. They are fastest in the order of time; going back costs as much
+/// as starting over.
 ///
-/// - Memory: 12 bytes a member of the conversations that messages went to, of the last ones where
-///   that is much; 50 bytes a distinct schedule.
+/// - Memory: 12 bytes per member of the conversations that messages went to, limited to the most
+///   recent conversations; 50 bytes per distinct schedule.
 @safe public final class FanoutTimeline {
-  var world: World
+  var engineVersion: EngineVersion
   var clock = QuietClock()
-  /// Who may be in another state: a user above, a conversation or `Moment.everywhere` below.
+  /// The members whose state may have changed: the user in the upper 32 bits, the conversation or
+  /// `UserClasses.everywhere` in the lower.
   var users = ChangeLog<UInt64>()
-  private var agenda = Agenda()
+  private var expiries = ExpiryQueue()
   /// Milliseconds; -1 before the first message.
   private(set) var now: Int64 = -1
-  /// How much of the version's log is in.
+  /// How much of the version's log has been applied.
   private var followed: (epoch: UInt64, count: Int)
   private var cache = TimelineCache()
 
   /// - Complexity: O(users).
   public init(_ version: FanoutVersion) {
-    world = version.world
-    followed = (world.moment.epoch, world.moment.log.count)
-    clock.extend(world.tables)
-    planAgenda()
+    engineVersion = version.engineVersion
+    followed = (engineVersion.userClasses.epoch, engineVersion.userClasses.log.count)
+    clock.extend(engineVersion.tables)
+    scheduleExpiries()
   }
 
-  /// Goes on with another version of the same engine's settings.
+  /// Continues with another version of the same engine's settings.
   ///
-  /// - Complexity: O(changes) for a later one, O(users) now and then, or when the app's settings were
-  ///   changed.
+  /// - Complexity: O(changes) for a later version; O(users) occasionally, or after the app's
+  ///   settings changed.
   public func follow(_ version: FanoutVersion) {
-    let before = world
-    if version.world === before { return }
-    world = version.world
-    let moment = world.moment
+    let before = engineVersion
+    if version.engineVersion === before { return }
+    engineVersion = version.engineVersion
+    let userClasses = engineVersion.userClasses
     let isOther =
-      world.tables.appRevision != before.tables.appRevision || world.version < before.version
+      engineVersion.tables.appRevision != before.tables.appRevision
+      || engineVersion.number < before.number
     if isOther { clock = QuietClock() }
-    clock.extend(world.tables)
-    if isOther, now >= 0 { clock.advance(to: now / 1000, world.tables) }
-    guard !isOther, moment.epoch == followed.epoch, followed.count <= moment.log.count else {
-      followed = (moment.epoch, moment.log.count)
+    clock.extend(engineVersion.tables)
+    if isOther, now >= 0 { clock.advance(to: now / 1000, engineVersion.tables) }
+    guard !isOther, userClasses.epoch == followed.epoch, followed.count <= userClasses.log.count
+    else {
+      followed = (userClasses.epoch, userClasses.log.count)
       cache.removeAll()
-      return planAgenda()
+      return scheduleExpiries()
     }
-    for place in followed.count..<moment.log.count {
-      let entry = moment.log[place]
+    for index in followed.count..<userClasses.log.count {
+      let entry = userClasses.log[index]
       users.append(entry)
-      guard UInt32(truncatingIfNeeded: entry) == Moment.everywhere else { continue }
+      guard UInt32(truncatingIfNeeded: entry) == UserClasses.everywhere else { continue }
       plan(UInt32(truncatingIfNeeded: entry >> 32))
     }
-    followed.count = moment.log.count
+    followed.count = userClasses.log.count
   }
 
-  /// How many bytes the states of conversations take.
+  /// The bytes that the states of conversations take.
   public var stateBytes: Int { cache.byteCount }
 
   // MARK: Time
@@ -70,30 +73,31 @@ internal import PushRules
     if instant < now {
       cache.removeAll()
       now = instant
-      planAgenda()
+      scheduleExpiries()
     }
     now = instant
-    clock.advance(to: instant / 1000, world.tables)
-    while let entry = agenda.pop(upTo: instant) {
-      users.append(UInt64(entry.user) << 32 | UInt64(Moment.everywhere))
+    clock.advance(to: instant / 1000, engineVersion.tables)
+    while let entry = expiries.pop(upTo: instant) {
+      users.append(UInt64(entry.user) << 32 | UInt64(UserClasses.everywhere))
     }
   }
 
-  /// Lists the instants at which users' classes change by themselves, but for windows.
-  private func planAgenda() {
-    agenda.removeAll()
-    for user in 0..<UInt32(world.tables.userCount) { plan(user) }
+  /// Queues the instants at which users' classes change without an update, except window
+  /// transitions.
+  private func scheduleExpiries() {
+    expiries.removeAll()
+    for user in 0..<UInt32(engineVersion.tables.userCount) { plan(user) }
   }
 
   private func plan(_ user: UInt32) {
-    world.tables.forEachTurn(of: user) { at in
-      if at > now { agenda.add(Agenda.Entry(at: at, user: user)) }
+    engineVersion.tables.forEachTransition(of: user) { at in
+      if at > now { expiries.add(ExpiryQueue.Entry(at: at, user: user)) }
     }
   }
 
   // MARK: Conversations
 
-  /// The states of a conversation's members now.
+  /// The states of a conversation's members at the timeline's instant.
   func conversation(
     _ target: ConversationStates.Target, _ states: ConversationStates
   ) -> TimelineConversation {
@@ -104,51 +108,5 @@ internal import PushRules
     let made = TimelineConversation(target, states, self)
     cache.keep(made)
     return made
-  }
-}
-
-/// The conversations that messages went to last.
-struct TimelineCache {
-  private struct Key: Hashable {
-    let place: UInt32
-    let channel: Identifier
-  }
-
-  private var found: [Key: TimelineConversation] = [:]
-  private(set) var byteCount = 0
-  private var round: UInt32 = 0
-  /// When there is more, what was not used since the last time goes.
-  var byteLimit = 1 << 29
-
-  mutating func find(_ target: ConversationStates.Target) -> TimelineConversation? {
-    guard let known = found[Key(place: target.place, channel: target.channel)] else { return nil }
-    known.round = round
-    count(known)
-    return known
-  }
-
-  /// Takes the size of a conversation, which may have grown, into the sum.
-  private mutating func count(_ conversation: TimelineConversation) {
-    let size = conversation.byteCount
-    byteCount += size - conversation.countedBytes
-    conversation.countedBytes = size
-  }
-
-  mutating func keep(_ made: TimelineConversation) {
-    made.round = round
-    let key = Key(place: made.place, channel: made.channel)
-    byteCount -= found.updateValue(made, forKey: key)?.countedBytes ?? 0
-    count(made)
-    guard byteCount > byteLimit else { return }
-    found = found.filter { $0.value.round == round }
-    round &+= 1
-    byteCount = found.values.reduce(0) { $0 + $1.countedBytes }
-    // All of it in use: room is made all the same.
-    if byteCount > byteLimit { removeAll() }
-  }
-
-  mutating func removeAll() {
-    found.removeAll()
-    byteCount = 0
   }
 }

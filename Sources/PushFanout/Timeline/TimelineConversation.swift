@@ -1,43 +1,43 @@
 internal import PushRules
 
-/// The state of every member of a conversation, kept up with time for one timeline: a byte a member,
-/// in the order of users, and how many are in each state.
+/// The states of a conversation's members on a timeline, updated incrementally: one byte per
+/// member, in the order of users, and a histogram.
 ///
-/// SAFETY: its memory is its own, and ``count`` long but for the histogram, which has 256 places.
+/// SAFETY: it owns its buffers, which have ``count`` elements; the histogram has 256.
 @safe final class TimelineConversation {
-  let place: UInt32
+  let conversation: UInt32
   let channel: Identifier
   private let revisions: (own: UInt32, members: UInt32)
   let count: Int
-  /// When the cache last found it, and how many bytes it counts for it.
+  /// The cache's round of the last use, and the bytes that the cache counts.
   var round: UInt32 = 0
   var countedBytes = 0
 
   let states: UnsafeMutablePointer<UInt8>
-  /// The users' classes without quiet hours.
+  /// The users' classes without quiet-hours bits.
   let classes: UnsafeMutablePointer<UInt8>
   let members: UnsafeMutablePointer<UInt8>
   let schedules: UnsafeMutablePointer<UInt32>
-  /// How many members are in each state.
+  /// The number of members in each state.
   let histogram: UnsafeMutablePointer<UInt32>
-  private var index: ScheduleIndex?
-  /// How much of the timeline's logs is in.
-  private var read: (turned: Int, users: Int)
-  /// The instants at which members' own settings change by themselves, the earliest first, and how
-  /// many of them have been.
+  private var scheduleIndex: ScheduleIndex?
+  /// The positions in the timeline's logs up to which changes have been applied.
+  private var read: (transitions: Int, users: Int)
+  /// The instants at which overrides take effect or expire, earliest first, and how many have
+  /// passed.
   private var events: [ConversationState.Event] = []
   private var eventCount = 0
-  /// When the suppressed get their push, by class of message, for those that were asked for.
-  private var holds: [Int: HoldTable] = [:]
-  private var isHolding = false
+  /// The tables of deferred pushes, by class of message, created on demand.
+  private var deferred: [Int: DeferredPushTable] = [:]
+  private var isDeferring = false
 
-  /// The states now.
+  /// Computes the states at the timeline's instant.
   ///
   /// - Complexity: O(members).
   init(
     _ target: ConversationStates.Target, _ states: ConversationStates, _ timeline: FanoutTimeline
   ) {
-    place = target.place
+    conversation = target.conversation
     channel = target.channel
     revisions = (target.row.revision, target.memberRow.revision)
     count = Int(target.memberRow.count)
@@ -49,10 +49,11 @@ internal import PushRules
     unsafe histogram.initialize(repeating: 0, count: 256)
     unsafe self.states.initialize(repeating: StateRules.absent, count: count)
     unsafe histogram[Int(StateRules.absent)] = UInt32(count)
-    read = (timeline.clock.turned.end, timeline.users.end)
+    read = (timeline.clock.transitioned.end, timeline.users.end)
     fill(target, states, timeline)
     if Self.wantsIndex(count, timeline.clock.count) {
-      index = unsafe ScheduleIndex(schedules, count: count, scheduleCount: timeline.clock.count)
+      scheduleIndex = unsafe ScheduleIndex(
+        schedules, count: count, scheduleCount: timeline.clock.count)
     }
   }
 
@@ -65,20 +66,20 @@ internal import PushRules
   }
 
   var byteCount: Int {
-    let size = count * (index == nil ? 7 : 11) + events.count * 16 + 1536
-    return holds.values.reduce(size) { $0 + $1.byteCount }
+    let size = count * (scheduleIndex == nil ? 7 : 11) + events.count * 16 + 1536
+    return deferred.values.reduce(size) { $0 + $1.byteCount }
   }
 
-  /// When the suppressed get their push of a class of message.
-  func hold(_ messageClass: Int) -> HoldTable {
-    if let known = holds[messageClass] { return known }
-    let made = HoldTable(messageClass: messageClass, count: count)
-    holds[messageClass] = made
-    isHolding = true
+  /// The table of deferred pushes for a class of message.
+  func deferredPushes(_ messageClass: Int) -> DeferredPushTable {
+    if let known = deferred[messageClass] { return known }
+    let made = DeferredPushTable(messageClass: messageClass, count: count)
+    deferred[messageClass] = made
+    isDeferring = true
     return made
   }
 
-  /// With few members, or nearly as many schedules, looking at all is no more work.
+  /// With few members, or nearly as many schedules, checking all members costs no more.
   private static func wantsIndex(_ members: Int, _ schedules: Int) -> Bool {
     members >= 256 && schedules <= members * 16
   }
@@ -86,21 +87,21 @@ internal import PushRules
   private func fill(
     _ target: ConversationStates.Target, _ states: ConversationStates, _ timeline: FanoutTimeline
   ) {
-    let tables = states.world.tables
-    let kind = Moment.place(of: target.kind, tables.app.rules)
+    let tables = states.version.tables
+    let kind = UserClasses.tableIndex(for: target.kind, tables.app.rules)
     let mask = states.levelMask(target)
     let start = target.memberRow.range.lowerBound
     for rank in 0..<count {
       let user = tables.memberUsers[start + rank]
-      let byte = MemberByte(bits: tables.memberBytes[start + rank])
+      let packed = PackedMember(bits: tables.packedMembers[start + rank])
       unsafe classes[rank] = tables.userClass(of: user, kind: kind, quiet: 0, at: timeline.now).bits
       unsafe schedules[rank] = tables.schedules[Int(user)]
-      unsafe members[rank] = byte.bits & mask
-      if byte.isSpecial { setMember(rank, user, target, states, timeline.now) }
+      unsafe members[rank] = packed.bits & mask
+      if packed.hasOverrides { setMember(rank, user, target, states, timeline.now) }
     }
     if target.kind == .thread, target.row.parent != 0 {
-      for place in target.row.range {
-        let user = tables.memberUsers[place]
+      for slot in target.row.range {
+        let user = tables.memberUsers[slot]
         if let rank = tables.rank(of: user, in: target.memberRow) {
           setMember(rank, user, target, states, timeline.now)
         }
@@ -110,38 +111,38 @@ internal import PushRules
     recheckAll(target, timeline)
   }
 
-  /// Works out a member's own class, and when it will change.
+  /// Computes a member's class, and the instants at which it will change.
   private func setMember(
     _ rank: Int, _ user: UInt32, _ target: ConversationStates.Target,
     _ states: ConversationStates, _ now: Int64
   ) {
-    let special = states.special(user, rank: rank, target)
-    unsafe members[rank] = special.memberClass(at: now).bits
-    for event in states.events(of: special) where event.at > now { events.append(event) }
+    let overrides = states.overrides(of: user, rank: rank, target)
+    unsafe members[rank] = overrides.memberClass(at: now).bits
+    for event in states.events(of: overrides) where event.at > now { events.append(event) }
   }
 
   // MARK: As time passes
 
-  /// Whether the states can be brought up to now.
+  /// Whether the states can be updated incrementally.
   func isUsable(_ target: ConversationStates.Target, _ timeline: FanoutTimeline) -> Bool {
     revisions == (target.row.revision, target.memberRow.revision)
       && read.users >= timeline.users.start && timeline.users.end - read.users <= max(64, count)
   }
 
-  /// Brings the states up to now.
+  /// Updates the states to the timeline's instant.
   ///
-  /// - Complexity: O(changes), each O(log members) where a user's settings were changed.
+  /// - Complexity: O(changes), each O(log members) for a change of a user's settings.
   func refresh(
     _ target: ConversationStates.Target, _ states: ConversationStates, _ timeline: FanoutTimeline
   ) {
     if read.users < timeline.users.end { readUsers(target, states, timeline) }
-    if read.turned < timeline.clock.turned.end { readTurns(target, timeline) }
+    if read.transitions < timeline.clock.transitioned.end { readTransitions(target, timeline) }
     while eventCount < events.count, events[eventCount].at <= timeline.now {
       let rank = Int(events[eventCount].rank)
       eventCount += 1
-      let user = states.world.tables.memberUsers[Int(target.memberRow.start) + rank]
-      let special = states.special(user, rank: rank, target)
-      unsafe members[rank] = special.memberClass(at: timeline.now).bits
+      let user = states.version.tables.memberUsers[Int(target.memberRow.start) + rank]
+      let overrides = states.overrides(of: user, rank: rank, target)
+      unsafe members[rank] = overrides.memberClass(at: timeline.now).bits
       recheck(rank, target, timeline)
     }
   }
@@ -149,26 +150,27 @@ internal import PushRules
   private func readUsers(
     _ target: ConversationStates.Target, _ states: ConversationStates, _ timeline: FanoutTimeline
   ) {
-    let world = states.world
-    let kind = Moment.place(of: target.kind, world.tables.app.rules)
-    for place in read.users..<timeline.users.end {
-      let entry = timeline.users[place]
+    let engineVersion = states.version
+    let kind = UserClasses.tableIndex(for: target.kind, engineVersion.tables.app.rules)
+    for index in read.users..<timeline.users.end {
+      let entry = timeline.users[index]
       let conversation = UInt32(truncatingIfNeeded: entry)
-      let isEverywhere = conversation == Moment.everywhere
-      guard isEverywhere || conversation == target.place || conversation == target.members else {
+      let isEverywhere = conversation == UserClasses.everywhere
+      guard isEverywhere || conversation == target.conversation || conversation == target.members
+      else {
         continue
       }
       let user = UInt32(truncatingIfNeeded: entry >> 32)
-      guard let rank = world.tables.rank(of: user, in: target.memberRow) else { continue }
+      guard let rank = engineVersion.tables.rank(of: user, in: target.memberRow) else { continue }
       if isEverywhere {
         unsafe classes[rank] =
-          world.tables.userClass(
+          engineVersion.tables.userClass(
             of: user, kind: kind, quiet: 0, at: timeline.now
           ).bits
-        let schedule = world.tables.schedules[Int(user)]
+        let schedule = engineVersion.tables.schedules[Int(user)]
         if unsafe schedules[rank] != schedule {
           unsafe schedules[rank] = schedule
-          index?.add(UInt32(rank), to: schedule)
+          scheduleIndex?.add(UInt32(rank), to: schedule)
         }
       } else {
         let known = events.count
@@ -180,37 +182,38 @@ internal import PushRules
         }
       }
       recheck(rank, target, timeline)
-      // When one of whom something was changed gets a push may be another time in the same state.
-      for hold in holds.values { hold.note(UInt32(rank)) }
+      // A change of settings may move the instant of a deferred push without changing the state.
+      for table in deferred.values { table.note(UInt32(rank)) }
     }
     read.users = timeline.users.end
-    if let index, index.extraCount > count / 4 + 64 { self.index = nil }
+    if let scheduleIndex, scheduleIndex.extraCount > count / 4 + 64 { self.scheduleIndex = nil }
   }
 
-  private func readTurns(_ target: ConversationStates.Target, _ timeline: FanoutTimeline) {
-    let log = read.turned..<timeline.clock.turned.end
-    read.turned = timeline.clock.turned.end
-    if index == nil, Self.wantsIndex(count, timeline.clock.count) {
-      index = unsafe ScheduleIndex(schedules, count: count, scheduleCount: timeline.clock.count)
+  private func readTransitions(_ target: ConversationStates.Target, _ timeline: FanoutTimeline) {
+    let log = read.transitions..<timeline.clock.transitioned.end
+    read.transitions = timeline.clock.transitioned.end
+    if scheduleIndex == nil, Self.wantsIndex(count, timeline.clock.count) {
+      scheduleIndex = unsafe ScheduleIndex(
+        schedules, count: count, scheduleCount: timeline.clock.count)
     }
-    guard let index, log.lowerBound >= timeline.clock.turned.start,
+    guard let scheduleIndex, log.lowerBound >= timeline.clock.transitioned.start,
       log.count <= timeline.clock.count / 2
     else {
       return recheckAll(target, timeline)
     }
-    // Taken out of the timeline once, as each look into it would be checked.
-    let turned = timeline.clock.turned
+    // Copied once: each access through the class would be checked for exclusivity.
+    let transitioned = timeline.clock.transitioned
     let table = unsafe target.rules.stateTable
     unsafe timeline.clock.quiet.withUnsafeBufferPointer { (quiet) -> Void in
-      unsafe index.withRanks { (ranks, starts) -> Void in
-        for place in log {
-          let schedule = Int(turned[place])
+      unsafe scheduleIndex.withRanks { (ranks, starts) -> Void in
+        for index in log {
+          let schedule = Int(transitioned[index])
           if schedule + 1 < starts.count {
             for rank in unsafe Int(starts[schedule])..<Int(starts[schedule + 1]) {
               unsafe recheck(Int(ranks[rank]), table, quiet)
             }
           }
-          guard let extra = index.extra(of: turned[place]) else { continue }
+          guard let extra = scheduleIndex.extra(of: transitioned[index]) else { continue }
           for rank in extra { unsafe recheck(Int(rank), table, quiet) }
         }
       }
@@ -231,7 +234,7 @@ internal import PushRules
     unsafe timeline.clock.quiet.withUnsafeBufferPointer { unsafe recheck(rank, table, $0) }
   }
 
-  /// Finds the state of a member whose classes may have changed.
+  /// Recomputes the state of a member whose classes may have changed.
   @inline(__always)
   private func recheck(
     _ rank: Int, _ table: UnsafePointer<UInt8>, _ quiet: UnsafeBufferPointer<UInt8>
@@ -243,46 +246,6 @@ internal import PushRules
     unsafe states[rank] = state
     unsafe histogram[Int(before)] &-= 1
     unsafe histogram[Int(state)] &+= 1
-    if isHolding { for hold in holds.values { hold.note(UInt32(rank)) } }
-  }
-}
-
-/// The members of a conversation by schedule.
-struct ScheduleIndex {
-  private var starts: [UInt32]
-  private var ranks: [UInt32]
-  /// Members whose schedule was changed since, by the new one. The old one still lists them, which
-  /// does no harm: whoever is listed is only looked at.
-  private var added: [UInt32: [UInt32]] = [:]
-  private(set) var extraCount = 0
-
-  /// - Precondition: schedules are below `scheduleCount`.
-  init(_ schedules: UnsafePointer<UInt32>, count: Int, scheduleCount: Int) {
-    starts = [UInt32](repeating: 0, count: scheduleCount + 1)
-    ranks = [UInt32](repeating: 0, count: count)
-    for rank in 0..<count { starts[Int(unsafe schedules[rank]) + 1] += 1 }
-    for place in 1...scheduleCount { starts[place] += starts[place - 1] }
-    var places = starts
-    for rank in 0..<count {
-      let schedule = unsafe Int(schedules[rank])
-      ranks[Int(places[schedule])] = UInt32(rank)
-      places[schedule] += 1
-    }
-  }
-
-  /// Calls `body` with the ranks in the order of schedules, and where those of each begin.
-  func withRanks(
-    _ body: (UnsafeBufferPointer<UInt32>, UnsafeBufferPointer<UInt32>) -> Void
-  ) {
-    unsafe ranks.withUnsafeBufferPointer { (ranks) -> Void in
-      unsafe starts.withUnsafeBufferPointer { unsafe body(ranks, $0) }
-    }
-  }
-
-  func extra(of schedule: UInt32) -> [UInt32]? { added.isEmpty ? nil : added[schedule] }
-
-  mutating func add(_ rank: UInt32, to schedule: UInt32) {
-    added[schedule, default: []].append(rank)
-    extraCount += 1
+    if isDeferring { for table in deferred.values { table.note(UInt32(rank)) } }
   }
 }

@@ -43,8 +43,13 @@ struct StoreOptions: ParsableArguments {
     return try body(store)
   }
 
-  func writing<Value>(_ body: (SettingsStore) throws -> Value) throws -> Value {
-    let store = try SettingsStore(store.path, .write, withEngine: false)
+  func writing<Value>(
+    _ writing: WriteOptions, _ body: (SettingsStore) throws -> Value
+  ) throws -> Value {
+    let path = store.path
+    let store = try SettingsStore(
+      path, .write, waiting: writing.waiting.duration, withEngine: false)
+    WaitOption.report(store.copyOfOlder, of: path)
     let value = try body(store)
     try store.close()
     return value
@@ -87,6 +92,8 @@ struct WriteOptions: ParsableArguments {
       "The user's device that writes, which need not be told. (default: an administrator)",
       valueName: "device"))
   var from: String?
+
+  @OptionGroup var waiting: WaitOption
 
   var now: Instant { time.now }
   var device: Identifier? { from.map { Identifier($0) } }

@@ -47,7 +47,7 @@ struct SettingsDefaults: ParsableCommand {
   func run() throws {
     let (group, channel) = (conversation.map { Identifier($0) }, channel.map { Identifier($0) })
     if let text = level {
-      try options.writing { store in
+      try options.writing(writing) { store in
         // Asked for first, so that the other vendor's store says so, and not of the spelling.
         _ = try store.appKeyLevel()
         let level = try text.level(.rongcloud)

@@ -39,7 +39,7 @@ struct DeviceOptions: ParsableArguments {
     _ body: @escaping @Sendable (inout StoreWrite, Identifier, Identifier) throws -> Void
   ) throws {
     let (user, device) = (Identifier(user), Identifier(device))
-    try options.writing { store in
+    try options.writing(writing) { store in
       try store.write(at: writing.now, from: writing.device) { try body(&$0, device, user) }
       try options.show(store.devices(of: user).map { DeviceResult(user, $0) })
     }

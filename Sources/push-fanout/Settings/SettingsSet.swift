@@ -111,7 +111,7 @@ struct SettingsSet: ParsableCommand {
 
   func run() throws {
     let user = Identifier(place.user)
-    try options.writing { store in
+    try options.writing(writing) { store in
       let rules = try store.reader.app().rules
       var ignored = false
       if let text = legacy, let legacy = LegacyText(text) {
@@ -298,7 +298,7 @@ struct SettingsClear: ParsableCommand {
 
   func run() throws {
     let (user, scope, clearsQuiet) = (Identifier(place.user), place.scope, quiet)
-    try options.writing { store in
+    try options.writing(writing) { store in
       let rules = try store.reader.app().rules
       try store.write(at: writing.now, from: writing.device) { write in
         switch (rules, scope) {

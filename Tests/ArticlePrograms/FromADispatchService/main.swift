@@ -108,7 +108,7 @@ precondition(pushCount == 180)
 
 // snippet
 let sum = Atomic(0)
-fanout.decide(messages) { place, result in
+fanout.decide(messages) { index, result in
   sum.add(result.pushCount, ordering: .relaxed)
 }
 // end
@@ -178,7 +178,7 @@ let report = fanout.memoryReport()
 let membershipCount =
   report.membershipCount  // 4
 let bytes =
-  report.total  // bytes of the tables, and of the states that are kept
+  report.total  // bytes of the tables and the cached states
 // end
 precondition(membershipCount == 4 && bytes > 0)
 

@@ -1,0 +1,68 @@
+/// The memory that the engine's tables take, in bytes.
+///
+/// Counts one version. Older versions that are retained share most of it.
+public struct MemoryReport: Sendable, Equatable {
+  /// Users' packed settings, schedules and device lists, and the users' classes.
+  public let users: Int
+  /// Mutes and devices, which few users have.
+  public let userExtras: Int
+  /// The rows of conversations.
+  public let conversations: Int
+  /// Members and their levels.
+  public let memberships: Int
+  /// Overrides: mutes, starts of membership and channel levels, which few members have.
+  public let membershipExtras: Int
+  /// The tables of user and conversation ids, without characters.
+  public let ids: Int
+  /// The characters of those ids.
+  public let idCharacters: Int
+  /// The cached states of recently decided conversations.
+  public let states: Int
+  /// The snapshot file that the engine was opened from. Mapped pages are included in the counts
+  /// above too, but belong to the page cache, which the system reclaims at need; an update copies
+  /// the pages that it changes into the process's own memory.
+  public let mapped: Int
+  /// The number of users.
+  public let userCount: Int
+  /// The number of conversations.
+  public let conversationCount: Int
+  /// The number of memberships.
+  public let membershipCount: Int
+
+  /// The sum of all parts, without ``mapped``.
+  public var total: Int {
+    users + userExtras + conversations + memberships + membershipExtras + ids + idCharacters
+      + states
+  }
+}
+
+extension Fanout {
+  /// The memory that the tables take.
+  ///
+  /// - Complexity: O(conversations).
+  public func memoryReport() -> MemoryReport {
+    let version = current
+    let tables = version.tables
+    var membershipCount = 0
+    for index in 0..<tables.conversations.count {
+      membershipCount += Int(tables.conversations[index].count)
+    }
+    let (userIDs, conversationIDs) = (tables.userIDs.byteCounts, tables.conversationIDs.byteCounts)
+    let names = tables.deviceNames.byteCounts
+    return MemoryReport(
+      users: tables.packedUsers.byteCount + tables.schedules.byteCount
+        + tables.deviceLists.byteCount
+        + version.userClasses.byteCount,
+      userExtras: tables.userMutes.byteCount + tables.devices.byteCount + names.table
+        + names.characters,
+      conversations: tables.conversations.byteCount,
+      memberships: tables.memberUsers.byteCount + tables.packedMembers.byteCount,
+      membershipExtras: tables.memberMutes.byteCount + tables.memberSinces.byteCount
+        + tables.memberChannels.byteCount,
+      ids: userIDs.table + conversationIDs.table,
+      idCharacters: userIDs.characters + conversationIDs.characters, states: stateBytes,
+      mapped: tables.userIDs.mapping?.byteCount ?? 0,
+      userCount: tables.userCount, conversationCount: tables.conversations.count,
+      membershipCount: membershipCount)
+  }
+}

@@ -1,0 +1,155 @@
+internal import PushRules
+
+/// What the outcome of an Easemob message for a recipient depends on, once nothing stops it for
+/// all.
+struct EasemobMessageClass {
+  /// 0 ..< 16.
+  var index: Int
+
+  static let count = 16
+
+  init(index: Int) { self.index = index }
+
+  init(force: Bool, beatSilence: Bool, mentionsMe: Bool, mentionsEveryone: Bool) {
+    index =
+      (force ? 1 : 0) | (beatSilence ? 2 : 0) | (mentionsMe ? 4 : 0) | (mentionsEveryone ? 8 : 0)
+  }
+
+  var force: Bool { index & 1 != 0 }
+  /// Whether force has already overridden silence (E-41a, E-44).
+  var beatSilence: Bool { index & 2 != 0 }
+
+  var classes: MessageClasses {
+    var classes: MessageClasses = []
+    if index & 4 != 0 { classes.insert(.mentionsMe) }
+    if index & 8 != 0 { classes.insert(.mentionsEveryone) }
+    return classes.isEmpty ? .plain : classes
+  }
+
+  /// The class of the same message for a user that it mentions by name.
+  var forNamed: EasemobMessageClass { EasemobMessageClass(index: index | 4) }
+}
+
+/// Easemob's procedure from line 5 on (decision-rules.md §4), evaluated for a state.
+struct EasemobStates {
+  let app: AppSettings
+  let isPrivate: Bool
+
+  func outcome(
+    _ user: UserClass, _ member: MemberClass, _ message: EasemobMessageClass,
+    _ note: (StateNote) -> Void = { _ in }
+  ) -> Outcome {
+    let options = app.easemob
+    var forced = message.beatSilence
+    // 5
+    note(.reach(user.reach))
+    if user.reach == .online { return Outcome(.suppress, .online) }
+    // 6
+    let isExempt = message.classes.isMention && options.mentionBypassesDND  // E-48
+    let stop = app.advancedPush ? doNotDisturb(user, member) : nil  // E-9
+    note(.doNotDisturb(stop, isExempt: isExempt, force: message.force))
+    if let stop, !isExempt {
+      if !message.force { return stop }
+      forced = true  // E-41
+    }
+    // 7
+    let (level, scope) = level(user, member)
+    note(.level(level, scope))
+    if let reason = self.stop(by: level, message.classes) {
+      let isOverridden = message.force && options.forceScope == .dndAndLevel  // E-42
+      note(.levelStops(reason, scope, isOverridden: isOverridden))
+      if !isOverridden { return Outcome(.suppress, reason, scope) }
+      forced = true
+    }
+    // 8
+    note(.targets(user.reach))
+    if user.reach == .gone { return Outcome(.suppress, .kicked) }
+    if user.reach == .noToken { return Outcome(.suppress, .noToken) }
+    // 9
+    return Outcome(.push, forced ? .forced : .allowed, scope)
+  }
+
+  /// E-23, in the order of §4.
+  private func doNotDisturb(_ user: UserClass, _ member: MemberClass) -> Outcome? {
+    if user.isInWindow { return Outcome(.suppress, .quietHours, .app) }
+    if user.isMuted { return Outcome(.suppress, .muted, .app) }
+    return member.isMuted ? Outcome(.suppress, .muted, .conversation) : nil  // E-22
+  }
+
+  /// E-20.
+  private func level(_ user: UserClass, _ member: MemberClass) -> (NotificationLevel, Scope) {
+    guard app.advancedPush else { return (.all, .default) }  // E-9
+    if member.level.isSet { return (member.level, .conversation) }
+    return user.level.isSet ? (user.level, .app) : (.all, .default)
+  }
+
+  private func stop(by level: NotificationLevel, _ classes: MessageClasses) -> Reason? {
+    if level == .blocked { return .levelNone }
+    if level == .mention, isPrivate, options.singleChatMentionOnly == .treatAsAll { return nil }
+    return level.allows(classes) ? nil : .notMentioned
+  }
+
+  private var options: EasemobOptions { app.easemob }
+}
+
+extension MessagePlan {
+  /// Lines 2 to 4 of Easemob's procedure.
+  mutating func plan(
+    easemob message: borrowing Message, _ kind: ConversationKind, _ app: AppSettings
+  ) {
+    let options = app.easemob
+    let force = message.force ?? message.ext.force
+    let silent = message.silent ?? message.ext.ignore
+    // 2
+    if kind == .room { return uniform = Outcome(.suppress, .chatRoom) }  // E-60
+    if message.onlineOnly { return uniform = Outcome(.suppress, .onlineOnly) }  // E-61
+    if message.body == .command, !options.pushTransparent {  // E-62
+      return uniform = Outcome(.suppress, .messageType)
+    }
+    // 3
+    if silent, !(force && options.flagConflict == .forceWins) {  // E-40, E-44
+      return uniform = Outcome(.suppress, .silentMessage)
+    }
+    // 4
+    let age = message.at.milliseconds - (message.sentAt ?? message.at).milliseconds
+    if age > options.expireSeconds * 1000 {  // E-69
+      return uniform = Outcome(.suppress, .expired)
+    }
+    let mentions = MentionedUsers(easemob: message, options)
+    let messageClass = EasemobMessageClass(
+      force: force, beatSilence: silent, mentionsMe: false, mentionsEveryone: mentions.everyone)
+    self.messageClass = messageClass.index
+    namedClass = messageClass.forNamed.index
+    if !mentions.ids.isEmpty { self.mentions = mentions }
+    if let filter = message.filter {
+      if !filter.isEmpty { self.filter = filter }
+    } else if !message.ext.filter.isEmpty {
+      filter = message.ext.filter
+    }
+  }
+}
+
+extension Tables {
+  /// How an Easemob user can be reached (E-64 to E-68).
+  func easemobReach(of user: UInt32) -> UserClass.Reach {
+    var hasConnected = false
+    var hasOffline = false
+    var hasTarget = false
+    var hasOther = false
+    var isEmpty = true
+    forEachDevice(of: user) { device in
+      isEmpty = false
+      switch Device.State.byOrdinal[Int(device.state)] {
+      case .foreground, .background: hasConnected = true  // E-64
+      case .offline, .loggedOut:  // E-65, E-67, E-68
+        hasOffline = true
+        if device.hasToken { hasTarget = true }
+      case .kicked: return  // E-66
+      }
+      hasOther = true
+    }
+    if hasConnected, app.devicePolicy == .allOffline || !hasOffline { return .online }  // E-65
+    if hasTarget { return .device }
+    return isEmpty || hasOther ? .noToken : .gone
+  }
+}

@@ -1,0 +1,85 @@
+internal import PushRules
+internal import Synchronization
+
+/// An app's state rules, by kind of conversation.
+///
+/// Created on first use, by any thread.
+final class RuleTables: Sendable {
+  let app: AppSettings
+  /// The addresses of the rules, 0 until created.
+  private let kinds: InlineArray<8, Atomic<UInt>>
+  private let uniform = UniformCodes()
+
+  init(_ app: AppSettings) {
+    self.app = app
+    kinds = InlineArray { _ in Atomic(0) }
+  }
+
+  deinit {
+    for slot in 0..<8 { AtomicLazy.release(kinds[slot], as: StateRules.self) }
+  }
+
+  /// The rules of a kind of conversation.
+  subscript(kind: ConversationKind) -> StateRules {
+    let slot =
+      app.rules == .easemob ? (kind == .private ? 0 : 1) : kind.ordinal
+    if let rules = AtomicLazy.load(kinds[slot], as: StateRules.self) { return rules }
+    return AtomicLazy.store(Self.make(app, kind), in: kinds[slot])
+  }
+
+  /// The codes of a message that has the same outcome for all recipients.
+  func codes(ofAll outcome: Outcome) -> UnsafePointer<UInt8> {
+    unsafe uniform.codes(Int(outcome.code))
+  }
+
+  private static func make(_ app: AppSettings, _ kind: ConversationKind) -> StateRules {
+    switch app.rules {
+    case .easemob:
+      let rules = EasemobStates(app: app, isPrivate: kind == .private)
+      let count = EasemobMessageClass.count
+      return StateRules(
+        tableCount: count, telling: Array(0..<count),
+        isPossible: { $0.isEasemob && $1.isEasemob }
+      ) {
+        rules.outcome($0, $1, EasemobMessageClass(index: $2))
+      }
+    case .rongcloud:
+      let rules = RongCloudStates(app: app, kind: kind)
+      typealias Class = RongCloudMessageClass
+      // One fallback per level; the scope does not distinguish states.
+      let levels = NotificationLevel.allCases.filter(\.isSet)
+      let telling = levels.flatMap { level in
+        (0..<Class.perFallback).map {
+          Class.Fallback(level, .groupDefault).index * Class.perFallback + $0
+        }
+      }
+      return StateRules(
+        tableCount: Class.count, telling: telling,
+        isPossible: { user, member in
+          user.isRongCloud && member.isRongCloud && (kind == .ultraGroup || member.bits <= 5)
+            && (user.quiet != .all || app.rongcloud.quietZero == .all)
+        }
+      ) {
+        rules.outcome($0, $1, Class(index: $2))
+      }
+    }
+  }
+}
+
+/// For each outcome's code, a table that maps every state of a member to it.
+@safe private final class UniformCodes: Sendable {
+  // SAFETY: written by `init`, read only from then on, freed by `deinit`.
+  private nonisolated(unsafe) let tables: UnsafeMutablePointer<UInt8>
+
+  init() {
+    unsafe tables = .allocate(capacity: 256 * Outcome.codeCount)
+    for code in 0..<Outcome.codeCount {
+      unsafe (tables + code * 256).initialize(repeating: UInt8(code), count: 256)
+      unsafe tables[code * 256 + Int(StateRules.absent)] = 0
+    }
+  }
+
+  deinit { unsafe tables.deallocate() }
+
+  func codes(_ code: Int) -> UnsafePointer<UInt8> { unsafe UnsafePointer(tables + code * 256) }
+}

@@ -1,0 +1,332 @@
+internal import CPushKernels
+internal import PushRules
+internal import QuietTime
+internal import PushSupport
+internal import Synchronization
+
+extension Fanout {
+  /// Opens an engine from a snapshot. The file is mapped into memory and used in place; updates
+  /// copy the pages that they change.
+  ///
+  /// Snapshots are untrusted input: the whole file is read once, every checksum is verified, and
+  /// every index is bounds-checked before use, so that a malicious file can cause wrong decisions but
+  /// no memory errors. The caller applies the changes since ``snapshot``. The first message is decided
+  /// without users' classes, as after building; ``advance(to:)`` prepares them.
+  ///
+  /// The file may be replaced or removed while the engine exists, but not modified in place.
+  ///
+  /// - Parameters:
+  ///   - identity: the identity that the snapshot must have.
+  ///   - threads: the number of threads that this and later calls may use; nil for the number of
+  ///     cores.
+  /// - Throws: ``SnapshotError``. Rebuild the engine from its records then.
+  /// - Complexity: O(users + memberships), at the speed of memory, or of the disk for pages that
+  ///   are not cached.
+  public convenience init(
+    snapshot path: String, identity: SnapshotIdentity, threads: Int? = nil
+  ) throws(SnapshotError) {
+    let mapping = try Mapping(path: path)
+    let header = try SnapshotHeader(of: mapping, path: path)
+    guard header.identity == identity else {
+      throw SnapshotError(path: path, problem: .otherIdentity(header.identity))
+    }
+    let reading = SnapshotReading(
+      mapping: mapping, header: header, threads: max(1, threads ?? Self.coreCount))
+    let writer: TableWriter
+    do throws(SnapshotError.Problem) {
+      writer = try reading.writer()
+    } catch {
+      throw SnapshotError(path: path, problem: error)
+    }
+    self.init(writer, threads: threads, snapshot: header.info)
+  }
+}
+
+/// Reads tables from a mapped snapshot.
+struct SnapshotReading {
+  let mapping: Mapping
+  let header: SnapshotHeader
+  let threads: Int
+
+  func section(_ part: SnapshotPart) -> SnapshotSection { header.sections[Int(part.rawValue) - 1] }
+
+  func count(_ part: SnapshotPart) -> Int { section(part).elementCount }
+
+  func writer() throws(SnapshotError.Problem) -> TableWriter {
+    let settings = try settings()
+    try checkCounts()
+    let bounds = SnapshotBounds(
+      users: count(.packedUsers), schedules: settings.schedules.count, devices: count(.devices),
+      names: count(.nameAddresses), conversations: count(.conversations),
+      channelSets: settings.channelSets.count)
+    let used = try checkBlocks(bounds)
+    let store = PageStore()
+    var tables = Tables(app: settings.app)
+    try read(settings, into: &tables)
+    let seeds = settings.seeds
+    tables.userIDs = try ids(
+      .userCharacters, .userAddresses, .userSlots, .userFolded, seeds[0], used, store)
+    tables.deviceNames = try ids(
+      .nameCharacters, .nameAddresses, .nameSlots, nil, seeds[1], used, store)
+    tables.conversationIDs = try ids(
+      .conversationCharacters, .conversationAddresses, .conversationSlots, nil, seeds[2], used,
+      store)
+    tables.packedUsers = table(.packedUsers, store)
+    tables.schedules = table(.schedules, store)
+    tables.userMutes = try map(.userMutes, used, store)
+    tables.deviceLists = table(.deviceLists, store)
+    tables.devices = table(.devices, store)
+    tables.conversations = table(.conversations, store)
+    tables.memberUsers = table(.memberUsers, store)
+    tables.packedMembers = table(.packedMembers, store)
+    tables.memberMutes = try map(.memberMutes, used, store)
+    tables.memberSinces = try map(.memberSinces, used, store)
+    tables.memberChannels = try map(.memberChannels, used, store)
+    try check(tables)
+    return TableWriter(tables, store)
+  }
+
+  // MARK: Values
+
+  private func settings() throws(SnapshotError.Problem) -> SnapshotSettings {
+    let section = section(.settings)
+    let sums = (0..<section.blockCount).map { sum(section.block($0)) }
+    guard SnapshotSection.sum(sums) == section.checksum else {
+      throw .wrongChecksum(section: "settings")
+    }
+    let bytes = unsafe Array(mapping.bytes(section.offset..<section.offset + section.byteCount))
+    do throws(Malformed) {
+      return try SnapshotSettings(bytes)
+    } catch {
+      throw .malformed(section: "settings", error.what)
+    }
+  }
+
+  private func read(
+    _ settings: SnapshotSettings, into tables: inout Tables
+  ) throws(SnapshotError.Problem) {
+    guard tables.scheduleTable.setApp(settings.app) else {
+      throw .unknownTimeZone(settings.app.timeZone)
+    }
+    for (index, schedule) in settings.schedules.enumerated() {
+      guard let found = tables.scheduleTable.insert(schedule) else {
+        throw .unknownTimeZone(TableWriter.unknownZone(of: schedule, settings.app))
+      }
+      guard found == UInt32(index) else {
+        throw .malformed(section: "settings", "duplicate schedule")
+      }
+    }
+    for (index, set) in settings.channelSets.enumerated()
+    where tables.channelSets.insert(set) != UInt32(index) {
+      throw .malformed(section: "settings", "duplicate set of channel levels")
+    }
+  }
+
+  // MARK: Tables
+
+  private func table<Element: BitwiseCopyable>(
+    _ part: SnapshotPart, _ store: PageStore
+  ) -> PagedTable<Element> {
+    let section = section(part)
+    return unsafe PagedTable(
+      mapped: mapping.pointer(section.offset), count: section.elementCount, store)
+  }
+
+  private func map(
+    _ part: SnapshotPart, _ used: [SnapshotPart: Int], _ store: PageStore
+  ) throws(SnapshotError.Problem) -> PagedMap {
+    let count = used[part] ?? 0
+    guard PagedMap.isPossible(count, slots: self.count(part)) else {
+      throw .malformed(section: "\(part)", "\(count) of \(self.count(part)) slots in use")
+    }
+    return PagedMap(table(part, store), count: count)
+  }
+
+  private func ids(
+    _ characters: SnapshotPart, _ addresses: SnapshotPart, _ slots: SnapshotPart,
+    _ folded: SnapshotPart?, _ seed: UInt64, _ used: [SnapshotPart: Int], _ store: PageStore
+  ) throws(SnapshotError.Problem) -> IDTable {
+    let section = section(characters)
+    let address = mapping.addresses.lowerBound + UInt(section.offset)
+    let base =
+      section.byteCount == 0
+      ? IDBase() : IDBase(mapped: address..<address + UInt(section.byteCount))
+    let exact = try self.slots(slots, seed, used)
+    guard exact.used == section.elementCount else {
+      throw .malformed(
+        section: "\(slots)", "\(exact.used) slots in use for \(section.elementCount) ids")
+    }
+    return IDTable(
+      IDArena(mapping, base, byteCount: section.byteCount), table(addresses, store), exact,
+      folded: try folded.map { (part) throws(SnapshotError.Problem) in
+        try self.slots(part, seed, used)
+      })
+  }
+
+  private func slots(
+    _ part: SnapshotPart, _ seed: UInt64, _ used: [SnapshotPart: Int]
+  ) throws(SnapshotError.Problem) -> IDSlots {
+    let section = section(part)
+    guard section.elementCount > 0 else { return IDSlots(seed: seed) }
+    let used = used[part] ?? 0
+    guard IDSlots.isPossible(used, capacity: section.elementCount) else {
+      throw .malformed(section: "\(part)", "\(used) of \(section.elementCount) slots in use")
+    }
+    // Slots are filled in place, while older versions are read too.
+    guard mapping.makeWritable(section.range) else { throw .cannotOpen(Mapping.systemMessage) }
+    return unsafe IDSlots(
+      seed: seed, mapped: mapping.pointer(section.offset),
+      capacity: section.elementCount, used: used)
+  }
+
+  // MARK: Checks
+
+  /// Checks the relations between counts.
+  private func checkCounts() throws(SnapshotError.Problem) {
+    let equal: [(SnapshotPart, SnapshotPart)] = [
+      (.userCharacters, .userAddresses), (.packedUsers, .userAddresses),
+      (.schedules, .userAddresses),
+      (.nameCharacters, .nameAddresses), (.conversationCharacters, .conversationAddresses),
+      (.conversations, .conversationAddresses), (.packedMembers, .memberUsers),
+    ]
+    for (part, other) in equal where count(part) != count(other) {
+      throw .malformed(section: "\(part)", "\(count(part)) elements, expected \(count(other))")
+    }
+    if count(.deviceLists) != 0, count(.deviceLists) != count(.packedUsers) {
+      throw .malformed(
+        section: "deviceLists", "\(count(.deviceLists)) elements, expected \(count(.packedUsers))")
+    }
+    let indexed: [SnapshotPart] = [
+      .userAddresses, .nameAddresses, .conversationAddresses, .devices, .memberUsers,
+    ]
+    for part in indexed where count(part) >= Int(UInt32.max) {
+      throw .malformed(section: "\(part)", "too many elements")
+    }
+  }
+
+  /// Verifies the checksums of all blocks, and checks each element while it is in the cache.
+  ///
+  /// - Returns: the number of slots in use.
+  private func checkBlocks(
+    _ bounds: SnapshotBounds
+  ) throws(SnapshotError.Problem) -> [SnapshotPart: Int] {
+    let sections = header.sections.filter { $0.part != .settings }
+    let blocks = sections.indices.flatMap { section in
+      (0..<sections[section].blockCount).map { (section: section, index: $0) }
+    }
+    var sums = sections.map { [UInt64](repeating: 0, count: $0.blockCount) }
+    var found = [SnapshotFinding](repeating: SnapshotFinding(), count: sections.count)
+    let results = inParallel(blocks.count) { number in
+      let (section, index) = (sections[blocks[number].section], blocks[number].index)
+      return (sum(section.block(index)), check(section, block: index, bounds))
+    }
+    for (block, (sum, finding)) in zip(blocks, results) {
+      sums[block.section][block.index] = sum
+      found[block.section].merge(finding)
+    }
+    for (index, section) in sections.enumerated()
+    where SnapshotSection.sum(sums[index]) != section.checksum {
+      throw .wrongChecksum(section: "\(section.part)")
+    }
+    for (index, section) in sections.enumerated() where found[index].isWrong {
+      throw .malformed(section: "\(section.part)", "value out of range")
+    }
+    return Dictionary(
+      uniqueKeysWithValues: sections.indices.map { (sections[$0].part, found[$0].used) })
+  }
+
+  private func sum(_ range: Range<Int>) -> UInt64 {
+    let bytes = unsafe mapping.bytes(range)
+    return unsafe pk_checksum(
+      bytes.assumingMemoryBound(to: UInt8.self).baseAddress, bytes.count)
+  }
+
+  private func check(
+    _ section: SnapshotSection, block: Int, _ bounds: SnapshotBounds
+  ) -> SnapshotFinding {
+    let range = section.block(block)
+    guard let paging = section.part.paging else {
+      return checkSlots(section, range)
+    }
+    var finding = SnapshotFinding()
+    let firstPage = (range.lowerBound - section.offset) / paging.byteCount
+    var index = firstPage * paging.elementCount
+    var offset = range.lowerBound
+    while index < section.elementCount, offset + paging.byteCount <= range.upperBound {
+      let count = min(paging.elementCount, section.elementCount - index)
+      unsafe finding.merge(
+        bounds.check(section.part, page: UnsafeRawPointer(mapping.pointer(offset)), count: count))
+      index += paging.elementCount
+      offset += paging.byteCount
+    }
+    return finding
+  }
+
+  /// Checks that slots point to where ids can be.
+  private func checkSlots(_ section: SnapshotSection, _ range: Range<Int>) -> SnapshotFinding {
+    let characters: SnapshotPart
+    switch section.part {
+    case .userSlots, .userFolded: characters = .userCharacters
+    case .nameSlots: characters = .nameCharacters
+    case .conversationSlots: characters = .conversationCharacters
+    default: return SnapshotFinding()
+    }
+    let end = self.section(characters).byteCount - StoredIDs.back - StoredIDs.leastSize
+    let start = max(range.lowerBound, section.offset + PageStore.headerSize)
+    let stop = min(range.upperBound, section.offset + section.byteCount)
+    guard start < stop else { return SnapshotFinding() }
+    var finding = SnapshotFinding()
+    if range.lowerBound == section.offset {
+      finding.isWrong = unsafe mapping.bytes(section.offset..<start).contains { $0 != 0 }
+    }
+    let slots = unsafe mapping.bytes(start..<stop).assumingMemoryBound(to: UInt64.self)
+    unsafe finding.merge(
+      SnapshotBounds.check(slots: slots, from: UInt64(StoredIDs.front), to: end))
+    return finding
+  }
+
+  /// Checks relations between elements: contiguous ids, and the members of conversations.
+  private func check(_ tables: Tables) throws(SnapshotError.Problem) {
+    let shared = Shared(tables)
+    for (part, table) in [
+      (SnapshotPart.userCharacters, tables.userIDs), (.nameCharacters, tables.deviceNames),
+      (.conversationCharacters, tables.conversationIDs),
+    ] {
+      let shared = Shared(table)
+      try inPieces(table.count, of: 1 << 15, part) {
+        shared.value.hasIDs($0, in: section(part).byteCount)
+      }
+    }
+    guard tables.devices.count == 0 || tables.devices[tables.devices.count - 1].isLast else {
+      throw .malformed(section: "devices", "unterminated device list")
+    }
+    let slots = SlotSet(count: tables.memberUsers.count)
+    try inPieces(tables.conversations.count, of: 1 << 13, .conversations) {
+      shared.value.areRight(conversations: $0, slots)
+    }
+  }
+
+  private func inPieces(
+    _ count: Int, of size: Int, _ part: SnapshotPart, _ isRight: @Sendable (Range<Int>) -> Bool
+  ) throws(SnapshotError.Problem) {
+    let results = inParallel((count + size - 1) / size) { piece in
+      isRight(piece * size..<min((piece + 1) * size, count))
+    }
+    guard !results.contains(false) else {
+      throw .malformed(section: "\(part)", "inconsistent elements")
+    }
+  }
+
+  /// The results of pieces of work, in order.
+  private func inParallel<Result: Sendable>(
+    _ count: Int, _ work: @Sendable (Int) -> Result
+  ) -> [Result] {
+    Parallel.map(count, threads: count < 4 ? 1 : threads, work)
+  }
+
+  /// SAFETY: the tables are not mutated while a snapshot is being opened.
+  private struct Shared<Value>: @unchecked Sendable {
+    let value: Value
+    init(_ value: Value) { self.value = value }
+  }
+}

@@ -1,0 +1,196 @@
+internal import Glibc
+internal import PushRules
+internal import PushSupport
+
+/// One writer at a time: the temporary name is the same for the whole process.
+private let writing = Lock<Void>(())
+
+extension Fanout {
+  /// Writes one version of the settings to a file, from which ``init(snapshot:identity:threads:)``
+  /// opens an engine without rebuilding it.
+  ///
+  /// Other threads may decide and update meanwhile. The file gets its name only when it is complete
+  /// and synchronized; until then it is named `path.tmp-` and the process id. It is readable by its
+  /// owner only, as it contains the seeds of the hash tables.
+  ///
+  /// - Parameters:
+  ///   - path: the path of a regular file, which is replaced, or of no file.
+  ///   - identity: the identity of the store, required when the snapshot is opened.
+  ///   - sequence: called once with the ``version`` that is written; returns its sequence number. A
+  ///     caller that updates meanwhile keeps the sequence numbers of its versions.
+  /// - Throws: ``SnapshotError``; no file is left behind.
+  /// - Complexity: O(users + memberships); needs 8 bytes of memory per id.
+  public func writeSnapshot(
+    to path: String, identity: SnapshotIdentity, sequence: (_ version: UInt64) -> UInt64
+  ) throws(SnapshotError) {
+    let version = currentVersion
+    try version.writeSnapshot(to: path, identity: identity, sequence: sequence(version.number))
+  }
+
+  /// The name of a snapshot while it is being written. A process that ends early may leave such a
+  /// file.
+  public static func temporaryName(ofSnapshot path: String) -> String { "\(path).tmp-\(getpid())" }
+
+  /// Writes the current version of the settings to a file.
+  ///
+  /// - Parameter sequence: the sequence number of the settings. No other thread may update
+  ///   meanwhile, or the number may belong to other settings.
+  public func writeSnapshot(
+    to path: String, identity: SnapshotIdentity, sequence: UInt64
+  ) throws(SnapshotError) {
+    try writeSnapshot(to: path, identity: identity, sequence: { _ in sequence })
+  }
+}
+
+extension FanoutVersion {
+  /// Writes this version, current or not.
+  package func writeSnapshot(
+    to path: String, identity: SnapshotIdentity, sequence: UInt64
+  ) throws(SnapshotError) {
+    try writing.withLock { (_) throws(SnapshotError) in
+      var file = try SnapshotFile(path: path)
+      try engineVersion.tables.write(to: &file)
+      try file.finish(identity, sequence)
+    }
+  }
+}
+
+extension Tables {
+  func write(to file: inout SnapshotFile) throws(SnapshotError) {
+    file.begin(.settings)
+    try file.append(SnapshotSettings(self).bytes[...])
+    try file.end(elementCount: 1)
+    try userIDs.write(.userCharacters, .userAddresses, .userSlots, .userFolded, to: &file)
+    try deviceNames.write(.nameCharacters, .nameAddresses, .nameSlots, nil, to: &file)
+    try conversationIDs.write(
+      .conversationCharacters, .conversationAddresses, .conversationSlots, nil, to: &file)
+    try packedUsers.write(.packedUsers, to: &file)
+    try schedules.write(.schedules, to: &file)
+    try userMutes.slots.write(.userMutes, to: &file)
+    try deviceLists.write(.deviceLists, to: &file)
+    try devices.write(.devices, to: &file)
+    try conversations.write(.conversations, to: &file)
+    try memberUsers.write(.memberUsers, to: &file)
+    try packedMembers.write(.packedMembers, to: &file)
+    try memberMutes.slots.write(.memberMutes, to: &file)
+    try memberSinces.slots.write(.memberSinces, to: &file)
+    try memberChannels.slots.write(.memberChannels, to: &file)
+  }
+}
+
+extension PagedTable {
+  func write(_ part: SnapshotPart, to file: inout SnapshotFile) throws(SnapshotError) {
+    file.begin(part)
+    try unsafe forEachPage { (elements) throws(SnapshotError) in
+      try unsafe file.append(page: elements)
+    }
+    try file.end(elementCount: count)
+  }
+}
+
+extension IDTable {
+  /// Writes ids compacted: records in the order of indices, and slots that point to them.
+  fileprivate func write(
+    _ characters: SnapshotPart, _ addresses: SnapshotPart, _ slots: SnapshotPart,
+    _ folded: SnapshotPart?, to file: inout SnapshotFile
+  ) throws(SnapshotError) {
+    let offsets = try write(characters: characters, to: &file)
+    file.begin(addresses)
+    let pageSize = PagedTable<UInt>.pageSize
+    for first in stride(from: 0, to: offsets.count, by: pageSize) {
+      try file.append(page: offsets[first..<min(first + pageSize, offsets.count)])
+    }
+    try file.end(elementCount: offsets.count)
+    try self.slots.write(slots, offsets, base, to: &file)
+    if let part = folded, let folded = self.folded {
+      try folded.write(part, offsets, base, to: &file)
+    }
+  }
+
+  /// - Returns: the offset of each id.
+  private func write(
+    characters part: SnapshotPart, to file: inout SnapshotFile
+  ) throws(SnapshotError) -> [UInt] {
+    var offsets: [UInt] = []
+    file.begin(part)
+    if count > 0 {
+      offsets.reserveCapacity(count)
+      var offset = StoredIDs.front
+      try file.appendZeros(StoredIDs.front)
+      for index in 0..<UInt32(count) {
+        let id = unsafe characters(index)
+        offsets.append(UInt(offset))
+        try file.append(number: index)
+        try file.append(number: UInt8(min(id.count, 255)))
+        if id.count >= 255 { try file.append(number: UInt32(id.count)) }
+        try unsafe file.append(id)
+        offset += (id.count < 255 ? 5 : 9) + id.count
+      }
+      try file.appendZeros(StoredIDs.back)
+    }
+    try file.end(elementCount: count)
+    return offsets
+  }
+}
+
+extension IDSlots {
+  /// Writes the slots of a version. Slots filled by later versions are written as empty, as they
+  /// were when this version's ids were added, so that each id is still found.
+  fileprivate func write(
+    _ part: SnapshotPart, _ offsets: [UInt], _ base: IDBase, to file: inout SnapshotFile
+  ) throws(SnapshotError) {
+    file.begin(part)
+    if capacity > 0 { try file.appendZeros(PageStore.headerSize) }
+    var some: [UInt64] = []
+    for first in stride(from: 0, to: capacity, by: 512) {
+      some.removeAll(keepingCapacity: true)
+      for index in first..<min(first + 512, capacity) {
+        some.append(Self.stored(load(index), offsets, base))
+      }
+      try file.append(some[...])
+    }
+    try file.end(elementCount: capacity)
+  }
+
+  private static func stored(_ slot: UInt64, _ offsets: [UInt], _ base: IDBase) -> UInt64 {
+    if slot == 0 { return 0 }
+    let index = Int(IDArena.index(at: base.address(at: slot)))
+    return index < offsets.count ? (slot >> 48) << 48 | UInt64(offsets[index]) : 0
+  }
+}
+
+extension SnapshotFile {
+  /// Appends a page behind a header with the generation ``PageStore/mapped``.
+  mutating func append(page elements: UnsafeRawBufferPointer) throws(SnapshotError) {
+    try appendZeros(PageStore.headerSize)
+    try unsafe append(elements)
+    try appendPadding()
+  }
+
+  mutating func append(page elements: ArraySlice<UInt>) throws(SnapshotError) {
+    try appendZeros(PageStore.headerSize)
+    try append(elements)
+    try appendPadding()
+  }
+
+  mutating func append(number: some FixedWidthInteger) throws(SnapshotError) {
+    let result = unsafe withUnsafeBytes(of: number) { (bytes) -> Result<Void, SnapshotError> in
+      do throws(SnapshotError) { return .success(try unsafe append(bytes)) } catch {
+        return .failure(error)
+      }
+    }
+    try result.get()
+  }
+
+  /// Appends elements as bytes in native order.
+  mutating func append<Element: BitwiseCopyable>(
+    _ elements: ArraySlice<Element>
+  ) throws(SnapshotError) {
+    let result = unsafe elements.withUnsafeBytes { (bytes) -> Result<Void, SnapshotError> in
+      do throws(SnapshotError) { return .success(try unsafe append(bytes)) } catch {
+        return .failure(error)
+      }
+    }
+    try result.get()
+  }
+}

@@ -1,0 +1,32 @@
+/// How much of a structure its `checkInvariants` examines.
+enum InvariantScope {
+  /// Every element. Linear in the structure's size: for tests.
+  case all
+  /// At most ``sampleSize`` consecutive elements of each table, chosen by a number. Passing the
+  /// number of the update makes successive updates examine different elements.
+  case sample(UInt64)
+
+  static let sampleSize = 64
+
+  /// The elements of `count` to examine.
+  func indices(below count: Int) -> Range<Int> {
+    switch self {
+    case .all: return 0..<count
+    case .sample(let number):
+      let sampleCount = (count + Self.sampleSize - 1) / Self.sampleSize
+      guard sampleCount > 0 else { return 0..<0 }
+      let start = Int(number % UInt64(sampleCount)) * Self.sampleSize
+      return start..<min(start + Self.sampleSize, count)
+    }
+  }
+}
+
+/// Runs a check in debug builds. A release build contains neither the call nor the check.
+@inline(__always)
+func checkInDebugBuilds(_ check: () -> Void) {
+  assert(
+    {
+      check()
+      return true
+    }())
+}

@@ -1,0 +1,155 @@
+internal import PushRules
+
+/// A user's settings except quiet hours, in 32 bits: the level, a level per kind of conversation,
+/// and flags.
+struct PackedUser: BitwiseCopyable, Equatable {
+  private(set) var bits: UInt32 = 0
+
+  /// Whether the user has settings, rather than only an id.
+  var isDeclared: Bool {
+    get { has(31) }
+    set { set(31, newValue) }
+  }
+  /// Whether an app duration was set; its end is in ``Tables/userMutes``.
+  var hasMute: Bool {
+    get { has(30) }
+    set { set(30, newValue) }
+  }
+  var localHandledByApp: Bool {
+    get { has(29) }
+    set { set(29, newValue) }
+  }
+  var localInformationMissing: Bool {
+    get { has(28) }
+    set { set(28, newValue) }
+  }
+  var pushWhenDesktopOnline: Bool {
+    get { has(27) }
+    set { set(27, newValue) }
+  }
+
+  /// The app level's raw value (E-20).
+  var level: UInt8 { UInt8(bits & 7) }
+  /// The raw value of the level for a kind of conversation, by the kind's ordinal.
+  @inline(__always)
+  func level(kind: Int) -> UInt8 { UInt8(bits >> UInt32(3 + 3 * kind) & 7) }
+
+  init() {}
+
+  init(_ user: UserSettings) {
+    bits = UInt32(user.level.rawValue)
+    for kind in ConversationKind.allCases {
+      bits |= UInt32(user.levels[kind].rawValue) << UInt32(3 + 3 * kind.ordinal)
+    }
+    isDeclared = true
+    hasMute = user.mutedUntil > .zero
+    localHandledByApp = user.localHandledByApp
+    localInformationMissing = user.localInformationMissing
+    pushWhenDesktopOnline = user.pushWhenDesktopOnline
+  }
+
+  private func has(_ bit: UInt32) -> Bool { bits >> bit & 1 != 0 }
+  private mutating func set(_ bit: UInt32, _ value: Bool) {
+    bits = bits & ~(1 << bit) | (value ? 1 << bit : 0)
+  }
+}
+
+/// A membership in one byte: the member's level, and which overrides are stored.
+struct PackedMember: BitwiseCopyable, Equatable {
+  var bits: UInt8 = 0
+
+  /// The level's raw value.
+  var level: UInt8 { bits & 0x0F }
+  var hasMute: Bool { bits & 0x10 != 0 }
+  var hasSince: Bool { bits & 0x20 != 0 }
+  var hasChannels: Bool { bits & 0x40 != 0 }
+  /// Whether the member has overrides: a mute, a start of membership or channel levels.
+  var hasOverrides: Bool { bits & 0x70 != 0 }
+
+  init(bits: UInt8) { self.bits = bits }
+
+  init(_ member: MemberSettings) {
+    bits = member.level.rawValue
+    if member.mutedUntil > .zero { bits |= 0x10 }
+    if member.since > .zero { bits |= 0x20 }
+    if !member.channels.isEmpty { bits |= 0x40 }
+  }
+}
+
+/// A conversation, and the slots of its members, which are sorted by user.
+struct ConversationRow: BitwiseCopyable {
+  var start: UInt32 = 0
+  var count: UInt32 = 0
+  /// The number of slots reserved from `start` on.
+  var capacity: UInt32 = 0
+  /// The index of a thread's parent plus one; 0 for none.
+  var parent: UInt32 = 0
+  /// The index of the set of channel defaults; 0 is the empty set.
+  var channels: UInt32 = 0
+  /// Incremented by every change of the membership or of the conversation's settings.
+  var revision: UInt32 = 0
+  /// Incremented by every change of a member with overrides.
+  var overrideRevision: UInt32 = 0
+  var kind = UInt8(ConversationKind.group.ordinal)
+  var level: UInt8 = 0
+  /// Whether any member ever had overrides.
+  var hasOverrides = false
+  /// Padding, initialized because rows are written to files.
+  private var unused: UInt8 = 0
+
+  var range: Range<Int> { Int(start)..<Int(start) + Int(count) }
+}
+
+/// One of a user's devices. A user's records are consecutive.
+struct DeviceRecord: BitwiseCopyable {
+  /// The index of the device's id.
+  var id: UInt32
+  /// The index of the notifier's name plus one; 0 for none.
+  var notifier: UInt32
+  /// Milliseconds; -1 for none.
+  var backgroundSince: Int64
+  var kind: UInt8
+  var state: UInt8
+  var hasToken: Bool
+  var isLast: Bool
+  /// As in ``ConversationRow``.
+  private var unused: UInt32 = 0
+
+  init(
+    id: UInt32, notifier: UInt32, backgroundSince: Int64, kind: UInt8, state: UInt8,
+    hasToken: Bool, isLast: Bool
+  ) {
+    self.id = id
+    self.notifier = notifier
+    self.backgroundSince = backgroundSince
+    self.kind = kind
+    self.state = state
+    self.hasToken = hasToken
+    self.isLast = isLast
+  }
+}
+
+extension Device.State {
+  /// The number that stands for the state in a record.
+  var ordinal: UInt8 {
+    switch self {
+    case .foreground: 0
+    case .background: 1
+    case .offline: 2
+    case .loggedOut: 3
+    case .kicked: 4
+    }
+  }
+  static let byOrdinal: [Device.State] = [.foreground, .background, .offline, .loggedOut, .kicked]
+}
+
+extension Device.Kind {
+  var ordinal: UInt8 {
+    switch self {
+    case .mobile: 0
+    case .desktop: 1
+    case .web: 2
+    }
+  }
+  static let byOrdinal: [Device.Kind] = [.mobile, .desktop, .web]
+}

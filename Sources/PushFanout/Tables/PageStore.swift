@@ -1,0 +1,73 @@
+/// Allocates the pages of tables, and records which may be freed.
+///
+/// A page belongs to the update that made it. That update changes it in place; a later one copies
+/// it and retires the original, which older versions read until they end.
+///
+/// Not thread-safe: owned by the one writer.
+@safe final class PageStore {
+  /// The update in progress.
+  private(set) var generation: UInt64 = 1
+  /// The addresses of pages made and retired by the update in progress.
+  private var created: [UInt] = []
+  private var retired: [UInt] = []
+  /// The size of the header before each page, of which the first eight bytes are the generation:
+  /// the update that made the page.
+  static let headerSize = 16
+  /// The generation of mapped pages: no update's, so that every update copies them before changing
+  /// them.
+  static let mapped: UInt64 = 0
+
+  /// Frees the pages that no version owns, as of a builder that was dropped.
+  deinit { rollBack() }
+
+  /// Allocates memory behind a header with the generation of the update in progress.
+  func allocate(_ byteCount: Int) -> UnsafeMutableRawPointer {
+    let start = UnsafeMutableRawPointer.allocate(
+      byteCount: byteCount + Self.headerSize, alignment: 16)
+    unsafe start.storeBytes(of: generation, as: UInt64.self)
+    let page = unsafe start + Self.headerSize
+    created.append(UInt(bitPattern: page))
+    return unsafe page
+  }
+
+  func isOwn(_ page: UnsafeMutableRawPointer) -> Bool {
+    unsafe (page - Self.headerSize).load(as: UInt64.self) == generation
+  }
+
+  func retire(_ page: UnsafeMutableRawPointer) { retired.append(UInt(bitPattern: page)) }
+
+  /// Ends the update, whose pages are no longer changed in place.
+  ///
+  /// - Returns: the retired pages, which only older versions read.
+  func commit() -> [UInt] {
+    generation += 1
+    created.removeAll(keepingCapacity: created.count < 4096)
+    defer { retired.removeAll() }
+    return retired
+  }
+
+  /// Reverts the update: frees the pages that it made and keeps those that it retired.
+  func rollBack() {
+    generation += 1
+    for page in created { Self.free(page) }
+    created.removeAll()
+    retired.removeAll()
+  }
+
+  /// Frees a page, unless it belongs to a mapping.
+  static func free(_ page: UnsafeMutableRawPointer) {
+    let start = unsafe page - headerSize
+    if unsafe start.load(as: UInt64.self) != mapped { unsafe start.deallocate() }
+  }
+
+  /// The generation of the page at an address.
+  static func generation(of address: UInt) -> UInt64 {
+    guard let page = unsafe UnsafeRawPointer(bitPattern: address) else { return 0 }
+    return unsafe (page - headerSize).load(as: UInt64.self)
+  }
+
+  /// Frees a page by its address.
+  static func free(_ address: UInt) {
+    if let page = unsafe UnsafeMutableRawPointer(bitPattern: address) { unsafe free(page) }
+  }
+}

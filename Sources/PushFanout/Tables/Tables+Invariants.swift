@@ -1,0 +1,98 @@
+internal import PushRules
+internal import QuietTime
+
+extension Tables {
+  /// Stops the process unless the tables agree: parallel tables have equal counts, indices are in
+  /// bounds, members ascend, and flags say what is stored.
+  ///
+  /// - Complexity: O(users + memberships) for ``InvariantScope/all``, O(1) for a sample.
+  func checkInvariants(_ scope: InvariantScope, generation: UInt64) {
+    let isBuilt = userIDs.mapping == nil
+    for ids in [userIDs, deviceNames, conversationIDs] {
+      ids.checkInvariants(scope, generation: generation)
+    }
+    for map in [userMutes, memberMutes, memberSinces, memberChannels] {
+      map.checkInvariants(scope, generation: generation, findsKeys: isBuilt)
+    }
+    packedUsers.checkInvariants(scope, generation: generation)
+    schedules.checkInvariants(scope, generation: generation)
+    deviceLists.checkInvariants(scope, generation: generation)
+    devices.checkInvariants(scope, generation: generation)
+    conversations.checkInvariants(scope, generation: generation)
+    memberUsers.checkInvariants(scope, generation: generation)
+    packedMembers.checkInvariants(scope, generation: generation)
+    precondition(
+      packedUsers.count == userIDs.count && schedules.count == userIDs.count,
+      "Tables: \(userIDs.count) user ids, \(packedUsers.count) users")
+    precondition(
+      deviceLists.count == 0 || deviceLists.count == userIDs.count,
+      "Tables: \(deviceLists.count) device lists, \(userIDs.count) users")
+    precondition(
+      conversations.count == conversationIDs.count,
+      "Tables: \(conversationIDs.count) conversation ids, \(conversations.count) conversations")
+    precondition(
+      packedMembers.count == memberUsers.count,
+      "Tables: \(memberUsers.count) members' users, \(packedMembers.count) members")
+    for user in scope.indices(below: userCount) { checkUser(UInt32(user), isBuilt: isBuilt) }
+    for index in scope.indices(below: conversations.count) {
+      checkConversation(UInt32(index), scope, isBuilt: isBuilt)
+    }
+    if case .all = scope { checkSlotsAreDisjoint() }
+  }
+
+  private func checkUser(_ user: UInt32, isBuilt: Bool) {
+    precondition(
+      schedules[Int(user)] < scheduleTable.count, "Tables: user \(user) has no such schedule")
+    if hasOwnDevices(user) {
+      let list = Int(deviceLists[Int(user)])
+      precondition(list - 2 < devices.count, "Tables: user \(user) has no such device list")
+      forEachDevice(of: user) {
+        precondition(
+          $0.id < deviceNames.count && $0.notifier <= deviceNames.count,
+          "Tables: a device of user \(user) has no such id")
+      }
+    }
+    precondition(
+      !isBuilt || !packedUsers[Int(user)].hasMute || userMutes[UInt64(user)] != nil,
+      "Tables: user \(user) is muted until no instant")
+  }
+
+  private func checkConversation(_ index: UInt32, _ scope: InvariantScope, isBuilt: Bool) {
+    let row = conversations[Int(index)]
+    precondition(
+      row.count <= row.capacity && Int(row.start) + Int(row.capacity) <= memberUsers.count,
+      "Tables: conversation \(index) reaches beyond the members")
+    precondition(
+      row.parent <= conversations.count && row.channels < channelSets.count,
+      "Tables: conversation \(index) has no such parent or channels")
+    for rank in scope.indices(below: Int(row.count)) {
+      let slot = Int(row.start) + rank
+      let user = memberUsers[slot]
+      precondition(user < userCount, "Tables: conversation \(index) has no such user \(user)")
+      precondition(
+        rank == 0 || memberUsers[slot - 1] < user,
+        "Tables: members of conversation \(index) do not ascend at \(rank)")
+      let packed = PackedMember(bits: packedMembers[slot])
+      precondition(
+        row.hasOverrides || !packed.hasOverrides,
+        "Tables: conversation \(index) does not say that members have overrides")
+      guard isBuilt else { continue }
+      let key = Self.key(index, user)
+      precondition(
+        (!packed.hasMute || memberMutes[key] != nil)
+          && (!packed.hasSince || memberSinces[key] != nil)
+          && (!packed.hasChannels || memberChannels[key] != nil),
+        "Tables: overrides of member \(rank) of conversation \(index) are missing")
+    }
+  }
+
+  private func checkSlotsAreDisjoint() {
+    let slots = SlotSet(count: memberUsers.count)
+    for index in 0..<conversations.count {
+      let row = conversations[index]
+      precondition(
+        slots.insert(Int(row.start)..<Int(row.start) + Int(row.capacity)),
+        "Tables: conversation \(index) shares slots with another")
+    }
+  }
+}

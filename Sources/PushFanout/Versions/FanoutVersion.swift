@@ -1,0 +1,35 @@
+package import PushRules
+
+/// An immutable version of an engine's settings.
+public struct FanoutVersion: Sendable {
+  let engineVersion: EngineVersion
+
+  /// The number of the update that published it, from 1.
+  public var number: UInt64 { engineVersion.number }
+
+  /// The number of memberships that begin within a range of instants.
+  ///
+  /// - Complexity: O(memberships).
+  package func joinCount(in range: ClosedRange<Instant>) -> Int {
+    let tables = engineVersion.tables
+    var count = 0
+    for conversation in 0..<tables.conversations.count {
+      for slot in tables.conversations[conversation].range {
+        let packed = PackedMember(bits: tables.packedMembers[slot])
+        guard packed.hasSince else { continue }
+        let since = tables.since(packed, Tables.key(UInt32(conversation), tables.memberUsers[slot]))
+        if range.lowerBound.milliseconds <= since, since <= range.upperBound.milliseconds {
+          count += 1
+        }
+      }
+    }
+    return count
+  }
+}
+
+extension Fanout {
+  /// The current version of the settings, for a ``FanoutTimeline``.
+  ///
+  /// Its pages stay in memory as long as the value exists.
+  public var currentVersion: FanoutVersion { FanoutVersion(engineVersion: current) }
+}

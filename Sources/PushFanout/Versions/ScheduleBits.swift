@@ -1,0 +1,28 @@
+internal import PushRules
+internal import QuietTime
+
+/// The quiet-hours bits of schedules at one instant, from the day's bitmaps when the version has
+/// them.
+struct ScheduleBits {
+  private let version: EngineVersion
+  private let now: Int64
+  private let isOfPlan: Bool
+
+  init(_ version: EngineVersion, at now: Int64) {
+    self.version = version
+    self.now = now
+    isOfPlan = version.userClasses.plan.map { now / 86_400_000 == $0.day } ?? false
+  }
+
+  subscript(schedule: UInt32) -> UInt8 {
+    if schedule == 0 { return 0 }
+    if isOfPlan, let plan = version.userClasses.plan, Int(schedule) < plan.count {
+      let second = Int(now / 1000 - plan.day * 86_400)
+      return plan.isInside(schedule, second: second) ? version.tables.quietBits(schedule) : 0
+    }
+    guard let window = version.tables.scheduleTable.quiet(schedule).window,
+      window.contains(utcSeconds: now / 1000)
+    else { return 0 }
+    return version.tables.quietBits(schedule)
+  }
+}

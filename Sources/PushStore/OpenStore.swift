@@ -1,0 +1,252 @@
+internal import Foundation
+internal import GRDB
+internal import Glibc
+internal import PushSupport
+
+/// The connections to a store, and what must outlive them: the descriptor of the file, and the right
+/// to write.
+final class OpenStore: Sendable {
+  /// The path that was given, which errors name.
+  let path: String
+  /// The file that it leads to.
+  let file: String
+  /// nil for a store that is only read.
+  let right: WriteRight?
+  let inode: StoreInode
+  /// Where the store was copied to before its tables were brought up to date; nil when they were.
+  let copyOfOlder: String?
+  private let connections: Lock<Connections>
+  /// Held while a file is read that others may change unseen.
+  private let unseen = NSLock()
+
+  private struct Connections {
+    let pool: DatabasePool
+    /// The file as it was when they were opened; nil where SQLite's locks keep others out.
+    var look: FileLook?
+  }
+
+  // MARK: Opening
+
+  /// Opens a store to read it.
+  init(reading path: String) throws {
+    self.path = path
+    file = try StoreName.file(path)
+    inode = try StoreInode.open(file, path, forWriting: false)
+    right = nil
+    copyOfOlder = nil
+    connections = Lock(try Self.connect(path, file, inode))
+  }
+
+  /// Opens a store to write it.
+  ///
+  /// - Parameter file: no symbolic link.
+  init(writing path: String, file: String, _ right: WriteRight) throws {
+    self.path = path
+    self.file = file
+    self.right = right
+    inode = right.inode
+    try Self.checkAccess(path, file)
+    try StoreFile.checkNoLog(of: inode, file)
+    let opened = try StoreFile.errors(path) { [inode] in
+      try StoreFile.patiently {
+        try Self.checkBeforeWriting(path, file, inode)
+        let pool = try DatabasePool(
+          path: file, configuration: StoreFile.configuration(readonly: false))
+        let copy = try Migration.run(pool, path: path, file: file, inode)
+        guard try pool.read({ try Schema.migrator.completedMigrations($0).contains("1") }) else {
+          throw StoreError.notAStore(path, reason: "its tables are not those of a store")
+        }
+        return (pool: pool, copy: copy)
+      }
+    }
+    connections = Lock(Connections(pool: opened.pool))
+    copyOfOlder = opened.copy
+  }
+
+  deinit {
+    // Before the descriptor, which would take their locks along. That is closed by whoever has it last.
+    try? pool.close()
+  }
+
+  /// Whether the file may be written, and files be made beside it; SQLite would only say that it cannot.
+  private static func checkAccess(_ path: String, _ file: String) throws {
+    let folder = file.lastIndex(of: "/").map { String(file[...$0]) } ?? "."
+    if unsafe access(file, W_OK) != 0 {
+      throw StoreError.database(path, reason: "it cannot be written: \(StoreInode.systemMessage)")
+    }
+    if unsafe access(folder, W_OK) != 0 {
+      throw StoreError.database(
+        path, reason: "its log cannot be made in \(folder): \(StoreInode.systemMessage)")
+    }
+  }
+
+  /// Before anything is written to a file: whether it is a store, or an empty file.
+  private static func checkBeforeWriting(
+    _ path: String, _ file: String, _ inode: StoreInode
+  ) throws {
+    guard try isDatabase(path, inode) else { return }
+    let queue = try DatabaseQueue(
+      path: file, configuration: StoreFile.configuration(readonly: true))
+    try queue.read { try StoreFile.judge($0, inode, path: path, file: file) }
+    try queue.close()
+  }
+
+  /// - Returns: false for an empty file.
+  private static func isDatabase(_ path: String, _ inode: StoreInode) throws -> Bool {
+    let size = inode.status?.st_size ?? 0
+    // SQLite takes what is shorter than its smallest page for an empty database.
+    guard size == 0 || size >= 512 else {
+      throw StoreError.notAStore(path, reason: "file is not a database")
+    }
+    return size > 0
+  }
+
+  private static func connect(
+    _ path: String, _ file: String, _ inode: StoreInode
+  ) throws -> Connections {
+    _ = try isDatabase(path, inode)
+    return try StoreFile.errors(path) {
+      do {
+        return Connections(pool: try StoreFile.patiently { try open(path, file, file, inode) })
+      } catch let error as DatabaseError where error.isOfSharedMemory {
+        // A folder that may not be written. The file alone can be read if all is in it.
+        let look = try FileLook(path, file, inode)
+        guard look.logSize == 0 else {
+          throw StoreError.database(
+            path,
+            reason: "its log \(file)-wal cannot be read, as \(file)-shm cannot be made; copy the "
+              + "file and its log to a folder that may be written, and use that")
+        }
+        let pool = try open(path, file, FileLook.immutable(file), inode)
+        return Connections(pool: pool, look: look)
+      }
+    }
+  }
+
+  private static func open(
+    _ path: String, _ file: String, _ name: String, _ inode: StoreInode
+  ) throws -> DatabasePool {
+    let pool = try DatabasePool(
+      path: name, configuration: StoreFile.configuration(readonly: true))
+    try pool.read { db in
+      try StoreFile.judge(db, inode, path: path, file: file)
+      // What an earlier version made can be read as it is.
+      guard try Schema.migrator.completedMigrations(db).contains("1") else {
+        throw StoreError.notAStore(path, reason: "its tables are not those of a store")
+      }
+    }
+    return pool
+  }
+
+  // MARK: Using
+
+  var pool: DatabasePool { connections.withLock { $0.pool } }
+
+  /// Reads, as of one commit.
+  ///
+  /// - Parameter canRepeat: whether `body` may be called again when the file was changed meanwhile by
+  ///   somebody whom no lock keeps out.
+  /// - Throws: ``StoreError/changedMeanwhile(_:)`` when it was changed again.
+  func read<Value>(canRepeat: Bool = true, _ body: (Database) throws -> Value) throws -> Value {
+    try use(canRepeat: canRepeat) { pool in
+      try pool.read { db in
+        try begin(db)
+        return try body(db)
+      }
+    }
+  }
+
+  func read<Value: Sendable>(
+    _ body: @escaping @Sendable (Database) throws -> Value
+  ) async throws -> Value {
+    guard connections.withLock({ $0.look == nil }) else { return try readNow(body) }
+    do {
+      return try await pool.read { db in
+        try self.begin(db)
+        return try body(db)
+      }
+    } catch { throw StoreFile.error(error, path) }
+  }
+
+  private func readNow<Value>(_ body: (Database) throws -> Value) throws -> Value {
+    try read(body)
+  }
+
+  /// Has the transaction read something, as it does not wait for every lock.
+  private func begin(_ db: Database) throws {
+    try StoreFile.patiently { try db.execute(sql: "SELECT 1 FROM sqlite_master LIMIT 1") }
+  }
+
+  /// The same with all connections.
+  func use<Value>(canRepeat: Bool = true, _ body: (DatabasePool) throws -> Value) throws -> Value {
+    let (first, look) = connections.withLock { ($0.pool, $0.look) }
+    guard look != nil else { return try StoreFile.errors(path) { try body(first) } }
+    return try unseen.withLock {
+      for attempt in 1...2 {
+        let (pool, look) = connections.withLock { ($0.pool, $0.look) }
+        let result = Result { try StoreFile.errors(path) { try body(pool) } }
+        // What a closure says of a file that was changed under it is of no use either.
+        if try look == nil || look == FileLook(path, file, inode) { return try result.get() }
+        guard attempt == 1 else { break }
+        let new = try Self.connect(path, file, inode)
+        connections.withLock { $0 = new }
+        try StoreFile.errors(path) { try pool.close() }
+        if !canRepeat { break }
+      }
+      throw StoreError.changedMeanwhile(path)
+    }
+  }
+
+  /// Ends the use of the store, with everything that was written moved from the log into the file,
+  /// unless another process still reads it there.
+  ///
+  /// - Parameter keepingRight: whether nobody else may write yet.
+  func close(keepingRight: Bool = false) throws {
+    defer { if !keepingRight { right?.release() } }
+    try StoreFile.errors(path) {
+      // A file that has another's name by now is left alone.
+      if let right, (try? right.check()) != nil {
+        try pool.writeWithoutTransaction { db in
+          // A reader that is in the way is no mistake: the log is part of the store.
+          do { try db.checkpoint(.truncate) } catch let error as DatabaseError
+            where error.resultCode == .SQLITE_BUSY || error.resultCode == .SQLITE_LOCKED
+          {}
+        }
+      }
+      // Connections that only read first: the last one that writes removes the log.
+      pool.releaseMemory()
+      try pool.close()
+    }
+    if right == nil { inode.close() }
+  }
+}
+
+/// What can be seen of a file that others may change and no lock protects.
+struct FileLook: Equatable {
+  private let key: StoreInode.Key
+  private let numbers: [Int]
+  /// SQLite's counter of changes.
+  private let counter: [UInt8]
+  /// How many bytes its log has.
+  let logSize: Int
+
+  /// - Throws: ``StoreError/missing(_:)``.
+  init(_ path: String, _ file: String, _ inode: StoreInode) throws {
+    guard let status = StoreInode.status(file) else { throw StoreError.missing(path) }
+    key = StoreInode.Key(status)
+    numbers = [
+      Int(status.st_size), status.st_mtim.tv_sec, status.st_mtim.tv_nsec, status.st_ctim.tv_sec,
+      status.st_ctim.tv_nsec,
+    ]
+    // https://www.sqlite.org/fileformat.html, 1.3
+    counter = inode.bytes(24..<28)
+    logSize = StoreName.size(file + "-wal")
+  }
+
+  /// The name by which SQLite opens a file without locks and without a log.
+  static func immutable(_ file: String) -> String {
+    let allowed = CharacterSet.urlPathAllowed.subtracting(CharacterSet(charactersIn: "?#;%"))
+    let name = file.addingPercentEncoding(withAllowedCharacters: allowed) ?? file
+    return (file.hasPrefix("/") ? "file://" : "file:") + name + "?immutable=1"
+  }
+}
