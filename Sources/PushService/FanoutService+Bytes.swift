@@ -11,6 +11,7 @@ extension FanoutService {
   /// Decides the messages of a messages.ndjson.
   ///
   /// - Parameters:
+  ///   - messages: the bytes of a messages.ndjson.
   ///   - format: as of `evaluate`, but for `npy`, which is a folder of files.
   ///   - showsDevices: whether rows list the devices (`ndjson` only).
   /// - Returns: what `evaluate` writes.
@@ -32,6 +33,8 @@ extension FanoutService {
   /// Decides messages as they are read, some thousands at a time, and writes what was decided.
   ///
   /// - Parameters:
+  ///   - writer: takes the decisions, in the order of messages.
+  ///   - format: that of the writer.
   ///   - progress: called after each batch.
   ///   - next: the next message; nil at the end.
   /// - Complexity: memory for a batch, whatever the number of messages.
@@ -94,8 +97,11 @@ extension FanoutService {
   /// Renders what a message's pushes say, for everybody who gets one, in the order of users.
   ///
   /// - Parameters:
+  ///   - message: the message.
+  ///   - content: what it says of its own push.
   ///   - user: only for this user; nil for all.
   ///   - threads: how many threads may render; nil for as many as the system gives.
+  ///   - writer: takes the payloads.
   ///   - each: called with each payload that was written.
   public func render(
     _ message: Message, _ content: MessageContent, onlyFor user: Identifier? = nil,
@@ -140,7 +146,10 @@ extension FanoutService {
 
   /// Explains each message of a messages.ndjson for a user.
   ///
-  /// - Parameter content: whether to show what the push says too.
+  /// - Parameters:
+  ///   - messages: the bytes of a messages.ndjson.
+  ///   - user: for whom.
+  ///   - content: whether to show what the push says too.
   /// - Returns: a JSON object a line, as of `explain --json`.
   /// - Throws: `FileProblem`, or ``ServiceError/unknownUser(_:)``.
   public func explain(

@@ -30,7 +30,9 @@ public final class FanoutService: Sendable {
 
   /// Decides by a backend.
   ///
-  /// - Parameter templates: those of the app, for what pushes say.
+  /// - Parameters:
+  ///   - backend: has the settings, and takes changes of them.
+  ///   - templates: those of the app, for what pushes say.
   /// - Throws: what the backend throws when it cannot say how pushes look.
   public init(
     _ backend: any SettingsBackend, templates: TemplateCatalog = TemplateCatalog()
@@ -52,7 +54,11 @@ public final class FanoutService: Sendable {
 
   /// Decides by settings.
   ///
-  /// - Parameter threads: how many threads one call may use; nil for as many as there are cores.
+  /// - Parameters:
+  ///   - settings: everything that decides.
+  ///   - content: how pushes look to people.
+  ///   - templates: those of the app, for what pushes say.
+  ///   - threads: how many threads one call may use; nil for as many as there are cores.
   /// - Throws: `FanoutError.unknownTimeZone`, or `FanoutError.tooMany`.
   /// - Complexity: O(settings).
   public convenience init(
@@ -65,6 +71,9 @@ public final class FanoutService: Sendable {
   /// Decides by the settings of files, or of bytes that stand for them (`SettingsPaths.contents`).
   ///
   /// - Parameters:
+  ///   - paths: the files, read as one.
+  ///   - templates: those of the app, for what pushes say.
+  ///   - threads: how many threads one call may use; nil for as many as there are cores.
   ///   - progress: called now and then with the share of the bytes that has been read, 0...1.
   /// - Throws: `FileProblem`, or a `FanoutError` when there is more of something than the engine can
   ///   hold.
@@ -80,7 +89,10 @@ public final class FanoutService: Sendable {
 
   /// Decides by the bytes of a settings.ndjson.
   ///
-  /// - Parameter templates: the bytes of a templates.ndjson.
+  /// - Parameters:
+  ///   - settings: the bytes of a settings.ndjson.
+  ///   - templates: the bytes of a templates.ndjson.
+  ///   - threads: how many threads one call may use; nil for as many as there are cores.
   /// - Throws: as ``init(_:templates:threads:progress:)``.
   public convenience init(
     ndjson settings: [UInt8], templates: [UInt8]? = nil, threads: Int? = nil
@@ -105,7 +117,9 @@ public final class FanoutService: Sendable {
 
   /// Decides a message.
   ///
-  /// - Parameter content: what the message says of its own push.
+  /// - Parameters:
+  ///   - message: the message.
+  ///   - content: what it says of its own push.
   /// - Complexity: as for `Fanout.decide`.
   public func decide(
     _ message: Message, _ content: MessageContent = MessageContent()
@@ -190,6 +204,7 @@ public final class FanoutService: Sendable {
   /// those of `change(ndjson:at:from:)` are.
   ///
   /// - Parameters:
+  ///   - batch: the changes.
   ///   - now: when the change is made.
   ///   - device: the user's device that makes it, which need not be told of it.
   public func change(

@@ -15,6 +15,7 @@ public protocol SettingsBackend: Sendable {
   /// backend that keeps settings has them on the disk.
   ///
   /// - Parameters:
+  ///   - batch: the changes.
   ///   - now: when the change is made.
   ///   - device: the user's device that makes it, which need not be told of it.
   func apply(_ batch: SettingsBatch, at now: Instant, from device: Identifier?) throws
@@ -49,8 +50,11 @@ public struct SettingsBatch: Sendable {
   /// Memberships that end, after the records are in.
   public var removedMembers: [Member] = []
 
-  /// - Parameter settings: the records. The rules of its app must be those of the settings that are
-  ///   there, unless there are none.
+  /// - Parameters:
+  ///   - settings: the records. The rules of its app must be those of the settings that are there,
+  ///     unless there are none.
+  ///   - replacesApp: whether the app's settings are replaced too.
+  ///   - content: how pushes look by these records; nil leaves it as it is.
   public init(
     _ settings: FanoutSettings, replacesApp: Bool = false, content: ContentDirectory? = nil
   ) {
