@@ -1,5 +1,6 @@
 public import PushRules
 internal import PushSupport
+internal import Synchronization
 
 /// What is rendered for a recipient.
 public enum PayloadForm: Sendable {

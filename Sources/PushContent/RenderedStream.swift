@@ -1,5 +1,6 @@
 internal import PushRules
 internal import PushSupport
+internal import Synchronization
 
 /// The payloads of one message, in the order of the recipients, put together as they are asked for.
 ///

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import PushSupport
+internal import Synchronization
 public import PushRules
 internal import QuietTime
 

@@ -1,6 +1,7 @@
 public import PushFanout
 public import PushRules
 internal import PushSupport
+internal import Synchronization
 
 /// Writes what the engine decided, in the order of messages and users, in one of the formats; rows
 /// are put together by several threads.

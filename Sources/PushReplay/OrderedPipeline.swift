@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import PushSupport
+internal import Synchronization
 
 /// Does pieces of work on several threads and gives their results back in their order.
 ///

@@ -2,6 +2,7 @@ internal import GRDB
 internal import PushFanout
 internal import PushRules
 internal import PushSupport
+internal import Synchronization
 
 /// Makes writes durable, then visible.
 final class Committer: Sendable {

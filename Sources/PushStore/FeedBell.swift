@@ -1,4 +1,5 @@
 internal import PushSupport
+internal import Synchronization
 
 /// Wakes those who follow the change feed when there may be more of it.
 final class FeedBell: Sendable {

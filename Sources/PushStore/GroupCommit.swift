@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import PushSupport
+internal import Synchronization
 
 /// Writes of many callers, committed together: while one commit waits for the disk, the next ones
 /// gather.

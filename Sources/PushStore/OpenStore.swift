@@ -2,6 +2,7 @@ internal import Foundation
 internal import GRDB
 internal import Glibc
 internal import PushSupport
+internal import Synchronization
 
 /// The connections to a store, and what must outlive them: the descriptor of the file, and the right
 /// to write.

@@ -2,6 +2,7 @@ internal import Dispatch
 public import PushFanout
 public import PushRules
 internal import PushSupport
+internal import Synchronization
 
 /// Settings that survive crashes, and an engine that follows every change.
 ///

@@ -2,6 +2,7 @@ internal import Dispatch
 internal import Foundation
 internal import PushFanout
 internal import PushSupport
+internal import Synchronization
 
 /// Writes a store's snapshot now and then, beside deciding and writing.
 ///

@@ -4,6 +4,7 @@ public import PushContent
 internal import PushFanout
 public import PushRules
 internal import PushSupport
+internal import Synchronization
 
 /// An import into a store that nobody has open for writing, without an engine that follows.
 ///

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import PushSupport
+internal import Synchronization
 
 /// The one descriptor that this process holds of a store's file, besides SQLite's own.
 ///

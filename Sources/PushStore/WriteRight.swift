@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Glibc
 internal import PushSupport
+internal import Synchronization
 
 /// The right to write a store, which one ``OpenStore`` has at a time: a lock on the file itself.
 final class WriteRight: Sendable {

@@ -47,22 +47,6 @@
   package import Synchronization
 
   /// A mutual-exclusion lock and the value that it guards: the standard library's `Mutex`, which a
-  /// build for the thread sanitizer replaces.
-  package struct Lock<Value>: ~Copyable, Sendable {
-    @usableFromInline let mutex: Mutex<Value>
-
-    @inlinable package init(_ initial: consuming sending Value) { mutex = Mutex(initial) }
-
-    @inlinable package borrowing func withLock<Result, Failure: Error>(
-      _ body: (inout sending Value) throws(Failure) -> sending Result
-    ) throws(Failure) -> sending Result {
-      try mutex.withLock(body)
-    }
-
-    @inlinable package borrowing func withLockIfAvailable<Result, Failure: Error>(
-      _ body: (inout sending Value) throws(Failure) -> sending Result
-    ) throws(Failure) -> sending Result? {
-      try mutex.withLockIfAvailable(body)
-    }
-  }
+  /// build for the thread sanitizer replaces. Files that use it import `Synchronization` as well.
+  package typealias Lock<Value: ~Copyable> = Mutex<Value>
 #endif

@@ -1,4 +1,5 @@
 internal import PushSupport
+internal import Synchronization
 
 /// Reusable buffers, so that recomputing states each minute does not allocate.
 @safe final class BufferPool: Sendable {

@@ -1,6 +1,7 @@
 internal import Glibc
 internal import PushRules
 internal import PushSupport
+internal import Synchronization
 
 /// One writer at a time: the temporary name is the same for the whole process.
 private let writing = Lock<Void>(())

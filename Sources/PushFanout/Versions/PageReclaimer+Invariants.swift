@@ -1,4 +1,5 @@
 internal import PushSupport
+internal import Synchronization
 
 extension PageReclaimer {
   /// Stops the process unless versions ascend, and no retired page is newer than the update that

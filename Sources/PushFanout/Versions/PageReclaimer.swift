@@ -1,4 +1,5 @@
 internal import PushSupport
+internal import Synchronization
 
 /// The versions in use, and the retired pages that only they read.
 ///
