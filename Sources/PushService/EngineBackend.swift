@@ -2,6 +2,7 @@ public import PushContent
 public import PushFanout
 public import PushRules
 internal import PushSupport
+internal import Synchronization
 
 /// Settings that live as long as the process: an engine, and the last changes that were made to it.
 public final class EngineBackend: SettingsBackend {

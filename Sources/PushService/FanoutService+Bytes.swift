@@ -3,6 +3,7 @@ internal import PushFanout
 public import PushFiles
 public import PushRules
 internal import PushSupport
+internal import Synchronization
 
 /// The service in bytes: NDJSON in and out, in the formats of the files and of the command line.
 ///

@@ -3,6 +3,7 @@ public import PushFanout
 public import PushFiles
 public import PushRules
 internal import PushSupport
+internal import Synchronization
 
 /// The front door of push-fanout: decides, explains, renders and changes, in values here and in bytes
 /// in ``decide(ndjson:as:showsDevices:)`` and its neighbours.

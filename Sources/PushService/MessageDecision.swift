@@ -2,6 +2,7 @@ public import PushContent
 public import PushFanout
 public import PushRules
 internal import PushSupport
+internal import Synchronization
 
 /// What was decided for a message, and what its pushes say: everything from one version of the
 /// settings, however they change meanwhile.

@@ -26,7 +26,9 @@ import Testing
       "PushRules", "QuietTime", "PushFanout", "PushContent", "GRDB", "Foundation", "Dispatch",
       "Glibc", "Synchronization",
     ],
-    "PushService": ["PushRules", "PushFanout", "PushContent", "PushFiles"],
+    "PushService": [
+      "PushRules", "PushFanout", "PushContent", "PushFiles", "Synchronization",
+    ],
     "PushStoreService": ["PushRules", "PushFanout", "PushContent", "PushStore", "PushService"],
     "PushReplay": [
       "PushRules", "QuietTime", "PushFanout", "PushFiles", "Dispatch", "Synchronization",
