@@ -46,6 +46,10 @@ let package = Package(
     .target(
       name: "PushReference", dependencies: ["PushSupport", "PushRules"], swiftSettings: strict),
     .target(name: "CPushKernels"),
+    // libsqlite3-dev of Debian.
+    .target(
+      name: "CPushSQLite", dependencies: ["CPushKernels"],
+      linkerSettings: [.linkedLibrary("sqlite3")]),
     .target(
       name: "PushFanout",
       dependencies: [
@@ -70,7 +74,7 @@ let package = Package(
     .target(
       name: "PushStore",
       dependencies: [
-        "PushSupport", "PushRules", "QuietTime", "PushFanout", "PushContent",
+        "PushSupport", "PushRules", "QuietTime", "PushFanout", "PushContent", "CPushSQLite",
         .product(name: "GRDB", package: "GRDB.swift"),
       ], swiftSettings: strict),
     .target(
@@ -149,7 +153,7 @@ let package = Package(
       name: "PushStoreTests",
       dependencies: [
         "PushRules", "PushReference", "PushFanout", "PushContent", "PushFiles", "PushStore",
-        "TestSupport", "store-writer",
+        "CPushSQLite", "TestSupport", "store-writer",
         .product(name: "GRDB", package: "GRDB.swift"),
       ], swiftSettings: strict),
     // The code of the articles as programs: top-level code is isolated to the main actor, unlike that

@@ -25,6 +25,7 @@ let package = Package(
   dependencies: [
     .package(name: "push-fanout", path: ".."),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     // Without its traits: they count allocations by packages that must be fetched too, and what is
     // counted here is counted by jemalloc itself.
     .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.1", traits: []),
@@ -39,7 +40,10 @@ let package = Package(
       swiftSettings: strict),
     // The speeds of the store that must hold.
     .executableTarget(
-      name: "store-bench", dependencies: engine + ours("PushStore") + ["BenchSupport", arguments],
+      name: "store-bench",
+      dependencies: engine + ours("PushStore") + [
+        "BenchSupport", arguments, .product(name: "GRDBSQLite", package: "GRDB.swift"),
+      ],
       swiftSettings: strict),
     // Every benchmark, for `swift package benchmark`.
     .executableTarget(

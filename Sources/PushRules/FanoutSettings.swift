@@ -165,6 +165,17 @@ public struct FanoutSettings: Sendable {
     conversationTable.place(of: conversation).map { conversations[Int($0)].members.sortedUsers }
       ?? []
   }
+
+  /// Calls `body` with every record of a conversation, in the order of user ids.
+  ///
+  /// - Complexity: that of ``members(of:)``, without looking for each record.
+  package func forEachMember<Failure: Error>(
+    of conversation: Identifier,
+    _ body: (UserIndex, borrowing MemberSettings) throws(Failure) -> Void
+  ) throws(Failure) {
+    guard let place = conversationTable.place(of: conversation) else { return }
+    try conversations[Int(place)].members.forEach(body)
+  }
 }
 
 // MARK: Rows
@@ -238,6 +249,18 @@ private struct MemberTable: Sendable {
     places[user] = Int32(users.count)
     users.append(user)
     settings.append(member)
+  }
+
+  func forEach<Failure: Error>(
+    _ body: (UserIndex, borrowing MemberSettings) throws(Failure) -> Void
+  ) throws(Failure) {
+    if isAscending {
+      for (place, user) in users.enumerated() { try body(user, settings[place]) }
+    } else {
+      for user in users.sorted() {
+        if let place = places[user] { try body(user, settings[Int(place)]) }
+      }
+    }
   }
 
   func place(of user: UserIndex) -> Int? {

@@ -12,6 +12,8 @@ public final class EngineBackend: SettingsBackend {
   public let engine: Fanout
   private let state: Lock<State>
   private let eventLimit: Int
+  /// Tells this feed from that of another process: sequence numbers begin anew with each.
+  private let token = String(UInt64.random(in: .min ... .max), radix: 16)
 
   private struct State {
     var content: ContentDirectory
@@ -40,13 +42,23 @@ public final class EngineBackend: SettingsBackend {
     try change(batch, now, device)
   }
 
-  public func events(after sequence: Int64, limit: Int) throws -> [ServiceEvent] {
-    try state.withLock { state in
+  public func events(after cursor: String, limit: Int) throws -> [ServiceEvent] {
+    let sequence = try sequence(of: cursor)
+    return try state.withLock { state in
       let dropped = state.last - Int64(state.events.count)
-      let start = min(max(0, sequence), state.last)
-      guard start >= dropped else { throw ServiceError.eventsDropped(upTo: dropped) }
-      return Array(state.events.dropFirst(Int(start - dropped)).prefix(max(0, limit)))
+      guard sequence >= dropped else { throw ServiceError.eventsDropped(upTo: dropped) }
+      guard sequence <= state.last else { throw ServiceError.unknownCursor(cursor) }
+      return Array(state.events.dropFirst(Int(sequence - dropped)).prefix(max(0, limit)))
     }
+  }
+
+  private func sequence(of cursor: String) throws(ServiceError) -> Int64 {
+    if cursor == "0" { return 0 }
+    let parts = cursor.split(separator: "-", omittingEmptySubsequences: false)
+    guard parts.count == 2, let sequence = Int64(parts[0]), sequence > 0, parts[1] == token else {
+      throw .unknownCursor(cursor)
+    }
+    return sequence
   }
 
   private func change(
@@ -90,7 +102,8 @@ public final class EngineBackend: SettingsBackend {
       state.last += 1
       state.events.append(
         ServiceEvent(
-          sequence: state.last, at: now, change: change, user: user, conversation: conversation,
+          sequence: state.last, cursor: "\(state.last)-\(token)", at: now, change: change,
+          user: user, conversation: conversation,
           device: device))
     }
     let settings = batch.settings

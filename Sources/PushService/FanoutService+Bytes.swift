@@ -202,8 +202,8 @@ extension FanoutService {
   }
 
   /// Entries of the change feed as a JSON object a line.
-  public func eventLines(after sequence: Int64 = 0, limit: Int = 1000) throws -> [UInt8] {
-    try events(after: sequence, limit: limit).flatMap {
+  public func eventLines(after cursor: String = "0", limit: Int = 1000) throws -> [UInt8] {
+    try events(after: cursor, limit: limit).flatMap {
       ServiceJSON.event($0) + [UInt8(ascii: "\n")]
     }
   }

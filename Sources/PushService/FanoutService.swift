@@ -223,12 +223,15 @@ public final class FanoutService: Sendable {
     follow(batch)
   }
 
-  /// Entries of the change feed behind a sequence number, the oldest first.
+  /// Entries of the change feed behind a place in it, the oldest first.
   ///
-  /// - Throws: ``ServiceError/eventsDropped(upTo:)`` by an engine's backend, what a store throws by
-  ///   its own.
-  public func events(after sequence: Int64 = 0, limit: Int = 1000) throws -> [ServiceEvent] {
-    try backend.events(after: sequence, limit: limit)
+  /// - Parameters:
+  ///   - cursor: ``ServiceEvent/cursor`` of the last entry that was dealt with; "0" for the beginning.
+  ///   - limit: how many entries at most.
+  /// - Throws: ``ServiceError/eventsDropped(upTo:)`` or ``ServiceError/unknownCursor(_:)``; what a
+  ///   store throws by its own.
+  public func events(after cursor: String = "0", limit: Int = 1000) throws -> [ServiceEvent] {
+    try backend.events(after: cursor, limit: limit)
   }
 
   /// Reads anew how pushes look: needed after changes that did not come through this service.

@@ -55,6 +55,7 @@ public enum ServiceJSON {
     json.add("change", event.change)
     json.add("channel", event.channel?.text)
     json.add("conversation", event.conversation?.text)
+    json.add("cursor", event.cursor)
     json.add("device", event.device?.text)
     json.add("sequence", raw: "\(event.sequence)")
     json.add("user", event.user?.text)

@@ -23,8 +23,13 @@ public protocol SettingsBackend: Sendable {
   /// The same, without blocking a thread.
   func apply(_ batch: SettingsBatch, at now: Instant, from device: Identifier?) async throws
 
-  /// Entries of the change feed behind a sequence number, the oldest first.
-  func events(after sequence: Int64, limit: Int) throws -> [ServiceEvent]
+  /// Entries of the change feed behind a place in it, the oldest first.
+  ///
+  /// - Parameters:
+  ///   - cursor: ``ServiceEvent/cursor`` of the last entry that was dealt with; "0" for the beginning.
+  ///   - limit: how many entries at most.
+  /// - Throws: when the feed does not have that entry, so that nothing is missed unknowingly.
+  func events(after cursor: String, limit: Int) throws -> [ServiceEvent]
 }
 
 /// Changes of settings that become visible together.
@@ -76,12 +81,15 @@ public struct ServiceEvent: Hashable, Sendable {
   public let channel: Identifier?
   /// The device that made the change, which need not be told.
   public let device: Identifier?
+  /// The place in the feed behind this entry, from which whoever has dealt with it goes on.
+  public let cursor: String
 
   public init(
-    sequence: Int64, at: Instant, change: String, user: Identifier? = nil,
+    sequence: Int64, cursor: String, at: Instant, change: String, user: Identifier? = nil,
     conversation: Identifier? = nil, channel: Identifier? = nil, device: Identifier? = nil
   ) {
     self.sequence = sequence
+    self.cursor = cursor
     self.at = at
     self.change = change
     self.user = user
@@ -97,6 +105,8 @@ public enum ServiceError: Error, Hashable, Sendable, CustomStringConvertible {
   case rulesDiffer(engine: RuleSet, batch: RuleSet)
   /// Events that are no longer kept: the feed begins behind this sequence number.
   case eventsDropped(upTo: Int64)
+  /// A place that the feed does not have: it is of another feed, or of before a restart.
+  case unknownCursor(String)
   /// A user that nobody named.
   case unknownUser(Identifier)
   /// A format that is a folder of files.
@@ -108,6 +118,8 @@ public enum ServiceError: Error, Hashable, Sendable, CustomStringConvertible {
       "the changes are by the rules \(batch.rawValue), the settings by \(engine.rawValue)"
     case .eventsDropped(let sequence):
       "events up to \(sequence) are no longer kept; read the settings anew and go on behind it"
+    case .unknownCursor(let text):
+      "the change feed has no entry \"\(text)\"; read the settings anew and go on behind its end"
     case .unknownUser(let id): "there is no user \"\(id)\""
     case .notInBytes(let format): "the format \(format) is a folder of files; ask for another"
     }

@@ -29,8 +29,8 @@ struct BulkImport {
     try writeConversations()
   }
 
-  private func statement(_ sql: String) throws -> Statement {
-    try rows.db.cachedStatement(sql: sql)
+  private func statement(_ sql: String) throws -> RepeatedStatement {
+    try RepeatedStatement(rows.db, sql)
   }
 
   /// Whether there is nothing in a table that records would replace.
@@ -39,21 +39,23 @@ struct BulkImport {
   }
 
   /// How the numbers of ids are found.
-  private struct Numbers {
-    let find: Statement
+  private struct Numbers: ~Copyable {
+    var find: RepeatedStatement
     /// The next number of a new id.
     var next: Int64
     let wasEmpty: Bool
 
     init(_ db: Database, _ table: String) throws {
-      find = try db.cachedStatement(sql: "SELECT number FROM \(table) WHERE id = ?")
-      next = try Int64.fetchOne(db, sql: "SELECT max(number) FROM \(table)").map { $0 + 1 } ?? 1
+      let last = try Int64.fetchOne(db, sql: "SELECT max(number) FROM \(table)")
+      find = try RepeatedStatement(db, "SELECT number FROM \(table) WHERE id = ?")
+      next = (last ?? 0) + 1
       wasEmpty = next == 1
     }
 
-    mutating func number(_ id: Data) throws -> Number {
-      if !wasEmpty, let number = try Int64.fetchOne(find, arguments: [id]) {
-        return (number, false)
+    mutating func number(_ id: Identifier) throws -> Number {
+      if !wasEmpty {
+        try find.bind(id)
+        if let number = try find.firstNumber() { return (number, false) }
       }
       defer { next += 1 }
       return (next, true)
@@ -72,36 +74,54 @@ struct BulkImport {
 
   private mutating func writeUsers() throws {
     var numbers = try Numbers(rows.db, "users")
-    let name = try statement("INSERT INTO users (number, id) VALUES (?, ?)")
-    let insert = try statement(
+    var name = try statement("INSERT INTO users (number, id) VALUES (?, ?)")
+    var insert = try statement(
       """
       INSERT INTO users (number, id, is_declared, level, quiet_start, quiet_end, quiet_span,
         quiet_level, quiet_zone, time_zone, muted_until, type_levels, push_when_desktop_online,
         local_information_missing, local_handled_by_app, has_devices)
         VALUES (?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """)
-    let update = try statement(Rows.updateUser)
-    let device = try statement(Rows.insertDevice)
-    let deleteDevices = try isEmpty("devices") ? nil : statement(Rows.deleteDevices)
+    var update = try statement(Rows.updateUser)
+    var device = try statement(Rows.insertDevice)
+    let hasDevices = try !isEmpty("devices")
+    var deleteDevices = try statement(Rows.deleteDevices)
     users.reserveCapacity(settings.userCount)
     for place in 0..<UInt32(settings.userCount) {
       let index = UserIndex(place)
-      let id = settings.id(of: index).bytes
+      let id = settings.id(of: index)
       let (number, isNew) = try numbers.number(id)
       users.append(number)
       advance()
       guard settings.isDeclared(index) else {
-        if isNew { try name.run([number, id]) }
+        if isNew {
+          try name.bind(number)
+          try name.bind(id)
+          try name.run()
+        }
         continue
       }
       let user = settings.user(index)
       if isNew {
-        try insert.run(StatementArguments([number, id] + Rows.values(of: user)))
+        try insert.bind(number)
+        try insert.bind(id)
+        try insert.bind(user)
+        try insert.run()
       } else {
-        try update.run(StatementArguments(Rows.values(of: user) + [number]))
-        try deleteDevices?.run([number])
+        try update.bind(user)
+        try update.bind(number)
+        try update.run()
+        if hasDevices {
+          try deleteDevices.bind(number)
+          try deleteDevices.run()
+        }
       }
-      try rows.writeDevices(of: user, number) { try device.run($0) }
+      for (position, one) in (user.devices ?? []).enumerated() {
+        try device.bind(number)
+        try device.bind(Int64(position))
+        try device.bind(one)
+        try device.run()
+      }
     }
   }
 
@@ -109,32 +129,46 @@ struct BulkImport {
 
   private mutating func writeConversations() throws {
     var numbers = try Numbers(rows.db, "conversations")
-    let insert = try statement(
+    var insert = try statement(
       """
       INSERT INTO conversations (number, id, is_declared, kind, parent, level)
         VALUES (?, ?, ?, ?, ?, ?)
       """)
-    let channel = try statement("INSERT INTO channels VALUES (?, ?, ?)")
+    var channel = try statement("INSERT INTO channels VALUES (?, ?, ?)")
+    var member = try statement(
+      "INSERT INTO members (conversation, user, since) VALUES (?, ?, ?)")
+    var replacement = try statement(
+      "INSERT OR REPLACE INTO members (conversation, user, since) VALUES (?, ?, ?)")
     var special: [Special] = []
     var parents: [Identifier] = []
     var replaced: [(id: Identifier, record: ConversationSettings)] = []
     for (place, id) in settings.conversationIDs.enumerated() {
       guard let record = settings.conversation(id) else { continue }
       let isDeclared = settings.isDeclared(id)
-      let (number, isNew) = try numbers.number(id.bytes)
+      let (number, isNew) = try numbers.number(id)
       if isNew {
-        try insert.run([
-          number, id.bytes, isDeclared, record.kind.rawValue, record.parent?.bytes,
-          record.level.rawValue,
-        ])
+        try insert.bind(number)
+        try insert.bind(id)
+        try insert.bind(isDeclared)
+        try insert.bind(text: record.kind.rawValue)
+        try insert.bind(record.parent)
+        try insert.bind(Int64(record.level.rawValue))
+        try insert.run()
         for (name, level) in record.channels {
-          try channel.run([number, name.bytes, level.rawValue])
+          try channel.bind(number)
+          try channel.bind(name)
+          try channel.bind(Int64(level.rawValue))
+          try channel.run()
         }
       } else if isDeclared {
         replaced.append((id: id, record: record))
       }
       if let parent = record.parent { parents.append(parent) }
-      try writeMembers(of: id, number, isNew: isNew, &special)
+      if isNew {
+        try writeMembers(of: id, number, isNew: true, &member, &special)
+      } else {
+        try writeMembers(of: id, number, isNew: false, &replacement, &special)
+      }
       if place & 0xFF == 0 {
         progress(0.5 + 0.4 * Double(place) / Double(settings.conversationIDs.count))
       }
@@ -157,17 +191,16 @@ struct BulkImport {
     let channels: [Identifier: NotificationLevel]
   }
 
-  private mutating func writeMembers(
-    of id: Identifier, _ conversation: Int64, isNew: Bool, _ special: inout [Special]
+  private func writeMembers(
+    of id: Identifier, _ conversation: Int64, isNew: Bool, _ insert: inout RepeatedStatement,
+    _ special: inout [Special]
   ) throws {
-    let insert = try statement(
-      """
-      INSERT \(isNew ? "" : "OR REPLACE ")INTO members (conversation, user, since) VALUES (?, ?, ?)
-      """)
-    for user in settings.members(of: id) {
-      guard let member = settings.member(user, of: id) else { continue }
+    try settings.forEachMember(of: id) { user, member in
       let number = users[Int(user.rawValue)]
-      try insert.run([conversation, number, member.since.milliseconds])
+      try insert.bind(conversation)
+      try insert.bind(number)
+      try insert.bind(member.since.milliseconds)
+      try insert.run()
       let isSpecial =
         member.level.isSet || member.mutedUntil > .zero || !member.channels.isEmpty
       // A member that was there may have had settings, which are replaced.
@@ -182,33 +215,67 @@ struct BulkImport {
 
   private func write(_ special: inout [Special]) throws {
     special.sort { ($0.user, $0.conversation) < ($1.user, $1.conversation) }
-    let insert = try statement("INSERT OR REPLACE INTO member_settings VALUES (?, ?, ?, ?)")
-    let clear = try statement("DELETE FROM member_settings WHERE user = ? AND conversation = ?")
-    let clearChannels =
-      try isEmpty("member_channels")
-      ? nil : statement("DELETE FROM member_channels WHERE user = ? AND conversation = ?")
-    let channel = try statement("INSERT INTO member_channels VALUES (?, ?, ?, ?)")
+    var insert = try statement("INSERT OR REPLACE INTO member_settings VALUES (?, ?, ?, ?)")
+    var clear = try statement("DELETE FROM member_settings WHERE user = ? AND conversation = ?")
+    let hasChannels = try !isEmpty("member_channels")
+    var clearChannels = try statement(
+      "DELETE FROM member_channels WHERE user = ? AND conversation = ?")
+    var channel = try statement("INSERT INTO member_channels VALUES (?, ?, ?, ?)")
     for (place, one) in special.enumerated() {
-      if !one.isNew { try clearChannels?.run([one.user, one.conversation]) }
+      if hasChannels, !one.isNew {
+        try clearChannels.bind(one.user)
+        try clearChannels.bind(one.conversation)
+        try clearChannels.run()
+      }
       if one.level.isSet || one.mutedUntil > .zero {
-        try insert.run([
-          one.user, one.conversation, one.level.rawValue, one.mutedUntil.milliseconds,
-        ])
+        try insert.bind(one.user)
+        try insert.bind(one.conversation)
+        try insert.bind(Int64(one.level.rawValue))
+        try insert.bind(one.mutedUntil.milliseconds)
+        try insert.run()
       } else if !one.isNew {
-        try clear.run([one.user, one.conversation])
+        try clear.bind(one.user)
+        try clear.bind(one.conversation)
+        try clear.run()
       }
       for (name, level) in one.channels {
-        try channel.run([one.user, one.conversation, name.bytes, level.rawValue])
+        try channel.bind(one.user)
+        try channel.bind(one.conversation)
+        try channel.bind(name)
+        try channel.bind(Int64(level.rawValue))
+        try channel.run()
       }
       if place & 0x3FFF == 0 { progress(0.9 + 0.1 * Double(place) / Double(special.count)) }
     }
   }
 }
 
-extension Statement {
-  /// Runs with as many values as there are question marks.
-  fileprivate func run(_ values: StatementArguments) throws {
-    setUncheckedArguments(values)
-    try execute()
+extension RepeatedStatement {
+  /// The columns of ``Rows/values(of:)``.
+  fileprivate mutating func bind(_ user: borrowing UserSettings) throws {
+    let columns = UserColumns(user)
+    try bind(columns.level)
+    try bind(columns.start)
+    try bind(columns.end)
+    try bind(columns.span)
+    try bind(columns.quietLevel)
+    try bind(text: columns.quietZone)
+    try bind(text: columns.timeZone)
+    try bind(columns.mutedUntil)
+    try bind(text: columns.typeLevels)
+    try bind(columns.pushWhenDesktopOnline)
+    try bind(columns.localInformationMissing)
+    try bind(columns.localHandledByApp)
+    try bind(columns.hasDevices)
+  }
+
+  /// The columns of a device behind its position.
+  fileprivate mutating func bind(_ device: Device) throws {
+    try bind(device.id)
+    try bind(text: device.kind.rawValue)
+    try bind(text: device.state.rawValue)
+    try bind(device.hasToken)
+    try bind(device.notifier)
+    try bind(device.backgroundSince?.milliseconds)
   }
 }

@@ -46,4 +46,8 @@ public struct ChangeEvent: Hashable, Sendable {
   public let channel: Identifier?
   /// The device that wrote, which need not be told.
   public let device: Identifier?
+  let token: Int64
+
+  /// The place in the feed behind this entry: whoever has dealt with it goes on from there.
+  public var cursor: FeedCursor { FeedCursor(sequence: sequence, token: token) }
 }

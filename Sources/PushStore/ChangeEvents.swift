@@ -2,35 +2,38 @@ public import PushRules
 
 /// Entries of the change feed, those that are there and those to come.
 ///
-///     for try await event in store.events(after: lastSequence, of: "u1") {
+///     for try await event in store.events(after: last, of: "u1") {
 ///       try await deliver(event)
-///       lastSequence = event.sequence
+///       last = event.cursor
 ///     }
 ///
 /// Nothing is lost by a slow consumer, as entries are read from the store when they are asked for.
-/// Whoever keeps the number of the last entry that it has dealt with goes on behind it, also after a
-/// restart, and sees each entry at least once.
+/// Whoever keeps the cursor of the last entry that it has dealt with goes on behind it, also after a
+/// restart, and sees each entry at least once. When the store was replaced meanwhile, by an old copy or
+/// by one that was imported anew, the sequence throws ``StoreError/unknownChange(_:_:)``: entries are
+/// missed, so read everything, and go on from ``StoreReader/endOfFeed()`` as it was before that.
 ///
 /// It ends when the store is closed or the task is cancelled.
 public struct ChangeEvents: AsyncSequence, Sendable {
   public typealias Element = ChangeEvent
 
   let store: SettingsStore
-  let start: Int64
+  let start: FeedCursor
   let user: Identifier?
 
   public func makeAsyncIterator() -> Iterator {
-    Iterator(store: store, user: user, sequence: start)
+    Iterator(store: store, user: user, place: start)
   }
 
   public struct Iterator: AsyncIteratorProtocol {
     let store: SettingsStore
     let user: Identifier?
     /// Up to here the feed has been read.
-    var sequence: Int64
+    var place: FeedCursor
     var read: ArraySlice<ChangeEvent> = []
 
-    /// - Throws: ``StoreError`` when the store cannot be read.
+    /// - Throws: ``StoreError`` when the store cannot be read, or its feed does not have the entry
+    ///   that it was to go on behind.
     public mutating func next() async throws -> ChangeEvent? {
       while true {
         if let event = read.popFirst() { return event }
@@ -38,9 +41,9 @@ public struct ChangeEvents: AsyncSequence, Sendable {
         let rings = store.bell.rings
         if store.bell.isClosed { return nil }
         do {
-          let page = try await store.feed(after: sequence, of: user, limit: 256)
+          let page = try await store.feed(after: place, of: user, limit: 256)
           read = page.events[...]
-          sequence = page.end
+          place = page.end
         } catch {
           if Task.isCancelled || store.bell.isClosed { return nil }
           throw error
@@ -61,31 +64,32 @@ extension SettingsStore {
   /// How often a store that was opened for reading looks for changes of another process.
   public static let pollInterval = Duration.milliseconds(100)
 
-  /// The change feed behind a sequence number, and every later change.
+  /// The change feed behind a place, and every later change.
   ///
   /// In the process that writes, a follower is woken by each commit, when the engine decides by it;
   /// in one that reads, it looks every ``pollInterval``.
   ///
   /// - Parameters:
-  ///   - sequence: the last entry that is not wanted any more; 0 for all.
+  ///   - cursor: that of the last entry that is not wanted any more; ``FeedCursor/start`` for all.
   ///   - user: only entries that concern a user, or everybody.
-  public func events(after sequence: Int64 = 0, of user: Identifier? = nil) -> ChangeEvents {
-    ChangeEvents(store: self, start: sequence, user: user)
+  public func events(after cursor: FeedCursor = .start, of user: Identifier? = nil) -> ChangeEvents
+  {
+    ChangeEvents(store: self, start: cursor, user: user)
   }
 
   /// Some entries of the feed, and up to where it was read for them.
   func feed(
-    after sequence: Int64, of user: Identifier?, limit: Int
-  ) async throws -> (events: [ChangeEvent], end: Int64) {
+    after cursor: FeedCursor, of user: Identifier?, limit: Int
+  ) async throws -> (events: [ChangeEvent], end: FeedCursor) {
     // Entries that the engine does not follow yet are for the next ring.
     let limited = isWriter ? bell.last : nil
     return try await reader.read { rows in
       let last = try limited ?? rows.lastSequence()
-      let events = try rows.changes(after: sequence, of: user, limit: limit)
+      let events = try rows.changes(after: cursor, of: user, limit: limit)
         .filter { $0.sequence <= last }
       // A whole page may not be all.
-      let end = events.count == limit ? events.last?.sequence : nil
-      return (events, end ?? max(last, sequence))
+      if events.count == limit, let end = events.last { return (events, end.cursor) }
+      return (events, last > cursor.sequence ? try rows.cursor(at: last) : cursor)
     }
   }
 }

@@ -1,25 +1,34 @@
 internal import Foundation
 internal import GRDB
 
-/// Bringing the tables of an earlier version up to date.
+/// Bringing the file of an earlier version up to date, after it was copied as it is.
 enum Migration {
-  /// Does what is left to do, after the store was copied as it is.
-  ///
-  /// - Returns: where the copy is; nil when there was nothing to do, or nothing to copy.
+  /// - Returns: where the copy is; nil when there was nothing to do.
   /// - Throws: when it cannot be copied; then nothing was changed.
   static func run(
-    _ pool: DatabasePool, path: String, file: String, _ inode: StoreInode
+    path: String, file: String, _ inode: StoreInode, _ form: PageChecksums.Form
   ) throws -> String? {
-    let done = try pool.read(Schema.migrator.completedMigrations)
-    guard done != Schema.migrator.migrations else { return nil }
-    let copy = done.isEmpty ? nil : try keep(pool, version: done.count, path: path, file, inode)
-    try Schema.migrator.migrate(pool)
+    let queue = try DatabaseQueue(
+      path: PageChecksums.location(file, checks: form == .checked),
+      configuration: StoreFile.configuration(readonly: false))
+    let done = try queue.read(Schema.migrator.completedMigrations)
+    guard form == .plain || done != Schema.migrator.migrations else {
+      try queue.close()
+      return nil
+    }
+    let copy = try keep(queue, version: done.count, path: path, file, inode, form)
+    switch form {
+    case .plain: try NewStore.addChecksums(queue, path)
+    case .checked: try Schema.migrator.migrate(queue)
+    }
+    try queue.close()
     return copy
   }
 
   /// Copies a store to `FILE.version-N`, N being how many migrations it has had.
   private static func keep(
-    _ pool: DatabasePool, version: Int, path: String, _ file: String, _ inode: StoreInode
+    _ queue: DatabaseQueue, version: Int, path: String, _ file: String, _ inode: StoreInode,
+    _ form: PageChecksums.Form
   ) throws -> String {
     for number in 1... {
       let name = "\(file).version-\(version)" + (number == 1 ? "" : "-\(number)")
@@ -29,10 +38,11 @@ enum Migration {
         temporary.remove()
         temporary.right.release()
       }
-      let queue = try DatabaseQueue(
-        path: temporary.name, configuration: StoreFile.configuration(readonly: false))
-      try pool.backup(to: queue)
-      try queue.close()
+      let copy = try DatabaseQueue(
+        path: PageChecksums.location(temporary.name, checks: form == .checked),
+        configuration: StoreFile.configuration(readonly: false))
+      try queue.backup(to: copy)
+      try copy.close()
       if try temporary.rename(to: name) { return name }
     }
     throw StoreError.exists(file)

@@ -47,13 +47,15 @@ final class OpenStore: Sendable {
     self.right = right
     inode = right.inode
     try Self.checkAccess(path, file)
-    try StoreFile.checkNoLog(of: inode, file)
     let opened = try StoreFile.errors(path) { [inode] in
       try StoreFile.patiently {
-        try Self.checkBeforeWriting(path, file, inode)
+        let form = try Self.checkBeforeWriting(path, file, inode)
+        let copy = try Migration.run(path: path, file: file, inode, form)
+        // A reader that was in the way may have left it without checksums.
+        let isChecked = try PageChecksums.form(of: inode, path, file) == .checked
         let pool = try DatabasePool(
-          path: file, configuration: StoreFile.configuration(readonly: false))
-        let copy = try Migration.run(pool, path: path, file: file, inode)
+          path: PageChecksums.location(file, checks: isChecked),
+          configuration: StoreFile.configuration(readonly: false))
         guard try pool.read({ try Schema.migrator.completedMigrations($0).contains("1") }) else {
           throw StoreError.notAStore(path, reason: "its tables are not those of a store")
         }
@@ -81,34 +83,25 @@ final class OpenStore: Sendable {
     }
   }
 
-  /// Before anything is written to a file: whether it is a store, or an empty file.
+  /// Before anything is written to a file: whether it is a store, and of which form.
   private static func checkBeforeWriting(
     _ path: String, _ file: String, _ inode: StoreInode
-  ) throws {
-    guard try isDatabase(path, inode) else { return }
+  ) throws -> PageChecksums.Form {
+    let form = try PageChecksums.form(of: inode, path, file)
     let queue = try DatabaseQueue(
-      path: file, configuration: StoreFile.configuration(readonly: true))
+      path: PageChecksums.location(file, checks: form == .checked),
+      configuration: StoreFile.configuration(readonly: true))
     try queue.read { try StoreFile.judge($0, inode, path: path, file: file) }
     try queue.close()
-  }
-
-  /// - Returns: false for an empty file.
-  private static func isDatabase(_ path: String, _ inode: StoreInode) throws -> Bool {
-    let size = inode.status?.st_size ?? 0
-    // SQLite takes what is shorter than its smallest page for an empty database.
-    guard size == 0 || size >= 512 else {
-      throw StoreError.notAStore(path, reason: "file is not a database")
-    }
-    return size > 0
+    return form
   }
 
   private static func connect(
     _ path: String, _ file: String, _ inode: StoreInode
   ) throws -> Connections {
-    _ = try isDatabase(path, inode)
-    return try StoreFile.errors(path) {
+    try StoreFile.errors(path) {
       do {
-        return Connections(pool: try StoreFile.patiently { try open(path, file, file, inode) })
+        return Connections(pool: try StoreFile.patiently { try open(path, file, inode) })
       } catch let error as DatabaseError where error.isOfSharedMemory {
         // A folder that may not be written. The file alone can be read if all is in it.
         let look = try FileLook(path, file, inode)
@@ -118,17 +111,19 @@ final class OpenStore: Sendable {
             reason: "its log \(file)-wal cannot be read, as \(file)-shm cannot be made; copy the "
               + "file and its log to a folder that may be written, and use that")
         }
-        let pool = try open(path, file, FileLook.immutable(file), inode)
+        let pool = try open(path, file, inode, "immutable=1")
         return Connections(pool: pool, look: look)
       }
     }
   }
 
   private static func open(
-    _ path: String, _ file: String, _ name: String, _ inode: StoreInode
+    _ path: String, _ file: String, _ inode: StoreInode, _ parameters: String...
   ) throws -> DatabasePool {
+    let isChecked = try PageChecksums.form(of: inode, path, file) == .checked
     let pool = try DatabasePool(
-      path: name, configuration: StoreFile.configuration(readonly: true))
+      path: PageChecksums.location(file, checks: isChecked, parameters),
+      configuration: StoreFile.configuration(readonly: true))
     try pool.read { db in
       try StoreFile.judge(db, inode, path: path, file: file)
       // What an earlier version made can be read as it is.
@@ -242,12 +237,5 @@ struct FileLook: Equatable {
     // https://www.sqlite.org/fileformat.html, 1.3
     counter = inode.bytes(24..<28)
     logSize = StoreName.size(file + "-wal")
-  }
-
-  /// The name by which SQLite opens a file without locks and without a log.
-  static func immutable(_ file: String) -> String {
-    let allowed = CharacterSet.urlPathAllowed.subtracting(CharacterSet(charactersIn: "?#;%"))
-    let name = file.addingPercentEncoding(withAllowedCharacters: allowed) ?? file
-    return (file.hasPrefix("/") ? "file://" : "file:") + name + "?immutable=1"
   }
 }

@@ -82,32 +82,16 @@ struct Rows {
 
   /// The columns from `level` on.
   static func values(of user: UserSettings) -> [(any DatabaseValueConvertible)?] {
-    var start: Int64?
-    var end: Int64?
-    var span: Int64?
-    var quietLevel: NotificationLevel?
-    var zone: String?
-    switch user.quietHours {
-    case .interval(let interval):
-      (start, end) = (Int64(interval.startMinute), Int64(interval.endMinute))
-    case .span(let quiet):
-      (start, span) = (Int64(quiet.startSecond), Int64(quiet.spanMinutes))
-      (quietLevel, zone) = (quiet.level, quiet.timeZone)
-    case nil: break
-    }
-    var typeLevels: [String] = []
-    for kind in ConversationKind.allCases where user.levels[kind].isSet {
-      typeLevels.append("\(kind.rawValue)=\(user.levels[kind].rawValue)")
-    }
+    let columns = UserColumns(user)
     return [
-      user.level.rawValue, start, end, span, quietLevel?.rawValue, zone, user.timeZone,
-      user.mutedUntil.milliseconds, typeLevels.isEmpty ? nil : typeLevels.joined(separator: " "),
-      user.pushWhenDesktopOnline, user.localInformationMissing, user.localHandledByApp,
-      user.devices != nil,
+      columns.level, columns.start, columns.end, columns.span, columns.quietLevel,
+      columns.quietZone, columns.timeZone, columns.mutedUntil, columns.typeLevels,
+      columns.pushWhenDesktopOnline, columns.localInformationMissing, columns.localHandledByApp,
+      columns.hasDevices,
     ]
   }
 
-  /// Takes ``values(of:)`` and the user's number.
+  /// Takes the columns of ``UserColumns`` and the user's number.
   static let updateUser = """
     UPDATE users SET is_declared = 1, level = ?, quiet_start = ?, quiet_end = ?, quiet_span = ?,
       quiet_level = ?, quiet_zone = ?, time_zone = ?, muted_until = ?, type_levels = ?,
@@ -271,6 +255,44 @@ struct Rows {
 
   func id(_ row: Row, _ place: Int, _ column: String) throws -> Identifier {
     try known(try findID(row, place, column), column)
+  }
+}
+
+/// A user's settings as the columns of the table from `level` on.
+struct UserColumns {
+  let level: Int64
+  private(set) var start, end, span: Int64?
+  private(set) var quietLevel: Int64?
+  private(set) var quietZone: String?
+  let timeZone: String?
+  let mutedUntil: Int64
+  let typeLevels: String?
+  let pushWhenDesktopOnline, localInformationMissing, localHandledByApp, hasDevices: Bool
+
+  init(_ user: borrowing UserSettings) {
+    level = Int64(user.level.rawValue)
+    switch user.quietHours {
+    case .interval(let interval):
+      (start, end) = (Int64(interval.startMinute), Int64(interval.endMinute))
+    case .span(let quiet):
+      (start, span) = (Int64(quiet.startSecond), Int64(quiet.spanMinutes))
+      (quietLevel, quietZone) = (Int64(quiet.level.rawValue), quiet.timeZone)
+    case nil: break
+    }
+    timeZone = user.timeZone
+    mutedUntil = user.mutedUntil.milliseconds
+    typeLevels = user.levels == KindLevels() ? nil : Self.text(user.levels)
+    pushWhenDesktopOnline = user.pushWhenDesktopOnline
+    localInformationMissing = user.localInformationMissing
+    localHandledByApp = user.localHandledByApp
+    hasDevices = user.devices != nil
+  }
+
+  private static func text(_ levels: KindLevels) -> String? {
+    let parts = ConversationKind.allCases.filter { levels[$0].isSet }.map {
+      "\($0.rawValue)=\(levels[$0].rawValue)"
+    }
+    return parts.isEmpty ? nil : parts.joined(separator: " ")
   }
 }
 

@@ -7,8 +7,11 @@ internal import GRDB
 /// conversations have numbers in the order in which their ids first appeared, which is the order in
 /// which decisions are written.
 enum Schema {
-  /// "PFst": what SQLite calls the application's id.
-  static let applicationID: Int32 = 0x5046_7374
+  /// "PFck": what SQLite calls the application's id, of a store whose pages have checksums.
+  static let applicationID: Int32 = 0x5046_636b
+  /// "PFst": of stores that earlier versions made, whose pages have none. Those versions must not
+  /// write the others.
+  static let plainID: Int32 = 0x5046_7374
 
   static var migrator: DatabaseMigrator {
     var migrator = DatabaseMigrator()
@@ -27,11 +30,16 @@ enum Schema {
       try db.execute(
         sql: "CREATE INDEX threads ON conversations (parent) WHERE parent IS NOT NULL")
     }
+    // Entries of before there were tokens get theirs, by which places in the feed are known.
+    migrator.registerMigration("cursors") { db in
+      try db.execute(sql: "UPDATE feed SET token = random() WHERE token = 0")
+    }
     return migrator
   }
 
   /// A number that is drawn for each change. After an old copy of the store was put back, changes get
-  /// numbers that others had before; by these a snapshot tells whose it is.
+  /// numbers that others had before; by these a snapshot tells whose it is, and whoever follows the
+  /// feed learns that it is another.
   private static let tokens = "ALTER TABLE feed ADD COLUMN token INTEGER NOT NULL DEFAULT 0"
 
   /// Times are milliseconds since 1970; levels `NotificationLevel.rawValue`; kinds

@@ -70,9 +70,9 @@ public final class SettingsStore: Sendable {
     path = store.path
     reader = StoreReader(store)
     let isWriter = store.right != nil
+    if isWriter { SnapshotKeeper.tidy(store.file) }
     let (identity, last) = try reader.read { rows in
-      if isWriter { try SnapshotKeeper.tidy(rows, file: store.file) }
-      return (try rows.identity(), try rows.lastSequence())
+      (try rows.identity(), try rows.lastSequence())
     }
     opened = withEngine ? try StoreOpener(reader: reader, threads: threads).open() : nil
     bell.ring(opened?.last ?? last)
@@ -194,13 +194,14 @@ public final class SettingsStore: Sendable {
   /// Reads the store as of one commit.
   func read<Value>(_ body: (Rows) throws -> Value) throws -> Value { try reader.read(body) }
 
-  /// Entries of the change feed behind a sequence number, the oldest first.
+  /// Entries of the change feed behind a place, the oldest first.
   ///
   /// - Parameter user: only those that concern a user.
+  /// - Throws: ``StoreError/unknownChange(_:_:)`` for a cursor of another feed: read everything anew.
   public func changes(
-    after sequence: Int64 = 0, of user: Identifier? = nil, limit: Int = 1000
+    after cursor: FeedCursor = .start, of user: Identifier? = nil, limit: Int = 1000
   ) throws -> [ChangeEvent] {
-    try read { rows in try rows.changes(after: sequence, of: user, limit: limit) }
+    try read { rows in try rows.changes(after: cursor, of: user, limit: limit) }
   }
 
   /// Waits for the writes under way, then ends this process's use of the store; later writes throw

@@ -53,20 +53,14 @@ final class SnapshotKeeper: Sendable {
     self.state = Lock(state)
   }
 
-  /// Removes what is of no use to the next opening: what a process left behind that was killed while
-  /// it wrote, and a snapshot of changes that the store does not have, as after an old copy was put
-  /// back in its place.
-  static func tidy(_ rows: Rows, file: String) throws {
+  /// Removes what a process left behind that was killed while it wrote a snapshot. A snapshot itself
+  /// stays, whatever it is of, until another takes its place: it may be the last copy of something.
+  static func tidy(_ file: String) {
     let url = URL(fileURLWithPath: path(file))
     let folder = url.deletingLastPathComponent()
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
     for name in names where name.hasPrefix(url.lastPathComponent + ".tmp-") {
       try? FileManager.default.removeItem(at: folder.appendingPathComponent(name))
-    }
-    guard let info = try? SnapshotInfo(path: url.path) else { return }
-    let sequence = Int64(clamping: info.sequence)
-    if try sequence > rows.lastSequence() || info.identity != rows.identity(at: sequence) {
-      try? FileManager.default.removeItem(at: url)
     }
   }
 

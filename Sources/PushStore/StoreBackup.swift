@@ -28,8 +28,11 @@ extension StoreReader {
     }
     try store.use { pool in
       try StoreFile.errors(path) {
+        // It has checksums as the store has; one of an earlier version is copied as it is.
+        let form = try PageChecksums.form(of: store.inode, self.path, store.file)
         let copy = try DatabaseQueue(
-          path: temporary.name, configuration: StoreFile.configuration(readonly: false))
+          path: PageChecksums.location(temporary.name, checks: form == .checked),
+          configuration: StoreFile.configuration(readonly: false))
         // All steps read the same commit: the source is inside a transaction meanwhile.
         try pool.backup(to: copy, pagesPerStep: 1024) { state in
           progress(Double(state.completedPageCount) / Double(max(1, state.totalPageCount)))

@@ -59,6 +59,9 @@ private struct StoreCheck {
   mutating func run() throws {
     let found = try String.fetchAll(rows.db, sql: "PRAGMA integrity_check(20)")
     for line in found where line != "ok" { report(.database, line) }
+    if problems.isEmpty, hasEmptyLog(), let page = try PageChecksums.firstWrongPage(rows.db) {
+      report(.database, "the checksum of page \(page) is wrong")
+    }
     if try endsInsideAPage() { report(.database, "the file ends in the middle of a page") }
     // What SQLite cannot read is not asked any further.
     guard problems.isEmpty else { return }
@@ -85,6 +88,12 @@ private struct StoreCheck {
     let size = try StoreFile.sizes(rows.db, store.inode, store.file)
     let page = try Int.fetchOne(rows.db, sql: "PRAGMA page_size") ?? 4096
     return size.map { $0.found % max(1, page) != 0 } ?? false
+  }
+
+  /// Whether every page is in the file. While there is a log, pages are in that, and a writer may be
+  /// moving them into the file.
+  private func hasEmptyLog() -> Bool {
+    StoreName.size(store.file + "-wal") == 0
   }
 
   private mutating func report(_ kind: StoreProblem.Kind, _ text: String) {
@@ -147,7 +156,7 @@ private struct StoreCheck {
     }
     let entries = try Row.fetchCursor(
       rows.db,
-      sql: "SELECT sequence, at, change, user, conversation, channel, device FROM feed")
+      sql: "SELECT \(rows.feedColumns()) FROM feed")
     while let row = try entries.next() {
       do { _ = try rows.change(row) } catch StoreError.damaged(_, let reason) {
         return report(.feed, reason)

@@ -6,6 +6,11 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
   case notAStore(String, reason: String)
   /// There is no store, and none was to be made.
   case missing(String)
+  /// There is a file of no bytes, which no push-fanout leaves; whether a snapshot is beside it.
+  case empty(String, hasSnapshot: Bool)
+  /// The change feed does not have the entry behind which it was to be read: the store was replaced by
+  /// an old copy, was imported anew, or is another. Changes are missed; read everything anew.
+  case unknownChange(String, FeedCursor)
   /// A later push-fanout made it.
   case newer(String)
   /// Another process has it open for writing, or another store of this very process.
@@ -59,6 +64,15 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     switch self {
     case .notAStore(let path, let reason): "\(path) is not a push-fanout store: \(reason)"
     case .missing(let path): "there is no store \(path); import settings to make one"
+    case .empty(let path, let hasSnapshot):
+      "\(path) is not a push-fanout store: it is empty; "
+        + (hasSnapshot
+          ? "restore a backup, or make it anew of its snapshot: "
+            + "push-fanout store rebuild --from-snapshot"
+          : "restore a backup, or remove it to begin anew")
+    case .unknownChange(let path, let cursor):
+      "\(path) does not have change \(cursor): it was replaced by an older copy, or imported anew; "
+        + "changes were missed, so read everything again"
     case .newer(let path): "\(path) was made by a later push-fanout; use that one"
     case .inUse(let path, byThisProcess: false):
       "\(path) is open for writing in another process; close it there first"

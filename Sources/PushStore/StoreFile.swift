@@ -34,12 +34,6 @@ enum StoreFile {
     }
   }
 
-  /// Refuses a log that is left where there is no store, or an empty file: SQLite drops it.
-  static func checkNoLog(of inode: StoreInode, _ file: String) throws {
-    // Whoever makes a store and is stopped early leaves an empty file and a journal.
-    if inode.status?.st_size == 0 { try checkNoLog(beside: file, ["-wal"]) }
-  }
-
   /// Whether a database is a store, all of it, and not a later version's.
   ///
   /// Called inside a transaction that reads, as everything must be of one commit.
@@ -47,15 +41,11 @@ enum StoreFile {
   /// - Throws: ``StoreError/notAStore(_:reason:)``, ``StoreError/damaged(_:reason:)`` or
   ///   ``StoreError/newer(_:)``.
   static func judge(_ db: Database, _ inode: StoreInode, path: String, file: String) throws {
-    let others = try Int.fetchOne(
-      db, sql: "SELECT count(*) FROM sqlite_master WHERE tbl_name <> 'grdb_migrations'")
-    let id = try Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0
-    // Nothing yet: whoever made it was stopped before there were tables.
-    guard id == Schema.applicationID || (id == 0 && others == 0) else {
+    let id = try Int32.fetchOne(db, sql: "PRAGMA application_id")
+    guard id == Schema.applicationID || id == Schema.plainID else {
       throw StoreError.notAStore(path, reason: "it is a database of something else")
     }
-    let size = try sizes(db, inode, file)
-    if let size, size.found < size.whole {
+    if let size = try sizes(db, inode, file), size.found < size.whole {
       throw StoreError.damaged(
         path, reason: "it is cut off: \(size.found) bytes of \(size.whole)")
     }
@@ -84,6 +74,10 @@ enum StoreFile {
   static func error(_ error: any Error, _ path: String) -> any Error {
     guard let error = error as? DatabaseError else { return error }
     let message = error.message ?? "\(error.resultCode)"
+    if error.extendedResultCode == .SQLITE_IOERR_DATA {
+      return StoreError.damaged(
+        path, reason: "the checksum of a page is wrong, or the page is gone")
+    }
     return switch error.resultCode {
     case .SQLITE_NOTADB: StoreError.notAStore(path, reason: message)
     case .SQLITE_CORRUPT: StoreError.damaged(path, reason: message)
@@ -139,29 +133,39 @@ extension Rows {
     }
   }
 
-  private static let feedColumns = "sequence, at, change, user, conversation, channel, device"
+  func feedColumns() throws -> String {
+    "sequence, at, change, user, conversation, channel, device, "
+      + (try hasTokens() ? "token" : "0")
+  }
 
   /// Those of one user, and those of everybody, each found by an index.
-  static let changesOfUser = """
-    SELECT \(feedColumns) FROM (
+  static func changesOfUser(_ columns: String) -> String {
+    """
+    SELECT \(columns) FROM (
         SELECT * FROM feed WHERE user = ?2 AND sequence > ?1 ORDER BY sequence LIMIT ?3)
       UNION ALL
-      SELECT \(feedColumns) FROM (
+      SELECT \(columns) FROM (
         SELECT * FROM feed WHERE user IS NULL AND conversation IS NULL AND sequence > ?1
           ORDER BY sequence LIMIT ?3)
       ORDER BY sequence LIMIT ?3
     """
+  }
 
   /// Entries of the feed, those that concern `user` or everybody.
-  func changes(after sequence: Int64, of user: Identifier?, limit: Int) throws -> [ChangeEvent] {
+  ///
+  /// - Throws: ``StoreError/unknownChange(_:_:)``.
+  func changes(after cursor: FeedCursor, of user: Identifier?, limit: Int) throws -> [ChangeEvent] {
+    try check(cursor)
+    let sequence = cursor.sequence
     let rows =
       if let user {
         try Row.fetchAll(
-          db.cachedStatement(sql: Self.changesOfUser), arguments: [sequence, user.bytes, limit])
+          db.cachedStatement(sql: Self.changesOfUser(feedColumns())),
+          arguments: [sequence, user.bytes, limit])
       } else {
         try Row.fetchAll(
           db.cachedStatement(
-            sql: "SELECT \(Self.feedColumns) FROM feed WHERE sequence > ? ORDER BY sequence LIMIT ?"
+            sql: "SELECT \(feedColumns()) FROM feed WHERE sequence > ? ORDER BY sequence LIMIT ?"
           ),
           arguments: [sequence, limit])
       }
@@ -173,7 +177,8 @@ extension Rows {
       sequence: try get(row, 0, "feed.sequence"), at: try instant(row, 1, "feed.at"),
       change: try known(Change(rawValue: get(row, 2, "feed.change")), "feed.change"),
       user: try findID(row, 3, "feed.user"), conversation: try findID(row, 4, "feed.conversation"),
-      channel: try findID(row, 5, "feed.channel"), device: try findID(row, 6, "feed.device"))
+      channel: try findID(row, 5, "feed.channel"), device: try findID(row, 6, "feed.device"),
+      token: try get(row, 7, "feed.token"))
   }
 
   /// The number of the last entry of the feed; 0 for none.

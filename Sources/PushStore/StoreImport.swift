@@ -86,24 +86,19 @@ public final class StoreImport: Sendable {
     _ settings: FanoutSettings, _ content: ContentDirectory?, _ now: Instant, _ replacingApp: Bool,
     _ progress: @escaping (Double) -> Void
   ) throws -> OpenStore {
-    func fill(_ store: OpenStore) throws {
-      // Refusals are of the store that was named.
-      try StoreFile.errors(path) {
-        try store.pool.write { db in
-          // Room for what an import touches again and again, given back at the end.
-          try db.execute(sql: "PRAGMA cache_size = -262144")
-          var write = StoreWrite(Rows(db: db, path: path), at: now, from: nil)
-          try write.add(
-            settings, content: content, replacingApp: replacingApp, progress: progress)
-          try store.right?.check()
-        }
-        try store.pool.writeWithoutTransaction { db in
-          try db.execute(sql: "PRAGMA cache_size = -2000")
-        }
-      }
+    func fill(_ db: Database) throws {
+      var write = StoreWrite(Rows(db: db, path: path), at: now, from: nil)
+      try write.add(settings, content: content, replacingApp: replacingApp, progress: progress)
     }
     if let store = store.withLock({ $0.take() }) {
-      try fill(store)
+      try StoreFile.errors(path) {
+        try store.pool.write { db in
+          try NewStore.makeRoom(db)
+          try fill(db)
+          try store.right?.check()
+        }
+        try store.pool.writeWithoutTransaction { try NewStore.giveBackRoom($0) }
+      }
       return store
     }
     // An import is run once, and a store that was not there is made once.

@@ -164,10 +164,15 @@ extension Rows {
     try identity().of(token: token(at: sequence))
   }
 
+  /// Whether changes have tokens: those of a store that an earlier version made have none until it is
+  /// opened for writing.
+  func hasTokens() throws -> Bool {
+    try db.columns(in: "feed").contains { $0.name == "token" }
+  }
+
   /// The number that was drawn for a change; 0 for none.
   func token(at sequence: Int64) throws -> Int64 {
-    // A store that was made without tokens may not have been opened for writing since.
-    guard try db.columns(in: "feed").contains(where: { $0.name == "token" }) else { return 0 }
+    guard try hasTokens() else { return 0 }
     let find = try db.cachedStatement(sql: "SELECT token FROM feed WHERE sequence = ?")
     return try Int64.fetchOne(find, arguments: [sequence]) ?? 0
   }

@@ -9,9 +9,10 @@ public struct StoreStatistics: Hashable, Sendable {
   public let users, declaredUsers, devices: Int
   /// Ids of conversations; memberships; those with settings.
   public let conversations, members, memberSettings: Int
-  /// Entries of the change feed, and the number of the last one.
+  /// Entries of the change feed.
   public let feedEntries: Int
-  public let lastSequence: Int64
+  /// The place behind the last one: whoever reads all settings now goes on from there.
+  public let end: FeedCursor
   /// Sizes of the files, in bytes: the database, and what was not yet moved into it.
   public let fileBytes, logBytes: Int
   /// The snapshot's size, and the change that it is of; nil when there is none that can be read.
@@ -35,7 +36,7 @@ extension StoreReader {
         declaredUsers: try count("users WHERE is_declared"), devices: try count("devices"),
         conversations: try count("conversations"), members: try count("members"),
         memberSettings: try count("member_settings"), feedEntries: try count("feed"),
-        lastSequence: try rows.lastSequence(), fileBytes: StoreName.size(file),
+        end: try rows.cursor(at: rows.lastSequence()), fileBytes: StoreName.size(file),
         logBytes: StoreName.size(file + "-wal"), snapshotBytes: snapshot?.byteCount,
         snapshotSequence: snapshot.map { Int64(clamping: $0.sequence) })
     }

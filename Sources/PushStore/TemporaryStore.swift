@@ -58,10 +58,7 @@ struct TemporaryStore {
   ///
   /// - Returns: whether it has it; false when the name is in use, and nothing was replaced.
   func rename(to file: String) throws -> Bool {
-    let folder = file.lastIndex(of: "/").map { String(file[...$0]) } ?? "."
-    // All of it is in the file: its log would not be found under the new name.
-    try StoreFile.checkNoLog(beside: name)
-    guard fsync(right.inode.descriptor) == 0 else { throw Self.failure(file) }
+    try sync()
     // A second name is refused where there is one; renaming would replace it.
     if unsafe link(name, file) == 0 {
       _ = unsafe unlink(name)
@@ -75,14 +72,32 @@ struct TemporaryStore {
       default: throw Self.failure(file)
       }
     }
+    try moved(to: file)
+    return true
+  }
+
+  /// Puts the complete store in the place of a file.
+  func replace(_ file: String) throws {
+    try sync()
+    guard unsafe Glibc.rename(name, file) == 0 else { throw Self.failure(file) }
+    try moved(to: file)
+  }
+
+  private func sync() throws {
+    // All of it is in the file: its log would not be found under the new name.
+    try StoreFile.checkNoLog(beside: name)
+    guard fsync(right.inode.descriptor) == 0 else { throw Self.failure(name) }
+  }
+
+  private func moved(to file: String) throws {
     right.moved(to: file)
     remove()
+    let folder = file.lastIndex(of: "/").map { String(file[...$0]) } ?? "."
     let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw Self.failure(file) }
     defer { close(descriptor) }
     // A file system that cannot do this has nothing to write for a name.
     guard fsync(descriptor) == 0 || errno == EINVAL else { throw Self.failure(file) }
-    return true
   }
 
   private static func failure(_ path: String) -> StoreError {
@@ -138,6 +153,6 @@ struct TemporaryStore {
     }
     // https://www.sqlite.org/fileformat.html, 1.3: the application's id, 0 at first.
     let id = header[68..<72].reduce(Int32(0)) { $0 << 8 | Int32($1) }
-    return id == 0 || id == Schema.applicationID
+    return id == 0 || id == Schema.applicationID || id == Schema.plainID
   }
 }

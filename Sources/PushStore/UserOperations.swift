@@ -93,14 +93,15 @@ extension SettingsStore {
   /// Easemob's *mute info changed*, RongCloud's push status sync.
   ///
   /// - Parameter device: the device that asks; nil for changes of all of them.
-  /// - Complexity: O(log feed + the user's entries behind `sequence`).
+  /// - Throws: ``StoreError/unknownChange(_:_:)`` for a cursor of another feed.
+  /// - Complexity: O(log feed + the user's entries behind `cursor`).
   public func announcements(
-    to user: Identifier, on device: Identifier? = nil, after sequence: Int64 = 0,
+    to user: Identifier, on device: Identifier? = nil, after cursor: FeedCursor = .start,
     limit: Int = 1000
   ) throws -> [ChangeEvent] {
     precondition(limit > 0)
     return try read { rows in
-      try rows.announcements(to: user, on: device, after: sequence, limit: limit)
+      try rows.announcements(to: user, on: device, after: cursor, limit: limit)
     }
   }
 }
@@ -194,21 +195,23 @@ extension Rows {
   }
 
   fileprivate func announcements(
-    to user: Identifier, on device: Identifier?, after sequence: Int64, limit: Int
+    to user: Identifier, on device: Identifier?, after cursor: FeedCursor, limit: Int
   ) throws -> [ChangeEvent] {
+    try check(cursor)
+    let columns = try feedColumns()
     let names = Change.allCases.filter(\.isAnnounced).map { "'\($0.rawValue)'" }
     let rows = try Row.fetchAll(
       db,
       sql: """
-        SELECT * FROM feed
+        SELECT \(columns) FROM feed
         WHERE sequence > ?1 AND user = ?2 AND (?3 IS NULL OR device IS NOT ?3)
           AND change IN (\(names.joined(separator: ", ")))
         UNION ALL
-        SELECT * FROM feed
+        SELECT \(columns) FROM feed
         WHERE sequence > ?1 AND user IS NULL AND conversation IS NULL
           AND change = '\(Change.imported.rawValue)'
         ORDER BY sequence LIMIT ?4
-        """, arguments: [sequence, user.bytes, device?.bytes, limit])
+        """, arguments: [cursor.sequence, user.bytes, device?.bytes, limit])
     return try rows.map(change)
   }
 }

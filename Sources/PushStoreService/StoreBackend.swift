@@ -29,10 +29,12 @@ public struct StoreBackend: SettingsBackend {
     try await store.write(at: now, from: device) { write in try Self.apply(batch, to: &write) }
   }
 
-  public func events(after sequence: Int64, limit: Int) throws -> [ServiceEvent] {
-    try store.changes(after: sequence, limit: limit).map { event in
+  public func events(after cursor: String, limit: Int) throws -> [ServiceEvent] {
+    guard let cursor = FeedCursor(cursor) else { throw ServiceError.unknownCursor(cursor) }
+    return try store.changes(after: cursor, limit: max(0, limit)).map { event in
       ServiceEvent(
-        sequence: event.sequence, at: event.at, change: event.change.rawValue, user: event.user,
+        sequence: event.sequence, cursor: event.cursor.description, at: event.at,
+        change: event.change.rawValue, user: event.user,
         conversation: event.conversation, channel: event.channel, device: event.device)
     }
   }

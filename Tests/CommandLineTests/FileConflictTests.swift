@@ -20,6 +20,7 @@ import Testing
   private static let enough = [
     "settings set": ["--level", "all"], "settings clear": ["--quiet"],
     "settings defaults": ["--app-key"], "explain": ["--content"],
+    "store rebuild": ["--from-snapshot"],
   ]
 
   /// A command line with values for some arguments, and for what else there must be.

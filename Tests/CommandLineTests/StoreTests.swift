@@ -72,16 +72,18 @@ import Testing
       #expect(check.output == "")
       #expect(check.errors == "0 problems\n")
       #expect(check.status == 0)
+      let events = try place.run("settings", "events", "--store", "s").output
+      let cursor = events.prefix { $0 != " " }
       let stats = try place.run("store", "stats", "--store", "s")
       #expect(
         stats.lines.prefix(3) == [
-          "rules                 easemob", "users                 3",
-          "  with settings       2",
+          "rules                 easemob", "cursor                \(cursor)",
+          "users                 3",
         ])
       let json = try place.run("store", "stats", "--store", "s", "--json")
       #expect(
         json.output.hasPrefix(
-          #"{"rules":"easemob","users":3,"declaredUsers":2,"devices":2,"conversations":1,"#
+          #"{"rules":"easemob","cursor":"\#(cursor)","users":3,"declaredUsers":2,"devices":2,"conversations":1,"#
             + #""members":3,"memberSettings":0,"feedEntries":1,"lastSequence":1,"fileBytes":"#))
 
       let copy = try place.run("store", "backup", "--store", "s", "--output", "copy")

@@ -67,6 +67,12 @@ import Testing
     #expect(removed.map(\.conversation) == expected.map(\.conversation))
     #expect(removed.map(\.conversation) == ["g1", "t1"])
     #expect(removed.map(\.user) == ["u4", "u4"])
+    let last = try #require(removed.last?.cursor)
+    #expect(try stored.service.events(after: last) == [])
+    #expect(throws: ServiceError.unknownCursor("nonsense")) {
+      try stored.service.events(after: "nonsense")
+    }
+    #expect(throws: StoreError.self) { try stored.service.events(after: "1-00c0ffee00c0ffee") }
     try await stored.store.close()
 
     let again = try Stored(stored.path, .write)
@@ -108,17 +114,23 @@ import Testing
       let line = #"{"kind":"member","conversation":"g1","user":"n\#(number)"}"#
       try service.change(ndjson: Array(line.utf8), at: Sample.noon, from: "d1")
     }
-    #expect(try service.events().map(\.sequence) == [1, 2, 3, 4, 5])
-    #expect(try service.events(after: 3).map(\.user) == ["n4", "n5"])
-    #expect(try service.events(after: 1, limit: 2).map(\.sequence) == [2, 3])
-    #expect(try service.events(after: 9) == [])
-    #expect(try service.events(after: -7, limit: -1) == [])
+    let events = try service.events()
+    #expect(events.map(\.sequence) == [1, 2, 3, 4, 5])
+    #expect(try service.events(after: events[2].cursor).map(\.user) == ["n4", "n5"])
+    #expect(try service.events(after: events[0].cursor, limit: 2).map(\.sequence) == [2, 3])
+    #expect(try service.events(after: events[4].cursor) == [])
+    #expect(try service.events(limit: -1) == [])
     #expect(
-      try service.eventLines(after: 4).text == """
-        {"at":\(Sample.noon.milliseconds),"change":"member","conversation":"g1","device":"d1",\
-        "sequence":5,"user":"n5"}
+      try service.eventLines(after: events[3].cursor).text == """
+        {"at":\(Sample.noon.milliseconds),"change":"member","conversation":"g1",\
+        "cursor":"\(events[4].cursor)","device":"d1","sequence":5,"user":"n5"}
 
         """)
+    // A place of another feed would skip what is behind it there.
+    let foreign = try Sample.service()
+    for cursor in [events[2].cursor, "3", "-1", "", "x-y", "99999999999999999999-0"] {
+      #expect(throws: ServiceError.unknownCursor(cursor)) { try foreign.events(after: cursor) }
+    }
   }
 
   /// A follower that is too far behind is told so, and not handed a gap.
@@ -129,7 +141,6 @@ import Testing
       settings.setMember(Identifier("n\(number)"), of: "big", MemberSettings())
     }
     try service.change(SettingsBatch(settings), at: Sample.noon)
-    #expect(throws: ServiceError.eventsDropped(upTo: 1)) { try service.events(after: 0) }
-    #expect(try service.events(after: 1, limit: 1).map(\.sequence) == [2])
+    #expect(throws: ServiceError.eventsDropped(upTo: 1)) { try service.events() }
   }
 }

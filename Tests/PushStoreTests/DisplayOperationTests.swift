@@ -14,7 +14,7 @@ import Testing
   private func changes(
     _ store: SettingsStore, _ body: @escaping @Sendable (inout StoreWrite) throws -> Void
   ) throws -> [Change] {
-    let before = try store.changes(limit: 100_000).last?.sequence ?? 0
+    let before = try store.reader.endOfFeed()
     try store.write(at: Self.now, body)
     return try store.changes(after: before).map(\.change)
   }
@@ -176,7 +176,7 @@ import Testing
       #expect(try store.reader.check() == [])
       try store.close()
 
-      let queue = try DatabaseQueue(path: path)
+      let queue = try storeQueue(path)
       try queue.write { try $0.execute(sql: "UPDATE displays SET offline_messages = 4294967295") }
       let reader = try StoreReader(path)
       let beyond = try reader.check().map { "\($0.kind) \($0)" }
@@ -267,7 +267,7 @@ import Testing
       let made = try SettingsStore(path, .create)
       try made.write(at: Self.now) { try $0.setMember("u1", of: "g1") }
       try made.close()
-      let queue = try DatabaseQueue(path: path)
+      let queue = try storeQueue(path)
       try queue.write { db in
         for table in ["displays", "remarks", "nicknames", "conversation_names"] {
           try db.execute(sql: "DROP TABLE \(table)")
@@ -293,7 +293,7 @@ import Testing
       let store = try SettingsStore(path, .create)
       try store.write(at: Self.now) { try $0.updatePushDisplayName("Ann", of: "u1") }
       try store.close()
-      let queue = try DatabaseQueue(path: path)
+      let queue = try storeQueue(path)
       try queue.write { db in
         try db.execute(sql: "INSERT INTO remarks VALUES (99, x'61', x'62')")
         try db.execute(sql: "INSERT INTO conversation_names VALUES (42, x'61')")

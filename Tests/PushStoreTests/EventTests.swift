@@ -41,11 +41,15 @@ import TestSupport
       }
       var events = store.events(of: "u1").makeAsyncIterator()
       var seen: [Int64] = []
-      while seen.count < 100, let event = try await events.next() { seen.append(event.sequence) }
+      var last = FeedCursor.start
+      while seen.count < 100, let event = try await events.next() {
+        seen.append(event.sequence)
+        last = event.cursor
+      }
       try await store.close()
 
       let again = try SettingsStore(path, threads: 1)
-      var rest = again.events(after: seen.last ?? 0, of: "u1").makeAsyncIterator()
+      var rest = again.events(after: last, of: "u1").makeAsyncIterator()
       while seen.count < 233, let event = try await rest.next() { seen.append(event.sequence) }
       #expect(seen == (1...700).filter { $0 % 3 == 2 })
       // An import concerns everybody.

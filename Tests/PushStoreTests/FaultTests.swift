@@ -198,7 +198,7 @@ import TestSupport
   @Test func aLaterVersionIsNotTouched() throws {
     try withFolder { folder in
       let (path, _) = try makeStore(folder, writes: 1)
-      let queue = try DatabaseQueue(path: path)
+      let queue = try storeQueue(path)
       try queue.write {
         try $0.execute(sql: "INSERT INTO grdb_migrations (identifier) VALUES ('later')")
       }

@@ -123,7 +123,7 @@ import Testing
       let first = try #require(
         try world.store.announcements(to: "u", after: start, limit: 1).first)
       #expect(first.device == "p1")
-      #expect(try world.store.announcements(to: "u", after: first.sequence).count == 2)
+      #expect(try world.store.announcements(to: "u", after: first.cursor).count == 2)
       #expect(try world.store.announcements(to: "x", after: start) == [])
 
       // What an administrator writes as a whole, which each device reads anew.

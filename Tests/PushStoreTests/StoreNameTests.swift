@@ -29,12 +29,17 @@ import Testing
       #expect(bytes == Array("what somebody wrote".utf8))
       try folder.remove("s\(ending)")
     }
-    // Also where an empty file is: SQLite would drop the log. Not what whoever was stopped leaves.
+    // Also where an empty file is: SQLite would drop the log.
     try folder.write([], as: "s")
-    try folder.write([1], as: "s-wal")
-    #expect(throws: StoreError.strayLog(path + "-wal")) { try SettingsStore(path) }
-    try folder.write([], as: "s-wal")
-    try SettingsStore(path).close()
+    for bytes: [UInt8] in [[1], []] {
+      try folder.write(bytes, as: "s-wal")
+      for access in [SettingsStore.Access.read, .write, .create] {
+        #expect(throws: StoreError.empty(path, hasSnapshot: false)) {
+          try SettingsStore(path, access)
+        }
+      }
+      #expect(try folder.bytes("s-wal") == bytes)
+    }
   }
 
   /// The log appears between the reading of the files and the import.

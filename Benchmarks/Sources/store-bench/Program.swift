@@ -6,7 +6,7 @@ import PushRules
 import PushStore
 import Synchronization
 
-/// `store-bench`: the four speeds of the store that must hold, each beside its must.
+/// `store-bench`: the speeds of the store that must hold, each beside its must.
 @main
 struct Program: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -21,6 +21,13 @@ struct Program: AsyncParsableCommand {
   @Option(help: "Users of the store that is opened, with five memberships each.")
   var openedUsers = 10_000_000
 
+  @Option(
+    help: "Users of the import that is compared with plain SQLite, with ten memberships each.")
+  var plainUsers = 1_000_000
+
+  @Flag(help: "Only that comparison.")
+  var onlyPlain = false
+
   @Option(help: "Seconds that each kind of measurement goes on.")
   var seconds = 3.0
 
@@ -32,6 +39,8 @@ struct Program: AsyncParsableCommand {
       path: "store-bench-\(ProcessInfo.processInfo.processIdentifier)")
     try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: place) }
+    try PlainImport(users: plainUsers, memberships: plainUsers * 10).measure(in: place)
+    if onlyPlain { return }
     let world = world()
     try importAlone(world, place)
     let store = try SettingsStore(place.appending(path: "store").path, .create)

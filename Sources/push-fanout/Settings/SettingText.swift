@@ -195,11 +195,14 @@ struct BlockedResult: SettingResult, Encodable {
 
 /// An entry of the change feed.
 struct EventResult: SettingResult, Encodable {
+  /// What `--after` takes to go on behind this entry.
+  let cursor: String
   let sequence, at: Int64
   let change: String
   let user, conversation, channel, device: String?
 
   init(_ event: ChangeEvent) {
+    cursor = "\(event.cursor)"
     sequence = event.sequence
     at = event.at.milliseconds
     change = event.change.rawValue
@@ -210,7 +213,7 @@ struct EventResult: SettingResult, Encodable {
   }
 
   var text: String {
-    var text = "\(sequence) \(Instant(milliseconds: at).rfc3339) \(change)"
+    var text = "\(cursor) \(Instant(milliseconds: at).rfc3339) \(change)"
     if let user { text += ", user \(user)" }
     if let conversation { text += ", conversation \(conversation)" }
     if let channel { text += ", channel \"\(channel)\"" }

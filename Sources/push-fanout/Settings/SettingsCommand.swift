@@ -1,6 +1,5 @@
 import ArgumentParser
 import Foundation
-import PushFoundation
 import PushRules
 import PushStore
 
@@ -80,7 +79,8 @@ struct TimeOption: ParsableArguments {
     }
   }
 
-  var now: Instant { at.flatMap { Instant(text: $0) } ?? .now }
+  /// - Throws: ``Failure`` for a clock of no use.
+  var now: Instant { get throws { try at.flatMap { Instant(text: $0) } ?? Clock.now } }
 }
 
 /// When a write is made, and by which device.
@@ -95,13 +95,8 @@ struct WriteOptions: ParsableArguments {
 
   @OptionGroup var waiting: WaitOption
 
-  var now: Instant { time.now }
+  var now: Instant { get throws { try time.now } }
   var device: Identifier? { from.map { Identifier($0) } }
-}
-
-extension Instant {
-  /// The current time. Only the command line reads a clock.
-  static var now: Instant { Instant(Date()) }
 }
 
 /// Which of a user's settings is meant.

@@ -51,7 +51,7 @@ struct SettingsDefaults: ParsableCommand {
         // Asked for first, so that the other vendor's store says so, and not of the spelling.
         _ = try store.appKeyLevel()
         let level = try text.level(.rongcloud)
-        try store.write(at: writing.now, from: writing.device) { write in
+        try store.write(at: try writing.now, from: writing.device) { write in
           switch (group, channel) {
           case (let group?, let channel?):
             try write.setDefaultLevel(level, ofUltraGroup: group, channel: channel)

@@ -40,7 +40,7 @@ struct DeviceOptions: ParsableArguments {
   ) throws {
     let (user, device) = (Identifier(user), Identifier(device))
     try options.writing(writing) { store in
-      try store.write(at: writing.now, from: writing.device) { try body(&$0, device, user) }
+      try store.write(at: try writing.now, from: writing.device) { try body(&$0, device, user) }
       try options.show(store.devices(of: user).map { DeviceResult(user, $0) })
     }
   }

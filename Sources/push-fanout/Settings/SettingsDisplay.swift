@@ -89,7 +89,7 @@ struct SettingsDisplay: ParsableCommand {
     let (name, style, language, template) = (name, style, language, template)
     let offlineMessages = offlineMessages
     try options.writing(writing) { store in
-      try store.write(at: writing.now, from: writing.device) { write in
+      try store.write(at: try writing.now, from: writing.device) { write in
         if let name { try write.updatePushDisplayName(name.isEmpty ? nil : name, of: user) }
         if let style {
           try write.updatePushDisplayStyle(DisplayStyle(rawValue: style.rawValue), of: user)

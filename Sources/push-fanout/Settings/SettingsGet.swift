@@ -50,7 +50,7 @@ struct SettingsGet: ParsableCommand {
     try options.reading { store in
       if !batch.isEmpty {
         let found = try store.silentModes(
-          of: user, in: batch.map { Identifier($0) }, at: time.now)
+          of: user, in: batch.map { Identifier($0) }, at: try time.now)
         return try options.show(found.map { OwnSetting(user, $0) })
       }
       if legacy, let conversation = place.conversation {

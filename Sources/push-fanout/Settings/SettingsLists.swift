@@ -58,7 +58,7 @@ struct SettingsList: ParsableCommand {
 
   func run() throws {
     let user = Identifier(user)
-    let now = time.now
+    let now = try time.now
     try options.reading { store in
       try page.read(
         { try store.conversationLevels(of: user, at: now, after: $0, limit: $1) },
@@ -110,20 +110,26 @@ struct SettingsEvents: ParsableCommand {
     commandName: "events",
     abstract: "Print what has changed, and with --follow what changes.",
     discussion: """
-      Every entry has a sequence number. --announced leaves what a user's devices are told of, and \
-      --on leaves out what that device has written itself.
+      Every entry begins with its cursor: its number, and what was drawn for it. --after takes the \
+      cursor of the last entry that was dealt with, and 0 for the beginning. When the store does not \
+      have that entry, as after an old copy was put back, or an export was imported anew, changes \
+      were missed: the command says so, and ends with status 1. Read everything again then, and go \
+      on from the cursor that store stats says.
+
+      --announced leaves what a user's devices are told of, and --on leaves out what that device has \
+      written itself.
 
       Examples:
 
         push-fanout settings events --store app.store --after 0
 
-        push-fanout settings events --store app.store --after 17 --user u1 --announced \\
-          --on p1 --follow --json
+        push-fanout settings events --store app.store --after 17-5f0c2b7a91d3e846 \\
+          --user u1 --announced --on p1 --follow --json
       """)
 
   @OptionGroup var options: StoreOptions
-  @Option(help: ArgumentHelp("Only entries behind this number.", valueName: "sequence"))
-  var after: Int64 = 0
+  @Option(help: ArgumentHelp("Only entries behind this one; 0 for all.", valueName: "cursor"))
+  var after = "0"
   @Option(help: ArgumentHelp("Only what concerns a user.", valueName: "id"))
   var user: String?
   @Flag(help: "Only what the user's devices are told of.")
@@ -134,7 +140,10 @@ struct SettingsEvents: ParsableCommand {
   var follow = false
 
   func validate() throws {
-    if after < 0 { throw ValidationError("--after \(after) is not 0 or more.") }
+    if FeedCursor(after) == nil {
+      throw ValidationError(
+        "--after \(after) is no cursor; give the first word of an entry, or 0 for all.")
+    }
     if announced, user == nil { throw ValidationError("--announced goes with --user.") }
     if on != nil, !announced { throw ValidationError("--on goes with --announced.") }
   }
@@ -143,7 +152,7 @@ struct SettingsEvents: ParsableCommand {
     let user = user.map { Identifier($0) }
     let device = on.map { Identifier($0) }
     try options.reading { store in
-      var last = after
+      var last = FeedCursor(after) ?? .start
       while true {
         let events =
           if announced, let user {
@@ -152,7 +161,7 @@ struct SettingsEvents: ParsableCommand {
             try store.changes(after: last, of: user)
           }
         try options.show(events.map { EventResult($0) })
-        if let end = events.last { last = end.sequence }
+        if let end = events.last { last = end.cursor }
         guard events.isEmpty else { continue }
         guard follow else { return }
         Thread.sleep(forTimeInterval: 0.2)

@@ -140,7 +140,7 @@ struct SettingsSet: ParsableCommand {
     if removeQuiet { mode.interval = .remove }
     let (made, conversation) = (mode, place.conversation.map { Identifier($0) })
     let (zone, setsZone) = (timeZone, setsZone)
-    return try store.write(at: writing.now, from: writing.device) { write in
+    return try store.write(at: try writing.now, from: writing.device) { write in
       var ignored: [SilentModeWrite.Ignored] = []
       if let conversation {
         ignored = try write.setSilentMode(made, of: user, in: conversation)
@@ -169,7 +169,7 @@ struct SettingsSet: ParsableCommand {
     let quietLevel = try self.quietLevel?.level(.rongcloud) ?? .unset
     let (quietZone, removesQuiet) = (quietZone, removeQuiet)
     let (zone, setsZone) = (timeZone, setsZone)
-    try store.write(at: writing.now, from: writing.device) { write in
+    try store.write(at: try writing.now, from: writing.device) { write in
       if let level { try write.setLevel(level, of: user, scope) }
       if let span {
         try write.setQuietHours(
@@ -186,7 +186,7 @@ struct SettingsSet: ParsableCommand {
 
   private func write(_ legacy: LegacyText, _ store: SettingsStore, _ user: Identifier) throws {
     let conversation = place.conversation.map { Identifier($0) }
-    try store.write(at: writing.now, from: writing.device) { write in
+    try store.write(at: try writing.now, from: writing.device) { write in
       switch (legacy, conversation) {
       case (.state(let state), let conversation?):
         try write.setLegacyState(state, of: user, in: conversation)
@@ -300,7 +300,7 @@ struct SettingsClear: ParsableCommand {
     let (user, scope, clearsQuiet) = (Identifier(place.user), place.scope, quiet)
     try options.writing(writing) { store in
       let rules = try store.reader.app().rules
-      try store.write(at: writing.now, from: writing.device) { write in
+      try store.write(at: try writing.now, from: writing.device) { write in
         switch (rules, scope) {
         case (.easemob, .conversation(let id)): try write.clearLevel(of: user, in: id)
         case (.easemob, .user) where clearsQuiet:

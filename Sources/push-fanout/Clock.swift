@@ -1,0 +1,20 @@
+import Foundation
+import PushFoundation
+import PushRules
+
+/// What time it is, for what is written now. Only the command line reads a clock.
+enum Clock {
+  /// - Throws: ``Failure`` for a clock that is set to before 1970, or to later than files can say.
+  static var now: Instant {
+    get throws { try instant(secondsSince1970: Date().timeIntervalSince1970) }
+  }
+
+  static func instant(secondsSince1970 seconds: Double) throws -> Instant {
+    guard let instant = Instant(exactly: Date(timeIntervalSince1970: seconds)) else {
+      throw Failure(
+        text: "the system's clock is \(seconds) s from 1970, which is no time that "
+          + "settings can have; set it")
+    }
+    return instant
+  }
+}
