@@ -5,7 +5,8 @@
 SWIFT ?= swift
 # An import of a target that Package.swift does not name as a dependency is an error.
 STRICT := --explicit-target-dependency-import-check error
-LIBRARIES := libsimdjson-dev libcsv-dev zlib1g-dev libsqlite3-dev
+# What the program is built with, and the time zones that it reads.
+LIBRARIES := libsimdjson-dev libcsv-dev zlib1g-dev libsqlite3-dev tzdata
 RELEASE := .build/release/push-fanout
 BENCHMARKS := Benchmarks/.build/release
 DEBUG := .build/debug/push-fanout
@@ -76,7 +77,7 @@ FIRST ?= 0
 
 # The same inputs through an evaluator written by itself from the rules, in another language.
 oracle: debug
-	@scripts/install-packages python3 tzdata
+	@scripts/install-packages python3
 	python3 Tests/Oracle/differential.py $(DEBUG) --worlds $(WORLDS) --defects $(DEFECTS) --first $(FIRST)
 
 KILLS ?= 200
@@ -108,8 +109,8 @@ bench: packages
 
 # The store's speeds that must hold.
 bench-store: packages
-	$(SWIFT) build -c release --package-path Benchmarks --product store-bench
-	$(BENCHMARKS)/store-bench
+	$(SWIFT) build -c release --package-path Benchmarks --product fanout-bench
+	$(BENCHMARKS)/fanout-bench store
 
 benchmarks: packages
 	@scripts/install-packages libjemalloc-dev python3
@@ -125,7 +126,7 @@ bench-tiny: benchmarks
 	PUSH_BENCH=tiny $(BENCHMARKS)/FanoutBenchmarks > $(BENCHMARKS)/tiny.txt
 	$(BENCHMARKS)/fanout-bench --users 2000 --rounds 2 > $(BENCHMARKS)/tiny-bench.txt
 	$(BENCHMARKS)/fanout-bench kernels time --rounds 1 > $(BENCHMARKS)/tiny-kernels.txt
-	$(BENCHMARKS)/store-bench --users 2000 --plain-users 2000 --opened-users 3000 --seconds 0.2 > $(BENCHMARKS)/tiny-store.txt
+	$(BENCHMARKS)/fanout-bench store --users 2000 --plain-users 2000 --opened-users 3000 --seconds 0.2 > $(BENCHMARKS)/tiny-store.txt
 	python3 -m unittest discover --quiet Benchmarks/gate
 	python3 -m unittest discover --quiet Benchmarks/report
 	python3 Benchmarks/report/readme.py --check

@@ -104,9 +104,15 @@ let package = Package(
         "PushReport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], swiftSettings: strict),
+    // Has all tests read the time zones in it.
+    .target(
+      name: "PinnedZones", path: "Tests/PinnedZones",
+      exclude: ["2025b", "2025b-slim", "README.md"]),
     .target(
       name: "TestSupport",
-      dependencies: ["PushSupport", "PushRules", "QuietTime", "PushReference", "PushFiles"],
+      dependencies: [
+        "PushSupport", "PushRules", "QuietTime", "PushReference", "PushFiles", "PinnedZones",
+      ],
       path: "Tests/TestSupport",
       swiftSettings: strict),
     .testTarget(
@@ -117,7 +123,8 @@ let package = Package(
       name: "PushFoundationTests", dependencies: ["PushRules", "PushFoundation", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
-      name: "QuietTimeTests", dependencies: ["PushRules", "QuietTime", "TestSupport"],
+      name: "QuietTimeTests",
+      dependencies: ["PushRules", "QuietTime", "PinnedZones", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "PushReferenceTests",
@@ -169,7 +176,7 @@ let package = Package(
       ],
       path: "Tests/ArticlePrograms/ADispatchServiceFromEndToEnd", swiftSettings: strict),
     .executableTarget(
-      name: "article-README", dependencies: ["PushRules", "PushReference"],
+      name: "article-README", dependencies: ["PushRules", "PushFanout"],
       path: "Tests/ArticlePrograms/README", swiftSettings: strict),
     .executableTarget(
       name: "article-content", dependencies: ["PushRules", "PushFanout", "PushContent"],

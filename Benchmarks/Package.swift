@@ -34,13 +34,9 @@ let package = Package(
     // Worlds, contestants, the list of what is measured, and the comparison with the reference.
     .target(
       name: "BenchSupport", dependencies: engine, swiftSettings: strict),
-    // The comparison with others, for people.
+    // The comparison with others, for people; the kernels of the gate; the speeds of the store.
     .executableTarget(
-      name: "fanout-bench", dependencies: engine + ["BenchSupport", arguments],
-      swiftSettings: strict),
-    // The speeds of the store that must hold.
-    .executableTarget(
-      name: "store-bench",
+      name: "fanout-bench",
       dependencies: engine + ours("PushStore") + [
         "BenchSupport", arguments, .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ],

@@ -186,7 +186,7 @@ public final class Fanout: Sendable {
     let dependence = TimeDependence(
       app: tables.app, user: tables.user(userIndex),
       records: chain.compactMap { tables.member(userIndex, of: $0) },
-      zone: { ZoneTable(named: $0) })
+      quiet: tables.scheduleTable.schedule(tables.schedules[Int(userIndex)]))
     return dependence.nextChange(after: instant) { at -> Decision? in
       var message = Message(id: "plain", conversation: conversation, at: at)
       message.channel = channel

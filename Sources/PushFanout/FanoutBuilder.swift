@@ -16,16 +16,14 @@ public import PushRules
   private var lastConversation: (id: Identifier, index: UInt32)?
   private var readAhead: UInt64 = 0
   private var isSettled = false
+  private var hasApp = false
   /// The number of users with settings.
   package private(set) var declaredCount = 0
 
   /// Creates a builder without records. The app's settings are Easemob's defaults until they are
   /// set.
   public init() {
-    guard let writer = try? TableWriter(app: AppSettings()) else {
-      preconditionFailure("the time zone UTC is unknown")
-    }
-    self.writer = writer
+    writer = TableWriter(Tables(app: AppSettings()), PageStore())
   }
 
   /// Adds all records of settings.
@@ -54,7 +52,10 @@ public import PushRules
   }
 
   /// Replaces the app's settings.
-  public mutating func setApp(_ app: AppSettings) throws(FanoutError) { try writer.setApp(app) }
+  public mutating func setApp(_ app: AppSettings) throws(FanoutError) {
+    try writer.setApp(app)
+    hasApp = true
+  }
 
   /// Replaces all settings of a user.
   public mutating func setUser(_ id: Identifier, _ user: UserSettings) throws(FanoutError) {
@@ -121,6 +122,8 @@ public import PushRules
   }
 
   consuming func finish() throws(FanoutError) -> TableWriter {
+    // Whether the system has the default's zone.
+    if !hasApp { try writer.setApp(AppSettings()) }
     settle()
     return writer
   }

@@ -1,4 +1,5 @@
 public import PushRules
+public import QuietTime
 
 /// An error in settings. The update that throws it changes nothing.
 public enum FanoutError: Error, Hashable, Sendable, CustomStringConvertible {
@@ -10,6 +11,8 @@ public enum FanoutError: Error, Hashable, Sendable, CustomStringConvertible {
   case notAMember(user: Identifier, conversation: Identifier)
   /// The time zone is not in the IANA database.
   case unknownTimeZone(String)
+  /// A time zone whose data cannot be used, or a system without a time-zone database.
+  case timeZoneData(ZoneDataError)
   /// The id is empty.
   case emptyID
   /// There are more than 2^32 - 2 of something.
@@ -22,8 +25,17 @@ public enum FanoutError: Error, Hashable, Sendable, CustomStringConvertible {
     case .notAMember(let user, let conversation):
       "\"\(user)\" is not a member of \"\(conversation)\""
     case .unknownTimeZone(let name): "\"\(name)\" is not a time zone; give an IANA name"
+    case .timeZoneData(let error): "\(error)"
     case .emptyID: "an id cannot be empty"
     case .tooMany(let what): "more than \(UInt32.max - 1) \(what)"
+    }
+  }
+
+  package init(_ error: ZoneDataError) {
+    if case .unknownName(let name) = error {
+      self = .unknownTimeZone(name)
+    } else {
+      self = .timeZoneData(error)
     }
   }
 }

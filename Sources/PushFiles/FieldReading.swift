@@ -47,7 +47,13 @@ struct CheckedValues {
     let place = unsafe zones.place(ofUTF8: RawSpan(_unsafeBytes: utf8))
     if let place { return zones[place].text }
     let text = unsafe String(decoding: utf8, as: UTF8.self)
-    guard ZoneTable.isName(text) else { throw .unknownTimeZone(field, value: text) }
+    do throws(ZoneDataError) {
+      _ = try ZoneTable(named: text)
+    } catch .unknownName {
+      throw .unknownTimeZone(field, value: text)
+    } catch {
+      throw .timeZoneData(field, error)
+    }
     _ = zones.insert(Identifier(text))
     return text
   }

@@ -1,5 +1,6 @@
 public import PushContent
 public import PushRules
+public import QuietTime
 
 /// What is wrong with a file that a user handed in: where, and what.
 ///
@@ -58,6 +59,8 @@ public struct FileProblem: Error, Hashable, Sendable {
     case outOfRange(String, value: String, range: String)
     case notAnInstant(String, value: String)
     case unknownTimeZone(String, value: String)
+    /// A time zone whose data cannot be used, or a system without a time-zone database.
+    case timeZoneData(String, ZoneDataError)
     case refused(String, SettingsWriteError)
     case fieldOfOtherRules(String, RuleSet)
     case secondApp
@@ -165,6 +168,7 @@ extension FileProblem.Problem: CustomStringConvertible {
         + "or an RFC 3339 time with an offset or Z"
     case .unknownTimeZone(let name, let value):
       "\(quoted(name)): \(quoted(value)) is not a time zone of the IANA database"
+    case .timeZoneData(let name, let error): "\(quoted(name)): \(error)"
     case .refused(let name, let error): "\(quoted(name)): \(printable("\(error)"))"
     case .fieldOfOtherRules(let name, let rules):
       "\(printable(name)) belongs to \(rules.rawValue), but the rules are \(rules.other.rawValue)"

@@ -105,6 +105,14 @@ extension ReferenceEvaluator {
         "\(describe(interval)), \(describe(second)) in \(zone)",
         scope: .app, inside ? "inside: do not disturb" : "outside")
       if inside { return (.quietHours, .app) }
+    } else if case .windows(let windows) = recipient.user.quietHours {
+      let zone = recipient.user.timeZone ?? settings.app.timeZone  // E-36
+      let (weekday, second) = clock.time(at: message.at, in: zone)
+      let inside = windows.level(weekday: weekday, secondOfDay: second) != nil
+      trace.note(
+        "E-21", "quiet hours", "\(describe(windows)), \(describe(second)) in \(zone)", scope: .app,
+        inside ? "inside: do not disturb" : "outside")
+      if inside { return (.quietHours, .app) }
     } else {
       trace.note("E-21", "quiet hours", "not set", scope: .app, "none")
     }

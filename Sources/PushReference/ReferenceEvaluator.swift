@@ -12,11 +12,21 @@ public struct ReferenceEvaluator: Evaluator {
   /// The settings that messages are decided with.
   public let settings: FanoutSettings
   private var sortedMembers: [Identifier: [UserIndex]] = [:]
-  var clock = LocalClock()
+  var clock: LocalClock
 
-  /// - Precondition: the time zones in `settings` are names that Foundation knows, and every thread
-  ///   has a parent; the file readers make sure of both.
-  public init(_ settings: FanoutSettings) { self.settings = settings }
+  /// - Parameters:
+  ///   - settings: whom to decide for.
+  ///   - zoneOffset: how many seconds east of UTC a time zone is at an instant; nil for a name that
+  ///     is none. Without it Foundation's data are used, which may be of another version than the
+  ///     system's: tests want data of another source, a program wants those of its engine.
+  /// - Precondition: the time zones in `settings` are names that `zoneOffset` or Foundation knows,
+  ///   and every thread has a parent; the file readers make sure of both.
+  public init(
+    _ settings: FanoutSettings, zoneOffset: ((_ zone: String, _ at: Instant) -> Int?)? = nil
+  ) {
+    self.settings = settings
+    clock = LocalClock(offset: zoneOffset)
+  }
 
   /// Decides a message for every recipient, in the order of user ids.
   ///

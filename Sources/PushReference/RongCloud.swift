@@ -148,23 +148,33 @@ extension ReferenceEvaluator {
     _ message: Message, _ recipient: Recipient, _ trace: inout Trace
   ) -> NotificationLevel {
     let options = settings.app.rongcloud
-    guard case .span(let span) = recipient.user.quietHours else {
+    let level: NotificationLevel?
+    let usersZone = recipient.user.timeZone ?? settings.app.timeZone
+    switch recipient.user.quietHours {
+    case .span(let span):
+      let zone = span.timeZone ?? usersZone  // R-24
+      let second = clock.secondOfDay(at: message.at, in: zone)
+      level = span.contains(secondOfDay: second, options: options) ? span.level : nil
+      trace.note(
+        "R-12, R-20 to R-24", "quiet hours", "\(describe(span)), \(describe(second)) in \(zone)",
+        scope: .quietHours, level == nil ? "outside" : "inside")
+    case .windows(let windows):
+      let (weekday, second) = clock.time(at: message.at, in: usersZone)
+      level = windows.level(weekday: weekday, secondOfDay: second)
+      trace.note(
+        "R-12", "quiet hours", "\(describe(windows)), \(describe(second)) in \(usersZone)",
+        scope: .quietHours, level == nil ? "outside" : "inside, level \(level?.name ?? "")")
+    case .interval, nil:
       trace.note("R-20", "quiet hours", "not set", scope: .quietHours, "none")
-      return .unset
+      level = nil
     }
-    let zone = span.timeZone ?? recipient.user.timeZone ?? settings.app.timeZone  // R-24
-    let second = clock.secondOfDay(at: message.at, in: zone)
-    let inside = span.contains(secondOfDay: second, options: options)
-    trace.note(
-      "R-12, R-20 to R-24", "quiet hours", "\(describe(span)), \(describe(second)) in \(zone)",
-      scope: .quietHours, inside ? "inside" : "outside")
-    guard inside else { return .unset }
+    guard let level else { return .unset }
     if recipient.isMentioned, options.mentionBypassesQuiet {
       trace.note("R-27", "mentioned", "yes", scope: .quietHours, "a mention skips quiet hours")
       return .unset
     }
-    if !span.level.isSet, options.quietZero == .all { return .all }  // R-5
-    return span.level
+    if !level.isSet, options.quietZero == .all { return .all }  // R-5
+    return level
   }
 
   /// Why a level stops the message, line 5; nil when it lets it through.

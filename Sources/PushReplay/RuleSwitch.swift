@@ -41,9 +41,10 @@ struct RuleSwitch {
   }
 
   private func field(of user: UserSettings) -> String? {
-    switch (from, user.quietHours) {
-    case (.easemob, .interval), (.rongcloud, .span): return "the \"quietHours\""
-    default: break
+    if let hours = user.quietHours, hours.exists(under: from),
+      !hours.exists(under: settings.app.rules)
+    {
+      return "the \"quietHours\""
     }
     if from == .easemob {
       if user.level.isSet { return "the \"level\"" }

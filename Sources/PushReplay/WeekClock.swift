@@ -7,10 +7,11 @@ struct WeekClock {
 
   /// - Throws: ``FanoutError/unknownTimeZone(_:)``.
   init(_ name: String) throws(FanoutError) {
-    guard ZoneTable.isName(name), let zone = ZoneTable(named: name) else {
-      throw .unknownTimeZone(name)
+    do throws(ZoneDataError) {
+      zone = try ZoneTable(named: name)
+    } catch {
+      throw FanoutError(error)
     }
-    self.zone = zone
   }
 
   var name: String { zone.name }

@@ -154,21 +154,12 @@ private enum UserField {
     guard times.count == 2, times.allSatisfy({ $0.count == 2 }) else {
       throw whatIf.problem("quiet hours are like 23:00-07:00, or none")
     }
-    let (start, end) = (times[0], times[1])
-    do {
-      // Both rule sets refuse what is no time of day.
-      let interval = try QuietInterval(
-        startHour: start[0], startMinute: start[1], endHour: end[0], endMinute: end[1])
-      if rules == .easemob { return .interval(interval) }
-      let minutes = (end[0] - start[0]) * 60 + end[1] - start[1]
-      guard minutes != 0 else {
-        throw whatIf.problem("start and end of quiet hours must differ under rongcloud")
-      }
-      return .span(
-        try QuietSpan(
-          hour: start[0], minute: start[1], second: 0, spanMinutes: (minutes + 1440) % 1440,
-          level: .blocked))
-    } catch is SettingsWriteError {
+    let (start, end) = ((times[0][0], times[0][1]), (times[1][0], times[1][1]))
+    do throws(SettingsWriteError) {
+      return try QuietHours(daily: start, to: end, rules: rules)
+    } catch .spanOutOfRange {
+      throw whatIf.problem("start and end of quiet hours must differ under rongcloud")
+    } catch {
       throw whatIf.problem("quiet hours are like 23:00-07:00, or none")
     }
   }
@@ -181,15 +172,8 @@ private enum UserField {
       if !onlyUnset || !user.levels[kind].isSet { user.levels[kind] = level }
     case .quietHours(let hours):
       guard !onlyUnset || user.quietHours == nil else { return }
-      user.quietHours = Self.keepingZone(of: user.quietHours, hours)
+      // In the zone that the window before had.
+      user.quietHours = hours.map { $0.with(timeZone: user.quietHours?.timeZone) }
     }
-  }
-
-  /// A window with the zone that the one before had.
-  private static func keepingZone(of old: QuietHours?, _ new: QuietHours?) -> QuietHours? {
-    guard case .span(let old) = old, let zone = old.timeZone, case .span(let span) = new else {
-      return new
-    }
-    return .span(span.with(timeZone: zone))
   }
 }

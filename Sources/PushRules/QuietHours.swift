@@ -1,4 +1,4 @@
-/// One window of the day in which a person wants no push, repeated daily, in a vendor's own words.
+/// When a person wants no push, in a vendor's own words.
 ///
 /// What it means at an instant depends on the rule set's options and a time zone: that is worked
 /// out in QuietTime (for speed) and in PushReference (for certainty).
@@ -7,6 +7,52 @@ public enum QuietHours: Hashable, Sendable {
   case interval(QuietInterval)
   /// RongCloud's quiet hours.
   case span(QuietSpan)
+  /// Several windows of the week, which neither vendor has.
+  case windows(QuietWindows)
+}
+
+extension QuietHours {
+  /// Whether a rule set has such a setting; another one passes over it.
+  public func exists(under rules: RuleSet) -> Bool {
+    switch self {
+    case .interval: rules == .easemob
+    case .span: rules == .rongcloud
+    case .windows: true
+    }
+  }
+
+  /// The zone that is theirs alone; nil for the user's.
+  public var timeZone: String? {
+    guard case .span(let span) = self else { return nil }
+    return span.timeZone
+  }
+
+  /// The same in a zone of their own, where a rule set has that.
+  package func with(timeZone: String?) -> QuietHours {
+    guard case .span(let span) = self else { return self }
+    return .span(span.with(timeZone: timeZone))
+  }
+
+  /// A window from one minute of every day to another, that lets nothing through, in the form of a
+  /// rule set.
+  ///
+  /// - Throws: ``SettingsWriteError``; under RongCloud also for two equal minutes.
+  package init(
+    daily start: (hour: Int, minute: Int), to end: (hour: Int, minute: Int), rules: RuleSet
+  ) throws(SettingsWriteError) {
+    // Both rule sets refuse what is no time of day.
+    let interval = try QuietInterval(
+      startHour: start.hour, startMinute: start.minute, endHour: end.hour, endMinute: end.minute)
+    switch rules {
+    case .easemob: self = .interval(interval)
+    case .rongcloud:
+      let minutes = (end.hour - start.hour) * 60 + end.minute - start.minute
+      self = .span(
+        try QuietSpan(
+          hour: start.hour, minute: start.minute, second: 0, spanMinutes: (minutes + 1440) % 1440,
+          level: .blocked))
+    }
+  }
 }
 
 /// Easemob's quiet hours: from a minute of the day to another, half-open by default (E-34).

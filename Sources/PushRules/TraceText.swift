@@ -23,6 +23,8 @@ package func describe(_ span: QuietSpan) -> String {
   "\(describe(Int(span.startSecond))) for \(span.spanMinutes) min, level \(span.level.name)"
 }
 
+package func describe(_ windows: QuietWindows) -> String { "\(windows.windows.count) windows" }
+
 package func describe(_ secondOfDay: Int) -> String { ClockTime.text(secondOfDay: secondOfDay) }
 
 package func yesNo(_ flag: Bool) -> String { flag ? "yes" : "no" }

@@ -277,6 +277,7 @@ struct UserColumns {
     case .span(let quiet):
       (start, span) = (Int64(quiet.startSecond), Int64(quiet.spanMinutes))
       (quietLevel, quietZone) = (Int64(quiet.level.rawValue), quiet.timeZone)
+    case .windows: preconditionFailure("no columns hold several windows yet")
     case nil: break
     }
     timeZone = user.timeZone

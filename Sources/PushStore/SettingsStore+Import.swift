@@ -52,7 +52,7 @@ extension StoreWrite {
       guard settings.isDeclared(UserIndex(place)) else { continue }
       let user = settings.user(UserIndex(place))
       try checkOnce(zone: user.timeZone)
-      if case .span(let span) = user.quietHours { try checkOnce(zone: span.timeZone) }
+      try checkOnce(zone: user.quietHours?.timeZone)
       try check(devices: user.devices)
     }
     for id in settings.conversationIDs {

@@ -229,15 +229,13 @@ private struct RecordJudge {
 
   private mutating func look(_ id: Identifier, _ user: UserSettings) {
     check(user.level, "user \"\(id)\"")
-    var foreign = false
+    var foreign = user.quietHours.map { !$0.exists(under: rules) } ?? false
     switch rules {
     case .easemob:
-      if case .span = user.quietHours { foreign = true }
       foreign =
         foreign || user.levels != KindLevels() || user.pushWhenDesktopOnline
         || user.localInformationMissing || user.localHandledByApp
     case .rongcloud:
-      if case .interval = user.quietHours { foreign = true }
       foreign = foreign || user.level.isSet || user.mutedUntil > .zero
     }
     if foreign { report("user \"\(id)\" has settings of \(rules.other.rawValue)") }

@@ -1,4 +1,5 @@
 public import PushRules
+public import QuietTime
 
 /// Why a store could not be opened, read or written. Nothing that was acknowledged is lost by it.
 public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
@@ -45,6 +46,8 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
   case unavailableKind(ConversationKind, RuleSet)
   /// A time zone that is not in the IANA database.
   case unknownTimeZone(String)
+  /// A time zone whose data cannot be used, or a system without a time-zone database.
+  case timeZoneData(ZoneDataError)
   /// Settings of one vendor's rules for a store of the other's.
   case rulesDiffer(store: RuleSet, settings: RuleSet)
   /// Records that do not go together with those of the store: which, and why.
@@ -104,6 +107,7 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case .unavailableKind(let kind, let rules):
       "a conversation of type \(kind.rawValue) does not exist under \(rules.rawValue)"
     case .unknownTimeZone(let name): "\"\(name)\" is not a time zone; give an IANA name"
+    case .timeZoneData(let error): "\(error)"
     case .rulesDiffer(let store, let settings):
       "the store's rules are \(store.rawValue)'s, and the settings' are \(settings.rawValue)'s"
     case .contradiction(let reason): "the records do not go with the store's: \(reason)"

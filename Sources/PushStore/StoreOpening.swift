@@ -133,7 +133,7 @@ struct StoreOpener {
     var isFault: Bool {
       switch snapshotError?.problem {
       case nil: isWrong
-      case .otherVersion, .unknownTimeZone: false
+      case .otherVersion, .unknownTimeZone, .otherTimeZoneData, .timeZoneData: false
       // Not everybody who may read the store may read its snapshot.
       case .cannotOpen: snapshotError.map { unsafe access($0.path, R_OK) == 0 } ?? true
       default: true

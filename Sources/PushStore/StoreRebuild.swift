@@ -69,7 +69,8 @@ public struct StoreRebuild: Sendable {
 
   private func settings() throws -> FanoutSettings {
     let fanout = try Fanout(
-      snapshot: SnapshotKeeper.path(file), identity: info.identity, threads: nil)
+      snapshot: SnapshotKeeper.path(file), identity: info.identity, threads: nil,
+      acceptsOtherTimeZoneData: true)
     let version = fanout.currentVersion
     var settings = FanoutSettings(app: fanout.app)
     version.forEachUser { settings.setUser($0, $1) }

@@ -86,7 +86,7 @@ public struct StoreWrite {
   mutating func set(_ id: Identifier, _ user: UserSettings, _ changes: [Change]) throws {
     try check(id)
     try check(zone: user.timeZone)
-    if case .span(let span) = user.quietHours { try check(zone: span.timeZone) }
+    try check(zone: user.quietHours?.timeZone)
     try check(devices: user.devices)
     try rows.write(id, user)
     steps.append(.user(id, user))
@@ -177,7 +177,14 @@ public struct StoreWrite {
   }
 
   func check(zone: String?) throws {
-    if let zone, !ZoneTable.isName(zone) { throw StoreError.unknownTimeZone(zone) }
+    guard let zone else { return }
+    do throws(ZoneDataError) {
+      _ = try ZoneTable(named: zone)
+    } catch .unknownName(let name) {
+      throw StoreError.unknownTimeZone(name)
+    } catch {
+      throw StoreError.timeZoneData(error)
+    }
   }
 
   func record(

@@ -1,15 +1,18 @@
-/// The 1,440 minutes of one UTC date, and in which of them a window holds.
+public import PushRules
+
+/// The 1,440 minutes of one UTC date, in which of them a schedule is quiet, and what it then lets
+/// through.
 ///
 /// A bit says whether the minute's first second is inside. A minute in which the answer turns
-/// behind its first second is *partial*: there the exact turns are asked, so that windows with
+/// behind its first second is *partial*; exact seconds are found by the turns, so that windows with
 /// seconds, closed or open ends and zones whose offset has seconds are right too.
 ///
 /// Days of 23, 23.5, 24.5 and 25 hours need nothing of their own: a UTC date always has 1,440
 /// minutes, and a clock change in it only moves the turns.
 ///
-/// - Memory: 184 bytes and 4 bytes a turn; a day rarely has more than two turns.
+/// - Memory: 192 bytes and 5 bytes a turn; a day rarely has more than two turns.
 public struct DayBitmap: Hashable, Sendable {
-  /// What a minute is to a window.
+  /// What a minute is to a schedule.
   public enum Minute: Hashable, Sendable {
     case outside, inside
     /// Outside for some seconds and inside for others.
@@ -18,42 +21,44 @@ public struct DayBitmap: Hashable, Sendable {
 
   /// A bit a minute, the first in the lowest bit of the first word.
   private let words: [UInt64]
-  /// The seconds of the day, ascending, at which the answer is another than the second before.
+  /// The seconds of the day, ascending, at which another level holds than the second before.
   /// Second 0 is never among them.
   public let turns: [Int32]
+  /// The level at the first second, and from each turn on.
+  private let levels: [NotificationLevel?]
 
-  /// The bitmap of a window that never holds.
-  public static let never = DayBitmap(isInsideAtStart: false, turns: [])
+  /// The bitmap of a schedule that is never quiet.
+  public static let never = DayBitmap(levels: [nil], turns: [])
 
-  /// The bitmap of a window on a date.
+  /// The bitmap of a schedule on a date.
   ///
   /// - Parameter day: days since 1970-01-01, 0 or more.
   /// - Complexity: O(turns of the day), each O(log transitions of the zone); about 0.3 µs.
-  public init(_ window: ZonedWindow, day: Int64) {
-    let start = day * DailyWindow.daySeconds
-    let end = start + DailyWindow.daySeconds
+  public init(_ schedule: QuietSchedule, day: Int64) {
+    let start = day * 86_400
     var turns: [Int32] = []
+    var levels = [schedule.level(at: start)]
     var now = start
-    while let turn = window.nextTurn(after: now), turn < end {
+    while let turn = schedule.nextTransition(after: now), turn < start + 86_400 {
       turns.append(Int32(turn - start))
+      levels.append(schedule.level(at: turn))
       now = turn
     }
-    self.init(isInsideAtStart: window.contains(utcSeconds: start), turns: turns)
+    self.init(levels: levels, turns: turns)
   }
 
-  private init(isInsideAtStart: Bool, turns: [Int32]) {
+  private init(levels: [NotificationLevel?], turns: [Int32]) {
     self.turns = turns
+    self.levels = levels
     var words = [UInt64](repeating: 0, count: 23)
-    var isInside = isInsideAtStart
     var minute = 0
-    for turn in turns + [86_400] {
+    for (level, turn) in zip(levels, turns + [86_400]) {
       // The first minute whose first second is at the turn or behind it.
       let next = Int(turn + 59) / 60
-      if isInside {
+      if level != nil {
         for minute in minute..<next { words[minute / 64] |= 1 << UInt64(minute % 64) }
       }
       minute = next
-      isInside.toggle()
     }
     self.words = words
   }
@@ -62,8 +67,11 @@ public struct DayBitmap: Hashable, Sendable {
   ///
   /// - Complexity: O(turns of the day).
   public subscript(minute: Int) -> Minute {
-    let isPartial = turns.contains { Int($0) / 60 == minute && $0 % 60 != 0 }
-    return isPartial ? .partial : isInsideAtStart(ofMinute: minute) ? .inside : .outside
+    let isInside = isInsideAtStart(ofMinute: minute)
+    let isPartial = turns.indices.contains {
+      Int(turns[$0]) / 60 == minute && turns[$0] % 60 != 0 && (levels[$0 + 1] != nil) != isInside
+    }
+    return isPartial ? .partial : isInside ? .inside : .outside
   }
 
   /// Whether a second of the UTC date is inside, 0 ..< 86,400.
@@ -72,8 +80,19 @@ public struct DayBitmap: Hashable, Sendable {
   public func contains(second: Int) -> Bool {
     let minute = second / 60
     var isInside = isInsideAtStart(ofMinute: minute)
-    for turn in turns where minute * 60 < Int(turn) && Int(turn) <= second { isInside.toggle() }
+    for (place, turn) in turns.enumerated() where minute * 60 < Int(turn) && Int(turn) <= second {
+      isInside = levels[place + 1] != nil
+    }
     return isInside
+  }
+
+  /// What is let through at a second of the UTC date, 0 ..< 86,400; nil when it is not quiet.
+  ///
+  /// - Complexity: O(turns of the day).
+  public func level(second: Int) -> NotificationLevel? {
+    var index = turns.count
+    while index > 0, Int(turns[index - 1]) > second { index -= 1 }
+    return levels[index]
   }
 
   private func isInsideAtStart(ofMinute minute: Int) -> Bool {

@@ -6,19 +6,28 @@ public import PushRules
 /// Between two neighbouring ``turns`` nothing of it changes, so neither does the answer.
 public struct TimeDependence: Sendable {
   /// The user's quiet hours, nil for none.
-  let window: ZonedWindow?
+  let quiet: QuietSchedule?
   /// The instants at which a mute, a background grace or the wait for membership is over.
   let turns: [Instant]
 
   /// - Parameters:
   ///   - user: what the user has set.
   ///   - records: the user's record in the conversation and, for a thread, in its parent.
-  ///   - zone: the table of an IANA zone.
+  /// - Throws: ``ZoneDataError`` for the zones of the user's quiet hours.
   public init(
-    app: AppSettings, user: UserSettings, records: [MemberSettings],
-    zone: (String) -> ZoneTable?
+    app: AppSettings, user: UserSettings, records: [MemberSettings]
+  ) throws(ZoneDataError) {
+    let quiet = try QuietSchedule(QuietSettings(user), app: app) { (name) throws(ZoneDataError) in
+      try ZoneTable(named: name)
+    }
+    self.init(app: app, user: user, records: records, quiet: quiet)
+  }
+
+  /// - Parameter quiet: the schedule of the user's quiet hours; nil for none.
+  public init(
+    app: AppSettings, user: UserSettings, records: [MemberSettings], quiet: QuietSchedule?
   ) {
-    self.window = Self.window(app: app, user: user, zone: zone)
+    self.quiet = quiet
     var turns = records.flatMap { [$0.since, $0.mutedUntil] }
     turns.append(user.mutedUntil)
     if app.rules == .rongcloud {
@@ -36,7 +45,8 @@ public struct TimeDependence: Sendable {
   /// The first instant after `instant` at which `answer` gives something else; nil when it never
   /// does.
   ///
-  /// - Complexity: at most three calls of `answer` for each of ``turns``, and as many more.
+  /// - Complexity: for each of ``turns``, as many calls of `answer` as the schedule has transitions
+  ///   until each of its levels has held; mostly two.
   /// - Parameter answer: what is decided for a plain message at an instant. It may depend on time
   ///   through what this value was made of, and on nothing else.
   public func nextChange<Answer: Equatable>(
@@ -44,12 +54,16 @@ public struct TimeDependence: Sendable {
   ) -> Instant? {
     let before = answer(instant)
     var now = instant
-    // A window has two states. Once it has turned twice with the same answer, it changes nothing
-    // until something else turns, which may be centuries away.
-    var windowTurns = 0
-    while let next = windowTurns < 2 ? nextTurn(after: now) : nextSingleTurn(after: now) {
+    // Once every level of the schedule had the same answer, it changes nothing until something else
+    // turns, which may be centuries away.
+    var unseen = UnseenLevels(quiet, at: now.seconds)
+    while let next = unseen.isEmpty ? nextSingleTurn(after: now) : nextTurn(after: now) {
       if answer(next) != before { return next }
-      windowTurns = turns.contains(next) ? 0 : windowTurns + 1
+      if turns.contains(next) {
+        unseen = UnseenLevels(quiet, at: next.seconds)
+      } else {
+        unseen.remove(quiet?.level(at: next.seconds))
+      }
       now = next
     }
     return nil
@@ -58,26 +72,11 @@ public struct TimeDependence: Sendable {
   /// The first instant after `instant` at which something changes that the answer depends on.
   public func nextTurn(after instant: Instant) -> Instant? {
     let single = nextSingleTurn(after: instant)
-    let seconds = window?.nextTurn(after: instant.seconds)
+    let seconds = quiet?.nextTransition(after: instant.seconds)
     guard let seconds, seconds <= Instant.maximumMilliseconds / 1000 else { return single }
     let edge = Instant(milliseconds: seconds * 1000)
     return min(edge, single ?? edge)
   }
 
   private func nextSingleTurn(after instant: Instant) -> Instant? { turns.first { $0 > instant } }
-
-  private static func window(
-    app: AppSettings, user: UserSettings, zone: (String) -> ZoneTable?
-  ) -> ZonedWindow? {
-    let userZone = user.timeZone ?? app.timeZone
-    switch user.quietHours {
-    case nil: return nil
-    case .interval(let interval):  // E-36
-      guard app.rules == .easemob, let zone = zone(userZone) else { return nil }
-      return DailyWindow(interval, options: app.easemob).map { ZonedWindow(window: $0, zone: zone) }
-    case .span(let span):
-      guard app.rules == .rongcloud, let zone = zone(span.timeZone ?? userZone) else { return nil }
-      return ZonedWindow(window: DailyWindow(span, options: app.rongcloud), zone: zone)
-    }
-  }
 }

@@ -1,19 +1,5 @@
 public import PushRules
 
-/// A user's quiet hours and the zone the user has set, as they were written.
-///
-/// People share them: ten million users have a few thousand distinct ones.
-public struct Schedule: Hashable, Sendable {
-  public var quietHours: QuietHours?
-  /// nil for the app's (E-36, R-24).
-  public var timeZone: String?
-
-  public init(quietHours: QuietHours? = nil, timeZone: String? = nil) {
-    self.quietHours = quietHours
-    self.timeZone = timeZone
-  }
-}
-
 /// Where the schedules that were inserted last are in a ``ScheduleTable``; guesses, which it checks.
 ///
 /// Not part of the table, so that a version of that is not copied for a guess.
@@ -22,15 +8,16 @@ public struct RecentSchedules: Sendable {
 
   public init() {}
 
-  /// A slot, mostly another for another schedule.
-  fileprivate static func slot(of schedule: Schedule) -> Int {
+  /// A slot, mostly another for other settings.
+  fileprivate static func slot(of settings: QuietSettings) -> Int {
     var number =
-      switch schedule.quietHours {
+      switch settings.quietHours {
       case .interval(let interval): Int(interval.startMinute) &* 1440 &+ Int(interval.endMinute)
       case .span(let span): Int(span.startSecond) &* 1440 &+ Int(span.spanMinutes)
+      case .windows(let windows): windows.windows.count
       case nil: 0
       }
-    if let zone = schedule.timeZone {
+    if let zone = settings.timeZone {
       // Zones of one continent differ behind their first letters.
       for byte in zone.utf8.suffix(6) { number = number &* 31 &+ Int(byte) }
     }
@@ -38,96 +25,83 @@ public struct RecentSchedules: Sendable {
   }
 }
 
-/// The distinct schedules of all users, and what each means under the app's options.
+/// The distinct quiet settings of all users, and the schedule that each means under the app's
+/// options.
 ///
-/// - Limit: 2^32 - 1 schedules.
+/// - Limit: 2^32 - 1 of them.
 public struct ScheduleTable: Sendable {
-  /// What a schedule means at an instant.
-  public struct Quiet: Hashable, Sendable {
-    /// What is let through inside the window; Easemob's windows let nothing through (E-21).
-    public let level: NotificationLevel
-    /// nil when it never holds.
-    public let window: ZonedWindow?
-  }
-
   public private(set) var app: AppSettings
-  private var schedules: [Schedule] = [Schedule()]
-  private var meanings = [Quiet(level: .blocked, window: nil)]
-  private var places: [Schedule: UInt32] = [Schedule(): 0]
+  private var settings: [QuietSettings] = [QuietSettings()]
+  private var schedules: [QuietSchedule?] = [nil]
+  private var places: [QuietSettings: UInt32] = [QuietSettings(): 0]
   private var zones: [String: ZoneTable] = [:]
 
   public init(app: AppSettings) { self.app = app }
 
-  public var count: Int { schedules.count }
+  public var count: Int { settings.count }
 
-  /// The schedule of an index. The first is the empty one.
-  public subscript(index: UInt32) -> Schedule { schedules[Int(index)] }
+  /// The settings of an index. The first are empty.
+  public subscript(index: UInt32) -> QuietSettings { settings[Int(index)] }
 
-  /// What a schedule means.
-  public func quiet(_ index: UInt32) -> Quiet { meanings[Int(index)] }
+  /// The schedule of an index; nil when it is never quiet.
+  public func schedule(_ index: UInt32) -> QuietSchedule? { schedules[Int(index)] }
 
-  /// The index of a schedule, which it gets now if it has none.
+  /// What the schedule of an index lets through at an instant, in seconds since the epoch; nil when it
+  /// is not quiet.
+  public func level(_ index: UInt32, at utcSeconds: Int64) -> NotificationLevel? {
+    schedules[Int(index)]?.level(at: utcSeconds)
+  }
+
+  /// The index of settings, which they get now if they have none.
   ///
-  /// - Returns: nil when the zone that counts for it is none that is known.
-  /// - Complexity: O(1), but for the first schedule of a zone, about 200 µs.
-  public mutating func insert(_ schedule: Schedule) -> UInt32? {
-    if let place = places[schedule] { return place }
-    guard let meaning = meaning(of: schedule) else { return nil }
-    let place = UInt32(schedules.count)
+  /// - Throws: ``ZoneDataError`` for a zone that they name; they then get no index.
+  /// - Complexity: O(1), but for the first settings of a zone, about 40 µs.
+  public mutating func insert(_ new: QuietSettings) throws(ZoneDataError) -> UInt32 {
+    if let place = places[new] { return place }
+    let schedule = try schedule(of: new)
+    let place = UInt32(settings.count)
+    settings.append(new)
     schedules.append(schedule)
-    meanings.append(meaning)
-    places[schedule] = place
+    places[new] = place
     return place
   }
 
-  /// The same, where many schedules are inserted: those seen last are found without hashing them,
+  /// The same, where many settings are inserted: those seen last are found without hashing them,
   /// which takes longer than all else that is done for a user.
-  public mutating func insert(_ schedule: Schedule, _ recent: inout RecentSchedules) -> UInt32? {
-    let slot = RecentSchedules.slot(of: schedule)
+  public mutating func insert(
+    _ new: QuietSettings, _ recent: inout RecentSchedules
+  ) throws(ZoneDataError) -> UInt32 {
+    let slot = RecentSchedules.slot(of: new)
     let guess = recent.places[slot]
-    if guess < schedules.count, schedules[Int(guess)] == schedule { return guess }
-    guard let place = insert(schedule) else { return nil }
+    if guess < settings.count, settings[Int(guess)] == new { return guess }
+    let place = try insert(new)
     recent.places[slot] = place
     return place
   }
 
-  /// Reads every schedule under other settings of the app.
+  /// Reads all settings under other settings of the app.
   ///
-  /// - Returns: false, and nothing changed, when the app's zone is none that is known.
-  public mutating func setApp(_ app: AppSettings) -> Bool {
-    let before = self
-    self.app = app
-    guard zone(app.timeZone) != nil else {
-      self = before
-      return false
+  /// - Throws: ``ZoneDataError`` for the app's zone, or for one that counts only now; nothing is
+  ///   changed then.
+  public mutating func setApp(_ app: AppSettings) throws(ZoneDataError) {
+    var changed = self
+    changed.app = app
+    _ = try changed.zone(app.timeZone)
+    for (place, settings) in settings.enumerated() {
+      changed.schedules[place] = try changed.schedule(of: settings)
     }
-    for (place, schedule) in schedules.enumerated() {
-      if let meaning = meaning(of: schedule) { meanings[place] = meaning }
-    }
-    return true
+    self = changed
   }
 
-  private mutating func meaning(of schedule: Schedule) -> Quiet? {
-    let own = schedule.timeZone ?? app.timeZone
-    guard zone(own) != nil else { return nil }
-    switch schedule.quietHours {
-    case .interval(let interval):  // E-36
-      guard app.rules == .easemob, let zone = zone(own) else { break }
-      let window = DailyWindow(interval, options: app.easemob)
-      return Quiet(level: .blocked, window: window.map { ZonedWindow(window: $0, zone: zone) })
-    case .span(let span):
-      guard let zone = zone(span.timeZone ?? own) else { return nil }
-      guard app.rules == .rongcloud else { break }
-      let window = DailyWindow(span, options: app.rongcloud)
-      return Quiet(level: span.level, window: ZonedWindow(window: window, zone: zone))
-    case nil: break
-    }
-    return Quiet(level: .blocked, window: nil)
+  private mutating func schedule(
+    of settings: QuietSettings
+  ) throws(ZoneDataError) -> QuietSchedule? {
+    try QuietSchedule(settings, app: app) { (name) throws(ZoneDataError) in try zone(name) }
   }
 
-  private mutating func zone(_ name: String) -> ZoneTable? {
+  private mutating func zone(_ name: String) throws(ZoneDataError) -> ZoneTable {
     if let zone = zones[name] { return zone }
-    guard let zone = ZoneTable(named: name) else { return nil }
+    let zone = try ZoneTable(named: name)
     zones[name] = zone
     return zone
   }
@@ -135,8 +109,7 @@ public struct ScheduleTable: Sendable {
 
 /// The bitmaps of one UTC date for all schedules of a table.
 ///
-/// Schedules that come out the same on the date share one bitmap: there are at most 1,440² + 1
-/// distinct ones of whole minutes.
+/// Schedules that come out the same on the date share one bitmap.
 public struct DayPlan: Sendable {
   /// Days since 1970-01-01.
   public let day: Int64
@@ -163,11 +136,11 @@ public struct DayPlan: Sendable {
   public mutating func extend(_ schedules: ScheduleTable) {
     guard places.count < schedules.count else { return }
     for index in places.count..<schedules.count {
-      guard let window = schedules.quiet(UInt32(index)).window else {
+      guard let schedule = schedules.schedule(UInt32(index)) else {
         places.append(0)
         continue
       }
-      let bitmap = DayBitmap(window, day: day)
+      let bitmap = DayBitmap(schedule, day: day)
       if let place = known[bitmap] {
         places.append(place)
       } else {
@@ -182,12 +155,20 @@ public struct DayPlan: Sendable {
   /// The bitmap of a schedule on the date.
   public subscript(schedule: UInt32) -> DayBitmap { bitmaps[Int(places[Int(schedule)])] }
 
-  /// Whether a schedule's window holds at a second of the date.
-  public func isInside(_ schedule: UInt32, second: Int) -> Bool {
-    self[schedule].contains(second: second)
+  /// What a schedule lets through at a second of the date; nil when it is not quiet then.
+  public func level(_ schedule: UInt32, second: Int) -> NotificationLevel? {
+    bitmaps[Int(places[Int(schedule)])].level(second: second)
   }
 
-  /// For each schedule, whether its window holds at a second of the date.
+  /// For each schedule, what it lets through at a second of the date.
+  ///
+  /// - Complexity: O(schedules); each distinct bitmap is read once.
+  public func levels(second: Int) -> [NotificationLevel?] {
+    let distinct = bitmaps.map { $0.level(second: second) }
+    return places.map { distinct[Int($0)] }
+  }
+
+  /// For each schedule, whether it is quiet at a second of the date.
   ///
   /// - Complexity: O(schedules); each distinct bitmap is read once.
   public func inside(second: Int) -> [Bool] {

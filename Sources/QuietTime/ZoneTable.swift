@@ -1,10 +1,11 @@
 /// A time zone as a flat table of its transitions: what to add to UTC from which second on.
 ///
-/// Foundation is asked once, while the table is built (`ZoneTable+Foundation.swift`); looking up is
-/// a binary search over plain numbers, which threads may share.
+/// The file of the zone is read once, while the table is built (``ZoneDatabase``); looking up is a
+/// binary search over plain numbers, which threads may share.
 ///
-/// - Range: every instant that the files allow. The table holds the transitions until 2500; later
-///   years repeat the last 400, since a Gregorian cycle has a whole number of weeks.
+/// - Range: every instant that the files allow. The table holds the transitions until 2500, those of
+///   the file and then those of its rule; later years repeat the last 400, since a Gregorian cycle
+///   has a whole number of weeks.
 /// - Memory: 12 bytes a transition; at most some 1,100 of them, where clocks change twice a year.
 public struct ZoneTable: Hashable, Sendable {
   /// The IANA name.
@@ -26,6 +27,36 @@ public struct ZoneTable: Hashable, Sendable {
     self.offsets = offsets
   }
 
+  /// The table of a zone of the system's database.
+  ///
+  /// - Throws: ``ZoneDataError``; ``ZoneDataError/unknownName(_:)`` for what is no name of the
+  ///   database, compared exactly.
+  /// - Complexity: a file is read; O(transitions), about 40 µs.
+  public init(named name: String) throws(ZoneDataError) {
+    self = try ZoneDatabase.system.get().zone(named: name)
+  }
+
+  /// The table of a file's transitions, and of its rule behind them.
+  init(name: String, _ file: ZoneFile) {
+    var starts: [Int64] = [0]
+    var offsets = [file.offset(at: 0)]
+    func add(_ at: Int64, _ offset: Int32) {
+      guard 0 < at, at < Self.endSeconds, offset != offsets[offsets.count - 1] else { return }
+      starts.append(at)
+      offsets.append(offset)
+    }
+    for (at, offset) in zip(file.transitions, file.offsets) { add(at, offset) }
+    if let rule = file.rule {
+      let last = max(file.transitions.last ?? 0, 0)
+      // An average year is 365.2425 days; the years beside it make up for its being an average.
+      let year = 1970 + min(last, Self.endSeconds) / 31_556_952
+      for (at, offset) in rule.transitions(in: max(year - 2, 1970)...2501) where at > last {
+        add(at, offset)
+      }
+    }
+    self.init(name: name, starts: starts, offsets: offsets)
+  }
+
   /// Seconds east of UTC at an instant.
   ///
   /// - Complexity: O(log transitions).
@@ -35,7 +66,8 @@ public struct ZoneTable: Hashable, Sendable {
 
   /// The second of the local day at an instant, 0 ..< 86,400, by the wall clock.
   public func localSecond(at utcSeconds: Int64) -> Int64 {
-    (utcSeconds + offsetSeconds(at: utcSeconds) + 86_400) % 86_400
+    let second = (utcSeconds + offsetSeconds(at: utcSeconds)) % 86_400
+    return second < 0 ? second + 86_400 : second
   }
 
   /// The first second after `utcSeconds` at which another offset begins; nil when there is none.
@@ -45,9 +77,12 @@ public struct ZoneTable: Hashable, Sendable {
     if next < starts.count { return starts[next] + (utcSeconds - inTable) }
     // Past the last of the table: the cycle starts again 400 years earlier.
     let cycleStart = Self.endSeconds - Self.cycleSeconds
-    let first = place(of: cycleStart) + 1
-    guard first < starts.count else { return nil }
-    return starts[first] + Self.cycleSeconds + (utcSeconds - inTable)
+    let first = place(of: cycleStart)
+    if offsets[first] != offsets[offsets.count - 1] {
+      return Self.endSeconds + (utcSeconds - inTable)
+    }
+    guard first + 1 < starts.count else { return nil }
+    return starts[first + 1] + Self.cycleSeconds + (utcSeconds - inTable)
   }
 
   /// The instant inside the table that has the same offset.

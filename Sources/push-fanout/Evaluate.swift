@@ -198,7 +198,7 @@ struct Evaluate: ParsableCommand {
     defer { target.abandon() }
     let writer = try DecisionWriter(target, format: chosenFormat, showsDevices: devices)
     let deciding = ContinuousClock.now
-    var evaluator = ReferenceEvaluator(settings)
+    var evaluator = try ReferenceEvaluator.ofSystemZones(settings)
     let bar = ProgressBar("deciding")
     defer { bar.finish() }
     while let message = try stream.next(bar) {

@@ -103,7 +103,7 @@ struct Explain: ParsableCommand {
       let (settings, content) =
         content ? try world.loadWithContent() : (try world.load(), ContentDirectory())
       (source, directory, rules) = (
-        .reference(ReferenceEvaluator(settings)), content, settings.app.rules
+        .reference(try ReferenceEvaluator.ofSystemZones(settings)), content, settings.app.rules
       )
     }
     let catalog = try templates.load(for: rules)

@@ -87,10 +87,9 @@ struct NextChange: ParsableCommand {
       throw failure(.notAMember(user: user, conversation: parent ?? id))
     }
     let records = [id, parent].compactMap { $0 }.compactMap { settings.member(index, of: $0) }
-    let dependence = TimeDependence(
-      app: settings.app, user: settings.user(index), records: records,
-      zone: { ZoneTable(named: $0) })
-    var evaluator = ReferenceEvaluator(settings)
+    let dependence = try TimeDependence(
+      app: settings.app, user: settings.user(index), records: records)
+    var evaluator = try ReferenceEvaluator.ofSystemZones(settings)
     let answer = { (at: Instant) -> Decision? in
       var message = Message(id: "plain", conversation: id, at: at)
       message.channel = Identifier(channel)

@@ -5,13 +5,20 @@ import PushFiles
 import PushReplay
 import PushRules
 import PushStore
+import QuietTime
 
 /// `push-fanout`: parses, calls, prints; it decides nothing.
 ///
 /// Results go to standard output and nothing else does, so that the output can be piped.
 @main
 struct Program: ParsableCommand {
-  static let version = "0.1.0"
+  /// The program's, and that of the time-zone data in use.
+  static var version: String {
+    switch ZoneDatabase.system {
+    case .success(let zones): "0.1.0\ntime-zone data \(zones.version), \(zones.folder)"
+    case .failure(let error): "0.1.0\n\(error)"
+    }
+  }
 
   static let configuration = CommandConfiguration(
     commandName: "push-fanout",
@@ -48,6 +55,8 @@ struct Program: ParsableCommand {
     } catch let error as SettingsWriteError {
       Terminal.fail("push-fanout: \(error)")
     } catch let error as SnapshotError {
+      Terminal.fail("push-fanout: \(error)")
+    } catch let error as ZoneDataError {
       Terminal.fail("push-fanout: \(error)")
     } catch let problem as WhatIf.Problem {
       Terminal.fail("push-fanout: \(problem)")

@@ -88,9 +88,8 @@ import Testing
       let records = [id, parent].compactMap { $0 }.compactMap {
         test.settings.member(index, of: $0)
       }
-      let dependence = TimeDependence(
-        app: test.settings.app, user: test.settings.user(index), records: records,
-        zone: { ZoneTable(named: $0) })
+      let dependence = try! TimeDependence(
+        app: test.settings.app, user: test.settings.user(index), records: records)
       let expected = dependence.nextChange(after: message.at) { at -> Decision? in
         var plain = Message(id: "plain", conversation: id, at: at)
         plain.channel = message.channel

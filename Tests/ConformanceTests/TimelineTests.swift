@@ -80,7 +80,7 @@ import Testing
   @Test func yearsOfClockChanges() throws {
     var random = SeededGenerator(seed: 22)
     var settings = FanoutSettings()
-    for (number, zone) in ZoneTable.names.sorted().enumerated() {
+    for (number, zone) in try ZoneDatabase.system.get().names.sorted().enumerated() {
       var user = UserSettings()
       user.timeZone = zone
       user.quietHours = .interval(

@@ -89,8 +89,7 @@ extension World {
   }
 
   var dependence: TimeDependence {
-    TimeDependence(
-      app: app, user: user, records: [member, parent].compactMap { $0 },
-      zone: { ZoneTable(named: $0) })
+    try! TimeDependence(
+      app: app, user: user, records: [member, parent].compactMap { $0 })
   }
 }

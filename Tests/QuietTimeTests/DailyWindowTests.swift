@@ -8,7 +8,7 @@ import Testing
   struct Case: Sendable, CustomTestStringConvertible {
     let name: String
     /// nil: there is no window.
-    let window: DailyWindow?
+    let window: QuietSchedule?
     let expected: DailyWindow?
     /// Clock times inside and outside.
     let inside: [String]
@@ -18,8 +18,9 @@ import Testing
   }
 
   @Test(arguments: easemobCases() + rongcloudCases())
-  func edges(_ test: Case) {
-    #expect(test.window == test.expected)
+  func edges(_ test: Case) throws {
+    let zone = try pinned.zone(named: "UTC")
+    #expect(test.window == test.expected.map { QuietSchedule($0, zone: zone) })
     #expect(test.inside.filter { !test.contains($0) } == [], "these are inside")
     #expect(test.outside.filter { test.contains($0) } == [], "these are outside")
   }
@@ -29,11 +30,12 @@ import Testing
     (0, 0), (0, 1), (0, 86_399), (0, 86_400), (1, 86_399), (43_200, 43_200), (86_399, 1),
     (86_399, 2), (86_399, 86_400), (79_200, 32_400), (30_600, 1), (61, 86_398),
   ])
-  func everySecondOfTheDay(start: Int, span: Int) {
-    let window = DailyWindow(startSecond: Int32(start), spanSeconds: Int32(span))
+  func everySecondOfTheDay(start: Int, span: Int) throws {
+    let window = QuietSchedule(
+      startSecond: Int32(start), spanSeconds: Int32(span), zone: try pinned.zone(named: "UTC"))
     var expected = [Bool](repeating: false, count: 86_400)
     for step in 0..<span { expected[(start + step) % 86_400] = true }
-    #expect((0..<86_400).map { window.contains(localSecond: $0) } == expected)
+    #expect((0..<86_400).map { window.isQuiet(at: $0) } == expected)
   }
 
   // MARK: Easemob
@@ -104,7 +106,8 @@ import Testing
     let interval = try! QuietInterval.parse(start: start, end: end)!
     return Case(
       name: "\(start)-\(end), \(zero), \(intervalEnd)",
-      window: DailyWindow(interval, options: options), expected: expected, inside: inside,
+      window: schedule(of: .interval(interval), AppSettings(easemob: options)), expected: expected,
+      inside: inside,
       outside: outside)
   }
 
@@ -171,12 +174,13 @@ import Testing
     let span = try! QuietSpan.parse(start: start, spanMinutes: spanMinutes, level: .blocked)!
     return Case(
       name: "\(start) for \(spanMinutes) min, \(boundary), \(span1439)",
-      window: DailyWindow(span, options: options), expected: expected, inside: inside,
+      window: schedule(of: .span(span), AppSettings(rules: .rongcloud, rongcloud: options)),
+      expected: expected, inside: inside,
       outside: outside)
   }
 }
 
 extension DailyWindowTests.Case {
   /// Whether the window, if there is one, contains a clock time.
-  func contains(_ time: String) -> Bool { window?.contains(localSecond: clock(time)) ?? false }
+  func contains(_ time: String) -> Bool { window?.isQuiet(at: clock(time)) ?? false }
 }

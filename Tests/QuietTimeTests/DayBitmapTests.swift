@@ -10,6 +10,8 @@ import Testing
     let zone: String
     let date: String
     let window: DailyWindow
+    /// Instead of the window.
+    var schedule: QuietSchedule?
     /// The times in UTC that are inside, "8:00-10:00"; ascending, with a gap between each two.
     let inside: [String]
     /// The minutes, in UTC, with some seconds inside and some outside.
@@ -39,7 +41,10 @@ import Testing
     arguments: ordinaryDays() + daysWithAClockChange() + unusualOffsets() + edgesWithSeconds()
       + boundaries() + alwaysAndNever())
   func edges(_ test: Case) throws {
-    let bitmap = try bitmap(test.zone, test.date, test.window)
+    var bitmap = try bitmap(test.zone, test.date, test.window)
+    if let schedule = test.schedule {
+      bitmap = DayBitmap(schedule, day: utc("\(test.date)T00:00:00Z") / 86_400)
+    }
     let spans = test.inside.map(seconds)
     let turns = spans.flatMap { [$0.lowerBound, $0.upperBound] }.filter { 0 < $0 && $0 < 86_400 }
     var everySecond = [Bool](repeating: false, count: 86_400)
@@ -73,9 +78,11 @@ import Testing
   }
 
   private func bitmap(_ zone: String, _ date: String, _ window: DailyWindow) throws -> DayBitmap {
-    let table = try #require(ZoneTable(named: zone))
+    let table = try pinned.zone(named: zone)
     let day = utc("\(date)T00:00:00Z") / 86_400
-    return DayBitmap(ZonedWindow(window: window, zone: table), day: day)
+    return DayBitmap(
+      QuietSchedule(
+        window, zone: table), day: day)
   }
 }
 
@@ -215,9 +222,12 @@ extension DayBitmapTests {
       var options = RongCloudOptions()
       options.boundary = boundary
       let span = try! QuietSpan.parse(start: start, spanMinutes: minutes, level: .blocked)!
-      return Case(
-        "UTC", "2024-06-03", DailyWindow(span, options: options), inside: inside, partial: partial,
-        "\(start) for \(minutes) min, \(boundary)")
+      var test = Case(
+        "UTC", "2024-06-03", DailyWindow(startSecond: 0, spanSeconds: 0), inside: inside,
+        partial: partial, "\(start) for \(minutes) min, \(boundary)")
+      test.schedule = schedule(
+        of: .span(span), AppSettings(rules: .rongcloud, rongcloud: options))
+      return test
     }
     return [
       rongcloud("08:00:00", 60, .halfOpen, ["8:00-9:00"], partial: []),
@@ -270,7 +280,7 @@ private func seconds(_ text: String) -> Range<Int> {
 /// Goal: whatever the window, the zone and the date, a bitmap gives the answers of the window
 /// itself, and its turns are all there are.
 @Suite struct RandomDayBitmapTests {
-  static let names = ZoneTable.names.sorted()
+  static let names = pinnedNames()
   static let daysUntil2401 = utc("2401-01-01T00:00:00Z") / 86_400
 
   @Test(arguments: seeds)
@@ -289,13 +299,13 @@ private func seconds(_ text: String) -> Range<Int> {
       let around = bitmap.turns.flatMap { [Int($0) - 1, Int($0), Int($0) + 1] }
       let drawn = (0..<60).map { _ in Int.random(in: 0..<86_400, using: &random) }
       let seconds = (around + drawn + [0, 1, 59, 60, 86_399]).filter { (0..<86_400).contains($0) }
-      let expected = seconds.map { window.contains(utcSeconds: start + Int64($0)) }
+      let expected = seconds.map { window.isQuiet(at: start + Int64($0)) }
       let minutes = Set(around.map { $0 / 60 } + drawn.prefix(8).map { $0 / 60 } + [0, 1439])
         .filter { (0..<1440).contains($0) }.sorted()
       if seconds.map({ bitmap.contains(second: $0) }) != expected
         || minutes.map({ bitmap[$0] }) != minutes.map({ Self.brute(window, start, minute: $0) })
       {
-        wrong.append("\(window.window), \(zone.name), \(text(start))")
+        wrong.append("\(window), \(zone.name), \(text(start))")
       }
     }
     #expect(wrong.prefix(10) == [], "seed \(seed)")
@@ -309,17 +319,17 @@ private func seconds(_ text: String) -> Range<Int> {
       let zone = try Self.zone(&random)
       let (window, day) = Self.windowAndDay(zone, &random)
       let bitmap = DayBitmap(window, day: day)
-      let answers = (0..<86_400).map { window.contains(utcSeconds: day * 86_400 + $0) }
+      let answers = (0..<86_400).map { window.isQuiet(at: day * 86_400 + $0) }
       let turns = answers.indices.dropFirst().filter { answers[$0] != answers[$0 - 1] }
       #expect(
         bitmap.turns.map(Int.init) == turns,
-        "\(window.window), \(zone.name), \(text(day * 86_400)), seed \(seed)")
+        "\(window), \(zone.name), \(text(day * 86_400)), seed \(seed)")
     }
   }
 
   private static func zone(_ random: inout SeededGenerator) throws -> ZoneTable {
     let name = random.oneIn(10) ? "Africa/Monrovia" : random.pick(names)
-    return try #require(ZoneTable(named: name))
+    return try pinned.zone(named: name)
   }
 
   /// A window of any length, and a date; half of the dates have a clock change if the zone has
@@ -327,7 +337,7 @@ private func seconds(_ text: String) -> Range<Int> {
   /// the date does.
   private static func windowAndDay(
     _ zone: ZoneTable, _ random: inout SeededGenerator
-  ) -> (ZonedWindow, day: Int64) {
+  ) -> (QuietSchedule, day: Int64) {
     var day = Int64.random(in: 0..<daysUntil2401, using: &random)
     if zone.name == "Africa/Monrovia" { day = .random(in: 700..<740, using: &random) }
     var start = Int64.random(in: 0..<86_400, using: &random)
@@ -345,15 +355,18 @@ private func seconds(_ text: String) -> Range<Int> {
     ]
     let span = Int32.random(in: random.pick(spans), using: &random)
     let window = DailyWindow(startSecond: Int32(start), spanSeconds: span)
-    return (ZonedWindow(window: window, zone: zone), day)
+    return (
+      QuietSchedule(
+        window, zone: zone), day
+    )
   }
 
   /// A minute by its 60 seconds.
   private static func brute(
-    _ window: ZonedWindow, _ start: Int64, minute: Int
+    _ window: QuietSchedule, _ start: Int64, minute: Int
   ) -> DayBitmap.Minute {
     let first = start + Int64(minute) * 60
-    let inside = (first..<first + 60).count { window.contains(utcSeconds: $0) }
+    let inside = (first..<first + 60).count { window.isQuiet(at: $0) }
     return inside == 0 ? .outside : inside == 60 ? .inside : .partial
   }
 }

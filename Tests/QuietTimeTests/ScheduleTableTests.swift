@@ -9,20 +9,21 @@ import Testing
   @Test func theSameScheduleHasTheSameIndex() throws {
     var table = ScheduleTable(app: AppSettings())
     #expect(table.count == 1)
-    #expect(table[0] == Schedule())
-    #expect(table.insert(Schedule()) == 0)
+    #expect(table[0] == QuietSettings())
+    #expect(try table.insert(QuietSettings()) == 0)
     let night = try interval("22:00", "8:00")
     let schedules = [
-      Schedule(quietHours: night), Schedule(quietHours: night, timeZone: "UTC"),
-      Schedule(quietHours: night, timeZone: "Asia/Kathmandu"), Schedule(timeZone: "Asia/Kathmandu"),
-      Schedule(quietHours: try interval("22:00", "8:01")),
-      Schedule(quietHours: try span("22:00:00", 600)),
-      Schedule(quietHours: try span("22:00:00", 600, level: .mention)),
-      Schedule(quietHours: try span("22:00:00", 600, zone: "UTC")),
+      QuietSettings(quietHours: night), QuietSettings(quietHours: night, timeZone: "UTC"),
+      QuietSettings(quietHours: night, timeZone: "Asia/Kathmandu"),
+      QuietSettings(timeZone: "Asia/Kathmandu"),
+      QuietSettings(quietHours: try interval("22:00", "8:01")),
+      QuietSettings(quietHours: try span("22:00:00", 600)),
+      QuietSettings(quietHours: try span("22:00:00", 600, level: .mention)),
+      QuietSettings(quietHours: try span("22:00:00", 600, zone: "UTC")),
     ]
-    #expect(schedules.map { table.insert($0) } == [1, 2, 3, 4, 5, 6, 7, 8])
-    #expect(schedules.reversed().map { table.insert($0) } == [8, 7, 6, 5, 4, 3, 2, 1])
-    #expect(table.insert(Schedule()) == 0)
+    #expect(try schedules.map { try table.insert($0) } == [1, 2, 3, 4, 5, 6, 7, 8])
+    #expect(try schedules.reversed().map { try table.insert($0) } == [8, 7, 6, 5, 4, 3, 2, 1])
+    #expect(try table.insert(QuietSettings()) == 0)
     #expect(table.count == 9)
     #expect((1...8).map { table[$0] } == schedules)
   }
@@ -32,30 +33,33 @@ import Testing
       var table = ScheduleTable(app: AppSettings(rules: rules))
       let night = try interval("22:00", "8:00")
       let refused = [
-        Schedule(quietHours: night, timeZone: "Mars/Phobos"), Schedule(timeZone: "GMT+8"),
-        Schedule(quietHours: night, timeZone: "europe/berlin"), Schedule(timeZone: ""),
-        Schedule(quietHours: try span("22:00:00", 600), timeZone: "Mars/Phobos"),
-        Schedule(quietHours: try span("22:00:00", 600, zone: "Mars/Phobos")),
-        Schedule(quietHours: try span("22:00:00", 600, zone: "Mars/Phobos"), timeZone: "UTC"),
-        Schedule(quietHours: try span("22:00:00", 600, zone: "UTC"), timeZone: "Mars/Phobos"),
+        QuietSettings(quietHours: night, timeZone: "Mars/Phobos"), QuietSettings(timeZone: "GMT+8"),
+        QuietSettings(quietHours: night, timeZone: "europe/berlin"), QuietSettings(timeZone: ""),
+        QuietSettings(quietHours: try span("22:00:00", 600), timeZone: "Mars/Phobos"),
+        QuietSettings(quietHours: try span("22:00:00", 600, zone: "Mars/Phobos")),
+        QuietSettings(quietHours: try span("22:00:00", 600, zone: "Mars/Phobos"), timeZone: "UTC"),
+        QuietSettings(quietHours: try span("22:00:00", 600, zone: "UTC"), timeZone: "Mars/Phobos"),
       ]
-      for _ in 0..<2 { #expect(refused.filter { table.insert($0) != nil } == [], "\(rules)") }
+      for _ in 0..<2 {
+        #expect(refused.filter { (try? table.insert($0)) != nil } == [], "\(rules)")
+      }
       #expect(table.count == 1)
-      #expect(table.insert(Schedule(quietHours: night)) == 1, "a refused one takes no index")
+      #expect(
+        try table.insert(QuietSettings(quietHours: night)) == 1, "a refused one takes no index")
     }
   }
 
   @Test func anAppWithAnUnknownZone() throws {
     var table = ScheduleTable(app: AppSettings(timeZone: "Mars/Phobos"))
     let night = try interval("22:00", "8:00")
-    #expect(table.insert(Schedule(quietHours: night)) == nil)
-    let own = try table.add(Schedule(quietHours: night, timeZone: "UTC"))
-    let isTaken = table.setApp(AppSettings())
-    #expect(isTaken)
-    let apps = try table.add(Schedule(quietHours: night))
+    let problem = ZoneDataError.unknownName("Mars/Phobos")
+    #expect(throws: problem) { try table.insert(QuietSettings(quietHours: night)) }
+    let own = try table.insert(QuietSettings(quietHours: night, timeZone: "UTC"))
+    try table.setApp(AppSettings())
+    let apps = try table.insert(QuietSettings(quietHours: night))
     #expect([own, apps] == [1, 2])
-    #expect(table.quiet(own) == table.quiet(apps))
-    #expect(try table.quiet(own).window == zoned("22:00", 36_000, "UTC"))
+    #expect(table.schedule(own) == table.schedule(apps))
+    #expect(try table.schedule(own) == zoned("22:00", 36_000, "UTC"))
   }
 
   /// E-36: the user's zone, else the app's.
@@ -63,65 +67,62 @@ import Testing
     var table = ScheduleTable(app: AppSettings(rules: .easemob, timeZone: "Asia/Kathmandu"))
     let night = try interval("22:00", "8:00")
     let expected = try [
-      (Schedule(), nil),
-      (Schedule(timeZone: "Europe/Berlin"), nil),
-      (Schedule(quietHours: night), zoned("22:00", 36_000, "Asia/Kathmandu")),
+      (QuietSettings(), nil),
+      (QuietSettings(timeZone: "Europe/Berlin"), nil),
+      (QuietSettings(quietHours: night), zoned("22:00", 36_000, "Asia/Kathmandu")),
       (
-        Schedule(quietHours: night, timeZone: "Europe/Berlin"),
+        QuietSettings(quietHours: night, timeZone: "Europe/Berlin"),
         zoned("22:00", 36_000, "Europe/Berlin")
       ),
       // A window of the other vendor's is none.
-      (Schedule(quietHours: span("22:00:00", 600, level: .mention)), nil),
+      (QuietSettings(quietHours: span("22:00:00", 600, level: .mention)), nil),
     ]
     for (schedule, window) in expected {
-      let index = try table.add(schedule)
-      #expect(table.quiet(index).window == window, "\(schedule)")
-      #expect(table.quiet(index).level == .blocked, "\(schedule)")
+      let index = try table.insert(schedule)
+      #expect(table.schedule(index) == window, "\(schedule)")
     }
   }
 
   /// the window's own zone, else the user's, else the app's.
   @Test func zonesOfRongCloud() throws {
     var table = ScheduleTable(app: AppSettings(rules: .rongcloud, timeZone: "Asia/Kathmandu"))
-    let app = try zoned("22:00:30", 36_000, "Asia/Kathmandu")
-    let user = try zoned("22:00:30", 36_000, "Europe/Berlin")
-    let own = try zoned("22:00:30", 36_000, "Pacific/Apia")
     for level in [NotificationLevel.unset, .mention, .blocked] {
+      let app = try zoned("22:00:30", 36_000, "Asia/Kathmandu", level)
+      let user = try zoned("22:00:30", 36_000, "Europe/Berlin", level)
+      let own = try zoned("22:00:30", 36_000, "Pacific/Apia", level)
       let hours = try span("22:00:30", 600, level: level)
       let withZone = try span("22:00:30", 600, level: level, zone: "Pacific/Apia")
       for (schedule, window) in [
-        (Schedule(quietHours: hours), app),
-        (Schedule(quietHours: hours, timeZone: "Europe/Berlin"), user),
-        (Schedule(quietHours: withZone), own),
-        (Schedule(quietHours: withZone, timeZone: "Europe/Berlin"), own),
+        (QuietSettings(quietHours: hours), app),
+        (QuietSettings(quietHours: hours, timeZone: "Europe/Berlin"), user),
+        (QuietSettings(quietHours: withZone), own),
+        (QuietSettings(quietHours: withZone, timeZone: "Europe/Berlin"), own),
       ] {
-        let index = try table.add(schedule)
-        #expect(table.quiet(index).window == window, "\(schedule)")
-        #expect(table.quiet(index).level == level, "\(schedule)")
+        let index = try table.insert(schedule)
+        #expect(table.schedule(index) == window, "\(schedule)")
       }
     }
     // A window of the other vendor's is none.
-    let index = try table.add(Schedule(quietHours: interval("22:00", "8:00")))
-    #expect(table.quiet(index).window == nil)
+    let index = try table.insert(QuietSettings(quietHours: interval("22:00", "8:00")))
+    #expect(table.schedule(index) == nil)
   }
 
   @Test func otherSettingsOfTheAppAreReadIntoEverySchedule() throws {
     var table = ScheduleTable(app: AppSettings())
     let schedules = try [
-      Schedule(quietHours: interval("0:00", "0:00")),
-      Schedule(quietHours: interval("8:00", "9:00")),
-      Schedule(quietHours: interval("8:00", "9:00"), timeZone: "Europe/Berlin"),
-      Schedule(quietHours: span("8:00:00", 60, level: .mention)),
-      Schedule(quietHours: span("8:00:00", 1439, zone: "Pacific/Apia")), Schedule(timeZone: "UTC"),
+      QuietSettings(quietHours: interval("0:00", "0:00")),
+      QuietSettings(quietHours: interval("8:00", "9:00")),
+      QuietSettings(quietHours: interval("8:00", "9:00"), timeZone: "Europe/Berlin"),
+      QuietSettings(quietHours: span("8:00:00", 60, level: .mention)),
+      QuietSettings(quietHours: span("8:00:00", 1439, zone: "Pacific/Apia")),
+      QuietSettings(timeZone: "UTC"),
     ]
-    #expect(schedules.map { table.insert($0) } == [1, 2, 3, 4, 5, 6])
-    func expect(_ app: AppSettings, _ windows: [ZonedWindow?], _ why: String) {
-      let isTaken = table.setApp(app)
-      #expect(isTaken, "\(why)")
+    #expect(try schedules.map { try table.insert($0) } == [1, 2, 3, 4, 5, 6])
+    func expect(_ app: AppSettings, _ windows: [QuietSchedule?], _ why: String) throws {
+      try table.setApp(app)
       #expect(table.app == app, "\(why)")
-      #expect((0...6).map { table.quiet($0).window } == [nil] + windows + [nil], "\(why)")
-      #expect(table.quiet(4).level == (app.rules == .easemob ? .blocked : .mention), "\(why)")
-      #expect(schedules.map { table.insert($0) } == [1, 2, 3, 4, 5, 6], "\(why)")
+      #expect((0...6).map { table.schedule($0) } == [nil] + windows + [nil], "\(why)")
+      #expect(try schedules.map { try table.insert($0) } == [1, 2, 3, 4, 5, 6], "\(why)")
     }
     let (utc, kathmandu, berlin) = ("UTC", "Asia/Kathmandu", "Europe/Berlin")
     let apia = "Pacific/Apia"
@@ -145,15 +146,18 @@ import Testing
       ], "another zone")
     app.rules = .rongcloud
     try expect(
-      app, [nil, nil, nil, zoned("8:00", 3600, kathmandu), zoned("8:00", 86_340, apia)],
+      app, [nil, nil, nil, zoned("8:00", 3600, kathmandu, .mention), zoned("8:00", 86_340, apia)],
       "the other rules")
     app.rongcloud.boundary = .closed
     try expect(
-      app, [nil, nil, nil, zoned("8:00", 3601, kathmandu), zoned("8:00", 86_341, apia)], "closed")
+      app, [nil, nil, nil, zoned("8:00", 3601, kathmandu, .mention), zoned("8:00", 86_341, apia)],
+      "closed")
     app.rongcloud.boundary = .open
     app.rongcloud.span1439 = .allDay
     try expect(
-      app, [nil, nil, nil, zoned("8:00:01", 3599, kathmandu), zoned("8:00", 86_400, apia)], "open")
+      app,
+      [nil, nil, nil, zoned("8:00:01", 3599, kathmandu, .mention), zoned("8:00", 86_400, apia)],
+      "open")
     try expect(
       AppSettings(), [nil, zoned("8:00", 3600, utc), zoned("8:00", 3600, berlin), nil, nil],
       "back again")
@@ -163,28 +167,27 @@ import Testing
     let app = AppSettings(timeZone: "Europe/Berlin")
     var table = ScheduleTable(app: app)
     let night = try interval("22:00", "8:00")
-    #expect(table.insert(Schedule(quietHours: night)) == 1)
-    #expect(table.insert(Schedule(quietHours: try interval("0:00", "0:00"))) == 2)
-    let before = (0..<3).map { table.quiet($0) }
+    #expect(try table.insert(QuietSettings(quietHours: night)) == 1)
+    #expect(try table.insert(QuietSettings(quietHours: try interval("0:00", "0:00"))) == 2)
+    let before = (0..<3).map { table.schedule($0) }
     var other = AppSettings(timeZone: "Mars/Phobos")
     other.easemob.zeroZeroMeans = .allDay
-    let isTaken = table.setApp(other)
-    #expect(!isTaken)
+    #expect(throws: ZoneDataError.unknownName("Mars/Phobos")) { try table.setApp(other) }
     #expect(table.app == app)
-    #expect((0..<3).map { table.quiet($0) } == before)
-    let next = try table.add(Schedule(quietHours: interval("22:00", "9:00")))
+    #expect((0..<3).map { table.schedule($0) } == before)
+    let next = try table.insert(QuietSettings(quietHours: interval("22:00", "9:00")))
     #expect(next == 3)
-    #expect(try table.quiet(next).window == zoned("22:00", 39_600, "Europe/Berlin"))
+    #expect(try table.schedule(next) == zoned("22:00", 39_600, "Europe/Berlin"))
   }
 
   /// Guesses that are shared by tables, of later and earlier versions, are only guesses.
   @Test func guessesAreChecked() throws {
-    var schedules: [Schedule] = []
+    var schedules: [QuietSettings] = []
     for start in 0..<1440 {
       for zone in ["Asia/Shanghai", "Europe/Berlin", nil] {
         let interval = try QuietInterval(
           startHour: start / 60, startMinute: start % 60, endHour: 8, endMinute: 0)
-        schedules.append(Schedule(quietHours: .interval(interval), timeZone: zone))
+        schedules.append(QuietSettings(quietHours: .interval(interval), timeZone: zone))
       }
     }
     var table = ScheduleTable(app: AppSettings())
@@ -192,14 +195,17 @@ import Testing
     var recent = RecentSchedules()
     for _ in 0..<2 {
       #expect(
-        schedules.map { table.insert($0, &recent) } == (1...UInt32(schedules.count)).map { $0 })
+        try schedules.map { try table.insert($0, &recent) }
+          == (1...UInt32(schedules.count)).map { $0 })
     }
     var other = empty
     #expect(
-      schedules.reversed().map { other.insert($0, &recent) }
+      try schedules.reversed().map { try other.insert($0, &recent) }
         == (1...UInt32(schedules.count)).map { $0 })
-    #expect(table.insert(Schedule(timeZone: "Nowhere"), &recent) == nil)
-    #expect(table.insert(Schedule(), &recent) == 0)
+    #expect(throws: ZoneDataError.unknownName("Nowhere")) {
+      try table.insert(QuietSettings(timeZone: "Nowhere"), &recent)
+    }
+    #expect(try table.insert(QuietSettings(), &recent) == 0)
   }
 }
 
@@ -247,7 +253,7 @@ import Testing
       #expect(wrong == [], said)
       let second = seconds[0]
       #expect(
-        (0..<UInt32(plan.count)).map { plan.isInside($0, second: second) }
+        (0..<UInt32(plan.count)).map { (plan.level($0, second: second) != nil) }
           == expected.map { $0.contains(second: second) }, said)
       #expect(
         seconds.map { plan.nextTurn(after: $0) }
@@ -259,7 +265,7 @@ import Testing
   @Test func nextTurns() throws {
     var table = ScheduleTable(app: AppSettings(rules: .rongcloud))
     for (start, minutes) in [("22:00:30", 600), ("08:00:00", 60), ("08:00:30", 60)] {
-      try table.add(Schedule(quietHours: span(start, minutes)))
+      _ = try table.insert(QuietSettings(quietHours: span(start, minutes)))
     }
     let plan = DayPlan(day: day("2024-06-03"), table)
     var turns: [Int] = []
@@ -280,7 +286,7 @@ import Testing
     var plan = DayPlan(day: date, table)
     for step in 1...12 {
       for _ in 0..<step {
-        try table.add(Self.schedule(.rongcloud, &random))
+        _ = try table.insert(Self.schedule(.rongcloud, &random))
       }
       plan.extend(table)
       let once = plan
@@ -306,17 +312,17 @@ import Testing
   @Test func schedulesThatComeOutTheSameShareABitmap() throws {
     var table = ScheduleTable(app: AppSettings())
     let same = try [
-      Schedule(quietHours: interval("20:00", "6:00")),
-      Schedule(quietHours: interval("20:00", "6:00"), timeZone: "UTC"),
-      Schedule(quietHours: interval("22:00", "8:00"), timeZone: "Europe/Berlin"),
-      Schedule(quietHours: interval("22:00", "8:00"), timeZone: "Europe/Paris"),
+      QuietSettings(quietHours: interval("20:00", "6:00")),
+      QuietSettings(quietHours: interval("20:00", "6:00"), timeZone: "UTC"),
+      QuietSettings(quietHours: interval("22:00", "8:00"), timeZone: "Europe/Berlin"),
+      QuietSettings(quietHours: interval("22:00", "8:00"), timeZone: "Europe/Paris"),
     ]
-    let other = try Schedule(quietHours: interval("22:00", "8:00"))
+    let other = try QuietSettings(quietHours: interval("22:00", "8:00"))
     for schedule in [same[0], same[1], other, same[2]] {
-      try table.add(schedule)
+      _ = try table.insert(schedule)
     }
     var plan = DayPlan(day: day("2024-06-03"), table)
-    try table.add(same[3])
+    _ = try table.insert(same[3])
     plan.extend(table)
     try #require(plan.count == 6)
     let places = (0..<UInt32(plan.count)).map { memory(plan[$0].turns) }
@@ -332,7 +338,7 @@ import Testing
 
   private static func bitmaps(_ table: ScheduleTable, day: Int64) -> [DayBitmap] {
     (0..<UInt32(table.count)).map { index in
-      table.quiet(index).window.map { DayBitmap($0, day: day) } ?? .never
+      table.schedule(index).map { DayBitmap($0, day: day) } ?? .never
     }
   }
 
@@ -343,16 +349,16 @@ import Testing
     app.rongcloud.boundary = random.pick(RongCloudOptions.Boundary.allCases)
     app.easemob.intervalEnd = random.pick(EasemobOptions.IntervalEnd.allCases)
     var table = ScheduleTable(app: app)
-    for _ in 0..<count { try table.add(schedule(rules, &random)) }
+    for _ in 0..<count { _ = try table.insert(schedule(rules, &random)) }
     return table
   }
 
   /// Sometimes without quiet hours, or with the other vendor's, which never hold.
   private static func schedule(
     _ rules: RuleSet, _ random: inout SeededGenerator
-  ) throws -> Schedule {
+  ) throws -> QuietSettings {
     let zone = random.chance(60) ? random.pick(zones) : nil
-    if random.oneIn(8) { return Schedule(timeZone: zone) }
+    if random.oneIn(8) { return QuietSettings(timeZone: zone) }
     let hour = Int.random(in: 0..<24, using: &random)
     let minute = random.pick([0, 15, 30, 59])
     let isInterval = (rules == .easemob) != random.oneIn(8)
@@ -360,13 +366,13 @@ import Testing
       let end = Int.random(in: 0..<24, using: &random)
       let interval = try QuietInterval(
         startHour: hour, startMinute: minute, endHour: end, endMinute: random.pick([0, 30, 59]))
-      return Schedule(quietHours: .interval(interval), timeZone: zone)
+      return QuietSettings(quietHours: .interval(interval), timeZone: zone)
     }
     let span = try QuietSpan(
       hour: hour, minute: minute, second: random.pick([0, 0, 1, 30, 59]),
       spanMinutes: random.pick([1, 60, 600, 1439]), level: .blocked,
       timeZone: random.oneIn(3) ? random.pick(zones) : nil)
-    return Schedule(quietHours: .span(span), timeZone: zone)
+    return QuietSettings(quietHours: .span(span), timeZone: zone)
   }
 }
 
@@ -383,15 +389,10 @@ private func span(
   return .span(try #require(span))
 }
 
-private func zoned(_ start: String, _ seconds: Int32, _ zone: String) throws -> ZonedWindow {
-  let window = DailyWindow(startSecond: Int32(clock(start)), spanSeconds: seconds)
-  return ZonedWindow(window: window, zone: try #require(ZoneTable(named: zone)))
-}
-
-extension ScheduleTable {
-  /// Inserts a schedule whose zones are known.
-  @discardableResult fileprivate mutating func add(_ schedule: Schedule) throws -> UInt32 {
-    let index = insert(schedule)
-    return try #require(index, "\(schedule)")
-  }
+private func zoned(
+  _ start: String, _ seconds: Int32, _ zone: String, _ level: NotificationLevel = .blocked
+) throws -> QuietSchedule {
+  QuietSchedule(
+    startSecond: Int32(clock(start)), spanSeconds: seconds, level: level,
+    zone: try ZoneTable(named: zone))
 }

@@ -1,4 +1,7 @@
 import Foundation
+import PinnedZones
+import PushRules
+import QuietTime
 import TestSupport
 
 /// Fixed seeds, so that a plain run is repeatable; `PUSH_SEED=n` runs one more.
@@ -33,3 +36,32 @@ func firstDifference<Value: Equatable>(_ found: [Value], _ expected: [Value]) ->
   let place = found.indices.first { found[$0] != expected[$0] }!
   return "at \(place): \(found[place]) instead of \(expected[place])"
 }
+
+/// A window of the local day as it is said, for tests to compare with.
+struct DailyWindow: Hashable, Sendable {
+  let startSecond, spanSeconds: Int32
+
+  func contains(localSecond: Int64) -> Bool {
+    (localSecond - Int64(startSecond) + 86_400) % 86_400 < Int64(spanSeconds)
+  }
+}
+
+extension QuietSchedule {
+  init(_ window: DailyWindow, level: NotificationLevel = .blocked, zone: ZoneTable) {
+    self.init(
+      startSecond: window.startSecond, spanSeconds: window.spanSeconds, level: level, zone: zone)
+  }
+}
+
+/// What quiet hours mean in UTC under an app's options; nil when they never hold.
+func schedule(of hours: QuietHours, _ app: AppSettings) -> QuietSchedule? {
+  try! QuietSchedule(QuietSettings(quietHours: hours, timeZone: "UTC"), app: app) {
+    (name) throws(ZoneDataError) in try pinned.zone(named: name)
+  }
+}
+
+/// The time zones of the tests, whatever TZDIR says.
+let pinned = try! ZoneDatabase(folder: pinnedFolder)
+let pinnedFolder = unsafe String(cString: pinned_zones())
+
+func pinnedNames() -> [String] { pinned.names.sorted() }

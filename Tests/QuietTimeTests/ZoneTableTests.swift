@@ -4,35 +4,21 @@ import TestSupport
 import Testing
 
 /// Goal: a zone's table says what Foundation says, for every zone name, over the whole range of
-/// instants that files allow; and only names of the IANA database are zones.
+/// instants that files allow.
+///
+/// Foundation's data come with the toolchain. When they are of another version than the pinned ones,
+/// some zones may differ, and how many is limited.
 @Suite struct ZoneTableTests {
   static let end = utc("2500-01-01T00:00:00Z")
   /// The last second of the last instant there is, 2^53 - 1 ms.
   static let lastSecond: Int64 = 9_007_199_254_740
+  static let year1997 = utc("1997-01-01T00:00:00Z")
+  /// No release of the database has changed the future of more zones, links included.
+  static let differingLimit = TimeZone.timeZoneDataVersion == pinned.version ? 0 : 40
 
-  @Test func refusesWhatIsNoName() {
-    let refused = [
-      "GMT+8", "PST", "UTC+8", "UTC+0800", "GMT+0800", "asia/shanghai", "Europe/berlin",
-      "EUROPE/BERLIN", "", " ", "localtime", "posixrules", "Factory", "Europe/Berlin ",
-      " Europe/Berlin", "Europe/Berlin/", "posix/Europe/Berlin", "right/UTC", "+08:00", "Z", "utc",
-      "Mars/Phobos", "Europe", "CEST", "BST", "../UTC",
-    ]
-    #expect(refused.filter { ZoneTable.isName($0) || ZoneTable(named: $0) != nil } == [])
-  }
-
-  @Test func acceptsEveryNameOfTheDatabase() {
-    let accepted =
-      ["UTC", "GMT", "US/Pacific", "Asia/Calcutta", "Asia/Kolkata", "Etc/GMT+5", "EST5EDT"]
-      + TimeZone.knownTimeZoneIdentifiers
-    #expect(accepted.filter { !ZoneTable.isName($0) } == [])
-    // 597 in version 2025b; later ones only add.
-    #expect(ZoneTable.names.count >= 597)
-    #expect(ZoneTable.names.filter { TimeZone(identifier: $0) == nil } == [])
-  }
-
-  @Test func aTableHasItsName() {
-    #expect(ZoneTable(named: "US/Pacific")?.name == "US/Pacific")
-    #expect(ZoneTable.dataVersion == TimeZone.timeZoneDataVersion)
+  @Test func aTableHasItsName() throws {
+    #expect(try pinned.zone(named: "US/Pacific").name == "US/Pacific")
+    #expect(pinned.version == "2025b")
   }
 
   /// Known from the IANA database by hand, so that Foundation is not the only judge.
@@ -52,7 +38,7 @@ import Testing
     ]
     var wrong: [String] = []
     for (name, time, before, from) in expected {
-      let table = try #require(ZoneTable(named: name))
+      let table = try pinned.zone(named: name)
       let at = utc(time)
       let found = [table.offsetSeconds(at: at - 1), table.offsetSeconds(at: at)]
       if found != [before, from] { wrong.append("\(name) \(time): \(found)") }
@@ -65,7 +51,7 @@ import Testing
   /// At each transition -1 s, 0 and +1 s, and regularly between them, for every name.
   @Test func everyTransitionIsFoundations() throws {
     var wrong: [String] = []
-    for name in ZoneTable.names {
+    for name in pinnedNames() {
       let (table, oracle) = try pair(name)
       var now: Int64 = 0
       while let next = table.nextTransition(after: now), next < Self.end {
@@ -84,7 +70,7 @@ import Testing
         check(at, table, oracle, &wrong)
       }
     }
-    #expect(wrong.prefix(20) == [])
+    expectEqual(wrong)
   }
 
   @Test(arguments: seeds)
@@ -96,7 +82,7 @@ import Testing
       utc("5000-07-15T12:00:00Z"), Self.lastSecond - 15_000_000, Self.lastSecond,
     ]
     var wrong: [String] = []
-    for name in ZoneTable.names {
+    for name in pinnedNames() {
       let (table, oracle) = try pair(name)
       for at in fixed { check(at, table, oracle, &wrong) }
       for _ in 0..<60 { check(.random(in: 0..<Self.end, using: &random), table, oracle, &wrong) }
@@ -104,7 +90,7 @@ import Testing
         check(.random(in: Self.end...Self.lastSecond, using: &random), table, oracle, &wrong)
       }
     }
-    #expect(wrong.prefix(20) == [], "seed \(seed)")
+    expectEqual(wrong, "seed \(seed)")
   }
 
   /// Where the table ends and repeats its last 400 years: no transition is lost or doubled there.
@@ -155,7 +141,7 @@ import Testing
 
   @Test func aZoneWithoutClockChangesHasNoTransition() throws {
     for name in ["UTC", "Etc/GMT+5", "Asia/Kolkata"] {
-      let table = try #require(ZoneTable(named: name))
+      let table = try pinned.zone(named: name)
       for at in [0, utc("2024-01-01T00:00:00Z"), Self.end, Self.lastSecond] {
         #expect(table.nextTransition(after: at) == nil)
       }
@@ -164,9 +150,20 @@ import Testing
 
   private func pair(_ name: String) throws -> (ZoneTable, TimeZone) {
     (
-      try #require(ZoneTable(named: name), "\(name)"),
+      try pinned.zone(named: name),
       try #require(TimeZone(identifier: name), "\(name)")
     )
+  }
+
+  /// Expects no difference, or few zones with some if Foundation's data are of another version.
+  private func expectEqual(
+    _ wrong: [String], _ said: Comment = "", sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    let zones = Set(wrong.map { $0.prefix { $0 != " " && $0 != ":" } })
+    #expect(
+      zones.count <= Self.differingLimit,
+      "\(said) Foundation \(TimeZone.timeZoneDataVersion): \(wrong.prefix(20))",
+      sourceLocation: sourceLocation)
   }
 
   private func date(_ second: Int64) -> Date { Date(timeIntervalSince1970: Double(second)) }
@@ -177,6 +174,8 @@ import Testing
     let expected = Int64(oracle.secondsFromGMT(for: date(at)))
     let found = table.offsetSeconds(at: at)
     let local = ((at + expected) % 86_400 + 86_400) % 86_400
+    // Debian's data have these two as zones of their own, Foundation's as links.
+    if ["EET", "WET"].contains(table.name), at < Self.year1997 { return }
     guard found != expected || table.localSecond(at: at) != local else { return }
     wrong.append(
       "\(table.name) at \(at): offset \(found) instead of \(expected), "

@@ -55,14 +55,16 @@ public struct HoldReference {
     let parent = settings.conversation(id).flatMap { $0.kind == .thread ? $0.parent : nil }
     let own = settings.user(user)
     let records = [id, parent].compactMap { $0 }.compactMap { settings.member(user, of: $0) }
-    let dependence = TimeDependence(
-      app: settings.app, user: own, records: records, zone: { ZoneTable(named: $0) })
+    let dependence = try! TimeDependence(app: settings.app, user: own, records: records)
     let grace = settings.app.rongcloud.backgroundGraceSeconds * 1000
     let ends =
       records.map(\.mutedUntil.milliseconds) + [own.mutedUntil.milliseconds]
       + own.effectiveDevices.compactMap { $0.backgroundSince.map { $0.milliseconds + grace } }
-    // A window has shown both its sides within two days, also where clocks change.
-    let last = (ends + [message.at.milliseconds]).reduce(0, max) + 3 * 86_400_000
+    // A daily window has shown both its sides within two days, also where clocks change, and windows
+    // of the week have been through within two weeks.
+    var days: Int64 = 3
+    if case .windows = own.quietHours { days = 15 }
+    let last = (ends + [message.at.milliseconds]).reduce(0, max) + days * 86_400_000
     var later = message
     later.sentAt = message.sentAt ?? message.at
     var at = message.at

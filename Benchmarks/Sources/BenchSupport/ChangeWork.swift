@@ -78,15 +78,15 @@ extension Work {
 /// The distinct schedules of a world, compared with the reference at one instant.
 private struct QuietDays {
   let table: ScheduleTable
-  let schedules: [(schedule: Schedule, index: UInt32)]
+  let schedules: [(schedule: QuietSettings, index: UInt32)]
 
   init(_ scale: Scale) {
     var table = ScheduleTable(app: AppSettings(timeZone: "UTC"))
-    var schedules: [UInt32: Schedule] = [:]
+    var schedules: [UInt32: QuietSettings] = [:]
     for user in 0..<min(scale.userCount, 100_000) {
       let settings = BenchWorld.settings(user)
-      let schedule = Schedule(quietHours: settings.quietHours, timeZone: settings.timeZone)
-      guard let index = table.insert(schedule) else { fatalError("a zone has no name") }
+      let schedule = QuietSettings(settings)
+      guard let index = try? table.insert(schedule) else { fatalError("a zone has no name") }
       schedules[index] = schedule
     }
     self.table = table

@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import QuietTime
 
 /// What a measurement depends on besides the code.
 public struct Machine: Codable, Sendable {
@@ -21,7 +22,7 @@ public struct Machine: Codable, Sendable {
       system: ProcessInfo.processInfo.operatingSystemVersionString,
       compiler: firstLine(["swift", "--version"]) ?? "unknown",
       commit: commit(),
-      timeZoneData: TimeZone.timeZoneDataVersion)
+      timeZoneData: (try? ZoneDatabase.system.get().version) ?? "none")
   }
 
   public var lines: [String] {

@@ -42,10 +42,11 @@ public struct Scalar {
     userPlaces.reserveCapacity(world.userCount)
     for user in 0..<world.userCount {
       let settings = BenchWorld.settings(user)
-      let schedule = Schedule(quietHours: settings.quietHours, timeZone: settings.timeZone)
+      let schedule = QuietSettings(settings)
       users.append(
         UserRow(
-          mutedUntil: settings.mutedUntil.milliseconds, schedule: schedules.insert(schedule) ?? 0,
+          mutedUntil: settings.mutedUntil.milliseconds,
+          schedule: (try? schedules.insert(schedule)) ?? 0,
           level: settings.level))
       userPlaces[BenchWorld.userID(user).text] = UInt32(user)
     }

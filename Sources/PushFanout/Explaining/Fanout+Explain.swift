@@ -1,4 +1,5 @@
 public import PushRules
+internal import QuietTime
 
 extension Fanout {
   /// Each rule that was looked at for a message and a user, in order, and which one decided.
@@ -7,8 +8,7 @@ extension Fanout {
   /// the run, what was found from the packed tables. They are those of `ReferenceEvaluator.explain`,
   /// word by word.
   ///
-  /// - Complexity: O(log members + devices), and the making of a zone's table where the user has quiet
-  ///   hours.
+  /// - Complexity: O(log members + devices).
   public func explain(_ message: Message, for user: Identifier) -> Explanation {
     let version = current
     var trace = RuleTrace(message, version.tables.app)
@@ -39,6 +39,7 @@ extension Fanout {
     trace.user = tables.user(index)
     trace.own = tables.member(index, of: conversation) ?? MemberSettings()
     trace.membership = isMember ? tables.member(index, of: target.members) : nil
+    trace.quiet = tables.scheduleTable.schedule(tables.schedules[Int(index)])
     let decision = decision(message, for: index, version)
     guard trace.noteMembership(isSender: message.sender == user), let decision else { return nil }
     trace.targets = tables.targets(of: index, .push, nil, at: message.at.milliseconds)

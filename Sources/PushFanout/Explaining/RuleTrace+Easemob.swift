@@ -84,6 +84,14 @@ extension RuleTrace {
         "\(describe(interval)), \(describe(localSecond(in: zone))) in \(zone)", scope: .app,
         isInside ? "inside: do not disturb" : "outside")
       if isInside { return }
+    } else if case .windows(let windows) = user.quietHours {
+      let zone = user.timeZone ?? app.timeZone  // E-36
+      let isInside = stop?.reason == .quietHours
+      note(
+        "E-21", "quiet hours",
+        "\(describe(windows)), \(describe(localSecond(in: zone))) in \(zone)",
+        scope: .app, isInside ? "inside: do not disturb" : "outside")
+      if isInside { return }
     } else {
       note("E-21", "quiet hours", "not set", scope: .app, "none")
     }

@@ -110,16 +110,24 @@ extension RuleTrace {
   }
 
   private mutating func noteQuietHours(isSkipped: Bool) {
-    guard case .span(let span) = user.quietHours else {
-      return note("R-20", "quiet hours", "not set", scope: .quietHours, "none")
+    let level = quiet?.level(at: message.at.seconds)
+    let usersZone = user.timeZone ?? app.timeZone
+    switch user.quietHours {
+    case .span(let span):
+      let zone = span.timeZone ?? usersZone  // R-24
+      note(
+        "R-12, R-20 to R-24", "quiet hours",
+        "\(describe(span)), \(describe(localSecond(in: zone))) in \(zone)", scope: .quietHours,
+        level == nil ? "outside" : "inside")
+    case .windows(let windows):
+      note(
+        "R-12", "quiet hours",
+        "\(describe(windows)), \(describe(localSecond(in: usersZone))) in \(usersZone)",
+        scope: .quietHours, level == nil ? "outside" : "inside, level \(level?.name ?? "")")
+    case .interval, nil:
+      note("R-20", "quiet hours", "not set", scope: .quietHours, "none")
     }
-    let zone = span.timeZone ?? user.timeZone ?? app.timeZone  // R-24
-    let second = localSecond(in: zone)
-    let isInside = DailyWindow(span, options: app.rongcloud).contains(localSecond: Int64(second))
-    note(
-      "R-12, R-20 to R-24", "quiet hours", "\(describe(span)), \(describe(second)) in \(zone)",
-      scope: .quietHours, isInside ? "inside" : "outside")
-    if isInside, isSkipped {
+    if level != nil, isSkipped {
       note("R-27", "mentioned", "yes", scope: .quietHours, "a mention skips quiet hours")
     }
   }

@@ -21,6 +21,8 @@ struct RuleTrace {
   var level: (level: NotificationLevel, scope: Scope)?
   /// What the user's devices come to.
   var reach = UserClass.Reach.device
+  /// The user's quiet hours; nil for none, and for those that are off.
+  var quiet: QuietSchedule?
   private(set) var steps: [TraceStep] = []
 
   init(_ message: Message, _ app: AppSettings) {
@@ -87,8 +89,8 @@ struct RuleTrace {
 
   /// The second of the local day at the message's instant.
   func localSecond(in zone: String) -> Int {
-    guard let table = ZoneTable(named: zone) else {
-      preconditionFailure("the engine holds no unknown zones")
+    guard let table = try? quiet?.zone ?? ZoneTable(named: zone) else {
+      preconditionFailure("\"\(zone)\" is not a time zone")
     }
     return Int(table.localSecond(at: message.at.seconds))
   }

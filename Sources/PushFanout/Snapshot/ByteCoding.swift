@@ -1,4 +1,5 @@
 internal import CPushKernels
+internal import QuietTime
 
 /// The checksum of bytes in memory.
 func checksum(_ bytes: [UInt8]) -> UInt64 { unsafe pk_checksum(bytes, bytes.count) }
@@ -21,6 +22,9 @@ struct ByteSink {
     put(UInt32(text.utf8.count))
     bytes.append(contentsOf: text.utf8)
   }
+
+  /// Appends what writes itself.
+  mutating func append(_ write: (inout [UInt8]) -> Void) { write(&bytes) }
 
   mutating func fill(to count: Int) {
     bytes.append(contentsOf: repeatElement(0, count: max(0, count - bytes.count)))
@@ -54,6 +58,20 @@ struct ByteSource {
     let count = Int(try number(UInt32.self))
     guard count <= remaining / size else { throw Malformed("count beyond the end") }
     return count
+  }
+
+  /// Reads what reads itself and takes its bytes away.
+  mutating func read<Value>(
+    _ body: (inout ArraySlice<UInt8>) throws(QuietSettings.Malformed) -> Value
+  ) throws(Malformed) -> Value {
+    var rest = bytes[offset...]
+    do throws(QuietSettings.Malformed) {
+      let value = try body(&rest)
+      offset = rest.startIndex
+      return value
+    } catch {
+      throw Malformed(error.what)
+    }
   }
 
   mutating func text() throws(Malformed) -> String {

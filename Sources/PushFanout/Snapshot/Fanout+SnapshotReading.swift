@@ -26,13 +26,25 @@ extension Fanout {
   public convenience init(
     snapshot path: String, identity: SnapshotIdentity, threads: Int? = nil
   ) throws(SnapshotError) {
+    try self.init(
+      snapshot: path, identity: identity, threads: threads, acceptsOtherTimeZoneData: false)
+  }
+
+  /// Opens a snapshot that may have been written with another version of the time-zone data: where
+  /// there are no records to rebuild the engine from. It holds names of zones, which must be known,
+  /// and nothing of their data.
+  package convenience init(
+    snapshot path: String, identity: SnapshotIdentity, threads: Int?,
+    acceptsOtherTimeZoneData: Bool
+  ) throws(SnapshotError) {
     let mapping = try Mapping(path: path)
     let header = try SnapshotHeader(of: mapping, path: path)
     guard header.identity == identity else {
       throw SnapshotError(path: path, problem: .otherIdentity(header.identity))
     }
     let reading = SnapshotReading(
-      mapping: mapping, header: header, threads: max(1, threads ?? Self.coreCount))
+      mapping: mapping, header: header, threads: max(1, threads ?? Self.coreCount),
+      acceptsOtherTimeZoneData: acceptsOtherTimeZoneData)
     let writer: TableWriter
     do throws(SnapshotError.Problem) {
       writer = try reading.writer()
@@ -48,6 +60,7 @@ struct SnapshotReading {
   let mapping: Mapping
   let header: SnapshotHeader
   let threads: Int
+  let acceptsOtherTimeZoneData: Bool
 
   func section(_ part: SnapshotPart) -> SnapshotSection { header.sections[Int(part.rawValue) - 1] }
 
@@ -106,16 +119,21 @@ struct SnapshotReading {
   private func read(
     _ settings: SnapshotSettings, into tables: inout Tables
   ) throws(SnapshotError.Problem) {
-    guard tables.scheduleTable.setApp(settings.app) else {
-      throw .unknownTimeZone(settings.app.timeZone)
+    let (indices, version): ([UInt32], String)
+    do throws(ZoneDataError) {
+      version = try ZoneDatabase.system.get().version
+      try tables.scheduleTable.setApp(settings.app)
+      indices = try settings.schedules.map { (schedule) throws(ZoneDataError) in
+        try tables.scheduleTable.insert(schedule)
+      }
+    } catch {
+      throw SnapshotError.Problem(error)
     }
-    for (index, schedule) in settings.schedules.enumerated() {
-      guard let found = tables.scheduleTable.insert(schedule) else {
-        throw .unknownTimeZone(TableWriter.unknownZone(of: schedule, settings.app))
-      }
-      guard found == UInt32(index) else {
-        throw .malformed(section: "settings", "duplicate schedule")
-      }
+    if let found = settings.zoneVersion, found != version, !acceptsOtherTimeZoneData {
+      throw .otherTimeZoneData(found: found, expected: version)
+    }
+    guard indices.elementsEqual(0..<UInt32(indices.count)) else {
+      throw .malformed(section: "settings", "duplicate schedule")
     }
     for (index, set) in settings.channelSets.enumerated()
     where tables.channelSets.insert(set) != UInt32(index) {

@@ -1,3 +1,5 @@
+public import QuietTime
+
 /// An error in writing or opening a snapshot. A snapshot is a cache: a caller that cannot use it
 /// rebuilds the engine from its records.
 public struct SnapshotError: Error, Hashable, Sendable, CustomStringConvertible {
@@ -23,6 +25,10 @@ public struct SnapshotError: Error, Hashable, Sendable, CustomStringConvertible 
     case malformed(section: String, String)
     /// A time zone in the snapshot is unknown on this system.
     case unknownTimeZone(String)
+    /// Written with another version of the time-zone data than the system's.
+    case otherTimeZoneData(found: String, expected: String)
+    /// The system's time-zone data cannot be used.
+    case timeZoneData(ZoneDataError)
   }
 
   /// The path of the snapshot.
@@ -51,8 +57,21 @@ public struct SnapshotError: Error, Hashable, Sendable, CustomStringConvertible 
       case .wrongChecksum(let section): "is damaged: checksum mismatch in \(section)"
       case .malformed(let section, let what): "is malformed: \(section): \(what)"
       case .unknownTimeZone(let name): "has an unknown time zone: \"\(name)\""
+      case .otherTimeZoneData(let found, let expected):
+        "was written with time-zone data \(found), and the system's are \(expected)"
+      case .timeZoneData(let error): "cannot be used: \(error)"
       }
     return "snapshot \(path) \(what)"
+  }
+}
+
+extension SnapshotError.Problem {
+  init(_ error: ZoneDataError) {
+    if case .unknownName(let name) = error {
+      self = .unknownTimeZone(name)
+    } else {
+      self = .timeZoneData(error)
+    }
   }
 }
 

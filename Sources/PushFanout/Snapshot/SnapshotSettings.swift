@@ -4,10 +4,13 @@ internal import QuietTime
 /// The section of a snapshot that is decoded into values rather than mapped.
 struct SnapshotSettings {
   var app = AppSettings()
-  var schedules: [Schedule] = []
+  var schedules: [QuietSettings] = []
   var channelSets: [[Identifier: NotificationLevel]] = []
   /// The secret seeds of the hash tables of users', devices' and conversations' ids.
   var seeds: [UInt64] = []
+  /// Of the time-zone data that the engine used; nil in a snapshot that was written before it was
+  /// kept.
+  var zoneVersion: String?
 
   init() {}
 
@@ -16,6 +19,7 @@ struct SnapshotSettings {
     schedules = (0..<UInt32(tables.scheduleTable.count)).map { tables.scheduleTable[$0] }
     channelSets = (0..<UInt32(tables.channelSets.count)).map { tables.channelSets[$0] }
     seeds = [tables.userIDs, tables.deviceNames, tables.conversationIDs].map(\.slots.seed)
+    zoneVersion = try? ZoneDatabase.system.get().version
   }
 
   var bytes: [UInt8] {
@@ -25,7 +29,7 @@ struct SnapshotSettings {
     // Encoding does not throw.
     do { try app.code(&sink) } catch { preconditionFailure(error.what) }
     sink.put(UInt32(schedules.count))
-    for schedule in schedules { Self.put(schedule, &sink) }
+    for schedule in schedules { sink.append { schedule.write(to: &$0) } }
     sink.put(UInt32(channelSets.count))
     for set in channelSets {
       sink.put(UInt32(set.count))
@@ -34,6 +38,7 @@ struct SnapshotSettings {
         sink.put(level.rawValue)
       }
     }
+    if let zoneVersion { sink.put(zoneVersion) }
     return sink.bytes
   }
 
@@ -41,7 +46,12 @@ struct SnapshotSettings {
     var source = ByteSource(bytes)
     for _ in 0..<3 { seeds.append(try source.number(UInt64.self)) }
     try app.code(&source)
-    for _ in 0..<(try source.count(atLeast: 2)) { schedules.append(try Self.schedule(&source)) }
+    for _ in 0..<(try source.count(atLeast: 2)) {
+      schedules.append(
+        try source.read { (bytes) throws(QuietSettings.Malformed) in
+          try QuietSettings(readingFrom: &bytes)
+        })
+    }
     for _ in 0..<(try source.count(atLeast: 4)) {
       var set: [Identifier: NotificationLevel] = [:]
       for _ in 0..<(try source.count(atLeast: 5)) {
@@ -52,57 +62,11 @@ struct SnapshotSettings {
       }
       channelSets.append(set)
     }
+    if source.remaining > 0 { zoneVersion = try source.text() }
     guard source.remaining == 0 else { throw Malformed("trailing bytes") }
     guard !schedules.isEmpty, !channelSets.isEmpty else {
       throw Malformed("the empty schedule or set of channel levels is missing")
     }
-  }
-
-  // MARK: Schedules
-
-  private static func put(_ schedule: Schedule, _ sink: inout ByteSink) {
-    switch schedule.quietHours {
-    case nil: sink.put(0 as UInt8)
-    case .interval(let interval):
-      sink.put(1 as UInt8)
-      sink.put(interval.startMinute)
-      sink.put(interval.endMinute)
-    case .span(let span):
-      sink.put(2 as UInt8)
-      sink.put(span.startSecond)
-      sink.put(span.spanMinutes)
-      sink.put(span.level.rawValue)
-      put(zone: span.timeZone, &sink)
-    }
-    put(zone: schedule.timeZone, &sink)
-  }
-
-  private static func schedule(_ source: inout ByteSource) throws(Malformed) -> Schedule {
-    let quietHours: QuietHours?
-    do {
-      switch try source.number(UInt8.self) {
-      case 0: quietHours = nil
-      case 1:
-        let (start, end) = (try source.number(Int32.self), try source.number(Int32.self))
-        quietHours = .interval(
-          try QuietInterval(
-            startHour: Int(start) / 60, startMinute: Int(start) % 60, endHour: Int(end) / 60,
-            endMinute: Int(end) % 60))
-      case 2:
-        let (start, span) = (try source.number(Int32.self), try source.number(Int32.self))
-        let (minute, second) = (Int(start) / 60, Int(start) % 60)
-        quietHours = .span(
-          try QuietSpan(
-            hour: minute / 60, minute: minute % 60, second: second, spanMinutes: Int(span),
-            level: try level(&source), timeZone: try zone(&source)))
-      default: throw Malformed("unknown kind of quiet hours")
-      }
-    } catch let error as Malformed {
-      throw error
-    } catch {
-      throw Malformed("invalid quiet hours")
-    }
-    return Schedule(quietHours: quietHours, timeZone: try zone(&source))
   }
 
   private static func level(_ source: inout ByteSource) throws(Malformed) -> NotificationLevel {
@@ -110,17 +74,6 @@ struct SnapshotSettings {
       throw Malformed("invalid level")
     }
     return level
-  }
-
-  private static func put(zone: String?, _ sink: inout ByteSink) {
-    sink.put(zone == nil ? 0 : 1 as UInt8)
-    if let zone { sink.put(zone) }
-  }
-
-  private static func zone(_ source: inout ByteSource) throws(Malformed) -> String? {
-    var hasZone = false
-    try source.code(&hasZone)
-    return hasZone ? try source.text() : nil
   }
 }
 

@@ -17,7 +17,11 @@ internal import QuietTime
   init(app: AppSettings) throws(FanoutError) {
     tables = Tables(app: app)
     store = PageStore()
-    guard tables.scheduleTable.setApp(app) else { throw .unknownTimeZone(app.timeZone) }
+    do throws(ZoneDataError) {
+      try tables.scheduleTable.setApp(app)
+    } catch {
+      throw FanoutError(error)
+    }
   }
 
   /// Continues with tables whose pages a store made.
@@ -48,9 +52,11 @@ internal import QuietTime
 
   /// Replaces the app's settings.
   func setApp(_ app: AppSettings) throws(FanoutError) {
-    var schedules = tables.scheduleTable
-    guard schedules.setApp(app) else { throw .unknownTimeZone(app.timeZone) }
-    tables.scheduleTable = schedules
+    do throws(ZoneDataError) {
+      try tables.scheduleTable.setApp(app)
+    } catch {
+      throw FanoutError(error)
+    }
     tables.app = app
     tables.rules = RuleTables(app)
     tables.appRevision &+= 1
@@ -85,9 +91,11 @@ internal import QuietTime
     _ user: UInt32, _ settings: UserSettings, _ tables: inout Tables,
     _ recent: inout RecentSchedules, _ store: PageStore
   ) throws(FanoutError) {
-    let schedule = Schedule(quietHours: settings.quietHours, timeZone: settings.timeZone)
-    guard let scheduleIndex = tables.scheduleTable.insert(schedule, &recent) else {
-      throw .unknownTimeZone(unknownZone(of: schedule, tables.app))
+    let scheduleIndex: UInt32
+    do throws(ZoneDataError) {
+      scheduleIndex = try tables.scheduleTable.insert(QuietSettings(settings), &recent)
+    } catch {
+      throw FanoutError(error)
     }
     let packed = PackedUser(settings)
     if tables.packedUsers[Int(user)] != packed { tables.packedUsers.set(Int(user), packed, store) }
@@ -97,16 +105,6 @@ internal import QuietTime
     if packed.hasMute {
       tables.userMutes.set(UInt64(user), settings.mutedUntil.milliseconds, store)
     }
-  }
-
-  /// The unknown zone because of which a schedule was refused.
-  static func unknownZone(of schedule: Schedule, _ app: AppSettings) -> String {
-    if case .span(let span) = schedule.quietHours, let zone = span.timeZone,
-      ZoneTable(named: zone) == nil
-    {
-      return zone
-    }
-    return schedule.timeZone ?? app.timeZone
   }
 
   private func setDevices(_ devices: [Device]?, of user: UInt32) throws(FanoutError) {

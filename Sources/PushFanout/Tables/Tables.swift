@@ -71,15 +71,15 @@ struct Tables {
   /// A user's settings.
   func user(_ user: UInt32) -> UserSettings {
     let packed = packedUsers[Int(user)]
-    let schedule = scheduleTable[schedules[Int(user)]]
+    let quiet = scheduleTable[schedules[Int(user)]]
     var settings = UserSettings()
     settings.level = NotificationLevel(rawValue: packed.level) ?? .unset
     for kind in ConversationKind.allCases {
       settings.levels[kind] =
         NotificationLevel(rawValue: packed.level(kind: kind.ordinal)) ?? .unset
     }
-    settings.quietHours = schedule.quietHours
-    settings.timeZone = schedule.timeZone
+    settings.quietHours = quiet.quietHours
+    settings.timeZone = quiet.timeZone
     settings.mutedUntil = Instant(milliseconds: mute(of: user, packed))
     settings.pushWhenDesktopOnline = packed.pushWhenDesktopOnline
     settings.localInformationMissing = packed.localInformationMissing

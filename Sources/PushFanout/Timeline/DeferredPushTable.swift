@@ -149,7 +149,8 @@ extension FanoutTimeline {
   /// The first later instant at which a message of a class pushes to a member, if no settings
   /// change; nil if it never does.
   ///
-  /// - Complexity: O(1) for a member with only a window, except the first time after a transition.
+  /// - Complexity: O(1) for a member with only a schedule of two levels, except the first time after
+  ///   a transition.
   func release(
     of rank: Int, _ messageClass: Int, _ conversation: TimelineConversation, _ hold: DeferralRules
   ) -> Int64? {
@@ -166,14 +167,17 @@ extension FanoutTimeline {
       }
     }
     if hasTransitions { return releaseByTransitions(user, rank, messageClass, hold) }
-    // Only the window remains, which is either open or closed: the current side does not push.
+    // Only the schedule remains: the first of its levels at which the message pushes.
     let schedule = unsafe conversation.schedules[rank]
-    let flipped = UserClass(bits: classBits | clock.bitsAfterTransition(schedule))
-    let state = Int(hold.rules.state(flipped, member))
-    guard unsafe hold.rules.codes(messageClass)[state] & 1 != 0,
-      let second = clock.nextTransition(of: schedule, engineVersion.tables)
-    else { return nil }
-    return second <= Instant.maximumMilliseconds / 1000 ? second * 1000 : nil
+    var found: Int64?
+    clock.forEachLaterLevel(of: schedule, engineVersion.tables) { second, bits in
+      let state = Int(hold.rules.state(UserClass(bits: classBits | bits), member))
+      guard unsafe hold.rules.codes(messageClass)[state] & 1 != 0 else { return true }
+      found = second
+      return false
+    }
+    guard let second = found, second <= Instant.maximumMilliseconds / 1000 else { return nil }
+    return second * 1000
   }
 
   /// The same for a member with mutes or graces that have not ended, transition by transition.
@@ -183,16 +187,16 @@ extension FanoutTimeline {
     let tables = engineVersion.tables
     let overrides = hold.states.overrides(of: user, rank: rank, hold.target)
     let kind = UserClasses.tableIndex(for: hold.target.kind, tables.app.rules)
-    let window = tables.scheduleTable.quiet(tables.schedules[Int(user)]).window
+    let schedule = tables.scheduleTable.schedule(tables.schedules[Int(user)])
     var transitions = [overrides.mutedUntil]
     tables.forEachTransition(of: user) { transitions.append($0) }
     var at = now
-    // After two window transitions without a push, only the other transitions can bring one.
-    var windowTransitions = 0
+    // Once no level of the schedule brought a push, only the other transitions can.
+    var unseen = UnseenLevels(schedule, at: at / 1000)
     while true {
       let single = transitions.filter { $0 > at }.min() ?? Int64.max
       var edge = Int64.max
-      if windowTransitions < 2, let second = window?.nextTurn(after: at / 1000),
+      if !unseen.isEmpty, let second = schedule?.nextTransition(after: at / 1000),
         second <= Instant.maximumMilliseconds / 1000
       {
         edge = second * 1000
@@ -202,7 +206,8 @@ extension FanoutTimeline {
       let state = hold.rules.state(
         tables.userClass(of: user, kind: kind, at: at), overrides.memberClass(at: at))
       if unsafe hold.rules.codes(messageClass)[Int(state)] & 1 != 0 { return at }
-      windowTransitions = single == at ? 0 : windowTransitions + 1
+      if single == at { unseen = UnseenLevels(schedule, at: at / 1000) }
+      unseen.remove(schedule?.level(at: at / 1000))
     }
   }
 }

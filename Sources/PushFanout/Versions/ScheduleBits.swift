@@ -18,11 +18,8 @@ struct ScheduleBits {
     if schedule == 0 { return 0 }
     if isOfPlan, let plan = version.userClasses.plan, Int(schedule) < plan.count {
       let second = Int(now / 1000 - plan.day * 86_400)
-      return plan.isInside(schedule, second: second) ? version.tables.quietBits(schedule) : 0
+      return version.tables.quietBits(plan.level(schedule, second: second))
     }
-    guard let window = version.tables.scheduleTable.quiet(schedule).window,
-      window.contains(utcSeconds: now / 1000)
-    else { return 0 }
-    return version.tables.quietBits(schedule)
+    return version.tables.quietBits(schedule, at: now)
   }
 }

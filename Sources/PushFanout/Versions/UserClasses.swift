@@ -175,8 +175,8 @@ struct UserClasses {
       tomorrow = nil
     }
     guard let plan else { return }
-    let inside = plan.inside(second: Int((now - day * Self.day) / Self.second))
-    quiet = inside.indices.map { inside[$0] ? tables.quietBits(UInt32($0)) : 0 }
+    let levels = plan.levels(second: Int((now - day * Self.day) / Self.second))
+    quiet = levels.map { tables.quietBits($0) }
   }
 
   /// Prepares the next day's bitmaps during the last hour of a day.
@@ -200,8 +200,7 @@ struct UserClasses {
     guard let plan else { return }
     let second = Int((from - plan.day * Self.day) / Self.second)
     for index in quiet.count..<tables.scheduleTable.count {
-      let isInside = plan.isInside(UInt32(index), second: second)
-      quiet.append(isInside ? tables.quietBits(UInt32(index)) : 0)
+      quiet.append(tables.quietBits(plan.level(UInt32(index), second: second)))
     }
     // A new window may have an earlier transition than the others.
     until = min(
@@ -287,21 +286,22 @@ extension Tables {
 
   /// The class of a user at any instant.
   func userClass(of user: UInt32, kind: Int, at now: Int64) -> UserClass {
-    let schedule = schedules[Int(user)]
-    var quiet: UInt8 = 0
-    if schedule != 0, let window = scheduleTable.quiet(schedule).window,
-      window.contains(utcSeconds: now / 1000)
-    {
-      quiet = quietBits(schedule)
-    }
+    let quiet = quietBits(schedules[Int(user)], at: now)
     return userClass(of: user, kind: kind, quiet: quiet, at: now)
   }
 
-  /// The bits that a schedule's users have inside its window.
-  func quietBits(_ schedule: UInt32) -> UInt8 {
+  /// The bits of a schedule's users at an instant.
+  func quietBits(_ schedule: UInt32, at now: Int64) -> UInt8 {
+    if schedule == 0 { return 0 }
+    return quietBits(scheduleTable.level(schedule, at: now / 1000))
+  }
+
+  /// The bits of users whose schedule lets a level through; nil for one that is not quiet.
+  func quietBits(_ level: NotificationLevel?) -> UInt8 {
+    guard let level else { return 0 }
     guard app.rules == .rongcloud else { return UserClass.windowBit }
     let quiet: UserClass.Quiet =
-      switch scheduleTable.quiet(schedule).level {
+      switch level {
       case .blocked: .blocked
       case .mention: .mention
       default: app.rongcloud.quietZero == .all ? .all : .outside

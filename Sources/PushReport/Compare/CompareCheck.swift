@@ -1,6 +1,5 @@
 internal import PushReplay
 internal import PushRules
-internal import QuietTime
 
 /// Looks for what cannot be in a comparison: every sum that a page shows is right, and fits a number.
 ///
@@ -23,10 +22,7 @@ struct CompareCheck {
           "the format is \(result.pushFanoutCompare), and only \(CompareResult.format) is known"
       )
     }
-    guard ZoneTable.isName(result.timeZone) else {
-      throw ReportProblem(
-        place: "timeZone", reason: "\"\(result.timeZone)\" is not a time zone of the IANA database")
-    }
+    try ReportProblem.check(timeZone: result.timeZone)
     try checkCounts(
       [
         result.messages, result.conversations, result.changed, result.gained, result.lost,

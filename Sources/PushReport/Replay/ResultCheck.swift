@@ -1,6 +1,5 @@
 internal import PushReplay
 internal import PushRules
-internal import QuietTime
 
 /// Looks for what cannot be in a result: every sum that a page shows is right, and fits a number.
 ///
@@ -30,10 +29,7 @@ struct ResultCheck {
         reason: "the format is \(result.pushFanoutReplay), and only \(ReplayResult.format) is known"
       )
     }
-    guard ZoneTable.isName(result.timeZone) else {
-      throw ReportProblem(
-        place: "timeZone", reason: "\"\(result.timeZone)\" is not a time zone of the IANA database")
-    }
+    try ReportProblem.check(timeZone: result.timeZone)
     let counts = [
       ("users", result.users), ("conversations", result.conversations),
       ("messages", result.messages), ("decisions", result.decisions), ("pushes", result.pushes),

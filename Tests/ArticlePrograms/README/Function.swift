@@ -1,5 +1,5 @@
 // snippet
-import PushReference
+import PushFanout
 import PushRules
 // end
 
@@ -10,13 +10,15 @@ func insideAFunction() throws -> String? {
   var user = UserSettings()
   user.quietHours = try QuietInterval.parse(start: "22:00", end: "8:00").map { .interval($0) }
   settings.setUser("u1", user)
-  settings.setMember("u1", of: "g1")
+  for id: Identifier in ["u1", "u2"] { settings.setMember(id, of: "g1") }
+  let fanout = try Fanout(settings)
 
-  var evaluator = ReferenceEvaluator(settings)
   let night = Instant(rfc3339: "2024-06-03T23:30:00+08:00")!
-  let message = Message(id: "m1", conversation: "g1", at: night, sender: "u9")
+  let result = fanout.decide(Message(id: "m1", conversation: "g1", at: night, sender: "u9"))
+  let pushed =
+    result.pushes.map { result.id(of: $0) }  // ["u2"]
   let key =
-    evaluator.decide(message, for: "u1")?.outcome.key  // "none/quietHours/app"
+    result.outcome(of: "u1")?.key  // "none/quietHours/app"
   // end
-  return key
+  return pushed == ["u2"] ? key : nil
 }

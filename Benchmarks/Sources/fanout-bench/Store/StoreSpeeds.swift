@@ -1,0 +1,215 @@
+import ArgumentParser
+import BenchSupport
+import Foundation
+import PushFanout
+import PushRules
+import PushStore
+import Synchronization
+
+/// The speeds of the store that must hold, each beside its must.
+struct StoreSpeeds: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "store",
+    abstract: """
+      Measures imports, durable writes, their visibility, decisions beside them, and openings.
+      """)
+
+  @Option(help: "Users that are imported; a membership each, 40 % with settings.")
+  var users = 1_000_000
+
+  @Option(help: "Users of the store that is opened, with five memberships each.")
+  var openedUsers = 10_000_000
+
+  @Option(
+    help: "Users of the import that is compared with plain SQLite, with ten memberships each.")
+  var plainUsers = 1_000_000
+
+  @Flag(help: "Only that comparison.")
+  var onlyPlain = false
+
+  @Option(help: "Seconds that each kind of measurement goes on.")
+  var seconds = 3.0
+
+  @Option(help: "A folder on the disk that counts.")
+  var folder = NSTemporaryDirectory()
+
+  func run() async throws {
+    let place = URL(filePath: folder).appending(
+      path: "fanout-bench-store-\(ProcessInfo.processInfo.processIdentifier)")
+    try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: place) }
+    try PlainImport(users: plainUsers, memberships: plainUsers * 10).measure(in: place)
+    if onlyPlain { return }
+    let world = world()
+    try importAlone(world, place)
+    let store = try SettingsStore(place.appending(path: "store").path, .create)
+    try importIntoOpen(world, store)
+    try await writes(store)
+    try await visibility(store)
+    try await decisionsBesideWrites(store)
+    try store.close()
+    try Opening(users: openedUsers).measure(in: place)
+  }
+
+  private static func group(_ user: Int) -> Identifier { Identifier("g\(user / 1000)") }
+
+  /// Groups of a thousand.
+  private func world() -> FanoutSettings {
+    var settings = FanoutSettings()
+    settings.reserveCapacity(users: users, declared: users)
+    for user in 0..<users {
+      let id = BenchWorld.userID(user)
+      settings.setUser(id, BenchWorld.settings(user))
+      let level: NotificationLevel = user % 5 < 2 ? .mention : .unset
+      settings.setMember(id, of: Self.group(user), MemberSettings(level: level))
+    }
+    return settings
+  }
+
+  // MARK: Imports
+
+  private func importAlone(_ world: FanoutSettings, _ folder: URL) throws {
+    let path = folder.appending(path: "alone").path
+    let time = try elapsed {
+      try StoreImport(path).run(world, at: .zero, replacingApp: true)
+    }
+    sayImport("import into a new store", time)
+    sayImport(
+      "the same again, every record replaced",
+      try elapsed { try StoreImport(path).run(world, at: .zero, replacingApp: true) })
+    try FileManager.default.removeItem(atPath: path)
+  }
+
+  private func importIntoOpen(_ world: FanoutSettings, _ store: SettingsStore) throws {
+    let time = try elapsed { try store.importSettings(world, at: .zero) }
+    require(store.fanout.userCount == users, "the engine has the import")
+    sayImport("import into an open store, visible", time)
+  }
+
+  private func sayImport(_ what: String, _ time: Double) {
+    let rate = Double(2 * users) / time
+    say(what, "\(Int(rate)) records/s", must: ">= 200000", rate >= 200_000)
+  }
+
+  // MARK: Writes
+
+  /// Changes one user's mute, `rate` times a second by each of so many writers, until the time is
+  /// over; as often as it can without a rate.
+  private func write(
+    _ store: SettingsStore, writers: Int, seconds: Double, rate: Double? = nil
+  ) async throws -> Int {
+    let end = ContinuousClock.now + .seconds(seconds)
+    return try await withThrowingTaskGroup(of: Int.self) { group in
+      for writer in 0..<writers {
+        group.addTask { [users] in
+          var count = 0
+          var next = ContinuousClock.now
+          while ContinuousClock.now < end {
+            let id = BenchWorld.userID((writer * 7919 + count * 104_729) % users)
+            let until = Instant(milliseconds: BenchWorld.start + Int64(count) * 1000)
+            try await store.write(at: .zero) { write in
+              try write.updateUser(id, .userMute) { $0.mutedUntil = until }
+            }
+            count += 1
+            if let rate {
+              next += .seconds(1 / rate)
+              try await Task.sleep(until: next)
+            }
+          }
+          return count
+        }
+      }
+      return try await group.reduce(0, +)
+    }
+  }
+
+  private func writes(_ store: SettingsStore) async throws {
+    for writers in [1, 8, 64] {
+      let count = try await write(store, writers: writers, seconds: seconds)
+      let rate = Double(count) / seconds
+      let must = writers == 1 ? "anything" : ">= 5000"
+      say(
+        "durable single writes, \(writers) at a time", "\(Int(rate)) writes/s", must: must,
+        writers == 1 || rate >= 5000)
+    }
+  }
+
+  /// From the acknowledgement of a write to the first decision that follows it.
+  private func visibility(_ store: SettingsStore) async throws {
+    var times: [Double] = []
+    let now = Instant(milliseconds: BenchWorld.start)
+    for number in 0..<500 {
+      // Somebody whose membership has no level of its own.
+      let user = (number * 104_729) % (users / 5) * 5 + 4
+      let id = BenchWorld.userID(user)
+      let isMuted = number % 2 == 0
+      try await store.write(at: now) { write in
+        try write.setUser(id, Self.always(isMuted))
+      }
+      let message = Message(id: "m", conversation: Self.group(user), at: now)
+      let start = ContinuousClock.now
+      let expected: Action = isMuted ? .suppress : .push
+      while store.fanout.decision(message, for: id)?.outcome.action != expected {
+        require(ContinuousClock.now - start < .seconds(5), "a write never became visible")
+      }
+      times.append((ContinuousClock.now - start) / .milliseconds(1))
+    }
+    let worst = times.max() ?? 0
+    say(
+      "acknowledged to visible, the worst of 500",
+      "\(worst.formatted(.number.precision(.fractionLength(4)))) ms", must: "<= 1", worst <= 1)
+  }
+
+  private static func always(_ isMuted: Bool) -> UserSettings {
+    var settings = UserSettings()
+    settings.level = isMuted ? .blocked : .all
+    return settings
+  }
+
+  // MARK: Decisions
+
+  /// Messages to all groups in turn, alone and beside a thousand writes a second, in turns.
+  private func decisionsBesideWrites(_ store: SettingsStore) async throws {
+    var alone: [Double] = []
+    var beside: [Double] = []
+    var written = 0
+    for round in 0..<10 {
+      alone.append(decide(store))
+      async let writing = write(store, writers: 10, seconds: seconds / 3 + 0.2, rate: 100)
+      try await Task.sleep(for: .milliseconds(100))
+      beside.append(decide(store))
+      let count = try await writing
+      if round > 0 { written += count }
+    }
+    let share = median(beside) / median(alone)
+    let rate = Double(written) / 9 / (seconds / 3 + 0.2)
+    say(
+      "decisions beside \(Int(rate)) writes/s, of those alone",
+      "\((share * 100).formatted(.number.precision(.fractionLength(1)))) %", must: ">= 90 %",
+      share >= 0.9)
+    show("decisions alone: \(Int(median(alone))) messages of 1000 members a second")
+  }
+
+  /// - Returns: messages a second.
+  private func decide(_ store: SettingsStore) -> Double {
+    let groups = (users + 999) / 1000
+    let now = Instant(milliseconds: BenchWorld.start)
+    let end = ContinuousClock.now + .seconds(seconds / 3)
+    let start = ContinuousClock.now
+    var count = 0
+    var pushes = 0
+    var result = FanoutResult()
+    while ContinuousClock.now < end {
+      for _ in 0..<64 {
+        let message = Message(id: "m", conversation: Identifier("g\(count % groups)"), at: now)
+        store.fanout.decide(message, into: &result)
+        pushes &+= result.pushCount
+        count += 1
+      }
+    }
+    keep(pushes)
+    return Double(count) / ((ContinuousClock.now - start) / .seconds(1))
+  }
+
+  private func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
+}

@@ -1,0 +1,214 @@
+public import PushRules
+
+/// When a person wants no pushes, or only some: what a user's quiet hours mean on the wall clock of
+/// a time zone.
+///
+/// How many windows there are, on which days, and whose setting they come from does not show: ask for
+/// an instant, or for the next one at which the answer changes.
+///
+/// Two schedules are equal when they say the same at every time of the week in the same zone.
+///
+/// - Memory: 16 bytes, and 5 bytes a stretch: mostly two or three. A zone's table is shared.
+public struct QuietSchedule: Hashable, Sendable {
+  static let daySeconds: Int32 = 86_400
+  static let weekSeconds: Int32 = 604_800
+
+  /// After how many seconds of local time it repeats: a day, or else a week that starts on Monday.
+  private let period: Int32
+  /// When another level begins, in seconds of the period, ascending. The first is 0.
+  private let starts: [Int32]
+  /// What is let through from the start of the same index on; nil outside of all windows. Neighbours
+  /// differ.
+  private let levels: [NotificationLevel?]
+  /// Whose wall clock it follows.
+  public let zone: ZoneTable
+
+  /// A window of the local day, repeated daily.
+  ///
+  /// Inside is `(localSecond - startSecond) mod 86,400 < spanSeconds`; a span of 86,400 is always,
+  /// and one of 0 is never (§1).
+  ///
+  /// - Parameters:
+  ///   - startSecond: 0 ..< 86,400, in seconds since local midnight.
+  ///   - spanSeconds: 0 ... 86,400.
+  ///   - level: what is let through inside.
+  public init(
+    startSecond: Int32, spanSeconds: Int32, level: NotificationLevel = .blocked, zone: ZoneTable
+  ) {
+    precondition(0 <= startSecond && startSecond < 86_400, "a start is a second of the day")
+    precondition(0 <= spanSeconds && spanSeconds <= 86_400, "a window lasts up to a day")
+    let window = Window(start: startSecond, span: spanSeconds, level: level)
+    self.init([window], period: Self.daySeconds, zone)
+  }
+
+  /// Several windows of the local week.
+  ///
+  /// A window belongs to the day on which it starts: one of Friday from 22:00 to 7:00 runs to Saturday
+  /// 7:00. Inside is `(second of the week - start) mod 604,800 < span`, also where the start was
+  /// jumped over by a clock change.
+  public init(_ windows: QuietWindows, zone: ZoneTable) {
+    var ofWeek: [Window] = []
+    for window in windows.windows {
+      for day: Int32 in 0..<7 where window.days >> UInt8(day) & 1 != 0 {
+        ofWeek.append(
+          Window(
+            start: day * Self.daySeconds + window.startSecond, span: window.spanSeconds,
+            level: window.level))
+      }
+    }
+    let week = QuietSchedule(ofWeek, period: Self.weekSeconds, zone)
+    self = week.asDay ?? week
+  }
+
+  /// A window of the period, in seconds.
+  private struct Window {
+    let start, span: Int32
+    let level: NotificationLevel
+  }
+
+  private init(_ windows: [Window], period: Int32, _ zone: ZoneTable) {
+    self.period = period
+    self.zone = zone
+    var edges: Set<Int32> = [0]
+    for window in windows {
+      edges.insert(window.start)
+      edges.insert((window.start + window.span) % period)
+    }
+    var starts: [Int32] = []
+    var levels: [NotificationLevel?] = []
+    for edge in edges.sorted() {
+      let level = Self.strictest(
+        windows.filter { (edge - $0.start + period) % period < $0.span }.map(\.level))
+      if let last = levels.last, last == level { continue }
+      starts.append(edge)
+      levels.append(level)
+    }
+    self.starts = starts
+    self.levels = levels
+  }
+
+  private init(day starts: [Int32], _ levels: [NotificationLevel?], _ zone: ZoneTable) {
+    period = Self.daySeconds
+    self.starts = starts
+    self.levels = levels
+    self.zone = zone
+  }
+
+  /// Of levels of windows that overlap; nil for none.
+  private static func strictest(_ levels: [NotificationLevel]) -> NotificationLevel? {
+    if levels.contains(.blocked) { return .blocked }
+    return levels.contains(.mention) ? .mention : levels.first
+  }
+
+  /// The same with a day as its period, if all days of the week are alike.
+  private var asDay: QuietSchedule? {
+    func day(_ number: Int32) -> ([Int32], [NotificationLevel?]) {
+      let midnight = number * Self.daySeconds
+      var found: ([Int32], [NotificationLevel?]) = ([0], [levels[index(of: midnight)]])
+      for (start, level) in zip(starts, levels)
+      where midnight < start && start < midnight + Self.daySeconds {
+        found.0.append(start - midnight)
+        found.1.append(level)
+      }
+      return found
+    }
+    let first = day(0)
+    guard (1..<7).allSatisfy({ day($0) == first }) else { return nil }
+    return QuietSchedule(day: first.0, first.1, zone)
+  }
+
+  // MARK: Instants
+
+  /// What is let through at an instant, in whole seconds since the epoch; nil outside of all windows.
+  ///
+  /// - Complexity: O(log transitions of the zone + stretches).
+  public func level(at utcSeconds: Int64) -> NotificationLevel? {
+    levels[index(of: localSecond(at: utcSeconds))]
+  }
+
+  /// Whether an instant, in whole seconds since the epoch, is inside of a window.
+  public func isQuiet(at utcSeconds: Int64) -> Bool { level(at: utcSeconds) != nil }
+
+  /// The first second after `utcSeconds` at which ``level(at:)`` answers otherwise; nil when it never
+  /// does.
+  ///
+  /// The answer changes at an edge of a window, or in the middle of one where a clock change jumps
+  /// over an edge. An edge whose local time does not exist on a day is passed over with the gap.
+  ///
+  /// - Complexity: O(log transitions of the zone) a clock change; rarely more than one is looked at.
+  public func nextTransition(after utcSeconds: Int64) -> Int64? {
+    guard starts.count > 1 else { return nil }
+    let level = level(at: utcSeconds)
+    var now = utcSeconds
+    while true {
+      // An offset holds until `change`, so local time runs evenly up to it.
+      let change = zone.nextTransition(after: now)
+      let edge = now + secondsUntilEdge(localSecond(at: now))
+      guard let change, change <= edge else { return edge }
+      if self.level(at: change) != level { return change }
+      now = change
+    }
+  }
+
+  /// Whether the same holds at the same local time of every day.
+  public var repeatsDaily: Bool { period == Self.daySeconds }
+
+  private func localSecond(at utcSeconds: Int64) -> Int32 {
+    let local = utcSeconds + zone.offsetSeconds(at: utcSeconds)
+    // 1970-01-01 was a Thursday.
+    let second = period == Self.daySeconds ? local % 86_400 : (local + 3 * 86_400) % 604_800
+    return Int32(second < 0 ? second + Int64(period) : second)
+  }
+
+  /// The index of the stretch that a second of the period is in.
+  private func index(of localSecond: Int32) -> Int {
+    var index = starts.count - 1
+    while starts[index] > localSecond { index -= 1 }
+    return index
+  }
+
+  private func secondsUntilEdge(_ localSecond: Int32) -> Int64 {
+    let next = index(of: localSecond) + 1
+    if next < starts.count { return Int64(starts[next] - localSecond) }
+    // What holds at the end of the period may go on in the next one.
+    let first = levels[0] == levels[levels.count - 1] ? starts[1] : 0
+    return Int64(period - localSecond + first)
+  }
+
+  // MARK: Levels
+
+  fileprivate var levelBits: UInt8 { levels.reduce(0) { $0 | Self.bit($1) } }
+
+  fileprivate static func bit(_ level: NotificationLevel?) -> UInt8 {
+    level.map { 1 << $0.rawValue } ?? 1 << 7
+  }
+
+  /// Every level that holds at some time, nil for outside, without repetition.
+  public var distinctLevels: [NotificationLevel?] {
+    (levels.contains(nil) ? [nil] : [])
+      + NotificationLevel.allCases.filter { levels.contains($0) }.map { $0 }
+  }
+}
+
+/// The levels of a schedule that a search along its transitions has not come to yet.
+///
+/// What depends on a schedule's level alone and was the same at all of them stays the same, for
+/// however many years the schedule goes on.
+public struct UnseenLevels: Sendable {
+  private var bits: UInt8
+
+  /// All levels of a schedule but the one at an instant, in seconds since the epoch.
+  public init(_ schedule: QuietSchedule?, at utcSeconds: Int64) {
+    bits = schedule?.levelBits ?? 0
+    if let schedule { remove(schedule.level(at: utcSeconds)) }
+  }
+
+  public var isEmpty: Bool { bits == 0 }
+
+  /// - Returns: whether the level had not been seen.
+  @discardableResult public mutating func remove(_ level: NotificationLevel?) -> Bool {
+    let bit = QuietSchedule.bit(level)
+    defer { bits &= ~bit }
+    return bits & bit != 0
+  }
+}

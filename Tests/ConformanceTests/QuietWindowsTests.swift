@@ -1,0 +1,177 @@
+import PushFanout
+import PushReference
+import PushReplay
+import PushRules
+import QuietTime
+import TestSupport
+import Testing
+
+/// Goal: engine, timeline, next change, hold and replay agree with the reference where people have
+/// several quiet windows on some weekdays, around a clock change in Europe.
+///
+/// `PUSH_SEED=n swift test --filter QuietWindowsTests` runs one more seed; each failure names its own.
+@Suite struct QuietWindowsTests {
+  @Test(arguments: RuleSet.allCases)
+  func aHundredWorlds(rules: RuleSet) throws {
+    var tally = Tally()
+    for seed in TestSupport.seeds(Array(1...100)) {
+      let world = Self.world(rules, seed)
+      let difference = try Self.difference(world, &tally)
+      #expect(difference == nil, "seed \(seed), \(rules.rawValue)")
+    }
+    // What never happens would not be tested.
+    #expect(tally.quiet > 300 && tally.pushes > 300 && tally.held > 100, "\(tally)")
+    #expect(tally.changes > 80 && tally.never > 10, "\(tally)")
+  }
+
+  struct Tally {
+    var quiet = 0
+    var pushes = 0
+    var held = 0
+    var changes = 0
+    var never = 0
+  }
+
+  private static func world(_ rules: RuleSet, _ seed: UInt64) -> RandomWorld {
+    var world = RandomWorld(
+      rules, seed: seed, userCount: 14, messageCount: 10,
+      style: RandomWorld.Style(density: 80, isVaried: seed % 2 == 0))
+    var random = SeededGenerator(seed: seed ^ 0x3E11)
+    world.app.advancedPush = true
+    world.app.easemob.expireSeconds = random.pick([86_400, 1_209_600])
+    world.steps = world.steps.map { step in
+      guard case .user(let id, var user) = step, random.chance(80) else { return step }
+      user.quietHours = .windows(windows(&random))
+      return .user(id, user)
+    }
+    // The week before the clock change, and the one behind it.
+    world.messages = world.messages.map { message in
+      var message = message
+      let quarter = Int64.random(in: -5 * 96...5 * 96, using: &random)
+      message.at = Instant(
+        milliseconds: RandomWorld.noon + quarter * 900_000 + random.pick([0, -1, 1, 30_000]))
+      message.sentAt = nil
+      return message
+    }.sorted { $0.at < $1.at }
+    return world
+  }
+
+  private static func windows(_ random: inout SeededGenerator) -> QuietWindows {
+    QuietWindows(
+      (0..<Int.random(in: 1...4, using: &random)).map { _ in
+        QuietWindows.Window(
+          days: random.pick([127, 31, 96, .random(in: 0...127, using: &random)]),
+          startSecond: Int32.random(in: 0..<96, using: &random) * 900 + random.pick([0, 0, 30]),
+          spanSeconds: random.pick([900, 7200, 28_800, 43_230, 86_400]),
+          level: random.pick([.blocked, .mention, .unset]))
+      })
+  }
+
+  /// Where something differs from the reference; nil when nothing does.
+  private static func difference(
+    _ world: RandomWorld, _ tally: inout Tally
+  ) throws -> String? {
+    let settings = world.settings()
+    let fanout = try Fanout(settings, threads: 1)
+    let timeline = FanoutTimeline(fanout.currentVersion)
+    var options = ReplayOptions()
+    options.holds = true
+    let replayer = try Replayer(try Fanout(settings, threads: 2), options)
+    var (evaluator, hold) = (ReferenceEvaluator(settings), HoldReference(settings))
+    var (counts, held) = (
+      [Int](repeating: 0, count: Outcome.codeCount), [Int](repeating: 0, count: Outcome.codeCount)
+    )
+    for (number, message) in world.messages.enumerated() {
+      if number % 2 == 0 { fanout.advance(to: message.at) }
+      let rows = evaluator.rows(message)
+      if let found = fanout.decide(message).disagreement(with: rows) { return "engine: \(found)" }
+      tally.quiet += rows.count { $0.outcome?.reason == .quietHours }
+      let expected = hold.answer(message)
+      if let found = difference(timeline, expected, message) { return found }
+      tally.held += expected.held.reduce(0, +)
+      tally.pushes += rows.count { $0.outcome?.action == .push }
+      if let found = difference(fanout, &evaluator, world, message, number, &tally) { return found }
+      guard settings.conversation(message.conversation) != nil else { continue }
+      try replayer.add(.message(message))
+      for code in counts.indices {
+        counts[code] += expected.counts[code]
+        held[code] += expected.held[code]
+      }
+    }
+    let result = replayer.finish()
+    let sums = [
+      result.decisions, result.pushes, result.hold?.held ?? -1, result.hold?.never ?? -1,
+    ]
+    let wanted = [
+      counts.reduce(0, +),
+      Outcome.coded.filter { $0.outcome.action == .push }.reduce(0) { $0 + counts[Int($1.code)] },
+      held.reduce(0, +),
+      Outcome.coded.filter { $0.outcome.action == .suppress }.reduce(0) {
+        $0 + counts[Int($1.code)]
+      }
+        - held.reduce(0, +),
+    ]
+    return firstDifference(sums, wanted).map { "replay: \($0)" }
+  }
+
+  private static func difference(
+    _ timeline: FanoutTimeline, _ expected: HoldReference.Answer, _ message: Message
+  ) -> String? {
+    var held = FanoutCounts()
+    var releases: [Int64: Int] = [:]
+    let counts = timeline.counts(message, held: &held) { releases[$0, default: 0] += $1 }
+    let found = [counts, held].map { counts in
+      (0..<Outcome.codeCount).map { counts[code: UInt8($0)] }
+    }
+    if let place = firstDifference(found[0], expected.counts) { return "timeline: \(place)" }
+    if let place = firstDifference(found[1], expected.held) { return "held: \(place)" }
+    let wanted = expected.releases.sorted { $0.key < $1.key }.map { [$0.key, Int64($0.value)] }
+    let instants = releases.filter { $0.value != 0 }.sorted { $0.key < $1.key }
+      .map { [$0.key, Int64($0.value)] }
+    return firstDifference(instants, wanted).map { "releases: \($0)" }
+  }
+
+  /// Compares the next change with the answers of the reference, quarter by quarter.
+  private static func difference(
+    _ fanout: Fanout, _ evaluator: inout ReferenceEvaluator, _ world: RandomWorld,
+    _ message: Message, _ number: Int, _ tally: inout Tally
+  ) -> String? {
+    let user = world.users[(number * 5) % world.users.count]
+    guard number % 3 == 0, evaluator.decide(plain(message, message.at), for: user) != nil else {
+      return nil
+    }
+    let found: Instant?
+    do throws(FanoutError) {
+      found = try fanout.nextChange(
+        for: user, in: message.conversation, channel: message.channel, after: message.at)
+    } catch {
+      return "next change: \(error)"
+    }
+    let before = evaluator.decide(plain(message, message.at), for: user)
+    func answer(_ milliseconds: Int64) -> Decision? {
+      evaluator.decide(plain(message, Instant(milliseconds: milliseconds)), for: user)
+    }
+    let last = found?.milliseconds ?? message.at.milliseconds + 15 * 86_400_000
+    let first = (message.at.milliseconds / 900_000 + 1) * 900_000
+    let limit = min(last, message.at.milliseconds + 15 * 86_400_000)
+    if let early = stride(from: first, to: limit, by: 900_000).first(where: { answer($0) != before }
+    ) {
+      return "next change of \(user) after \(message.at): \(last), but it is by \(early)"
+    }
+    if let found {
+      tally.changes += 1
+      if answer(found.milliseconds) == before || answer(found.milliseconds - 1) != before {
+        return "next change of \(user) after \(message.at): nothing changes at \(found)"
+      }
+    } else {
+      tally.never += 1
+    }
+    return nil
+  }
+
+  private static func plain(_ message: Message, _ at: Instant) -> Message {
+    var plain = Message(id: "plain", conversation: message.conversation, at: at)
+    plain.channel = message.channel
+    return plain
+  }
+}
