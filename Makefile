@@ -109,8 +109,8 @@ bench: packages
 
 # The store's speeds that must hold.
 bench-store: packages
-	$(SWIFT) build -c release --package-path Benchmarks --product fanout-bench
-	$(BENCHMARKS)/fanout-bench store
+	$(SWIFT) build -c release --package-path Benchmarks --product store-bench
+	$(BENCHMARKS)/store-bench
 
 benchmarks: packages
 	@scripts/install-packages libjemalloc-dev python3
@@ -126,7 +126,7 @@ bench-tiny: benchmarks
 	PUSH_BENCH=tiny $(BENCHMARKS)/FanoutBenchmarks > $(BENCHMARKS)/tiny.txt
 	$(BENCHMARKS)/fanout-bench --users 2000 --rounds 2 > $(BENCHMARKS)/tiny-bench.txt
 	$(BENCHMARKS)/fanout-bench kernels time --rounds 1 > $(BENCHMARKS)/tiny-kernels.txt
-	$(BENCHMARKS)/fanout-bench store --users 2000 --plain-users 2000 --opened-users 3000 --seconds 0.2 > $(BENCHMARKS)/tiny-store.txt
+	$(BENCHMARKS)/store-bench --users 2000 --plain-users 2000 --opened-users 3000 --seconds 0.2 > $(BENCHMARKS)/tiny-store.txt
 	python3 -m unittest discover --quiet Benchmarks/gate
 	python3 -m unittest discover --quiet Benchmarks/report
 	python3 Benchmarks/report/readme.py --check

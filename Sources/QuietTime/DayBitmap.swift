@@ -52,15 +52,23 @@ public struct DayBitmap: Hashable, Sendable {
     self.levels = levels
     var words = [UInt64](repeating: 0, count: 23)
     var minute = 0
-    for (level, turn) in zip(levels, turns + [86_400]) {
+    for index in levels.indices {
       // The first minute whose first second is at the turn or behind it.
-      let next = Int(turn + 59) / 60
-      if level != nil {
-        for minute in minute..<next { words[minute / 64] |= 1 << UInt64(minute % 64) }
-      }
+      let next = index < turns.count ? Int(turns[index] + 59) / 60 : 1440
+      if levels[index] != nil { Self.set(minute..<next, in: &words) }
       minute = next
     }
     self.words = words
+  }
+
+  /// Sets a range of bits, a word at a time.
+  private static func set(_ bits: Range<Int>, in words: inout [UInt64]) {
+    var bit = bits.lowerBound
+    while bit < bits.upperBound {
+      let count = min(64 - bit % 64, bits.upperBound - bit)
+      words[bit / 64] |= (UInt64.max >> UInt64(64 - count)) << UInt64(bit % 64)
+      bit += count
+    }
   }
 
   /// What a minute of the UTC date is, 0 ..< 1,440.

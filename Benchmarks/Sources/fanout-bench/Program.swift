@@ -6,11 +6,11 @@ import PushFanout
 /// Measures deciding side by side: every contestant gives the same answers, checked before anything
 /// is timed, and they take turns, so that a machine that slows down slows down all of them.
 @main
-struct FanoutBench: AsyncParsableCommand {
+struct FanoutBench: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "fanout-bench",
     abstract: "How fast messages are decided, against the reference and a plain loop.",
-    subcommands: [Run.self, Export.self, Kernels.self, StoreSpeeds.self], defaultSubcommand: Run.self)
+    subcommands: [Run.self, Export.self, Kernels.self], defaultSubcommand: Run.self)
 }
 
 struct Run: ParsableCommand {

@@ -6,10 +6,11 @@ import PushRules
 import PushStore
 import Synchronization
 
-/// The speeds of the store that must hold, each beside its must.
-struct StoreSpeeds: AsyncParsableCommand {
+/// `store-bench`: the speeds of the store that must hold, each beside its must.
+@main
+struct Program: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "store",
+    commandName: "store-bench",
     abstract: """
       Measures imports, durable writes, their visibility, decisions beside them, and openings.
       """)
@@ -35,7 +36,7 @@ struct StoreSpeeds: AsyncParsableCommand {
 
   func run() async throws {
     let place = URL(filePath: folder).appending(
-      path: "fanout-bench-store-\(ProcessInfo.processInfo.processIdentifier)")
+      path: "store-bench-\(ProcessInfo.processInfo.processIdentifier)")
     try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: place) }
     try PlainImport(users: plainUsers, memberships: plainUsers * 10).measure(in: place)
