@@ -42,6 +42,27 @@ import Testing
     #expect(Set(all).subtracting(ruleNumbers) == [])
   }
 
+  @Test(arguments: RuleSet.allCases)
+  func theStepsOfSeveralWindowsAreTheSame(rules: RuleSet) throws {
+    var windowSteps = 0
+    for seed in TestSupport.seeds(Array(641...650)) {
+      let world = QuietWindowsTests.world(rules, seed)
+      let settings = world.settings()
+      let fanout = try Fanout(settings, threads: 1)
+      var reference = ReferenceEvaluator(settings)
+      for message in world.messages {
+        for user in world.users {
+          let expected = reference.explain(message, for: user)
+          let found = fanout.explain(message, for: user)
+          #expect(found == expected, "seed \(seed), \(rules.rawValue), \(message.id), \(user)")
+          if found != expected { return }
+          windowSteps += found.steps.count { $0.found.contains(" windows, ") }
+        }
+      }
+    }
+    #expect(windowSteps > 50)
+  }
+
   @Test func nobodyAndNowhere() throws {
     let fanout = try Fanout(FanoutSettings(app: AppSettings()), threads: 1)
     var reference = ReferenceEvaluator(FanoutSettings(app: AppSettings()))
