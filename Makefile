@@ -10,13 +10,17 @@ LIBRARIES := libsimdjson-dev libcsv-dev zlib1g-dev libsqlite3-dev tzdata
 RELEASE := .build/release/push-fanout
 BENCHMARKS := Benchmarks/.build/release
 DEBUG := .build/debug/push-fanout
-FORMATTED := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources Fuzz/Package.swift Fuzz/Sources \
+FORMATTED := Package.swift Sources Tests Examples/dispatcher/Package.swift Examples/dispatcher/Sources Benchmarks/Package.swift Benchmarks/Sources Fuzz/Package.swift Fuzz/Sources \
   Benchmarks/FanoutBenchmarks
 DOCS := .build/docs
+# A web site each; those of the first line may have no warnings.
+STRICTLY_DOCUMENTED := PushFanout PushService PushStoreService
+DOCUMENTED := $(STRICTLY_DOCUMENTED) PushRules QuietTime PushReference PushContent PushFiles PushStore \
+  PushReplay PushWorkload PushReport
 PICTURES := .build/report-check
 
 .PHONY: help demo test build program debug lint unit oracle speed crash-test fuzz bench bench-all bench-store bench-tiny \
-  benchmarks bench-check bench-baseline bench-peers report report-check sanitize docs format clean packages
+  benchmarks bench-check bench-baseline bench-peers report report-check sanitize docs examples format clean packages
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -39,7 +43,8 @@ help:
 	@echo "             PAGES='a.html b.html' for those instead of data/'s, screenshots in $(PICTURES)"
 	@echo "make bench-baseline  stores what bench-check compares with"
 	@echo "make sanitize   the engine's tests under the thread and the address sanitizer"
-	@echo "make docs   the library's documentation as a web site: $(DOCS)"
+	@echo "make docs   the library's documentation as web sites, one a module: $(DOCS)"
+	@echo "make examples  builds Examples/dispatcher, runs it and compares what it prints"
 	@echo "make format formats the sources"
 
 packages:
@@ -183,16 +188,32 @@ sanitize: packages
 # The toolchain's own docc; a link that leads nowhere is an error.
 docs: packages
 	rm -rf $(DOCS) $(DOCS).symbols
-	mkdir -p $(DOCS).symbols/all
-	$(SWIFT) build --target PushFanout --scratch-path .build-docs -Xswiftc -emit-symbol-graph \
-	  -Xswiftc -emit-symbol-graph-dir -Xswiftc $(CURDIR)/$(DOCS).symbols/all \
-	  -Xswiftc -symbol-graph-minimum-access-level -Xswiftc public \
-	  -Xswiftc -symbol-graph-skip-synthesized-members
-	cp $(DOCS).symbols/all/PushFanout*.json $(DOCS).symbols
-	rm -rf $(DOCS).symbols/all .build-docs
-	"$$(dirname "$$(readlink -f "$$(command -v $(SWIFT))")")/docc" convert \
-	  Sources/PushFanout/PushFanout.docc --additional-symbol-graph-dir $(DOCS).symbols \
-	  --warnings-as-errors --output-dir $(DOCS)
+	mkdir -p $(DOCS).symbols $(DOCS)
+	@set -e; docc="$$(dirname "$$(readlink -f "$$(command -v $(SWIFT))")")/docc"; \
+	for module in $(DOCUMENTED); do \
+	  mkdir -p $(DOCS).symbols/all $(DOCS).symbols/$$module; \
+	  $(SWIFT) build --target $$module --scratch-path .build-docs -Xswiftc -emit-symbol-graph \
+	    -Xswiftc -emit-symbol-graph-dir -Xswiftc $(CURDIR)/$(DOCS).symbols/all \
+	    -Xswiftc -symbol-graph-minimum-access-level -Xswiftc public \
+	    -Xswiftc -symbol-graph-skip-synthesized-members; \
+	  cp $(DOCS).symbols/all/$$module.symbols.json $(DOCS).symbols/$$module; \
+	  for extended in $(DOCS).symbols/all/$$module@*.json; do \
+	    [ ! -f "$$extended" ] || cp "$$extended" $(DOCS).symbols/$$module; \
+	  done; \
+	  strict=; \
+	  case " $(STRICTLY_DOCUMENTED) " in *" $$module "*) strict=--warnings-as-errors;; esac; \
+	  "$$docc" convert Sources/$$module/$$module.docc \
+	    --additional-symbol-graph-dir $(DOCS).symbols/$$module \
+	    $$strict --output-dir $(DOCS)/$$module; \
+	done
+	rm -rf $(DOCS).symbols .build-docs
+
+# The example of the article, built and run: what it prints is what it printed before.
+examples: packages
+	$(SWIFT) build --package-path Examples/dispatcher
+	Examples/dispatcher/.build/debug/dispatcher > Examples/dispatcher/.build/output.txt
+	diff Examples/dispatcher/expected.txt Examples/dispatcher/.build/output.txt
+	@echo "examples: dispatcher dispatched"
 
 format:
 	$(SWIFT) format format --in-place --recursive $(FORMATTED)

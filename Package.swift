@@ -23,7 +23,9 @@ let package = Package(
     .library(name: "PushFanout", targets: ["PushFanout"]),
     .library(name: "PushContent", targets: ["PushContent"]),
     .library(name: "PushFiles", targets: ["PushFiles"]),
+    .library(name: "PushService", targets: ["PushService"]),
     .library(name: "PushStore", targets: ["PushStore"]),
+    .library(name: "PushStoreService", targets: ["PushStoreService"]),
     .library(name: "PushReplay", targets: ["PushReplay"]),
     .library(name: "PushWorkload", targets: ["PushWorkload"]),
     .library(name: "PushReport", targets: ["PushReport"]),
@@ -76,6 +78,16 @@ let package = Package(
         .product(name: "GRDB", package: "GRDB.swift"),
       ], swiftSettings: strict),
     .target(
+      name: "PushService",
+      dependencies: ["PushSupport", "PushRules", "PushFanout", "PushContent", "PushFiles"],
+      swiftSettings: strict),
+    // The store attaches to the service from its own side, so that the service needs no store.
+    .target(
+      name: "PushStoreService",
+      dependencies: [
+        "PushRules", "PushFanout", "PushContent", "PushStore", "PushService",
+      ], swiftSettings: strict),
+    .target(
       name: "PushReplay",
       dependencies: ["PushSupport", "PushRules", "QuietTime", "PushFanout", "PushFiles"],
       swiftSettings: strict),
@@ -88,7 +100,8 @@ let package = Package(
       name: "push-fanout",
       dependencies: [
         "PushSupport", "PushRules", "PushFoundation", "QuietTime", "PushReference", "PushFanout",
-        "PushContent", "PushFiles", "PushStore", "PushReplay", "PushWorkload", "PushReport",
+        "PushContent", "PushFiles", "PushService", "PushStore", "PushReplay", "PushWorkload",
+        "PushReport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], swiftSettings: strict),
     // Has all tests read the time zones in it.
@@ -98,7 +111,7 @@ let package = Package(
     .target(
       name: "TestSupport",
       dependencies: [
-        "PushSupport", "PushRules", "QuietTime", "PushReference", "PinnedZones",
+        "PushSupport", "PushRules", "QuietTime", "PushReference", "PushFiles", "PinnedZones",
       ],
       path: "Tests/TestSupport",
       swiftSettings: strict),
@@ -131,6 +144,12 @@ let package = Package(
       dependencies: ["PushRules", "PushFanout", "PushContent", "PushFiles"],
       swiftSettings: strict),
     .testTarget(
+      name: "PushServiceTests",
+      dependencies: [
+        "PushRules", "PushReference", "PushFanout", "PushContent", "PushFiles", "PushService",
+        "PushStore", "PushStoreService", "TestSupport",
+      ], swiftSettings: strict),
+    .testTarget(
       name: "PushWorkloadTests", dependencies: ["PushRules", "PushWorkload", "TestSupport"],
       swiftSettings: strict),
     // What the crash and fault tests start, and kill.
@@ -151,6 +170,12 @@ let package = Package(
       dependencies: ["PushRules", "PushFoundation", "PushFanout", "PushFiles"],
       path: "Tests/ArticlePrograms/FromADispatchService", swiftSettings: strict),
     .executableTarget(
+      name: "article-ADispatchServiceFromEndToEnd",
+      dependencies: [
+        "PushRules", "PushFanout", "PushContent", "PushService", "PushStore", "PushStoreService",
+      ],
+      path: "Tests/ArticlePrograms/ADispatchServiceFromEndToEnd", swiftSettings: strict),
+    .executableTarget(
       name: "article-README", dependencies: ["PushRules", "PushFanout"],
       path: "Tests/ArticlePrograms/README", swiftSettings: strict),
     .executableTarget(
@@ -164,8 +189,9 @@ let package = Package(
       name: "ConformanceTests",
       dependencies: [
         "PushRules", "PushFoundation", "QuietTime", "PushReference", "PushFanout", "PushContent",
-        "PushFiles", "PushReplay", "PushStore", "PushWorkload", "TestSupport",
-        "article-FromADispatchService", "article-README", "article-content", "article-replay",
+        "PushFiles", "PushReplay", "PushService", "PushStore", "PushWorkload", "TestSupport",
+        "article-FromADispatchService", "article-ADispatchServiceFromEndToEnd", "article-README",
+        "article-content", "article-replay",
       ],
       resources: [.copy("vectors.ndjson")], swiftSettings: strict),
     .testTarget(
@@ -179,7 +205,10 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "CommandLineTests",
-      dependencies: ["PushRules", "PushStore", "PushReplay", "push-fanout", "TestSupport"],
+      dependencies: [
+        "PushRules", "PushContent", "PushFiles", "PushService", "PushStore", "PushReplay",
+        "push-fanout", "TestSupport",
+      ],
       swiftSettings: strict),
   ],
   cxxLanguageStandard: .cxx20

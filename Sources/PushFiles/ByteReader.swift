@@ -1,11 +1,14 @@
 internal import CPushFiles
 internal import Glibc
 
-/// The bytes of a file, unpacked if its name ends in `.gz`; `-` is standard input.
+/// The bytes of a file, unpacked if its name ends in `.gz`; `-` is standard input, and there may be
+/// bytes in memory instead.
 @safe
 final class ByteReader {
   let path: String
+  /// -1 where the bytes are in memory.
   private let descriptor: Int32
+  private let memory: [UInt8]
   private let gzip: OpaquePointer?
   private let packed: UnsafeMutableRawBufferPointer
   private var packedRange = 0..<0
@@ -21,8 +24,25 @@ final class ByteReader {
 
   private static let packedCapacity = 256 * 1024
 
+  convenience init(_ source: FileSource) throws(FileProblem.Problem) {
+    switch source {
+    case .path(let path): try self.init(path: path)
+    case .bytes(let bytes, let name): self.init(bytes, name: name)
+    }
+  }
+
+  init(_ bytes: [UInt8], name: String) {
+    path = name
+    descriptor = -1
+    memory = bytes
+    byteCount = Int64(bytes.count)
+    unsafe gzip = name.hasSuffix(".gz") ? pf_gzip_create() : nil
+    unsafe packed = .allocate(byteCount: Self.packedCapacity, alignment: 64)
+  }
+
   init(path: String) throws(FileProblem.Problem) {
     self.path = path
+    memory = []
     descriptor = path == "-" ? STDIN_FILENO : unsafe open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw .cannotOpen(Self.systemMessage()) }
     var status = stat()
@@ -38,7 +58,7 @@ final class ByteReader {
   }
 
   deinit {
-    if path != "-" { close(descriptor) }
+    if descriptor >= 0, path != "-" { close(descriptor) }
     unsafe packed.deallocate()
     if let gzip = unsafe gzip { unsafe pf_gzip_destroy(gzip) }
   }
@@ -98,6 +118,13 @@ final class ByteReader {
   private func readFile(
     into buffer: UnsafeMutableRawBufferPointer
   ) throws(FileProblem.Problem) -> Int {
+    if descriptor < 0 {
+      let start = Int(bytesRead)
+      let count = min(buffer.count, memory.count - start)
+      unsafe memory[start..<start + count].withUnsafeBytes { unsafe buffer.copyMemory(from: $0) }
+      bytesRead += Int64(count)
+      return count
+    }
     while true {
       let count = unsafe Glibc.read(descriptor, buffer.baseAddress, buffer.count)
       if count >= 0 {

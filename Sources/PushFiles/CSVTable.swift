@@ -28,8 +28,10 @@ final class CSVTable {
   ///   - columns: the names that the header may have, nil for any; cells are asked for by the place
   ///     here.
   ///   - required: the names that it must have.
-  init(path: String, columns: [String]?, required: [String]) throws(FileProblem.Problem) {
-    reader = try ByteReader(path: path)
+  init(
+    _ source: FileSource, columns: [String]?, required: [String]
+  ) throws(FileProblem.Problem) {
+    reader = try ByteReader(source)
     guard let parser = unsafe pf_csv_create() else { throw .cannotRead("out of memory") }
     unsafe self.parser = unsafe parser
     unsafe chunk = .allocate(byteCount: 1024 * 1024, alignment: 64)

@@ -27,6 +27,14 @@ public final class FanoutWriter {
     try output.put(DecisionText.header(format))
   }
 
+  /// Writes into memory, in any format but NumPy's.
+  public convenience init(
+    _ output: OutputBytes, format: DecisionFormat, showsDevices: Bool = false, threads: Int
+  ) throws(OutputProblem) {
+    self.init(output as any DecisionOutput, format, showsDevices, threads)
+    try output.put(DecisionText.header(format))
+  }
+
   /// Writes NumPy arrays to a folder.
   public convenience init(_ output: NumPyFolder, threads: Int) {
     self.init(output as any DecisionOutput, .npy, false, threads)
@@ -211,8 +219,7 @@ struct RowText: Sendable {
 }
 
 /// Where decisions go.
-protocol DecisionOutput: AnyObject {
-  func put(_ bytes: [UInt8]) throws(OutputProblem)
+protocol DecisionOutput: RowOutput {
   func put(_ piece: RowText.Piece) throws(OutputProblem)
 }
 

@@ -165,7 +165,7 @@ public struct FileChecker {
 extension CSVTable {
   /// The names in a file's header, whatever they are.
   static func header(of path: String) throws(FileProblem.Problem) -> [String] {
-    let table = try CSVTable(path: path, columns: nil, required: [])
+    let table = try CSVTable(.path(path), columns: nil, required: [])
     return table.header
   }
 }

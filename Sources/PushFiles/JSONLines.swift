@@ -11,8 +11,10 @@ final class JSONLines {
   /// The line that was parsed last.
   private var line = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
 
-  init(path: String) throws(FileProblem.Problem) {
-    lines = try LineReader(path: path)
+  convenience init(path: String) throws(FileProblem.Problem) { try self.init(.path(path)) }
+
+  init(_ source: FileSource) throws(FileProblem.Problem) {
+    lines = try LineReader(source)
     guard let parser = unsafe pf_json_create() else { throw .cannotRead("out of memory") }
     unsafe self.parser = unsafe parser
   }

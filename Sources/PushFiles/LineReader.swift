@@ -15,8 +15,8 @@ final class LineReader {
   private var end = 0
   private var reachedEnd = false
 
-  init(path: String) throws(FileProblem.Problem) {
-    bytes = try ByteReader(path: path)
+  init(_ source: FileSource) throws(FileProblem.Problem) {
+    bytes = try ByteReader(source)
     unsafe buffer = Self.allocate(1024 * 1024)
   }
 

@@ -20,8 +20,23 @@ public final class MessageReader {
   /// Opens a file of messages that are decided by `rules`.
   ///
   /// - Throws: a problem with the file itself or with a CSV header.
-  public init(path: String, rules: RuleSet) throws(FileProblem) {
-    self.path = path
+  public convenience init(path: String, rules: RuleSet) throws(FileProblem) {
+    try self.init(.path(path), rules)
+  }
+
+  /// Reads bytes as a file of that name would be read.
+  ///
+  /// - Parameter name: what problems call the bytes; NDJSON unless it ends in `.csv`, packed if it
+  ///   ends in `.gz`.
+  /// - Throws: as ``init(path:rules:)``.
+  public convenience init(
+    _ bytes: [UInt8], name: String = "messages.ndjson", rules: RuleSet
+  ) throws(FileProblem) {
+    try self.init(.bytes(bytes, name: name), rules)
+  }
+
+  private init(_ file: FileSource, _ rules: RuleSet) throws(FileProblem) {
+    path = file.name
     self.rules = rules
     let isCSV = FileKind(path: path) == .csv
     do throws(FileProblem.Problem) {
@@ -29,8 +44,8 @@ public final class MessageReader {
         isCSV
         ? .table(
           try CSVTable(
-            path: path, columns: MessageColumns.names, required: MessageColumns.required))
-        : .lines(try JSONLines(path: path))
+            file, columns: MessageColumns.names, required: MessageColumns.required))
+        : .lines(try JSONLines(file))
     } catch {
       throw FileProblem(file: path, line: error.lineAtOpening, problem: error)
     }

@@ -5,7 +5,7 @@ public import PushRules
 ///
 /// - Source: formats.md, "Payloads".
 public final class PayloadWriter {
-  private let output: OutputFile
+  private let output: any RowOutput
   private var row: [UInt8] = []
   /// What stands before the user in each row of the message.
   private var rowStart: [UInt8] = []
@@ -16,6 +16,9 @@ public final class PayloadWriter {
   public private(set) var problemCount = 0
 
   public init(_ output: OutputFile) { self.output = output }
+
+  /// Writes into memory.
+  public init(_ output: OutputBytes) { self.output = output }
 
   /// Begins a message; its payloads follow.
   public func begin(_ message: Message) {
@@ -43,6 +46,6 @@ public final class PayloadWriter {
       row.appendJSON("\(problem)")
     }
     row.append(contentsOf: "}\n".utf8)
-    try output.write(row)
+    try output.put(row)
   }
 }

@@ -27,10 +27,19 @@ public final class PresenceReader {
   private let table: CSVTable
 
   /// - Throws: a problem with the file itself or with its header.
-  public init(path: String) throws(FileProblem) {
-    self.path = path
+  public convenience init(path: String) throws(FileProblem) { try self.init(.path(path)) }
+
+  /// Reads bytes as a file of that name would be read.
+  ///
+  /// - Throws: as ``init(path:)``.
+  public convenience init(_ bytes: [UInt8], name: String) throws(FileProblem) {
+    try self.init(.bytes(bytes, name: name))
+  }
+
+  private init(_ source: FileSource) throws(FileProblem) {
+    path = source.name
     do throws(FileProblem.Problem) {
-      table = try CSVTable(path: path, columns: Self.columns, required: ["ts", "user", "online"])
+      table = try CSVTable(source, columns: Self.columns, required: ["ts", "user", "online"])
     } catch {
       throw FileProblem(file: path, line: error.lineAtOpening, problem: error)
     }

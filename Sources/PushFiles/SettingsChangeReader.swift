@@ -25,11 +25,24 @@ public final class SettingsChangeReader {
   /// Opens a file of changes under `rules`.
   ///
   /// - Throws: a problem with the file itself.
-  public init(path: String, rules: RuleSet) throws(FileProblem) {
-    self.path = path
+  public convenience init(path: String, rules: RuleSet) throws(FileProblem) {
+    try self.init(.path(path), rules)
+  }
+
+  /// Reads bytes as a file of that name would be read.
+  ///
+  /// - Throws: as ``init(path:rules:)``.
+  public convenience init(
+    _ bytes: [UInt8], name: String = "changes.ndjson", rules: RuleSet
+  ) throws(FileProblem) {
+    try self.init(.bytes(bytes, name: name), rules)
+  }
+
+  private init(_ source: FileSource, _ rules: RuleSet) throws(FileProblem) {
+    path = source.name
     self.rules = rules
     do throws(FileProblem.Problem) {
-      lines = try JSONLines(path: path)
+      lines = try JSONLines(source)
     } catch {
       throw FileProblem(file: path, line: error.lineAtOpening, problem: error)
     }

@@ -7,16 +7,32 @@ public struct SettingsPaths: Sendable {
   public var settings: [String]
   public var users: [String]
   public var members: [String]
+  /// Bytes that are read instead of a file of their name, where one is named above.
+  public var contents: [String: [UInt8]]
 
-  public init(settings: [String] = [], users: [String] = [], members: [String] = []) {
+  public init(
+    settings: [String] = [], users: [String] = [], members: [String] = [],
+    contents: [String: [UInt8]] = [:]
+  ) {
     self.settings = settings
     self.users = users
     self.members = members
+    self.contents = contents
+  }
+
+  /// The bytes of one settings.ndjson.
+  public init(_ settings: [UInt8], name: String = "settings.ndjson") {
+    self.init(settings: [name], contents: [name: settings])
   }
 
   var count: Int { settings.count + users.count + members.count }
 
   func path(_ file: Int) -> String { (settings + users + members)[file] }
+
+  func source(_ file: Int) -> FileSource {
+    let name = path(file)
+    return contents[name].map { .bytes($0, name: name) } ?? .path(name)
+  }
 }
 
 /// Reads the files of a world.
@@ -84,15 +100,20 @@ public enum SettingsLoader {
   ///
   /// What records say of each other is judged of those of the files and of the world together.
   ///
-  /// - Returns: the settings, and whether the files say the app.
+  /// - Returns: the settings, how pushes look by them, whether the files say the app, and the number
+  ///   of records.
   /// - Throws: the problem of the earliest line that is not understood.
   package static func load(
     _ paths: SettingsPaths, over world: Fanout
-  ) throws(FileProblem) -> (settings: FanoutSettings, saysApp: Bool) {
+  ) throws(FileProblem) -> (
+    settings: FanoutSettings, content: ContentDirectory, saysApp: Bool, records: Int
+  ) {
+    let content = ContentCollector()
     var reader = WorldReader(
       SettingsOverlay(to: world), paths, { _ in }, keepsAll: false, defaultRules: world.app.rules,
-      content: ContentCollector())
-    return (try reader.read().added, reader.saysApp)
+      content: content)
+    let settings = try reader.read().added
+    return (settings, content.directory, reader.saysApp, reader.recordCount)
   }
 
   /// Loads a world into the engine, without keeping it anywhere else.

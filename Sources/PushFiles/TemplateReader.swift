@@ -10,7 +10,20 @@ public enum TemplateReader {
   /// - Throws: the problem of the first line that is not understood.
   /// - Complexity: O(bytes).
   public static func load(_ paths: [String]) throws(FileProblem) -> TemplateCatalog {
-    let (catalog, problems, _) = read(paths, keepsAll: false)
+    try load(paths.map { .path($0) })
+  }
+
+  /// Loads templates from bytes, as a file of that name would be read.
+  ///
+  /// - Throws: as ``load(_:)``.
+  public static func load(
+    _ bytes: [UInt8], name: String = "templates.ndjson"
+  ) throws(FileProblem) -> TemplateCatalog {
+    try load([.bytes(bytes, name: name)])
+  }
+
+  private static func load(_ sources: [FileSource]) throws(FileProblem) -> TemplateCatalog {
+    let (catalog, problems, _) = read(sources, keepsAll: false)
     if let first = problems.first { throw first }
     return catalog
   }
@@ -22,18 +35,19 @@ public enum TemplateReader {
   public static func check(
     _ paths: [String]
   ) -> (templates: TemplateCatalog, problems: [FileProblem], records: Int) {
-    read(paths, keepsAll: true)
+    read(paths.map { .path($0) }, keepsAll: true)
   }
 
   private static func read(
-    _ paths: [String], keepsAll: Bool
+    _ sources: [FileSource], keepsAll: Bool
   ) -> (templates: TemplateCatalog, problems: [FileProblem], records: Int) {
     var catalog = TemplateCatalog()
     var problems: [FileProblem] = []
     var count = 0
-    for path in paths where keepsAll || problems.isEmpty {
+    for source in sources where keepsAll || problems.isEmpty {
+      let path = source.name
       let lines: JSONLines
-      do throws(FileProblem.Problem) { lines = try JSONLines(path: path) } catch {
+      do throws(FileProblem.Problem) { lines = try JSONLines(source) } catch {
         problems.append(FileProblem(file: path, line: error.lineAtOpening, problem: error))
         continue
       }

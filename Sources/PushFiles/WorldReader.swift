@@ -101,7 +101,7 @@ struct WorldReader<Settings: SettingsSink> {
 
   private mutating func readNDJSON(_ file: Int) {
     let lines: JSONLines
-    do { lines = try JSONLines(path: paths.path(file)) } catch {
+    do { lines = try JSONLines(paths.source(file)) } catch {
       return report(error, file, line: error.lineAtOpening)
     }
     var isEmpty = true
@@ -132,8 +132,7 @@ struct WorldReader<Settings: SettingsSink> {
   ) {
     rowsKeepChannels = (appRules ?? defaultRules).fields.contains(.channels)
     let table: CSVTable
-    do { table = try CSVTable(path: paths.path(file), columns: columns, required: required) } catch
-    {
+    do { table = try CSVTable(paths.source(file), columns: columns, required: required) } catch {
       return report(error, file, line: error.lineAtOpening)
     }
     while true {

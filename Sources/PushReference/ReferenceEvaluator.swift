@@ -8,7 +8,7 @@ public import PushRules
 /// engine, so that one mistake cannot hide in both.
 ///
 /// - Complexity: O(1) a member, about a microsecond; see ARCHITECTURE.md for the measured rate.
-public struct ReferenceEvaluator {
+public struct ReferenceEvaluator: Evaluator {
   /// The settings that messages are decided with.
   public let settings: FanoutSettings
   private var sortedMembers: [Identifier: [UserIndex]] = [:]
@@ -49,6 +49,10 @@ public struct ReferenceEvaluator {
   public mutating func decide(_ message: Message, for user: Identifier) -> Decision? {
     var trace = Trace(isRecording: false)
     return decide(message, for: user, &trace)
+  }
+
+  public mutating func decision(_ message: Message, for user: Identifier) -> Decision? {
+    decide(message, for: user)
   }
 
   /// Every rule that is looked at for a message and a user, in order, and which one decides.

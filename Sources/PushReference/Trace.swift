@@ -27,5 +27,3 @@ struct Trace {
     if let count = steps?.count, count > 0 { steps?[count - 1].decides = true }
   }
 }
-
-func yesNo(_ flag: Bool) -> String { flag ? "yes" : "no" }

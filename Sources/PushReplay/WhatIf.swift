@@ -62,8 +62,8 @@ public struct WhatIf: Sendable {
     do {
       switch change {
       case .file(let path):
-        let (settings, saysApp) = try SettingsLoader.load(
-          SettingsPaths(settings: [path]), over: fanout)
+        let read = try SettingsLoader.load(SettingsPaths(settings: [path]), over: fanout)
+        let (settings, saysApp) = (read.settings, read.saysApp)
         if saysApp, let foreign = RuleSwitch(fanout, settings).problem { throw problem(foreign) }
         try fanout.update { (update) throws(FanoutError) in
           if saysApp { try update.setApp(settings.app) }

@@ -73,12 +73,14 @@ struct Compare: ParsableCommand {
     defer { target?.abandon() }
     Interruption.beginOutput(target)
     let result = try compare(try makeWorld(a), try makeWorld(b))
+    let text = try ReplayFile.bytes(result)
     if let target {
-      try target.write(try ExplanationText.json(result).utf8)
+      try target.write(text)
       try target.finish()
     }
     Interruption.endOutput()
-    Terminal.printResult(results.json ? try ExplanationText.json(result) : CompareText(result).text)
+    Terminal.printResult(
+      results.json ? String(decoding: text, as: UTF8.self) : CompareText(result).text)
     Terminal.say(
       "\(result.messages) messages, \(result.a.decisions + result.b.decisions) decisions, "
         + "\(result.changed) differ, \(Number.text(result.cost?.seconds ?? 0)) s, "

@@ -28,37 +28,3 @@ enum ContentText {
     return TerminalText.lines(lines) + "\n"
   }
 }
-
-/// What a push says and why, as a part of an explanation.
-struct ContentJSON: Encodable {
-  let sources: [SourceJSON]
-  let title, subtitle: String?
-  let body: String
-  let titleSource, bodySource: String
-  let notes: [String]
-  let shortened: Bool
-  let problem: String?
-  /// The payload's own text.
-  let payload: String
-
-  struct SourceJSON: Encodable {
-    let source, found: String
-    let gives: [String]
-  }
-
-  init(_ explanation: ContentExplanation) {
-    let content = explanation.content
-    sources = explanation.steps.map {
-      SourceJSON(source: $0.source.rawValue, found: $0.found, gives: $0.gives.map(\.rawValue))
-    }
-    title = content.title.isEmpty ? nil : content.title
-    subtitle = content.subtitle.isEmpty ? nil : content.subtitle
-    body = content.body
-    titleSource = content.titleSource.rawValue
-    bodySource = content.bodySource.rawValue
-    notes = content.notes.map { "\($0)" }
-    shortened = explanation.push.isShortened
-    problem = explanation.push.problem.map { "\($0)" }
-    payload = String(decoding: explanation.push.payload, as: UTF8.self)
-  }
-}

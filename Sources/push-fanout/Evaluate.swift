@@ -3,7 +3,7 @@ import PushFanout
 import PushFiles
 import PushReference
 import PushRules
-import Synchronization
+import PushService
 
 /// `push-fanout evaluate`: one decision for every recipient of every message.
 struct Evaluate: ParsableCommand {
@@ -60,16 +60,8 @@ struct Evaluate: ParsableCommand {
     }
   }
 
-  /// What decides.
-  enum Engine: String, CaseIterable, ExpressibleByArgument {
-    case packed, reference
-  }
-
-  @Option(
-    help: """
-      packed, or reference: the rules member by member, for comparison. Both give the same answers.
-      """)
-  var engine = Engine.packed
+  @Option(help: .engine)
+  var engine = DecidingEngine.packed
 
   @Option(
     help: ArgumentHelp(
@@ -155,10 +147,6 @@ struct Evaluate: ParsableCommand {
 
   // MARK: The packed engine
 
-  /// So many messages are decided at a time, and, where a row is written for each decision, about
-  /// so many members.
-  private static let batch = (messages: 4096, members: 1 << 18)
-
   private func runPacked() throws -> Run {
     let fanout = try world.loadFanout(threads: threads)
     let stream = try MessageStream(self, fanout.app.rules)
@@ -187,30 +175,13 @@ struct Evaluate: ParsableCommand {
     _ fanout: Fanout, _ stream: MessageStream, _ writer: FanoutWriter
   ) throws -> Run {
     let deciding = ContinuousClock.now
-    let needsResults = FanoutWriter.needsResults(chosenFormat)
     let bar = ProgressBar("deciding")
     defer { bar.finish() }
-    var messages: [Message] = []
-    var members = 0
-    var isDone = false
-    while !isDone {
-      let next = try stream.next(bar)
-      isDone = next == nil
-      if let next {
-        if needsResults { members += fanout.memberCount(of: next.conversation) }
-        messages.append(next)
-      }
-      guard isDone || messages.count == Self.batch.messages || members >= Self.batch.members
-      else { continue }
-      if needsResults {
-        try writer.write(messages, results: fanout.decide(messages))
-      } else {
-        try writer.write(messages, counts: fanout.counts(messages))
-      }
-      messages.removeAll(keepingCapacity: true)
-      members = 0
+    try FanoutService(fanout).decide(into: writer, chosenFormat) {
       bar.update(
         stream.progress, "\(writer.messageCount) messages, \(writer.totals.total) decisions")
+    } next: {
+      try stream.next(bar)
     }
     try stream.checkWanted()
     return Run(
@@ -246,18 +217,6 @@ struct Evaluate: ParsableCommand {
     return Run(
       deciding: deciding, invalidCount: stream.invalidCount, messageCount: writer.messageCount,
       totals: writer.totals)
-  }
-}
-
-extension Fanout {
-  /// The counts of each message.
-  fileprivate func counts(_ messages: [Message]) -> [FanoutCounts] {
-    let counts = Mutex([FanoutCounts](repeating: FanoutCounts(), count: messages.count))
-    decide(messages) { place, result in
-      let found = result.counts
-      counts.withLock { $0[place] = found }
-    }
-    return counts.withLock { $0 }
   }
 }
 

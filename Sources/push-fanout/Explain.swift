@@ -1,8 +1,10 @@
 import ArgumentParser
 import PushContent
+import PushFanout
 import PushFiles
 import PushReference
 import PushRules
+import PushService
 
 /// `push-fanout explain`: the rules, one by one, for one message and one user.
 struct Explain: ParsableCommand {
@@ -45,6 +47,9 @@ struct Explain: ParsableCommand {
   @Flag(help: "One JSON object a message.")
   var json = false
 
+  @Option(help: .engine)
+  var engine = DecidingEngine.packed
+
   func validate() throws {
     if !content, !templates.templates.isEmpty {
       throw ValidationError("--templates goes with --content.")
@@ -52,37 +57,57 @@ struct Explain: ParsableCommand {
   }
 
   func run() throws {
-    let (settings, directory) =
-      content ? try world.loadWithContent() : (try world.load(), ContentDirectory())
-    let renderer = ContentRenderer(
-      rules: settings.app.rules, templates: try templates.load(for: settings.app.rules),
-      directory: directory)
+    let (source, renderer) = try load()
     let user = Identifier(self.user)
-    guard settings.index(of: user) != nil else {
+    guard source.knows(user) else {
       throw Failure(text: "no user \"\(user)\" in the settings, users or members")
     }
-    let reader = try MessageReader(path: messages.path, rules: settings.app.rules)
-    var evaluator = try ReferenceEvaluator.ofSystemZones(settings)
+    var evaluator = source
+    let reader = try MessageReader(path: messages.path, rules: renderer.rules)
     var explanations: [(decision: Explanation, content: ContentExplanation?)] = []
     let bar = ProgressBar("searching")
     defer { bar.finish() }
     while let (message, said) = try next(reader) {
       bar.update(reader.progress)
-      if message.id == Identifier(self.message) {
-        let explanation = evaluator.explain(message, for: user)
-        explanations.append(
-          (explanation, content ? renderer.words(explanation, message, said) : nil))
-      }
+      guard message.id == Identifier(self.message) else { continue }
+      let explanation = evaluator.explain(message, for: user)
+      let words =
+        content
+        ? explanation.decision.flatMap { renderer.explain($0, message, said, for: user) } : nil
+      explanations.append((explanation, words))
     }
     guard !explanations.isEmpty else {
       throw Failure(text: "no message in \(messages.path) has the id \"\(message)\"")
     }
-    let texts = try explanations.map {
+    let texts = explanations.map {
       json
-        ? try ExplanationText.json($0.decision, $0.content)
+        ? String(decoding: ServiceJSON.explanation($0.decision, $0.content), as: UTF8.self)
         : ExplanationText.text($0.decision, $0.content)
     }
     Terminal.printResult(texts.joined(separator: "\n"))
+  }
+
+  /// What explains, and what says the words of pushes.
+  private func load() throws -> (source: Explainer, renderer: ContentRenderer) {
+    let source: Explainer
+    let directory: ContentDirectory
+    let rules: RuleSet
+    switch engine {
+    case .packed:
+      let (fanout, content) =
+        content
+        ? try world.loadFanoutWithContent(threads: nil)
+        : (try world.loadFanout(threads: nil), ContentDirectory())
+      (source, directory, rules) = (.engine(fanout), content, fanout.app.rules)
+    case .reference:
+      let (settings, content) =
+        content ? try world.loadWithContent() : (try world.load(), ContentDirectory())
+      (source, directory, rules) = (
+        .reference(try ReferenceEvaluator.ofSystemZones(settings)), content, settings.app.rules
+      )
+    }
+    let catalog = try templates.load(for: rules)
+    return (source, ContentRenderer(rules: rules, templates: catalog, directory: directory))
   }
 
   /// The next message, with what it says of its push if that is asked for.
@@ -94,15 +119,25 @@ struct Explain: ParsableCommand {
   }
 }
 
-extension ContentRenderer {
-  /// Why a push says what it says; nil for somebody who gets none.
-  fileprivate func words(
-    _ explanation: Explanation, _ message: Message, _ content: MessageContent
-  ) -> ContentExplanation? {
-    switch explanation.decision?.outcome.action {
-    case .push: explain(message, content, for: explanation.user)
-    case .local: explain(message, content, for: explanation.user, as: .local)
-    case .suppress, nil: nil
+/// Explains decisions, in either of the two ways.
+enum Explainer {
+  case engine(Fanout)
+  case reference(ReferenceEvaluator)
+
+  func knows(_ user: Identifier) -> Bool {
+    switch self {
+    case .engine(let fanout): fanout.user(user) != nil
+    case .reference(let evaluator): evaluator.settings.index(of: user) != nil
+    }
+  }
+
+  mutating func explain(_ message: Message, for user: Identifier) -> Explanation {
+    switch self {
+    case .engine(let fanout): return fanout.explain(message, for: user)
+    case .reference(var evaluator):
+      // Given back, as it keeps the calendars that it has made.
+      defer { self = .reference(evaluator) }
+      return evaluator.explain(message, for: user)
     }
   }
 }

@@ -1,7 +1,6 @@
 import Foundation
 import PushContent
 import PushFiles
-import PushReference
 import PushRules
 
 /// Explanations and decisions as text and as JSON.
@@ -44,54 +43,9 @@ enum ExplanationText {
     return text
   }
 
-  static func json(
-    _ explanation: Explanation, _ content: ContentExplanation? = nil
-  ) throws -> String {
-    try json(
-      ExplanationJSON(
-        message: explanation.message.text, conversation: explanation.conversation.text,
-        user: explanation.user.text, at: explanation.at.milliseconds,
-        steps: explanation.steps.map {
-          StepJSON(
-            rule: $0.rule, subject: $0.subject, found: $0.found, scope: $0.scope?.name,
-            verdict: $0.verdict, decides: $0.decides)
-        },
-        decision: explanation.decision.map { DecisionJSON($0) },
-        content: content.map { ContentJSON($0) }))
-  }
-
   static func json(_ value: some Encodable) throws -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     return String(decoding: try encoder.encode(value), as: UTF8.self)
-  }
-}
-
-private struct ExplanationJSON: Encodable {
-  let message, conversation, user: String
-  let at: Int64
-  let steps: [StepJSON]
-  let decision: DecisionJSON?
-  let content: ContentJSON?
-}
-
-private struct StepJSON: Encodable {
-  let rule, subject, found: String
-  let scope: String?
-  let verdict: String
-  let decides: Bool
-}
-
-/// A decision as JSON, like a row of `evaluate --devices`.
-struct DecisionJSON: Encodable {
-  let action, reason: String
-  let scope: String?
-  let devices: [String]?
-
-  init(_ decision: Decision) {
-    action = decision.outcome.action.name
-    reason = decision.outcome.reason.name
-    scope = decision.outcome.scope?.name
-    devices = decision.devices.isEmpty ? nil : decision.devices.map(\.text)
   }
 }

@@ -1,7 +1,8 @@
 import ArgumentParser
-import PushFiles
+import PushFanout
 import PushReference
 import PushRules
+import PushService
 import QuietTime
 
 /// `push-fanout next-change`: when a plain message would next be answered otherwise.
@@ -42,6 +43,9 @@ struct NextChange: ParsableCommand {
   @Flag(help: "One JSON object.")
   var json = false
 
+  @Option(help: .engine)
+  var engine = DecidingEngine.packed
+
   func validate() throws {
     if Instant(text: at) == nil {
       throw ValidationError(
@@ -52,18 +56,35 @@ struct NextChange: ParsableCommand {
 
   func run() throws {
     guard let instant = Instant(text: at) else { return }
+    let answer: PlainAnswer
+    switch engine {
+    case .packed:
+      let service = FanoutService(try world.loadFanout(threads: nil))
+      do throws(FanoutError) {
+        answer = try service.nextChange(
+          for: Identifier(user), in: Identifier(conversation), channel: Identifier(channel),
+          after: instant)
+      } catch {
+        throw Failure(text: Self.text(error))
+      }
+    case .reference: answer = try reference(after: instant)
+    }
+    Terminal.printResult(
+      json ? String(decoding: ServiceJSON.plainAnswer(answer), as: UTF8.self) : text(answer))
+  }
+
+  /// The answer of the reference.
+  private func reference(after instant: Instant) throws -> PlainAnswer {
     let settings = try world.load()
-    let user = Identifier(self.user)
-    let id = Identifier(conversation)
+    let (user, id) = (Identifier(user), Identifier(conversation))
+    func failure(_ error: FanoutError) -> Failure { Failure(text: Self.text(error)) }
     guard let conversation = settings.conversation(id) else {
-      throw Failure(text: "no conversation \"\(id)\" in the settings or members")
+      throw failure(.unknownConversation(id))
     }
-    guard let index = settings.index(of: user) else {
-      throw Failure(text: "no user \"\(user)\" in the settings, users or members")
-    }
+    guard let index = settings.index(of: user) else { throw failure(.unknownUser(user)) }
     let parent = conversation.kind == .thread ? conversation.parent : nil
     guard settings.member(index, of: parent ?? id) != nil else {
-      throw Failure(text: "\"\(user)\" is not a member of \"\(parent ?? id)\"")
+      throw failure(.notAMember(user: user, conversation: parent ?? id))
     }
     let records = [id, parent].compactMap { $0 }.compactMap { settings.member(index, of: $0) }
     let dependence = try TimeDependence(
@@ -75,27 +96,26 @@ struct NextChange: ParsableCommand {
       return evaluator.decide(message, for: user)
     }
     let next = dependence.nextChange(after: instant, answer: answer)
-    Terminal.printResult(
-      json
-        ? try ExplanationText.json(
-          ChangeJSON(
-            at: next?.milliseconds, time: next?.rfc3339,
-            before: answer(instant).map(DecisionJSON.init),
-            after: next.flatMap(answer).map(DecisionJSON.init)))
-        : text(next, before: answer(instant), after: next.flatMap(answer)))
+    return PlainAnswer(
+      before: answer(instant), changesAt: next, after: next.flatMap(answer))
   }
 
-  private func text(_ next: Instant?, before: Decision?, after: Decision?) -> String {
-    let before = ExplanationText.result(before)
-    guard let next else { return TerminalText.lines(["never", "always: \(before)"]) }
+  private static func text(_ error: FanoutError) -> String {
+    switch error {
+    case .unknownConversation(let id): "no conversation \"\(id)\" in the settings or members"
+    case .unknownUser(let id): "no user \"\(id)\" in the settings, users or members"
+    default: "\(error)"
+    }
+  }
+
+  private func text(_ answer: PlainAnswer) -> String {
+    let before = ExplanationText.result(answer.before)
+    guard let next = answer.changesAt else {
+      return TerminalText.lines(["never", "always: \(before)"])
+    }
     return TerminalText.lines([
-      next.rfc3339, "before: \(before)", "from then on: \(ExplanationText.result(after))",
+      next.rfc3339, "before: \(before)",
+      "from then on: \(ExplanationText.result(answer.after))",
     ])
   }
-}
-
-private struct ChangeJSON: Encodable {
-  let at: Int64?
-  let time: String?
-  let before, after: DecisionJSON?
 }

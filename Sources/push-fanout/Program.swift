@@ -44,7 +44,7 @@ struct Program: ParsableCommand {
       try command.run()
     } catch let problem as FileProblem {
       Terminal.fail("\(problem)")
-    } catch let problem as ResultFileProblem {
+    } catch let problem as ReplayFileProblem {
       Terminal.fail("\(problem)")
     } catch let problem as OutputProblem {
       Terminal.fail("push-fanout: \(problem)")

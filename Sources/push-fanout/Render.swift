@@ -3,6 +3,7 @@ import PushContent
 import PushFanout
 import PushFiles
 import PushRules
+import PushService
 import PushStore
 
 /// `push-fanout render`: what pushes say, for everybody who gets one.
@@ -66,9 +67,8 @@ struct Render: ParsableCommand {
     if let user, fanout.user(Identifier(user)) == nil {
       throw Failure(text: "no user \"\(user)\" in the settings, users or members")
     }
-    let renderer = ContentRenderer(
-      rules: fanout.app.rules, templates: try content.load(for: fanout.app.rules),
-      directory: directory)
+    let service = FanoutService(
+      fanout, content: directory, templates: try content.load(for: fanout.app.rules))
     let reader = try MessageReader(path: messages.path, rules: fanout.app.rules)
     let target = try output?.open() ?? OutputFile()
     Interruption.beginOutput(target)
@@ -81,8 +81,9 @@ struct Render: ParsableCommand {
     while let (message, content) = try reader.nextWithContent() {
       bar.update(reader.progress, "\(writer.messageCount) messages, \(writer.payloadCount) pushes")
       guard wanted.take(message.id) else { continue }
-      writer.begin(message)
-      try write(recipients(of: message, fanout), message, content, renderer, writer, &notes)
+      try service.render(
+        message, content, onlyFor: user.map { Identifier($0) }, threads: threads, into: writer
+      ) { notes.add($0) }
     }
     if let missing = wanted.missing {
       throw Failure(text: "no message in \(messages.path) has the id \"\(missing)\"")
@@ -96,42 +97,6 @@ struct Render: ParsableCommand {
       Terminal.say(
         "push-fanout: payloads replaced by the vendor's plainest words: \(writer.problemCount)")
       throw ExitCode(1)
-    }
-  }
-
-  private typealias Recipient = (user: Identifier, action: Action)
-
-  /// Who gets a push or a local notification, in the order of users.
-  private func recipients(of message: Message, _ fanout: Fanout) -> [Recipient] {
-    if let user {
-      guard let decision = fanout.decision(message, for: Identifier(user)),
-        decision.outcome.action != .suppress
-      else { return [] }
-      return [(Identifier(user), decision.outcome.action)]
-    }
-    let result = fanout.decide(message)
-    var recipients: [Recipient] = []
-    result.forEachRecipient { user, outcome in
-      if outcome.action != .suppress { recipients.append((result.id(of: user), outcome.action)) }
-    }
-    return recipients
-  }
-
-  private func write(
-    _ recipients: [Recipient], _ message: Message, _ content: MessageContent,
-    _ renderer: ContentRenderer, _ writer: PayloadWriter, _ notes: inout NoteTally
-  ) throws {
-    let stream = { (action: Action, form: PayloadForm) -> RenderedStream? in
-      let users = recipients.filter { $0.action == action }.map(\.user)
-      return users.isEmpty
-        ? nil : renderer.stream(message, content, for: users, as: form, threads: threads)
-    }
-    var pushes = stream(.push, .push)
-    var locals = stream(.local, .local)
-    for (_, action) in recipients {
-      guard let next = action == .local ? locals?.next() : pushes?.next() else { continue }
-      try writer.write(next, action)
-      notes.add(next)
     }
   }
 }

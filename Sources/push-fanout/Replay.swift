@@ -78,12 +78,14 @@ struct Replay: ParsableCommand {
     var result = try replay(fanout, heldTarget)
     result.cost?.loadingSeconds = (loaded - start) / .seconds(1)
     result.cost?.cpuSeconds = Self.processorSeconds
-    if let target { try target.write(try ExplanationText.json(result).utf8) }
+    let text = try ReplayFile.bytes(result)
+    if let target { try target.write(text) }
     let files = [heldTarget, target].compactMap { $0 }
     for file in files { try file.sync() }
     for file in files { try file.finish() }
     Interruption.endOutput()
-    Terminal.printResult(results.json ? try ExplanationText.json(result) : ReplayText(result).text)
+    Terminal.printResult(
+      results.json ? String(decoding: text, as: UTF8.self) : ReplayText(result).text)
     if result.skippedLines > 0 {
       Terminal.say("push-fanout: bad lines left out: \(result.skippedLines)")
     }

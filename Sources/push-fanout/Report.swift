@@ -1,5 +1,6 @@
 import ArgumentParser
 import PushFiles
+import PushReplay
 import PushReport
 
 /// `push-fanout report`: the picture of a replay or a comparison.
@@ -40,7 +41,7 @@ struct Report: ParsableCommand {
     let output = file ?? OutputFile()
     defer { output.abandon() }
     Interruption.beginOutput(output)
-    let content = try ResultFile.read(result.path)
+    let content = try ReplayFile.read(result.path)
     let html: String
     do throws(ReportProblem) {
       switch content {
@@ -48,7 +49,7 @@ struct Report: ParsableCommand {
       case .comparison(let comparison): html = try CompareReport(comparison, title: title).html
       }
     } catch {
-      throw ResultFileProblem(file: result.path, reason: "\(error)")
+      throw ReplayFileProblem(file: result.path, reason: "\(error)")
     }
     try output.write(html.utf8)
     try output.finish()

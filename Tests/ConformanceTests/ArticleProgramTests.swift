@@ -41,7 +41,9 @@ import TestSupport
   @Test func theArticlesAreFound() {
     #expect(
       Set(Self.articles.keys).isSuperset(
-        of: ["FromADispatchService", "README", "content", "replay"]))
+        of: [
+          "FromADispatchService", "ADispatchServiceFromEndToEnd", "README", "content", "replay",
+        ]))
   }
 
   @Test(arguments: articles.keys.sorted())

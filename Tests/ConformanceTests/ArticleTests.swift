@@ -147,7 +147,7 @@ import Testing
     // snippet
     let steps = fanout.explain(late, for: "u1").steps
     // end
-    #expect(steps.filter(\.decides).map(\.subject) == ["do-not-disturb"])
+    #expect(steps.filter(\.decides).map(\.subject) == ["quiet hours"])
   }
 
   @Test func settingsChangeAndTimePasses() throws {

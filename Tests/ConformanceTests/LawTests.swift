@@ -1,3 +1,4 @@
+import PushFanout
 import PushReference
 import PushRules
 import TestSupport
@@ -13,16 +14,15 @@ import Testing
     RuleSet.allCases.map { RandomWorld($0, seed: seed) }
   }
 
-  private func laws(_ world: Int) -> Laws {
-    Laws(.reference, Self.worlds, world, seeds: Self.seeds)
+  private func label(_ world: Int) -> String {
+    "seed \(Self.seeds[world / 2]), \(RuleSet.allCases[world % 2].rawValue)"
   }
 
-  @Test func theWorldsAreNotEmpty() throws {
+  @Test func theWorldsAreNotEmpty() {
     var counts = OutcomeCounts()
     for world in Self.worlds {
-      for rows in try Evaluator.reference.all(world.settings(), world.messages) {
-        for row in rows { counts.add(row.decision.outcome) }
-      }
+      var evaluator = ReferenceEvaluator(world.settings())
+      for message in world.messages { evaluator.decide(message) { counts.add($1.outcome) } }
     }
     let reasons = Set(counts.nonZero.map(\.outcome.reason))
     #expect(reasons == Set(Reason.allCases), "every reason occurs in some world")
@@ -44,47 +44,27 @@ import Testing
   }
 
   @Test(arguments: worlds.indices)
-  func explanationsEndInTheDecision(world index: Int) throws {
+  func explanationsEndInTheDecision(world index: Int) {
     let world = Self.worlds[index]
-    let settings = world.settings()
-    var evaluator = ReferenceEvaluator(settings)
-    let explained = world.messages.map { message in
-      Dictionary(
-        uniqueKeysWithValues: world.users.compactMap { user in
-          evaluator.explain(message, for: user).decision.map { (user, $0) }
-        })
+    var evaluator = ReferenceEvaluator(world.settings())
+    for message in world.messages {
+      let explained = world.users.map { evaluator.explain(message, for: $0).decision }
+      let decided = world.users.map { evaluator.decision(message, for: $0) }
+      #expect(explained == decided, "\(label(index)), \(message.id)")
     }
-    let single = try Evaluator.reference.single(settings, world.messages, world.users)
-    #expect(explained == single, "seed \(Self.seeds[index / 2])")
   }
 
   @Test(arguments: worlds.indices)
-  func eachRecipientIsDecidedOnce(world: Int) throws {
-    try laws(world).eachRecipientIsDecidedOnce()
+  func theReferenceKeepsThem(world: Int) throws {
+    let laws = EvaluatorLaws(Self.worlds[world], world, label(world)) { ReferenceEvaluator($0) }
+    #expect(try laws.all() == [])
   }
 
   @Test(arguments: worlds.indices)
-  func silenceOnlyTakesAway(world: Int) throws {
-    try laws(world).silenceOnlyTakesAway()
-  }
-
-  @Test(arguments: worlds.indices)
-  func mutingOneMemberTakesAwayAtMostTheirs(world: Int) throws {
-    try laws(world).mutingOneMemberTakesAwayAtMostTheirs()
-  }
-
-  @Test(arguments: worlds.indices)
-  func forceNeverReachesTheOnlineOrTokenless(world: Int) throws {
-    try laws(world).forceNeverReachesTheOnlineOrTokenless()
-  }
-
-  @Test(arguments: worlds.indices)
-  func theOrderOfRecordsDoesNotMatter(world: Int) throws {
-    try laws(world).theOrderOfRecordsDoesNotMatter()
-  }
-
-  @Test(arguments: worlds.indices)
-  func decidingOneAndDecidingAllAgree(world: Int) throws {
-    try laws(world).decidingOneAndDecidingAllAgree()
+  func theEngineKeepsThem(world: Int) throws {
+    let laws = EvaluatorLaws(Self.worlds[world], world, label(world)) {
+      try Fanout($0, threads: 1)
+    }
+    #expect(try laws.all() == [])
   }
 }

@@ -32,7 +32,7 @@ import Testing
     var never = 0
   }
 
-  private static func world(_ rules: RuleSet, _ seed: UInt64) -> RandomWorld {
+  static func world(_ rules: RuleSet, _ seed: UInt64) -> RandomWorld {
     var world = RandomWorld(
       rules, seed: seed, userCount: 14, messageCount: 10,
       style: RandomWorld.Style(density: 80, isVaried: seed % 2 == 0))

@@ -28,7 +28,7 @@ import TestSupport
       for number in 0..<30 { try await write(Identifier("u\(number)"), to: store) }
       try await until { seen.withLock { $0.count } == 60 }
       #expect(seen.withLock { $0 } == Array(1...60))
-      try store.close()
+      try await store.close()
       try await follower.value
     }
   }
@@ -46,16 +46,16 @@ import TestSupport
         seen.append(event.sequence)
         last = event.cursor
       }
-      try store.close()
+      try await store.close()
 
       let again = try SettingsStore(path, threads: 1)
       var rest = again.events(after: last, of: "u1").makeAsyncIterator()
       while seen.count < 233, let event = try await rest.next() { seen.append(event.sequence) }
       #expect(seen == (1...700).filter { $0 % 3 == 2 })
       // An import concerns everybody.
-      try again.importSettings(FanoutSettings(), at: .zero)
+      try await again.importSettings(FanoutSettings(), at: .zero)
       #expect(try await rest.next()?.change == .imported)
-      try again.close()
+      try await again.close()
       #expect(try await rest.next() == nil)
     }
   }
@@ -73,7 +73,7 @@ import TestSupport
       try await write("u", to: store)
       for follower in followers { follower.cancel() }
       for follower in followers { #expect(try await follower.value <= 1) }
-      try store.close()
+      try await store.close()
     }
   }
 
@@ -86,8 +86,8 @@ import TestSupport
         try await write(Identifier("u\(number)"), to: store)
         #expect(try await events.next()?.sequence == number)
       }
-      try reader.close()
-      try store.close()
+      try await reader.close()
+      try await store.close()
     }
   }
 

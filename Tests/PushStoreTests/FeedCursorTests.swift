@@ -45,7 +45,7 @@ import Testing
     #expect(throws: error) { try store.announcements(to: "u", after: seen) }
     var events = store.events(after: seen).makeAsyncIterator()
     await #expect(throws: error) { try await events.next() }
-    try store.close()
+    try await store.close()
 
     // Exported and imported, the entries are gone, and their numbers come again.
     let reader = try StoreReader(path)

@@ -62,7 +62,7 @@ import Testing
     }
     isDone.withLock { $0 = true }
     try await writer.value
-    try store.close()
+    try await store.close()
     #expect(differing == [])
   }
 }

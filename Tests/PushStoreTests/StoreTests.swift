@@ -158,7 +158,7 @@ import Testing
       }
       #expect(store.fanout.memberCount(of: "g") == 1000)
       #expect(try store.changes(limit: 5000).map(\.sequence) == Array(1...1000))
-      try store.close()
+      try await store.close()
     }
   }
 }

@@ -154,9 +154,7 @@ public struct FanoutResult: Sendable {
   ///
   /// - Complexity: O(log members + devices).
   public func devices(of user: UserIndex) -> [Identifier] {
-    guard let engineVersion, let outcome = outcome(of: user) else { return [] }
-    return engineVersion.tables.targets(of: user.rawValue, outcome.action, filter, at: instant).map(
-      \.id)
+    targets(of: user).map(\.id)
   }
 
   func code(of rank: Int) -> UInt8 {

@@ -173,34 +173,30 @@ extension StateRules {
 
 // MARK: Explanations
 
-extension RuleSet {
-  /// The numbers of the rules behind the notes that several rule sets have.
-  var noteRules: (reach: String, level: String, levelStops: String, targets: String) {
-    switch self {
-    case .easemob: ("E-64, E-65", "E-20", "E-20, E-42", "E-66 to E-68")
-    case .rongcloud: ("R-50 to R-53", "R-10, R-11", "R-1, R-6, R-12", "R-50 to R-55")
+extension RuleTrace {
+  /// What the message is checked for before any recipient is looked at.
+  ///
+  /// - Parameter reason: why it is stopped for everybody; nil when it is not.
+  mutating func noteMessage(stoppedBy reason: Reason?) {
+    switch app.rules {
+    case .easemob: noteEasemobMessage(stoppedBy: reason)
+    case .rongcloud: noteRongCloudMessage(stoppedBy: reason)
     }
   }
-}
 
-extension Reason {
-  /// The rule by which a message is stopped for all recipients.
-  func rule(_ rules: RuleSet) -> String {
-    switch rules {
-    case .easemob:
-      switch self {
-      case .chatRoom: "E-60"
-      case .onlineOnly: "E-61"
-      case .messageType: "E-62"
-      case .silentMessage: "E-40, E-44"
-      default: "E-69"
-      }
-    case .rongcloud:
-      switch self {
-      case .silentMessage: "R-42"
-      case .localIneligible, .localDisabled: "R-54"
-      default: "R-44"
-      }
+  /// Takes in a step of the engine's rules.
+  mutating func add(_ note: StateNote) {
+    switch app.rules {
+    case .easemob: addEasemob(note)
+    case .rongcloud: addRongCloud(note)
+    }
+  }
+
+  /// What is left to say once the engine has come to an outcome.
+  mutating func finish(_ outcome: Outcome) {
+    switch app.rules {
+    case .easemob: finishEasemob(outcome)
+    case .rongcloud: finishRongCloud(outcome)
     }
   }
 }

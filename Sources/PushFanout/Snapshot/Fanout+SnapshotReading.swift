@@ -16,6 +16,7 @@ extension Fanout {
   /// The file may be replaced or removed while the engine exists, but not modified in place.
   ///
   /// - Parameters:
+  ///   - path: the snapshot's file.
   ///   - identity: the identity that the snapshot must have.
   ///   - threads: the number of threads that this and later calls may use; nil for the number of
   ///     cores.

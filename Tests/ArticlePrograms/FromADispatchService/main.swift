@@ -138,7 +138,7 @@ precondition(changeText == "2024-06-04T00:00:00Z")
 // snippet
 let steps = fanout.explain(late, for: "u1").steps
 // end
-precondition(steps.filter(\.decides).map(\.subject) == ["do-not-disturb"])
+precondition(steps.filter(\.decides).map(\.subject) == ["quiet hours"])
 
 // snippet
 try fanout.update { update throws(FanoutError) in

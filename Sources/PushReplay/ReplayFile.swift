@@ -1,21 +1,37 @@
-import Foundation
-import PushFiles
-import PushReplay
+internal import Foundation
+internal import PushFiles
 
 /// What is wrong with a result file: one line, `FILE: what is wrong`.
-struct ResultFileProblem: Error, CustomStringConvertible {
-  let file: String
-  let reason: String
+public struct ReplayFileProblem: Error, Hashable, Sendable, CustomStringConvertible {
+  public let file: String
+  public let reason: String
 
-  var description: String { "\(file): \(reason)" }
+  public init(file: String, reason: String) {
+    self.file = file
+    self.reason = reason
+  }
+
+  public var description: String { "\(file): \(reason)" }
 }
 
-/// Files that `replay` and `compare` wrote.
-enum ResultFile {
+/// Results of replays and comparisons as JSON: what `replay` and `compare` write and `report` reads.
+public enum ReplayFile {
   /// What a file turned out to be.
-  enum Content {
+  public enum Content: Sendable {
     case replay(ReplayResult)
     case comparison(CompareResult)
+  }
+
+  /// A result as JSON: keys in byte order, so that the same result gives the same bytes.
+  public static func bytes(_ result: ReplayResult) throws -> [UInt8] { try encode(result) }
+
+  /// A result as JSON: keys in byte order, so that the same result gives the same bytes.
+  public static func bytes(_ result: CompareResult) throws -> [UInt8] { try encode(result) }
+
+  private static func encode(_ result: some Encodable) throws -> [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return Array(try encoder.encode(result))
   }
 
   /// Only this, to tell what a file is before the rest of it is read.
@@ -24,20 +40,27 @@ enum ResultFile {
     var pushFanoutCompare: Int?
   }
 
-  /// Reads a result.
+  /// Reads the result in a file, unpacked if its name ends in `.gz`; `-` is standard input.
   ///
-  /// - Throws: ``ResultFileProblem`` or `FileProblem`.
-  static func read(_ path: String) throws -> Content {
-    let bytes = try WholeFile.read(path)
+  /// - Throws: ``ReplayFileProblem`` or `FileProblem`.
+  public static func read(_ path: String) throws -> Content {
+    try read(WholeFile.read(path), name: path)
+  }
+
+  /// Reads the bytes of a result.
+  ///
+  /// - Parameter path: what problems call the bytes.
+  /// - Throws: ``ReplayFileProblem`` or `FileProblem`.
+  public static func read(_ bytes: [UInt8], name path: String) throws -> Content {
     let data = Data(bytes)
     let kind: Kind
     do { kind = try JSONDecoder().decode(Kind.self, from: data) } catch {
-      throw ResultFileProblem(file: path, reason: "no result of a replay: \(text(error, data))")
+      throw ReplayFileProblem(file: path, reason: "no result of a replay: \(text(error, data))")
     }
     try WholeFile.checkKeys(inJSON: bytes, of: path)
     if let format = kind.pushFanoutCompare {
       guard kind.pushFanoutReplay == nil else {
-        throw ResultFileProblem(
+        throw ReplayFileProblem(
           file: path,
           reason: "is the result of a replay and of a comparison at once: it has both fields "
             + "pushFanoutReplay and pushFanoutCompare")
@@ -45,7 +68,7 @@ enum ResultFile {
       return .comparison(try decode(data, path, format, CompareResult.format))
     }
     guard let format = kind.pushFanoutReplay else {
-      throw ResultFileProblem(
+      throw ReplayFileProblem(
         file: path, reason: "no result of a replay: the field pushFanoutReplay is missing")
     }
     return .replay(try decode(data, path, format, ReplayResult.format))
@@ -55,11 +78,11 @@ enum ResultFile {
     _ data: Data, _ path: String, _ format: Int, _ known: Int
   ) throws -> Result {
     guard format == known else {
-      throw ResultFileProblem(
+      throw ReplayFileProblem(
         file: path, reason: "the result's format is \(format); this program reads \(known)")
     }
     do { return try JSONDecoder().decode(Result.self, from: data) } catch {
-      throw ResultFileProblem(file: path, reason: text(error, data))
+      throw ReplayFileProblem(file: path, reason: text(error, data))
     }
   }
 

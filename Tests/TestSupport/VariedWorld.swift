@@ -1,23 +1,22 @@
-import PushRules
-import TestSupport
+package import PushRules
 
 /// What a ``RandomWorld`` of varied style draws beside the rest.
 extension RandomWorld {
-  mutating func varyApp() {
+  package mutating func varyApp() {
     app.easemob.atListAllInArray = random.chance(50)
     app.easemob.atListStringAsID = random.chance(50)
     app.easemob.atListLegacyAPNsExt = random.chance(50)
   }
 
   /// Ids of which each second has the lower case of the one before (E-47).
-  static func variedID(_ number: Int) -> Identifier {
+  package static func variedID(_ number: Int) -> Identifier {
     let (round, kind) = number.quotientAndRemainder(dividingBy: 6)
     let names = ["U", "u", "\u{39F}\u{394}\u{39F}\u{3A3}-", "\u{3BF}\u{3B4}\u{3BF}\u{3C2}-"]
     let dotted = ["\u{130}", "i\u{307}"]
     return Identifier((names + dotted)[kind] + "\(round)")
   }
 
-  mutating func vary(_ message: inout Message) {
+  package mutating func vary(_ message: inout Message) {
     message.at = variedInstant()
     if message.mentions != nil { message.mentions = ids() }
     guard rules == .easemob else { return }
@@ -73,7 +72,7 @@ extension RandomWorld {
   }
 
   /// Mostly within two hours, often at a quarter of an hour or where a setting turns.
-  mutating func variedInstant() -> Instant {
+  package mutating func variedInstant() -> Instant {
     var base = Self.noon + Int64.random(in: -3_600_000...3_600_000, using: &random)
     if random.chance(20) { base = instant().milliseconds }
     if random.chance(30) { base = base / 900_000 * 900_000 }

@@ -1,35 +1,39 @@
-import PushRules
-import TestSupport
+package import PushRules
 
 /// A world and messages drawn from a seed, with every option, kind, level and device state.
 ///
 /// The world is a list of steps, so that tests can change their order.
-struct RandomWorld {
+package struct RandomWorld {
   /// What is drawn beyond what every world has.
-  struct Style {
+  package struct Style {
     /// How many in a hundred users are in each conversation.
-    var density = 70
+    package var density = 70
     /// Whether ids differ by their case alone, messages come with an `ext` and lists of notifiers,
     /// and instants fall on the edges of windows and mutes.
-    var isVaried = false
+    package var isVaried = false
+
+    package init(density: Int = 70, isVaried: Bool = false) {
+      self.density = density
+      self.isVaried = isVaried
+    }
   }
 
-  var app: AppSettings
-  var steps: [SettingsRecord] = []
-  var messages: [Message] = []
-  private(set) var users: [Identifier] = []
-  var random: SeededGenerator
-  let rules: RuleSet
+  package var app: AppSettings
+  package var steps: [SettingsRecord] = []
+  package var messages: [Message] = []
+  package private(set) var users: [Identifier] = []
+  package var random: SeededGenerator
+  package let rules: RuleSet
   private let style: Style
 
   /// The middle of the instants: an hour before clocks change in Europe in March 2024.
-  static let noon: Int64 = 1_711_843_200_000
-  static let zones = [
+  package static let noon: Int64 = 1_711_843_200_000
+  package static let zones = [
     "UTC", "Asia/Shanghai", "Europe/Berlin", "America/New_York", "Asia/Kathmandu",
     "Australia/Lord_Howe", "Pacific/Apia", "Africa/Casablanca",
   ]
 
-  init(
+  package init(
     _ rules: RuleSet, seed: UInt64, userCount: Int = 20, messageCount: Int = 40,
     style: Style = Style()
   ) {
@@ -49,14 +53,14 @@ struct RandomWorld {
   }
 
   /// The world, built step by step.
-  func settings(_ order: [SettingsRecord]? = nil) -> FanoutSettings {
+  package func settings(_ order: [SettingsRecord]? = nil) -> FanoutSettings {
     var settings = FanoutSettings(app: app)
     for step in order ?? steps { settings.set(step) }
     return settings
   }
 
   /// Who a message goes to, counted here without the evaluator.
-  func recipients(of message: Message) -> Set<Identifier> {
+  package func recipients(of message: Message) -> Set<Identifier> {
     var source = message.conversation
     for case .conversation(let id, let conversation) in steps where id == source {
       if conversation.kind == .thread, let parent = conversation.parent { source = parent }
@@ -72,7 +76,7 @@ struct RandomWorld {
 
   // MARK: Settings
 
-  static func app(_ rules: RuleSet, _ random: inout SeededGenerator) -> AppSettings {
+  package static func app(_ rules: RuleSet, _ random: inout SeededGenerator) -> AppSettings {
     var app = AppSettings(rules: rules, timeZone: random.pick(zones))
     app.devicePolicy = random.pick(AppSettings.DevicePolicy.allCases)
     app.advancedPush = random.chance(90)
@@ -99,11 +103,11 @@ struct RandomWorld {
     return app
   }
 
-  mutating func level() -> NotificationLevel {
+  package mutating func level() -> NotificationLevel {
     random.pick(NotificationLevel.allCases.filter { $0.exists(under: rules) })
   }
 
-  mutating func instant(within hours: Int64 = 30) -> Instant {
+  package mutating func instant(within hours: Int64 = 30) -> Instant {
     let seconds = Int64.random(in: -hours * 3600...hours * 3600, using: &random)
     return Instant(milliseconds: Self.noon + seconds * 1000 + random.pick([0, 0, 1, 999]))
   }
@@ -127,7 +131,7 @@ struct RandomWorld {
     }
   }
 
-  mutating func userSettings() -> UserSettings {
+  package mutating func userSettings() -> UserSettings {
     var user = UserSettings()
     user.quietHours = quietHours()
     if random.chance(50) { user.timeZone = random.pick(Self.zones) }
@@ -186,7 +190,7 @@ struct RandomWorld {
       })
   }
 
-  mutating func message(_ number: Int) -> Message {
+  package mutating func message(_ number: Int) -> Message {
     let kinds = ConversationKind.allCases.filter { $0.exists(under: rules) }
     var message = Message(
       id: Identifier("m\(number)"),

@@ -1,0 +1,15 @@
+/// Where a reader gets its bytes from.
+enum FileSource {
+  /// A file; `-` is standard input.
+  case path(String)
+  /// Bytes that stand for a file of that name.
+  case bytes([UInt8], name: String)
+
+  /// The name by which problems say where they are, and which tells how the bytes are to be read.
+  var name: String {
+    switch self {
+    case .path(let path): path
+    case .bytes(_, let name): name
+    }
+  }
+}

@@ -1,0 +1,17 @@
+/// Results in memory, in the place of a file.
+public final class OutputBytes {
+  public private(set) var bytes: [UInt8] = []
+
+  public init() {}
+
+  func put(_ more: [UInt8]) throws(OutputProblem) { bytes.append(contentsOf: more) }
+}
+
+/// Where rows go that are put together one by one.
+protocol RowOutput: AnyObject {
+  func put(_ bytes: [UInt8]) throws(OutputProblem)
+}
+
+extension OutputBytes: DecisionOutput {
+  func put(_ piece: RowText.Piece) throws(OutputProblem) { try put(piece.bytes) }
+}

@@ -1,0 +1,106 @@
+// Explanations and decisions as Codable values, with the keys that the command line writes: what is
+// not there is left out, outcomes are said by their names, instants are Unix milliseconds.
+
+extension Identifier: Codable {
+  public init(from decoder: any Decoder) throws {
+    self.init(try decoder.singleValueContainer().decode(String.self))
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(text)
+  }
+}
+
+extension Decision: Codable {
+  private enum Key: String, CodingKey { case action, reason, scope, devices }
+
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: Key.self)
+    let outcome = Outcome(
+      try container.named(Action.allCases, \.name, .action),
+      try container.named(Reason.allCases, \.name, .reason),
+      container.contains(.scope) ? try container.named(Scope.allCases, \.name, .scope) : nil)
+    self.init(
+      outcome, devices: try container.decodeIfPresent([Identifier].self, forKey: .devices) ?? [])
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: Key.self)
+    try container.encode(outcome.action.name, forKey: .action)
+    try container.encode(outcome.reason.name, forKey: .reason)
+    try container.encodeIfPresent(outcome.scope?.name, forKey: .scope)
+    if !devices.isEmpty { try container.encode(devices, forKey: .devices) }
+  }
+}
+
+extension TraceStep: Codable {
+  private enum Key: String, CodingKey { case rule, subject, found, scope, verdict, decides }
+
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: Key.self)
+    self.init(
+      rule: try container.decode(String.self, forKey: .rule),
+      subject: try container.decode(String.self, forKey: .subject),
+      found: try container.decode(String.self, forKey: .found),
+      scope: container.contains(.scope) ? try container.named(Scope.allCases, \.name, .scope) : nil,
+      verdict: try container.decode(String.self, forKey: .verdict))
+    decides = try container.decode(Bool.self, forKey: .decides)
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: Key.self)
+    try container.encode(rule, forKey: .rule)
+    try container.encode(subject, forKey: .subject)
+    try container.encode(found, forKey: .found)
+    try container.encodeIfPresent(scope?.name, forKey: .scope)
+    try container.encode(verdict, forKey: .verdict)
+    try container.encode(decides, forKey: .decides)
+  }
+}
+
+extension Explanation: Codable {
+  private enum Key: String, CodingKey {
+    case message, conversation, user, at, steps, decision
+  }
+
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: Key.self)
+    let at = try container.decode(Int64.self, forKey: .at)
+    guard (0...Instant.maximumMilliseconds).contains(at) else {
+      throw DecodingError.dataCorruptedError(
+        forKey: .at, in: container, debugDescription: "\(at) is not an instant")
+    }
+    self.init(
+      message: try container.decode(Identifier.self, forKey: .message),
+      conversation: try container.decode(Identifier.self, forKey: .conversation),
+      user: try container.decode(Identifier.self, forKey: .user),
+      at: Instant(milliseconds: at),
+      steps: try container.decode([TraceStep].self, forKey: .steps),
+      decision: try container.decodeIfPresent(Decision.self, forKey: .decision))
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.container(keyedBy: Key.self)
+    try container.encode(message, forKey: .message)
+    try container.encode(conversation, forKey: .conversation)
+    try container.encode(user, forKey: .user)
+    try container.encode(at.milliseconds, forKey: .at)
+    try container.encode(steps, forKey: .steps)
+    try container.encodeIfPresent(decision, forKey: .decision)
+  }
+}
+
+extension KeyedDecodingContainer {
+  /// The value of a name.
+  fileprivate func named<Value>(
+    _ values: [Value], _ name: (Value) -> String, _ key: Key
+  ) throws -> Value {
+    let text = try decode(String.self, forKey: key)
+    guard let value = values.first(where: { name($0) == text }) else {
+      throw DecodingError.dataCorruptedError(
+        forKey: key, in: self, debugDescription: "\"\(text)\" is not one of its values")
+    }
+    return value
+  }
+}

@@ -1,0 +1,149 @@
+public import PushContent
+public import PushFanout
+public import PushRules
+internal import PushSupport
+internal import Synchronization
+
+/// Settings that live as long as the process: an engine, and the last changes that were made to it.
+public final class EngineBackend: SettingsBackend {
+  /// So many events are kept.
+  public static let eventLimit = 65_536
+
+  public let engine: Fanout
+  private let state: Lock<State>
+  private let eventLimit: Int
+  /// Tells this feed from that of another process: sequence numbers begin anew with each.
+  private let token = String(UInt64.random(in: .min ... .max), radix: 16)
+
+  private struct State {
+    var content: ContentDirectory
+    var events: [ServiceEvent] = []
+    var last: Int64 = 0
+  }
+
+  public convenience init(_ engine: Fanout, content: ContentDirectory = ContentDirectory()) {
+    self.init(engine, content: content, eventLimit: Self.eventLimit)
+  }
+
+  init(_ engine: Fanout, content: ContentDirectory, eventLimit: Int) {
+    self.engine = engine
+    self.eventLimit = eventLimit
+    state = Lock(State(content: content))
+  }
+
+  public func content() -> ContentDirectory { state.withLock { $0.content } }
+
+  public func apply(_ batch: SettingsBatch, at now: Instant, from device: Identifier?) throws {
+    try change(batch, now, device)
+  }
+
+  public func apply(_ batch: SettingsBatch, at now: Instant, from device: Identifier?) async throws
+  {
+    try change(batch, now, device)
+  }
+
+  public func events(after cursor: String, limit: Int) throws -> [ServiceEvent] {
+    let sequence = try sequence(of: cursor)
+    return try state.withLock { state in
+      let dropped = state.last - Int64(state.events.count)
+      guard sequence >= dropped else { throw ServiceError.eventsDropped(upTo: dropped) }
+      guard sequence <= state.last else { throw ServiceError.unknownCursor(cursor) }
+      return Array(state.events.dropFirst(Int(sequence - dropped)).prefix(max(0, limit)))
+    }
+  }
+
+  private func sequence(of cursor: String) throws(ServiceError) -> Int64 {
+    if cursor == "0" { return 0 }
+    let parts = cursor.split(separator: "-", omittingEmptySubsequences: false)
+    guard parts.count == 2, let sequence = Int64(parts[0]), sequence > 0, parts[1] == token else {
+      throw .unknownCursor(cursor)
+    }
+    return sequence
+  }
+
+  private func change(
+    _ batch: SettingsBatch, _ now: Instant, _ device: Identifier?
+  ) throws {
+    // One change at a time, so that events come in the order of versions.
+    try state.withLock { state in
+      let isSame = batch.settings.app.rules == engine.app.rules
+      guard isSame || batch.replacesApp && isEmpty else {
+        throw ServiceError.rulesDiffer(engine: engine.app.rules, batch: batch.settings.app.rules)
+      }
+      // Who has settings in a group's threads is a member of the group.
+      let removed = batch.removedMembers.flatMap { member in
+        [member]
+          + engine.currentVersion.threads(of: member.conversation)
+          .filter { engine.member(member.user, of: $0) != nil }
+          .map { SettingsBatch.Member(member.user, of: $0) }
+      }
+      try engine.update { update throws(FanoutError) in
+        if batch.replacesApp { try update.setApp(batch.settings.app) }
+        try update.add(batch.settings)
+        for member in removed { try update.removeMember(member.user, of: member.conversation) }
+      }
+      if let content = batch.content { state.content.replace(by: content, for: batch.settings) }
+      note(batch, removed, now, device, &state)
+    }
+  }
+
+  /// Whether nothing is set that other rules could not have.
+  private var isEmpty: Bool {
+    var hasConversations = false
+    engine.currentVersion.forEachConversation { _, _ in hasConversations = true }
+    return engine.userCount == 0 && !hasConversations
+  }
+
+  private func note(
+    _ batch: SettingsBatch, _ removed: [SettingsBatch.Member], _ now: Instant,
+    _ device: Identifier?, _ state: inout State
+  ) {
+    func add(_ change: String, user: Identifier? = nil, conversation: Identifier? = nil) {
+      state.last += 1
+      state.events.append(
+        ServiceEvent(
+          sequence: state.last, cursor: "\(state.last)-\(token)", at: now, change: change,
+          user: user, conversation: conversation,
+          device: device))
+    }
+    let settings = batch.settings
+    if batch.replacesApp { add("app") }
+    for place in 0..<UInt32(settings.userCount) where settings.isDeclared(UserIndex(place)) {
+      add("user", user: settings.id(of: UserIndex(place)))
+    }
+    for id in settings.conversationIDs {
+      if settings.isDeclared(id) { add("conversation", conversation: id) }
+      for user in settings.members(of: id) {
+        add("member", user: settings.id(of: user), conversation: id)
+      }
+    }
+    for member in removed {
+      add("memberRemoved", user: member.user, conversation: member.conversation)
+    }
+    if state.events.count > eventLimit {
+      state.events.removeFirst(state.events.count - eventLimit)
+    }
+  }
+}
+
+extension ContentDirectory {
+  /// Replaces how pushes look to those of whom settings have a record.
+  ///
+  /// - Complexity: O(records of the settings).
+  mutating func replace(by other: ContentDirectory, for settings: FanoutSettings) {
+    for place in 0..<UInt32(settings.userCount) where settings.isDeclared(UserIndex(place)) {
+      let id = settings.id(of: UserIndex(place))
+      setUser(id, other.user(id))
+    }
+    for id in settings.conversationIDs {
+      if settings.isDeclared(id), let record = settings.conversation(id) {
+        setConversation(id, kind: record.kind, name: other.name(of: id), parent: record.parent)
+      }
+      for user in settings.members(of: id) {
+        let user = settings.id(of: user)
+        let nickname = other.nickname(of: user, in: id)
+        if nickname != nil || hasNicknames(in: id) { setNickname(nickname, of: user, in: id) }
+      }
+    }
+  }
+}

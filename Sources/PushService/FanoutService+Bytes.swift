@@ -1,0 +1,210 @@
+public import PushContent
+internal import PushFanout
+public import PushFiles
+public import PushRules
+internal import PushSupport
+internal import Synchronization
+
+/// The service in bytes: NDJSON in and out, in the formats of the files and of the command line.
+///
+/// Whatever the bytes are, nothing here traps: what is wrong is thrown, with the line and what to do.
+extension FanoutService {
+  /// Decides the messages of a messages.ndjson.
+  ///
+  /// - Parameters:
+  ///   - messages: the bytes of a messages.ndjson.
+  ///   - format: as of `evaluate`, but for `npy`, which is a folder of files.
+  ///   - showsDevices: whether rows list the devices (`ndjson` only).
+  /// - Returns: what `evaluate` writes.
+  /// - Throws: `FileProblem` for the first line that is not understood, or
+  ///   ``ServiceError/notInBytes(_:)``.
+  public func decide(
+    ndjson messages: [UInt8], as format: DecisionFormat = .ndjson, showsDevices: Bool = false
+  ) throws -> [UInt8] {
+    guard format != .npy else { throw ServiceError.notInBytes(format.rawValue) }
+    let reader = try MessageReader(messages, rules: app.rules)
+    let output = OutputBytes()
+    let writer = try FanoutWriter(
+      output, format: format, showsDevices: showsDevices, threads: engine.threads)
+    try decide(into: writer, format) { try reader.next() }
+    if format == .summary { try writer.writeSummary(asJSON: true) }
+    return output.bytes
+  }
+
+  /// Decides messages as they are read, some thousands at a time, and writes what was decided.
+  ///
+  /// - Parameters:
+  ///   - writer: takes the decisions, in the order of messages.
+  ///   - format: that of the writer.
+  ///   - progress: called after each batch.
+  ///   - next: the next message; nil at the end.
+  /// - Complexity: memory for a batch, whatever the number of messages.
+  public func decide(
+    into writer: FanoutWriter, _ format: DecisionFormat, progress: () -> Void = {},
+    next: () throws -> Message?
+  ) throws {
+    // So many messages are decided at a time, and, where a row is written for each decision, about
+    // so many members.
+    let limit = (messages: 4096, members: 1 << 18)
+    let needsResults = FanoutWriter.needsResults(format)
+    let engine = engine
+    var messages: [Message] = []
+    var members = 0
+    var isDone = false
+    while !isDone {
+      let message = try next()
+      isDone = message == nil
+      if let message {
+        if needsResults { members += engine.memberCount(of: message.conversation) }
+        messages.append(message)
+      }
+      guard isDone || messages.count == limit.messages || members >= limit.members else { continue }
+      if needsResults {
+        try writer.write(messages, results: engine.decide(messages))
+      } else {
+        try writer.write(messages, counts: counts(messages, engine))
+      }
+      messages.removeAll(keepingCapacity: true)
+      members = 0
+      progress()
+    }
+  }
+
+  private func counts(_ messages: [Message], _ engine: Fanout) -> [FanoutCounts] {
+    let counts = Lock([FanoutCounts](repeating: FanoutCounts(), count: messages.count))
+    engine.decide(messages) { place, result in
+      let found = result.counts
+      counts.withLock { $0[place] = found }
+    }
+    return counts.withLock { $0 }
+  }
+
+  // MARK: Rendering
+
+  /// Decides the messages of a messages.ndjson and renders what their pushes say.
+  ///
+  /// - Returns: what `render` writes: a line for everybody who gets a push or local notification.
+  /// - Throws: `FileProblem` for the first line that is not understood.
+  public func render(ndjson messages: [UInt8]) throws -> [UInt8] {
+    let reader = try MessageReader(messages, rules: app.rules)
+    let output = OutputBytes()
+    let writer = PayloadWriter(output)
+    while let (message, content) = try reader.nextWithContent() {
+      try render(message, content, into: writer)
+    }
+    return output.bytes
+  }
+
+  /// Renders what a message's pushes say, for everybody who gets one, in the order of users.
+  ///
+  /// - Parameters:
+  ///   - message: the message.
+  ///   - content: what it says of its own push.
+  ///   - user: only for this user; nil for all.
+  ///   - threads: how many threads may render; nil for as many as the system gives.
+  ///   - writer: takes the payloads.
+  ///   - each: called with each payload that was written.
+  public func render(
+    _ message: Message, _ content: MessageContent, onlyFor user: Identifier? = nil,
+    threads: Int? = nil, into writer: PayloadWriter, each: (RenderedPush) -> Void = { _ in }
+  ) throws(OutputProblem) {
+    writer.begin(message)
+    let recipients = recipients(of: message, onlyFor: user)
+    let renderer = renderer
+    func stream(_ action: Action, _ form: PayloadForm) -> RenderedStream? {
+      let users = recipients.filter { $0.action == action }.map(\.user)
+      return users.isEmpty
+        ? nil : renderer.stream(message, content, for: users, as: form, threads: threads)
+    }
+    var pushes = stream(.push, .push)
+    var locals = stream(.local, .local)
+    for (_, action) in recipients {
+      guard let next = action == .local ? locals?.next() : pushes?.next() else { continue }
+      try writer.write(next, action)
+      each(next)
+    }
+  }
+
+  /// Who gets a push or a local notification, in the order of users.
+  private func recipients(
+    of message: Message, onlyFor user: Identifier?
+  ) -> [(user: Identifier, action: Action)] {
+    if let user {
+      guard let decision = engine.decision(message, for: user),
+        decision.outcome.action != .suppress
+      else { return [] }
+      return [(user, decision.outcome.action)]
+    }
+    let result = engine.decide(message)
+    var recipients: [(user: Identifier, action: Action)] = []
+    result.forEachRecipient { user, outcome in
+      if outcome.action != .suppress { recipients.append((result.id(of: user), outcome.action)) }
+    }
+    return recipients
+  }
+
+  // MARK: Questions
+
+  /// Explains each message of a messages.ndjson for a user.
+  ///
+  /// - Parameters:
+  ///   - messages: the bytes of a messages.ndjson.
+  ///   - user: for whom.
+  ///   - content: whether to show what the push says too.
+  /// - Returns: a JSON object a line, as of `explain --json`.
+  /// - Throws: `FileProblem`, or ``ServiceError/unknownUser(_:)``.
+  public func explain(
+    ndjson messages: [UInt8], for user: Identifier, content: Bool = false
+  ) throws -> [UInt8] {
+    guard engine.user(user) != nil else { throw ServiceError.unknownUser(user) }
+    let reader = try MessageReader(messages, rules: app.rules)
+    var lines: [UInt8] = []
+    while let (message, said) = try reader.nextWithContent() {
+      let explanation = explain(message, for: user)
+      let words =
+        content
+        ? explanation.decision.flatMap { renderer.explain($0, message, said, for: user) } : nil
+      lines += ServiceJSON.explanation(explanation, words)
+      lines.append(UInt8(ascii: "\n"))
+    }
+    return lines
+  }
+
+  // MARK: Changing
+
+  /// Makes the changes of a settings.ndjson, all or none: a record replaces the one of the same key.
+  ///
+  /// What records say of each other is judged of these and of the settings together.
+  ///
+  /// - Returns: how many records there were.
+  /// - Throws: `FileProblem` for the first line that is not understood; what the backend throws.
+  @discardableResult public func change(
+    ndjson settings: [UInt8], at now: Instant, from device: Identifier? = nil
+  ) throws -> Int {
+    let (batch, count) = try read(settings)
+    try change(batch, at: now, from: device)
+    return count
+  }
+
+  /// The same, without blocking a thread.
+  @discardableResult public func change(
+    ndjson settings: [UInt8], at now: Instant, from device: Identifier? = nil
+  ) async throws -> Int {
+    let (batch, count) = try read(settings)
+    try await change(batch, at: now, from: device)
+    return count
+  }
+
+  private func read(_ settings: [UInt8]) throws(FileProblem) -> (batch: SettingsBatch, count: Int) {
+    let read = try SettingsLoader.load(SettingsPaths(settings), over: engine)
+    let batch = SettingsBatch(read.settings, replacesApp: read.saysApp, content: read.content)
+    return (batch, read.records)
+  }
+
+  /// Entries of the change feed as a JSON object a line.
+  public func eventLines(after cursor: String = "0", limit: Int = 1000) throws -> [UInt8] {
+    try events(after: cursor, limit: limit).flatMap {
+      ServiceJSON.event($0) + [UInt8(ascii: "\n")]
+    }
+  }
+}

@@ -1,0 +1,290 @@
+public import PushContent
+public import PushFanout
+public import PushFiles
+public import PushRules
+internal import PushSupport
+internal import Synchronization
+
+/// The front door of push-fanout: decides, explains, renders and changes, in values here and in bytes
+/// in ``decide(ndjson:as:showsDevices:)`` and its neighbours.
+///
+/// It is opened from files, from values, from an engine, or on a ``SettingsBackend`` such as a store.
+/// One value serves all threads. It opens no file but those it is given the names of, and reads no
+/// clock.
+public final class FanoutService: Sendable {
+  public let backend: any SettingsBackend
+  private let templates: TemplateCatalog
+  private let looks: Lock<Looks>
+
+  /// How pushes look, and what renders them.
+  private struct Looks {
+    var directory: ContentDirectory
+    var renderer: ContentRenderer
+
+    init(_ rules: RuleSet, _ templates: TemplateCatalog, _ directory: ContentDirectory) {
+      self.directory = directory
+      renderer = ContentRenderer(rules: rules, templates: templates, directory: directory)
+    }
+  }
+
+  // MARK: Opening
+
+  /// Decides by a backend.
+  ///
+  /// - Parameters:
+  ///   - backend: has the settings, and takes changes of them.
+  ///   - templates: those of the app, for what pushes say.
+  /// - Throws: what the backend throws when it cannot say how pushes look.
+  public init(
+    _ backend: any SettingsBackend, templates: TemplateCatalog = TemplateCatalog()
+  ) throws {
+    self.backend = backend
+    self.templates = templates
+    looks = Lock(Looks(backend.engine.app.rules, templates, try backend.content()))
+  }
+
+  /// Decides by an engine that is there; changes are not kept anywhere else.
+  public init(
+    _ engine: Fanout, content: ContentDirectory = ContentDirectory(),
+    templates: TemplateCatalog = TemplateCatalog()
+  ) {
+    backend = EngineBackend(engine, content: content)
+    self.templates = templates
+    looks = Lock(Looks(engine.app.rules, templates, content))
+  }
+
+  /// Decides by settings.
+  ///
+  /// - Parameters:
+  ///   - settings: everything that decides.
+  ///   - content: how pushes look to people.
+  ///   - templates: those of the app, for what pushes say.
+  ///   - threads: how many threads one call may use; nil for as many as there are cores.
+  /// - Throws: `FanoutError.unknownTimeZone`, or `FanoutError.tooMany`.
+  /// - Complexity: O(settings).
+  public convenience init(
+    _ settings: FanoutSettings, content: ContentDirectory = ContentDirectory(),
+    templates: TemplateCatalog = TemplateCatalog(), threads: Int? = nil
+  ) throws(FanoutError) {
+    self.init(try Fanout(settings, threads: threads), content: content, templates: templates)
+  }
+
+  /// Decides by the settings of files, or of bytes that stand for them (`SettingsPaths.contents`).
+  ///
+  /// - Parameters:
+  ///   - paths: the files, read as one.
+  ///   - templates: those of the app, for what pushes say.
+  ///   - threads: how many threads one call may use; nil for as many as there are cores.
+  ///   - progress: called now and then with the share of the bytes that has been read, 0...1.
+  /// - Throws: `FileProblem`, or a `FanoutError` when there is more of something than the engine can
+  ///   hold.
+  /// - Complexity: O(bytes).
+  public convenience init(
+    _ paths: SettingsPaths, templates: TemplateCatalog = TemplateCatalog(), threads: Int? = nil,
+    progress: @escaping (Double) -> Void = { _ in }
+  ) throws {
+    let (engine, content) = try SettingsLoader.loadFanoutWithContent(
+      paths, threads: threads, progress: progress)
+    self.init(engine, content: content, templates: templates)
+  }
+
+  /// Decides by the bytes of a settings.ndjson.
+  ///
+  /// - Parameters:
+  ///   - settings: the bytes of a settings.ndjson.
+  ///   - templates: the bytes of a templates.ndjson.
+  ///   - threads: how many threads one call may use; nil for as many as there are cores.
+  /// - Throws: as ``init(_:templates:threads:progress:)``.
+  public convenience init(
+    ndjson settings: [UInt8], templates: [UInt8]? = nil, threads: Int? = nil
+  ) throws {
+    try self.init(
+      SettingsPaths(settings),
+      templates: try templates.map { (bytes) throws(FileProblem) in try TemplateReader.load(bytes) }
+        ?? TemplateCatalog(),
+      threads: threads)
+  }
+
+  /// The engine that decides.
+  public var engine: Fanout { backend.engine }
+
+  /// The app's settings.
+  public var app: AppSettings { engine.app }
+
+  /// What pushes say, by the settings as they are now.
+  public var renderer: ContentRenderer { looks.withLock { $0.renderer } }
+
+  // MARK: Deciding
+
+  /// Decides a message.
+  ///
+  /// - Parameters:
+  ///   - message: the message.
+  ///   - content: what it says of its own push.
+  /// - Complexity: as for `Fanout.decide`.
+  public func decide(
+    _ message: Message, _ content: MessageContent = MessageContent()
+  ) -> MessageDecision {
+    MessageDecision(message, content, engine.decide(message), renderer)
+  }
+
+  /// Decides messages on one version of the settings, on several threads.
+  ///
+  /// - Returns: a decision for each message, in their order.
+  public func decide(
+    _ messages: [(message: Message, content: MessageContent)]
+  ) -> [MessageDecision] {
+    let renderer = renderer
+    return zip(messages, engine.decide(messages.map(\.message))).map {
+      MessageDecision($0.message, $0.content, $1, renderer)
+    }
+  }
+
+  /// Prepares an instant, usually once a minute: what depends on the time of day and on nothing else
+  /// is then not left to the first messages.
+  ///
+  /// - Complexity: O(users) when a window has turned since.
+  public func advance(to instant: Instant) { engine.advance(to: instant) }
+
+  // MARK: Explaining
+
+  /// Each rule that was looked at for a message and a user, in order, and which one decided.
+  ///
+  /// - Complexity: O(log members + devices).
+  public func explain(_ message: Message, for user: Identifier) -> Explanation {
+    engine.explain(message, for: user)
+  }
+
+  /// Why a push says what it says; nil for somebody who gets none.
+  public func explain(
+    _ content: MessageContent, of message: Message, for user: Identifier
+  ) -> ContentExplanation? {
+    guard let decision = engine.decision(message, for: user) else { return nil }
+    return renderer.explain(decision, message, content, for: user)
+  }
+
+  /// When the answer for a plain message (a text from somebody else that mentions nobody) next
+  /// changes by itself, and what it is before and from then on.
+  ///
+  /// - Throws: `FanoutError.unknownConversation`, `.unknownUser` or `.notAMember`.
+  public func nextChange(
+    for user: Identifier, in conversation: Identifier, channel: Identifier = "",
+    after instant: Instant
+  ) throws(FanoutError) -> PlainAnswer {
+    let engine = engine
+    func answer(_ at: Instant) -> Decision? {
+      var message = Message(id: "plain", conversation: conversation, at: at)
+      message.channel = channel
+      return engine.decision(message, for: user)
+    }
+    if engine.conversation(conversation) == nil { throw .unknownConversation(conversation) }
+    let next = try engine.nextChange(
+      for: user, in: conversation, channel: channel, after: instant)
+    return PlainAnswer(before: answer(instant), changesAt: next, after: next.flatMap(answer))
+  }
+
+  // MARK: Members
+
+  /// Who a conversation's messages may go to, by rank: the order of ``MessageDecision/codes``.
+  ///
+  /// Ranks are those of one version: who has the codes of another asks anew.
+  ///
+  /// - Complexity: O(members).
+  public func members(of conversation: Identifier) -> ConversationMembers {
+    let result = engine.decide(Message(id: "", conversation: conversation, at: .zero))
+    return ConversationMembers(
+      version: result.version,
+      ids: (0..<result.memberCount).map { result.id(of: result.member(at: $0)) })
+  }
+
+  // MARK: Changing
+
+  /// Makes changes, all or none; decisions that begin when it has returned are by them.
+  ///
+  /// The records are not checked against each other (that a thread's parent is a group, say), only
+  /// those of `change(ndjson:at:from:)` are.
+  ///
+  /// - Parameters:
+  ///   - batch: the changes.
+  ///   - now: when the change is made.
+  ///   - device: the user's device that makes it, which need not be told of it.
+  public func change(
+    _ batch: SettingsBatch, at now: Instant, from device: Identifier? = nil
+  ) throws {
+    try backend.apply(batch, at: now, from: device)
+    follow(batch)
+  }
+
+  /// The same, without blocking a thread.
+  public func change(
+    _ batch: SettingsBatch, at now: Instant, from device: Identifier? = nil
+  ) async throws {
+    try await backend.apply(batch, at: now, from: device)
+    follow(batch)
+  }
+
+  /// Entries of the change feed behind a place in it, the oldest first.
+  ///
+  /// - Parameters:
+  ///   - cursor: ``ServiceEvent/cursor`` of the last entry that was dealt with; "0" for the beginning.
+  ///   - limit: how many entries at most.
+  /// - Throws: ``ServiceError/eventsDropped(upTo:)`` or ``ServiceError/unknownCursor(_:)``; what a
+  ///   store throws by its own.
+  public func events(after cursor: String = "0", limit: Int = 1000) throws -> [ServiceEvent] {
+    try backend.events(after: cursor, limit: limit)
+  }
+
+  /// Reads anew how pushes look: needed after changes that did not come through this service.
+  public func reloadContent() throws {
+    let read = Looks(app.rules, templates, try backend.content())
+    looks.withLock { $0 = read }
+  }
+
+  /// Takes over from a batch that was applied how pushes look.
+  private func follow(_ batch: SettingsBatch) {
+    guard batch.content != nil || batch.replacesApp else { return }
+    let rules = app.rules
+    looks.withLock { looks in
+      var directory = looks.directory
+      if let content = batch.content { directory.replace(by: content, for: batch.settings) }
+      looks = Looks(rules, templates, directory)
+    }
+  }
+}
+
+/// Who a conversation's messages may go to.
+public struct ConversationMembers: Hashable, Sendable {
+  /// The version of the settings.
+  public let version: UInt64
+  /// The ids by rank.
+  public let ids: [Identifier]
+}
+
+/// The answer for a plain message, and until when it holds.
+public struct PlainAnswer: Hashable, Sendable {
+  /// nil for somebody who is no recipient.
+  public let before: Decision?
+  /// From when on there is another answer; nil for never.
+  public let changesAt: Instant?
+  /// The answer from then on.
+  public let after: Decision?
+
+  public init(before: Decision?, changesAt: Instant?, after: Decision?) {
+    self.before = before
+    self.changesAt = changesAt
+    self.after = after
+  }
+}
+
+extension ContentRenderer {
+  /// Why a push says what it says; nil for somebody who gets none.
+  public func explain(
+    _ decision: Decision, _ message: Message, _ content: MessageContent, for user: Identifier
+  ) -> ContentExplanation? {
+    switch decision.outcome.action {
+    case .push: explain(message, content, for: user)
+    case .local: explain(message, content, for: user, as: .local)
+    case .suppress: nil
+    }
+  }
+}

@@ -1,0 +1,128 @@
+public import PushContent
+public import PushFanout
+public import PushRules
+internal import PushSupport
+internal import Synchronization
+
+/// What was decided for a message, and what its pushes say: everything from one version of the
+/// settings, however they change meanwhile.
+public struct MessageDecision: Sendable {
+  public let message: Message
+  /// What the message says of its own push.
+  public let content: MessageContent
+  /// The engine's answer: of everybody, by the ranks of members.
+  public let result: FanoutResult
+  private let payloads: Payloads
+
+  init(
+    _ message: Message, _ content: MessageContent, _ result: FanoutResult,
+    _ renderer: ContentRenderer
+  ) {
+    self.message = message
+    self.content = content
+    self.result = result
+    payloads = Payloads(renderer, message, content)
+  }
+
+  /// The version of the settings it was decided on.
+  public var version: UInt64 { result.version }
+
+  /// How often each outcome occurs.
+  ///
+  /// - Complexity: as for `FanoutResult.counts`.
+  public var counts: FanoutCounts { result.counts }
+
+  /// The outcome's code of each member, by rank; 0 for one who is no recipient.
+  ///
+  /// - Complexity: O(members).
+  public var codes: [UInt8] {
+    var codes = [UInt8](repeating: 0, count: result.memberCount)
+    var span = codes.mutableSpan
+    result.writeCodes(into: &span)
+    return codes
+  }
+
+  /// Who gets a push, in the order of users.
+  public var pushes: PushRecipients { PushRecipients(decision: self) }
+
+  /// Who gets a notification that the recipient's app shows itself, in the order of users.
+  ///
+  /// - Complexity: O(members).
+  public var localNotifications: [PushRecipient] {
+    var found: [PushRecipient] = []
+    result.forEachRecipient { user, outcome in
+      if outcome.action == .local { found.append(recipient(user, .local)) }
+    }
+    return found
+  }
+
+  fileprivate func recipient(_ user: UserIndex, _ action: Action) -> PushRecipient {
+    PushRecipient(
+      id: result.id(of: user), index: user, action: action, devices: result.targets(of: user),
+      payloads: payloads)
+  }
+
+  /// Renders payloads when they are asked for; the words are put together once for all who see the
+  /// same.
+  fileprivate final class Payloads: Sendable {
+    private let content: ContentRenderer
+    private let message: Message
+    private let said: MessageContent
+    private let renderers = Lock<(push: MessageRenderer?, local: MessageRenderer?)>((nil, nil))
+
+    init(_ content: ContentRenderer, _ message: Message, _ said: MessageContent) {
+      self.content = content
+      self.message = message
+      self.said = said
+    }
+
+    func payload(for id: Identifier, _ action: Action) -> RenderedPush {
+      renderers.withLock { renderers in
+        if action == .local {
+          var renderer =
+            renderers.local.take() ?? content.renderer(of: message, said, as: .local)
+          defer { renderers.local = renderer }
+          return renderer.render(id)
+        }
+        var renderer = renderers.push.take() ?? content.renderer(of: message, said)
+        defer { renderers.push = renderer }
+        return renderer.render(id)
+      }
+    }
+  }
+
+  /// Somebody who gets a push or a local notification.
+  public struct PushRecipient: Sendable {
+    public let id: Identifier
+    public let index: UserIndex
+    /// Push or local.
+    public let action: Action
+    /// Where it goes, in the order in which the user's devices are listed.
+    public let devices: [Device]
+    fileprivate let payloads: Payloads
+
+    /// What it says, as the bytes to send.
+    ///
+    /// - Complexity: O(bytes of the payload), when others before saw the same words.
+    public func payload() -> RenderedPush { payloads.payload(for: id, action) }
+  }
+
+  /// Those who get a push for a message, in the order of users.
+  public struct PushRecipients: Sequence, Sendable {
+    fileprivate let decision: MessageDecision
+
+    public func makeIterator() -> Iterator {
+      Iterator(decision: decision, users: decision.result.pushes.makeIterator())
+    }
+
+    public struct Iterator: IteratorProtocol {
+      fileprivate let decision: MessageDecision
+      fileprivate var users: PushSet.Iterator
+
+      /// - Complexity: O(log members + devices).
+      public mutating func next() -> PushRecipient? {
+        users.next().map { decision.recipient($0, .push) }
+      }
+    }
+  }
+}

@@ -1,0 +1,149 @@
+public import PushContent
+public import PushRules
+
+/// Answers as JSON objects: the keys in byte order, what is not there left out, the same bytes for the
+/// same answer.
+public enum ServiceJSON {
+  /// An explanation, and what the push says if that is wanted and there is one.
+  public static func explanation(
+    _ explanation: Explanation, _ content: ContentExplanation? = nil
+  ) -> [UInt8] {
+    var json = JSONObject()
+    json.add("at", raw: "\(explanation.at.milliseconds)")
+    if let content { json.add("content", raw: self.content(content)) }
+    json.add("conversation", explanation.conversation.text)
+    if let decision = explanation.decision { json.add("decision", raw: self.decision(decision)) }
+    json.add("message", explanation.message.text)
+    json.add("steps", list: explanation.steps.map(step))
+    json.add("user", explanation.user.text)
+    return json.end()
+  }
+
+  /// A decision, like a row of `evaluate --devices`.
+  public static func decision(_ decision: Decision) -> [UInt8] {
+    let outcome = decision.outcome
+    var json = JSONObject()
+    json.add("action", outcome.action.name)
+    if !decision.devices.isEmpty { json.add("devices", texts: decision.devices.map(\.text)) }
+    json.add("reason", outcome.reason.name)
+    json.add("scope", outcome.scope?.name)
+    return json.end()
+  }
+
+  /// The answer for a plain message, and until when it holds.
+  public static func plainAnswer(_ answer: PlainAnswer) -> [UInt8] {
+    var json = JSONObject()
+    if let after = answer.after { json.add("after", raw: decision(after)) }
+    if let at = answer.changesAt { json.add("at", raw: "\(at.milliseconds)") }
+    if let before = answer.before { json.add("before", raw: decision(before)) }
+    json.add("time", answer.changesAt?.rfc3339)
+    return json.end()
+  }
+
+  /// Members by rank.
+  public static func members(_ members: ConversationMembers) -> [UInt8] {
+    var json = JSONObject()
+    json.add("members", texts: members.ids.map(\.text))
+    json.add("version", raw: "\(members.version)")
+    return json.end()
+  }
+
+  /// An entry of the change feed.
+  public static func event(_ event: ServiceEvent) -> [UInt8] {
+    var json = JSONObject()
+    json.add("at", raw: "\(event.at.milliseconds)")
+    json.add("change", event.change)
+    json.add("channel", event.channel?.text)
+    json.add("conversation", event.conversation?.text)
+    json.add("cursor", event.cursor)
+    json.add("device", event.device?.text)
+    json.add("sequence", raw: "\(event.sequence)")
+    json.add("user", event.user?.text)
+    return json.end()
+  }
+
+  private static func step(_ step: TraceStep) -> [UInt8] {
+    var json = JSONObject()
+    json.add("decides", raw: "\(step.decides)")
+    json.add("found", step.found)
+    json.add("rule", step.rule)
+    json.add("scope", step.scope?.name)
+    json.add("subject", step.subject)
+    json.add("verdict", step.verdict)
+    return json.end()
+  }
+
+  private static func content(_ explanation: ContentExplanation) -> [UInt8] {
+    let content = explanation.content
+    var json = JSONObject()
+    json.add("body", content.body)
+    json.add("bodySource", content.bodySource.rawValue)
+    json.add("notes", texts: content.notes.map { "\($0)" })
+    json.add("payload", String(decoding: explanation.push.payload, as: UTF8.self))
+    json.add("problem", explanation.push.problem.map { "\($0)" })
+    json.add("shortened", raw: "\(explanation.push.isShortened)")
+    json.add("sources", list: explanation.steps.map(source))
+    json.add("subtitle", content.subtitle.isEmpty ? nil : content.subtitle)
+    json.add("title", content.title.isEmpty ? nil : content.title)
+    json.add("titleSource", content.titleSource.rawValue)
+    return json.end()
+  }
+
+  private static func source(_ step: ContentStep) -> [UInt8] {
+    var json = JSONObject()
+    json.add("found", step.found)
+    json.add("gives", texts: step.gives.map(\.rawValue))
+    json.add("source", step.source.rawValue)
+    return json.end()
+  }
+}
+
+/// A JSON object that is put together field by field.
+struct JSONObject {
+  private var bytes = [UInt8(ascii: "{")]
+
+  /// Adds a text, unless there is none.
+  mutating func add(_ key: String, _ text: String?) {
+    guard let text else { return }
+    begin(key)
+    bytes.appendJSON(text)
+  }
+
+  mutating func add(_ key: String, raw value: String) {
+    begin(key)
+    bytes += value.utf8
+  }
+
+  mutating func add(_ key: String, raw value: [UInt8]) {
+    begin(key)
+    bytes += value
+  }
+
+  mutating func add(_ key: String, texts: [String]) {
+    add(
+      key,
+      list: texts.map { text in
+        var value: [UInt8] = []
+        value.appendJSON(text)
+        return value
+      })
+  }
+
+  mutating func add(_ key: String, list: [[UInt8]]) {
+    begin(key)
+    bytes.append(UInt8(ascii: "["))
+    bytes += list.joined(separator: [UInt8(ascii: ",")])
+    bytes.append(UInt8(ascii: "]"))
+  }
+
+  mutating func end() -> [UInt8] {
+    bytes.append(UInt8(ascii: "}"))
+    return bytes
+  }
+
+  private mutating func begin(_ key: String) {
+    if bytes.count > 1 { bytes.append(UInt8(ascii: ",")) }
+    bytes.appendJSON(key)
+    bytes.append(UInt8(ascii: ":"))
+  }
+}

@@ -1,0 +1,127 @@
+public import PushContent
+public import PushFanout
+public import PushRules
+
+/// What a service decides by, and where changes of it go: an engine alone (``EngineBackend``), or a
+/// store that keeps the settings.
+public protocol SettingsBackend: Sendable {
+  /// Decides by all changes that were acknowledged.
+  var engine: Fanout { get }
+
+  /// How pushes look to people.
+  func content() throws -> ContentDirectory
+
+  /// Makes the changes of a batch, all or none. When it returns, the engine decides by them, and a
+  /// backend that keeps settings has them on the disk.
+  ///
+  /// - Parameters:
+  ///   - batch: the changes.
+  ///   - now: when the change is made.
+  ///   - device: the user's device that makes it, which need not be told of it.
+  func apply(_ batch: SettingsBatch, at now: Instant, from device: Identifier?) throws
+
+  /// The same, without blocking a thread.
+  func apply(_ batch: SettingsBatch, at now: Instant, from device: Identifier?) async throws
+
+  /// Entries of the change feed behind a place in it, the oldest first.
+  ///
+  /// - Parameters:
+  ///   - cursor: ``ServiceEvent/cursor`` of the last entry that was dealt with; "0" for the beginning.
+  ///   - limit: how many entries at most.
+  /// - Throws: when the feed does not have that entry, so that nothing is missed unknowingly.
+  func events(after cursor: String, limit: Int) throws -> [ServiceEvent]
+}
+
+/// Changes of settings that become visible together.
+public struct SettingsBatch: Sendable {
+  /// A membership.
+  public struct Member: Hashable, Sendable {
+    public var user: Identifier
+    public var conversation: Identifier
+
+    public init(_ user: Identifier, of conversation: Identifier) {
+      self.user = user
+      self.conversation = conversation
+    }
+  }
+
+  /// Records that replace those of the same key, whole, as in files; others stay. Its app counts only
+  /// if ``replacesApp``.
+  public var settings: FanoutSettings
+  /// Whether the app's settings are replaced too.
+  public var replacesApp: Bool
+  /// How pushes look by these records; nil leaves it as it is.
+  public var content: ContentDirectory?
+  /// Memberships that end, after the records are in.
+  public var removedMembers: [Member] = []
+
+  /// - Parameters:
+  ///   - settings: the records. The rules of its app must be those of the settings that are there,
+  ///     unless there are none.
+  ///   - replacesApp: whether the app's settings are replaced too.
+  ///   - content: how pushes look by these records; nil leaves it as it is.
+  public init(
+    _ settings: FanoutSettings, replacesApp: Bool = false, content: ContentDirectory? = nil
+  ) {
+    self.settings = settings
+    self.replacesApp = replacesApp
+    self.content = content
+  }
+}
+
+/// An entry of the change feed.
+public struct ServiceEvent: Hashable, Sendable {
+  /// 1, 2, 3 …, in the order of changes, without gaps.
+  public let sequence: Int64
+  public let at: Instant
+  /// What was changed, like `user` or `memberRemoved`: a name of the store's feed.
+  public let change: String
+  public let user: Identifier?
+  public let conversation: Identifier?
+  public let channel: Identifier?
+  /// The device that made the change, which need not be told.
+  public let device: Identifier?
+  /// The place in the feed behind this entry, from which whoever has dealt with it goes on.
+  public let cursor: String
+
+  public init(
+    sequence: Int64, cursor: String, at: Instant, change: String, user: Identifier? = nil,
+    conversation: Identifier? = nil, channel: Identifier? = nil, device: Identifier? = nil
+  ) {
+    self.sequence = sequence
+    self.cursor = cursor
+    self.at = at
+    self.change = change
+    self.user = user
+    self.conversation = conversation
+    self.channel = channel
+    self.device = device
+  }
+}
+
+/// Why a service refused something. Nothing has then changed.
+public enum ServiceError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// A batch of other rules than the settings that are there.
+  case rulesDiffer(engine: RuleSet, batch: RuleSet)
+  /// Events that are no longer kept: the feed begins behind this sequence number.
+  case eventsDropped(upTo: Int64)
+  /// A place that the feed does not have: it is of another feed, or of before a restart.
+  case unknownCursor(String)
+  /// A user that nobody named.
+  case unknownUser(Identifier)
+  /// A format that is a folder of files.
+  case notInBytes(String)
+
+  public var description: String {
+    switch self {
+    case .rulesDiffer(let engine, let batch):
+      "the changes are by the rules \(batch.rawValue), the settings by \(engine.rawValue)"
+    case .eventsDropped(let sequence):
+      "events up to \(sequence) are no longer kept; read the settings anew and go on behind it"
+    case .unknownCursor(let text):
+      "the change feed has no entry \"\(text)\"; read the settings anew and go on behind its end"
+    case .unknownUser(let id): "there is no user \"\(id)\""
+    case .notInBytes(let format): "the format \(format) is a folder of files; ask for another"
+    }
+  }
+}

@@ -1,0 +1,52 @@
+public import PushContent
+public import PushFanout
+public import PushRules
+public import PushService
+public import PushStore
+
+/// A store behind a service: changes are on the disk when they are acknowledged, and the feed is that
+/// of the store.
+///
+///     let store = try SettingsStore("app.store", .create)
+///     let service = try FanoutService(StoreBackend(store))
+public struct StoreBackend: SettingsBackend {
+  public let store: SettingsStore
+
+  /// - Precondition: the store was opened with its engine, as the public initializers do.
+  public init(_ store: SettingsStore) { self.store = store }
+
+  public var engine: Fanout { store.fanout }
+
+  public func content() throws -> ContentDirectory { try store.reader.contentDirectory() }
+
+  public func apply(_ batch: SettingsBatch, at now: Instant, from device: Identifier?) throws {
+    try store.write(at: now, from: device) { write in try Self.apply(batch, to: &write) }
+  }
+
+  public func apply(
+    _ batch: SettingsBatch, at now: Instant, from device: Identifier?
+  ) async throws {
+    try await store.write(at: now, from: device) { write in try Self.apply(batch, to: &write) }
+  }
+
+  public func events(after cursor: String, limit: Int) throws -> [ServiceEvent] {
+    guard let cursor = FeedCursor(cursor) else { throw ServiceError.unknownCursor(cursor) }
+    return try store.changes(after: cursor, limit: max(0, limit)).map { event in
+      ServiceEvent(
+        sequence: event.sequence, cursor: event.cursor.description, at: event.at,
+        change: event.change.rawValue, user: event.user,
+        conversation: event.conversation, channel: event.channel, device: event.device)
+    }
+  }
+
+  /// Records go in as an import does, which judges what they say of each other and of what is stored.
+  private static func apply(_ batch: SettingsBatch, to write: inout StoreWrite) throws {
+    let settings = batch.settings
+    if batch.replacesApp || settings.userCount > 0 || !settings.conversationIDs.isEmpty {
+      try write.add(settings, content: batch.content, replacingApp: batch.replacesApp)
+    }
+    for member in batch.removedMembers {
+      try write.removeMember(member.user, of: member.conversation)
+    }
+  }
+}

@@ -1,0 +1,72 @@
+import PushFanout
+import PushReference
+import PushRules
+import TestSupport
+import Testing
+
+/// Goal: the engine explains a decision as the reference does, step by step and word by word, on
+/// random worlds of both vendors.
+///
+/// `PUSH_SEED=n swift test --filter ExplanationEqualityTests` runs one more seed; each failure names
+/// its own.
+@Suite struct ExplanationEqualityTests {
+  @Test(arguments: RuleSet.allCases)
+  func theStepsAreTheSame(rules: RuleSet) throws {
+    var reasons: Set<Reason> = []
+    var ruleNumbers: Set<String> = []
+    for seed in TestSupport.seeds(Array(601...624)) {
+      var world = RandomWorld(
+        rules, seed: seed, userCount: 24, messageCount: 40,
+        style: RandomWorld.Style(isVaried: seed % 3 != 0))
+      if seed % 5 == 0 { world.app.advancedPush = false }
+      let settings = world.settings()
+      let fanout = try Fanout(settings, threads: 1)
+      var reference = ReferenceEvaluator(settings)
+      for message in world.messages {
+        for user in world.users + ["stranger"] {
+          let expected = reference.explain(message, for: user)
+          let found = fanout.explain(message, for: user)
+          #expect(found == expected, "seed \(seed), \(rules.rawValue), \(message.id), \(user)")
+          if found != expected { return }
+          if let reason = found.decision?.outcome.reason { reasons.insert(reason) }
+          ruleNumbers.formUnion(found.steps.map(\.rule))
+        }
+      }
+    }
+    // What was compared holds every step that the rules have.
+    #expect(reasons.count >= (rules == .easemob ? 13 : 12), "\(reasons)")
+    let all =
+      rules == .easemob
+      ? ["E-9", "E-41", "E-48", "E-50", "E-20, E-42", "E-22, E-35, E-63", "E-41a", "E-20, E-3"]
+      : ["R-10", "R-11", "R-20", "R-27", "R-51", "R-52", "R-53", "R-54", "R-55", "R-1, R-3"]
+    #expect(Set(all).subtracting(ruleNumbers) == [])
+  }
+
+  @Test(arguments: RuleSet.allCases)
+  func theStepsOfSeveralWindowsAreTheSame(rules: RuleSet) throws {
+    var windowSteps = 0
+    for seed in TestSupport.seeds(Array(641...650)) {
+      let world = QuietWindowsTests.world(rules, seed)
+      let settings = world.settings()
+      let fanout = try Fanout(settings, threads: 1)
+      var reference = ReferenceEvaluator(settings)
+      for message in world.messages {
+        for user in world.users {
+          let expected = reference.explain(message, for: user)
+          let found = fanout.explain(message, for: user)
+          #expect(found == expected, "seed \(seed), \(rules.rawValue), \(message.id), \(user)")
+          if found != expected { return }
+          windowSteps += found.steps.count { $0.found.contains(" windows, ") }
+        }
+      }
+    }
+    #expect(windowSteps > 50)
+  }
+
+  @Test func nobodyAndNowhere() throws {
+    let fanout = try Fanout(FanoutSettings(app: AppSettings()), threads: 1)
+    var reference = ReferenceEvaluator(FanoutSettings(app: AppSettings()))
+    let message = Message(id: "m", conversation: "nowhere", at: Instant(milliseconds: 1))
+    #expect(fanout.explain(message, for: "u") == reference.explain(message, for: "u"))
+  }
+}
