@@ -51,6 +51,7 @@ public struct ReferenceEvaluator: Evaluator {
     return decide(message, for: user, &trace)
   }
 
+  /// Decides a message for one user; see ``decide(_:for:)``.
   public mutating func decision(_ message: Message, for user: Identifier) -> Decision? {
     decide(message, for: user)
   }
