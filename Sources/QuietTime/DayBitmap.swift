@@ -3,18 +3,21 @@ public import PushRules
 /// The 1,440 minutes of one UTC date, in which of them a schedule is quiet, and what it then lets
 /// through.
 ///
-/// A bit says whether the minute's first second is inside. A minute in which the answer turns
-/// behind its first second is *partial*; exact seconds are found by the turns, so that windows with
-/// seconds, closed or open ends and zones whose offset has seconds are right too.
+/// A bit tells whether the minute's first second is inside. A minute in which the level changes
+/// after its first second is *partial*; exact seconds are found by the transitions, so that windows
+/// with seconds, closed or open ends and zones whose offset has seconds are right too.
 ///
 /// Days of 23, 23.5, 24.5 and 25 hours need nothing of their own: a UTC date always has 1,440
-/// minutes, and a clock change in it only moves the turns.
+/// minutes, and a clock change in it only moves the transitions.
 ///
-/// - Memory: 192 bytes and 5 bytes a turn; a day rarely has more than two turns.
+/// - Memory: 192 bytes and 5 bytes a transition; a day rarely has more than two.
 public struct DayBitmap: Hashable, Sendable {
   /// What a minute is to a schedule.
   public enum Minute: Hashable, Sendable {
-    case outside, inside
+    /// Not quiet at any second.
+    case outside
+    /// Quiet at every second.
+    case inside
     /// Outside for some seconds and inside for others.
     case partial
   }
@@ -23,38 +26,38 @@ public struct DayBitmap: Hashable, Sendable {
   private let words: [UInt64]
   /// The seconds of the day, ascending, at which another level holds than the second before.
   /// Second 0 is never among them.
-  public let turns: [Int32]
-  /// The level at the first second, and from each turn on.
+  public let transitions: [Int32]
+  /// The level at the first second, and from each transition on.
   private let levels: [NotificationLevel?]
 
   /// The bitmap of a schedule that is never quiet.
-  public static let never = DayBitmap(levels: [nil], turns: [])
+  public static let never = DayBitmap(levels: [nil], transitions: [])
 
   /// The bitmap of a schedule on a date.
   ///
   /// - Parameter day: days since 1970-01-01, 0 or more.
-  /// - Complexity: O(turns of the day), each O(log transitions of the zone); about 0.3 µs.
+  /// - Complexity: O(transitions of the day), each O(log transitions of the zone); about 0.3 µs.
   public init(_ schedule: QuietSchedule, day: Int64) {
     let start = day * 86_400
-    var turns: [Int32] = []
+    var transitions: [Int32] = []
     var levels = [schedule.level(at: start)]
     var now = start
-    while let turn = schedule.nextTransition(after: now), turn < start + 86_400 {
-      turns.append(Int32(turn - start))
-      levels.append(schedule.level(at: turn))
-      now = turn
+    while let transition = schedule.nextTransition(after: now), transition < start + 86_400 {
+      transitions.append(Int32(transition - start))
+      levels.append(schedule.level(at: transition))
+      now = transition
     }
-    self.init(levels: levels, turns: turns)
+    self.init(levels: levels, transitions: transitions)
   }
 
-  private init(levels: [NotificationLevel?], turns: [Int32]) {
-    self.turns = turns
+  private init(levels: [NotificationLevel?], transitions: [Int32]) {
+    self.transitions = transitions
     self.levels = levels
     var words = [UInt64](repeating: 0, count: 23)
     var minute = 0
     for index in levels.indices {
-      // The first minute whose first second is at the turn or behind it.
-      let next = index < turns.count ? Int(turns[index] + 59) / 60 : 1440
+      // The first minute whose first second is at the transition or behind it.
+      let next = index < transitions.count ? Int(transitions[index] + 59) / 60 : 1440
       if levels[index] != nil { Self.set(minute..<next, in: &words) }
       minute = next
     }
@@ -73,33 +76,35 @@ public struct DayBitmap: Hashable, Sendable {
 
   /// What a minute of the UTC date is, 0 ..< 1,440.
   ///
-  /// - Complexity: O(turns of the day).
+  /// - Complexity: O(transitions of the day).
   public subscript(minute: Int) -> Minute {
     let isInside = isInsideAtStart(ofMinute: minute)
-    let isPartial = turns.indices.contains {
-      Int(turns[$0]) / 60 == minute && turns[$0] % 60 != 0 && (levels[$0 + 1] != nil) != isInside
+    let isPartial = transitions.indices.contains {
+      Int(transitions[$0]) / 60 == minute && transitions[$0] % 60 != 0
+        && (levels[$0 + 1] != nil) != isInside
     }
     return isPartial ? .partial : isInside ? .inside : .outside
   }
 
   /// Whether a second of the UTC date is inside, 0 ..< 86,400.
   ///
-  /// - Complexity: O(1), and O(turns of the day) where there are some.
+  /// - Complexity: O(1), and O(transitions of the day) where there are some.
   public func contains(second: Int) -> Bool {
     let minute = second / 60
     var isInside = isInsideAtStart(ofMinute: minute)
-    for (place, turn) in turns.enumerated() where minute * 60 < Int(turn) && Int(turn) <= second {
-      isInside = levels[place + 1] != nil
+    for (index, transition) in transitions.enumerated()
+    where minute * 60 < Int(transition) && Int(transition) <= second {
+      isInside = levels[index + 1] != nil
     }
     return isInside
   }
 
   /// What is let through at a second of the UTC date, 0 ..< 86,400; nil when it is not quiet.
   ///
-  /// - Complexity: O(turns of the day).
+  /// - Complexity: O(transitions of the day).
   public func level(second: Int) -> NotificationLevel? {
-    var index = turns.count
-    while index > 0, Int(turns[index - 1]) > second { index -= 1 }
+    var index = transitions.count
+    while index > 0, Int(transitions[index - 1]) > second { index -= 1 }
     return levels[index]
   }
 
