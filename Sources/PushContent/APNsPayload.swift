@@ -83,7 +83,7 @@ struct PayloadLayout: Sendable {
 }
 
 extension MessageContent.APNsExtension {
-  /// What of it says how a push comes, not what it says.
+  /// The fields that determine how a push is presented, not its words.
   fileprivate var beside: MessageContent.APNsExtension {
     var beside = self
     (beside.title, beside.subtitle, beside.content, beside.extra) = (nil, nil, nil, nil)

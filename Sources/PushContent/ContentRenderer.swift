@@ -21,6 +21,7 @@ public enum PayloadForm: Sendable {
 ///
 /// - Source: docs/content.md.
 public struct ContentRenderer: Sendable {
+  /// The vendor whose payloads are rendered.
   public let rules: RuleSet
   let templates: TemplateCatalog
   let directory: ContentDirectory
@@ -67,11 +68,11 @@ public struct ContentRenderer: Sendable {
     let workers = min(pieceCount, threads ?? pieceCount)
     let work = { @Sendable (worker: Int) in
       var renderer = MessageRenderer(plan)
-      for place in stride(from: worker, to: pieceCount, by: workers) {
-        let start = place * Self.pieceSize
+      for index in stride(from: worker, to: pieceCount, by: workers) {
+        let start = index * Self.pieceSize
         let piece = renderer.piece(
           recipients[start..<min(start + Self.pieceSize, recipients.count)])
-        pieces.withLock { $0[place] = piece }
+        pieces.withLock { $0[index] = piece }
       }
     }
     Parallel.perform(workers, threads: workers, work)
@@ -89,16 +90,16 @@ public struct ContentRenderer: Sendable {
     RenderedStream(MessagePlan(self, message, content, form), recipients, threads: threads)
   }
 
-  /// Says which words a recipient sees of a message, and why.
+  /// Explains which words a recipient sees of a message.
   public func explain(
     _ message: Message, _ content: MessageContent, for recipient: Identifier,
     as form: PayloadForm = .push
   ) -> ContentExplanation {
     let plan = MessagePlan(self, message, content, form)
-    let choice = plan.choose(for: plan.viewer(recipient), isTraced: true)
+    let selection = plan.choose(for: plan.context(recipient), isTraced: true)
     var renderer = MessageRenderer(plan)
     return ContentExplanation(
-      steps: choice.steps ?? [], content: choice.content, push: renderer.render(recipient))
+      steps: selection.steps ?? [], content: selection.content, push: renderer.render(recipient))
   }
 }
 
@@ -114,6 +115,7 @@ public struct ContentExplanation: Sendable {
 
 /// The payload of one recipient.
 public struct RenderedPush: Sendable {
+  /// The id of the recipient.
   public let recipient: Identifier
   /// A JSON object in UTF-8.
   public let payload: ArraySlice<UInt8>
@@ -145,9 +147,9 @@ public struct RenderedPushes: Sendable, RandomAccessCollection {
     /// About how much memory it takes.
     var byteCount = 0
 
-    func push(_ place: Int, _ recipient: Identifier) -> RenderedPush {
-      let item = items[place]
-      let start = place == 0 ? 0 : items[place - 1].end
+    func push(_ index: Int, _ recipient: Identifier) -> RenderedPush {
+      let item = items[index]
+      let start = index == 0 ? 0 : items[index - 1].end
       return RenderedPush(
         recipient: recipient, payload: bytes[start..<item.end], content: words[Int(item.words)],
         isShortened: item.state.isShortened, problem: item.state.problem)
@@ -162,9 +164,14 @@ public struct RenderedPushes: Sendable, RandomAccessCollection {
     self.pieces = pieces
   }
 
+  /// 0.
   public var startIndex: Int { 0 }
+  /// How many payloads there are.
   public var endIndex: Int { recipients.count }
 
+  /// The payload of the recipient at an index.
+  ///
+  /// - Complexity: O(1); copies no bytes.
   public subscript(index: Int) -> RenderedPush {
     pieces[index / ContentRenderer.pieceSize].push(
       index % ContentRenderer.pieceSize, recipients[index])

@@ -10,7 +10,7 @@ public struct LanguageTag: Sendable {
   let key: String
 
   /// - Returns: nil for what has not the form of a tag: subtags of 1 to 8 letters and digits of
-  ///   ASCII between hyphens, the first of letters alone, 63 characters at most.
+  ///   ASCII between hyphens, the first of letters only, 63 characters at most.
   public init?(_ text: String) {
     let bytes = text.utf8.map { $0 == UInt8(ascii: "_") ? UInt8(ascii: "-") : $0 }
     let subtags = bytes.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)

@@ -1,8 +1,8 @@
 public import PushRules
 
-/// What a message says of its own push, beside what decides whether there is one.
+/// The fields of a message that determine the content of its push.
 ///
-/// An empty text says nothing, but for a sound.
+/// An empty text counts as absent, except for a sound.
 ///
 /// - Source: docs/formats.md, "What a push says".
 public struct MessageContent: Hashable, Sendable {
@@ -12,19 +12,24 @@ public struct MessageContent: Hashable, Sendable {
   public var translations: [LanguageTag: String] = [:]
 
   // Easemob's, all of them in `ext`
+  /// `em_apns_ext`.
   public var apns = APNsExtension()
+  /// `em_push_ext`.
   public var push = PushExtension()
+  /// `em_push_template`.
   public var template = TemplateUse()
 
   // RongCloud's, beside `Message.pushContent`
   /// What those see whom the message mentions, instead of anything else.
   public var mentionedContent: String?
+  /// The title of the push; nil for the default.
   public var pushTitle: String?
   /// The type of the message, like `RC:TxtMsg`; nil for that of its body.
   public var objectName: String?
   /// `appData` in the payload.
   public var pushData: String?
 
+  /// Content with a text and nothing else.
   public init(text: String? = nil) { self.text = text }
 
   /// `em_apns_ext`: what only Apple's devices are told.
@@ -50,18 +55,22 @@ public struct MessageContent: Hashable, Sendable {
     /// `extern`: `e` in the payload.
     public var extra: RawJSON?
 
+    /// Nothing set.
     public init() {}
   }
 
-  /// `em_push_ext`: what all devices are told. Where `em_apns_ext` says it too, that counts.
+  /// `em_push_ext`: what all devices are told. A field that is in `em_apns_ext` too counts there.
   public struct PushExtension: Hashable, Sendable {
+    /// `title`: the title of the push.
     public var title: String?
+    /// `content`: the body of the push.
     public var content: String?
     /// `custom`: `e` in the payload.
     public var custom: RawJSON?
     /// `group_user_nickname`: the sender's nickname in the group.
     public var groupNickname: String?
 
+    /// Nothing set.
     public init() {}
   }
 
@@ -69,20 +78,28 @@ public struct MessageContent: Hashable, Sendable {
   public struct TemplateUse: Hashable, Sendable {
     /// The sender's choice; without one the arguments are for whatever template comes out.
     public var name: String?
+    /// The values of `{0}`, `{1}` and so on in the template's title.
     public var titleArguments: [String] = []
+    /// The values of `{0}`, `{1}` and so on in the template's content.
     public var contentArguments: [String] = []
     /// `directed_template`: another template for some of a group.
     public var directed: Directed?
 
+    /// No template and no arguments.
     public init() {}
 
+    /// A template that the sender has chosen for some recipients.
     public struct Directed: Hashable, Sendable {
       /// Who gets it, in lower case; an id with a capital letter is nobody's, as the vendor has it.
       public var targets: [Identifier] = []
+      /// The template's name.
       public var name: String
+      /// The values of `{0}`, `{1}` and so on in the template's title.
       public var titleArguments: [String] = []
+      /// The values of `{0}`, `{1}` and so on in the template's content.
       public var contentArguments: [String] = []
 
+      /// A template for nobody yet, without arguments.
       public init(name: String) { self.name = name }
     }
   }

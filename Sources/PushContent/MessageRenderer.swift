@@ -5,7 +5,7 @@ struct MessagePlan: Sendable {
   let directory: ContentDirectory
   let layout: PayloadLayout
   private let words: Words
-  /// What people call the sender, by their places.
+  /// What people call the sender, by the people's indices.
   private let remarks: [UInt32: String]
   /// Whom the sender has another template for, in lower case.
   private let targets: Set<Identifier>
@@ -33,26 +33,26 @@ struct MessagePlan: Sendable {
   }
 
   /// What of a recipient changes the words.
-  func viewer(_ recipient: Identifier) -> Viewer {
+  func context(_ recipient: Identifier) -> RecipientContext {
     let known = directory.person(recipient)
-    var viewer = own(recipient, known?.place)
-    viewer.look = directory.looks[Int(known?.person.look ?? 0)]
-    return viewer
+    var context = own(recipient, known?.index)
+    context.preferences = directory.distinctPreferences[Int(known?.person.preferencesIndex ?? 0)]
+    return context
   }
 
-  /// What makes a recipient differ from others, but for the look.
-  func own(_ recipient: Identifier, _ place: UInt32?) -> Viewer {
-    var viewer = Viewer()
-    if let place { viewer.remark = remarks[place] }
-    viewer.isDirected = isDirected(recipient)
-    viewer.isMentioned = mentionsEveryone || mentioned.contains(recipient)
-    return viewer
+  /// What makes a recipient differ from others, but for the preferences.
+  func own(_ recipient: Identifier, _ index: UInt32?) -> RecipientContext {
+    var context = RecipientContext()
+    if let index { context.remark = remarks[index] }
+    context.isDirected = isDirected(recipient)
+    context.isMentioned = mentionsEveryone || mentioned.contains(recipient)
+    return context
   }
 
-  /// Whether a recipient is like all others of the same look.
+  /// Whether a recipient is like all others of the same preferences.
   @inline(__always)
-  func isUsual(_ recipient: Identifier, _ place: UInt32?) -> Bool {
-    if !remarks.isEmpty, let place, remarks[place] != nil { return false }
+  func isUsual(_ recipient: Identifier, _ index: UInt32?) -> Bool {
+    if !remarks.isEmpty, let index, remarks[index] != nil { return false }
     if !targets.isEmpty, isDirected(recipient) { return false }
     return mentioned.isEmpty || !mentioned.contains(recipient)
   }
@@ -61,10 +61,10 @@ struct MessagePlan: Sendable {
     !targets.isEmpty && targets.contains(recipient.lowercased())
   }
 
-  func choose(for viewer: Viewer, isTraced: Bool = false) -> Choice {
-    var choice = Choice(isTraced: isTraced, plainBody: layout.plainBody)
-    words.choose(for: viewer, &choice)
-    return choice
+  func choose(for context: RecipientContext, isTraced: Bool = false) -> ContentSelection {
+    var selection = ContentSelection(isTraced: isTraced, plainBody: layout.plainBody)
+    words.choose(for: context, &selection)
+    return selection
   }
 }
 
@@ -90,22 +90,23 @@ public struct MessageRenderer: Sendable {
     var problem: ContentProblem?
   }
 
-  /// So many variants are kept from one piece of work to the next.
+  /// How many variants are kept from one piece of work to the next.
   private static let keptVariants = 256
-  /// And of so many bytes.
+  /// How many bytes of variants are kept.
   private static let keptBytes = 4 << 20
-  /// With more looks than this they are looked up, not listed.
-  private static let listedLooks = 4_096
+  /// With more preferences than this they are looked up, not listed.
+  private static let listedPreferences = 4_096
 
   private let plan: MessagePlan
   private let limit: Int
   private var variants: [Variant] = []
   /// About how much memory the variants take.
   private var variantBytes = 0
-  /// The variant of those who differ in nothing but their look, plus one, by the look's place.
-  private var byLook: [UInt32] = []
+  /// The variant of recipients that differ only in their preferences, plus one, by the preferences'
+  /// index.
+  private var byPreferences: [UInt32] = []
   /// The variant of the others.
-  private var byViewer: [Viewer: Int] = [:]
+  private var byContext: [RecipientContext: Int] = [:]
   /// The vendor's plainest words, from those with the most beside them to those with the least.
   private var fallbacks: [Int] = []
 
@@ -118,10 +119,10 @@ public struct MessageRenderer: Sendable {
   private mutating func forget() {
     variants = []
     variantBytes = 0
-    byViewer = [:]
+    byContext = [:]
     fallbacks = []
-    let looks = plan.directory.looks.count
-    byLook = Array(repeating: 0, count: looks <= Self.listedLooks ? looks : 0)
+    let count = plan.directory.distinctPreferences.count
+    byPreferences = Array(repeating: 0, count: count <= Self.listedPreferences ? count : 0)
   }
 
   /// Appends the payload of a recipient.
@@ -136,7 +137,7 @@ public struct MessageRenderer: Sendable {
     return append(recipient, to: &bytes).state.problem
   }
 
-  /// The payload of a recipient, and what it says.
+  /// The payload of a recipient, with its words.
   public mutating func render(_ recipient: Identifier) -> RenderedPush {
     if hasManyVariants { forget() }
     var bytes: [UInt8] = []
@@ -146,7 +147,7 @@ public struct MessageRenderer: Sendable {
       isShortened: state.isShortened, problem: state.problem)
   }
 
-  /// Whether so much is kept that whoever asks for one at a time would not find all of it again.
+  /// Whether more variants are kept than a caller that renders one recipient at a time reuses.
   private var hasManyVariants: Bool {
     variants.count > ContentRenderer.pieceSize || variantBytes > Self.keptBytes * 16
   }
@@ -188,25 +189,25 @@ public struct MessageRenderer: Sendable {
   }
 
   @inline(__always)
-  private mutating func variant(of recipient: Identifier) -> (place: Int, badge: UInt32) {
+  private mutating func variant(of recipient: Identifier) -> (index: Int, badge: UInt32) {
     let known = plan.directory.person(recipient)
     let person = known?.person ?? ContentDirectory.Person()
-    let look = Int(person.look)
-    let isListed = look < byLook.count && plan.isUsual(recipient, known?.place)
-    if isListed, byLook[look] != 0 {
-      return (Int(byLook[look]) - 1, person.offlineMessages)
+    let preferencesIndex = Int(person.preferencesIndex)
+    let isListed = preferencesIndex < byPreferences.count && plan.isUsual(recipient, known?.index)
+    if isListed, byPreferences[preferencesIndex] != 0 {
+      return (Int(byPreferences[preferencesIndex]) - 1, person.offlineMessages)
     }
-    let place = variant(plan.own(recipient, known?.place), look)
-    if isListed { byLook[look] = UInt32(place) + 1 }
-    return (place, person.offlineMessages)
+    let index = variant(plan.own(recipient, known?.index), preferencesIndex)
+    if isListed { byPreferences[preferencesIndex] = UInt32(index) + 1 }
+    return (index, person.offlineMessages)
   }
 
-  private mutating func variant(_ viewer: Viewer, _ look: Int) -> Int {
-    var viewer = viewer
-    viewer.look = plan.directory.looks[look]
-    if let place = byViewer[viewer] { return place }
-    let words = plan.choose(for: viewer).content
-    byViewer[viewer] = variants.count
+  private mutating func variant(_ context: RecipientContext, _ preferencesIndex: Int) -> Int {
+    var context = context
+    context.preferences = plan.directory.distinctPreferences[preferencesIndex]
+    if let index = byContext[context] { return index }
+    let words = plan.choose(for: context).content
+    byContext[context] = variants.count
     return add(words, plan.layout.template(words))
   }
 
@@ -241,9 +242,9 @@ public struct MessageRenderer: Sendable {
       fallbacks = possible.map { add($0.words, $0.template) }
     }
     let start = bytes.count
-    for place in fallbacks {
-      variants[place].template.append(recipient, badge: badge, to: &bytes)
-      if bytes.count - start <= limit { return (place, state) }
+    for index in fallbacks {
+      variants[index].template.append(recipient, badge: badge, to: &bytes)
+      if bytes.count - start <= limit { return (index, state) }
       bytes.removeLast(bytes.count - start)
     }
     preconditionFailure("fixed words have room")

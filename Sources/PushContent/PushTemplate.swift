@@ -5,9 +5,11 @@ public struct PushTemplate: Hashable, Sendable {
   /// The most characters a name has.
   public static let nameLimit = 64
 
+  /// 1 to 64 letters of ASCII, digits and underscores.
   public let name: String
   /// May be empty: then the push has no title.
   public let title: TemplateText
+  /// Never empty before its arguments are filled in.
   public let content: TemplateText
 
   /// Takes a template apart.
@@ -45,6 +47,7 @@ public enum TemplateProblem: Error, Hashable, Sendable {
   /// Two templates of one name.
   case repeatedName(String)
 
+  /// The stable code of the case, such as `template.name`.
   public var code: String {
     switch self {
     case .badName: "template.name"
@@ -92,6 +95,7 @@ public struct TemplateCatalog: Hashable, Sendable {
 
   private var templates: [Identifier: PushTemplate] = [:]
 
+  /// An empty catalog.
   public init() {}
 
   /// A catalog of templates.
@@ -101,8 +105,10 @@ public struct TemplateCatalog: Hashable, Sendable {
     for template in templates { try add(template) }
   }
 
+  /// How many templates there are.
   public var count: Int { templates.count }
 
+  /// The template of a name; nil for none.
   public subscript(name: String) -> PushTemplate? { templates[Identifier(name)] }
 
   /// - Throws: ``TemplateProblem/repeatedName(_:)``; then nothing has changed.

@@ -8,20 +8,25 @@ public struct RawJSON: Hashable, Sendable {
   /// - Precondition: `bytes` are a JSON value.
   package init(unchecked bytes: [UInt8]) { self.bytes = bytes }
 
+  /// `null`.
   public static let null = RawJSON(unchecked: Array("null".utf8))
 
+  /// A string, escaped as JSON requires and no further.
   public static func string(_ text: String) -> RawJSON {
     var bytes: [UInt8] = []
     bytes.appendJSON(text)
     return RawJSON(unchecked: bytes)
   }
 
+  /// A number.
   public static func integer(_ number: Int64) -> RawJSON {
     RawJSON(unchecked: Array("\(number)".utf8))
   }
 
+  /// `true` or `false`.
   public static func bool(_ flag: Bool) -> RawJSON { RawJSON(unchecked: Array("\(flag)".utf8)) }
 
+  /// An array of these values, in this order.
   public static func array(_ items: [RawJSON]) -> RawJSON {
     var bytes = [UInt8(ascii: "[")]
     bytes.append(contentsOf: items.map(\.bytes).joined(separator: [UInt8(ascii: ",")]))

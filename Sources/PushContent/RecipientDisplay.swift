@@ -8,7 +8,7 @@ public enum DisplayStyle: String, CaseIterable, Sendable {
   case messageSummary
 }
 
-/// What a person has set for how pushes look, to them and by them.
+/// What a person has set for the presentation of pushes to them, and of their own messages.
 ///
 /// Two are the same only when everything was written in the same way: `zh-Hans` and `zh_hans` are
 /// two, and so are "é" and "e\u{301}".
@@ -31,25 +31,26 @@ public struct RecipientDisplay: Sendable {
   /// What the person calls others, by their ids.
   public var remarks: [Identifier: String] = [:]
 
+  /// The display of a person who has set nothing.
   public init() {}
 }
 
 extension RecipientDisplay: Hashable {
   public static func == (left: RecipientDisplay, right: RecipientDisplay) -> Bool {
-    left.look == right.look && left.offlineMessages == right.offlineMessages
+    left.preferences == right.preferences && left.offlineMessages == right.offlineMessages
       && left.name.exact == right.name.exact
       && left.remarks.mapValues { Identifier($0) } == right.remarks.mapValues { Identifier($0) }
   }
 
   public func hash(into hasher: inout Hasher) {
-    hasher.combine(look)
+    hasher.combine(preferences)
     hasher.combine(offlineMessages)
     hasher.combine(name.exact)
     hasher.combine(remarks.mapValues { Identifier($0) })
   }
 
-  var look: ContentDirectory.Look {
-    ContentDirectory.Look(style: style, language: language, template: template)
+  var preferences: ContentDirectory.DisplayPreferences {
+    ContentDirectory.DisplayPreferences(style: style, language: language, template: template)
   }
 }
 
@@ -63,12 +64,12 @@ public struct ContentDirectory: Sendable {
   ///
   /// Two are the same only when they were written in the same way: what a person has set is given
   /// back as it was.
-  struct Look: Hashable {
+  struct DisplayPreferences: Hashable {
     var style: DisplayStyle?
     var language: LanguageTag?
     var template: String?
 
-    static func == (left: Look, right: Look) -> Bool {
+    static func == (left: DisplayPreferences, right: DisplayPreferences) -> Bool {
       left.style == right.style && left.language?.text == right.language?.text
         && left.template.exact == right.template.exact
     }
@@ -81,8 +82,8 @@ public struct ContentDirectory: Sendable {
   }
 
   struct Person {
-    /// A place among ``looks``.
-    var look: UInt32 = 0
+    /// An index in ``distinctPreferences``.
+    var preferencesIndex: UInt32 = 0
     var offlineMessages: UInt32 = 1
   }
 
@@ -101,18 +102,19 @@ public struct ContentDirectory: Sendable {
   private var ids = IdentifierTable()
   private var people: [Person] = []
   private var names: [UInt32: String] = [:]
-  /// Whom a person calls otherwise, by the person's place.
+  /// Whom a person calls otherwise, by the person's index.
   private var remarked: [UInt32: [Identifier]] = [:]
-  /// What people call somebody, by that one's id and the places of the people.
+  /// What people call somebody, by that one's id and the indices of the people.
   private var remarks: [Identifier: [UInt32: String]] = [:]
   private var nicknames: [Membership: String] = [:]
   /// How many nicknames there are in a conversation.
   private var nicknameCounts: [Identifier: Int] = [:]
   private var conversations: [Identifier: Conversation] = [:]
-  /// The first is that of whoever has set nothing.
-  private(set) var looks: [Look] = [Look()]
-  private var lookPlaces: [Look: UInt32] = [Look(): 0]
+  /// The first is that of people who have set nothing.
+  private(set) var distinctPreferences: [DisplayPreferences] = [DisplayPreferences()]
+  private var preferenceIndices: [DisplayPreferences: UInt32] = [DisplayPreferences(): 0]
 
+  /// An empty directory: nobody has set anything, and every conversation is a group.
   public init() {}
 
   /// How many people have set something.
@@ -120,29 +122,30 @@ public struct ContentDirectory: Sendable {
 
   /// Replaces all that a person has set.
   public mutating func setUser(_ id: Identifier, _ display: RecipientDisplay) {
-    let place = ids.insert(id)
-    if Int(place) == people.count { people.append(Person()) }
-    people[Int(place)] = Person(
-      look: self.place(of: display.look), offlineMessages: display.offlineMessages)
-    names[place] = display.name
-    for other in remarked.removeValue(forKey: place) ?? [] { remarks[other]?[place] = nil }
+    let index = ids.insert(id)
+    if Int(index) == people.count { people.append(Person()) }
+    people[Int(index)] = Person(
+      preferencesIndex: self.index(of: display.preferences),
+      offlineMessages: display.offlineMessages)
+    names[index] = display.name
+    for other in remarked.removeValue(forKey: index) ?? [] { remarks[other]?[index] = nil }
     guard !display.remarks.isEmpty else { return }
-    remarked[place] = Array(display.remarks.keys)
-    for (other, remark) in display.remarks { remarks[other, default: [:]][place] = remark }
+    remarked[index] = Array(display.remarks.keys)
+    for (other, remark) in display.remarks { remarks[other, default: [:]][index] = remark }
   }
 
   /// All that a person has set.
   public func user(_ id: Identifier) -> RecipientDisplay {
     var display = RecipientDisplay()
-    guard let place = ids.place(of: id) else { return display }
-    let person = people[Int(place)]
-    let look = looks[Int(person.look)]
-    display.name = names[place]
-    display.style = look.style
-    display.language = look.language
-    display.template = look.template
+    guard let index = ids.place(of: id) else { return display }
+    let person = people[Int(index)]
+    let preferences = distinctPreferences[Int(person.preferencesIndex)]
+    display.name = names[index]
+    display.style = preferences.style
+    display.language = preferences.language
+    display.template = preferences.template
     display.offlineMessages = person.offlineMessages
-    for other in remarked[place] ?? [] { display.remarks[other] = remarks[other]?[place] }
+    for other in remarked[index] ?? [] { display.remarks[other] = remarks[other]?[index] }
     return display
   }
 
@@ -170,7 +173,7 @@ public struct ContentDirectory: Sendable {
     nicknames[Membership(conversation: conversation, user: user)]
   }
 
-  /// Says what a conversation is, how it is called, and which group a thread belongs to.
+  /// Sets the kind and name of a conversation, and which group a thread belongs to.
   public mutating func setConversation(
     _ id: Identifier, kind: ConversationKind, name: String? = nil, parent: Identifier? = nil
   ) {
@@ -180,19 +183,19 @@ public struct ContentDirectory: Sendable {
   /// How a conversation is called; nil for nothing of its own.
   public func name(of conversation: Identifier) -> String? { conversations[conversation]?.name }
 
-  /// What a conversation is; one of which nothing was said is a group.
+  /// What a conversation is; one that was not set is a group.
   func conversation(_ id: Identifier) -> Conversation { conversations[id] ?? Conversation() }
 
   // MARK: For rendering
 
-  /// What people call somebody, by their places.
+  /// What people call somebody, by the people's indices.
   func remarks(of user: Identifier) -> [UInt32: String] { remarks[user] ?? [:] }
 
-  /// A person's place, look and badge; nil for one who has set nothing.
+  /// A person's index, preferences and badge; nil for one who has set nothing.
   @inline(__always)
-  func person(_ id: Identifier) -> (place: UInt32, person: Person)? {
-    guard !people.isEmpty, let place = ids.place(of: id) else { return nil }
-    return (place, people[Int(place)])
+  func person(_ id: Identifier) -> (index: UInt32, person: Person)? {
+    guard !people.isEmpty, let index = ids.place(of: id) else { return nil }
+    return (index, people[Int(index)])
   }
 
   /// What somebody is called in a group or a thread; in a thread without a nickname of its own as in
@@ -209,11 +212,11 @@ public struct ContentDirectory: Sendable {
     ids.place(of: user).flatMap { names[$0] }.saying ?? user.text
   }
 
-  private mutating func place(of look: Look) -> UInt32 {
-    if let place = lookPlaces[look] { return place }
-    let place = UInt32(looks.count)
-    looks.append(look)
-    lookPlaces[look] = place
-    return place
+  private mutating func index(of preferences: DisplayPreferences) -> UInt32 {
+    if let index = preferenceIndices[preferences] { return index }
+    let index = UInt32(distinctPreferences.count)
+    distinctPreferences.append(preferences)
+    preferenceIndices[preferences] = index
+    return index
   }
 }

@@ -21,7 +21,10 @@ public enum ContentSource: String, CaseIterable, Sendable {
 
 /// Which of the two texts.
 public enum ContentField: String, Sendable {
-  case title, body
+  /// The title of the push.
+  case title
+  /// The body of the push.
+  case body
 }
 
 /// Why words are not those that were asked for.
@@ -30,7 +33,7 @@ public enum ContentNote: Hashable, Sendable {
   case templateMissing(ContentSource, name: String)
   /// The template came out without a body: the next source counts.
   case bodyEmpty(ContentSource, name: String)
-  /// The body is white space and characters without a width alone: the vendor's words stand there.
+  /// The body is only white space and characters without a width: the vendor's words stand there.
   case bodyBlank(ContentSource)
   /// The template asks for an argument that the message does not give: nothing stands there.
   case argumentMissing(ContentSource, ContentField, index: Int)
@@ -71,7 +74,9 @@ public struct RenderedContent: Hashable, Sendable {
   public internal(set) var subtitle = ""
   /// Never blank.
   public internal(set) var body = ""
+  /// Where the title comes from.
   public internal(set) var titleSource = ContentSource.displayStyle
+  /// Where the body comes from.
   public internal(set) var bodySource = ContentSource.displayStyle
   /// In the order in which they were met.
   public internal(set) var notes: [ContentNote] = []
@@ -83,6 +88,7 @@ public enum ContentProblem: Error, Hashable, Sendable {
   /// bytes, which is over the limit.
   case payloadTooLarge(bytes: Int)
 
+  /// The stable code of the case, such as `content.payload-too-large`.
   public var code: String {
     switch self {
     case .payloadTooLarge: "content.payload-too-large"

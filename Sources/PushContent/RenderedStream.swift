@@ -32,7 +32,7 @@ public struct RenderedStream: Sequence, IteratorProtocol {
   /// The piece that is being given out, where it begins among the recipients, and how far it is.
   private var current = RenderedPushes.Piece()
   private var start = 0
-  private var place = 0
+  private var index = 0
   /// So many recipients a piece is to have.
   private var size = firstSize
 
@@ -45,20 +45,20 @@ public struct RenderedStream: Sequence, IteratorProtocol {
   }
 
   public mutating func next() -> RenderedPush? {
-    while place == current.items.count {
+    while index == current.items.count {
       guard let segment = waiting.popLast() else { return nil }
       guard let piece = segment.piece else {
         render(segment.range)
         continue
       }
-      (current, start, place) = (piece, segment.range.lowerBound, 0)
+      (current, start, index) = (piece, segment.range.lowerBound, 0)
       let end = start + piece.items.count
       if end < segment.range.upperBound {
         waiting.append(Segment(range: end..<segment.range.upperBound))
       }
     }
-    defer { place += 1 }
-    return current.push(place, recipients[start + place])
+    defer { index += 1 }
+    return current.push(index, recipients[start + index])
   }
 
   /// About how much memory the payloads and words take that are there now.
@@ -68,8 +68,8 @@ public struct RenderedStream: Sequence, IteratorProtocol {
 
   /// Renders the first pieces of a range.
   private mutating func render(_ range: Range<Int>) {
-    // What was given out takes no more room.
-    (current, place) = (RenderedPushes.Piece(), 0)
+    // Frees what was given out.
+    (current, index) = (RenderedPushes.Piece(), 0)
     let count = Swift.max(Self.pieceCount, renderers.count)
     let end = Swift.min(range.upperBound, range.lowerBound + count * size)
     if end < range.upperBound { waiting.append(Segment(range: end..<range.upperBound)) }
@@ -95,9 +95,9 @@ public struct RenderedStream: Sequence, IteratorProtocol {
     let waiting = Lock(renderers)
     let work = { @Sendable (worker: Int) in
       var renderer = waiting.withLock { $0[worker].take() } ?? MessageRenderer(plan)
-      for place in stride(from: worker, to: ranges.count, by: workers) {
-        let piece = renderer.piece(recipients[ranges[place]], byteLimit: Self.pieceBytes)
-        pieces.withLock { $0[place] = piece }
+      for index in stride(from: worker, to: ranges.count, by: workers) {
+        let piece = renderer.piece(recipients[ranges[index]], byteLimit: Self.pieceBytes)
+        pieces.withLock { $0[index] = piece }
       }
       waiting.withLock { $0[worker] = renderer }
     }

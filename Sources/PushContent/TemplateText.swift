@@ -135,7 +135,7 @@ struct TemplateScanner {
 
   private let bytes: [UInt8]
   private let readsEscapes: Bool
-  private var place = 0
+  private var position = 0
   /// A placeholder that ends the text before it.
   private var waiting: (piece: Piece, end: Int)?
   /// How often a byte was looked at.
@@ -153,25 +153,25 @@ struct TemplateScanner {
   mutating func next() -> Piece? {
     if let (piece, end) = waiting {
       waiting = nil
-      place = end
+      position = end
       return piece
     }
-    let start = place
-    while place < bytes.count {
+    let start = position
+    while position < bytes.count {
       stepCount += 1
-      if bytes[place] == UInt8(ascii: "{"), let found = placeholder(at: place) {
-        let found = unescaped(found, at: place)
+      if bytes[position] == UInt8(ascii: "{"), let found = placeholder(at: position) {
+        let found = unescaped(found, at: position)
         if found.start == start {
-          place = found.end
+          position = found.end
           return found.piece
         }
         waiting = (found.piece, found.end)
-        place = found.start
+        position = found.start
         break
       }
-      place += 1
+      position += 1
     }
-    return place == start ? nil : .text(String(decoding: bytes[start..<place], as: UTF8.self))
+    return position == start ? nil : .text(String(decoding: bytes[start..<position], as: UTF8.self))
   }
 
   /// What a placeholder is behind the backslashes that come before it, and where it begins with them.
@@ -185,10 +185,10 @@ struct TemplateScanner {
     return (isBackslash(brace - 2) ? .ambiguous(text) : .text(text), brace - 1, found.end)
   }
 
-  private mutating func isBackslash(_ place: Int) -> Bool {
-    guard place >= 0 else { return false }
+  private mutating func isBackslash(_ index: Int) -> Bool {
+    guard index >= 0 else { return false }
     stepCount += 1
-    return bytes[place] == UInt8(ascii: "\\")
+    return bytes[index] == UInt8(ascii: "\\")
   }
 
   /// The placeholder whose opening brace is at `brace`; nil when none begins there.

@@ -4,8 +4,8 @@ internal import PushRules
 ///
 /// Two are the same only when their texts are, character by character: who shares words with whom
 /// would depend on who comes first otherwise.
-struct Viewer {
-  var look = ContentDirectory.Look()
+struct RecipientContext {
+  var preferences = ContentDirectory.DisplayPreferences()
   /// What the recipient calls the sender.
   var remark: String?
   /// Whether the sender has another template for this recipient.
@@ -13,14 +13,14 @@ struct Viewer {
   var isMentioned = false
 }
 
-extension Viewer: Hashable {
-  static func == (left: Viewer, right: Viewer) -> Bool {
+extension RecipientContext: Hashable {
+  static func == (left: RecipientContext, right: RecipientContext) -> Bool {
     left.isDirected == right.isDirected && left.isMentioned == right.isMentioned
-      && left.remark.exact == right.remark.exact && left.look == right.look
+      && left.remark.exact == right.remark.exact && left.preferences == right.preferences
   }
 
   func hash(into hasher: inout Hasher) {
-    hasher.combine(look)
+    hasher.combine(preferences)
     hasher.combine(remark.exact)
     hasher.combine(isDirected)
     hasher.combine(isMentioned)
@@ -29,6 +29,7 @@ extension Viewer: Hashable {
 
 /// One source of words that was looked at for a recipient.
 public struct ContentStep: Hashable, Sendable {
+  /// The source that was asked.
   public let source: ContentSource
   /// What was found there.
   public let found: String
@@ -45,7 +46,7 @@ enum VendorText {
 }
 
 /// Takes the title and the body from sources, asked from the highest to the lowest.
-struct Choice {
+struct ContentSelection {
   private(set) var content = RenderedContent()
   private(set) var steps: [ContentStep]?
   /// What is noted once the message's text is shown.
@@ -158,7 +159,7 @@ extension String? {
   /// "e\u{301}" equal.
   var exact: Identifier? { map { Identifier($0) } }
 
-  /// nil for a text without a character, which says nothing.
+  /// nil for an empty text, which counts as absent.
   var saying: String? { self?.isEmpty == true ? nil : self }
 }
 

@@ -183,7 +183,7 @@ public final class Fanout: Sendable {
     guard tables.member(userIndex, of: chain[0]) != nil else {
       throw .notAMember(user: user, conversation: tables.conversationIDs[chain[0]])
     }
-    let dependence = TimeDependence(
+    let dependence = NextChangeSolver(
       app: tables.app, user: tables.user(userIndex),
       records: chain.compactMap { tables.member(userIndex, of: $0) },
       quiet: tables.scheduleTable.schedule(tables.schedules[Int(userIndex)]))

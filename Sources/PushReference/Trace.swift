@@ -1,6 +1,6 @@
 internal import PushRules
 
-/// Collects steps when somebody wants to read them, and is almost free when nobody does.
+/// Collects the steps of an explanation; costs almost nothing when not recording.
 struct Trace {
   private(set) var steps: [TraceStep]?
 

@@ -3,26 +3,29 @@ public import PushRules
 /// The 1,440 minutes of one UTC date, in which of them a schedule is quiet, and what it then lets
 /// through.
 ///
-/// A bit says whether the minute's first second is inside. A minute in which the answer turns
-/// behind its first second is *partial*; exact seconds are found by the turns, so that windows with
-/// seconds, closed or open ends and zones whose offset has seconds are right too.
+/// A bit tells whether the minute's first second is inside. A minute in which the level changes
+/// after its first second is *partial*; exact seconds are found by the transitions, so that windows
+/// with seconds, closed or open ends and zones whose offset has seconds are right too.
 ///
 /// Days of 23, 23.5, 24.5 and 25 hours need nothing of their own: a UTC date always has 1,440
-/// minutes, and a clock change in it only moves the turns.
+/// minutes, and a clock change in it only moves the transitions.
 ///
-/// - Memory: 185 bytes and 4 bytes a turn; a day rarely has more than two turns.
+/// - Memory: 185 bytes and 4 bytes a transition; a day rarely has more than two.
 public struct DayBitmap: Hashable, Sendable {
   /// What a minute is to a schedule.
   public enum Minute: Hashable, Sendable {
-    case outside, inside
+    /// Not quiet at any second.
+    case outside
+    /// Quiet at every second.
+    case inside
     /// Outside for some seconds and inside for others.
     case partial
   }
 
   /// A bit a minute, the first in the lowest bit of the first word.
   private let words: [UInt64]
-  /// What holds at the first second, and from each turn on: one array, so that a bitmap is as cheap
-  /// to copy and to read as it can be.
+  /// What holds at the first second, and from each transition on: one array, so that copying and
+  /// reading a bitmap is cheap.
   private let first: Change
   private let changes: [Change]
 
@@ -41,7 +44,7 @@ public struct DayBitmap: Hashable, Sendable {
 
   /// The seconds of the day, ascending, at which another level holds than the second before.
   /// Second 0 is never among them.
-  public var turns: [Int32] { changes.map { Int32($0.second) } }
+  public var transitions: [Int32] { changes.map { Int32($0.second) } }
 
   /// The bitmap of a schedule that is never quiet.
   public static let never = DayBitmap(first: Change(second: 0, level: nil), changes: [])
@@ -49,14 +52,14 @@ public struct DayBitmap: Hashable, Sendable {
   /// The bitmap of a schedule on a date.
   ///
   /// - Parameter day: days since 1970-01-01, 0 or more.
-  /// - Complexity: O(turns of the day), each O(log transitions of the zone); about 0.3 µs.
+  /// - Complexity: O(transitions of the day), each O(log transitions of the zone); about 0.3 µs.
   public init(_ schedule: QuietSchedule, day: Int64) {
     let start = day * 86_400
     var changes: [Change] = []
     var now = start
-    while let turn = schedule.nextTransition(after: now), turn < start + 86_400 {
-      changes.append(Change(second: turn - start, level: schedule.level(at: turn)))
-      now = turn
+    while let transition = schedule.nextTransition(after: now), transition < start + 86_400 {
+      changes.append(Change(second: transition - start, level: schedule.level(at: transition)))
+      now = transition
     }
     self.init(first: Change(second: 0, level: schedule.level(at: start)), changes: changes)
   }
@@ -68,7 +71,7 @@ public struct DayBitmap: Hashable, Sendable {
     var minute = 0
     var isQuiet = first.isQuiet
     for change in changes {
-      // The first minute whose first second is at the turn or behind it.
+      // The first minute whose first second is at the transition or behind it.
       let next = (change.second + 59) / 60
       if isQuiet { Self.set(minute..<next, in: &words) }
       minute = next
@@ -90,7 +93,7 @@ public struct DayBitmap: Hashable, Sendable {
 
   /// What a minute of the UTC date is, 0 ..< 1,440.
   ///
-  /// - Complexity: O(turns of the day).
+  /// - Complexity: O(transitions of the day).
   public subscript(minute: Int) -> Minute {
     let isInside = isInsideAtStart(ofMinute: minute)
     let isPartial = changes.contains {
@@ -101,7 +104,7 @@ public struct DayBitmap: Hashable, Sendable {
 
   /// Whether a second of the UTC date is inside, 0 ..< 86,400.
   ///
-  /// - Complexity: O(1), and O(turns of the day) where there are some.
+  /// - Complexity: O(1), and O(transitions of the day) where there are some.
   public func contains(second: Int) -> Bool {
     let minute = second / 60
     var isInside = isInsideAtStart(ofMinute: minute)
@@ -113,7 +116,7 @@ public struct DayBitmap: Hashable, Sendable {
 
   /// What is let through at a second of the UTC date, 0 ..< 86,400; nil when it is not quiet.
   ///
-  /// - Complexity: O(turns of the day).
+  /// - Complexity: O(transitions of the day).
   public func level(second: Int) -> NotificationLevel? {
     var change = first
     for next in changes where next.second <= second { change = next }

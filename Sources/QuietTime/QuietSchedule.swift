@@ -3,10 +3,10 @@ public import PushRules
 /// When a person wants no pushes, or only some: what a user's quiet hours mean on the wall clock of
 /// a time zone.
 ///
-/// How many windows there are, on which days, and whose setting they come from does not show: ask for
-/// an instant, or for the next one at which the answer changes.
+/// The type is opaque about how many windows there are, on which days, and whose setting they come
+/// from: it answers for an instant, and gives the next one at which the answer changes.
 ///
-/// Two schedules are equal when they say the same at every time of the week in the same zone.
+/// Two schedules are equal when they have the same level at every time of the week in the same zone.
 ///
 /// - Memory: 16 bytes, and 5 bytes a stretch: mostly two or three. A zone's table is shared.
 public struct QuietSchedule: Hashable, Sendable {
@@ -190,10 +190,10 @@ public struct QuietSchedule: Hashable, Sendable {
   }
 }
 
-/// The levels of a schedule that a search along its transitions has not come to yet.
+/// The levels of a schedule that a search along its transitions has not reached yet.
 ///
-/// What depends on a schedule's level alone and was the same at all of them stays the same, for
-/// however many years the schedule goes on.
+/// An answer that depends on nothing but a schedule's level, and was the same at all of its levels,
+/// never changes.
 public struct UnseenLevels: Sendable {
   private var bits: UInt8
 
@@ -203,6 +203,7 @@ public struct UnseenLevels: Sendable {
     if let schedule { remove(schedule.level(at: utcSeconds)) }
   }
 
+  /// Whether every level has been seen.
   public var isEmpty: Bool { bits == 0 }
 
   /// - Returns: whether the level had not been seen.

@@ -5,15 +5,18 @@ public import PushRules
 /// People share them: ten million users have a few thousand distinct ones. What they mean is a
 /// ``QuietSchedule``.
 public struct QuietSettings: Hashable, Sendable {
+  /// As the user has set them; nil for none.
   public var quietHours: QuietHours?
   /// nil for the app's (E-36, R-24).
   public var timeZone: String?
 
+  /// Quiet hours in a zone; by default none.
   public init(quietHours: QuietHours? = nil, timeZone: String? = nil) {
     self.quietHours = quietHours
     self.timeZone = timeZone
   }
 
+  /// The quiet hours and zone of a user's settings.
   public init(_ user: UserSettings) {
     self.init(quietHours: user.quietHours, timeZone: user.timeZone)
   }

@@ -1,11 +1,12 @@
 public import PushRules
 
-/// Where the schedules that were inserted last are in a ``ScheduleTable``; guesses, which it checks.
+/// The indices of schedules recently inserted into a ``ScheduleTable``: guesses, which it checks.
 ///
 /// Not part of the table, so that a version of that is not copied for a guess.
 public struct RecentSchedules: Sendable {
-  fileprivate var places = [UInt32](repeating: 0, count: 1 << 10)
+  fileprivate var indices = [UInt32](repeating: 0, count: 1 << 10)
 
+  /// Empty guesses.
   public init() {}
 
   /// A slot, mostly another for other settings.
@@ -30,14 +31,17 @@ public struct RecentSchedules: Sendable {
 ///
 /// - Limit: 2^32 - 1 of them.
 public struct ScheduleTable: Sendable {
+  /// The app whose rules, options and zone schedules are made by.
   public private(set) var app: AppSettings
   private var settings: [QuietSettings] = [QuietSettings()]
   private var schedules: [QuietSchedule?] = [nil]
-  private var places: [QuietSettings: UInt32] = [QuietSettings(): 0]
+  private var indices: [QuietSettings: UInt32] = [QuietSettings(): 0]
   private var zones: [String: ZoneTable] = [:]
 
+  /// A table with the empty settings only, at index 0.
   public init(app: AppSettings) { self.app = app }
 
+  /// How many distinct settings there are, the empty ones included.
   public var count: Int { settings.count }
 
   /// The settings of an index. The first are empty.
@@ -57,13 +61,13 @@ public struct ScheduleTable: Sendable {
   /// - Throws: ``ZoneDataError`` for a zone that they name; they then get no index.
   /// - Complexity: O(1), but for the first settings of a zone, about 40 µs.
   public mutating func insert(_ new: QuietSettings) throws(ZoneDataError) -> UInt32 {
-    if let place = places[new] { return place }
+    if let index = indices[new] { return index }
     let schedule = try schedule(of: new)
-    let place = UInt32(settings.count)
+    let index = UInt32(settings.count)
     settings.append(new)
     schedules.append(schedule)
-    places[new] = place
-    return place
+    indices[new] = index
+    return index
   }
 
   /// The same, where many settings are inserted: those seen last are found without hashing them,
@@ -72,11 +76,11 @@ public struct ScheduleTable: Sendable {
     _ new: QuietSettings, _ recent: inout RecentSchedules
   ) throws(ZoneDataError) -> UInt32 {
     let slot = RecentSchedules.slot(of: new)
-    let guess = recent.places[slot]
+    let guess = recent.indices[slot]
     if guess < settings.count, settings[Int(guess)] == new { return guess }
-    let place = try insert(new)
-    recent.places[slot] = place
-    return place
+    let index = try insert(new)
+    recent.indices[slot] = index
+    return index
   }
 
   /// Reads all settings under other settings of the app.
@@ -87,8 +91,8 @@ public struct ScheduleTable: Sendable {
     var changed = self
     changed.app = app
     _ = try changed.zone(app.timeZone)
-    for (place, settings) in settings.enumerated() {
-      changed.schedules[place] = try changed.schedule(of: settings)
+    for (index, settings) in settings.enumerated() {
+      changed.schedules[index] = try changed.schedule(of: settings)
     }
     self = changed
   }
@@ -113,12 +117,12 @@ public struct ScheduleTable: Sendable {
 public struct DayPlan: Sendable {
   /// Days since 1970-01-01.
   public let day: Int64
-  /// For each schedule, the place of its bitmap.
-  private var places: [UInt32] = []
+  /// For each schedule, the index of its bitmap.
+  private var bitmapIndices: [UInt32] = []
   private var bitmaps: [DayBitmap] = [.never]
   private var known: [DayBitmap: UInt32] = [.never: 0]
-  /// The seconds of the day at which any schedule turns, ascending.
-  private var turns: [Int32] = []
+  /// The seconds of the day at which the level of any schedule changes, ascending.
+  private var transitions: [Int32] = []
 
   /// Prepares a date.
   ///
@@ -129,45 +133,45 @@ public struct DayPlan: Sendable {
   }
 
   /// How many schedules are prepared.
-  public var count: Int { places.count }
+  public var count: Int { bitmapIndices.count }
 
   /// Prepares the schedules that were inserted since. After ``ScheduleTable/setApp(_:)`` a plan is to
   /// be made anew.
   public mutating func extend(_ schedules: ScheduleTable) {
-    guard places.count < schedules.count else { return }
-    for index in places.count..<schedules.count {
+    guard bitmapIndices.count < schedules.count else { return }
+    for index in bitmapIndices.count..<schedules.count {
       guard let schedule = schedules.schedule(UInt32(index)) else {
-        places.append(0)
+        bitmapIndices.append(0)
         continue
       }
       let bitmap = DayBitmap(schedule, day: day)
-      if let place = known[bitmap] {
-        places.append(place)
+      if let index = known[bitmap] {
+        bitmapIndices.append(index)
       } else {
-        places.append(UInt32(bitmaps.count))
+        bitmapIndices.append(UInt32(bitmaps.count))
         known[bitmap] = UInt32(bitmaps.count)
         bitmaps.append(bitmap)
       }
     }
-    turns = Set(bitmaps.flatMap(\.turns)).sorted()
+    transitions = Set(bitmaps.flatMap(\.transitions)).sorted()
   }
 
   /// The bitmap of a schedule on the date.
-  public subscript(schedule: UInt32) -> DayBitmap { bitmaps[Int(places[Int(schedule)])] }
+  public subscript(schedule: UInt32) -> DayBitmap { bitmaps[Int(bitmapIndices[Int(schedule)])] }
 
   /// What a schedule lets through at a second of the date; nil when it is not quiet then.
   public func level(_ schedule: UInt32, second: Int) -> NotificationLevel? {
-    bitmaps[Int(places[Int(schedule)])].level(second: second)
+    bitmaps[Int(bitmapIndices[Int(schedule)])].level(second: second)
   }
 
-  /// For each schedule, what `byte` says of the level that it lets through at a second of the date,
+  /// For each schedule, what `byte` returns for the level that it lets through at a second of the date,
   /// nil when it is not quiet then.
   ///
   /// - Complexity: O(schedules); each distinct bitmap is read once.
   public func bytes(second: Int, of byte: (NotificationLevel?) -> UInt8) -> [UInt8] {
     // By index: an element that is passed on would be retained and released.
     let distinct = bitmaps.indices.map { byte(bitmaps[$0].level(second: second)) }
-    return places.map { distinct[Int($0)] }
+    return bitmapIndices.map { distinct[Int($0)] }
   }
 
   /// For each schedule, whether it is quiet at a second of the date.
@@ -175,31 +179,32 @@ public struct DayPlan: Sendable {
   /// - Complexity: O(schedules); each distinct bitmap is read once.
   public func inside(second: Int) -> [Bool] {
     let distinct = bitmaps.map { $0.contains(second: second) }
-    return places.map { distinct[Int($0)] }
+    return bitmapIndices.map { distinct[Int($0)] }
   }
 
-  /// The next second of the date at which any schedule turns; 86,400 when none does.
+  /// The next second of the date at which the level of any schedule changes; 86,400 for none.
   ///
-  /// - Complexity: O(log turns).
-  public func nextTurn(after second: Int) -> Int {
-    let place = turnCount(upTo: second)
-    return place < turns.count ? Int(turns[place]) : 86_400
+  /// - Complexity: O(log transitions).
+  public func nextTransition(after second: Int) -> Int {
+    let count = transitionCount(upTo: second)
+    return count < transitions.count ? Int(transitions[count]) : 86_400
   }
 
-  /// The last second of the date, not after `second`, at which any schedule turned; 0 when none did.
+  /// The last second of the date, not after `second`, at which the level of any schedule changed; 0
+  /// for none.
   ///
-  /// - Complexity: O(log turns).
-  public func lastTurn(upTo second: Int) -> Int {
-    let place = turnCount(upTo: second)
-    return place > 0 ? Int(turns[place - 1]) : 0
+  /// - Complexity: O(log transitions).
+  public func lastTransition(upTo second: Int) -> Int {
+    let count = transitionCount(upTo: second)
+    return count > 0 ? Int(transitions[count - 1]) : 0
   }
 
-  private func turnCount(upTo second: Int) -> Int {
+  private func transitionCount(upTo second: Int) -> Int {
     var low = 0
-    var high = turns.count
+    var high = transitions.count
     while low < high {
       let middle = (low + high) / 2
-      if Int(turns[middle]) <= second { low = middle + 1 } else { high = middle }
+      if Int(transitions[middle]) <= second { low = middle + 1 } else { high = middle }
     }
     return low
   }

@@ -1,4 +1,4 @@
-/// A POSIX TZ rule, which says local time for all years: `CET-1CEST,M3.5.0,M10.5.0/3`.
+/// A POSIX TZ rule, which gives local time for all years: `CET-1CEST,M3.5.0,M10.5.0/3`.
 ///
 /// - Source: POSIX.1-2017, "Other Environment Variables", TZ; with the extensions of RFC 9636,
 ///   section 3.3.1: transitions at -167 through 167 hours of their day.
@@ -94,7 +94,7 @@ struct ZoneRule: Equatable {
     return distinct
   }
 
-  /// Seconds east of UTC at an instant, as far as the rule says.
+  /// Seconds east of UTC at an instant, by the rule.
   func offset(at utcSeconds: Int64) -> Int32 {
     guard let daylight else { return standardOffset }
     // A rule repeats every 400 years, and years before 1970 are not looked at.
@@ -117,7 +117,7 @@ extension ZoneRule {
       return
     }
     guard reader.name() else { return nil }
-    // An hour ahead, where nothing else is said.
+    // An hour ahead by default.
     var offset = standard + 3600
     if reader.next != UInt8(ascii: ",") {
       guard let own = reader.offset() else { return nil }

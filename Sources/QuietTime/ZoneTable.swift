@@ -12,7 +12,7 @@ public struct ZoneTable: Hashable, Sendable {
   public let name: String
   /// When an offset begins to hold, in seconds since the epoch, ascending. The first is 0.
   let starts: [Int64]
-  /// Seconds east of UTC from the start of the same place on.
+  /// Seconds east of UTC from the start of the same index on.
   let offsets: [Int32]
 
   /// 2500-01-01T00:00:00Z, where the table ends.
@@ -61,7 +61,7 @@ public struct ZoneTable: Hashable, Sendable {
   ///
   /// - Complexity: O(log transitions).
   public func offsetSeconds(at utcSeconds: Int64) -> Int64 {
-    Int64(offsets[place(of: folded(utcSeconds))])
+    Int64(offsets[index(of: folded(utcSeconds))])
   }
 
   /// The second of the local day at an instant, 0 ..< 86,400, by the wall clock.
@@ -73,11 +73,11 @@ public struct ZoneTable: Hashable, Sendable {
   /// The first second after `utcSeconds` at which another offset begins; nil when there is none.
   public func nextTransition(after utcSeconds: Int64) -> Int64? {
     let inTable = folded(utcSeconds)
-    let next = place(of: inTable) + 1
+    let next = index(of: inTable) + 1
     if next < starts.count { return starts[next] + (utcSeconds - inTable) }
     // Past the last of the table: the cycle starts again 400 years earlier.
     let cycleStart = Self.endSeconds - Self.cycleSeconds
-    let first = place(of: cycleStart)
+    let first = index(of: cycleStart)
     if offsets[first] != offsets[offsets.count - 1] {
       return Self.endSeconds + (utcSeconds - inTable)
     }
@@ -92,8 +92,8 @@ public struct ZoneTable: Hashable, Sendable {
     return cycleStart + (utcSeconds - cycleStart) % Self.cycleSeconds
   }
 
-  /// The place of the last start that is not after `utcSeconds`.
-  private func place(of utcSeconds: Int64) -> Int {
+  /// The index of the last start that is not after `utcSeconds`.
+  private func index(of utcSeconds: Int64) -> Int {
     var low = 0
     var high = starts.count
     while high - low > 1 {

@@ -87,7 +87,7 @@ struct NextChange: ParsableCommand {
       throw failure(.notAMember(user: user, conversation: parent ?? id))
     }
     let records = [id, parent].compactMap { $0 }.compactMap { settings.member(index, of: $0) }
-    let dependence = try TimeDependence(
+    let dependence = try NextChangeSolver(
       app: settings.app, user: settings.user(index), records: records)
     var evaluator = try ReferenceEvaluator.ofSystemZones(settings)
     let answer = { (at: Instant) -> Decision? in

@@ -88,7 +88,7 @@ import Testing
       let records = [id, parent].compactMap { $0 }.compactMap {
         test.settings.member(index, of: $0)
       }
-      let dependence = try! TimeDependence(
+      let dependence = try! NextChangeSolver(
         app: test.settings.app, user: test.settings.user(index), records: records)
       let expected = dependence.nextChange(after: message.at) { at -> Decision? in
         var plain = Message(id: "plain", conversation: id, at: at)

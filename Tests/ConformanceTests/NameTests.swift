@@ -10,7 +10,24 @@ import Testing
       ("moment", []), ("Agenda", []), ("agenda", []), ("Patience", []), ("Cursor", []),
       ("Lazily", []), ("Published", []), ("History", []), ("UserWord", []), ("MemberByte", []),
       ("HoldTable", []), ("specials", []), ("turn", []), ("turns", []), ("turned", []),
-    ]
+    ],
+    "PushRules": model + [
+      // The method of IdentifierTable.
+      ("place", ["func place", "userIDs place", "conversationTable place"])
+    ],
+    "PushContent": model + [
+      ("place", ["ids place"]), ("Viewer", []), ("viewer", []), ("Look", []), ("Choice", []),
+    ],
+    "PushReference": model + [("place", [])],
+    "PushFoundation": model + [("place", [])],
+    "PushSupport": model + [("place", [])],
+    "QuietTime": model + [("place", [])],
+  ]
+
+  /// The words that the modules below the engine no longer use.
+  static let model: [(word: String, allowed: [String])] = [
+    ("places", []), ("TimeDependence", []), ("turn", []), ("turns", []), ("turned", []),
+    ("nextTurn", []), ("lastTurn", []), ("said", []),
   ]
 
   @Test(arguments: refused.keys.sorted())

@@ -88,8 +88,8 @@ extension World {
     }
   }
 
-  var dependence: TimeDependence {
-    try! TimeDependence(
+  var dependence: NextChangeSolver {
+    try! NextChangeSolver(
       app: app, user: user, records: [member, parent].compactMap { $0 })
   }
 }

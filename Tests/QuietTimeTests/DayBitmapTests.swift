@@ -53,7 +53,7 @@ import Testing
     let everyMinute = (0..<1440).map { minute -> DayBitmap.Minute in
       partial.contains(minute) ? .partial : everySecond[minute * 60] ? .inside : .outside
     }
-    #expect(bitmap.turns.map(Int.init) == turns)
+    #expect(bitmap.transitions.map(Int.init) == turns)
     #expect(firstDifference((0..<1440).map { bitmap[$0] }, everyMinute) == nil)
     let found = (0..<86_400).map { bitmap.contains(second: $0) }
     #expect(firstDifference(found, everySecond) == nil)
@@ -296,7 +296,7 @@ private func seconds(_ text: String) -> Range<Int> {
       if let change = zone.nextTransition(after: start), change < start + 86_400 {
         clockChanges += 1
       }
-      let around = bitmap.turns.flatMap { [Int($0) - 1, Int($0), Int($0) + 1] }
+      let around = bitmap.transitions.flatMap { [Int($0) - 1, Int($0), Int($0) + 1] }
       let drawn = (0..<60).map { _ in Int.random(in: 0..<86_400, using: &random) }
       let seconds = (around + drawn + [0, 1, 59, 60, 86_399]).filter { (0..<86_400).contains($0) }
       let expected = seconds.map { window.isQuiet(at: start + Int64($0)) }
@@ -322,7 +322,7 @@ private func seconds(_ text: String) -> Range<Int> {
       let answers = (0..<86_400).map { window.isQuiet(at: day * 86_400 + $0) }
       let turns = answers.indices.dropFirst().filter { answers[$0] != answers[$0 - 1] }
       #expect(
-        bitmap.turns.map(Int.init) == turns,
+        bitmap.transitions.map(Int.init) == turns,
         "\(window), \(zone.name), \(text(day * 86_400)), seed \(seed)")
     }
   }

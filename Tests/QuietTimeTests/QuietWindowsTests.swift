@@ -151,7 +151,7 @@ import Testing
         QuietWindows.Window(days: 1, startSecond: 0, spanSeconds: 3600, level: .mention),
         QuietWindows.Window(days: 64, startSecond: 0, spanSeconds: 3600, level: .blocked),
       ]))
-    let dependence = try TimeDependence(
+    let dependence = try NextChangeSolver(
       app: AppSettings(rules: .rongcloud), user: user, records: [])
     let zone = try ZoneTable(named: "UTC")
     guard case .windows(let windows) = user.quietHours else { return }

@@ -226,7 +226,7 @@ import Testing
     try #require(plan.count == 1)
     #expect(plan[0] == .never)
     #expect(plan.inside(second: 0) == [false])
-    #expect([-1, 0, 86_399].map { plan.nextTurn(after: $0) } == [86_400, 86_400, 86_400])
+    #expect([-1, 0, 86_399].map { plan.nextTransition(after: $0) } == [86_400, 86_400, 86_400])
   }
 
   @Test(arguments: seeds, dates)
@@ -239,10 +239,10 @@ import Testing
       let expected = Self.bitmaps(table, day: day(date))
       try #require(plan.count == table.count, said)
       #expect((0..<UInt32(plan.count)).map { plan[$0] } == expected, said)
-      #expect(expected.contains { !$0.turns.isEmpty }, said)
+      #expect(expected.contains { !$0.transitions.isEmpty }, said)
 
       // Every second at which some answer turns, the one before, and some others.
-      let turns = Set(expected.flatMap(\.turns)).sorted().map(Int.init)
+      let turns = Set(expected.flatMap(\.transitions)).sorted().map(Int.init)
       let drawn = (0..<20).map { _ in Int.random(in: 0..<86_400, using: &random) }
       let seconds = turns.flatMap { [$0 - 1, $0] } + drawn + [0, 86_399]
       var wrong: [Int] = []
@@ -256,13 +256,13 @@ import Testing
         (0..<UInt32(plan.count)).map { (plan.level($0, second: second) != nil) }
           == expected.map { $0.contains(second: second) }, said)
       #expect(
-        seconds.map { plan.nextTurn(after: $0) }
+        seconds.map { plan.nextTransition(after: $0) }
           == seconds.map { second in turns.first { $0 > second } ?? 86_400 }, said)
     }
   }
 
   /// Turns by hand; the windows of RongCloud turn at seconds.
-  @Test func nextTurns() throws {
+  @Test func nextTransitions() throws {
     var table = ScheduleTable(app: AppSettings(rules: .rongcloud))
     for (start, minutes) in [("22:00:30", 600), ("08:00:00", 60), ("08:00:30", 60)] {
       _ = try table.insert(QuietSettings(quietHours: span(start, minutes)))
@@ -271,7 +271,7 @@ import Testing
     var turns: [Int] = []
     var now = -1
     while now < 86_400, turns.count < 10 {
-      now = plan.nextTurn(after: now)
+      now = plan.nextTransition(after: now)
       turns.append(now)
     }
     let expected = ["8:00", "8:00:30", "9:00", "9:00:30", "22:00:30", "24:00"]
@@ -297,12 +297,13 @@ import Testing
         try #require(found.count == fresh.count, said)
         let indices = 0..<UInt32(fresh.count)
         #expect(indices.map { found[$0] } == indices.map { fresh[$0] }, said)
-        let seconds = indices.flatMap { fresh[$0].turns }.flatMap { [Int($0) - 1, Int($0)] } + [0]
+        let seconds =
+          indices.flatMap { fresh[$0].transitions }.flatMap { [Int($0) - 1, Int($0)] } + [0]
         #expect(
           seconds.filter { found.inside(second: $0) != fresh.inside(second: $0) } == [], said)
         #expect(
-          seconds.map { found.nextTurn(after: $0) } == seconds.map { fresh.nextTurn(after: $0) },
-          said)
+          seconds.map { found.nextTransition(after: $0) }
+            == seconds.map { fresh.nextTransition(after: $0) }, said)
       }
     }
     #expect(plan.count > 40, "seed \(seed)")
@@ -325,7 +326,7 @@ import Testing
     _ = try table.insert(same[3])
     plan.extend(table)
     try #require(plan.count == 6)
-    let places = (0..<UInt32(plan.count)).map { memory(plan[$0].turns) }
+    let places = (0..<UInt32(plan.count)).map { memory(plan[$0].transitions) }
     #expect([1, 2, 4, 5].map { places[$0] == places[1] } == [true, true, true, true])
     #expect(places[3] != places[1])
   }

@@ -55,7 +55,7 @@ public struct HoldReference {
     let parent = settings.conversation(id).flatMap { $0.kind == .thread ? $0.parent : nil }
     let own = settings.user(user)
     let records = [id, parent].compactMap { $0 }.compactMap { settings.member(user, of: $0) }
-    let dependence = try! TimeDependence(app: settings.app, user: own, records: records)
+    let dependence = try! NextChangeSolver(app: settings.app, user: own, records: records)
     let grace = settings.app.rongcloud.backgroundGraceSeconds * 1000
     let ends =
       records.map(\.mutedUntil.milliseconds) + [own.mutedUntil.milliseconds]
@@ -68,7 +68,7 @@ public struct HoldReference {
     var later = message
     later.sentAt = message.sentAt ?? message.at
     var at = message.at
-    while let next = dependence.nextTurn(after: at), next.milliseconds <= last {
+    while let next = dependence.nextTransition(after: at), next.milliseconds <= last {
       later.at = next
       if evaluator.decide(later, for: settings.id(of: user))?.outcome.action == .push {
         return next

@@ -12,7 +12,7 @@ extension Work {
       return Prepared(units: days.schedules.count) {
         // 2026 and 2027, with their changes of clocks.
         day += day < 21_000 ? 1 : -700
-        keep(days.plan(day).nextTurn(after: 0))
+        keep(days.plan(day).nextTransition(after: 0))
       }
     },
     Work("bitmaps.minute", unit: "schedule") { stages in
@@ -29,7 +29,7 @@ extension Work {
       let plan = days.plan(BenchWorld.start / 86_400_000)
       return Prepared(units: 1440) {
         var sum = 0
-        for minute in 0..<1440 { sum &+= plan.nextTurn(after: minute * 60) }
+        for minute in 0..<1440 { sum &+= plan.nextTransition(after: minute * 60) }
         keep(sum)
       }
     },

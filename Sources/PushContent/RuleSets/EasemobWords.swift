@@ -35,85 +35,87 @@ struct EasemobWords: Sendable {
     return (compiled(title), compiled(content))
   }
 
-  func choose(for viewer: Viewer, _ choice: inout Choice) {
-    let values = values(for: viewer, &choice)
-    choice.setSubtitle(content.apns.subtitle)
-    if viewer.isDirected, let directed = content.template.directed {
-      choice.offer(
+  func choose(for context: RecipientContext, _ selection: inout ContentSelection) {
+    let values = values(for: context, &selection)
+    selection.setSubtitle(content.apns.subtitle)
+    if context.isDirected, let directed = content.template.directed {
+      selection.offer(
         .directedTemplate, template: directed.name, in: catalog, values, directedArguments)
     } else {
-      choice.pass(.directedTemplate)
+      selection.pass(.directedTemplate)
     }
-    if choice.isDone { return }
+    if selection.isDone { return }
     if let name = content.template.name.saying {
-      choice.offer(.senderTemplate, template: name, in: catalog, values, arguments)
+      selection.offer(.senderTemplate, template: name, in: catalog, values, arguments)
     } else {
-      choice.pass(.senderTemplate)
+      selection.pass(.senderTemplate)
     }
-    if choice.isDone { return }
-    if let name = viewer.look.template.saying {
-      choice.offer(.recipientTemplate, template: name, in: catalog, values, arguments)
+    if selection.isDone { return }
+    if let name = context.preferences.template.saying {
+      selection.offer(.recipientTemplate, template: name, in: catalog, values, arguments)
     } else {
-      choice.pass(.recipientTemplate)
+      selection.pass(.recipientTemplate)
     }
-    if choice.isDone { return }
-    offerOwn(&choice)
-    if choice.isDone { return }
-    let style = viewer.look.style ?? .simpleBanner
+    if selection.isDone { return }
+    offerOwn(&selection)
+    if selection.isDone { return }
+    let style = context.preferences.style ?? .simpleBanner
     let name =
       style == .messageSummary ? TemplateCatalog.detailName : TemplateCatalog.defaultName
     if catalog[name] != nil {
-      choice.offer(.defaultTemplate, template: name, in: catalog, values, arguments)
+      selection.offer(.defaultTemplate, template: name, in: catalog, values, arguments)
     } else {
       // Nobody has asked for it by name, so there is nothing to note.
-      choice.pass(.defaultTemplate, "no template \"\(name)\"")
+      selection.pass(.defaultTemplate, "no template \"\(name)\"")
     }
-    if choice.isDone { return }
-    offerStyle(style, values, &choice)
+    if selection.isDone { return }
+    offerStyle(style, values, &selection)
   }
 
-  private func values(for viewer: Viewer, _ choice: inout Choice) -> TemplateValues {
+  private func values(for context: RecipientContext, _ selection: inout ContentSelection)
+    -> TemplateValues
+  {
     var values = TemplateValues()
     values.fromNickname = senderName
-    values.dynamicFrom = viewer.remark.saying ?? groupNickname.saying ?? senderName
+    values.dynamicFrom = context.remark.saying ?? groupNickname.saying ?? senderName
     values.msg = content.text ?? ""
-    if let language = viewer.look.language, !translations.isEmpty {
+    if let language = context.preferences.language, !translations.isEmpty {
       if let (tag, text) = translations.text(in: language) {
         values.msg = text
-        choice.languageNote = .translated(tag)
+        selection.languageNote = .translated(tag)
       } else {
-        choice.languageNote = .notTranslated(language)
+        selection.languageNote = .notTranslated(language)
       }
     }
     return values
   }
 
-  /// `em_apns_ext` counts where `em_push_ext` says it too.
-  private func offerOwn(_ choice: inout Choice) {
+  /// `em_apns_ext` takes precedence over `em_push_ext`.
+  private func offerOwn(_ selection: inout ContentSelection) {
     let title = content.apns.title.saying ?? content.push.title.saying
     let body = content.apns.content.saying ?? content.push.content.saying
-    if title == nil, body == nil { return choice.pass(.message) }
+    if title == nil, body == nil { return selection.pass(.message) }
     let names = [title.map { _ in "title" }, body.map { _ in "content" }].compactMap(\.self)
-    choice.offer(.message, title: title, body: body, names.joined(separator: " and "))
+    selection.offer(.message, title: title, body: body, names.joined(separator: " and "))
   }
 
   private func offerStyle(
-    _ style: DisplayStyle, _ values: TemplateValues, _ choice: inout Choice
+    _ style: DisplayStyle, _ values: TemplateValues, _ selection: inout ContentSelection
   ) {
     var body = LimitedText.Cut(text: VendorText.bannerBody)
     if style == .messageSummary {
       if !values.msg.isEmpty {
         body = Self.summary(values.dynamicFrom, values.msg)
-      } else if choice.needsBody {
-        choice.note(.noText)
+      } else if selection.needsBody {
+        selection.note(.noText)
       }
     }
-    choice.offer(
+    selection.offer(
       .displayStyle, title: LimitedText.Cut(text: VendorText.bannerTitle), body: body,
       style.rawValue)
   }
 
-  /// "nick: text"; the text alone when nobody wrote it. No more of either is looked at than has room.
+  /// "nick: text"; only the text when nobody wrote it. No more of either is read than has room.
   static func summary(_ name: String, _ text: String) -> LimitedText.Cut {
     var summary = LimitedText()
     if !name.isEmpty {

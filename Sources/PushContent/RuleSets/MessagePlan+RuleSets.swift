@@ -6,10 +6,10 @@ extension MessagePlan {
     case easemob(EasemobWords)
     case rongcloud(RongCloudWords)
 
-    func choose(for viewer: Viewer, _ choice: inout Choice) {
+    func choose(for context: RecipientContext, _ selection: inout ContentSelection) {
       switch self {
-      case .easemob(let words): words.choose(for: viewer, &choice)
-      case .rongcloud(let words): words.choose(for: viewer, &choice)
+      case .easemob(let words): words.choose(for: context, &selection)
+      case .rongcloud(let words): words.choose(for: context, &selection)
       }
     }
   }

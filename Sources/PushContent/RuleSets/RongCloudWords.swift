@@ -21,41 +21,41 @@ struct RongCloudWords: Sendable {
     self.conversationName = conversationName
   }
 
-  func choose(for viewer: Viewer, _ choice: inout Choice) {
-    if viewer.look.style == .simpleBanner {
+  func choose(for context: RecipientContext, _ selection: inout ContentSelection) {
+    if context.preferences.style == .simpleBanner {
       // The recipient wants nothing of a message shown, neither its words nor who wrote.
-      choice.offer(
+      selection.offer(
         .displayStyle, title: "", body: VendorText.hidden, DisplayStyle.simpleBanner.rawValue)
       return
     }
-    if viewer.isMentioned, let mentioned = content.mentionedContent.saying {
-      choice.offer(.mentionedContent, title: nil, body: mentioned, "mentionedContent")
+    if context.isMentioned, let mentioned = content.mentionedContent.saying {
+      selection.offer(.mentionedContent, title: nil, body: mentioned, "mentionedContent")
     } else {
-      choice.pass(.mentionedContent, viewer.isMentioned ? "not set" : "not mentioned")
+      selection.pass(.mentionedContent, context.isMentioned ? "not set" : "not mentioned")
     }
-    if choice.isDone { return }
+    if selection.isDone { return }
     let title = content.pushTitle.saying
     let body = pushContent.isEmpty ? nil : pushContent
     if title == nil, body == nil {
-      choice.pass(.message)
+      selection.pass(.message)
     } else {
       let names = [title.map { _ in "pushTitle" }, body.map { _ in "pushContent" }]
-      choice.offer(
+      selection.offer(
         .message, title: title, body: body, names.compactMap(\.self).joined(separator: " and "))
     }
-    if choice.isDone { return }
-    offerSummary(viewer, &choice)
+    if selection.isDone { return }
+    offerSummary(context, &selection)
   }
 
-  private func offerSummary(_ viewer: Viewer, _ choice: inout Choice) {
-    let name = viewer.remark.saying ?? senderName
+  private func offerSummary(_ context: RecipientContext, _ selection: inout ContentSelection) {
+    let name = context.remark.saying ?? senderName
     var body = LimitedText.Cut(text: VendorText.hidden)
     if let text = content.text.saying {
       body = isDirect ? LimitedText.limited(text) : EasemobWords.summary(name, text)
-    } else if choice.needsBody {
-      choice.note(.noText)
+    } else if selection.needsBody {
+      selection.note(.noText)
     }
-    choice.offer(
+    selection.offer(
       .displayStyle, title: LimitedText.limited(isDirect ? name : conversationName ?? ""),
       body: body, DisplayStyle.messageSummary.rawValue)
   }

@@ -55,7 +55,7 @@ struct UserClasses {
   func needsPass(at now: Int64) -> Bool {
     guard let plan, from <= now else { return true }
     let second = Int(now / Self.second - plan.day * 86_400)
-    return second >= plan.nextTurn(after: Int(max(from / Self.second - plan.day * 86_400, 0)))
+    return second >= plan.nextTransition(after: Int(max(from / Self.second - plan.day * 86_400, 0)))
   }
 
   /// Moves to an instant, which may be earlier or later.
@@ -116,8 +116,8 @@ struct UserClasses {
     guard let plan else { return }
     let midnight = plan.day * Self.day
     let second = Int((now - midnight) / Self.second)
-    from = max(start, midnight + Int64(plan.lastTurn(upTo: second)) * Self.second)
-    until = midnight + Int64(plan.nextTurn(after: second)) * Self.second
+    from = max(start, midnight + Int64(plan.lastTransition(upTo: second)) * Self.second)
+    until = midnight + Int64(plan.nextTransition(after: second)) * Self.second
     if let next = expiries.next { until = min(until, next) }
   }
 
@@ -205,7 +205,7 @@ struct UserClasses {
     }
     // A new window may have an earlier transition than the others.
     until = min(
-      until, plan.day * Self.day + Int64(plan.nextTurn(after: second)) * Self.second)
+      until, plan.day * Self.day + Int64(plan.nextTransition(after: second)) * Self.second)
   }
 
   // MARK: Users

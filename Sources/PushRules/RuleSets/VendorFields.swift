@@ -1,9 +1,11 @@
 /// Fields of settings and messages, and forms of their values, that not every rule set has.
 ///
-/// A file that says one under another rule set is refused, and an export leaves it out.
+/// A file that has one under another rule set is refused, and an export leaves it out.
 @frozen public struct VendorFields: OptionSet, Hashable, Sendable {
+  /// A bit for each field.
   public let rawValue: UInt64
 
+  /// The fields of a bit mask.
   @inlinable public init(rawValue: UInt64) { self.rawValue = rawValue }
 
   // MARK: The app's
@@ -54,10 +56,15 @@
 
   // MARK: A message's
 
+  /// A message's `force`: do-not-disturb is not checked (E-41).
   @inlinable public static var force: Self { Self(rawValue: 1 << 19) }
+  /// A message's `onlineOnly`: it is delivered to connected devices only (E-61).
   @inlinable public static var onlineOnly: Self { Self(rawValue: 1 << 20) }
+  /// A message's `filter`: which devices may get its push (E-50).
   @inlinable public static var filter: Self { Self(rawValue: 1 << 21) }
+  /// A message's `ext`: Easemob's extension fields (E-45).
   @inlinable public static var ext: Self { Self(rawValue: 1 << 22) }
+  /// A message's `translations`: its text in other languages.
   @inlinable public static var translations: Self { Self(rawValue: 1 << 23) }
   /// A message's `channel`.
   @inlinable public static var messageChannel: Self { Self(rawValue: 1 << 24) }
@@ -79,7 +86,7 @@ extension QuietHours {
     switch self {
     case .interval: .quietInterval
     case .span: .quietSpan
-    case .windows: []  // which every rule set would understand, and no file says
+    case .windows: []  // exist under every rule set, and in no file format
     }
   }
 }

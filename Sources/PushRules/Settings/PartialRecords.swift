@@ -1,7 +1,7 @@
-/// Says which records of settings hold only a part of what they replace, and completes them.
+/// Tells which records of settings are partial, and completes them.
 ///
-/// Files of some formats cannot say all of a record. An import leaves what such a record does not say
-/// as it is stored.
+/// Some formats do not have all fields of a record. An import leaves the fields that such a record
+/// lacks as they are stored.
 public protocol PartialRecords: Sendable {
   /// Whether the record of a user is partial.
   func isPartial(_ user: UserIndex, in settings: FanoutSettings) -> Bool

@@ -1,13 +1,18 @@
 /// What a conversation is. The raw value is its name in files.
 public enum ConversationKind: String, CaseIterable, Sendable {
+  /// A chat of two users (one to one).
   case `private`
+  /// A group chat.
   case group
   /// A thread below a group, Easemob's only (E-63, R-9).
   case thread
   /// RongCloud's only, like the four after it.
   case discussion
+  /// RongCloud's customer service, a direct chat.
   case customerService
+  /// RongCloud's system messages, a direct chat.
   case system
+  /// RongCloud's ultra group, whose messages are in channels.
   case ultraGroup
   /// A chat room, which never pushes (E-60, R-44).
   case room

@@ -6,7 +6,7 @@ public struct TraceStep: Hashable, Sendable {
   public let subject: String
   /// What was found there.
   public let found: String
-  /// Where the setting lives; nil for what is no setting.
+  /// The scope of the setting; nil for what is not a setting.
   public let scope: Scope?
   /// What follows by the rule.
   public let verdict: String
@@ -26,10 +26,15 @@ public struct TraceStep: Hashable, Sendable {
 
 /// Why one user gets a push for one message, or why not: each rule in the order it was looked at.
 public struct Explanation: Hashable, Sendable {
+  /// The message's id.
   public let message: Identifier
+  /// The id of the conversation that the message was sent to.
   public let conversation: Identifier
+  /// The id of the user whose decision is explained.
   public let user: Identifier
+  /// The instant of the decision.
   public let at: Instant
+  /// The rules in the order in which they were looked at.
   public let steps: [TraceStep]
   /// nil when the user is no recipient of the message.
   public let decision: Decision?

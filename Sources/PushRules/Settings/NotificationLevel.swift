@@ -1,10 +1,15 @@
 /// The classes of a message for one recipient. A message that is in no other is `plain` (§1).
 public struct MessageClasses: OptionSet, Sendable, Hashable {
+  /// A bit for each class.
   public let rawValue: UInt8
+  /// The classes of a bit mask.
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
+  /// The recipient is not mentioned.
   public static let plain = MessageClasses(rawValue: 1)
+  /// The recipient is mentioned by id.
   public static let mentionsMe = MessageClasses(rawValue: 2)
+  /// Everyone in the conversation is mentioned.
   public static let mentionsEveryone = MessageClasses(rawValue: 4)
 
   /// Whether the recipient is mentioned, by name or with everyone.
@@ -29,6 +34,7 @@ public enum NotificationLevel: UInt8, CaseIterable, Sendable {
   /// No message: `none` in files, `NONE`, 5.
   case blocked
 
+  /// Whether the search for a level ends here.
   public var isSet: Bool { self != .unset }
 
   /// Whether this is one of the levels that look at mentions.

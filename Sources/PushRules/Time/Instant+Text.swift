@@ -91,26 +91,26 @@ extension Instant {
 /// Reads numbers of a known width from ASCII text.
 private struct DigitScanner {
   private let bytes: [UInt8]
-  private var place = 0
+  private var position = 0
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-  var isAtEnd: Bool { place == bytes.count }
+  var isAtEnd: Bool { position == bytes.count }
 
   mutating func take(_ character: Unicode.Scalar) -> Bool {
-    guard place < bytes.count, bytes[place] == UInt8(ascii: character) else { return false }
-    place += 1
+    guard position < bytes.count, bytes[position] == UInt8(ascii: character) else { return false }
+    position += 1
     return true
   }
 
   mutating func digits(_ count: Int) -> Int64? {
-    guard place + count <= bytes.count else { return nil }
+    guard position + count <= bytes.count else { return nil }
     var value: Int64 = 0
-    for byte in bytes[place..<place + count] {
+    for byte in bytes[position..<position + count] {
       guard (0x30...0x39).contains(byte) else { return nil }
       value = value * 10 + Int64(byte) - 0x30
     }
-    place += count
+    position += count
     return value
   }
 

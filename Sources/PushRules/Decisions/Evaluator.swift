@@ -8,7 +8,7 @@ public protocol Evaluator {
   /// which the users' ids first appeared in the settings.
   ///
   /// Who is no recipient (no member, not yet a member, the sender) is left out; a message to a
-  /// conversation that nobody named has no recipients.
+  /// conversation that was never named has no recipients.
   mutating func decide(
     _ message: Message, each body: (UserIndex, Decision) throws -> Void
   ) rethrows

@@ -1,4 +1,4 @@
-/// Ids and their places: a set of ids that gives each the number of the order in which it came.
+/// A set of ids that numbers them from 0 in the order in which they were inserted.
 ///
 /// A plain dictionary would do, and took a third of the time in which CSV members were loaded; here
 /// an id is hashed and compared by its bytes, eight at a time, and a probe that meets another id
@@ -8,19 +8,21 @@
 /// - Limit: 2^32 - 2 ids, checked.
 public struct IdentifierTable: Sendable {
   private var ids: [Identifier] = []
-  /// Open addressing with linear probing: the hash above, the place plus one below; 0 is empty.
+  /// Open addressing with linear probing: the hash above, the index plus one below; 0 is empty.
   private var slots: [UInt64] = Array(repeating: 0, count: 16)
-  /// Ids may come from strangers: without knowing the seed nobody can make them collide.
+  /// Ids are untrusted input: collisions cannot be constructed without the seed.
   private let seed = processSeed()
 
+  /// An empty table.
   public init() {}
 
+  /// How many ids the table has.
   public var count: Int { ids.count }
 
-  /// The id at a place.
+  /// The id at an index.
   ///
-  /// - Precondition: the place came from this table.
-  public subscript(place: UInt32) -> Identifier { ids[Int(place)] }
+  /// - Precondition: the index came from this table.
+  public subscript(index: UInt32) -> Identifier { ids[Int(index)] }
 
   /// Makes room for so many ids in all.
   public mutating func reserveCapacity(_ count: Int) {
@@ -28,7 +30,7 @@ public struct IdentifierTable: Sendable {
     while count * 8 > slots.count * 5 { grow() }
   }
 
-  /// The place of an id; nil for one that is not in the table.
+  /// The index of an id; nil for one that is not in the table.
   ///
   /// - Complexity: O(1) on average, beside the characters.
   public func place(of id: Identifier) -> UInt32? {
@@ -36,7 +38,7 @@ public struct IdentifierTable: Sendable {
     return slot == 0 ? nil : UInt32(truncatingIfNeeded: slot) - 1
   }
 
-  /// The place of the id of these characters; nil for one that is not in the table.
+  /// The index of the id of these characters; nil for one that is not in the table.
   ///
   /// - Precondition: `utf8` is valid UTF-8.
   /// - Complexity: O(1) on average, beside the characters; makes no string.
@@ -47,23 +49,23 @@ public struct IdentifierTable: Sendable {
     }
   }
 
-  /// The place of an id, which it gets now if it has none.
+  /// The index of an id, which is inserted if it is not in the table.
   public mutating func insert(_ id: Identifier) -> UInt32 {
     let hash = hash(of: id)
     let found = find(id, hash)
     if slots[found] != 0 { return UInt32(truncatingIfNeeded: slots[found]) - 1 }
     precondition(ids.count < Int(UInt32.max) - 1, "at most 2^32 - 2 ids")
-    let place = UInt32(ids.count)
+    let index = UInt32(ids.count)
     ids.append(id)
-    slots[found] = UInt64(hash) << 32 | UInt64(place + 1)
+    slots[found] = UInt64(hash) << 32 | UInt64(index + 1)
     if ids.count * 8 > slots.count * 5 { grow() }
-    return place
+    return index
   }
 
   /// Touches the memory in which an id will be looked up soon.
   ///
-  /// A table of a million ids does not fit a cache, and each look-up alone waits for memory. Several
-  /// of these in a row do not depend on each other, so the processor waits for all at once.
+  /// A table of a million ids does not fit a cache, and each look-up waits for memory. Several of
+  /// these in a row do not depend on each other, so the processor waits for all at once.
   ///
   /// - Returns: a number of no meaning, which keeps the work from being optimised away.
   public func readAhead(utf8: RawSpan) -> UInt64 {
@@ -111,17 +113,17 @@ public struct IdentifierTable: Sendable {
   private func hash(of bytes: UnsafeRawBufferPointer) -> UInt32 { unsafe seededHash(bytes, seed) }
 }
 
-/// A number that nobody outside this process knows.
+/// A random seed of hashes, private to this process.
 ///
 /// It is made as `Hasher` makes its own, so that `SWIFT_DETERMINISTIC_HASHING` makes it the same in
-/// every run, for whoever counts instructions.
+/// every run, for instruction counts.
 package func processSeed() -> UInt64 { UInt64(bitPattern: Int64(Hasher().finalize())) }
 
 /// Multiplies and folds, eight bytes at a time, like wyhash.
 package func seededHash(_ bytes: UnsafeRawBufferPointer, _ seed: UInt64) -> UInt32 {
   var state = seed ^ UInt64(bytes.count)
-  for place in stride(from: 0, to: bytes.count, by: 8) {
-    state = fold(state ^ (unsafe word(of: bytes, at: place)), 0x9E37_79B9_7F4A_7C15)
+  for offset in stride(from: 0, to: bytes.count, by: 8) {
+    state = fold(state ^ (unsafe word(of: bytes, at: offset)), 0x9E37_79B9_7F4A_7C15)
   }
   return UInt32(truncatingIfNeeded: fold(state, 0xD6E8_FEB8_6659_FD93))
 }
@@ -131,24 +133,24 @@ private func fold(_ left: UInt64, _ right: UInt64) -> UInt64 {
   return product.high ^ product.low
 }
 
-/// The eight bytes from `place` on, or what there is of them.
+/// The eight bytes from `offset` on, or fewer at the end.
 ///
 /// SAFETY: eight bytes are loaded only where there are eight.
-private func word(of bytes: UnsafeRawBufferPointer, at place: Int) -> UInt64 {
-  if place + 8 <= bytes.count {
-    return unsafe bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self)
+private func word(of bytes: UnsafeRawBufferPointer, at offset: Int) -> UInt64 {
+  if offset + 8 <= bytes.count {
+    return unsafe bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
   }
   var word: UInt64 = 0
-  for index in place..<bytes.count { word = word << 8 | UInt64(unsafe bytes[index]) }
+  for index in offset..<bytes.count { word = word << 8 | UInt64(unsafe bytes[index]) }
   return word
 }
 
-/// Whether two stretches of bytes are the same.
+/// Whether two ranges of bytes are the same.
 package func haveSameBytes(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool
 {
   guard left.count == right.count else { return false }
-  for place in stride(from: 0, to: left.count, by: 8) {
-    if unsafe word(of: left, at: place) != word(of: right, at: place) { return false }
+  for offset in stride(from: 0, to: left.count, by: 8) {
+    if unsafe word(of: left, at: offset) != word(of: right, at: offset) { return false }
   }
   return true
 }

@@ -2,8 +2,11 @@
 ///
 /// A record replaces the whole record of the same key.
 public enum SettingsRecord: Hashable, Sendable {
+  /// The record of the app.
   case app(AppSettings)
+  /// The record of a user, by id.
   case user(Identifier, UserSettings)
+  /// The record of a conversation, by id.
   case conversation(Identifier, ConversationSettings)
   /// The record of a user in a conversation: a membership or, of a thread, settings of its own.
   case member(Identifier, of: Identifier, MemberSettings, PresentFields = PresentFields())
@@ -14,9 +17,12 @@ public enum SettingsRecord: Hashable, Sendable {
 ///
 /// A field whose value is not the default is present in any case.
 public struct PresentFields: Hashable, Sendable {
+  /// Whether `since` was written.
   public var since: Bool
+  /// Whether `channels` was written.
   public var channels: Bool
 
+  /// The fields that were written; by default none.
   public init(since: Bool = false, channels: Bool = false) {
     self.since = since
     self.channels = channels

@@ -29,6 +29,7 @@ public enum SettingsWriteError: Error, Hashable, Sendable {
   /// Outside 0...2,147,483,647.
   case badgeOutOfRange(Int64)
 
+  /// The stable code of the case, such as `settings.unknown-level`.
   public var code: String {
     switch self {
     case .unknownLevel: "settings.unknown-level"

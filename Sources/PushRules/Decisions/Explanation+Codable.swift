@@ -1,5 +1,5 @@
 // Explanations and decisions as Codable values, with the keys that the command line writes: what is
-// not there is left out, outcomes are said by their names, instants are Unix milliseconds.
+// absent is left out, outcomes are written by name, instants are Unix milliseconds.
 
 extension Identifier: Codable {
   public init(from decoder: any Decoder) throws {

@@ -5,7 +5,7 @@
 /// equivalence; an id is a key, not text, and is compared exactly.
 ///
 /// - Memory: that of one `String`, 16 bytes, and its characters when there are more than 15.
-/// - Source: formats.md, "Values"; E-47 for the one place where case does not matter.
+/// - Source: formats.md, "Values"; E-47 for the one comparison that ignores case.
 public struct Identifier: Sendable {
   /// The characters of the id, as they were given.
   public let text: String
@@ -13,6 +13,7 @@ public struct Identifier: Sendable {
   /// An id with these characters. Only a channel's may be empty.
   public init(_ text: String) { self.text = text }
 
+  /// Whether the id has no characters.
   public var isEmpty: Bool { text.isEmpty }
 
   /// The id by Unicode lower-casing, by which Easemob's mentions are compared (E-47).
@@ -36,7 +37,7 @@ public struct Identifier: Sendable {
   }
 
   /// Whether the sigma at `index` ends a word: a cased letter stands before it and none after it,
-  /// not counting what has no say in case. Source: Unicode Standard 3.13, Final_Sigma.
+  /// not counting case-ignorable characters. Source: Unicode Standard 3.13, Final_Sigma.
   private static func endsWord(at index: Int, in scalars: [Unicode.Scalar]) -> Bool {
     let before = scalars[..<index].last { !$0.properties.isCaseIgnorable }
     let after = scalars[(index + 1)...].first { !$0.properties.isCaseIgnorable }
@@ -66,6 +67,7 @@ extension Identifier: Hashable {
 }
 
 extension Identifier: ExpressibleByStringLiteral, CustomStringConvertible {
+  /// An id with the characters of a literal.
   public init(stringLiteral text: String) { self.init(text) }
   public var description: String { text }
 }

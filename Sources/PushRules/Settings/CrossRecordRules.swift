@@ -63,7 +63,7 @@ package struct CrossRecordRules<Lookup: RecordLookup> {
   /// What is wrong with a member's record beside its conversation and, in a thread, beside the
   /// parent. Of several things, the first.
   ///
-  /// A parent that is no group is wrong itself, and nobody is reported because of it.
+  /// A parent that is not a group is reported itself, and not once more for its threads' members.
   package func problem(
     of user: Identifier, in id: Identifier, _ conversation: ConversationSettings,
     _ member: MemberSettings, _ present: PresentFields = PresentFields()
@@ -87,7 +87,7 @@ package struct CrossRecordRules<Lookup: RecordLookup> {
     return .channelsOutsideUltraGroup(user: user, conversation: id, kind)
   }
 
-  /// A record in a thread says no beginning: the membership of the parent has it (E-63).
+  /// A record in a thread has no `since`: the membership of the parent has it (E-63).
   package static func sinceProblem(
     of user: Identifier, in id: Identifier, _ kind: ConversationKind, _ member: MemberSettings,
     _ present: PresentFields = PresentFields()

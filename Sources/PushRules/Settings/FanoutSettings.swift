@@ -1,6 +1,8 @@
-/// A user's place in the order in which user ids first appeared. Decisions are listed in it.
+/// A user's position in the order in which user ids first appeared. Decisions are listed in it.
 public struct UserIndex: Hashable, Comparable, Sendable {
+  /// The index as a number, from 0.
   public let rawValue: UInt32
+  /// The index of a number.
   public init(_ rawValue: UInt32) { self.rawValue = rawValue }
   public static func < (left: UserIndex, right: UserIndex) -> Bool {
     left.rawValue < right.rawValue
@@ -11,17 +13,18 @@ public struct UserIndex: Hashable, Comparable, Sendable {
 /// who is in them.
 ///
 /// Made to be read by a person and by ``PushReference``. Records may come in any order; the same key
-/// again replaces the whole earlier record and keeps its place.
+/// again replaces the whole earlier record and keeps its position.
 ///
-/// - Complexity: every call is O(1), or O(log members) where it looks up a member, unless it says
-///   otherwise.
+/// - Complexity: every call is O(1), or O(log members) where it looks up a member, unless it
+///   states another.
 /// - Source: formats.md, "settings.ndjson".
 public struct FanoutSettings: Sendable {
+  /// The settings of the app.
   public var app: AppSettings
 
   private var userIDs = IdentifierTable()
-  /// For each user id, its place in ``declared`` plus one; 0 for one that was only named.
-  private var places: [UInt32] = []
+  /// For each user id, its index in ``declared`` plus one; 0 for one that was only named.
+  private var declaredIndices: [UInt32] = []
   private var declared: [UserSettings] = []
   private var conversationTable = IdentifierTable()
   private var readAhead: UInt64 = 0
@@ -34,6 +37,7 @@ public struct FanoutSettings: Sendable {
     var members = MemberTable()
   }
 
+  /// Settings of an app without users and conversations.
   public init(app: AppSettings = AppSettings()) { self.app = app }
 
   // MARK: Users
@@ -44,7 +48,7 @@ public struct FanoutSettings: Sendable {
   /// Makes room for so many user ids in all, of which so many have settings.
   public mutating func reserveCapacity(users: Int, declared count: Int) {
     userIDs.reserveCapacity(users)
-    places.reserveCapacity(users)
+    declaredIndices.reserveCapacity(users)
     declared.reserveCapacity(count)
   }
 
@@ -67,12 +71,14 @@ public struct FanoutSettings: Sendable {
   public func id(of user: UserIndex) -> Identifier { userIDs[user.rawValue] }
 
   /// Whether a user has settings, or was only named.
-  package func isDeclared(_ user: UserIndex) -> Bool { places[Int(user.rawValue)] != 0 }
+  package func isDeclared(_ user: UserIndex) -> Bool {
+    declaredIndices[Int(user.rawValue)] != 0
+  }
 
   /// The settings of a user; those of one never declared are empty.
   public func user(_ user: UserIndex) -> UserSettings {
-    let place = places[Int(user.rawValue)]
-    return place == 0 ? UserSettings() : declared[Int(place) - 1]
+    let index = declaredIndices[Int(user.rawValue)]
+    return index == 0 ? UserSettings() : declared[Int(index) - 1]
   }
 
   /// The settings of a user; those of one never declared are empty.
@@ -83,29 +89,29 @@ public struct FanoutSettings: Sendable {
   /// Replaces the whole settings of a user.
   public mutating func setUser(_ id: Identifier, _ user: consuming UserSettings) {
     let index = Int(intern(id).rawValue)
-    if places[index] == 0 {
+    if declaredIndices[index] == 0 {
       declared.append(user)
-      places[index] = UInt32(declared.count)
+      declaredIndices[index] = UInt32(declared.count)
     } else {
-      declared[Int(places[index]) - 1] = user
+      declared[Int(declaredIndices[index]) - 1] = user
     }
   }
 
   /// Changes the settings of a user, empty ones at first.
   public mutating func updateUser(_ id: Identifier, _ change: (inout UserSettings) -> Void) {
     let index = Int(intern(id).rawValue)
-    if places[index] == 0 {
+    if declaredIndices[index] == 0 {
       declared.append(UserSettings())
-      places[index] = UInt32(declared.count)
+      declaredIndices[index] = UInt32(declared.count)
     }
-    change(&declared[Int(places[index]) - 1])
+    change(&declared[Int(declaredIndices[index]) - 1])
   }
 
-  /// The place of a user id, which it has from now on.
+  /// The index of a user id, which is inserted if it never appeared.
   private mutating func intern(_ id: Identifier) -> UserIndex {
-    let place = userIDs.insert(id)
-    if place == places.count { places.append(0) }
-    return UserIndex(place)
+    let index = userIDs.insert(id)
+    if index == declaredIndices.count { declaredIndices.append(0) }
+    return UserIndex(index)
   }
 
   // MARK: Conversations
@@ -123,9 +129,9 @@ public struct FanoutSettings: Sendable {
 
   /// Replaces the whole settings of a conversation; its members stay.
   public mutating func setConversation(_ id: Identifier, _ settings: ConversationSettings) {
-    let place = internConversation(id)
-    conversations[place].settings = settings
-    conversations[place].isDeclared = true
+    let index = internConversation(id)
+    conversations[index].settings = settings
+    conversations[index].isDeclared = true
   }
 
   /// Whether a conversation has settings, or is only named by its members.
@@ -134,9 +140,9 @@ public struct FanoutSettings: Sendable {
   }
 
   private mutating func internConversation(_ id: Identifier) -> Int {
-    let place = Int(conversationTable.insert(id))
-    if place == conversations.count { conversations.append(Conversation()) }
-    return place
+    let index = Int(conversationTable.insert(id))
+    if index == conversations.count { conversations.append(Conversation()) }
+    return index
   }
 
   // MARK: Members
@@ -170,8 +176,8 @@ public struct FanoutSettings: Sendable {
     of conversation: Identifier,
     _ body: (UserIndex, borrowing MemberSettings) throws(Failure) -> Void
   ) throws(Failure) {
-    guard let place = conversationTable.place(of: conversation) else { return }
-    try conversations[Int(place)].members.forEach(body)
+    guard let index = conversationTable.place(of: conversation) else { return }
+    try conversations[Int(index)].members.forEach(body)
   }
 }
 
@@ -180,8 +186,8 @@ public struct FanoutSettings: Sendable {
 extension FanoutSettings {
   /// How many users' records were set before the one of a user; nil for a user without a record.
   package func recordOrder(of user: UserIndex) -> Int? {
-    let place = Int(places[Int(user.rawValue)])
-    return place == 0 ? nil : place - 1
+    let index = Int(declaredIndices[Int(user.rawValue)])
+    return index == 0 ? nil : index - 1
   }
 
   /// How many conversations were named before one, and how many records of it were set before that
@@ -189,10 +195,10 @@ extension FanoutSettings {
   package func recordOrder(
     of user: UserIndex, in conversation: Identifier
   ) -> (conversation: Int, member: Int)? {
-    guard let number = conversationTable.place(of: conversation).map({ Int($0) }),
-      let place = conversations[number].members.place(of: user)
+    guard let index = conversationTable.place(of: conversation).map({ Int($0) }),
+      let row = conversations[index].members.row(of: user)
     else { return nil }
-    return (number, place)
+    return (index, row)
   }
 
   /// How many records each conversation has, in the order of ``conversationIDs``.
@@ -206,12 +212,12 @@ extension FanoutSettings {
 private struct MemberTable: Sendable {
   private var users: [UserIndex] = []
   private var settings: [MemberSettings] = []
-  private var places: [UserIndex: Int32] = [:]
+  private var rows: [UserIndex: Int32] = [:]
   private var isAscending = true
 
   var count: Int { users.count }
 
-  subscript(user: UserIndex) -> MemberSettings? { place(of: user).map { settings[$0] } }
+  subscript(user: UserIndex) -> MemberSettings? { row(of: user).map { settings[$0] } }
 
   var sortedUsers: [UserIndex] { isAscending ? users : users.sorted() }
 
@@ -221,16 +227,16 @@ private struct MemberTable: Sendable {
       settings.append(member)
       return
     }
-    if let place = place(of: user) {
-      settings[place] = member
+    if let row = row(of: user) {
+      settings[row] = member
       return
     }
     if isAscending {
       isAscending = false
-      places.reserveCapacity(users.count * 2)
-      for (place, user) in users.enumerated() { places[user] = Int32(place) }
+      rows.reserveCapacity(users.count * 2)
+      for (row, user) in users.enumerated() { rows[user] = Int32(row) }
     }
-    places[user] = Int32(users.count)
+    rows[user] = Int32(users.count)
     users.append(user)
     settings.append(member)
   }
@@ -239,16 +245,16 @@ private struct MemberTable: Sendable {
     _ body: (UserIndex, borrowing MemberSettings) throws(Failure) -> Void
   ) throws(Failure) {
     if isAscending {
-      for (place, user) in users.enumerated() { try body(user, settings[place]) }
+      for (row, user) in users.enumerated() { try body(user, settings[row]) }
     } else {
       for user in users.sorted() {
-        if let place = places[user] { try body(user, settings[Int(place)]) }
+        if let row = rows[user] { try body(user, settings[Int(row)]) }
       }
     }
   }
 
-  func place(of user: UserIndex) -> Int? {
-    if !isAscending { return places[user].map { Int($0) } }
+  func row(of user: UserIndex) -> Int? {
+    if !isAscending { return rows[user].map { Int($0) } }
     var low = 0
     var high = users.count
     while low < high {

@@ -1,15 +1,17 @@
 public import PushRules
 
-/// Everything of one user, in one conversation, on which the answer for a plain message depends and
-/// that changes by itself as time passes.
+/// Finds when the answer for a plain message to one user in one conversation changes as time
+/// passes.
 ///
-/// Between two neighbouring ``turns`` nothing of it changes, so neither does the answer.
-public struct TimeDependence: Sendable {
+/// The answer changes only at a transition of the quiet hours, or where something expires.
+public struct NextChangeSolver: Sendable {
   /// The user's quiet hours, nil for none.
   let quiet: QuietSchedule?
   /// The instants at which a mute, a background grace or the wait for membership is over.
-  let turns: [Instant]
+  let expiries: [Instant]
 
+  /// The solver of a user's answers in a conversation.
+  ///
   /// - Parameters:
   ///   - user: what the user has set.
   ///   - records: the user's record in the conversation and, for a thread, in its parent.
@@ -23,30 +25,32 @@ public struct TimeDependence: Sendable {
     self.init(app: app, user: user, records: records, quiet: quiet)
   }
 
+  /// The solver of a user whose schedule is known.
+  ///
   /// - Parameter quiet: the schedule of the user's quiet hours; nil for none.
   public init(
     app: AppSettings, user: UserSettings, records: [MemberSettings], quiet: QuietSchedule?
   ) {
     self.quiet = quiet
-    var turns = records.flatMap { [$0.since, $0.mutedUntil] }
-    turns.append(user.mutedUntil)
+    var expiries = records.flatMap { [$0.since, $0.mutedUntil] }
+    expiries.append(user.mutedUntil)
     if let grace = app.backgroundGraceMilliseconds {
       for device in user.effectiveDevices where device.state == .background {
         guard let since = device.backgroundSince else { continue }
         // A grace that ends after the last instant there is never ends.
         let end = since.milliseconds + grace
-        if end <= Instant.maximumMilliseconds { turns.append(Instant(milliseconds: end)) }
-        turns.append(since)
+        if end <= Instant.maximumMilliseconds { expiries.append(Instant(milliseconds: end)) }
+        expiries.append(since)
       }
     }
-    self.turns = Array(Set(turns)).sorted()
+    self.expiries = Array(Set(expiries)).sorted()
   }
 
   /// The first instant after `instant` at which `answer` gives something else; nil when it never
   /// does.
   ///
-  /// - Complexity: for each of ``turns``, as many calls of `answer` as the schedule has transitions
-  ///   until each of its levels has held; mostly two.
+  /// - Complexity: for each expiry, as many calls of `answer` as the schedule has transitions until
+  ///   each of its levels has held; mostly two.
   /// - Parameter answer: what is decided for a plain message at an instant. It may depend on time
   ///   through what this value was made of, and on nothing else.
   public func nextChange<Answer: Equatable>(
@@ -55,11 +59,11 @@ public struct TimeDependence: Sendable {
     let before = answer(instant)
     var now = instant
     // Once every level of the schedule had the same answer, it changes nothing until something else
-    // turns, which may be centuries away.
+    // expires, which may be centuries away.
     var unseen = UnseenLevels(quiet, at: now.seconds)
-    while let next = unseen.isEmpty ? nextSingleTurn(after: now) : nextTurn(after: now) {
+    while let next = unseen.isEmpty ? nextExpiry(after: now) : nextTransition(after: now) {
       if answer(next) != before { return next }
-      if turns.contains(next) {
+      if expiries.contains(next) {
         unseen = UnseenLevels(quiet, at: next.seconds)
       } else {
         unseen.remove(quiet?.level(at: next.seconds))
@@ -70,13 +74,13 @@ public struct TimeDependence: Sendable {
   }
 
   /// The first instant after `instant` at which something changes that the answer depends on.
-  public func nextTurn(after instant: Instant) -> Instant? {
-    let single = nextSingleTurn(after: instant)
+  public func nextTransition(after instant: Instant) -> Instant? {
+    let expiry = nextExpiry(after: instant)
     let seconds = quiet?.nextTransition(after: instant.seconds)
-    guard let seconds, seconds <= Instant.maximumMilliseconds / 1000 else { return single }
+    guard let seconds, seconds <= Instant.maximumMilliseconds / 1000 else { return expiry }
     let edge = Instant(milliseconds: seconds * 1000)
-    return min(edge, single ?? edge)
+    return min(edge, expiry ?? edge)
   }
 
-  private func nextSingleTurn(after instant: Instant) -> Instant? { turns.first { $0 > instant } }
+  private func nextExpiry(after instant: Instant) -> Instant? { expiries.first { $0 > instant } }
 }

@@ -1,6 +1,8 @@
 /// The two states that RongCloud's clients knew before levels.
 public enum LegacyNotificationState: Hashable, Sendable {
+  /// No message notifies.
   case doNotDisturb
+  /// Every message notifies.
   case notify
 
   /// The level that an old client writes: do not disturb is none, notify is all.

@@ -1,4 +1,4 @@
-/// When a person wants no push, in a vendor's own words.
+/// When a user wants no push, as a vendor's interface takes it.
 ///
 /// What it means at an instant depends on the rule set's options and a time zone: that is worked
 /// out in QuietTime (for speed) and in PushReference (for certainty).
@@ -17,7 +17,7 @@ extension QuietHours {
     rules.fields.contains(field)
   }
 
-  /// The zone that is theirs alone; nil for the user's.
+  /// The zone set with them; nil for the user's.
   public var timeZone: String? {
     guard case .span(let span) = self else { return nil }
     return span.timeZone
@@ -54,12 +54,14 @@ extension QuietHours {
 /// Easemob's quiet hours: from a minute of the day to another, half-open by default (E-34).
 ///
 /// An end before the start is on the next day (E-30); equal ends are all day (E-31), but 0:0-0:0 is
-/// off unless an option says otherwise (E-32).
+/// off unless an option changes that (E-32).
 ///
 /// - Units: minutes since local midnight, 0 through 1,439.
 /// - Source: E-4.
 public struct QuietInterval: Hashable, Sendable {
+  /// The first minute inside.
   public let startMinute: Int32
+  /// The first minute after it; the last one inside under an option (E-34).
   public let endMinute: Int32
 
   /// - Throws: ``SettingsWriteError/hourOutOfRange(_:)`` or
@@ -110,9 +112,12 @@ public struct QuietInterval: Hashable, Sendable {
 /// - Units: seconds since local midnight, 0 through 86,399; minutes, 1 through 1,439.
 /// - Source.
 public struct QuietSpan: Hashable, Sendable {
+  /// The spans that exist, in minutes.
   public static let spanMinutesRange = 1...1439
 
+  /// The first second inside, from local midnight.
   public let startSecond: Int32
+  /// How long it lasts, in minutes.
   public let spanMinutes: Int32
   /// What the window lets through: none, mention or unset.
   public let level: NotificationLevel
@@ -179,9 +184,9 @@ private struct ClockText {
     var parts = 0
     var value = 0
     var count = 0
-    var place = text.utf8.startIndex
+    var index = text.utf8.startIndex
     while true {
-      let byte = place < text.utf8.endIndex ? text.utf8[place] : UInt8(ascii: ":")
+      let byte = index < text.utf8.endIndex ? text.utf8[index] : UInt8(ascii: ":")
       if byte == UInt8(ascii: ":") {
         guard digits.contains(count), parts < 3 else { return nil }
         switch parts {
@@ -191,13 +196,13 @@ private struct ClockText {
         }
         parts += 1
         (value, count) = (0, 0)
-        if place == text.utf8.endIndex { break }
+        if index == text.utf8.endIndex { break }
       } else {
         guard (0x30...0x39).contains(byte), count < 2 else { return nil }
         value = value * 10 + Int(byte) - 0x30
         count += 1
       }
-      place = text.utf8.index(after: place)
+      index = text.utf8.index(after: index)
     }
     guard parts >= 2 else { return nil }
   }

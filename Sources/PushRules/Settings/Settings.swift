@@ -8,6 +8,7 @@ public struct AppSettings: Hashable, Sendable {
     case anyOffline
   }
 
+  /// The vendor whose rules decide.
   public var rules: RuleSet
   /// The zone of windows whose user has none (E-36, R-24). An IANA name.
   public var timeZone: String
@@ -20,9 +21,12 @@ public struct AppSettings: Hashable, Sendable {
   public var level: NotificationLevel
   /// RongCloud's: whether the app shows local notifications at all.
   public var messageNotification: Bool
+  /// How Easemob's rules are read where its documents are unclear.
   public var easemob: EasemobOptions
+  /// How RongCloud's rules are read where its documents are unclear.
   public var rongcloud: RongCloudOptions
 
+  /// Settings of an app; by default Easemob's, in UTC, with the default readings.
   public init(
     rules: RuleSet = .easemob, timeZone: String = "UTC", devicePolicy: DevicePolicy = .allOffline,
     advancedPush: Bool = true, level: NotificationLevel = .unset, messageNotification: Bool = true,
@@ -43,6 +47,7 @@ public struct AppSettings: Hashable, Sendable {
 public struct UserSettings: Hashable, Sendable {
   /// Easemob's app level (E-20).
   public var level = NotificationLevel.unset
+  /// When the user wants no pushes; nil for never.
   public var quietHours: QuietHours?
   /// The zone of the user's window, nil for the app's (E-36, R-24). An IANA name.
   public var timeZone: String?
@@ -56,9 +61,10 @@ public struct UserSettings: Hashable, Sendable {
   public var localInformationMissing = false
   /// RongCloud's: the user's app handles local notifications itself.
   public var localHandledByApp = false
-  /// The user's devices in the order they were listed; nil when nothing was said of them.
+  /// The user's devices in the order they were listed; nil when none are listed.
   public var devices: [Device]?
 
+  /// Settings of a user who has set nothing.
   public init() {}
 
   /// The devices that rules look at: those listed, or ``Device/default``.
@@ -72,8 +78,10 @@ public struct KindLevels: Hashable, Sendable {
   /// A byte for each kind, by the ordinal of the kind.
   private var bytes: UInt64 = 0
 
+  /// Levels that are all unset.
   public init() {}
 
+  /// The level of a kind.
   public subscript(kind: ConversationKind) -> NotificationLevel {
     get { NotificationLevel(rawValue: UInt8(truncatingIfNeeded: bytes >> kind.shift)) ?? .unset }
     set {
@@ -110,6 +118,7 @@ extension ConversationKind {
 
 /// What is set for a conversation as a whole, by its owner.
 public struct ConversationSettings: Hashable, Sendable {
+  /// What the conversation is.
   public var kind: ConversationKind
   /// A thread's group (E-63).
   public var parent: Identifier?
@@ -118,6 +127,7 @@ public struct ConversationSettings: Hashable, Sendable {
   /// The defaults of an ultra group's channels.
   public var channels: [Identifier: NotificationLevel]
 
+  /// Settings of a conversation; by default a group without defaults.
   public init(
     kind: ConversationKind = .group, parent: Identifier? = nil, level: NotificationLevel = .unset,
     channels: [Identifier: NotificationLevel] = [:]
@@ -131,6 +141,7 @@ public struct ConversationSettings: Hashable, Sendable {
 
 /// A membership, and what that member has set for that conversation.
 public struct MemberSettings: Hashable, Sendable {
+  /// The member's level for the conversation (E-20, R-11).
   public var level: NotificationLevel
   /// Easemob's conversation duration; zero for none (E-22).
   public var mutedUntil: Instant
@@ -144,6 +155,7 @@ public struct MemberSettings: Hashable, Sendable {
   /// nil rather than empty: most members have none, and nothing is then counted or copied.
   private var setChannels: [Identifier: NotificationLevel]?
 
+  /// A membership; by default one without settings.
   public init(
     level: NotificationLevel = .unset, mutedUntil: Instant = .zero, since: Instant = .zero,
     channels: [Identifier: NotificationLevel] = [:]

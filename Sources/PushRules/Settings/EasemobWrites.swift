@@ -2,9 +2,12 @@
 ///
 /// What is stored and read back is the absolute expiry, never the duration (E-6).
 public struct MuteDuration: Hashable, Sendable {
+  /// The durations that the SDK accepts, in minutes: up to seven days (E-5).
   public static let minutesRange: ClosedRange<Int64> = 0...10_080
+  /// The durations that the REST interface accepts, in milliseconds: up to seven days (E-5).
   public static let millisecondsRange: ClosedRange<Int64> = 0...604_800_000
 
+  /// The duration in milliseconds; 0 for none.
   public let milliseconds: Int64
 
   /// A duration as the SDK takes it. Zero is no duration.
@@ -38,7 +41,9 @@ public struct MuteDuration: Hashable, Sendable {
 public struct SilentModeWrite: Hashable, Sendable {
   /// What a write does to quiet hours.
   public enum IntervalChange: Hashable, Sendable {
+    /// Replaces the window (E-4).
     case set(QuietInterval)
+    /// Removes the window.
     case remove
   }
 
@@ -50,9 +55,12 @@ public struct SilentModeWrite: Hashable, Sendable {
 
   /// The level; `unset` is the vendor's DEFAULT.
   public var level: NotificationLevel?
+  /// How long do-not-disturb lasts; nil leaves the stored expiry as it is.
   public var duration: MuteDuration?
+  /// What happens to quiet hours; nil leaves them as they are. App level only (E-4).
   public var interval: IntervalChange?
 
+  /// A write of the given parts; nil for a part that stays as it is.
   public init(
     level: NotificationLevel? = nil, duration: MuteDuration? = nil,
     interval: IntervalChange? = nil
@@ -114,6 +122,7 @@ extension MemberSettings {
 
 /// The limit of a batched read.
 public enum BatchedRead {
+  /// The most conversations of one batched read (E-10).
   public static let conversationLimit = 20
 
   /// - Throws: ``SettingsWriteError/tooManyConversations(_:)`` for more than twenty (E-10).

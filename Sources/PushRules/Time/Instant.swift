@@ -1,9 +1,11 @@
-/// A moment, in **milliseconds** since 1970-01-01T00:00:00Z, not counting leap seconds.
+/// A point in time, in **milliseconds** since 1970-01-01T00:00:00Z, not counting leap seconds.
 ///
 /// - Source: formats.md, "Values": 0 through 2^53 - 1, which every JSON reader keeps exact.
 public struct Instant: Hashable, Comparable, Sendable {
+  /// The last instant, 2^53 - 1 milliseconds after the epoch.
   public static let maximumMilliseconds: Int64 = 1 << 53 - 1
 
+  /// Milliseconds since the epoch, 0 through ``maximumMilliseconds``.
   public let milliseconds: Int64
 
   /// The instant of a number of milliseconds; a number outside of the range gives the nearest

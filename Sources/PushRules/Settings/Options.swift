@@ -1,20 +1,32 @@
-/// What Easemob's documents leave open, each with the reading that is used unless said otherwise.
+/// The readings of Easemob's rules where its documents are unclear, each with its default.
 public struct EasemobOptions: Hashable, Sendable {
+  /// Whether quiet hours from 0:0 to 0:0 are off or last all day (E-32).
   public enum ZeroZeroMeans: String, CaseIterable, Sendable { case off, allDay }
+  /// Whether the end minute is outside of the window or its last minute (E-34).
   public enum IntervalEnd: String, CaseIterable, Sendable { case exclusive, inclusiveMinute }
+  /// Whether force skips do-not-disturb only, or the level too (E-42).
   public enum ForceScope: String, CaseIterable, Sendable { case dndOnly, dndAndLevel }
+  /// Which flag counts when a message is both silent and forced (E-44).
   public enum FlagConflict: String, CaseIterable, Sendable { case silentWins, forceWins }
+  /// Whether ids are compared by Unicode lower-casing or exactly (E-47).
   public enum IDCase: String, CaseIterable, Sendable { case insensitive, exact }
+  /// Whether level mention in a private chat needs a mention, or lets everything through (E-49).
   public enum SingleChatMention: String, CaseIterable, Sendable { case listed, treatAsAll }
+  /// Whose settings count in a thread (E-63).
   public enum ThreadScope: String, CaseIterable, Sendable {
-    case inheritParent, parentOnly, ownOnly
+    /// The thread's own, then those of its parent group.
+    case inheritParent
+    /// Those of its parent group.
+    case parentOnly
+    /// The thread's own.
+    case ownOnly
   }
 
   /// What 0:0-0:0 means (E-32).
   public var zeroZeroMeans = ZeroZeroMeans.off
   /// Whether the end minute is inside the window (E-34).
   public var intervalEnd = IntervalEnd.exclusive
-  /// Whether a forced message beats the level too (E-42).
+  /// Whether force overrides the level too (E-42).
   public var forceScope = ForceScope.dndOnly
   /// Which flag wins when a message has both (E-44).
   public var flagConflict = FlagConflict.silentWins
@@ -26,7 +38,7 @@ public struct EasemobOptions: Hashable, Sendable {
   public var atListIDCase = IDCase.insensitive
   /// Whether a list inside `em_apns_ext` counts (E-48).
   public var atListLegacyAPNsExt = false
-  /// Whether a mention beats do-not-disturb (E-48).
+  /// Whether a mention overrides do-not-disturb (E-48).
   public var mentionBypassesDND = false
   /// What level mention means in a private chat (E-49).
   public var singleChatMentionOnly = SingleChatMention.listed
@@ -37,17 +49,26 @@ public struct EasemobOptions: Hashable, Sendable {
   /// How old a message may be and still be pushed, in seconds (E-69).
   public var expireSeconds: Int64 = 86_400
 
+  /// The default readings.
   public init() {}
 }
 
-/// What RongCloud's documents leave open, each with the reading that is used unless said otherwise.
+/// The readings of RongCloud's rules where its documents are unclear, each with its default.
 public struct RongCloudOptions: Hashable, Sendable {
+  /// Whether mention levels in a direct chat let nothing or everything through.
   public enum SingleMentionLevels: String, CaseIterable, Sendable { case none, all }
+  /// Whether level 0 inside quiet hours leaves it to the next scope or lets all through.
   public enum QuietZero: String, CaseIterable, Sendable { case fallThrough, all }
+  /// Which channels of an ultra group a user's conversation level covers.
   public enum UltraConversationLevel: String, CaseIterable, Sendable {
-    case wholeGroup, emptyChannelOnly
+    /// All channels.
+    case wholeGroup
+    /// Messages without a channel.
+    case emptyChannelOnly
   }
+  /// Which ends are inside the window: the start, both or neither.
   public enum Boundary: String, CaseIterable, Sendable { case halfOpen, closed, open }
+  /// Whether a span of 1,439 minutes leaves one minute open or lasts all day.
   public enum Span1439: String, CaseIterable, Sendable { case literal, allDay }
 
   /// What a mention level means in a direct chat.
@@ -65,5 +86,6 @@ public struct RongCloudOptions: Hashable, Sendable {
   /// How long a device in the background stays connected, in seconds.
   public var backgroundGraceSeconds: Int64 = 120
 
+  /// The default readings.
   public init() {}
 }

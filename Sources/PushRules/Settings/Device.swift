@@ -2,7 +2,12 @@
 public struct Device: Hashable, Sendable {
   /// What the device is. Only a mobile one gets pushes under RongCloud.
   public enum Kind: String, CaseIterable, Sendable {
-    case mobile, desktop, web
+    /// A phone or tablet.
+    case mobile
+    /// A desktop app.
+    case desktop
+    /// A browser.
+    case web
   }
 
   /// Whether it is connected. The raw value is its name in files.
@@ -21,8 +26,11 @@ public struct Device: Hashable, Sendable {
     case kicked
   }
 
+  /// The device's id, which a message's filter may name (E-50).
   public var id: Identifier
+  /// What the device is.
   public var kind: Kind
+  /// Whether it is connected.
   public var state: State
   /// Whether a push token is bound; without one there is nothing to push to (E-68).
   public var hasToken: Bool
@@ -31,6 +39,7 @@ public struct Device: Hashable, Sendable {
   /// Since when it is in the background; only RongCloud looks at it.
   public var backgroundSince: Instant?
 
+  /// A device; by default an offline phone with a token.
   public init(
     id: Identifier, kind: Kind = .mobile, state: State = .offline, hasToken: Bool = true,
     notifier: Identifier? = nil, backgroundSince: Instant? = nil
@@ -43,6 +52,6 @@ public struct Device: Hashable, Sendable {
     self.backgroundSince = backgroundSince
   }
 
-  /// What a user of whom no devices are said has: one offline phone with a token.
+  /// The device of a user whose devices are not listed: an offline phone with a token.
   public static let `default` = Device(id: "default")
 }

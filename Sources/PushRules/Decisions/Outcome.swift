@@ -7,6 +7,7 @@ public enum Action: UInt8, CaseIterable, Sendable {
   /// Nothing: `none` in files.
   case suppress = 2
 
+  /// The action's name in files.
   public var name: String {
     switch self {
     case .push: "push"
@@ -16,32 +17,53 @@ public enum Action: UInt8, CaseIterable, Sendable {
   }
 }
 
-/// Why. The raw value is stable; the name of a case is its name in
+/// Why a decision came out as it did. The raw value is stable; the name of a case is its name in
 /// files.
 public enum Reason: UInt8, CaseIterable, Sendable {
+  /// The level lets the message through.
   case allowed = 0
   /// Force changed the outcome (E-41a).
   case forced = 1
+  /// The conversation is a chat room (E-60, R-44).
   case chatRoom = 2
+  /// The message is delivered to connected devices only (E-61).
   case onlineOnly = 3
+  /// Messages of this type are not pushed (E-62, R-44).
   case messageType = 4
+  /// The sender asked for no push (E-40, R-42).
   case silentMessage = 5
+  /// The message is too old (E-69).
   case expired = 6
+  /// The user is connected (E-65, R-50).
   case online = 7
+  /// Inside the user's quiet hours (E-30, R-20).
   case quietHours = 8
+  /// A do-not-disturb duration is running (E-35, E-22).
   case muted = 9
+  /// The level lets no message through.
   case levelNone = 10
+  /// The level lets only mentions through, and the message is none of them.
   case notMentioned = 11
+  /// A mention level in a direct chat.
   case directChatLevel = 12
+  /// All devices are kicked (E-66).
   case kicked = 13
+  /// All devices are logged out.
   case loggedOut = 14
+  /// No device that could get the push has a token (E-68).
   case noToken = 15
+  /// The message's device filter leaves no device (E-50).
   case filtered = 16
+  /// No local notification in ultra groups, and of backlog or unpersisted messages.
   case localIneligible = 17
+  /// The app shows no local notifications.
   case localDisabled = 18
+  /// The user's app lacks the names to show.
   case localInfoMissing = 19
+  /// The user's app handles local notifications itself.
   case localHandledByApp = 20
 
+  /// The reason's name in files.
   public var name: String {
     switch self {
     case .allowed: "allowed"
@@ -69,20 +91,29 @@ public enum Reason: UInt8, CaseIterable, Sendable {
   }
 }
 
-/// Where the setting lives that decided. The raw value is stable; the name of a case is its name in
+/// The scope of the setting that decided. The raw value is stable; the name of a case is its name in
 /// files.
 public enum Scope: UInt8, CaseIterable, Sendable {
+  /// The user's quiet hours.
   case quietHours = 0
+  /// The user's level for the channel of an ultra group.
   case channel = 1
+  /// The user's settings for the conversation.
   case conversation = 2
+  /// The user's level for this kind of conversation.
   case type = 3
+  /// The default of the channel of an ultra group.
   case channelDefault = 4
+  /// The default of the ultra group.
   case groupDefault = 5
+  /// The level of the App Key.
   case appKey = 6
+  /// The user's settings for the whole app (E-20).
   case app = 7
   /// Nothing is set anywhere.
   case `default` = 8
 
+  /// The scope's name in files.
   public var name: String {
     switch self {
     case .quietHours: "quietHours"
@@ -100,11 +131,14 @@ public enum Scope: UInt8, CaseIterable, Sendable {
 
 /// Action, reason and scope of one decision (§5).
 public struct Outcome: Hashable, Sendable {
+  /// What happens.
   public let action: Action
+  /// Why it happens.
   public let reason: Reason
   /// nil when no setting decided.
   public let scope: Scope?
 
+  /// An outcome; not every combination is one that the rules can give.
   public init(_ action: Action, _ reason: Reason, _ scope: Scope? = nil) {
     self.action = action
     self.reason = reason
@@ -212,10 +246,12 @@ extension Outcome {
 
 /// The answer for one recipient: the outcome, and to which devices it goes.
 public struct Decision: Hashable, Sendable {
+  /// Action, reason and scope.
   public let outcome: Outcome
   /// The devices of a push or local notification, in the order they are listed; empty otherwise.
   public let devices: [Identifier]
 
+  /// A decision for these devices.
   public init(_ outcome: Outcome, devices: [Identifier] = []) {
     self.outcome = outcome
     self.devices = devices
@@ -228,22 +264,31 @@ public struct Decision: Hashable, Sendable {
 public struct OutcomeCounts: Sendable, Equatable {
   private var counts = [Int](repeating: 0, count: Outcome.indexCount)
 
+  /// Counts of 0.
   public init() {}
 
+  /// Counts an outcome, `times` times.
+  ///
+  /// - Complexity: O(1).
   public mutating func add(_ outcome: Outcome, _ times: Int = 1) { counts[outcome.index] += times }
 
+  /// Adds the counts of another value.
   public mutating func add(_ other: OutcomeCounts) {
     for index in counts.indices { counts[index] += other.counts[index] }
   }
 
+  /// Sets every count to 0.
   public mutating func removeAll() {
     for index in counts.indices { counts[index] = 0 }
   }
 
+  /// How often an outcome occurred.
   public subscript(outcome: Outcome) -> Int { counts[outcome.index] }
 
+  /// How many outcomes were counted.
   public var total: Int { counts.reduce(0, +) }
 
+  /// How many outcomes with an action were counted.
   public func total(of action: Action) -> Int {
     nonZero.reduce(0) { $0 + ($1.outcome.action == action ? $1.count : 0) }
   }

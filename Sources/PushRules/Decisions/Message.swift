@@ -1,5 +1,6 @@
 /// What a message is, for the question whether it pushes.
 public enum MessageBody: String, CaseIterable, Sendable {
+  /// Any ordinary message, also a picture or a file.
   case text
   /// Easemob's command (transparent) message (E-62); a built-in type of RongCloud's.
   case command
@@ -9,18 +10,23 @@ public enum MessageBody: String, CaseIterable, Sendable {
   case custom
 }
 
-/// Which devices may get the push of a message: `em_push_filter` (E-50). An empty list says
-/// nothing.
+/// Which devices may get the push of a message: `em_push_filter` (E-50). An empty list
+/// filters nothing.
 public struct DeviceFilter: Hashable, Sendable {
+  /// The only devices that may get it, by id.
   public var acceptDeviceIDs: [Identifier] = []
+  /// The devices that do not get it, by id.
   public var ignoreDeviceIDs: [Identifier] = []
+  /// The only devices that may get it, by the name of their push certificate.
   public var acceptNotifierNames: [Identifier] = []
+  /// The devices that do not get it, by the name of their push certificate.
   public var ignoreNotifierNames: [Identifier] = []
 
+  /// A filter that every device passes.
   public init() {}
 }
 
-/// What a message's `ext` object says, as far as the rules read it.
+/// The fields of a message's `ext` object that the rules read.
 public struct EasemobExtension: Hashable, Sendable {
   /// A value of `em_at_list` (E-46).
   public enum AtList: Hashable, Sendable {
@@ -34,6 +40,7 @@ public struct EasemobExtension: Hashable, Sendable {
     case unreadable
   }
 
+  /// `em_at_list`: who is mentioned (E-46).
   public var atList = AtList.absent
   /// The one inside `em_apns_ext` (E-48).
   public var legacyAtList = AtList.absent
@@ -44,6 +51,7 @@ public struct EasemobExtension: Hashable, Sendable {
   /// `em_push_filter` (E-50).
   public var filter = DeviceFilter()
 
+  /// An `ext` without any of the fields.
   public init() {}
 
   /// Whether a string in `ext` is true: "1", "true" or "YES" in any case, not trimmed (E-45).
@@ -54,30 +62,38 @@ public struct EasemobExtension: Hashable, Sendable {
 
 /// A message, and the instant at which its fan-out is decided.
 ///
-/// A field is nil when nothing was said of it: a typed field hides its counterpart in ``ext`` also
+/// A field is nil when it is absent: a typed field hides its counterpart in ``ext`` also
 /// when it is false or empty.
 ///
 /// - Source: formats.md, "messages.ndjson".
 public struct Message: Hashable, Sendable {
+  /// The message's id.
   public var id: Identifier
+  /// The id of the conversation that it was sent to.
   public var conversation: Identifier
   /// The instant of the decision.
   public var at: Instant
   /// Who wrote it, and is no recipient; nil for a system message.
   public var sender: Identifier?
+  /// The ids of the mentioned users, compared by E-47 under Easemob.
   public var mentions: [Identifier]?
+  /// Whether everyone in the conversation is mentioned.
   public var mentionsAll: Bool?
   /// `em_ignore_notification` or `disablePush` (E-40, R-42).
   public var silent: Bool?
+  /// What kind of message it is.
   public var body = MessageBody.text
 
   // Easemob's
   /// When it was sent, nil for ``at`` (E-69).
   public var sentAt: Instant?
+  /// Do-not-disturb is not checked (E-41).
   public var force: Bool?
   /// Deliver-online-only (E-61).
   public var onlineOnly = false
+  /// Which devices may get the push (E-50).
   public var filter: DeviceFilter?
+  /// What its `ext` object contains.
   public var ext = EasemobExtension()
 
   // RongCloud's
@@ -85,11 +101,14 @@ public struct Message: Hashable, Sendable {
   public var channel: Identifier = ""
   /// nil: true when there are mentions.
   public var isMentioned: Bool?
+  /// The text of the push; a custom type without one is not pushed.
   public var pushContent = ""
+  /// Whether it is stored; one that is not has no local notification.
   public var persisted = true
   /// From the offline backlog.
   public var backlog = false
 
+  /// A text message that mentions nobody, with all other fields at their defaults.
   public init(id: Identifier, conversation: Identifier, at: Instant, sender: Identifier? = nil) {
     self.id = id
     self.conversation = conversation
