@@ -2,13 +2,13 @@ import Foundation
 import PushContent
 import PushFiles
 import PushRules
+import TestSupport
 import Testing
 
 /// Goal: bytes are read as the file that they stand for, with the same records and the same problems
 /// at the same lines.
 @Suite struct BytesTests {
-  private static let data = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent().appending(path: "data")
+  private static let data = Repository.root.appending(path: "data")
 
   /// The messages of a reader, and why it stopped.
   private func messages(_ open: () throws -> MessageReader) -> ([Message], String) {

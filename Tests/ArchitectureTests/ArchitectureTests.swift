@@ -1,51 +1,50 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Goal: the absences that carry the design stay absent (ARCHITECTURE.md, "Architecture").
 @Suite struct ArchitectureTests {
-  static let root = URL(fileURLWithPath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+  /// The rows of the table in ARCHITECTURE.md, "Modules", in its order: a module, and what it may
+  /// import besides PushSupport, without the remarks in parentheses.
+  static let modules: [(name: String, imports: Set<String>)] = {
+    let text = try? String(
+      contentsOf: Repository.root.appending(path: "ARCHITECTURE.md"), encoding: .utf8)
+    return modules(in: text ?? "")
+  }()
 
-  /// What a module may import, and nothing else.
-  static let allowed: [String: Set<String>] = [
-    "PushSupport": ["Dispatch", "Synchronization", "Glibc"],
-    "PushRules": [],
-    "PushFoundation": ["PushRules", "Foundation"],
-    "QuietTime": ["PushRules", "Glibc"],
-    "PushReference": ["PushRules", "Foundation"],
-    "PushFanout": [
-      "PushRules", "QuietTime", "CPushKernels", "Algorithms", "HeapModule", "Dispatch",
-      "Synchronization", "Glibc",
-    ],
-    "PushContent": ["PushRules", "Dispatch", "Synchronization", "Glibc"],
-    "PushFiles": [
-      "PushRules", "QuietTime", "PushFanout", "PushContent", "CPushFiles", "Dispatch",
-      "Synchronization", "Glibc",
-    ],
-    "PushStore": [
-      "PushRules", "QuietTime", "PushFanout", "PushContent", "CPushSQLite", "GRDB", "Foundation",
-      "Dispatch", "Glibc", "Synchronization",
-    ],
-    "PushService": [
-      "PushRules", "PushFanout", "PushContent", "PushFiles", "Synchronization",
-    ],
-    "PushStoreService": ["PushRules", "PushFanout", "PushContent", "PushStore", "PushService"],
-    "PushReplay": [
-      "PushRules", "QuietTime", "PushFanout", "PushFiles", "Dispatch", "Synchronization",
-      "Glibc", "Foundation",
-    ],
-    "PushReport": ["PushRules", "QuietTime", "PushReplay", "Glibc"],
-    "PushWorkload": ["PushRules", "Dispatch", "Synchronization", "Glibc"],
-    "push-fanout": [
-      "PushRules", "PushFoundation", "QuietTime", "PushReference", "PushFanout", "PushContent",
-      "PushFiles", "PushService", "PushStore", "PushReplay", "PushReport", "PushWorkload",
-      "ArgumentParser", "Foundation", "Glibc", "Dispatch", "Synchronization",
-    ],
-  ]
+  static func modules(in text: String) -> [(name: String, imports: Set<String>)] {
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    guard let header = lines.firstIndex(where: { $0.hasPrefix("| module |") }) else { return [] }
+    return lines[(header + 2)...].prefix { $0.hasPrefix("|") }.map { line in
+      let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+      let imports = cells[2].split(separator: ",").map { name in
+        name.prefix { $0 != "(" }.trimmingCharacters(in: .whitespaces)
+      }
+      return (cells[0], Set(imports).subtracting([""]))
+    }
+  }
+
+  @Test func theTableOfModulesIsRead() {
+    let text = """
+      | other | table |
+      | --- | --- |
+      | A | B |
+
+      | module | job | may import |
+      | --- | --- | --- |
+      | A | first, with Z | |
+      | B-b | second | A, Foundation (in one file), Glibc |
+
+      | C | no part | D |
+      """
+    let modules = Self.modules(in: text)
+    #expect(modules.map(\.name) == ["A", "B-b"])
+    #expect(modules.map(\.imports) == [[], ["A", "Foundation", "Glibc"]])
+  }
 
   static func files(under folder: String) throws -> [URL] {
     let found = FileManager.default.enumerator(
-      at: root.appending(path: folder), includingPropertiesForKeys: nil)
+      at: Repository.root.appending(path: folder), includingPropertiesForKeys: nil)
     let files = (found?.allObjects as? [URL] ?? []).filter { $0.pathExtension == "swift" }
     try #require(!files.isEmpty, "nothing under \(folder)")
     return files
@@ -84,20 +83,30 @@ import Testing
     #expect(Self.imports(in: lines.joined(separator: "\n")) == Set(names))
   }
 
-  @Test(arguments: allowed.keys.sorted())
+  /// Modules of C have no imports of Swift.
+  static let swiftModules = modules.map(\.name).filter { !$0.hasPrefix("C") }
+
+  @Test(arguments: swiftModules)
   func aModuleImportsOnlyWhatItMay(module: String) throws {
+    let allowed = try #require(Self.modules.first { $0.name == module }).imports
     for file in try Self.files(under: "Sources/\(module)") {
-      let foreign = try Self.imports(of: file).subtracting(Self.allowed[module] ?? [])
-        .subtracting(["PushSupport"])
+      let foreign = try Self.imports(of: file).subtracting(allowed).subtracting(["PushSupport"])
       #expect(foreign == [], "\(file.lastPathComponent)")
     }
   }
 
-  @Test func everyModuleIsListed() throws {
+  @Test func everyModuleHasARow() throws {
     let folders = try FileManager.default.contentsOfDirectory(
-      atPath: Self.root.appending(path: "Sources").path)
-    #expect(
-      Set(folders).subtracting(Self.allowed.keys) == ["CPushFiles", "CPushKernels", "CPushSQLite"])
+      atPath: Repository.root.appending(path: "Sources").path)
+    #expect(folders.sorted() == Self.modules.map(\.name).sorted())
+  }
+
+  /// So no two modules can import each other.
+  @Test func aModuleImportsOnlyModulesOfRowsAbove() {
+    let names = Self.modules.map(\.name)
+    for (index, module) in Self.modules.enumerated() {
+      #expect(module.imports.intersection(names[index...]) == [], "\(module.name)")
+    }
   }
 
   /// Results are read and written by Foundation's coders; nothing else of a replay needs it.
@@ -122,7 +131,7 @@ import Testing
 
   @Test func noTargetUsesUnsafeFlags() throws {
     let manifest = try String(
-      contentsOf: Self.root.appending(path: "Package.swift"), encoding: .utf8)
+      contentsOf: Repository.root.appending(path: "Package.swift"), encoding: .utf8)
     #expect(!manifest.contains("unsafeFlags"))
   }
 
@@ -140,6 +149,21 @@ import Testing
     }
     #expect(tooLong == [])
   }
+
+  /// The folders of modules whose files are grouped: a folder's name says what its files are for.
+  @Test(arguments: grouped)
+  func foldersAreSmall(folder: String) throws {
+    let counts = try Self.files(under: folder).reduce(into: [String: Int]()) {
+      $0[$1.deletingLastPathComponent().path, default: 0] += 1
+    }
+    #expect(counts.filter { $0.value > 15 } == [:])
+  }
+
+  /// The folders of modules and tests with at most 15 source files in each folder.
+  static let grouped = [
+    "Sources/PushStore", "Tests/PushStoreTests", "Tests/CommandLineTests", "Tests/PushFilesTests",
+    "Tests/ConformanceTests", "Tests/ArchitectureTests",
+  ]
 
   /// The functions of a formatted file and their lengths: from the line that begins one to the
   /// brace of the same indentation.

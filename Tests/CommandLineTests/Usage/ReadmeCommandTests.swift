@@ -1,10 +1,10 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Goal: what the README shows is what the program prints: commands and their output, to the figure.
 @Suite struct ReadmeCommandTests {
-  private static let root = URL(fileURLWithPath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+  private static let root = Repository.root
 
   /// The blocks of code, without their fences.
   private static func blocks() throws -> [[String]] {

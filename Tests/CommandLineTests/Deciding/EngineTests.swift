@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Goal: what `evaluate` writes is the same, byte for byte, whichever engine decides and however
@@ -94,8 +95,7 @@ import Testing
   }
 
   @Test func realMessagesAreTheSame() throws {
-    let data = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent().appending(path: "data")
+    let data = Repository.root.appending(path: "data")
     let file = { (kind: String) in
       data.appending(path: "fcc-2016-03-03.\(kind).csv.gz").path
     }

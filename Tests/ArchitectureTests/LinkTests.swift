@@ -1,9 +1,10 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Goal: whoever follows a link of the documents, or looks for a section that code names, finds it.
 @Suite struct LinkTests {
-  private static let root = ArchitectureTests.root
+  private static let root = Repository.root
 
   /// The documents whose links are followed, by their paths from the root.
   private static func documents() throws -> [String] {

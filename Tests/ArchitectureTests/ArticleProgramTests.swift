@@ -5,7 +5,7 @@ import TestSupport
 /// Goal: the code of every article is compiled and run, as the top-level code of a program and inside
 /// functions, and it is the code that stands in the article.
 @Suite struct ArticleProgramTests {
-  private static let root = ArchitectureTests.root
+  private static let root = Repository.root
 
   /// Every text with code in Swift, by its name without the extension.
   private static let articles: [String: URL] = {
@@ -34,7 +34,7 @@ import TestSupport
   /// Where an article's code stands inside functions.
   private static func functions(_ article: String) -> String {
     article == "FromADispatchService"
-      ? "Tests/ConformanceTests/ArticleTests.swift"
+      ? "Tests/ArchitectureTests/ArticleTests.swift"
       : "Tests/ArticlePrograms/\(article)/Function.swift"
   }
 
