@@ -217,7 +217,7 @@ static int log_write(sqlite3_file *file, const void *bytes, int count, sqlite3_i
   return code;
 }
 
-// Whether the salts of two places are the same but for a changed bit or two. Those of the log before
+// Whether the salts of two headers are the same but for a changed bit or two. Those of the log before
 // differ in about half of their 64 bits.
 static int is_near(const uint8_t *salts, const uint8_t *others) {
   uint64_t a, b;
@@ -401,11 +401,11 @@ int ps_scan(sqlite3 *db, uint32_t *page) {
   return sqlite3_file_control(db, "main", scan_operation, page);
 }
 
-int ps_bind_blob(sqlite3_stmt *statement, int place, const void *bytes, int count) {
+int ps_bind_blob(sqlite3_stmt *statement, int parameter, const void *bytes, int count) {
   // Null would be NULL.
-  return sqlite3_bind_blob(statement, place, bytes ? bytes : "", count, SQLITE_TRANSIENT);
+  return sqlite3_bind_blob(statement, parameter, bytes ? bytes : "", count, SQLITE_TRANSIENT);
 }
 
-int ps_bind_text(sqlite3_stmt *statement, int place, const void *bytes, int count) {
-  return sqlite3_bind_text(statement, place, bytes ? bytes : "", count, SQLITE_TRANSIENT);
+int ps_bind_text(sqlite3_stmt *statement, int parameter, const void *bytes, int count) {
+  return sqlite3_bind_text(statement, parameter, bytes ? bytes : "", count, SQLITE_TRANSIENT);
 }

@@ -6,6 +6,8 @@ public enum Change: String, CaseIterable, Sendable {
   case app
   /// The whole settings of a user, as by an import.
   case user
+  /// A single setting of a user: the level, the duration of a mute, the quiet hours with their time
+  /// zone, or the level of a kind of conversation.
   case userLevel, userMute, quietHours, typeLevel
   /// How pushes look to a user, and what others see of the user.
   case display
@@ -17,6 +19,8 @@ public enum Change: String, CaseIterable, Sendable {
   case groupDefault, channelDefault
   /// The whole membership of a user, who may be new.
   case member
+  /// A single setting of a user for a conversation: the level, the duration of a mute, or the level of a
+  /// channel.
   case memberLevel, memberMute, channelLevel
   /// The end of a membership.
   case memberRemoved
@@ -39,15 +43,20 @@ public enum Change: String, CaseIterable, Sendable {
 public struct ChangeEvent: Hashable, Sendable {
   /// 1, 2, 3 …, in the order of writes, without gaps.
   public let sequence: Int64
+  /// When the change was made.
   public let at: Instant
+  /// What was changed.
   public let change: Change
+  /// Whose setting it is; nil for a change of a conversation, the app, or an import.
   public let user: Identifier?
+  /// The conversation that it is a setting of; nil for one of the user's own, or the app's.
   public let conversation: Identifier?
+  /// The channel of an ultra group; nil when the setting is of no channel.
   public let channel: Identifier?
   /// The device that wrote, which need not be told.
   public let device: Identifier?
   let token: Int64
 
-  /// The place in the feed behind this entry: whoever has dealt with it goes on from there.
+  /// The cursor of this entry, from which to read on after it.
   public var cursor: FeedCursor { FeedCursor(sequence: sequence, token: token) }
 }

@@ -1,37 +1,37 @@
 internal import PushSupport
 internal import Synchronization
 
-/// Wakes those who follow the change feed when there may be more of it.
-final class FeedBell: Sendable {
+/// Wakes the followers of the change feed when it may have new entries.
+final class ChangeFeedNotifier: Sendable {
   private struct State {
-    var rings: UInt64 = 0
+    var notifications: UInt64 = 0
     /// The last entry of the feed that the engine follows.
     var last: Int64 = 0
     var isClosed = false
     var nextWaiter: UInt64 = 0
     var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
-    /// Those who were cancelled before they waited.
+    /// Waiters that were cancelled before they waited.
     var cancelled: Set<UInt64> = []
   }
 
   private let state = Lock(State())
 
-  /// How often it has rung: to be read before the feed is.
-  var rings: UInt64 { state.withLock { $0.rings } }
+  /// The number of notifications so far. Read it before the feed, and wait for the next one.
+  var notifications: UInt64 { state.withLock { $0.notifications } }
   var isClosed: Bool { state.withLock { $0.isClosed } }
 
-  /// The last entry of the feed that followers may be told of: the engine decides by it.
+  /// The number of the last entry that followers may be given: the engine decides by it.
   var last: Int64 { state.withLock { $0.last } }
 
   /// - Parameter last: the number of the last entry that the engine follows.
-  func ring(_ last: Int64) {
+  func notify(_ last: Int64) {
     wakeAll { state in
-      state.rings += 1
+      state.notifications += 1
       state.last = last
     }
   }
 
-  /// Nobody waits any more.
+  /// Ends all waits, and those that would begin later.
   func close() { wakeAll { $0.isClosed = true } }
 
   private func wakeAll(_ change: (inout State) -> Void) {
@@ -43,8 +43,9 @@ final class FeedBell: Sendable {
     for waiter in waiters.values { waiter.resume() }
   }
 
-  /// Waits until it has rung since `rings` was read, was closed, or the task is cancelled.
-  func wait(since rings: UInt64) async {
+  /// Waits until there is a notification after the number `notifications` was read, the notifier is
+  /// closed, or the task is cancelled.
+  func wait(since notifications: UInt64) async {
     let waiter = state.withLock { state in
       state.nextWaiter += 1
       return state.nextWaiter
@@ -52,7 +53,9 @@ final class FeedBell: Sendable {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let isOver = state.withLock { state in
-          if state.cancelled.remove(waiter) != nil || state.isClosed || state.rings != rings {
+          if state.cancelled.remove(waiter) != nil || state.isClosed
+            || state.notifications != notifications
+          {
             return true
           }
           state.waiters[waiter] = continuation

@@ -1,11 +1,11 @@
 internal import GRDB
 
-/// A place in a store's change feed: behind which entry somebody goes on.
+/// A position in a store's change feed: the last entry that a follower has dealt with.
 ///
 /// An entry is known by its number and by a number that was drawn for it. After a restore of an old
 /// copy, or an export and an import, entries get the numbers of others that are gone, but not what was
-/// drawn for them: whoever goes on behind an entry that the feed does not have is told so, and misses
-/// nothing without knowing.
+/// drawn for them: reading on from an entry that the feed does not have is an error, so that a follower
+/// misses no change unnoticed.
 public struct FeedCursor: Hashable, Sendable, CustomStringConvertible {
   /// The entry's number; 0 for the beginning.
   public let sequence: Int64
@@ -20,7 +20,7 @@ public struct FeedCursor: Hashable, Sendable, CustomStringConvertible {
     self.token = token
   }
 
-  /// - Parameter text: ``description``.
+  /// Reads the form of ``description``; nil for any other text.
   public init?(_ text: String) {
     if text == "0" {
       self = .start
@@ -44,8 +44,8 @@ public struct FeedCursor: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-extension Rows {
-  /// The place behind an entry.
+extension SettingsQueries {
+  /// The cursor of an entry.
   func cursor(at sequence: Int64) throws -> FeedCursor {
     FeedCursor(sequence: sequence, token: try token(at: sequence))
   }
@@ -61,9 +61,9 @@ extension Rows {
 }
 
 extension StoreReader {
-  /// The place behind the last entry of the change feed: what whoever has read all settings goes on
-  /// from. Take it before reading them, so that no change is missed.
+  /// The cursor of the last entry of the change feed. Take it before reading all settings, and follow
+  /// the feed from it, so that no change is missed.
   public func endOfFeed() throws -> FeedCursor {
-    try read { rows in try rows.cursor(at: rows.lastSequence()) }
+    try read { queries in try queries.cursor(at: queries.lastSequence()) }
   }
 }

@@ -7,7 +7,7 @@ internal import PushRules
 /// A record replaces that of the same key, as in files. Numbers are given in the order of the
 /// settings, so that users keep their order.
 struct BulkImport {
-  private let rows: Rows
+  private let queries: SettingsQueries
   private let settings: FanoutSettings
   /// Called now and then with the share of the records that is written.
   private let progress: (Double) -> Void
@@ -18,8 +18,10 @@ struct BulkImport {
   /// An id's number, and whether the id was there before.
   private typealias Number = (value: Int64, isNew: Bool)
 
-  init(_ rows: Rows, _ settings: FanoutSettings, _ progress: @escaping (Double) -> Void) {
-    self.rows = rows
+  init(
+    _ queries: SettingsQueries, _ settings: FanoutSettings, _ progress: @escaping (Double) -> Void
+  ) {
+    self.queries = queries
     self.settings = settings
     self.progress = progress
   }
@@ -30,12 +32,12 @@ struct BulkImport {
   }
 
   private func statement(_ sql: String) throws -> RepeatedStatement {
-    try RepeatedStatement(rows.db, sql)
+    try RepeatedStatement(queries.db, sql)
   }
 
   /// Whether there is nothing in a table that records would replace.
   private func isEmpty(_ table: String) throws -> Bool {
-    try Bool.fetchOne(rows.db, sql: "SELECT NOT EXISTS (SELECT 1 FROM \(table))") ?? true
+    try Bool.fetchOne(queries.db, sql: "SELECT NOT EXISTS (SELECT 1 FROM \(table))") ?? true
   }
 
   /// How the numbers of ids are found.
@@ -73,7 +75,7 @@ struct BulkImport {
   // MARK: Users
 
   private mutating func writeUsers() throws {
-    var numbers = try Numbers(rows.db, "users")
+    var numbers = try Numbers(queries.db, "users")
     var name = try statement("INSERT INTO users (number, id) VALUES (?, ?)")
     var insert = try statement(
       """
@@ -82,13 +84,13 @@ struct BulkImport {
         local_information_missing, local_handled_by_app, has_devices)
         VALUES (?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
       """)
-    var update = try statement(Rows.updateUser)
-    var device = try statement(Rows.insertDevice)
+    var update = try statement(SettingsQueries.updateUser)
+    var device = try statement(SettingsQueries.insertDevice)
     let hasDevices = try !isEmpty("devices")
-    var deleteDevices = try statement(Rows.deleteDevices)
+    var deleteDevices = try statement(SettingsQueries.deleteDevices)
     users.reserveCapacity(settings.userCount)
-    for place in 0..<UInt32(settings.userCount) {
-      let index = UserIndex(place)
+    for ordinal in 0..<UInt32(settings.userCount) {
+      let index = UserIndex(ordinal)
       let id = settings.id(of: index)
       let (number, isNew) = try numbers.number(id)
       users.append(number)
@@ -128,7 +130,7 @@ struct BulkImport {
   // MARK: Conversations and members
 
   private mutating func writeConversations() throws {
-    var numbers = try Numbers(rows.db, "conversations")
+    var numbers = try Numbers(queries.db, "conversations")
     var insert = try statement(
       """
       INSERT INTO conversations (number, id, is_declared, kind, parent, level)
@@ -142,7 +144,7 @@ struct BulkImport {
     var special: [Special] = []
     var parents: [Identifier] = []
     var replaced: [(id: Identifier, record: ConversationSettings)] = []
-    for (place, id) in settings.conversationIDs.enumerated() {
+    for (position, id) in settings.conversationIDs.enumerated() {
       guard let record = settings.conversation(id) else { continue }
       let isDeclared = settings.isDeclared(id)
       let (number, isNew) = try numbers.number(id)
@@ -169,13 +171,13 @@ struct BulkImport {
       } else {
         try writeMembers(of: id, number, isNew: false, &replacement, &special)
       }
-      if place & 0xFF == 0 {
-        progress(0.5 + 0.4 * Double(place) / Double(settings.conversationIDs.count))
+      if position & 0xFF == 0 {
+        progress(0.5 + 0.4 * Double(position) / Double(settings.conversationIDs.count))
       }
     }
     // A parent that is not among the conversations has a number all the same, behind them.
-    for parent in parents { _ = try rows.number(conversation: parent) }
-    for (id, record) in replaced { try rows.write(id, record) }
+    for parent in parents { _ = try queries.number(conversation: parent) }
+    for (id, record) in replaced { try queries.write(id, record) }
     progress(0.9)
     try write(&special)
   }
@@ -221,7 +223,7 @@ struct BulkImport {
     var clearChannels = try statement(
       "DELETE FROM member_channels WHERE user = ? AND conversation = ?")
     var channel = try statement("INSERT INTO member_channels VALUES (?, ?, ?, ?)")
-    for (place, one) in special.enumerated() {
+    for (position, one) in special.enumerated() {
       if hasChannels, !one.isNew {
         try clearChannels.bind(one.user)
         try clearChannels.bind(one.conversation)
@@ -245,13 +247,13 @@ struct BulkImport {
         try channel.bind(Int64(level.rawValue))
         try channel.run()
       }
-      if place & 0x3FFF == 0 { progress(0.9 + 0.1 * Double(place) / Double(special.count)) }
+      if position & 0x3FFF == 0 { progress(0.9 + 0.1 * Double(position) / Double(special.count)) }
     }
   }
 }
 
 extension RepeatedStatement {
-  /// The columns of ``Rows/values(of:)``.
+  /// The columns of ``SettingsQueries/values(of:)``.
   fileprivate mutating func bind(_ user: borrowing UserSettings) throws {
     let columns = UserColumns(user)
     try bind(columns.level)

@@ -25,21 +25,21 @@ extension StoreWrite {
     partial: (any PartialRecords)? = nil, replacingApp: Bool,
     progress: @escaping (Double) -> Void = { _ in }
   ) throws {
-    let stored = try rows.app().rules
+    let stored = try queries.app().rules
     if stored != settings.app.rules {
-      let isEmpty = try !rows.hasRecords()
+      let isEmpty = try !queries.hasRecords()
       guard replacingApp, isEmpty else {
         throw StoreError.rulesDiffer(store: stored, settings: settings.app.rules)
       }
     }
     var settings = settings
-    try partial?.complete(&settings, from: rows)
+    try partial?.complete(&settings, from: queries)
     try check(settings)
-    if replacingApp { try rows.write(settings.app) }
-    var bulk = BulkImport(rows, settings, progress)
+    if replacingApp { try queries.write(settings.app) }
+    var bulk = BulkImport(queries, settings, progress)
     try bulk.run()
-    try ImportRelations(rows: rows, settings: settings).check()
-    if let content { try rows.write(content, for: settings, partial) }
+    try ImportValidator(queries: queries, settings: settings).check()
+    if let content { try queries.write(content, for: settings, partial) }
     steps.append(.imported(settings, replacingApp: replacingApp))
     try record(.imported)
   }
@@ -50,10 +50,10 @@ extension StoreWrite {
       if let zone, zones.insert(zone).inserted { try check(zone: zone) }
     }
     try checkOnce(zone: settings.app.timeZone)
-    for place in 0..<UInt32(settings.userCount) {
-      try check(settings.id(of: UserIndex(place)))
-      guard settings.isDeclared(UserIndex(place)) else { continue }
-      let user = settings.user(UserIndex(place))
+    for ordinal in 0..<UInt32(settings.userCount) {
+      try check(settings.id(of: UserIndex(ordinal)))
+      guard settings.isDeclared(UserIndex(ordinal)) else { continue }
+      let user = settings.user(UserIndex(ordinal))
       try checkOnce(zone: user.timeZone)
       try checkOnce(zone: user.quietHours?.timeZone)
       try check(devices: user.devices)
@@ -73,7 +73,7 @@ extension StoreWrite {
   }
 }
 
-extension Rows {
+extension SettingsQueries {
   /// Whether there is a user or a conversation.
   func hasRecords() throws -> Bool {
     try Bool.fetchOne(

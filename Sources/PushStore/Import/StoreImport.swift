@@ -6,12 +6,13 @@ public import PushRules
 internal import PushSupport
 internal import Synchronization
 
-/// An import into a store that nobody has open for writing, without an engine that follows.
+/// An import into a store that is not open for writing, without an engine that follows.
 ///
 /// A store that is not there is made, and appears under its name when it is complete. One that is
 /// there cannot be written by anybody else from the beginning until the import ends, its snapshot
 /// included.
 public final class StoreImport: Sendable {
+  /// The path of the store, as it was given.
   public let path: String
   /// Whether there is no store yet. It is looked at once: when there is one by the time of the
   /// import, what was read without it is refused.
@@ -21,7 +22,7 @@ public final class StoreImport: Sendable {
   private let store: Lock<OpenStore?>
 
   /// - Parameters:
-  ///   - waiting: how long to wait while somebody else has the store open for writing.
+  ///   - waiting: how long to wait while another process has the store open for writing.
   ///   - permissions: of a store that is made, and of what is made beside it later.
   /// - Throws: ``StoreError``; ``StoreError/strayLog(_:)`` where only the log of a store is left.
   public init(
@@ -89,7 +90,7 @@ public final class StoreImport: Sendable {
     _ now: Instant, _ replacingApp: Bool, _ progress: @escaping (Double) -> Void
   ) throws -> OpenStore {
     func fill(_ db: Database) throws {
-      var write = StoreWrite(Rows(db: db, path: path), at: now, from: nil)
+      var write = StoreWrite(SettingsQueries(db: db, path: path), at: now, from: nil)
       try write.add(
         settings, content: content, partial: partial, replacingApp: replacingApp,
         progress: progress)

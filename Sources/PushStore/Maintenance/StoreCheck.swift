@@ -22,7 +22,9 @@ public struct StoreProblem: Hashable, Sendable, CustomStringConvertible {
     case snapshot
   }
 
+  /// What the problem is about.
   public let kind: Kind
+  /// One line that names the record or the column, and what is wrong with it.
   public let description: String
 }
 
@@ -38,8 +40,8 @@ extension StoreReader {
       // Before the tables are read: a writer may replace it by one that has more.
       let opener = StoreOpener(reader: self, threads: nil)
       let snapshot = Result { try opener.mapped() }
-      return try read { rows in
-        var check = StoreCheck(rows: rows, store: store)
+      return try read { queries in
+        var check = StoreCheck(queries: queries, store: store)
         try check.run()
         if check.problems.isEmpty { try check.compare(try snapshot.get(), opener) }
         return check.problems
@@ -52,14 +54,14 @@ extension StoreReader {
 
 /// A check under way.
 private struct StoreCheck {
-  let rows: Rows
+  let queries: SettingsQueries
   let store: OpenStore
   var problems: [StoreProblem] = []
 
   mutating func run() throws {
-    let found = try String.fetchAll(rows.db, sql: "PRAGMA integrity_check(20)")
+    let found = try String.fetchAll(queries.db, sql: "PRAGMA integrity_check(20)")
     for line in found where line != "ok" { report(.database, line) }
-    if problems.isEmpty, hasEmptyLog(), let page = try PageChecksums.firstWrongPage(rows.db) {
+    if problems.isEmpty, hasEmptyLog(), let page = try PageChecksums.firstWrongPage(queries.db) {
       report(.database, "the checksum of page \(page) is wrong")
     }
     if try endsInsideAPage() { report(.database, "the file ends in the middle of a page") }
@@ -75,8 +77,8 @@ private struct StoreCheck {
     _ snapshot: Result<Fanout, StoreOpener.Unusable>, _ opener: StoreOpener
   ) throws {
     do {
-      let fanout = try opener.follow(try snapshot.get(), rows).fanout
-      let difference = fanout.difference(from: try rows.fanout(threads: opener.threads))
+      let fanout = try opener.follow(try snapshot.get(), queries).fanout
+      let difference = fanout.difference(from: try queries.fanout(threads: opener.threads))
       if let difference { report(.snapshot, "it differs from the tables in \(difference)") }
     } catch let error as StoreOpener.Unusable where error.isFault {
       report(.snapshot, error.reason)
@@ -85,8 +87,8 @@ private struct StoreCheck {
 
   /// Whether the file was cut off inside its last page, which SQLite reads as zeros.
   private func endsInsideAPage() throws -> Bool {
-    let size = try StoreFile.sizes(rows.db, store.inode, store.file)
-    let page = try Int.fetchOne(rows.db, sql: "PRAGMA page_size") ?? 4096
+    let size = try StoreFile.sizes(queries.db, store.inode, store.file)
+    let page = try Int.fetchOne(queries.db, sql: "PRAGMA page_size") ?? 4096
     return size.map { $0.found % max(1, page) != 0 } ?? false
   }
 
@@ -104,14 +106,14 @@ private struct StoreCheck {
   private mutating func count(
     _ kind: StoreProblem.Kind, _ from: String, _ text: String
   ) throws {
-    let count = try Int.fetchOne(rows.db, sql: "SELECT count(*) FROM \(from)") ?? 0
+    let count = try Int.fetchOne(queries.db, sql: "SELECT count(*) FROM \(from)") ?? 0
     if count > 0 { report(kind, "\(text): \(count)") }
   }
 
   private mutating func checkNumbers() throws {
     for table in ["users", "conversations"] {
       let row = try Row.fetchOne(
-        rows.db, sql: "SELECT count(*), coalesce(max(number), 0) FROM \(table)")
+        queries.db, sql: "SELECT count(*), coalesce(max(number), 0) FROM \(table)")
       if let row, row[0] as Int != row[1] as Int {
         report(.numbers, "\(table).number has gaps: \(row[0] as Int) of \(row[1] as Int) are there")
       }
@@ -126,7 +128,7 @@ private struct StoreCheck {
         .numbers, "\(table) WHERE \(column) NOT IN (SELECT number FROM \(target))",
         "\(table).\(column) leads nowhere")
     }
-    for (column, count) in try rows.strayDisplays() where count > 0 {
+    for (column, count) in try queries.strayDisplays() where count > 0 {
       report(.numbers, "\(column) leads nowhere: \(count)")
     }
     for table in ["member_settings", "member_channels"] {
@@ -140,13 +142,13 @@ private struct StoreCheck {
     try count(
       .numbers, "conversations WHERE parent NOT IN (SELECT id FROM conversations)",
       "conversations.parent leads nowhere")
-    let identities = try Int.fetchOne(rows.db, sql: "SELECT count(*) FROM store") ?? 0
+    let identities = try Int.fetchOne(queries.db, sql: "SELECT count(*) FROM store") ?? 0
     if identities != 1 { report(.database, "the store has no identity") }
   }
 
   private mutating func checkFeed() throws {
     let row = try Row.fetchOne(
-      rows.db,
+      queries.db,
       sql: "SELECT count(*), coalesce(min(sequence), 1), coalesce(max(sequence), 0) FROM feed")
     if let row {
       let (count, first, last): (Int, Int, Int) = (row[0], row[1], row[2])
@@ -155,10 +157,10 @@ private struct StoreCheck {
       }
     }
     let entries = try Row.fetchCursor(
-      rows.db,
-      sql: "SELECT \(rows.feedColumns()) FROM feed")
+      queries.db,
+      sql: "SELECT \(queries.feedColumns()) FROM feed")
     while let row = try entries.next() {
-      do { _ = try rows.change(row) } catch StoreError.damaged(_, let reason) {
+      do { _ = try queries.change(row) } catch StoreError.damaged(_, let reason) {
         return report(.feed, reason)
       }
     }
@@ -167,13 +169,13 @@ private struct StoreCheck {
   private mutating func checkRows() throws {
     var judge = RecordJudge()
     do {
-      try rows.forEachRecord { judge.look(at: $0) }
+      try queries.forEachRecord { judge.look(at: $0) }
     } catch StoreError.damaged(_, let reason) {
       report(.row, reason)
     }
     for text in judge.findings { report(.rules, text) }
     do {
-      for text in try rows.displaysBeyondLimits(RecordJudge.limit) { report(.rules, text) }
+      for text in try queries.displaysBeyondLimits(RecordJudge.limit) { report(.rules, text) }
     } catch StoreError.damaged(_, let reason) {
       report(.row, reason)
     }

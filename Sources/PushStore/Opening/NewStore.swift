@@ -66,7 +66,7 @@ extension OpenStore {
   /// Opens a store as it is asked for.
   ///
   /// - Parameters:
-  ///   - waiting: how long to wait for whoever has the right to write.
+  ///   - waiting: how long to wait for the process that has the right to write.
   ///   - permissions: of a store that is made.
   static func open(
     _ path: String, _ access: SettingsStore.Access, waiting: Duration = .zero,
@@ -76,7 +76,7 @@ extension OpenStore {
     let file = try StoreName.file(path)
     if access == .create, !FileManager.default.fileExists(atPath: file) {
       let made = try make(path, file: file, permissions) { _ in }
-      // Somebody else may have made one meanwhile, which is as good.
+      // Another process may have made one meanwhile, which serves as well.
       if let made { return made }
     }
     let right = try WriteRight.take(path, file: file, waiting: waiting)

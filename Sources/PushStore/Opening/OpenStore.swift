@@ -23,7 +23,7 @@ final class OpenStore: Sendable {
   private struct Connections {
     let pool: DatabasePool
     /// The file as it was when they were opened; nil where SQLite's locks keep others out.
-    var look: FileLook?
+    var status: FileStatus?
   }
 
   // MARK: Opening
@@ -48,7 +48,7 @@ final class OpenStore: Sendable {
     inode = right.inode
     try Self.checkAccess(path, file)
     let opened = try StoreFile.errors(path) { [inode] in
-      try StoreFile.patiently {
+      try StoreFile.retryingLocks {
         let form = try Self.checkBeforeWriting(path, file, inode)
         let copy = try Migration.run(path: path, file: file, inode, form)
         // A reader that was in the way may have left it without checksums.
@@ -67,7 +67,7 @@ final class OpenStore: Sendable {
   }
 
   deinit {
-    // Before the descriptor, which would take their locks along. That is closed by whoever has it last.
+    // Before the descriptor, whose closing would drop their locks. Its last user closes it.
     try? pool.close()
   }
 
@@ -101,18 +101,18 @@ final class OpenStore: Sendable {
   ) throws -> Connections {
     try StoreFile.errors(path) {
       do {
-        return Connections(pool: try StoreFile.patiently { try open(path, file, inode) })
+        return Connections(pool: try StoreFile.retryingLocks { try open(path, file, inode) })
       } catch let error as DatabaseError where error.isOfSharedMemory {
         // A folder that may not be written. The file alone can be read if all is in it.
-        let look = try FileLook(path, file, inode)
-        guard look.logSize == 0 else {
+        let status = try FileStatus(path, file, inode)
+        guard status.logSize == 0 else {
           throw StoreError.database(
             path,
             reason: "its log \(file)-wal cannot be read, as \(file)-shm cannot be made; copy the "
               + "file and its log to a folder that may be written, and use that")
         }
         let pool = try open(path, file, inode, "immutable=1")
-        return Connections(pool: pool, look: look)
+        return Connections(pool: pool, status: status)
       }
     }
   }
@@ -155,7 +155,7 @@ final class OpenStore: Sendable {
   func read<Value: Sendable>(
     _ body: @escaping @Sendable (Database) throws -> Value
   ) async throws -> Value {
-    guard connections.withLock({ $0.look == nil }) else { return try readNow(body) }
+    guard connections.withLock({ $0.status == nil }) else { return try readNow(body) }
     do {
       return try await pool.read { db in
         try self.begin(db)
@@ -170,19 +170,19 @@ final class OpenStore: Sendable {
 
   /// Has the transaction read something, as it does not wait for every lock.
   private func begin(_ db: Database) throws {
-    try StoreFile.patiently { try db.execute(sql: "SELECT 1 FROM sqlite_master LIMIT 1") }
+    try StoreFile.retryingLocks { try db.execute(sql: "SELECT 1 FROM sqlite_master LIMIT 1") }
   }
 
   /// The same with all connections.
   func use<Value>(canRepeat: Bool = true, _ body: (DatabasePool) throws -> Value) throws -> Value {
-    let (first, look) = connections.withLock { ($0.pool, $0.look) }
-    guard look != nil else { return try StoreFile.errors(path) { try body(first) } }
+    let (first, status) = connections.withLock { ($0.pool, $0.status) }
+    guard status != nil else { return try StoreFile.errors(path) { try body(first) } }
     return try unseen.withLock {
       for attempt in 1...2 {
-        let (pool, look) = connections.withLock { ($0.pool, $0.look) }
+        let (pool, status) = connections.withLock { ($0.pool, $0.status) }
         let result = Result { try StoreFile.errors(path) { try body(pool) } }
         // What a closure says of a file that was changed under it is of no use either.
-        if try look == nil || look == FileLook(path, file, inode) { return try result.get() }
+        if try status == nil || status == FileStatus(path, file, inode) { return try result.get() }
         guard attempt == 1 else { break }
         let new = try Self.connect(path, file, inode)
         connections.withLock { $0 = new }
@@ -196,11 +196,11 @@ final class OpenStore: Sendable {
   /// Ends the use of the store, with everything that was written moved from the log into the file,
   /// unless another process still reads it there.
   ///
-  /// - Parameter keepingRight: whether nobody else may write yet.
+  /// - Parameter keepingRight: whether other writers are still kept out.
   func close(keepingRight: Bool = false) throws {
     defer { if !keepingRight { right?.release() } }
     try StoreFile.errors(path) {
-      // A file that has another's name by now is left alone.
+      // A file that meanwhile has another name is not touched.
       if let right, (try? right.check()) != nil {
         try pool.writeWithoutTransaction { db in
           // A reader that is in the way is no mistake: the log is part of the store.
@@ -218,7 +218,7 @@ final class OpenStore: Sendable {
 }
 
 /// What can be seen of a file that others may change and no lock protects.
-struct FileLook: Equatable {
+struct FileStatus: Equatable {
   private let key: StoreInode.Key
   private let numbers: [Int]
   /// SQLite's counter of changes.

@@ -5,8 +5,8 @@ internal import GRDB
 /// The checksum in each page of a store's file, which CPushSQLite writes and compares.
 ///
 /// It is in the last 8 bytes of a page, which SQLite keeps free for it, and the page's number has part
-/// in it: a changed bit, a page of zeros and one at another's place are noticed when the page is read,
-/// before anything is decided by it.
+/// in it: a changed bit, a page of zeros and a page at another page's offset are noticed when the page
+/// is read, before anything is decided by it.
 enum PageChecksums {
   /// Where SQLite finds a file, as a URI of the VFS that knows of checksums.
   ///

@@ -5,15 +5,15 @@ internal import PushRules
 
 /// What the files of a store must be, and what SQLite's errors mean.
 enum StoreFile {
-  /// How long to wait for locks that SQLite holds for a moment, in seconds.
-  static let patience = 5.0
+  /// How long to wait for SQLite's short locks, in seconds.
+  static let lockTimeout = 5.0
 
   /// How every connection is opened.
   static func configuration(readonly: Bool) -> Configuration {
     var configuration = Configuration()
     configuration.readonly = readonly
-    // Somebody else may be recovering the log of a crash, or closing the store.
-    configuration.busyMode = .timeout(patience)
+    // Another connection may be recovering the log of a crash, or closing the store.
+    configuration.busyMode = .timeout(lockTimeout)
     configuration.prepareDatabase { db in
       // A commit is on the disk before it is acknowledged.
       try db.execute(sql: "PRAGMA synchronous = FULL")
@@ -21,10 +21,10 @@ enum StoreFile {
     return configuration
   }
 
-  /// Does what may find the store locked for a moment, again and again until there is no hope: SQLite
-  /// does not wait by itself everywhere.
-  static func patiently<Value>(_ body: () throws -> Value) throws -> Value {
-    let end = ContinuousClock.now + .seconds(patience)
+  /// Repeats what finds the store locked until ``lockTimeout`` is over: SQLite's own busy handler does
+  /// not cover every lock.
+  static func retryingLocks<Value>(_ body: () throws -> Value) throws -> Value {
+    let end = ContinuousClock.now + .seconds(lockTimeout)
     while true {
       do {
         return try body()
@@ -56,7 +56,7 @@ enum StoreFile {
   /// not in the file yet.
   ///
   /// Called inside a transaction that reads: as long as it goes on, a log from which it reads is not
-  /// emptied, and without one nobody writes the file.
+  /// emptied, and without one the file is not written.
   static func sizes(
     _ db: Database, _ inode: StoreInode, _ file: String
   ) throws -> (found: Int, whole: Int)? {
@@ -66,7 +66,7 @@ enum StoreFile {
     return (Int(status.st_size), pages * page)
   }
 
-  /// Turns SQLite's errors into the store's.
+  /// Converts SQLite's errors to the store's.
   static func errors<Value>(_ path: String, _ body: () throws -> Value) throws -> Value {
     do { return try body() } catch { throw Self.error(error, path) }
   }
@@ -88,7 +88,8 @@ enum StoreFile {
         path, reason: "a read or write failed; nothing was changed: \(message)")
     case .SQLITE_BUSY, .SQLITE_PROTOCOL:
       StoreError.database(
-        path, reason: "another process holds it locked, for more than \(Int(patience)) s; try again"
+        path,
+        reason: "another process holds it locked, for more than \(Int(lockTimeout)) s; try again"
       )
     default: StoreError.database(path, reason: message)
     }
@@ -96,7 +97,7 @@ enum StoreFile {
 }
 
 extension DatabaseError {
-  /// Whether somebody else has what is needed, for a moment.
+  /// Whether another connection holds a lock that is needed.
   var isOfLocks: Bool { resultCode == .SQLITE_BUSY || resultCode == .SQLITE_PROTOCOL }
 
   /// Whether the memory that all users of a log share cannot be had.
@@ -105,7 +106,7 @@ extension DatabaseError {
   }
 }
 
-extension Rows {
+extension SettingsQueries {
   /// The engine of what is stored.
   func fanout(threads: Int?) throws -> Fanout {
     var builder = FanoutBuilder()
@@ -117,15 +118,15 @@ extension Rows {
         users[Int64(users.count) + 1] = index
         if let settings { try builder.setUser(id, settings) }
       }
-      var places: [Int64: UInt32] = [:]
+      var indices: [Int64: UInt32] = [:]
       try forEachConversation { number, id, settings in
-        places[number] = try builder.intern(conversation: id)
+        indices[number] = try builder.intern(conversation: id)
         if let settings { try builder.setConversation(id, settings) }
       }
       try forEachMember { user, conversation, member in
         let index = try known(users[user], "members.user")
-        let place = try known(places[conversation], "members.conversation")
-        try builder.add(index, toConversationAt: place, member)
+        let target = try known(indices[conversation], "members.conversation")
+        try builder.add(index, toConversationAt: target, member)
       }
       return try builder.build(threads: threads)
     } catch let error as FanoutError {

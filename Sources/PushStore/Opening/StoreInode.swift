@@ -129,7 +129,7 @@ final class StoreInode: Sendable {
     case locked
     /// Another store of this process has the lock, or another process.
     case busy(byThisProcess: Bool)
-    /// `flock` keeps nobody out on this file system.
+    /// `flock` does not exclude other writers on this file system.
     case withoutEffect
   }
 
@@ -153,7 +153,7 @@ final class StoreInode: Sendable {
     }
   }
 
-  /// Whether a file that is locked cannot be locked by somebody else.
+  /// Whether a second lock on a locked file is refused.
   private static func keepsOut(_ descriptor: Int32) -> Bool {
     let other = unsafe Glibc.open("/proc/self/fd/\(descriptor)", O_RDONLY | O_CLOEXEC)
     // Nothing is known then; the type of the file system was looked at before.

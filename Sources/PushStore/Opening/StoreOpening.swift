@@ -40,15 +40,15 @@ struct StoreOpener {
 
   /// The same, and what else is read as of the commit that the engine is of.
   func open<Value>(
-    _ body: (Rows) throws -> Value
+    _ body: (SettingsQueries) throws -> Value
   ) throws -> (opened: Opened, value: Value) {
     let reason: String
     switch try mapped() {
     case .success(let fanout):
       // The changes since, as of one commit; nothing is gained when they are most of what there is.
-      let found = try reader.read { rows -> Result<(opened: Opened, value: Value), Unusable> in
+      let found = try reader.read { queries -> Result<(opened: Opened, value: Value), Unusable> in
         do {
-          return .success((try follow(fanout, rows), try body(rows)))
+          return .success((try follow(fanout, queries), try body(queries)))
         } catch let error as Unusable {
           return .failure(error)
         }
@@ -59,16 +59,16 @@ struct StoreOpener {
       }
     case .failure(let error): reason = error.reason
     }
-    return try reader.read { rows in
-      let last = try rows.lastSequence()
+    return try reader.read { queries in
+      let last = try queries.lastSequence()
       let opened = Opened(
-        fanout: try rows.fanout(threads: threads), opening: .rebuilt(reason), last: last,
-        token: try rows.token(at: last))
-      return (opened, try body(rows))
+        fanout: try queries.fanout(threads: threads), opening: .rebuilt(reason), last: last,
+        token: try queries.token(at: last))
+      return (opened, try body(queries))
     }
   }
 
-  /// The engine of the snapshot alone.
+  /// The engine of the snapshot, without later changes.
   func mapped(attempts: Int = 10) throws -> Result<Fanout, Unusable> {
     let path = SnapshotKeeper.path(reader.store.file)
     guard FileManager.default.fileExists(atPath: path) else {
@@ -84,7 +84,7 @@ struct StoreOpener {
         try Fanout(
           snapshot: path, identity: info.high == identity.high ? info : identity, threads: threads))
     } catch {
-      // Whoever writes the store may have put another one in its place meanwhile.
+      // The writer of the store may have replaced it by another one meanwhile.
       if let found, attempts > 1, let now = try? SnapshotInfo(path: path).identity, now != found {
         return try mapped(attempts: attempts - 1)
       }
@@ -93,14 +93,14 @@ struct StoreOpener {
   }
 
   /// Brings the engine of a snapshot up to the last change.
-  func follow(_ fanout: Fanout, _ rows: Rows) throws -> Opened {
+  func follow(_ fanout: Fanout, _ queries: SettingsQueries) throws -> Opened {
     let sequence = Int64(clamping: fanout.snapshot?.sequence ?? .max)
-    let last = try rows.lastSequence()
+    let last = try queries.lastSequence()
     if sequence > last {
       throw Unusable(
         reason: "the snapshot is of change \(sequence), the store ends at \(last)", isWrong: true)
     }
-    guard try rows.identity(at: sequence) == fanout.snapshot?.identity else {
+    guard try queries.identity(at: sequence) == fanout.snapshot?.identity else {
       throw Unusable(
         reason: "the snapshot is of changes that the store does not have", isWrong: true)
     }
@@ -109,17 +109,17 @@ struct StoreOpener {
       throw Unusable(reason: "\(changes) changes since the snapshot")
     }
     if fanout.isMostlyUnused { throw Unusable(reason: "most of the snapshot is unused") }
-    guard try rows.knows(fanout) else {
+    guard try queries.knows(fanout) else {
       throw Unusable(reason: "the snapshot's users are not the store's", isWrong: true)
     }
     do {
-      try rows.follow(fanout, after: sequence)
+      try queries.follow(fanout, after: sequence)
     } catch let error as FanoutError {
       throw Unusable(reason: "\(error)")
     }
     return Opened(
       fanout: fanout, opening: .snapshot(sequence: sequence, changes: changes), last: last,
-      token: try rows.token(at: last))
+      token: try queries.token(at: last))
   }
 
   /// Why a snapshot is of no use.
@@ -134,7 +134,7 @@ struct StoreOpener {
       switch snapshotError?.problem {
       case nil: isWrong
       case .otherVersion, .unknownTimeZone, .otherTimeZoneData, .timeZoneData: false
-      // Not everybody who may read the store may read its snapshot.
+      // The snapshot may be unreadable for a user who may read the store.
       case .cannotOpen: snapshotError.map { unsafe access($0.path, R_OK) == 0 } ?? true
       default: true
       }
@@ -149,7 +149,7 @@ extension SnapshotIdentity {
   }
 }
 
-extension Rows {
+extension SettingsQueries {
   /// Which store this is: drawn when it was made.
   func identity() throws -> SnapshotIdentity {
     let row = try known(Row.fetchOne(db, sql: "SELECT identity FROM store"), "store.identity")

@@ -1,10 +1,12 @@
 internal import Glibc
 
-/// Who may read and write the files of a new store. The user who makes it may do both; others may do
-/// nothing.
+/// Who may read and write the files of a new store.
 public enum StorePermissions: String, CaseIterable, Sendable {
+  /// Mode 600: nobody but the owner reads or writes.
   case owner = "600"
+  /// Mode 640: the group reads.
   case groupReads = "640"
+  /// Mode 660: the group reads and writes.
   case groupWrites = "660"
 
   /// - Parameter text: as `chmod` takes it, with or without a leading zero.
@@ -38,7 +40,7 @@ struct FileAccess {
     group = inode.status?.st_gid
   }
 
-  /// Sets it, whatever the umask is. A file that cannot have the group is its owner's alone.
+  /// Sets it, whatever the umask is. A file that cannot have the group gets mode 600.
   func apply(to descriptor: Int32) {
     var status = stat()
     var isOfGroup = unsafe fstat(descriptor, &status) == 0

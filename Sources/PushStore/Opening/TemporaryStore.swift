@@ -3,8 +3,8 @@ internal import Glibc
 
 /// A store that is being made, under another name until it is complete.
 ///
-/// It is locked from the beginning, so that whoever finds it knows whether its maker still lives, and
-/// so that nobody else writes it when it has got its name.
+/// It is locked from the beginning: the lock shows others whether its maker is still alive, and keeps
+/// other writers out when it has got its name.
 struct TemporaryStore {
   let name: String
   let right: WriteRight
@@ -36,7 +36,7 @@ struct TemporaryStore {
       }
       access.apply(to: descriptor)
       let inode = try StoreInode.adopt(descriptor, path)
-      // Whoever sweeps may have found it before it was locked.
+      // Another process may have swept it before it was locked.
       if case .locked = try WriteRight.lock(inode, path),
         StoreInode.status(name).map({ StoreInode.Key($0) == inode.key }) == true
       {
@@ -76,7 +76,7 @@ struct TemporaryStore {
     return true
   }
 
-  /// Puts the complete store in the place of a file.
+  /// Replaces a file by the complete store.
   func replace(_ file: String) throws {
     try sync()
     guard unsafe Glibc.rename(name, file) == 0 else { throw Self.failure(file) }
@@ -96,7 +96,7 @@ struct TemporaryStore {
     let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     guard descriptor >= 0 else { throw Self.failure(file) }
     defer { close(descriptor) }
-    // A file system that cannot do this has nothing to write for a name.
+    // A file system that cannot do this does not need it.
     guard fsync(descriptor) == 0 || errno == EINVAL else { throw Self.failure(file) }
   }
 
@@ -142,7 +142,7 @@ struct TemporaryStore {
     _ = unsafe unlink(name + ".lock")
   }
 
-  /// Whether a file can be the beginning of a store, and not somebody else's.
+  /// Whether a file can be the beginning of a store, and not a file of another kind.
   private static func isStore(_ descriptor: Int32) -> Bool {
     let header = unsafe [UInt8](unsafeUninitializedCapacity: 100) { buffer, count in
       count = max(0, unsafe pread(descriptor, buffer.baseAddress, 100, 0))

@@ -28,7 +28,7 @@ final class WriteRight: Sendable {
   /// - Parameters:
   ///   - path: what errors call it.
   ///   - file: where it is, no symbolic link.
-  ///   - waiting: how long to wait for whoever has the right.
+  ///   - waiting: how long to wait for the process that has the right.
   /// - Throws: ``StoreError/inUse(_:byThisProcess:)``, ``StoreError/linked(_:names:)``,
   ///   ``StoreError/withoutLocks(_:fileSystem:)``, or that there is no such file.
   static func take(_ path: String, file: String, waiting: Duration) throws -> WriteRight {
@@ -74,10 +74,10 @@ final class WriteRight: Sendable {
     status.map { StoreInode.Key($0) == inode.key } ?? false
   }
 
-  /// A log lies beside one name of the file; whoever opens it by another one does not see it.
+  /// The log is named after one name of the file; an open by another name does not find it.
   private static func checkNames(_ inode: StoreInode, _ file: String, _ path: String) throws {
     guard let links = inode.status?.st_nlink, links > 1 else { return }
-    // Whoever was stopped while a new store got its name has left the other one.
+    // A process that was stopped while it named a new store has left the temporary name.
     TemporaryStore.sweep(beside: file)
     guard let links = inode.status?.st_nlink, links > 1 else { return }
     throw StoreError.linked(path, names: Int(links))

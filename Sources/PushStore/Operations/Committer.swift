@@ -16,26 +16,27 @@ final class Committer: Sendable {
   }
 
   private let store: OpenStore
-  /// nil when nobody decides.
+  /// nil for a store without an engine.
   private let fanout: Fanout?
   private let path: String
   /// Rings when something was committed.
-  private let bell: FeedBell
+  private let feedNotifier: ChangeFeedNotifier
   private let keeper: SnapshotKeeper?
   /// Set when store and engine differ.
   private let failure = Lock<StoreError?>(nil)
 
   init(
-    _ store: OpenStore, _ fanout: Fanout?, _ bell: FeedBell, _ keeper: SnapshotKeeper?
+    _ store: OpenStore, _ fanout: Fanout?, _ feedNotifier: ChangeFeedNotifier,
+    _ keeper: SnapshotKeeper?
   ) {
     self.store = store
     self.fanout = fanout
     path = store.path
-    self.bell = bell
+    self.feedNotifier = feedNotifier
     self.keeper = keeper
   }
 
-  /// Commits writes together, has the engine follow, and tells who waits.
+  /// Commits writes together, applies them to the engine, and resumes the waiting callers.
   func commit(_ jobs: [Job]) {
     if let error = failure.withLock({ $0 }) { return jobs.forEach { $0.done(error) } }
     var refused = [(any Error)?](repeating: nil, count: jobs.count)
@@ -45,8 +46,9 @@ final class Committer: Sendable {
         var last: Int64 = 0
         var token: Int64 = 0
         try db.inTransaction(.immediate) {
-          for (place, job) in jobs.enumerated() {
-            var write = StoreWrite(Rows(db: db, path: path), at: job.now, from: job.device)
+          for (index, job) in jobs.enumerated() {
+            var write = StoreWrite(
+              SettingsQueries(db: db, path: path), at: job.now, from: job.device)
             do {
               try db.inSavepoint {
                 if let device = job.device { try write.check(device) }
@@ -57,15 +59,15 @@ final class Committer: Sendable {
             } catch let error as DatabaseError where error.isOfTheWhole {
               throw error
             } catch {
-              refused[place] = error
+              refused[index] = error
             }
           }
-          last = try Rows(db: db, path: path).lastSequence()
-          token = try Rows(db: db, path: path).token(at: last)
+          last = try SettingsQueries(db: db, path: path).lastSequence()
+          token = try SettingsQueries(db: db, path: path).token(at: last)
           try store.right?.check()
           return .commit
         }
-        // Nobody finds what was committed to a file that has lost its name meanwhile.
+        // What is committed to a file that has lost its name meanwhile is not found again.
         do { try store.right?.check() } catch StoreError.linked {}
         return (steps, last, token)
       }
@@ -74,7 +76,7 @@ final class Committer: Sendable {
       } else {
         try apply(steps)
       }
-      bell.ring(last)
+      feedNotifier.notify(last)
       keeper?.note(isLarge: steps.contains { $0.isLarge })
     } catch let error as FanoutError {
       // The store has what the engine could not take: it decides on what it had, and nothing more is
@@ -107,7 +109,7 @@ final class Committer: Sendable {
 }
 
 extension DatabaseError {
-  /// Whether it concerns the whole transaction, and not one write of it alone.
+  /// Whether it concerns the whole transaction, not only one write of it.
   fileprivate var isOfTheWhole: Bool {
     switch resultCode {
     case .SQLITE_FULL, .SQLITE_IOERR, .SQLITE_NOMEM, .SQLITE_BUSY, .SQLITE_READONLY,

@@ -2,7 +2,7 @@ public import PushRules
 
 /// A user's devices: tokens and presence, under the rules of either vendor.
 ///
-/// A user of whom no devices were ever said has ``PushRules/Device/default``. That one stands in for
+/// A user whose devices were never set has ``PushRules/Device/default``. That one stands in for
 /// what is not known, so the first operation makes an explicit list: of the bound device alone, or of
 /// the default one when it is the device operated on. All other devices are unknown until they bind a
 /// token; operations on them throw ``StoreError/unknownDevice(user:device:)``, and nothing changes.
@@ -28,15 +28,15 @@ extension StoreWrite {
   ) throws {
     try change(user) { settings in
       var devices = settings.devices ?? (id == Device.default.id ? [.default] : [])
-      var place = devices.firstIndex { $0.id == id }
-      if place == nil {
+      var index = devices.firstIndex { $0.id == id }
+      if index == nil {
         devices.append(Device(id: id))
-        place = devices.count - 1
+        index = devices.count - 1
       }
-      if let place {
-        devices[place].hasToken = true
-        devices[place].notifier = notifier
-        if let kind { devices[place].kind = kind }
+      if let index {
+        devices[index].hasToken = true
+        devices[index].notifier = notifier
+        if let kind { devices[index].kind = kind }
       }
       settings.devices = devices
     }
@@ -80,13 +80,13 @@ extension StoreWrite {
 
   /// Forgets a device. A user without any has none, not the default one again.
   public mutating func remove(device id: Identifier, of user: Identifier) throws {
-    try change(devices: user, knowing: id) { devices, place in devices.remove(at: place) }
+    try change(devices: user, knowing: id) { devices, index in devices.remove(at: index) }
   }
 
   private mutating func change(
     device id: Identifier, of user: Identifier, _ body: (inout Device) -> Void
   ) throws {
-    try change(devices: user, knowing: id) { devices, place in body(&devices[place]) }
+    try change(devices: user, knowing: id) { devices, index in body(&devices[index]) }
   }
 
   private mutating func change(
@@ -94,10 +94,10 @@ extension StoreWrite {
   ) throws {
     try change(user) { settings in
       var devices = settings.effectiveDevices
-      guard let place = devices.firstIndex(where: { $0.id == id }) else {
+      guard let index = devices.firstIndex(where: { $0.id == id }) else {
         throw StoreError.unknownDevice(user: user, device: id)
       }
-      body(&devices, place)
+      body(&devices, index)
       settings.devices = devices
     }
   }
@@ -120,9 +120,9 @@ extension Device {
 }
 
 extension SettingsStore {
-  /// A user's devices in the order in which they were added; the default one when nothing was said
+  /// A user's devices in the order in which they were added; the default one when none were set
   /// of them.
   public func devices(of user: Identifier) throws -> [Device] {
-    try read { rows in (try rows.user(user) ?? UserSettings()).effectiveDevices }
+    try read { queries in (try queries.user(user) ?? UserSettings()).effectiveDevices }
   }
 }

@@ -29,7 +29,7 @@ extension StoreWrite {
   public mutating func setPreferredNotificationLanguage(
     _ language: LanguageTag?, of user: Identifier
   ) throws {
-    try rows.require(.easemob)
+    try queries.require(.easemob)
     try changeDisplay(of: user) { $0.language = language }
   }
 
@@ -38,7 +38,7 @@ extension StoreWrite {
   ///
   /// - Throws: ``StoreError/otherRules(_:)`` under RongCloud, or ``TemplateProblem/badName(_:)``.
   public mutating func setPushTemplate(_ name: String?, of user: Identifier) throws {
-    try rows.require(.easemob)
+    try queries.require(.easemob)
     if let name, !PushTemplate.isName(name) { throw TemplateProblem.badName(name) }
     try changeDisplay(of: user) { $0.template = name }
   }
@@ -55,7 +55,7 @@ extension StoreWrite {
   ///
   /// - Throws: ``SettingsWriteError/badgeOutOfRange(_:)`` for one that no file could say.
   public mutating func setOfflineMessages(_ count: UInt32, of user: Identifier) throws {
-    try Rows.check(badge: count)
+    try SettingsQueries.check(badge: count)
     try changeDisplay(of: user) { $0.offlineMessages = count }
   }
 
@@ -64,14 +64,14 @@ extension StoreWrite {
     of user: Identifier, _ body: (inout RecipientDisplay) -> Void
   ) throws {
     try check(user)
-    let before = try rows.display(of: user)
+    let before = try queries.display(of: user)
     var after = before
     body(&after)
     if after == before { return }
     // Whoever is new to the store is new to the engine too.
-    let isNew = try rows.user(user) == nil
+    let isNew = try queries.user(user) == nil
     if isNew { try set(user, UserSettings(), [.display]) }
-    try rows.write(after, ofUser: try rows.number(user: user))
+    try queries.write(after, ofUser: try queries.number(user: user))
     if !isNew { try record(.display, user: user) }
   }
 }

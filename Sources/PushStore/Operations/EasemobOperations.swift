@@ -4,13 +4,14 @@ public import PushRules
 public struct SilentMode: Hashable, Sendable {
   /// nil for the app level.
   public let conversation: Identifier?
-  /// The level of this scope alone; unset inherits (E-3).
+  /// The level of this scope itself; unset inherits (E-3).
   public let level: NotificationLevel
   /// When the duration is over, zero for none: absolute, however it was written (E-6).
   public let mutedUntil: Instant
   /// On the app level only (E-4); nil when not set.
   public let interval: QuietInterval?
 
+  /// A silent mode of the given parts; nothing is set without them.
   public init(
     conversation: Identifier? = nil, level: NotificationLevel = .unset,
     mutedUntil: Instant = .zero, interval: QuietInterval? = nil
@@ -38,7 +39,7 @@ extension StoreWrite {
   ///
   /// - Throws: ``SettingsWriteError/levelNotAvailable(_:_:)``.
   public mutating func setSilentMode(_ mode: SilentModeWrite, of user: Identifier) throws {
-    try rows.require(.easemob)
+    try queries.require(.easemob)
     let now = now
     try change(user) { try mode.apply(to: &$0, now: now) }
   }
@@ -54,7 +55,7 @@ extension StoreWrite {
   public mutating func setSilentMode(
     _ mode: SilentModeWrite, of user: Identifier, in conversation: Identifier
   ) throws -> [SilentModeWrite.Ignored] {
-    try rows.require(.easemob)
+    try queries.require(.easemob)
     let now = now
     return try change(user, in: conversation) { try mode.apply(to: &$0, now: now) }
   }
@@ -63,7 +64,7 @@ extension StoreWrite {
   ///
   /// Easemob's `clearRemindTypeForConversation`.
   public mutating func clearLevel(of user: Identifier, in conversation: Identifier) throws {
-    try rows.require(.easemob)
+    try queries.require(.easemob)
     try change(user, in: conversation) { $0.clearLevel() }
   }
 
@@ -92,10 +93,10 @@ extension StoreWrite {
   public mutating func setLegacyNoPush(
     _ isListed: Bool, of user: Identifier, in conversations: [Identifier]
   ) throws {
-    try rows.require(.easemob)
+    try queries.require(.easemob)
     // All are looked at before one is changed, in case the caller goes on after an error.
     for conversation in conversations {
-      _ = try rows.ownSettings(of: user, in: conversation)
+      _ = try queries.ownSettings(of: user, in: conversation)
     }
     for conversation in conversations {
       try change(user, in: conversation) { member in
@@ -116,9 +117,9 @@ extension SettingsStore {
   ///
   /// - Throws: ``StoreError/otherRules(_:)``.
   public func silentMode(of user: Identifier) throws -> SilentMode {
-    try read { rows in
-      try rows.require(.easemob)
-      let user = try rows.user(user) ?? UserSettings()
+    try read { queries in
+      try queries.require(.easemob)
+      let user = try queries.user(user) ?? UserSettings()
       var interval: QuietInterval?
       if case .interval(let own) = user.quietHours { interval = own }
       return SilentMode(level: user.level, mutedUntil: user.mutedUntil, interval: interval)
@@ -131,9 +132,9 @@ extension SettingsStore {
   ///
   /// - Throws: as the write.
   public func silentMode(of user: Identifier, in conversation: Identifier) throws -> SilentMode {
-    try read { rows in
-      try rows.require(.easemob)
-      return SilentMode(conversation, try rows.ownSettings(of: user, in: conversation))
+    try read { queries in
+      try queries.require(.easemob)
+      return SilentMode(conversation, try queries.ownSettings(of: user, in: conversation))
     }
   }
 
@@ -150,11 +151,11 @@ extension SettingsStore {
     of user: Identifier, in conversations: [Identifier], at now: Instant
   ) throws -> [SilentMode] {
     try BatchedRead.check(conversationCount: conversations.count)
-    return try read { rows in
-      try rows.require(.easemob)
+    return try read { queries in
+      try queries.require(.easemob)
       return try conversations.compactMap { conversation in
         do {
-          let own = try rows.ownSettings(of: user, in: conversation)
+          let own = try queries.ownSettings(of: user, in: conversation)
           return own.isLeftOutOfBatchedRead(at: now) ? nil : SilentMode(conversation, own)
         } catch StoreError.unknownConversation, StoreError.wrongKind, StoreError.notAMember {
           return nil

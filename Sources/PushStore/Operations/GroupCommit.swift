@@ -16,7 +16,7 @@ final class GroupCommit<Job: Sendable>: Sendable {
   /// So many jobs a commit has at most, so that the first need not wait for all.
   private static var largestBatch: Int { 1024 }
 
-  /// - Parameter commit: does the jobs and tells who waits for them; one call at a time.
+  /// - Parameter commit: does the jobs and resumes their callers; one call at a time.
   init(_ commit: @escaping @Sendable ([Job]) -> Void) { self.commit = commit }
 
   func add(_ job: Job) {

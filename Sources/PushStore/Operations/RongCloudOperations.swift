@@ -19,7 +19,7 @@ extension StoreWrite {
   public mutating func setNotificationLevel(
     _ level: NotificationLevel, of user: Identifier, in conversation: Identifier
   ) throws {
-    try rows.require(.rongcloud)
+    try queries.require(.rongcloud)
     try change(user, in: conversation) { $0.level = level }
   }
 
@@ -33,8 +33,8 @@ extension StoreWrite {
     _ level: NotificationLevel, of user: Identifier, in conversation: Identifier,
     channel: Identifier
   ) throws {
-    try rows.require(.rongcloud)
-    try rows.requireUltraGroup(conversation)
+    try queries.require(.rongcloud)
+    try queries.requireUltraGroup(conversation)
     try check(channel, canBeEmpty: true)
     try change(user, in: conversation, channel: channel) {
       $0.channels[channel] = level.isSet ? level : nil
@@ -51,8 +51,8 @@ extension StoreWrite {
   public mutating func setNotificationLevel(
     _ level: NotificationLevel, of user: Identifier, forType kind: ConversationKind
   ) throws {
-    try rows.require(.rongcloud)
-    try rows.require(kind)
+    try queries.require(.rongcloud)
+    try queries.require(kind)
     try change(user) { $0.levels[kind] = level }
   }
 
@@ -73,7 +73,7 @@ extension StoreWrite {
     start: String, spanMinutes: Int, level: NotificationLevel, timeZone: String? = nil,
     of user: Identifier
   ) throws {
-    try rows.require(.rongcloud)
+    try queries.require(.rongcloud)
     try check(zone: timeZone)
     try change(user) {
       try $0.setQuietHours(
@@ -85,7 +85,7 @@ extension StoreWrite {
   ///
   /// RongCloud's `removeNotificationQuietHours`.
   public mutating func removeQuietHours(of user: Identifier) throws {
-    try rows.require(.rongcloud)
+    try queries.require(.rongcloud)
     try change(user) { $0.removeQuietHours() }
   }
 
@@ -101,8 +101,8 @@ extension StoreWrite {
   public mutating func setDefaultLevel(
     _ level: NotificationLevel, ofUltraGroup group: Identifier
   ) throws {
-    try rows.require(.rongcloud)
-    var settings = try rows.ultraGroup(group)
+    try queries.require(.rongcloud)
+    var settings = try queries.ultraGroup(group)
     guard settings.level != level else { return }
     settings.level = level
     try setConversation(group, settings, change: .groupDefault)
@@ -117,9 +117,9 @@ extension StoreWrite {
   public mutating func setDefaultLevel(
     _ level: NotificationLevel, ofUltraGroup group: Identifier, channel: Identifier
   ) throws {
-    try rows.require(.rongcloud)
+    try queries.require(.rongcloud)
     try check(channel, canBeEmpty: true)
-    var settings = try rows.ultraGroup(group)
+    var settings = try queries.ultraGroup(group)
     guard settings.channels[channel] ?? .unset != level else { return }
     settings.channels[channel] = level.isSet ? level : nil
     try setConversation(group, settings, change: .channelDefault, channel: channel)
@@ -129,8 +129,8 @@ extension StoreWrite {
   ///
   /// RongCloud sets it in its console.
   public mutating func setAppKeyLevel(_ level: NotificationLevel) throws {
-    try rows.require(.rongcloud)
-    var app = try rows.app()
+    try queries.require(.rongcloud)
+    var app = try queries.app()
     guard app.level != level else { return }
     app.level = level
     try setApp(app)
@@ -159,9 +159,9 @@ extension SettingsStore {
   public func notificationLevel(
     of user: Identifier, in conversation: Identifier
   ) throws -> NotificationLevel {
-    try read { rows in
-      try rows.require(.rongcloud)
-      return try rows.ownSettings(of: user, in: conversation).level
+    try read { queries in
+      try queries.require(.rongcloud)
+      return try queries.ownSettings(of: user, in: conversation).level
     }
   }
 
@@ -173,10 +173,10 @@ extension SettingsStore {
   public func notificationLevel(
     of user: Identifier, in conversation: Identifier, channel: Identifier
   ) throws -> NotificationLevel {
-    try read { rows in
-      try rows.require(.rongcloud)
-      try rows.requireUltraGroup(conversation)
-      return try rows.ownSettings(of: user, in: conversation).channels[channel] ?? .unset
+    try read { queries in
+      try queries.require(.rongcloud)
+      try queries.requireUltraGroup(conversation)
+      return try queries.ownSettings(of: user, in: conversation).channels[channel] ?? .unset
     }
   }
 
@@ -188,10 +188,10 @@ extension SettingsStore {
   public func notificationLevel(
     of user: Identifier, forType kind: ConversationKind
   ) throws -> NotificationLevel {
-    try read { rows in
-      try rows.require(.rongcloud)
-      try rows.require(kind)
-      return try rows.user(user)?.levels[kind] ?? .unset
+    try read { queries in
+      try queries.require(.rongcloud)
+      try queries.require(kind)
+      return try queries.user(user)?.levels[kind] ?? .unset
     }
   }
 
@@ -201,9 +201,9 @@ extension SettingsStore {
   ///
   /// - Throws: ``StoreError/otherRules(_:)``.
   public func quietHours(of user: Identifier) throws -> QuietSpan? {
-    try read { rows in
-      try rows.require(.rongcloud)
-      guard case .span(let span) = try rows.user(user)?.quietHours else { return nil }
+    try read { queries in
+      try queries.require(.rongcloud)
+      guard case .span(let span) = try queries.user(user)?.quietHours else { return nil }
       return span
     }
   }
@@ -214,9 +214,9 @@ extension SettingsStore {
   ///
   /// - Throws: as the write.
   public func defaultLevel(ofUltraGroup group: Identifier) throws -> NotificationLevel {
-    try read { rows in
-      try rows.require(.rongcloud)
-      return try rows.ultraGroup(group).level
+    try read { queries in
+      try queries.require(.rongcloud)
+      return try queries.ultraGroup(group).level
     }
   }
 
@@ -229,9 +229,9 @@ extension SettingsStore {
   public func defaultLevel(
     ofUltraGroup group: Identifier, channel: Identifier
   ) throws -> NotificationLevel {
-    try read { rows in
-      try rows.require(.rongcloud)
-      return try rows.ultraGroup(group).channels[channel] ?? .unset
+    try read { queries in
+      try queries.require(.rongcloud)
+      return try queries.ultraGroup(group).channels[channel] ?? .unset
     }
   }
 
@@ -239,9 +239,9 @@ extension SettingsStore {
   ///
   /// - Throws: ``StoreError/otherRules(_:)``.
   public func appKeyLevel() throws -> NotificationLevel {
-    try read { rows in
-      try rows.require(.rongcloud)
-      return try rows.app().level
+    try read { queries in
+      try queries.require(.rongcloud)
+      return try queries.app().level
     }
   }
 
@@ -257,7 +257,7 @@ extension SettingsStore {
   }
 }
 
-extension Rows {
+extension SettingsQueries {
   /// - Throws: ``StoreError/unknownConversation(_:)`` or ``StoreError/wrongKind(_:_:)``.
   fileprivate func requireUltraGroup(_ id: Identifier) throws {
     guard let (kind, _) = try self.kind(of: id) else { throw StoreError.unknownConversation(id) }

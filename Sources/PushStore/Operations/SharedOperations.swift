@@ -3,8 +3,8 @@ internal import PushRules
 
 // What the operations of both vendors have in common.
 
-extension Rows {
-  /// Whose rules the store has.
+extension SettingsQueries {
+  /// The rule set of the store.
   func rules() throws -> RuleSet {
     let find = try db.cachedStatement(sql: "SELECT rules FROM app")
     guard let text = try String.fetchOne(find) else { return AppSettings().rules }
@@ -66,7 +66,7 @@ extension StoreWrite {
   /// the first real change. When nothing changes, nothing is written.
   mutating func change(_ id: Identifier, _ body: (inout UserSettings) throws -> Void) throws {
     try check(id)
-    let before = try rows.user(id) ?? UserSettings()
+    let before = try queries.user(id) ?? UserSettings()
     var after = before
     try body(&after)
     var changes: [Change] = []
@@ -83,12 +83,12 @@ extension StoreWrite {
   /// Changes what a user has set for a conversation, and records what really changed. When nothing
   /// changes, nothing is written; a thread's record is made by the first real change.
   ///
-  /// - Throws: as ``Rows/ownSettings(of:in:)``.
+  /// - Throws: as ``SettingsQueries/ownSettings(of:in:)``.
   mutating func change<Value>(
     _ user: Identifier, in conversation: Identifier, channel: Identifier? = nil,
     _ body: (inout MemberSettings) throws -> Value
   ) throws -> Value {
-    let before = try rows.ownSettings(of: user, in: conversation)
+    let before = try queries.ownSettings(of: user, in: conversation)
     var after = before
     let value = try body(&after)
     var changes: [Change] = []

@@ -8,7 +8,7 @@ internal import QuietTime
 /// Handed to the closure of ``SettingsStore/write(at:from:_:)``. When the closure throws, none of its
 /// changes is kept.
 public struct StoreWrite {
-  let rows: Rows
+  let queries: SettingsQueries
   /// When the write is made: durations count from here (E-5).
   public let now: Instant
   /// The device that writes; nil for an administrator.
@@ -28,29 +28,30 @@ public struct StoreWrite {
     }
   }
 
-  init(_ rows: Rows, at now: Instant, from device: Identifier?) {
-    self.rows = rows
+  init(_ queries: SettingsQueries, at now: Instant, from device: Identifier?) {
+    self.queries = queries
     self.now = now
     self.device = device
   }
 
   // MARK: Reading, with what this write has changed
 
-  public func app() throws -> AppSettings { try rows.app() }
+  /// The app's settings as this write has them.
+  public func app() throws -> AppSettings { try queries.app() }
 
   /// What a user has set; nil for nothing.
-  public func user(_ id: Identifier) throws -> UserSettings? { try rows.user(id) }
+  public func user(_ id: Identifier) throws -> UserSettings? { try queries.user(id) }
 
   /// What is set for a conversation; nil for nothing, as of a group that only members name.
   public func conversation(_ id: Identifier) throws -> ConversationSettings? {
-    try rows.conversation(id)
+    try queries.conversation(id)
   }
 
   /// A membership; nil for none.
   public func member(
     _ user: Identifier, of conversation: Identifier
   ) throws -> MemberSettings? {
-    try rows.member(user, of: conversation)
+    try queries.member(user, of: conversation)
   }
 
   // MARK: Writing
@@ -60,7 +61,7 @@ public struct StoreWrite {
   /// - Throws: ``StoreError/unknownTimeZone(_:)``.
   public mutating func setApp(_ app: AppSettings) throws {
     try check(zone: app.timeZone)
-    try rows.write(app)
+    try queries.write(app)
     steps.append(.record(.app(app)))
     try record(.app)
   }
@@ -76,7 +77,7 @@ public struct StoreWrite {
   public mutating func updateUser(
     _ id: Identifier, _ changes: Change..., body: (inout UserSettings) throws -> Void
   ) throws {
-    var user = try rows.user(id) ?? UserSettings()
+    var user = try queries.user(id) ?? UserSettings()
     try body(&user)
     try set(id, user, changes)
   }
@@ -86,7 +87,7 @@ public struct StoreWrite {
     try check(zone: user.timeZone)
     try check(zone: user.quietHours?.timeZone)
     try check(devices: user.devices)
-    try rows.write(id, user)
+    try queries.write(id, user)
     steps.append(.record(.user(id, user)))
     // Nothing changes without an entry: snapshots are brought up to date by them.
     for change in changes.isEmpty ? [.user] : changes { try record(change, user: id) }
@@ -100,7 +101,7 @@ public struct StoreWrite {
     try check(id)
     if let parent = settings.parent { try check(parent) }
     for channel in settings.channels.keys { try check(channel, canBeEmpty: true) }
-    try rows.write(id, settings)
+    try queries.write(id, settings)
     steps.append(.record(.conversation(id, settings)))
     try record(change, conversation: id, channel: channel)
   }
@@ -119,7 +120,7 @@ public struct StoreWrite {
     _ user: Identifier, of conversation: Identifier, _ changes: Change...,
     channel: Identifier? = nil, body: (inout MemberSettings) throws -> Void
   ) throws {
-    guard var member = try rows.member(user, of: conversation) else {
+    guard var member = try queries.member(user, of: conversation) else {
       throw StoreError.notAMember(user: user, conversation: conversation)
     }
     try body(&member)
@@ -133,7 +134,7 @@ public struct StoreWrite {
     try check(user)
     try check(conversation)
     for channel in member.channels.keys { try check(channel, canBeEmpty: true) }
-    try rows.write(user, of: conversation, member)
+    try queries.write(user, of: conversation, member)
     steps.append(.record(.member(user, of: conversation, member)))
     for change in changes.isEmpty ? [.member] : changes {
       try record(change, user: user, conversation: conversation, channel: channel)
@@ -145,14 +146,14 @@ public struct StoreWrite {
   ///
   /// - Throws: ``StoreError/notAMember(user:conversation:)``.
   public mutating func removeMember(_ user: Identifier, of conversation: Identifier) throws {
-    guard try rows.member(user, of: conversation) != nil else {
+    guard try queries.member(user, of: conversation) != nil else {
       throw StoreError.notAMember(user: user, conversation: conversation)
     }
-    let threads = try rows.threads(of: conversation).filter {
-      try rows.member(user, of: $0) != nil
+    let threads = try queries.threads(of: conversation).filter {
+      try queries.member(user, of: $0) != nil
     }
     for id in [conversation] + threads {
-      try rows.remove(user, of: id)
+      try queries.remove(user, of: id)
       steps.append(.memberRemoved(user, of: id))
       try record(.memberRemoved, user: user, conversation: id)
     }
@@ -190,7 +191,7 @@ public struct StoreWrite {
     channel: Identifier? = nil
   ) throws {
     if let channel { try check(channel, canBeEmpty: true) }
-    let insert = try rows.db.cachedStatement(
+    let insert = try queries.db.cachedStatement(
       sql: """
         INSERT INTO feed (at, change, user, conversation, channel, device, token)
           VALUES (?, ?, ?, ?, ?, ?, ?)

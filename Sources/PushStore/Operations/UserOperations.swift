@@ -4,7 +4,9 @@ public import PushRules
 
 /// What a user has set for one conversation, as a list of all of them tells it.
 public struct ConversationLevel: Hashable, Sendable {
+  /// The conversation's id.
   public let conversation: Identifier
+  /// Its kind.
   public let kind: ConversationKind
   /// The own level, not the effective one (R-35).
   public let level: NotificationLevel
@@ -13,6 +15,7 @@ public struct ConversationLevel: Hashable, Sendable {
   /// RongCloud's own levels of an ultra group's channels (R-11).
   public let channels: [Identifier: NotificationLevel]
 
+  /// An entry of the given parts; nothing is set by default.
   public init(
     conversation: Identifier, kind: ConversationKind, level: NotificationLevel = .unset,
     mutedUntil: Instant = .zero, channels: [Identifier: NotificationLevel] = [:]
@@ -55,9 +58,9 @@ extension SettingsStore {
     limit: Int = 1000
   ) throws -> [ConversationLevel] {
     precondition(limit > 0)
-    return try read { rows in
-      try rows.conversationLevels(
-        of: user, at: now, behind: try rows.place(after: conversation), limit: limit)
+    return try read { queries in
+      try queries.conversationLevels(
+        of: user, at: now, behind: try queries.number(after: conversation), limit: limit)
     }
   }
 
@@ -78,11 +81,11 @@ extension SettingsStore {
     limit: Int = 1000
   ) throws -> [Identifier] {
     precondition(limit > 0)
-    return try read { rows in
-      for kind in kinds ?? [] { try rows.require(kind) }
-      return try rows.blockedConversations(
+    return try read { queries in
+      for kind in kinds ?? [] { try queries.require(kind) }
+      return try queries.blockedConversations(
         of: user, kinds: kinds ?? ConversationKind.allCases,
-        behind: try rows.place(after: conversation), limit: limit)
+        behind: try queries.number(after: conversation), limit: limit)
     }
   }
 
@@ -100,17 +103,17 @@ extension SettingsStore {
     limit: Int = 1000
   ) throws -> [ChangeEvent] {
     precondition(limit > 0)
-    return try read { rows in
-      try rows.announcements(to: user, on: device, after: cursor, limit: limit)
+    return try read { queries in
+      try queries.announcements(to: user, on: device, after: cursor, limit: limit)
     }
   }
 }
 
 // MARK: - Queries
 
-extension Rows {
+extension SettingsQueries {
   /// The number of the last conversation of a page, behind which the next one begins.
-  fileprivate func place(after conversation: Identifier?) throws -> Int64 {
+  fileprivate func number(after conversation: Identifier?) throws -> Int64 {
     guard let conversation else { return 0 }
     let find = try db.cachedStatement(sql: "SELECT number FROM conversations WHERE id = ?")
     guard let number = try Int64.fetchOne(find, arguments: [conversation.bytes]) else {
@@ -133,7 +136,7 @@ extension Rows {
     """
 
   fileprivate func conversationLevels(
-    of user: Identifier, at now: Instant?, behind place: Int64, limit: Int
+    of user: Identifier, at now: Instant?, behind last: Int64, limit: Int
   ) throws -> [ConversationLevel] {
     guard let number = try number(ofUser: user) else { return [] }
     // A stored number that is no level counts as unset (R-8).
@@ -153,7 +156,7 @@ extension Rows {
         ORDER BY own.conversation LIMIT ?4
         """)
     let found = try Row.fetchAll(
-      find, arguments: [number, place, now?.milliseconds ?? 0, limit])
+      find, arguments: [number, last, now?.milliseconds ?? 0, limit])
     let channels = try db.cachedStatement(
       sql: """
         SELECT channel, level FROM member_channels
@@ -178,7 +181,7 @@ extension Rows {
   }
 
   fileprivate func blockedConversations(
-    of user: Identifier, kinds: [ConversationKind], behind place: Int64, limit: Int
+    of user: Identifier, kinds: [ConversationKind], behind last: Int64, limit: Int
   ) throws -> [Identifier] {
     guard let number = try number(ofUser: user) else { return [] }
     let names = kinds.map { "'\($0.rawValue)'" }.joined(separator: ", ")
@@ -190,7 +193,7 @@ extension Rows {
           AND c.kind IN (\(names))
         ORDER BY s.conversation LIMIT ?4
         """,
-      arguments: [number, place, NotificationLevel.blocked.rawValue, limit])
+      arguments: [number, last, NotificationLevel.blocked.rawValue, limit])
     return try rows.map { try id($0, 0, "conversations.id") }
   }
 

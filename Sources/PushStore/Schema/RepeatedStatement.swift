@@ -12,7 +12,7 @@ internal import PushRules
   private let statement: Statement
   private let handle: OpaquePointer
   private let database: Database
-  private var place: Int32 = 0
+  private var parameter: Int32 = 0
 
   init(_ db: Database, _ sql: String) throws {
     statement = try db.makeStatement(sql: sql)
@@ -21,15 +21,15 @@ internal import PushRules
   }
 
   mutating func bind(_ number: Int64) throws {
-    place += 1
-    try check(unsafe sqlite3_bind_int64(handle, place, number))
+    parameter += 1
+    try check(unsafe sqlite3_bind_int64(handle, parameter, number))
   }
 
   mutating func bind(_ flag: Bool) throws { try bind(flag ? 1 : 0 as Int64) }
 
   mutating func bindNull() throws {
-    place += 1
-    try check(unsafe sqlite3_bind_null(handle, place))
+    parameter += 1
+    try check(unsafe sqlite3_bind_null(handle, parameter))
   }
 
   mutating func bind(_ number: Int64?) throws {
@@ -38,10 +38,10 @@ internal import PushRules
 
   /// A BLOB of an id's characters.
   mutating func bind(_ id: Identifier) throws {
-    place += 1
+    parameter += 1
     try check(
       unsafe Self.withUTF8(id.text) {
-        unsafe ps_bind_blob(handle, place, $0.baseAddress, Int32($0.count))
+        unsafe ps_bind_blob(handle, parameter, $0.baseAddress, Int32($0.count))
       })
   }
 
@@ -51,10 +51,10 @@ internal import PushRules
 
   mutating func bind(text: String?) throws {
     guard let text else { return try bindNull() }
-    place += 1
+    parameter += 1
     try check(
       unsafe Self.withUTF8(text) {
-        unsafe ps_bind_text(handle, place, $0.baseAddress, Int32($0.count))
+        unsafe ps_bind_text(handle, parameter, $0.baseAddress, Int32($0.count))
       })
   }
 
@@ -77,7 +77,7 @@ internal import PushRules
   }
 
   private mutating func step<Value>(_ body: (OpaquePointer) -> Value) throws -> Value? {
-    place = 0
+    parameter = 0
     let code = unsafe sqlite3_step(handle)
     let value = code == SQLITE_ROW ? unsafe body(handle) : nil
     // The reset says what the step could not, and the message is that of the connection until then.

@@ -30,7 +30,7 @@ enum Schema {
       try db.execute(
         sql: "CREATE INDEX threads ON conversations (parent) WHERE parent IS NOT NULL")
     }
-    // Entries of before there were tokens get theirs, by which places in the feed are known.
+    // Entries of before there were tokens get theirs, by which cursors are checked.
     migrator.registerMigration("cursors") { db in
       try db.execute(sql: "UPDATE feed SET token = random() WHERE token = 0")
     }

@@ -2,7 +2,7 @@ internal import Foundation
 internal import GRDB
 internal import PushRules
 
-extension Rows {
+extension SettingsQueries {
   private func run(_ sql: String, _ values: StatementArguments) throws {
     try db.cachedStatement(sql: sql).execute(arguments: values)
   }

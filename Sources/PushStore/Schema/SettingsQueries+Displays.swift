@@ -3,9 +3,9 @@ internal import GRDB
 internal import PushContent
 internal import PushRules
 
-/// How pushes look, as rows. Nothing of it decides, so the engine's reading passes over it.
+/// How pushes look, as rows. It affects no decision, so the engine does not read it.
 ///
-/// What people write is a BLOB of UTF-8, like ids: free to hold a NUL.
+/// Names and nicknames are BLOBs of UTF-8, like ids: they may contain a NUL.
 extension Schema {
   static let displays = """
     CREATE TABLE displays (
@@ -35,7 +35,7 @@ extension Schema {
     """
 }
 
-extension Rows {
+extension SettingsQueries {
   private func run(_ sql: String, _ values: StatementArguments) throws {
     try db.cachedStatement(sql: sql).execute(arguments: values)
   }
@@ -177,11 +177,11 @@ extension Rows {
             OR EXISTS (SELECT 1 FROM conversation_names)
           """) ?? false)
     let users = wasEmpty && content.count == 0 ? 0 : UInt32(settings.userCount)
-    for place in 0..<users
-    where settings.isDeclared(UserIndex(place))
-      && !(partial?.isPartial(UserIndex(place), in: settings) ?? false)
+    for ordinal in 0..<users
+    where settings.isDeclared(UserIndex(ordinal))
+      && !(partial?.isPartial(UserIndex(ordinal), in: settings) ?? false)
     {
-      let id = settings.id(of: UserIndex(place))
+      let id = settings.id(of: UserIndex(ordinal))
       let display = content.user(id)
       if wasEmpty, display == RecipientDisplay() { continue }
       try Self.check(badge: display.offlineMessages)

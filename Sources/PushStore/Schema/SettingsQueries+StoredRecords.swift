@@ -2,7 +2,7 @@ internal import GRDB
 internal import PushRules
 
 /// What records that are only partial are completed with.
-extension Rows: StoredRecords {
+extension SettingsQueries: StoredRecords {
   func hasUsers(withDevicesOr fields: VendorFields) throws -> Bool {
     var conditions = ["has_devices"]
     if fields.contains(.kindLevels) { conditions.append("type_levels IS NOT NULL") }

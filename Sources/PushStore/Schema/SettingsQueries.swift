@@ -2,9 +2,10 @@ internal import Foundation
 internal import GRDB
 internal import PushRules
 
-/// Settings as rows, and rows as settings.
-struct Rows {
+/// Reads and writes settings as rows of the store's tables, inside one transaction.
+struct SettingsQueries {
   let db: Database
+  /// The store's path, for errors.
   let path: String
 
   private func run(_ sql: String, _ values: StatementArguments) throws {
@@ -218,21 +219,21 @@ struct Rows {
 
   /// A value that may be NULL. A damaged row may hold anything.
   func find<Value: DatabaseValueConvertible>(
-    _ row: Row, _ place: Int, _ column: String
+    _ row: Row, _ index: Int, _ column: String
   ) throws -> Value? {
-    let stored: DatabaseValue = row[place]
+    let stored: DatabaseValue = row[index]
     if stored.isNull { return nil }
     return try known(Value.fromDatabaseValue(stored), column)
   }
 
   func get<Value: DatabaseValueConvertible>(
-    _ row: Row, _ place: Int, _ column: String
+    _ row: Row, _ index: Int, _ column: String
   ) throws -> Value {
-    try known(try find(row, place, column), column)
+    try known(try find(row, index, column), column)
   }
 
-  func level(_ row: Row, _ place: Int, _ column: String) throws -> NotificationLevel {
-    level(try get(row, place, column))
+  func level(_ row: Row, _ index: Int, _ column: String) throws -> NotificationLevel {
+    level(try get(row, index, column))
   }
 
   /// A level that is stored; an unknown number counts as unset.
@@ -240,21 +241,21 @@ struct Rows {
     UInt8(exactly: number).flatMap(NotificationLevel.init(rawValue:)) ?? .unset
   }
 
-  func instant(_ row: Row, _ place: Int, _ column: String) throws -> Instant {
-    try instant(try get(row, place, column), column)
+  func instant(_ row: Row, _ index: Int, _ column: String) throws -> Instant {
+    try instant(try get(row, index, column), column)
   }
 
   func instant(_ milliseconds: Int64, _ column: String) throws -> Instant {
     try known(Instant(exactMilliseconds: milliseconds), column)
   }
 
-  func findID(_ row: Row, _ place: Int, _ column: String) throws -> Identifier? {
-    guard let bytes: Data = try find(row, place, column) else { return nil }
+  func findID(_ row: Row, _ index: Int, _ column: String) throws -> Identifier? {
+    guard let bytes: Data = try find(row, index, column) else { return nil }
     return Identifier(try known(String(validating: bytes, as: UTF8.self), column))
   }
 
-  func id(_ row: Row, _ place: Int, _ column: String) throws -> Identifier {
-    try known(try findID(row, place, column), column)
+  func id(_ row: Row, _ index: Int, _ column: String) throws -> Identifier {
+    try known(try findID(row, index, column), column)
   }
 }
 

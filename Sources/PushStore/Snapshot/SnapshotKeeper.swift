@@ -54,7 +54,7 @@ final class SnapshotKeeper: Sendable {
   }
 
   /// Removes what a process left behind that was killed while it wrote a snapshot. A snapshot itself
-  /// stays, whatever it is of, until another takes its place: it may be the last copy of something.
+  /// stays, whatever it is of, until another replaces it: it may be the last copy of something.
   static func tidy(_ file: String) {
     let url = URL(fileURLWithPath: path(file))
     let folder = url.deletingLastPathComponent()
@@ -112,7 +112,7 @@ final class SnapshotKeeper: Sendable {
     state.withLock { $0.isScheduled = true }
     queue.async {
       defer { self.state.withLock { $0.isScheduled = false } }
-      // What went wrong is kept for whoever asks.
+      // The error is kept, to be asked for.
       try? self.writeNow()
     }
   }
@@ -139,7 +139,7 @@ final class SnapshotKeeper: Sendable {
       }
       try version.writeSnapshot(
         to: path, identity: identity.of(token: token), sequence: UInt64(sequence))
-      // It is made for its owner alone; whoever may read the store may read it too.
+      // It is made with mode 600; those who may read the store may read it too.
       FileAccess(of: store.inode).apply(to: path)
     } catch {
       state.withLock { state in

@@ -10,6 +10,7 @@ public import PushRules
 /// members, as of one change. How pushes look (``StoreWrite`` calls it display), names of conversations
 /// and nicknames, and the change feed are not in it.
 public struct StoreRebuild: Sendable {
+  /// The path of the store that is lost.
   public let path: String
   private let file: String
   private let info: SnapshotInfo
@@ -44,7 +45,7 @@ public struct StoreRebuild: Sendable {
     }
     try StoreFile.errors(path) {
       try NewStore.fill(temporary.name) { db in
-        var write = StoreWrite(Rows(db: db, path: path), at: now, from: nil)
+        var write = StoreWrite(SettingsQueries(db: db, path: path), at: now, from: nil)
         try write.add(settings, replacingApp: true)
       }
     }

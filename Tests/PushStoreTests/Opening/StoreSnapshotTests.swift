@@ -264,9 +264,10 @@ import Testing
     try withFolder { folder in
       let path = try Self.store(in: folder)
       let reader = try StoreReader(path)
-      let plan = try reader.read { rows in
+      let plan = try reader.read { queries in
         try Row.fetchAll(
-          rows.db, sql: "EXPLAIN QUERY PLAN " + Rows.changesOfUser(rows.feedColumns()),
+          queries.db,
+          sql: "EXPLAIN QUERY PLAN " + SettingsQueries.changesOfUser(queries.feedColumns()),
           arguments: [0, Data("u".utf8), 10]
         ).map { String(describing: $0["detail"] as String? ?? "") }
       }
