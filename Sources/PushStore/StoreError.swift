@@ -119,7 +119,7 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case .partOfStore(let path, let store):
       "\(path) belongs to the store \(store); write somewhere else"
     case .strayLog(let path):
-      "\(path) is left of a store that is gone; put that back, or remove the log first"
+      "\(path) is the log of a store that is gone: restore the store, or delete the log"
     case .madeMeanwhile(let path): "\(path) was made meanwhile; import again"
     case .damaged(let path, let reason): "\(path) is damaged: \(reason)"
     }

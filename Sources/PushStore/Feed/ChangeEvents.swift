@@ -1,13 +1,13 @@
 public import PushRules
 
-/// Entries of the change feed, those that are there and those to come.
+/// The entries of the change feed, present and future.
 ///
 ///     for try await event in store.events(after: last, of: "u1") {
 ///       try await deliver(event)
 ///       last = event.cursor
 ///     }
 ///
-/// Nothing is lost by a slow consumer, as entries are read from the store when they are asked for.
+/// A slow consumer loses no entries: they are read from the store on demand.
 /// A consumer that keeps the cursor of the last entry it has dealt with reads on after it, also after a
 /// restart, and sees each entry at least once. When the store was replaced meanwhile, by an old copy or
 /// by one that was imported anew, the sequence throws ``StoreError/unknownChange(_:_:)``: entries are

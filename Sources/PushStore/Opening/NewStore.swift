@@ -6,8 +6,8 @@ internal import GRDB
 enum NewStore {
   /// Fills the file of a new store, in one transaction.
   ///
-  /// Nobody else knows its name yet, and it is of no use to anybody when this fails: it needs neither
-  /// log nor journal, and every page is written once. It is on the disk when it gets its name.
+  /// The file has only a temporary name and is discarded when this fails: it needs neither log nor
+  /// journal, and every page is written once. It is on the disk when it gets its name.
   static func fill(_ file: String, _ body: (Database) throws -> Void) throws {
     let queue = try DatabaseQueue(path: PageChecksums.location(file, checks: true))
     try queue.inDatabase { db in

@@ -141,7 +141,7 @@ final class OpenStore: Sendable {
   /// Reads, as of one commit.
   ///
   /// - Parameter canRepeat: whether `body` may be called again when the file was changed meanwhile by
-  ///   somebody whom no lock keeps out.
+  ///   a writer that no lock keeps out.
   /// - Throws: ``StoreError/changedMeanwhile(_:)`` when it was changed again.
   func read<Value>(canRepeat: Bool = true, _ body: (Database) throws -> Value) throws -> Value {
     try use(canRepeat: canRepeat) { pool in

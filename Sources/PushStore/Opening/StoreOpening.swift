@@ -126,7 +126,7 @@ struct StoreOpener {
   struct Unusable: Error {
     let reason: String
     var snapshotError: SnapshotError?
-    /// What cannot be if nobody has touched the files.
+    /// Whether it can only be so because the files were changed from outside.
     var isWrong = false
 
     /// Whether something is wrong, and not only old or gone.

@@ -4,7 +4,7 @@ public import PushRules
 
 /// How pushes look, to people and by them: the vendors' operations.
 ///
-/// They change nothing of who gets a push, so the engine is not told. A user never declared is made.
+/// They do not affect decisions, so the engine is not told. A user never declared is made.
 /// When nothing changes, nothing is written; a change stands in the feed as ``Change/display`` and is
 /// not announced to the user's other devices.
 ///
@@ -68,7 +68,7 @@ extension StoreWrite {
     var after = before
     body(&after)
     if after == before { return }
-    // Whoever is new to the store is new to the engine too.
+    // A user who is new to the store is new to the engine too.
     let isNew = try queries.user(user) == nil
     if isNew { try set(user, UserSettings(), [.display]) }
     try queries.write(after, ofUser: try queries.number(user: user))

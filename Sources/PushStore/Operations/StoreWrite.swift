@@ -141,8 +141,8 @@ public struct StoreWrite {
     }
   }
 
-  /// Ends a membership, with all that was set for it and, of a group, in its threads: who has
-  /// settings there is a member of the group.
+  /// Ends a membership, with all that was set for it and, of a group, in its threads:
+  /// only members of the group have settings there.
   ///
   /// - Throws: ``StoreError/notAMember(user:conversation:)``.
   public mutating func removeMember(_ user: Identifier, of conversation: Identifier) throws {

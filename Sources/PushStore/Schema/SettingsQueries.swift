@@ -14,7 +14,7 @@ struct SettingsQueries {
 
   // MARK: Ids
 
-  /// The number of a user, who gets one now if there is none.
+  /// The number of a user; a new id gets the next one.
   func number(user id: Identifier) throws -> Int64 {
     try number(of: id, "users")
   }
@@ -212,7 +212,7 @@ struct SettingsQueries {
 
   func known<Value>(_ value: Value?, _ column: String) throws -> Value {
     guard let value else {
-      throw StoreError.damaged(path, reason: "\(column) holds what it cannot")
+      throw StoreError.damaged(path, reason: "\(column) has an invalid value")
     }
     return value
   }

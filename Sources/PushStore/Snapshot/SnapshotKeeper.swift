@@ -4,11 +4,10 @@ internal import PushFanout
 internal import PushSupport
 internal import Synchronization
 
-/// Writes a store's snapshot now and then, beside deciding and writing.
+/// Writes a store's snapshot now and then, concurrently with decisions and writes.
 ///
-/// A snapshot has the changes up to the one whose number it says, and no others, which is known by a
-/// number that was drawn with the change. When it is opened, every record that has changed behind it
-/// is read from the database as it is.
+/// A snapshot holds exactly the changes up to the sequence number in it; the token of that change
+/// identifies it. When it is opened, every record that was changed later is read from the database.
 final class SnapshotKeeper: Sendable {
   /// - Parameter file: that of a store, no symbolic link.
   static func path(_ file: String) -> String { file + ".snapshot" }

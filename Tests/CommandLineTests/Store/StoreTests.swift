@@ -191,8 +191,8 @@ import Testing
       try place.write(["left"], as: "s-wal")
       let run = try place.run(Self.importWorld)
       #expect(
-        run.errors == "push-fanout: s-wal is left of a store that is gone; put that back, "
-          + "or remove the log first\n")
+        run.errors == "push-fanout: s-wal is the log of a store that is gone: restore the store, "
+          + "or delete the log\n")
       #expect(run.status == 1)
       #expect(place.names() == ["messages.ndjson", "s-wal", "world.ndjson"])
     }

@@ -183,7 +183,7 @@ import Testing
       #expect(beyond == [#"rules user "u1": a badge of 4294967295 is not in 0...2147483647"#])
       try queue.write { try $0.execute(sql: "UPDATE displays SET offline_messages = -1") }
       let unreadable = try reader.check().map { "\($0.kind) \($0)" }
-      #expect(unreadable == ["row displays.offline_messages holds what it cannot"])
+      #expect(unreadable == ["row displays.offline_messages has an invalid value"])
       try reader.close()
       try queue.close()
     }
