@@ -129,6 +129,15 @@ import Testing
     #expect(found == [])
   }
 
+  /// A path that counts folders from a test's own file breaks when the file is moved.
+  @Test func testsFindTheRootByOneHelper() throws {
+    let word = "#file" + "Path"
+    let files = try Self.files(under: "Tests").filter {
+      try String(contentsOf: $0, encoding: .utf8).contains(word)
+    }
+    #expect(files.map(\.lastPathComponent) == ["Repository.swift"])
+  }
+
   @Test func noTargetUsesUnsafeFlags() throws {
     let manifest = try String(
       contentsOf: Repository.root.appending(path: "Package.swift"), encoding: .utf8)
