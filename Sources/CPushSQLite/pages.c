@@ -11,7 +11,7 @@
 // The database's pages end with 8 reserved bytes (https://www.sqlite.org/fileformat.html, 1.3.4), in
 // which a checksum is written and compared; SQLite itself never looks there. The log's frames have
 // checksums of SQLite's own, which it compares only when it recovers a log. Each continues that of
-// the frame before, which is stored too, so one frame can be compared alone.
+// the frame before, which is stored too, so a single frame can be compared.
 
 enum {
   page_size = ps_page_size,
@@ -89,8 +89,8 @@ static int read_page(sqlite3_file *file, uint8_t *page, sqlite3_int64 at) {
 
 static int database_read(sqlite3_file *file, void *bytes, int count, sqlite3_int64 at) {
   File *f = ours(file);
-  // The header alone: its page is read as a whole before anything else is believed, from the log if
-  // it is there, and then that in the file may be half written.
+  // Only the header: its page is read as a whole before any other value is used, from the log if it is
+  // there, and then that in the file may be half written.
   if (!f->compares || at + count <= header_size) {
     int code = real_read(file, bytes, count, at);
     if (code == SQLITE_OK && at == 0 && count > reserved_place)
@@ -217,7 +217,7 @@ static int log_write(sqlite3_file *file, const void *bytes, int count, sqlite3_i
   return code;
 }
 
-// Whether the salts of two places are the same but for a changed bit or two. Those of the log before
+// Whether the salts of two headers are the same but for a changed bit or two. Those of the log before
 // differ in about half of their 64 bits.
 static int is_near(const uint8_t *salts, const uint8_t *others) {
   uint64_t a, b;
@@ -227,7 +227,7 @@ static int is_near(const uint8_t *salts, const uint8_t *others) {
 }
 
 // Looks at a log that is about to be recovered. SQLite ends it at the first frame that is wrong, as
-// whoever wrote it may have been stopped there. But a transaction is on the disk before the next is
+// the writer may have been stopped there. But a transaction is on the disk before the next is
 // written: where a later one follows, the frame was changed, and writes would be lost.
 static int check_log(sqlite3_file *log) {
   uint8_t header[log_header_size], frame[frame_size], before[8];
@@ -236,7 +236,7 @@ static int check_log(sqlite3_file *log) {
   if (code != SQLITE_OK || size < log_header_size + frame_size) return code;
   code = real_read(log, header, sizeof header, 0);
   if (code != SQLITE_OK) return code;
-  // Whoever writes a log takes its own byte order.
+  // A writer uses its own byte order for a log.
   int is_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
   uint32_t sum[2] = {0, 0};
   add(sum, header, 24, is_big);
@@ -249,7 +249,7 @@ static int check_log(sqlite3_file *log) {
   for (sqlite3_int64 at = log_header_size; at + frame_size <= size; at += frame_size) {
     code = real_read(log, frame, frame_size, at);
     if (code != SQLITE_OK) return code;
-    // Frames of the log before this one have other salts. Without a header nobody knows which.
+    // Frames of the log before this one have other salts. Without a header these are unknown.
     int is_same = !has_header || memcmp(frame + 8, header + 16, 8) == 0;
     // Zeros continue zeros, but no frame is of page 0.
     int is_right = is_same && big(frame) != 0
@@ -353,7 +353,7 @@ static int open_file(
   memset(f, 0, sizeof *f);
   f->header = f->newest = f->stale = -1;
   int code = below->xOpen(below, name, real(file), flags, out_flags);
-  // Without methods nobody closes it.
+  // Without methods SQLite does not close it.
   if (code != SQLITE_OK && !real(file)->pMethods) return code;
   if (flags & SQLITE_OPEN_WAL) {
     file->pMethods = &log_methods;
@@ -377,7 +377,7 @@ static void register_once(void) {
   sqlite3_config(SQLITE_CONFIG_URI, 1);
   below = sqlite3_vfs_find(0);
   if (!below) return;
-  // The functions of the VFS below know it by its data alone, which is the same.
+  // The functions of the VFS below recognise it by its data, which is the same.
   vfs = *below;
   vfs.pNext = 0;
   vfs.zName = ps_vfs_name;
@@ -401,11 +401,11 @@ int ps_scan(sqlite3 *db, uint32_t *page) {
   return sqlite3_file_control(db, "main", scan_operation, page);
 }
 
-int ps_bind_blob(sqlite3_stmt *statement, int place, const void *bytes, int count) {
+int ps_bind_blob(sqlite3_stmt *statement, int parameter, const void *bytes, int count) {
   // Null would be NULL.
-  return sqlite3_bind_blob(statement, place, bytes ? bytes : "", count, SQLITE_TRANSIENT);
+  return sqlite3_bind_blob(statement, parameter, bytes ? bytes : "", count, SQLITE_TRANSIENT);
 }
 
-int ps_bind_text(sqlite3_stmt *statement, int place, const void *bytes, int count) {
-  return sqlite3_bind_text(statement, place, bytes ? bytes : "", count, SQLITE_TRANSIENT);
+int ps_bind_text(sqlite3_stmt *statement, int parameter, const void *bytes, int count) {
+  return sqlite3_bind_text(statement, parameter, bytes ? bytes : "", count, SQLITE_TRANSIENT);
 }

@@ -24,25 +24,26 @@ public final class SettingsStore: Sendable {
     case read
   }
 
+  /// The path that the store was opened by.
   public let path: String
   private let opened: StoreOpener.Opened?
   /// Reads what is stored, for inspection, export and backup.
   public let reader: StoreReader
   private let store: OpenStore
   /// Rings after each commit.
-  let bell = FeedBell()
+  let feedNotifier = ChangeFeedNotifier()
   private let commits: Lock<GroupCommit<Committer.Job>?>
   private let keeper: SnapshotKeeper?
 
   /// Opens a store, and its engine: by its snapshot, if there is one of use, and otherwise from the
   /// database. ``opening`` says which.
   ///
-  /// Who opens a store to write also sees to its snapshot: one is written beside other work when
+  /// A store that is opened to write also maintains its snapshot: one is written beside other work when
   /// there is none, when much has changed, and at the end.
   ///
   /// - Parameters:
   ///   - threads: how many threads the engine may use, nil for as many as there are cores.
-  ///   - waiting: how long to wait while somebody else has the store open for writing.
+  ///   - waiting: how long to wait while another process has the store open for writing.
   ///   - permissions: of a store that is made, and of what is made beside it later.
   /// - Throws: ``StoreError``.
   /// - Complexity: O(settings): with a snapshot as fast as it is read from memory, and O(changes)
@@ -71,18 +72,18 @@ public final class SettingsStore: Sendable {
     reader = StoreReader(store)
     let isWriter = store.right != nil
     if isWriter { SnapshotKeeper.tidy(store.file) }
-    let (identity, last) = try reader.read { rows in
-      (try rows.identity(), try rows.lastSequence())
+    let (identity, last) = try reader.read { queries in
+      (try queries.identity(), try queries.lastSequence())
     }
     opened = withEngine ? try StoreOpener(reader: reader, threads: threads).open() : nil
-    bell.ring(opened?.last ?? last)
+    feedNotifier.notify(opened?.last ?? last)
     commits = Lock(nil)
     guard isWriter else {
       keeper = nil
       return
     }
     keeper = opened.map { SnapshotKeeper(store, identity, $0) }
-    let committer = Committer(store, opened?.fanout, bell, keeper)
+    let committer = Committer(store, opened?.fanout, feedNotifier, keeper)
     self.commits.withLock { $0 = GroupCommit { committer.commit($0) } }
     keeper?.begin()
   }
@@ -192,22 +193,24 @@ public final class SettingsStore: Sendable {
   var isWriter: Bool { store.right != nil }
 
   /// Reads the store as of one commit.
-  func read<Value>(_ body: (Rows) throws -> Value) throws -> Value { try reader.read(body) }
+  func read<Value>(_ body: (SettingsQueries) throws -> Value) throws -> Value {
+    try reader.read(body)
+  }
 
-  /// Entries of the change feed behind a place, the oldest first.
+  /// Entries of the change feed after a cursor, the oldest first.
   ///
   /// - Parameter user: only those that concern a user.
   /// - Throws: ``StoreError/unknownChange(_:_:)`` for a cursor of another feed: read everything anew.
   public func changes(
     after cursor: FeedCursor = .start, of user: Identifier? = nil, limit: Int = 1000
   ) throws -> [ChangeEvent] {
-    try read { rows in try rows.changes(after: cursor, of: user, limit: limit) }
+    try read { queries in try queries.changes(after: cursor, of: user, limit: limit) }
   }
 
   /// Waits for the writes under way, then ends this process's use of the store; later writes throw
   /// ``StoreError/closed(_:)``, and sequences of events end.
   public func close() throws {
-    bell.close()
+    feedNotifier.close()
     guard let commits = commits.withLock({ $0.take() }) else {
       return isWriter ? () : try reader.close()
     }

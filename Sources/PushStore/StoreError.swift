@@ -17,10 +17,10 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
   /// Another process has it open for writing, or another store of this very process.
   case inUse(String, byThisProcess: Bool = false)
   /// A store whose file has several names (hard links) is not written: its log lies beside one of
-  /// them, and who opens it by another does not see that.
+  /// them, and an open by another name does not find that.
   case linked(String, names: Int)
-  /// The file that was open for writing has lost its name: it was removed or renamed, or another was
-  /// put in its place. Nothing is written any more; open the store again.
+  /// The file that was open for writing has lost its name: it was removed or renamed, or replaced by
+  /// another. Nothing is written any more; open the store again.
   case replaced(String)
   /// A file system on which locks cannot keep other writers out.
   case withoutLocks(String, fileSystem: String)
@@ -36,9 +36,13 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
   case idLength(Int)
   /// An operation of the other vendor.
   case otherRules(RuleSet)
+  /// A user whose id the store does not have.
   case unknownUser(Identifier)
+  /// A conversation whose id the store does not have.
   case unknownConversation(Identifier)
+  /// A setting for a conversation of which the user is not a member.
   case notAMember(user: Identifier, conversation: Identifier)
+  /// A device that the user does not have.
   case unknownDevice(user: Identifier, device: Identifier)
   /// An operation that this kind of conversation does not have.
   case wrongKind(Identifier, ConversationKind)
@@ -115,7 +119,7 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case .partOfStore(let path, let store):
       "\(path) belongs to the store \(store); write somewhere else"
     case .strayLog(let path):
-      "\(path) is left of a store that is gone; put that back, or remove the log first"
+      "\(path) is the log of a store that is gone: restore the store, or delete the log"
     case .madeMeanwhile(let path): "\(path) was made meanwhile; import again"
     case .damaged(let path, let reason): "\(path) is damaged: \(reason)"
     }

@@ -7,6 +7,7 @@ public import PushRules
 ///
 /// Others may write meanwhile: each call sees the store as of one commit.
 public final class StoreReader: Sendable {
+  /// The path that the store was opened by.
   public let path: String
   let store: OpenStore
 
@@ -30,14 +31,16 @@ public final class StoreReader: Sendable {
   /// Reads the store as of one commit.
   ///
   /// - Parameter canRepeat: whether `body` may be called again, see ``OpenStore``.
-  func read<Value>(canRepeat: Bool = true, _ body: (Rows) throws -> Value) throws -> Value {
-    try store.read(canRepeat: canRepeat) { db in try body(Rows(db: db, path: path)) }
+  func read<Value>(canRepeat: Bool = true, _ body: (SettingsQueries) throws -> Value) throws
+    -> Value
+  {
+    try store.read(canRepeat: canRepeat) { db in try body(SettingsQueries(db: db, path: path)) }
   }
 
   func read<Value: Sendable>(
-    _ body: @escaping @Sendable (Rows) throws -> Value
+    _ body: @escaping @Sendable (SettingsQueries) throws -> Value
   ) async throws -> Value {
-    try await store.read { [path] db in try body(Rows(db: db, path: path)) }
+    try await store.read { [path] db in try body(SettingsQueries(db: db, path: path)) }
   }
 
   /// The app's settings.
@@ -66,14 +69,14 @@ public final class StoreReader: Sendable {
   public func forEachRecord(
     content: (ContentDirectory) throws -> Void, _ body: (SettingsRecord) throws -> Void
   ) throws {
-    try read(canRepeat: false) { rows in
-      try content(try rows.contentDirectory())
-      try rows.forEachRecord(body)
+    try read(canRepeat: false) { queries in
+      try content(try queries.contentDirectory())
+      try queries.forEachRecord(body)
     }
   }
 }
 
-extension Rows {
+extension SettingsQueries {
   func settings() throws -> FanoutSettings {
     var settings = FanoutSettings()
     try forEachRecord { settings.set($0) }
@@ -95,8 +98,8 @@ extension Rows {
     try forEachMember { user, conversation, member in
       let isUser = (1...Int64(users.count)).contains(user)
       let id = try known(isUser ? users[Int(user) - 1] : nil, "members.user")
-      let place = try known(conversations[conversation], "members.conversation")
-      try body(.member(id, of: place, member))
+      let name = try known(conversations[conversation], "members.conversation")
+      try body(.member(id, of: name, member))
     }
   }
 }

@@ -29,7 +29,7 @@ import Testing
   }
 
   static let slices: [Slice] = {
-    let own = ArchitectureTests.root.appending(path: "data")
+    let own = Repository.root.appending(path: "data")
     var slices = [
       Slice(folder: own, name: "fcc-2016-03-03", count: isFull ? nil : 200),
       Slice(folder: own, name: "qa-2021-05-19", count: isFull ? nil : 12),

@@ -1,6 +1,7 @@
 import Foundation
 import PushContent
 import PushRules
+import TestSupport
 import Testing
 
 /// Goal: the display style of whoever has set none is the one that docs/formats.md names.
@@ -17,9 +18,7 @@ import Testing
 
   @Test(arguments: [RuleSet.easemob, .rongcloud])
   func theDefaultIsTheDocumentedOne(_ rules: RuleSet) throws {
-    let formats = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .deletingLastPathComponent().deletingLastPathComponent()
-      .appending(path: "docs/formats.md")
+    let formats = Repository.root.appending(path: "docs/formats.md")
     let text = try String(contentsOf: formats, encoding: .utf8)
     let pattern = #/`style` .*, default (\w+) \(easemob\), (\w+) \(rongcloud\)/#
     let defaults = try #require(text.firstMatch(of: pattern))

@@ -1,6 +1,7 @@
 import Foundation
 import PushContent
 import PushRules
+import TestSupport
 import Testing
 
 /// Golden payloads: what they were when a person last read them and agreed.
@@ -9,8 +10,7 @@ import Testing
 /// recipient gets, in bytes, with the sources of title and body. `PUSH_UPDATE_GOLDEN=1 swift test`
 /// rewrites the files; the run fails all the same, and the difference is what is to be read.
 @Suite struct GoldenTests {
-  static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    .appending(path: "Goldens")
+  static let folder = Repository.root.appending(path: "Tests/PushContentTests/Goldens")
 
   static let files = ["easemob-examples", "easemob-texts", "rongcloud"]
 

@@ -17,9 +17,7 @@ import Testing
 @Suite struct ReplayDifferentialTests {
   static let environment = ProcessInfo.processInfo.environment
   static let isFull = environment["PUSH_FULL"] == "1"
-  static let data = URL(fileURLWithPath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    .appending(path: "data")
+  static let data = Repository.root.appending(path: "data")
 
   struct Slice: CustomTestStringConvertible {
     let folder: URL

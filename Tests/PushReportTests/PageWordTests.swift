@@ -1,6 +1,7 @@
 import Foundation
 import FoundationXML
 import PushReplay
+import TestSupport
 import Testing
 
 @testable import PushReport
@@ -37,8 +38,7 @@ import Testing
   }
 
   @Test func committedPagesHaveLines() throws {
-    let reports = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .deletingLastPathComponent().deletingLastPathComponent().appending(path: "reports")
+    let reports = Repository.root.appending(path: "reports")
     let pages = try FileManager.default.contentsOfDirectory(
       at: reports, includingPropertiesForKeys: nil
     ).filter { $0.pathExtension == "html" }

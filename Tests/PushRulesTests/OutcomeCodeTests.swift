@@ -1,5 +1,6 @@
 import Foundation
 import PushRules
+import TestSupport
 import Testing
 
 /// Goal: numbers of outcomes that somebody has stored keep their meaning.
@@ -82,10 +83,8 @@ import Testing
     """
 
   static func table() throws -> String {
-    let root = URL(fileURLWithPath: #filePath)
-      .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    return try String(
-      contentsOf: root.appending(path: "docs/outcome-codes.csv"), encoding: .utf8)
+    try String(
+      contentsOf: Repository.root.appending(path: "docs/outcome-codes.csv"), encoding: .utf8)
   }
 
   /// The line of an outcome and its code.

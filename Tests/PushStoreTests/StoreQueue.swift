@@ -15,7 +15,7 @@ func makePlainStore(_ path: String, _ body: (inout StoreWrite) throws -> Void) t
   try Schema.migrator.migrate(queue, upTo: "threads")
   try queue.write { db in
     try db.execute(sql: "PRAGMA application_id = \(Schema.plainID)")
-    var write = StoreWrite(Rows(db: db, path: path), at: .zero, from: nil)
+    var write = StoreWrite(SettingsQueries(db: db, path: path), at: .zero, from: nil)
     try body(&write)
     // Those of before there were tokens.
     try db.execute(sql: "UPDATE feed SET token = 0")

@@ -79,8 +79,7 @@ package struct ConformanceVector {
 
   /// All cases.
   package static func all() throws -> [ConformanceVector] {
-    let url = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      .deletingLastPathComponent().appending(path: "ConformanceTests/vectors.ndjson")
+    let url = Repository.root.appending(path: "Tests/ConformanceTests/vectors.ndjson")
     return try String(contentsOf: url, encoding: .utf8).split(separator: "\n").map {
       try ConformanceVector(String($0))
     }

@@ -34,7 +34,7 @@ int ps_is_right(const uint8_t *page, uint32_t number);
 int ps_scan(sqlite3 *db, uint32_t *page);
 
 // sqlite3_bind_blob and sqlite3_bind_text with bytes that are copied. No bytes are an empty value.
-int ps_bind_blob(sqlite3_stmt *statement, int place, const void *bytes, int count);
-int ps_bind_text(sqlite3_stmt *statement, int place, const void *bytes, int count);
+int ps_bind_blob(sqlite3_stmt *statement, int parameter, const void *bytes, int count);
+int ps_bind_text(sqlite3_stmt *statement, int parameter, const void *bytes, int count);
 
 #endif

@@ -9,7 +9,7 @@ import Synchronization
 // end
 
 // The article's code as the top-level code of a program, which is isolated to the main actor.
-// ArticleTests compares it with the article and runs it; what does not come out stops it.
+// ArticleProgramTests compares it with the article and runs it; what does not come out stops it.
 
 // What the article takes as given.
 let folder = FileManager.default.temporaryDirectory.appending(path: "\(UUID())")

@@ -1,0 +1,62 @@
+public import PushRules
+
+/// What a write changed. The raw value is what stands in the feed.
+public enum Change: String, CaseIterable, Sendable {
+  /// The app's settings.
+  case app
+  /// The whole settings of a user, as by an import.
+  case user
+  /// A single setting of a user: the level, the duration of a mute, the quiet hours with their time
+  /// zone, or the level of a kind of conversation.
+  case userLevel, userMute, quietHours, typeLevel
+  /// How pushes look to a user, and what others see of the user.
+  case display
+  /// A user's devices, their states and tokens.
+  case devices
+  /// The whole settings of a conversation.
+  case conversation
+  /// The defaults of an ultra group and its channels.
+  case groupDefault, channelDefault
+  /// The whole membership of a user, who may be new.
+  case member
+  /// A single setting of a user for a conversation: the level, the duration of a mute, or the level of a
+  /// channel.
+  case memberLevel, memberMute, channelLevel
+  /// The end of a membership.
+  case memberRemoved
+  /// Records that were imported together, whichever they are: read what you keep anew.
+  case imported
+
+  /// Whether the user's other devices are told: *mute info changed* (E-13, R-36).
+  public var isAnnounced: Bool {
+    switch self {
+    case .user, .userLevel, .userMute, .quietHours, .typeLevel, .member, .memberLevel, .memberMute,
+      .channelLevel, .imported:
+      true
+    case .app, .display, .devices, .conversation, .groupDefault, .channelDefault, .memberRemoved:
+      false
+    }
+  }
+}
+
+/// An entry of the change feed.
+public struct ChangeEvent: Hashable, Sendable {
+  /// 1, 2, 3 …, in the order of writes, without gaps.
+  public let sequence: Int64
+  /// When the change was made.
+  public let at: Instant
+  /// What was changed.
+  public let change: Change
+  /// Whose setting it is; nil for a change of a conversation, the app, or an import.
+  public let user: Identifier?
+  /// The conversation that it is a setting of; nil for one of the user's own, or the app's.
+  public let conversation: Identifier?
+  /// The channel of an ultra group; nil when the setting is of no channel.
+  public let channel: Identifier?
+  /// The device that wrote, which need not be told.
+  public let device: Identifier?
+  let token: Int64
+
+  /// The cursor of this entry, from which to read on after it.
+  public var cursor: FeedCursor { FeedCursor(sequence: sequence, token: token) }
+}

@@ -1,0 +1,283 @@
+internal import Foundation
+internal import GRDB
+internal import PushRules
+
+/// Many records at once into the tables, each with prepared statements and numbers that are known.
+///
+/// A record replaces that of the same key, as in files. Numbers are given in the order of the
+/// settings, so that users keep their order.
+struct BulkImport {
+  private let queries: SettingsQueries
+  private let settings: FanoutSettings
+  /// Called now and then with the share of the records that is written.
+  private let progress: (Double) -> Void
+  /// For each user by its index, the number.
+  private var users: [Int64] = []
+  private var done = 0
+
+  /// An id's number, and whether the id was there before.
+  private typealias Number = (value: Int64, isNew: Bool)
+
+  init(
+    _ queries: SettingsQueries, _ settings: FanoutSettings, _ progress: @escaping (Double) -> Void
+  ) {
+    self.queries = queries
+    self.settings = settings
+    self.progress = progress
+  }
+
+  mutating func run() throws {
+    try writeUsers()
+    try writeConversations()
+  }
+
+  private func statement(_ sql: String) throws -> RepeatedStatement {
+    try RepeatedStatement(queries.db, sql)
+  }
+
+  /// Whether there is nothing in a table that records would replace.
+  private func isEmpty(_ table: String) throws -> Bool {
+    try Bool.fetchOne(queries.db, sql: "SELECT NOT EXISTS (SELECT 1 FROM \(table))") ?? true
+  }
+
+  /// How the numbers of ids are found.
+  private struct Numbers: ~Copyable {
+    var find: RepeatedStatement
+    /// The next number of a new id.
+    var next: Int64
+    let wasEmpty: Bool
+
+    init(_ db: Database, _ table: String) throws {
+      let last = try Int64.fetchOne(db, sql: "SELECT max(number) FROM \(table)")
+      find = try RepeatedStatement(db, "SELECT number FROM \(table) WHERE id = ?")
+      next = (last ?? 0) + 1
+      wasEmpty = next == 1
+    }
+
+    mutating func number(_ id: Identifier) throws -> Number {
+      if !wasEmpty {
+        try find.bind(id)
+        if let number = try find.firstNumber() { return (number, false) }
+      }
+      defer { next += 1 }
+      return (next, true)
+    }
+  }
+
+  private mutating func advance() {
+    done += 1
+    guard done & 0x3FFF == 0 else { return }
+    // Users and conversations; how many members there are is not known before.
+    let all = settings.userCount + settings.conversationIDs.count
+    progress(min(1, Double(done) / Double(max(1, all))) / 2)
+  }
+
+  // MARK: Users
+
+  private mutating func writeUsers() throws {
+    var numbers = try Numbers(queries.db, "users")
+    var name = try statement("INSERT INTO users (number, id) VALUES (?, ?)")
+    var insert = try statement(
+      """
+      INSERT INTO users (number, id, is_declared, level, quiet_start, quiet_end, quiet_span,
+        quiet_level, quiet_zone, time_zone, muted_until, type_levels, push_when_desktop_online,
+        local_information_missing, local_handled_by_app, has_devices)
+        VALUES (?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      """)
+    var update = try statement(SettingsQueries.updateUser)
+    var device = try statement(SettingsQueries.insertDevice)
+    let hasDevices = try !isEmpty("devices")
+    var deleteDevices = try statement(SettingsQueries.deleteDevices)
+    users.reserveCapacity(settings.userCount)
+    for ordinal in 0..<UInt32(settings.userCount) {
+      let index = UserIndex(ordinal)
+      let id = settings.id(of: index)
+      let (number, isNew) = try numbers.number(id)
+      users.append(number)
+      advance()
+      guard settings.isDeclared(index) else {
+        if isNew {
+          try name.bind(number)
+          try name.bind(id)
+          try name.run()
+        }
+        continue
+      }
+      let user = settings.user(index)
+      if isNew {
+        try insert.bind(number)
+        try insert.bind(id)
+        try insert.bind(user)
+        try insert.run()
+      } else {
+        try update.bind(user)
+        try update.bind(number)
+        try update.run()
+        if hasDevices {
+          try deleteDevices.bind(number)
+          try deleteDevices.run()
+        }
+      }
+      for (position, one) in (user.devices ?? []).enumerated() {
+        try device.bind(number)
+        try device.bind(Int64(position))
+        try device.bind(one)
+        try device.run()
+      }
+    }
+  }
+
+  // MARK: Conversations and members
+
+  private mutating func writeConversations() throws {
+    var numbers = try Numbers(queries.db, "conversations")
+    var insert = try statement(
+      """
+      INSERT INTO conversations (number, id, is_declared, kind, parent, level)
+        VALUES (?, ?, ?, ?, ?, ?)
+      """)
+    var channel = try statement("INSERT INTO channels VALUES (?, ?, ?)")
+    var member = try statement(
+      "INSERT INTO members (conversation, user, since) VALUES (?, ?, ?)")
+    var replacement = try statement(
+      "INSERT OR REPLACE INTO members (conversation, user, since) VALUES (?, ?, ?)")
+    var special: [Special] = []
+    var parents: [Identifier] = []
+    var replaced: [(id: Identifier, record: ConversationSettings)] = []
+    for (position, id) in settings.conversationIDs.enumerated() {
+      guard let record = settings.conversation(id) else { continue }
+      let isDeclared = settings.isDeclared(id)
+      let (number, isNew) = try numbers.number(id)
+      if isNew {
+        try insert.bind(number)
+        try insert.bind(id)
+        try insert.bind(isDeclared)
+        try insert.bind(text: record.kind.rawValue)
+        try insert.bind(record.parent)
+        try insert.bind(Int64(record.level.rawValue))
+        try insert.run()
+        for (name, level) in record.channels {
+          try channel.bind(number)
+          try channel.bind(name)
+          try channel.bind(Int64(level.rawValue))
+          try channel.run()
+        }
+      } else if isDeclared {
+        replaced.append((id: id, record: record))
+      }
+      if let parent = record.parent { parents.append(parent) }
+      if isNew {
+        try writeMembers(of: id, number, isNew: true, &member, &special)
+      } else {
+        try writeMembers(of: id, number, isNew: false, &replacement, &special)
+      }
+      if position & 0xFF == 0 {
+        progress(0.5 + 0.4 * Double(position) / Double(settings.conversationIDs.count))
+      }
+    }
+    // A parent that is not among the conversations has a number all the same, behind them.
+    for parent in parents { _ = try queries.number(conversation: parent) }
+    for (id, record) in replaced { try queries.write(id, record) }
+    progress(0.9)
+    try write(&special)
+  }
+
+  /// What a member has set, to be written in the order of its table: anything else would touch the
+  /// whole table for every conversation.
+  private struct Special {
+    let user: Int64
+    let conversation: Int64
+    let isNew: Bool
+    let level: NotificationLevel
+    let mutedUntil: Instant
+    let channels: [Identifier: NotificationLevel]
+  }
+
+  private func writeMembers(
+    of id: Identifier, _ conversation: Int64, isNew: Bool, _ insert: inout RepeatedStatement,
+    _ special: inout [Special]
+  ) throws {
+    try settings.forEachMember(of: id) { user, member in
+      let number = users[Int(user.rawValue)]
+      try insert.bind(conversation)
+      try insert.bind(number)
+      try insert.bind(member.since.milliseconds)
+      try insert.run()
+      let isSpecial =
+        member.level.isSet || member.mutedUntil > .zero || !member.channels.isEmpty
+      // A member that was there may have had settings, which are replaced.
+      if isSpecial || !isNew {
+        special.append(
+          Special(
+            user: number, conversation: conversation, isNew: isNew, level: member.level,
+            mutedUntil: member.mutedUntil, channels: member.channels))
+      }
+    }
+  }
+
+  private func write(_ special: inout [Special]) throws {
+    special.sort { ($0.user, $0.conversation) < ($1.user, $1.conversation) }
+    var insert = try statement("INSERT OR REPLACE INTO member_settings VALUES (?, ?, ?, ?)")
+    var clear = try statement("DELETE FROM member_settings WHERE user = ? AND conversation = ?")
+    let hasChannels = try !isEmpty("member_channels")
+    var clearChannels = try statement(
+      "DELETE FROM member_channels WHERE user = ? AND conversation = ?")
+    var channel = try statement("INSERT INTO member_channels VALUES (?, ?, ?, ?)")
+    for (position, one) in special.enumerated() {
+      if hasChannels, !one.isNew {
+        try clearChannels.bind(one.user)
+        try clearChannels.bind(one.conversation)
+        try clearChannels.run()
+      }
+      if one.level.isSet || one.mutedUntil > .zero {
+        try insert.bind(one.user)
+        try insert.bind(one.conversation)
+        try insert.bind(Int64(one.level.rawValue))
+        try insert.bind(one.mutedUntil.milliseconds)
+        try insert.run()
+      } else if !one.isNew {
+        try clear.bind(one.user)
+        try clear.bind(one.conversation)
+        try clear.run()
+      }
+      for (name, level) in one.channels {
+        try channel.bind(one.user)
+        try channel.bind(one.conversation)
+        try channel.bind(name)
+        try channel.bind(Int64(level.rawValue))
+        try channel.run()
+      }
+      if position & 0x3FFF == 0 { progress(0.9 + 0.1 * Double(position) / Double(special.count)) }
+    }
+  }
+}
+
+extension RepeatedStatement {
+  /// The columns of ``SettingsQueries/values(of:)``.
+  fileprivate mutating func bind(_ user: borrowing UserSettings) throws {
+    let columns = UserColumns(user)
+    try bind(columns.level)
+    try bind(columns.start)
+    try bind(columns.end)
+    try bind(columns.span)
+    try bind(columns.quietLevel)
+    try bind(text: columns.quietZone)
+    try bind(text: columns.timeZone)
+    try bind(columns.mutedUntil)
+    try bind(text: columns.typeLevels)
+    try bind(columns.pushWhenDesktopOnline)
+    try bind(columns.localInformationMissing)
+    try bind(columns.localHandledByApp)
+    try bind(columns.hasDevices)
+  }
+
+  /// The columns of a device behind its position.
+  fileprivate mutating func bind(_ device: Device) throws {
+    try bind(device.id)
+    try bind(text: device.kind.rawValue)
+    try bind(text: device.state.rawValue)
+    try bind(device.hasToken)
+    try bind(device.notifier)
+    try bind(device.backgroundSince?.milliseconds)
+  }
+}

@@ -1,0 +1,109 @@
+internal import Foundation
+internal import GRDB
+public import PushContent
+public import PushRules
+internal import QuietTime
+
+extension StoreWrite {
+  /// Adds many records at once; one that is there with the same key is replaced whole, as in files.
+  /// Of partial records, what they do not say stays.
+  ///
+  /// The change feed gets one entry, ``Change/imported``, which concerns everybody.
+  ///
+  /// - Parameters:
+  ///   - settings: the records. Its app's rules must be those of the store.
+  ///   - content: how pushes look by these records, which is replaced with them; nil leaves it.
+  ///   - partial: which records are partial; nil for none.
+  ///   - replacingApp: whether the app's settings are replaced too.
+  ///   - progress: called now and then with the share that is written, 0...1.
+  /// - Throws: ``StoreError/rulesDiffer(store:settings:)``, ``StoreError/idLength(_:)``,
+  ///   ``StoreError/unknownTimeZone(_:)``, ``StoreError/contradiction(_:)`` or
+  ///   ``SettingsWriteError/badgeOutOfRange(_:)``.
+  /// - Complexity: O(records).
+  public mutating func add(
+    _ settings: FanoutSettings, content: ContentDirectory? = nil,
+    partial: (any PartialRecords)? = nil, replacingApp: Bool,
+    progress: @escaping (Double) -> Void = { _ in }
+  ) throws {
+    let stored = try queries.app().rules
+    if stored != settings.app.rules {
+      let isEmpty = try !queries.hasRecords()
+      guard replacingApp, isEmpty else {
+        throw StoreError.rulesDiffer(store: stored, settings: settings.app.rules)
+      }
+    }
+    var settings = settings
+    try partial?.complete(&settings, from: queries)
+    try check(settings)
+    if replacingApp { try queries.write(settings.app) }
+    var bulk = BulkImport(queries, settings, progress)
+    try bulk.run()
+    try ImportValidator(queries: queries, settings: settings).check()
+    if let content { try queries.write(content, for: settings, partial) }
+    steps.append(.imported(settings, replacingApp: replacingApp))
+    try record(.imported)
+  }
+
+  private func check(_ settings: FanoutSettings) throws {
+    var zones: Set<String> = []
+    func checkOnce(zone: String?) throws {
+      if let zone, zones.insert(zone).inserted { try check(zone: zone) }
+    }
+    try checkOnce(zone: settings.app.timeZone)
+    for ordinal in 0..<UInt32(settings.userCount) {
+      try check(settings.id(of: UserIndex(ordinal)))
+      guard settings.isDeclared(UserIndex(ordinal)) else { continue }
+      let user = settings.user(UserIndex(ordinal))
+      try checkOnce(zone: user.timeZone)
+      try checkOnce(zone: user.quietHours?.timeZone)
+      try check(devices: user.devices)
+    }
+    for id in settings.conversationIDs {
+      try check(id)
+      guard let record = settings.conversation(id) else { continue }
+      if let parent = record.parent { try check(parent) }
+      for channel in record.channels.keys { try check(channel, canBeEmpty: true) }
+      guard record.kind == .ultraGroup else { continue }
+      for user in settings.members(of: id) {
+        for channel in settings.member(user, of: id)?.channels.keys ?? [:].keys {
+          try check(channel, canBeEmpty: true)
+        }
+      }
+    }
+  }
+}
+
+extension SettingsQueries {
+  /// Whether there is a user or a conversation.
+  func hasRecords() throws -> Bool {
+    try Bool.fetchOne(
+      db, sql: "SELECT EXISTS (SELECT 1 FROM users) OR EXISTS (SELECT 1 FROM conversations)")
+      ?? false
+  }
+}
+
+extension SettingsStore {
+  /// Adds many records at once: all of them become durable and visible together, or none does.
+  ///
+  /// A record that is there with the same key is replaced whole, as in files; the others stay. Of
+  /// partial records, what they do not say stays. The change feed gets one entry,
+  /// ``Change/imported``, which concerns everybody.
+  ///
+  /// - Parameters:
+  ///   - settings: the records. Its app's rules must be those of the store.
+  ///   - content: how pushes look by these records, which is replaced with them; nil leaves it.
+  ///   - partial: which records are partial; nil for none.
+  ///   - now: when the import is made.
+  ///   - replacingApp: whether the app's settings are replaced too.
+  /// - Throws: ``StoreError``; then nothing was imported.
+  /// - Complexity: O(records). Other writes wait for it, decisions do not. A new snapshot is written
+  ///   afterwards, beside other work.
+  public func importSettings(
+    _ settings: FanoutSettings, content: ContentDirectory? = nil,
+    partial: (any PartialRecords)? = nil, at now: Instant, replacingApp: Bool = true
+  ) throws {
+    try write(at: now) {
+      try $0.add(settings, content: content, partial: partial, replacingApp: replacingApp)
+    }
+  }
+}

@@ -1,0 +1,189 @@
+internal import Foundation
+internal import GRDB
+internal import PushFanout
+internal import PushRules
+
+/// What the files of a store must be, and what SQLite's errors mean.
+enum StoreFile {
+  /// How long to wait for SQLite's short locks, in seconds.
+  static let lockTimeout = 5.0
+
+  /// How every connection is opened.
+  static func configuration(readonly: Bool) -> Configuration {
+    var configuration = Configuration()
+    configuration.readonly = readonly
+    // Another connection may be recovering the log of a crash, or closing the store.
+    configuration.busyMode = .timeout(lockTimeout)
+    configuration.prepareDatabase { db in
+      // A commit is on the disk before it is acknowledged.
+      try db.execute(sql: "PRAGMA synchronous = FULL")
+    }
+    return configuration
+  }
+
+  /// Repeats what finds the store locked until ``lockTimeout`` is over: SQLite's own busy handler does
+  /// not cover every lock.
+  static func retryingLocks<Value>(_ body: () throws -> Value) throws -> Value {
+    let end = ContinuousClock.now + .seconds(lockTimeout)
+    while true {
+      do {
+        return try body()
+      } catch let error as DatabaseError where error.isOfLocks && ContinuousClock.now < end {
+        Thread.sleep(forTimeInterval: 0.01)
+      }
+    }
+  }
+
+  /// Whether a database is a store, all of it, and not a later version's.
+  ///
+  /// Called inside a transaction that reads, as everything must be of one commit.
+  ///
+  /// - Throws: ``StoreError/notAStore(_:reason:)``, ``StoreError/damaged(_:reason:)`` or
+  ///   ``StoreError/newer(_:)``.
+  static func judge(_ db: Database, _ inode: StoreInode, path: String, file: String) throws {
+    let id = try Int32.fetchOne(db, sql: "PRAGMA application_id")
+    guard id == Schema.applicationID || id == Schema.plainID else {
+      throw StoreError.notAStore(path, reason: "it is a database of something else")
+    }
+    if let size = try sizes(db, inode, file), size.found < size.whole {
+      throw StoreError.damaged(
+        path, reason: "it is cut off: \(size.found) bytes of \(size.whole)")
+    }
+    if try Schema.migrator.hasBeenSuperseded(db) { throw StoreError.newer(path) }
+  }
+
+  /// How many bytes the file has, and how many its pages are; nil while pages may be in the log and
+  /// not in the file yet.
+  ///
+  /// Called inside a transaction that reads: as long as it goes on, a log from which it reads is not
+  /// emptied, and without one the file is not written.
+  static func sizes(
+    _ db: Database, _ inode: StoreInode, _ file: String
+  ) throws -> (found: Int, whole: Int)? {
+    let pages = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
+    let page = try Int.fetchOne(db, sql: "PRAGMA page_size") ?? 4096
+    guard StoreName.size(file + "-wal") == 0, let status = inode.status else { return nil }
+    return (Int(status.st_size), pages * page)
+  }
+
+  /// Converts SQLite's errors to the store's.
+  static func errors<Value>(_ path: String, _ body: () throws -> Value) throws -> Value {
+    do { return try body() } catch { throw Self.error(error, path) }
+  }
+
+  static func error(_ error: any Error, _ path: String) -> any Error {
+    guard let error = error as? DatabaseError else { return error }
+    let message = error.message ?? "\(error.resultCode)"
+    if error.extendedResultCode == .SQLITE_IOERR_DATA {
+      return StoreError.damaged(
+        path, reason: "the checksum of a page is wrong, or the page is gone")
+    }
+    return switch error.resultCode {
+    case .SQLITE_NOTADB: StoreError.notAStore(path, reason: message)
+    case .SQLITE_CORRUPT: StoreError.damaged(path, reason: message)
+    case .SQLITE_FULL: StoreError.database(path, reason: "the disk is full; nothing was changed")
+    case .SQLITE_READONLY: StoreError.database(path, reason: "it cannot be written: \(message)")
+    case .SQLITE_IOERR:
+      StoreError.database(
+        path, reason: "a read or write failed; nothing was changed: \(message)")
+    case .SQLITE_BUSY, .SQLITE_PROTOCOL:
+      StoreError.database(
+        path,
+        reason: "another process holds it locked, for more than \(Int(lockTimeout)) s; try again"
+      )
+    default: StoreError.database(path, reason: message)
+    }
+  }
+}
+
+extension DatabaseError {
+  /// Whether another connection holds a lock that is needed.
+  var isOfLocks: Bool { resultCode == .SQLITE_BUSY || resultCode == .SQLITE_PROTOCOL }
+
+  /// Whether the memory that all users of a log share cannot be had.
+  var isOfSharedMemory: Bool {
+    resultCode == .SQLITE_CANTOPEN || resultCode == .SQLITE_READONLY
+  }
+}
+
+extension SettingsQueries {
+  /// The engine of what is stored.
+  func fanout(threads: Int?) throws -> Fanout {
+    var builder = FanoutBuilder()
+    do {
+      try builder.setApp(try app())
+      var users: [Int64: UserIndex] = [:]
+      try forEachUser { id, settings in
+        let index = try builder.intern(user: id)
+        users[Int64(users.count) + 1] = index
+        if let settings { try builder.setUser(id, settings) }
+      }
+      var indices: [Int64: UInt32] = [:]
+      try forEachConversation { number, id, settings in
+        indices[number] = try builder.intern(conversation: id)
+        if let settings { try builder.setConversation(id, settings) }
+      }
+      try forEachMember { user, conversation, member in
+        let index = try known(users[user], "members.user")
+        let target = try known(indices[conversation], "members.conversation")
+        try builder.add(index, toConversationAt: target, member)
+      }
+      return try builder.build(threads: threads)
+    } catch let error as FanoutError {
+      throw StoreError.damaged(path, reason: "\(error)")
+    }
+  }
+
+  func feedColumns() throws -> String {
+    "sequence, at, change, user, conversation, channel, device, "
+      + (try hasTokens() ? "token" : "0")
+  }
+
+  /// Those of one user, and those of everybody, each found by an index.
+  static func changesOfUser(_ columns: String) -> String {
+    """
+    SELECT \(columns) FROM (
+        SELECT * FROM feed WHERE user = ?2 AND sequence > ?1 ORDER BY sequence LIMIT ?3)
+      UNION ALL
+      SELECT \(columns) FROM (
+        SELECT * FROM feed WHERE user IS NULL AND conversation IS NULL AND sequence > ?1
+          ORDER BY sequence LIMIT ?3)
+      ORDER BY sequence LIMIT ?3
+    """
+  }
+
+  /// Entries of the feed, those that concern `user` or everybody.
+  ///
+  /// - Throws: ``StoreError/unknownChange(_:_:)``.
+  func changes(after cursor: FeedCursor, of user: Identifier?, limit: Int) throws -> [ChangeEvent] {
+    try check(cursor)
+    let sequence = cursor.sequence
+    let rows =
+      if let user {
+        try Row.fetchAll(
+          db.cachedStatement(sql: Self.changesOfUser(feedColumns())),
+          arguments: [sequence, user.bytes, limit])
+      } else {
+        try Row.fetchAll(
+          db.cachedStatement(
+            sql: "SELECT \(feedColumns()) FROM feed WHERE sequence > ? ORDER BY sequence LIMIT ?"
+          ),
+          arguments: [sequence, limit])
+      }
+    return try rows.map(change)
+  }
+
+  func change(_ row: Row) throws -> ChangeEvent {
+    ChangeEvent(
+      sequence: try get(row, 0, "feed.sequence"), at: try instant(row, 1, "feed.at"),
+      change: try known(Change(rawValue: get(row, 2, "feed.change")), "feed.change"),
+      user: try findID(row, 3, "feed.user"), conversation: try findID(row, 4, "feed.conversation"),
+      channel: try findID(row, 5, "feed.channel"), device: try findID(row, 6, "feed.device"),
+      token: try get(row, 7, "feed.token"))
+  }
+
+  /// The number of the last entry of the feed; 0 for none.
+  func lastSequence() throws -> Int64 {
+    try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(sequence) FROM feed")) ?? 0
+  }
+}

@@ -1,0 +1,121 @@
+internal import GRDB
+internal import PushFanout
+internal import PushRules
+internal import PushSupport
+internal import Synchronization
+
+/// Makes writes durable, then visible.
+final class Committer: Sendable {
+  /// A write that waits for its commit.
+  struct Job: Sendable {
+    let now: Instant
+    let device: Identifier?
+    let body: @Sendable (inout StoreWrite) throws -> Void
+    /// Called once; nil for a write that is durable and visible.
+    let done: @Sendable ((any Error)?) -> Void
+  }
+
+  private let store: OpenStore
+  /// nil for a store without an engine.
+  private let fanout: Fanout?
+  private let path: String
+  /// Rings when something was committed.
+  private let feedNotifier: ChangeFeedNotifier
+  private let keeper: SnapshotKeeper?
+  /// Set when store and engine differ.
+  private let failure = Lock<StoreError?>(nil)
+
+  init(
+    _ store: OpenStore, _ fanout: Fanout?, _ feedNotifier: ChangeFeedNotifier,
+    _ keeper: SnapshotKeeper?
+  ) {
+    self.store = store
+    self.fanout = fanout
+    path = store.path
+    self.feedNotifier = feedNotifier
+    self.keeper = keeper
+  }
+
+  /// Commits writes together, applies them to the engine, and resumes the waiting callers.
+  func commit(_ jobs: [Job]) {
+    if let error = failure.withLock({ $0 }) { return jobs.forEach { $0.done(error) } }
+    var refused = [(any Error)?](repeating: nil, count: jobs.count)
+    do {
+      let (steps, last, token) = try store.pool.writeWithoutTransaction { db in
+        var steps: [StoreWrite.Step] = []
+        var last: Int64 = 0
+        var token: Int64 = 0
+        try db.inTransaction(.immediate) {
+          for (index, job) in jobs.enumerated() {
+            var write = StoreWrite(
+              SettingsQueries(db: db, path: path), at: job.now, from: job.device)
+            do {
+              try db.inSavepoint {
+                if let device = job.device { try write.check(device) }
+                try job.body(&write)
+                return .commit
+              }
+              steps += write.steps
+            } catch let error as DatabaseError where error.isOfTheWhole {
+              throw error
+            } catch {
+              refused[index] = error
+            }
+          }
+          last = try SettingsQueries(db: db, path: path).lastSequence()
+          token = try SettingsQueries(db: db, path: path).token(at: last)
+          try store.right?.check()
+          return .commit
+        }
+        // What is committed to a file that has lost its name meanwhile is not found again.
+        do { try store.right?.check() } catch StoreError.linked {}
+        return (steps, last, token)
+      }
+      if let keeper {
+        try keeper.follow(last, token) { () throws(FanoutError) in try apply(steps) }
+      } else {
+        try apply(steps)
+      }
+      feedNotifier.notify(last)
+      keeper?.note(isLarge: steps.contains { $0.isLarge })
+    } catch let error as FanoutError {
+      // The store has what the engine could not take: it decides on what it had, and nothing more is
+      // written until the store is opened anew, which builds it from the tables.
+      let error = StoreError.database(path, reason: "\(error)")
+      failure.withLock { $0 = error }
+      return jobs.forEach { $0.done(error) }
+    } catch {
+      let error = StoreFile.error(error, path)
+      return jobs.forEach { $0.done(error) }
+    }
+    for (job, error) in zip(jobs, refused) { job.done(error) }
+  }
+
+  private func apply(_ steps: [StoreWrite.Step]) throws(FanoutError) {
+    guard let fanout, !steps.isEmpty else { return }
+    try fanout.update { (update) throws(FanoutError) in
+      for step in steps {
+        switch step {
+        case .record(let record): try update.set(record)
+        case .memberRemoved(let user, let conversation):
+          try update.removeMember(user, of: conversation)
+        case .imported(let settings, let replacingApp):
+          if replacingApp { try update.setApp(settings.app) }
+          try update.add(settings)
+        }
+      }
+    }
+  }
+}
+
+extension DatabaseError {
+  /// Whether it concerns the whole transaction, not only one write of it.
+  fileprivate var isOfTheWhole: Bool {
+    switch resultCode {
+    case .SQLITE_FULL, .SQLITE_IOERR, .SQLITE_NOMEM, .SQLITE_BUSY, .SQLITE_READONLY,
+      .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_CANTOPEN:
+      true
+    default: false
+    }
+  }
+}

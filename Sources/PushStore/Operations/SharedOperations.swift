@@ -1,0 +1,101 @@
+internal import GRDB
+internal import PushRules
+
+// What the operations of both vendors have in common.
+
+extension SettingsQueries {
+  /// The rule set of the store.
+  func rules() throws -> RuleSet {
+    let find = try db.cachedStatement(sql: "SELECT rules FROM app")
+    guard let text = try String.fetchOne(find) else { return AppSettings().rules }
+    return try known(RuleSet(rawValue: text), "app.rules")
+  }
+
+  /// - Throws: ``StoreError/otherRules(_:)`` when the store's rules are not these.
+  func require(_ rules: RuleSet) throws {
+    let own = try self.rules()
+    guard own == rules else { throw StoreError.otherRules(own) }
+  }
+
+  /// - Throws: ``StoreError/unavailableKind(_:_:)`` when the store's rules have no such kind.
+  func require(_ kind: ConversationKind) throws {
+    let rules = try self.rules()
+    guard kind.exists(under: rules) else { throw StoreError.unavailableKind(kind, rules) }
+  }
+
+  /// A conversation's kind and parent, without its channels; nil for one that was never named.
+  func kind(
+    of conversation: Identifier
+  ) throws -> (kind: ConversationKind, parent: Identifier?)? {
+    let find = try db.cachedStatement(sql: "SELECT kind, parent FROM conversations WHERE id = ?")
+    guard let row = try Row.fetchOne(find, arguments: [conversation.bytes]) else { return nil }
+    return (
+      try known(
+        ConversationKind(rawValue: get(row, 0, "conversations.kind")), "conversations.kind"),
+      try findID(row, 1, "conversations.parent")
+    )
+  }
+
+  /// What a user has set for a conversation that can be set something for: not a chat room (E-1),
+  /// and the user is a member. A thread's members are its parent's, so there a record of the user's
+  /// own may be missing, which is the same as an empty one.
+  ///
+  /// - Throws: ``StoreError/unknownConversation(_:)``, ``StoreError/wrongKind(_:_:)`` or
+  ///   ``StoreError/notAMember(user:conversation:)``, which names the parent for a thread.
+  /// - Complexity: O(channels that the user has set).
+  func ownSettings(of user: Identifier, in conversation: Identifier) throws -> MemberSettings {
+    guard let (kind, parent) = try self.kind(of: conversation) else {
+      throw StoreError.unknownConversation(conversation)
+    }
+    if kind == .room { throw StoreError.wrongKind(conversation, kind) }
+    if kind == .thread, let parent {
+      guard try member(user, of: parent) != nil else {
+        throw StoreError.notAMember(user: user, conversation: parent)
+      }
+      return try member(user, of: conversation) ?? MemberSettings()
+    }
+    guard let member = try member(user, of: conversation) else {
+      throw StoreError.notAMember(user: user, conversation: conversation)
+    }
+    return member
+  }
+}
+
+extension StoreWrite {
+  /// Changes what a user has set, and records what really changed; a user never declared is made by
+  /// the first real change. When nothing changes, nothing is written.
+  mutating func change(_ id: Identifier, _ body: (inout UserSettings) throws -> Void) throws {
+    try check(id)
+    let before = try queries.user(id) ?? UserSettings()
+    var after = before
+    try body(&after)
+    var changes: [Change] = []
+    if after.level != before.level { changes.append(.userLevel) }
+    if after.mutedUntil != before.mutedUntil { changes.append(.userMute) }
+    if after.quietHours != before.quietHours || after.timeZone != before.timeZone {
+      changes.append(.quietHours)
+    }
+    if after.levels != before.levels { changes.append(.typeLevel) }
+    if after.devices != before.devices { changes.append(.devices) }
+    if !changes.isEmpty { try set(id, after, changes) }
+  }
+
+  /// Changes what a user has set for a conversation, and records what really changed. When nothing
+  /// changes, nothing is written; a thread's record is made by the first real change.
+  ///
+  /// - Throws: as ``SettingsQueries/ownSettings(of:in:)``.
+  mutating func change<Value>(
+    _ user: Identifier, in conversation: Identifier, channel: Identifier? = nil,
+    _ body: (inout MemberSettings) throws -> Value
+  ) throws -> Value {
+    let before = try queries.ownSettings(of: user, in: conversation)
+    var after = before
+    let value = try body(&after)
+    var changes: [Change] = []
+    if after.level != before.level { changes.append(.memberLevel) }
+    if after.mutedUntil != before.mutedUntil { changes.append(.memberMute) }
+    if after.channels != before.channels { changes.append(.channelLevel) }
+    if !changes.isEmpty { try set(user, conversation, after, changes, channel: channel) }
+    return value
+  }
+}

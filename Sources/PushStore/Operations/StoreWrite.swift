@@ -1,0 +1,205 @@
+internal import Foundation
+internal import GRDB
+public import PushRules
+internal import QuietTime
+
+/// Changes of a store that become durable, and visible, together.
+///
+/// Handed to the closure of ``SettingsStore/write(at:from:_:)``. When the closure throws, none of its
+/// changes is kept.
+public struct StoreWrite {
+  let queries: SettingsQueries
+  /// When the write is made: durations count from here (E-5).
+  public let now: Instant
+  /// The device that writes; nil for an administrator.
+  public let device: Identifier?
+  /// What has changed, in order: what the engine is told once it is durable.
+  var steps: [Step] = []
+
+  /// One change.
+  enum Step: Sendable {
+    /// A record as it is now.
+    case record(SettingsRecord)
+    case memberRemoved(Identifier, of: Identifier)
+    case imported(FanoutSettings, replacingApp: Bool)
+
+    var isLarge: Bool {
+      if case .imported = self { true } else { false }
+    }
+  }
+
+  init(_ queries: SettingsQueries, at now: Instant, from device: Identifier?) {
+    self.queries = queries
+    self.now = now
+    self.device = device
+  }
+
+  // MARK: Reading, with what this write has changed
+
+  /// The app's settings as this write has them.
+  public func app() throws -> AppSettings { try queries.app() }
+
+  /// What a user has set; nil for nothing.
+  public func user(_ id: Identifier) throws -> UserSettings? { try queries.user(id) }
+
+  /// What is set for a conversation; nil for nothing, as of a group that only members name.
+  public func conversation(_ id: Identifier) throws -> ConversationSettings? {
+    try queries.conversation(id)
+  }
+
+  /// A membership; nil for none.
+  public func member(
+    _ user: Identifier, of conversation: Identifier
+  ) throws -> MemberSettings? {
+    try queries.member(user, of: conversation)
+  }
+
+  // MARK: Writing
+
+  /// Replaces the app's settings.
+  ///
+  /// - Throws: ``StoreError/unknownTimeZone(_:)``.
+  public mutating func setApp(_ app: AppSettings) throws {
+    try check(zone: app.timeZone)
+    try queries.write(app)
+    steps.append(.record(.app(app)))
+    try record(.app)
+  }
+
+  /// Replaces the whole settings of a user.
+  ///
+  /// - Throws: ``StoreError/unknownTimeZone(_:)`` or ``StoreError/idLength(_:)``.
+  public mutating func setUser(_ id: Identifier, _ user: UserSettings) throws {
+    try set(id, user, [.user])
+  }
+
+  /// Changes what a user has set; nothing is set at first.
+  public mutating func updateUser(
+    _ id: Identifier, _ changes: Change..., body: (inout UserSettings) throws -> Void
+  ) throws {
+    var user = try queries.user(id) ?? UserSettings()
+    try body(&user)
+    try set(id, user, changes)
+  }
+
+  mutating func set(_ id: Identifier, _ user: UserSettings, _ changes: [Change]) throws {
+    try check(id)
+    try check(zone: user.timeZone)
+    try check(zone: user.quietHours?.timeZone)
+    try check(devices: user.devices)
+    try queries.write(id, user)
+    steps.append(.record(.user(id, user)))
+    // Nothing changes without an entry: snapshots are brought up to date by them.
+    for change in changes.isEmpty ? [.user] : changes { try record(change, user: id) }
+  }
+
+  /// Replaces the whole settings of a conversation; its members stay.
+  public mutating func setConversation(
+    _ id: Identifier, _ settings: ConversationSettings, change: Change = .conversation,
+    channel: Identifier? = nil
+  ) throws {
+    try check(id)
+    if let parent = settings.parent { try check(parent) }
+    for channel in settings.channels.keys { try check(channel, canBeEmpty: true) }
+    try queries.write(id, settings)
+    steps.append(.record(.conversation(id, settings)))
+    try record(change, conversation: id, channel: channel)
+  }
+
+  /// Replaces the whole membership of a user in a conversation.
+  public mutating func setMember(
+    _ user: Identifier, of conversation: Identifier, _ member: MemberSettings = MemberSettings()
+  ) throws {
+    try set(user, conversation, member, [.member], channel: nil)
+  }
+
+  /// Changes a membership.
+  ///
+  /// - Throws: ``StoreError/notAMember(user:conversation:)``.
+  public mutating func updateMember(
+    _ user: Identifier, of conversation: Identifier, _ changes: Change...,
+    channel: Identifier? = nil, body: (inout MemberSettings) throws -> Void
+  ) throws {
+    guard var member = try queries.member(user, of: conversation) else {
+      throw StoreError.notAMember(user: user, conversation: conversation)
+    }
+    try body(&member)
+    try set(user, conversation, member, changes, channel: channel)
+  }
+
+  mutating func set(
+    _ user: Identifier, _ conversation: Identifier, _ member: MemberSettings, _ changes: [Change],
+    channel: Identifier?
+  ) throws {
+    try check(user)
+    try check(conversation)
+    for channel in member.channels.keys { try check(channel, canBeEmpty: true) }
+    try queries.write(user, of: conversation, member)
+    steps.append(.record(.member(user, of: conversation, member)))
+    for change in changes.isEmpty ? [.member] : changes {
+      try record(change, user: user, conversation: conversation, channel: channel)
+    }
+  }
+
+  /// Ends a membership, with all that was set for it and, of a group, in its threads:
+  /// only members of the group have settings there.
+  ///
+  /// - Throws: ``StoreError/notAMember(user:conversation:)``.
+  public mutating func removeMember(_ user: Identifier, of conversation: Identifier) throws {
+    guard try queries.member(user, of: conversation) != nil else {
+      throw StoreError.notAMember(user: user, conversation: conversation)
+    }
+    let threads = try queries.threads(of: conversation).filter {
+      try queries.member(user, of: $0) != nil
+    }
+    for id in [conversation] + threads {
+      try queries.remove(user, of: id)
+      steps.append(.memberRemoved(user, of: id))
+      try record(.memberRemoved, user: user, conversation: id)
+    }
+  }
+
+  // MARK: Checks and the feed
+
+  func check(_ id: Identifier, canBeEmpty: Bool = false) throws {
+    let count = id.text.utf8.count
+    guard count <= SettingsStore.idLimit, canBeEmpty || count > 0 else {
+      throw StoreError.idLength(count)
+    }
+  }
+
+  func check(devices: [Device]?) throws {
+    for device in devices ?? [] {
+      try check(device.id)
+      if let notifier = device.notifier { try check(notifier, canBeEmpty: true) }
+    }
+  }
+
+  func check(zone: String?) throws {
+    guard let zone else { return }
+    do throws(ZoneDataError) {
+      _ = try ZoneTable(named: zone)
+    } catch .unknownName(let name) {
+      throw StoreError.unknownTimeZone(name)
+    } catch {
+      throw StoreError.timeZoneData(error)
+    }
+  }
+
+  func record(
+    _ change: Change, user: Identifier? = nil, conversation: Identifier? = nil,
+    channel: Identifier? = nil
+  ) throws {
+    if let channel { try check(channel, canBeEmpty: true) }
+    let insert = try queries.db.cachedStatement(
+      sql: """
+        INSERT INTO feed (at, change, user, conversation, channel, device, token)
+          VALUES (?, ?, ?, ?, ?, ?, ?)
+        """)
+    try insert.execute(
+      arguments: [
+        now.milliseconds, change.rawValue, user?.bytes, conversation?.bytes, channel?.bytes,
+        device?.bytes, Int64.random(in: .min ... .max),
+      ])
+  }
+}

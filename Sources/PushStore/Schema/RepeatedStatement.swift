@@ -1,0 +1,105 @@
+internal import CPushSQLite
+internal import Foundation
+internal import GRDB
+internal import PushRules
+
+/// A statement that is run for many rows, value by value: GRDB's arrays of values would take longer
+/// than SQLite.
+///
+/// Values are bound in the order of the question marks, each time anew.
+@safe struct RepeatedStatement: ~Copyable {
+  /// Keeps the handle alive.
+  private let statement: Statement
+  private let handle: OpaquePointer
+  private let database: Database
+  private var parameter: Int32 = 0
+
+  init(_ db: Database, _ sql: String) throws {
+    statement = try db.makeStatement(sql: sql)
+    unsafe handle = statement.sqliteStatement
+    database = db
+  }
+
+  mutating func bind(_ number: Int64) throws {
+    parameter += 1
+    try check(unsafe sqlite3_bind_int64(handle, parameter, number))
+  }
+
+  mutating func bind(_ flag: Bool) throws { try bind(flag ? 1 : 0 as Int64) }
+
+  mutating func bindNull() throws {
+    parameter += 1
+    try check(unsafe sqlite3_bind_null(handle, parameter))
+  }
+
+  mutating func bind(_ number: Int64?) throws {
+    if let number { try bind(number) } else { try bindNull() }
+  }
+
+  /// A BLOB of an id's characters.
+  mutating func bind(_ id: Identifier) throws {
+    parameter += 1
+    try check(
+      unsafe Self.withUTF8(id.text) {
+        unsafe ps_bind_blob(handle, parameter, $0.baseAddress, Int32($0.count))
+      })
+  }
+
+  mutating func bind(_ id: Identifier?) throws {
+    if let id { try bind(id) } else { try bindNull() }
+  }
+
+  mutating func bind(text: String?) throws {
+    guard let text else { return try bindNull() }
+    parameter += 1
+    try check(
+      unsafe Self.withUTF8(text) {
+        unsafe ps_bind_text(handle, parameter, $0.baseAddress, Int32($0.count))
+      })
+  }
+
+  private static func withUTF8(_ text: String, _ body: (UnsafeBufferPointer<UInt8>) -> Int32)
+    -> Int32
+  {
+    if let code = unsafe text.utf8.withContiguousStorageIfAvailable({ unsafe body($0) }) {
+      return code
+    }
+    var text = text
+    return text.withUTF8 { unsafe body($0) }
+  }
+
+  /// Runs with the values that are bound.
+  mutating func run() throws { _ = unsafe try step { _ in } }
+
+  /// The first column of the first row; nil for no row.
+  mutating func firstNumber() throws -> Int64? {
+    unsafe try step { unsafe sqlite3_column_int64($0, 0) }
+  }
+
+  private mutating func step<Value>(_ body: (OpaquePointer) -> Value) throws -> Value? {
+    parameter = 0
+    let code = unsafe sqlite3_step(handle)
+    let value = code == SQLITE_ROW ? unsafe body(handle) : nil
+    // The reset says what the step could not, and the message is that of the connection until then.
+    if code == SQLITE_ROW || code == SQLITE_DONE {
+      try check(unsafe sqlite3_reset(handle))
+    } else {
+      let error = failure(code)
+      unsafe sqlite3_reset(handle)
+      throw error
+    }
+    return value
+  }
+
+  private func check(_ code: Int32) throws {
+    if code != SQLITE_OK { throw failure(code) }
+  }
+
+  private func failure(_ code: Int32) -> DatabaseError {
+    let connection = unsafe database.sqliteConnection
+    let extended = unsafe sqlite3_extended_errcode(connection)
+    return DatabaseError(
+      resultCode: ResultCode(rawValue: extended == SQLITE_OK ? code : extended),
+      message: unsafe String(cString: sqlite3_errmsg(connection)))
+  }
+}

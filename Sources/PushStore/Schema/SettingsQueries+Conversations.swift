@@ -1,0 +1,188 @@
+internal import Foundation
+internal import GRDB
+internal import PushRules
+
+extension SettingsQueries {
+  private func run(_ sql: String, _ values: StatementArguments) throws {
+    try db.cachedStatement(sql: sql).execute(arguments: values)
+  }
+
+  // MARK: Conversations
+
+  func write(_ id: Identifier, _ conversation: ConversationSettings) throws {
+    let number = try number(conversation: id)
+    if let parent = conversation.parent { _ = try self.number(conversation: parent) }
+    try run(
+      "UPDATE conversations SET is_declared = 1, kind = ?, parent = ?, level = ? WHERE number = ?",
+      [
+        conversation.kind.rawValue, conversation.parent?.bytes, conversation.level.rawValue, number,
+      ])
+    try run("DELETE FROM channels WHERE conversation = ?", [number])
+    for (channel, level) in conversation.channels {
+      try run(
+        "INSERT INTO channels VALUES (?, ?, ?)", [number, channel.bytes, level.rawValue])
+    }
+  }
+
+  private static let conversationColumns = "number, id, is_declared, kind, parent, level"
+
+  /// Calls `body` with every conversation in the order of numbers; nil for one that is only named by
+  /// members or as a parent.
+  func forEachConversation(
+    _ body: (Int64, Identifier, ConversationSettings?) throws -> Void
+  ) throws {
+    let channels = try Row.fetchCursor(
+      db,
+      sql: "SELECT conversation, channel, level FROM channels ORDER BY conversation, channel")
+    var channel = try channels.next()
+    let conversations = try Row.fetchCursor(
+      db, sql: "SELECT \(Self.conversationColumns) FROM conversations ORDER BY number")
+    while let row = try conversations.next() {
+      let number: Int64 = try get(row, 0, "conversations.number")
+      var levels: [Identifier: NotificationLevel] = [:]
+      while let next = channel, try get(next, 0, "channels.conversation") == number {
+        levels[try id(next, 1, "channels.channel")] = try level(next, 2, "channels.level")
+        channel = try channels.next()
+      }
+      try body(number, try id(row, 1, "conversations.id"), try conversation(row, levels))
+    }
+    if channel != nil {
+      throw StoreError.damaged(path, reason: "channels.conversation names nothing")
+    }
+  }
+
+  func conversation(_ id: Identifier) throws -> ConversationSettings? {
+    let find = try db.cachedStatement(
+      sql: "SELECT \(Self.conversationColumns) FROM conversations WHERE id = ?")
+    guard let row = try Row.fetchOne(find, arguments: [id.bytes]) else { return nil }
+    let number: Int64 = try get(row, 0, "conversations.number")
+    let rows = try Row.fetchAll(
+      db.cachedStatement(sql: "SELECT channel, level FROM channels WHERE conversation = ?"),
+      arguments: [number])
+    return try conversation(row, try levels(rows, "channels"))
+  }
+
+  private func conversation(
+    _ row: Row, _ channels: [Identifier: NotificationLevel]
+  ) throws -> ConversationSettings? {
+    guard try get(row, 2, "conversations.is_declared") else { return nil }
+    return ConversationSettings(
+      kind: try known(
+        ConversationKind(rawValue: get(row, 3, "conversations.kind")), "conversations.kind"),
+      parent: try findID(row, 4, "conversations.parent"),
+      level: try level(row, 5, "conversations.level"), channels: channels)
+  }
+
+  private func levels(_ rows: [Row], _ table: String) throws -> [Identifier: NotificationLevel] {
+    var levels: [Identifier: NotificationLevel] = [:]
+    for row in rows {
+      levels[try id(row, 0, "\(table).channel")] = try level(row, 1, "\(table).level")
+    }
+    return levels
+  }
+
+  // MARK: Members
+
+  func write(_ user: Identifier, of conversation: Identifier, _ member: MemberSettings) throws {
+    let numbers = (try number(user: user), try number(conversation: conversation))
+    try run(
+      "INSERT OR REPLACE INTO members (conversation, user, since) VALUES (?, ?, ?)",
+      [numbers.1, numbers.0, member.since.milliseconds])
+    if member.level.isSet || member.mutedUntil > .zero {
+      try run(
+        """
+        INSERT OR REPLACE INTO member_settings (user, conversation, level, muted_until)
+          VALUES (?, ?, ?, ?)
+        """,
+        [numbers.0, numbers.1, member.level.rawValue, member.mutedUntil.milliseconds])
+    } else {
+      try run(
+        "DELETE FROM member_settings WHERE user = ? AND conversation = ?", [numbers.0, numbers.1])
+    }
+    try run(
+      "DELETE FROM member_channels WHERE user = ? AND conversation = ?", [numbers.0, numbers.1])
+    for (channel, level) in member.channels {
+      try run(
+        "INSERT INTO member_channels VALUES (?, ?, ?, ?)",
+        [numbers.0, numbers.1, channel.bytes, level.rawValue])
+    }
+  }
+
+  func remove(_ user: Identifier, of conversation: Identifier) throws {
+    let numbers = (try number(user: user), try number(conversation: conversation))
+    for table in ["members", "member_settings", "member_channels", "nicknames"] {
+      try run(
+        "DELETE FROM \(table) WHERE user = ? AND conversation = ?", [numbers.0, numbers.1])
+    }
+  }
+
+  func member(_ user: Identifier, of conversation: Identifier) throws -> MemberSettings? {
+    let find = try db.cachedStatement(
+      sql: Self.members + "WHERE u.id = ? AND c.id = ?")
+    guard let row = try Row.fetchOne(find, arguments: [user.bytes, conversation.bytes]) else {
+      return nil
+    }
+    let rows = try Row.fetchAll(
+      db.cachedStatement(
+        sql: "SELECT channel, level FROM member_channels WHERE user = ? AND conversation = ?"),
+      arguments: [
+        try get(row, 0, "members.user") as Int64, try get(row, 1, "members.conversation") as Int64,
+      ])
+    return try member(row, try levels(rows, "member_channels"))
+  }
+
+  private static let members = """
+    SELECT m.user, m.conversation, m.since, s.level, s.muted_until
+    FROM members m
+      JOIN users u ON u.number = m.user JOIN conversations c ON c.number = m.conversation
+      LEFT JOIN member_settings s ON s.user = m.user AND s.conversation = m.conversation
+
+    """
+
+  /// Calls `body` with every member, by conversation and user; their ids are `ids`' at their numbers.
+  func forEachMember(
+    _ body: (_ user: Int64, _ conversation: Int64, MemberSettings) throws -> Void
+  ) throws {
+    let channels = try Row.fetchCursor(
+      db,
+      sql: """
+        SELECT user, conversation, channel, level FROM member_channels
+          ORDER BY conversation, user, channel
+        """)
+    var channel = try channels.next()
+    let members = try Row.fetchCursor(
+      db,
+      sql: """
+        SELECT m.user, m.conversation, m.since, s.level, s.muted_until
+        FROM members m
+          LEFT JOIN member_settings s ON s.user = m.user AND s.conversation = m.conversation
+        ORDER BY m.conversation, m.user
+        """)
+    while let row = try members.next() {
+      let user: Int64 = try get(row, 0, "members.user")
+      let conversation: Int64 = try get(row, 1, "members.conversation")
+      var levels: [Identifier: NotificationLevel] = [:]
+      while let next = channel, try get(next, 0, "member_channels.user") == user,
+        try get(next, 1, "member_channels.conversation") == conversation
+      {
+        levels[try id(next, 2, "member_channels.channel")] = try level(
+          next, 3, "member_channels.level")
+        channel = try channels.next()
+      }
+      try body(user, conversation, try member(row, levels))
+    }
+    if channel != nil {
+      throw StoreError.damaged(path, reason: "member_channels.user names no member")
+    }
+  }
+
+  private func member(
+    _ row: Row, _ channels: [Identifier: NotificationLevel]
+  ) throws -> MemberSettings {
+    MemberSettings(
+      level: level(try find(row, 3, "member_settings.level") ?? 0),
+      mutedUntil: try instant(
+        try find(row, 4, "member_settings.muted_until") ?? 0, "member_settings.muted_until"),
+      since: try instant(row, 2, "members.since"), channels: channels)
+  }
+}

@@ -1,0 +1,33 @@
+internal import GRDB
+internal import PushRules
+
+/// What records that are only partial are completed with.
+extension SettingsQueries: StoredRecords {
+  func hasUsers(withDevicesOr fields: VendorFields) throws -> Bool {
+    var conditions = ["has_devices"]
+    if fields.contains(.kindLevels) { conditions.append("type_levels IS NOT NULL") }
+    if fields.contains(.pushWhenDesktopOnline) { conditions.append("push_when_desktop_online") }
+    if fields.contains(.localNotification) {
+      conditions += ["local_information_missing", "local_handled_by_app"]
+    }
+    let condition = conditions.joined(separator: " OR ")
+    return try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM users WHERE \(condition))")
+      ?? false
+  }
+
+  func forEachChannelLevel(
+    _ body: (Identifier, Identifier, Identifier, NotificationLevel) throws -> Void
+  ) throws {
+    let channels = try Row.fetchCursor(
+      db,
+      sql: """
+        SELECT u.id, c.id, s.channel, s.level FROM member_channels s
+          JOIN users u ON u.number = s.user JOIN conversations c ON c.number = s.conversation
+        """)
+    while let row = try channels.next() {
+      try body(
+        id(row, 0, "users.id"), id(row, 1, "conversations.id"),
+        id(row, 2, "member_channels.channel"), level(row, 3, "member_channels.level"))
+    }
+  }
+}

@@ -1,0 +1,304 @@
+internal import Foundation
+internal import GRDB
+internal import PushRules
+
+/// Reads and writes settings as rows of the store's tables, inside one transaction.
+struct SettingsQueries {
+  let db: Database
+  /// The store's path, for errors.
+  let path: String
+
+  private func run(_ sql: String, _ values: StatementArguments) throws {
+    try db.cachedStatement(sql: sql).execute(arguments: values)
+  }
+
+  // MARK: Ids
+
+  /// The number of a user; a new id gets the next one.
+  func number(user id: Identifier) throws -> Int64 {
+    try number(of: id, "users")
+  }
+
+  func number(conversation id: Identifier) throws -> Int64 {
+    try number(of: id, "conversations")
+  }
+
+  private func number(of id: Identifier, _ table: String) throws -> Int64 {
+    let bytes = id.bytes
+    let find = try db.cachedStatement(sql: "SELECT number FROM \(table) WHERE id = ?")
+    if let number = try Int64.fetchOne(find, arguments: [bytes]) { return number }
+    try run("INSERT INTO \(table) (id) VALUES (?)", [bytes])
+    return db.lastInsertedRowID
+  }
+
+  // MARK: App
+
+  func write(_ app: AppSettings) throws {
+    try run(
+      """
+      INSERT OR REPLACE INTO app (one, rules, time_zone, device_policy, advanced_push, level,
+        message_notification) VALUES (1, ?, ?, ?, ?, ?, ?)
+      """,
+      [
+        app.rules.rawValue, app.timeZone, app.devicePolicy.rawValue, app.advancedPush,
+        app.level.rawValue, app.messageNotification,
+      ])
+    try run("DELETE FROM options", [])
+    for (name, value) in app.optionTexts {
+      try run("INSERT INTO options (name, value) VALUES (?, ?)", [name, value])
+    }
+  }
+
+  func app() throws -> AppSettings {
+    let find = """
+      SELECT rules, time_zone, device_policy, advanced_push, level, message_notification FROM app
+      """
+    guard let row = try Row.fetchOne(db, sql: find) else { return AppSettings() }
+    var app = AppSettings(
+      rules: try known(RuleSet(rawValue: get(row, 0, "app.rules")), "app.rules"),
+      timeZone: try get(row, 1, "app.time_zone"),
+      devicePolicy: try known(
+        AppSettings.DevicePolicy(rawValue: get(row, 2, "app.device_policy")), "app.device_policy"),
+      advancedPush: try get(row, 3, "app.advanced_push"), level: try level(row, 4, "app.level"),
+      messageNotification: try get(row, 5, "app.message_notification"))
+    for row in try Row.fetchAll(db, sql: "SELECT name, value FROM options ORDER BY name") {
+      let name: String = try get(row, 0, "options.name")
+      let isSet = app.setOption(name, to: try get(row, 1, "options.value"))
+      _ = try known(isSet ? name : nil, "options.value")
+    }
+    return app
+  }
+
+  // MARK: Users
+
+  func write(_ id: Identifier, _ user: UserSettings) throws {
+    try write(number: try number(user: id), user)
+  }
+
+  func write(number: Int64, _ user: UserSettings) throws {
+    try run(Self.updateUser, StatementArguments(Self.values(of: user) + [number]))
+    try run(Self.deleteDevices, [number])
+    try writeDevices(of: user, number) { try run(Self.insertDevice, $0) }
+  }
+
+  /// The columns from `level` on.
+  static func values(of user: UserSettings) -> [(any DatabaseValueConvertible)?] {
+    let columns = UserColumns(user)
+    return [
+      columns.level, columns.start, columns.end, columns.span, columns.quietLevel,
+      columns.quietZone, columns.timeZone, columns.mutedUntil, columns.typeLevels,
+      columns.pushWhenDesktopOnline, columns.localInformationMissing, columns.localHandledByApp,
+      columns.hasDevices,
+    ]
+  }
+
+  /// Takes the columns of ``UserColumns`` and the user's number.
+  static let updateUser = """
+    UPDATE users SET is_declared = 1, level = ?, quiet_start = ?, quiet_end = ?, quiet_span = ?,
+      quiet_level = ?, quiet_zone = ?, time_zone = ?, muted_until = ?, type_levels = ?,
+      push_when_desktop_online = ?, local_information_missing = ?, local_handled_by_app = ?,
+      has_devices = ? WHERE number = ?
+    """
+  static let deleteDevices = "DELETE FROM devices WHERE user = ?"
+  static let insertDevice = "INSERT INTO devices VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+
+  /// Calls `insert` with the values of ``insertDevice`` for each device.
+  func writeDevices(
+    of user: UserSettings, _ number: Int64, _ insert: (StatementArguments) throws -> Void
+  ) throws {
+    guard let devices = user.devices else { return }
+    for (position, device) in devices.enumerated() {
+      try insert([
+        number, position, device.id.bytes, device.kind.rawValue, device.state.rawValue,
+        device.hasToken, device.notifier?.bytes, device.backgroundSince?.milliseconds,
+      ])
+    }
+  }
+
+  private static let userColumns = """
+    number, id, is_declared, level, quiet_start, quiet_end, quiet_span, quiet_level, quiet_zone,
+    time_zone, muted_until, type_levels, push_when_desktop_online, local_information_missing,
+    local_handled_by_app, has_devices
+    """
+  private static let deviceColumns = """
+    user, id, kind, state, has_token, notifier, background_since
+    """
+
+  /// Calls `body` with every user in the order of numbers; nil for one who has set nothing.
+  func forEachUser(_ body: (Identifier, UserSettings?) throws -> Void) throws {
+    let devices = try Row.fetchCursor(
+      db, sql: "SELECT \(Self.deviceColumns) FROM devices ORDER BY user, position")
+    var device = try devices.next()
+    let users = try Row.fetchCursor(
+      db, sql: "SELECT \(Self.userColumns) FROM users ORDER BY number")
+    var count: Int64 = 0
+    while let row = try users.next() {
+      let number: Int64 = try get(row, 0, "users.number")
+      count += 1
+      // Ids are never forgotten, so a gap is a row that is lost.
+      _ = try known(number == count ? number : nil, "users.number")
+      var listed: [Device] = []
+      while let next = device, try get(next, 0, "devices.user") == number {
+        listed.append(try self.device(next))
+        device = try devices.next()
+      }
+      try body(try id(row, 1, "users.id"), try user(row, listed))
+    }
+    if device != nil { throw StoreError.damaged(path, reason: "devices.user names nobody") }
+  }
+
+  func user(_ id: Identifier) throws -> UserSettings? {
+    let find = try db.cachedStatement(sql: "SELECT \(Self.userColumns) FROM users WHERE id = ?")
+    guard let row = try Row.fetchOne(find, arguments: [id.bytes]) else { return nil }
+    let number: Int64 = try get(row, 0, "users.number")
+    let devices = try Row.fetchAll(
+      db.cachedStatement(
+        sql: "SELECT \(Self.deviceColumns) FROM devices WHERE user = ? ORDER BY position"),
+      arguments: [number])
+    return try user(row, try devices.map(device))
+  }
+
+  private func user(_ row: Row, _ devices: [Device]) throws -> UserSettings? {
+    guard try get(row, 2, "users.is_declared") else { return nil }
+    var user = UserSettings()
+    user.level = try level(row, 3, "users.level")
+    user.quietHours = try quietHours(row)
+    user.timeZone = try find(row, 9, "users.time_zone")
+    user.mutedUntil = try instant(row, 10, "users.muted_until")
+    if let text: String = try find(row, 11, "users.type_levels") {
+      for part in text.split(separator: " ") {
+        let pair = part.split(separator: "=")
+        let kind = try known(
+          pair.first.flatMap { ConversationKind(rawValue: String($0)) }, "users.type_levels")
+        user.levels[kind] = level(
+          try known(pair.count == 2 ? Int64(pair[1]) : nil, "users.type_levels"))
+      }
+    }
+    user.pushWhenDesktopOnline = try get(row, 12, "users.push_when_desktop_online")
+    user.localInformationMissing = try get(row, 13, "users.local_information_missing")
+    user.localHandledByApp = try get(row, 14, "users.local_handled_by_app")
+    if try get(row, 15, "users.has_devices") { user.devices = devices }
+    return user
+  }
+
+  private func quietHours(_ row: Row) throws -> QuietHours? {
+    guard let start: Int = try find(row, 4, "users.quiet_start") else { return nil }
+    if let span: Int = try find(row, 6, "users.quiet_span") {
+      let quiet = try? QuietSpan(
+        hour: start / 3600, minute: start / 60 % 60, second: start % 60, spanMinutes: span,
+        level: level(try find(row, 7, "users.quiet_level") ?? 0),
+        timeZone: try find(row, 8, "users.quiet_zone"))
+      return .span(try known(quiet, "users.quiet_span"))
+    }
+    let end: Int = try find(row, 5, "users.quiet_end") ?? -1
+    let interval = try? QuietInterval(
+      startHour: start / 60, startMinute: start % 60, endHour: end / 60, endMinute: end % 60)
+    return .interval(try known(interval, "users.quiet_end"))
+  }
+
+  private func device(_ row: Row) throws -> Device {
+    Device(
+      id: try id(row, 1, "devices.id"),
+      kind: try known(Device.Kind(rawValue: get(row, 2, "devices.kind")), "devices.kind"),
+      state: try known(Device.State(rawValue: get(row, 3, "devices.state")), "devices.state"),
+      hasToken: try get(row, 4, "devices.has_token"),
+      notifier: try findID(row, 5, "devices.notifier"),
+      backgroundSince: try find(row, 6, "devices.background_since").map {
+        try instant($0, "devices.background_since")
+      })
+  }
+
+  // MARK: What is read back is checked
+
+  func known<Value>(_ value: Value?, _ column: String) throws -> Value {
+    guard let value else {
+      throw StoreError.damaged(path, reason: "\(column) has an invalid value")
+    }
+    return value
+  }
+
+  /// A value that may be NULL. A damaged row may hold anything.
+  func find<Value: DatabaseValueConvertible>(
+    _ row: Row, _ index: Int, _ column: String
+  ) throws -> Value? {
+    let stored: DatabaseValue = row[index]
+    if stored.isNull { return nil }
+    return try known(Value.fromDatabaseValue(stored), column)
+  }
+
+  func get<Value: DatabaseValueConvertible>(
+    _ row: Row, _ index: Int, _ column: String
+  ) throws -> Value {
+    try known(try find(row, index, column), column)
+  }
+
+  func level(_ row: Row, _ index: Int, _ column: String) throws -> NotificationLevel {
+    level(try get(row, index, column))
+  }
+
+  /// A level that is stored; an unknown number counts as unset (R-8).
+  func level(_ number: Int64) -> NotificationLevel {
+    UInt8(exactly: number).flatMap(NotificationLevel.init(rawValue:)) ?? .unset
+  }
+
+  func instant(_ row: Row, _ index: Int, _ column: String) throws -> Instant {
+    try instant(try get(row, index, column), column)
+  }
+
+  func instant(_ milliseconds: Int64, _ column: String) throws -> Instant {
+    try known(Instant(exactMilliseconds: milliseconds), column)
+  }
+
+  func findID(_ row: Row, _ index: Int, _ column: String) throws -> Identifier? {
+    guard let bytes: Data = try find(row, index, column) else { return nil }
+    return Identifier(try known(String(validating: bytes, as: UTF8.self), column))
+  }
+
+  func id(_ row: Row, _ index: Int, _ column: String) throws -> Identifier {
+    try known(try findID(row, index, column), column)
+  }
+}
+
+/// A user's settings as the columns of the table from `level` on.
+struct UserColumns {
+  let level: Int64
+  private(set) var start, end, span: Int64?
+  private(set) var quietLevel: Int64?
+  private(set) var quietZone: String?
+  let timeZone: String?
+  let mutedUntil: Int64
+  let typeLevels: String?
+  let pushWhenDesktopOnline, localInformationMissing, localHandledByApp, hasDevices: Bool
+
+  init(_ user: borrowing UserSettings) {
+    level = Int64(user.level.rawValue)
+    switch user.quietHours {
+    case .interval(let interval):
+      (start, end) = (Int64(interval.startMinute), Int64(interval.endMinute))
+    case .span(let quiet):
+      (start, span) = (Int64(quiet.startSecond), Int64(quiet.spanMinutes))
+      (quietLevel, quietZone) = (Int64(quiet.level.rawValue), quiet.timeZone)
+    case .windows: preconditionFailure("no columns hold several windows yet")
+    case nil: break
+    }
+    timeZone = user.timeZone
+    mutedUntil = user.mutedUntil.milliseconds
+    typeLevels = user.levels == KindLevels() ? nil : Self.text(user.levels)
+    pushWhenDesktopOnline = user.pushWhenDesktopOnline
+    localInformationMissing = user.localInformationMissing
+    localHandledByApp = user.localHandledByApp
+    hasDevices = user.devices != nil
+  }
+
+  private static func text(_ levels: KindLevels) -> String? {
+    let parts = ConversationKind.allCases.filter { levels[$0].isSet }.map {
+      "\($0.rawValue)=\(levels[$0].rawValue)"
+    }
+    return parts.isEmpty ? nil : parts.joined(separator: " ")
+  }
+}
+
+extension Identifier {
+  /// The characters as UTF-8.
+  var bytes: Data { Data(text.utf8) }
+}

@@ -1,0 +1,84 @@
+internal import Foundation
+internal import GRDB
+internal import PushFanout
+public import PushRules
+
+/// Makes a store anew of the snapshot beside it, when the store itself is lost: its file is gone or
+/// empty, and there is no backup.
+///
+/// A snapshot has what decides: the app's settings, users with their devices, conversations and
+/// members, as of one change. How pushes look (``StoreWrite`` calls it display), names of conversations
+/// and nicknames, and the change feed are not in it.
+public struct StoreRebuild: Sendable {
+  /// The path of the store that is lost.
+  public let path: String
+  private let file: String
+  private let info: SnapshotInfo
+
+  /// The number of the last change that the snapshot has.
+  public var sequence: UInt64 { info.sequence }
+
+  /// - Throws: ``StoreError/exists(_:)`` where there is a file that is not empty: move it away first;
+  ///   ``StoreError/strayLog(_:)`` for a log that is left; `SnapshotError` without a snapshot.
+  public init(fromSnapshotOf path: String) throws {
+    self.path = path
+    file = try StoreName.file(path)
+    try Self.checkNothingIsLost(path, file)
+    info = try SnapshotInfo(path: SnapshotKeeper.path(file))
+  }
+
+  /// What is to be removed when the process ends before ``run(at:)`` does.
+  public var temporaryNames: [String] { TemporaryStore.names(for: file) }
+
+  /// Makes the store; it appears when it is complete and on the disk. Its feed begins anew, with one
+  /// entry, ``Change/imported``.
+  ///
+  /// - Returns: the settings that it has.
+  /// - Throws: `SnapshotError` for one that is damaged, ``StoreError``; then nothing was changed.
+  /// - Complexity: O(settings).
+  public func run(at now: Instant) throws -> FanoutSettings {
+    let settings = try self.settings()
+    let temporary = try TemporaryStore(for: file, path: path, FileAccess(.owner))
+    defer {
+      temporary.remove()
+      temporary.right.release()
+    }
+    try StoreFile.errors(path) {
+      try NewStore.fill(temporary.name) { db in
+        var write = StoreWrite(SettingsQueries(db: db, path: path), at: now, from: nil)
+        try write.add(settings, replacingApp: true)
+      }
+    }
+    if try Self.checkNothingIsLost(path, file) {
+      // Nothing is replaced but the name of no bytes.
+      try temporary.replace(file)
+    } else if try !temporary.rename(to: file) {
+      throw StoreError.madeMeanwhile(path)
+    }
+    return settings
+  }
+
+  /// - Returns: whether there is a file, which is empty then.
+  @discardableResult private static func checkNothingIsLost(
+    _ path: String, _ file: String
+  ) throws -> Bool {
+    try StoreFile.checkNoLog(beside: file)
+    guard let status = StoreInode.status(file) else { return false }
+    guard status.st_size == 0 else { throw StoreError.exists(path) }
+    return true
+  }
+
+  private func settings() throws -> FanoutSettings {
+    let fanout = try Fanout(
+      snapshot: SnapshotKeeper.path(file), identity: info.identity, threads: nil,
+      acceptsOtherTimeZoneData: true)
+    let version = fanout.currentVersion
+    var settings = FanoutSettings(app: fanout.app)
+    version.forEachUser { settings.setUser($0, $1) }
+    version.forEachConversation { id, conversation in
+      settings.setConversation(id, conversation)
+      version.forEachMember(of: id) { settings.setMember($0, of: id, $1) }
+    }
+    return settings
+  }
+}

@@ -1,0 +1,201 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Goal: the absences that carry the design stay absent (ARCHITECTURE.md, "Architecture").
+@Suite struct ArchitectureTests {
+  /// The rows of the table in ARCHITECTURE.md, "Modules", in its order: a module, and what it may
+  /// import besides PushSupport, without the remarks in parentheses.
+  static let modules: [(name: String, imports: Set<String>)] = {
+    let text = try? String(
+      contentsOf: Repository.root.appending(path: "ARCHITECTURE.md"), encoding: .utf8)
+    return modules(in: text ?? "")
+  }()
+
+  static func modules(in text: String) -> [(name: String, imports: Set<String>)] {
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+    guard let header = lines.firstIndex(where: { $0.hasPrefix("| module |") }) else { return [] }
+    return lines[(header + 2)...].prefix { $0.hasPrefix("|") }.map { line in
+      let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+      let imports = cells[2].split(separator: ",").map { name in
+        name.prefix { $0 != "(" }.trimmingCharacters(in: .whitespaces)
+      }
+      return (cells[0], Set(imports).subtracting([""]))
+    }
+  }
+
+  @Test func theTableOfModulesIsRead() {
+    let text = """
+      | other | table |
+      | --- | --- |
+      | A | B |
+
+      | module | job | may import |
+      | --- | --- | --- |
+      | A | first, with Z | |
+      | B-b | second | A, Foundation (in one file), Glibc |
+
+      | C | no part | D |
+      """
+    let modules = Self.modules(in: text)
+    #expect(modules.map(\.name) == ["A", "B-b"])
+    #expect(modules.map(\.imports) == [[], ["A", "Foundation", "Glibc"]])
+  }
+
+  static func files(under folder: String) throws -> [URL] {
+    let found = FileManager.default.enumerator(
+      at: Repository.root.appending(path: folder), includingPropertiesForKeys: nil)
+    let files = (found?.allObjects as? [URL] ?? []).filter { $0.pathExtension == "swift" }
+    try #require(!files.isEmpty, "nothing under \(folder)")
+    return files
+  }
+
+  static func imports(of file: URL) throws -> Set<String> {
+    imports(in: try String(contentsOf: file, encoding: .utf8))
+  }
+
+  /// Every module that a text imports: with any access level and attributes, whole or a part of it.
+  static func imports(in text: String) -> Set<String> {
+    let modifier =
+      "(?:@\\w+(?:\\([^)]*\\))?|public|package|internal|fileprivate|private|open)"
+    let kind = "(?:typealias|struct|class|enum|protocol|let|var|func)"
+    // The same on every call, and right.
+    let form = try! Regex("^\\s*(?:\(modifier)\\s+)*import\\s+(?:\(kind)\\s+)?`?(\\w+)")
+    let module = { (text: Substring) in
+      text.firstMatch(of: form)?.output[1].substring.map { String($0) }
+    }
+    return Set(
+      text.split(whereSeparator: \.isNewline).filter { module($0) != nil }
+        .flatMap { $0.split(separator: ";").compactMap(module) })
+  }
+
+  @Test func importsOfEveryFormAreFound() {
+    let lines = [
+      "import A", "public import B", "package import C", "internal import D",
+      "fileprivate import E", "private import F", "@testable import G", "@_exported import H",
+      "@_exported public import I", "@preconcurrency @testable import J", "  import K  // why",
+      "@_spi(Words) import L", "@_implementationOnly import M", "import struct N.Part",
+      "public import func O.part", "import P.Sub", "import Q; import R", "import `S`",
+      "@testable\timport\tT", "#if canImport(X)", "// import X", "/// What it may import X.",
+      "let text = \"import X\"", "let imports = X", "func importX() {}",
+    ]
+    let names = "ABCDEFGHIJKLMNOPQRST".map { String($0) }
+    #expect(Self.imports(in: lines.joined(separator: "\n")) == Set(names))
+  }
+
+  /// Modules of C have no imports of Swift.
+  static let swiftModules = modules.map(\.name).filter { !$0.hasPrefix("C") }
+
+  @Test(arguments: swiftModules)
+  func aModuleImportsOnlyWhatItMay(module: String) throws {
+    let allowed = try #require(Self.modules.first { $0.name == module }).imports
+    for file in try Self.files(under: "Sources/\(module)") {
+      let foreign = try Self.imports(of: file).subtracting(allowed).subtracting(["PushSupport"])
+      #expect(foreign == [], "\(file.lastPathComponent)")
+    }
+  }
+
+  @Test func everyModuleHasARow() throws {
+    let folders = try FileManager.default.contentsOfDirectory(
+      atPath: Repository.root.appending(path: "Sources").path)
+    #expect(folders.sorted() == Self.modules.map(\.name).sorted())
+  }
+
+  /// So no two modules can import each other.
+  @Test func aModuleImportsOnlyModulesOfRowsAbove() {
+    let names = Self.modules.map(\.name)
+    for (index, module) in Self.modules.enumerated() {
+      #expect(module.imports.intersection(names[index...]) == [], "\(module.name)")
+    }
+  }
+
+  /// Results are read and written by Foundation's coders; nothing else of a replay needs it.
+  @Test func onlyOneFileOfPushReplayImportsFoundation() throws {
+    let files = try Self.files(under: "Sources/PushReplay").filter {
+      try Self.imports(of: $0).contains("Foundation")
+    }
+    #expect(files.map(\.lastPathComponent) == ["ReplayFile.swift"])
+  }
+
+  /// Tables that are taken out of a version that nobody holds may be of pages that are used again.
+  @Test func tablesAreReadWithTheirVersion() throws {
+    var found: [String] = []
+    for file in try Self.files(under: "Sources/PushFanout") {
+      let text = try String(contentsOf: file, encoding: .utf8)
+      for words in ["load().tables", "current.tables", "currentVersion.engineVersion"] {
+        if text.contains(words) { found.append("\(file.lastPathComponent): \(words)") }
+      }
+    }
+    #expect(found == [])
+  }
+
+  /// A path that counts folders from a test's own file breaks when the file is moved.
+  @Test func testsFindTheRootByOneHelper() throws {
+    let word = "#file" + "Path"
+    let files = try Self.files(under: "Tests").filter {
+      try String(contentsOf: $0, encoding: .utf8).contains(word)
+    }
+    #expect(files.map(\.lastPathComponent) == ["Repository.swift"])
+  }
+
+  @Test func noTargetUsesUnsafeFlags() throws {
+    let manifest = try String(
+      contentsOf: Repository.root.appending(path: "Package.swift"), encoding: .utf8)
+    #expect(!manifest.contains("unsafeFlags"))
+  }
+
+  /// A file reads in one sitting, a function nearly fits a screen.
+  @Test(arguments: ["Sources", "Tests"])
+  func filesAndFunctionsAreShort(folder: String) throws {
+    var tooLong: [String] = []
+    for file in try Self.files(under: folder) {
+      let lines = try String(contentsOf: file, encoding: .utf8)
+        .split(separator: "\n", omittingEmptySubsequences: false)
+      if lines.count > 400 { tooLong.append("\(file.lastPathComponent): \(lines.count) lines") }
+      for (name, length) in Self.functions(in: lines) where length > 100 {
+        tooLong.append("\(file.lastPathComponent): \(name) has \(length) lines")
+      }
+    }
+    #expect(tooLong == [])
+  }
+
+  /// The folders of modules whose files are grouped: a folder's name says what its files are for.
+  @Test(arguments: grouped)
+  func foldersAreSmall(folder: String) throws {
+    let counts = try Self.files(under: folder).reduce(into: [String: Int]()) {
+      $0[$1.deletingLastPathComponent().path, default: 0] += 1
+    }
+    #expect(counts.filter { $0.value > 15 } == [:])
+  }
+
+  /// The folders of modules and tests with at most 15 source files in each folder.
+  static let grouped = [
+    "Sources/PushStore", "Tests/PushStoreTests", "Tests/CommandLineTests", "Tests/PushFilesTests",
+    "Tests/ConformanceTests", "Tests/ArchitectureTests",
+  ]
+
+  /// The functions of a formatted file and their lengths: from the line that begins one to the
+  /// brace of the same indentation.
+  static func functions(in lines: [Substring]) -> [(String, Int)] {
+    lines.indices.compactMap { start in
+      let line = lines[start]
+      guard line.contains("func ") || line.contains(" init("), !line.contains("//"),
+        !line.hasSuffix("{}")
+      else {
+        return nil
+      }
+      let indentation = line.prefix { $0 == " " }
+      guard let end = lines[start...].firstIndex(where: { $0 == indentation + "}" }) else {
+        return nil
+      }
+      return (String(line.drop { $0 == " " }), end - start + 1)
+    }
+  }
+
+  @Test func theMeasureOfFunctionsWorks() {
+    let lines = ["struct A {", "  func long() {", "    x()", "  }", "}"].map { $0[...] }
+    let found = Self.functions(in: lines)
+    #expect(found.map(\.0) == ["func long() {"])
+    #expect(found.map(\.1) == [3])
+  }
+}

@@ -1,0 +1,85 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Goal: what the README shows is what the program prints: commands and their output, to the figure.
+@Suite struct ReadmeCommandTests {
+  private static let root = Repository.root
+
+  /// The blocks of code, without their fences.
+  private static func blocks() throws -> [[String]] {
+    let text = try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
+    return text.components(separatedBy: "\n```").enumerated().filter { $0.offset % 2 == 1 }
+      .map { $0.element.components(separatedBy: "\n").dropFirst().map { $0 } }
+  }
+
+  /// A command as it is typed, and the lines below it.
+  private static func transcript(_ command: String) throws -> (line: String, output: [String]) {
+    let block = try #require(
+      blocks().first { $0.first?.hasPrefix("$ push-fanout \(command) ") ?? false })
+    return (String(block[0].dropFirst(2)), Array(block.dropFirst()))
+  }
+
+  /// Runs a line of the README in a folder where its files are.
+  private static func run(_ line: String, in place: Workplace) throws -> [String] {
+    let run = try place.shell("\"$0\"" + line.dropFirst("push-fanout".count))
+    #expect(run.status == 0, "\(run.errors)")
+    return run.output.components(separatedBy: "\n")
+  }
+
+  /// The first example is the smaller of the real days in data/.
+  @Test func theSummaryIsThatOfTheData() throws {
+    let (line, output) = try Self.transcript("evaluate")
+    try withWorkplace { place in
+      let data = Self.root.appending(path: "data").path
+      for name in ["users", "members", "messages"] {
+        try place.shell("gzip -dc '\(data)/fcc-2016-03-03.\(name).csv.gz' >\(name).csv")
+      }
+      let found = try Self.run(line, in: place)
+      // The ellipsis stands for the rest.
+      #expect(output.last == "…" && output.count > 8)
+      #expect(Array(found.prefix(output.count - 1)) == Array(output.dropLast()))
+      #expect(found.count > output.count)
+    }
+  }
+
+  @Test func thePayloadIsThatOfTheExample() throws {
+    let (line, output) = try Self.transcript("render")
+    try withWorkplace { place in
+      try place.write(
+        [
+          #"{"kind":"app","rules":"easemob"}"#,
+          #"{"kind":"user","id":"u1","display":{"style":"messageSummary"}}"#,
+          #"{"kind":"user","id":"u9","display":{"name":"Ann"}}"#,
+          #"{"kind":"member","conversation":"g1","user":"u1"}"#,
+        ], as: "world.ndjson")
+      try place.write(
+        [#"{"kind":"template","name":"detail","title":"{$dynamicFrom}","content":"{$msg}"}"#],
+        as: "templates.ndjson")
+      try place.write(
+        [
+          #"{"id":"m1","conversation":"g1","sender":"u9","at":"2024-06-03T12:00:00Z","#
+            + #""text":"hello"}"#
+        ], as: "today.ndjson")
+      #expect(try Self.run(line, in: place) == output + [""])
+    }
+  }
+
+  /// The overview names commands and options that there are, and every command.
+  @Test func theOverviewNamesWhatThereIs() throws {
+    let block = try #require(
+      Self.blocks().first { $0.first?.hasPrefix("push-fanout evaluate ") ?? false })
+    let commands = try CommandTree.commands()
+    for line in block {
+      let words = line.split(whereSeparator: { " []|…".contains($0) }).map(String.init)
+      let name = try #require(words.dropFirst().first)
+      let found = commands.filter { $0.words.first == name }
+      let names = Set(found.flatMap { $0.arguments.map(\.shown) })
+      #expect(words.filter { $0.hasPrefix("--") && !names.contains($0) } == [], "\(line)")
+      let subcommands = found.filter { $0.words.count == 2 }.map { $0.words[1] }
+      #expect(subcommands.filter { !words.contains($0) } == [], "\(line)")
+    }
+    let named = block.compactMap { $0.split(separator: " ").dropFirst().first.map(String.init) }
+    #expect(named.sorted() == commands.filter { $0.words.count == 1 }.map(\.name).sorted())
+  }
+}

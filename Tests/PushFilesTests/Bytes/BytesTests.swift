@@ -1,0 +1,81 @@
+import Foundation
+import PushContent
+import PushFiles
+import PushRules
+import TestSupport
+import Testing
+
+/// Goal: bytes are read as the file that they stand for, with the same records and the same problems
+/// at the same lines.
+@Suite struct BytesTests {
+  private static let data = Repository.root.appending(path: "data")
+
+  /// The messages of a reader, and why it stopped.
+  private func messages(_ open: () throws -> MessageReader) -> ([Message], String) {
+    var messages: [Message] = []
+    do {
+      let reader = try open()
+      while let message = try reader.next() { messages.append(message) }
+      return (messages, "the end")
+    } catch {
+      return (messages, "\(error)")
+    }
+  }
+
+  /// Packed rows of CSV, some hundred kilobytes of them.
+  @Test func realFiles() throws {
+    let name = "fcc-2016-03-03"
+    let paths = ["users", "members", "messages"].map {
+      Self.data.appending(path: "\(name).\($0).csv.gz").path
+    }
+    let bytes = try paths.map { [UInt8](try Data(contentsOf: URL(fileURLWithPath: $0))) }
+    let fromFile = messages { try MessageReader(path: paths[2], rules: .easemob) }
+    let fromBytes = messages { try MessageReader(bytes[2], name: paths[2], rules: .easemob) }
+    #expect(fromFile.0.count > 100)
+    #expect(fromBytes.0 == fromFile.0)
+
+    let files = SettingsPaths(users: [paths[0]], members: [paths[1]])
+    var memory = SettingsPaths(users: ["u.csv.gz"], members: ["m.csv.gz"])
+    memory.contents = ["u.csv.gz": bytes[0], "m.csv.gz": bytes[1]]
+    let expected = try SettingsLoader.load(files)
+    let found = try SettingsLoader.load(memory)
+    #expect(found.userCount == expected.userCount)
+    #expect(found.userCount > 100)
+    #expect(found.conversationIDs == expected.conversationIDs)
+    for id in found.conversationIDs { #expect(found.members(of: id) == expected.members(of: id)) }
+  }
+
+  @Test(arguments: [
+    #"{"id":"m","conversation":"g","at":5}"#, "", "\n\n", "nonsense", "\u{FEFF}{}",
+    #"{"id":"m","conversation":"g","at":5}"# + "\n{\"id\":", "{\"id\":\"\u{0}\"}",
+  ])
+  func problemsAreTheSame(text: String) throws {
+    try withFolder { folder in
+      let path = try folder.write(text.utf8, as: "m.ndjson")
+      let bytes = Array(text.utf8)
+      let fromFile = messages { try MessageReader(path: path, rules: .easemob) }
+      let fromBytes = messages { try MessageReader(bytes, name: path, rules: .easemob) }
+      #expect(fromBytes.0 == fromFile.0)
+      #expect(fromBytes.1 == fromFile.1)
+      let changes = [
+        problem { _ = try SettingsChangeReader(path: path, rules: .easemob).next() },
+        problem { _ = try SettingsChangeReader(bytes, name: path, rules: .easemob).next() },
+      ]
+      #expect(changes[0] == changes[1])
+      #expect(
+        problem { _ = try TemplateReader.load([path]) }
+          == problem { _ = try TemplateReader.load(bytes, name: path) })
+      #expect(
+        problem { _ = try PresenceReader(path: path).next() }
+          == problem { _ = try PresenceReader(bytes, name: path).next() })
+      #expect(
+        problem { _ = try SettingsLoader.load(SettingsPaths(settings: [path])) }
+          == problem { _ = try SettingsLoader.load(SettingsPaths(bytes, name: path)) })
+    }
+  }
+
+  private func problem(_ body: () throws -> Void) -> String {
+    do { try body() } catch { return "\(error)" }
+    return "none"
+  }
+}
