@@ -3,9 +3,12 @@ internal import PushFiles
 
 /// What is wrong with a result file: one line, `FILE: what is wrong`.
 public struct ReplayFileProblem: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The file's name, as the caller gave it.
   public let file: String
+  /// What is wrong, without the name.
   public let reason: String
 
+  /// A problem with a file.
   public init(file: String, reason: String) {
     self.file = file
     self.reason = reason
@@ -18,7 +21,9 @@ public struct ReplayFileProblem: Error, Hashable, Sendable, CustomStringConverti
 public enum ReplayFile {
   /// What a file turned out to be.
   public enum Content: Sendable {
+    /// The result of a replay.
     case replay(ReplayResult)
+    /// The result of a comparison.
     case comparison(CompareResult)
   }
 

@@ -4,6 +4,7 @@ internal import QuietTime
 public struct ReportProblem: Error, Hashable, Sendable, CustomStringConvertible {
   /// Where, as a path of fields like `hours.pushes[3]`.
   public let place: String
+  /// What is inconsistent, in one line.
   public let reason: String
 
   public var description: String { "\(place): \(reason)" }

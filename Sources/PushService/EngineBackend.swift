@@ -9,6 +9,7 @@ public final class EngineBackend: SettingsBackend {
   /// So many events are kept.
   public static let eventLimit = 65_536
 
+  /// Decides by all changes so far.
   public let engine: Fanout
   private let state: Lock<State>
   private let eventLimit: Int
@@ -21,6 +22,7 @@ public final class EngineBackend: SettingsBackend {
     var last: Int64 = 0
   }
 
+  /// A backend of settings that an engine has loaded; the change feed begins empty.
   public convenience init(_ engine: Fanout, content: ContentDirectory = ContentDirectory()) {
     self.init(engine, content: content, eventLimit: Self.eventLimit)
   }
@@ -31,17 +33,21 @@ public final class EngineBackend: SettingsBackend {
     state = Lock(State(content: content))
   }
 
+  /// How pushes look, by all changes so far.
   public func content() -> ContentDirectory { state.withLock { $0.content } }
 
+  /// Applies a batch in one update of the engine; O(records of the batch).
   public func apply(_ batch: SettingsBatch, at now: Instant, from device: Identifier?) throws {
     try change(batch, now, device)
   }
 
+  /// The same; it is short enough to run on the caller's thread.
   public func apply(_ batch: SettingsBatch, at now: Instant, from device: Identifier?) async throws
   {
     try change(batch, now, device)
   }
 
+  /// Up to `limit` entries after a cursor, of the last ``eventLimit``.
   public func events(after cursor: String, limit: Int) throws -> [ServiceEvent] {
     let sequence = try sequence(of: cursor)
     return try state.withLock { state in

@@ -12,6 +12,7 @@ internal import Synchronization
 /// One value serves all threads. It opens no file but those it is given the names of, and reads no
 /// clock.
 public final class FanoutService: Sendable {
+  /// What it decides by, and where changes go.
   public let backend: any SettingsBackend
   private let templates: TemplateCatalog
   private let looks: Lock<Looks>
@@ -269,6 +270,7 @@ public struct PlainAnswer: Hashable, Sendable {
   /// The answer from then on.
   public let after: Decision?
 
+  /// An answer from its parts.
   public init(before: Decision?, changesAt: Instant?, after: Decision?) {
     self.before = before
     self.changesAt = changesAt

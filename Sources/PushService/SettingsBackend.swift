@@ -36,9 +36,12 @@ public protocol SettingsBackend: Sendable {
 public struct SettingsBatch: Sendable {
   /// A membership.
   public struct Member: Hashable, Sendable {
+    /// The member.
     public var user: Identifier
+    /// The conversation that the user is a member of.
     public var conversation: Identifier
 
+    /// A user in a conversation.
     public init(_ user: Identifier, of conversation: Identifier) {
       self.user = user
       self.conversation = conversation
@@ -73,17 +76,22 @@ public struct SettingsBatch: Sendable {
 public struct ServiceEvent: Hashable, Sendable {
   /// 1, 2, 3 …, in the order of changes, without gaps.
   public let sequence: Int64
+  /// When the change was made.
   public let at: Instant
   /// What was changed, like `user` or `memberRemoved`: a name of the store's feed.
   public let change: String
+  /// The user whose settings changed; nil when the change is of no user.
   public let user: Identifier?
+  /// The conversation; nil when the change is of none.
   public let conversation: Identifier?
+  /// The channel of the conversation; nil when the change is of none.
   public let channel: Identifier?
   /// The device that made the change, which need not be told.
   public let device: Identifier?
   /// The place in the feed behind this entry, from which whoever has dealt with it goes on.
   public let cursor: String
 
+  /// An entry, for backends of one's own.
   public init(
     sequence: Int64, cursor: String, at: Instant, change: String, user: Identifier? = nil,
     conversation: Identifier? = nil, channel: Identifier? = nil, device: Identifier? = nil

@@ -8,6 +8,7 @@ public import PushRules
 ///
 /// - Memory: half a byte a room.
 public struct Workload: Sendable {
+  /// What the world was made from.
   public let options: WorkloadOptions
   let rooms: RoomTable
   let zones: ZoneShares
@@ -45,8 +46,11 @@ public struct Workload: Sendable {
     return cycle
   }
 
+  /// How many users there are.
   public var userCount: Int { options.sizes.users }
+  /// How many rooms there are, the giants included.
   public var roomCount: Int { rooms.count }
+  /// How many memberships all rooms have together.
   public var membershipCount: Int { rooms.membershipCount }
   /// None when there are no rooms.
   public var messageCount: Int {
@@ -74,7 +78,9 @@ public struct Workload: Sendable {
   /// RongCloud's groups have at most so many members.
   static let rongCloudGroupLimit = 3000
 
+  /// The id of a user in files: `u` and the number.
   public static func userID(_ user: Int) -> Identifier { Identifier("u\(user)") }
+  /// The id of a room in files: `c` and the number.
   public static func roomID(_ room: Int) -> Identifier { Identifier("c\(room)") }
 }
 

@@ -7,18 +7,25 @@ public import PushRules
 public struct WorkloadOptions: Hashable, Sendable {
   /// Worlds of the same options are the same, byte for byte; another seed gives another.
   public var seed: UInt64 = 1
+  /// The rule set that settings are written for.
   public var rules = AppSettings().rules
+  /// How many users, rooms and memberships.
   public var sizes = Sizes()
+  /// What users and members set.
   public var people = People()
+  /// The messages.
   public var traffic = Traffic()
+  /// Who is connected when.
   public var presence = Presence()
 
+  /// The defaults.
   public init() {}
 }
 
 extension WorkloadOptions {
   /// How many there are of everything, and who is where.
   public struct Sizes: Hashable, Sendable {
+    /// How many users; 1 through ``WorkloadOptions/maximumUsers``.
     public var users = 10_000
     /// How many rooms, giants among them; nil for one for every five users.
     public var rooms: Int?
@@ -38,6 +45,7 @@ extension WorkloadOptions {
     /// The share of the memberships that begin while the world's time runs.
     public var joinShare = 0.1
 
+    /// The defaults.
     public init() {}
   }
 
@@ -49,8 +57,11 @@ extension WorkloadOptions {
     public var silentShare = 0.075
     /// The mean of the windows' beginnings, minutes after midnight.
     public var quietStartMinute = 1395.0
+    /// The standard deviation of the windows' beginnings, in minutes.
     public var quietStartDeviationMinutes = 75.0
+    /// The mean length of the windows, in minutes.
     public var quietLengthMinutes = 480.0
+    /// The standard deviation of the windows' lengths, in minutes.
     public var quietLengthDeviationMinutes = 60.0
     /// Want mentions only, everywhere.
     public var mentionLevelShare = 0.1
@@ -68,11 +79,14 @@ extension WorkloadOptions {
     public var listsDevices = false
     /// RongCloud's: windows that let mentions through.
     public var quietMentionShare = 0.2
+    /// The share of the users whose phone runs Android; the others have iOS.
     public var androidShare = 0.3
     /// Those who let their phone show pushes.
     public var androidPushShare = 0.81
+    /// The share of the iOS users who let their phone show pushes.
     public var iosPushShare = 0.51
 
+    /// The defaults.
     public init() {}
   }
 
@@ -80,6 +94,7 @@ extension WorkloadOptions {
   public struct Traffic: Hashable, Sendable {
     /// When the world's time begins.
     public var start = Instant(milliseconds: 1_767_571_200_000)
+    /// How long the world's time lasts, in milliseconds; a minute through 3,660 days.
     public var durationMilliseconds: Int64 = 86_400_000
     /// How many messages; nil for one a user.
     public var messages: Int?
@@ -94,6 +109,7 @@ extension WorkloadOptions {
     public var senderExponent = 1.0
     /// A burst has k messages with a probability of about k^-exponent; more than 1.
     public var burstExponent = 2.2
+    /// The most messages of a burst.
     public var burstMaximum = 300
     /// Between two messages of a burst, in the mean.
     public var burstGapSeconds = 50.0
@@ -109,8 +125,10 @@ extension WorkloadOptions {
     public var dayShare = 0.85
     /// Messages that mention everyone, in rooms of less than 1,000 and in larger ones.
     public var smallAllShare = 0.0019
+    /// The share of messages that mention everyone, in rooms of 1,000 members and more.
     public var bigAllShare = 0.00001
 
+    /// The defaults.
     public init() {}
   }
 
@@ -122,12 +140,14 @@ extension WorkloadOptions {
     /// earlier when the user's next one begins, so great shares cut long sessions.
     public var sessionMinutes = [3.0, 78, 1100]
 
+    /// The defaults.
     public init() {}
   }
 }
 
 /// Archives that a world's traffic can be like.
 public enum WorkloadPreset: String, CaseIterable, Sendable {
+  /// The archive of that name, as docs/generate.md describes it.
   case gitter, telegram, zulip, irc
 }
 

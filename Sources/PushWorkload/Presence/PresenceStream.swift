@@ -3,8 +3,11 @@ internal import PushSupport
 
 /// A user of a generated world begins or ends being connected.
 public struct WorkloadPresence: Hashable, Sendable {
+  /// When.
   public var at: Instant
+  /// The user, 0 ..< ``Workload/userCount``.
   public var user: Int
+  /// Whether the user is connected from now on.
   public var isOnline: Bool
 }
 

@@ -12,6 +12,7 @@ public struct CompareOptions: Sendable {
   public var nanoseconds: (@Sendable () -> UInt64)?
   package var batch = (messages: 512, versions: 128)
 
+  /// The defaults: A's time zone, 20 users, no costs.
   public init() {}
 }
 

@@ -17,11 +17,14 @@ public struct WhatIf: Sendable {
 
   /// Why a change cannot be made.
   public struct Problem: Error, Hashable, CustomStringConvertible {
+    /// The change, as it was written.
     public let text: String
+    /// Why it cannot be made.
     public let reason: String
     public var description: String { "\(text): \(reason)" }
   }
 
+  /// The change, as it was written.
   public let text: String
   private let change: Change
 

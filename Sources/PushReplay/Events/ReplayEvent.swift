@@ -3,10 +3,14 @@ public import PushRules
 
 /// Something that happens at an instant.
 public enum ReplayEvent: Sendable {
+  /// A message is sent.
   case message(Message)
+  /// A user goes online or offline.
   case presence(PresenceChange)
+  /// A settings record replaces the one of the same key.
   case change(SettingsChange)
 
+  /// When it happens.
   public var at: Instant {
     switch self {
     case .message(let message): message.at
@@ -18,10 +22,14 @@ public enum ReplayEvent: Sendable {
 
 /// The files of a replay beside the settings. Each is sorted by time.
 public struct ReplayFiles: Sendable {
+  /// Paths of message files, at least one of them with content for a replay of messages.
   public var messages: [String]
+  /// Paths of presence.csv files.
   public var presence: [String]
+  /// Paths of changes.ndjson files.
   public var changes: [String]
 
+  /// Files by their paths; `-` is standard input.
   public init(messages: [String], presence: [String] = [], changes: [String] = []) {
     self.messages = messages
     self.presence = presence

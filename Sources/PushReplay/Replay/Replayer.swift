@@ -4,7 +4,9 @@ public import PushRules
 
 /// A suppressed decision that would push later, if time alone went on.
 public struct HeldDecision: Sendable {
+  /// The suppressed message.
   public let message: Message
+  /// The recipient.
   public let user: Identifier
   /// Why it does not push yet.
   public let outcome: Outcome
@@ -30,13 +32,17 @@ public struct ReplayOptions: Sendable {
   /// The same where each message may have a row for every member.
   static let listingBatch = 8
 
+  /// The defaults: nothing is held, the app's time zone, 100,000 minutes, no costs.
   public init() {}
 }
 
 /// How far a replay has come.
 public struct ReplayProgress: Sendable {
+  /// Messages decided so far.
   public var messages = 0
+  /// Their decisions.
   public var decisions = 0
+  /// Their pushes.
   public var pushes = 0
   /// The instant of the last message, in milliseconds.
   public var at: Int64 = 0

@@ -19,9 +19,11 @@ public struct WorkloadText: Sendable {
 
   /// One of the files.
   public enum File: String, CaseIterable, Sendable {
+    /// The file of that name, as docs/formats.md describes it.
     case settings, users, members, messages, presence
   }
 
+  /// The files of a world in a format; nothing is made yet.
   public init(_ workload: Workload, _ format: WorkloadFormat) {
     self.workload = workload
     self.format = format
@@ -48,6 +50,7 @@ public struct WorkloadText: Sendable {
     }
   }
 
+  /// The file's name in this format.
   public func name(of file: File) -> String { Self.name(of: file, format) }
 
   /// How many rows a file will have; of presence, about.

@@ -4,11 +4,15 @@ public import PushRules
 ///
 /// Users and rooms are numbers; ``Workload/userID(_:)`` and ``Workload/roomID(_:)`` give their ids.
 public struct WorkloadMessage: Hashable, Sendable {
+  /// When it is sent.
   public var at: Instant
+  /// The room, 0 ..< ``Workload/roomCount``.
   public var room: Int
+  /// The user who sends it, a member of the room by then.
   public var sender: Int
   /// Mentioned users, members by then and not the sender.
   public var mentions: [Int] = []
+  /// Whether it mentions everyone in the room.
   public var mentionsAll = false
 }
 

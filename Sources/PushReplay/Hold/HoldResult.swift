@@ -22,16 +22,22 @@ public struct HoldResult: Codable, Equatable, Sendable {
   /// The minute at whose end most wait; nil when nothing does.
   public var waitingPeak: HoldPeak?
 
+  /// An empty result.
   public init() {}
 }
 
 /// One suppressed outcome.
 public struct HoldOutcome: Codable, Equatable, Sendable {
+  /// The name of the reason, as in decisions.
   public var reason: String
+  /// The name of the scope; nil when no setting decided.
   public var scope: String?
+  /// Decisions that will push.
   public var held: Int
+  /// Decisions that never will.
   public var never: Int
 
+  /// An outcome with its counts.
   public init(reason: String, scope: String?, held: Int, never: Int) {
     self.reason = reason
     self.scope = scope
@@ -53,14 +59,18 @@ public struct HoldSeries: Codable, Equatable, Sendable {
   /// How many wait at the end of the step.
   public var waiting: [Int] = []
 
+  /// A series without rows; `step` in milliseconds.
   public init(step: Int64) { self.step = step }
 }
 
 /// A minute and a count.
 public struct HoldPeak: Codable, Equatable, Sendable {
+  /// When the minute begins.
   public var at: Int64
+  /// Decisions released in the minute, or waiting at its end.
   public var count: Int
 
+  /// A count and its minute; `at` in milliseconds since the epoch.
   public init(at: Int64, count: Int) {
     self.at = at
     self.count = count

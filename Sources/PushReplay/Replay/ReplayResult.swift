@@ -18,9 +18,11 @@ public struct ReplayResult: Codable, Equatable, Sendable {
   public var users = 0
   /// How many conversations got a message.
   public var conversations = 0
+  /// Messages that were decided.
   public var messages = 0
   /// How many times somebody was a recipient.
   public var decisions = 0
+  /// Decisions whose action is a push.
   public var pushes = 0
   /// Memberships that began within the messages' time.
   public var joins = 0
@@ -32,6 +34,7 @@ public struct ReplayResult: Codable, Equatable, Sendable {
   public var skippedLines = 0
   /// When the first and the last message came; nil without messages.
   public var first: Int64?
+  /// When the last message came; nil without messages.
   public var last: Int64?
 
   /// Every outcome that occurred, in the byte order of their keys.
@@ -56,6 +59,7 @@ public struct ReplayResult: Codable, Equatable, Sendable {
   /// What the run cost; not the same in every run.
   public var cost: ReplayCost?
 
+  /// An empty result; `timeZone` is an IANA name.
   public init(rules: String, timeZone: String) {
     self.rules = rules
     self.timeZone = timeZone
@@ -64,12 +68,16 @@ public struct ReplayResult: Codable, Equatable, Sendable {
 
 /// How often an outcome occurred.
 public struct OutcomeTotal: Codable, Equatable, Sendable {
+  /// `push`, `local` or `suppress`.
   public var action: String
+  /// The name of the reason, as in decisions.
   public var reason: String
   /// nil when no setting decided.
   public var scope: String?
+  /// Decisions with this outcome.
   public var count: Int
 
+  /// An outcome and its count.
   public init(action: String, reason: String, scope: String?, count: Int) {
     self.action = action
     self.reason = reason
@@ -84,12 +92,16 @@ public struct TimeSeries: Codable, Equatable, Sendable {
   public var step: Int64
   /// When each row's step begins, ascending.
   public var at: [Int64] = []
+  /// Messages of each row.
   public var messages: [Int] = []
+  /// Decisions of each row.
   public var decisions: [Int] = []
+  /// Pushes of each row.
   public var pushes: [Int] = []
   /// A column for each of the result's outcomes; nil where they are not kept.
   public var outcomes: [[Int]]?
 
+  /// A series without rows; `step` in milliseconds.
   public init(step: Int64) { self.step = step }
 }
 
@@ -99,12 +111,16 @@ public struct WeekHour: Codable, Equatable, Sendable {
   public var weekday: Int
   /// 0 ..< 24.
   public var hour: Int
+  /// Messages of the hour.
   public var messages = 0
+  /// Decisions of the hour.
   public var decisions = 0
+  /// Pushes of the hour.
   public var pushes = 0
   /// Follows the result's outcomes.
   public var outcomes: [Int] = []
 
+  /// An hour without messages.
   public init(weekday: Int, hour: Int) {
     self.weekday = weekday
     self.hour = hour
@@ -113,18 +129,24 @@ public struct WeekHour: Codable, Equatable, Sendable {
 
 /// One conversation.
 public struct ConversationTotal: Codable, Equatable, Sendable {
+  /// The conversation's id.
   public var id: String
   /// How many members it has at the end, joined or still to join.
   public var members: Int
+  /// Its messages.
   public var messages: Int
+  /// Its decisions.
   public var decisions: Int
+  /// Its pushes.
   public var pushes: Int
   /// When its first and last message came.
   public var first: Int64
+  /// When its last message came.
   public var last: Int64
   /// Follows the result's outcomes.
   public var outcomes: [Int] = []
 
+  /// A conversation without counts by outcome; instants in milliseconds.
   public init(
     id: String, members: Int, messages: Int, decisions: Int, pushes: Int, first: Int64, last: Int64
   ) {
@@ -142,12 +164,16 @@ public struct ConversationTotal: Codable, Equatable, Sendable {
 public struct SizeClass: Codable, Equatable, Sendable {
   /// The least number of recipients in the class.
   public var from: Int
+  /// Messages of this class.
   public var messages = 0
+  /// Their decisions.
   public var decisions = 0
+  /// Their pushes.
   public var pushes = 0
   /// Conversations whose largest message is of this class.
   public var conversations = 0
 
+  /// A class without messages.
   public init(from: Int) { self.from = from }
 }
 
@@ -159,15 +185,20 @@ public struct Peak: Codable, Equatable, Sendable {
   public var by: String
   /// When it begins.
   public var at: Int64
+  /// Messages within it.
   public var messages: Int
+  /// Decisions within it.
   public var decisions: Int
+  /// Pushes within it.
   public var pushes: Int
   /// The conversation with most of it, and how much of it.
   public var conversation: String
+  /// How much of what ``by`` names that conversation has.
   public var share: Int
   /// How long its messages took to decide, all threads together; not the same in every run.
   public var decidingSeconds: Double?
 
+  /// A peak without a cost.
   public init(
     unit: String, by: String, at: Int64, messages: Int, decisions: Int, pushes: Int,
     conversation: String, share: Int
@@ -193,9 +224,12 @@ public struct ReplayCost: Codable, Equatable, Sendable {
   public var decidingSeconds: Double
   /// The processor time of the whole process.
   public var cpuSeconds: Double?
+  /// Threads that decided.
   public var threads: Int
+  /// Decisions per second of ``seconds``.
   public var decisionsPerSecond: Double
 
+  /// A cost without loading and processor time.
   public init(
     seconds: Double, decidingSeconds: Double, threads: Int, decisionsPerSecond: Double
   ) {

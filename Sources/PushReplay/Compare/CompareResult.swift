@@ -9,19 +9,25 @@ public struct CompareResult: Codable, Equatable, Sendable {
 
   /// The version of the format.
   public var pushFanoutCompare = CompareResult.format
+  /// The first world, usually the one as it is.
   public var a: ComparedSide
+  /// The second world, usually the changed one.
   public var b: ComparedSide
   /// The IANA zone of ``week``.
   public var timeZone: String
+  /// Messages that were decided on both sides.
   public var messages = 0
+  /// Conversations that got a message.
   public var conversations = 0
   /// When the first and the last message came; nil without messages.
   public var first: Int64?
+  /// When the last message came; nil without messages.
   public var last: Int64?
   /// Decisions whose action, reason or scope differ.
   public var changed = 0
   /// Pushes in B only, and in A only.
   public var gained = 0
+  /// Pushes in A only.
   public var lost = 0
   /// How often each outcome occurred on each side, in the byte order of their keys.
   public var outcomes: [ComparedOutcome] = []
@@ -38,6 +44,7 @@ public struct CompareResult: Codable, Equatable, Sendable {
   /// What the run cost; not the same in every run.
   public var cost: ReplayCost?
 
+  /// An empty result; `timeZone` is an IANA name.
   public init(a: ComparedSide, b: ComparedSide, timeZone: String) {
     self.a = a
     self.b = b
@@ -51,10 +58,14 @@ public struct ComparedSide: Codable, Equatable, Sendable {
   public var what: [String]
   /// `easemob` or `rongcloud`.
   public var rules: String
+  /// User ids that the settings know at the end.
   public var users = 0
+  /// How many times somebody was a recipient.
   public var decisions = 0
+  /// Decisions whose action is a push.
   public var pushes = 0
 
+  /// A side without counts yet.
   public init(what: [String], rules: String) {
     self.what = what
     self.rules = rules
@@ -63,11 +74,15 @@ public struct ComparedSide: Codable, Equatable, Sendable {
 
 /// How often an outcome occurred on each side.
 public struct ComparedOutcome: Codable, Equatable, Sendable {
+  /// `push`, `local` or `suppress`.
   public var action: String
+  /// The name of the reason, as in decisions.
   public var reason: String
   /// nil when no setting decided.
   public var scope: String?
+  /// Decisions with this outcome in A.
   public var a: Int
+  /// Decisions with this outcome in B.
   public var b: Int
 }
 
@@ -75,7 +90,9 @@ public struct ComparedOutcome: Codable, Equatable, Sendable {
 public struct OutcomeChange: Codable, Equatable, Sendable {
   /// `action/reason` or `action/reason/scope`; nil for who is no recipient on that side.
   public var from: String?
+  /// The outcome in B, in the same form; nil for who is no recipient there.
   public var to: String?
+  /// Decisions that changed in this way.
   public var count: Int
 }
 
@@ -85,12 +102,18 @@ public struct ComparedSeries: Codable, Equatable, Sendable {
   public var step: Int64
   /// When each row's step begins, ascending.
   public var at: [Int64] = []
+  /// Messages of each row.
   public var messages: [Int] = []
+  /// Pushes in A of each row.
   public var a: [Int] = []
+  /// Pushes in B of each row.
   public var b: [Int] = []
+  /// Pushes in B only, of each row.
   public var gained: [Int] = []
+  /// Pushes in A only, of each row.
   public var lost: [Int] = []
 
+  /// A series without rows; `step` in milliseconds.
   public init(step: Int64) { self.step = step }
 }
 
@@ -100,9 +123,11 @@ public struct ComparedWeekHour: Codable, Equatable, Sendable {
   public var weekday: Int
   /// 0 ..< 24.
   public var hour: Int
+  /// Messages of the hour.
   public var messages = 0
   /// Pushes.
   public var a = 0
+  /// Pushes in B.
   public var b = 0
 
   init(weekday: Int, hour: Int) {
@@ -113,14 +138,19 @@ public struct ComparedWeekHour: Codable, Equatable, Sendable {
 
 /// One conversation.
 public struct ComparedConversation: Codable, Equatable, Sendable {
+  /// The conversation's id.
   public var id: String
+  /// Its messages.
   public var messages = 0
   /// Decisions of the side that has more.
   public var decisions = 0
   /// Pushes.
   public var a = 0
+  /// Pushes in B.
   public var b = 0
+  /// Pushes in B only.
   public var gained = 0
+  /// Pushes in A only.
   public var lost = 0
 
   init(id: String) { self.id = id }
@@ -130,18 +160,25 @@ public struct ComparedConversation: Codable, Equatable, Sendable {
 public struct ComparedUsers: Codable, Equatable, Sendable {
   /// How many get more pushes in B, fewer, and as many though others.
   public var more = 0
+  /// Users with fewer pushes in B.
   public var fewer = 0
+  /// Users with as many pushes on both sides, but for other messages.
   public var asMany = 0
   /// Those who gain and lose most, the first most.
   public var gainers: [ComparedUser] = []
+  /// The users with the largest net loss of pushes, the largest first.
   public var losers: [ComparedUser] = []
 
+  /// No users.
   public init() {}
 }
 
 /// One user.
 public struct ComparedUser: Codable, Equatable, Sendable {
+  /// The user's id.
   public var id: String
+  /// Pushes in B only.
   public var gained: Int
+  /// Pushes in A only.
   public var lost: Int
 }
