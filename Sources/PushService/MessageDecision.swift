@@ -68,24 +68,24 @@ public struct MessageDecision: Sendable {
   fileprivate final class Payloads: Sendable {
     private let content: ContentRenderer
     private let message: Message
-    private let said: MessageContent
+    private let messageContent: MessageContent
     private let renderers = Lock<(push: MessageRenderer?, local: MessageRenderer?)>((nil, nil))
 
-    init(_ content: ContentRenderer, _ message: Message, _ said: MessageContent) {
+    init(_ content: ContentRenderer, _ message: Message, _ messageContent: MessageContent) {
       self.content = content
       self.message = message
-      self.said = said
+      self.messageContent = messageContent
     }
 
     func payload(for id: Identifier, _ action: Action) -> RenderedPush {
       renderers.withLock { renderers in
         if action == .local {
           var renderer =
-            renderers.local.take() ?? content.renderer(of: message, said, as: .local)
+            renderers.local.take() ?? content.renderer(of: message, messageContent, as: .local)
           defer { renderers.local = renderer }
           return renderer.render(id)
         }
-        var renderer = renderers.push.take() ?? content.renderer(of: message, said)
+        var renderer = renderers.push.take() ?? content.renderer(of: message, messageContent)
         defer { renderers.push = renderer }
         return renderer.render(id)
       }

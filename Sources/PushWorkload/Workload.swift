@@ -75,7 +75,7 @@ public struct Workload: Sendable {
       ? .ultraGroup : .group
   }
 
-  /// RongCloud's groups have at most so many members.
+  /// The largest group of RongCloud, in members.
   static let rongCloudGroupLimit = 3000
 
   /// The id of a user in files: `u` and the number.
@@ -86,7 +86,7 @@ public struct Workload: Sendable {
 
 /// Which users live in which zone: so many as its share of the world's population, to the person.
 struct ZoneShares: Sendable {
-  /// The first place of each zone, and the number of users.
+  /// The first index of each zone in ``order``, and the number of users.
   private let starts: [Int]
   private let order: Permutation
 
@@ -104,20 +104,20 @@ struct ZoneShares: Sendable {
 
   /// The number of a user's zone.
   func zone(of user: Int) -> Int {
-    let place = order[user]
+    let index = order[user]
     var low = 0
     var high = starts.count - 1
     while high - low > 1 {
       let middle = (low + high) / 2
-      if starts[middle] <= place { low = middle } else { high = middle }
+      if starts[middle] <= index { low = middle } else { high = middle }
     }
     return low
   }
 
   func count(inZone zone: Int) -> Int { starts[zone + 1] - starts[zone] }
 
-  /// The user at a place of a zone, 0 ..< its count.
-  func user(_ place: Int, inZone zone: Int) -> Int { order.place(of: starts[zone] + place) }
+  /// The user at an index of a zone, 0 ..< its count.
+  func user(_ index: Int, inZone zone: Int) -> Int { order.index(of: starts[zone] + index) }
 }
 
 extension Workload {

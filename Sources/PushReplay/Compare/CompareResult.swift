@@ -19,13 +19,13 @@ public struct CompareResult: Codable, Equatable, Sendable {
   public var messages = 0
   /// Conversations that got a message.
   public var conversations = 0
-  /// When the first and the last message came; nil without messages.
+  /// When the first message came; nil without messages.
   public var first: Int64?
   /// When the last message came; nil without messages.
   public var last: Int64?
   /// Decisions whose action, reason or scope differ.
   public var changed = 0
-  /// Pushes in B only, and in A only.
+  /// Pushes in B only.
   public var gained = 0
   /// Pushes in A only.
   public var lost = 0
@@ -60,7 +60,7 @@ public struct ComparedSide: Codable, Equatable, Sendable {
   public var rules: String
   /// User ids that the settings know at the end.
   public var users = 0
-  /// How many times somebody was a recipient.
+  /// Decisions: one for each recipient of each message.
   public var decisions = 0
   /// Decisions whose action is a push.
   public var pushes = 0
@@ -125,7 +125,7 @@ public struct ComparedWeekHour: Codable, Equatable, Sendable {
   public var hour: Int
   /// Messages of the hour.
   public var messages = 0
-  /// Pushes.
+  /// Pushes in A.
   public var a = 0
   /// Pushes in B.
   public var b = 0
@@ -144,7 +144,7 @@ public struct ComparedConversation: Codable, Equatable, Sendable {
   public var messages = 0
   /// Decisions of the side that has more.
   public var decisions = 0
-  /// Pushes.
+  /// Pushes in A.
   public var a = 0
   /// Pushes in B.
   public var b = 0
@@ -158,13 +158,13 @@ public struct ComparedConversation: Codable, Equatable, Sendable {
 
 /// What a comparison is for the users.
 public struct ComparedUsers: Codable, Equatable, Sendable {
-  /// How many get more pushes in B, fewer, and as many though others.
+  /// Users with more pushes in B.
   public var more = 0
   /// Users with fewer pushes in B.
   public var fewer = 0
   /// Users with as many pushes on both sides, but for other messages.
   public var asMany = 0
-  /// Those who gain and lose most, the first most.
+  /// The users with the largest net gain of pushes, the largest first.
   public var gainers: [ComparedUser] = []
   /// The users with the largest net loss of pushes, the largest first.
   public var losers: [ComparedUser] = []

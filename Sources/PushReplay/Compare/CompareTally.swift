@@ -20,10 +20,10 @@ struct CompareTally {
     result.week = (0..<168).map { ComparedWeekHour(weekday: $0 / 24 + 1, hour: $0 % 24) }
   }
 
-  /// The place of a conversation here.
+  /// The index of a conversation in this tally; it is added when it is new.
   ///
   /// - Throws: when neither of the worlds knows it.
-  mutating func place(
+  mutating func index(
     of id: Identifier, _ a: Fanout, _ b: Fanout
   ) throws(FileProblem.Problem) -> UInt32 {
     if let known = ids.place(of: id) { return known }
@@ -36,11 +36,11 @@ struct CompareTally {
 
   mutating func add(_ batch: ComparedBatch, _ compared: [ComparedMessage]) {
     for (index, message) in compared.enumerated() {
-      add(batch.messages[index].a.at.milliseconds, Int(batch.places[index]), message)
+      add(batch.messages[index].a.at.milliseconds, Int(batch.conversationIndices[index]), message)
     }
   }
 
-  private mutating func add(_ at: Int64, _ place: Int, _ message: ComparedMessage) {
+  private mutating func add(_ at: Int64, _ index: Int, _ message: ComparedMessage) {
     if result.first == nil { result.first = at }
     result.last = at
     result.messages += 1
@@ -51,14 +51,14 @@ struct CompareTally {
     result.changed += message.changed
     result.gained += message.gained
     result.lost += message.lost
-    conversations[place].messages += 1
-    conversations[place].decisions += max(message.a, message.b)
-    conversations[place].a += message.pushesA
-    conversations[place].b += message.pushesB
-    conversations[place].gained += message.gained
-    conversations[place].lost += message.lost
+    conversations[index].messages += 1
+    conversations[index].decisions += max(message.a, message.b)
+    conversations[index].a += message.pushesA
+    conversations[index].b += message.pushesB
+    conversations[index].gained += message.gained
+    conversations[index].lost += message.lost
     result.hours.add(at, message)
-    let hour = hours.place(at)
+    let hour = hours.hourOfWeek(at)
     result.week[hour].messages += 1
     result.week[hour].a += message.pushesA
     result.week[hour].b += message.pushesB

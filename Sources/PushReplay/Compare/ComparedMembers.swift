@@ -3,7 +3,7 @@ internal import PushRules
 
 /// Which members of a conversation are the same users in two worlds.
 struct ComparedMembers {
-  /// The users of A, and behind them those of B alone, in A's numbers or beyond them.
+  /// The users of A, and behind them those only in B, in A's numbers or beyond them.
   private(set) var users: [UInt32] = []
   /// For each rank in B that of A; nil when both lists are the same.
   private(set) var ranks: [Int32]?
@@ -24,7 +24,7 @@ struct ComparedMembers {
     }
   }
 
-  /// Puts the codes of B where the same users are in A, and 0 where somebody is missing.
+  /// Puts the codes of B where the same users are in A, and 0 where a user is missing.
   func align(_ a: inout [UInt8], _ b: inout [UInt8]) {
     guard let ranks else { return }
     while a.count < users.count { a.append(0) }

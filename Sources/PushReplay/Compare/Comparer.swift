@@ -6,9 +6,9 @@ internal import PushRules
 public struct CompareOptions: Sendable {
   /// The IANA zone of hours of the day; nil for that of A's app.
   public var timeZone: String?
-  /// So many users who gain and lose most are named.
+  /// How many top gainers and losers to list.
   public var userLimit = 20
-  /// A clock that only goes on, in nanoseconds; nil for no costs in the result.
+  /// A monotonic clock, in nanoseconds; nil for no costs in the result.
   public var nanoseconds: (@Sendable () -> UInt64)?
   package var batch = (messages: 512, versions: 128)
 
@@ -16,7 +16,7 @@ public struct CompareOptions: Sendable {
   public init() {}
 }
 
-/// Decides the same messages in two worlds, event by event, and says where the outcomes differ.
+/// Decides the same messages in two worlds, event by event, and counts where the outcomes differ.
 ///
 /// Presence and changes of settings are applied to both. Messages are decided on all threads.
 ///
@@ -56,7 +56,7 @@ public final class Comparer {
 
   /// Takes in what happens next, the same for both.
   ///
-  /// - Throws: what is wrong with it beside the settings; it has then no effect on A.
+  /// - Throws: why it contradicts the settings; it has no effect on A then.
   /// - Precondition: it is not earlier than the one before.
   public func add(_ event: ReplayEvent) throws(FileProblem.Problem) { try add(event, event) }
 
@@ -80,7 +80,7 @@ public final class Comparer {
   }
 
   private func add(_ message: Message, _ other: Message) throws(FileProblem.Problem) {
-    let place = try tally.place(of: message.conversation, a, b)
+    let index = try tally.index(of: message.conversation, a, b)
     if hasNewVersion {
       if batch.versions.count == options.batch.versions { submit() }
       batch.versions.append((batch.messages.count, a.currentVersion, b.currentVersion))
@@ -89,7 +89,7 @@ public final class Comparer {
       batch.versions.append((0, a.currentVersion, b.currentVersion))
     }
     batch.messages.append((message, other))
-    batch.places.append(place)
+    batch.conversationIndices.append(index)
     if batch.messages.count >= options.batch.messages { submit() }
   }
 

@@ -4,8 +4,8 @@ internal import PushRules
 /// Messages, and the versions of both worlds' settings that they are decided on.
 struct ComparedBatch: Sendable {
   var messages: [(a: Message, b: Message)] = []
-  /// Of the tally.
-  var places: [UInt32] = []
+  /// The index of each message's conversation in the tally.
+  var conversationIndices: [UInt32] = []
   var versions: [(from: Int, a: FanoutVersion, b: FanoutVersion)] = []
 }
 
@@ -52,13 +52,13 @@ struct ComparingWorker {
     let (a, b) = timelines ?? (FanoutTimeline(first.a), FanoutTimeline(first.b))
     timelines = (a, b)
     var version = 0
-    return batch.messages.indices.map { place in
-      while version < batch.versions.count, batch.versions[version].from <= place {
+    return batch.messages.indices.map { index in
+      while version < batch.versions.count, batch.versions[version].from <= index {
         a.follow(batch.versions[version].a)
         b.follow(batch.versions[version].b)
         version += 1
       }
-      return compare(batch.messages[place], a, b)
+      return compare(batch.messages[index], a, b)
     }
   }
 
@@ -131,8 +131,8 @@ struct ComparingWorker {
   }
 
   private mutating func note(_ user: UInt32, isGain: Bool) {
-    let place = Int(user)
-    if place >= 1 << 28 {
+    let index = Int(user)
+    if index >= 1 << 28 {
       if isGain {
         moved[user, default: (0, 0)].gained += 1
       } else {
@@ -140,17 +140,17 @@ struct ComparingWorker {
       }
       return
     }
-    if place >= dense.count {
-      dense += Array(repeating: (0, 0), count: max(place + 1 - dense.count, dense.count))
+    if index >= dense.count {
+      dense += Array(repeating: (0, 0), count: max(index + 1 - dense.count, dense.count))
     }
-    if isGain { dense[place].gained += 1 } else { dense[place].lost += 1 }
+    if isGain { dense[index].gained += 1 } else { dense[index].lost += 1 }
   }
 
   /// Calls `body` with every user who gained or lost a push.
   func forEachUser(_ body: (Identifier, _ gained: Int, _ lost: Int) -> Void) {
     guard let a = timelines?.a else { return }
-    for (place, user) in dense.enumerated() where user != (0, 0) {
-      body(pairs.id(UInt32(place), a), Int(user.gained), Int(user.lost))
+    for (index, user) in dense.enumerated() where user != (0, 0) {
+      body(pairs.id(UInt32(index), a), Int(user.gained), Int(user.lost))
     }
     for (number, user) in moved { body(pairs.id(number, a), user.gained, user.lost) }
   }

@@ -4,18 +4,18 @@ internal import PushRules
 
 /// Looks for what a world has set that other rules do not have, and would forget.
 struct RuleSwitch {
-  private let world: FanoutVersion
+  private let version: FanoutVersion
   private let from: RuleSet
-  /// Replaces records of the world, and says the new rules.
+  /// Records that replace those of the version, and the app with the new rules.
   private let settings: FanoutSettings
 
   init(_ fanout: Fanout, _ settings: FanoutSettings) {
-    world = fanout.currentVersion
+    version = fanout.currentVersion
     from = fanout.app.rules
     self.settings = settings
   }
 
-  /// The first record that stays and says what only the old rules have; nil for none.
+  /// The first record that stays and sets what only the old rules have; nil for none.
   ///
   /// - Complexity: O(users + memberships).
   var problem: String? {
@@ -26,14 +26,14 @@ struct RuleSwitch {
       let what = "\(field) of \(record())"
       found = "\(FileProblem.Problem.fieldOfOtherRules(what, from, rules: settings.app.rules))"
     }
-    world.forEachUser { id, user in
+    version.forEachUser { id, user in
       if settings.index(of: id).map({ settings.isDeclared($0) }) ?? false { return }
       note("the user \"\(id)\"", field(of: user))
     }
-    world.forEachConversation { id, conversation in
+    version.forEachConversation { id, conversation in
       if !settings.isDeclared(id) { note("the conversation \"\(id)\"", field(of: conversation)) }
       guard found == nil else { return }
-      world.forEachMember(of: id) { user, member in
+      version.forEachMember(of: id) { user, member in
         if settings.index(of: user).flatMap({ settings.member($0, of: id) }) != nil { return }
         note("the member \"\(user)\" of \"\(id)\"", field(of: member))
       }

@@ -9,7 +9,7 @@ internal import PushRules
 ///
 /// - Source: readings.md, "Replays".
 struct PresenceSessions {
-  private struct Place: Hashable {
+  private struct Session: Hashable {
     let conversation: Identifier?
     let user: Identifier
   }
@@ -17,22 +17,22 @@ struct PresenceSessions {
   /// The id of the device.
   static let deviceID: Identifier = "push-fanout presence"
 
-  private var online: Set<Place> = []
+  private var online: Set<Session> = []
   /// In how many conversations each user that was ever named is online.
   private var counts: [Identifier: Int] = [:]
 
   /// Applies a row.
   ///
-  /// Somebody whom the settings do not know is a user from now on, and no member of anything.
+  /// A user who is unknown to the settings is added, as a member of no conversation.
   ///
   /// - Parameter other: a world in which the conversation may be known instead.
   /// - Throws: when the conversation is unknown.
   mutating func apply(
     _ change: PresenceChange, to fanout: Fanout, beside other: Fanout? = nil
   ) throws(FileProblem.Problem) {
-    let place = Place(conversation: change.conversation, user: change.user)
+    let session = Session(conversation: change.conversation, user: change.user)
     let isKnown = counts[change.user] != nil
-    if !isKnown || !online.contains(place) {
+    if !isKnown || !online.contains(session) {
       if let conversation = change.conversation, fanout.conversation(conversation) == nil,
         other?.conversation(conversation) == nil
       {
@@ -42,8 +42,8 @@ struct PresenceSessions {
     let before = counts[change.user, default: 0]
     var after = before
     if change.isOnline {
-      if online.insert(place).inserted { after += 1 }
-    } else if online.remove(place) != nil {
+      if online.insert(session).inserted { after += 1 }
+    } else if online.remove(session) != nil {
       after -= 1
     }
     counts[change.user] = after
@@ -78,7 +78,7 @@ extension Fanout {
 extension SettingsChange {
   /// Replaces the record of the same key.
   ///
-  /// - Throws: what is wrong with it beside the settings; nothing has then changed.
+  /// - Throws: why it contradicts the settings; nothing has changed then.
   func apply(to fanout: Fanout, _ presence: PresenceSessions) throws(FileProblem.Problem) {
     try check(against: fanout)
     var record = record
@@ -90,7 +90,7 @@ extension SettingsChange {
     try fanout.change { (update) throws(FanoutError) in try update.set(applied) }
   }
 
-  /// What formats.md asks of records beside each other.
+  /// Checks the rules between records.
   private func check(against fanout: Fanout) throws(FileProblem.Problem) {
     switch record {
     case .app, .user: break

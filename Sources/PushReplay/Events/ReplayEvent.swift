@@ -22,7 +22,7 @@ public enum ReplayEvent: Sendable {
 
 /// The files of a replay beside the settings. Each is sorted by time.
 public struct ReplayFiles: Sendable {
-  /// Paths of message files, at least one of them with content for a replay of messages.
+  /// Paths of message files.
   public var messages: [String]
   /// Paths of presence.csv files.
   public var presence: [String]
@@ -90,7 +90,7 @@ public final class ReplayEvents {
   private let skipped: ((FileProblem) -> Void)?
   /// Bad lines that were left out.
   public private(set) var skippedCount = 0
-  /// Whose event was given out last.
+  /// The input of the event that was returned last.
   private var current: Input?
 
   /// Opens the files, of which the messages and changes are those of `rules`.
@@ -162,10 +162,10 @@ public final class ReplayEvents {
   }
 
   /// The file and line of the event that was read last; nil when there was none.
-  package var place: Place? { current.map { Place(file: $0.path, line: $0.nextLine) } }
+  package var location: Location? { current.map { Location(file: $0.path, line: $0.nextLine) } }
 
   /// Where an event is written.
-  package struct Place: Hashable {
+  package struct Location: Hashable {
     package let file: String
     package let line: Int
   }

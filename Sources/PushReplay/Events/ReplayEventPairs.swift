@@ -41,10 +41,10 @@ public final class ReplayEventPairs {
     let other = try others.next()
     switch (event, other) {
     case (nil, nil): return nil
-    case (let event?, let other?) where event.at == other.at && events.place == others.place:
+    case (let event?, let other?) where event.at == other.at && events.location == others.location:
       return (event, other)
     default:
-      let file = (events.place ?? others.place)?.file ?? ""
+      let file = (events.location ?? others.location)?.file ?? ""
       throw FileProblem(file: file, line: nil, problem: .hasChanged)
     }
   }

@@ -5,8 +5,8 @@ internal import PushRules
 /// they are decided on, each from a message on.
 struct MessageBatch: Sendable {
   var messages: [Message] = []
-  /// Of the tally.
-  var places: [UInt32] = []
+  /// The index of each message's conversation in the tally.
+  var conversationIndices: [UInt32] = []
   var versions: [(from: Int, version: FanoutVersion)] = []
 }
 
@@ -54,16 +54,16 @@ struct DecidingWorker {
     var held = FanoutCounts()
     let start = nanoseconds?() ?? 0
     var before = start
-    for place in batch.messages.indices {
-      while version < batch.versions.count, batch.versions[version].from <= place {
+    for index in batch.messages.indices {
+      while version < batch.versions.count, batch.versions[version].from <= index {
         timeline.follow(batch.versions[version].version)
         version += 1
       }
       if holds {
-        decided.counts.append(hold(batch.messages[place], timeline, &held, &decided))
+        decided.counts.append(hold(batch.messages[index], timeline, &held, &decided))
         decided.held.append(held)
       } else {
-        decided.counts.append(timeline.counts(batch.messages[place]))
+        decided.counts.append(timeline.counts(batch.messages[index]))
       }
       guard let nanoseconds else { continue }
       let now = nanoseconds()

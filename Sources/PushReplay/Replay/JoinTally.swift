@@ -2,7 +2,7 @@ internal import PushFanout
 internal import PushFiles
 internal import PushRules
 
-/// Counts the memberships that begin, as time goes on.
+/// Counts the memberships that begin during a replay.
 ///
 /// One that the settings say at the beginning begins with its `since`; one that a change says, at the
 /// change or with its `since`, whichever is later. A membership begins once, whatever changes of it

@@ -10,11 +10,11 @@ struct PeakFinder {
   private var sums: Sums = [0, 0, 0]
   private var nanoseconds: UInt64 = 0
   /// For each of the three the conversation with most in the step, and how much.
-  private var leaders: InlineArray<3, (place: Int, count: Int)> = InlineArray(repeating: (0, 0))
+  private var leaders: InlineArray<3, (index: Int, count: Int)> = InlineArray(repeating: (0, 0))
   /// By conversation: the step its sums are of, and the sums.
   private var conversations: [(step: Int64, sums: Sums)] = []
   private var most: Sums = [0, 0, 0]
-  private var best: [(peak: Peak, place: Int)?] = [nil, nil, nil]
+  private var best: [(peak: Peak, index: Int)?] = [nil, nil, nil]
 
   private static let names = ["messages", "decisions", "pushes"]
 
@@ -24,21 +24,21 @@ struct PeakFinder {
   }
 
   mutating func add(
-    at: Int64, _ place: Int, decisions: Int, pushes: Int, nanoseconds: UInt64
+    at: Int64, _ index: Int, decisions: Int, pushes: Int, nanoseconds: UInt64
   ) {
     let now = at / step
     if now != current {
       close()
       current = now
     }
-    while place >= conversations.count { conversations.append((-1, [0, 0, 0])) }
-    if conversations[place].step != now { conversations[place] = (now, [0, 0, 0]) }
+    while index >= conversations.count { conversations.append((-1, [0, 0, 0])) }
+    if conversations[index].step != now { conversations[index] = (now, [0, 0, 0]) }
     let added: Sums = [1, decisions, pushes]
     for by in 0..<3 {
       sums[by] += added[by]
-      conversations[place].sums[by] += added[by]
-      if conversations[place].sums[by] > leaders[by].count {
-        leaders[by] = (place, conversations[place].sums[by])
+      conversations[index].sums[by] += added[by]
+      if conversations[index].sums[by] > leaders[by].count {
+        leaders[by] = (index, conversations[index].sums[by])
       }
     }
     self.nanoseconds += nanoseconds
@@ -53,7 +53,7 @@ struct PeakFinder {
           unit: unit, by: Self.names[by], at: current * step, messages: sums[0],
           decisions: sums[1], pushes: sums[2], conversation: "", share: leaders[by].count)
         peak.decidingSeconds = nanoseconds > 0 ? Double(nanoseconds) / 1e9 : nil
-        best[by] = (peak, leaders[by].place)
+        best[by] = (peak, leaders[by].index)
       }
     }
     sums = [0, 0, 0]
@@ -66,9 +66,9 @@ struct PeakFinder {
     close()
     current = -1
     return best.compactMap { best in
-      guard let (peak, place) = best else { return nil }
+      guard let (peak, index) = best else { return nil }
       var named = peak
-      named.conversation = id(place)
+      named.conversation = id(index)
       return named
     }
   }

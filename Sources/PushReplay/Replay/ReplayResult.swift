@@ -1,7 +1,7 @@
 /// What a replay came to: the content of a result file, which `compare` and `report` read.
 ///
-/// Instants are milliseconds since the epoch. Every list that is said to follow ``outcomes`` has a
-/// number for each of them, in their order.
+/// Instants are milliseconds since the epoch. A list that follows ``outcomes`` has a number for each
+/// of them, in their order.
 ///
 /// - Source: docs/replay.md, "The result file".
 public struct ReplayResult: Codable, Equatable, Sendable {
@@ -20,7 +20,7 @@ public struct ReplayResult: Codable, Equatable, Sendable {
   public var conversations = 0
   /// Messages that were decided.
   public var messages = 0
-  /// How many times somebody was a recipient.
+  /// Decisions: one for each recipient of each message.
   public var decisions = 0
   /// Decisions whose action is a push.
   public var pushes = 0
@@ -32,7 +32,7 @@ public struct ReplayResult: Codable, Equatable, Sendable {
   public var settingsChanges = 0
   /// Bad lines that were left out.
   public var skippedLines = 0
-  /// When the first and the last message came; nil without messages.
+  /// When the first message came; nil without messages.
   public var first: Int64?
   /// When the last message came; nil without messages.
   public var last: Int64?
@@ -139,7 +139,7 @@ public struct ConversationTotal: Codable, Equatable, Sendable {
   public var decisions: Int
   /// Its pushes.
   public var pushes: Int
-  /// When its first and last message came.
+  /// When its first message came.
   public var first: Int64
   /// When its last message came.
   public var last: Int64
@@ -191,7 +191,7 @@ public struct Peak: Codable, Equatable, Sendable {
   public var decisions: Int
   /// Pushes within it.
   public var pushes: Int
-  /// The conversation with most of it, and how much of it.
+  /// The conversation with most of what ``by`` names.
   public var conversation: String
   /// How much of what ``by`` names that conversation has.
   public var share: Int
@@ -214,7 +214,7 @@ public struct Peak: Codable, Equatable, Sendable {
   }
 }
 
-/// What the run took, as the caller's clock said.
+/// What the run took, measured by the caller's clock.
 public struct ReplayCost: Codable, Equatable, Sendable {
   /// From the first message read to the last decided.
   public var seconds: Double

@@ -47,10 +47,10 @@ struct ReplayTally {
     held = HoldTally(limit: options.minuteLimit)
   }
 
-  /// The place of a conversation here.
+  /// The index of a conversation in this tally; it is added when it is new.
   ///
   /// - Throws: when the settings do not know it.
-  mutating func place(
+  mutating func index(
     of id: Identifier, in fanout: Fanout
   ) throws(FileProblem.Problem) -> UInt32 {
     if let known = ids.place(of: id) { return known }
@@ -69,7 +69,7 @@ struct ReplayTally {
       let at = batch.messages[index].at.milliseconds
       let end = decided.counts.ends[index]
       let spent = decided.nanoseconds.isEmpty ? 0 : UInt64(decided.nanoseconds[index])
-      add(at, Int(batch.places[index]), decided.counts, start..<end, spent)
+      add(at, Int(batch.conversationIndices[index]), decided.counts, start..<end, spent)
       start = end
       guard hold else { continue }
       let heldEnd = decided.held.ends[index]
@@ -83,7 +83,7 @@ struct ReplayTally {
   }
 
   private mutating func add(
-    _ at: Int64, _ place: Int, _ counts: DecidedBatch.Counts, _ range: Range<Int>, _ spent: UInt64
+    _ at: Int64, _ index: Int, _ counts: DecidedBatch.Counts, _ range: Range<Int>, _ spent: UInt64
   ) {
     beginHour(at)
     minutes.begin(at)
@@ -95,7 +95,7 @@ struct ReplayTally {
       decisions += count
       pushes += count * Int(counts.codes[entry] & 1)
       totals.add(count, row: 0, column: column)
-      byConversation.add(count, row: place, column: column)
+      byConversation.add(count, row: index, column: column)
       byHour.add(count, row: byHour.rowCount - 1, column: column)
       byWeekHour.add(count, row: weekHour, column: column)
       minutes.add(count, column: column)
@@ -108,23 +108,23 @@ struct ReplayTally {
     weekHours[weekHour][1] += decisions
     weekHours[weekHour][2] += pushes
     minutes.add(decisions: decisions, pushes: pushes)
-    seconds.add(at: at, place, decisions: decisions, pushes: pushes, nanoseconds: spent)
-    minutePeaks.add(at: at, place, decisions: decisions, pushes: pushes, nanoseconds: spent)
-    add(at, place, decisions, pushes)
+    seconds.add(at: at, index, decisions: decisions, pushes: pushes, nanoseconds: spent)
+    minutePeaks.add(at: at, index, decisions: decisions, pushes: pushes, nanoseconds: spent)
+    add(at, index, decisions, pushes)
     progress.messages += 1
     progress.decisions += decisions
     progress.pushes += pushes
     progress.at = at
   }
 
-  private mutating func add(_ at: Int64, _ place: Int, _ decisions: Int, _ pushes: Int) {
+  private mutating func add(_ at: Int64, _ index: Int, _ decisions: Int, _ pushes: Int) {
     if first == nil { first = at }
-    if conversations[place].messages == 0 { conversations[place].first = at }
-    conversations[place].messages += 1
-    conversations[place].decisions += decisions
-    conversations[place].pushes += pushes
-    conversations[place].last = at
-    conversations[place].largest = max(conversations[place].largest, decisions)
+    if conversations[index].messages == 0 { conversations[index].first = at }
+    conversations[index].messages += 1
+    conversations[index].decisions += decisions
+    conversations[index].pushes += pushes
+    conversations[index].last = at
+    conversations[index].largest = max(conversations[index].largest, decisions)
     let size = Self.size(decisions)
     sizes[size].messages += 1
     sizes[size].decisions += decisions
@@ -142,7 +142,7 @@ struct ReplayTally {
     return size
   }
 
-  /// Begins a row where another hour begins, and finds the hour of the week, which may turn within
+  /// Begins a row where another hour begins, and finds the hour of the week, which may change within
   /// an hour of UTC.
   private mutating func beginHour(_ at: Int64) {
     if at / 3_600_000 * 3_600_000 != hours.at.last {
@@ -153,7 +153,7 @@ struct ReplayTally {
       byHour.addRow()
     }
     guard minutes.current != at / 60_000 else { return }
-    weekHour = week.place(at)
+    weekHour = week.hourOfWeek(at)
   }
 
   // MARK: The result
@@ -183,15 +183,15 @@ struct ReplayTally {
     result.minutes?.outcomes = order.map { minutes.allRows.column($0.column) }
     result.peakDay = minutes.peakDay
     result.peakDay.outcomes = order.map { minutes.peakRows.column($0.column) }
-    result.week = weekHours.indices.map { place in
-      var row = WeekHour(weekday: place / 24 + 1, hour: place % 24)
+    result.week = weekHours.indices.map { index in
+      var row = WeekHour(weekday: index / 24 + 1, hour: index % 24)
       (row.messages, row.decisions, row.pushes) =
-        (weekHours[place][0], weekHours[place][1], weekHours[place][2])
-      row.outcomes = order.map { byWeekHour.value(row: place, column: $0.column) }
+        (weekHours[index][0], weekHours[index][1], weekHours[index][2])
+      row.outcomes = order.map { byWeekHour.value(row: index, column: $0.column) }
       return row
     }
     addConversations(to: &result, fanout, order.map(\.column))
-    let id = { [ids] (place: Int) in ids[UInt32(place)].text }
+    let id = { [ids] (index: Int) in ids[UInt32(index)].text }
     result.peaks = seconds.finish(id: id) + minutePeaks.finish(id: id)
     if hold { result.hold = held.finish(order.map(\.outcome), result.outcomes.map(\.count)) }
     return result
@@ -200,13 +200,13 @@ struct ReplayTally {
   private mutating func addConversations(
     to result: inout ReplayResult, _ fanout: Fanout, _ columns: [Int]
   ) {
-    for (place, conversation) in conversations.enumerated() where conversation.messages > 0 {
-      let id = ids[UInt32(place)]
+    for (index, conversation) in conversations.enumerated() where conversation.messages > 0 {
+      let id = ids[UInt32(index)]
       var row = ConversationTotal(
         id: id.text, members: fanout.memberCount(of: id), messages: conversation.messages,
         decisions: conversation.decisions, pushes: conversation.pushes, first: conversation.first,
         last: conversation.last)
-      row.outcomes = columns.map { byConversation.value(row: place, column: $0) }
+      row.outcomes = columns.map { byConversation.value(row: index, column: $0) }
       result.conversationTable.append(row)
       sizes[Self.size(conversation.largest)].conversations += 1
     }

@@ -2,7 +2,7 @@ public import PushFanout
 public import PushFiles
 public import PushRules
 
-/// A suppressed decision that would push later, if time alone went on.
+/// A suppressed decision that would push later, if only time passed.
 public struct HeldDecision: Sendable {
   /// The suppressed message.
   public let message: Message
@@ -23,11 +23,11 @@ public struct ReplayOptions: Sendable {
   public var heldRow: (@Sendable (HeldDecision, inout [UInt8]) -> Void)?
   /// The IANA zone of hours of the day; nil for the app's.
   public var timeZone: String?
-  /// Minutes are listed only up to so many.
+  /// The most minutes that the result lists.
   public var minuteLimit = 100_000
-  /// A clock that only goes on, in nanoseconds; nil for no costs in the result.
+  /// A monotonic clock, in nanoseconds; nil for no costs in the result.
   public var nanoseconds: (@Sendable () -> UInt64)?
-  /// So many messages are decided at a time, on so many versions of the settings at most.
+  /// Limits of a batch: messages, and versions of the settings.
   package var batch = (messages: 512, versions: 128)
   /// The same where each message may have a row for every member.
   static let listingBatch = 8
@@ -51,7 +51,7 @@ public struct ReplayProgress: Sendable {
 /// Replays what happens, event by event, on an engine of its own.
 ///
 /// Messages are decided on all threads, in batches; changes and presence make versions of the
-/// settings, so nobody waits for them.
+/// settings, so that deciding does not wait for them.
 ///
 /// - Memory: the engine's, and for each thread that of a timeline; of messages, some batches.
 public final class Replayer {
@@ -92,7 +92,7 @@ public final class Replayer {
 
   /// Takes in the next event.
   ///
-  /// - Throws: what is wrong with it beside the settings; it has then no effect.
+  /// - Throws: why it contradicts the settings; it has no effect then.
   /// - Precondition: it is not earlier than the one before.
   public func add(_ event: ReplayEvent) throws(FileProblem.Problem) {
     switch event {
@@ -111,7 +111,7 @@ public final class Replayer {
   }
 
   private func add(_ message: Message) throws(FileProblem.Problem) {
-    let place = try tally.place(of: message.conversation, in: fanout)
+    let index = try tally.index(of: message.conversation, in: fanout)
     if hasNewVersion {
       if batch.versions.count == options.batch.versions { submit() }
       batch.versions.append((batch.messages.count, fanout.currentVersion))
@@ -121,10 +121,10 @@ public final class Replayer {
     }
     if batch.messages.isEmpty {
       batch.messages.reserveCapacity(batchSize)
-      batch.places.reserveCapacity(batchSize)
+      batch.conversationIndices.reserveCapacity(batchSize)
     }
     batch.messages.append(message)
-    batch.places.append(place)
+    batch.conversationIndices.append(index)
     if batch.messages.count >= batchSize { submit() }
   }
 

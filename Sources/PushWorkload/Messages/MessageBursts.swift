@@ -21,7 +21,7 @@ struct MessageBursts: TimeChunks, Sendable {
   /// The world's time as positions in its day.
   private let positions: Range<UInt64>
 
-  /// So many messages a piece has. It is part of every world: another one changes all bytes.
+  /// Messages per piece. It is part of every world: another value changes all bytes.
   private static let chunkSize = 8192
   private static let attempts = 8
 
@@ -91,7 +91,7 @@ struct MessageBursts: TimeChunks, Sendable {
 
     /// A pause is no longer within a burst.
     private static let longestGapSeconds = 300.0
-    /// How often somebody else who goes on has already been there.
+    /// How often another sender has already posted in the burst.
     private static let returningShare = 0.6
 
     init(_ bursts: MessageBursts, room: Int, size: Int, at: Int64) {
@@ -128,7 +128,7 @@ struct MessageBursts: TimeChunks, Sendable {
       return newcomer(&draws)
     }
 
-    /// Somebody who posts in the room, is in it by now, and is rather awake.
+    /// A member who posts in the room and has joined, accepted by wakefulness.
     private func newcomer(_ draws: inout Draws) -> UInt32 {
       let workload = bursts.workload
       var found = 0

@@ -20,7 +20,7 @@ public struct WorkloadMessage: Hashable, Sendable {
 struct MessageMentions {
   private let workload: Workload
   private var rooms: [UInt32: RecentPosters] = [:]
-  /// Rooms where nobody posted for a day are forgotten when there are so many.
+  /// Above this number of rooms, those without a post for a day are dropped.
   private var limit = 1 << 16
 
   private static let minutes5: Int64 = 300_000
@@ -61,10 +61,10 @@ struct MessageMentions {
     return message
   }
 
-  /// A room of so many members is a big one for @all.
+  /// The size, in members, from which `bigAllShare` applies.
   private static let bigRoom = 1000
 
-  /// Whom a message mentions: somebody who posted within 5 minutes, within a day, or anybody; if
+  /// Whom a message mentions: who posted within 5 minutes, within a day, or any member; if
   /// there is nobody of the first kind the second, and so on.
   private func target(
     of message: PlainMessage, besides others: [Int], _ recent: RecentPosters,
@@ -86,7 +86,7 @@ struct MessageMentions {
     return anybody(message, &draws, isWanted)
   }
 
-  /// A member by now: one of those who post, or of all.
+  /// A current member: one of those who post, or of all.
   private func anybody(
     _ message: PlainMessage, _ draws: inout Draws, _ isWanted: (UInt32) -> Bool
   ) -> Int? {
@@ -113,16 +113,16 @@ struct RecentPosters {
   var latest: Int64 { times.max() }
 
   mutating func note(_ user: UInt32, at time: Int64) {
-    var place = 0
+    var slot = 0
     for other in 0..<8 {
       if users[other] == user, times[other] >= 0 {
-        place = other
+        slot = other
         break
       }
-      if times[other] < times[place] { place = other }
+      if times[other] < times[slot] { slot = other }
     }
-    users[place] = user
-    times[place] = time
+    users[slot] = user
+    times[slot] = time
   }
 
   /// One of those who are wanted and posted last in some time.
@@ -131,10 +131,10 @@ struct RecentPosters {
   ) -> UInt32? {
     var found: UInt32?
     var count: UInt64 = 0
-    for place in 0..<8
-    where times[place] >= 0 && range.contains(times[place]) && isWanted(users[place]) {
+    for slot in 0..<8
+    where times[slot] >= 0 && range.contains(times[slot]) && isWanted(users[slot]) {
       count += 1
-      if draws.below(count) == 0 { found = users[place] }
+      if draws.below(count) == 0 { found = users[slot] }
     }
     return found
   }

@@ -6,7 +6,7 @@ struct SessionLengths: Sendable {
   static let longestMinutes = 4320.0
   private static let sampleCount = 4096
 
-  /// - Parameter quantiles: so many minutes do a tenth, half and nine tenths of the sessions last at
+  /// - Parameter quantiles: minutes that a tenth, half and nine tenths of the sessions last at
   ///   most.
   init(quantiles: [Double]) {
     let knots = [
@@ -19,8 +19,8 @@ struct SessionLengths: Sendable {
   /// The length that a share of the sessions has at most, between the knots in straight lines of its
   /// logarithm.
   func minutes(_ share: Double) -> Double {
-    let place = (1..<logKnots.count - 1).first { share < logKnots[$0].share } ?? logKnots.count - 1
-    let (low, high) = (logKnots[place - 1], logKnots[place])
+    let index = (1..<logKnots.count - 1).first { share < logKnots[$0].share } ?? logKnots.count - 1
+    let (low, high) = (logKnots[index - 1], logKnots[index])
     let part = (share - low.share) / (high.share - low.share)
     return PortableMath.exp2(low.log2 + (high.log2 - low.log2) * part)
   }
@@ -43,7 +43,7 @@ struct PresenceCycle: Sendable {
   static let pauseMilliseconds: Int64 = 1000
   /// No session that is not cut is shorter.
   static let shortestMilliseconds: Int64 = 1000
-  /// A share that is missed by no more is left alone, and the cycle is `mean length / share`.
+  /// A share that is missed by no more is accepted, and the cycle is `mean length / share`.
   private static let tolerance = 0.02
   /// No cycle is shorter than this part of `mean length / share`.
   private static let greatestDivisor = 64.0
@@ -96,10 +96,10 @@ private struct ExpectedShare {
     for start in 0..<Self.startCount {
       let position = day.day.scaled(by: UInt64(start) * 2 + 1, of: UInt64(Self.startCount) * 2)
       let begin = day.milliseconds(at: position)
-      for place in 0..<Self.gapCount {
+      for index in 0..<Self.gapCount {
         // Two sessions are anywhere in two cycles that follow each other: the gap between them has a
         // triangular distribution around one cycle.
-        let share = (Double(place) + 0.5) / Double(Self.gapCount)
+        let share = (Double(index) + 0.5) / Double(Self.gapCount)
         let gap = share < 0.5 ? (share * 2).squareRoot() : 2 - ((1 - share) * 2).squareRoot()
         let next = day.milliseconds(at: position + UInt64(gap * cycle))
         sum += meanCut(Double(next - begin - PresenceCycle.pauseMilliseconds) / 60_000)
@@ -108,7 +108,7 @@ private struct ExpectedShare {
     return sum / Double(Self.startCount * Self.gapCount) / cycleMinutes
   }
 
-  /// How long sessions last in the mean that are cut after so many minutes.
+  /// The mean length of sessions cut after a number of minutes.
   private func meanCut(_ limit: Double) -> Double {
     guard limit > 0 else { return 0 }
     var (low, high) = (0, lengths.count)

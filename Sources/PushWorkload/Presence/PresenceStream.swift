@@ -28,11 +28,11 @@ struct PresenceSessions: TimeChunks, Sendable {
   private let cycle: UInt64?
   private let lengths: SessionLengths
   let chunkCount: Int
-  /// About so many changes there will be, with the state at the start.
+  /// The approximate number of changes, with the state at the start.
   let expectedChangeCount: Int
   private let time: Range<Int64>
 
-  /// So many sessions a piece has, about.
+  /// The approximate number of sessions of a piece.
   private static let chunkSize = 16_384.0
 
   init(_ workload: Workload) {
@@ -81,7 +81,7 @@ struct PresenceSessions: TimeChunks, Sendable {
 
   private static let longestMilliseconds = Int64(SessionLengths.longestMinutes * 60_000)
 
-  /// The sessions that began before the world's time and go on in it, in so many pieces.
+  /// The sessions that began before the world's time and continue in it, in ``earlierPieceCount`` pieces.
   func earlierSessions(piece: Int) -> [Session] {
     let longest = Self.longestMilliseconds
     let first = time.lowerBound - longest
@@ -100,18 +100,18 @@ struct PresenceSessions: TimeChunks, Sendable {
       let offset = Int64(zone.offsetMinutes) * 60_000
       let begin = workload.localDay.position(at: range.lowerBound + offset)
       let end = workload.localDay.position(at: range.upperBound + offset)
-      for turn in begin / cycle...end / cycle {
-        let now = ZoneTurn(self, number, turn, people)
-        let after = ZoneTurn(self, number, turn + 1, people)
-        let base = turn * cycle
+      for cycleIndex in begin / cycle...end / cycle {
+        let now = ZoneCycle(self, number, cycleIndex, people)
+        let after = ZoneCycle(self, number, cycleIndex + 1, people)
+        let base = cycleIndex * cycle
         let first = begin > base ? people.scaled(by: begin - base, of: cycle) : 0
         let last = end - base >= cycle ? people - 1 : people.scaled(by: end - base, of: cycle)
         if first > last { continue }
-        for place in first...min(last, people - 1) {
-          let (position, session) = now.position(Int(place))
+        for index in first...min(last, people - 1) {
+          let (position, session) = now.position(Int(index))
           guard begin <= position, position < end else { continue }
-          let member = now.order[Int(place)]
-          let (next, _) = after.position(after.order.place(of: member))
+          let member = now.order[Int(index)]
+          let (next, _) = after.position(after.order.index(of: member))
           add(session, position, next, member, number, offset, to: &found)
         }
       }
@@ -130,38 +130,38 @@ struct PresenceSessions: TimeChunks, Sendable {
     let end = min(
       start + max(PresenceCycle.shortestMilliseconds, length),
       following - PresenceCycle.pauseMilliseconds)
-    // A session without any time is none.
+    // Sessions without duration are left out.
     guard end > start else { return }
     let user = workload.zones.user(member, inZone: zone)
     found.append(Session(user: UInt32(user), start: start, end: end))
   }
 
   /// A zone's users in one cycle.
-  private struct ZoneTurn {
+  private struct ZoneCycle {
     let order: Permutation
     private let sessions: PresenceSessions
-    private let turn: UInt64
+    private let cycleIndex: UInt64
     private let key: UInt64
     private let people: UInt64
     private let cycle: UInt64
 
-    init(_ sessions: PresenceSessions, _ zone: Int, _ turn: UInt64, _ people: UInt64) {
+    init(_ sessions: PresenceSessions, _ zone: Int, _ cycleIndex: UInt64, _ people: UInt64) {
       self.sessions = sessions
-      self.turn = turn
+      self.cycleIndex = cycleIndex
       self.people = people
       cycle = sessions.cycle ?? 1
-      key = UInt64(zone) << 48 ^ turn
+      key = UInt64(zone) << 48 ^ cycleIndex
       let seed = sessions.workload.options.seed
       order = Permutation(count: Int(people), key: Draws.key(seed, .presence, key))
     }
 
-    /// Where in time the session of a place is, and what else is drawn for it.
-    func position(_ place: Int) -> (UInt64, Draws) {
-      var draws = Draws(sessions.workload.options.seed, .session, key, UInt64(place))
-      // The places divide the cycle evenly; within its part each session is anywhere.
-      let begin = cycle.scaled(by: UInt64(place), of: people)
-      let end = cycle.scaled(by: UInt64(place) + 1, of: people)
-      return (turn * cycle + begin + draws.below(max(1, end - begin)), draws)
+    /// Where in time the session at an index of the order is, and what else is drawn for it.
+    func position(_ index: Int) -> (UInt64, Draws) {
+      var draws = Draws(sessions.workload.options.seed, .session, key, UInt64(index))
+      // The indices divide the cycle evenly; within its part each session is anywhere.
+      let begin = cycle.scaled(by: UInt64(index), of: people)
+      let end = cycle.scaled(by: UInt64(index) + 1, of: people)
+      return (cycleIndex * cycle + begin + draws.below(max(1, end - begin)), draws)
     }
   }
 }

@@ -13,14 +13,14 @@ struct RoomTable: Sendable {
 
   private(set) var count = 0
   private(set) var membershipCount = 0
-  /// The last room has so many members when it was cut to make the given number of memberships.
+  /// The size of the last room if it was cut to meet the given number of memberships.
   private var lastSize: Int?
   /// For each group of rooms, the activity of those before it; and that of all.
   private var starts: [UInt64] = [0]
   private let activity: Activity
 
   private static let groupSize = 16
-  /// So many rooms are worked out as one piece of work.
+  /// Rooms per piece of parallel work.
   private static let pieceSize = 1 << 16
 
   /// The activity of all rooms.
@@ -66,17 +66,17 @@ struct RoomTable: Sendable {
     size <= 10 ? size : 10 + Int(Double(size - 10) * (1 - neverPostShare))
   }
 
-  /// The room at a place of the activity, 0 ..< ``totalActivity``.
+  /// The room at an offset in the activity, 0 ..< ``totalActivity``.
   ///
   /// - Complexity: O(log n) in the number of rooms.
-  func room(atActivity place: UInt64) -> (room: Int, size: Int) {
+  func room(atActivity offset: UInt64) -> (room: Int, size: Int) {
     var low = 0
     var high = starts.count - 1
     while high - low > 1 {
       let middle = (low + high) / 2
-      if starts[middle] <= place { low = middle } else { high = middle }
+      if starts[middle] <= offset { low = middle } else { high = middle }
     }
-    var rest = place - starts[low]
+    var rest = offset - starts[low]
     var room = low * Self.groupSize
     while true {
       let size = size(of: room)
@@ -131,7 +131,7 @@ struct RoomTable: Sendable {
     }
   }
 
-  /// Adds rooms until they have so many members; the last one has what is left.
+  /// Adds rooms up to a number of memberships; the last room has the remainder.
   private mutating func fill(members: Int, threads: Int) throws(WorkloadError) {
     while membershipCount < members {
       let batch = Self.pieceSize * threads
@@ -172,8 +172,8 @@ private struct Activity: Sendable {
   private static let slope = 1.57
 
   init(deviation: Double) {
-    factors = (0..<1024).map { place in
-      let normal = PortableMath.normalQuantile((Double(place) + 0.5) / 1024)
+    factors = (0..<1024).map { index in
+      let normal = PortableMath.normalQuantile((Double(index) + 0.5) / 1024)
       return PortableMath.exp2(normal * deviation * 1.4426950408889634)
     }
     bases = (0...1000).map { $0 == 0 ? 0 : 16 * PortableMath.power(Double($0), Self.slope) }

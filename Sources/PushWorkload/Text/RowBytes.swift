@@ -12,14 +12,14 @@ extension [UInt8] {
   mutating func append(number: Int) {
     var digits = InlineArray<20, UInt8>(repeating: 0)
     var rest = number
-    var place = 20
+    var index = 20
     repeat {
       let (next, digit) = rest.quotientAndRemainder(dividingBy: 10)
-      place -= 1
-      digits[place] = UInt8(truncatingIfNeeded: 0x30 + digit)
+      index -= 1
+      digits[index] = UInt8(truncatingIfNeeded: 0x30 + digit)
       rest = next
     } while rest > 0
-    for digit in place..<20 { append(digits[digit]) }
+    for digit in index..<20 { append(digits[digit]) }
   }
 
   /// Appends `HH:MM` of a minute of the day.

@@ -191,8 +191,8 @@ struct EventRows: Sendable {
     bytes.append(",u")
     bytes.append(number: message.sender)
     bytes.append(",")
-    for (place, user) in message.mentions.enumerated() {
-      bytes.append(place == 0 ? "u" : ";u")
+    for (index, user) in message.mentions.enumerated() {
+      bytes.append(index == 0 ? "u" : ";u")
       bytes.append(number: user)
     }
     bytes.append(message.mentionsAll ? ",1\n" : ",\n")
@@ -209,8 +209,8 @@ struct EventRows: Sendable {
     bytes.append(number: Int(message.at.milliseconds))
     if !message.mentions.isEmpty {
       bytes.append(",\"mentions\":[")
-      for (place, user) in message.mentions.enumerated() {
-        bytes.append(place == 0 ? "\"u" : ",\"u")
+      for (index, user) in message.mentions.enumerated() {
+        bytes.append(index == 0 ? "\"u" : ",\"u")
         bytes.append(number: user)
         bytes.append("\"")
       }

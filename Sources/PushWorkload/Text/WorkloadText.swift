@@ -78,7 +78,7 @@ public struct WorkloadText: Sendable {
   /// - Parameters:
   ///   - threads: how many put pieces together; the bytes are the same with any number.
   ///   - sink: gets the next bytes and how many rows they are.
-  /// - Memory: some megabytes a thread, beside what messages and presence need.
+  /// - Memory: some megabytes a thread, in addition to what messages and presence need.
   public func write<Problem: Error>(
     _ file: File, threads: Int, to sink: @escaping ([UInt8], _ rows: Int) throws(Problem) -> Void
   ) throws(Problem) {
@@ -168,8 +168,8 @@ public struct WorkloadText: Sendable {
         return number + 1
       }
       try pieces.write(count: batch.count) { piece, bytes in
-        for (place, message) in batch[piece].enumerated() {
-          rows.append(message, number: firsts[piece] + place, to: &bytes)
+        for (index, message) in batch[piece].enumerated() {
+          rows.append(message, number: firsts[piece] + index, to: &bytes)
         }
         return batch[piece].count
       }
@@ -194,17 +194,17 @@ struct TextPieces<Problem: Error> {
   let threads: Int
   let sink: ([UInt8], _ rows: Int) throws(Problem) -> Void
 
-  /// So many pieces are in memory at once.
+  /// Pieces that are in memory at once.
   var batch: Int { threads * 2 }
 
-  /// - Parameter append: puts a piece together and says how many rows it has.
+  /// - Parameter append: appends a piece and returns its number of rows.
   func write(
     count: Int, _ append: @Sendable (_ piece: Int, inout [UInt8]) -> Int
   ) throws(Problem) {
     for first in stride(from: 0, to: count, by: batch) {
-      let made = Parallel.map(min(batch, count - first), threads: threads) { place in
+      let made = Parallel.map(min(batch, count - first), threads: threads) { index in
         var bytes: [UInt8] = []
-        let rows = append(first + place, &bytes)
+        let rows = append(first + index, &bytes)
         return (bytes: bytes, rows: rows)
       }
       for piece in made { try sink(piece.bytes, piece.rows) }

@@ -262,9 +262,9 @@ final class MessageStream {
   }
 }
 
-/// Numbers for people.
+/// Numbers as plain text.
 enum Number {
-  /// Three places behind the point.
+  /// Three decimals.
   static func text(_ value: Double) -> String {
     let thousandths = Int((value * 1000).rounded())
     let fraction = String(thousandths % 1000)

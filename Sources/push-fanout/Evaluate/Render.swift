@@ -103,7 +103,7 @@ struct Render: ParsableCommand {
 
 /// Counts why payloads do not say what was asked for.
 struct NoteTally {
-  /// So many different notes are told apart: senders may think of any number of names.
+  /// The most distinct notes that are counted: senders may use any number of names.
   private static let limit = 10
 
   private var notes: [ContentNote] = []
@@ -188,7 +188,7 @@ struct ContentOptions: ParsableArguments {
 }
 
 extension WorldOptions {
-  /// Reads the world into the engine, and what it says of how pushes look.
+  /// Loads the settings into the engine, and the content directory.
   func loadFanoutWithContent(threads: Int?) throws -> (fanout: Fanout, content: ContentDirectory) {
     if let store = store?.path {
       return try reading(store) { reader in
@@ -204,7 +204,7 @@ extension WorldOptions {
     }
   }
 
-  /// Reads the world as values, and what it says of how pushes look.
+  /// Loads the settings as values, and the content directory.
   func loadWithContent() throws -> (settings: FanoutSettings, content: ContentDirectory) {
     if let store { return try reading(store.path) { try $0.settingsWithContent() } }
     let bar = ProgressBar("loading")

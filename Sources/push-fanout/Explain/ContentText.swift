@@ -24,7 +24,7 @@ enum ContentText {
     }
     lines.append("payload, \(explanation.push.payload.count) bytes")
     lines.append(String(decoding: explanation.push.payload, as: UTF8.self))
-    // Names and words are of people whom nobody knows: none of them makes a line of its own.
+    // Names and texts are untrusted: line breaks in them are escaped.
     return TerminalText.lines(lines) + "\n"
   }
 }

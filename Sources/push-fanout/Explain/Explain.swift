@@ -67,13 +67,14 @@ struct Explain: ParsableCommand {
     var explanations: [(decision: Explanation, content: ContentExplanation?)] = []
     let bar = ProgressBar("searching")
     defer { bar.finish() }
-    while let (message, said) = try next(reader) {
+    while let (message, messageContent) = try next(reader) {
       bar.update(reader.progress)
       guard message.id == Identifier(self.message) else { continue }
       let explanation = evaluator.explain(message, for: user)
       let words =
         content
-        ? explanation.decision.flatMap { renderer.explain($0, message, said, for: user) } : nil
+        ? explanation.decision.flatMap { renderer.explain($0, message, messageContent, for: user) }
+        : nil
       explanations.append((explanation, words))
     }
     guard !explanations.isEmpty else {
@@ -87,7 +88,7 @@ struct Explain: ParsableCommand {
     Terminal.printResult(texts.joined(separator: "\n"))
   }
 
-  /// What explains, and what says the words of pushes.
+  /// The evaluator that explains, and the renderer of pushes.
   private func load() throws -> (source: Explainer, renderer: ContentRenderer) {
     let source: Explainer
     let directory: ContentDirectory

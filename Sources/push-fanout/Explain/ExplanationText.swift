@@ -5,7 +5,7 @@ import PushRules
 
 /// Explanations and decisions as text and as JSON.
 enum ExplanationText {
-  /// - Parameter content: what the push says, if somebody wants to know and there is one.
+  /// - Parameter content: the text of the push, if it is wanted and there is one.
   static func text(_ explanation: Explanation, _ content: ContentExplanation? = nil) -> String {
     var lines = [
       "message \(explanation.message) in \(explanation.conversation) "

@@ -1,11 +1,11 @@
 import PushReplay
 import PushRules
 
-/// A comparison for people.
+/// A comparison as plain text.
 struct CompareText {
   private let result: CompareResult
   private var lines: [String] = []
-  /// So many changes, conversations and users are listed.
+  /// The number of changes, conversations and users that are listed.
   private static let listed = 10
 
   init(_ result: CompareResult) {

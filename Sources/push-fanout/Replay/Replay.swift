@@ -27,7 +27,7 @@ struct Replay: ParsableCommand {
         push-fanout replay --settings world.ndjson --messages today.ndjson --speed 60x
 
       Each file is sorted by time. Members join when their since says. With --hold each suppressed \
-      decision is asked when it would push, if time alone went on. docs/replay.md says what all of \
+      decision is asked when it would push, if only time passed. docs/replay.md says what all of \
       it means, and what the result file holds.
       """)
 

@@ -1,11 +1,11 @@
 import PushReplay
 import PushRules
 
-/// A replay's result for people.
+/// A replay's result as plain text.
 struct ReplayText {
   private let result: ReplayResult
   private var lines: [String] = []
-  /// So many conversations are listed.
+  /// The number of conversations that are listed.
   private static let listed = 10
 
   init(_ result: ReplayResult) {

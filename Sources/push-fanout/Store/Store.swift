@@ -68,7 +68,7 @@ struct StoreImportCommand: ParsableCommand {
     }
   }
 
-  /// What an interruption says when only the snapshot is not there yet.
+  /// The message of an interruption when only the snapshot is missing.
   private static let complete = "the import is complete; no snapshot was written"
 
   func run() throws {
@@ -133,7 +133,7 @@ struct StoreSnapshot: ParsableCommand {
       target.path, waiting: waiting, message: "no snapshot was written; nothing is lost")
   }
 
-  /// - Parameter message: what is said when the program is interrupted while it writes.
+  /// - Parameter message: what is printed when the program is interrupted while it writes.
   static func write(_ path: String, waiting: WaitOption, message: String) throws {
     let store = try SettingsStore(path, .write, waiting: waiting.duration)
     WaitOption.report(store.copyOfOlder, of: path)

@@ -44,8 +44,8 @@ enum Terminal {
 
 /// Ctrl-C and termination: no partial file is left.
 enum Interruption {
-  /// What is said of an output's name.
-  static let plainMessage = "nothing was left under the output's name"
+  /// What is printed about an output that was not completed.
+  static let plainMessage = "no output was written"
   private static let state = Mutex(State())
   // SAFETY: written once, by `prepare()`, before there is another thread; only kept, never read.
   private nonisolated(unsafe) static var sources: [any DispatchSourceSignal] = []
@@ -69,7 +69,7 @@ enum Interruption {
     }
   }
 
-  /// Whether whoever started the program asked for a signal to be ignored, like nohup does.
+  /// Whether a signal was ignored when the program was started, as under nohup.
   private static func isIgnored(_ number: Int32) -> Bool {
     var action = sigaction()
     guard unsafe sigaction(number, nil, &action) == 0 else { return false }
@@ -85,7 +85,7 @@ enum Interruption {
 
     /// Leaves nothing unfinished.
     ///
-    /// - Returns: what is to be said: an output that has its name by now stays.
+    /// - Returns: what to print: an output that has its name by now stays.
     func end() -> String {
       var isUnfinished = false
       // A file may be made in the folder meanwhile.
@@ -119,7 +119,7 @@ enum Interruption {
   /// - Parameters:
   ///   - output: the name that what is written gets when it is complete; nil when it has none.
   ///   - names: the files to remove, and the folder that they are in last.
-  ///   - message: what is said then.
+  ///   - message: what is printed then.
   static func beginOutput(
     _ output: String?, temporaryNames names: [String], message: String = plainMessage
   ) {
@@ -130,10 +130,10 @@ enum Interruption {
     beginOutput(file?.finalName, temporaryNames: [file?.temporaryName].compactMap { $0 })
   }
 
-  /// Says something else from now on of an output that is being written.
+  /// Replaces the interruption message of the output that is being written.
   static func say(_ message: String) { state.withLock { $0.message = message } }
 
-  /// - Parameter message: what an interruption says from now on.
+  /// - Parameter message: printed by an interruption from now on.
   static func endOutput(message: String = plainMessage) {
     state.withLock { $0 = State(message: message) }
   }

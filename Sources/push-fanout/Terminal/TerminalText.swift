@@ -1,6 +1,6 @@
 /// Text of strangers as a terminal may show it.
 enum TerminalText {
-  /// The text on one line: what would end a line, move the cursor, or turn the direction of what
+  /// The text on one line: what would end a line, move the cursor, or change the direction of what
   /// comes behind it is written as in JSON, like `\\n` and `\\u001b`.
   static func escaped(_ text: String) -> String {
     guard text.unicodeScalars.contains(where: \.isControl) else { return text }

@@ -2,8 +2,8 @@
 enum TextTable {
   /// Cells side by side: the first from the left, the others from the right.
   static func row(_ cells: [String], _ widths: [Int]) -> String {
-    zip(cells, widths).enumerated().map { place, cell in
-      place == 0 ? right(cell.0, cell.1) : left(cell.0, cell.1)
+    zip(cells, widths).enumerated().map { index, cell in
+      index == 0 ? right(cell.0, cell.1) : left(cell.0, cell.1)
     }.joined()
   }
 
@@ -26,10 +26,10 @@ enum TextTable {
   /// Thousands apart, as `1,234,567`.
   static func grouped(_ number: Int) -> String {
     var digits = Array(String(number.magnitude))
-    var place = digits.count - 3
-    while place > 0 {
-      digits.insert(",", at: place)
-      place -= 3
+    var index = digits.count - 3
+    while index > 0 {
+      digits.insert(",", at: index)
+      index -= 3
     }
     return (number < 0 ? "-" : "") + String(digits)
   }
