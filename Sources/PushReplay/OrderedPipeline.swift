@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// Does pieces of work on several threads and gives their results back in their order.
 ///
-/// A thread takes the next piece that nobody has taken, so that its own pieces go forward, as
+/// A thread takes the next unassigned piece, so that the pieces of a worker are in order, as
 /// timelines want them to.
 ///
 /// SAFETY: one thread at a time has a worker; handing it over goes through the lock.
@@ -46,12 +46,12 @@ final class OrderedPipeline<Worker, Job: Sendable, Output: Sendable>: @unchecked
   func submit(_ job: Job) {
     let number = submitted
     submitted += 1
-    let place = state.withLock { state -> Int? in
+    let index = state.withLock { state -> Int? in
       state.waiting.append((number, job))
       return state.idle.popLast()
     }
-    guard let place else { return }
-    DispatchQueue.global(qos: .userInitiated).async { self.run(place) }
+    guard let index else { return }
+    DispatchQueue.global(qos: .userInitiated).async { self.run(index) }
   }
 
   /// The next result in the order of submission, once it is there; nil when there is none.
@@ -71,11 +71,11 @@ final class OrderedPipeline<Worker, Job: Sendable, Output: Sendable>: @unchecked
     return workers.map(\.worker)
   }
 
-  private func run(_ place: Int) {
+  private func run(_ index: Int) {
     while true {
       let next = state.withLock { state -> (number: Int, job: Job)? in
         if state.waiting.isEmpty {
-          state.idle.append(place)
+          state.idle.append(index)
           return nil
         }
         return state.waiting.removeFirst()
@@ -84,7 +84,7 @@ final class OrderedPipeline<Worker, Job: Sendable, Output: Sendable>: @unchecked
         changed.signal()
         return
       }
-      let output = work(job, &workers[place].worker)
+      let output = work(job, &workers[index].worker)
       state.withLock { $0.done[number] = (job, output) }
       changed.signal()
     }

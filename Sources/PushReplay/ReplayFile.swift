@@ -3,9 +3,12 @@ internal import PushFiles
 
 /// What is wrong with a result file: one line, `FILE: what is wrong`.
 public struct ReplayFileProblem: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The file's name, as the caller gave it.
   public let file: String
+  /// What is wrong, without the name.
   public let reason: String
 
+  /// A problem with a file.
   public init(file: String, reason: String) {
     self.file = file
     self.reason = reason
@@ -16,9 +19,11 @@ public struct ReplayFileProblem: Error, Hashable, Sendable, CustomStringConverti
 
 /// Results of replays and comparisons as JSON: what `replay` and `compare` write and `report` reads.
 public enum ReplayFile {
-  /// What a file turned out to be.
+  /// The kind of result in a file.
   public enum Content: Sendable {
+    /// The result of a replay.
     case replay(ReplayResult)
+    /// The result of a comparison.
     case comparison(CompareResult)
   }
 
@@ -86,19 +91,19 @@ public enum ReplayFile {
     }
   }
 
-  /// What a decoder said, in a line.
+  /// The message of a decoding error, in one line.
   private static func text(_ error: any Error, _ data: Data) -> String {
     switch error {
     case DecodingError.keyNotFound(let key, let context):
-      return "the field \(place(context.codingPath + [key])) is missing"
+      return "the field \(fieldPath(context.codingPath + [key])) is missing"
     case DecodingError.valueNotFound(_, let context):
-      return "the field \(place(context.codingPath)) is missing"
+      return "the field \(fieldPath(context.codingPath)) is missing"
     case DecodingError.typeMismatch(let type, let context):
-      return "\(place(context.codingPath)) is not \(name(type))"
+      return "\(fieldPath(context.codingPath)) is not \(name(type))"
     case DecodingError.dataCorrupted(let context) where context.codingPath.isEmpty:
       return whatIsBroken(data)
     case DecodingError.dataCorrupted(let context):
-      return "\(place(context.codingPath)): \(line(context.debugDescription))"
+      return "\(fieldPath(context.codingPath)): \(line(context.debugDescription))"
     default:
       return line("\(error)")
     }
@@ -125,8 +130,8 @@ public enum ReplayFile {
       return nil
     case let object as [String: Any]:
       for key in object.keys.sorted() where key != "cost" && key != "decidingSeconds" {
-        let place = path.isEmpty ? key : "\(path).\(key)"
-        if let found = brokenNumber(in: object[key]!, at: place) { return found }
+        let field = path.isEmpty ? key : "\(path).\(key)"
+        if let found = brokenNumber(in: object[key]!, at: field) { return found }
       }
       return nil
     case let number as NSNumber:
@@ -141,7 +146,7 @@ public enum ReplayFile {
   }
 
   /// `hours.messages[3]`
-  private static func place(_ path: [any CodingKey]) -> String {
+  private static func fieldPath(_ path: [any CodingKey]) -> String {
     let text = path.reduce("") { text, key in
       if let index = key.intValue { return "\(text)[\(index)]" }
       return text.isEmpty ? key.stringValue : "\(text).\(key.stringValue)"

@@ -16,8 +16,8 @@ struct WeekClock {
 
   var name: String { zone.name }
 
-  /// 24 times the weekday, from 0 for Monday, and the hour.
-  func place(_ milliseconds: Int64) -> Int {
+  /// The hour of the week of an instant: 24 times the weekday, from 0 for Monday, and the hour.
+  func hourOfWeek(_ milliseconds: Int64) -> Int {
     let second = milliseconds / 1000
     let local = second + zone.offsetSeconds(at: second)
     // West of Greenwich the first hours of 1970 are those of the day before.

@@ -6,13 +6,14 @@ internal import Synchronization
 
 /// Settings that live as long as the process: an engine, and the last changes that were made to it.
 public final class EngineBackend: SettingsBackend {
-  /// So many events are kept.
+  /// The number of events that are kept.
   public static let eventLimit = 65_536
 
+  /// Decides by all changes so far.
   public let engine: Fanout
   private let state: Lock<State>
   private let eventLimit: Int
-  /// Tells this feed from that of another process: sequence numbers begin anew with each.
+  /// Distinguishes this feed from another process's: sequence numbers restart with each.
   private let token = String(UInt64.random(in: .min ... .max), radix: 16)
 
   private struct State {
@@ -21,6 +22,7 @@ public final class EngineBackend: SettingsBackend {
     var last: Int64 = 0
   }
 
+  /// A backend of settings that an engine has loaded; the change feed begins empty.
   public convenience init(_ engine: Fanout, content: ContentDirectory = ContentDirectory()) {
     self.init(engine, content: content, eventLimit: Self.eventLimit)
   }
@@ -31,17 +33,21 @@ public final class EngineBackend: SettingsBackend {
     state = Lock(State(content: content))
   }
 
+  /// How pushes look, by all changes so far.
   public func content() -> ContentDirectory { state.withLock { $0.content } }
 
+  /// Applies a batch in one update of the engine; O(records of the batch).
   public func apply(_ batch: SettingsBatch, at now: Instant, from device: Identifier?) throws {
     try change(batch, now, device)
   }
 
+  /// The same; it is short enough to run on the caller's thread.
   public func apply(_ batch: SettingsBatch, at now: Instant, from device: Identifier?) async throws
   {
     try change(batch, now, device)
   }
 
+  /// Up to `limit` entries after a cursor, of the last ``eventLimit``.
   public func events(after cursor: String, limit: Int) throws -> [ServiceEvent] {
     let sequence = try sequence(of: cursor)
     return try state.withLock { state in
@@ -108,8 +114,8 @@ public final class EngineBackend: SettingsBackend {
     }
     let settings = batch.settings
     if batch.replacesApp { add("app") }
-    for place in 0..<UInt32(settings.userCount) where settings.isDeclared(UserIndex(place)) {
-      add("user", user: settings.id(of: UserIndex(place)))
+    for index in 0..<UInt32(settings.userCount) where settings.isDeclared(UserIndex(index)) {
+      add("user", user: settings.id(of: UserIndex(index)))
     }
     for id in settings.conversationIDs {
       if settings.isDeclared(id) { add("conversation", conversation: id) }
@@ -131,8 +137,8 @@ extension ContentDirectory {
   ///
   /// - Complexity: O(records of the settings).
   mutating func replace(by other: ContentDirectory, for settings: FanoutSettings) {
-    for place in 0..<UInt32(settings.userCount) where settings.isDeclared(UserIndex(place)) {
-      let id = settings.id(of: UserIndex(place))
+    for index in 0..<UInt32(settings.userCount) where settings.isDeclared(UserIndex(index)) {
+      let id = settings.id(of: UserIndex(index))
       setUser(id, other.user(id))
     }
     for id in settings.conversationIDs {

@@ -72,9 +72,9 @@ extension FanoutService {
 
   private func counts(_ messages: [Message], _ engine: Fanout) -> [FanoutCounts] {
     let counts = Lock([FanoutCounts](repeating: FanoutCounts(), count: messages.count))
-    engine.decide(messages) { place, result in
+    engine.decide(messages) { index, result in
       let found = result.counts
-      counts.withLock { $0[place] = found }
+      counts.withLock { $0[index] = found }
     }
     return counts.withLock { $0 }
   }
@@ -159,11 +159,12 @@ extension FanoutService {
     guard engine.user(user) != nil else { throw ServiceError.unknownUser(user) }
     let reader = try MessageReader(messages, rules: app.rules)
     var lines: [UInt8] = []
-    while let (message, said) = try reader.nextWithContent() {
+    while let (message, messageContent) = try reader.nextWithContent() {
       let explanation = explain(message, for: user)
       let words =
         content
-        ? explanation.decision.flatMap { renderer.explain($0, message, said, for: user) } : nil
+        ? explanation.decision.flatMap { renderer.explain($0, message, messageContent, for: user) }
+        : nil
       lines += ServiceJSON.explanation(explanation, words)
       lines.append(UInt8(ascii: "\n"))
     }

@@ -12,12 +12,13 @@ internal import Synchronization
 /// One value serves all threads. It opens no file but those it is given the names of, and reads no
 /// clock.
 public final class FanoutService: Sendable {
+  /// What it decides by, and where changes go.
   public let backend: any SettingsBackend
   private let templates: TemplateCatalog
-  private let looks: Lock<Looks>
+  private let contentState: Lock<ContentState>
 
   /// How pushes look, and what renders them.
-  private struct Looks {
+  private struct ContentState {
     var directory: ContentDirectory
     var renderer: ContentRenderer
 
@@ -40,7 +41,7 @@ public final class FanoutService: Sendable {
   ) throws {
     self.backend = backend
     self.templates = templates
-    looks = Lock(Looks(backend.engine.app.rules, templates, try backend.content()))
+    contentState = Lock(ContentState(backend.engine.app.rules, templates, try backend.content()))
   }
 
   /// Decides by an engine that is there; changes are not kept anywhere else.
@@ -50,7 +51,7 @@ public final class FanoutService: Sendable {
   ) {
     backend = EngineBackend(engine, content: content)
     self.templates = templates
-    looks = Lock(Looks(engine.app.rules, templates, content))
+    contentState = Lock(ContentState(engine.app.rules, templates, content))
   }
 
   /// Decides by settings.
@@ -112,7 +113,7 @@ public final class FanoutService: Sendable {
   public var app: AppSettings { engine.app }
 
   /// What pushes say, by the settings as they are now.
-  public var renderer: ContentRenderer { looks.withLock { $0.renderer } }
+  public var renderer: ContentRenderer { contentState.withLock { $0.renderer } }
 
   // MARK: Deciding
 
@@ -143,7 +144,7 @@ public final class FanoutService: Sendable {
   /// Prepares an instant, usually once a minute: what depends on the time of day and on nothing else
   /// is then not left to the first messages.
   ///
-  /// - Complexity: O(users) when a window has turned since.
+  /// - Complexity: O(users) when quiet hours began or ended since.
   public func advance(to instant: Instant) { engine.advance(to: instant) }
 
   // MARK: Explaining
@@ -155,7 +156,7 @@ public final class FanoutService: Sendable {
     engine.explain(message, for: user)
   }
 
-  /// Why a push says what it says; nil for somebody who gets none.
+  /// Explains the text of a push; nil for a user who gets none.
   public func explain(
     _ content: MessageContent, of message: Message, for user: Identifier
   ) -> ContentExplanation? {
@@ -187,7 +188,7 @@ public final class FanoutService: Sendable {
 
   /// Who a conversation's messages may go to, by rank: the order of ``MessageDecision/codes``.
   ///
-  /// Ranks are those of one version: who has the codes of another asks anew.
+  /// Ranks are those of one version: for codes of another version, call it again.
   ///
   /// - Complexity: O(members).
   public func members(of conversation: Identifier) -> ConversationMembers {
@@ -223,7 +224,7 @@ public final class FanoutService: Sendable {
     follow(batch)
   }
 
-  /// Entries of the change feed behind a place in it, the oldest first.
+  /// Entries of the change feed after a cursor, the oldest first.
   ///
   /// - Parameters:
   ///   - cursor: ``ServiceEvent/cursor`` of the last entry that was dealt with; "0" for the beginning.
@@ -234,20 +235,20 @@ public final class FanoutService: Sendable {
     try backend.events(after: cursor, limit: limit)
   }
 
-  /// Reads anew how pushes look: needed after changes that did not come through this service.
+  /// Reloads how pushes look: needed after changes that did not come through this service.
   public func reloadContent() throws {
-    let read = Looks(app.rules, templates, try backend.content())
-    looks.withLock { $0 = read }
+    let read = ContentState(app.rules, templates, try backend.content())
+    contentState.withLock { $0 = read }
   }
 
   /// Takes over from a batch that was applied how pushes look.
   private func follow(_ batch: SettingsBatch) {
     guard batch.content != nil || batch.replacesApp else { return }
     let rules = app.rules
-    looks.withLock { looks in
-      var directory = looks.directory
+    contentState.withLock { contentState in
+      var directory = contentState.directory
       if let content = batch.content { directory.replace(by: content, for: batch.settings) }
-      looks = Looks(rules, templates, directory)
+      contentState = ContentState(rules, templates, directory)
     }
   }
 }
@@ -262,13 +263,14 @@ public struct ConversationMembers: Hashable, Sendable {
 
 /// The answer for a plain message, and until when it holds.
 public struct PlainAnswer: Hashable, Sendable {
-  /// nil for somebody who is no recipient.
+  /// The answer at the given instant; nil for a user who is no recipient.
   public let before: Decision?
   /// From when on there is another answer; nil for never.
   public let changesAt: Instant?
   /// The answer from then on.
   public let after: Decision?
 
+  /// An answer from its parts.
   public init(before: Decision?, changesAt: Instant?, after: Decision?) {
     self.before = before
     self.changesAt = changesAt
@@ -277,7 +279,7 @@ public struct PlainAnswer: Hashable, Sendable {
 }
 
 extension ContentRenderer {
-  /// Why a push says what it says; nil for somebody who gets none.
+  /// Explains the text of a push; nil for a user who gets none.
   public func explain(
     _ decision: Decision, _ message: Message, _ content: MessageContent, for user: Identifier
   ) -> ContentExplanation? {

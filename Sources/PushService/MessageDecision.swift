@@ -7,6 +7,7 @@ internal import Synchronization
 /// What was decided for a message, and what its pushes say: everything from one version of the
 /// settings, however they change meanwhile.
 public struct MessageDecision: Sendable {
+  /// The message that was decided.
   public let message: Message
   /// What the message says of its own push.
   public let content: MessageContent
@@ -67,24 +68,24 @@ public struct MessageDecision: Sendable {
   fileprivate final class Payloads: Sendable {
     private let content: ContentRenderer
     private let message: Message
-    private let said: MessageContent
+    private let messageContent: MessageContent
     private let renderers = Lock<(push: MessageRenderer?, local: MessageRenderer?)>((nil, nil))
 
-    init(_ content: ContentRenderer, _ message: Message, _ said: MessageContent) {
+    init(_ content: ContentRenderer, _ message: Message, _ messageContent: MessageContent) {
       self.content = content
       self.message = message
-      self.said = said
+      self.messageContent = messageContent
     }
 
     func payload(for id: Identifier, _ action: Action) -> RenderedPush {
       renderers.withLock { renderers in
         if action == .local {
           var renderer =
-            renderers.local.take() ?? content.renderer(of: message, said, as: .local)
+            renderers.local.take() ?? content.renderer(of: message, messageContent, as: .local)
           defer { renderers.local = renderer }
           return renderer.render(id)
         }
-        var renderer = renderers.push.take() ?? content.renderer(of: message, said)
+        var renderer = renderers.push.take() ?? content.renderer(of: message, messageContent)
         defer { renderers.push = renderer }
         return renderer.render(id)
       }
@@ -93,7 +94,9 @@ public struct MessageDecision: Sendable {
 
   /// Somebody who gets a push or a local notification.
   public struct PushRecipient: Sendable {
+    /// The user's id.
     public let id: Identifier
+    /// The user's index in the version that the message was decided on.
     public let index: UserIndex
     /// Push or local.
     public let action: Action
@@ -115,6 +118,7 @@ public struct MessageDecision: Sendable {
       Iterator(decision: decision, users: decision.result.pushes.makeIterator())
     }
 
+    /// Gives one recipient after the other.
     public struct Iterator: IteratorProtocol {
       fileprivate let decision: MessageDecision
       fileprivate var users: PushSet.Iterator

@@ -2,7 +2,7 @@ public import PushContent
 public import PushFanout
 public import PushRules
 
-/// What a service decides by, and where changes of it go: an engine alone (``EngineBackend``), or a
+/// What a service decides by, and where changes of it go: only an engine (``EngineBackend``), or a
 /// store that keeps the settings.
 public protocol SettingsBackend: Sendable {
   /// Decides by all changes that were acknowledged.
@@ -23,7 +23,7 @@ public protocol SettingsBackend: Sendable {
   /// The same, without blocking a thread.
   func apply(_ batch: SettingsBatch, at now: Instant, from device: Identifier?) async throws
 
-  /// Entries of the change feed behind a place in it, the oldest first.
+  /// Entries of the change feed after a cursor, the oldest first.
   ///
   /// - Parameters:
   ///   - cursor: ``ServiceEvent/cursor`` of the last entry that was dealt with; "0" for the beginning.
@@ -36,9 +36,12 @@ public protocol SettingsBackend: Sendable {
 public struct SettingsBatch: Sendable {
   /// A membership.
   public struct Member: Hashable, Sendable {
+    /// The member.
     public var user: Identifier
+    /// The conversation that the user is a member of.
     public var conversation: Identifier
 
+    /// A user in a conversation.
     public init(_ user: Identifier, of conversation: Identifier) {
       self.user = user
       self.conversation = conversation
@@ -73,17 +76,22 @@ public struct SettingsBatch: Sendable {
 public struct ServiceEvent: Hashable, Sendable {
   /// 1, 2, 3 …, in the order of changes, without gaps.
   public let sequence: Int64
+  /// When the change was made.
   public let at: Instant
   /// What was changed, like `user` or `memberRemoved`: a name of the store's feed.
   public let change: String
+  /// The user whose settings changed; nil when the change is of no user.
   public let user: Identifier?
+  /// The conversation; nil when the change is of none.
   public let conversation: Identifier?
+  /// The channel of the conversation; nil when the change is of none.
   public let channel: Identifier?
   /// The device that made the change, which need not be told.
   public let device: Identifier?
-  /// The place in the feed behind this entry, from which whoever has dealt with it goes on.
+  /// The cursor of this entry: ``SettingsBackend/events(after:limit:)`` continues after it.
   public let cursor: String
 
+  /// An entry, for backends of one's own.
   public init(
     sequence: Int64, cursor: String, at: Instant, change: String, user: Identifier? = nil,
     conversation: Identifier? = nil, channel: Identifier? = nil, device: Identifier? = nil
@@ -105,9 +113,9 @@ public enum ServiceError: Error, Hashable, Sendable, CustomStringConvertible {
   case rulesDiffer(engine: RuleSet, batch: RuleSet)
   /// Events that are no longer kept: the feed begins behind this sequence number.
   case eventsDropped(upTo: Int64)
-  /// A place that the feed does not have: it is of another feed, or of before a restart.
+  /// A cursor that the feed does not have: it is of another feed, or of before a restart.
   case unknownCursor(String)
-  /// A user that nobody named.
+  /// A user whom the settings do not name.
   case unknownUser(Identifier)
   /// A format that is a folder of files.
   case notInBytes(String)

@@ -10,25 +10,31 @@ public import PushStore
 ///     let store = try SettingsStore("app.store", .create)
 ///     let service = try FanoutService(StoreBackend(store))
 public struct StoreBackend: SettingsBackend {
+  /// The store that keeps the settings.
   public let store: SettingsStore
 
   /// - Precondition: the store was opened with its engine, as the public initializers do.
   public init(_ store: SettingsStore) { self.store = store }
 
+  /// The store's engine, which follows its writes.
   public var engine: Fanout { store.fanout }
 
+  /// How pushes look, as stored; O(records), as all of them are read.
   public func content() throws -> ContentDirectory { try store.reader.contentDirectory() }
 
+  /// Applies a batch in one transaction, on the calling thread.
   public func apply(_ batch: SettingsBatch, at now: Instant, from device: Identifier?) throws {
     try store.write(at: now, from: device) { write in try Self.apply(batch, to: &write) }
   }
 
+  /// The same, without blocking a thread.
   public func apply(
     _ batch: SettingsBatch, at now: Instant, from device: Identifier?
   ) async throws {
     try await store.write(at: now, from: device) { write in try Self.apply(batch, to: &write) }
   }
 
+  /// Up to `limit` entries of the store's change feed after a cursor.
   public func events(after cursor: String, limit: Int) throws -> [ServiceEvent] {
     guard let cursor = FeedCursor(cursor) else { throw ServiceError.unknownCursor(cursor) }
     return try store.changes(after: cursor, limit: max(0, limit)).map { event in

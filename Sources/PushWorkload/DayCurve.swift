@@ -1,4 +1,4 @@
-/// How much goes on at each instant of a day that repeats: a weight a millisecond, the same within
+/// The activity at each instant of a day that repeats: a weight a millisecond, the same within
 /// a minute, in whole numbers.
 ///
 /// A *position* counts weight from the day's beginning at instant 0 on; equal steps of position are

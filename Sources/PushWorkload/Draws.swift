@@ -55,7 +55,7 @@ struct Draws {
 /// of a room distinct without a list of them.
 ///
 /// Rounds of steps that lose nothing (add, multiply by an odd number, fold the high half on the low
-/// one) on so many bits as the count needs; a result that is too large goes in again.
+/// one) on as many bits as the count needs; a result out of range is permuted again.
 struct Permutation {
   private let count: UInt64
   private let mask: UInt64
@@ -77,9 +77,9 @@ struct Permutation {
     keys = draws
   }
 
-  /// The number at a place.
-  subscript(place: Int) -> Int {
-    var value = UInt64(place)
+  /// The number at an index, 0 ..< `count`.
+  subscript(index: Int) -> Int {
+    var value = UInt64(index)
     repeat {
       for round in 0..<Self.rounds {
         let key = keys[round]
@@ -90,8 +90,8 @@ struct Permutation {
     return Int(value)
   }
 
-  /// The place of a number.
-  func place(of number: Int) -> Int {
+  /// The index of a number, the inverse of the subscript.
+  func index(of number: Int) -> Int {
     var value = UInt64(number)
     repeat {
       for round in (0..<Self.rounds).reversed() {

@@ -8,6 +8,7 @@ public import PushRules
 ///
 /// - Memory: half a byte a room.
 public struct Workload: Sendable {
+  /// What the world was made from.
   public let options: WorkloadOptions
   let rooms: RoomTable
   let zones: ZoneShares
@@ -45,8 +46,11 @@ public struct Workload: Sendable {
     return cycle
   }
 
+  /// How many users there are.
   public var userCount: Int { options.sizes.users }
+  /// How many rooms there are, the giants included.
   public var roomCount: Int { rooms.count }
+  /// How many memberships all rooms have together.
   public var membershipCount: Int { rooms.membershipCount }
   /// None when there are no rooms.
   public var messageCount: Int {
@@ -71,16 +75,18 @@ public struct Workload: Sendable {
       ? .ultraGroup : .group
   }
 
-  /// RongCloud's groups have at most so many members.
+  /// The largest group of RongCloud, in members.
   static let rongCloudGroupLimit = 3000
 
+  /// The id of a user in files: `u` and the number.
   public static func userID(_ user: Int) -> Identifier { Identifier("u\(user)") }
+  /// The id of a room in files: `c` and the number.
   public static func roomID(_ room: Int) -> Identifier { Identifier("c\(room)") }
 }
 
 /// Which users live in which zone: so many as its share of the world's population, to the person.
 struct ZoneShares: Sendable {
-  /// The first place of each zone, and the number of users.
+  /// The first index of each zone in ``order``, and the number of users.
   private let starts: [Int]
   private let order: Permutation
 
@@ -98,20 +104,20 @@ struct ZoneShares: Sendable {
 
   /// The number of a user's zone.
   func zone(of user: Int) -> Int {
-    let place = order[user]
+    let index = order[user]
     var low = 0
     var high = starts.count - 1
     while high - low > 1 {
       let middle = (low + high) / 2
-      if starts[middle] <= place { low = middle } else { high = middle }
+      if starts[middle] <= index { low = middle } else { high = middle }
     }
     return low
   }
 
   func count(inZone zone: Int) -> Int { starts[zone + 1] - starts[zone] }
 
-  /// The user at a place of a zone, 0 ..< its count.
-  func user(_ place: Int, inZone zone: Int) -> Int { order.place(of: starts[zone] + place) }
+  /// The user at an index of a zone, 0 ..< its count.
+  func user(_ index: Int, inZone zone: Int) -> Int { order.index(of: starts[zone] + index) }
 }
 
 extension Workload {

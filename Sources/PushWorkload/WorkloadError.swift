@@ -4,18 +4,25 @@ internal import PushRules
 ///
 /// Knobs are named like the flags of `push-fanout generate`, without the dashes.
 public enum WorkloadError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// A value outside of its range.
   case outOfRange(knob: String, value: String, range: String)
+  /// A list of the wrong length; `count` is the right one.
   case wrongCount(knob: String, count: Int)
   /// Two shares are more than everybody.
   case moreThanAll(knob: String, and: String)
+  /// A room with more members than there are users.
   case roomLargerThanUsers(knob: String, size: Int, users: Int)
+  /// Fewer rooms than giants.
   case moreGiantsThanRooms(giants: Int, rooms: Int)
+  /// Fewer memberships than the giants have together.
   case moreMembersThanGiven(giants: Int, memberships: Int)
+  /// Both a number of rooms and of memberships was given.
   case roomsAndMemberships
   /// There are no rooms for them.
   case messagesWithoutRooms(messages: Int)
   /// More mutes than those who mute at all can have.
   case muteShareAboveMuters(share: Double, muters: Double)
+  /// A list whose values must ascend and do not.
   case notAscending(knob: String)
   /// Users would have to connect again and again for so many of them to be connected at once.
   case sessionsTooShort(onlineShare: Double)
@@ -47,7 +54,9 @@ public enum WorkloadError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension WorkloadOptions {
+  /// The most users a world may have.
   public static let maximumUsers = 100_000_000
+  /// The most messages a world may have.
   public static let maximumMessages = 10_000_000_000
 
   /// Checks every knob, and those that depend on each other.

@@ -3,26 +3,33 @@ public import PushRules
 /// What a generated world is like: every knob, with the default that measured or published rates
 /// give.
 ///
-/// Shares are 0...1. Where a rate comes from is said in docs/generate.md.
+/// Shares are 0...1. Where a rate comes from is documented in docs/generate.md.
 public struct WorkloadOptions: Hashable, Sendable {
   /// Worlds of the same options are the same, byte for byte; another seed gives another.
   public var seed: UInt64 = 1
+  /// The rule set that settings are written for.
   public var rules = AppSettings().rules
+  /// How many users, rooms and memberships.
   public var sizes = Sizes()
+  /// What users and members set.
   public var people = People()
+  /// The messages.
   public var traffic = Traffic()
+  /// Who is connected when.
   public var presence = Presence()
 
+  /// The defaults.
   public init() {}
 }
 
 extension WorkloadOptions {
   /// How many there are of everything, and who is where.
   public struct Sizes: Hashable, Sendable {
+    /// How many users; 1 through ``WorkloadOptions/maximumUsers``.
     public var users = 10_000
     /// How many rooms, giants among them; nil for one for every five users.
     public var rooms: Int?
-    /// As many rooms as have so many members together, instead of ``rooms``.
+    /// The number of memberships, which determines the number of rooms; excludes ``rooms``.
     public var memberships: Int?
     /// Half of the rooms (without the giants) are at least so large.
     public var medianSize = 5.0
@@ -38,41 +45,48 @@ extension WorkloadOptions {
     /// The share of the memberships that begin while the world's time runs.
     public var joinShare = 0.1
 
+    /// The defaults.
     public init() {}
   }
 
   /// What people set.
   public struct People: Hashable, Sendable {
-    /// Have a window at night.
+    /// The share of the users who have a window at night.
     public var quietShare = 0.475
-    /// Are silent all day.
+    /// The share of the users who are silent all day.
     public var silentShare = 0.075
     /// The mean of the windows' beginnings, minutes after midnight.
     public var quietStartMinute = 1395.0
+    /// The standard deviation of the windows' beginnings, in minutes.
     public var quietStartDeviationMinutes = 75.0
+    /// The mean length of the windows, in minutes.
     public var quietLengthMinutes = 480.0
+    /// The standard deviation of the windows' lengths, in minutes.
     public var quietLengthDeviationMinutes = 60.0
-    /// Want mentions only, everywhere.
+    /// The share of the users whose level is mentions only, everywhere.
     public var mentionLevelShare = 0.1
-    /// Want nothing, anywhere.
+    /// The share of the users whose level is nothing, everywhere.
     public var noneLevelShare = 0.05
     /// The share of memberships that are muted, in rooms of less than 20, 200, 3,000, and above.
     public var muteShares = [0.15, 0.35, 0.6, 0.75]
-    /// The people among whom all mutes are; the others mute no room.
+    /// The share of the users among whom all mutes are; the others mute no room.
     public var muters = 0.75
     /// The share of the mutes that let mentions through.
     public var muteMentionShare = 0.5
-    /// Memberships set to everything, on purpose.
+    /// The share of memberships explicitly set to everything.
     public var allLevelShare = 0.01
-    /// Each user has a phone, which is said; otherwise nothing is said of devices.
+    /// Whether settings list a phone for each user; otherwise they list no devices.
     public var listsDevices = false
-    /// RongCloud's: windows that let mentions through.
+    /// RongCloud's: the share of windows that let mentions through.
     public var quietMentionShare = 0.2
+    /// The share of the users whose phone runs Android; the others have iOS.
     public var androidShare = 0.3
-    /// Those who let their phone show pushes.
+    /// The share of the Android users who let their phone show pushes.
     public var androidPushShare = 0.81
+    /// The share of the iOS users who let their phone show pushes.
     public var iosPushShare = 0.51
 
+    /// The defaults.
     public init() {}
   }
 
@@ -80,11 +94,12 @@ extension WorkloadOptions {
   public struct Traffic: Hashable, Sendable {
     /// When the world's time begins.
     public var start = Instant(milliseconds: 1_767_571_200_000)
+    /// How long the world's time lasts, in milliseconds; a minute through 3,660 days.
     public var durationMilliseconds: Int64 = 86_400_000
     /// How many messages; nil for one a user.
     public var messages: Int?
     /// The busiest hour of people's own day against the quietest. Messages have some less, as
-    /// bursts go on with those who are there.
+    /// bursts continue with the same people.
     public var hourRatio = 3.8
     /// Room activity: the standard deviation of its natural logarithm, for rooms of one size.
     public var activityDeviation = 0.85
@@ -94,23 +109,26 @@ extension WorkloadOptions {
     public var senderExponent = 1.0
     /// A burst has k messages with a probability of about k^-exponent; more than 1.
     public var burstExponent = 2.2
+    /// The most messages of a burst.
     public var burstMaximum = 300
-    /// Between two messages of a burst, in the mean.
+    /// The mean time between two messages of a burst, in seconds.
     public var burstGapSeconds = 50.0
-    /// In a burst, how often the same person goes on.
+    /// The probability that a burst goes on with the sender of its last message.
     public var sameSenderShare = 0.4
-    /// Messages that mention people.
+    /// The share of messages that mention people.
     public var mentionShare = 0.1
-    /// Of those, how many mention 1, 2 and 3 people.
+    /// The shares of those that mention 1, 2 and 3 people; their sum is 1.
     public var mentionCountShares = [0.93, 0.06, 0.01]
-    /// Mentioned people who posted in the room within 5 minutes, if there is one.
+    /// The share of mentions of somebody who posted in the room within 5 minutes, if there is one.
     public var recentShare = 0.5
     /// The same within 24 hours, those of 5 minutes included.
     public var dayShare = 0.85
-    /// Messages that mention everyone, in rooms of less than 1,000 and in larger ones.
+    /// The share of messages that mention everyone, in rooms of less than 1,000 members.
     public var smallAllShare = 0.0019
+    /// The share of messages that mention everyone, in rooms of 1,000 members and more.
     public var bigAllShare = 0.00001
 
+    /// The defaults.
     public init() {}
   }
 
@@ -118,16 +136,18 @@ extension WorkloadOptions {
   public struct Presence: Hashable, Sendable {
     /// The share of the users who are connected at once, in the mean.
     public var onlineShare = 0.06
-    /// So many minutes do a tenth, half and nine tenths of the sessions last at most. A session ends
+    /// The minutes that a tenth, half and nine tenths of the sessions last at most. A session ends
     /// earlier when the user's next one begins, so great shares cut long sessions.
     public var sessionMinutes = [3.0, 78, 1100]
 
+    /// The defaults.
     public init() {}
   }
 }
 
 /// Archives that a world's traffic can be like.
 public enum WorkloadPreset: String, CaseIterable, Sendable {
+  /// The archive of that name, as docs/generate.md describes it.
   case gitter, telegram, zulip, irc
 }
 

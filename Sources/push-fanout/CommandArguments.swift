@@ -20,8 +20,8 @@ enum CommandArguments {
   /// What follows the program's name, in the form that ArgumentParser takes.
   static func read() throws(NotUTF8) -> [String] {
     var arguments: [String] = []
-    for place in 0..<Int(CommandLine.argc) {
-      guard let bytes = unsafe CommandLine.unsafeArgv[place] else { break }
+    for index in 0..<Int(CommandLine.argc) {
+      guard let bytes = unsafe CommandLine.unsafeArgv[index] else { break }
       guard let text = unsafe String(validatingCString: bytes) else {
         let count = unsafe strlen(bytes)
         throw NotUTF8(argument: (0..<count).map { unsafe UInt8(bitPattern: bytes[$0]) })

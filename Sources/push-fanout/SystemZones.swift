@@ -8,8 +8,8 @@ extension ReferenceEvaluator {
   /// - Throws: ``ZoneDataError`` for any zone in `settings`.
   static func ofSystemZones(_ settings: FanoutSettings) throws -> ReferenceEvaluator {
     var names: Set<String> = [settings.app.timeZone]
-    for place in 0..<UInt32(settings.userCount) {
-      let user = settings.user(UserIndex(place))
+    for index in 0..<UInt32(settings.userCount) {
+      let user = settings.user(UserIndex(index))
       if let name = user.timeZone { names.insert(name) }
       if let name = user.quietHours?.timeZone { names.insert(name) }
     }

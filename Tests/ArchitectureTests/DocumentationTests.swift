@@ -9,8 +9,9 @@ import Testing
 @Suite struct DocumentationTests {
   /// The modules whose public declarations are all documented; the others come as they are done.
   static let documented = [
-    "PushContent", "PushFanout", "PushFoundation", "PushReference", "PushRules", "PushSupport",
-    "QuietTime", "push-fanout",
+    "PushContent", "PushFanout", "PushFiles", "PushFoundation", "PushReference", "PushReplay",
+    "PushReport", "PushRules", "PushService", "PushStore", "PushStoreService", "PushSupport",
+    "PushWorkload", "QuietTime", "push-fanout",
   ]
 
   static let protocolMembers = [

@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test func numbersThatNobodyExpectedDoNotStopIt() {
-    let found = [Double.nan, .infinity, 1e300, -1e300].map { Figures.fixed($0, places: 2) }
+    let found = [Double.nan, .infinity, 1e300, -1e300].map { Figures.fixed($0, decimals: 2) }
     #expect(found[0] == "0.00" && found[1] == "0.00")
     #expect(found[2].hasPrefix("90,000,000,000,000,000"))
     #expect(found[3].hasPrefix("\u{2212}90,000,000,000,000,000"))

@@ -42,7 +42,7 @@ import Testing
       let numbers = (0..<count).map { order[$0] }
       #expect(Set(numbers).count == count)
       #expect(numbers.allSatisfy { 0..<count ~= $0 })
-      #expect(numbers.map { order.place(of: $0) } == Array(0..<count))
+      #expect(numbers.map { order.index(of: $0) } == Array(0..<count))
     }
   }
 

@@ -20,18 +20,18 @@ struct Canvas {
   mutating func rectangle(
     x: Double, y: Double, width: Double, height: Double, class name: String, title: [String] = []
   ) {
-    let place = "x=\"\(Self.number(x))\" y=\"\(Self.number(y))\""
+    let position = "x=\"\(Self.number(x))\" y=\"\(Self.number(y))\""
     let size =
       "width=\"\(Self.number(max(0, width)))\" height=\"\(Self.number(max(0, height)))\""
-    add("rect", "\(place) \(size) class=\"\(name)\"", title)
+    add("rect", "\(position) \(size) class=\"\(name)\"", title)
   }
 
   /// - Parameter title: as for a rectangle.
   mutating func circle(
     x: Double, y: Double, radius: Double, class name: String, title: [String] = []
   ) {
-    let place = "cx=\"\(Self.number(x))\" cy=\"\(Self.number(y))\" r=\"\(Self.number(radius))\""
-    add("circle", "\(place) class=\"\(name)\"", title)
+    let position = "cx=\"\(Self.number(x))\" cy=\"\(Self.number(y))\" r=\"\(Self.number(radius))\""
+    add("circle", "\(position) class=\"\(name)\"", title)
   }
 
   mutating func line(_ x1: Double, _ y1: Double, _ x2: Double, _ y2: Double, class name: String) {
@@ -49,8 +49,8 @@ struct Canvas {
   mutating func text(
     _ text: String, x: Double, y: Double, anchor: Anchor = .start, class name: String = "label"
   ) {
-    let place = "x=\"\(Self.number(x))\" y=\"\(Self.number(y))\""
-    content += "<text \(place) text-anchor=\"\(anchor.rawValue)\" class=\"\(name)\">"
+    let position = "x=\"\(Self.number(x))\" y=\"\(Self.number(y))\""
+    content += "<text \(position) text-anchor=\"\(anchor.rawValue)\" class=\"\(name)\">"
     content += "\(Escaping.text(text))</text>"
   }
 

@@ -4,7 +4,7 @@ struct GroupedBars {
     let name: String
     /// 0...1, one for each row.
     let shares: [Double]
-    /// What a bar says when it is pointed at.
+    /// The tooltip of a bar.
     let titles: [String]
     let color: String
   }

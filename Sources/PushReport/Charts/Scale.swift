@@ -65,8 +65,8 @@ struct LogScale {
   }
 
   func callAsFunction(_ value: Double) -> Double {
-    let place = (log10(value) - Double(exponents.lowerBound)) / Double(exponents.count - 1)
-    return start + (end - start) * min(1, max(0, place))
+    let fraction = (log10(value) - Double(exponents.lowerBound)) / Double(exponents.count - 1)
+    return start + (end - start) * min(1, max(0, fraction))
   }
 
   static func power(_ exponent: Int) -> Double {

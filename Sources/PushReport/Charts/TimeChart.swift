@@ -9,7 +9,7 @@ struct TimeChart {
     let color: String
   }
 
-  /// A part of the axis that says what is there when it is pointed at.
+  /// A part of the axis with a tooltip.
   struct Hit {
     let range: Range<Int64>
     /// The lines of its tooltip.

@@ -17,7 +17,7 @@ struct CompareCheck {
   private func checkTotals() throws(ReportProblem) {
     guard result.pushFanoutCompare == CompareResult.format else {
       throw ReportProblem(
-        place: "pushFanoutCompare",
+        field: "pushFanoutCompare",
         reason:
           "the format is \(result.pushFanoutCompare), and only \(CompareResult.format) is known"
       )
@@ -36,7 +36,7 @@ struct CompareCheck {
     try checkSum(pushes.map(\.b), is: result.b.pushes, "outcomes that push, b")
     try checkSum(result.changes.map(\.count), is: result.changed, "changes")
     guard result.changed <= result.a.decisions + result.b.decisions else {
-      throw ReportProblem(place: "changed", reason: "is more than the decisions")
+      throw ReportProblem(field: "changed", reason: "is more than the decisions")
     }
     let moves = result.changes.map { change in
       (from: Self.isPush(change.from), to: Self.isPush(change.to), count: change.count)
@@ -46,15 +46,15 @@ struct CompareCheck {
     try checkSum(
       moves.filter { $0.from && !$0.to }.map(\.count), is: result.lost, "changes from pushes")
     guard result.b.pushes - result.a.pushes == result.gained - result.lost else {
-      throw ReportProblem(place: "gained", reason: "does not agree with lost and the pushes")
+      throw ReportProblem(field: "gained", reason: "does not agree with lost and the pushes")
     }
     for (name, at) in [("first", result.first), ("last", result.last)] {
       guard (at == nil) == (result.messages == 0),
         (0...Instant.maximumMilliseconds).contains(at ?? 0)
-      else { throw ReportProblem(place: name, reason: "is no instant of a message") }
+      else { throw ReportProblem(field: name, reason: "is no instant of a message") }
     }
     guard result.first ?? 0 <= result.last ?? 0 else {
-      throw ReportProblem(place: "last", reason: "is before the first message")
+      throw ReportProblem(field: "last", reason: "is before the first message")
     }
     if let cost = result.cost {
       let numbers = [
@@ -62,7 +62,7 @@ struct CompareCheck {
         cost.cpuSeconds ?? 0,
       ]
       guard numbers.allSatisfy({ $0.isFinite && $0 >= 0 }) else {
-        throw ReportProblem(place: "cost", reason: "a number that cannot be")
+        throw ReportProblem(field: "cost", reason: "a number that cannot be")
       }
     }
   }
@@ -75,13 +75,13 @@ struct CompareCheck {
   private func checkSeries() throws(ReportProblem) {
     let hours = result.hours
     guard hours.step == 3_600_000 else {
-      throw ReportProblem(place: "hours.step", reason: "is \(hours.step), not 3600000")
+      throw ReportProblem(field: "hours.step", reason: "is \(hours.step), not 3600000")
     }
     for (row, at) in hours.at.enumerated() {
       let isAscending = row == 0 || hours.at[row - 1] < at
       guard isAscending, at % hours.step == 0, at / hours.step >= (result.first ?? 0) / hours.step,
         at / hours.step <= (result.last ?? 0) / hours.step
-      else { throw ReportProblem(place: "hours.at[\(row)]", reason: "cannot be there") }
+      else { throw ReportProblem(field: "hours.at[\(row)]", reason: "cannot be there") }
     }
     for (name, column, total) in [
       ("messages", hours.messages, result.messages), ("a", hours.a, result.a.pushes),
@@ -90,7 +90,7 @@ struct CompareCheck {
     ] {
       guard column.count == hours.at.count else {
         throw ReportProblem(
-          place: "hours.\(name)",
+          field: "hours.\(name)",
           reason: "has \(column.count) entries where \(hours.at.count) belong")
       }
       try checkSum(column, is: total, "hours.\(name)")
@@ -103,11 +103,11 @@ struct CompareCheck {
 
   private func checkTables() throws(ReportProblem) {
     guard result.week.count == 168 else {
-      throw ReportProblem(place: "week", reason: "has \(result.week.count) rows, not 168")
+      throw ReportProblem(field: "week", reason: "has \(result.week.count) rows, not 168")
     }
     for (row, hour) in result.week.enumerated()
     where hour.weekday != row / 24 + 1 || hour.hour != row % 24 {
-      throw ReportProblem(place: "week[\(row)]", reason: "is of another hour")
+      throw ReportProblem(field: "week[\(row)]", reason: "is of another hour")
     }
     try checkSum(result.week.map(\.messages), is: result.messages, "week, messages")
     try checkSum(result.week.map(\.a), is: result.a.pushes, "week, a")
@@ -115,7 +115,7 @@ struct CompareCheck {
     let rooms = result.conversationTable
     guard rooms.count == result.conversations else {
       throw ReportProblem(
-        place: "conversationTable",
+        field: "conversationTable",
         reason: "has \(rooms.count) rows where \(result.conversations) belong")
     }
     try checkSum(rooms.map(\.messages), is: result.messages, "conversationTable.messages")
@@ -128,7 +128,7 @@ struct CompareCheck {
       try checkPushes(room.a, room.b, room.gained, room.lost, "conversationTable[\(row)]")
       guard max(room.a, room.b) <= room.decisions else {
         throw ReportProblem(
-          place: "conversationTable[\(row)]", reason: "has more pushes than decisions")
+          field: "conversationTable[\(row)]", reason: "has more pushes than decisions")
       }
     }
     try checkUsers()
@@ -143,12 +143,12 @@ struct CompareCheck {
     ] {
       guard list.count <= count else {
         throw ReportProblem(
-          place: "users.\(name)", reason: "are \(list.count), and there are \(count) of them")
+          field: "users.\(name)", reason: "are \(list.count), and there are \(count) of them")
       }
       for (row, user) in list.enumerated() {
         try checkCounts([user.gained, user.lost], "users.\(name)")
         guard (user.gained - user.lost) * sign > 0 else {
-          throw ReportProblem(place: "users.\(name)[\(row)]", reason: "is none of them")
+          throw ReportProblem(field: "users.\(name)[\(row)]", reason: "is none of them")
         }
       }
     }
@@ -157,48 +157,48 @@ struct CompareCheck {
     try checkSum(named.map(\.lost), isAtMost: result.lost, "users, lost")
     let moved = result.gained + result.lost
     guard users.more + users.fewer + users.asMany <= moved else {
-      throw ReportProblem(place: "users", reason: "are more than pushes gained and lost")
+      throw ReportProblem(field: "users", reason: "are more than pushes gained and lost")
     }
   }
 
   /// What is gained and lost makes the pushes of B of those of A.
   private func checkPushes(
-    _ a: Int, _ b: Int, _ gained: Int, _ lost: Int, _ place: String
+    _ a: Int, _ b: Int, _ gained: Int, _ lost: Int, _ field: String
   ) throws(ReportProblem) {
     guard b - a == gained - lost, gained <= b, lost <= a else {
       throw ReportProblem(
-        place: place,
+        field: field,
         reason: "\(gained) gained and \(lost) lost do not make \(b) pushes of \(a)")
     }
   }
 
-  private func checkCounts(_ counts: [Int], _ place: String) throws(ReportProblem) {
+  private func checkCounts(_ counts: [Int], _ field: String) throws(ReportProblem) {
     for count in counts where !(0...ResultCheck.maximum).contains(count) {
-      throw ReportProblem(place: place, reason: "\(count) is not 0...\(ResultCheck.maximum)")
+      throw ReportProblem(field: field, reason: "\(count) is not 0...\(ResultCheck.maximum)")
     }
   }
 
-  private func checkSum(_ counts: [Int], is total: Int, _ place: String) throws(ReportProblem) {
-    let sum = try sum(counts, place)
+  private func checkSum(_ counts: [Int], is total: Int, _ field: String) throws(ReportProblem) {
+    let sum = try sum(counts, field)
     guard sum == total, sum <= ResultCheck.maximum else {
       throw ReportProblem(
-        place: place, reason: "they add up to \(sum), and the total is \(total)")
+        field: field, reason: "they add up to \(sum), and the total is \(total)")
     }
   }
 
   private func checkSum(
-    _ counts: [Int], isAtMost total: Int, _ place: String
+    _ counts: [Int], isAtMost total: Int, _ field: String
   ) throws(ReportProblem) {
-    let sum = try sum(counts, place)
+    let sum = try sum(counts, field)
     guard sum <= total else {
       throw ReportProblem(
-        place: place, reason: "they add up to \(sum), and there are \(total) in all")
+        field: field, reason: "they add up to \(sum), and there are \(total) in all")
     }
   }
 
   /// The sum, or what is above the maximum before it can overflow.
-  private func sum(_ counts: [Int], _ place: String) throws(ReportProblem) -> Int {
-    try checkCounts(counts, place)
+  private func sum(_ counts: [Int], _ field: String) throws(ReportProblem) -> Int {
+    try checkCounts(counts, field)
     var sum = 0
     for count in counts where sum <= ResultCheck.maximum { sum += count }
     return sum

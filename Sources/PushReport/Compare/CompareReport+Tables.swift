@@ -2,7 +2,7 @@ internal import PushReplay
 
 /// What becomes of what, in which rooms, and for whom.
 extension CompareReport {
-  /// So many rows are shown of what may be long.
+  /// The most rows shown of a long table.
   private static let rowLimit = 20
 
   private static func difference(_ a: Int, _ b: Int) -> String {

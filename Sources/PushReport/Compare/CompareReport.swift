@@ -11,7 +11,7 @@ public struct CompareReport {
 
   /// A page of a result.
   ///
-  /// - Parameter title: the page's heading; nil for one that says what was compared.
+  /// - Parameter title: the page's heading; nil for one that names what was compared.
   /// - Throws: ``ReportProblem`` for a result that contradicts itself.
   public init(_ result: CompareResult, title: String? = nil) throws(ReportProblem) {
     try CompareCheck.check(result)

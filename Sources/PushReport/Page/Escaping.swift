@@ -4,7 +4,7 @@ enum Escaping {
   static let maximumCount = 96
 
   /// Text as HTML: letters stay, what means something to HTML is escaped, and what would not be
-  /// seen, or would turn the direction of the text around it, is shown by its number.
+  /// seen, or would change the direction of the text around it, is shown by its number.
   static func text(_ text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars {

@@ -6,10 +6,10 @@ enum Figures {
   /// A whole number with its thousands apart: `1,234,567`.
   static func exact(_ number: Int) -> String {
     var digits = Array(String(number.magnitude))
-    var place = digits.count - 3
-    while place > 0 {
-      digits.insert(",", at: place)
-      place -= 3
+    var index = digits.count - 3
+    while index > 0 {
+      digits.insert(",", at: index)
+      index -= 3
     }
     return (number < 0 ? "\u{2212}" : "") + String(digits)
   }
@@ -40,7 +40,7 @@ enum Figures {
 
   /// A mark of an axis of shares: `12.5 %`.
   static func tick(percent share: Double) -> String {
-    withoutZeros(fixed(share * 100, places: 2)) + space + "%"
+    withoutZeros(fixed(share * 100, decimals: 2)) + space + "%"
   }
 
   private static func withoutZeros(_ number: String) -> String {
@@ -57,16 +57,16 @@ enum Figures {
 
   /// A share of 0...1 as percent; one that is nearly nothing or everything does not become it.
   static func percent(_ share: Double, isExact: Bool = false) -> String {
-    if isExact { return fixed(share * 100, places: 0) + space + "%" }
+    if isExact { return fixed(share * 100, decimals: 0) + space + "%" }
     if share > 0, share < 0.0005 {
-      return share < 0.000_05 ? "<\(space)0.01\(space)%" : places2(share)
+      return share < 0.000_05 ? "<\(space)0.01\(space)%" : twoDecimals(share)
     }
     if share < 1, share >= 0.9995 { return ">\(space)99.9\(space)%" }
-    return fixed(share * 100, places: 1) + space + "%"
+    return fixed(share * 100, decimals: 1) + space + "%"
   }
 
-  private static func places2(_ share: Double) -> String {
-    fixed(share * 100, places: 2) + space + "%"
+  private static func twoDecimals(_ share: Double) -> String {
+    fixed(share * 100, decimals: 2) + space + "%"
   }
 
   /// Seconds in the unit that suits them: `1.23 ms`, `4.56 s`, `3 min 20 s`, `2 h 5 min`.
@@ -84,20 +84,20 @@ enum Figures {
   /// Three digits, more before the point if there are more.
   static func digits(_ number: Double) -> String {
     let size = number.magnitude
-    return fixed(number, places: size < 9.995 ? 2 : size < 99.95 ? 1 : 0)
+    return fixed(number, decimals: size < 9.995 ? 2 : size < 99.95 ? 1 : 0)
   }
 
-  /// A number with so many places behind the point.
-  static func fixed(_ number: Double, places: Int) -> String {
+  /// A number with a fixed number of decimals.
+  static func fixed(_ number: Double, decimals: Int) -> String {
     var scale = 1
-    for _ in 0..<places { scale *= 10 }
+    for _ in 0..<decimals { scale *= 10 }
     let scaled = whole(number * Double(scale))
     let (front, back) = scaled.magnitude.quotientAndRemainder(dividingBy: UInt(scale))
     let sign = scaled < 0 ? "\u{2212}" : ""
-    guard places > 0 else { return sign + exact(Int(front)) }
+    guard decimals > 0 else { return sign + exact(Int(front)) }
     let fraction = String(back)
     return sign + exact(Int(front)) + "."
-      + String(repeating: "0", count: places - fraction.count) + fraction
+      + String(repeating: "0", count: decimals - fraction.count) + fraction
   }
 
   /// The nearest whole number; what fits none is cut to the largest that this page writes.

@@ -77,7 +77,7 @@ enum StyleSheet {
     tbody tr:last-child>*{border-bottom:0}
     .number{text-align:right;white-space:nowrap}
     td.number,th.number{overflow-wrap:normal}
-    .moment{white-space:nowrap}
+    .instant{white-space:nowrap}
     td bdi{display:inline-block;min-width:4em}
     .sub{display:block;color:var(--soft);font-size:13px;font-weight:400}
     .bar{display:block;height:5px;border-radius:2px;background:var(--grid);margin-top:3px;
@@ -153,7 +153,7 @@ enum StyleSheet {
     padding:8px 0;border-bottom:1px solid var(--grid)}
     table.cards tr:last-child{border-bottom:0}
     table.cards th,table.cards td{border:0;padding:0;text-align:left;white-space:normal}
-    table.cards .moment{white-space:normal}
+    table.cards .instant{white-space:normal}
     table.cards th{grid-column:1/-1;font-weight:600}
     table.cards td::before{content:attr(data-name);display:block;color:var(--soft);font-size:12px}
     table.cards td.prose{grid-column:1/-1}

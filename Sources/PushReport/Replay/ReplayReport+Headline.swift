@@ -70,7 +70,7 @@ extension ReplayReport {
   /// The family that stopped most.
   private var mostStopped: String {
     let stopped = families.filter { $0.family != .pushed }.map { entry in
-      (entry.family.name, entry.places.reduce(0) { $0 + result.outcomes[$1].count })
+      (entry.family.name, entry.indices.reduce(0) { $0 + result.outcomes[$1].count })
     }
     guard let most = stopped.max(by: { $0.1 < $1.1 }) else { return "none" }
     return "\(most.0), \(Figures.share(most.1, of: result.decisions))"

@@ -9,7 +9,7 @@ extension ReplayReport {
       [
         Table.Cell(
           "\(peak.unit == "second" ? "Second" : "Minute") with most \(by.joined(separator: ", "))"),
-        Table.Cell(html: "<span class=\"moment\">\(Self.instant(peak))</span>"),
+        Table.Cell(html: "<span class=\"instant\">\(Self.instant(peak))</span>"),
         Table.Cell(peak.messages),
         Table.Cell(html: Figures.short(peak.decisions)),
         Table.Cell(html: Figures.short(peak.pushes)),
@@ -28,7 +28,7 @@ extension ReplayReport {
       body: (day?.html ?? "") + "<div class=\"panel-box\">\(table.html)</div>\n")
   }
 
-  /// The peaks with what there was most of in them; one moment may have been it in all ways.
+  /// The peaks with what there was most of in them; one instant may be the peak of all three.
   private var peaks: [(Peak, by: [String])] {
     result.peaks.reduce(into: []) { found, peak in
       let same = found.firstIndex { entry in
@@ -102,7 +102,7 @@ extension ReplayReport {
     let suppressed = hold.held + hold.never
     var note =
       "Of the suppressed decisions <strong>\(Figures.share(hold.held, of: suppressed))"
-      + "</strong> would become pushes if time alone went on"
+      + "</strong> would become pushes if only time passed"
     if let peak = hold.releasePeak {
       note +=
         "; were they held and then sent, the minute <strong>\(CivilTime.text(peak.at))"
@@ -231,12 +231,12 @@ private struct Day {
 
   var hours: [Range<Int>] { stride(from: 0, to: 1440, by: 60).map { $0..<$0 + 60 } }
 
-  private func place(_ at: Int64) -> Int { Int((at - start) / Self.minute) }
+  private func minuteIndex(_ at: Int64) -> Int { Int((at - start) / Self.minute) }
 
   /// A value for each minute; 0 where there is no row.
   func column(_ values: [Int], at instants: [Int64]) -> [Int] {
     var column = [Int](repeating: 0, count: 1440)
-    for (at, value) in zip(instants, values) { column[place(at)] = value }
+    for (at, value) in zip(instants, values) { column[minuteIndex(at)] = value }
     return column
   }
 
@@ -244,7 +244,7 @@ private struct Day {
   func levels(_ values: [Int], at instants: [Int64], before: Int) -> [Int] {
     var levels = [Int](repeating: before, count: 1440)
     for (at, value) in zip(instants, values) {
-      for minute in place(at)..<1440 { levels[minute] = value }
+      for minute in minuteIndex(at)..<1440 { levels[minute] = value }
     }
     return levels
   }

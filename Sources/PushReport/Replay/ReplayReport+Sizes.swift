@@ -110,11 +110,11 @@ extension ReplayReport {
     for room in rooms {
       var from = 1
       while room.members / 10 >= from { from *= 10 }
-      let place = classes.firstIndex { $0.from == from } ?? classes.count
-      if place == classes.count { classes.append(Members(from: from)) }
-      classes[place].rooms += 1
-      classes[place].decisions += room.decisions
-      classes[place].pushes += room.pushes
+      let index = classes.firstIndex { $0.from == from } ?? classes.count
+      if index == classes.count { classes.append(Members(from: from)) }
+      classes[index].rooms += 1
+      classes[index].decisions += room.decisions
+      classes[index].pushes += room.pushes
     }
     return classes.sorted { $0.from < $1.from }
   }

@@ -70,7 +70,7 @@ extension ReplayReport {
         name: entry.family.name,
         values: (0..<24).map { hour in
           ofHour(hour).reduce(0) { sum, row in
-            entry.places.reduce(sum) { $0 + row.outcomes[$1] }
+            entry.indices.reduce(sum) { $0 + row.outcomes[$1] }
           }
         }, color: entry.family.color)
     }

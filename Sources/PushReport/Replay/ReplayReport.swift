@@ -14,7 +14,7 @@ public struct ReplayReport {
 
   /// A page of a result.
   ///
-  /// - Parameter title: the page's heading; nil for one that says how many messages there were.
+  /// - Parameter title: the page's heading; nil for one with the number of messages.
   /// - Throws: ``ReportProblem`` for a result that contradicts itself, so that no chart is drawn of
   ///   numbers that cannot be.
   public init(_ result: ReplayResult, title: String? = nil) throws(ReportProblem) {
@@ -67,7 +67,7 @@ public struct ReplayReport {
 
   private func duration(_ first: Int64, _ last: Int64) -> String {
     let days = (last - first) / CivilTime.dayMilliseconds
-    if days >= 800 { return "\(Figures.fixed(Double(days) / 365.2425, places: 1)) years" }
+    if days >= 800 { return "\(Figures.fixed(Double(days) / 365.2425, decimals: 1)) years" }
     if days >= 3 { return Figures.count(Int(days) + 1, "day") }
     return Figures.seconds(Double(last - first) / 1000)
   }
@@ -82,15 +82,15 @@ public struct ReplayReport {
 // MARK: Words and sums that several sections need
 
 extension ReplayReport {
-  /// The families that occurred, with the outcomes of each by their places in the result.
-  var families: [(family: OutcomeFamily, places: [Int])] {
+  /// The families that occurred, with the outcomes of each by their indices in the result.
+  var families: [(family: OutcomeFamily, indices: [Int])] {
     OutcomeFamily.allCases.compactMap { family in
-      let places = result.outcomes.indices.filter {
+      let indices = result.outcomes.indices.filter {
         let outcome = result.outcomes[$0]
         return outcome.count > 0
           && OutcomeFamily(action: outcome.action, reason: outcome.reason) == family
       }
-      return places.isEmpty ? nil : (family, places)
+      return indices.isEmpty ? nil : (family, indices)
     }
   }
 

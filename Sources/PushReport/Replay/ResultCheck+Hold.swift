@@ -13,7 +13,7 @@ extension ResultCheck {
     for (row, (outcome, all)) in zip(hold.outcomes, suppressed).enumerated() {
       guard outcome.reason == all.reason, outcome.scope == all.scope else {
         throw ReportProblem(
-          place: "hold.outcomes[\(row)]", reason: "is not the suppressed outcome of its place")
+          field: "hold.outcomes[\(row)]", reason: "is not the suppressed outcome of its row")
       }
       try checkSum(
         [outcome.held, outcome.never], is: all.count, "hold.outcomes[\(row)], held and never")
@@ -25,10 +25,10 @@ extension ResultCheck {
   private func checkSeries(of hold: HoldResult) throws(ReportProblem) {
     var whole = [(hold.hours, "hold.hours", Int64(3_600_000))]
     if let minutes = hold.minutes { whole.append((minutes, "hold.minutes", 60_000)) }
-    for (series, place, step) in whole {
-      try check(series, place, step: step, before: 0)
-      try checkSum(series.held, is: hold.held, "\(place).held")
-      try checkSum(series.released, is: hold.held, "\(place).released")
+    for (series, field, step) in whole {
+      try check(series, field, step: step, before: 0)
+      try checkSum(series.held, is: hold.held, "\(field).held")
+      try checkSum(series.released, is: hold.held, "\(field).released")
     }
     let day = hold.peakDay
     try check(day, "hold.peakDay", step: 60_000, before: nil)
@@ -36,7 +36,7 @@ extension ResultCheck {
     try checkSum(day.released, isAtMost: hold.held, "hold.peakDay.released")
     guard let first = day.at.first, let last = day.at.last else { return }
     guard first / CivilTime.dayMilliseconds == last / CivilTime.dayMilliseconds else {
-      throw ReportProblem(place: "hold.peakDay.at", reason: "is more than a day")
+      throw ReportProblem(field: "hold.peakDay.at", reason: "is more than a day")
     }
     guard let minutes = hold.minutes else { return }
     let rows = minutes.at.indices.filter {
@@ -46,7 +46,7 @@ extension ResultCheck {
       ("held", day.held, minutes.held), ("released", day.released, minutes.released),
       ("waiting", day.waiting, minutes.waiting),
     ] where column != rows.map({ all[$0] }) {
-      throw ReportProblem(place: "hold.peakDay.\(name)", reason: "are not those of the minutes")
+      throw ReportProblem(field: "hold.peakDay.\(name)", reason: "are not those of the minutes")
     }
   }
 
@@ -62,27 +62,27 @@ extension ResultCheck {
       guard let most = counts.map({ $0.max() ?? 0 }) ?? peak?.count else { continue }
       guard most == peak?.count ?? 0, most <= hold.held else {
         throw ReportProblem(
-          place: "hold.\(name).count", reason: "is \(peak?.count ?? 0), and the most is \(most)")
+          field: "hold.\(name).count", reason: "is \(peak?.count ?? 0), and the most is \(most)")
       }
     }
   }
 
   /// - Parameter before: what waits before the first row; nil if anything may.
   private func check(
-    _ series: HoldSeries, _ place: String, step: Int64, before: Int?
+    _ series: HoldSeries, _ field: String, step: Int64, before: Int?
   ) throws(ReportProblem) {
     try check(
       series.at, series.step,
-      [("held", series.held), ("released", series.released), ("waiting", series.waiting)], place,
+      [("held", series.held), ("released", series.released), ("waiting", series.waiting)], field,
       step: step)
     guard !series.at.isEmpty else { return }
     var waiting = before ?? series.waiting[0] - series.held[0] + series.released[0]
-    try checkCount(waiting, "\(place).waiting[0], before it")
+    try checkCount(waiting, "\(field).waiting[0], before it")
     for row in series.at.indices {
       waiting += series.held[row] - series.released[row]
       guard waiting == series.waiting[row] else {
         throw ReportProblem(
-          place: "\(place).waiting[\(row)]",
+          field: "\(field).waiting[\(row)]",
           reason: "is \(series.waiting[row]), and what is held less what is released is \(waiting)")
       }
     }

@@ -25,7 +25,7 @@ struct ResultCheck {
   private func checkTotals() throws(ReportProblem) {
     guard result.pushFanoutReplay == ReplayResult.format else {
       throw ReportProblem(
-        place: "pushFanoutReplay",
+        field: "pushFanoutReplay",
         reason: "the format is \(result.pushFanoutReplay), and only \(ReplayResult.format) is known"
       )
     }
@@ -41,7 +41,7 @@ struct ResultCheck {
     let pushed = result.outcomes.filter { $0.action == Action.push.name }.map(\.count)
     guard pushed.reduce(0, +) == result.pushes else {
       throw ReportProblem(
-        place: "pushes",
+        field: "pushes",
         reason: "\(result.pushes) do not agree with the outcomes, which have "
           + "\(pushed.reduce(0, +))")
     }
@@ -51,11 +51,11 @@ struct ResultCheck {
       try checkInstant(first, "first")
       try checkInstant(last, "last")
       guard first <= last else {
-        throw ReportProblem(place: "last", reason: "is before the first message")
+        throw ReportProblem(field: "last", reason: "is before the first message")
       }
     default:
       throw ReportProblem(
-        place: "first",
+        field: "first",
         reason: "first and last belong to messages, of which there are "
           + "\(result.messages)")
     }
@@ -78,13 +78,13 @@ struct ResultCheck {
     if let first = result.peakDay.at.first, let last = result.peakDay.at.last,
       first / CivilTime.dayMilliseconds != last / CivilTime.dayMilliseconds
     {
-      throw ReportProblem(place: "peakDay.at", reason: "is more than a day")
+      throw ReportProblem(field: "peakDay.at", reason: "is more than a day")
     }
   }
 
-  private func checkOutcomes(_ series: TimeSeries, _ place: String) throws(ReportProblem) {
+  private func checkOutcomes(_ series: TimeSeries, _ field: String) throws(ReportProblem) {
     for (index, column) in (series.outcomes ?? []).enumerated() {
-      try checkSum(column, is: result.outcomes[index].count, "\(place).outcomes[\(index)]")
+      try checkSum(column, is: result.outcomes[index].count, "\(field).outcomes[\(index)]")
     }
   }
 
@@ -106,58 +106,58 @@ struct ResultCheck {
       ("messages", day.messages, minutes.messages),
       ("decisions", day.decisions, minutes.decisions), ("pushes", day.pushes, minutes.pushes),
     ] where column != rows.map({ all[$0] }) {
-      throw ReportProblem(place: "peakDay.\(name)", reason: "are not those of the minutes")
+      throw ReportProblem(field: "peakDay.\(name)", reason: "are not those of the minutes")
     }
   }
 
   private func check(
-    _ series: TimeSeries, _ place: String, step: Int64
+    _ series: TimeSeries, _ field: String, step: Int64
   ) throws(ReportProblem) {
     var columns = [
       ("messages", series.messages), ("decisions", series.decisions), ("pushes", series.pushes),
     ]
     if let outcomes = series.outcomes {
-      try checkLength(outcomes.count, result.outcomes.count, "\(place).outcomes")
+      try checkLength(outcomes.count, result.outcomes.count, "\(field).outcomes")
       columns += outcomes.enumerated().map { ("outcomes[\($0.offset)]", $0.element) }
     }
-    try check(series.at, series.step, columns, place, step: step)
+    try check(series.at, series.step, columns, field, step: step)
     for row in series.at.indices {
       guard series.pushes[row] <= series.decisions[row] else {
         throw ReportProblem(
-          place: "\(place).pushes[\(row)]", reason: "are more than the decisions")
+          field: "\(field).pushes[\(row)]", reason: "are more than the decisions")
       }
       guard let outcomes = series.outcomes else { continue }
       try checkSum(
-        outcomes.map { $0[row] }, is: series.decisions[row], "\(place).outcomes, row \(row)")
+        outcomes.map { $0[row] }, is: series.decisions[row], "\(field).outcomes, row \(row)")
     }
     guard let first = series.at.first, let last = series.at.last else { return }
     guard let from = result.first, let to = result.last, first / step >= from / step,
       last / step <= to / step
     else {
-      throw ReportProblem(place: "\(place).at", reason: "is outside of first and last")
+      throw ReportProblem(field: "\(field).at", reason: "is outside of first and last")
     }
   }
 
   func check(
-    _ instants: [Int64], _ found: Int64, _ columns: [(String, [Int])], _ place: String, step: Int64
+    _ instants: [Int64], _ found: Int64, _ columns: [(String, [Int])], _ field: String, step: Int64
   ) throws(ReportProblem) {
     guard found == step else {
-      throw ReportProblem(place: "\(place).step", reason: "is \(found), not \(step)")
+      throw ReportProblem(field: "\(field).step", reason: "is \(found), not \(step)")
     }
     var previous: Int64 = -1
     for (row, at) in instants.enumerated() {
-      try checkInstant(at, "\(place).at[\(row)]")
+      try checkInstant(at, "\(field).at[\(row)]")
       guard at > previous, at % step == 0 else {
         throw ReportProblem(
-          place: "\(place).at[\(row)]",
+          field: "\(field).at[\(row)]",
           reason: "steps begin at multiples of \(step), each after the one before")
       }
       previous = at
     }
     for (name, column) in columns {
-      try checkLength(column.count, instants.count, "\(place).\(name)")
+      try checkLength(column.count, instants.count, "\(field).\(name)")
       for (row, count) in column.enumerated() {
-        try checkCount(count, "\(place).\(name)[\(row)]")
+        try checkCount(count, "\(field).\(name)[\(row)]")
       }
     }
   }
@@ -169,7 +169,7 @@ struct ResultCheck {
     for (row, hour) in result.week.enumerated() {
       guard hour.weekday == row / 24 + 1, hour.hour == row % 24 else {
         throw ReportProblem(
-          place: "week[\(row)]",
+          field: "week[\(row)]",
           reason: "is weekday \(hour.weekday), hour \(hour.hour), not \(row / 24 + 1), \(row % 24)")
       }
       try checkRow(hour.outcomes, hour.decisions, hour.pushes, "week[\(row)]")
@@ -180,16 +180,16 @@ struct ResultCheck {
 
   private func checkConversations() throws(ReportProblem) {
     for (row, total) in result.conversationTable.enumerated() {
-      let place = "conversationTable[\(row)]"
-      try checkCount(total.members, "\(place).members")
-      try checkInstant(total.first, "\(place).first")
-      try checkInstant(total.last, "\(place).last")
+      let field = "conversationTable[\(row)]"
+      try checkCount(total.members, "\(field).members")
+      try checkInstant(total.first, "\(field).first")
+      try checkInstant(total.last, "\(field).last")
       guard total.first <= total.last, total.first >= result.first ?? .max,
         total.last <= result.last ?? .min
       else {
-        throw ReportProblem(place: "\(place).first", reason: "and last are outside of the replay")
+        throw ReportProblem(field: "\(field).first", reason: "and last are outside of the replay")
       }
-      try checkRow(total.outcomes, total.decisions, total.pushes, place)
+      try checkRow(total.outcomes, total.decisions, total.pushes, field)
     }
     let table = result.conversationTable
     try checkLength(table.count, result.conversations, "conversationTable")
@@ -203,11 +203,11 @@ struct ResultCheck {
       try checkCount(size.from, "sizes[\(row)].from")
       try checkCount(size.conversations, "sizes[\(row)].conversations")
       guard size.from > previous else {
-        throw ReportProblem(place: "sizes[\(row)].from", reason: "is not above the one before")
+        throw ReportProblem(field: "sizes[\(row)].from", reason: "is not above the one before")
       }
       try checkCount(size.pushes, "sizes[\(row)].pushes")
       guard size.pushes <= size.decisions else {
-        throw ReportProblem(place: "sizes[\(row)].pushes", reason: "are more than the decisions")
+        throw ReportProblem(field: "sizes[\(row)].pushes", reason: "are more than the decisions")
       }
       previous = size.from
     }
@@ -220,8 +220,8 @@ struct ResultCheck {
 
   private func checkPeaks() throws(ReportProblem) {
     for (row, peak) in result.peaks.enumerated() {
-      let place = "peaks[\(row)]"
-      try checkInstant(peak.at, "\(place).at")
+      let field = "peaks[\(row)]"
+      try checkInstant(peak.at, "\(field).at")
       for (name, count, limit) in [
         ("messages", peak.messages, result.messages),
         ("decisions", peak.decisions, result.decisions), ("pushes", peak.pushes, result.pushes),
@@ -231,17 +231,17 @@ struct ResultCheck {
             ? peak.messages : peak.by == "pushes" ? peak.pushes : peak.decisions
         ),
       ] {
-        try checkCount(count, "\(place).\(name)")
+        try checkCount(count, "\(field).\(name)")
         guard count <= limit else {
           throw ReportProblem(
-            place: "\(place).\(name)", reason: "\(count) is more than all, \(limit)")
+            field: "\(field).\(name)", reason: "\(count) is more than all, \(limit)")
         }
       }
       guard peak.pushes <= peak.decisions else {
-        throw ReportProblem(place: "\(place).pushes", reason: "are more than the decisions")
+        throw ReportProblem(field: "\(field).pushes", reason: "are more than the decisions")
       }
       if let seconds = peak.decidingSeconds {
-        try checkSeconds(seconds, "\(place).decidingSeconds")
+        try checkSeconds(seconds, "\(field).decidingSeconds")
       }
     }
   }
@@ -258,75 +258,75 @@ struct ResultCheck {
   // MARK: Numbers
 
   private func checkRow(
-    _ outcomes: [Int], _ decisions: Int, _ pushes: Int, _ place: String
+    _ outcomes: [Int], _ decisions: Int, _ pushes: Int, _ field: String
   ) throws(ReportProblem) {
-    try checkLength(outcomes.count, result.outcomes.count, "\(place).outcomes")
-    try checkCount(decisions, "\(place).decisions")
-    try checkCount(pushes, "\(place).pushes")
-    try checkSum(outcomes, is: decisions, "\(place).outcomes")
+    try checkLength(outcomes.count, result.outcomes.count, "\(field).outcomes")
+    try checkCount(decisions, "\(field).decisions")
+    try checkCount(pushes, "\(field).pushes")
+    try checkSum(outcomes, is: decisions, "\(field).outcomes")
     guard pushes <= decisions else {
-      throw ReportProblem(place: "\(place).pushes", reason: "are more than the decisions")
+      throw ReportProblem(field: "\(field).pushes", reason: "are more than the decisions")
     }
   }
 
   private func checkSums(
-    _ messages: [Int], _ decisions: [Int], _ pushes: [Int], _ place: String
+    _ messages: [Int], _ decisions: [Int], _ pushes: [Int], _ field: String
   ) throws(ReportProblem) {
-    try checkSum(messages, is: result.messages, "\(place).messages")
-    try checkSum(decisions, is: result.decisions, "\(place).decisions")
-    try checkSum(pushes, is: result.pushes, "\(place).pushes")
+    try checkSum(messages, is: result.messages, "\(field).messages")
+    try checkSum(decisions, is: result.decisions, "\(field).decisions")
+    try checkSum(pushes, is: result.pushes, "\(field).pushes")
   }
 
   func checkSum(
-    _ counts: [Int], is total: Int, _ place: String
+    _ counts: [Int], is total: Int, _ field: String
   ) throws(ReportProblem) {
     var sum = 0
     for count in counts {
-      try checkCount(count, place)
+      try checkCount(count, field)
       sum += count
       // Before it can overflow.
       guard sum <= Self.maximum else { break }
     }
     guard sum == total, sum <= Self.maximum else {
       throw ReportProblem(
-        place: place, reason: "they add up to \(sum), and the total is \(total)")
+        field: field, reason: "they add up to \(sum), and the total is \(total)")
     }
   }
 
   func checkSum(
-    _ counts: [Int], isAtMost total: Int, _ place: String
+    _ counts: [Int], isAtMost total: Int, _ field: String
   ) throws(ReportProblem) {
     var sum = 0
     for count in counts where sum <= total {
-      try checkCount(count, place)
+      try checkCount(count, field)
       sum += count
     }
     guard sum <= total else {
-      throw ReportProblem(place: place, reason: "they are more than all, \(total)")
+      throw ReportProblem(field: field, reason: "they are more than all, \(total)")
     }
   }
 
-  func checkLength(_ found: Int, _ wanted: Int, _ place: String) throws(ReportProblem) {
+  func checkLength(_ found: Int, _ wanted: Int, _ field: String) throws(ReportProblem) {
     guard found == wanted else {
-      throw ReportProblem(place: place, reason: "has \(found) entries where \(wanted) belong")
+      throw ReportProblem(field: field, reason: "has \(found) entries where \(wanted) belong")
     }
   }
 
-  func checkCount(_ count: Int, _ place: String) throws(ReportProblem) {
+  func checkCount(_ count: Int, _ field: String) throws(ReportProblem) {
     guard (0...Self.maximum).contains(count) else {
-      throw ReportProblem(place: place, reason: "\(count) is not 0...\(Self.maximum)")
+      throw ReportProblem(field: field, reason: "\(count) is not 0...\(Self.maximum)")
     }
   }
 
-  func checkInstant(_ at: Int64, _ place: String) throws(ReportProblem) {
+  func checkInstant(_ at: Int64, _ field: String) throws(ReportProblem) {
     guard (0...Instant.maximumMilliseconds).contains(at) else {
-      throw ReportProblem(place: place, reason: "\(at) is no instant")
+      throw ReportProblem(field: field, reason: "\(at) is no instant")
     }
   }
 
-  private func checkSeconds(_ seconds: Double, _ place: String) throws(ReportProblem) {
+  private func checkSeconds(_ seconds: Double, _ field: String) throws(ReportProblem) {
     guard seconds.isFinite, seconds >= 0 else {
-      throw ReportProblem(place: place, reason: "\(seconds) is no duration")
+      throw ReportProblem(field: field, reason: "\(seconds) is no duration")
     }
   }
 }

@@ -129,7 +129,7 @@ struct TimeBins {
 
 /// Where a time axis has its marks, and what stands there.
 struct TimeTicks {
-  /// A mark, with a line below it where the day or the year begins anew.
+  /// A mark, with a line below it where a day or a year begins.
   struct Tick {
     let at: Int64
     let text: String

@@ -16,10 +16,10 @@ struct FileConflict: Error, CustomStringConvertible {
   static func check(_ command: any ParsableCommand) throws(FileConflict) {
     var files: [Entry] = []
     collect(command, named: "", into: &files)
-    for (place, output) in files.enumerated() where output.isOutput {
-      for (otherPlace, other) in files.enumerated() where place != otherPlace {
+    for (index, output) in files.enumerated() where output.isOutput {
+      for (otherIndex, other) in files.enumerated() where index != otherIndex {
         // Two outputs are compared once.
-        if other.isOutput, otherPlace < place { continue }
+        if other.isOutput, otherIndex < index { continue }
         try compare(output, other)
       }
     }

@@ -116,7 +116,7 @@ struct Generate: ParsableCommand {
     let start = ContinuousClock.now
     let threads = threads ?? max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
     let options = try options()
-    // What is there already is said before a long time has passed.
+    // Existing files are reported before the long run.
     let names = WorkloadText.File.allCases.map { WorkloadText.name(of: $0, format.format) }
     let folder = try OutputFolder(path: output.path, names: names)
     Interruption.beginOutput(output.path, temporaryNames: folder.temporaryNames)

@@ -4,7 +4,7 @@ import PushSupport
 
 /// A result that a person and a program can read.
 protocol SettingResult {
-  /// One line for people.
+  /// One line of plain text.
   var text: String { get }
   /// One line for programs, a JSON object.
   func json() throws -> String
@@ -115,8 +115,8 @@ struct OwnSetting: SettingResult, Encodable {
     guard let levels else { return others }
     // The first of the sorted keys in both cases.
     var bytes = Array((conversation == nil ? "{\"levels\":{" : "{\"channels\":{").utf8)
-    for (place, (name, level)) in levels.enumerated() {
-      if place > 0 { bytes.append(UInt8(ascii: ",")) }
+    for (index, (name, level)) in levels.enumerated() {
+      if index > 0 { bytes.append(UInt8(ascii: ",")) }
       bytes.appendJSON(name.text)
       bytes.append(contentsOf: ":\"\(level.name)\"".utf8)
     }
@@ -124,12 +124,12 @@ struct OwnSetting: SettingResult, Encodable {
   }
 
   var text: String {
-    var place = "user \(user)"
-    if let type { place += ", \(type)" }
+    var subject = "user \(user)"
+    if let type { subject += ", \(type)" }
     if let conversation {
-      place += type == nil ? ", conversation \(conversation)" : " \(conversation)"
+      subject += type == nil ? ", conversation \(conversation)" : " \(conversation)"
     }
-    if let channel { place += ", channel \"\(channel)\"" }
+    if let channel { subject += ", channel \"\(channel)\"" }
     var parts: [String] = []
     if let level { parts.append("level \(level)") }
     for (name, level) in levels ?? [] {
@@ -142,7 +142,7 @@ struct OwnSetting: SettingResult, Encodable {
     if let timeZone { parts.append("time zone \(timeZone)") }
     if parts.isEmpty { parts.append("nothing set") }
     if ignored != nil { parts.append("quiet hours ignored: only the app level has them") }
-    return place + ": " + parts.joined(separator: ", ")
+    return subject + ": " + parts.joined(separator: ", ")
   }
 }
 
@@ -195,7 +195,7 @@ struct BlockedResult: SettingResult, Encodable {
 
 /// An entry of the change feed.
 struct EventResult: SettingResult, Encodable {
-  /// What `--after` takes to go on behind this entry.
+  /// The value for `--after` that continues after this entry.
   let cursor: String
   let sequence, at: Int64
   let change: String

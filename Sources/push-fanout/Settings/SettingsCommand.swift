@@ -36,7 +36,7 @@ struct StoreOptions: ParsableArguments {
   @Flag(help: "One JSON object a line.")
   var json = false
 
-  /// Reads a store, whose other users go on.
+  /// Reads a store; other processes may write meanwhile.
   func reading<Value>(_ body: (SettingsStore) throws -> Value) throws -> Value {
     let store = try SettingsStore(store.path, .read, withEngine: false)
     return try body(store)

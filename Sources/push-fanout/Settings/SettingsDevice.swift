@@ -8,7 +8,7 @@ struct SettingsDevice: ParsableCommand {
     commandName: "device",
     abstract: "Bind tokens, tell states, kick and log out.",
     discussion: """
-      A user of whom no devices were said has one, "default"; the first operation makes a list.
+      A user without a list of devices has one, "default"; the first operation makes a list.
 
       Examples:
 

@@ -83,8 +83,8 @@ struct SettingsDisplay: ParsableCommand {
       }
     }
     let remarks = remark.map { text in
-      let place = text.firstIndex(of: "=") ?? text.endIndex
-      return (Identifier(String(text[..<place])), String(text[place...].dropFirst()))
+      let separator = text.firstIndex(of: "=") ?? text.endIndex
+      return (Identifier(String(text[..<separator])), String(text[separator...].dropFirst()))
     }
     let (name, style, language, template) = (name, style, language, template)
     let offlineMessages = offlineMessages

@@ -3,7 +3,7 @@ import PushFanout
 import PushRules
 import PushStore
 
-/// `push-fanout settings get`: what is set in one place.
+/// `push-fanout settings get`: what is set at one scope.
 struct SettingsGet: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "get",
@@ -23,7 +23,7 @@ struct SettingsGet: ParsableCommand {
       """)
 
   @OptionGroup var options: StoreOptions
-  @OptionGroup var place: ScopeOptions
+  @OptionGroup var scopeOptions: ScopeOptions
 
   @Option(
     parsing: .upToNextOption,
@@ -37,23 +37,23 @@ struct SettingsGet: ParsableCommand {
 
   func validate() throws {
     if time.at != nil, batch.isEmpty { throw ValidationError("--at goes with --batch.") }
-    if !batch.isEmpty, place.conversation != nil || place.type != nil || legacy {
+    if !batch.isEmpty, scopeOptions.conversation != nil || scopeOptions.type != nil || legacy {
       throw ValidationError("--batch names the conversations: leave out other scopes.")
     }
-    if legacy, place.conversation == nil || place.channel != nil {
+    if legacy, scopeOptions.conversation == nil || scopeOptions.channel != nil {
       throw ValidationError("--legacy reads a conversation: name it with --conversation.")
     }
   }
 
   func run() throws {
-    let user = Identifier(place.user)
+    let user = Identifier(scopeOptions.user)
     try options.reading { store in
       if !batch.isEmpty {
         let found = try store.silentModes(
           of: user, in: batch.map { Identifier($0) }, at: try time.now)
         return try options.show(found.map { OwnSetting(user, $0) })
       }
-      if legacy, let conversation = place.conversation {
+      if legacy, let conversation = scopeOptions.conversation {
         let state = try store.legacyState(of: user, in: Identifier(conversation))
         return try options.show([
           LegacyResult(
@@ -61,7 +61,7 @@ struct SettingsGet: ParsableCommand {
             state: state == .notify ? "notify" : "dnd")
         ])
       }
-      try options.show([try store.setting(of: user, place.scope)])
+      try options.show([try store.setting(of: user, scopeOptions.scope)])
     }
   }
 }

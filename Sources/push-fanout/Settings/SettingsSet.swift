@@ -27,7 +27,7 @@ struct SettingsSet: ParsableCommand {
       """)
 
   @OptionGroup var options: StoreOptions
-  @OptionGroup var place: ScopeOptions
+  @OptionGroup var scopeOptions: ScopeOptions
   @OptionGroup var writing: WriteOptions
 
   @Option(parsing: .unconditional, help: .level)
@@ -83,11 +83,11 @@ struct SettingsSet: ParsableCommand {
     if legacy != nil && !others {
       throw ValidationError("--legacy writes all by itself: leave out other settings.")
     }
-    if legacy != nil, place.channel != nil || place.type != nil {
+    if legacy != nil, scopeOptions.channel != nil || scopeOptions.type != nil {
       throw ValidationError(
         "Older clients know neither channels nor types: leave out --channel and --type.")
     }
-    let hasScope = place.conversation != nil || place.type != nil
+    let hasScope = scopeOptions.conversation != nil || scopeOptions.type != nil
     if timeZone != nil, hasScope {
       throw ValidationError(
         "The time zone is the user's: leave out --conversation, --channel and --type.")
@@ -110,7 +110,7 @@ struct SettingsSet: ParsableCommand {
   }
 
   func run() throws {
-    let user = Identifier(place.user)
+    let user = Identifier(scopeOptions.user)
     try options.writing(writing) { store in
       let rules = try store.reader.app().rules
       var ignored = false
@@ -119,7 +119,7 @@ struct SettingsSet: ParsableCommand {
       } else {
         ignored = try write(store, user, rules)
       }
-      var setting = try store.setting(of: user, place.scope)
+      var setting = try store.setting(of: user, scopeOptions.scope)
       if ignored { setting.ignored = ["quietHours"] }
       try options.show([setting])
     }
@@ -129,7 +129,7 @@ struct SettingsSet: ParsableCommand {
   var setsZone: Bool { timeZone != nil || removeTimeZone }
 
   private func write(_ legacy: LegacyText, _ store: SettingsStore, _ user: Identifier) throws {
-    let conversation = place.conversation.map { Identifier($0) }
+    let conversation = scopeOptions.conversation.map { Identifier($0) }
     try store.write(at: try writing.now, from: writing.device) { write in
       switch (legacy, conversation) {
       case (.state(let state), let conversation?):
@@ -227,21 +227,21 @@ struct SettingsClear: ParsableCommand {
       """)
 
   @OptionGroup var options: StoreOptions
-  @OptionGroup var place: ScopeOptions
+  @OptionGroup var scopeOptions: ScopeOptions
   @OptionGroup var writing: WriteOptions
 
   @Flag(help: "Remove the user's quiet hours.")
   var quiet = false
 
   func validate() throws {
-    let hasScope = place.conversation != nil || place.type != nil
+    let hasScope = scopeOptions.conversation != nil || scopeOptions.type != nil
     if hasScope == quiet {
       throw ValidationError("Say what to clear: --conversation, --type or --quiet.")
     }
   }
 
   func run() throws {
-    let (user, scope, clearsQuiet) = (Identifier(place.user), place.scope, quiet)
+    let (user, scope, clearsQuiet) = (Identifier(scopeOptions.user), scopeOptions.scope, quiet)
     try options.writing(writing) { store in
       let rules = try store.reader.app().rules
       try store.write(at: try writing.now, from: writing.device) { write in

@@ -10,7 +10,7 @@ func insideAFunction() async throws -> Result {
   let given = try Given()
   let (path, queue, firstSettings) = (given.path, given.queue, given.firstSettings)
   let ledger = Ledger()
-  var lastPlace = "0"
+  var lastCursor = "0"
   @Sendable func now() -> Instant { Given.now() }
   func send(_ payload: ArraySlice<UInt8>, to device: Device, of user: Identifier) {
     ledger.sent[user, default: 0] += payload.isEmpty ? 0 : 1
@@ -49,9 +49,9 @@ func insideAFunction() async throws -> Result {
   try await service.change(ndjson: Array(change.utf8), at: now(), from: "phone")
   // end
   // snippet
-  for event in try service.events(after: lastPlace) {
+  for event in try service.events(after: lastCursor) {
     tell(event)
-    lastPlace = event.cursor
+    lastCursor = event.cursor
   }
   // end
   // snippet

@@ -260,7 +260,7 @@ import Testing
         let isTrue =
           switch answer {
           // The first is said before the command has begun.
-          case "push-fanout: interrupted; nothing was left under the output's name",
+          case "push-fanout: interrupted; no output was written",
             "push-fanout: interrupted; nothing was imported",
             "push-fanout: interrupted; no store was made":
             run.status == 1 && found == before

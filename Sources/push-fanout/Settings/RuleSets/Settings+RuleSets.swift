@@ -53,7 +53,8 @@ extension SettingsSet {
   }
 
   private func writeEasemob(_ store: SettingsStore, _ user: Identifier) throws -> Bool {
-    guard place.channel == nil, place.type == nil, quietLevel == nil, quietZone == nil else {
+    guard scopeOptions.channel == nil, scopeOptions.type == nil, quietLevel == nil, quietZone == nil
+    else {
       throw StoreError.otherRules(.easemob)
     }
     var mode = SilentModeWrite(
@@ -61,7 +62,7 @@ extension SettingsSet {
     )
     if let quiet { mode.interval = try QuietText(quiet)?.interval() }
     if removeQuiet { mode.interval = .remove }
-    let (made, conversation) = (mode, place.conversation.map { Identifier($0) })
+    let (made, conversation) = (mode, scopeOptions.conversation.map { Identifier($0) })
     let (zone, setsZone) = (timeZone, setsZone)
     return try store.write(at: try writing.now, from: writing.device) { write in
       var ignored: [SilentModeWrite.Ignored] = []
@@ -77,8 +78,8 @@ extension SettingsSet {
 
   private func writeRongCloud(_ store: SettingsStore, _ user: Identifier) throws {
     if minutes != nil { throw StoreError.otherRules(.rongcloud) }
-    let scope = place.scope
-    if quiet != nil || removeQuiet, place.conversation != nil || place.type != nil {
+    let scope = scopeOptions.scope
+    if quiet != nil || removeQuiet, scopeOptions.conversation != nil || scopeOptions.type != nil {
       throw Failure(
         text: "quiet hours are the user's under rongcloud; leave out --conversation, --channel "
           + "and --type")

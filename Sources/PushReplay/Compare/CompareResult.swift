@@ -1,0 +1,184 @@
+/// What a comparison came to: how the outcomes of the same messages differ between two worlds.
+///
+/// Instants are milliseconds since the epoch. A recipient on one side only counts as changed too.
+///
+/// - Source: docs/compare.md, "The result file".
+public struct CompareResult: Codable, Equatable, Sendable {
+  /// The version of the format that this library writes and reads.
+  public static let format = 1
+
+  /// The version of the format.
+  public var pushFanoutCompare = CompareResult.format
+  /// The first world, usually the one as it is.
+  public var a: ComparedSide
+  /// The second world, usually the changed one.
+  public var b: ComparedSide
+  /// The IANA zone of ``week``.
+  public var timeZone: String
+  /// Messages that were decided on both sides.
+  public var messages = 0
+  /// Conversations that got a message.
+  public var conversations = 0
+  /// When the first message came; nil without messages.
+  public var first: Int64?
+  /// When the last message came; nil without messages.
+  public var last: Int64?
+  /// Decisions whose action, reason or scope differ.
+  public var changed = 0
+  /// Pushes in B only.
+  public var gained = 0
+  /// Pushes in A only.
+  public var lost = 0
+  /// How often each outcome occurred on each side, in the byte order of their keys.
+  public var outcomes: [ComparedOutcome] = []
+  /// From which outcome to which, the most frequent change first.
+  public var changes: [OutcomeChange] = []
+  /// Every hour (of UTC) with messages.
+  public var hours = ComparedSeries(step: 3_600_000)
+  /// 168 rows, by weekday and hour of the day in ``timeZone``.
+  public var week: [ComparedWeekHour] = []
+  /// Every conversation that got a message, the one with most pushes gained or lost first.
+  public var conversationTable: [ComparedConversation] = []
+  /// What it is for users.
+  public var users = ComparedUsers()
+  /// What the run cost; not the same in every run.
+  public var cost: ReplayCost?
+
+  /// An empty result; `timeZone` is an IANA name.
+  public init(a: ComparedSide, b: ComparedSide, timeZone: String) {
+    self.a = a
+    self.b = b
+    self.timeZone = timeZone
+  }
+}
+
+/// One of the two worlds.
+public struct ComparedSide: Codable, Equatable, Sendable {
+  /// What was asked for, as it was written; empty for the world as it is.
+  public var what: [String]
+  /// `easemob` or `rongcloud`.
+  public var rules: String
+  /// User ids that the settings know at the end.
+  public var users = 0
+  /// Decisions: one for each recipient of each message.
+  public var decisions = 0
+  /// Decisions whose action is a push.
+  public var pushes = 0
+
+  /// A side without counts yet.
+  public init(what: [String], rules: String) {
+    self.what = what
+    self.rules = rules
+  }
+}
+
+/// How often an outcome occurred on each side.
+public struct ComparedOutcome: Codable, Equatable, Sendable {
+  /// `push`, `local` or `suppress`.
+  public var action: String
+  /// The name of the reason, as in decisions.
+  public var reason: String
+  /// nil when no setting decided.
+  public var scope: String?
+  /// Decisions with this outcome in A.
+  public var a: Int
+  /// Decisions with this outcome in B.
+  public var b: Int
+}
+
+/// How often one outcome became another.
+public struct OutcomeChange: Codable, Equatable, Sendable {
+  /// `action/reason` or `action/reason/scope`; nil for who is no recipient on that side.
+  public var from: String?
+  /// The outcome in B, in the same form; nil for who is no recipient there.
+  public var to: String?
+  /// Decisions that changed in this way.
+  public var count: Int
+}
+
+/// Pushes on both sides along time, in columns; a step without messages has no row.
+public struct ComparedSeries: Codable, Equatable, Sendable {
+  /// Milliseconds from one step to the next.
+  public var step: Int64
+  /// When each row's step begins, ascending.
+  public var at: [Int64] = []
+  /// Messages of each row.
+  public var messages: [Int] = []
+  /// Pushes in A of each row.
+  public var a: [Int] = []
+  /// Pushes in B of each row.
+  public var b: [Int] = []
+  /// Pushes in B only, of each row.
+  public var gained: [Int] = []
+  /// Pushes in A only, of each row.
+  public var lost: [Int] = []
+
+  /// A series without rows; `step` in milliseconds.
+  public init(step: Int64) { self.step = step }
+}
+
+/// An hour of the week, all weeks together.
+public struct ComparedWeekHour: Codable, Equatable, Sendable {
+  /// 1 is Monday, 7 is Sunday.
+  public var weekday: Int
+  /// 0 ..< 24.
+  public var hour: Int
+  /// Messages of the hour.
+  public var messages = 0
+  /// Pushes in A.
+  public var a = 0
+  /// Pushes in B.
+  public var b = 0
+
+  init(weekday: Int, hour: Int) {
+    self.weekday = weekday
+    self.hour = hour
+  }
+}
+
+/// One conversation.
+public struct ComparedConversation: Codable, Equatable, Sendable {
+  /// The conversation's id.
+  public var id: String
+  /// Its messages.
+  public var messages = 0
+  /// Decisions of the side that has more.
+  public var decisions = 0
+  /// Pushes in A.
+  public var a = 0
+  /// Pushes in B.
+  public var b = 0
+  /// Pushes in B only.
+  public var gained = 0
+  /// Pushes in A only.
+  public var lost = 0
+
+  init(id: String) { self.id = id }
+}
+
+/// What a comparison is for the users.
+public struct ComparedUsers: Codable, Equatable, Sendable {
+  /// Users with more pushes in B.
+  public var more = 0
+  /// Users with fewer pushes in B.
+  public var fewer = 0
+  /// Users with as many pushes on both sides, but for other messages.
+  public var asMany = 0
+  /// The users with the largest net gain of pushes, the largest first.
+  public var gainers: [ComparedUser] = []
+  /// The users with the largest net loss of pushes, the largest first.
+  public var losers: [ComparedUser] = []
+
+  /// No users.
+  public init() {}
+}
+
+/// One user.
+public struct ComparedUser: Codable, Equatable, Sendable {
+  /// The user's id.
+  public var id: String
+  /// Pushes in B only.
+  public var gained: Int
+  /// Pushes in A only.
+  public var lost: Int
+}

@@ -1,0 +1,127 @@
+public import PushFanout
+public import PushFiles
+internal import PushRules
+
+/// How a comparison is done.
+public struct CompareOptions: Sendable {
+  /// The IANA zone of hours of the day; nil for that of A's app.
+  public var timeZone: String?
+  /// How many top gainers and losers to list.
+  public var userLimit = 20
+  /// A monotonic clock, in nanoseconds; nil for no costs in the result.
+  public var nanoseconds: (@Sendable () -> UInt64)?
+  package var batch = (messages: 512, versions: 128)
+
+  /// The defaults: A's time zone, 20 users, no costs.
+  public init() {}
+}
+
+/// Decides the same messages in two worlds, event by event, and counts where the outcomes differ.
+///
+/// Presence and changes of settings are applied to both. Messages are decided on all threads.
+///
+/// - Memory: both engines', and for each thread that of two timelines and a list of members for each
+///   conversation.
+public final class Comparer {
+  private let a: Fanout
+  private let b: Fanout
+  private let options: CompareOptions
+  private var tally: CompareTally
+  private let pipeline: OrderedPipeline<ComparingWorker, ComparedBatch, [ComparedMessage]>
+  private var presence = (a: PresenceSessions(), b: PresenceSessions())
+  private var batch = ComparedBatch()
+  private var hasNewVersion = true
+  private let start: UInt64
+
+  /// - Parameters:
+  ///   - a: the one world at the beginning; the comparison changes it. `b` likewise.
+  ///   - labels: what each of them is, in words.
+  /// - Throws: ``FanoutError/unknownTimeZone(_:)``.
+  public init(
+    _ a: Fanout, _ b: Fanout, labels: (a: [String], b: [String]),
+    _ options: CompareOptions = CompareOptions()
+  ) throws(FanoutError) {
+    self.a = a
+    self.b = b
+    self.options = options
+    tally = try CompareTally(
+      ComparedSide(what: labels.a, rules: a.app.rules.rawValue),
+      ComparedSide(what: labels.b, rules: b.app.rules.rawValue),
+      timeZone: options.timeZone ?? a.app.timeZone)
+    pipeline = OrderedPipeline(threads: a.threads, makeWorker: { ComparingWorker() }) {
+      batch, worker in worker.compare(batch)
+    }
+    start = options.nanoseconds?() ?? 0
+  }
+
+  /// Takes in what happens next, the same for both.
+  ///
+  /// - Throws: why it contradicts the settings; it has no effect on A then.
+  /// - Precondition: it is not earlier than the one before.
+  public func add(_ event: ReplayEvent) throws(FileProblem.Problem) { try add(event, event) }
+
+  /// Takes in what happens next, as each world's rules read it.
+  ///
+  /// - Precondition: both are of the same line.
+  public func add(_ event: ReplayEvent, _ other: ReplayEvent) throws(FileProblem.Problem) {
+    switch (event, other) {
+    case (.message(let message), .message(let other)): try add(message, other)
+    case (.presence(let change), .presence(let other)):
+      // In a world that does not know the conversation it is a connection that belongs to none.
+      try presence.a.apply(change, to: a, beside: b)
+      try presence.b.apply(other, to: b, beside: a)
+      hasNewVersion = true
+    case (.change(let change), .change(let other)):
+      try change.apply(to: a, presence.a)
+      try other.apply(to: b, presence.b)
+      hasNewVersion = true
+    default: preconditionFailure("events of two lines")
+    }
+  }
+
+  private func add(_ message: Message, _ other: Message) throws(FileProblem.Problem) {
+    let index = try tally.index(of: message.conversation, a, b)
+    if hasNewVersion {
+      if batch.versions.count == options.batch.versions { submit() }
+      batch.versions.append((batch.messages.count, a.currentVersion, b.currentVersion))
+      hasNewVersion = false
+    } else if batch.versions.isEmpty {
+      batch.versions.append((0, a.currentVersion, b.currentVersion))
+    }
+    batch.messages.append((message, other))
+    batch.conversationIndices.append(index)
+    if batch.messages.count >= options.batch.messages { submit() }
+  }
+
+  private func submit() {
+    guard !batch.messages.isEmpty else { return }
+    pipeline.submit(batch)
+    batch = ComparedBatch()
+    while pipeline.isFull { take() }
+  }
+
+  private func take() {
+    guard let (batch, compared) = pipeline.take() else { return }
+    tally.add(batch, compared)
+  }
+
+  /// What has been compared so far.
+  public var progress: ReplayProgress { tally.progress }
+
+  /// What everything that was added comes to. Nothing can be added afterwards.
+  public func finish() -> CompareResult {
+    submit()
+    while pipeline.hasMore { take() }
+    for worker in pipeline.finish() { tally.add(worker) }
+    var result = tally.finish(userLimit: options.userLimit)
+    result.a.users = a.userCount
+    result.b.users = b.userCount
+    guard let nanoseconds = options.nanoseconds else { return result }
+    let seconds = Double(nanoseconds() - start) / 1e9
+    let decisions = result.a.decisions + result.b.decisions
+    result.cost = ReplayCost(
+      seconds: seconds, decidingSeconds: seconds, threads: a.threads,
+      decisionsPerSecond: seconds > 0 ? Double(decisions) / seconds : 0)
+    return result
+  }
+}

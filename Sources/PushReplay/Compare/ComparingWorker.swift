@@ -1,0 +1,157 @@
+internal import PushFanout
+internal import PushRules
+
+/// Messages, and the versions of both worlds' settings that they are decided on.
+struct ComparedBatch: Sendable {
+  var messages: [(a: Message, b: Message)] = []
+  /// The index of each message's conversation in the tally.
+  var conversationIndices: [UInt32] = []
+  var versions: [(from: Int, a: FanoutVersion, b: FanoutVersion)] = []
+}
+
+/// What one message came to in both worlds.
+struct ComparedMessage: Sendable {
+  var a = 0
+  var b = 0
+  /// Pushes.
+  var pushesA = 0
+  var pushesB = 0
+  var changed = 0
+  var gained = 0
+  var lost = 0
+}
+
+/// One thread's part of a comparison: it decides messages in both worlds and adds up where they
+/// differ.
+struct ComparingWorker {
+  private struct Known {
+    let lists: (a: UInt64, b: UInt64)
+    let members: ComparedMembers
+  }
+
+  private var timelines: (a: FanoutTimeline, b: FanoutTimeline)?
+  private var pairs = UserPairs()
+  private var known: [Identifier: Known] = [:]
+  private var codes: (a: [UInt8], b: [UInt8]) = ([], [])
+  /// The ranks where both differ.
+  private var differing: [Int] = []
+  /// How often each code occurred.
+  private(set) var totalsOfA = [Int](repeating: 0, count: 256)
+  private(set) var totalsOfB = [Int](repeating: 0, count: 256)
+  /// How often a code of A met another one of B, at 256 times the first and the second.
+  private(set) var changes = [Int](repeating: 0, count: 65_536)
+  /// Pushes that users gained and lost, by their numbers.
+  private var moved: [UInt32: (gained: Int, lost: Int)] = [:]
+  private var dense: [(gained: Int32, lost: Int32)] = []
+
+  init() {}
+
+  /// Decides a batch.
+  mutating func compare(_ batch: ComparedBatch) -> [ComparedMessage] {
+    guard let first = batch.versions.first else { return [] }
+    let (a, b) = timelines ?? (FanoutTimeline(first.a), FanoutTimeline(first.b))
+    timelines = (a, b)
+    var version = 0
+    return batch.messages.indices.map { index in
+      while version < batch.versions.count, batch.versions[version].from <= index {
+        a.follow(batch.versions[version].a)
+        b.follow(batch.versions[version].b)
+        version += 1
+      }
+      return compare(batch.messages[index], a, b)
+    }
+  }
+
+  private mutating func compare(
+    _ message: (a: Message, b: Message), _ a: FanoutTimeline, _ b: FanoutTimeline
+  ) -> ComparedMessage {
+    var compared = ComparedMessage()
+    let (countsA, listA) = a.writeCodes(message.a, into: &codes.a)
+    let (countsB, listB) = b.writeCodes(message.b, into: &codes.b)
+    (compared.a, compared.pushesA) = Self.add(countsA, to: &totalsOfA)
+    (compared.b, compared.pushesB) = Self.add(countsB, to: &totalsOfB)
+    let id = message.a.conversation
+    if known[id].map({ $0.lists != (listA, listB) }) ?? true {
+      let members = ComparedMembers(a.members(of: id), b.members(of: id)) { user in
+        pairs.pair(user, a, b)
+      }
+      known[id] = Known(lists: (listA, listB), members: members)
+    }
+    guard let members = known[id]?.members else { return compared }
+    members.align(&codes.a, &codes.b)
+    addDifferences(members.users, &compared)
+    return compared
+  }
+
+  private static func add(
+    _ counts: FanoutCounts, to totals: inout [Int]
+  ) -> (recipients: Int, pushes: Int) {
+    var (codes, values): ([UInt8], [UInt32]) = ([], [])
+    let sums = counts.append(to: &codes, &values)
+    for (code, value) in zip(codes, values) { totals[Int(code)] += Int(value) }
+    return sums
+  }
+
+  /// Looks at eight members at a time, most of whom come to the same in most questions.
+  private mutating func addDifferences(_ users: [UInt32], _ compared: inout ComparedMessage) {
+    let count = codes.a.count
+    // Taken out meanwhile, so that it can grow beside the codes.
+    var differing = self.differing
+    self.differing = []
+    differing.removeAll(keepingCapacity: true)
+    defer { self.differing = differing }
+    unsafe codes.a.withUnsafeBytes { (a) -> Void in
+      unsafe codes.b.withUnsafeBytes { (b) -> Void in
+        var rank = 0
+        while rank + 8 <= count {
+          let difference =
+            unsafe a.loadUnaligned(fromByteOffset: rank, as: UInt64.self)
+            ^ b.loadUnaligned(fromByteOffset: rank, as: UInt64.self)
+          if difference != 0 {
+            for offset in 0..<8 where difference >> UInt64(offset * 8) & 0xFF != 0 {
+              differing.append(rank + offset)
+            }
+          }
+          rank += 8
+        }
+        while rank < count {
+          if unsafe a[rank] != b[rank] { differing.append(rank) }
+          rank += 1
+        }
+      }
+    }
+    compared.changed = differing.count
+    for rank in differing {
+      let (a, b) = (codes.a[rank], codes.b[rank])
+      changes[Int(a) << 8 | Int(b)] += 1
+      guard (a ^ b) & 1 != 0 else { continue }
+      if b & 1 != 0 { compared.gained += 1 } else { compared.lost += 1 }
+      note(users[rank], isGain: b & 1 != 0)
+    }
+  }
+
+  private mutating func note(_ user: UInt32, isGain: Bool) {
+    let index = Int(user)
+    if index >= 1 << 28 {
+      if isGain {
+        moved[user, default: (0, 0)].gained += 1
+      } else {
+        moved[user, default: (0, 0)].lost += 1
+      }
+      return
+    }
+    if index >= dense.count {
+      dense += Array(repeating: (0, 0), count: max(index + 1 - dense.count, dense.count))
+    }
+    if isGain { dense[index].gained += 1 } else { dense[index].lost += 1 }
+  }
+
+  /// Calls `body` with every user who gained or lost a push.
+  func forEachUser(_ body: (Identifier, _ gained: Int, _ lost: Int) -> Void) {
+    guard let a = timelines?.a else { return }
+    for (index, user) in dense.enumerated() where user != (0, 0) {
+      body(pairs.id(UInt32(index), a), Int(user.gained), Int(user.lost))
+    }
+    for (number, user) in moved { body(pairs.id(number, a), user.gained, user.lost) }
+  }
+}

@@ -1,0 +1,187 @@
+public import PushFanout
+internal import PushFiles
+internal import PushRules
+
+/// A change of a world before anything happens in it, as it is written on a command line.
+///
+/// - Source: docs/compare.md, "What may differ".
+public struct WhatIf: Sendable {
+  private enum Change: Sendable {
+    /// A settings file whose records replace those of the same key.
+    case file(String)
+    case app(field: String, value: String)
+    case option(name: String, value: String)
+    /// A field of all users, or only of those who have not set it.
+    case users(field: String, value: String, onlyUnset: Bool)
+  }
+
+  /// Why a change cannot be made.
+  public struct Problem: Error, Hashable, CustomStringConvertible {
+    /// The change, as it was written.
+    public let text: String
+    /// Why it cannot be made.
+    public let reason: String
+    public var description: String { "\(text): \(reason)" }
+  }
+
+  /// The change, as it was written.
+  public let text: String
+  private let change: Change
+
+  /// - Parameter text: `app.FIELD=VALUE`, `option.NAME=VALUE`, `everyone.FIELD=VALUE`,
+  ///   `unset.FIELD=VALUE`, or the name of a settings file.
+  public init(_ text: String) {
+    self.text = text
+    func parts(_ prefix: String) -> (String, String)? {
+      guard text.hasPrefix(prefix + "."), let equal = text.firstIndex(of: "=") else { return nil }
+      let start = text.index(text.startIndex, offsetBy: prefix.count + 1)
+      guard start <= equal else { return nil }
+      return (String(text[start..<equal]), String(text[text.index(after: equal)...]))
+    }
+    if let (field, value) = parts("app") {
+      change = .app(field: field, value: value)
+    } else if let (name, value) = parts("option") {
+      change = .option(name: name, value: value)
+    } else if let (field, value) = parts("everyone") {
+      change = .users(field: field, value: value, onlyUnset: false)
+    } else if let (field, value) = parts("unset") {
+      change = .users(field: field, value: value, onlyUnset: true)
+    } else {
+      change = .file(text)
+    }
+  }
+
+  /// The file that is read for it; nil when none is.
+  public var path: String? {
+    guard case .file(let path) = change else { return nil }
+    return path
+  }
+
+  /// Changes a world; all of it or nothing.
+  ///
+  /// - Throws: ``Problem``, or what is wrong with a file.
+  /// - Complexity: O(users) for a field of users, O(records) for a file.
+  public func apply(to fanout: Fanout) throws {
+    do {
+      switch change {
+      case .file(let path):
+        let read = try SettingsLoader.load(SettingsPaths(settings: [path]), over: fanout)
+        let (settings, saysApp) = (read.settings, read.saysApp)
+        if saysApp, let foreign = RuleSwitch(fanout, settings).problem { throw problem(foreign) }
+        try fanout.update { (update) throws(FanoutError) in
+          if saysApp { try update.setApp(settings.app) }
+          try update.add(settings)
+        }
+      case .app(let field, let value):
+        var app = fanout.app
+        try set(field, to: value, in: &app)
+        try fanout.update { (update) throws(FanoutError) in try update.setApp(app) }
+      case .option(let name, let value):
+        var app = fanout.app
+        guard app.setOption(name, to: value) else {
+          throw problem("\(app.rules.rawValue) has no option \(name) with that value")
+        }
+        try fanout.update { (update) throws(FanoutError) in try update.setApp(app) }
+      case .users(let field, let value, let onlyUnset):
+        let field = try UserField(field, value, fanout.app.rules, self)
+        let ids = (0..<UInt32(fanout.userCount)).map { fanout.id(of: UserIndex($0)) }
+        try fanout.update { (update) throws(FanoutError) in
+          for id in ids { try update.updateUser(id) { field.set(in: &$0, onlyUnset) } }
+        }
+      }
+    } catch let error as FanoutError {
+      throw problem("\(error)")
+    }
+  }
+
+  fileprivate func problem(_ reason: String) -> Problem { Problem(text: text, reason: reason) }
+
+  private func set(_ field: String, to value: String, in app: inout AppSettings) throws {
+    let fields = app.rules.fields
+    switch field {
+    case "timeZone": app.timeZone = value
+    case "devicePolicy" where fields.contains(.devicePolicy):
+      guard let policy = AppSettings.DevicePolicy(rawValue: value) else {
+        let names = AppSettings.DevicePolicy.allCases.map(\.rawValue).joined(separator: ", ")
+        throw problem("a device policy is one of \(names)")
+      }
+      app.devicePolicy = policy
+    case "advancedPush" where fields.contains(.advancedPush): app.advancedPush = try flag(value)
+    case "messageNotification" where fields.contains(.messageNotification):
+      app.messageNotification = try flag(value)
+    case "level" where fields.contains(.appLevel): app.level = try level(value, app.rules)
+    default: throw problem("an app under \(app.rules.rawValue) has no field \(field)")
+    }
+  }
+
+  private func flag(_ value: String) throws -> Bool {
+    guard value == "true" || value == "false" else { throw problem("say true or false") }
+    return value == "true"
+  }
+
+  fileprivate func level(_ value: String, _ rules: RuleSet) throws -> NotificationLevel {
+    guard let level = NotificationLevel.named(value), level.exists(under: rules) else {
+      let names = NotificationLevel.allCases.filter { $0.exists(under: rules) }.map(\.name)
+      throw problem("a level under \(rules.rawValue) is one of \(names.joined(separator: ", "))")
+    }
+    return level
+  }
+}
+
+/// A setting of users, and the value that they are to have.
+private enum UserField {
+  case level(NotificationLevel)
+  case typeLevel(ConversationKind, NotificationLevel)
+  case quietHours(QuietHours?)
+
+  init(_ field: String, _ value: String, _ rules: RuleSet, _ whatIf: WhatIf) throws {
+    let kind =
+      field.hasPrefix("levels.") ? ConversationKind(rawValue: String(field.dropFirst(7))) : nil
+    if field == "level", rules.fields.contains(.userLevel) {
+      self = .level(try whatIf.level(value, rules))
+    } else if let kind, rules.fields.contains(.kindLevels), kind.exists(under: rules) {
+      self = .typeLevel(kind, try whatIf.level(value, rules))
+    } else if field == "quietHours" {
+      self = .quietHours(try Self.quietHours(value, rules, whatIf))
+    } else {
+      var known = rules.fields.contains(.userLevel) ? ["level"] : []
+      if rules.fields.contains(.kindLevels) { known.append("levels.TYPE") }
+      let names = (known + ["quietHours"]).joined(separator: ", ")
+      throw whatIf.problem("users under \(rules.rawValue) have the fields \(names)")
+    }
+  }
+
+  /// `23:00-07:00`, or `none`.
+  private static func quietHours(
+    _ value: String, _ rules: RuleSet, _ whatIf: WhatIf
+  ) throws -> QuietHours? {
+    if value == "none" { return nil }
+    let times = value.split(separator: "-", omittingEmptySubsequences: false).map { time in
+      time.split(separator: ":", omittingEmptySubsequences: false).map { Int($0) ?? -1 }
+    }
+    guard times.count == 2, times.allSatisfy({ $0.count == 2 }) else {
+      throw whatIf.problem("quiet hours are like 23:00-07:00, or none")
+    }
+    let (start, end) = ((times[0][0], times[0][1]), (times[1][0], times[1][1]))
+    do throws(SettingsWriteError) {
+      return try QuietHours(daily: start, to: end, rules: rules)
+    } catch .spanOutOfRange {
+      throw whatIf.problem("start and end of quiet hours must differ under \(rules.rawValue)")
+    } catch {
+      throw whatIf.problem("quiet hours are like 23:00-07:00, or none")
+    }
+  }
+
+  func set(in user: inout UserSettings, _ onlyUnset: Bool) {
+    switch self {
+    case .level(let level):
+      if !onlyUnset || !user.level.isSet { user.level = level }
+    case .typeLevel(let kind, let level):
+      if !onlyUnset || !user.levels[kind].isSet { user.levels[kind] = level }
+    case .quietHours(let hours):
+      guard !onlyUnset || user.quietHours == nil else { return }
+      // In the zone that the window before had (R-24).
+      user.quietHours = hours.map { $0.with(timeZone: user.quietHours?.timeZone) }
+    }
+  }
+}

@@ -1,0 +1,200 @@
+public import PushFiles
+public import PushRules
+
+/// Something that happens at an instant.
+public enum ReplayEvent: Sendable {
+  /// A message is sent.
+  case message(Message)
+  /// A user goes online or offline.
+  case presence(PresenceChange)
+  /// A settings record replaces the one of the same key.
+  case change(SettingsChange)
+
+  /// When it happens.
+  public var at: Instant {
+    switch self {
+    case .message(let message): message.at
+    case .presence(let presence): presence.at
+    case .change(let change): change.at
+    }
+  }
+}
+
+/// The files of a replay beside the settings. Each is sorted by time.
+public struct ReplayFiles: Sendable {
+  /// Paths of message files.
+  public var messages: [String]
+  /// Paths of presence.csv files.
+  public var presence: [String]
+  /// Paths of changes.ndjson files.
+  public var changes: [String]
+
+  /// Files by their paths; `-` is standard input.
+  public init(messages: [String], presence: [String] = [], changes: [String] = []) {
+    self.messages = messages
+    self.presence = presence
+    self.changes = changes
+  }
+}
+
+/// Reads what happens from several files, in the order of time.
+///
+/// At one instant changes of settings come first, then presence, then messages; of one kind, the
+/// files in the order they were named.
+///
+/// - Memory: a line of each file.
+public final class ReplayEvents {
+  /// One file, and its next event.
+  private final class Input {
+    let read: () throws(FileProblem) -> ReplayEvent?
+    let path: String
+    let line: () -> Int
+    let progress: () -> Double?
+    let byteCount: Int64?
+    /// What an event of it is called, and whether its bad lines may be left out.
+    let name: String
+    let mayBeSkipped: Bool
+    var next: ReplayEvent?
+    var nextLine = 0
+    var last = Instant.zero
+
+    init(
+      _ path: String, _ name: String, mayBeSkipped: Bool, line: @escaping () -> Int,
+      progress: @escaping () -> Double? = { nil }, byteCount: Int64? = nil,
+      read: @escaping () throws(FileProblem) -> ReplayEvent?
+    ) {
+      self.path = path
+      self.name = name
+      self.mayBeSkipped = mayBeSkipped
+      self.line = line
+      self.progress = progress
+      self.byteCount = byteCount
+      self.read = read
+    }
+
+    /// Reads the next event.
+    func advance() throws(FileProblem) {
+      next = nil
+      guard let event = try read() else { return }
+      nextLine = line()
+      guard event.at >= last else {
+        throw FileProblem(file: path, line: nextLine, problem: .outOfOrder(name))
+      }
+      last = event.at
+      next = event
+    }
+  }
+
+  private var inputs: [Input] = []
+  private var messageInputs: [Input] = []
+  private let skipped: ((FileProblem) -> Void)?
+  /// Bad lines that were left out.
+  public private(set) var skippedCount = 0
+  /// The input of the event that was returned last.
+  private var current: Input?
+
+  /// Opens the files, of which the messages and changes are those of `rules`.
+  ///
+  /// - Parameter skipped: called with each bad line of messages or presence, which is then left out;
+  ///   nil for a bad line to be an error.
+  /// - Throws: what is wrong with a file or with its first line; standard input and pipes can be named
+  ///   once only.
+  public init(
+    _ files: ReplayFiles, rules: RuleSet, skipped: ((FileProblem) -> Void)? = nil
+  ) throws(FileProblem) {
+    self.skipped = skipped
+    var named: Set<String> = []
+    for path in files.changes + files.presence + files.messages
+    where !named.insert(path).inserted { try FileProblem.checkCanBeReadAgain(path) }
+    for path in files.changes {
+      let reader = try SettingsChangeReader(path: path, rules: rules)
+      inputs.append(
+        Input(path, "change", mayBeSkipped: false, line: { reader.lineNumber }) {
+          () throws(FileProblem) in try reader.next().map { .change($0) }
+        })
+    }
+    for path in files.presence {
+      let reader = try PresenceReader(path: path)
+      inputs.append(
+        Input(path, "row", mayBeSkipped: true, line: { reader.lineNumber }) {
+          () throws(FileProblem) in try reader.next().map { .presence($0) }
+        })
+    }
+    for path in files.messages {
+      let reader = try MessageReader(path: path, rules: rules)
+      let input = Input(
+        path, "message", mayBeSkipped: true, line: { reader.lineNumber },
+        progress: { reader.progress }, byteCount: reader.byteCount
+      ) { () throws(FileProblem) in try reader.next().map { .message($0) } }
+      inputs.append(input)
+      messageInputs.append(input)
+    }
+    for input in inputs { try advance(input) }
+  }
+
+  /// The next event; nil when there is none.
+  ///
+  /// - Throws: what is wrong with a line, unless it is left out.
+  public func next() throws(FileProblem) -> ReplayEvent? {
+    if let read = current {
+      current = nil
+      try advance(read)
+    }
+    var earliest: Input?
+    for input in inputs {
+      guard let at = input.next?.at else { continue }
+      if let known = earliest?.next?.at, known <= at { continue }
+      earliest = input
+    }
+    guard let earliest, let event = earliest.next else { return nil }
+    current = earliest
+    return event
+  }
+
+  /// A problem of the event that was read last, at its line; it is reported if such lines are left
+  /// out.
+  ///
+  /// - Throws: the problem, if it is not.
+  public func refuse(_ problem: FileProblem.Problem) throws(FileProblem) {
+    guard let current else { return }
+    try leaveOut(
+      FileProblem(file: current.path, line: current.nextLine, problem: problem), current)
+  }
+
+  /// The file and line of the event that was read last; nil when there was none.
+  package var location: Location? { current.map { Location(file: $0.path, line: $0.nextLine) } }
+
+  /// Where an event is written.
+  package struct Location: Hashable {
+    package let file: String
+    package let line: Int
+  }
+
+  /// The share of the messages' files that has been read, 0...1; nil when their sizes are not known.
+  public var progress: Double? {
+    var done = 0.0
+    var all = 0.0
+    for input in messageInputs {
+      guard let share = input.next == nil ? 1 : input.progress(), let size = input.byteCount else {
+        return nil
+      }
+      done += share * Double(size)
+      all += Double(size)
+    }
+    return all > 0 ? done / all : nil
+  }
+
+  private func advance(_ input: Input) throws(FileProblem) {
+    while true {
+      do throws(FileProblem) { return try input.advance() } catch {
+        try leaveOut(error, input)
+      }
+    }
+  }
+
+  private func leaveOut(_ problem: FileProblem, _ input: Input) throws(FileProblem) {
+    guard let skipped, input.mayBeSkipped, problem.isOfOneLine else { throw problem }
+    skippedCount += 1
+    skipped(problem)
+  }
+}

@@ -1,0 +1,221 @@
+internal import PushFanout
+internal import PushFiles
+internal import PushRules
+
+/// Adds up what messages came to, in the order of time.
+///
+/// - Memory: that of the result: some 100 bytes an hour and a conversation, 32 a minute up to a limit.
+struct ReplayTally {
+  private struct Conversation {
+    var messages = 0
+    var decisions = 0
+    var pushes = 0
+    var first: Int64 = 0
+    var last: Int64 = 0
+    /// The most recipients that a message had.
+    var largest = 0
+  }
+
+  private let rules: RuleSet
+  private let week: WeekClock
+  private let hold: Bool
+  private(set) var progress = ReplayProgress()
+  private var ids = IdentifierTable()
+  private var conversations: [Conversation] = []
+  private var columns = OutcomeColumns()
+  private var totals = OutcomeRows(rowCount: 1)
+  private var byConversation = OutcomeRows()
+  private var byHour = OutcomeRows()
+  private var byWeekHour = OutcomeRows(rowCount: 168)
+  private var hours = TimeSeries(step: 3_600_000)
+  private var weekHours = [[Int]](repeating: [0, 0, 0], count: 168)
+  private var weekHour = 0
+  private var minutes: MinuteSeries
+  private var sizes: [SizeClass] = [0, 1, 10, 100, 1000, 10_000, 100_000, 1_000_000].map {
+    SizeClass(from: $0)
+  }
+  private var seconds = PeakFinder(unit: "second", step: 1000)
+  private var minutePeaks = PeakFinder(unit: "minute", step: 60_000)
+  private var held: HoldTally
+  private var first: Int64?
+
+  init(_ app: AppSettings, _ options: ReplayOptions) throws(FanoutError) {
+    rules = app.rules
+    week = try WeekClock(options.timeZone ?? app.timeZone)
+    hold = options.holds
+    minutes = MinuteSeries(limit: options.minuteLimit)
+    held = HoldTally(limit: options.minuteLimit)
+  }
+
+  /// The index of a conversation in this tally; it is added when it is new.
+  ///
+  /// - Throws: when the settings do not know it.
+  mutating func index(
+    of id: Identifier, in fanout: Fanout
+  ) throws(FileProblem.Problem) -> UInt32 {
+    if let known = ids.place(of: id) { return known }
+    guard fanout.conversation(id) != nil else { throw .unknownConversation(id.text) }
+    conversations.append(Conversation())
+    byConversation.addRow()
+    return ids.insert(id)
+  }
+
+  // MARK: Adding
+
+  mutating func add(_ batch: MessageBatch, _ decided: DecidedBatch) {
+    var start = 0
+    var heldStart = 0
+    for index in batch.messages.indices {
+      let at = batch.messages[index].at.milliseconds
+      let end = decided.counts.ends[index]
+      let spent = decided.nanoseconds.isEmpty ? 0 : UInt64(decided.nanoseconds[index])
+      add(at, Int(batch.conversationIndices[index]), decided.counts, start..<end, spent)
+      start = end
+      guard hold else { continue }
+      let heldEnd = decided.held.ends[index]
+      held.add(at: at, decided.held, heldStart..<heldEnd)
+      heldStart = heldEnd
+    }
+    if hold {
+      held.add(decided.released)
+      if let last = batch.messages.last { held.close(before: last.at.milliseconds) }
+    }
+  }
+
+  private mutating func add(
+    _ at: Int64, _ index: Int, _ counts: DecidedBatch.Counts, _ range: Range<Int>, _ spent: UInt64
+  ) {
+    beginHour(at)
+    minutes.begin(at)
+    var decisions = 0
+    var pushes = 0
+    for entry in range {
+      let count = Int(counts.values[entry])
+      let column = columns.column(of: counts.codes[entry])
+      decisions += count
+      pushes += count * Int(counts.codes[entry] & 1)
+      totals.add(count, row: 0, column: column)
+      byConversation.add(count, row: index, column: column)
+      byHour.add(count, row: byHour.rowCount - 1, column: column)
+      byWeekHour.add(count, row: weekHour, column: column)
+      minutes.add(count, column: column)
+    }
+    let last = hours.at.count - 1
+    hours.messages[last] += 1
+    hours.decisions[last] += decisions
+    hours.pushes[last] += pushes
+    weekHours[weekHour][0] += 1
+    weekHours[weekHour][1] += decisions
+    weekHours[weekHour][2] += pushes
+    minutes.add(decisions: decisions, pushes: pushes)
+    seconds.add(at: at, index, decisions: decisions, pushes: pushes, nanoseconds: spent)
+    minutePeaks.add(at: at, index, decisions: decisions, pushes: pushes, nanoseconds: spent)
+    add(at, index, decisions, pushes)
+    progress.messages += 1
+    progress.decisions += decisions
+    progress.pushes += pushes
+    progress.at = at
+  }
+
+  private mutating func add(_ at: Int64, _ index: Int, _ decisions: Int, _ pushes: Int) {
+    if first == nil { first = at }
+    if conversations[index].messages == 0 { conversations[index].first = at }
+    conversations[index].messages += 1
+    conversations[index].decisions += decisions
+    conversations[index].pushes += pushes
+    conversations[index].last = at
+    conversations[index].largest = max(conversations[index].largest, decisions)
+    let size = Self.size(decisions)
+    sizes[size].messages += 1
+    sizes[size].decisions += decisions
+    sizes[size].pushes += pushes
+  }
+
+  /// The class of a number of recipients.
+  private static func size(_ recipients: Int) -> Int {
+    var size = 0
+    var from = 1
+    while recipients >= from, size < 7 {
+      size += 1
+      from *= 10
+    }
+    return size
+  }
+
+  /// Begins a row where another hour begins, and finds the hour of the week, which may change within
+  /// an hour of UTC.
+  private mutating func beginHour(_ at: Int64) {
+    if at / 3_600_000 * 3_600_000 != hours.at.last {
+      hours.at.append(at / 3_600_000 * 3_600_000)
+      hours.messages.append(0)
+      hours.decisions.append(0)
+      hours.pushes.append(0)
+      byHour.addRow()
+    }
+    guard minutes.current != at / 60_000 else { return }
+    weekHour = week.hourOfWeek(at)
+  }
+
+  // MARK: The result
+
+  mutating func finish(_ fanout: Fanout, _ joins: JoinTally) -> ReplayResult {
+    var result = ReplayResult(rules: rules.rawValue, timeZone: week.name)
+    result.users = fanout.userCount
+    result.messages = progress.messages
+    result.decisions = progress.decisions
+    result.pushes = progress.pushes
+    if let first {
+      result.first = first
+      result.last = progress.at
+      result.joins = joins.count(
+        in: Instant(milliseconds: first)...Instant(milliseconds: progress.at), fanout)
+    }
+    let order = columns.sorted
+    result.outcomes = order.map { outcome, column in
+      OutcomeTotal(
+        action: outcome.action.name, reason: outcome.reason.name, scope: outcome.scope?.name,
+        count: totals.value(row: 0, column: column))
+    }
+    result.hours = hours
+    result.hours.outcomes = order.map { byHour.column($0.column) }
+    minutes.close()
+    result.minutes = minutes.all
+    result.minutes?.outcomes = order.map { minutes.allRows.column($0.column) }
+    result.peakDay = minutes.peakDay
+    result.peakDay.outcomes = order.map { minutes.peakRows.column($0.column) }
+    result.week = weekHours.indices.map { index in
+      var row = WeekHour(weekday: index / 24 + 1, hour: index % 24)
+      (row.messages, row.decisions, row.pushes) =
+        (weekHours[index][0], weekHours[index][1], weekHours[index][2])
+      row.outcomes = order.map { byWeekHour.value(row: index, column: $0.column) }
+      return row
+    }
+    addConversations(to: &result, fanout, order.map(\.column))
+    let id = { [ids] (index: Int) in ids[UInt32(index)].text }
+    result.peaks = seconds.finish(id: id) + minutePeaks.finish(id: id)
+    if hold { result.hold = held.finish(order.map(\.outcome), result.outcomes.map(\.count)) }
+    return result
+  }
+
+  private mutating func addConversations(
+    to result: inout ReplayResult, _ fanout: Fanout, _ columns: [Int]
+  ) {
+    for (index, conversation) in conversations.enumerated() where conversation.messages > 0 {
+      let id = ids[UInt32(index)]
+      var row = ConversationTotal(
+        id: id.text, members: fanout.memberCount(of: id), messages: conversation.messages,
+        decisions: conversation.decisions, pushes: conversation.pushes, first: conversation.first,
+        last: conversation.last)
+      row.outcomes = columns.map { byConversation.value(row: index, column: $0) }
+      result.conversationTable.append(row)
+      sizes[Self.size(conversation.largest)].conversations += 1
+    }
+    result.conversationTable.sort {
+      $0.decisions != $1.decisions
+        ? $0.decisions > $1.decisions
+        : Array($0.id.utf8).lexicographicallyPrecedes(Array($1.id.utf8))
+    }
+    result.conversations = result.conversationTable.count
+    result.sizes = sizes.filter { $0.messages > 0 }
+  }
+}

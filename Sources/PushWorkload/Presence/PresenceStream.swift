@@ -1,0 +1,251 @@
+public import PushRules
+internal import PushSupport
+
+/// A user of a generated world begins or ends being connected.
+public struct WorkloadPresence: Hashable, Sendable {
+  /// When.
+  public var at: Instant
+  /// The user, 0 ..< ``Workload/userCount``.
+  public var user: Int
+  /// Whether the user is connected from now on.
+  public var isOnline: Bool
+}
+
+/// The sessions of all users, by the instant at which they begin.
+///
+/// Each user begins one session in each cycle, at an instant by the hour of the user's own day. All
+/// users of a zone are spread over the cycle in an order that changes from cycle to cycle, so
+/// that those who begin within some time are found without looking at the others.
+struct PresenceSessions: TimeChunks, Sendable {
+  struct Session: Sendable {
+    let user: UInt32
+    let start: Int64
+    let end: Int64
+  }
+
+  private let workload: Workload
+  /// The weight of a cycle in positions of a zone's day; nil when nobody is ever connected.
+  private let cycle: UInt64?
+  private let lengths: SessionLengths
+  let chunkCount: Int
+  /// The approximate number of changes, with the state at the start.
+  let expectedChangeCount: Int
+  private let time: Range<Int64>
+
+  /// The approximate number of sessions of a piece.
+  private static let chunkSize = 16_384.0
+
+  init(_ workload: Workload) {
+    self.workload = workload
+    time = workload.time
+    let presence = workload.options.presence
+    lengths = SessionLengths(quantiles: presence.sessionMinutes)
+    guard let cycleMinutes = workload.presenceCycle?.minutes else {
+      cycle = nil
+      chunkCount = 1
+      expectedChangeCount = 0
+      return
+    }
+    cycle = UInt64(Double(workload.localDay.day) * (cycleMinutes / 1440))
+    let durationMinutes = Double(workload.options.traffic.durationMilliseconds) / 60_000
+    let starts = Double(workload.userCount) * durationMinutes / cycleMinutes
+    chunkCount = 1 + Int(starts / Self.chunkSize)
+    expectedChangeCount = Int(starts * 2 + Double(workload.userCount) * presence.onlineShare)
+  }
+
+  private func start(ofChunk chunk: Int) -> Int64 {
+    let length = UInt64(time.upperBound - time.lowerBound)
+    return time.lowerBound
+      + Int64(length.scaled(by: UInt64(chunk), of: UInt64(chunkCount)))
+  }
+
+  func chunk(of milliseconds: Int64) -> Int {
+    let length = UInt64(time.upperBound - time.lowerBound)
+    let passed = UInt64(milliseconds - time.lowerBound)
+    var chunk = min(chunkCount - 1, Int(UInt64(chunkCount).scaled(by: passed, of: length)))
+    while chunk > 0, start(ofChunk: chunk) > milliseconds { chunk -= 1 }
+    while chunk + 1 < chunkCount, start(ofChunk: chunk + 1) <= milliseconds { chunk += 1 }
+    return chunk
+  }
+
+  /// The sessions that begin in a piece.
+  func sessions(ofChunk chunk: Int) -> [Session] {
+    sessions(beginning: start(ofChunk: chunk)..<start(ofChunk: chunk + 1))
+  }
+
+  /// How many pieces ``earlierSessions(piece:)`` has.
+  var earlierPieceCount: Int {
+    let length = time.upperBound - time.lowerBound
+    return max(1, Int(Int64(chunkCount) * Self.longestMilliseconds / length))
+  }
+
+  private static let longestMilliseconds = Int64(SessionLengths.longestMinutes * 60_000)
+
+  /// The sessions that began before the world's time and continue in it, in ``earlierPieceCount`` pieces.
+  func earlierSessions(piece: Int) -> [Session] {
+    let longest = Self.longestMilliseconds
+    let first = time.lowerBound - longest
+    let count = Int64(earlierPieceCount)
+    let begin = first + longest * Int64(piece) / count
+    let end = first + longest * Int64(piece + 1) / count
+    return sessions(beginning: begin..<end).filter { $0.end > time.lowerBound }
+  }
+
+  private func sessions(beginning range: Range<Int64>) -> [Session] {
+    guard let cycle else { return [] }
+    var found: [Session] = []
+    for (number, zone) in ZonePopulation.zones.enumerated() {
+      let people = UInt64(workload.zones.count(inZone: number))
+      if people == 0 { continue }
+      let offset = Int64(zone.offsetMinutes) * 60_000
+      let begin = workload.localDay.position(at: range.lowerBound + offset)
+      let end = workload.localDay.position(at: range.upperBound + offset)
+      for cycleIndex in begin / cycle...end / cycle {
+        let now = ZoneCycle(self, number, cycleIndex, people)
+        let after = ZoneCycle(self, number, cycleIndex + 1, people)
+        let base = cycleIndex * cycle
+        let first = begin > base ? people.scaled(by: begin - base, of: cycle) : 0
+        let last = end - base >= cycle ? people - 1 : people.scaled(by: end - base, of: cycle)
+        if first > last { continue }
+        for index in first...min(last, people - 1) {
+          let (position, session) = now.position(Int(index))
+          guard begin <= position, position < end else { continue }
+          let member = now.order[Int(index)]
+          let (next, _) = after.position(after.order.index(of: member))
+          add(session, position, next, member, number, offset, to: &found)
+        }
+      }
+    }
+    return found
+  }
+
+  private func add(
+    _ draws: Draws, _ position: UInt64, _ next: UInt64, _ member: Int, _ zone: Int,
+    _ offset: Int64, to found: inout [Session]
+  ) {
+    var draws = draws
+    let start = workload.localDay.milliseconds(at: position) - offset
+    let following = workload.localDay.milliseconds(at: next) - offset
+    let length = Int64(lengths.minutes(draws.share()) * 60_000)
+    let end = min(
+      start + max(PresenceCycle.shortestMilliseconds, length),
+      following - PresenceCycle.pauseMilliseconds)
+    // Sessions without duration are left out.
+    guard end > start else { return }
+    let user = workload.zones.user(member, inZone: zone)
+    found.append(Session(user: UInt32(user), start: start, end: end))
+  }
+
+  /// A zone's users in one cycle.
+  private struct ZoneCycle {
+    let order: Permutation
+    private let sessions: PresenceSessions
+    private let cycleIndex: UInt64
+    private let key: UInt64
+    private let people: UInt64
+    private let cycle: UInt64
+
+    init(_ sessions: PresenceSessions, _ zone: Int, _ cycleIndex: UInt64, _ people: UInt64) {
+      self.sessions = sessions
+      self.cycleIndex = cycleIndex
+      self.people = people
+      cycle = sessions.cycle ?? 1
+      key = UInt64(zone) << 48 ^ cycleIndex
+      let seed = sessions.workload.options.seed
+      order = Permutation(count: Int(people), key: Draws.key(seed, .presence, key))
+    }
+
+    /// Where in time the session at an index of the order is, and what else is drawn for it.
+    func position(_ index: Int) -> (UInt64, Draws) {
+      var draws = Draws(sessions.workload.options.seed, .session, key, UInt64(index))
+      // The indices divide the cycle evenly; within its part each session is anywhere.
+      let begin = cycle.scaled(by: UInt64(index), of: people)
+      let end = cycle.scaled(by: UInt64(index) + 1, of: people)
+      return (cycleIndex * cycle + begin + draws.below(max(1, end - begin)), draws)
+    }
+  }
+}
+
+/// Presence changes in the order of time, a batch at a time.
+struct PresenceStream {
+  private let sessions: PresenceSessions
+  private let threads: Int
+  private let time: Range<Int64>
+  private var order = EventOrder<Change>()
+  private var done = 0
+  private var hasBegun = false
+
+  private struct Change: TimedEvent {
+    var at: Int64
+    var user: UInt32
+    var isOnline: Bool
+
+    static func precedes(_ first: Change, _ second: Change) -> Bool {
+      (first.at, first.user) < (second.at, second.user)
+    }
+  }
+
+  init(_ workload: Workload, threads: Int) {
+    sessions = PresenceSessions(workload)
+    time = workload.time
+    self.threads = threads
+  }
+
+  /// The next pieces; nil at the end.
+  mutating func next() -> [[WorkloadPresence]]? {
+    if !hasBegun { begin() }
+    if done == sessions.chunkCount { return nil }
+    let chunks = done..<min(sessions.chunkCount, done + threads * 2)
+    let made = Parallel.map(chunks.count, threads: threads) { [sessions] in
+      sessions.sessions(ofChunk: chunks.lowerBound + $0)
+    }
+    for (chunk, sessions) in zip(chunks, made) { add(sessions, madeIn: chunk) }
+    done = chunks.upperBound
+    return order.take(chunks, threads: threads).map { piece in
+      piece.map {
+        WorkloadPresence(
+          at: Instant(milliseconds: $0.at), user: Int($0.user), isOnline: $0.isOnline)
+      }
+    }
+  }
+
+  /// Who is connected when the world's time begins.
+  private mutating func begin() {
+    hasBegun = true
+    let count = sessions.earlierPieceCount
+    for first in stride(from: 0, to: count, by: threads * 2) {
+      let made = Parallel.map(min(threads * 2, count - first), threads: threads) { [sessions] in
+        sessions.earlierSessions(piece: first + $0)
+      }
+      for sessions in made { add(sessions, madeIn: 0) }
+    }
+  }
+
+  private mutating func add(_ found: [PresenceSessions.Session], madeIn chunk: Int) {
+    for session in found {
+      let start = max(time.lowerBound, session.start)
+      order.add(Change(at: start, user: session.user, isOnline: true), madeIn: chunk, sessions)
+      if session.end < time.upperBound {
+        order.add(
+          Change(at: session.end, user: session.user, isOnline: false), madeIn: chunk, sessions)
+      }
+    }
+  }
+}
+
+extension Workload {
+  /// Calls for each presence change, in the order of time: first who is connected when the world's
+  /// time begins.
+  ///
+  /// - Memory: about 90 bytes for each user who is connected.
+  public func forEachPresenceChange(
+    threads: Int = 1, _ body: (WorkloadPresence) throws -> Void
+  ) rethrows {
+    var stream = PresenceStream(self, threads: Workload.usefulThreads(threads))
+    while let pieces = stream.next() {
+      for piece in pieces {
+        for change in piece { try body(change) }
+      }
+    }
+  }
+}

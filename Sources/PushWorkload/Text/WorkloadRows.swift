@@ -1,0 +1,230 @@
+internal import PushRules
+
+/// The rows of settings: users and memberships, as CSV or NDJSON.
+struct SettingsRows: Sendable {
+  private let workload: Workload
+  private let isJSON: Bool
+  private var rules: RuleSet { workload.options.rules }
+  /// Whether users have a level of their own; otherwise levels by kind of conversation.
+  private let hasUserLevel: Bool
+  /// Whether quiet hours have an end; otherwise a span.
+  private let hasIntervals: Bool
+
+  init(_ workload: Workload, isJSON: Bool) {
+    self.workload = workload
+    self.isJSON = isJSON
+    hasUserLevel = workload.options.rules.fields.contains(.userLevel)
+    hasIntervals = workload.options.rules.fields.contains(.quietInterval)
+  }
+
+  func app() -> [UInt8] {
+    Array("{\"kind\":\"app\",\"rules\":\"\(rules.rawValue)\",\"timeZone\":\"UTC\"}\n".utf8)
+  }
+
+  var userHeader: [UInt8] {
+    let columns =
+      hasIntervals
+      ? "id,level,quietStart,quietEnd,timeZone"
+      : "id,quietStart,quietSpanMinutes,quietLevel,timeZone"
+    return Array("\(columns)\n".utf8)
+  }
+
+  let memberHeader = Array("conversation,user,level,since\n".utf8)
+
+  func append(conversation room: Int, _ kind: ConversationKind, to bytes: inout [UInt8]) {
+    bytes.append("{\"kind\":\"conversation\",\"id\":\"c")
+    bytes.append(number: room)
+    bytes.append("\",\"type\":\"")
+    bytes.append(text: kind.rawValue)
+    bytes.append("\"}\n")
+  }
+
+  // MARK: Users
+
+  func append(user: Int, to bytes: inout [UInt8]) {
+    let drawn = workload.drawnUser(user)
+    if isJSON {
+      appendJSON(user, drawn, to: &bytes)
+    } else {
+      appendCSV(user, drawn, to: &bytes)
+    }
+  }
+
+  private func appendCSV(_ user: Int, _ drawn: WorkloadUser, to bytes: inout [UInt8]) {
+    bytes.append("u")
+    bytes.append(number: user)
+    bytes.append(",")
+    let window = window(drawn)
+    if hasIntervals {
+      if drawn.level.isSet { bytes.append(text: drawn.level.name) }
+      bytes.append(",")
+      if let window {
+        bytes.append(clock: window.start)
+        bytes.append(",")
+        bytes.append(clock: window.end)
+      } else {
+        bytes.append(",")
+      }
+    } else if let window {
+      bytes.append(clock: window.start)
+      bytes.append(":00,")
+      bytes.append(number: window.span)
+      bytes.append(",")
+      bytes.append(text: window.level.name)
+    } else {
+      bytes.append(",,")
+    }
+    bytes.append(",")
+    bytes.append(text: ZonePopulation.zones[drawn.zone].name)
+    bytes.append("\n")
+  }
+
+  private func appendJSON(_ user: Int, _ drawn: WorkloadUser, to bytes: inout [UInt8]) {
+    bytes.append("{\"kind\":\"user\",\"id\":\"u")
+    bytes.append(number: user)
+    bytes.append("\"")
+    if drawn.level.isSet {
+      let level = drawn.level.name
+      bytes.append(
+        text: hasUserLevel
+          ? ",\"level\":\"\(level)\""
+          : ",\"levels\":{\"group\":\"\(level)\",\"ultraGroup\":\"\(level)\"}")
+    }
+    if let window = window(drawn) {
+      bytes.append(",\"quietHours\":{\"start\":\"")
+      bytes.append(clock: window.start)
+      if hasIntervals {
+        bytes.append("\",\"end\":\"")
+        bytes.append(clock: window.end)
+        bytes.append("\"}")
+      } else {
+        bytes.append(":00\",\"spanMinutes\":")
+        bytes.append(number: window.span)
+        bytes.append(",\"level\":\"")
+        bytes.append(text: window.level.name)
+        bytes.append("\"}")
+      }
+    }
+    bytes.append(",\"timeZone\":\"")
+    bytes.append(text: ZonePopulation.zones[drawn.zone].name)
+    bytes.append("\"")
+    if workload.options.people.listsDevices {
+      bytes.append(",\"devices\":[{\"id\":\"p1\",\"token\":")
+      bytes.append(drawn.hasToken ? "true" : "false")
+      bytes.append(",\"notifier\":\"")
+      bytes.append(
+        text: (drawn.isAndroid ? Workload.androidNotifier : Workload.iosNotifier).text)
+      bytes.append("\"}]")
+    }
+    bytes.append("}\n")
+  }
+
+  private func window(
+    _ drawn: WorkloadUser
+  ) -> (start: Int, end: Int, span: Int, level: NotificationLevel)? {
+    if drawn.isSilent {
+      let start = Workload.silentStartMinute
+      return (start, start, QuietSpan.spanMinutesRange.upperBound, .blocked)
+    }
+    guard let window = drawn.window else { return nil }
+    return (
+      window.startMinute, (window.startMinute + window.lengthMinutes) % 1440,
+      window.lengthMinutes, drawn.quietLetsMentions ? .mention : .blocked
+    )
+  }
+
+  // MARK: Members
+
+  func append(_ part: RoomPieces.Part, to bytes: inout [UInt8]) {
+    let members = RoomMembers(room: part.room, size: part.size, options: workload.options)
+    var start: [UInt8] = []
+    start.append(isJSON ? "{\"kind\":\"member\",\"conversation\":\"c" : "c")
+    start.append(number: part.room)
+    start.append(isJSON ? "\",\"user\":\"u" : ",u")
+    for rank in part.ranks {
+      let drawn = workload.drawnMember(rank, room: part.room, size: part.size, of: members)
+      bytes.append(contentsOf: start)
+      bytes.append(number: drawn.user)
+      if isJSON {
+        bytes.append("\"")
+        if drawn.level.isSet {
+          bytes.append(",\"level\":\"")
+          bytes.append(text: drawn.level.name)
+          bytes.append("\"")
+        }
+        if drawn.since > 0 {
+          bytes.append(",\"since\":")
+          bytes.append(number: Int(drawn.since))
+        }
+        bytes.append("}\n")
+      } else {
+        bytes.append(",")
+        if drawn.level.isSet { bytes.append(text: drawn.level.name) }
+        bytes.append(",")
+        if drawn.since > 0 { bytes.append(number: Int(drawn.since)) }
+        bytes.append("\n")
+      }
+    }
+  }
+}
+
+/// The rows of what happens: messages and presence changes, as CSV or NDJSON.
+struct EventRows: Sendable {
+  private let isJSON: Bool
+
+  init(isJSON: Bool) { self.isJSON = isJSON }
+
+  var messageHeader: [UInt8] {
+    isJSON ? [] : Array("at,conversation,sender,mentions,mentionsAll\n".utf8)
+  }
+
+  let presenceHeader = Array("ts,conversation,user,online\n".utf8)
+
+  func append(_ message: WorkloadMessage, number: Int, to bytes: inout [UInt8]) {
+    if isJSON {
+      appendJSON(message, number, to: &bytes)
+      return
+    }
+    bytes.append(number: Int(message.at.milliseconds))
+    bytes.append(",c")
+    bytes.append(number: message.room)
+    bytes.append(",u")
+    bytes.append(number: message.sender)
+    bytes.append(",")
+    for (index, user) in message.mentions.enumerated() {
+      bytes.append(index == 0 ? "u" : ";u")
+      bytes.append(number: user)
+    }
+    bytes.append(message.mentionsAll ? ",1\n" : ",\n")
+  }
+
+  private func appendJSON(_ message: WorkloadMessage, _ number: Int, to bytes: inout [UInt8]) {
+    bytes.append("{\"id\":\"")
+    bytes.append(number: number)
+    bytes.append("\",\"conversation\":\"c")
+    bytes.append(number: message.room)
+    bytes.append("\",\"sender\":\"u")
+    bytes.append(number: message.sender)
+    bytes.append("\",\"at\":")
+    bytes.append(number: Int(message.at.milliseconds))
+    if !message.mentions.isEmpty {
+      bytes.append(",\"mentions\":[")
+      for (index, user) in message.mentions.enumerated() {
+        bytes.append(index == 0 ? "\"u" : ",\"u")
+        bytes.append(number: user)
+        bytes.append("\"")
+      }
+      bytes.append("]")
+    }
+    if message.mentionsAll { bytes.append(",\"mentionsAll\":true") }
+    bytes.append("}\n")
+  }
+
+  /// A user is connected, and not in a room: the conversation is empty.
+  func append(_ change: WorkloadPresence, to bytes: inout [UInt8]) {
+    bytes.append(number: Int(change.at.milliseconds))
+    bytes.append(",,u")
+    bytes.append(number: change.user)
+    bytes.append(change.isOnline ? ",1\n" : ",0\n")
+  }
+}

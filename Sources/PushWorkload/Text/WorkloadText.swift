@@ -1,0 +1,245 @@
+internal import PushRules
+internal import PushSupport
+
+/// How the files of a generated world are written.
+public enum WorkloadFormat: String, CaseIterable, Sendable {
+  /// users.csv, members.csv, messages.csv and presence.csv, and what CSV cannot say in
+  /// settings.ndjson.
+  case csv
+  /// settings.ndjson, messages.ndjson, and presence.csv, which has no other form.
+  case ndjson
+}
+
+/// A generated world as the files that `push-fanout` reads: bytes, a piece at a time.
+///
+/// - Source: docs/formats.md.
+public struct WorkloadText: Sendable {
+  let workload: Workload
+  let format: WorkloadFormat
+
+  /// One of the files.
+  public enum File: String, CaseIterable, Sendable {
+    /// The file of that name, as docs/formats.md describes it.
+    case settings, users, members, messages, presence
+  }
+
+  /// The files of a world in a format; nothing is made yet.
+  public init(_ workload: Workload, _ format: WorkloadFormat) {
+    self.workload = workload
+    self.format = format
+  }
+
+  /// The files that the world has, in the order in which they are read.
+  ///
+  /// CSV has no devices and no levels of RongCloud's users: users who have them are in the settings.
+  /// Without messages there is no file of them.
+  public var files: [File] {
+    let left: Set<File> =
+      format == .ndjson ? [.users, .members] : usersAreInSettings ? [.users] : []
+    return File.allCases.filter { file in
+      !left.contains(file) && (file != .messages || workload.messageCount > 0)
+    }
+  }
+
+  /// A file's name, whatever the world.
+  public static func name(of file: File, _ format: WorkloadFormat) -> String {
+    switch file {
+    case .settings: "settings.ndjson"
+    case .presence: "presence.csv"
+    case .users, .members, .messages: "\(file.rawValue).\(format.rawValue)"
+    }
+  }
+
+  /// The file's name in this format.
+  public func name(of file: File) -> String { Self.name(of: file, format) }
+
+  /// How many rows a file will have; of presence, about.
+  public func rowCount(of file: File) -> Int {
+    switch file {
+    case .settings:
+      1 + (usersAreInSettings ? workload.userCount : 0)
+        + (format == .ndjson ? workload.membershipCount : 0)
+    case .users: workload.userCount
+    case .members: workload.membershipCount
+    case .messages: workload.messageCount
+    case .presence: PresenceSessions(workload).expectedChangeCount
+    }
+  }
+
+  var usersAreInSettings: Bool {
+    let people = workload.options.people
+    let hasLevels = people.mentionLevelShare > 0 || people.noneLevelShare > 0
+    return format == .ndjson || people.listsDevices
+      || !workload.options.rules.fields.contains(.userLevel) && hasLevels
+  }
+
+  /// Puts a file together and hands it over in order.
+  ///
+  /// - Parameters:
+  ///   - threads: how many put pieces together; the bytes are the same with any number.
+  ///   - sink: gets the next bytes and how many rows they are.
+  /// - Memory: some megabytes a thread, in addition to what messages and presence need.
+  public func write<Problem: Error>(
+    _ file: File, threads: Int, to sink: @escaping ([UInt8], _ rows: Int) throws(Problem) -> Void
+  ) throws(Problem) {
+    let pieces = TextPieces(threads: Workload.usefulThreads(threads), sink: sink)
+    switch file {
+    case .settings: try writeSettings(pieces)
+    case .users: try writeUsers(pieces)
+    case .members: try writeMembers(pieces)
+    case .messages: try writeMessages(pieces)
+    case .presence: try writePresence(pieces)
+    }
+  }
+
+  // MARK: The files
+
+  private func writeSettings<Problem>(_ pieces: TextPieces<Problem>) throws(Problem) {
+    let rows = SettingsRows(workload, isJSON: true)
+    try pieces.sink(rows.app(), 1)
+    try writeConversations(pieces, rows)
+    if usersAreInSettings { try write(users: rows, pieces) }
+    if format == .ndjson { try write(members: rows, pieces) }
+  }
+
+  private func writeConversations<Problem>(
+    _ pieces: TextPieces<Problem>, _ rows: SettingsRows
+  ) throws(Problem) {
+    guard ConversationKind.ultraGroup.exists(under: workload.options.rules) else { return }
+    var bytes: [UInt8] = []
+    for room in 0..<workload.roomCount {
+      let kind = workload.kind(ofRoom: room)
+      if kind == .group { continue }
+      rows.append(conversation: room, kind, to: &bytes)
+      if bytes.count > 1 << 16 {
+        try pieces.sink(bytes, 0)
+        bytes.removeAll(keepingCapacity: true)
+      }
+    }
+    try pieces.sink(bytes, 0)
+  }
+
+  private func writeUsers<Problem>(_ pieces: TextPieces<Problem>) throws(Problem) {
+    let rows = SettingsRows(workload, isJSON: false)
+    try pieces.sink(rows.userHeader, 0)
+    try write(users: rows, pieces)
+  }
+
+  private func write<Problem>(
+    users rows: SettingsRows, _ pieces: TextPieces<Problem>
+  ) throws(Problem) {
+    let size = 1 << 14
+    let count = workload.userCount
+    try pieces.write(count: (count + size - 1) / size) { piece, bytes in
+      let users = piece * size..<min(count, (piece + 1) * size)
+      for user in users { rows.append(user: user, to: &bytes) }
+      return users.count
+    }
+  }
+
+  private func writeMembers<Problem>(_ pieces: TextPieces<Problem>) throws(Problem) {
+    let rows = SettingsRows(workload, isJSON: false)
+    try pieces.sink(rows.memberHeader, 0)
+    try write(members: rows, pieces)
+  }
+
+  private func write<Problem>(
+    members rows: SettingsRows, _ pieces: TextPieces<Problem>
+  ) throws(Problem) {
+    var cutter = RoomPieces(workload)
+    while true {
+      let batch = (0..<pieces.batch).map { _ in cutter.next() }.filter { !$0.isEmpty }
+      if batch.isEmpty { return }
+      try pieces.write(count: batch.count) { piece, bytes in
+        for part in batch[piece] { rows.append(part, to: &bytes) }
+        return batch[piece].reduce(0) { $0 + $1.ranks.count }
+      }
+    }
+  }
+
+  private func writeMessages<Problem>(_ pieces: TextPieces<Problem>) throws(Problem) {
+    let rows = EventRows(isJSON: format == .ndjson)
+    try pieces.sink(rows.messageHeader, 0)
+    var stream = MessageStream(workload, threads: pieces.threads)
+    var number = 0
+    while let batch = stream.next() {
+      let firsts = batch.map { piece in
+        defer { number += piece.count }
+        return number + 1
+      }
+      try pieces.write(count: batch.count) { piece, bytes in
+        for (index, message) in batch[piece].enumerated() {
+          rows.append(message, number: firsts[piece] + index, to: &bytes)
+        }
+        return batch[piece].count
+      }
+    }
+  }
+
+  private func writePresence<Problem>(_ pieces: TextPieces<Problem>) throws(Problem) {
+    let rows = EventRows(isJSON: format == .ndjson)
+    try pieces.sink(rows.presenceHeader, 0)
+    var stream = PresenceStream(workload, threads: pieces.threads)
+    while let batch = stream.next() {
+      try pieces.write(count: batch.count) { piece, bytes in
+        for change in batch[piece] { rows.append(change, to: &bytes) }
+        return batch[piece].count
+      }
+    }
+  }
+}
+
+/// Puts pieces of text together on several threads and hands them over in order.
+struct TextPieces<Problem: Error> {
+  let threads: Int
+  let sink: ([UInt8], _ rows: Int) throws(Problem) -> Void
+
+  /// Pieces that are in memory at once.
+  var batch: Int { threads * 2 }
+
+  /// - Parameter append: appends a piece and returns its number of rows.
+  func write(
+    count: Int, _ append: @Sendable (_ piece: Int, inout [UInt8]) -> Int
+  ) throws(Problem) {
+    for first in stride(from: 0, to: count, by: batch) {
+      let made = Parallel.map(min(batch, count - first), threads: threads) { index in
+        var bytes: [UInt8] = []
+        let rows = append(first + index, &bytes)
+        return (bytes: bytes, rows: rows)
+      }
+      for piece in made { try sink(piece.bytes, piece.rows) }
+    }
+  }
+}
+
+/// Cuts the memberships into pieces of about the same size.
+struct RoomPieces {
+  /// Some members of one room.
+  struct Part: Sendable {
+    var room: Int
+    var size: Int
+    var ranks: Range<Int>
+  }
+
+  private let workload: Workload
+  private var room = 0
+  private var rank = 0
+
+  private static let pieceSize = 1 << 14
+
+  init(_ workload: Workload) { self.workload = workload }
+
+  /// The next piece; empty at the end.
+  mutating func next() -> [Part] {
+    var parts: [Part] = []
+    var count = 0
+    while count < Self.pieceSize, room < workload.roomCount {
+      let size = workload.size(ofRoom: room)
+      let end = min(size, rank + Self.pieceSize - count)
+      parts.append(Part(room: room, size: size, ranks: rank..<end))
+      count += end - rank
+      (room, rank) = end == size ? (room + 1, 0) : (room, end)
+    }
+    return parts
+  }
+}

@@ -1,0 +1,120 @@
+import PushReplay
+import PushRules
+
+/// A comparison as plain text.
+struct CompareText {
+  private let result: CompareResult
+  private var lines: [String] = []
+  /// The number of changes, conversations and users that are listed.
+  private static let listed = 10
+
+  init(_ result: CompareResult) {
+    self.result = result
+    addTotals()
+    addOutcomes()
+    addChanges()
+    addHours()
+    addConversations()
+    addUsers()
+  }
+
+  var text: String { TerminalText.lines(lines) + "\n" }
+
+  private mutating func addTotals() {
+    for (name, side) in [("A", result.a), ("B", result.b)] {
+      let what = side.what.isEmpty ? "as it is" : side.what.joined(separator: " ")
+      lines.append("\(name): \(side.rules), \(what)")
+    }
+    lines += ["", TextTable.row(["", "A", "B", "B - A"], Self.widths)]
+    add("messages", result.messages, result.messages)
+    add("decisions", result.a.decisions, result.b.decisions)
+    add("pushes", result.a.pushes, result.b.pushes)
+    lines.append(
+      TextTable.row(
+        [
+          "share of pushes", TextTable.share(result.a.pushes, of: result.a.decisions),
+          TextTable.share(result.b.pushes, of: result.b.decisions), "",
+        ], Self.widths))
+    let most = max(result.a.decisions, result.b.decisions)
+    lines.append(
+      "\(TextTable.grouped(result.changed)) decisions differ "
+        + "(\(TextTable.share(result.changed, of: most))): "
+        + "\(TextTable.grouped(result.gained)) pushes in B only, "
+        + "\(TextTable.grouped(result.lost)) in A only")
+  }
+
+  private static let widths = [36, 18, 18, 18]
+
+  private mutating func add(_ name: String, _ a: Int, _ b: Int) {
+    let difference = (b > a ? "+" : "") + TextTable.grouped(b - a)
+    lines.append(
+      TextTable.row([name, TextTable.grouped(a), TextTable.grouped(b), difference], Self.widths))
+  }
+
+  private mutating func addOutcomes() {
+    guard !result.outcomes.isEmpty else { return }
+    lines += ["", TextTable.row(["outcome", "A", "B", "B - A"], Self.widths)]
+    for outcome in result.outcomes {
+      let scope = outcome.scope.map { "/\($0)" } ?? ""
+      add("\(outcome.action)/\(outcome.reason)\(scope)", outcome.a, outcome.b)
+    }
+  }
+
+  private mutating func addChanges() {
+    guard !result.changes.isEmpty else { return }
+    lines += ["", "what becomes of what"]
+    for change in result.changes.prefix(Self.listed) {
+      lines.append(
+        TextTable.left(TextTable.grouped(change.count), 18)
+          + "  \(change.from ?? "no recipient") -> \(change.to ?? "no recipient")")
+    }
+    addRest(result.changes.count)
+  }
+
+  private mutating func addRest(_ count: Int) {
+    if count > Self.listed { lines.append("and \(TextTable.grouped(count - Self.listed)) more") }
+  }
+
+  private mutating func addHours() {
+    guard result.messages > 0 else { return }
+    lines += [
+      "", TextTable.row(["pushes at hour, \(result.timeZone)", "A", "B", "B - A"], Self.widths),
+    ]
+    for hour in 0..<24 {
+      let rows = result.week.filter { $0.hour == hour }
+      add(
+        hour < 10 ? "0\(hour)" : "\(hour)", rows.reduce(0) { $0 + $1.a },
+        rows.reduce(0) { $0 + $1.b })
+    }
+  }
+
+  private mutating func addConversations() {
+    let moved = result.conversationTable.filter { $0.gained + $0.lost > 0 }
+    guard !moved.isEmpty else { return }
+    lines += ["", TextTable.row(["pushes in conversation", "A", "B", "B - A"], Self.widths)]
+    for row in moved.prefix(Self.listed) { add(row.id, row.a, row.b) }
+    addRest(moved.count)
+  }
+
+  private mutating func addUsers() {
+    let users = result.users
+    lines += [
+      "",
+      "users with more pushes in B: \(TextTable.grouped(users.more)), fewer: "
+        + "\(TextTable.grouped(users.fewer)), as many but others: \(TextTable.grouped(users.asMany))",
+    ]
+    for (title, list) in [("gain most", users.gainers), ("lose most", users.losers)]
+    where !list.isEmpty {
+      lines += ["", TextTable.row([title, "pushes gained", "pushes lost", "net"], Self.widths)]
+      for user in list.prefix(Self.listed) {
+        let net = user.gained - user.lost
+        lines.append(
+          TextTable.row(
+            [
+              user.id, TextTable.grouped(user.gained), TextTable.grouped(user.lost),
+              (net > 0 ? "+" : "") + TextTable.grouped(net),
+            ], Self.widths))
+      }
+    }
+  }
+}

@@ -1,0 +1,235 @@
+import ArgumentParser
+import Glibc
+import PushFanout
+import PushFiles
+import PushReplay
+import PushRules
+
+/// `push-fanout replay`: what messages would have cost, along time.
+struct Replay: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Replay messages, presence and settings changes in the order of time.",
+    discussion: """
+      Says how many decisions and pushes there were, why, when and where: by outcome, hour, hour of \
+      the week, conversation and size, with the busiest second and minute.
+
+      Examples:
+
+        push-fanout replay --users users.csv --members members.csv --messages messages.csv.gz
+
+        push-fanout replay --settings world.ndjson --messages may.ndjson june.ndjson \\
+          --presence presence.csv --changes changes.ndjson --output june.replay.json
+
+        push-fanout replay --store app.store --messages today.ndjson --hold --json
+
+        push-fanout replay --store app.store --messages today.ndjson --held held.csv
+
+        push-fanout replay --settings world.ndjson --messages today.ndjson --speed 60x
+
+      Each file is sorted by time. Members join when their since says. With --hold each suppressed \
+      decision is asked when it would push, if only time passed. docs/replay.md says what all of \
+      it means, and what the result file holds.
+      """)
+
+  @OptionGroup var world: WorldOptions
+
+  @OptionGroup var traffic: TrafficOptions
+
+  @Option(
+    parsing: .upToNextOption,
+    help: ArgumentHelp("Settings changes, NDJSON, sorted by time.", valueName: "file"))
+  var changes: [InputPath] = []
+
+  @Flag(help: "Find out when suppressed decisions would push.")
+  var hold = false
+
+  @Option(
+    help: ArgumentHelp(
+      "With --hold: a row for each decision that would push later, and when, CSV if its name ends "
+        + "so, else NDJSON.", valueName: "file"))
+  var held: OutputPath?
+
+  @Option(
+    help: ArgumentHelp(
+      "max, or how many times faster than it happened, like 1x or 60x, at least 0.000001x.",
+      valueName: "speed"))
+  var speed = ReplaySpeed.max
+
+  @Option(
+    help: ArgumentHelp("Zone of the hours of the week. (default: the app's)", valueName: "zone"))
+  var timeZone: String?
+
+  @OptionGroup var results: ResultOptions
+
+  @Flag(help: "Report bad lines of messages and presence and go on; the exit status is 1.")
+  var skipInvalid = false
+
+  func run() throws {
+    let start = ContinuousClock.now
+    let target = try results.output?.open()
+    defer { target?.abandon() }
+    let heldTarget = try held?.open()
+    defer { heldTarget?.abandon() }
+    Interruption.beginOutput(
+      target?.finalName ?? heldTarget?.finalName,
+      temporaryNames: [heldTarget, target].compactMap { $0?.temporaryName })
+    let fanout = try world.loadFanout(threads: results.threads)
+    let loaded = ContinuousClock.now
+    var result = try replay(fanout, heldTarget)
+    result.cost?.loadingSeconds = (loaded - start) / .seconds(1)
+    result.cost?.cpuSeconds = Self.processorSeconds
+    let text = try ReplayFile.bytes(result)
+    if let target { try target.write(text) }
+    let files = [heldTarget, target].compactMap { $0 }
+    for file in files { try file.sync() }
+    for file in files { try file.finish() }
+    Interruption.endOutput()
+    Terminal.printResult(
+      results.json ? String(decoding: text, as: UTF8.self) : ReplayText(result).text)
+    if result.skippedLines > 0 {
+      Terminal.say("push-fanout: bad lines left out: \(result.skippedLines)")
+    }
+    let seconds = result.cost?.seconds ?? 0
+    Terminal.say(
+      "\(result.messages) messages, \(result.decisions) decisions, \(result.pushes) pushes, "
+        + "\(Number.text(seconds)) s, \(Int(result.cost?.decisionsPerSecond ?? 0)) decisions/s")
+    if result.skippedLines > 0 { throw ExitCode(1) }
+  }
+
+  private func replay(_ fanout: Fanout, _ heldTarget: OutputFile?) throws -> ReplayResult {
+    let bar = ProgressBar("replaying")
+    defer { bar.finish() }
+    let report = { (problem: FileProblem) in
+      bar.finish()
+      Terminal.say("\(problem)")
+    }
+    let events = try ReplayEvents(
+      traffic.files(changes: changes), rules: fanout.app.rules,
+      skipped: skipInvalid ? report : nil)
+    var options = ReplayOptions()
+    options.holds = hold || held != nil
+    options.timeZone = timeZone
+    options.nanoseconds = { Self.nanoseconds }
+    if let held {
+      let text = HeldText(path: held.path)
+      try heldTarget?.write(text.header)
+      options.heldRow = { text.append($0.message, $0.user, $0.outcome, pushAt: $0.pushAt, to: &$1) }
+    }
+    let replayer = try Replayer(fanout, options)
+    var problem: OutputProblem?
+    replayer.takeHeldRows = { rows in
+      do throws(OutputProblem) { try heldTarget?.write(whole: rows) } catch {
+        problem = problem ?? error
+      }
+    }
+    var pace = ReplayPace(speed)
+    let watch = ReplayWatch(bar)
+    var count = 0
+    while let event = try events.next() {
+      if pace.wants(event.at) {
+        replayer.flush()
+        watch.show(replayer.progress, events.progress, isSlow: true)
+        pace.wait(for: event.at)
+      }
+      do throws(FileProblem.Problem) { try replayer.add(event) } catch {
+        try events.refuse(error)
+      }
+      if let problem { throw problem }
+      count += 1
+      if count & 0xFFF == 0 { watch.show(replayer.progress, events.progress) }
+    }
+    var result = replayer.finish()
+    if let problem { throw problem }
+    result.skippedLines = events.skippedCount
+    return result
+  }
+
+  static var nanoseconds: UInt64 {
+    var time = timespec()
+    guard unsafe clock_gettime(CLOCK_MONOTONIC, &time) == 0 else { return 0 }
+    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+  }
+
+  private static var processorSeconds: Double {
+    var time = timespec()
+    guard unsafe clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time) == 0 else { return 0 }
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+  }
+}
+
+/// How fast time goes; so slow that all of it is longer than a clock can say is refused.
+enum ReplaySpeed: ExpressibleByArgument {
+  case max
+  case times(Double)
+
+  init?(argument: String) {
+    if argument == "max" {
+      self = .max
+    } else if argument.hasSuffix("x"), let times = Double(argument.dropLast()),
+      times >= 0.000_001, times.isFinite
+    {
+      self = .times(times)
+    } else {
+      return nil
+    }
+  }
+
+  var defaultValueDescription: String { "max" }
+}
+
+/// Lets time pass as fast as was asked for.
+struct ReplayPace {
+  private let speed: Double?
+  private let start = ContinuousClock.now
+  private var first: Int64?
+
+  init(_ speed: ReplaySpeed) {
+    switch speed {
+    case .max: self.speed = nil
+    case .times(let times): self.speed = times
+    }
+  }
+
+  /// Whether an instant has not come yet.
+  mutating func wants(_ instant: Instant) -> Bool {
+    guard let due = due(instant) else { return false }
+    return ContinuousClock.now < due
+  }
+
+  /// Sleeps until an instant has come.
+  mutating func wait(for instant: Instant) {
+    while let due = due(instant), ContinuousClock.now < due {
+      let left = min((due - ContinuousClock.now) / .microseconds(1), 500_000)
+      if left > 0 { usleep(UInt32(left)) }
+    }
+  }
+
+  private mutating func due(_ instant: Instant) -> ContinuousClock.Instant? {
+    guard let speed else { return nil }
+    let first = self.first ?? instant.milliseconds
+    self.first = first
+    return start + .milliseconds(Double(instant.milliseconds - first) / speed)
+  }
+}
+
+/// Says how far a replay has come: in the progress bar, and when it is interrupted.
+final class ReplayWatch {
+  private let bar: ProgressBar
+  private let done: String
+  private let start = ContinuousClock.now
+
+  /// - Parameter done: what was done with messages, in a word.
+  init(_ bar: ProgressBar, _ done: String = "replayed") {
+    self.bar = bar
+    self.done = done
+  }
+
+  func show(_ progress: ReplayProgress, _ share: Double?, isSlow: Bool = false) {
+    let count = "\(progress.messages) messages, \(progress.decisions) decisions"
+    Interruption.say("\(done) \(count), \(progress.pushes) pushes; \(Interruption.plainMessage)")
+    let seconds = (ContinuousClock.now - start) / .seconds(1)
+    let rate = seconds > 0 ? Int(Double(progress.decisions) / seconds) : 0
+    let at = isSlow ? ", at \(Instant(milliseconds: progress.at).rfc3339)" : ""
+    bar.update(share, "\(count), \(rate) decisions/s\(at)")
+  }
+}

@@ -1,0 +1,161 @@
+import PushReplay
+import PushRules
+
+/// A replay's result as plain text.
+struct ReplayText {
+  private let result: ReplayResult
+  private var lines: [String] = []
+  /// The number of conversations that are listed.
+  private static let listed = 10
+
+  init(_ result: ReplayResult) {
+    self.result = result
+    addTotals()
+    addOutcomes()
+    addPeaks()
+    addHours()
+    addSizes()
+    addConversations()
+    addHold()
+  }
+
+  var text: String { TerminalText.lines(lines) + "\n" }
+
+  private mutating func addTotals() {
+    let rows: [(String, Int)] = [
+      ("messages", result.messages), ("conversations", result.conversations),
+      ("decisions", result.decisions), ("joins", result.joins),
+      ("presence rows", result.presenceRows), ("settings changes", result.settingsChanges),
+    ]
+    for (name, count) in rows where count > 0 || name == "messages" || name == "decisions" {
+      lines.append(TextTable.right(name, 17) + TextTable.left(TextTable.grouped(count), 16))
+    }
+    lines.append(
+      TextTable.right("pushes", 17) + TextTable.left(TextTable.grouped(result.pushes), 16)
+        + TextTable.left(TextTable.share(result.pushes, of: result.decisions), 10))
+    if let first = result.first, let last = result.last {
+      lines.append(TextTable.right("from", 17) + Self.time(first))
+      lines.append(TextTable.right("to", 17) + Self.time(last))
+    }
+  }
+
+  private mutating func addOutcomes() {
+    guard !result.outcomes.isEmpty else { return }
+    lines += ["", Self.outcome("action", "reason", "scope", "count", "share")]
+    for outcome in result.outcomes.sorted(by: { $0.count > $1.count }) {
+      lines.append(
+        Self.outcome(
+          outcome.action, outcome.reason, outcome.scope ?? "-", TextTable.grouped(outcome.count),
+          TextTable.share(outcome.count, of: result.decisions)))
+    }
+  }
+
+  private mutating func addPeaks() {
+    guard !result.peaks.isEmpty else { return }
+    lines += [
+      "",
+      TextTable.right("busiest", 8) + TextTable.right("by", 11) + TextTable.right("at", 22)
+        + TextTable.left("messages", 10) + TextTable.left("decisions", 14)
+        + TextTable.left("pushes", 13)
+        + TextTable.left("decided in", 13) + "  most in",
+    ]
+    for peak in result.peaks {
+      let spent = peak.decidingSeconds.map { Number.text($0 * 1000) + " ms" } ?? "-"
+      lines.append(
+        TextTable.right(peak.unit, 8) + TextTable.right(peak.by, 11)
+          + TextTable.right(Self.time(peak.at), 22)
+          + TextTable.left(TextTable.grouped(peak.messages), 10)
+          + TextTable.left(TextTable.grouped(peak.decisions), 14)
+          + TextTable.left(TextTable.grouped(peak.pushes), 13) + TextTable.left(spent, 13)
+          + "  \(peak.conversation)")
+    }
+  }
+
+  private mutating func addHours() {
+    guard result.messages > 0 else { return }
+    lines += ["", Self.row(["hour", "messages", "decisions", "pushes", "share"])]
+    for hour in 0..<24 {
+      let rows = result.week.filter { $0.hour == hour }
+      let sums = rows.reduce((0, 0, 0)) {
+        ($0.0 + $1.messages, $0.1 + $1.decisions, $0.2 + $1.pushes)
+      }
+      lines.append(
+        Self.row([
+          hour < 10 ? "0\(hour)" : "\(hour)", TextTable.grouped(sums.0), TextTable.grouped(sums.1),
+          TextTable.grouped(sums.2), TextTable.share(sums.2, of: sums.1),
+        ]))
+    }
+    lines.append("hours of the day in \(result.timeZone)")
+  }
+
+  private mutating func addSizes() {
+    guard !result.sizes.isEmpty else { return }
+    lines += ["", Self.row(["recipients", "messages", "decisions", "pushes", "share"])]
+    for size in result.sizes {
+      lines.append(
+        Self.row([
+          size.from == 0 ? "0" : "from \(TextTable.grouped(size.from))",
+          TextTable.grouped(size.messages),
+          TextTable.grouped(size.decisions), TextTable.grouped(size.pushes),
+          TextTable.share(size.pushes, of: size.decisions),
+        ]))
+    }
+  }
+
+  private mutating func addConversations() {
+    guard result.conversations > 1 else { return }
+    lines += ["", Self.row(["conversation", "messages", "decisions", "pushes", "share"])]
+    for row in result.conversationTable.prefix(Self.listed) {
+      lines.append(
+        Self.row([
+          row.id, TextTable.grouped(row.messages), TextTable.grouped(row.decisions),
+          TextTable.grouped(row.pushes), TextTable.share(row.pushes, of: row.decisions),
+        ]))
+    }
+    let more = result.conversations - Self.listed
+    if more > 0 { lines.append("and \(TextTable.grouped(more)) more") }
+  }
+
+  private mutating func addHold() {
+    guard let hold = result.hold else { return }
+    lines += [
+      "",
+      TextTable.right("suppressed", 30) + TextTable.left("held", 16) + TextTable.left("never", 16),
+    ]
+    for outcome in hold.outcomes {
+      let name = outcome.reason + (outcome.scope.map { "/\($0)" } ?? "")
+      lines.append(
+        TextTable.right(name, 30) + TextTable.left(TextTable.grouped(outcome.held), 16)
+          + TextTable.left(TextTable.grouped(outcome.never), 16))
+    }
+    lines.append(
+      TextTable.right("all", 30) + TextTable.left(TextTable.grouped(hold.held), 16)
+        + TextTable.left(TextTable.grouped(hold.never), 16))
+    if let peak = hold.releasePeak {
+      lines.append(
+        "most are released in the minute \(Self.time(peak.at)): \(TextTable.grouped(peak.count))")
+    }
+    if let peak = hold.waitingPeak {
+      lines.append(
+        "most wait at the end of the minute \(Self.time(peak.at)): \(TextTable.grouped(peak.count))"
+      )
+    }
+  }
+
+  // MARK: Cells
+
+  private static func time(_ milliseconds: Int64) -> String {
+    Instant(milliseconds: milliseconds).rfc3339
+  }
+
+  private static func outcome(
+    _ action: String, _ reason: String, _ scope: String, _ count: String, _ share: String
+  ) -> String {
+    TextTable.right(action, 8) + TextTable.right(reason, 19) + TextTable.right(scope, 16)
+      + TextTable.left(count, 16) + TextTable.left(share, 10)
+  }
+
+  private static func row(_ cells: [String]) -> String {
+    TextTable.row(cells, [17, 12, 18, 16, 10])
+  }
+}

@@ -1,0 +1,304 @@
+import ArgumentParser
+import Foundation
+import PushFiles
+import PushRules
+import PushStore
+
+/// `push-fanout store`: settings that are kept in a store, as a whole.
+struct Store: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Import, export, check and copy a store of settings.",
+    discussion: """
+      A store is one file (and, while it is in use, FILE-wal and FILE-shm beside it). One process \
+      writes it at a time; all but import, snapshot and rebuild only read, also while another process \
+      writes. FILE.snapshot beside it holds the engine's tables, from which the store is opened at \
+      once; without it the same is read from FILE, and nothing is lost.
+
+      Examples:
+
+        push-fanout store import --store settings.store --settings world.ndjson
+
+        push-fanout store check --store settings.store
+      """,
+    subcommands: [
+      StoreImportCommand.self, StoreExport.self, StoreCheckCommand.self, StoreBackup.self,
+      StoreSnapshot.self, StoreRebuildCommand.self, StoreStats.self,
+    ])
+}
+
+/// The store that a command is about.
+struct StoreOption: ParsableArguments {
+  @Option(help: ArgumentHelp("The store.", valueName: "file"))
+  var store: StorePath
+
+  var path: String { store.path }
+}
+
+struct StoreImportCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "import",
+    abstract: "Add the records of settings files to a store, all of them or none.",
+    discussion: """
+      Reads the files that evaluate reads. A record replaces the whole record of the same key that \
+      is in the store; a row of --users or --members only what such a row can say, so devices, \
+      display settings and nicknames stay. Other records stay. The app's settings stay if the files have none, and the \
+      files are then read by the store's rules. A store that is not there is made.
+
+      Examples:
+
+        push-fanout store import --store settings.store --settings world.ndjson
+
+        push-fanout store import --store settings.store --users users.csv --members members.csv
+
+        push-fanout store import --store shared.store --settings world.ndjson --mode 640
+
+      Afterwards it writes the snapshot, by which the next command opens the store at once.
+
+      Interrupted, or when a line is bad, it leaves the store as it was.
+      """)
+
+  @OptionGroup var target: StoreOption
+  @OptionGroup var world: FileOptions
+  @OptionGroup var waiting: WaitOption
+  @OptionGroup var access: ModeOption
+
+  func validate() throws {
+    if world.paths.settings.isEmpty, world.paths.users.isEmpty, world.paths.members.isEmpty {
+      throw ValidationError("Name what to import: --settings, --users or --members.")
+    }
+  }
+
+  /// The message of an interruption when only the snapshot is missing.
+  private static let complete = "the import is complete; no snapshot was written"
+
+  func run() throws {
+    Interruption.say("nothing was imported")
+    let start = ContinuousClock.now
+    let now = try Clock.now
+    let path = target.path
+    let storeImport = try StoreImport(
+      path, waiting: waiting.duration, permissions: try access.permissions(of: path))
+    let isNew = storeImport.isNew
+    WaitOption.report(storeImport.copyOfOlder, of: path)
+    let app = try storeImport.app() ?? AppSettings()
+    let reading = ProgressBar("reading")
+    let (settings, content, saysApp, records, rows) = try SettingsLoader.load(
+      world.paths, addedTo: app
+    ) { reading.update($0) }
+    reading.finish()
+    Interruption.beginOutput(
+      isNew ? path : nil, temporaryNames: storeImport.temporaryNames,
+      message: isNew ? "no store was made" : "the store has all of the import or nothing of it")
+    let writing = ProgressBar("importing")
+    defer { writing.finish() }
+    let problem = try storeImport.runWithSnapshot(
+      settings, content: content, partial: rows, at: now, replacingApp: saysApp || isNew,
+      progress: { writing.update($0) }
+    ) {
+      Interruption.beginOutput(
+        nil, temporaryNames: storeImport.temporarySnapshotNames, message: Self.complete)
+      writing.finish()
+    }
+    Interruption.endOutput()
+    // It only makes the next opening faster.
+    if let problem { Terminal.say("push-fanout: \(Self.complete): \(problem)") }
+    // Of the whole command, from reading the files to the snapshot.
+    let elapsed = (ContinuousClock.now - start) / .seconds(1)
+    Terminal.say(
+      "\(records) records, \(settings.userCount) users, \(Number.text(elapsed)) s, "
+        + "\(Int(Double(records) / max(elapsed, 0.001))) records/s")
+  }
+}
+
+struct StoreSnapshot: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "snapshot",
+    abstract: "Write the snapshot from which a store is opened at once.",
+    discussion: """
+      Whoever opens a store to write sees to its snapshot, and so does import. This command is for \
+      stores that were made otherwise, as by backup.
+
+      Examples:
+
+        push-fanout store snapshot --store settings.store
+
+        push-fanout store snapshot --store backup/settings.store
+      """)
+
+  @OptionGroup var target: StoreOption
+  @OptionGroup var waiting: WaitOption
+
+  func run() throws {
+    try Self.write(
+      target.path, waiting: waiting, message: "no snapshot was written; nothing is lost")
+  }
+
+  /// - Parameter message: what is printed when the program is interrupted while it writes.
+  static func write(_ path: String, waiting: WaitOption, message: String) throws {
+    let store = try SettingsStore(path, .write, waiting: waiting.duration)
+    WaitOption.report(store.copyOfOlder, of: path)
+    Interruption.beginOutput(
+      nil, temporaryNames: store.temporarySnapshotNames, message: message)
+    try store.writeSnapshot()
+    try store.close()
+    Interruption.endOutput()
+  }
+}
+
+struct StoreExport: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "export",
+    abstract: "Write a store as a settings.ndjson.",
+    discussion: """
+      The same settings always give the same bytes, and importing them into a new store gives an \
+      equal one. The change feed is not exported: use backup to keep it.
+
+      Examples:
+
+        push-fanout store export --store settings.store | gzip >world.ndjson.gz
+
+        push-fanout store export --store settings.store --output world.ndjson
+      """)
+
+  @OptionGroup var target: StoreOption
+
+  @Option(
+    name: .shortAndLong,
+    help: ArgumentHelp("Write to a file, which appears when it is complete.", valueName: "file"))
+  var output: OutputPath?
+
+  func run() throws {
+    let reader = try StoreReader(target.path)
+    let file = try output?.open()
+    let output = file ?? OutputFile()
+    defer { output.abandon() }
+    Interruption.beginOutput(output)
+    var writer = SettingsWriter(output)
+    try reader.forEachRecord(content: { writer = SettingsWriter(output, content: $0) }) { record in
+      try writer.write(record)
+    }
+    try output.finish()
+    Interruption.endOutput()
+    try reader.close()
+    Terminal.say("\(writer.recordCount) records")
+  }
+}
+
+struct StoreCheckCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "check",
+    abstract: "Look for everything that may be wrong with a store.",
+    discussion: """
+      Checks the database's own structures, that no number leads nowhere, that the change feed has \
+      no gaps, that every record can be read and is one that the store's rules allow, and that the \
+      snapshot says the same.
+
+      Examples:
+
+        push-fanout store check --store settings.store
+
+        push-fanout store check --store backup.store && mv backup.store kept/
+
+      Exit status 0 when nothing is wrong, 1 when something is.
+      """)
+
+  @OptionGroup var target: StoreOption
+
+  func run() throws {
+    let problems: [StoreProblem]
+    do {
+      let reader = try StoreReader(target.path)
+      problems = try reader.check()
+      try reader.close()
+    }
+    if !problems.isEmpty {
+      Terminal.printResult(
+        TerminalText.lines(problems.map { "\(target.path): \($0.kind.rawValue): \($0)" }))
+    }
+    Terminal.say(problems.count == 1 ? "1 problem" : "\(problems.count) problems")
+    if !problems.isEmpty { throw ExitCode(1) }
+  }
+}
+
+struct StoreBackup: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "backup",
+    abstract: "Copy a store, also while it is written.",
+    discussion: """
+      The copy is the store as of one commit, with its change feed. It appears under its name when \
+      it is complete, and never replaces a file.
+
+      Examples:
+
+        push-fanout store backup --store settings.store --output monday.store
+
+        push-fanout store backup --store settings.store -o /backup/settings.store
+      """)
+
+  @OptionGroup var target: StoreOption
+
+  @Option(
+    name: .shortAndLong,
+    help: ArgumentHelp("The copy, a name that is not in use.", valueName: "file"))
+  var output: OutputPath
+
+  func run() throws {
+    let reader = try StoreReader(target.path)
+    let path = output.path
+    Interruption.beginOutput(path, temporaryNames: StoreReader.temporaryNames(ofBackupTo: path))
+    let bar = ProgressBar("copying")
+    defer { bar.finish() }
+    try reader.backup(to: path) { bar.update($0) }
+    Interruption.endOutput()
+    try reader.close()
+  }
+}
+
+struct StoreStats: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "stats",
+    abstract: "Say how much a store holds.",
+    discussion: """
+      Examples:
+
+        push-fanout store stats --store settings.store
+
+        push-fanout store stats --store settings.store --json
+      """)
+
+  @OptionGroup var target: StoreOption
+
+  @Flag(help: "One JSON object.")
+  var json = false
+
+  func run() throws {
+    let reader = try StoreReader(target.path)
+    let found = try reader.statistics()
+    try reader.close()
+    let rows: [(label: String, name: String, value: Int)] = [
+      ("users", "users", found.users), ("  with settings", "declaredUsers", found.declaredUsers),
+      ("  devices", "devices", found.devices),
+      ("conversations", "conversations", found.conversations),
+      ("memberships", "members", found.members),
+      ("  with settings", "memberSettings", found.memberSettings),
+      ("change feed entries", "feedEntries", found.feedEntries),
+      ("  last number", "lastSequence", Int(found.end.sequence)),
+      ("file, bytes", "fileBytes", found.fileBytes), ("log, bytes", "logBytes", found.logBytes),
+      ("snapshot, bytes", "snapshotBytes", found.snapshotBytes ?? 0),
+      ("  of change number", "snapshotSequence", Int(found.snapshotSequence ?? 0)),
+    ]
+    if json {
+      let fields = rows.map { "\"\($0.name)\":\($0.value)" }.joined(separator: ",")
+      return Terminal.printResult(
+        "{\"rules\":\"\(found.rules.rawValue)\",\"cursor\":\"\(found.end)\",\(fields)}")
+    }
+    let width = 22
+    let lines = rows.map { row in
+      row.label + String(repeating: " ", count: width - row.label.count) + "\(row.value)"
+    }
+    let texts = [("rules", found.rules.rawValue), ("cursor", "\(found.end)")].map {
+      $0.0.padding(toLength: max(width, $0.0.count + 1), withPad: " ", startingAt: 0) + $0.1
+    }
+    Terminal.printResult((texts + lines).joined(separator: "\n"))
+  }
+}
