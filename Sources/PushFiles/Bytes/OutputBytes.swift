@@ -13,5 +13,5 @@ protocol RowOutput: AnyObject {
 }
 
 extension OutputBytes: DecisionOutput {
-  func put(_ piece: RowText.Piece) throws(OutputProblem) { try put(piece.bytes) }
+  func put(_ piece: EncodedPiece) throws(OutputProblem) { try put(piece.bytes) }
 }
