@@ -8,7 +8,7 @@ import Testing
 /// are public, too. What implements a protocol of the standard library has that one's documentation.
 @Suite struct DocumentationTests {
   /// The modules whose public declarations are all documented; the others come as they are done.
-  static let documented = ["PushFanout", "PushReference", "push-fanout"]
+  static let documented = ["PushFanout", "PushFiles", "PushReference", "push-fanout"]
 
   static let protocolMembers = [
     "func", "var", "static", "mutating", "init", "associatedtype", "subscript",

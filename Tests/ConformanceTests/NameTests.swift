@@ -10,7 +10,12 @@ import Testing
       ("moment", []), ("Agenda", []), ("agenda", []), ("Patience", []), ("Cursor", []),
       ("Lazily", []), ("Published", []), ("History", []), ("UserWord", []), ("MemberByte", []),
       ("HoldTable", []), ("specials", []), ("turn", []), ("turns", []), ("turned", []),
-    ]
+    ],
+    // IdentifierTable of PushRules looks names of zones up by `place(ofUTF8:)`.
+    "PushFiles": [
+      ("place", ["zones place"]), ("places", []), ("Place", []), ("RowText", []),
+      ("DecisionText", []),
+    ],
   ]
 
   @Test(arguments: refused.keys.sorted())
