@@ -51,6 +51,7 @@ public struct ReferenceEvaluator: Evaluator {
     return decide(message, for: user, &trace)
   }
 
+  /// The same as ``decide(_:for:)``, by the name that every `Evaluator` has.
   public mutating func decision(_ message: Message, for user: Identifier) -> Decision? {
     decide(message, for: user)
   }

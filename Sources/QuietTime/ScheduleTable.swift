@@ -160,11 +160,13 @@ public struct DayPlan: Sendable {
     bitmaps[Int(places[Int(schedule)])].level(second: second)
   }
 
-  /// For each schedule, what it lets through at a second of the date.
+  /// For each schedule, what `byte` says of the level that it lets through at a second of the date,
+  /// nil when it is not quiet then.
   ///
   /// - Complexity: O(schedules); each distinct bitmap is read once.
-  public func levels(second: Int) -> [NotificationLevel?] {
-    let distinct = bitmaps.map { $0.level(second: second) }
+  public func bytes(second: Int, of byte: (NotificationLevel?) -> UInt8) -> [UInt8] {
+    // By index: an element that is passed on would be retained and released.
+    let distinct = bitmaps.indices.map { byte(bitmaps[$0].level(second: second)) }
     return places.map { distinct[Int($0)] }
   }
 

@@ -139,11 +139,11 @@ extension RuleTrace {
       isUltra
       ? [.quietHours, .channel, .conversation, .type, .channelDefault, .groupDefault, .appKey]
       : [.quietHours, .conversation, .type, .appKey]
-    for place in scopes {
-      let isFound = place == scope
+    for candidate in scopes {
+      let isFound = candidate == scope
       note(
-        isUltra ? "R-11" : "R-10", "\(place.name) level",
-        (isFound ? level : NotificationLevel.unset).name, scope: place,
+        isUltra ? "R-11" : "R-10", "\(candidate.name) level",
+        (isFound ? level : NotificationLevel.unset).name, scope: candidate,
         isFound ? "set here" : "look further")
       if isFound { return }
     }

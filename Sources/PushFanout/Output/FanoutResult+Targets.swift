@@ -12,6 +12,11 @@ extension FanoutResult {
 }
 
 extension Fanout: Evaluator {
+  /// Calls `body` with each recipient of a message and what the recipient gets, in the order of
+  /// users, all of the version that is current when it is called.
+  ///
+  /// - Complexity: O(recipients), and O(devices) for those who are notified; ``decide(_:)`` gives
+  ///   the same without a value for each recipient.
   public func decide(
     _ message: Message, each body: (UserIndex, Decision) throws -> Void
   ) rethrows {

@@ -261,17 +261,6 @@ extension Tables {
     packed.level(kind: kind) | reach(of: user, packed, at: now).rawValue << 5
   }
 
-  /// The bits that users have while their schedule lets only a level through.
-  func rongcloudQuietBits(_ level: NotificationLevel) -> UInt8 {
-    let quiet: UserClass.Quiet =
-      switch level {
-      case .blocked: .blocked
-      case .mention: .mention
-      default: app.rongcloud.quietZero == .all ? .all : .outside
-      }
-    return quiet.rawValue << 3
-  }
-
   /// Calls `body` with the instants at which a background grace begins and ends.
   func forEachGrace(of user: UInt32, _ body: (Int64) -> Void) {
     guard hasOwnDevices(user) else { return }
@@ -346,5 +335,18 @@ extension MentionedUsers {
     guard message.isMentioned ?? (all || !named.isEmpty) else { return }
     everyone = all
     ids = all ? [] : named
+  }
+}
+
+extension RongCloudOptions {
+  /// The bits of a user's class while quiet hours let a level through.
+  func quietBits(_ level: NotificationLevel) -> UInt8 {
+    let quiet: UserClass.Quiet =
+      switch level {
+      case .blocked: .blocked
+      case .mention: .mention
+      default: quietZero == .all ? .all : .outside
+      }
+    return quiet.rawValue << 3
   }
 }

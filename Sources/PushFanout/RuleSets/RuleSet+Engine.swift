@@ -43,6 +43,30 @@ extension AppSettings {
 
 // MARK: The class of a user
 
+/// The bits of a user's class that quiet hours set, for each level that they let through.
+struct QuietLevelBits {
+  /// A byte for each level.
+  private var bytes: UInt64 = 0
+
+  init(_ app: AppSettings) {
+    for level in NotificationLevel.allCases {
+      let bits =
+        switch app.rules {
+        case .easemob: UserClass.windowBit
+        case .rongcloud: app.rongcloud.quietBits(level)
+        }
+      bytes |= UInt64(bits) << (UInt64(level.rawValue) * 8)
+    }
+  }
+
+  /// The bits while quiet hours let a level through; none outside of them.
+  @inline(__always)
+  subscript(level: NotificationLevel?) -> UInt8 {
+    guard let level else { return 0 }
+    return UInt8(truncatingIfNeeded: bytes >> (UInt64(level.rawValue) * 8))
+  }
+}
+
 extension Tables {
   /// The bits of a user's class, without those of quiet hours.
   @inline(__always)
@@ -60,15 +84,6 @@ extension Tables {
     switch app.rules {
     case .easemob: return easemobReach(of: user)
     case .rongcloud: return rongcloudReach(of: user, packed, at: now)
-    }
-  }
-
-  /// The bits that users have while their schedule lets only a level through.
-  @inline(__always)
-  func quietBits(inside level: NotificationLevel) -> UInt8 {
-    switch app.rules {
-    case .easemob: UserClass.windowBit
-    case .rongcloud: rongcloudQuietBits(level)
     }
   }
 

@@ -175,8 +175,8 @@ struct UserClasses {
       tomorrow = nil
     }
     guard let plan else { return }
-    let levels = plan.levels(second: Int((now - day * Self.day) / Self.second))
-    quiet = levels.map { tables.quietBits($0) }
+    let bits = QuietLevelBits(tables.app)
+    quiet = plan.bytes(second: Int((now - day * Self.day) / Self.second)) { bits[$0] }
   }
 
   /// Prepares the next day's bitmaps during the last hour of a day.
@@ -199,8 +199,9 @@ struct UserClasses {
     tomorrow?.extend(tables.scheduleTable)
     guard let plan else { return }
     let second = Int((from - plan.day * Self.day) / Self.second)
+    let bits = QuietLevelBits(tables.app)
     for index in quiet.count..<tables.scheduleTable.count {
-      quiet.append(tables.quietBits(plan.level(UInt32(index), second: second)))
+      quiet.append(bits[plan.level(UInt32(index), second: second)])
     }
     // A new window may have an earlier transition than the others.
     until = min(
@@ -293,7 +294,5 @@ extension Tables {
   }
 
   /// The bits of users whose schedule lets a level through; nil for one that is not quiet.
-  func quietBits(_ level: NotificationLevel?) -> UInt8 {
-    level.map { quietBits(inside: $0) } ?? 0
-  }
+  func quietBits(_ level: NotificationLevel?) -> UInt8 { QuietLevelBits(app)[level] }
 }
