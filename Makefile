@@ -10,8 +10,8 @@ LIBRARIES := libsimdjson-dev libcsv-dev zlib1g-dev libsqlite3-dev tzdata
 RELEASE := .build/release/push-fanout
 BENCHMARKS := Benchmarks/.build/release
 DEBUG := .build/debug/push-fanout
-FORMATTED := Package.swift Sources Tests Examples/dispatcher/Package.swift Examples/dispatcher/Sources Benchmarks/Package.swift Benchmarks/Sources Fuzz/Package.swift Fuzz/Sources \
-  Benchmarks/FanoutBenchmarks
+FORMATTED := Package.swift Sources Tests Examples/dispatcher/Package.swift Benchmarks/Package.swift Benchmarks/Sources Fuzz/Package.swift Fuzz/Sources \
+  Benchmarks/FanoutBenchmarks Examples/dispatcher/Sources
 DOCS := .build/docs
 # A web site each; those of the first line may have no warnings.
 STRICTLY_DOCUMENTED := PushFanout PushService PushStoreService
@@ -219,5 +219,5 @@ format:
 	$(SWIFT) format format --in-place --recursive $(FORMATTED)
 
 clean:
-	rm -rf .build .build-thread .build-address .build-base Benchmarks/.build
+	rm -rf .build .build-thread .build-address .build-base Benchmarks/.build Examples/dispatcher/.build
 	git worktree prune
