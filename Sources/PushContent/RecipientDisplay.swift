@@ -137,7 +137,7 @@ public struct ContentDirectory: Sendable {
   /// All that a person has set.
   public func user(_ id: Identifier) -> RecipientDisplay {
     var display = RecipientDisplay()
-    guard let index = ids.place(of: id) else { return display }
+    guard let index = ids.index(of: id) else { return display }
     let person = people[Int(index)]
     let preferences = distinctPreferences[Int(person.preferencesIndex)]
     display.name = names[index]
@@ -150,7 +150,7 @@ public struct ContentDirectory: Sendable {
   }
 
   /// Whether anything is known of a person.
-  public func contains(_ id: Identifier) -> Bool { ids.place(of: id) != nil }
+  public func contains(_ id: Identifier) -> Bool { ids.index(of: id) != nil }
 
   /// Sets a member's nickname in a group; nil for none.
   public mutating func setNickname(
@@ -194,7 +194,7 @@ public struct ContentDirectory: Sendable {
   /// A person's index, preferences and badge; nil for one who has set nothing.
   @inline(__always)
   func person(_ id: Identifier) -> (index: UInt32, person: Person)? {
-    guard !people.isEmpty, let index = ids.place(of: id) else { return nil }
+    guard !people.isEmpty, let index = ids.index(of: id) else { return nil }
     return (index, people[Int(index)])
   }
 
@@ -209,7 +209,7 @@ public struct ContentDirectory: Sendable {
 
   /// A person's push nickname; the id of one who has none, or an empty one.
   func pushName(of user: Identifier) -> String {
-    ids.place(of: user).flatMap { names[$0] }.saying ?? user.text
+    ids.index(of: user).flatMap { names[$0] }.saying ?? user.text
   }
 
   private mutating func index(of preferences: DisplayPreferences) -> UInt32 {

@@ -21,13 +21,13 @@ extension FanoutService {
   public func decide(
     ndjson messages: [UInt8], as format: DecisionFormat = .ndjson, showsDevices: Bool = false
   ) throws -> [UInt8] {
-    guard format != .npy else { throw ServiceError.notInBytes(format.rawValue) }
+    guard !format.isFolder else { throw ServiceError.notInBytes(format.rawValue) }
     let reader = try MessageReader(messages, rules: app.rules)
     let output = OutputBytes()
     let writer = try FanoutWriter(
       output, format: format, showsDevices: showsDevices, threads: engine.threads)
     try decide(into: writer, format) { try reader.next() }
-    if format == .summary { try writer.writeSummary(asJSON: true) }
+    try writer.finish()
     return output.bytes
   }
 
@@ -46,7 +46,7 @@ extension FanoutService {
     // So many messages are decided at a time, and, where a row is written for each decision, about
     // so many members.
     let limit = (messages: 4096, members: 1 << 18)
-    let needsResults = FanoutWriter.needsResults(format)
+    let needsResults = format.needsResults
     let engine = engine
     var messages: [Message] = []
     var members = 0

@@ -23,7 +23,7 @@ public struct DayBitmap: Hashable, Sendable {
   }
 
   /// A bit a minute, the first in the lowest bit of the first word.
-  private let words: [UInt64]
+  let words: [UInt64]
   /// What holds at the first second, and from each transition on: one array, so that copying and
   /// reading a bitmap is cheap.
   private let first: Change

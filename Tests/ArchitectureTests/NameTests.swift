@@ -11,12 +11,9 @@ import Testing
       ("Lazily", []), ("Published", []), ("History", []), ("UserWord", []), ("MemberByte", []),
       ("HoldTable", []), ("specials", []), ("turn", []), ("turns", []), ("turned", []),
     ],
-    "PushRules": model + [
-      // The method of IdentifierTable.
-      ("place", ["func place", "userIDs place", "conversationTable place"])
-    ],
+    "PushRules": model + [("place", [])],
     "PushContent": model + [
-      ("place", ["ids place"]), ("Viewer", []), ("viewer", []), ("Look", []), ("Choice", []),
+      ("place", []), ("Viewer", []), ("viewer", []), ("Look", []), ("Choice", []),
     ],
     "PushReference": model + [("place", [])],
     "PushFoundation": model + [("place", [])],
@@ -26,9 +23,10 @@ import Testing
       ("place", []), ("places", []), ("Rows", []), ("FeedBell", []), ("bell", []),
       ("ImportRelations", []), ("FileLook", []), ("patience", []), ("turn", []), ("turned", []),
     ],
-    "PushReplay": common.map {
-      $0.word == "place" ? (word: "place", allowed: ["ids place"]) : $0
-    },
+    "PushFiles": [
+      ("place", []), ("places", []), ("Place", []), ("RowText", []), ("DecisionText", []),
+    ],
+    "PushReplay": common,
     "PushReport": common,
     "PushService": common + [("Looks", []), ("looks", [])],
     "PushStoreService": common,

@@ -1,5 +1,5 @@
 import PushRules
-import QuietTime
+@testable import QuietTime
 import TestSupport
 import Testing
 
@@ -326,13 +326,13 @@ import Testing
     _ = try table.insert(same[3])
     plan.extend(table)
     try #require(plan.count == 6)
-    let places = (0..<UInt32(plan.count)).map { memory(plan[$0].transitions) }
+    let places = (0..<UInt32(plan.count)).map { memory(plan[$0].words) }
     #expect([1, 2, 4, 5].map { places[$0] == places[1] } == [true, true, true, true])
     #expect(places[3] != places[1])
   }
 
-  private func memory(_ turns: [Int32]) -> UInt {
-    unsafe turns.withUnsafeBufferPointer { UInt(bitPattern: $0.baseAddress) }
+  private func memory(_ words: [UInt64]) -> UInt {
+    unsafe words.withUnsafeBufferPointer { UInt(bitPattern: $0.baseAddress) }
   }
 
   private func day(_ date: String) -> Int64 { utc("\(date)T00:00:00Z") / 86_400 }

@@ -69,7 +69,7 @@ private enum DecisionBytes {
     must {
       let file = try OutputFile(path: path)
       let writer = try FanoutWriter(file, format: format, threads: 1)
-      if FanoutWriter.needsResults(format) {
+      if format.needsResults {
         try writer.write(messages, results: results)
       } else {
         try writer.write(messages, counts: results.map(\.counts))
@@ -89,7 +89,7 @@ private enum DecisionBytes {
         let writer = try DecisionWriter(file, format: format)
         let settings = world.settings(ofGroup: 0)
         var evaluator = ReferenceEvaluator(settings)
-        try writer.begin(message)
+        writer.begin(message)
         try evaluator.decide(message) { user, decision in
           try writer.write(settings.id(of: user), decision)
         }

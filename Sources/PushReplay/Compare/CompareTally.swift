@@ -26,7 +26,7 @@ struct CompareTally {
   mutating func index(
     of id: Identifier, _ a: Fanout, _ b: Fanout
   ) throws(FileProblem.Problem) -> UInt32 {
-    if let known = ids.place(of: id) { return known }
+    if let known = ids.index(of: id) { return known }
     guard a.conversation(id) != nil || b.conversation(id) != nil else {
       throw .unknownConversation(id.text)
     }

@@ -53,7 +53,7 @@ struct ReplayTally {
   mutating func index(
     of id: Identifier, in fanout: Fanout
   ) throws(FileProblem.Problem) -> UInt32 {
-    if let known = ids.place(of: id) { return known }
+    if let known = ids.index(of: id) { return known }
     guard fanout.conversation(id) != nil else { throw .unknownConversation(id.text) }
     conversations.append(Conversation())
     byConversation.addRow()

@@ -33,7 +33,7 @@ public struct IdentifierTable: Sendable {
   /// The index of an id; nil for one that is not in the table.
   ///
   /// - Complexity: O(1) on average, beside the characters.
-  public func place(of id: Identifier) -> UInt32? {
+  public func index(of id: Identifier) -> UInt32? {
     let slot = slots[find(id, hash(of: id))]
     return slot == 0 ? nil : UInt32(truncatingIfNeeded: slot) - 1
   }
@@ -42,7 +42,7 @@ public struct IdentifierTable: Sendable {
   ///
   /// - Precondition: `utf8` is valid UTF-8.
   /// - Complexity: O(1) on average, beside the characters; makes no string.
-  public func place(ofUTF8 utf8: RawSpan) -> UInt32? {
+  public func index(ofUTF8 utf8: RawSpan) -> UInt32? {
     unsafe utf8.withUnsafeBytes { (bytes) -> UInt32? in
       let slot = slots[unsafe find(bytes, unsafe hash(of: bytes))]
       return slot == 0 ? nil : UInt32(truncatingIfNeeded: slot) - 1

@@ -62,7 +62,7 @@ public struct FanoutSettings: Sendable {
 
   /// Where a user id stands in the order of first appearance; nil for one that never appeared.
   public func index(of user: Identifier) -> UserIndex? {
-    userIDs.place(of: user).map { UserIndex($0) }
+    userIDs.index(of: user).map { UserIndex($0) }
   }
 
   /// The id at an index.
@@ -124,7 +124,7 @@ public struct FanoutSettings: Sendable {
   /// What is set for a conversation; nil for one that was never named. One that only members name
   /// is a group.
   public func conversation(_ id: Identifier) -> ConversationSettings? {
-    conversationTable.place(of: id).map { conversations[Int($0)].settings }
+    conversationTable.index(of: id).map { conversations[Int($0)].settings }
   }
 
   /// Replaces the whole settings of a conversation; its members stay.
@@ -136,7 +136,7 @@ public struct FanoutSettings: Sendable {
 
   /// Whether a conversation has settings, or is only named by its members.
   package func isDeclared(_ conversation: Identifier) -> Bool {
-    conversationTable.place(of: conversation).map { conversations[Int($0)].isDeclared } ?? false
+    conversationTable.index(of: conversation).map { conversations[Int($0)].isDeclared } ?? false
   }
 
   private mutating func internConversation(_ id: Identifier) -> Int {
@@ -157,7 +157,7 @@ public struct FanoutSettings: Sendable {
 
   /// The record of a user in a conversation; nil for none.
   public func member(_ user: UserIndex, of conversation: Identifier) -> MemberSettings? {
-    conversationTable.place(of: conversation).flatMap { conversations[Int($0)].members[user] }
+    conversationTable.index(of: conversation).flatMap { conversations[Int($0)].members[user] }
   }
 
   /// Who has a record in a conversation, in the order of user ids: its members, or, of a thread, who
@@ -165,7 +165,7 @@ public struct FanoutSettings: Sendable {
   ///
   /// - Complexity: O(members), or O(members log members) if they were not set in that order.
   public func members(of conversation: Identifier) -> [UserIndex] {
-    conversationTable.place(of: conversation).map { conversations[Int($0)].members.sortedUsers }
+    conversationTable.index(of: conversation).map { conversations[Int($0)].members.sortedUsers }
       ?? []
   }
 
@@ -176,7 +176,7 @@ public struct FanoutSettings: Sendable {
     of conversation: Identifier,
     _ body: (UserIndex, borrowing MemberSettings) throws(Failure) -> Void
   ) throws(Failure) {
-    guard let index = conversationTable.place(of: conversation) else { return }
+    guard let index = conversationTable.index(of: conversation) else { return }
     try conversations[Int(index)].members.forEach(body)
   }
 }
@@ -195,7 +195,7 @@ extension FanoutSettings {
   package func recordOrder(
     of user: UserIndex, in conversation: Identifier
   ) -> (conversation: Int, member: Int)? {
-    guard let index = conversationTable.place(of: conversation).map({ Int($0) }),
+    guard let index = conversationTable.index(of: conversation).map({ Int($0) }),
       let row = conversations[index].members.row(of: user)
     else { return nil }
     return (index, row)

@@ -1,6 +1,6 @@
-import ArgumentParser
+public import ArgumentParser
 import PushFanout
-import PushFiles
+public import PushFiles
 import PushReference
 import PushRules
 import PushService
@@ -39,26 +39,9 @@ struct Evaluate: ParsableCommand {
 
   @Option(
     help: """
-      ndjson, csv, counts, pushlist, summary or npy. (default: summary on a terminal, otherwise \
-      ndjson)
+      \(DecisionFormat.names). (default: summary on a terminal, otherwise ndjson)
       """)
-  var format: Format?
-
-  /// The formats by the names that people type.
-  enum Format: String, CaseIterable, ExpressibleByArgument {
-    case ndjson, csv, counts, pushlist, summary, npy
-
-    var decisions: DecisionFormat {
-      switch self {
-      case .ndjson: .ndjson
-      case .csv: .csv
-      case .counts: .counts
-      case .pushlist: .pushlist
-      case .summary: .summary
-      case .npy: .npy
-      }
-    }
-  }
+  var format: DecisionFormat?
 
   @Option(help: .engine)
   var engine = DecidingEngine.packed
@@ -95,8 +78,8 @@ struct Evaluate: ParsableCommand {
     if devices, json || (format ?? .ndjson) != .ndjson {
       throw ValidationError("--devices goes with --format ndjson.")
     }
-    if format == .npy, output == nil {
-      throw ValidationError("--format npy writes a folder: name it with --output.")
+    if let format, format.isFolder, output == nil {
+      throw ValidationError("--format \(format.rawValue) writes a folder: name it with --output.")
     }
     if engine == .reference, format == .npy || threads != nil {
       throw ValidationError("--format npy and --threads go with --engine packed.")
@@ -107,7 +90,7 @@ struct Evaluate: ParsableCommand {
   }
 
   private var chosenFormat: DecisionFormat {
-    if let format { return format.decisions }
+    if let format { return format }
     if json { return .summary }
     if devices { return .ndjson }
     return output == nil && Terminal.outputIsTerminal ? .summary : .ndjson
@@ -151,13 +134,14 @@ struct Evaluate: ParsableCommand {
     let fanout = try world.loadFanout(threads: threads)
     let stream = try MessageStream(self, fanout.app.rules)
     let format = chosenFormat
-    guard format == .npy, let output = output?.path else {
+    guard format.isFolder, let output = output?.path else {
       let target = try openFile()
       defer { target.abandon() }
       let writer = try FanoutWriter(
-        target, format: format, showsDevices: devices, threads: fanout.threads)
+        target, format: format, showsDevices: devices, summaryAsJSON: json,
+        threads: fanout.threads)
       let run = try decide(fanout, stream, writer)
-      if format == .summary { try writer.writeSummary(asJSON: json) }
+      try writer.finish()
       try target.finish()
       Interruption.endOutput()
       return run
@@ -196,13 +180,14 @@ struct Evaluate: ParsableCommand {
     let stream = try MessageStream(self, settings.app.rules)
     let target = try openFile()
     defer { target.abandon() }
-    let writer = try DecisionWriter(target, format: chosenFormat, showsDevices: devices)
+    let writer = try DecisionWriter(
+      target, format: chosenFormat, showsDevices: devices, summaryAsJSON: json)
     let deciding = ContinuousClock.now
     var evaluator = try ReferenceEvaluator.ofSystemZones(settings)
     let bar = ProgressBar("deciding")
     defer { bar.finish() }
     while let message = try stream.next(bar) {
-      try writer.begin(message)
+      writer.begin(message)
       try evaluator.decide(message) { user, decision in
         try writer.write(settings.id(of: user), decision)
       }
@@ -211,12 +196,20 @@ struct Evaluate: ParsableCommand {
         stream.progress, "\(writer.messageCount) messages, \(writer.totals.total) decisions")
     }
     try stream.checkWanted()
-    if chosenFormat == .summary { try writer.writeSummary(asJSON: json) }
+    try writer.finish()
     try target.finish()
     Interruption.endOutput()
     return Run(
       deciding: deciding, invalidCount: stream.invalidCount, messageCount: writer.messageCount,
       totals: writer.totals)
+  }
+}
+
+extension DecisionFormat: ExpressibleByArgument {
+  /// The names of all formats, as prose.
+  static var names: String {
+    let names = allCases.map(\.rawValue)
+    return names.dropLast().joined(separator: ", ") + " or " + names[names.count - 1]
   }
 }
 

@@ -1,4 +1,5 @@
 import Foundation
+import PushFiles
 import Testing
 
 /// Goal: help shows examples, and wrong usage ends with status 2, a message on standard error and
@@ -20,6 +21,16 @@ import Testing
         // Operations of devices are alike.
         #expect(examples >= (words.count > 2 ? 1 : 2), "\(command.name)")
       }
+    }
+  }
+
+  /// The option is the library's list of formats.
+  @Test func everyFormatOfDecisionsIsInTheHelp() throws {
+    try withWorkplace { place in
+      let help = try place.run("evaluate", "--help").output.split { $0.isWhitespace }
+      let formats = DecisionFormat.allCases.map(\.rawValue)
+      let text = formats.dropLast().joined(separator: ", ") + " or " + formats[formats.count - 1]
+      #expect(help.joined(separator: " ").contains("--format <format> \(text). (default:"))
     }
   }
 

@@ -20,17 +20,18 @@ import Testing
 
   private func write(
     _ messages: [Decided], as format: DecisionFormat, showsDevices: Bool = false,
-    summary: Bool? = nil
+    summaryAsJSON: Bool = true
   ) throws -> String {
     try withFolder { folder in
       let output = try OutputFile(path: folder.path("out"))
-      let writer = try DecisionWriter(output, format: format, showsDevices: showsDevices)
+      let writer = try DecisionWriter(
+        output, format: format, showsDevices: showsDevices, summaryAsJSON: summaryAsJSON)
       for (message, decisions) in messages {
-        try writer.begin(message)
+        writer.begin(message)
         for (user, decision) in decisions { try writer.write(user, decision) }
         try writer.end()
       }
-      if let summary { try writer.writeSummary(asJSON: summary) }
+      try writer.finish()
       try output.finish()
       return try folder.read("out")
     }
@@ -83,7 +84,7 @@ import Testing
 
   @Test func theSummaryIsATableOrAnObject() throws {
     #expect(
-      try write(Self.run, as: .summary, summary: true) == """
+      try write(Self.run, as: .summary, summaryAsJSON: true) == """
         {"messages":3,"decisions":5,"counts":{"local/allowed/appKey":1,"none/chatRoom":1,\
         "none/quietHours/app":1,"push/allowed/default":2}}\n
         """)
@@ -92,7 +93,8 @@ import Testing
     }
     let rows = many(Self.quiet, 12_345) + many(Self.push, 100) + [("u2", Self.local)]
     #expect(
-      try write([(Self.message("m"), rows)] + Self.run[2...], as: .summary, summary: false) == """
+      try write([(Self.message("m"), rows)] + Self.run[2...], as: .summary, summaryAsJSON: false)
+        == """
         messages                2
         decisions          12,448
         pushes                100  0.8 %
@@ -105,11 +107,11 @@ import Testing
         none    chatRoom           -                            1     0.0 %\n
         """)
     #expect(
-      try write([], as: .summary, summary: true) == #"""
+      try write([], as: .summary, summaryAsJSON: true) == #"""
         {"messages":0,"decisions":0,"counts":{}}\#n
         """#)
     #expect(
-      try write([(Self.message("m"), [])], as: .summary, summary: false) == """
+      try write([(Self.message("m"), [])], as: .summary, summaryAsJSON: false) == """
         messages                1
         decisions               0
         pushes                  0  -
@@ -158,11 +160,23 @@ import Testing
     #expect(read == ids.map { Identifier($0) })
   }
 
+  /// Formats write outcomes by their codes.
+  @Test(arguments: DecisionFormat.allCases)
+  func anOutcomeThatNoRuleGivesIsRefused(format: DecisionFormat) throws {
+    let decision = Decision(Outcome(.push, .online))
+    let error = #expect(throws: OutputProblem.self) {
+      try write([(Self.message("m1"), [("u1", decision)])], as: format)
+    }
+    #expect(
+      error?.description
+        == "cannot write the decision of m1 for u1: no rule gives push/online")
+  }
+
   @Test func totalsAddUp() throws {
     try withFolder { folder in
       let writer = try DecisionWriter(OutputFile(path: folder.path("out")), format: .counts)
       for (message, decisions) in Self.run {
-        try writer.begin(message)
+        writer.begin(message)
         for (user, decision) in decisions { try writer.write(user, decision) }
         try writer.end()
       }

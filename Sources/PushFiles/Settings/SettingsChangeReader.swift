@@ -1,10 +1,13 @@
 public import PushRules
 
-/// A record of settings that holds from an instant on, in place of the one of the same key before.
+/// A record of settings that holds from an instant on and replaces the one of the same key.
 public struct SettingsChange: Sendable {
+  /// From when the record holds.
   public let at: Instant
+  /// The record.
   public let record: SettingsRecord
 
+  /// Creates a change.
   public init(at: Instant, _ record: SettingsRecord) {
     self.at = at
     self.record = record
@@ -16,6 +19,7 @@ public struct SettingsChange: Sendable {
 /// - Memory: one line, whatever the file's size.
 /// - Source: formats.md, "changes.ndjson".
 public final class SettingsChangeReader {
+  /// The path of the file, or the name given to bytes.
   public let path: String
   private let rules: RuleSet
   private let lines: JSONLines

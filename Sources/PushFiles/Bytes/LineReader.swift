@@ -95,9 +95,9 @@ final class LineReader {
     }
   }
 
-  private func find(from place: Int) -> Int? {
-    guard place < end, let base = unsafe buffer.baseAddress,
-      let found = unsafe memchr(base + place, 0x0A, end - place)
+  private func find(from offset: Int) -> Int? {
+    guard offset < end, let base = unsafe buffer.baseAddress,
+      let found = unsafe memchr(base + offset, 0x0A, end - offset)
     else { return nil }
     return unsafe UnsafeRawPointer(found) - UnsafeRawPointer(base)
   }

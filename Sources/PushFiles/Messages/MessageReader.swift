@@ -11,6 +11,7 @@ public final class MessageReader {
     case table(CSVTable)
   }
 
+  /// The path of the file, or the name given to bytes.
   public let path: String
   private let rules: RuleSet
   private let source: Source
@@ -153,6 +154,7 @@ public final class MessageReader {
 
 /// What a file holds by its name.
 public enum FileKind: Sendable {
+  /// A JSON object a line, or rows of comma-separated values (RFC 4180).
   case ndjson, csv
 
   /// nil for a name that says neither.

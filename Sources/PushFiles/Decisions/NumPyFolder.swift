@@ -52,7 +52,7 @@ public final class NumPyFolder {
     let outcomes = try folder.file(Self.lists[2])
     try outcomes.write("outcome,action,reason,scope\n".utf8)
     for (code, outcome) in coded {
-      let end = DecisionText.rowEnd(outcome, .csv)
+      let end = CSVEncoder.cells(of: outcome)
       try outcomes.write(whole: Array("\(code)".utf8) + end)
     }
     try outcomes.finish()
@@ -65,10 +65,10 @@ public final class NumPyFolder {
     let file = try folder.file(name)
     try file.write("\(header)\n".utf8)
     var row: [UInt8] = []
-    for place in 0..<count {
+    for index in 0..<count {
       row.removeAll(keepingCapacity: true)
-      row.append(contentsOf: "\(place),".utf8)
-      append(&row, place)
+      row.append(contentsOf: "\(index),".utf8)
+      append(&row, index)
       row.append(UInt8(ascii: "\n"))
       try file.write(whole: row)
     }
@@ -97,7 +97,10 @@ public final class NumPyFolder {
 extension NumPyFolder: DecisionOutput {
   func put(_ bytes: [UInt8]) throws(OutputProblem) {}
 
-  func put(_ piece: RowText.Piece) throws(OutputProblem) {
+  func put(_ piece: EncodedPiece) throws(OutputProblem) {
+    guard messageCount + piece.ids.count <= UInt32.max else {
+      throw OutputProblem(target: "message.npy", reason: "more than \(UInt32.max) messages")
+    }
     rowCount += piece.codes.count
     try message.write(numbers: piece.messages)
     try user.write(numbers: piece.users)
@@ -109,5 +112,22 @@ extension NumPyFolder: DecisionOutput {
       messageCount += 1
       try messageIDs.write(whole: row)
     }
+  }
+}
+
+/// Columns of numbers for the files of a ``NumPyFolder``.
+struct NumPyEncoder: DecisionEncoder {
+  static var isFolder: Bool { true }
+
+  init(_ options: EncodingOptions) {}
+
+  func encode(_ decisions: MessageDecisions, to piece: inout EncodedPiece) {
+    let number = UInt32(truncatingIfNeeded: decisions.number)
+    unsafe decisions.forEachRecipient { (user, _, code) -> Void in
+      piece.messages.append(number)
+      piece.users.append(user)
+      piece.codes.append(code)
+    }
+    if decisions.isLast { piece.ids.append(decisions.message.id) }
   }
 }

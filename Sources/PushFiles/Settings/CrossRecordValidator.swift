@@ -7,20 +7,20 @@ struct CrossRecordValidator {
     let conversation: Identifier
     let user: Identifier
     let present: PresentFields
-    let place: SettingsLoader.Place
+    let location: SettingsLoader.Location
   }
 
   /// What each conversation was last said to be, and where.
-  private var kinds: [Identifier: (kind: ConversationKind, place: SettingsLoader.Place)] = [:]
-  private var threads: [(id: Identifier, place: SettingsLoader.Place)] = []
+  private var kinds: [Identifier: (kind: ConversationKind, location: SettingsLoader.Location)] = [:]
+  private var threads: [(id: Identifier, location: SettingsLoader.Location)] = []
   private var memberships: [Membership] = []
   private var saysChannels = false
 
   mutating func noteConversation(
-    _ id: Identifier, _ conversation: ConversationSettings, _ place: SettingsLoader.Place
+    _ id: Identifier, _ conversation: ConversationSettings, _ location: SettingsLoader.Location
   ) {
-    kinds[id] = (conversation.kind, place)
-    if conversation.kind == .thread { threads.append((id: id, place: place)) }
+    kinds[id] = (conversation.kind, location)
+    if conversation.kind == .thread { threads.append((id: id, location: location)) }
   }
 
   /// Notes a membership unless its conversation is known to be of a kind that asks nothing of it.
@@ -28,7 +28,7 @@ struct CrossRecordValidator {
   /// - Parameter kindsAreFinal: whether all settings files are read; other files say no kinds.
   mutating func noteMember(
     _ conversation: Identifier, _ user: Identifier, _ present: PresentFields,
-    _ place: SettingsLoader.Place, kindsAreFinal: Bool
+    _ location: SettingsLoader.Location, kindsAreFinal: Bool
   ) {
     if kindsAreFinal, threads.isEmpty, !saysChannels { return }
     saysChannels = saysChannels || present.channels
@@ -37,7 +37,7 @@ struct CrossRecordValidator {
       return
     }
     memberships.append(
-      Membership(conversation: conversation, user: user, present: present, place: place))
+      Membership(conversation: conversation, user: user, present: present, location: location))
   }
 
   /// What is wrong between the records. One that another has replaced is not judged.
@@ -49,16 +49,16 @@ struct CrossRecordValidator {
   private func worldProblems(in settings: some SettingsSink) -> [SettingsLoader.Located] {
     guard settings.isAdded else { return [] }
     return kinds.compactMap { id, last in
-      settings.problem(replacing: id).map { problem(last.place, $0) }
+      settings.problem(replacing: id).map { problem(last.location, $0) }
     }
   }
 
   private func threadProblems(in settings: some SettingsSink) -> [SettingsLoader.Located] {
-    var places: [Identifier: SettingsLoader.Place] = [:]
-    for thread in threads { places[thread.id] = thread.place }
+    var locations: [Identifier: SettingsLoader.Location] = [:]
+    for thread in threads { locations[thread.id] = thread.location }
     let rules = CrossRecordRules(settings)
-    return places.compactMap { id, place in
-      settings.conversation(id).flatMap { rules.problem(of: id, $0) }.map { problem(place, $0) }
+    return locations.compactMap { id, location in
+      settings.conversation(id).flatMap { rules.problem(of: id, $0) }.map { problem(location, $0) }
     }
   }
 
@@ -75,21 +75,21 @@ struct CrossRecordValidator {
       else { continue }
       let wrong = rules.problem(
         of: membership.user, in: id, conversation, MemberSettings(), membership.present)
-      if let wrong { problems.append(problem(membership.place, wrong)) }
+      if let wrong { problems.append(problem(membership.location, wrong)) }
     }
     return problems
   }
 
   private func problem(
-    _ place: SettingsLoader.Place, _ wrong: RecordContradiction
+    _ location: SettingsLoader.Location, _ wrong: RecordContradiction
   ) -> SettingsLoader.Located {
-    problem(place, FileProblem.Problem(wrong))
+    problem(location, FileProblem.Problem(wrong))
   }
 
   private func problem(
-    _ place: SettingsLoader.Place, _ problem: FileProblem.Problem
+    _ location: SettingsLoader.Location, _ problem: FileProblem.Problem
   ) -> SettingsLoader.Located {
-    SettingsLoader.Located(place: place, hasLine: true, problem: problem)
+    SettingsLoader.Located(location: location, hasLine: true, problem: problem)
   }
 }
 

@@ -73,7 +73,7 @@ final class JSONLines {
   func raw(_ value: JSONValue) -> RawJSON {
     var count = 0
     let first = unsafe pf_json_tokens(parser, &count)!
-    return unsafe RawJSON(unchecked: RawText.value(in: line, token: value.place(behind: first)))
+    return unsafe RawJSON(unchecked: RawText.value(in: line, token: value.index(behind: first)))
   }
 }
 
@@ -91,7 +91,7 @@ struct JSONValue {
   var isNull: Bool { kind == PF_JSON_NULL }
 
   /// How many values and names come before it.
-  fileprivate func place(behind first: UnsafePointer<pf_json_token>) -> Int {
+  fileprivate func index(behind first: UnsafePointer<pf_json_token>) -> Int {
     unsafe token - first
   }
 
@@ -141,12 +141,12 @@ struct JSONValue {
 
   /// The members of an object that are not null; null means absent, everywhere.
   var fields: JSONFields {
-    unsafe JSONFields(place: token + 1, end: token + Int(token.pointee.length))
+    unsafe JSONFields(position: token + 1, end: token + Int(token.pointee.length))
   }
 
   /// The items of an array.
   var items: JSONItems {
-    unsafe JSONItems(place: token + 1, end: token + Int(token.pointee.length))
+    unsafe JSONItems(position: token + 1, end: token + Int(token.pointee.length))
   }
 }
 
@@ -161,14 +161,14 @@ struct JSONKey {
 
 @safe
 struct JSONFields: Sequence, IteratorProtocol {
-  fileprivate var place: UnsafePointer<pf_json_token>
+  fileprivate var position: UnsafePointer<pf_json_token>
   fileprivate let end: UnsafePointer<pf_json_token>
 
   mutating func next() -> (key: JSONKey, value: JSONValue)? {
-    while unsafe place < end {
-      let key = unsafe JSONValue(token: place)
-      let value = unsafe JSONValue(token: place + 1)
-      unsafe place += 1 + Int((place + 1).pointee.length.forKind(value.kind))
+    while unsafe position < end {
+      let key = unsafe JSONValue(token: position)
+      let value = unsafe JSONValue(token: position + 1)
+      unsafe position += 1 + Int((position + 1).pointee.length.forKind(value.kind))
       if !value.isNull { return (key: JSONKey(value: key), value: value) }
     }
     return nil
@@ -177,13 +177,13 @@ struct JSONFields: Sequence, IteratorProtocol {
 
 @safe
 struct JSONItems: Sequence, IteratorProtocol {
-  fileprivate var place: UnsafePointer<pf_json_token>
+  fileprivate var position: UnsafePointer<pf_json_token>
   fileprivate let end: UnsafePointer<pf_json_token>
 
   mutating func next() -> JSONValue? {
-    guard unsafe place < end else { return nil }
-    let value = unsafe JSONValue(token: place)
-    unsafe place += Int(place.pointee.length.forKind(value.kind))
+    guard unsafe position < end else { return nil }
+    let value = unsafe JSONValue(token: position)
+    unsafe position += Int(position.pointee.length.forKind(value.kind))
     return value
   }
 }

@@ -2,7 +2,7 @@ internal import PushRules
 
 /// Reads the files of a world into settings of some kind, record by record.
 struct WorldReader<Settings: SettingsSink> {
-  typealias Place = SettingsLoader.Place
+  typealias Location = SettingsLoader.Location
   typealias Located = SettingsLoader.Located
 
   private(set) var settings: Settings
@@ -15,7 +15,7 @@ struct WorldReader<Settings: SettingsSink> {
   private let keepsAll: Bool
   private var problems: [Located] = []
   /// What belongs to one rule set, said before the rules were known.
-  private var undecided: [(place: Place, uses: VendorFieldUse)] = []
+  private var undecided: [(location: Location, uses: VendorFieldUse)] = []
   /// All of it together.
   private var allUndecided = VendorFieldUse()
   private var validator = CrossRecordValidator()
@@ -70,9 +70,9 @@ struct WorldReader<Settings: SettingsSink> {
   }
 
   private var sortedProblems: [FileProblem] {
-    problems.sorted { $0.place < $1.place }.map {
+    problems.sorted { $0.location < $1.location }.map {
       FileProblem(
-        file: paths.path($0.place.file), line: $0.hasLine ? $0.place.line : nil,
+        file: paths.path($0.location.file), line: $0.hasLine ? $0.location.line : nil,
         problem: $0.problem)
     }
   }
@@ -112,8 +112,8 @@ struct WorldReader<Settings: SettingsSink> {
         var uses = VendorFieldUse()
         let record = try SettingsRecord.read(line, &uses, &checked)
         if let content { try content.add(line, record, &uses) }
-        let place = Place(file: file, line: lines.lineNumber)
-        try apply(record, uses, place, isCSV: false)
+        let location = Location(file: file, line: lines.lineNumber)
+        try apply(record, uses, location, isCSV: false)
       } catch {
         isEmpty = false
         report(error, file, line: lines.lineNumber)
@@ -145,8 +145,8 @@ struct WorldReader<Settings: SettingsSink> {
         guard let row = try table.next() else { break }
         var uses = VendorFieldUse()
         let record = try read(row, &uses, &checked)
-        let place = Place(file: file, line: table.lineNumber)
-        try apply(record, uses, place, isCSV: true)
+        let location = Location(file: file, line: table.lineNumber)
+        try apply(record, uses, location, isCSV: true)
       } catch {
         report(error, file, line: table.lineNumber)
         if !error.isOfOneLine { return }
@@ -178,13 +178,13 @@ struct WorldReader<Settings: SettingsSink> {
   private mutating func report(_ problem: FileProblem.Problem, _ file: Int, line: Int?) {
     report(
       Located(
-        place: Place(file: file, line: line ?? 0), hasLine: line != nil, problem: problem))
+        location: Location(file: file, line: line ?? 0), hasLine: line != nil, problem: problem))
   }
 
   private mutating func report(_ located: Located) {
     if keepsAll || problems.isEmpty {
       problems.append(located)
-    } else if located.place < problems[0].place {
+    } else if located.location < problems[0].location {
       problems[0] = located
     }
   }
@@ -192,7 +192,7 @@ struct WorldReader<Settings: SettingsSink> {
   // MARK: Records
 
   private mutating func apply(
-    _ record: consuming SettingsRecord, _ uses: VendorFieldUse, _ place: Place, isCSV: Bool
+    _ record: consuming SettingsRecord, _ uses: VendorFieldUse, _ location: Location, isCSV: Bool
   ) throws(FileProblem.Problem) {
     if case .app(let app) = record {
       if appRules != nil { throw .secondApp }
@@ -208,7 +208,7 @@ struct WorldReader<Settings: SettingsSink> {
       if let appRules {
         if let foreign = uses.foreign(to: appRules) { throw foreign }
       } else {
-        noteUndecided(uses, place)
+        noteUndecided(uses, location)
       }
     }
     switch consume record {
@@ -222,21 +222,21 @@ struct WorldReader<Settings: SettingsSink> {
       }
     case .conversation(let id, let conversation):
       settings.setConversation(id, conversation)
-      validator.noteConversation(id, conversation, place)
+      validator.noteConversation(id, conversation, location)
     case .member(let user, let conversation, var member, let present):
       if isCSV, rowsKeepChannels {
         member.channels = settings.channels(of: user, in: conversation)
       }
       settings.setMember(user, of: conversation, member)
-      validator.noteMember(conversation, user, present, place, kindsAreFinal: isCSV)
+      validator.noteMember(conversation, user, present, location, kindsAreFinal: isCSV)
     }
   }
 
   /// Notes what belongs to one rule set while the rules are not known. The first for each rule set
   /// is enough, unless every problem is wanted.
-  private mutating func noteUndecided(_ uses: VendorFieldUse, _ place: Place) {
+  private mutating func noteUndecided(_ uses: VendorFieldUse, _ location: Location) {
     let isNew = allUndecided.add(uses)
-    if keepsAll || isNew { undecided.append((place: place, uses: uses)) }
+    if keepsAll || isNew { undecided.append((location: location, uses: uses)) }
   }
 
   /// Judges what was said before the rules were known. Without an app they are the default ones; but the
@@ -244,9 +244,9 @@ struct WorldReader<Settings: SettingsSink> {
   private mutating func settleRules() {
     if appRules == nil, !problems.isEmpty { return }
     let rules = appRules ?? defaultRules
-    for (place, uses) in undecided {
+    for (location, uses) in undecided {
       if let foreign = uses.foreign(to: rules) {
-        report(Located(place: place, hasLine: true, problem: foreign))
+        report(Located(location: location, hasLine: true, problem: foreign))
       }
     }
   }

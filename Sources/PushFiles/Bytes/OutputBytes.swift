@@ -1,7 +1,9 @@
-/// Results in memory, in the place of a file.
+/// Results in memory instead of a file.
 public final class OutputBytes {
+  /// What has been written.
   public private(set) var bytes: [UInt8] = []
 
+  /// Creates an output without bytes.
   public init() {}
 
   func put(_ more: [UInt8]) throws(OutputProblem) { bytes.append(contentsOf: more) }
@@ -13,5 +15,5 @@ protocol RowOutput: AnyObject {
 }
 
 extension OutputBytes: DecisionOutput {
-  func put(_ piece: RowText.Piece) throws(OutputProblem) { try put(piece.bytes) }
+  func put(_ piece: EncodedPiece) throws(OutputProblem) { try put(piece.bytes) }
 }

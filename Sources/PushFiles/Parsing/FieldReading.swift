@@ -18,8 +18,8 @@ struct ParseCache {
   mutating func zone(
     _ utf8: UnsafeRawBufferPointer, _ field: String
   ) throws(FileProblem.Problem) -> String {
-    let place = unsafe zones.place(ofUTF8: RawSpan(_unsafeBytes: utf8))
-    if let place { return zones[place].text }
+    let known = unsafe zones.index(ofUTF8: RawSpan(_unsafeBytes: utf8))
+    if let known { return zones[known].text }
     let text = unsafe String(decoding: utf8, as: UTF8.self)
     do throws(ZoneDataError) {
       _ = try ZoneTable(named: text)
@@ -38,13 +38,13 @@ struct ParseCache {
   ) throws(FileProblem.Problem) -> QuietHours? {
     let (startKey, endKey) = unsafe (Self.key(start), Self.key(end))
     let mixed = (startKey &* 31 &+ endKey) &* 0x9E37_79B9_7F4A_7C15
-    let place = Int(truncatingIfNeeded: mixed >> 56)
-    if startKey != 0, endKey != 0, windows[place].start == startKey, windows[place].end == endKey {
-      return windows[place].value
+    let slot = Int(truncatingIfNeeded: mixed >> 56)
+    if startKey != 0, endKey != 0, windows[slot].start == startKey, windows[slot].end == endKey {
+      return windows[slot].value
     }
     let value = try unsafe TextValue.interval(
       start: String(decoding: start, as: UTF8.self), end: String(decoding: end, as: UTF8.self))
-    windows[place] = Window(start: startKey, end: endKey, value: value)
+    windows[slot] = Window(start: startKey, end: endKey, value: value)
     return value
   }
 

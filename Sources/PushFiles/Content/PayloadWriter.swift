@@ -10,11 +10,14 @@ public final class PayloadWriter {
   /// What stands before the user in each row of the message.
   private var rowStart: [UInt8] = []
 
+  /// The number of messages begun.
   public private(set) var messageCount = 0
+  /// The number of payloads written.
   public private(set) var payloadCount = 0
   /// How many payloads are not those of their message's content.
   public private(set) var problemCount = 0
 
+  /// Writes to a file.
   public init(_ output: OutputFile) { self.output = output }
 
   /// Writes into memory.

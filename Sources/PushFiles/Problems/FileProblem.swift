@@ -6,11 +6,14 @@ public import QuietTime
 ///
 /// Printed it is one line, `FILE:LINE: what is wrong`. ``code`` is stable; the text may be reworded.
 public struct FileProblem: Error, Hashable, Sendable {
+  /// The path of the file, or the name given to bytes.
   public let file: String
   /// The 1-based line, of a CSV record its first; nil where there is none, like in a missing file.
   public let line: Int?
+  /// What is wrong, apart from where.
   public let problem: Problem
 
+  /// A problem with a file, or with one of its lines (1-based).
   public init(file: String, line: Int?, problem: Problem) {
     self.file = file
     self.line = line
@@ -20,72 +23,121 @@ public struct FileProblem: Error, Hashable, Sendable {
   /// What is wrong, apart from where.
   public enum Problem: Error, Hashable, Sendable {
     // The file
+    /// The system refused to open the file; its words.
     case cannotOpen(String)
+    /// Reading failed; the reason.
     case cannotRead(String)
+    /// A folder stands where a file is expected.
     case isDirectory
+    /// The file has no records.
     case isEmpty
     /// It is needed more than once, and is no regular file.
     case cannotBeReadAgain
     /// It was read twice, and not the same both times.
     case hasChanged
+    /// The name ends in `.gz`, the content is not gzip.
     case notGzip
+    /// The gzip data ends early.
     case gzipTruncated
+    /// The gzip data does not pass its checks.
     case gzipCorrupt
+    /// Bytes follow the gzip data.
     case gzipTrailing
+    /// Neither name nor content tells what the file holds.
     case unknownFileKind
     // The line
+    /// The line is over the limit.
     case tooLong
+    /// The line is not valid UTF-8.
     case notUTF8
+    /// The file begins with a byte order mark.
     case byteOrderMark
+    /// The JSON text ends early.
     case truncatedJSON
+    /// The line is not JSON.
     case notJSON
+    /// JSON is nested too deeply.
     case tooDeep
+    /// An object has this key twice.
     case repeatedKey(String)
+    /// The line is JSON, but no object.
     case notAnObject
+    /// A quote inside an unquoted CSV cell, or text behind a quoted one.
     case strayQuote
+    /// A quoted CSV cell is not closed.
     case openQuote
+    /// A carriage return without a line feed.
     case loneReturn
+    /// The CSV header has an unknown column.
     case unknownColumn(String)
+    /// The CSV header has this column twice.
     case repeatedColumn(String)
+    /// The CSV header lacks this column.
     case missingColumn(String)
+    /// The row has another number of cells than the header.
     case cellCount(found: Int, expected: Int)
     // The record
+    /// No kind of record has this name.
     case unknownKind(String)
+    /// The record has an unknown field.
     case unknownField(String)
+    /// The record lacks this field.
     case missingField(String)
+    /// The field is of another JSON type than expected.
     case wrongType(String, expected: String)
+    /// The field is an empty id.
     case emptyID(String)
+    /// The field has none of the allowed values.
     case unknownValue(String, value: String, allowed: [String])
+    /// The field is outside of its range.
     case outOfRange(String, value: String, range: String)
+    /// The field is not an instant.
     case notAnInstant(String, value: String)
+    /// The field is not the name of a time zone.
     case unknownTimeZone(String, value: String)
     /// A time zone whose data cannot be used, or a system without a time-zone database.
     case timeZoneData(String, ZoneDataError)
+    /// The rules refuse the value of the field.
     case refused(String, SettingsWriteError)
     /// Something that belongs to another rule set than the one whose rules apply.
     case fieldOfOtherRules(String, RuleSet, rules: RuleSet)
+    /// There is an app record already.
     case secondApp
+    /// The user has two devices of this id.
     case repeatedDevice(String)
+    /// The field is not a language tag.
     case notALanguage(String, value: String)
+    /// There are two texts for this language.
     case repeatedLanguage(String)
+    /// A record of this kind stands in a file of templates.
     case notATemplate(String)
     /// Two names of one field.
     case fieldTwice(String, String)
     /// What is wrong with a template, or with a field that names one.
     case template(String, TemplateProblem)
     // Between records
+    /// The parent of the thread has no record.
     case parentMissing(String)
+    /// The parent of the thread is not a group.
     case parentNotGroup(String)
+    /// A thread or its members have `since`, which belongs to the parent.
     case sinceInThread(String)
+    /// A member of a thread is not a member of its parent.
     case notInParent(user: String, parent: String)
+    /// Levels of channels, in a conversation that is no ultra group.
     case channelsOutsideUltraGroup(String)
+    /// The conversation is the parent of a thread.
     case parentOfThread(String, thread: String)
     /// A record that stays cannot be beside this one.
     case memberInTheWay(user: String, why: String)
     // Along time
+    /// The record is earlier than the one before it.
     case outOfOrder(String)
+    /// There is no conversation of this id.
     case unknownConversation(String)
+    /// A change of the app names another rule set than the one that applies.
     case rulesChange(RuleSet)
+    /// The change cannot be made; the reason.
     case cannotApply(String)
   }
 

@@ -17,10 +17,12 @@ public struct CSVMerge: PartialRecords {
     memberCounts = settings.memberCounts
   }
 
+  /// Whether only a row of users.csv says something of the user.
   public func isPartial(_ user: UserIndex, in settings: FanoutSettings) -> Bool {
     settings.recordOrder(of: user).map { $0 >= userCount } ?? false
   }
 
+  /// Whether only a row of members.csv says something of the member.
   public func isPartial(
     _ user: UserIndex, of conversation: Identifier, in settings: FanoutSettings
   ) -> Bool {

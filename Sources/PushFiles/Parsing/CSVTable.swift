@@ -17,15 +17,15 @@ final class CSVTable {
   private var isUTF8 = true
   private var pending: (problem: FileProblem.Problem, line: Int)?
   private var isFinished = false
-  /// The place in the header of each column that was asked for; -1 for one the file does not have.
-  private var places: [Int] = []
+  /// The index in the header of each column that was asked for; -1 for one the file does not have.
+  private var cellIndices: [Int] = []
   private(set) var header: [String] = []
   private(set) var lineNumber = 1
 
   /// Opens a file and reads its header.
   ///
   /// - Parameters:
-  ///   - columns: the names that the header may have, nil for any; cells are asked for by the place
+  ///   - columns: the names that the header may have, nil for any; cells are asked for by the index
   ///     here.
   ///   - required: the names that it must have.
   init(
@@ -40,14 +40,14 @@ final class CSVTable {
       unsafe String(decoding: header.bytes(at: $0), as: UTF8.self)
     }
     guard let columns else { return }
-    places = Array(repeating: -1, count: columns.count)
-    for (place, name) in self.header.enumerated() {
+    cellIndices = Array(repeating: -1, count: columns.count)
+    for (index, name) in self.header.enumerated() {
       guard let column = columns.firstIndex(of: name) else { throw .unknownColumn(name) }
-      guard places[column] < 0 else { throw .repeatedColumn(name) }
-      places[column] = place
+      guard cellIndices[column] < 0 else { throw .repeatedColumn(name) }
+      cellIndices[column] = index
     }
     for name in required {
-      guard let column = columns.firstIndex(of: name), places[column] >= 0 else {
+      guard let column = columns.firstIndex(of: name), cellIndices[column] >= 0 else {
         throw .missingColumn(name)
       }
     }
@@ -67,7 +67,7 @@ final class CSVTable {
   /// Bytes of the file itself; nil when it is no regular file.
   var byteCount: Int64? { reader.byteCount }
 
-  func hasColumn(_ column: Int) -> Bool { places[column] >= 0 }
+  func hasColumn(_ column: Int) -> Bool { cellIndices[column] >= 0 }
 
   /// The next row, valid until the next call; nil at the end of the file. Blank lines are passed
   /// over.
@@ -81,11 +81,11 @@ final class CSVTable {
 
   /// The bytes of a column in the next few rows, as far as they are parsed.
   func upcoming(_ count: Int, column: Int, _ body: (UnsafeRawBufferPointer) -> Void) {
-    let place = places[column]
+    let cellIndex = cellIndices[column]
     for index in unsafe row..<min(row + count, rows.count) {
       let next = unsafe rows[index]
-      guard place >= 0, place < next.cell_count, let cells = unsafe cells else { return }
-      let cell = unsafe cells[next.first_cell + place]
+      guard cellIndex >= 0, cellIndex < next.cell_count, let cells = unsafe cells else { return }
+      let cell = unsafe cells[next.first_cell + cellIndex]
       unsafe body(UnsafeRawBufferPointer(start: cell.bytes, count: cell.length))
     }
   }
@@ -105,7 +105,7 @@ final class CSVTable {
     lineNumber = Int(found.line)
     let cells = unsafe UnsafeBufferPointer(
       start: cells! + found.first_cell, count: found.cell_count)
-    let csvRow = unsafe CSVRow(cells: cells, places: places)
+    let csvRow = unsafe CSVRow(cells: cells, cellIndices: cellIndices)
     if found.after_lone_return { throw .loneReturn }
     if csvRow.byteCount > LineReader.maximumLineBytes { throw .tooLong }
     if !isUTF8, !csvRow.isUTF8 { throw .notUTF8 }
@@ -189,11 +189,11 @@ final class CSVTable {
 @safe
 struct CSVRow {
   private let cells: UnsafeBufferPointer<pf_csv_cell>
-  private let places: [Int]
+  private let cellIndices: [Int]
 
-  init(cells: UnsafeBufferPointer<pf_csv_cell>, places: [Int]) {
+  init(cells: UnsafeBufferPointer<pf_csv_cell>, cellIndices: [Int]) {
     unsafe self.cells = unsafe cells
-    self.places = places
+    self.cellIndices = cellIndices
   }
 
   var cellCount: Int { unsafe cells.count }
@@ -229,12 +229,12 @@ struct CSVRow {
 
   /// The bytes of a column's cell; none when the file does not have the column.
   private func cell(_ column: Int) -> UnsafeBufferPointer<UInt8> {
-    let place = places[column]
-    return unsafe place < 0 ? UnsafeBufferPointer(start: nil, count: 0) : bytes(at: place)
+    let index = cellIndices[column]
+    return unsafe index < 0 ? UnsafeBufferPointer(start: nil, count: 0) : bytes(at: index)
   }
 
-  func bytes(at place: Int) -> UnsafeBufferPointer<UInt8> {
-    let cell = unsafe cells[place]
+  func bytes(at index: Int) -> UnsafeBufferPointer<UInt8> {
+    let cell = unsafe cells[index]
     return unsafe UnsafeBufferPointer(start: cell.bytes, count: cell.length)
   }
 

@@ -178,8 +178,8 @@ private struct Line {
   mutating func add(_ devices: [Device]) {
     name("devices")
     bytes.append(UInt8(ascii: "["))
-    for (place, device) in devices.enumerated() {
-      bytes.append(contentsOf: (place > 0 ? ",{" : "{").utf8)
+    for (index, device) in devices.enumerated() {
+      bytes.append(contentsOf: (index > 0 ? ",{" : "{").utf8)
       add("id", device.id.text)
       if device.kind != .mobile { add("type", device.kind.rawValue) }
       if device.state != .offline { add("state", device.state.rawValue) }
@@ -247,6 +247,7 @@ public struct SettingsWriter {
     try write(line: SettingsText.app(app))
   }
 
+  /// Writes a user, with content of the user if there is any.
   public mutating func write(
     _ id: Identifier, _ user: UserSettings
   ) throws(OutputProblem) {
@@ -261,6 +262,7 @@ public struct SettingsWriter {
     try write(line: SettingsText.conversation(id, settings, name: content.name(of: id)))
   }
 
+  /// Writes a member of a conversation that was written before.
   public mutating func write(
     _ user: Identifier, of conversation: Identifier, _ member: MemberSettings
   ) throws(OutputProblem) {

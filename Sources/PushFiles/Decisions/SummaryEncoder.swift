@@ -1,9 +1,24 @@
 internal import PushRules
 internal import PushSupport
 
-/// The totals of a run, for people.
-enum SummaryTable {
-  static func text(_ messages: Int, _ counts: OutcomeCounts) -> String {
+/// The totals of a run, as a JSON object or as a table for people.
+struct SummaryEncoder: DecisionEncoder {
+  static var needsResults: Bool { false }
+
+  private let isJSON: Bool
+
+  init(_ options: EncodingOptions) { isJSON = options.summaryAsJSON }
+
+  func trailer(_ messageCount: Int, _ totals: OutcomeCounts) -> [UInt8] {
+    if !isJSON { return Array(Self.table(messageCount, totals).utf8) }
+    var row = Array("{\"messages\":\(messageCount),\"decisions\":\(totals.total)".utf8)
+    row.append(contentsOf: ",\"counts\":".utf8)
+    row.append(contentsOf: CountsEncoder.object { totals[$0] })
+    row.append(contentsOf: "}\n".utf8)
+    return row
+  }
+
+  private static func table(_ messages: Int, _ counts: OutcomeCounts) -> String {
     let decisions = counts.total
     let pushes = counts.total(of: .push)
     let locals = counts.total(of: .local)

@@ -2,6 +2,7 @@ internal import Glibc
 
 /// Why a result could not be written.
 public struct OutputProblem: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The path of the output, or what it is called.
   public let target: String
   /// What the system said.
   public let reason: String

@@ -140,8 +140,8 @@ extension MessageContent.TemplateUse.Directed {
 }
 
 extension JSONValue {
-  /// The strings of an array, with an empty one for an item that is none: its place is another's
-  /// otherwise.
+  /// The strings of an array, with an empty one for an item that is no string, so that the others keep
+  /// their indices.
   fileprivate var arguments: [String] {
     kind == PF_JSON_ARRAY ? items.map { $0.string ?? "" } : []
   }

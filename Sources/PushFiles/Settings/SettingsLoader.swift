@@ -4,12 +4,16 @@ public import PushRules
 
 /// The files of a world: settings, then users, then members, read as one.
 public struct SettingsPaths: Sendable {
+  /// Paths of settings.ndjson files, in the order in which they are read.
   public var settings: [String]
+  /// Paths of users.csv files.
   public var users: [String]
+  /// Paths of members.csv files.
   public var members: [String]
   /// Bytes that are read instead of a file of their name, where one is named above.
   public var contents: [String: [UInt8]]
 
+  /// Names files to read; all may be none.
   public init(
     settings: [String] = [], users: [String] = [], members: [String] = [],
     contents: [String: [UInt8]] = [:]
@@ -42,16 +46,16 @@ public struct SettingsPaths: Sendable {
 ///
 /// - Source: formats.md, "Errors" and "settings.ndjson".
 public enum SettingsLoader {
-  struct Place: Comparable {
+  struct Location: Comparable {
     let file: Int
     let line: Int
-    static func < (left: Place, right: Place) -> Bool {
+    static func < (left: Location, right: Location) -> Bool {
       (left.file, left.line) < (right.file, right.line)
     }
   }
 
   struct Located {
-    let place: Place
+    let location: Location
     /// Whether the problem has a line, and not only a file.
     let hasLine: Bool
     let problem: FileProblem.Problem

@@ -4,11 +4,17 @@ internal import PushRules
 public struct FileChecker {
   /// What files turned out to hold.
   public private(set) var world = SettingsPaths()
+  /// Files of messages, in the order given.
   public private(set) var messages: [String] = []
+  /// Files of presence, in the order given.
   public private(set) var presence: [String] = []
+  /// Files of changes of settings, in the order given.
   public private(set) var changes: [String] = []
+  /// Files of templates, in the order given.
   public private(set) var templates: [String] = []
+  /// What is wrong: of settings, templates, messages, presence and changes, in this order.
   public private(set) var problems: [FileProblem] = []
+  /// The number of records in all files.
   public private(set) var recordCount = 0
   /// Those that changes make or change.
   private var changedConversations: Set<Identifier> = []

@@ -2,12 +2,16 @@ public import PushRules
 
 /// That a user came online, or went offline: in a conversation, or as such.
 public struct PresenceChange: Hashable, Sendable {
+  /// When.
   public let at: Instant
   /// nil for a connection that belongs to no conversation.
   public let conversation: Identifier?
+  /// The user who came online or went offline.
   public let user: Identifier
+  /// Whether the user came online.
   public let isOnline: Bool
 
+  /// Creates a change; without a conversation it is of the user as such.
   public init(at: Instant, conversation: Identifier?, user: Identifier, isOnline: Bool) {
     self.at = at
     self.conversation = conversation
@@ -23,6 +27,7 @@ public struct PresenceChange: Hashable, Sendable {
 public final class PresenceReader {
   static let columns = ["ts", "conversation", "user", "online"]
 
+  /// The path of the file, or the name given to bytes.
   public let path: String
   private let table: CSVTable
 

@@ -8,16 +8,16 @@ enum RawText {
   ///   - token: which value it is, counting values and names from 0 in the order of the text.
   /// - Complexity: O(bytes up to the end of the value).
   static func value(in line: UnsafeRawBufferPointer, token: Int) -> [UInt8] {
-    var place = unsafe start(in: line, token: token)
+    var offset = unsafe start(in: line, token: token)
     var text: [UInt8] = []
     var depth = 0
-    while place < line.count {
-      let byte = unsafe line[place]
+    while offset < line.count {
+      let byte = unsafe line[offset]
       switch byte {
       case UInt8(ascii: "\""):
-        let end = unsafe endOfString(in: line, from: place)
-        unsafe text.append(contentsOf: line[place..<end])
-        place = end
+        let end = unsafe endOfString(in: line, from: offset)
+        unsafe text.append(contentsOf: line[offset..<end])
+        offset = end
         if depth == 0 { return text }
         continue
       case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
@@ -26,18 +26,18 @@ enum RawText {
         depth -= 1
         text.append(byte)
         if depth == 0 { return text }
-        place += 1
+        offset += 1
         continue
       case UInt8(ascii: ","):
         if depth == 0 { return text }
       case 0x20, 0x09, 0x0D:
         if depth == 0, !text.isEmpty { return text }
-        place += 1
+        offset += 1
         continue
       default: break
       }
       text.append(byte)
-      place += 1
+      offset += 1
     }
     return text
   }
@@ -45,30 +45,30 @@ enum RawText {
   /// Where a value begins.
   private static func start(in line: UnsafeRawBufferPointer, token: Int) -> Int {
     var count = 0
-    var place = 0
-    while place < line.count {
-      switch unsafe line[place] {
+    var offset = 0
+    while offset < line.count {
+      switch unsafe line[offset] {
       case 0x20, 0x09, 0x0D, UInt8(ascii: ","), UInt8(ascii: ":"), UInt8(ascii: "}"),
         UInt8(ascii: "]"):
-        place += 1
+        offset += 1
         continue
       default: break
       }
-      if count == token { return place }
+      if count == token { return offset }
       count += 1
-      switch unsafe line[place] {
-      case UInt8(ascii: "\""): place = unsafe endOfString(in: line, from: place)
-      case UInt8(ascii: "{"), UInt8(ascii: "["): place += 1
+      switch unsafe line[offset] {
+      case UInt8(ascii: "\""): offset = unsafe endOfString(in: line, from: offset)
+      case UInt8(ascii: "{"), UInt8(ascii: "["): offset += 1
       default:
-        while place < line.count, unsafe !isDelimiter(line[place]) { place += 1 }
+        while offset < line.count, unsafe !isDelimiter(line[offset]) { offset += 1 }
       }
     }
     return line.count
   }
 
-  /// The place behind the closing quote of the string that begins at `place`.
-  private static func endOfString(in line: UnsafeRawBufferPointer, from place: Int) -> Int {
-    var end = place + 1
+  /// The offset behind the closing quote of the string that begins at `offset`.
+  private static func endOfString(in line: UnsafeRawBufferPointer, from offset: Int) -> Int {
+    var end = offset + 1
     while end < line.count, unsafe line[end] != UInt8(ascii: "\"") {
       end += unsafe line[end] == UInt8(ascii: "\\") ? 2 : 1
     }

@@ -1,0 +1,28 @@
+internal import PushRules
+
+/// A CSV row for every decision.
+struct CSVEncoder: DecisionEncoder {
+  /// What follows the user in each row, by the outcome's code.
+  private let rowEnds: [[UInt8]]
+
+  init(_ options: EncodingOptions) { rowEnds = Self.byCode(Self.cells) }
+
+  var header: [UInt8] { Array("message,user,action,reason,scope\n".utf8) }
+
+  func encode(_ decisions: MessageDecisions, to piece: inout EncodedPiece) {
+    var start: [UInt8] = []
+    start.appendCSV(decisions.message.id.text)
+    start.append(UInt8(ascii: ","))
+    piece.bytes.reserveCapacity(piece.bytes.count + decisions.ranks.count * (start.count + 64))
+    unsafe decisions.forEachRecipient { (_, id, code) -> Void in
+      piece.bytes.append(contentsOf: start)
+      unsafe piece.bytes.appendCSV(id)
+      piece.bytes.append(contentsOf: rowEnds[Int(code)])
+    }
+  }
+
+  /// The cells of an outcome, each behind its comma, and the end of the row.
+  static func cells(of outcome: Outcome) -> [UInt8] {
+    Array(",\(outcome.action.name),\(outcome.reason.name),\(outcome.scope?.name ?? "")\n".utf8)
+  }
+}

@@ -1,0 +1,74 @@
+public import PushRules
+
+/// Writes decisions, message by message, in one of the formats: those of the reference, or of
+/// whatever decides.
+public final class DecisionWriter {
+  private let output: any DecisionOutput
+  private let encoder: any DecisionEncoder
+  private let needsResults: Bool
+  private var message = Message(id: "", conversation: "", at: .zero)
+  private var decisions: [(user: Identifier, decision: Decision)] = []
+  private var counts = OutcomeCounts()
+  private var piece = EncodedPiece()
+
+  /// Counts over all messages so far.
+  public private(set) var totals = OutcomeCounts()
+  /// The number of messages so far.
+  public private(set) var messageCount = 0
+
+  /// Writes to a file, in any format that is not a folder.
+  ///
+  /// - Parameters:
+  ///   - showsDevices: whether rows list the devices (`ndjson` only).
+  ///   - summaryAsJSON: whether a `summary` is a JSON object, and not a table for people.
+  public init(
+    _ output: OutputFile, format: DecisionFormat, showsDevices: Bool = false,
+    summaryAsJSON: Bool = true
+  ) throws(OutputProblem) {
+    self.output = output
+    encoder = format.encoder.init(
+      EncodingOptions(showsDevices: showsDevices, summaryAsJSON: summaryAsJSON))
+    needsResults = format.needsResults
+    try self.output.put(encoder.header)
+  }
+
+  /// Begins a message; its decisions follow.
+  public func begin(_ message: Message) {
+    self.message = message
+    counts.removeAll()
+    decisions.removeAll(keepingCapacity: true)
+  }
+
+  /// Takes the decision for one recipient.
+  ///
+  /// - Throws: when no rule gives the outcome: formats write outcomes by their codes.
+  public func write(_ user: Identifier, _ decision: Decision) throws(OutputProblem) {
+    guard decision.outcome.code != 0 else {
+      throw OutputProblem(
+        target: "the decision of \(message.id.text) for \(user.text)",
+        reason: "no rule gives \(decision.outcome.key)")
+    }
+    counts.add(decision.outcome)
+    if needsResults { decisions.append((user: user, decision: decision)) }
+  }
+
+  /// Writes the message that was begun.
+  ///
+  /// - Complexity: O(recipients), which are kept until then.
+  public func end() throws(OutputProblem) {
+    if needsResults {
+      piece.removeAll()
+      encoder.encode(MessageDecisions(message, number: messageCount, decisions), to: &piece)
+      try output.put(piece)
+    } else {
+      try output.put(encoder.encode(message, counts.total) { counts[$0] })
+    }
+    messageCount += 1
+    totals.add(counts)
+  }
+
+  /// Writes what the format ends with, once, behind all messages.
+  public func finish() throws(OutputProblem) {
+    try output.put(encoder.trailer(messageCount, totals))
+  }
+}
