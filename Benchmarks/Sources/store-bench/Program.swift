@@ -48,7 +48,7 @@ struct Program: AsyncParsableCommand {
     try await writes(store)
     try await visibility(store)
     try await decisionsBesideWrites(store)
-    try store.close()
+    try await store.close()
     try Opening(users: openedUsers).measure(in: place)
   }
 
