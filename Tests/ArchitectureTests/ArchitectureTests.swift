@@ -159,20 +159,14 @@ import Testing
     #expect(tooLong == [])
   }
 
-  /// The folders of modules whose files are grouped: a folder's name says what its files are for.
-  @Test(arguments: grouped)
+  /// A folder of at most 15 files, whose name says what they are for, is seen at once.
+  @Test(arguments: ["Sources", "Tests"])
   func foldersAreSmall(folder: String) throws {
     let counts = try Self.files(under: folder).reduce(into: [String: Int]()) {
       $0[$1.deletingLastPathComponent().path, default: 0] += 1
     }
     #expect(counts.filter { $0.value > 15 } == [:])
   }
-
-  /// The folders of modules and tests with at most 15 source files in each folder.
-  static let grouped = [
-    "Sources/PushStore", "Tests/PushStoreTests", "Tests/CommandLineTests", "Tests/PushFilesTests",
-    "Tests/ConformanceTests", "Tests/ArchitectureTests",
-  ]
 
   /// The functions of a formatted file and their lengths: from the line that begins one to the
   /// brace of the same indentation.
