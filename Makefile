@@ -15,7 +15,7 @@ FORMATTED := Package.swift Sources Tests Examples/dispatcher/Package.swift Bench
 DOCS := .build/docs
 # A web site each; those of the first line may have no warnings.
 STRICTLY_DOCUMENTED := PushFanout PushService PushStoreService
-DOCUMENTED := $(STRICTLY_DOCUMENTED) PushRules QuietTime PushReference PushContent PushFiles PushStore \
+DOCUMENTED := $(STRICTLY_DOCUMENTED) PushModel QuietTime PushReference PushContent PushFiles PushStore \
   PushReplay PushWorkload PushReport
 PICTURES := .build/report-check
 

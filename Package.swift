@@ -16,7 +16,7 @@ let strict: [SwiftSetting] = [
 let package = Package(
   name: "push-fanout",
   products: [
-    .library(name: "PushRules", targets: ["PushRules"]),
+    .library(name: "PushModel", targets: ["PushModel"]),
     .library(name: "PushFoundation", targets: ["PushFoundation"]),
     .library(name: "QuietTime", targets: ["QuietTime"]),
     .library(name: "PushReference", targets: ["PushReference"]),
@@ -40,11 +40,11 @@ let package = Package(
   targets: [
     // What several modules need and users of the library do not; no product.
     .target(name: "PushSupport", swiftSettings: strict),
-    .target(name: "PushRules", dependencies: ["PushSupport"], swiftSettings: strict),
-    .target(name: "PushFoundation", dependencies: ["PushRules"], swiftSettings: strict),
-    .target(name: "QuietTime", dependencies: ["PushRules"], swiftSettings: strict),
+    .target(name: "PushModel", dependencies: ["PushSupport"], swiftSettings: strict),
+    .target(name: "PushFoundation", dependencies: ["PushModel"], swiftSettings: strict),
+    .target(name: "QuietTime", dependencies: ["PushModel"], swiftSettings: strict),
     .target(
-      name: "PushReference", dependencies: ["PushSupport", "PushRules"], swiftSettings: strict),
+      name: "PushReference", dependencies: ["PushSupport", "PushModel"], swiftSettings: strict),
     .target(name: "CPushKernels"),
     // libsqlite3-dev of Debian.
     .target(
@@ -53,12 +53,12 @@ let package = Package(
     .target(
       name: "PushFanout",
       dependencies: [
-        "PushSupport", "PushRules", "QuietTime", "CPushKernels",
+        "PushSupport", "PushModel", "QuietTime", "CPushKernels",
         .product(name: "Algorithms", package: "swift-algorithms"),
         .product(name: "HeapModule", package: "swift-collections"),
       ], swiftSettings: strict),
     .target(
-      name: "PushContent", dependencies: ["PushSupport", "PushRules"], swiftSettings: strict),
+      name: "PushContent", dependencies: ["PushSupport", "PushModel"], swiftSettings: strict),
     // libsimdjson-dev, libcsv-dev and zlib1g-dev of Debian.
     .target(
       name: "CPushFiles",
@@ -68,38 +68,38 @@ let package = Package(
     .target(
       name: "PushFiles",
       dependencies: [
-        "PushSupport", "PushRules", "QuietTime", "PushFanout", "PushContent", "CPushFiles",
+        "PushSupport", "PushModel", "QuietTime", "PushFanout", "PushContent", "CPushFiles",
       ],
       swiftSettings: strict),
     .target(
       name: "PushStore",
       dependencies: [
-        "PushSupport", "PushRules", "QuietTime", "PushFanout", "PushContent", "CPushSQLite",
+        "PushSupport", "PushModel", "QuietTime", "PushFanout", "PushContent", "CPushSQLite",
         .product(name: "GRDB", package: "GRDB.swift"),
       ], swiftSettings: strict),
     .target(
       name: "PushService",
-      dependencies: ["PushSupport", "PushRules", "PushFanout", "PushContent", "PushFiles"],
+      dependencies: ["PushSupport", "PushModel", "PushFanout", "PushContent", "PushFiles"],
       swiftSettings: strict),
     // The store attaches to the service from its own side, so that the service needs no store.
     .target(
       name: "PushStoreService",
       dependencies: [
-        "PushRules", "PushFanout", "PushContent", "PushStore", "PushService",
+        "PushModel", "PushFanout", "PushContent", "PushStore", "PushService",
       ], swiftSettings: strict),
     .target(
       name: "PushReplay",
-      dependencies: ["PushSupport", "PushRules", "QuietTime", "PushFanout", "PushFiles"],
+      dependencies: ["PushSupport", "PushModel", "QuietTime", "PushFanout", "PushFiles"],
       swiftSettings: strict),
     .target(
-      name: "PushWorkload", dependencies: ["PushSupport", "PushRules"], swiftSettings: strict),
+      name: "PushWorkload", dependencies: ["PushSupport", "PushModel"], swiftSettings: strict),
     .target(
-      name: "PushReport", dependencies: ["PushSupport", "PushRules", "QuietTime", "PushReplay"],
+      name: "PushReport", dependencies: ["PushSupport", "PushModel", "QuietTime", "PushReplay"],
       swiftSettings: strict),
     .executableTarget(
       name: "push-fanout",
       dependencies: [
-        "PushSupport", "PushRules", "PushFoundation", "QuietTime", "PushReference", "PushFanout",
+        "PushSupport", "PushModel", "PushFoundation", "QuietTime", "PushReference", "PushFanout",
         "PushContent", "PushFiles", "PushService", "PushStore", "PushReplay", "PushWorkload",
         "PushReport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -111,55 +111,55 @@ let package = Package(
     .target(
       name: "TestSupport",
       dependencies: [
-        "PushSupport", "PushRules", "QuietTime", "PushReference", "PushFiles", "PinnedZones",
+        "PushSupport", "PushModel", "QuietTime", "PushReference", "PushFiles", "PinnedZones",
       ],
       path: "Tests/TestSupport",
       swiftSettings: strict),
     .testTarget(
       name: "PushSupportTests", dependencies: ["PushSupport"], swiftSettings: strict),
     .testTarget(
-      name: "PushRulesTests", dependencies: ["PushRules", "TestSupport"], swiftSettings: strict),
+      name: "PushModelTests", dependencies: ["PushModel", "TestSupport"], swiftSettings: strict),
     .testTarget(
-      name: "PushFoundationTests", dependencies: ["PushRules", "PushFoundation", "TestSupport"],
+      name: "PushFoundationTests", dependencies: ["PushModel", "PushFoundation", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "QuietTimeTests",
-      dependencies: ["PushRules", "QuietTime", "PinnedZones", "TestSupport"],
+      dependencies: ["PushModel", "QuietTime", "PinnedZones", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "PushReferenceTests",
-      dependencies: ["PushRules", "QuietTime", "PushReference", "TestSupport"],
+      dependencies: ["PushModel", "QuietTime", "PushReference", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "PushFanoutTests",
       dependencies: [
-        "PushRules", "QuietTime", "PushReference", "CPushKernels", "PushFanout", "TestSupport",
+        "PushModel", "QuietTime", "PushReference", "CPushKernels", "PushFanout", "TestSupport",
       ], swiftSettings: strict),
     .testTarget(
       name: "PushContentTests",
-      dependencies: ["PushRules", "PushFanout", "PushContent", "PushFiles", "TestSupport"],
+      dependencies: ["PushModel", "PushFanout", "PushContent", "PushFiles", "TestSupport"],
       resources: [.copy("Goldens")], swiftSettings: strict),
     .testTarget(
       name: "PushFilesTests",
-      dependencies: ["PushRules", "PushFanout", "PushContent", "PushFiles", "TestSupport"],
+      dependencies: ["PushModel", "PushFanout", "PushContent", "PushFiles", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "PushServiceTests",
       dependencies: [
-        "PushRules", "PushReference", "PushFanout", "PushContent", "PushFiles", "PushService",
+        "PushModel", "PushReference", "PushFanout", "PushContent", "PushFiles", "PushService",
         "PushStore", "PushStoreService", "TestSupport",
       ], swiftSettings: strict),
     .testTarget(
-      name: "PushWorkloadTests", dependencies: ["PushRules", "PushWorkload", "TestSupport"],
+      name: "PushWorkloadTests", dependencies: ["PushModel", "PushWorkload", "TestSupport"],
       swiftSettings: strict),
     // What the crash and fault tests start, and kill.
     .executableTarget(
-      name: "store-writer", dependencies: ["PushRules", "PushFanout", "PushStore", "TestSupport"],
+      name: "store-writer", dependencies: ["PushModel", "PushFanout", "PushStore", "TestSupport"],
       path: "Tests/StoreWriter", swiftSettings: strict),
     .testTarget(
       name: "PushStoreTests",
       dependencies: [
-        "PushRules", "PushReference", "PushFanout", "PushContent", "PushFiles", "PushStore",
+        "PushModel", "PushReference", "PushFanout", "PushContent", "PushFiles", "PushStore",
         "CPushSQLite", "TestSupport", "store-writer",
         .product(name: "GRDB", package: "GRDB.swift"),
       ], swiftSettings: strict),
@@ -167,28 +167,28 @@ let package = Package(
     // of the functions in ArticleTests.
     .executableTarget(
       name: "article-FromADispatchService",
-      dependencies: ["PushRules", "PushFoundation", "PushFanout", "PushFiles"],
+      dependencies: ["PushModel", "PushFoundation", "PushFanout", "PushFiles"],
       path: "Tests/ArticlePrograms/FromADispatchService", swiftSettings: strict),
     .executableTarget(
       name: "article-ADispatchServiceFromEndToEnd",
       dependencies: [
-        "PushRules", "PushFanout", "PushContent", "PushService", "PushStore", "PushStoreService",
+        "PushModel", "PushFanout", "PushContent", "PushService", "PushStore", "PushStoreService",
       ],
       path: "Tests/ArticlePrograms/ADispatchServiceFromEndToEnd", swiftSettings: strict),
     .executableTarget(
-      name: "article-README", dependencies: ["PushRules", "PushFanout"],
+      name: "article-README", dependencies: ["PushModel", "PushFanout"],
       path: "Tests/ArticlePrograms/README", swiftSettings: strict),
     .executableTarget(
-      name: "article-content", dependencies: ["PushRules", "PushFanout", "PushContent"],
+      name: "article-content", dependencies: ["PushModel", "PushFanout", "PushContent"],
       path: "Tests/ArticlePrograms/content", swiftSettings: strict),
     .executableTarget(
       name: "article-replay",
-      dependencies: ["PushRules", "PushFanout", "PushFiles", "PushReplay"],
+      dependencies: ["PushModel", "PushFanout", "PushFiles", "PushReplay"],
       path: "Tests/ArticlePrograms/replay", swiftSettings: strict),
     .testTarget(
       name: "ConformanceTests",
       dependencies: [
-        "PushRules", "QuietTime", "PushReference", "PushFanout", "PushFiles", "PushReplay",
+        "PushModel", "QuietTime", "PushReference", "PushFanout", "PushFiles", "PushReplay",
         "PushStore", "PushWorkload", "TestSupport",
       ],
       resources: [.copy("vectors.ndjson")], swiftSettings: strict),
@@ -196,24 +196,24 @@ let package = Package(
     .testTarget(
       name: "ArchitectureTests",
       dependencies: [
-        "PushRules", "PushFoundation", "PushFanout", "PushFiles", "TestSupport",
+        "PushModel", "PushFoundation", "PushFanout", "PushFiles", "TestSupport",
         "article-FromADispatchService", "article-ADispatchServiceFromEndToEnd", "article-README",
         "article-content", "article-replay",
       ], swiftSettings: strict),
     .testTarget(
       name: "PushReplayTests",
       dependencies: [
-        "PushRules", "QuietTime", "PushReference", "PushFanout", "PushFiles", "PushReplay",
+        "PushModel", "QuietTime", "PushReference", "PushFanout", "PushFiles", "PushReplay",
         "TestSupport",
       ], swiftSettings: strict),
     .testTarget(
       name: "PushReportTests",
-      dependencies: ["PushRules", "PushReplay", "PushReport", "TestSupport"],
+      dependencies: ["PushModel", "PushReplay", "PushReport", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "CommandLineTests",
       dependencies: [
-        "PushRules", "PushContent", "PushFiles", "PushService", "PushStore", "PushReplay",
+        "PushModel", "PushContent", "PushFiles", "PushService", "PushStore", "PushReplay",
         "push-fanout", "TestSupport",
       ],
       swiftSettings: strict),

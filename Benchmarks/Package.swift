@@ -15,7 +15,7 @@ func ours(_ modules: String...) -> [Target.Dependency] {
 }
 
 let engine = ours(
-  "PushRules", "QuietTime", "PushReference", "PushFanout", "PushContent", "PushFiles")
+  "PushModel", "QuietTime", "PushReference", "PushFanout", "PushContent", "PushFiles")
 let arguments: Target.Dependency = .product(
   name: "ArgumentParser", package: "swift-argument-parser")
 

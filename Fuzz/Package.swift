@@ -9,7 +9,7 @@ let package = Package(
     .executableTarget(
       name: "fuzz-snapshot",
       dependencies: [
-        .product(name: "PushRules", package: "push-fanout"),
+        .product(name: "PushModel", package: "push-fanout"),
         .product(name: "PushFanout", package: "push-fanout"),
       ],
       swiftSettings: [

@@ -9,7 +9,7 @@ let package = Package(
     .executableTarget(
       name: "dispatcher",
       dependencies: [
-        .product(name: "PushRules", package: "push-fanout"),
+        .product(name: "PushModel", package: "push-fanout"),
         .product(name: "PushFanout", package: "push-fanout"),
         .product(name: "PushContent", package: "push-fanout"),
         .product(name: "PushService", package: "push-fanout"),

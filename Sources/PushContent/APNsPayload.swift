@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 
 /// What Apple's push service takes.
 ///

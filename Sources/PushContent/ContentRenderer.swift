@@ -1,4 +1,4 @@
-public import PushRules
+public import PushModel
 internal import PushSupport
 internal import Synchronization
 

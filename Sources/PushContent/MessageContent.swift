@@ -1,4 +1,4 @@
-public import PushRules
+public import PushModel
 
 /// The fields of a message that determine the content of its push.
 ///

@@ -1,4 +1,4 @@
-public import PushRules
+public import PushModel
 
 /// What rendering a message needs to know of it, the same for all threads.
 struct MessagePlan: Sendable {

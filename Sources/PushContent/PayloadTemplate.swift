@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 
 /// A payload as it is the same for many recipients: all of it but the badge, the recipient's id and,
 /// when it must be shortened, the body.

@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 
 /// A named title and content.
 public struct PushTemplate: Hashable, Sendable {

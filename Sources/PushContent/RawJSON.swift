@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 
 /// A JSON value as it is written: what a sender passes through to the recipient's app.
 public struct RawJSON: Hashable, Sendable {

@@ -1,4 +1,4 @@
-public import PushRules
+public import PushModel
 
 /// How much of a message a person's notifications show (`updatePushDisplayStyle`).
 public enum DisplayStyle: String, CaseIterable, Sendable {

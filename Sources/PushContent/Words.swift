@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 
 /// What of a recipient changes the words of a message.
 ///

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import PushSupport
 internal import Synchronization
-public import PushRules
+public import PushModel
 internal import QuietTime
 
 /// Decides who gets a push for a message, and why others do not, in groups of up to millions of

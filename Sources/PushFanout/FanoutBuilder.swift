@@ -1,4 +1,4 @@
-public import PushRules
+public import PushModel
 
 /// Builds a ``Fanout`` from records in any order, as files contain them, without an intermediate
 /// copy.

@@ -1,4 +1,4 @@
-public import PushRules
+public import PushModel
 public import QuietTime
 
 /// An error in settings. The update that throws it changes nothing.

@@ -1,4 +1,4 @@
-package import PushRules
+package import PushModel
 
 extension FanoutUpdate {
   /// Replaces the record of the same key.

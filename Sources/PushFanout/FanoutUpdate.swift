@@ -1,4 +1,4 @@
-public import PushRules
+public import PushModel
 
 /// Changes of settings that are published together.
 ///

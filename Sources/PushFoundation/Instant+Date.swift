@@ -1,5 +1,5 @@
 public import Foundation
-public import PushRules
+public import PushModel
 
 extension Instant {
   /// The instant of a date, to the nearest millisecond; a date outside of the range gives the nearest

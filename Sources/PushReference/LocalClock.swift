@@ -1,5 +1,5 @@
 internal import Foundation
-internal import PushRules
+internal import PushModel
 
 /// The wall clock of time zones, by Foundation's calendar.
 struct LocalClock {

@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 
 /// Whom a message mentions; which of its fields say so is in the file of the rule set.
 struct Mentions {

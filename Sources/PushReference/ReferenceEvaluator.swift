@@ -1,4 +1,4 @@
-public import PushRules
+public import PushModel
 
 /// The rules, written to be read: decision-rules.md §4 line by line.
 ///

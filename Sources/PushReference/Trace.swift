@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 
 /// Collects the steps of an explanation; costs almost nothing when not recording.
 struct Trace {

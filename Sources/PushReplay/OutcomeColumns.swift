@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 
 /// Rows of counts, a column for each outcome that has occurred so far.
 ///

@@ -1,7 +1,7 @@
 public import PushContent
 internal import PushFanout
 public import PushFiles
-public import PushRules
+public import PushModel
 internal import PushSupport
 internal import Synchronization
 

@@ -1,5 +1,5 @@
 public import PushContent
-public import PushRules
+public import PushModel
 
 /// Answers as JSON objects: the keys in byte order, what is not there left out, the same bytes for the
 /// same answer.

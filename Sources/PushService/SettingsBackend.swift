@@ -1,6 +1,6 @@
 public import PushContent
 public import PushFanout
-public import PushRules
+public import PushModel
 
 /// What a service decides by, and where changes of it go: only an engine (``EngineBackend``), or a
 /// store that keeps the settings.

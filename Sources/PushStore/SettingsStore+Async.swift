@@ -1,6 +1,6 @@
 internal import Dispatch
 public import PushContent
-public import PushRules
+public import PushModel
 
 extension SettingsStore {
   /// Opens a store, and its engine, without blocking a thread of the caller's task.

@@ -1,6 +1,6 @@
 internal import Dispatch
 public import PushFanout
-public import PushRules
+public import PushModel
 internal import PushSupport
 internal import Synchronization
 

@@ -1,4 +1,4 @@
-public import PushRules
+public import PushModel
 public import QuietTime
 
 /// Why a store could not be opened, read or written. Nothing that was acknowledged is lost by it.

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import GRDB
 public import PushContent
-public import PushRules
+public import PushModel
 
 /// Reads a store as it is, without an engine: for inspection, export and backup.
 ///

@@ -1,6 +1,6 @@
 public import PushContent
 public import PushFanout
-public import PushRules
+public import PushModel
 public import PushService
 public import PushStore
 

@@ -1,4 +1,4 @@
-public import PushRules
+public import PushModel
 
 /// What a user of a generated world has set.
 struct WorkloadUser {

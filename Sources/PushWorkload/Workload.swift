@@ -1,4 +1,4 @@
-public import PushRules
+public import PushModel
 
 /// A world made from a seed: people with their settings, rooms, messages, and who is connected when,
 /// by measured rates.

@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 
 /// Why there is no world of some options.
 ///

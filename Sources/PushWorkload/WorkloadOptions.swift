@@ -1,4 +1,4 @@
-public import PushRules
+public import PushModel
 
 /// What a generated world is like: every knob, with the default that measured or published rates
 /// give.

@@ -1,4 +1,4 @@
-public import PushRules
+public import PushModel
 
 /// The 1,440 minutes of one UTC date, in which of them a schedule is quiet, and what it then lets
 /// through.

@@ -1,4 +1,4 @@
-public import PushRules
+public import PushModel
 
 /// Finds when the answer for a plain message to one user in one conversation changes as time
 /// passes.

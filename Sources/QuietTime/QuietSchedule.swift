@@ -1,4 +1,4 @@
-public import PushRules
+public import PushModel
 
 /// When a person wants no pushes, or only some: what a user's quiet hours mean on the wall clock of
 /// a time zone.

@@ -1,4 +1,4 @@
-public import PushRules
+public import PushModel
 
 /// A user's quiet hours and the zone the user has set, as they were written.
 ///

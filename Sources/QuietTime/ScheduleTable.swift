@@ -1,4 +1,4 @@
-public import PushRules
+public import PushModel
 
 /// The indices of schedules recently inserted into a ``ScheduleTable``: guesses, which it checks.
 ///

@@ -1,6 +1,6 @@
 import Foundation
 import PushFoundation
-import PushRules
+import PushModel
 
 /// What time it is, for what is written now. Only the command line reads a clock.
 enum Clock {

@@ -3,7 +3,7 @@ import Foundation
 import PushFanout
 import PushFiles
 import PushReplay
-import PushRules
+import PushModel
 import PushStore
 import QuietTime
 

@@ -11,7 +11,7 @@ import Testing
       ("Lazily", []), ("Published", []), ("History", []), ("UserWord", []), ("MemberByte", []),
       ("HoldTable", []), ("specials", []), ("turn", []), ("turns", []), ("turned", []),
     ],
-    "PushRules": model + [("place", [])],
+    "PushModel": model + [("place", [])],
     "PushContent": model + [
       ("place", []), ("Viewer", []), ("viewer", []), ("Look", []), ("Choice", []),
     ],

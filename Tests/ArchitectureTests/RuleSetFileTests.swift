@@ -1,5 +1,5 @@
 import Foundation
-import PushRules
+import PushModel
 import Testing
 
 /// Goal: what differs between rule sets stands in their own files.

@@ -2,7 +2,7 @@ import PushFanout
 import PushFiles
 import PushReference
 import PushReplay
-import PushRules
+import PushModel
 import TestSupport
 import Testing
 

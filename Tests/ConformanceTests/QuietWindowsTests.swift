@@ -2,7 +2,7 @@ import Foundation
 import PushFanout
 import PushReference
 import PushReplay
-import PushRules
+import PushModel
 import QuietTime
 import TestSupport
 import Testing

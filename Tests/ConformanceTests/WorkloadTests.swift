@@ -2,7 +2,7 @@ import Foundation
 import PushFanout
 import PushFiles
 import PushReference
-import PushRules
+import PushModel
 import PushWorkload
 import TestSupport
 import Testing

@@ -1,5 +1,5 @@
 import PushContent
-import PushRules
+import PushModel
 import Testing
 
 /// Goal: texts that look the same and are written otherwise stay what they are. Swift calls "é" and

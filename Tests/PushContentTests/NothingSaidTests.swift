@@ -1,5 +1,5 @@
 import PushContent
-import PushRules
+import PushModel
 import Testing
 
 /// Goal: a text without a character says nothing, wherever it stands.

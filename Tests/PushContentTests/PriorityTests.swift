@@ -1,6 +1,6 @@
 import Foundation
 import PushContent
-import PushRules
+import PushModel
 import Testing
 
 /// Goal: of Easemob's five sources of words the highest that is there counts, in all 32 subsets of

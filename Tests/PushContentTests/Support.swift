@@ -2,7 +2,7 @@ import Foundation
 import PushContent
 import PushFanout
 import PushFiles
-import PushRules
+import PushModel
 import Testing
 
 /// A world in files, read as the program reads it.

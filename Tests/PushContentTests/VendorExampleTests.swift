@@ -1,6 +1,6 @@
 import Foundation
 import PushContent
-import PushRules
+import PushModel
 import Testing
 
 /// Goal: with the words that the vendor's documents show, which are those of older servers, a

@@ -1,5 +1,5 @@
 import PushReference
-import PushRules
+import PushModel
 import TestSupport
 import Testing
 

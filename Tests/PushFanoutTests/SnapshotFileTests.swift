@@ -1,5 +1,5 @@
 import Foundation
-import PushRules
+import PushModel
 import QuietTime
 import TestSupport
 import Testing

@@ -1,4 +1,4 @@
-import PushRules
+import PushModel
 import TestSupport
 
 @testable import PushFanout

@@ -1,6 +1,6 @@
 import Foundation
 import PushFiles
-import PushRules
+import PushModel
 import Testing
 
 /// A folder of files for one test.

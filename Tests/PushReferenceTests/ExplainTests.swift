@@ -1,5 +1,5 @@
 import PushReference
-import PushRules
+import PushModel
 import Testing
 
 /// Goal: an explanation decides what the decision decides, its last step and no other decided, and

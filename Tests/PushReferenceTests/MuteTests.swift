@@ -1,5 +1,5 @@
 import PushReference
-import PushRules
+import PushModel
 import Testing
 
 /// Goal: Easemob's durations end at their instant, not later and not earlier, and stand in the right

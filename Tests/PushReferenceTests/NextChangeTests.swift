@@ -1,5 +1,5 @@
 import PushReference
-import PushRules
+import PushModel
 import Testing
 
 /// Goal: the next change of an answer is where a person says it is.

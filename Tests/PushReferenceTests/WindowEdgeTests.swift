@@ -1,4 +1,4 @@
-import PushRules
+import PushModel
 import Testing
 
 /// Goal: at every edge of a window, the millisecond before and the edge itself, both vendors answer

@@ -1,4 +1,4 @@
-import PushRules
+import PushModel
 import Testing
 
 /// Goal: every option about windows does at the edges what its rule says, and nothing else; and the

@@ -1,7 +1,7 @@
 import PushFanout
 import PushFiles
 import PushReplay
-import PushRules
+import PushModel
 import Testing
 
 /// Goal: what a comparison does with events that one of the worlds does not know.

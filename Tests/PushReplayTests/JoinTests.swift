@@ -1,6 +1,6 @@
 import PushFiles
 import PushReplay
-import PushRules
+import PushModel
 import Testing
 
 /// Goal: who is a recipient while changes of settings replace memberships.

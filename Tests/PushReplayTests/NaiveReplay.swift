@@ -2,7 +2,7 @@ import Foundation
 import PushFiles
 import PushReference
 import PushReplay
-import PushRules
+import PushModel
 import TestSupport
 
 /// A replay as one would write it down: settings as values, one event after the other, the reference

@@ -1,5 +1,5 @@
 import PushReplay
-import PushRules
+import PushModel
 
 /// Where a replay's result is not what a naive replay sums up to.
 struct ReplayComparison {

@@ -2,7 +2,7 @@ import Foundation
 import PushFanout
 import PushFiles
 import PushReplay
-import PushRules
+import PushModel
 import QuietTime
 import TestSupport
 import Testing

@@ -1,7 +1,7 @@
 import Foundation
 import PushFiles
 import PushReplay
-import PushRules
+import PushModel
 import Testing
 
 /// Goal: events come in the order of time from any number of files, and whatever is wrong with one is

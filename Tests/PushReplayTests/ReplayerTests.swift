@@ -1,7 +1,7 @@
 import PushFanout
 import PushFiles
 import PushReplay
-import PushRules
+import PushModel
 import Testing
 
 /// Goal: what a replay does with events beside messages, and what it holds, in cases that can be

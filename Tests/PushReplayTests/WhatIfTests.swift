@@ -1,6 +1,6 @@
 import PushFanout
 import PushReplay
-import PushRules
+import PushModel
 import TestSupport
 import Testing
 

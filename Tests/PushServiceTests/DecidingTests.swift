@@ -1,7 +1,7 @@
 import PushContent
 import PushFanout
 import PushFiles
-import PushRules
+import PushModel
 import PushService
 import TestSupport
 import Testing

@@ -1,4 +1,4 @@
-import PushRules
+import PushModel
 import PushService
 
 /// A small world of Easemob's in every part of which something is said.

@@ -1,5 +1,5 @@
 import GRDB
-import PushRules
+import PushModel
 
 @testable import PushStore
 

@@ -1,4 +1,4 @@
-import PushRules
+import PushModel
 import PushWorkload
 import TestSupport
 import Testing

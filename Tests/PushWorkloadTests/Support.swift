@@ -1,4 +1,4 @@
-import PushRules
+import PushModel
 import PushWorkload
 
 /// All rows of a file, as bytes.

@@ -1,4 +1,4 @@
-import PushRules
+import PushModel
 import QuietTime
 import TestSupport
 import Testing

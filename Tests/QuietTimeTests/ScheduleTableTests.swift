@@ -1,4 +1,4 @@
-import PushRules
+import PushModel
 @testable import QuietTime
 import TestSupport
 import Testing

@@ -1,6 +1,6 @@
 import Foundation
 import PinnedZones
-import PushRules
+import PushModel
 import QuietTime
 import TestSupport
 

@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import Glibc
 import PushFanout
-import PushRules
+import PushModel
 import PushStore
 import TestSupport
 

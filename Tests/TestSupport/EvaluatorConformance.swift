@@ -1,7 +1,7 @@
 import Foundation
 internal import PushFiles
 internal import PushReference
-package import PushRules
+package import PushModel
 
 /// What any evaluator of the rules has to pass: the vectors, the laws, and random worlds in which it
 /// answers as the reference does.

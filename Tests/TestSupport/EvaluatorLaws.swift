@@ -1,4 +1,4 @@
-package import PushRules
+package import PushModel
 
 /// What must hold of a world whoever decides and whatever the settings are. Each law says what
 /// contradicts it.

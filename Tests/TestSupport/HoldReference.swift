@@ -1,5 +1,5 @@
 internal import PushReference
-public import PushRules
+public import PushModel
 internal import QuietTime
 
 /// Asks the reference about every recipient, and about each that is suppressed again at every instant

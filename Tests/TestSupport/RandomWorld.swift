@@ -1,4 +1,4 @@
-package import PushRules
+package import PushModel
 
 /// A world and messages drawn from a seed, with every option, kind, level and device state.
 ///

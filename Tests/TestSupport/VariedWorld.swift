@@ -1,4 +1,4 @@
-package import PushRules
+package import PushModel
 
 /// What a ``RandomWorld`` of varied style draws beside the rest.
 extension RandomWorld {

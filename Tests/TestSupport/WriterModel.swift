@@ -1,4 +1,4 @@
-public import PushRules
+public import PushModel
 
 /// What a writer of the crash tests has written after so many writes: known to the one who writes
 /// and to the one who looks at what is left.

@@ -1,5 +1,5 @@
 public import PushFanout
-public import PushRules
+public import PushModel
 
 /// One world, given to the engine and, where wanted, to the reference.
 ///

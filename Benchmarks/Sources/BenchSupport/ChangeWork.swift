@@ -1,6 +1,6 @@
 import PushFanout
 import PushReference
-import PushRules
+import PushModel
 import QuietTime
 
 extension Work {

@@ -1,5 +1,5 @@
 import PushContent
-import PushRules
+import PushModel
 
 extension Work {
   /// What a message's pushes say, from the recipients to every byte of every payload: one template

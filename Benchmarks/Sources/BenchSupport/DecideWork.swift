@@ -1,5 +1,5 @@
 import PushFanout
-import PushRules
+import PushModel
 
 extension Work {
   /// A reason for every member: cold, the first message after windows have turned, and warm, the

@@ -2,7 +2,7 @@ import Foundation
 import PushFanout
 import PushFiles
 import PushReference
-import PushRules
+import PushModel
 
 extension Work {
   /// Files into the engine, and messages from files.

@@ -1,6 +1,6 @@
 public import PushFanout
 public import PushReference
-public import PushRules
+public import PushModel
 
 /// What the reference says, and whether others say the same.
 public enum Referee {

@@ -1,4 +1,4 @@
-public import PushRules
+public import PushModel
 import QuietTime
 
 /// What a good engineer writes in an hour: the same rows in arrays, a dictionary for ids, quiet hours

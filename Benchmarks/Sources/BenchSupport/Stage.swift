@@ -1,5 +1,5 @@
 public import PushFanout
-import PushRules
+import PushModel
 
 /// A world of groups of one size, its engine, and the instant it has come to.
 public final class Stage {

@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import PushFanout
 import PushFiles
-import PushRules
+import PushModel
 import Synchronization
 
 /// A folder that is gone when the program is.

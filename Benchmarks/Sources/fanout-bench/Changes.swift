@@ -1,6 +1,6 @@
 import BenchSupport
 import PushFanout
-import PushRules
+import PushModel
 
 extension Contest {
   /// Everybody's class when windows turn, in nanoseconds a user.

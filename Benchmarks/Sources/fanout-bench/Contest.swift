@@ -1,6 +1,6 @@
 import BenchSupport
 import PushFanout
-import PushRules
+import PushModel
 
 /// One world, and everybody who decides in it.
 final class Contest {

@@ -2,7 +2,7 @@ import ArgumentParser
 import BenchSupport
 import Foundation
 import PushReference
-import PushRules
+import PushModel
 
 /// Writes the benchmark's world for other tools, with what they must come to.
 struct Export: ParsableCommand {

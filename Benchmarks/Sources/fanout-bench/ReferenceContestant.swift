@@ -1,6 +1,6 @@
 import BenchSupport
 import PushReference
-import PushRules
+import PushModel
 
 /// The reference, in some of the groups: up to two hundred, or 300,000 members.
 struct ReferenceContestant {

@@ -1,7 +1,7 @@
 import BenchSupport
 import Foundation
 import PushFanout
-import PushRules
+import PushModel
 import PushStore
 
 /// How long a large store takes to open: built from the database, by its snapshot, and by that and

@@ -1,7 +1,7 @@
 import BenchSupport
 import Foundation
 import GRDBSQLite
-import PushRules
+import PushModel
 import PushStore
 
 /// The rows of an import, inserted by a plain SQLite program: prepared statements, one transaction, the

@@ -2,7 +2,7 @@ import ArgumentParser
 import BenchSupport
 import Foundation
 import PushFanout
-import PushRules
+import PushModel
 import PushStore
 import Synchronization
 

@@ -1,5 +1,5 @@
 import Glibc
-import PushRules
+import PushModel
 
 @testable import PushFanout
 

@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 
 /// The title and body of a message of Easemob's, for any recipient.
 ///

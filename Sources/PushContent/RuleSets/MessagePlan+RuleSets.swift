@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 
 extension MessagePlan {
   /// The title and body of a message, by the rules of the app.

@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 
 // What differs between the vendors' payloads.
 

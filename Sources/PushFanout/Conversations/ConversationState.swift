@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 internal import Synchronization
 
 /// The states of a conversation's members in an interval of time: one byte per member, in the order

@@ -1,5 +1,5 @@
 internal import Algorithms
-internal import PushRules
+internal import PushModel
 
 /// Members with overrides: mutes, a start of membership, channel levels, a thread's own settings.
 extension ConversationStates {

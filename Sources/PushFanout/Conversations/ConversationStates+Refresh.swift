@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 
 /// Incremental updates of states.
 extension ConversationStates {

@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 internal import PushSupport
 internal import Synchronization
 

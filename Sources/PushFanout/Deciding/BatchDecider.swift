@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 
 /// Decides messages of any instants on one version, on one thread, with users' classes of its own.
 @safe final class BatchDecider: @unchecked Sendable {

@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 
 /// Decides messages on one version.
 struct Decider {

@@ -1,6 +1,6 @@
 internal import Algorithms
 internal import CPushKernels
-public import PushRules
+public import PushModel
 internal import PushSupport
 
 /// The outcomes of one message: who gets a push, and why others do not.

@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 
 /// The users that a message mentions, looked up by index; which of its fields say so is in the file
 /// of the rule set.

@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 
 /// What is known of a message before any recipient is examined.
 struct MessagePlan {

@@ -1,4 +1,4 @@
-public import PushRules
+public import PushModel
 internal import QuietTime
 
 extension Fanout {

@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 
 /// How an Easemob decision reads (decision-rules.md §4).
 extension RuleTrace {

@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 internal import QuietTime
 
 /// How a RongCloud decision reads (decision-rules.md §4).

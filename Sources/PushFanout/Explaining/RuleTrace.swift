@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 internal import QuietTime
 
 /// The steps of an explanation, as the engine takes them.

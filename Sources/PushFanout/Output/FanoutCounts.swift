@@ -1,4 +1,4 @@
-public import PushRules
+public import PushModel
 
 /// The number of a message's recipients by outcome.
 ///

@@ -1,4 +1,4 @@
-public import PushRules
+public import PushModel
 
 extension FanoutResult {
   /// The devices that a push or local notification goes to, in the order they are listed, as they

@@ -1,4 +1,4 @@
-public import PushRules
+public import PushModel
 
 /// The recipients who get a push, in the order of users, read from the result's bitmap.
 public struct PushSet: Sequence, Sendable {

@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 
 /// What the outcome of an Easemob message for a recipient depends on, once nothing stops it for
 /// all.

@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 
 /// Everything about a membership that a decision depends on at one instant, in four bits.
 ///

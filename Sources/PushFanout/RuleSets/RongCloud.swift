@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 
 /// What the outcome of a RongCloud message for a recipient depends on, of the message, its
 /// conversation and channel, once nothing stops it for all.

@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 
 // What the engine asks of a rule set: the only switches over rule sets in the engine. Each leads to
 // the file of the rule set.

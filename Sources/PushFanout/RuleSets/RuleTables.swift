@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 internal import Synchronization
 
 /// An app's state rules, by kind of conversation.

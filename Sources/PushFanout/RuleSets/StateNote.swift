@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 
 /// A step of a rule set's procedure, for explanations.
 enum StateNote {

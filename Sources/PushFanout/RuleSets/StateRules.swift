@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 
 /// The rules, evaluated once for every possible state.
 ///

@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 
 /// Everything about a user that a decision depends on at one instant, in one byte.
 ///

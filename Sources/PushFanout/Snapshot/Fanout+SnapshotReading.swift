@@ -1,5 +1,5 @@
 internal import CPushKernels
-internal import PushRules
+internal import PushModel
 internal import QuietTime
 internal import PushSupport
 internal import Synchronization

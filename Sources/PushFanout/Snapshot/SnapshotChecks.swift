@@ -1,5 +1,5 @@
 internal import Glibc
-internal import PushRules
+internal import PushModel
 internal import Synchronization
 
 /// The result of checking a part of a section.

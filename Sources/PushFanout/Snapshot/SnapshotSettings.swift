@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 internal import QuietTime
 
 /// The section of a snapshot that is decoded into values rather than mapped.

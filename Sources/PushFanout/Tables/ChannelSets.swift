@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 
 /// The distinct sets of levels by channel, of which there are few.
 struct ChannelSets {

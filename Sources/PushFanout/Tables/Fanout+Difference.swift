@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 
 extension Fanout {
   /// The number of users and member slots, a measure of the engine's size.

@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 internal import Synchronization
 
 /// The slots of a hash table of ids: 16 bits of the hash above the 48-bit offset of the id's

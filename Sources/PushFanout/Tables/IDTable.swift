@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 
 /// A table of ids and their indices, whose versions share all common data.
 ///

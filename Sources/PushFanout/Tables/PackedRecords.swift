@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 
 /// A user's settings except quiet hours, in 32 bits: the level, a level per kind of conversation,
 /// and flags.

@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 internal import QuietTime
 
 /// Changes tables and users' classes together, for the one writer.

@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 internal import QuietTime
 
 /// All settings in packed form: one version of them.

@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 internal import QuietTime
 
 /// The instant at which each suppressed member of a conversation would get a push of one class of

@@ -1,5 +1,5 @@
 internal import CPushKernels
-package import PushRules
+package import PushModel
 
 extension FanoutTimeline {
   /// Writes the outcome codes of all members of a message's conversation, 0 for members who are not

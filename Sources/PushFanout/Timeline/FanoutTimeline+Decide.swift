@@ -1,4 +1,4 @@
-public import PushRules
+public import PushModel
 
 /// A message prepared for deciding on a timeline.
 struct TimelineMessage {

@@ -1,4 +1,4 @@
-package import PushRules
+package import PushModel
 
 extension FanoutTimeline {
   /// The counts of a message, and of its suppressed decisions that would push later.

@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 
 /// Decides messages along time on one thread, for replays of long periods.
 ///

@@ -1,5 +1,5 @@
 internal import Algorithms
-internal import PushRules
+internal import PushModel
 internal import QuietTime
 
 /// Tracks the levels of quiet schedules as time advances, and logs their transitions.

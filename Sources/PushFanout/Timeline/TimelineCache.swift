@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 
 /// The conversations that messages went to most recently.
 struct TimelineCache {

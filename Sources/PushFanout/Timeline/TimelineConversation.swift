@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 
 /// The states of a conversation's members on a timeline, updated incrementally: one byte per
 /// member, in the order of users, and a histogram.

@@ -1,4 +1,4 @@
-package import PushRules
+package import PushModel
 
 extension FanoutVersion {
   /// The threads of a parent conversation, in the order in which their ids first appeared.

@@ -1,4 +1,4 @@
-package import PushRules
+package import PushModel
 
 /// An immutable version of an engine's settings.
 public struct FanoutVersion: Sendable {

@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 internal import QuietTime
 
 /// The quiet-hours bits of schedules at one instant, from the day's bitmaps when the version has

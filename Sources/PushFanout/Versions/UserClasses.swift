@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 internal import QuietTime
 
 /// The users' classes, valid for an interval of time in which none of them changes without an

@@ -1,6 +1,6 @@
 internal import CPushFiles
 internal import PushContent
-internal import PushRules
+internal import PushModel
 
 /// What a message of messages.ndjson says of its own push. A reader of decisions knows these fields
 /// and passes over them.

@@ -1,5 +1,5 @@
 internal import PushContent
-internal import PushRules
+internal import PushModel
 
 /// What settings say of how pushes look, collected beside what decides. A reader of decisions knows
 /// these fields and passes over them.

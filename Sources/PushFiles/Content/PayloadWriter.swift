@@ -1,5 +1,5 @@
 public import PushContent
-public import PushRules
+public import PushModel
 
 /// Writes what pushes say, an object a line.
 ///

@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 
 /// A CSV row for every decision.
 struct CSVEncoder: DecisionEncoder {

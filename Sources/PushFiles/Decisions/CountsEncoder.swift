@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 
 /// A JSON object for every message: how often each outcome occurred.
 struct CountsEncoder: DecisionEncoder {

@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 
 /// What can be chosen about a format; each format heeds what concerns it.
 struct EncodingOptions: Sendable {

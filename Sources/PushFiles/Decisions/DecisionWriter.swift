@@ -1,4 +1,4 @@
-public import PushRules
+public import PushModel
 
 /// Writes decisions, message by message, in one of the formats: those of the reference, or of
 /// whatever decides.

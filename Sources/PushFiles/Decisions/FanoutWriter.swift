@@ -1,5 +1,5 @@
 public import PushFanout
-public import PushRules
+public import PushModel
 internal import PushSupport
 internal import Synchronization
 

@@ -1,4 +1,4 @@
-public import PushRules
+public import PushModel
 
 /// Rows of decisions that are suppressed now and would push later.
 public struct HeldText: Sendable {

@@ -1,5 +1,5 @@
 internal import PushFanout
-internal import PushRules
+internal import PushModel
 
 /// The decisions of one message, or of a range of its members, as an encoder takes them: the
 /// engine's result, or a list of decisions.

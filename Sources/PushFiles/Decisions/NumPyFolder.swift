@@ -1,5 +1,5 @@
 public import PushFanout
-internal import PushRules
+internal import PushModel
 
 /// Decisions as arrays for NumPy and all that reads its files: a folder with `message.npy`,
 /// `user.npy` and `outcome.npy`, and what their numbers stand for in `messages.csv`, `users.csv` and

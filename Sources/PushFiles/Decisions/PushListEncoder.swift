@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 
 /// A JSON object for every message: who gets a push.
 struct PushListEncoder: DecisionEncoder {

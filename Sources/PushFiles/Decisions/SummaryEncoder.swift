@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 internal import PushSupport
 
 /// The totals of a run, as a JSON object or as a table for people.

@@ -1,5 +1,5 @@
 public import PushContent
-public import PushRules
+public import PushModel
 
 /// Reads messages one at a time from NDJSON or, by its name, CSV.
 ///

@@ -1,5 +1,5 @@
 internal import CPushFiles
-internal import PushRules
+internal import PushModel
 
 /// messages.ndjson
 enum MessageFields {

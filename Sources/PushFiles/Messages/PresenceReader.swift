@@ -1,4 +1,4 @@
-public import PushRules
+public import PushModel
 
 /// That a user came online, or went offline: in a conversation, or as such.
 public struct PresenceChange: Hashable, Sendable {

@@ -1,5 +1,5 @@
 internal import CPushFiles
-internal import PushRules
+internal import PushModel
 internal import QuietTime
 
 /// Values that were checked before. People share zones and windows: each is looked at once.

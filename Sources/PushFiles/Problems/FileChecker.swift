@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 
 /// Validates files of settings and messages, whatever they are, as one world.
 public struct FileChecker {

@@ -1,5 +1,5 @@
 public import PushContent
-public import PushRules
+public import PushModel
 public import QuietTime
 
 /// What is wrong with a file that a user handed in: where, and what.

@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 
 extension AppSettings {
   /// Reads `options`: those of decision-rules.md by name.

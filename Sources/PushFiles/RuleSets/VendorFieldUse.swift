@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 
 /// What a record says that a rule set does not have: the first such thing for each rule set.
 ///

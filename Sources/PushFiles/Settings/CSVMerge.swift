@@ -1,4 +1,4 @@
-public import PushRules
+public import PushModel
 
 /// Tells the records of which only rows of users.csv and members.csv say something from those that a
 /// settings.ndjson says too, and merges such a row with the record that it replaces: a row replaces

@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 
 extension CSVRow {
   func identifier(_ column: Int) -> Identifier? { text(column).map { Identifier($0) } }

@@ -1,4 +1,4 @@
-package import PushRules
+package import PushModel
 
 /// Checks the records of a world against each other when all are read, each by the
 /// ``CrossRecordRules``; a problem is reported at the line of the record.

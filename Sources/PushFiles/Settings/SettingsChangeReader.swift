@@ -1,4 +1,4 @@
-public import PushRules
+public import PushModel
 
 /// A record of settings that holds from an instant on and replaces the one of the same key.
 public struct SettingsChange: Sendable {

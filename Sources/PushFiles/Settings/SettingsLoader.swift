@@ -1,6 +1,6 @@
 public import PushContent
 public import PushFanout
-public import PushRules
+public import PushModel
 
 /// The files of a world: settings, then users, then members, read as one.
 public struct SettingsPaths: Sendable {

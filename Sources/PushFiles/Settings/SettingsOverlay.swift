@@ -1,5 +1,5 @@
 package import PushFanout
-package import PushRules
+package import PushModel
 
 /// Records laid over a world, in which they are to replace those of the same key, and what both say
 /// together.

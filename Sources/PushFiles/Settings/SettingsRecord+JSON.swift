@@ -1,5 +1,5 @@
 internal import CPushFiles
-internal import PushRules
+internal import PushModel
 
 extension SettingsRecord {
   /// Reads a line of settings.ndjson.

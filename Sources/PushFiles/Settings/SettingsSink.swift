@@ -1,5 +1,5 @@
 internal import PushFanout
-internal import PushRules
+internal import PushModel
 
 /// Settings that records are read into, in any order; the same key again replaces the record.
 protocol SettingsSink: RecordLookup where LookupFailure == Never {

@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 
 /// Reads the files of a world into settings of some kind, record by record.
 struct WorldReader<Settings: SettingsSink> {

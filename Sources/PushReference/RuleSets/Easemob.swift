@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 
 extension ReferenceEvaluator {
   /// Easemob's procedure, decision-rules.md §4, from line 2 on.

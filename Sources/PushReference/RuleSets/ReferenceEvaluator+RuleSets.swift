@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 
 extension ReferenceEvaluator {
   /// The decision for a recipient, by the rules of the app.

@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 
 extension ReferenceEvaluator {
   /// RongCloud's procedure, decision-rules.md §4, from line 1 on.

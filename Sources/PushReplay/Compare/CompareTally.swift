@@ -1,6 +1,6 @@
 internal import PushFanout
 internal import PushFiles
-internal import PushRules
+internal import PushModel
 internal import QuietTime
 
 /// Adds up a comparison, in the order of time.

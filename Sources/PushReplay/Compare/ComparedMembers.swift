@@ -1,5 +1,5 @@
 internal import PushFanout
-internal import PushRules
+internal import PushModel
 
 /// Which members of a conversation are the same users in two worlds.
 struct ComparedMembers {

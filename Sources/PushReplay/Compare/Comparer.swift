@@ -1,6 +1,6 @@
 public import PushFanout
 public import PushFiles
-internal import PushRules
+internal import PushModel
 
 /// How a comparison is done.
 public struct CompareOptions: Sendable {

@@ -1,5 +1,5 @@
 internal import PushFanout
-internal import PushRules
+internal import PushModel
 
 /// Messages, and the versions of both worlds' settings that they are decided on.
 struct ComparedBatch: Sendable {

@@ -1,6 +1,6 @@
 internal import PushFanout
 internal import PushFiles
-internal import PushRules
+internal import PushModel
 
 /// Looks for what a world has set that other rules do not have, and would forget.
 struct RuleSwitch {

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import PushRules
+internal import PushModel
 
 extension WhatIf {
   /// What to say of a text that is neither a change nor a file, but looks like a change; nil when it

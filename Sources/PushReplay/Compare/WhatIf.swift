@@ -1,6 +1,6 @@
 public import PushFanout
 internal import PushFiles
-internal import PushRules
+internal import PushModel
 
 /// A change of a world before anything happens in it, as it is written on a command line.
 ///

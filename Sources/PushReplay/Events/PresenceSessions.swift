@@ -1,6 +1,6 @@
 internal import PushFanout
 internal import PushFiles
-internal import PushRules
+internal import PushModel
 
 /// Who is online in which conversation, and the device that stands for it.
 ///

@@ -1,5 +1,5 @@
 public import PushFiles
-public import PushRules
+public import PushModel
 
 /// Something that happens at an instant.
 public enum ReplayEvent: Sendable {

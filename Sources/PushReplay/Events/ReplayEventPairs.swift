@@ -1,5 +1,5 @@
 public import PushFiles
-public import PushRules
+public import PushModel
 
 /// Reads what happens from files as two rule sets understand it, line by line.
 ///

@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 
 /// Adds up what is held and released, minute by minute.
 ///

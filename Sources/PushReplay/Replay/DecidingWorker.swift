@@ -1,5 +1,5 @@
 internal import PushFanout
-internal import PushRules
+internal import PushModel
 
 /// Messages in the order of time, the conversations they go to, and the versions of the settings that
 /// they are decided on, each from a message on.

@@ -1,6 +1,6 @@
 internal import PushFanout
 internal import PushFiles
-internal import PushRules
+internal import PushModel
 
 /// Counts the memberships that begin during a replay.
 ///

@@ -1,6 +1,6 @@
 internal import PushFanout
 internal import PushFiles
-internal import PushRules
+internal import PushModel
 
 /// Adds up what messages came to, in the order of time.
 ///

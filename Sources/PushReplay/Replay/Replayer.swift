@@ -1,6 +1,6 @@
 public import PushFanout
 public import PushFiles
-public import PushRules
+public import PushModel
 
 /// A suppressed decision that would push later, if only time passed.
 public struct HeldDecision: Sendable {

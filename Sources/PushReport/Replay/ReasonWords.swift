@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 
 /// A kind of outcome that has a colour in the charts; reasons that mean much the same share one.
 enum OutcomeFamily: Int, CaseIterable {

@@ -1,5 +1,5 @@
 internal import PushReplay
-internal import PushRules
+internal import PushModel
 
 extension ResultCheck {
   /// What is held and what never comes is what was suppressed; what is held is released.

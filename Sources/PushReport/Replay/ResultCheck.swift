@@ -1,5 +1,5 @@
 internal import PushReplay
-internal import PushRules
+internal import PushModel
 
 /// Looks for what cannot be in a result: every sum that a page shows is right, and fits a number.
 ///

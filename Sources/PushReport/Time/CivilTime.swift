@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 internal import PushSupport
 
 /// An instant as a date and time of day in UTC.

@@ -1,4 +1,4 @@
-public import PushRules
+public import PushModel
 
 /// What a write changed. The raw value is what stands in the feed.
 public enum Change: String, CaseIterable, Sendable {

@@ -1,4 +1,4 @@
-public import PushRules
+public import PushModel
 
 /// The entries of the change feed, present and future.
 ///

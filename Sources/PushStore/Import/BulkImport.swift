@@ -1,6 +1,6 @@
 internal import Foundation
 internal import GRDB
-internal import PushRules
+internal import PushModel
 
 /// Many records at once into the tables, each with prepared statements and numbers that are known.
 ///

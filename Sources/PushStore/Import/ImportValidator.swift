@@ -1,6 +1,6 @@
 internal import Foundation
 internal import GRDB
-internal import PushRules
+internal import PushModel
 
 /// Checks the rules between the records of an import and those that the store had. The rules between
 /// the import's own records are checked before.

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import GRDB
 public import PushContent
-public import PushRules
+public import PushModel
 internal import QuietTime
 
 extension StoreWrite {

@@ -2,7 +2,7 @@ internal import Foundation
 internal import GRDB
 public import PushContent
 internal import PushFanout
-public import PushRules
+public import PushModel
 internal import PushSupport
 internal import Synchronization
 

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import GRDB
 internal import PushFanout
-internal import PushRules
+internal import PushModel
 
 /// Something that is wrong with a store.
 public struct StoreProblem: Hashable, Sendable, CustomStringConvertible {

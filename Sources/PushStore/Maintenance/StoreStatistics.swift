@@ -1,6 +1,6 @@
 internal import GRDB
 internal import PushFanout
-public import PushRules
+public import PushModel
 
 /// How much a store holds.
 public struct StoreStatistics: Hashable, Sendable {

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import GRDB
 internal import PushFanout
-internal import PushRules
+internal import PushModel
 
 /// What the files of a store must be, and what SQLite's errors mean.
 enum StoreFile {

@@ -3,7 +3,7 @@ internal import GRDB
 internal import Glibc
 internal import PushContent
 internal import PushFanout
-internal import PushRules
+internal import PushModel
 
 /// How the engine of a store came about.
 public enum StoreOpening: Hashable, Sendable, CustomStringConvertible {

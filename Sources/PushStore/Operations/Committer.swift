@@ -1,6 +1,6 @@
 internal import GRDB
 internal import PushFanout
-internal import PushRules
+internal import PushModel
 internal import PushSupport
 internal import Synchronization
 

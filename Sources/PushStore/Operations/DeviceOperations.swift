@@ -1,8 +1,8 @@
-public import PushRules
+public import PushModel
 
 /// A user's devices: tokens and presence, under the rules of either vendor.
 ///
-/// A user whose devices were never set has ``PushRules/Device/default``. That one stands in for
+/// A user whose devices were never set has ``PushModel/Device/default``. That one stands in for
 /// what is not known, so the first operation makes an explicit list: of the bound device alone, or of
 /// the default one when it is the device operated on. All other devices are unknown until they bind a
 /// token; operations on them throw ``StoreError/unknownDevice(user:device:)``, and nothing changes.

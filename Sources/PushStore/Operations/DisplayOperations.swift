@@ -1,6 +1,6 @@
 public import PushContent
 public import PushFanout
-public import PushRules
+public import PushModel
 
 /// How pushes look, to people and by them: the vendors' operations.
 ///

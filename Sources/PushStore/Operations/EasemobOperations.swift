@@ -1,4 +1,4 @@
-public import PushRules
+public import PushModel
 
 /// What Easemob's clients are told of one silent mode, their `SilentModeResult`.
 public struct SilentMode: Hashable, Sendable {

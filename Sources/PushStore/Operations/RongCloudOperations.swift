@@ -1,11 +1,11 @@
-public import PushRules
+public import PushModel
 
 /// RongCloud's settings operations.
 ///
 /// All throw ``StoreError/otherRules(_:)`` under Easemob's rules, and then, or when they throw
 /// anything else, nothing has changed. Removing a level is writing unset, RongCloud's 0, so that the
 /// next scope decides; RongCloud's numbers become levels by
-/// ``PushRules/NotificationLevel/init(rongCloudNumber:)``, which refuses unknown ones. Only a
+/// ``PushModel/NotificationLevel/init(rongCloudNumber:)``, which refuses unknown ones. Only a
 /// real change is written and announced.
 ///
 /// - Complexity: O(devices) to write a user, O(channels that the member has set) to write a member.

@@ -1,5 +1,5 @@
 internal import GRDB
-internal import PushRules
+internal import PushModel
 
 // What the operations of both vendors have in common.
 

@@ -1,6 +1,6 @@
 internal import Foundation
 internal import GRDB
-public import PushRules
+public import PushModel
 internal import QuietTime
 
 /// Changes of a store that become durable, and visible, together.

@@ -1,6 +1,6 @@
 internal import Foundation
 internal import GRDB
-public import PushRules
+public import PushModel
 
 /// What a user has set for one conversation, as a list of all of them tells it.
 public struct ConversationLevel: Hashable, Sendable {

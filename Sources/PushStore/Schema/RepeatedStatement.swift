@@ -1,7 +1,7 @@
 internal import CPushSQLite
 internal import Foundation
 internal import GRDB
-internal import PushRules
+internal import PushModel
 
 /// A statement that is run for many rows, value by value: GRDB's arrays of values would take longer
 /// than SQLite.

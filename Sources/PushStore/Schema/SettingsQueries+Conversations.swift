@@ -1,6 +1,6 @@
 internal import Foundation
 internal import GRDB
-internal import PushRules
+internal import PushModel
 
 extension SettingsQueries {
   private func run(_ sql: String, _ values: StatementArguments) throws {

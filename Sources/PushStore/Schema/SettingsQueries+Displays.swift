@@ -1,7 +1,7 @@
 internal import Foundation
 internal import GRDB
 internal import PushContent
-internal import PushRules
+internal import PushModel
 
 /// How pushes look, as rows. It affects no decision, so the engine does not read it.
 ///

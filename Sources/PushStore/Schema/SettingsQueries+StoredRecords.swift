@@ -1,5 +1,5 @@
 internal import GRDB
-internal import PushRules
+internal import PushModel
 
 /// What records that are only partial are completed with.
 extension SettingsQueries: StoredRecords {

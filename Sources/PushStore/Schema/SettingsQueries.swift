@@ -1,6 +1,6 @@
 internal import Foundation
 internal import GRDB
-internal import PushRules
+internal import PushModel
 
 /// Reads and writes settings as rows of the store's tables, inside one transaction.
 struct SettingsQueries {

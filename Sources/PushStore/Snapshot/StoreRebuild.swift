@@ -1,7 +1,7 @@
 internal import Foundation
 internal import GRDB
 internal import PushFanout
-public import PushRules
+public import PushModel
 
 /// Makes a store anew of the snapshot beside it, when the store itself is lost: its file is gone or
 /// empty, and there is no backup.

@@ -1,4 +1,4 @@
-public import PushRules
+public import PushModel
 
 /// A message of a generated world.
 ///

@@ -1,4 +1,4 @@
-public import PushRules
+public import PushModel
 internal import PushSupport
 
 /// The messages of a world in the order of time, a batch at a time.

@@ -1,4 +1,4 @@
-public import PushRules
+public import PushModel
 internal import PushSupport
 
 /// A user of a generated world begins or ends being connected.

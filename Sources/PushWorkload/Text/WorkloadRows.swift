@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 
 /// The rows of settings: users and memberships, as CSV or NDJSON.
 struct SettingsRows: Sendable {

@@ -1,4 +1,4 @@
-internal import PushRules
+internal import PushModel
 internal import PushSupport
 
 /// How the files of a generated world are written.

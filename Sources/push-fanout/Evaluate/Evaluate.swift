@@ -2,7 +2,7 @@ public import ArgumentParser
 import PushFanout
 public import PushFiles
 import PushReference
-import PushRules
+import PushModel
 import PushService
 
 /// `push-fanout evaluate`: one decision for every recipient of every message.

@@ -3,7 +3,7 @@ import PushContent
 import PushFanout
 import PushFiles
 import PushReference
-import PushRules
+import PushModel
 import PushService
 
 /// `push-fanout explain`: the rules, one by one, for one message and one user.

@@ -1,7 +1,7 @@
 import Foundation
 import PushContent
 import PushFiles
-import PushRules
+import PushModel
 
 /// Explanations and decisions as text and as JSON.
 enum ExplanationText {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import PushFanout
 import PushReference
-import PushRules
+import PushModel
 import PushService
 import QuietTime
 

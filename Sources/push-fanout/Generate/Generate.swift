@@ -1,7 +1,7 @@
 import ArgumentParser
 import Glibc
 import PushFiles
-import PushRules
+import PushModel
 import PushWorkload
 
 /// `push-fanout generate`: a world of any size, from a seed.

@@ -1,5 +1,5 @@
 import ArgumentParser
-import PushRules
+import PushModel
 
 /// Numbers with commas between.
 struct NumberList: ExpressibleByArgument {

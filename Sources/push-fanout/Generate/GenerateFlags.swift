@@ -1,5 +1,5 @@
 import ArgumentParser
-import PushRules
+import PushModel
 import PushWorkload
 
 /// Sets a knob when its flag was given.

@@ -2,7 +2,7 @@ import ArgumentParser
 import PushFanout
 import PushFiles
 import PushReplay
-import PushRules
+import PushModel
 
 /// `push-fanout compare`: the same messages in two worlds.
 struct Compare: ParsableCommand {

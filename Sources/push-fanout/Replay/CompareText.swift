@@ -1,5 +1,5 @@
 import PushReplay
-import PushRules
+import PushModel
 
 /// A comparison as plain text.
 struct CompareText {

@@ -3,7 +3,7 @@ import Glibc
 import PushFanout
 import PushFiles
 import PushReplay
-import PushRules
+import PushModel
 
 /// `push-fanout replay`: what messages would have cost, along time.
 struct Replay: ParsableCommand {

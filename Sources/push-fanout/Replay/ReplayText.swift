@@ -1,5 +1,5 @@
 import PushReplay
-import PushRules
+import PushModel
 
 /// A replay's result as plain text.
 struct ReplayText {

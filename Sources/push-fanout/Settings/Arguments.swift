@@ -1,5 +1,5 @@
 public import ArgumentParser
-public import PushRules
+public import PushModel
 
 // Words of the rules that are typed as they stand in files.
 

@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import PushRules
+import PushModel
 import PushStore
 
 /// `push-fanout settings`: what people set, in a store, with the vendors' operations.

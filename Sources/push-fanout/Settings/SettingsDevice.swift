@@ -1,5 +1,5 @@
 import ArgumentParser
-import PushRules
+import PushModel
 import PushStore
 
 /// `push-fanout settings device`: tokens and presence.

@@ -1,6 +1,6 @@
 import ArgumentParser
 import PushContent
-import PushRules
+import PushModel
 import PushStore
 
 /// `push-fanout settings display`: how pushes look to a user, and what others see of the user.

@@ -1,6 +1,6 @@
 import ArgumentParser
 import PushFanout
-import PushRules
+import PushModel
 import PushStore
 
 /// `push-fanout settings get`: what is set at one scope.

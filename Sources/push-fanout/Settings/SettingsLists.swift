@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import PushRules
+import PushModel
 import PushStore
 
 /// A page of a list.

@@ -1,6 +1,6 @@
 import ArgumentParser
 import PushFanout
-import PushRules
+import PushModel
 import PushStore
 
 /// `push-fanout settings set`: writes a user's settings; what is not named stays.

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 import PushFiles
-import PushRules
+import PushModel
 import PushStore
 
 /// `push-fanout store`: settings that are kept in a store, as a whole.

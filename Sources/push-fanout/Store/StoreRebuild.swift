@@ -1,5 +1,5 @@
 import ArgumentParser
-import PushRules
+import PushModel
 import PushStore
 
 /// `push-fanout store rebuild`: a store of what its snapshot has.

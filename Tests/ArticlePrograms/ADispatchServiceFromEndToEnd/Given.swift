@@ -1,6 +1,6 @@
 import Foundation
 import PushContent
-import PushRules
+import PushModel
 import PushService
 
 /// What the article takes as given: a folder, a queue, a sender and a clock.

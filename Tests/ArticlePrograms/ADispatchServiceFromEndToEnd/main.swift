@@ -1,6 +1,6 @@
 import PushContent
 import PushFanout
-import PushRules
+import PushModel
 import PushService
 import PushStore
 import PushStoreService

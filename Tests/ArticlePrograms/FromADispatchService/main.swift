@@ -4,7 +4,7 @@ import Foundation
 import PushFanout
 import PushFiles
 import PushFoundation
-import PushRules
+import PushModel
 import Synchronization
 // end
 

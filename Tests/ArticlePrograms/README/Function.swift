@@ -1,6 +1,6 @@
 // snippet
 import PushFanout
-import PushRules
+import PushModel
 // end
 
 /// The README's code inside a function.

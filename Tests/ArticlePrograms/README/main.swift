@@ -1,6 +1,6 @@
 // snippet
 import PushFanout
-import PushRules
+import PushModel
 
 var settings = FanoutSettings(app: AppSettings(rules: .easemob, timeZone: "Asia/Shanghai"))
 var user = UserSettings()

@@ -1,6 +1,6 @@
 import PushContent
 import PushFanout
-import PushRules
+import PushModel
 
 /// What docs/content.md takes as given.
 struct Given {

@@ -1,6 +1,6 @@
 import PushContent
 import PushFanout
-import PushRules
+import PushModel
 
 let given = try Given()
 let (fanout, message, content) = (given.fanout, given.message, given.content)

@@ -1,7 +1,7 @@
 import PushFanout
 import PushFiles
 import PushReplay
-import PushRules
+import PushModel
 
 /// docs/replay.md's code inside a function.
 func insideAFunction(_ settings: FanoutSettings) throws -> ReplayResult {

@@ -2,7 +2,7 @@ import Foundation
 import PushFanout
 import PushFiles
 import PushReplay
-import PushRules
+import PushModel
 
 // What docs/replay.md takes as given.
 var settings = FanoutSettings()

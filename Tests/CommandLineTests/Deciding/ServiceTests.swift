@@ -1,7 +1,7 @@
 import Foundation
 import PushContent
 import PushFiles
-import PushRules
+import PushModel
 import PushService
 import Testing
 

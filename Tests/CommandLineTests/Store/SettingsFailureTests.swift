@@ -1,5 +1,5 @@
 import Foundation
-import PushRules
+import PushModel
 import Testing
 
 /// Goal: what is refused ends with status 1, one line and nothing changed; what was not meant to be

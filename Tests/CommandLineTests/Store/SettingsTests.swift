@@ -1,5 +1,5 @@
 import Foundation
-import PushRules
+import PushModel
 import PushStore
 import Testing
 

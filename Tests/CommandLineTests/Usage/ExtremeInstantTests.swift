@@ -1,4 +1,4 @@
-import PushRules
+import PushModel
 import Testing
 
 /// Goal: the first and the last instant there are, and those beyond, stop no command.

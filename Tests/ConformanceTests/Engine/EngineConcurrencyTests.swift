@@ -1,7 +1,7 @@
 import Foundation
 import PushFanout
 import PushReference
-import PushRules
+import PushModel
 import Synchronization
 import TestSupport
 import Testing

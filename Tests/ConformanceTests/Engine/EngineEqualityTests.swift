@@ -1,7 +1,7 @@
 import Foundation
 import PushFanout
 import PushReference
-import PushRules
+import PushModel
 import QuietTime
 import TestSupport
 import Testing

@@ -1,5 +1,5 @@
 import PushFanout
-import PushRules
+import PushModel
 import Testing
 
 /// Goal: what cannot be is refused with its own error, and then nothing has changed.

@@ -1,6 +1,6 @@
 import PushFanout
 import PushReference
-import PushRules
+import PushModel
 import Synchronization
 import TestSupport
 import Testing

@@ -1,6 +1,6 @@
 import PushFanout
 import PushReference
-import PushRules
+import PushModel
 import TestSupport
 
 /// What one recipient of a message gets, by the outcome's code.

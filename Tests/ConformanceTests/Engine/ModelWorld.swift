@@ -1,5 +1,5 @@
 import PushFanout
-import PushRules
+import PushModel
 import TestSupport
 
 /// Settings as a test keeps them beside an engine: plain records, from which ``FanoutSettings`` are

@@ -1,5 +1,5 @@
 import PushFiles
-import PushRules
+import PushModel
 import Testing
 
 /// Goal: CSV files are read as RFC 4180 says, and what is wrong with one is reported at the line at

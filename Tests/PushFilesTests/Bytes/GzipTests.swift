@@ -1,6 +1,6 @@
 import Foundation
 import PushFiles
-import PushRules
+import PushModel
 import Testing
 
 /// Goal: a file whose name ends in .gz is read as what it unpacks to, also over several buffers and

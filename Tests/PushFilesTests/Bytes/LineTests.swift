@@ -1,6 +1,6 @@
 import Foundation
 import PushFiles
-import PushRules
+import PushModel
 import Testing
 
 /// Goal: lines are whole wherever they lie in the read buffer of 1 MiB, and one that is longer than

@@ -1,5 +1,5 @@
 import PushContent
-import PushRules
+import PushModel
 import Testing
 
 @testable import PushFiles

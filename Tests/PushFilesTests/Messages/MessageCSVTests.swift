@@ -1,5 +1,5 @@
 import PushFiles
-import PushRules
+import PushModel
 import Testing
 
 /// Goal: rows of messages.csv become what they say, and without a column of ids a message has the

@@ -1,6 +1,6 @@
 import Foundation
 import PushFiles
-import PushRules
+import PushModel
 import Testing
 
 /// Goal: decisions are written in each format byte for byte, and an output file appears under its

@@ -1,6 +1,6 @@
 import PushFanout
 import PushFiles
-import PushRules
+import PushModel
 import Testing
 
 /// Every world and every problem in these tests goes through both loaders, the one of values and the

@@ -1,5 +1,5 @@
 import PushFiles
-import PushRules
+import PushModel
 import Testing
 
 /// Goal: users.csv and members.csv say the same as records of settings.ndjson, and what they cannot

@@ -1,6 +1,6 @@
 import PushContent
 import PushFiles
-import PushRules
+import PushModel
 import Testing
 
 /// Goal: what files say of how pushes look is read when somebody asks for it, with a problem for

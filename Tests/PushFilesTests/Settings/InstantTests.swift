@@ -1,5 +1,5 @@
 import PushFiles
-import PushRules
+import PushModel
 import Testing
 
 /// Goal: an instant is read from each of its forms to the millisecond, from NDJSON and CSV alike.

@@ -1,6 +1,6 @@
 import PushFanout
 import PushFiles
-import PushRules
+import PushModel
 import Testing
 
 /// Goal: the engine loaded from files has the same settings as the values loaded from them, whatever

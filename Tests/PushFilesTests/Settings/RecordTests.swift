@@ -1,5 +1,5 @@
 import PushFiles
-import PushRules
+import PushModel
 import Testing
 
 /// Goal: records of settings.ndjson become the settings that they say, in any order and spelling,

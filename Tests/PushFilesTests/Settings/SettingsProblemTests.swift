@@ -1,5 +1,5 @@
 import PushFiles
-import PushRules
+import PushModel
 import Testing
 
 /// Goal: a settings line that is not understood is refused with its place and what is wrong with

@@ -1,5 +1,5 @@
 import PushFiles
-import PushRules
+import PushModel
 import Testing
 
 /// Goal: what is wrong between lines is reported at its own line, wherever the other line stands,

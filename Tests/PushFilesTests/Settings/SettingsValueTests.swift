@@ -1,5 +1,5 @@
 import PushFiles
-import PushRules
+import PushModel
 import Testing
 
 /// Goal: a value of the wrong type or out of its range is refused with its field's name and the

@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 import PushFanout
-import PushRules
+import PushModel
 import TestSupport
 import Testing
 

@@ -1,7 +1,7 @@
 import Foundation
 import GRDB
 import PushFanout
-import PushRules
+import PushModel
 import PushStore
 import Testing
 import TestSupport

@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 import PushFanout
-import PushRules
+import PushModel
 import PushStore
 import Testing
 import TestSupport

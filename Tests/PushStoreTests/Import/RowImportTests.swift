@@ -1,6 +1,6 @@
 import PushFanout
 import PushFiles
-import PushRules
+import PushModel
 import PushStore
 import TestSupport
 import Testing

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import Glibc
 import PushFanout
-import PushRules
+import PushModel
 import TestSupport
 import Testing
 

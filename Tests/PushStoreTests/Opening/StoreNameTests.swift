@@ -1,6 +1,6 @@
 import Foundation
 import Glibc
-import PushRules
+import PushModel
 import PushStore
 import TestSupport
 import Testing

@@ -1,6 +1,6 @@
 import PushContent
 import PushFanout
-import PushRules
+import PushModel
 import PushStore
 import TestSupport
 import Testing

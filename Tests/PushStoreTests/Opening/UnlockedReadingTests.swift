@@ -1,6 +1,6 @@
 import Foundation
 import PushFanout
-import PushRules
+import PushModel
 import TestSupport
 import Testing
 

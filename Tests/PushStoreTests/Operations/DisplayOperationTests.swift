@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import PushContent
 import PushFanout
-import PushRules
+import PushModel
 import PushStore
 import Testing
 

@@ -1,5 +1,5 @@
 import PushFanout
-import PushRules
+import PushModel
 import PushStore
 import Testing
 

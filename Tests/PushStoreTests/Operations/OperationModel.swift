@@ -1,4 +1,4 @@
-import PushRules
+import PushModel
 import PushStore
 import TestSupport
 

@@ -1,6 +1,6 @@
 import PushContent
 import PushFanout
-import PushRules
+import PushModel
 import PushService
 
 /// A dispatch service: takes batches of messages, decides them, and sends what is to be sent.

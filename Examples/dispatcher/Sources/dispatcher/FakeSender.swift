@@ -1,4 +1,4 @@
-import PushRules
+import PushModel
 
 /// Stands for the network: takes every payload, keeps the last one a device, and refuses a device
 /// whose token it does not know any more.

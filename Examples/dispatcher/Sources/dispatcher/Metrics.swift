@@ -1,5 +1,5 @@
 import PushFanout
-import PushRules
+import PushModel
 
 /// What the service counts, as a monitoring system would scrape it.
 actor Metrics {

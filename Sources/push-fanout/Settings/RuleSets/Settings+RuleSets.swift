@@ -1,4 +1,4 @@
-import PushRules
+import PushModel
 import PushStore
 
 // The operations of each vendor behind `settings get`, `set` and `clear`.

@@ -1,4 +1,4 @@
-import PushRules
+import PushModel
 import Testing
 
 @Suite struct EasemobWriteTests {

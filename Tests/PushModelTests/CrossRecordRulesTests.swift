@@ -1,4 +1,4 @@
-import PushRules
+import PushModel
 import Testing
 
 /// Goal: each rule between records, once, whoever asks it.

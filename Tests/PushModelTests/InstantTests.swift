@@ -1,4 +1,4 @@
-import PushRules
+import PushModel
 import Testing
 
 /// Goal: no number of milliseconds stops the process.

@@ -1,5 +1,5 @@
 public import PushContent
-public import PushRules
+public import PushModel
 internal import PushSupport
 
 /// Settings as the lines of a settings.ndjson that says the same.
@@ -9,7 +9,7 @@ internal import PushSupport
 /// may not say it.
 ///
 /// - Source: formats.md, "settings.ndjson".
-public enum SettingsText {
+public enum SettingsEncoder {
   /// The app's record, with every option of its rule set.
   public static func app(_ app: AppSettings) -> [UInt8] {
     var line = Line("app")
@@ -244,14 +244,14 @@ public struct SettingsWriter {
   /// The app comes first: it says what the others may say.
   public mutating func write(_ app: AppSettings) throws(OutputProblem) {
     rules = app.rules
-    try write(line: SettingsText.app(app))
+    try write(line: SettingsEncoder.app(app))
   }
 
   /// Writes a user, with content of the user if there is any.
   public mutating func write(
     _ id: Identifier, _ user: UserSettings
   ) throws(OutputProblem) {
-    try write(line: SettingsText.user(id, user, rules, content.user(id)))
+    try write(line: SettingsEncoder.user(id, user, rules, content.user(id)))
   }
 
   /// A conversation comes before its members.
@@ -259,7 +259,7 @@ public struct SettingsWriter {
     _ id: Identifier, _ settings: ConversationSettings
   ) throws(OutputProblem) {
     if settings.kind != .group { kinds[id] = settings.kind }
-    try write(line: SettingsText.conversation(id, settings, name: content.name(of: id)))
+    try write(line: SettingsEncoder.conversation(id, settings, name: content.name(of: id)))
   }
 
   /// Writes a member of a conversation that was written before.
@@ -269,7 +269,7 @@ public struct SettingsWriter {
     let kind = kinds[conversation] ?? .group
     let nickname = content.nickname(of: user, in: conversation)
     try write(
-      line: SettingsText.member(
+      line: SettingsEncoder.member(
         user, of: conversation, kind, member, rules, nickname: nickname))
   }
 
