@@ -10,21 +10,20 @@ internal import QuietTime
 /// A `Fanout` may be used from all threads. Readers never wait for writers: a message is decided on
 /// one version of all settings, and ``update(_:)`` publishes the next.
 ///
-/// What depends on users and the time is computed for all users at each transition of a quiet-hours
-/// window, and what depends on a conversation's members once until they change. A message then
-/// costs a few look-ups, whatever the number of its recipients: <doc:HowItDecides>.
+/// What decides a conversation's members is kept between messages, within ``cacheByteLimit``: a
+/// message costs a few look-ups and what has changed since the last one, whatever the number of its
+/// recipients: <doc:HowItDecides>.
 ///
 /// Deciding never throws. ``decide(_:into:)`` does not allocate once a conversation's states are
 /// cached.
 public final class Fanout: Sendable {
   private let publisher: VersionPublisher
   let reclaimer = PageReclaimer()
-  private let cache: StateCache
+  let cache: ConversationCache
   private let writerLock = Lock<Void>(())
   // SAFETY: used under `writerLock` only.
   private nonisolated(unsafe) let writer: TableWriter
-  private let batchDeciders = Lock<[BatchDecider]>([])
-  private let rebuildHeuristic = Lock(RebuildHeuristic())
+  private let memberships = MembershipIndex()
   /// The number of threads that one call may use.
   public let threads: Int
   /// The snapshot that the engine was opened from; nil for an engine that was built.
@@ -35,9 +34,12 @@ public final class Fanout: Sendable {
   /// - Parameters:
   ///   - app: the app's settings, with its rule set and options.
   ///   - threads: the number of threads that one call may use; nil for the number of cores.
+  ///   - cacheBytes: see ``cacheByteLimit``; nil for ``defaultCacheBytes``.
   /// - Throws: ``FanoutError/unknownTimeZone(_:)``.
-  public convenience init(app: AppSettings, threads: Int? = nil) throws(FanoutError) {
-    self.init(try TableWriter(app: app), threads: threads)
+  public convenience init(
+    app: AppSettings, threads: Int? = nil, cacheBytes: Int? = nil
+  ) throws(FanoutError) {
+    self.init(try TableWriter(app: app), threads: threads, cacheBytes: cacheBytes)
   }
 
   /// Creates an engine for settings.
@@ -45,22 +47,26 @@ public final class Fanout: Sendable {
   /// - Throws: ``FanoutError/unknownTimeZone(_:)``, or ``FanoutError/tooMany(_:)``.
   /// - Complexity: O(users + memberships log members).
   public convenience init(
-    _ settings: FanoutSettings, threads: Int? = nil
+    _ settings: FanoutSettings, threads: Int? = nil, cacheBytes: Int? = nil
   ) throws(FanoutError) {
     var builder = FanoutBuilder()
     try builder.add(settings)
-    self.init(try builder.finish(), threads: threads)
+    self.init(try builder.finish(), threads: threads, cacheBytes: cacheBytes)
   }
 
-  init(_ writer: TableWriter, threads: Int?, snapshot: SnapshotInfo? = nil) {
+  init(
+    _ writer: TableWriter, threads: Int?, snapshot: SnapshotInfo? = nil, cacheBytes: Int? = nil,
+    smallSize: Int = CachedConversation.smallSize
+  ) {
     let generation = writer.store.generation
     reclaimer.begin(generation, retired: [])
     for page in writer.store.commit() { PageStore.free(page) }
     unsafe self.writer = writer
     publisher = VersionPublisher(
-      EngineVersion(writer.tables, writer.userClasses, number: 1, generation: generation, reclaimer)
-    )
-    cache = StateCache(slotCount: 4096, byteLimit: 1 << 30)
+      EngineVersion(
+        writer.tables, writer.log, number: 1, generation: generation, memberships, reclaimer))
+    cache = ConversationCache(
+      byteLimit: cacheBytes ?? Self.defaultCacheBytes, version: 1, smallSize: smallSize)
     self.threads = max(1, threads ?? Self.coreCount)
     self.snapshot = snapshot
     checkInDebugBuilds { checkInvariants(.sample(generation)) }
@@ -68,7 +74,7 @@ public final class Fanout: Sendable {
 
   deinit {
     let writer = unsafe writer
-    reclaimer.close(writer.tables, writer.userClasses)
+    reclaimer.close(writer.tables, writer.log)
   }
 
   // MARK: Deciding
@@ -87,15 +93,10 @@ public final class Fanout: Sendable {
 
   /// Decides a message for every recipient, reusing the memory of a result.
   public func decide(_ message: Message, into result: inout FanoutResult) {
-    result.state = nil
-    let version = publisher.load()
-    let conversation = version.tables.conversationIDs.index(of: message.conversation)
-    var current = version
-    if let conversation {
-      current = preparedVersion(version, at: message.at.milliseconds, for: conversation)
-    }
-    Decider(version: current, cache: cache, threads: threads)
-      .decide(message, in: conversation, into: &result)
+    result.reset(message.at.milliseconds, threads: threads)
+    publisher.refresh(&result.storage.version)
+    guard let version = result.storage.version else { return }
+    Decider(version: version, cache: cache, threads: threads).decide(message, into: &result)
   }
 
   /// Decides messages on one version of the settings, on several threads.
@@ -109,21 +110,17 @@ public final class Fanout: Sendable {
     _ messages: [Message], _ body: @Sendable (Int, borrowing FanoutResult) -> Void
   ) {
     let version = publisher.load()
-    let shares = shares(of: messages, version.tables)
+    let shares = shares(of: messages, version)
     @Sendable func work(_ share: Int) {
-      let batchDecider = self.batchDecider(version)
+      let decider = Decider(version: version, cache: self.cache, threads: 1)
       var result = FanoutResult()
       for index in shares[share] {
         let message = messages[Int(index)]
-        if let conversation = conversation(in: version, holdingFor: message) {
-          Decider(version: version, cache: self.cache, threads: 1)
-            .decide(message, in: conversation, into: &result)
-        } else {
-          batchDecider.decide(message, into: &result)
-        }
+        result.reset(message.at.milliseconds, threads: 1)
+        if result.storage.version !== version { result.storage.version = version }
+        decider.decide(message, into: &result)
         body(Int(index), result)
       }
-      self.giveBack(batchDecider)
     }
     Parallel.perform(shares.count, threads: shares.count, work)
   }
@@ -150,8 +147,7 @@ public final class Fanout: Sendable {
   }
 
   func decision(_ message: Message, for user: UInt32, _ version: EngineVersion) -> Decision? {
-    let decider = Decider(version: version, cache: cache, threads: 1)
-    guard let outcome = decider.decide(message, for: user) else { return nil }
+    guard let outcome = Decider.decide(message, for: user, version) else { return nil }
     let filter = message.filter ?? message.ext.filter
     let targets = version.tables.targets(
       of: user, outcome.action, filter.isEmpty ? nil : filter, at: message.at.milliseconds
@@ -210,7 +206,24 @@ public final class Fanout: Sendable {
     defer { withExtendedLifetime(version) {} }
     return body(version.tables)
   }
-  var stateBytes: Int { cache.bytes }
+
+  /// The number of bytes that conversations kept between messages may take, unless another is asked
+  /// for: a GiB.
+  public static let defaultCacheBytes = 1 << 30
+
+  /// The number of bytes that conversations kept between messages may take.
+  public var cacheByteLimit: Int { cache.byteLimit }
+
+  /// Prepares conversations, so that the first messages to them cost no more than later ones.
+  ///
+  /// - Parameters:
+  ///   - conversations: ids; those that never appeared are ignored.
+  ///   - instant: about when messages are expected.
+  /// - Complexity: O(members), on all threads.
+  public func warmUp(_ conversations: [Identifier], at instant: Instant) {
+    let messages = conversations.map { Message(id: "", conversation: $0, at: instant) }
+    decide(messages) { _, _ in }
+  }
 
   /// The app's settings.
   public var app: AppSettings { reading { $0.app } }
@@ -226,7 +239,7 @@ public final class Fanout: Sendable {
   /// The number of members that a message to a conversation goes to; 0 if its id never appeared.
   public func memberCount(of conversation: Identifier) -> Int {
     reading { tables in
-      tables.conversationIDs.index(of: conversation).map { tables.size($0).members } ?? 0
+      tables.conversationIDs.index(of: conversation).map { tables.memberCount($0) } ?? 0
     }
   }
 
@@ -263,86 +276,52 @@ public final class Fanout: Sendable {
   ) throws(Failure) -> Value {
     let outcome = writerLock.withLock { _ -> Result<Value, Failure> in
       let writer = unsafe self.writer
-      let (tables, userClasses) = (writer.tables, writer.userClasses)
+      let (tables, log) = (writer.tables, writer.log)
       var update = FanoutUpdate(writer)
       do throws(Failure) {
         let value = try body(&update)
-        update.finish()
-        publish(writer, isUpdate: true)
+        let number = publisher.load().number + 1
+        update.finish(cache, memberships, number: number)
+        publish(writer, number: number)
         return .success(value)
       } catch {
-        writer.rollBack(to: tables, userClasses)
+        writer.rollBack(to: tables, log)
         return .failure(error)
       }
     }
     return try outcome.get()
   }
 
-  /// Prepares an instant: the day's bitmaps (in its last hour the next day's too) and the users'
-  /// classes.
+  /// Prepares an instant: the day's quiet hours, and in its last hour the next day's too.
   ///
-  /// Called each minute, or ahead of it, this keeps the work off the threads that decide, which
-  /// otherwise do it when it pays.
+  /// Called each minute, or ahead of it, this keeps the work off the threads that decide.
   ///
-  /// - Complexity: O(users) after a window transition; otherwise O(mutes that ended).
+  /// - Complexity: O(schedules) for a new day, otherwise O(transitions of the day).
   public func advance(to instant: Instant) {
-    writerLock.withLock { _ in
-      let writer = unsafe self.writer
-      writer.move(to: instant.milliseconds, kind: nil)
-      writer.userClasses.prepareTomorrow(instant.milliseconds, writer.tables)
-      publish(writer, isUpdate: false)
+    let version = publisher.load()
+    let calendar = version.tables.calendar
+    let now = instant.milliseconds
+    _ = calendar.moment(at: now, version.tables.scheduleTable)
+    let hour: Int64 = 3_600_000
+    if (now + hour) / 86_400_000 > now / 86_400_000 {
+      _ = calendar.moment(at: now + hour, version.tables.scheduleTable)
     }
   }
 
-  private func publish(_ writer: TableWriter, isUpdate: Bool) {
-    let number = publisher.load().number + (isUpdate ? 1 : 0)
+  private func publish(_ writer: TableWriter, number: UInt64) {
     let generation = writer.store.generation
     reclaimer.begin(generation, retired: writer.store.commit())
     publisher.store(
       EngineVersion(
-        writer.tables, writer.userClasses, number: number, generation: generation, reclaimer))
+        writer.tables, writer.log, number: number, generation: generation, memberships, reclaimer))
     checkInDebugBuilds { checkInvariants(.sample(generation)) }
-  }
-
-  /// The version to decide a message on, with users' classes for its instant if that pays. Indices
-  /// of conversations are the same in later versions.
-  private func preparedVersion(_ version: EngineVersion, at now: Int64, for conversation: UInt32)
-    -> EngineVersion
-  {
-    let (kind, members) = version.tables.size(conversation)
-    if version.userClasses.hasClasses(kind), version.userClasses.holds(at: now) { return version }
-    // Earlier instants are left to ``BatchDecider``: moving back would invalidate the classes that
-    // other threads use.
-    guard now >= version.userClasses.from else { return version }
-    let wantsMove = rebuildHeuristic.withLock {
-      $0.shouldRebuild(
-        version.userClasses, to: now, kind: kind, members: members, users: version.tables.userCount)
-    }
-    guard wantsMove else { return version }
-    let hasMoved: Void? = writerLock.withLockIfAvailable { _ in
-      let writer = unsafe self.writer
-      guard writer.userClasses.from <= now else { return }
-      writer.move(to: now, kind: kind)
-      publish(writer, isUpdate: false)
-    }
-    return hasMoved == nil ? version : publisher.load()
-  }
-
-  /// The index of a message's conversation, if the version's users' classes are valid for the
-  /// message.
-  private func conversation(in version: EngineVersion, holdingFor message: Message) -> UInt32? {
-    guard version.userClasses.holds(at: message.at.milliseconds),
-      let conversation = version.tables.conversationIDs.index(of: message.conversation)
-    else { return nil }
-    return version.userClasses.hasClasses(version.tables.size(conversation).kind)
-      ? conversation : nil
   }
 
   // MARK: Batches
 
   /// The messages that each thread decides. Those of a conversation stay together, as they share
   /// its states.
-  private func shares(of messages: [Message], _ tables: Tables) -> [[UInt32]] {
+  private func shares(of messages: [Message], _ version: EngineVersion) -> [[UInt32]] {
     guard threads > 1, messages.count > 1 else { return [Array(0..<UInt32(messages.count))] }
     var loads: [Identifier: Int] = [:]
     for message in messages {
@@ -350,8 +329,8 @@ public final class Fanout: Sendable {
       loads[message.conversation, default: 0] += 256
     }
     for id in loads.keys {
-      guard let conversation = tables.conversationIDs.index(of: id) else { continue }
-      loads[id, default: 0] += tables.size(conversation).members
+      guard let conversation = version.tables.conversationIDs.index(of: id) else { continue }
+      loads[id, default: 0] += version.tables.memberCount(conversation)
     }
     var shareLoads = [Int](repeating: 0, count: threads)
     var shareOf: [Identifier: Int] = [:]
@@ -365,18 +344,6 @@ public final class Fanout: Sendable {
       shares[shareOf[message.conversation] ?? 0].append(UInt32(index))
     }
     return shares.filter { !$0.isEmpty }
-  }
-
-  private func batchDecider(_ version: EngineVersion) -> BatchDecider {
-    let kept = batchDeciders.withLock { batchDeciders -> BatchDecider? in
-      batchDeciders.removeAll { $0.base !== version }
-      return batchDeciders.popLast()
-    }
-    return kept ?? BatchDecider(version)
-  }
-
-  private func giveBack(_ batchDecider: BatchDecider) {
-    batchDeciders.withLock { if $0.count < threads { $0.append(batchDecider) } }
   }
 
   static var coreCount: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }

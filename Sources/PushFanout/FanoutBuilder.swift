@@ -117,8 +117,10 @@ public import PushModel
   ///
   /// - Complexity: O(memberships), or O(memberships log members) where a conversation's members
   ///   were not added in the order of users.
-  public consuming func build(threads: Int? = nil) throws(FanoutError) -> Fanout {
-    Fanout(try finish(), threads: threads)
+  public consuming func build(
+    threads: Int? = nil, cacheBytes: Int? = nil
+  ) throws(FanoutError) -> Fanout {
+    Fanout(try finish(), threads: threads, cacheBytes: cacheBytes)
   }
 
   consuming func finish() throws(FanoutError) -> TableWriter {

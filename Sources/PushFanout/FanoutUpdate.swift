@@ -7,7 +7,8 @@ public import PushModel
 @safe public struct FanoutUpdate: ~Copyable {
   let writer: TableWriter
   private var users: Set<UInt32> = []
-  private var members: [(user: UInt32, conversation: UInt32)] = []
+  private var members: [SettingsLog.Entry] = []
+  private var joins: [SettingsLog.Entry] = []
 
   init(_ writer: TableWriter) { self.writer = writer }
 
@@ -61,8 +62,11 @@ public import PushModel
   ) throws(FanoutError) {
     let user = try writer.intern(user: user)
     let conversation = try writer.intern(conversation: conversation)
+    let entry = SettingsLog.Entry(user: user, conversation: conversation)
     if try writer.setMember(user, of: conversation, member) {
-      members.append((user: user, conversation: conversation))
+      members.append(entry)
+    } else {
+      joins.append(entry)
     }
   }
 
@@ -79,7 +83,7 @@ public import PushModel
     }
     change(&member)
     _ = try writer.setMember(userIndex, of: conversationIndex, member)
-    members.append((user: userIndex, conversation: conversationIndex))
+    members.append(SettingsLog.Entry(user: userIndex, conversation: conversationIndex))
   }
 
   /// Ends a membership.
@@ -115,14 +119,15 @@ public import PushModel
     return (userIndex, conversationIndex)
   }
 
-  /// Applies the changes to the users' classes.
-  mutating func finish() {
-    writer.userClasses.extend(writer.tables, writer.store)
-    for user in users {
-      writer.userClasses.update(user, writer.tables, &writer.expiries, writer.store)
-    }
-    for (user, conversation) in members {
-      writer.userClasses.note(user, in: conversation, writer.store)
-    }
+  /// Logs the changes, and delivers them to the cached conversations that they concern.
+  mutating func finish(
+    _ cache: ConversationCache, _ memberships: MembershipIndex, number: UInt64
+  ) {
+    let users = users.map { SettingsLog.Entry(user: $0, conversation: SettingsLog.everywhere) }
+    let entries = users + members
+    for entry in entries { writer.log.append(entry, writer.store) }
+    for join in joins { memberships.add(join.user, to: join.conversation) }
+    if !users.isEmpty, memberships.isWanted || !cache.isEmpty { memberships.build(writer.tables) }
+    if !cache.deliver(entries, memberships, number: number) { cache.removeAll() }
   }
 }

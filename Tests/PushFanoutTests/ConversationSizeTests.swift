@@ -6,7 +6,7 @@ import Testing
 @testable import PushFanout
 
 /// Goal: conversations of every size are decided right, around the sizes of words, pages and pieces
-/// of work, with users' classes and without them, on one thread and on several.
+/// of work, with tallies and without them, on one thread and on several.
 @Suite struct ConversationSizeTests {
   private static let noon: Int64 = 1_711_843_200_000
 
@@ -63,15 +63,6 @@ import Testing
     }
   }
 
-  /// A cache whose first states of a conversation of this size lie where something else was.
-  private func usedCache(_ memberCount: Int) -> StateCache {
-    let cache = StateCache(slotCount: 16, byteLimit: 1 << 30)
-    let buffer = unsafe cache.pool.take(memberCount)
-    unsafe buffer.update(repeating: 0xEE, count: memberCount)
-    unsafe cache.pool.give(buffer, memberCount)
-    return cache
-  }
-
   /// The codes of all members by the reference.
   private func expected(_ evaluator: inout ReferenceEvaluator, _ message: Message) -> [UInt8] {
     let members = evaluator.settings.members(of: "g")
@@ -113,7 +104,7 @@ import Testing
     try compare(crowd, messages: 6, threads: [1])
   }
 
-  /// Members whose classes lie on two pages, with any number of them before the boundary.
+  /// Members whose settings lie on two pages, with any number of them before the boundary.
   @Test func runsOfMembersEndAtPages() throws {
     let pageSize = PagedTable<UInt8>.pageSize
     for skipped in 0..<9 {
@@ -131,7 +122,6 @@ import Testing
       let message = Message(id: "m", conversation: "g", at: Instant(milliseconds: Self.noon))
       let expected = expected(&evaluator, message)
       #expect(difference(fanout.decide(message), expected) == nil, "\(skipped) users skipped")
-      #expect(fanout.current.userClasses.hasClasses(0))
     }
   }
 
@@ -141,28 +131,21 @@ import Testing
 
   private func compare(_ crowd: Crowd, messages: Int, threads: [Int]) throws {
     var evaluator = ReferenceEvaluator(crowd.settings)
-    let fanout = try Fanout(crowd.settings, threads: 2)
-    let bare = fanout.current
-    let cache = usedCache(crowd.memberCount)
-    var kept = FanoutResult()
-    for number in 0..<messages {
-      let message = crowd.message(number)
-      let expected = expected(&evaluator, message)
-      #expect(expected.count == crowd.memberCount)
-      var result = FanoutResult()
-      for threads in threads {
-        Decider(version: bare, cache: cache, threads: threads)
-          .decide(message, in: bare.conversation(of: message), into: &result)
-        #expect(difference(result, expected) == nil, "one by one, message \(number)")
+    for smallSize in [CachedConversation.smallSize, 0, Int.max] {
+      var builder = FanoutBuilder()
+      try builder.add(crowd.settings)
+      let fanout = Fanout(try builder.finish(), threads: threads[0], smallSize: smallSize)
+      var kept = FanoutResult()
+      for number in 0..<messages {
+        let message = crowd.message(number)
+        let expected = expected(&evaluator, message)
+        #expect(expected.count == crowd.memberCount)
+        fanout.decide(message, into: &kept)
+        #expect(difference(kept, expected) == nil, "message \(number), small \(smallSize)")
+        kept.storage.conversation?.changing.withLock { changing in
+          kept.storage.conversation?.checkInvariants(fanout.current, changing, .all)
+        }
       }
-      fanout.advance(to: message.at)
-      for _ in 0..<40 where crowd.memberCount > 0 && !fanout.current.userClasses.hasClasses(0) {
-        _ = fanout.decide(message)
-      }
-      fanout.decide(message, into: &kept)
-      let classes = fanout.current.userClasses
-      #expect(crowd.memberCount == 0 || classes.hasClasses(0) && classes.holds(at: kept.instant))
-      #expect(difference(kept, expected) == nil, "by classes, message \(number)")
     }
   }
 
@@ -183,24 +166,21 @@ import Testing
         sample.setMember(id, of: "g", member)
       }
     }
-    let fanout = try builder.build(threads: 2)
-    #expect(count > ConversationStates.parallelSize)
+    let writer = try builder.finish()
+    let fanout = Fanout(writer, threads: 2)
+    #expect(count > CachedConversation.parallelSize)
     var message = Message(
       id: "m", conversation: "g", at: Instant(milliseconds: Self.noon), sender: "u1000")
     message.mentions = ["U2001", "u299999"]
-    let withoutClasses = fanout.current
-    fanout.advance(to: message.at)
-    _ = fanout.decide(message)
-    let withClasses = fanout.current
-    #expect(withClasses.userClasses.hasClasses(0))
+    let version = fanout.current
     var first: [UInt8] = []
     var evaluator = ReferenceEvaluator(sample)
-    for (version, threads) in [
-      (withClasses, 1), (withClasses, 2), (withClasses, 7), (withoutClasses, 2),
-    ] {
+    for threads in [1, 2, 7] {
       var result = FanoutResult()
-      Decider(version: version, cache: usedCache(count), threads: threads)
-        .decide(message, in: version.conversation(of: message), into: &result)
+      let cache = ConversationCache(byteLimit: 1 << 30, version: 1)
+      result.reset(message.at.milliseconds, threads: threads)
+      result.storage.version = version
+      Decider(version: version, cache: cache, threads: threads).decide(message, into: &result)
       let codes = codes(result)
       if first.isEmpty { first = codes }
       #expect(firstDifference(codes, first) == nil, "\(threads) threads")

@@ -1,5 +1,6 @@
 import PushModel
 import TestSupport
+import Synchronization
 import Testing
 
 @testable import PushFanout
@@ -249,63 +250,52 @@ import Testing
     Self.expect(result, says: "PageReclaimer: a page is retired twice")
   }
 
-  /// An engine whose users' classes are computed.
-  private static func engine() throws -> Fanout {
-    let fanout = Fanout(try writer(), threads: 1)
-    let now = Instant(milliseconds: start)
-    fanout.advance(to: now)
-    while !fanout.current.userClasses.hasClasses(0) {
-      _ = fanout.decide(Message(id: "m", conversation: "g", at: now))
-    }
-    return fanout
+  /// A cached conversation with tallies, after it was changed.
+  private static func check(_ change: (CachedConversation) -> Void) throws {
+    let fanout = Fanout(try writer(), threads: 1, smallSize: 0)
+    let result = fanout.decide(
+      Message(id: "m", conversation: "g", at: Instant(milliseconds: start)))
+    guard let conversation = result.storage.conversation else { return }
+    let version = fanout.current
+    conversation.changing.withLock { conversation.checkInvariants(version, $0, .all) }
+    change(conversation)
+    conversation.changing.withLock { conversation.checkInvariants(version, $0, .all) }
   }
 
-  @Test func aClassThatIsNotTheUsers() async {
+  @Test func aWordThatIsNotTheMembers() async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
-      let version = try Self.engine().current
-      version.checkInvariants(.all)
-      var tables = version.tables
-      let store = PageStore()
-      for _ in 0..<50 { _ = store.commit() }
-      var blocked = UserSettings()
-      blocked.level = .blocked
-      tables.packedUsers.set(4, PackedUser(blocked), store)
-      version.userClasses.checkInvariants(tables, .all, generation: 100)
+      try Self.check { unsafe $0.words[3].store(1 << 20, ordering: .relaxed) }
     }
-    Self.expect(result, says: "UserClasses: user 4 has class 0, not ")
+    Self.expect(result, says: "CachedConversation: member 3 has ")
   }
 
-  @Test func statesThatContradictTheRules() async {
+  @Test func aTallyThatIsStale() async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
-      let fanout = try Self.engine()
-      let result = fanout.decide(
-        Message(id: "m", conversation: "g", at: Instant(milliseconds: Self.start)))
-      let rules = fanout.current.tables.rules[.group]
-      result.state?.checkInvariants(rules, .all)
-      unsafe result.state?.bytes[3] = 255
-      result.state?.checkInvariants(rules, .all)
+      try Self.check { conversation in
+        for state in 0..<2 * conversation.stateCount {
+          unsafe conversation.tallies[state].store(7, ordering: .relaxed)
+        }
+      }
     }
-    Self.expect(result, says: "ConversationState: member 3 is in no state 255")
+    Self.expect(result, says: "CachedConversation: 7 members in state ")
   }
 
-  @Test func aHistogramThatIsStale() async {
+  @Test func eventsOutOfOrder() async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
-      let fanout = try Self.engine()
-      let result = fanout.decide(
-        Message(id: "m", conversation: "g", at: Instant(milliseconds: Self.start)))
-      let rules = fanout.current.tables.rules[.group]
-      _ = result.state?.counts
-      result.state?.checkInvariants(rules, .all)
-      // Valid for the rules, but not what was counted.
-      unsafe result.state?.bytes[3] = StateRules.absent
-      result.state?.checkInvariants(rules, .all)
+      try Self.check { conversation in
+        conversation.changing.withLock { changing in
+          for at in [start + 9, start + 8] {
+            changing.events.append(CachedConversation.Event(at: at, rank: 0))
+          }
+        }
+      }
     }
-    Self.expect(result, says: "ConversationState: 0 members in state 0")
+    Self.expect(result, says: "precedes the one before")
   }
 }

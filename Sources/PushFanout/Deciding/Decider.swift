@@ -1,130 +1,166 @@
 internal import PushModel
+internal import QuietTime
 
 /// Decides messages on one version.
 struct Decider {
   let version: EngineVersion
-  let cache: StateCache
+  let cache: ConversationCache
   let threads: Int
 
   /// Decides a message for every recipient.
   ///
-  /// - Complexity: O(mentions log members); O(members) when the states are not cached or a device
-  ///   filter is evaluated member by member.
-  /// - Parameter conversation: its index; nil for one whose id never appeared.
-  func decide(_ message: Message, in conversation: UInt32?, into result: inout FanoutResult) {
-    // Release the last result's state, so that it can be mutated in place.
-    result.state = nil
-    if !result.corrections.isEmpty { result.corrections.removeAll(keepingCapacity: true) }
-    result.sender = -1
-    if result.filter != nil { result.filter = nil }
-    result.engineVersion = version
-    result.threads = threads
-    result.instant = message.at.milliseconds
-    guard let conversation else {
-      result.row = ConversationRow()
+  /// - Precondition: the result was reset for the message, and its version is this one.
+  /// - Complexity: O(states + mentions log members) when the conversation is cached, and O(members)
+  ///   for a small one; O(members) when it is not, or a device filter is evaluated member by member.
+  func decide(_ message: borrowing Message, into result: inout FanoutResult) {
+    let storage = result.storage
+    guard let conversation = version.tables.conversationIDs.index(of: message.conversation) else {
+      storage.conversation = nil
       return
     }
-    let states = ConversationStates(version: version, threads: threads)
-    let target = states.target(conversation, channel: message.channel)
-    let now = message.at.milliseconds
-    let state =
-      target.memberRow.count <= ConversationStates.smallSize
-      ? states.build(target, at: now, pool: cache.pool, reusing: &result.small)
-      : cache.state(target, at: now, states)
+    let target = ConversationTarget(conversation, channel: message.channel, version.tables)
     let plan = MessagePlan(message, target, version.tables)
     result.row = target.memberRow
-    result.state = state
     result.stateCount = target.rules.stateCount
+    result.memberCount = Int(target.memberRow.count)
+    result.sender = rank(of: message.sender, in: target)
     if let uniform = plan.uniform {
-      result.messageClass = nil
       unsafe result.codes.set(version.tables.rules.codes(ofAll: uniform))
     } else {
       result.messageClass = plan.messageClass
       unsafe result.codes.set(target.rules.codes(plan.messageClass))
-      correctNamed(plan, target, state, &result)
+      addNamed(plan, target, result.sender, storage)
     }
-    correctSender(message.sender, &result)
-    result.sortCorrections()
-    if let filter = plan.filter { apply(filter, target, state, &result) }
+    let named = storage.rankCount
+    if result.sender >= 0 { storage.add(result.sender) }
+    read(target, message.at.milliseconds, &result)
+    if result.sender >= 0 { result.senderState = unsafe storage.states[named] }
+    if named > 0 { correctNamed(named, target.rules, plan, &result) }
+    if let filter = plan.filter { apply(filter, &result) }
   }
 
-  /// Corrects the outcomes of users mentioned by name.
-  private func correctNamed(
-    _ plan: MessagePlan, _ target: ConversationStates.Target, _ state: ConversationState,
-    _ result: inout FanoutResult
+  private func rank(of user: Identifier?, in target: borrowing ConversationTarget) -> Int {
+    guard let user, let index = version.tables.userIDs.index(of: user) else { return -1 }
+    return version.tables.rank(of: index, in: target.memberRow) ?? -1
+  }
+
+  /// Looks up the ranks of users mentioned by name. The sender is not a recipient, even when
+  /// mentioned.
+  private func addNamed(
+    _ plan: borrowing MessagePlan, _ target: borrowing ConversationTarget, _ sender: Int,
+    _ storage: AnswerStorage
   ) {
     guard let mentions = plan.mentions, !mentions.ids.isEmpty,
       plan.namedClass != plan.messageClass
     else { return }
-    let named = unsafe target.rules.codes(plan.namedClass)
-    var corrections: [FanoutResult.Correction] = []
-    swap(&corrections, &result.corrections)
+    let row = target.memberRow
     mentions.forEachUser(in: version.tables) { user in
-      guard let rank = version.tables.rank(of: user, in: target.memberRow) else { return }
-      let code = unsafe named[Int(state.bytes[rank])]
-      corrections.append(FanoutResult.Correction(rank: UInt32(rank), code: code))
+      if let rank = version.tables.rank(of: user, in: row), rank != sender { storage.add(rank) }
     }
-    swap(&corrections, &result.corrections)
+    storage.sortRanks()
   }
 
-  /// The sender is not a recipient, even when mentioned.
-  private func correctSender(_ sender: Identifier?, _ result: inout FanoutResult) {
-    guard let sender, let user = version.tables.userIDs.index(of: sender),
-      let rank = version.tables.rank(of: user, in: result.row)
-    else { return }
-    if !result.corrections.isEmpty { result.corrections.removeAll { $0.rank == UInt32(rank) } }
-    result.sender = rank
+  private func correctNamed(
+    _ count: Int, _ rules: StateRules, _ plan: borrowing MessagePlan, _ result: inout FanoutResult
+  ) {
+    let named = unsafe rules.codes(plan.namedClass)
+    let storage = result.storage
+    for index in 0..<count {
+      let state = unsafe storage.states[index]
+      result.corrections.append(
+        FanoutResult.Correction(
+          rank: unsafe storage.ranks[index], code: unsafe named[Int(state)], state: state))
+    }
   }
+
+  // MARK: States
+
+  /// Counts the states of the members at an instant, and looks up those of the ranks in the storage.
+  private func read(
+    _ target: borrowing ConversationTarget, _ now: Int64, _ result: inout FanoutResult
+  ) {
+    let storage = result.storage
+    let reader = reader(at: now, storage)
+    if cache.find(target, &storage.conversation), let conversation = storage.conversation,
+      let stamp = conversation.read(reader, into: storage)
+    {
+      result.stamp = stamp
+      return
+    }
+    let made = CachedConversation.build(
+      copy target, reader, threads: threads, smallSize: cache.smallSize)
+    cache.store(made, number: version.number)
+    storage.conversation = made
+    guard let stamp = made.read(reader, into: storage) else {
+      preconditionFailure("a conversation cannot be read at the instant that it was built for")
+    }
+    result.stamp = stamp
+  }
+
+  private func reader(at now: Int64, _ storage: AnswerStorage) -> ConversationReader {
+    if let moment = storage.moment, moment.holds(at: now), moment.calendar == calendar.id,
+      moment.count >= version.tables.scheduleTable.count
+    {
+      return ConversationReader(version: version, now: now, moment: moment)
+    }
+    let moment = calendar.moment(at: now, version.tables.scheduleTable)
+    storage.moment = moment
+    return ConversationReader(version: version, now: now, moment: moment)
+  }
+
+  private var calendar: QuietCalendar { version.tables.calendar }
 
   /// E-50, member by member: a push that the filter admits to no device is filtered.
-  private func apply(
-    _ filter: DeviceFilter, _ target: ConversationStates.Target, _ state: ConversationState,
-    _ result: inout FanoutResult
-  ) {
+  private func apply(_ filter: DeviceFilter, _ result: inout FanoutResult) {
     let filtered = Outcome(.suppress, .filtered).code
     let before = result
     result.filter = filter
     result.messageClass = nil
-    result.corrections.removeAll(keepingCapacity: true)
+    result.corrections = []
     if !filter.lets(.default) {
       result.codes.change { if $0 & 1 != 0 { $0 = filtered } }
     }
-    for rank in 0..<state.count where rank != result.sender {
-      var code = before.code(of: rank)
+    guard let states = before.memberStates() else { return }
+    for rank in 0..<states.count where rank != result.sender {
+      var code = before.code(of: rank, states)
       if code & 1 != 0 {
         let user = version.tables.memberUsers[Int(result.row.start) + rank]
         let targets = version.tables.targets(of: user, .push, filter, at: result.instant)
         if targets.isEmpty { code = filtered }
       }
-      if code != result.codes[Int(unsafe state.bytes[rank])] {
-        result.corrections.append(FanoutResult.Correction(rank: UInt32(rank), code: code))
+      let state = unsafe states.bytes[rank]
+      if code != result.codes[Int(state)] {
+        result.corrections.append(
+          FanoutResult.Correction(rank: UInt32(rank), code: code, state: state))
       }
     }
   }
+
+  // MARK: One user
 
   /// Decides a message for one user only.
   ///
   /// - Returns: nil if the user is not a recipient.
   /// - Complexity: O(log members + devices).
-  func decide(
-    _ message: Message, for user: UInt32, note: (StateNote) -> Void = { _ in }
+  static func decide(
+    _ message: Message, for user: UInt32, _ version: EngineVersion,
+    note: (StateNote) -> Void = { _ in }
   ) -> Outcome? {
     let tables = version.tables
     guard let conversation = tables.conversationIDs.index(of: message.conversation) else {
       return nil
     }
-    let states = ConversationStates(version: version, threads: 1)
-    let target = states.target(conversation, channel: message.channel)
+    let target = ConversationTarget(conversation, channel: message.channel, tables)
     guard let rank = tables.rank(of: user, in: target.memberRow),
       message.sender.flatMap({ tables.userIDs.index(of: $0) }) != user
     else { return nil }
     let now = message.at.milliseconds
-    let member = states.overrides(of: user, rank: rank, target).memberClass(at: now)
+    let member = MemberResolver(version).overrides(of: user, rank: rank, target)
+      .memberClass(at: now)
     if member.isAbsent { return nil }
     let plan = MessagePlan(message, target, tables)
     if let uniform = plan.uniform { return uniform }
-    let kind = UserClasses.tableIndex(for: target.kind, tables.app.rules)
-    let value = tables.userClass(of: user, kind: kind, at: now)
+    let value = tables.userClass(of: user, kind: target.kind, at: now)
     var isNamed = false
     plan.mentions?.forEachUser(in: tables) { if $0 == user { isNamed = true } }
     let index = isNamed ? plan.namedClass : plan.messageClass
@@ -132,20 +168,5 @@ struct Decider {
     guard outcome.action == .push, let filter = plan.filter else { return outcome }
     let targets = tables.targets(of: user, .push, filter, at: now)
     return targets.isEmpty ? Outcome(.suppress, .filtered) : outcome
-  }
-}
-
-extension FanoutResult {
-  /// Sorts the corrections by rank and removes duplicates.
-  mutating func sortCorrections() {
-    guard corrections.count > 1 else { return }
-    corrections.sort { $0.rank < $1.rank }
-    var kept = 1
-    for index in 1..<corrections.count
-    where corrections[index].rank != corrections[kept - 1].rank {
-      corrections[kept] = corrections[index]
-      kept += 1
-    }
-    corrections.removeSubrange(kept...)
   }
 }

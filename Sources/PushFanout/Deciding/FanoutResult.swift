@@ -2,6 +2,7 @@ internal import Algorithms
 internal import CPushKernels
 public import PushModel
 internal import PushSupport
+internal import Synchronization
 
 /// The outcomes of one message: who gets a push, and why others do not.
 ///
@@ -17,26 +18,50 @@ public struct FanoutResult: Sendable {
   struct Correction {
     var rank: UInt32
     var code: UInt8
+    var state: UInt8
   }
 
-  var engineVersion: EngineVersion?
+  /// The numbers of members by state, and what they were read from; shared with copies.
+  var storage = AnswerStorage()
   var row = ConversationRow()
-  var state: ConversationState?
-  /// Reused memory for the states of small conversations.
-  var small: ConversationState?
+  var stamp = ReadStamp(revision: 0, isExact: false)
+  /// The number of the conversation's members, recipients or not.
+  public internal(set) var memberCount = 0
   /// The number of states; every state is below it.
   var stateCount = 0
   /// The outcome codes by state.
   var codes = Codes()
-  /// The key of the cached bitmap of pushes; nil when the codes are this message's own.
+  /// The key of the shared bitmap of pushes; nil when the codes are this message's own.
   var messageClass: Int?
-  /// The rank of the sender, who is not a recipient; -1 for none.
+  /// The rank of the sender, who is not a recipient, and its state; -1 for none.
   var sender = -1
+  var senderState: UInt8 = 0
   /// The corrections of other members, sorted by rank without duplicates.
   var corrections: [Correction] = []
   var instant: Int64 = 0
   var threads = 1
   var filter: DeviceFilter?
+
+  var engineVersion: EngineVersion? { storage.version }
+
+  /// Prepares for another message, reusing the memory unless a copy shares it.
+  mutating func reset(_ now: Int64, threads: Int) {
+    if isKnownUniquelyReferenced(&storage) {
+      storage.reset()
+    } else {
+      let old = storage
+      storage = AnswerStorage()
+      storage.moment = old.moment
+    }
+    if !corrections.isEmpty { corrections.removeAll(keepingCapacity: true) }
+    if filter != nil { filter = nil }
+    messageClass = nil
+    sender = -1
+    memberCount = 0
+    stateCount = 0
+    instant = now
+    self.threads = threads
+  }
 
   /// A table of codes: one of the version's rules, or the message's own.
   ///
@@ -89,16 +114,14 @@ public struct FanoutResult: Sendable {
   /// - Complexity: O(states + corrections); O(members) the first time for a conversation's states.
   public var counts: FanoutCounts {
     var counts = FanoutCounts()
-    guard let state else { return counts }
-    if state.count <= ConversationStates.smallSize {
-      for rank in 0..<state.count { counts.add(code(in: state, UInt32(rank)), 1) }
-    } else {
-      let histogram = state.counts
-      for state in 1..<stateCount { counts.add(codes[state], Int(histogram.counts[state])) }
+    guard memberCount > 0 else { return counts }
+    let histogram = unsafe storage.histogram
+    for state in 1..<stateCount where unsafe histogram[state] != 0 {
+      counts.add(codes[state], Int(unsafe histogram[state]))
     }
-    if sender >= 0 { counts.add(code(in: state, UInt32(sender)), -1) }
+    if sender >= 0 { counts.add(codes[Int(senderState)], -1) }
     for correction in corrections {
-      counts.add(code(in: state, correction.rank), -1)
+      counts.add(codes[Int(correction.state)], -1)
       counts.add(correction.code, 1)
     }
     counts.removeNobody()
@@ -114,20 +137,18 @@ public struct FanoutResult: Sendable {
   ///
   /// - Complexity: as for ``counts``, with less work.
   public var pushCount: Int {
-    guard let state else { return 0 }
+    guard memberCount > 0 else { return 0 }
     var count = 0
-    if state.count <= ConversationStates.smallSize {
-      for rank in 0..<state.count { count &+= Int(code(in: state, UInt32(rank)) & 1) }
-    } else {
-      let histogram = state.counts
+    let histogram = unsafe storage.histogram
+    _ = unsafe codes.withTable { codes in
       // The lowest bit of a code is "push": added, not asked.
       for state in 1..<stateCount {
-        count &+= Int(histogram.counts[state]) &* Int(codes[state] & 1)
+        count &+= Int(unsafe histogram[state]) &* Int(unsafe codes[state] & 1)
       }
     }
-    if sender >= 0 { count -= Int(code(in: state, UInt32(sender)) & 1) }
+    if sender >= 0 { count -= Int(codes[Int(senderState)] & 1) }
     for correction in corrections {
-      count += Int(correction.code & 1) - Int(code(in: state, correction.rank) & 1)
+      count += Int(correction.code & 1) - Int(codes[Int(correction.state)] & 1)
     }
     return count
   }
@@ -157,23 +178,56 @@ public struct FanoutResult: Sendable {
     targets(of: user).map(\.id)
   }
 
-  func code(of rank: Int) -> UInt8 {
-    guard let state, rank != sender else { return 0 }
+  /// The code of a member; 0 for one who is not a recipient.
+  func code(of rank: Int) -> UInt8 { code(of: rank) { state(of: rank) } }
+
+  /// The same when the states of all members are at hand.
+  func code(of rank: Int, _ states: MemberStates) -> UInt8 {
+    code(of: rank) { unsafe states.bytes[rank] }
+  }
+
+  private func code(of rank: Int, _ state: () -> UInt8) -> UInt8 {
+    if rank == sender { return 0 }
     let index = corrections.partitioningIndex { Int($0.rank) >= rank }
     if index < corrections.count, Int(corrections[index].rank) == rank {
       return corrections[index].code
     }
-    return code(in: state, UInt32(rank))
+    return codes[Int(state())]
   }
 
-  private func code(in state: ConversationState, _ rank: UInt32) -> UInt8 {
-    codes[Int(unsafe state.bytes[Int(rank)])]
+  // MARK: States
+
+  private func state(of rank: Int) -> UInt8 {
+    guard let conversation = storage.conversation, let moment = storage.moment,
+      let version = storage.version
+    else { return StateRules.absent }
+    let levels = unsafe moment.levels
+    let word = conversation.word(rank)
+    atomicMemoryFence(ordering: .acquiring)
+    if stamp.isExact, conversation.revision.load(ordering: .relaxed) == stamp.revision {
+      return unsafe word.state(levels, conversation.stateByBase)
+    }
+    return unsafe MemberResolver(version).word(rank, conversation.target, at: instant)
+      .state(levels, conversation.stateByBase)
+  }
+
+  /// The states of all members; nil for an empty result.
+  ///
+  /// - Complexity: O(members) the first time for a conversation and a moment.
+  func memberStates() -> MemberStates? {
+    guard let conversation = storage.conversation, let moment = storage.moment,
+      let version = storage.version, memberCount > 0
+    else { return nil }
+    if let own = AtomicLazy.load(storage.ownStates, as: MemberStates.self) { return own }
+    if let states = conversation.states(stamp, moment, threads: threads) { return states }
+    // The conversation has moved on to another version or instant.
+    let reader = ConversationReader(version: version, now: instant, moment: moment)
+    let made = CachedConversation.build(conversation.target, reader, threads: threads)
+    return AtomicLazy.store(
+      MemberStates(made, moment, 0, threads: threads), in: storage.ownStates)
   }
 
   // MARK: All members
-
-  /// The number of the conversation's members, recipients or not.
-  public var memberCount: Int { state?.count ?? 0 }
 
   /// The member of a rank: the position in the order of users.
   ///
@@ -198,29 +252,30 @@ public struct FanoutResult: Sendable {
   /// - Precondition: `output` has room for ``memberCount`` bytes.
   /// - Complexity: O(members), without allocating.
   public func writeCodes(into output: inout MutableSpan<UInt8>) {
-    guard let state else { return }
-    precondition(output.count >= state.count, "output is too small")
+    guard let states = memberStates() else { return }
+    precondition(output.count >= states.count, "output is too small")
     unsafe output.withUnsafeMutableBufferPointer { output in
       guard let output = output.baseAddress else { return }
       // About 30 members per nanosecond: except for the largest, less work than waking a thread.
       let size = 1 << 18
-      guard threads > 1, state.count > size else {
-        return unsafe writeCodes(0..<state.count, to: output)
+      guard threads > 1, states.count > size else {
+        return unsafe writeCodes(0..<states.count, states, to: output)
       }
       // SAFETY: the pieces write disjoint bytes.
       nonisolated(unsafe) let start = unsafe output
-      Parallel.perform((state.count + size - 1) / size, threads: threads) { piece in
-        let ranks = piece * size..<min((piece + 1) * size, state.count)
-        unsafe writeCodes(ranks, to: start + ranks.lowerBound)
+      Parallel.perform((states.count + size - 1) / size, threads: threads) { piece in
+        let ranks = piece * size..<min((piece + 1) * size, states.count)
+        unsafe writeCodes(ranks, states, to: start + ranks.lowerBound)
       }
     }
   }
 
   /// Writes the codes of a range of ranks.
-  package func writeCodes(_ ranks: Range<Int>, to output: UnsafeMutablePointer<UInt8>) {
-    guard let state else { return }
+  private func writeCodes(
+    _ ranks: Range<Int>, _ states: MemberStates, to output: UnsafeMutablePointer<UInt8>
+  ) {
     _ = unsafe codes.withTable { codes in
-      unsafe pk_map(codes, state.bytes + ranks.lowerBound, output, ranks.count)
+      unsafe pk_map(codes, states.bytes + ranks.lowerBound, output, ranks.count)
     }
     if ranks.contains(sender) { unsafe output[sender - ranks.lowerBound] = 0 }
     for correction in corrections where ranks.contains(Int(correction.rank)) {
@@ -244,11 +299,11 @@ public struct FanoutResult: Sendable {
   package func forEachRecipient(
     in ranks: Range<Int>, _ body: (UInt32, UnsafeRawBufferPointer, UInt8) throws -> Void
   ) rethrows {
-    guard let engineVersion, let state else { return }
+    guard let engineVersion, let states = memberStates() else { return }
     var next = 0
     while next < corrections.count, Int(corrections[next].rank) < ranks.lowerBound { next += 1 }
     for rank in ranks {
-      var code = codes[Int(unsafe state.bytes[rank])]
+      var code = codes[Int(unsafe states.bytes[rank])]
       if next < corrections.count, Int(corrections[next].rank) == rank {
         code = corrections[next].code
         next += 1

@@ -13,7 +13,7 @@ struct MessagePlan {
   var filter: DeviceFilter?
 
   init(
-    _ message: borrowing Message, _ target: borrowing ConversationStates.Target,
+    _ message: borrowing Message, _ target: borrowing ConversationTarget,
     _ tables: borrowing Tables
   ) {
     plan(message, target, tables)

@@ -32,8 +32,7 @@ extension Fanout {
       trace.note("§4", "membership", "no", "an unknown user is not a recipient")
       return nil
     }
-    let target = ConversationStates(version: version, threads: 1)
-      .target(conversation, channel: message.channel)
+    let target = ConversationTarget(conversation, channel: message.channel, tables)
     let isMember = tables.rank(of: index, in: target.memberRow) != nil
     trace.conversation = tables.conversation(conversation)
     trace.user = tables.user(index)
@@ -49,8 +48,7 @@ extension Fanout {
     let isStopped = MessagePlan(message, target, tables).uniform != nil
     trace.noteMessage(stoppedBy: isStopped ? decision.outcome.reason : nil)
     if !isStopped {
-      _ = Decider(version: version, cache: StateCache(slotCount: 1, byteLimit: 0), threads: 1)
-        .decide(message, for: index) { trace.add($0) }
+      _ = Decider.decide(message, for: index, version) { trace.add($0) }
       trace.finish(decision.outcome)
     }
     return decision

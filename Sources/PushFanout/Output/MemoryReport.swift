@@ -2,7 +2,8 @@
 ///
 /// Counts one version. Older versions that are retained share most of it.
 public struct MemoryReport: Sendable, Equatable {
-  /// Users' packed settings, schedules and device lists, and the users' classes.
+  /// Users' packed settings, schedules and device lists, the log of their changes, and the index of
+  /// their conversations, which is built when the first settings of a user change.
   public let users: Int
   /// Mutes and devices, which few users have.
   public let userExtras: Int
@@ -16,7 +17,8 @@ public struct MemoryReport: Sendable, Equatable {
   public let ids: Int
   /// The characters of those ids.
   public let idCharacters: Int
-  /// The cached states of recently decided conversations.
+  /// What is kept between messages of conversations that messages went to, at most; bounded by
+  /// ``Fanout/cacheByteLimit``.
   public let states: Int
   /// The snapshot file that the engine was opened from. Mapped pages are included in the counts
   /// above too, but belong to the page cache, which the system reclaims at need; an update copies
@@ -52,7 +54,7 @@ extension Fanout {
     return MemoryReport(
       users: tables.packedUsers.byteCount + tables.schedules.byteCount
         + tables.deviceLists.byteCount
-        + version.userClasses.byteCount,
+        + version.memberships.byteCount + version.log.byteCount,
       userExtras: tables.userMutes.byteCount + tables.devices.byteCount + names.table
         + names.characters,
       conversations: tables.conversations.byteCount,
@@ -60,7 +62,7 @@ extension Fanout {
       membershipExtras: tables.memberMutes.byteCount + tables.memberSinces.byteCount
         + tables.memberChannels.byteCount,
       ids: userIDs.table + conversationIDs.table,
-      idCharacters: userIDs.characters + conversationIDs.characters, states: stateBytes,
+      idCharacters: userIDs.characters + conversationIDs.characters, states: cache.byteCount,
       mapped: tables.userIDs.mapping?.byteCount ?? 0,
       userCount: tables.userCount, conversationCount: tables.conversations.count,
       membershipCount: membershipCount)

@@ -63,11 +63,10 @@ extension FanoutResult {
   /// - Complexity: O(1); O(members) the first time for a class of message and states. Iteration is
   ///   O(members / 64 + pushes).
   public var pushes: PushSet {
-    guard let state else { return PushSet(result: self, bitmap: nil) }
+    guard let states = memberStates() else { return PushSet(result: self, bitmap: nil) }
     let bitmap = unsafe codes.withTable { codes -> Bitmap in
-      if let messageClass { return unsafe state.pushes(messageClass, codes: codes) }
-      return unsafe Bitmap(
-        -1, UnsafeBufferPointer(start: state.bytes, count: state.count), codes: codes)
+      if let messageClass { return unsafe states.pushes(messageClass, codes: codes) }
+      return unsafe Bitmap(-1, states, codes: codes)
     }
     return PushSet(result: self, bitmap: bitmap)
   }

@@ -160,7 +160,7 @@ extension StateRules {
     let rules = EasemobStates(app: app, isPrivate: kind == .private)
     let count = EasemobMessageClass.count
     return StateRules(
-      tableCount: count, telling: Array(0..<count),
+      tableCount: count, telling: Array(0..<count), quietMask: app.rules.quietMask,
       isPossible: { $0.isEasemob && $1.isEasemob }
     ) {
       rules.outcome($0, $1, EasemobMessageClass(index: $2))
@@ -186,21 +186,21 @@ extension Tables {
   }
 }
 
-extension ConversationStates {
+extension MemberResolver {
   /// The bits of a packed member that apply: a parent's level may not apply in a thread (E-63).
-  func easemobLevelMask(_ target: Target) -> UInt8 {
-    target.kind == .thread && version.tables.app.easemob.threadScope == .ownOnly ? 0 : 0x0F
+  func easemobLevelMask(_ target: ConversationTarget) -> UInt8 {
+    target.kind == .thread && tables.app.easemob.threadScope == .ownOnly ? 0 : 0x0F
   }
 
   /// The class of an Easemob member, and when the mute ends (E-22, E-63).
   func applyEasemob(
-    _ record: (PackedMember, UInt64), of user: UInt32, _ target: Target,
-    to overrides: inout ConversationState.MemberOverrides
+    _ record: (PackedMember, UInt64), of user: UInt32, _ target: ConversationTarget,
+    to overrides: inout MemberOverrides
   ) {
     var chain = [record]
     if target.kind == .thread {
       let own = ownRecord(of: user, inThread: target).map { [$0] } ?? []
-      switch version.tables.app.easemob.threadScope {
+      switch tables.app.easemob.threadScope {
       case .inheritParent: chain = own + [record]
       case .parentOnly: break
       case .ownOnly: chain = own
@@ -208,7 +208,7 @@ extension ConversationStates {
     }
     var level: UInt8 = 0
     for (packed, key) in chain {
-      overrides.mutedUntil = max(overrides.mutedUntil, version.tables.mute(packed, key))
+      overrides.mutedUntil = max(overrides.mutedUntil, tables.mute(packed, key))
       if level == 0 { level = packed.level }
     }
     overrides.member = MemberClass(bits: level)

@@ -149,7 +149,7 @@ struct RongCloudStates {
 extension MessagePlan {
   /// Lines 1 and 2 of RongCloud's procedure.
   mutating func plan(
-    rongcloud message: borrowing Message, _ target: borrowing ConversationStates.Target,
+    rongcloud message: borrowing Message, _ target: borrowing ConversationTarget,
     _ tables: borrowing Tables
   ) {
     // 1
@@ -170,7 +170,7 @@ extension MessagePlan {
 
   /// The level and scope where the user has set nothing.
   private static func fallback(
-    _ message: borrowing Message, _ target: borrowing ConversationStates.Target,
+    _ message: borrowing Message, _ target: borrowing ConversationTarget,
     _ tables: borrowing Tables
   ) -> RongCloudMessageClass.Fallback {
     if target.kind == .ultraGroup {
@@ -243,7 +243,7 @@ extension StateRules {
       }
     }
     return StateRules(
-      tableCount: Class.count, telling: telling,
+      tableCount: Class.count, telling: telling, quietMask: app.rules.quietMask,
       isPossible: { user, member in
         user.isRongCloud && member.isRongCloud && (kind == .ultraGroup || member.bits <= 5)
           && (user.quiet != .all || app.rongcloud.quietZero == .all)
@@ -296,10 +296,10 @@ extension Tables {
   }
 }
 
-extension ConversationStates {
+extension MemberResolver {
   /// The bits of a packed member that apply: an ultra group's level may not apply in its channels
   ///
-  func rongcloudLevelMask(_ target: Target) -> UInt8 {
+  func rongcloudLevelMask(_ target: ConversationTarget) -> UInt8 {
     switch target.kind {
     case .thread: 0
     case .ultraGroup: coversChannel(target) ? 0x0F : 0
@@ -307,20 +307,20 @@ extension ConversationStates {
     }
   }
 
-  private func coversChannel(_ target: Target) -> Bool {
-    target.channel.isEmpty || version.tables.app.rongcloud.ultraConversationLevel == .wholeGroup
+  private func coversChannel(_ target: ConversationTarget) -> Bool {
+    target.channel.isEmpty || tables.app.rongcloud.ultraConversationLevel == .wholeGroup
   }
 
   /// The class of a RongCloud member.
   func rongcloudClass(
-    _ record: (PackedMember, UInt64), of user: UInt32, _ target: Target
+    _ record: (PackedMember, UInt64), of user: UInt32, _ target: ConversationTarget
   ) -> MemberClass {
     if target.kind == .thread {
       return MemberClass(bits: ownRecord(of: user, inThread: target)?.0.level ?? 0)
     }
     let (own, key) = record
     guard target.kind == .ultraGroup else { return MemberClass(bits: own.level) }
-    let channel = version.tables.channels(own, key)[target.channel] ?? .unset
+    let channel = tables.channels(own, key)[target.channel] ?? .unset
     if channel.isSet { return MemberClass(bits: channel.rawValue + 5) }
     return MemberClass(bits: coversChannel(target) ? own.level : 0)
   }

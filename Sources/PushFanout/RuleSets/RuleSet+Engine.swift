@@ -4,12 +4,11 @@ internal import PushModel
 // the file of the rule set.
 
 extension RuleSet {
-  /// Whether a user's class depends on the kind of conversation.
-  @inline(__always)
-  var hasClassesByKind: Bool {
+  /// The position in a ``PackedUser`` of the level that counts in a kind of conversation.
+  func levelShift(for kind: ConversationKind) -> UInt32 {
     switch self {
-    case .easemob: false
-    case .rongcloud: true
+    case .easemob: 0
+    case .rongcloud: PackedUser.levelShift(kind: kind.ordinal)
     }
   }
 
@@ -97,19 +96,6 @@ extension Tables {
     }
   }
 
-  /// Whether a user's or a member's class changes later, except by window transitions.
-  func hasTransitions(
-    of user: UInt32, _ value: UserClass, _ member: MemberClass, after now: Int64
-  ) -> Bool {
-    switch app.rules {
-    case .easemob: return value.isMuted || member.isMuted
-    case .rongcloud:
-      var found = false
-      forEachTransition(of: user) { found = found || $0 > now }
-      return found
-    }
-  }
-
   /// The devices that a push or local notification goes to.
   func targets(
     of user: UInt32, _ action: Action, _ filter: DeviceFilter?, at now: Int64
@@ -124,10 +110,10 @@ extension Tables {
 
 // MARK: The class of a member
 
-extension ConversationStates {
+extension MemberResolver {
   /// The bits of a packed member that apply to a message of the target.
-  func levelMask(_ target: Target) -> UInt8 {
-    switch version.tables.app.rules {
+  func levelMask(_ target: ConversationTarget) -> UInt8 {
+    switch tables.app.rules {
     case .easemob: easemobLevelMask(target)
     case .rongcloud: rongcloudLevelMask(target)
     }
@@ -135,10 +121,10 @@ extension ConversationStates {
 
   /// Sets what a member's records come to.
   func apply(
-    _ record: (PackedMember, UInt64), of user: UInt32, _ target: Target,
-    to overrides: inout ConversationState.MemberOverrides
+    _ record: (PackedMember, UInt64), of user: UInt32, _ target: ConversationTarget,
+    to overrides: inout MemberOverrides
   ) {
-    switch version.tables.app.rules {
+    switch tables.app.rules {
     case .easemob: applyEasemob(record, of: user, target, to: &overrides)
     case .rongcloud: overrides.member = rongcloudClass(record, of: user, target)
     }
@@ -149,7 +135,7 @@ extension ConversationStates {
 
 extension MessagePlan {
   mutating func plan(
-    _ message: borrowing Message, _ target: borrowing ConversationStates.Target,
+    _ message: borrowing Message, _ target: borrowing ConversationTarget,
     _ tables: borrowing Tables
   ) {
     switch tables.app.rules {

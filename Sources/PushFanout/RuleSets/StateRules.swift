@@ -8,6 +8,9 @@ internal import PushModel
 ///
 /// For each class of message a table of 256 bytes maps a state to an outcome's code. The loop over
 /// members evaluates no rule.
+///
+/// A *base* stands for a pair of classes without quiet hours; with the level of the user's schedule
+/// it gives the state. Pairs that are in the same state at every level have the same base.
 @safe final class StateRules: Sendable {
   /// State 0: not yet a member. Its code is always 0, not a recipient.
   static let absent: UInt8 = 0
@@ -17,14 +20,22 @@ internal import PushModel
   // SAFETY: written by `init`, read only from then on, freed by `deinit`.
   private nonisolated(unsafe) let states: UnsafeMutablePointer<UInt8>
   private nonisolated(unsafe) let tables: UnsafeMutablePointer<UInt8>
-  private nonisolated(unsafe) let plain: UnsafeMutablePointer<UInt8>
+  private nonisolated(unsafe) let bases: UnsafeMutablePointer<UInt16>
+  private nonisolated(unsafe) let statesByBase: UnsafeMutablePointer<UInt8>
 
   /// The state by the member's class (bits 8-11) and the user's (bits 0-7).
   var stateTable: UnsafePointer<UInt8> { unsafe UnsafePointer(states) }
 
-  /// The same for members without overrides, whose class is a level 0 ... 5. The index is the
-  /// user's class times eight plus the level, one addressing mode of the processor.
-  var plainTable: UnsafePointer<UInt8> { unsafe UnsafePointer(plain) }
+  /// The base by the member's class (bits 8-11) and the user's without quiet hours (bits 0-7). 0 is
+  /// the base of a user who is not yet a member.
+  var baseTable: UnsafePointer<UInt16> { unsafe UnsafePointer(bases) }
+
+  /// The state by the level of quiet hours (``QuietMoment/levels``) times ``baseCapacity`` plus the
+  /// base.
+  var stateByBase: UnsafePointer<UInt8> { unsafe UnsafePointer(statesByBase) }
+
+  /// The number of bases that ``MemberWord`` can hold.
+  static let baseCapacity = 1 << MemberWord.baseBits
 
   /// The codes by state for a class of message.
   func codes(_ messageClass: Int) -> UnsafePointer<UInt8> {
@@ -39,15 +50,17 @@ internal import PushModel
   deinit {
     unsafe states.deallocate()
     unsafe tables.deallocate()
-    unsafe plain.deallocate()
+    unsafe bases.deallocate()
+    unsafe statesByBase.deallocate()
   }
 
   /// - Parameters:
   ///   - telling: classes of message that distinguish any two states.
+  ///   - quietMask: the bits of a user's class that quiet hours set.
   ///   - isPossible: whether the pair of classes can occur.
   ///   - outcome: the rules.
   init(
-    tableCount: Int, telling: [Int], isPossible: (UserClass, MemberClass) -> Bool,
+    tableCount: Int, telling: [Int], quietMask: UInt8, isPossible: (UserClass, MemberClass) -> Bool,
     outcome: (UserClass, MemberClass, Int) -> Outcome
   ) {
     self.tableCount = tableCount
@@ -73,12 +86,68 @@ internal import PushModel
       }
     }
     stateCount = pairs.count + 1
-    unsafe plain = .allocate(capacity: 2048)
-    for index in 0..<2048 { unsafe plain[index] = states[(index & 7) << 8 | index >> 3] }
+    unsafe bases = .allocate(capacity: 4096)
+    unsafe statesByBase = .allocate(capacity: 4 * Self.baseCapacity)
+    unsafe Self.fillBases(bases, statesByBase, states, quietMask, isPossible)
     for table in 0..<tableCount {
       for (index, (user, member)) in pairs.enumerated() {
         unsafe tables[table * 256 + index + 1] = outcome(user, member, table).code
       }
     }
+  }
+
+  /// Numbers the bases and lists their states.
+  private static func fillBases(
+    _ bases: UnsafeMutablePointer<UInt16>, _ statesByBase: UnsafeMutablePointer<UInt8>,
+    _ states: UnsafePointer<UInt8>, _ quietMask: UInt8,
+    _ isPossible: (UserClass, MemberClass) -> Bool
+  ) {
+    unsafe bases.initialize(repeating: 0, count: 4096)
+    unsafe statesByBase.initialize(repeating: absent, count: 4 * baseCapacity)
+    var known: [[UInt8]: UInt16] = [[absent, absent, absent, absent]: 0]
+    for member in 0..<15 as Range<UInt8> {
+      for user in 0...255 as ClosedRange<UInt8> where user & quietMask == 0 {
+        guard isPossible(UserClass(bits: user), MemberClass(bits: member)) else { continue }
+        let row = (0..<4).map { (level: UInt8) -> UInt8 in
+          let quiet = level << 3
+          guard quiet & ~quietMask == 0 else { return absent }
+          return unsafe states[Int(member) << 8 | Int(user | quiet)]
+        }
+        let base = known[row] ?? UInt16(known.count)
+        if known[row] == nil {
+          precondition(known.count < baseCapacity, "more than \(baseCapacity) bases")
+          known[row] = base
+          for level in 0..<4 {
+            unsafe statesByBase[level << MemberWord.baseBits | Int(base)] = row[level]
+          }
+        }
+        unsafe bases[Int(member) << 8 | Int(user)] = base
+      }
+    }
+  }
+}
+
+/// What decides a member beside the time and the message: the schedule, and the base of
+/// ``StateRules``.
+struct MemberWord: BitwiseCopyable, Equatable {
+  static let baseBits = 10
+  /// The number of schedules that it can hold.
+  static let scheduleCapacity = 1 << 22
+
+  var bits: UInt32
+
+  init(bits: UInt32) { self.bits = bits }
+
+  init(schedule: UInt32, base: UInt16) { bits = schedule << UInt32(Self.baseBits) | UInt32(base) }
+
+  @inline(__always)
+  var schedule: Int { Int(bits >> UInt32(Self.baseBits)) }
+  @inline(__always)
+  var base: Int { Int(bits & UInt32(1 << Self.baseBits - 1)) }
+
+  /// The state while the schedule has a level.
+  @inline(__always)
+  func state(_ levels: UnsafePointer<UInt8>, _ stateByBase: UnsafePointer<UInt8>) -> UInt8 {
+    unsafe stateByBase[Int(levels[schedule]) << Self.baseBits | base]
   }
 }

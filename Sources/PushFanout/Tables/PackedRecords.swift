@@ -32,7 +32,8 @@ struct PackedUser: BitwiseCopyable, Equatable {
   var level: UInt8 { UInt8(bits & 7) }
   /// The raw value of the level for a kind of conversation, by the kind's ordinal.
   @inline(__always)
-  func level(kind: Int) -> UInt8 { UInt8(bits >> UInt32(3 + 3 * kind) & 7) }
+  func level(kind: Int) -> UInt8 { UInt8(bits >> Self.levelShift(kind: kind) & 7) }
+  static func levelShift(kind: Int) -> UInt32 { UInt32(3 + 3 * kind) }
 
   init() {}
 

@@ -1,14 +1,13 @@
 internal import PushModel
 internal import QuietTime
 
-/// Changes tables and users' classes together, for the one writer.
+/// Changes tables and the log of changes together, for the one writer.
 ///
 /// Functions called per record of a file take the tables as `inout`: each access to a class's
 /// property is checked for exclusivity at run time, and there would be ten per record.
 @safe final class TableWriter {
   var tables: Tables
-  var userClasses = UserClasses()
-  var expiries = ExpiryQueue()
+  var log = SettingsLog()
   let store: PageStore
   private var recentSchedules = RecentSchedules()
   /// The maximum number of anything with a 32-bit index; lower only in tests.
@@ -30,21 +29,13 @@ internal import QuietTime
     self.store = store
   }
 
-  // MARK: Time
-
-  /// Moves the users' classes to an instant, and computes those for a kind of conversation.
-  func move(to now: Int64, kind: Int?) {
-    userClasses.move(to: now, tables, &expiries, store)
-    if let kind { userClasses.add(kind: kind, at: now, tables, &expiries, store) }
-  }
-
   /// Reverts all changes since the last version.
-  func rollBack(to tables: Tables, _ userClasses: UserClasses) {
+  func rollBack(to tables: Tables, _ log: SettingsLog) {
     self.tables.userIDs.rollBack(to: tables.userIDs)
     self.tables.deviceNames.rollBack(to: tables.deviceNames)
     self.tables.conversationIDs.rollBack(to: tables.conversationIDs)
     self.tables = tables
-    self.userClasses = userClasses
+    self.log = log
     store.rollBack()
   }
 
@@ -59,8 +50,9 @@ internal import QuietTime
     }
     tables.app = app
     tables.rules = RuleTables(app)
+    tables.calendar = QuietCalendar()
     tables.appRevision &+= 1
-    userClasses.removeAll(store)
+    log.removeAll(store)
   }
 
   /// The index of a user id, which is added if it is new.
@@ -96,6 +88,9 @@ internal import QuietTime
       scheduleIndex = try tables.scheduleTable.insert(QuietSettings(settings), &recent)
     } catch {
       throw FanoutError(error)
+    }
+    guard tables.scheduleTable.count <= MemberWord.scheduleCapacity else {
+      throw .tooMany("distinct quiet hours")
     }
     let packed = PackedUser(settings)
     if tables.packedUsers[Int(user)] != packed { tables.packedUsers.set(Int(user), packed, store) }

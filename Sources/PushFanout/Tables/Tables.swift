@@ -16,6 +16,8 @@ struct Tables {
   /// The index of each user's schedule; 0 is the empty one.
   var schedules = PagedTable<UInt32>()
   var scheduleTable: ScheduleTable
+  /// The quiet hours of ``scheduleTable``, date by date.
+  var calendar = QuietCalendar()
   /// The ends of app durations, in milliseconds, by user.
   var userMutes = PagedMap()
   /// For each user 0: the default device, 1: no device, otherwise the index of the first record
@@ -145,15 +147,12 @@ struct Tables {
       level: NotificationLevel(rawValue: row.level) ?? .unset, channels: channelSets[row.channels])
   }
 
-  /// The index of the table of users' classes for a conversation, and the number of members that
-  /// its messages go to.
+  /// The number of members that a conversation's messages go to.
   @inline(__always)
-  func size(_ index: UInt32) -> (kind: Int, members: Int) {
+  func memberCount(_ index: UInt32) -> Int {
     let row = conversations[Int(index)]
-    let kind = ConversationKind(ordinal: Int(row.kind))
-    let members =
-      kind == .thread && row.parent != 0 ? conversations[Int(row.parent - 1)].count : row.count
-    return (UserClasses.tableIndex(for: kind, app.rules), Int(members))
+    let isThread = ConversationKind(ordinal: Int(row.kind)) == .thread && row.parent != 0
+    return Int(isThread ? conversations[Int(row.parent - 1)].count : row.count)
   }
 
   /// The rank of a user among a conversation's members; nil if the user is not one.

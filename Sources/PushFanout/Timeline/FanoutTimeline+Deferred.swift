@@ -11,24 +11,21 @@ extension FanoutTimeline {
   ///   - held: set to the number of deferred decisions by suppressed outcome.
   ///   - released: called with an instant in milliseconds and the number of decisions released
   ///     then. Numbers for the same instant are to be added, and may be negative.
-  /// - Complexity: as for ``counts(_:)``, and O(distinct instants); after a transition, O(members
-  ///   affected).
+  /// - Complexity: as for ``counts(_:)``, and O(distinct instants); after a transition, O(members).
   package func counts(
     _ message: Message, held: inout FanoutCounts, released: (Int64, Int) -> Void
   ) -> FanoutCounts {
-    var sum = FanoutCounts()
-    let counts = counts(message) { planned, conversation, table, hold, limit in
-      if planned.plan.filter == nil {
-        add(planned, conversation, table, hold, limit, &sum, released)
-      } else {
-        forEachHeld(planned, conversation, table, hold, limit) { _, at, code in
-          sum.add(code, 1)
-          released(at, 1)
-        }
+    held = FanoutCounts()
+    guard let deferring = deferring(message) else { return result.counts }
+    if result.filter == nil {
+      addHeld(deferring, &held, released)
+    } else {
+      forEachHeld(deferring) { _, at, code in
+        held.add(code, 1)
+        released(at, 1)
       }
     }
-    held = sum
-    return counts
+    return result.counts
   }
 
   /// The counts of a message, and each suppressed decision that would push later.
@@ -41,39 +38,56 @@ extension FanoutTimeline {
   package func counts(
     _ message: Message, held: inout FanoutCounts, each: (UserIndex, Int64, UInt8) -> Void
   ) -> FanoutCounts {
-    var sum = FanoutCounts()
-    let counts = counts(message) { planned, conversation, table, hold, limit in
-      let start = Int(planned.target.memberRow.start)
-      forEachHeld(planned, conversation, table, hold, limit) { rank, at, code in
-        sum.add(code, 1)
-        each(UserIndex(engineVersion.tables.memberUsers[start + rank]), at, code)
-      }
+    held = FanoutCounts()
+    guard let deferring = deferring(message) else { return result.counts }
+    forEachHeld(deferring) { rank, at, code in
+      held.add(code, 1)
+      each(result.member(at: rank), at, code)
     }
-    held = sum
-    return counts
+    return result.counts
   }
 
-  /// The counts of a message. `hold` is called if decisions may be deferred, with the table of
-  /// their instants and the last instant at which one may be released.
-  private func counts(
-    _ message: Message,
-    hold: (TimelineMessage, TimelineConversation, DeferredPushTable, DeferralRules, Int64) -> Void
-  ) -> FanoutCounts {
-    move(to: message.at.milliseconds)
-    guard let index = engineVersion.tables.conversationIDs.index(of: message.conversation) else {
-      return FanoutCounts()
+  /// A message that was decided, and what its deferred decisions follow from.
+  private struct Deferring {
+    let conversation: CachedConversation
+    let moment: QuietMoment
+    let plan: MessagePlan
+    /// The last instant before the message expires.
+    let limit: Int64
+    /// The ranks of members mentioned by name, without the sender, ascending.
+    let named: [Int]
+  }
+
+  /// Decides a message; nil if nothing of it can be deferred.
+  private func deferring(_ message: Message) -> Deferring? {
+    decide(message)
+    guard let conversation = exactConversation(), let moment = result.storage.moment else {
+      return nil
     }
-    let states = ConversationStates(version: engineVersion, threads: 1)
-    let target = states.target(index, channel: message.channel)
-    let conversation = conversation(target, states)
-    let planned = plan(message, target)
-    if planned.plan.uniform == nil {
-      let rules = DeferralRules(rules: target.rules, states: states, target: target)
-      let table = conversation.deferredPushes(planned.plan.messageClass)
-      table.refresh(conversation, self, rules)
-      hold(planned, conversation, table, rules, expiry(message))
+    let plan = MessagePlan(message, conversation.target, engineVersion.tables)
+    guard plan.uniform == nil else { return nil }
+    var named: [Int] = []
+    if plan.namedClass != plan.messageClass, let mentions = plan.mentions {
+      let tables = engineVersion.tables
+      mentions.forEachUser(in: tables) { user in
+        let rank = tables.rank(of: user, in: conversation.target.memberRow)
+        if let rank, rank != result.sender { named.append(rank) }
+      }
+      if named.count > 1 { named = Set(named).sorted() }
     }
-    return counts(conversation, planned)
+    deferred.prepare(moment, engineVersion)
+    return Deferring(
+      conversation: conversation, moment: moment, plan: plan, limit: expiry(message), named: named)
+  }
+
+  /// The conversation of the result, with words that hold for its version and instant.
+  private func exactConversation() -> CachedConversation? {
+    guard let conversation = result.storage.conversation, let moment = result.storage.moment else {
+      return nil
+    }
+    if result.stamp.isExact { return conversation }
+    let reader = ConversationReader(version: engineVersion, now: result.instant, moment: moment)
+    return CachedConversation.build(conversation.target, reader, threads: 1)
   }
 
   /// The last instant before a message expires.
@@ -85,57 +99,56 @@ extension FanoutTimeline {
     return isTooLong || isTooLate ? Int64.max : last
   }
 
-  private func add(
-    _ message: TimelineMessage, _ conversation: TimelineConversation, _ table: DeferredPushTable,
-    _ hold: DeferralRules, _ limit: Int64, _ held: inout FanoutCounts,
-    _ released: (Int64, Int) -> Void
+  private func addHeld(
+    _ deferring: Deferring, _ held: inout FanoutCounts, _ released: (Int64, Int) -> Void
   ) {
-    for group in table.groups where group.at <= limit {
+    let plan = deferring.plan
+    let groups = deferred.groups(
+      deferring.conversation, deferring.moment, plan.messageClass, at: result.instant,
+      engineVersion)
+    for group in groups where group.at <= deferring.limit {
       held.add(group.code, group.count)
       released(group.at, group.count)
     }
     // Members that the message treats differently.
-    for rank in message.named + [message.sender] where rank >= 0 {
-      guard let (at, code) = table.release(of: rank), at <= limit else { continue }
+    for rank in deferring.named + [result.sender] where rank >= 0 {
+      guard let (at, code) = release(of: rank, plan.messageClass, deferring) else { continue }
       held.add(code, -1)
       released(at, -1)
     }
-    for rank in message.named {
-      guard let (at, code) = releaseOfNamed(rank, message, conversation, hold), at <= limit else {
-        continue
-      }
+    for rank in deferring.named {
+      guard let (at, code) = release(of: rank, plan.namedClass, deferring) else { continue }
       held.add(code, 1)
       released(at, 1)
     }
   }
 
-  private func releaseOfNamed(
-    _ rank: Int, _ message: TimelineMessage, _ conversation: TimelineConversation,
-    _ hold: DeferralRules
+  private func release(
+    of rank: Int, _ messageClass: Int, _ deferring: Deferring
   ) -> (at: Int64, code: UInt8)? {
-    let namedClass = message.plan.namedClass
-    let code = unsafe hold.rules.codes(namedClass)[Int(conversation.states[rank])]
-    guard DeferralRules.isSuppressed(code),
-      let at = release(of: rank, namedClass, conversation, hold)
-    else { return nil }
-    return (at, code)
+    let found = deferred.release(
+      of: rank, deferring.conversation, deferring.moment, messageClass, at: result.instant,
+      engineVersion)
+    guard let found, found.at <= deferring.limit else { return nil }
+    return found
   }
 
   /// Calls `body` with the rank, instant and code of each deferred recipient. A filter is evaluated
   /// for each (E-50); devices do not change without an update.
-  private func forEachHeld(
-    _ message: TimelineMessage, _ conversation: TimelineConversation, _ table: DeferredPushTable,
-    _ hold: DeferralRules, _ limit: Int64, _ body: (Int, Int64, UInt8) -> Void
-  ) {
-    var named = message.named[...]
-    for rank in 0..<conversation.count where rank != message.sender {
-      var found = table.release(of: rank)
+  private func forEachHeld(_ deferring: Deferring, _ body: (Int, Int64, UInt8) -> Void) {
+    var named = deferring.named[...]
+    for rank in 0..<deferring.conversation.count where rank != result.sender {
+      var messageClass = deferring.plan.messageClass
       if named.first == rank {
         named.removeFirst()
-        found = releaseOfNamed(rank, message, conversation, hold)
+        messageClass = deferring.plan.namedClass
       }
-      guard let (at, code) = found, at <= limit else { continue }
-      if let filter = message.plan.filter, !lets(filter, rank, message.target) { continue }
+      guard let (at, code) = release(of: rank, messageClass, deferring) else { continue }
+      if let filter = deferring.plan.filter {
+        let user = result.member(at: rank).rawValue
+        let targets = engineVersion.tables.targets(of: user, .push, filter, at: result.instant)
+        if targets.isEmpty { continue }
+      }
       body(rank, at, code)
     }
   }

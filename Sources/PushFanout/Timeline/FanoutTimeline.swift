@@ -1,112 +1,107 @@
-internal import PushModel
+public import PushModel
 
-/// Decides messages along time on one thread, for replays of long periods.
+/// Decides messages on one thread, version by version, for replays of long periods.
 ///
-/// ``Fanout`` is made for the present, in which most conversations get a message now and then: it
-/// updates all users at a window transition, and a conversation on demand. A timeline covers years,
-/// and recomputes only what changes: members whose window has a transition, whose mute ends, who
-/// join, or whose settings differ between two versions. The decisions are the same.
+/// ``Fanout`` decides on its latest version, for any number of threads. A timeline decides on the
+/// versions that it is given, in their order, with a cache of conversations of its own, so that
+/// several timelines may be at different versions of one engine. The decisions are the same.
 ///
-/// Messages may have any instants. They are fastest in the order of time; going back costs as much
-/// as starting over.
-///
-/// - Memory: 12 bytes per member of the conversations that messages went to, limited to the most
-///   recent conversations; 50 bytes per distinct schedule.
+/// Messages may have any instants. They are fastest in the order of time.
 @safe public final class FanoutTimeline {
-  var engineVersion: EngineVersion
-  var clock = QuietClock()
-  /// The members whose state may have changed: the user in the upper 32 bits, the conversation or
-  /// `UserClasses.everywhere` in the lower.
-  var users = ChangeLog<UInt64>()
-  private var expiries = ExpiryQueue()
-  /// Milliseconds; -1 before the first message.
-  private(set) var now: Int64 = -1
-  /// How much of the version's log has been applied.
-  private var followed: (epoch: UInt64, count: Int)
-  private var cache = TimelineCache()
+  private(set) var engineVersion: EngineVersion
+  private let cache: ConversationCache
+  /// The position in the log of settings up to which changes were delivered to the cache.
+  private var followed: Int
+  var result = FanoutResult()
+  var deferred = DeferredPushes()
 
-  /// - Complexity: O(users).
+  /// How many bytes the conversations that are kept may take.
+  private static let cacheBytes = 1 << 29
+
+  /// - Complexity: O(1).
   public init(_ version: FanoutVersion) {
     engineVersion = version.engineVersion
-    followed = (engineVersion.userClasses.epoch, engineVersion.userClasses.log.count)
-    clock.extend(engineVersion.tables)
-    scheduleExpiries()
+    followed = engineVersion.log.end
+    cache = ConversationCache(byteLimit: Self.cacheBytes, version: engineVersion.number)
+    engineVersion.memberships.want()
   }
 
   /// Continues with another version of the same engine's settings.
   ///
-  /// - Complexity: O(changes) for a later version; O(users) occasionally, or after the app's
-  ///   settings changed.
+  /// - Complexity: O(memberships of the users whose settings changed) for a later version. For an
+  ///   earlier one, or after very many changes, all conversations are built anew when they are
+  ///   needed.
   public func follow(_ version: FanoutVersion) {
     let before = engineVersion
     if version.engineVersion === before { return }
     engineVersion = version.engineVersion
-    let userClasses = engineVersion.userClasses
-    let isOther =
-      engineVersion.tables.appRevision != before.tables.appRevision
-      || engineVersion.number < before.number
-    if isOther { clock = QuietClock() }
-    clock.extend(engineVersion.tables)
-    if isOther, now >= 0 { clock.advance(to: now / 1000, engineVersion.tables) }
-    guard !isOther, userClasses.epoch == followed.epoch, followed.count <= userClasses.log.count
-    else {
-      followed = (userClasses.epoch, userClasses.log.count)
-      cache.removeAll()
-      return scheduleExpiries()
-    }
-    for index in followed.count..<userClasses.log.count {
-      let entry = userClasses.log[index]
-      users.append(entry)
-      guard UInt32(truncatingIfNeeded: entry) == UserClasses.everywhere else { continue }
-      plan(UInt32(truncatingIfNeeded: entry >> 32))
-    }
-    followed.count = userClasses.log.count
+    let log = engineVersion.log
+    let canFollow = engineVersion.number > before.number && followed >= log.start
+    let entries = (canFollow ? followed : log.end)..<log.end
+    followed = log.end
+    let isComplete = cache.deliver(
+      entries.lazy.map { log[$0] }, engineVersion.memberships, number: engineVersion.number)
+    if !canFollow || !isComplete { cache.removeAll() }
   }
 
-  /// The bytes that the states of conversations take.
+  /// The bytes that the conversations that are kept may take.
   public var stateBytes: Int { cache.byteCount }
 
-  // MARK: Time
+  // MARK: Deciding
 
-  func move(to instant: Int64) {
-    if instant == now { return }
-    if instant < now {
-      cache.removeAll()
-      now = instant
-      scheduleExpiries()
-    }
-    now = instant
-    clock.advance(to: instant / 1000, engineVersion.tables)
-    while let entry = expiries.pop(upTo: instant) {
-      users.append(UInt64(entry.user) << 32 | UInt64(UserClasses.everywhere))
-    }
+  /// The number of a message's recipients by outcome.
+  ///
+  /// A message to a conversation whose id never appeared has no recipients.
+  ///
+  /// - Complexity: O(changes since the conversation's last message + states + mentions log members).
+  public func counts(_ message: Message) -> FanoutCounts {
+    decide(message)
+    return result.counts
   }
 
-  /// Queues the instants at which users' classes change without an update, except window
-  /// transitions.
-  private func scheduleExpiries() {
-    expiries.removeAll()
-    for user in 0..<UInt32(engineVersion.tables.userCount) { plan(user) }
+  func decide(_ message: Message) {
+    result.reset(message.at.milliseconds, threads: 1)
+    if result.storage.version !== engineVersion { result.storage.version = engineVersion }
+    Decider(version: engineVersion, cache: cache, threads: 1).decide(message, into: &result)
   }
 
-  private func plan(_ user: UInt32) {
-    engineVersion.tables.forEachTransition(of: user) { at in
-      if at > now { expiries.add(ExpiryQueue.Entry(at: at, user: user)) }
-    }
+  /// Writes the outcome codes of all members of a message's conversation, 0 for members who are not
+  /// recipients, in the order of ``members(of:)``.
+  ///
+  /// - Returns: the counts of outcomes, and a key of the list of members: the conversation (a
+  ///   thread's parent) and the revision of its members.
+  /// - Complexity: O(members), at the speed of memory unless a filter is evaluated.
+  package func writeCodes(
+    _ message: Message, into output: inout [UInt8]
+  ) -> (counts: FanoutCounts, members: UInt64) {
+    decide(message)
+    let count = result.memberCount
+    if output.count != count { output = [UInt8](repeating: 0, count: count) }
+    guard let target = result.storage.conversation?.target else { return (FanoutCounts(), .max) }
+    var span = output.mutableSpan
+    result.writeCodes(into: &span)
+    return (result.counts, UInt64(target.members) << 32 | UInt64(target.memberRow.revision))
   }
 
-  // MARK: Conversations
+  // MARK: Ids
 
-  /// The states of a conversation's members at the timeline's instant.
-  func conversation(
-    _ target: ConversationStates.Target, _ states: ConversationStates
-  ) -> TimelineConversation {
-    if let known = cache.find(target), known.isUsable(target, self) {
-      known.refresh(target, states, self)
-      return known
-    }
-    let made = TimelineConversation(target, states, self)
-    cache.keep(made)
-    return made
+  /// The users that messages to a conversation go to (a thread's parent's members), ascending.
+  ///
+  /// - Complexity: O(members).
+  package func members(of id: Identifier) -> [UserIndex] {
+    guard let index = engineVersion.tables.conversationIDs.index(of: id) else { return [] }
+    let row = ConversationTarget(index, channel: "", engineVersion.tables).memberRow
+    return row.range.map { UserIndex(engineVersion.tables.memberUsers[$0]) }
+  }
+
+  /// The number of user ids of this version.
+  package var userCount: Int { engineVersion.tables.userCount }
+
+  /// The id of a user of this version.
+  package func id(of user: UserIndex) -> Identifier { engineVersion.tables.userIDs[user.rawValue] }
+
+  /// The user with an id in this version; nil if there is none.
+  package func user(_ id: Identifier) -> UserIndex? {
+    engineVersion.tables.userIDs.index(of: id).map { UserIndex($0) }
   }
 }

@@ -1,8 +1,8 @@
 extension EngineVersion {
-  /// Stops the process unless the version's tables and users' classes are consistent.
+  /// Stops the process unless the version's tables and log are consistent.
   func checkInvariants(_ scope: InvariantScope) {
     tables.checkInvariants(scope, generation: generation)
-    userClasses.checkInvariants(tables, scope, generation: generation)
+    log.checkInvariants(scope, generation: generation)
   }
 }
 

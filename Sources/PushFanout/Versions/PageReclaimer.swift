@@ -25,7 +25,7 @@ final class PageReclaimer: Sendable {
   // SAFETY: handed over by the writer, which no longer uses them.
   struct Last: @unchecked Sendable {
     let tables: Tables
-    let userClasses: UserClasses
+    let log: SettingsLog
   }
 
   let state = Lock(State())
@@ -57,8 +57,8 @@ final class PageReclaimer: Sendable {
   }
 
   /// Declares that no version will follow; the tables are freed with the last version.
-  func close(_ tables: Tables, _ userClasses: UserClasses) {
-    let last = Last(tables: tables, userClasses: userClasses)
+  func close(_ tables: Tables, _ log: SettingsLog) {
+    let last = Last(tables: tables, log: log)
     state.withLock { state in
       state.last = last
       Self.sweep(&state)
@@ -89,7 +89,7 @@ final class PageReclaimer: Sendable {
     state.entries.removeAll { $0.isGone }
     if state.entries.isEmpty, let last = state.last {
       last.tables.free()
-      last.userClasses.free()
+      last.log.free()
       state.last = nil
     }
   }

@@ -5,9 +5,9 @@ import Testing
 
 @testable import PushFanout
 
-/// Goal: the next day is prepared in the last hour before it, for schedules that come later too, and
-/// its answers are those of the reference.
-@Suite struct UserClassesTests {
+/// Goal: quiet hours are those of the reference at every quarter of an hour, across midnight, for
+/// schedules that were added later too.
+@Suite struct QuietHoursTests {
   /// 2024-06-03T00:00:00Z.
   private static let midnight: Int64 = 1_717_372_800_000
   private static let hour: Int64 = 3_600_000
@@ -26,14 +26,10 @@ import Testing
       settings.setMember(Identifier("u\(number)"), of: "g")
     }
     let fanout = try Fanout(settings, threads: 1)
-    let day = Self.midnight / (24 * Self.hour)
     _ = fanout.decide(
       Message(id: "m", conversation: "g", at: Instant(milliseconds: Self.midnight)))
 
-    fanout.advance(to: Instant(milliseconds: Self.midnight + 23 * Self.hour - 1))
-    #expect(fanout.current.userClasses.tomorrow == nil, "not yet")
     fanout.advance(to: Instant(milliseconds: Self.midnight + 23 * Self.hour))
-    #expect(fanout.current.userClasses.tomorrow?.day == day + 1)
 
     let late = try Self.user(23, 5)
     settings.setUser("late", late)
@@ -42,9 +38,6 @@ import Testing
       try update.setUser("late", late)
       try update.setMember("late", of: "g")
     }
-    let schedules = fanout.current.tables.scheduleTable.count
-    #expect(fanout.current.userClasses.tomorrow?.count == schedules)
-
     var evaluator = ReferenceEvaluator(settings)
     for quarter in 0..<96 {
       let at = Self.midnight + 24 * Self.hour + Int64(quarter) * Self.hour / 4
@@ -52,15 +45,13 @@ import Testing
       var expected: [String] = []
       evaluator.decide(message) { expected.append("\($0.rawValue) \($1.outcome.key)") }
       fanout.advance(to: message.at)
-      if quarter == 0 { #expect(fanout.current.userClasses.plan?.day == day + 1) }
       var found: [String] = []
       fanout.decide(message).forEachRecipient { found.append("\($0.rawValue) \($1.key)") }
       #expect(found == expected, "quarter \(quarter)")
     }
   }
 
-  /// A window that is set while the classes are worked out turns before any other does.
-  /// Time that passes before anybody has decided: no pass over users then, and none is forgotten.
+  /// Time passes, and settings change, before the first message.
   @Test func timePassesBeforeTheFirstDecision() throws {
     var settings = FanoutSettings()
     for number in 0..<200 {
@@ -73,12 +64,9 @@ import Testing
     }
     let fanout = try Fanout(settings, threads: 1)
     fanout.advance(to: Instant(milliseconds: Self.midnight))
-    let epoch = fanout.current.userClasses.epoch
     for minute in 1...30 {
       fanout.advance(to: Instant(milliseconds: Self.midnight + Int64(minute) * 60_000))
     }
-    // Windows have turned at 0:15 alone.
-    #expect(fanout.current.userClasses.epoch == epoch + 1)
     let changed = UserSettings()
     settings.setUser("u7", changed)
     try fanout.update { (update) throws(FanoutError) in try update.setUser("u7", changed) }
@@ -90,9 +78,6 @@ import Testing
       var expected: [String] = []
       evaluator.decide(message) { expected.append("\($0.rawValue) \($1.outcome.key)") }
       fanout.advance(to: message.at)
-      if quarter == 40 {
-        while !fanout.current.userClasses.hasClasses(0) { _ = fanout.decide(message) }
-      }
       var found: [String] = []
       if quarter >= 40 {
         fanout.decide(message).forEachRecipient { found.append("\($0.rawValue) \($1.key)") }
@@ -101,6 +86,7 @@ import Testing
     }
   }
 
+  /// A window that is set after a conversation was cached begins before any other does.
   @Test func aNewWindowTurnsOnTime() throws {
     var settings = FanoutSettings()
     for number in 0..<100 {
@@ -110,8 +96,7 @@ import Testing
     let fanout = try Fanout(settings, threads: 1)
     var message = Message(id: "m", conversation: "g", at: Instant(milliseconds: Self.midnight))
     fanout.advance(to: message.at)
-    for _ in 0..<20 { _ = fanout.decide(message) }
-    #expect(fanout.current.userClasses.hasClasses(0))
+    _ = fanout.decide(message)
     let user = try Self.user(5, 6)
     try fanout.update { (update) throws(FanoutError) in try update.setUser("u7", user) }
     let quarter = Self.hour / 4
@@ -125,7 +110,7 @@ import Testing
     }
   }
 
-  /// The device of somebody of whom none was said has an id, too (E-50).
+  /// A user without listed devices has a device with an id, too (E-50).
   @Test(arguments: [true, false]) func aFilterMeetsTheDefaultDevice(ignores: Bool) throws {
     var settings = FanoutSettings()
     var listed = UserSettings()

@@ -1,0 +1,146 @@
+internal import Algorithms
+internal import PushModel
+internal import PushSupport
+internal import QuietTime
+internal import Synchronization
+
+/// The quiet hours of all schedules of an app's settings, date by date.
+///
+/// The transitions of a date are made from its bitmaps. A schedule that repeats daily has the same
+/// transitions on every date while its zone keeps its offset, so they are computed anew for few
+/// dates of a year.
+///
+/// Any thread may ask for any instant; no answer depends on what others asked for.
+final class QuietCalendar: Sendable {
+  private struct Day {
+    let day: Int64
+    let transitions: QuietTransitions
+    var moments: [Int: QuietMoment] = [:]
+    var use: UInt64 = 0
+  }
+
+  private struct State {
+    var days: [Day] = []
+    var uses: UInt64 = 0
+  }
+
+  private let state = Lock(State())
+  private static let count = Atomic(0)
+  /// Different for every calendar of the process.
+  let id = QuietCalendar.count.add(1, ordering: .relaxed).newValue
+  /// How many dates are kept, and how many bytes of moments of one date.
+  private static let keptDays = 4
+  private static let keptBytes = 8 << 20
+
+  /// The levels of all schedules of a table at an instant, in milliseconds since the epoch.
+  ///
+  /// - Complexity: O(1) if it was asked for before; O(transitions of the date) otherwise, and for a
+  ///   new date O(schedules).
+  func moment(at now: Int64, _ table: borrowing ScheduleTable) -> QuietMoment {
+    let day = now / 86_400_000
+    let second = Int(now / 1000 - day * 86_400)
+    return state.withLock { state in
+      state.uses += 1
+      let found = state.days.firstIndex { $0.day == day }
+      var index = found ?? state.days.count
+      if found == nil || state.days[index].transitions.first.count < table.count {
+        let transitions = Self.transitions(of: day, table, state.days)
+        if let found {
+          state.days[found] = Day(day: day, transitions: transitions)
+        } else {
+          if state.days.count == Self.keptDays {
+            index = state.days.indices.min { state.days[$0].use < state.days[$1].use } ?? 0
+            state.days[index] = Day(day: day, transitions: transitions)
+          } else {
+            state.days.append(Day(day: day, transitions: transitions))
+          }
+        }
+      }
+      state.days[index].use = state.uses
+      let transitions = state.days[index].transitions
+      let number = transitions.instants.partitioningIndex { Int($0) > second }
+      if let known = state.days[index].moments[number] { return known }
+      if (state.days[index].moments.count + 1) * table.count > Self.keptBytes {
+        state.days[index].moments = [:]
+      }
+      let moment = QuietMoment(transitions, day: day, index: number, id)
+      state.days[index].moments[number] = moment
+      return moment
+    }
+  }
+
+  private static func transitions(
+    of day: Int64, _ table: borrowing ScheduleTable, _ known: [Day]
+  ) -> QuietTransitions {
+    let (start, end) = (day * 86_400, (day + 1) * 86_400)
+    let same = known.first {
+      guard let even = $0.transitions.even else { return false }
+      return $0.transitions.first.count >= table.count && even.contains(start - 1)
+        && end <= even.upperBound
+    }
+    if let same { return same.transitions }
+    var transitions = QuietTransitions()
+    if let before = known.first(where: { $0.day == day }) { transitions = before.transitions }
+    transitions.extend(to: table, day: day)
+    return transitions
+  }
+}
+
+extension QuietTransitions {
+  /// Adds the schedules of a table that were added since.
+  ///
+  /// - Complexity: O(added schedules + transitions of all).
+  fileprivate mutating func extend(to table: borrowing ScheduleTable, day: Int64) {
+    let known = first.count
+    guard known < table.count else { return }
+    let bits = QuietLevelBits(table.app)
+    let start = day * 86_400
+    var even = self.even ?? (known == 0 ? start - 1..<Int64.max : 0..<0)
+    var zones: Set<String> = []
+    var added: [(second: Int32, entry: Entry)] = []
+    for index in known..<table.count {
+      guard let schedule = table.schedule(UInt32(index)) else {
+        first.append(0)
+        continue
+      }
+      let bitmap = DayBitmap(schedule, day: day)
+      var level = bits[bitmap.level(second: 0)] >> 3
+      first.append(level)
+      for second in bitmap.transitions {
+        let after = bits[bitmap.level(second: Int(second))] >> 3
+        if after == level { continue }
+        added.append((second, Entry(schedule: UInt32(index), before: level, after: after)))
+        level = after
+      }
+      if !schedule.repeatsDaily {
+        even = 0..<0
+      } else if zones.insert(schedule.zone.name).inserted {
+        let change = schedule.zone.nextTransition(after: start - 1) ?? Int64.max
+        even = even.clamped(to: change < start + 86_400 ? 0..<0 : start - 1..<change)
+      }
+    }
+    self.even = even.isEmpty ? nil : even
+    merge(added)
+  }
+
+  private mutating func merge(_ added: [(second: Int32, entry: Entry)]) {
+    if added.isEmpty { return }
+    var all: [(second: Int32, entry: Entry)] = []
+    all.reserveCapacity(entries.count + added.count)
+    for index in instants.indices {
+      for entry in entries[starts[index]..<starts[index + 1]] {
+        all.append((instants[index], entry))
+      }
+    }
+    all += added
+    all.sort { ($0.second, $0.entry.schedule) < ($1.second, $1.entry.schedule) }
+    entries = all.map(\.entry)
+    instants = []
+    starts = []
+    for (index, item) in all.enumerated() where instants.last != item.second {
+      instants.append(item.second)
+      starts.append(index)
+    }
+    starts.append(all.count)
+  }
+}

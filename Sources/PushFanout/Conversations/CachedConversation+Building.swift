@@ -1,0 +1,98 @@
+internal import Algorithms
+internal import PushModel
+internal import PushSupport
+internal import Synchronization
+
+extension CachedConversation {
+  /// From this many members on the work is split into pieces of ``pieceSize`` for several threads.
+  static let parallelSize = 1 << 15
+  static let pieceSize = 1 << 14
+  /// How long before the instant of building events are kept, so that late messages can be decided:
+  /// two days, in milliseconds.
+  private static let keptTime: Int64 = 2 * 86_400_000
+
+  /// What decides a conversation's members at an instant.
+  ///
+  /// - Complexity: O(members).
+  static func build(
+    _ target: ConversationTarget, _ reader: ConversationReader, threads: Int,
+    smallSize: Int = smallSize
+  ) -> CachedConversation {
+    let made = CachedConversation(
+      target, number: reader.version.number, isSmall: target.memberRow.count <= smallSize)
+    made.fill(reader, threads: threads)
+    return made
+  }
+
+  private func fill(_ reader: ConversationReader, threads: Int) {
+    let resolver = MemberResolver(reader.version)
+    let pieces = (count + Self.pieceSize - 1) / Self.pieceSize
+    let isParallel = count >= Self.parallelSize && threads > 1
+    let special = Parallel.map(isParallel ? pieces : 1, threads: threads) { piece -> [UInt32] in
+      let ranks =
+        isParallel
+        ? piece * Self.pieceSize..<min((piece + 1) * Self.pieceSize, count) : 0..<count
+      return fill(ranks, resolver.version)
+    }
+    changing.withLock { changing in
+      changing.now = reader.now
+      changing.eventFloor = reader.now - Self.keptTime
+      for ranks in special {
+        for rank in ranks {
+          setFirst(Int(rank), resolver, reader.now)
+          _ = listEvents(Int(rank), resolver, after: changing.eventFloor, &changing.events)
+        }
+      }
+      if target.kind == .thread, target.row.parent != 0 {
+        for slot in target.row.range {
+          let user = resolver.tables.memberUsers[slot]
+          guard let rank = resolver.tables.rank(of: user, in: target.memberRow) else { continue }
+          setFirst(rank, resolver, reader.now)
+          _ = listEvents(rank, resolver, after: changing.eventFloor, &changing.events)
+        }
+      }
+      if changing.events.count > 1 { changing.events.sort { $0.at < $1.at } }
+      changing.eventCount = changing.events.partitioningIndex { $0.at > reader.now }
+      setEventBounds(changing)
+    }
+  }
+
+  private func setFirst(_ rank: Int, _ resolver: MemberResolver, _ now: Int64) {
+    unsafe words[rank].store(resolver.word(rank, target, at: now).bits, ordering: .relaxed)
+  }
+
+  /// Fills the words of members whose levels alone decide them.
+  ///
+  /// - Returns: the ranks of the others: those with overrides, mutes or listed devices.
+  private func fill(_ ranks: Range<Int>, _ version: EngineVersion) -> [UInt32] {
+    let mask = MemberResolver(version).levelMask(target)
+    let shift = version.tables.app.rules.levelShift(for: target.kind)
+    let bases = unsafe target.rules.baseTable
+    let start = Int(target.memberRow.start)
+    let (packedUsers, schedules) = (version.tables.packedUsers, version.tables.schedules)
+    let (memberUsers, packedMembers) = (version.tables.memberUsers, version.tables.packedMembers)
+    let deviceLists = version.tables.deviceLists
+    var special: [UInt32] = []
+    var rank = ranks.lowerBound
+    while rank < ranks.upperBound {
+      let users = unsafe memberUsers.stretch(from: start + rank, limit: ranks.upperBound - rank)
+      let members = unsafe packedMembers.stretch(from: start + rank, limit: users.count)
+      for index in 0..<users.count {
+        let user = Int(unsafe users[index])
+        let packed = packedUsers[user]
+        let member = PackedMember(bits: unsafe members[index])
+        if member.hasOverrides || packed.hasMute
+          || (deviceLists.count > 0 && deviceLists[user] != 0)
+        {
+          special.append(UInt32(rank + index))
+        }
+        let level = Int(packed.bits >> shift & 7)
+        let base = unsafe bases[Int(member.bits & mask) << 8 | level]
+        unsafe (words + (rank + index)).initialize(
+          to: Atomic(MemberWord(schedule: schedules[user], base: base).bits))
+      }
+      rank += users.count
+    }
+    return special
+  }
+}

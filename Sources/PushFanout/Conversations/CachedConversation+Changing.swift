@@ -1,0 +1,227 @@
+internal import Algorithms
+internal import PushModel
+internal import PushSupport
+internal import Synchronization
+
+/// Moves words and tallies, under the lock.
+extension CachedConversation {
+  /// More events than this between the words and an earlier reader, and the words move back to its
+  /// instant.
+  private static let farEvents = 64
+
+  /// Brings the words to a reader's version and instant, unless the version is earlier, or the
+  /// instant is by few events.
+  func bringUp(to reader: ConversationReader, _ changing: inout Changing) {
+    let number = reader.version.number
+    guard number >= applied.load(ordering: .relaxed) else { return }
+    let resolver = MemberResolver(reader.version)
+    let hasWaiting = number >= waitingFrom.load(ordering: .relaxed)
+    let position = changing.events.partitioningIndex { $0.at > reader.now }
+    let moves =
+      position > changing.eventCount || changing.eventCount - position > Self.farEvents
+    guard hasWaiting || moves else { return }
+    sequence.add(1, ordering: .acquiringAndReleasing)
+    if moves { moveEvents(to: position, reader.now, resolver, &changing) }
+    if hasWaiting { applyWaiting(number, resolver, &changing) }
+    setEventBounds(changing)
+    sequence.add(1, ordering: .acquiringAndReleasing)
+    checkInDebugBuilds { checkInvariants(reader.version, changing, .sample(number)) }
+  }
+
+  private func moveEvents(
+    to position: Int, _ now: Int64, _ resolver: MemberResolver, _ changing: inout Changing
+  ) {
+    let passed = min(position, changing.eventCount)..<max(position, changing.eventCount)
+    changing.eventCount = position
+    changing.now = now
+    for index in passed {
+      let rank = Int(changing.events[index].rank)
+      setWord(rank, resolver.word(rank, target, at: now), &changing)
+    }
+  }
+
+  private func applyWaiting(
+    _ number: UInt64, _ resolver: MemberResolver, _ changing: inout Changing
+  ) {
+    let end = changing.waiting.partitioningIndex { $0.number > number }
+    let row = target.memberRow
+    var ranks: [UInt32] = []
+    for change in changing.waiting[..<end] {
+      if change.subject == .max {
+        ranks = Array(0..<UInt32(count))
+        changing.history = []
+        changing.historyFrom = number
+        changing.lost = .max ..< .max
+        break
+      }
+      guard let rank = resolver.tables.rank(of: change.subject, in: row) else { continue }
+      ranks.append(UInt32(rank))
+      changing.history.append(Change(number: change.number, subject: UInt32(rank)))
+    }
+    changing.waiting.removeSubrange(..<end)
+    if changing.history.count > max(64, count / 8) {
+      let half = changing.history.count / 2
+      changing.historyFrom = changing.history[half - 1].number
+      changing.history.removeSubrange(..<half)
+    }
+    for rank in ranks {
+      setWord(Int(rank), resolver.word(Int(rank), target, at: changing.now), &changing)
+    }
+    replaceEvents(of: ranks, resolver, &changing)
+    applied.store(number, ordering: .relaxed)
+    setWaitingFrom(changing)
+  }
+
+  private func replaceEvents(
+    of ranks: [UInt32], _ resolver: MemberResolver, _ changing: inout Changing
+  ) {
+    if !changing.events.isEmpty {
+      let changed = Set(ranks)
+      changing.events.removeAll { changed.contains($0.rank) }
+    }
+    var added = false
+    for rank in ranks {
+      added = listEvents(Int(rank), resolver, after: changing.eventFloor, &changing.events) || added
+    }
+    if added { changing.events.sort { $0.at < $1.at } }
+    changing.eventCount = changing.events.partitioningIndex { $0.at > changing.now }
+  }
+
+  /// Appends the events of a member after an instant.
+  ///
+  /// - Returns: whether there are any.
+  func listEvents(
+    _ rank: Int, _ resolver: MemberResolver, after floor: Int64, _ events: inout [Event]
+  ) -> Bool {
+    let before = events.count
+    resolver.forEachEvent(rank, target) { at in
+      if at > floor { events.append(Event(at: at, rank: UInt32(rank))) }
+    }
+    return events.count > before
+  }
+
+  func setEventBounds(_ changing: borrowing Changing) {
+    let count = changing.eventCount
+    eventsFrom.store(
+      count > 0 ? changing.events[count - 1].at : changing.eventFloor + 1, ordering: .relaxed)
+    eventsUntil.store(
+      count < changing.events.count ? changing.events[count].at : .max, ordering: .relaxed)
+  }
+
+  private func setWord(_ rank: Int, _ word: MemberWord, _ changing: inout Changing) {
+    let before = self.word(rank)
+    if before == word { return }
+    unsafe words[rank].store(word.bits, ordering: .relaxed)
+    revision.add(1, ordering: .relaxed)
+    changing.runs.move(from: before, to: word)
+    if isSmall { return }
+    for slot in 0..<Self.tallyCount {
+      guard let moment = slot == 0 ? changing.moments.0 : changing.moments.1 else { continue }
+      guard word.schedule < moment.count else {
+        setMoment(nil, slot, &changing)
+        continue
+      }
+      let levels = unsafe moment.levels
+      add(slot, unsafe before.state(levels, stateByBase), 0 &- 1)
+      add(slot, unsafe word.state(levels, stateByBase), 1)
+    }
+  }
+
+  @inline(__always)
+  private func add(_ slot: Int, _ state: UInt8, _ count: UInt32) {
+    let number = unsafe tallies + (slot * stateCount + Int(state))
+    unsafe number.pointee.store(
+      number.pointee.load(ordering: .relaxed) &+ count, ordering: .relaxed)
+  }
+
+  // MARK: Tallies
+
+  private func setMoment(_ moment: QuietMoment?, _ slot: Int, _ changing: inout Changing) {
+    if slot == 0 { changing.moments.0 = moment } else { changing.moments.1 = moment }
+    tallyBounds[2 * slot].store(moment?.from ?? 0, ordering: .relaxed)
+    tallyBounds[2 * slot + 1].store(moment?.until ?? 0, ordering: .relaxed)
+  }
+
+  /// The tally for a moment, made from the one nearer in time in place of the other.
+  ///
+  /// - Complexity: O(transitions in between), each O(log runs + bases of the schedule's members);
+  ///   at most O(runs), and O(members log members) the first time.
+  func bringTally(to moment: QuietMoment, _ changing: inout Changing) -> Int {
+    let moments = [changing.moments.0, changing.moments.1]
+    for slot in 0..<Self.tallyCount {
+      if let known = moments[slot], known.from <= moment.from, moment.until <= known.until {
+        return slot
+      }
+    }
+    let distances = moments.map { known -> UInt64 in
+      guard let known else { return .max }
+      return UInt64((known.from - moment.from).magnitude)
+    }
+    let source = distances[0] <= distances[1] ? 0 : 1
+    let slot = 1 - source
+    sequence.add(1, ordering: .acquiringAndReleasing)
+    let isMade =
+      moments[source].map { $0.day == moment.day && follow($0, source, moment, slot, &changing) }
+      ?? false
+    if !isMade { count(at: moment, slot, &changing) }
+    setMoment(moment, slot, &changing)
+    sequence.add(1, ordering: .acquiringAndReleasing)
+    return slot
+  }
+
+  /// Makes a tally from another of the same date, transition by transition.
+  ///
+  /// - Returns: whether that costs less than counting anew.
+  private func follow(
+    _ known: QuietMoment, _ source: Int, _ moment: QuietMoment, _ slot: Int,
+    _ changing: inout Changing
+  ) -> Bool {
+    let midnight = moment.day * 86_400_000
+    let transitions = moment.transitions
+    let (from, to) = (
+      transitions.entryCount(upTo: Int((known.from - midnight) / 1000)),
+      transitions.entryCount(upTo: Int((moment.from - midnight) / 1000))
+    )
+    guard abs(to - from) * 16 < count else { return false }
+    makeRuns(&changing)
+    guard changing.runs.isMade, abs(to - from) * 8 < changing.runs.words.count else { return false }
+    for state in 0..<stateCount {
+      let number = unsafe tallies[source * stateCount + state].load(ordering: .relaxed)
+      unsafe tallies[slot * stateCount + state].store(number, ordering: .relaxed)
+    }
+    let isLater = from <= to
+    for entry in transitions.entries[min(from, to)..<max(from, to)] {
+      let old = Int(isLater ? entry.before : entry.after) << MemberWord.baseBits
+      let new = Int(isLater ? entry.after : entry.before) << MemberWord.baseBits
+      changing.runs.forEach(of: entry.schedule) { word, count in
+        add(slot, unsafe stateByBase[old | word.base], 0 &- count)
+        add(slot, unsafe stateByBase[new | word.base], count)
+      }
+    }
+    return true
+  }
+
+  private func makeRuns(_ changing: inout Changing) {
+    if changing.runs.isMade || changing.runs.isRefused { return }
+    changing.runs.make((0..<count).map { unsafe words[$0].load(ordering: .relaxed) })
+  }
+
+  /// Counts the members in each state at a moment.
+  private func count(at moment: QuietMoment, _ slot: Int, _ changing: inout Changing) {
+    var numbers = [UInt32](repeating: 0, count: 256)
+    let levels = unsafe moment.levels
+    unsafe numbers.withUnsafeMutableBufferPointer { (numbers) -> Void in
+      if changing.runs.isMade {
+        for (index, bits) in changing.runs.words.enumerated() {
+          let state = unsafe MemberWord(bits: bits).state(levels, stateByBase)
+          unsafe numbers[Int(state)] &+= changing.runs.counts[index]
+        }
+      } else if let start = numbers.baseAddress {
+        unsafe countWords(0..<count, levels, into: start)
+      }
+      for state in 0..<stateCount {
+        unsafe tallies[slot * stateCount + state].store(numbers[state], ordering: .relaxed)
+      }
+    }
+  }
+}

@@ -1,0 +1,62 @@
+internal import PushModel
+internal import Synchronization
+
+extension CachedConversation {
+  /// Stops the process unless the words examined are what a version's tables give at the instant of
+  /// the words, events ascend, and runs and tallies count the words.
+  ///
+  /// - Precondition: the lock is held, and the words are brought up to the version.
+  /// - Complexity: O(members) for ``InvariantScope/all``, O(1) for a sample.
+  func checkInvariants(
+    _ version: EngineVersion, _ changing: borrowing Changing, _ scope: InvariantScope
+  ) {
+    let resolver = MemberResolver(version)
+    for rank in scope.indices(below: count) {
+      let expected = resolver.word(rank, target, at: changing.now)
+      precondition(
+        word(rank) == expected,
+        "CachedConversation: member \(rank) has \(word(rank)), not \(expected)")
+    }
+    precondition(
+      changing.eventCount <= changing.events.count,
+      "CachedConversation: \(changing.eventCount) of \(changing.events.count) events past")
+    for index in scope.indices(below: changing.events.count) {
+      let event = changing.events[index]
+      precondition(
+        index == 0 || changing.events[index - 1].at <= event.at,
+        "CachedConversation: event \(index) precedes the one before")
+      precondition(
+        (event.at <= changing.now) == (index < changing.eventCount),
+        "CachedConversation: event \(index) is on the wrong side of \(changing.now)")
+    }
+    if case .all = scope { checkCounts(changing) }
+  }
+
+  private func checkCounts(_ changing: borrowing Changing) {
+    if changing.runs.isMade {
+      var runs = WordRuns()
+      runs.make((0..<count).map { word($0).bits })
+      for (bits, number) in zip(changing.runs.words, changing.runs.counts) where number > 0 {
+        let index = runs.words.firstIndex(of: bits)
+        precondition(
+          index.map { runs.counts[$0] } == number,
+          "CachedConversation: \(number) members have the word \(bits)")
+      }
+    }
+    if isSmall { return }
+    for slot in 0..<Self.tallyCount {
+      guard let moment = slot == 0 ? changing.moments.0 : changing.moments.1 else { continue }
+      var numbers = [UInt32](repeating: 0, count: 256)
+      unsafe numbers.withUnsafeMutableBufferPointer { (numbers) -> Void in
+        guard let start = numbers.baseAddress else { return }
+        unsafe countWords(0..<count, moment.levels, into: start)
+      }
+      for state in 0..<stateCount {
+        let number = unsafe tallies[slot * stateCount + state].load(ordering: .relaxed)
+        precondition(
+          number == numbers[state],
+          "CachedConversation: \(number) members in state \(state), not \(numbers[state])")
+      }
+    }
+  }
+}

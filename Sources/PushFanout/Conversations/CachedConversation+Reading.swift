@@ -1,0 +1,181 @@
+internal import Algorithms
+internal import PushModel
+internal import PushSupport
+internal import Synchronization
+
+/// Which version and instant are asked for.
+struct ConversationReader {
+  let version: EngineVersion
+  /// Milliseconds since the epoch.
+  let now: Int64
+  /// The quiet hours at ``now``, of all schedules of the version.
+  let moment: QuietMoment
+}
+
+/// Which words an answer was computed from.
+struct ReadStamp {
+  /// The ``CachedConversation/revision``.
+  var revision: UInt
+  /// Whether the words were those of the version and the instant, without exceptions.
+  var isExact: Bool
+}
+
+extension CachedConversation {
+  /// Counts the members in each state, and looks up the states of some.
+  ///
+  /// - Returns: nil if the version or the instant is too early: the conversation has to be built for
+  ///   it.
+  /// - Complexity: O(states + ranks) if nothing changed, for more than ``smallSize`` members;
+  ///   O(members) for fewer.
+  @inline(__always)
+  func read(_ reader: ConversationReader, into answer: AnswerStorage) -> ReadStamp? {
+    readCurrent(reader, into: answer) ?? readLocked(reader, into: answer)
+  }
+
+  /// Reads without a lock; nil if something has to be applied first.
+  private func readCurrent(
+    _ reader: ConversationReader, into answer: AnswerStorage
+  ) -> ReadStamp? {
+    let number = reader.version.number
+    let now = reader.now
+    for _ in 0..<8 {
+      let before = sequence.load(ordering: .acquiring)
+      if before & 1 != 0 { continue }
+      guard applied.load(ordering: .relaxed) <= number,
+        number < waitingFrom.load(ordering: .relaxed),
+        eventsFrom.load(ordering: .relaxed) <= now, now < eventsUntil.load(ordering: .relaxed)
+      else { return nil }
+      if isSmall {
+        unsafe countWords(0..<count, reader.moment.levels, into: answer.histogram)
+      } else {
+        guard let slot = tallySlot(at: now) else { return nil }
+        copyTally(slot, into: answer)
+      }
+      let levels = unsafe reader.moment.levels
+      for index in 0..<answer.rankCount {
+        unsafe answer.states[index] = word(Int(answer.ranks[index])).state(levels, stateByBase)
+      }
+      let revision = revision.load(ordering: .relaxed)
+      atomicMemoryFence(ordering: .acquiring)
+      if sequence.load(ordering: .relaxed) == before {
+        return ReadStamp(revision: revision, isExact: true)
+      }
+    }
+    return nil
+  }
+
+  private func tallySlot(at now: Int64) -> Int? {
+    for slot in 0..<Self.tallyCount
+    where tallyBounds[2 * slot].load(ordering: .relaxed) <= now
+      && now < tallyBounds[2 * slot + 1].load(ordering: .relaxed)
+    {
+      return slot
+    }
+    return nil
+  }
+
+  private func copyTally(_ slot: Int, into answer: AnswerStorage) {
+    let numbers = unsafe tallies + slot * stateCount
+    for state in 0..<stateCount {
+      unsafe answer.histogram[state] = unsafe numbers[state].load(ordering: .relaxed)
+    }
+  }
+
+  /// Counts the states of a range of ranks.
+  func countWords(
+    _ ranks: Range<Int>, _ levels: UnsafePointer<UInt8>, into histogram: UnsafeMutablePointer<UInt32>
+  ) {
+    unsafe histogram.update(repeating: 0, count: stateCount)
+    let stateByBase = unsafe stateByBase
+    let words = unsafe words
+    for rank in ranks {
+      let word = MemberWord(bits: unsafe words[rank].load(ordering: .relaxed))
+      unsafe histogram[Int(word.state(levels, stateByBase))] &+= 1
+    }
+  }
+
+  // MARK: Under the lock
+
+  private func readLocked(
+    _ reader: ConversationReader, into answer: AnswerStorage
+  ) -> ReadStamp? {
+    changing.withLock { changing in
+      let number = reader.version.number
+      guard number >= changing.historyFrom, !changing.lost.contains(number),
+        reader.now > changing.eventFloor
+      else { return nil }
+      bringUp(to: reader, &changing)
+      let exceptions = exceptions(for: reader, changing)
+      if isSmall {
+        unsafe countWords(0..<count, reader.moment.levels, into: answer.histogram)
+      } else {
+        copyTally(bringTally(to: reader.moment, &changing), into: answer)
+      }
+      let levels = unsafe reader.moment.levels
+      for index in 0..<answer.rankCount {
+        unsafe answer.states[index] = word(Int(answer.ranks[index])).state(levels, stateByBase)
+      }
+      for (rank, word) in exceptions {
+        let old = unsafe self.word(rank).state(levels, stateByBase)
+        let new = unsafe word.state(levels, stateByBase)
+        unsafe answer.histogram[Int(old)] &-= 1
+        unsafe answer.histogram[Int(new)] &+= 1
+        for index in 0..<answer.rankCount where unsafe answer.ranks[index] == UInt32(rank) {
+          unsafe answer.states[index] = new
+        }
+      }
+      return ReadStamp(
+        revision: revision.load(ordering: .relaxed), isExact: exceptions.isEmpty)
+    }
+  }
+
+  /// The members whose words are others for a reader of an earlier version, or of another instant.
+  private func exceptions(
+    for reader: ConversationReader, _ changing: borrowing Changing
+  ) -> [(Int, MemberWord)] {
+    let position = changing.events.partitioningIndex { $0.at > reader.now }
+    let isOther = position != changing.eventCount
+    let isEarlier = reader.version.number < applied.load(ordering: .relaxed)
+    guard isOther || isEarlier else { return [] }
+    var ranks: Set<UInt32> = []
+    if isOther {
+      let passed = min(position, changing.eventCount)..<max(position, changing.eventCount)
+      for event in changing.events[passed] { ranks.insert(event.rank) }
+    }
+    if isEarlier {
+      for change in changing.history.reversed() {
+        if change.number <= reader.version.number { break }
+        ranks.insert(change.subject)
+      }
+    }
+    let resolver = MemberResolver(reader.version)
+    return ranks.compactMap { rank in
+      let word = resolver.word(Int(rank), target, at: reader.now)
+      return word == self.word(Int(rank)) ? nil : (Int(rank), word)
+    }
+  }
+
+  // MARK: All members
+
+  /// The states of all members as of an answer; nil if the words have changed since.
+  ///
+  /// - Complexity: O(members), on several threads if they are many; O(1) if they were asked for
+  ///   before.
+  func states(_ stamp: ReadStamp, _ moment: QuietMoment, threads: Int) -> MemberStates? {
+    guard stamp.isExact, revision.load(ordering: .acquiring) == stamp.revision else { return nil }
+    let known = changing.withLock { changing -> MemberStates? in
+      guard let states = changing.states, states.revision == stamp.revision,
+        states.from <= moment.from, moment.until <= states.until
+      else { return nil }
+      return states
+    }
+    if let known { return known }
+    let states = MemberStates(self, moment, stamp.revision, threads: threads)
+    atomicMemoryFence(ordering: .acquiring)
+    return changing.withLock { changing -> MemberStates? in
+      guard revision.load(ordering: .relaxed) == stamp.revision else { return nil }
+      changing.states = states
+      return states
+    }
+  }
+}

@@ -1,0 +1,224 @@
+internal import Algorithms
+internal import PushModel
+internal import PushSupport
+internal import Synchronization
+
+/// What decides the members of a conversation, kept between messages: a ``MemberWord`` for each, in
+/// the order of users.
+///
+/// A message needs the number of members in each state, and the states of its sender and of those it
+/// mentions. In a conversation of up to ``smallSize`` members the words are read for each message.
+/// For larger ones two *tallies* are kept, the numbers for two instants. The log of transitions leads
+/// from one instant to another; the members of a schedule are counted by *runs* of equal words, so
+/// that a transition costs as many steps as the schedule's members have different bases, however many
+/// members there are.
+///
+/// Words change when a change of settings that was delivered is applied, and at *events*: a mute
+/// ends, a membership begins. Both are applied by the first reader of a later version or instant.
+/// For a reader of an earlier one the members concerned are resolved from its own tables.
+///
+/// Readers of the latest version and instant take no lock: they compare ``sequence``, which is odd
+/// during a change, before and after reading.
+///
+/// SAFETY: the arrays have ``count`` words and, for each tally, ``StateRules/stateCount`` numbers.
+/// They are accessed atomically, written only under the lock of ``changing``, and freed by `deinit`.
+@safe final class CachedConversation: @unchecked Sendable {
+  /// Up to this many members, the words are read for each message, unless tests ask for another
+  /// limit.
+  static let smallSize = 512
+  static let tallyCount = 2
+
+  let target: ConversationTarget
+  let count: Int
+  /// Tables of ``target``'s rules, as pointers: no reference is counted to read them.
+  let stateByBase: UnsafePointer<UInt8>
+  let stateCount: Int
+  let isSmall: Bool
+  let words: UnsafeMutablePointer<Atomic<UInt32>>
+  let tallies: UnsafeMutablePointer<Atomic<UInt32>>
+
+  /// Odd while words, tallies or the numbers below are being changed.
+  let sequence = Atomic<UInt>(0)
+  /// How often any word was changed.
+  let revision = Atomic<UInt>(0)
+  /// The version of the words: they hold from it until the version ``waitingFrom``.
+  let applied: Atomic<UInt64>
+  let waitingFrom = Atomic<UInt64>(.max)
+  /// The half-open interval in which no member has an event, in milliseconds since the epoch.
+  let eventsFrom = Atomic<Int64>(.min)
+  let eventsUntil = Atomic<Int64>(.max)
+  /// For each tally, the half-open interval for which it holds; empty for an unused one.
+  let tallyBounds: InlineArray<4, Atomic<Int64>> = InlineArray { _ in Atomic(0) }
+
+  let changing: Lock<Changing>
+
+  // MARK: In a cache
+
+  // SAFETY: accessed under the cache's lock.
+  nonisolated(unsafe) var position = 0
+
+  /// Whether readers may use it: whether it was certain, after it could be found, that no change of
+  /// settings was missed.
+  let isOpen = Atomic<Bool>(false)
+  /// Whether it was used since the cache last looked for what to evict.
+  let isUsed = Atomic<Bool>(true)
+  /// The address of the entry for another channel of the same conversation; 0 for none.
+  let next = Atomic<UInt>(0)
+
+  /// What is accessed under the lock.
+  struct Changing: ~Copyable {
+    /// Changes of users' settings that were delivered and not applied, in the order of versions.
+    var waiting: [Change] = []
+    /// The versions whose changes were too many to keep: what holds from the last on is known, but
+    /// not what holds for each of them.
+    var lost: Range<UInt64> = .max ..< .max
+    /// The ranks of members changed by versions after ``historyFrom``.
+    var history: [Change] = []
+    var historyFrom: UInt64 = 0
+    /// The events after ``eventFloor``, ascending, and how many of them have been applied.
+    var events: [Event] = []
+    var eventCount = 0
+    var eventFloor = Int64.min
+    /// The instant of the words.
+    var now: Int64 = 0
+    var runs = WordRuns()
+    /// The moment of each tally; nil for an unused one.
+    var moments: (QuietMoment?, QuietMoment?) = (nil, nil)
+    /// The members' states as last asked for as a whole.
+    var states: MemberStates?
+  }
+
+  /// A version, and the user or the rank of a member that it changed.
+  struct Change {
+    var number: UInt64
+    var subject: UInt32
+  }
+
+  /// An instant at which a member's word changes without an update.
+  struct Event {
+    var at: Int64
+    var rank: UInt32
+  }
+
+  init(_ target: ConversationTarget, number: UInt64, isSmall: Bool) {
+    self.isSmall = isSmall
+    self.target = target
+    count = Int(target.memberRow.count)
+    unsafe stateByBase = target.rules.stateByBase
+    stateCount = target.rules.stateCount
+    applied = Atomic(number)
+    var changing = Changing()
+    changing.historyFrom = number
+    self.changing = Lock(changing)
+    unsafe words = .allocate(capacity: max(count, 1))
+    let numbers = isSmall ? 0 : stateCount * Self.tallyCount
+    unsafe tallies = .allocate(capacity: max(numbers, 1))
+    for index in 0..<numbers { unsafe (tallies + index).initialize(to: Atomic(0)) }
+  }
+
+  deinit {
+    unsafe words.deallocate()
+    unsafe tallies.deallocate()
+  }
+
+  /// The bytes that it takes at most, with everything that is made on demand.
+  var byteLimit: Int {
+    let fixed = 640 + (isSmall ? 0 : stateCount * 4 * Self.tallyCount)
+    return fixed + count * (isSmall ? 6 : 12)
+  }
+
+  @inline(__always)
+  func word(_ rank: Int) -> MemberWord {
+    MemberWord(bits: unsafe words[rank].load(ordering: .relaxed))
+  }
+
+  /// Takes in a change of a user's settings that a version makes, before it is published.
+  func deliver(_ user: UInt32, number: UInt64) {
+    changing.withLock { changing in
+      changing.waiting.append(Change(number: number, subject: user))
+      // More changes than members: resolving all members anew costs less.
+      if changing.waiting.count > max(64, count) {
+        changing.lost = min(changing.lost.lowerBound, changing.waiting[0].number)..<number
+        changing.waiting = [Change(number: number, subject: .max)]
+      }
+      setWaitingFrom(changing)
+    }
+  }
+
+  func setWaitingFrom(_ changing: borrowing Changing) {
+    let first = changing.waiting.first?.number ?? .max
+    waitingFrom.store(min(first, changing.lost.lowerBound), ordering: .sequentiallyConsistent)
+  }
+}
+
+/// Members with equal words: how many there are, in the order of words.
+struct WordRuns {
+  private(set) var words: [UInt32] = []
+  private(set) var counts: [UInt32] = []
+  private(set) var isMade = false
+
+  /// Whether the words are too different for runs to be worth their memory.
+  private(set) var isRefused = false
+
+  /// - Complexity: O(members).
+  mutating func make(_ all: consuming [UInt32]) {
+    let sorted = Self.sorted(all)
+    let distinct = zip(sorted, sorted.dropFirst()).reduce(1) { $0 + ($1.0 == $1.1 ? 0 : 1) }
+    guard distinct * 4 <= sorted.count * 3 else { return isRefused = true }
+    isMade = true
+    words.reserveCapacity(distinct)
+    counts.reserveCapacity(distinct)
+    for word in sorted {
+      if words.last == word {
+        counts[counts.count - 1] += 1
+      } else {
+        words.append(word)
+        counts.append(1)
+      }
+    }
+  }
+
+  /// Sorts by eleven bits at a time, least significant first.
+  private static func sorted(_ words: consuming [UInt32]) -> [UInt32] {
+    var source = words
+    var target = [UInt32](repeating: 0, count: source.count)
+    let all = source.reduce(0, |)
+    for shift in [0, 11, 22] as [UInt32] where all >> shift & 2047 != 0 {
+      var starts = [Int](repeating: 0, count: 2049)
+      for word in source { starts[Int(word >> shift & 2047) + 1] += 1 }
+      for digit in 1..<2049 { starts[digit] += starts[digit - 1] }
+      for word in source {
+        let digit = Int(word >> shift & 2047)
+        target[starts[digit]] = word
+        starts[digit] += 1
+      }
+      swap(&source, &target)
+    }
+    return source
+  }
+
+  /// Changes one member's word.
+  mutating func move(from before: MemberWord, to after: MemberWord) {
+    guard isMade else { return }
+    let old = words.partitioningIndex { $0 >= before.bits }
+    counts[old] -= 1
+    let new = words.partitioningIndex { $0 >= after.bits }
+    if new < words.count, words[new] == after.bits {
+      counts[new] += 1
+    } else {
+      words.insert(after.bits, at: new)
+      counts.insert(1, at: new)
+    }
+  }
+
+  /// Calls `body` with each word of a schedule and the number of members who have it.
+  @inline(__always)
+  func forEach(of schedule: UInt32, _ body: (MemberWord, UInt32) -> Void) {
+    let first = MemberWord(schedule: schedule, base: 0).bits
+    var index = words.partitioningIndex { $0 >= first }
+    while index < words.count, words[index] >> UInt32(MemberWord.baseBits) == schedule {
+      body(MemberWord(bits: words[index]), counts[index])
+      index += 1
+    }
+  }
+}

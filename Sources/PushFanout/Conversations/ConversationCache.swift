@@ -1,0 +1,279 @@
+internal import Glibc
+internal import PushModel
+internal import PushSupport
+internal import Synchronization
+
+/// Conversations that messages went to, found by their index, within a number of bytes.
+///
+/// Any number of threads may use it. Those used least recently are evicted, by the CLOCK algorithm.
+///
+/// SAFETY: a slot holds the address of a retained ``CachedConversation``, or 0, and is written under
+/// the lock of ``state``. An entry that was replaced is released when no reader can hold its address.
+@safe final class ConversationCache: Sendable {
+  private static let chunkBits = 12
+  private static let chunkCount = 1 << 20
+
+  private let readGuard = ReadGuard()
+  private nonisolated(unsafe) let chunks: UnsafeMutablePointer<Atomic<UInt>>
+  private let state = Lock(State())
+  /// The number of the version whose changes were delivered, or are being delivered.
+  private let delivered: Atomic<UInt64>
+  let byteLimit: Int
+  /// See ``CachedConversation/smallSize``.
+  let smallSize: Int
+
+  private struct State {
+    var entries: [CachedConversation] = []
+    var byteCount = 0
+    var hand = 0
+    /// The addresses of ``ConversationCache/chunks``.
+    var chunks: [UInt] = []
+    /// The threads of which entries exist, by their parents.
+    var threads: [UInt32: Set<UInt32>] = [:]
+  }
+
+  init(byteLimit: Int, version: UInt64, smallSize: Int = CachedConversation.smallSize) {
+    self.smallSize = smallSize
+    self.byteLimit = byteLimit
+    delivered = Atomic(version)
+    let memory = unsafe calloc(Self.chunkCount, MemoryLayout<Atomic<UInt>>.stride)
+    guard let memory = unsafe memory else { fatalError("out of memory") }
+    unsafe chunks = memory.bindMemory(to: Atomic<UInt>.self, capacity: Self.chunkCount)
+  }
+
+  deinit {
+    removeAll()
+    state.withLock { state in
+      for chunk in state.chunks { unsafe Glibc.free(UnsafeMutableRawPointer(bitPattern: chunk)) }
+    }
+    unsafe Glibc.free(chunks)
+  }
+
+  /// The bytes that the entries take at most.
+  var byteCount: Int { state.withLock { $0.byteCount } }
+
+  var entryCount: Int { state.withLock { $0.entries.count } }
+
+  var isEmpty: Bool { entryCount == 0 }
+
+  // MARK: Finding
+
+  /// The entry of a target for a reader's version; nil for none. `held` is what the caller found
+  /// last, which is returned without counting a reference if it is that.
+  @inline(__always)
+  func find(_ target: borrowing ConversationTarget, _ held: inout CachedConversation?) -> Bool {
+    guard let slot = unsafe slot(of: target.conversation) else { return false }
+    if let held {
+      let address = unsafe UInt(bitPattern: Unmanaged.passUnretained(held).toOpaque())
+      if unsafe slot.pointee.load(ordering: .acquiring) == address,
+        held.target.channel == target.channel
+      {
+        if !held.isUsed.load(ordering: .relaxed) { held.isUsed.store(true, ordering: .relaxed) }
+        return held.target.isSame(as: target) && held.isOpen.load(ordering: .acquiring)
+      }
+    }
+    let channel = target.channel
+    let found = readGuard.reading { () -> CachedConversation? in
+      var address = unsafe slot.pointee.load(ordering: .sequentiallyConsistent)
+      while let entry = Self.entry(at: address) {
+        if entry.target.channel == channel { return entry }
+        address = entry.next.load(ordering: .sequentiallyConsistent)
+      }
+      return nil
+    }
+    guard let found, found.target.isSame(as: target), found.isOpen.load(ordering: .acquiring) else {
+      return false
+    }
+    if !found.isUsed.load(ordering: .relaxed) { found.isUsed.store(true, ordering: .relaxed) }
+    held = found
+    return true
+  }
+
+  private static func entry(at address: UInt) -> CachedConversation? {
+    guard let pointer = unsafe UnsafeRawPointer(bitPattern: address) else { return nil }
+    return unsafe Unmanaged<CachedConversation>.fromOpaque(pointer).takeUnretainedValue()
+  }
+
+  /// The slot of a conversation; nil if none near it was ever stored.
+  @inline(__always)
+  private func slot(of conversation: UInt32) -> UnsafeMutablePointer<Atomic<UInt>>? {
+    let chunk = unsafe chunks[Int(conversation) >> Self.chunkBits].load(ordering: .acquiring)
+    let start = unsafe UnsafeMutablePointer<Atomic<UInt>>(bitPattern: chunk)
+    guard let start = unsafe start else { return nil }
+    return unsafe start + Int(conversation) & (1 << Self.chunkBits - 1)
+  }
+
+  // MARK: Storing
+
+  /// Stores an entry, in place of an earlier one of the same conversation and channel, if it was
+  /// built on the latest version and fits.
+  func store(_ made: CachedConversation, number: UInt64) {
+    let size = made.byteLimit
+    guard size <= byteLimit, delivered.load(ordering: .sequentiallyConsistent) == number else {
+      return
+    }
+    var released: [CachedConversation] = []
+    state.withLock { state in
+      let slot = unsafe makeSlot(made.target.conversation, &state)
+      if let old = unsafe entry(in: slot, channel: made.target.channel) {
+        released.append(old)
+        remove(old, &state)
+      }
+      if state.byteCount + size > byteLimit { evict(size, &state, &released) }
+      state.byteCount += size
+      unsafe made.position = state.entries.count
+      state.entries.append(made)
+      if made.target.kind == .thread {
+        state.threads[made.target.members, default: []].insert(made.target.conversation)
+      }
+      unsafe made.next.store(slot.pointee.load(ordering: .relaxed), ordering: .relaxed)
+      unsafe slot.pointee.store(Self.address(made), ordering: .sequentiallyConsistent)
+      // A delivery that began before the slot was stored may have missed the entry.
+      if delivered.load(ordering: .sequentiallyConsistent) == number {
+        made.isOpen.store(true, ordering: .sequentiallyConsistent)
+      } else {
+        released.append(made)
+        remove(made, &state)
+      }
+    }
+    release(released)
+  }
+
+  /// Releases entries that are no longer found.
+  private func release(_ entries: [CachedConversation]) {
+    if entries.isEmpty { return }
+    readGuard.waitForReaders()
+    for entry in entries { unsafe Unmanaged.passUnretained(entry).release() }
+  }
+
+  private static func address(_ entry: CachedConversation) -> UInt {
+    unsafe UInt(bitPattern: Unmanaged.passRetained(entry).toOpaque())
+  }
+
+  private func makeSlot(
+    _ conversation: UInt32, _ state: inout State
+  ) -> UnsafeMutablePointer<Atomic<UInt>> {
+    if let slot = unsafe slot(of: conversation) { return unsafe slot }
+    let memory = unsafe calloc(1 << Self.chunkBits, MemoryLayout<Atomic<UInt>>.stride)
+    guard let memory = unsafe memory else { fatalError("out of memory") }
+    state.chunks.append(UInt(bitPattern: memory))
+    unsafe chunks[Int(conversation) >> Self.chunkBits].store(
+      UInt(bitPattern: memory), ordering: .releasing)
+    guard let slot = unsafe slot(of: conversation) else { fatalError("no slot was made") }
+    return unsafe slot
+  }
+
+  private func entry(
+    in slot: UnsafeMutablePointer<Atomic<UInt>>, channel: Identifier
+  ) -> CachedConversation? {
+    var address = unsafe slot.pointee.load(ordering: .relaxed)
+    while let entry = Self.entry(at: address) {
+      if entry.target.channel == channel { return entry }
+      address = entry.next.load(ordering: .relaxed)
+    }
+    return nil
+  }
+
+  /// Unlinks an entry; the caller releases it.
+  private func remove(_ entry: CachedConversation, _ state: inout State) {
+    let target = unsafe UInt(bitPattern: Unmanaged.passUnretained(entry).toOpaque())
+    let following = entry.next.load(ordering: .relaxed)
+    let slot = unsafe makeSlot(entry.target.conversation, &state)
+    var address = unsafe slot.pointee.load(ordering: .relaxed)
+    if address == target {
+      unsafe slot.pointee.store(following, ordering: .sequentiallyConsistent)
+    } else {
+      while let before = Self.entry(at: address) {
+        address = before.next.load(ordering: .relaxed)
+        if address == target {
+          before.next.store(following, ordering: .sequentiallyConsistent)
+          break
+        }
+      }
+    }
+    state.byteCount -= entry.byteLimit
+    let last = state.entries.removeLast()
+    if last !== entry {
+      unsafe last.position = entry.position
+      state.entries[unsafe entry.position] = last
+    }
+    if entry.target.kind == .thread, unsafe slot.pointee.load(ordering: .relaxed) == 0 {
+      state.threads[entry.target.members]?.remove(entry.target.conversation)
+    }
+  }
+
+  /// Makes room: removes entries that were not used since the hand passed them.
+  private func evict(_ size: Int, _ state: inout State, _ released: inout [CachedConversation]) {
+    // Some more than needed, as each eviction waits for readers.
+    let wanted = byteLimit - max(size, byteLimit / 64 > size ? byteLimit / 64 : size)
+    while state.byteCount > wanted, !state.entries.isEmpty {
+      if state.hand >= state.entries.count { state.hand = 0 }
+      let entry = state.entries[state.hand]
+      if entry.isUsed.exchange(false, ordering: .relaxed) {
+        state.hand += 1
+      } else {
+        released.append(entry)
+        remove(entry, &state)
+      }
+    }
+  }
+
+  /// Removes all entries.
+  func removeAll() {
+    var released: [CachedConversation] = []
+    state.withLock { state in
+      while let entry = state.entries.last {
+        released.append(entry)
+        remove(entry, &state)
+      }
+    }
+    release(released)
+  }
+
+  // MARK: Changes of settings
+
+  /// Delivers changes that a version makes, before it is published. Other threads store no entries
+  /// of earlier versions from then on.
+  ///
+  /// - Returns: whether all were delivered; otherwise the caller has to remove all entries.
+  /// - Complexity: O(memberships of the users whose own settings changed).
+  func deliver(
+    _ entries: some Sequence<SettingsLog.Entry>, _ memberships: MembershipIndex, number: UInt64
+  ) -> Bool {
+    delivered.store(number, ordering: .sequentiallyConsistent)
+    let threads = state.withLock { $0.entries.isEmpty ? nil : $0.threads }
+    guard let threads else { return true }
+    for entry in entries {
+      if entry.conversation == SettingsLog.everywhere {
+        let isKnown = memberships.forEachConversation(of: entry.user) {
+          deliver(entry.user, to: $0, threads, number)
+        }
+        if !isKnown { return false }
+      } else {
+        deliver(entry.user, to: entry.conversation, threads, number)
+      }
+    }
+    return true
+  }
+
+  private func deliver(
+    _ user: UInt32, to conversation: UInt32, _ threads: [UInt32: Set<UInt32>], _ number: UInt64
+  ) {
+    deliver(user, to: conversation, number)
+    if threads.isEmpty { return }
+    for thread in threads[conversation] ?? [] { deliver(user, to: thread, number) }
+  }
+
+  private func deliver(_ user: UInt32, to conversation: UInt32, _ number: UInt64) {
+    guard let slot = unsafe slot(of: conversation),
+      unsafe slot.pointee.load(ordering: .sequentiallyConsistent) != 0
+    else { return }
+    readGuard.reading {
+      var address = unsafe slot.pointee.load(ordering: .sequentiallyConsistent)
+      while let entry = Self.entry(at: address) {
+        entry.deliver(user, number: number)
+        address = entry.next.load(ordering: .sequentiallyConsistent)
+      }
+    }
+  }
+}

@@ -1,0 +1,120 @@
+internal import PushModel
+internal import QuietTime
+
+/// A conversation, and what its members' states depend on beside the members.
+struct ConversationTarget {
+  let conversation: UInt32
+  let row: ConversationRow
+  let kind: ConversationKind
+  /// The index of the conversation whose members are the recipients: the conversation itself, or a
+  /// thread's parent.
+  let members: UInt32
+  let memberRow: ConversationRow
+  /// The message's channel, in ultra groups.
+  let channel: Identifier
+  let rules: StateRules
+  let appRevision: UInt32
+
+  init(_ conversation: UInt32, channel: Identifier, _ tables: borrowing Tables) {
+    row = tables.conversations[Int(conversation)]
+    kind = ConversationKind(ordinal: Int(row.kind))
+    self.conversation = conversation
+    // A thread without a parent has no recipients.
+    members = kind != .thread || row.parent == 0 ? conversation : row.parent - 1
+    var memberRow = kind == .thread ? tables.conversations[Int(members)] : row
+    if kind == .thread, row.parent == 0 { memberRow.count = 0 }
+    self.memberRow = memberRow
+    self.channel = kind == .ultraGroup ? channel : ""
+    rules = tables.rules[kind]
+    appRevision = tables.appRevision
+  }
+
+  /// Whether the members, the conversation's settings and the app's are the same.
+  func isSame(as other: ConversationTarget) -> Bool {
+    row.revision == other.row.revision && memberRow.revision == other.memberRow.revision
+      && appRevision == other.appRevision
+  }
+}
+
+/// A member's mute, start of membership and own levels, from which the member's class follows at any
+/// instant.
+struct MemberOverrides {
+  /// The class while the user is a member and not muted.
+  var member: MemberClass
+  /// Milliseconds, 0 for none.
+  var since: Int64
+  var mutedUntil: Int64
+
+  func memberClass(at now: Int64) -> MemberClass {
+    if since > now { return .absent }
+    return MemberClass(bits: member.bits | (mutedUntil > now ? MemberClass.muteBit : 0))
+  }
+}
+
+/// Resolves what decides a member from the tables, one member at a time.
+struct MemberResolver {
+  let version: EngineVersion
+
+  init(_ version: EngineVersion) { self.version = version }
+
+  /// Not copied: copying the tables retains a dozen objects.
+  var tables: Tables {
+    @inline(__always) _read { yield version.tables }
+  }
+
+  /// A member's overrides.
+  func overrides(of user: UInt32, rank: Int, _ target: ConversationTarget) -> MemberOverrides {
+    let packed = PackedMember(bits: tables.packedMembers[Int(target.memberRow.start) + rank])
+    let key = Tables.key(target.members, user)
+    var overrides = MemberOverrides(
+      member: MemberClass(bits: 0), since: tables.since(packed, key), mutedUntil: 0)
+    apply((packed, key), of: user, target, to: &overrides)
+    return overrides
+  }
+
+  /// A user's own record in a thread; nil for none.
+  func ownRecord(of user: UInt32, inThread target: ConversationTarget) -> (PackedMember, UInt64)? {
+    tables.rank(of: user, in: target.row).map { rank in
+      let packed = PackedMember(bits: tables.packedMembers[Int(target.row.start) + rank])
+      return (packed, Tables.key(target.conversation, user))
+    }
+  }
+
+  /// What decides a member at an instant.
+  ///
+  /// - Complexity: O(devices), and O(log members) in a thread.
+  func word(_ rank: Int, _ target: ConversationTarget, at now: Int64) -> MemberWord {
+    let user = tables.memberUsers[Int(target.memberRow.start) + rank]
+    let member = overrides(of: user, rank: rank, target).memberClass(at: now)
+    if member.isAbsent { return MemberWord(schedule: tables.schedules[Int(user)], base: 0) }
+    let packed = tables.packedUsers[Int(user)]
+    let bits = tables.classBits(of: user, packed, kind: target.kind.ordinal, at: now)
+    return MemberWord(
+      schedule: tables.schedules[Int(user)],
+      base: unsafe target.rules.baseTable[Int(member.bits) << 8 | Int(bits)])
+  }
+
+  /// Calls `body` with the instants at which a member changes without an update, except transitions
+  /// of quiet hours.
+  func forEachEvent(_ rank: Int, _ target: ConversationTarget, _ body: (Int64) -> Void) {
+    let user = tables.memberUsers[Int(target.memberRow.start) + rank]
+    let overrides = overrides(of: user, rank: rank, target)
+    if overrides.since > 0 { body(overrides.since) }
+    if overrides.mutedUntil > 0 { body(overrides.mutedUntil) }
+    tables.forEachTransition(of: user, body)
+  }
+}
+
+extension Tables {
+  /// The class of a user at any instant.
+  func userClass(of user: UInt32, kind: ConversationKind, at now: Int64) -> UserClass {
+    let bits = classBits(of: user, packedUsers[Int(user)], kind: kind.ordinal, at: now)
+    return UserClass(bits: bits | quietBits(schedules[Int(user)], at: now))
+  }
+
+  /// The bits of a schedule's users at an instant.
+  func quietBits(_ schedule: UInt32, at now: Int64) -> UInt8 {
+    if schedule == 0 { return 0 }
+    return QuietLevelBits(app)[scheduleTable.level(schedule, at: now / 1000)]
+  }
+}

@@ -1,0 +1,64 @@
+/// Whose settings changed, in order, so that cached states can follow from one version to a later
+/// one.
+///
+/// A copy is a version of its own; versions share pages. Of a long log the older half is discarded.
+struct SettingsLog {
+  /// A user whose settings changed, and the conversation in which they did.
+  struct Entry {
+    var user: UInt32
+    /// ``everywhere`` for the user's own settings.
+    var conversation: UInt32
+  }
+
+  static let everywhere = UInt32.max
+
+  /// How many entries each half holds.
+  private static let limit = 1 << 18
+
+  /// The position of the first entry of ``older``.
+  private(set) var start = 0
+  private var older = PagedTable<UInt64>()
+  private var newer = PagedTable<UInt64>()
+
+  /// One past the position of the last entry.
+  var end: Int { start + older.count + newer.count }
+
+  var byteCount: Int { older.byteCount + newer.byteCount }
+
+  /// The entry at a position.
+  ///
+  /// - Precondition: ``start`` ..< ``end``.
+  subscript(position: Int) -> Entry {
+    let index = position - start
+    let bits = index < older.count ? older[index] : newer[index - older.count]
+    return Entry(
+      user: UInt32(truncatingIfNeeded: bits >> 32), conversation: UInt32(truncatingIfNeeded: bits))
+  }
+
+  mutating func append(_ entry: Entry, _ store: PageStore) {
+    if newer.count == Self.limit {
+      start += older.count
+      older.removeAll(store)
+      older = newer
+      newer = PagedTable()
+    }
+    newer.append(UInt64(entry.user) << 32 | UInt64(entry.conversation), store)
+  }
+
+  /// Discards all entries: a reader of an earlier version cannot follow.
+  mutating func removeAll(_ store: PageStore) {
+    start = end + 1
+    older.removeAll(store)
+    newer.removeAll(store)
+  }
+
+  func free() {
+    older.free()
+    newer.free()
+  }
+
+  func checkInvariants(_ scope: InvariantScope, generation: UInt64) {
+    older.checkInvariants(scope, generation: generation)
+    newer.checkInvariants(scope, generation: generation)
+  }
+}
