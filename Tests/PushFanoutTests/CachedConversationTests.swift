@@ -57,7 +57,7 @@ import Testing
     var member = MemberSettings(level: world.level())
     if world.random.chance(30) { member.mutedUntil = world.instant() }
     if world.random.chance(20) { member.since = world.instant() }
-    return .member(user, of: world.random.pick(conversations), member, present: .all)
+    return .member(user, of: world.random.pick(conversations), member)
   }
 
   @Test(arguments: RuleSet.allCases, seeds)

@@ -1,6 +1,7 @@
 import PushReference
 import PushModel
 import TestSupport
+import Synchronization
 import Testing
 
 @testable import PushFanout

@@ -52,8 +52,15 @@ import Testing
           }
         }
         fanout.checkInvariants(.all)
-        let rules = fanout.current.tables.rules[.group]
-        for state in held.compactMap(\.state) { state.checkInvariants(rules, .all) }
+        let version = fanout.current
+        for result in held where result.version == version.number && result.stamp.isExact {
+          guard let conversation = result.storage.conversation else { continue }
+          conversation.changing.withLock { changing in
+            if conversation.applied.load(ordering: .relaxed) > version.number { return }
+            if !changing.waiting.isEmpty { return }
+            conversation.checkInvariants(version, changing, .all)
+          }
+        }
         held.removeAll { _ in random.chance(20) }
       }
     }
@@ -290,7 +297,7 @@ import Testing
     ) {
       try Self.check { conversation in
         conversation.changing.withLock { changing in
-          for at in [start + 9, start + 8] {
+          for at in [Self.start + 9, Self.start + 8] {
             changing.events.append(CachedConversation.Event(at: at, rank: 0))
           }
         }
