@@ -40,9 +40,16 @@ let package = Package(
   targets: [
     // What several modules need and users of the library do not; no product.
     .target(name: "PushSupport", swiftSettings: strict),
-    .target(name: "PushModel", dependencies: ["PushSupport"], swiftSettings: strict),
+    .target(
+      name: "PushModel",
+      dependencies: ["PushSupport", .product(name: "Algorithms", package: "swift-algorithms")],
+      swiftSettings: strict),
     .target(name: "PushFoundation", dependencies: ["PushModel"], swiftSettings: strict),
-    .target(name: "QuietTime", dependencies: ["PushModel"], swiftSettings: strict),
+    .target(
+      name: "QuietTime",
+      dependencies: [
+        "PushSupport", "PushModel", .product(name: "Algorithms", package: "swift-algorithms"),
+      ], swiftSettings: strict),
     .target(
       name: "PushReference", dependencies: ["PushSupport", "PushModel"], swiftSettings: strict),
     .target(name: "CPushKernels"),
@@ -92,7 +99,11 @@ let package = Package(
       dependencies: ["PushSupport", "PushModel", "QuietTime", "PushFanout", "PushFiles"],
       swiftSettings: strict),
     .target(
-      name: "PushWorkload", dependencies: ["PushSupport", "PushModel"], swiftSettings: strict),
+      name: "PushWorkload",
+      dependencies: [
+        "PushSupport", "PushModel",
+        .product(name: "Algorithms", package: "swift-algorithms"),
+      ], swiftSettings: strict),
     .target(
       name: "PushReport", dependencies: ["PushSupport", "PushModel", "QuietTime", "PushReplay"],
       swiftSettings: strict),
