@@ -175,6 +175,8 @@ import Testing
         #expect(!run.errors.contains("same file"), "\(script): \(run.errors)")
         #expect(script.contains("check") || run.status == 0, "\(script): \(run.errors)")
       }
+      let target = try place.shell("test -L dangling && test -s absent")
+      #expect(target.status == 0, "the link is still one, and leads to the output")
     }
   }
 }
