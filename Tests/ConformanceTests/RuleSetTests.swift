@@ -1,3 +1,4 @@
+import PushFanout
 import PushReference
 import PushModel
 import TestSupport
@@ -24,6 +25,34 @@ import Testing
     let common = all.dropFirst().reduce(all[0]) { $0.intersection($1) }
     #expect(some.rawValue == (1 << 33) - 1)
     #expect(common == [])
+  }
+
+  /// In settings that were made in code a span may be any number; files have no such numbers.
+  @Test(arguments: [.min, -1, Instant.maximumMilliseconds + 1, .max] as [Int64])
+  func spansLongerThanTimeAreDecided(seconds: Int64) throws {
+    for rules in RuleSet.allCases {
+      for seed in TestSupport.seeds([7, 8]) {
+        let world = RandomWorld(
+          rules, seed: seed, userCount: 24, messageCount: 60,
+          style: RandomWorld.Style(isVaried: true))
+        var settings = world.settings()
+        settings.app.easemob.expireSeconds = seconds
+        settings.app.rongcloud.backgroundGraceSeconds = seconds
+        var reference = ReferenceEvaluator(settings)
+        var fanout = try Fanout(settings, threads: 1)
+        let label: Comment = "\(rules), seed \(seed)"
+        #expect(
+          world.messages.map { EvaluatorConformance.rows($0, &fanout) }
+            == world.messages.map { EvaluatorConformance.rows($0, &reference) }, label)
+        // Each user's next change, wherever the user is a member.
+        let changes = world.messages.flatMap { message in
+          world.users.map { user in
+            try? fanout.nextChange(for: user, in: message.conversation, after: message.at)
+          }
+        }
+        #expect(changes.count == world.messages.count * world.users.count)
+      }
+    }
   }
 
   @Test func everyKindAndLevelIsOfSomeRuleSet() {
