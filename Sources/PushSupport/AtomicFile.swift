@@ -1,15 +1,15 @@
 package import Glibc
 
-/// A file that is written under a temporary name beside its own and gets its own when it is complete;
-/// the file that has it is replaced. When it is not finished, nothing is left of it.
+/// A file that is written under a temporary name and renamed to its final name when it is complete, which
+/// replaces an existing file. An unfinished file is removed.
 package final class AtomicFile {
-  /// The name that it gets.
+  /// The final name.
   package let path: String
-  /// The name that it has until then.
+  /// The name until ``finish()``.
   package let temporary: TemporaryName
-  /// For writing; the file's own, which closes it.
+  /// Open for writing; closed by ``finish()`` or ``abandon()``.
   package let descriptor: Int32
-  /// For writing the name to the disk; nil where that is left to the system.
+  /// The folder, to be synchronized after the rename; nil when that is left to the system.
   private let folder: Int32?
   private var isOpen = true
 
@@ -17,8 +17,8 @@ package final class AtomicFile {
   ///
   /// - Parameters:
   ///   - mode: the file's, before the umask.
-  ///   - syncsFolder: whether ``finish()`` waits until the name is on the disk too, which needs the
-  ///     right to read the folder.
+  ///   - syncsFolder: whether ``finish()`` synchronizes the folder too, which requires read
+  ///     permission for it.
   package init(
     _ path: String, temporary: TemporaryName, mode: mode_t, syncsFolder: Bool
   ) throws(SystemError) {
@@ -44,7 +44,7 @@ package final class AtomicFile {
     guard fsync(descriptor) == 0 else { throw .last }
   }
 
-  /// Writes the file to the disk and gives it its name.
+  /// Synchronizes the file, closes it and renames it to its final name.
   package func finish() throws(SystemError) {
     try sync()
     isOpen = false

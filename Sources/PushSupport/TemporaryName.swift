@@ -1,9 +1,9 @@
 package import Glibc
 
-/// The name that a file or folder has until it is complete: in the same folder as its own name, so
-/// that giving it that name is one step.
+/// The name of a file or folder while it is being written: beside its final name, so that a rename
+/// publishes it atomically.
 ///
-/// Whoever makes something under it removes it when the work fails; ``AtomicFile`` does so by itself.
+/// The caller removes it when the work fails; ``AtomicFile`` does so by itself.
 package struct TemporaryName: Hashable, Sendable {
   /// The path.
   package let path: String
@@ -38,14 +38,14 @@ package struct TemporaryName: Hashable, Sendable {
 
   // MARK: The final name
 
-  /// Gives what has the temporary name its own; the file that has it is replaced.
+  /// Renames the file or folder to its final name; an existing file is replaced.
   package func replace(_ final: String) throws(SystemError) {
     guard unsafe rename(path, final) == 0 else { throw .last }
   }
 
-  /// Gives the file its own name, unless something has it.
+  /// Renames the file to its final name, unless that name exists.
   ///
-  /// - Returns: false when the name is in use; nothing was changed then.
+  /// - Returns: false when the name exists; nothing was changed then.
   package func claim(_ final: String) throws(SystemError) -> Bool {
     // A second name is refused where there is one; renaming would replace it.
     if unsafe link(path, final) == 0 {
@@ -63,7 +63,7 @@ package struct TemporaryName: Hashable, Sendable {
     }
   }
 
-  /// Writes the folder of a file to the disk, so that a crash does not take back its name.
+  /// Synchronizes the folder of a file, so that its name survives a crash.
   package static func syncFolder(of final: String) throws(SystemError) {
     let descriptor = try openFolder(of: final)
     defer { close(descriptor) }
@@ -89,13 +89,14 @@ package struct TemporaryName: Hashable, Sendable {
   /// Removes the folder, if it is there and empty.
   package func removeFolder() { _ = unsafe rmdir(path) }
 
-  /// Removes a file that a process has left behind which kept it locked (`flock`) as long as it lived.
+  /// Removes the temporary file of a process that has ended. Its maker holds a lock on it (`flock`), so
+  /// a file that can be locked is abandoned.
   ///
-  /// A file with a second name has its own by now: only the temporary one is removed, and the file is
+  /// A file with two names was published already: only the temporary name is removed, and the file is
   /// not opened.
   ///
   /// - Parameters:
-  ///   - isKnown: whether what a descriptor reads can be such a file, and is none of another kind.
+  ///   - isKnown: whether the content is that of such a temporary file.
   ///   - companions: the files beside it that are removed with it.
   package static func removeAbandoned(
     _ path: String, with companions: [String], if isKnown: (_ descriptor: Int32) -> Bool

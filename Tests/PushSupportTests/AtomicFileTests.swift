@@ -3,8 +3,8 @@ import Glibc
 import PushSupport
 import Testing
 
-/// Goal: a file has its own name when it is complete and not before, nothing is replaced that was not
-/// to be, and nothing is left of work that failed.
+/// Goal: a file appears under its final name only when it is complete, claiming a name replaces nothing,
+/// and failed work leaves no temporary file.
 @Suite struct AtomicFileTests {
   /// Gives a test a folder and removes it afterwards.
   private func withFolder(_ body: (URL) throws -> Void) throws {

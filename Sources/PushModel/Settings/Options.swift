@@ -52,7 +52,7 @@ public struct EasemobOptions: Hashable, Sendable {
   /// The default readings.
   public init() {}
 
-  /// ``expireSeconds`` in milliseconds; a span no instants are apart stays one.
+  /// ``expireSeconds`` in milliseconds, clamped so that it cannot overflow.
   @inlinable package var expireMilliseconds: Int64 {
     Instant.milliseconds(ofSeconds: expireSeconds)
   }
@@ -94,7 +94,7 @@ public struct RongCloudOptions: Hashable, Sendable {
   /// The default readings.
   public init() {}
 
-  /// ``backgroundGraceSeconds`` in milliseconds; a span no instants are apart stays one.
+  /// ``backgroundGraceSeconds`` in milliseconds, clamped so that it cannot overflow.
   @inlinable package var backgroundGraceMilliseconds: Int64 {
     Instant.milliseconds(ofSeconds: backgroundGraceSeconds)
   }
