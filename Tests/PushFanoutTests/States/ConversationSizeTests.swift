@@ -135,7 +135,7 @@ import Testing
     }
   }
 
-  @Test(.tags(.slow), .unlessFast) func seventyThousand() throws {
+  @Test func seventyThousand() throws {
     try compare(try Crowd(70_000, spread: 1, seed: 1), messages: 2, threads: [2])
   }
 
@@ -167,7 +167,7 @@ import Testing
   }
 
   /// Enough members for several threads to work on one conversation.
-  @Test(.tags(.slow), .unlessFast) func threeHundredThousand() throws {
+  @Test func threeHundredThousand() throws {
     let count = 300_000
     var builder = FanoutBuilder()
     var sample = FanoutSettings()

@@ -19,7 +19,7 @@ import Testing
     var steps = 35
   }
 
-  @Test(.tags(.slow), .unlessFast, arguments: RuleSet.allCases)
+  @Test(arguments: RuleSet.allCases)
   func largeRooms(rules: RuleSet) throws {
     try run(rules, [1, 2], Course())
   }
@@ -29,7 +29,7 @@ import Testing
     try run(rules, [5], Course(userCount: 320, steps: 15))
   }
 
-  @Test(.tags(.slow), .unlessFast, arguments: RuleSet.allCases)
+  @Test(arguments: RuleSet.allCases)
   func smallWorldsWhoseAppChanges(rules: RuleSet) throws {
     try run(rules, [11, 12, 13, 14], Course(userCount: 20, density: 70, changesApp: true))
   }
