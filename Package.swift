@@ -122,7 +122,8 @@ let package = Package(
     .target(
       name: "TestSupport",
       dependencies: [
-        "PushSupport", "PushModel", "QuietTime", "PushReference", "PushFiles", "PinnedZones",
+        "PushSupport", "PushModel", "QuietTime", "PushReference", "PushFanout", "PushFiles",
+        "PinnedZones",
       ],
       path: "Tests/TestSupport",
       swiftSettings: strict),
@@ -161,7 +162,8 @@ let package = Package(
         "PushStore", "PushStoreService", "TestSupport",
       ], swiftSettings: strict),
     .testTarget(
-      name: "PushWorkloadTests", dependencies: ["PushModel", "PushWorkload", "TestSupport"],
+      name: "PushWorkloadTests",
+      dependencies: ["PushModel", "PushFiles", "PushWorkload", "TestSupport"],
       swiftSettings: strict),
     // What the crash and fault tests start, and kill.
     .executableTarget(
@@ -200,7 +202,7 @@ let package = Package(
       name: "ConformanceTests",
       dependencies: [
         "PushModel", "QuietTime", "PushReference", "PushFanout", "PushFiles", "PushReplay",
-        "PushStore", "PushWorkload", "TestSupport",
+        "PushWorkload", "TestSupport",
       ],
       resources: [.copy("vectors.ndjson")], swiftSettings: strict),
     // The sources and documents themselves, and the code of the articles.

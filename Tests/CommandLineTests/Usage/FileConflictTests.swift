@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Goal: whatever a command writes, it never writes over what it reads, or over another of its
@@ -60,7 +61,7 @@ import Testing
     }
   }
 
-  @Test(arguments: ["ln", "ln -s", "true"])
+  @Test(.tags(.slow), .unlessFast, arguments: ["ln", "ln -s", "true"])
   func anOutputIsNoOtherFileOfTheCommand(link: String) throws {
     var pairs = 0
     for command in try CommandTree.commands() {
