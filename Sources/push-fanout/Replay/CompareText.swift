@@ -1,5 +1,6 @@
-import PushReplay
 import PushModel
+import PushReplay
+import PushSupport
 
 /// A comparison as plain text.
 struct CompareText {

@@ -1,5 +1,6 @@
-import PushReplay
 import PushModel
+import PushReplay
+import PushSupport
 
 /// A replay's result as plain text.
 struct ReplayText {

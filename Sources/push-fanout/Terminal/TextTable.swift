@@ -1,3 +1,5 @@
+import PushSupport
+
 /// Columns of text. Cells are escaped before they are padded.
 enum TextTable {
   /// Cells side by side: the first from the left, the others from the right.
