@@ -4,7 +4,7 @@ public import PushModel
 /// Messages that are asked for by id, or all of them, as they are read; bad lines may be left out.
 public final class MessageSelection {
   private let reader: MessageReader
-  private let progressed: (Double?) -> Void
+  private let progressed: ((Double?) -> Void)?
   private let skipped: ((FileProblem) -> Void)?
   /// The ids that are asked for, and whether they came.
   private var isFound: [Identifier: Bool]
@@ -20,7 +20,7 @@ public final class MessageSelection {
   ///     ``MessageReader/progress``.
   public init(
     _ reader: MessageReader, ids: [Identifier] = [], skipped: ((FileProblem) -> Void)? = nil,
-    progress: @escaping (Double?) -> Void = { _ in }
+    progress: ((Double?) -> Void)? = nil
   ) {
     self.reader = reader
     self.skipped = skipped
@@ -47,13 +47,14 @@ public final class MessageSelection {
     try next({ () throws(FileProblem) in try reader.nextWithContent() }, id: \.message.id)
   }
 
+  @inline(__always)
   private func next<Item>(
     _ read: () throws(FileProblem) -> Item?, id: (Item) -> Identifier
   ) throws(FileProblem) -> Item? {
     while true {
       do throws(FileProblem) {
         guard let item = try read() else { return nil }
-        progressed(reader.progress)
+        progressed?(reader.progress)
         if isFound.isEmpty { return item }
         let id = id(item)
         guard isFound[id] != nil else { continue }
