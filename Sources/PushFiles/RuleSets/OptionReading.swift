@@ -6,15 +6,26 @@ extension AppSettings {
     _ fields: JSONFields, _ uses: inout VendorFieldUse
   ) throws(FileProblem.Problem) {
     for (key, value) in fields {
-      let name = "options.\(key.text)"
-      if try easemob.read(key, value, name) {
-        uses.note(option: .easemob, "the option \"\(key.text)\"")
-      } else if try rongcloud.read(key, value, name) {
-        uses.note(option: .rongcloud, "the option \"\(key.text)\"")
-      } else {
-        throw .unknownField(name)
-      }
+      let owner = try readOption(key, value, "options.\(key.text)")
+      uses.note(option: owner, "the option \"\(key.text)\"")
     }
+  }
+
+  /// Reads an option.
+  ///
+  /// - Returns: the rule set that has it.
+  private mutating func readOption(
+    _ key: JSONKey, _ value: JSONValue, _ name: String
+  ) throws(FileProblem.Problem) -> RuleSet {
+    for rules in RuleSet.allCases {
+      let isFound =
+        switch rules {
+        case .easemob: try easemob.read(key, value, name)
+        case .rongcloud: try rongcloud.read(key, value, name)
+        }
+      if isFound { return rules }
+    }
+    throw .unknownField(name)
   }
 }
 

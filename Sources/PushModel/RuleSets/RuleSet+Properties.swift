@@ -1,6 +1,14 @@
 // What each rule set has. A new rule set needs a line in each of these switches.
 
 extension RuleSet {
+  /// The name of the vendor, for people.
+  package var vendorName: String {
+    switch self {
+    case .easemob: "Easemob"
+    case .rongcloud: "RongCloud"
+    }
+  }
+
   /// The kinds of conversations that exist.
   public var kinds: [ConversationKind] {
     switch self {
