@@ -33,7 +33,7 @@ extension AppSettings {
 private let secondsRange: ClosedRange<Int64> = 0...Instant.maximumMilliseconds
 
 extension EasemobOptions {
-  /// Reads an option; false when there is none of the name.
+  /// Reads an option; false for an unknown name.
   fileprivate mutating func read(
     _ key: JSONKey, _ value: JSONValue, _ name: String
   ) throws(FileProblem.Problem) -> Bool {
@@ -58,7 +58,7 @@ extension EasemobOptions {
 }
 
 extension RongCloudOptions {
-  /// Reads an option; false when there is none of the name.
+  /// Reads an option; false for an unknown name.
   fileprivate mutating func read(
     _ key: JSONKey, _ value: JSONValue, _ name: String
   ) throws(FileProblem.Problem) -> Bool {

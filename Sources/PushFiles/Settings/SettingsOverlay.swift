@@ -17,7 +17,7 @@ package struct SettingsOverlay {
     added.setConversation(id, settings)
   }
 
-  /// What is set for a conversation once the records are added; nil for one that nobody names.
+  /// The settings of a conversation once the records are added; nil for an unknown one.
   package func conversation(_ id: Identifier) -> ConversationSettings? {
     let new = added.conversation(id)
     return added.isDeclared(id) ? new : world.conversation(id) ?? new
@@ -32,8 +32,8 @@ package struct SettingsOverlay {
     added.index(of: user).map { added.member($0, of: conversation) != nil } ?? false
   }
 
-  /// What of the world stands against a conversation that is added: records that stay, and that may
-  /// not be beside it.
+  /// Existing records that conflict with a conversation that is added: records that stay, and that
+  /// may not be beside it.
   ///
   /// - Complexity: O(conversations) when a group becomes something else, O(members) when something
   ///   becomes a thread or an ultra group something else; otherwise O(1).

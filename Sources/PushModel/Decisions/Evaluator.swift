@@ -13,6 +13,6 @@ public protocol Evaluator {
     _ message: Message, each body: (UserIndex, Decision) throws -> Void
   ) rethrows
 
-  /// What one user gets; nil for somebody who is no recipient.
+  /// What one user gets; nil for a user who is not a recipient.
   mutating func decision(_ message: Message, for user: Identifier) -> Decision?
 }

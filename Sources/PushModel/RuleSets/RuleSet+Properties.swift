@@ -38,7 +38,8 @@ extension RuleSet {
     }
   }
 
-  /// The fields of settings and messages, and the forms of their values, that not every rule set has.
+  /// The fields of settings and messages, and the forms of their values, that not every rule set
+  /// has.
   public var fields: VendorFields {
     switch self {
     case .easemob: Self.easemobFields
@@ -76,8 +77,8 @@ extension AppSettings {
   }
 }
 
-/// The options by their names in files, with their values as text: for whoever keeps them somewhere
-/// else than in a settings file.
+/// The options by their names in files, with their values as text, to be stored outside of settings
+/// files.
 extension AppSettings {
   /// The options of the app's rule set, every one of them, by name.
   package var optionTexts: [(name: String, value: String)] {

@@ -1,7 +1,8 @@
 internal import PushReplay
 internal import PushModel
 
-/// Looks for what cannot be in a comparison: every sum that a page shows is right, and fits a number.
+/// Looks for what cannot be in a comparison: every sum that a page shows is right, and fits a
+/// number.
 ///
 /// - Complexity: O(the numbers of the result).
 struct CompareCheck {
@@ -51,7 +52,7 @@ struct CompareCheck {
     for (name, at) in [("first", result.first), ("last", result.last)] {
       guard (at == nil) == (result.messages == 0),
         (0...Instant.maximumMilliseconds).contains(at ?? 0)
-      else { throw ReportProblem(field: name, reason: "is no instant of a message") }
+      else { throw ReportProblem(field: name, reason: "is not an instant of a message") }
     }
     guard result.first ?? 0 <= result.last ?? 0 else {
       throw ReportProblem(field: "last", reason: "is before the first message")

@@ -1,3 +1,4 @@
+internal import PushModel
 public import PushReplay
 internal import PushSupport
 

@@ -2,8 +2,8 @@ internal import Foundation
 internal import GRDB
 internal import PushModel
 
-/// Checks the rules between the records of an import and those that the store had. The rules between
-/// the import's own records are checked before.
+/// Checks the rules between the records of an import and those that the store had. The rules
+/// between the import's own records are checked before.
 ///
 /// Only the conversations that the import names are read.
 struct ImportValidator {
@@ -59,7 +59,7 @@ struct ImportValidator {
     let reason =
       switch wrong {
       case .parentMissing(let thread, let parent):
-        "thread \"\(thread)\" would have the parent \"\(parent)\", which is not there"
+        "thread \"\(thread)\" would have the parent \"\(parent)\", which does not exist"
       case .parentNotGroup(let thread, let parent, let kind):
         "thread \"\(thread)\" would have the parent \"\(parent)\", which is a \(kind.rawValue)"
       case .channelsOutsideUltraGroup(let user, let id, let kind):

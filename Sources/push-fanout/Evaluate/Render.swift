@@ -6,10 +6,10 @@ import PushModel
 import PushService
 import PushStore
 
-/// `push-fanout render`: what pushes say, for everybody who gets one.
+/// `push-fanout render`: the payload of each push.
 struct Render: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Show what pushes say: a payload for everybody who gets one.",
+    abstract: "Show the content of pushes: a payload for each recipient.",
     discussion: """
       Examples:
 
@@ -24,7 +24,7 @@ struct Render: ParsableCommand {
       Apple's push service takes, of at most 4,096 bytes.
 
       A payload that would be larger even with a shortened body is replaced by the vendor's \
-      plainest words; its line has a problem, and the exit status is 1. Templates and arguments that \
+      generic text; its line has a problem, and the exit status is 1. Templates and arguments that \
       are missing are counted at the end.
       """)
 
@@ -101,7 +101,7 @@ struct Render: ParsableCommand {
   }
 }
 
-/// Counts why payloads do not say what was asked for.
+/// Counts the reasons why payloads lack what was requested.
 struct NoteTally {
   /// The most distinct notes that are counted: senders may use any number of names.
   private static let limit = 10
@@ -140,7 +140,7 @@ struct NoteTally {
 }
 
 extension ContentNote {
-  /// Whether it says that something is missing or too much, and not how people have it set.
+  /// Whether the note is about something missing or too long, rather than about a user's settings.
   fileprivate var isUnexpected: Bool {
     switch self {
     case .templateMissing, .bodyEmpty, .bodyBlank, .argumentMissing, .cutOff: true
@@ -169,7 +169,7 @@ struct WantedIDs {
   var missing: String? { found.filter { !$0.value }.keys.map(\.text).min() }
 }
 
-/// What commands need to know of what pushes say.
+/// What commands need to render the content of pushes.
 struct ContentOptions: ParsableArguments {
   @Option(
     parsing: .upToNextOption,

@@ -1,6 +1,6 @@
 import PushContent
 
-/// What a push says and why, as text and as JSON.
+/// The content of a push and its sources, as text and as JSON.
 enum ContentText {
   static func text(_ explanation: ContentExplanation) -> String {
     var lines = ["words, from the highest source to the lowest"]

@@ -23,7 +23,7 @@ struct Explain: ParsableCommand {
           --messages today.ndjson --message m1 --user u1 --content
 
       If several messages have the id, each is explained. The arrow marks the step that decided; with --content \
-      also the sources that the words of the push come from.
+      also the sources of the push's text.
       """)
 
   @OptionGroup var world: WorldOptions
@@ -39,7 +39,7 @@ struct Explain: ParsableCommand {
   @Option(help: ArgumentHelp("The user's id.", valueName: "id"))
   var user: String
 
-  @Flag(help: "Show what the push says too, and where its words come from.")
+  @Flag(help: "Show the content of the push too, and where its text comes from.")
   var content = false
 
   @OptionGroup var templates: ContentOptions
@@ -111,7 +111,7 @@ struct Explain: ParsableCommand {
     return (source, ContentRenderer(rules: rules, templates: catalog, directory: directory))
   }
 
-  /// The next message, with what it says of its push if that is asked for.
+  /// The next message, with its own fields for its push if requested.
   private func next(
     _ reader: MessageReader
   ) throws(FileProblem) -> (message: Message, content: MessageContent)? {

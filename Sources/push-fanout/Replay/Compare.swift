@@ -7,10 +7,10 @@ import PushModel
 /// `push-fanout compare`: the same messages in two worlds.
 struct Compare: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Replay the same messages in two worlds, and say what differs.",
+    abstract: "Replay the same messages with two sets of settings, and show what differs.",
     discussion: """
-      Each world is what --settings, --users and --members or --store say, with the changes of --a or \
-      --b, one after the other. A change is
+      Both sides start from --settings, --users and --members or --store; the changes of --a or \
+      --b are applied in order. A change is
 
         everyone.level=mention            a field of all users (easemob: level, quietHours; rongcloud: \
       levels.group and the like, quietHours)
@@ -30,7 +30,7 @@ struct Compare: ParsableCommand {
         push-fanout compare --members members.csv --messages may.ndjson \\
           --a easemob.ndjson --b rongcloud.ndjson --output rules.compare.json
 
-      docs/compare.md says what is counted, and what the result file holds.
+      docs/compare.md explains what is counted, and the result file.
       """)
 
   @OptionGroup var world: WorldOptions
@@ -72,7 +72,7 @@ struct Compare: ParsableCommand {
     let target = try results.output?.open()
     defer { target?.abandon() }
     Interruption.beginOutput(target)
-    let result = try compare(try makeWorld(a), try makeWorld(b))
+    let result = try compare(try makeEngine(a), try makeEngine(b))
     let text = try ReplayFile.bytes(result)
     if let target {
       try target.write(text)
@@ -87,8 +87,8 @@ struct Compare: ParsableCommand {
         + "\(Int(result.cost?.decisionsPerSecond ?? 0)) decisions/s")
   }
 
-  /// Refuses what cannot be read as often as it is needed: the world's files are, once for A and once
-  /// for B, and so is what is named twice.
+  /// Refuses what cannot be read as often as it is needed: the world's files are, once for A and
+  /// once for B, and so is what is named twice.
   private func checkFiles() throws {
     let paths = world.files.paths
     var named = Set(paths.settings + paths.users + paths.members)
@@ -102,7 +102,7 @@ struct Compare: ParsableCommand {
     }
   }
 
-  private func makeWorld(_ changes: [ChangeArgument]) throws -> Fanout {
+  private func makeEngine(_ changes: [ChangeArgument]) throws -> Fanout {
     let fanout = try world.loadFanout(threads: results.threads)
     for change in changes { try change.change.apply(to: fanout) }
     return fanout

@@ -133,7 +133,7 @@ import Testing
       let page = try place.read("c.html")
       #expect(page.contains("<h1>A &amp; B</h1>") && page.contains("everyone.level=none"))
       #expect(!page.contains("http://") || page.contains("http://www.w3.org"))
-      for heading in ["At a glance", "What becomes of what", "Who is affected most"] {
+      for heading in ["At a glance", "Changed outcomes", "Who is affected most"] {
         #expect(page.contains(">\(heading)</h2>"))
       }
       #expect(XMLParser(data: Data(page.utf8)).parse())
