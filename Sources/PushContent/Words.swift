@@ -2,8 +2,8 @@ internal import PushModel
 
 /// What of a recipient changes the words of a message.
 ///
-/// Two are the same only when their texts are, character by character: who shares words with whom
-/// would depend on who comes first otherwise.
+/// Two are the same only when their texts are, character by character: otherwise the texts
+/// that recipients share would depend on their order.
 struct RecipientContext {
   var preferences = ContentDirectory.DisplayPreferences()
   /// What the recipient calls the sender.

@@ -63,7 +63,7 @@ import Testing
       ),
       (
         user(#""display":{"template":"a b"}"#),
-        #""display.template": "a b" is no name of a template; it has 1 to 64 of the characters "#
+        #""display.template": "a b" is not a template name: a name has 1 to 64 of the characters "#
           + "A-Z, a-z, 0-9 and _"
       ),
       (
@@ -155,7 +155,7 @@ import Testing
       (template(#""name":"a","content":"c","body":"b""#), #"unknown field "body""#),
       (
         template(#""name":"a-b","content":"c""#),
-        #""a-b": "a-b" is no name of a template; it has 1 to 64 of the characters A-Z, a-z, 0-9 "#
+        #""a-b": "a-b" is not a template name: a name has 1 to 64 of the characters A-Z, a-z, 0-9 "#
           + "and _"
       ),
       (
