@@ -40,9 +40,16 @@ let package = Package(
   targets: [
     // What several modules need and users of the library do not; no product.
     .target(name: "PushSupport", swiftSettings: strict),
-    .target(name: "PushModel", dependencies: ["PushSupport"], swiftSettings: strict),
+    .target(
+      name: "PushModel",
+      dependencies: ["PushSupport", .product(name: "Algorithms", package: "swift-algorithms")],
+      swiftSettings: strict),
     .target(name: "PushFoundation", dependencies: ["PushModel"], swiftSettings: strict),
-    .target(name: "QuietTime", dependencies: ["PushModel"], swiftSettings: strict),
+    .target(
+      name: "QuietTime",
+      dependencies: [
+        "PushSupport", "PushModel", .product(name: "Algorithms", package: "swift-algorithms"),
+      ], swiftSettings: strict),
     .target(
       name: "PushReference", dependencies: ["PushSupport", "PushModel"], swiftSettings: strict),
     .target(name: "CPushKernels"),
@@ -92,7 +99,11 @@ let package = Package(
       dependencies: ["PushSupport", "PushModel", "QuietTime", "PushFanout", "PushFiles"],
       swiftSettings: strict),
     .target(
-      name: "PushWorkload", dependencies: ["PushSupport", "PushModel"], swiftSettings: strict),
+      name: "PushWorkload",
+      dependencies: [
+        "PushSupport", "PushModel",
+        .product(name: "Algorithms", package: "swift-algorithms"),
+      ], swiftSettings: strict),
     .target(
       name: "PushReport", dependencies: ["PushSupport", "PushModel", "QuietTime", "PushReplay"],
       swiftSettings: strict),
@@ -111,7 +122,8 @@ let package = Package(
     .target(
       name: "TestSupport",
       dependencies: [
-        "PushSupport", "PushModel", "QuietTime", "PushReference", "PushFiles", "PinnedZones",
+        "PushSupport", "PushModel", "QuietTime", "PushReference", "PushFanout", "PushFiles",
+        "PinnedZones",
       ],
       path: "Tests/TestSupport",
       swiftSettings: strict),
@@ -150,7 +162,8 @@ let package = Package(
         "PushStore", "PushStoreService", "TestSupport",
       ], swiftSettings: strict),
     .testTarget(
-      name: "PushWorkloadTests", dependencies: ["PushModel", "PushWorkload", "TestSupport"],
+      name: "PushWorkloadTests",
+      dependencies: ["PushModel", "PushFiles", "PushWorkload", "TestSupport"],
       swiftSettings: strict),
     // What the crash and fault tests start, and kill.
     .executableTarget(
@@ -189,7 +202,7 @@ let package = Package(
       name: "ConformanceTests",
       dependencies: [
         "PushModel", "QuietTime", "PushReference", "PushFanout", "PushFiles", "PushReplay",
-        "PushStore", "PushWorkload", "TestSupport",
+        "PushWorkload", "TestSupport",
       ],
       resources: [.copy("vectors.ndjson")], swiftSettings: strict),
     // The sources and documents themselves, and the code of the articles.

@@ -1,4 +1,5 @@
 import PushContent
+import PushSupport
 
 /// The content of a push and its sources, as text and as JSON.
 enum ContentText {
@@ -6,11 +7,10 @@ enum ContentText {
     var lines = ["words, from the highest source to the lowest"]
     let width = ContentSource.allCases.map(\.rawValue.count).max() ?? 0
     for step in explanation.steps {
-      let name = step.source.rawValue
-      let padding = String(repeating: " ", count: width - name.count)
+      let name = step.source.rawValue.padded(to: width)
       let gives = step.gives.map(\.rawValue).joined(separator: " and ")
       lines.append(
-        (gives.isEmpty ? "   " : "-> ") + name + padding + "  " + step.found
+        (gives.isEmpty ? "   " : "-> ") + name + "  " + step.found
           + (gives.isEmpty ? "" : ": gives \(gives)"))
     }
     let content = explanation.content

@@ -2,6 +2,7 @@ import Foundation
 import PushContent
 import PushFiles
 import PushModel
+import PushSupport
 
 /// Explanations and decisions as text and as JSON.
 enum ExplanationText {
@@ -14,14 +15,12 @@ enum ExplanationText {
     let width = { (column: (TraceStep) -> String) in
       explanation.steps.map { column($0).count }.max() ?? 0
     }
-    let pad = { (text: String, width: Int) in
-      text + String(repeating: " ", count: max(0, width - text.count))
-    }
     let rules = width { $0.rule }
     let subjects = width { label($0) }
     for step in explanation.steps {
       lines.append(
-        (step.decides ? "-> " : "   ") + pad(step.rule, rules) + "  " + pad(label(step), subjects)
+        (step.decides ? "-> " : "   ") + step.rule.padded(to: rules) + "  "
+          + label(step).padded(to: subjects)
           + "  " + step.found + ": " + step.verdict)
     }
     lines.append(result(explanation.decision))

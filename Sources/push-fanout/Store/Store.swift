@@ -3,6 +3,7 @@ import Foundation
 import PushFiles
 import PushModel
 import PushStore
+import PushSupport
 
 /// `push-fanout store`: settings that are kept in a store, as a whole.
 struct Store: ParsableCommand {
@@ -294,10 +295,10 @@ struct StoreStats: ParsableCommand {
     }
     let width = 22
     let lines = rows.map { row in
-      row.label + String(repeating: " ", count: width - row.label.count) + "\(row.value)"
+      row.label.padded(to: width) + "\(row.value)"
     }
     let texts = [("rules", found.rules.rawValue), ("cursor", "\(found.end)")].map {
-      $0.0.padding(toLength: max(width, $0.0.count + 1), withPad: " ", startingAt: 0) + $0.1
+      $0.0.padded(to: width, gap: 1) + $0.1
     }
     Terminal.printResult((texts + lines).joined(separator: "\n"))
   }

@@ -1,43 +1,33 @@
-import PushFanout
-import PushReference
-import PushModel
-import TestSupport
+package import PushFanout
+package import PushModel
+package import PushReference
 
 /// What one recipient of a message gets, by the outcome's code.
-struct Row: Equatable, CustomStringConvertible {
-  var user: UInt32
-  var code: UInt8
-  var devices: [Identifier]
+package struct Row: Equatable, CustomStringConvertible {
+  package var user: UInt32
+  package var code: UInt8
+  package var devices: [Identifier]
 
-  init(_ user: UserIndex, _ decision: Decision) {
+  package init(_ user: UserIndex, _ decision: Decision) {
     self.init(user, decision.outcome, decision.devices)
   }
 
-  init(_ user: UserIndex, _ outcome: Outcome, _ devices: [Identifier]) {
+  package init(_ user: UserIndex, _ outcome: Outcome, _ devices: [Identifier]) {
     self.user = user.rawValue
     code = outcome.code
     self.devices = devices
   }
 
-  var outcome: Outcome? { Outcome(code: code) }
+  package var outcome: Outcome? { Outcome(code: code) }
 
-  var description: String {
+  package var description: String {
     "\(user): \(outcome.map { "\($0)" } ?? "code \(code)") \(devices)"
   }
 }
 
-/// Where two long arrays differ first, nil when they are equal. An expectation that compares them
-/// itself looks for the shortest list of edits when it fails, which takes minutes.
-func firstDifference<Value: Equatable>(_ found: [Value], _ expected: [Value]) -> String? {
-  guard found != expected else { return nil }
-  let place = zip(found, expected).enumerated().first { $0.element.0 != $0.element.1 }?.offset
-  guard let place else { return "\(found.count) instead of \(expected.count)" }
-  return "at \(place): \(found[place]) instead of \(expected[place])"
-}
-
 extension ReferenceEvaluator {
   /// What the recipients of a message get, in the order of users.
-  mutating func rows(_ message: Message) -> [Row] {
+  package mutating func rows(_ message: Message) -> [Row] {
     var rows: [Row] = []
     decide(message) { rows.append(Row($0, $1)) }
     return rows
@@ -46,13 +36,13 @@ extension ReferenceEvaluator {
 
 extension FanoutResult {
   /// What the recipients get, in the order of users.
-  var rows: [Row] {
+  package var rows: [Row] {
     var rows: [Row] = []
     forEachRecipient { rows.append(Row($0, $1, devices(of: $0))) }
     return rows
   }
 
-  var writtenCodes: [UInt8] {
+  package var writtenCodes: [UInt8] {
     var bytes = [UInt8](repeating: 0xFF, count: memberCount)
     var span = bytes.mutableSpan
     writeCodes(into: &span)
@@ -60,7 +50,7 @@ extension FanoutResult {
   }
 
   /// Where this is not what is expected, in whatever way it is asked; nil when it is.
-  func disagreement(with expected: [Row]) -> String? {
+  package func disagreement(with expected: [Row]) -> String? {
     disagreement(ofRows: expected) ?? disagreement(ofCounts: expected)
       ?? disagreement(ofPushes: expected) ?? disagreement(ofMembers: expected)
   }
@@ -112,11 +102,11 @@ extension FanoutResult {
 }
 
 /// What several threads put in places of their own, each place any number of times.
-final class Collected<Value: Sendable>: Sendable {
+package final class Collected<Value: Sendable>: Sendable {
   private let slots: Locked<[[Value]]>
 
-  init(count: Int) { slots = Locked([[Value]](repeating: [], count: count)) }
+  package init(count: Int) { slots = Locked([[Value]](repeating: [], count: count)) }
 
-  func set(_ place: Int, _ value: Value) { slots.withLock { $0[place].append(value) } }
-  var values: [[Value]] { slots.withLock { $0 } }
+  package func set(_ place: Int, _ value: Value) { slots.withLock { $0[place].append(value) } }
+  package var values: [[Value]] { slots.withLock { $0 } }
 }

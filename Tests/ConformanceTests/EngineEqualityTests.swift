@@ -40,7 +40,7 @@ import Testing
     TestSupport.seeds(Array(first..<first + (rules == .easemob ? 3 * count : count)))
   }
 
-  @Test(arguments: RuleSet.allCases)
+  @Test(.tags(.slow), .unlessFast, arguments: RuleSet.allCases)
   func smallWorldsOneMessageAtATime(rules: RuleSet) throws {
     for seed in Self.seeds(100, rules, 6) {
       let test = Case(rules, seed, 24, 60, 70)
@@ -95,8 +95,13 @@ import Testing
         plain.channel = message.channel
         return evaluator.decide(plain, for: user)
       }
-      let found = try? fanout.nextChange(
-        for: user, in: id, channel: message.channel, after: message.at)
+      let found: Instant?
+      do throws(FanoutError) {
+        found = try fanout.nextChange(
+          for: user, in: id, channel: message.channel, after: message.at)
+      } catch {
+        return "\(user) in \(id) after \(message.at): \(error)"
+      }
       if found != expected {
         return "\(user) in \(id) after \(message.at): "
           + "\(String(describing: found)) instead of \(String(describing: expected))"
@@ -107,7 +112,7 @@ import Testing
 
   /// Conversations of all users are large enough for their states to be kept, and for the users'
   /// classes to be worked out; in small steps of time states are carried on, in large ones not.
-  @Test(arguments: RuleSet.allCases)
+  @Test(.tags(.slow), .unlessFast, arguments: RuleSet.allCases)
   func largeRoomsInAnyOrder(rules: RuleSet) throws {
     for seed in Self.seeds(200, rules, 3) {
       var random = SeededGenerator(seed: seed)
@@ -134,7 +139,7 @@ import Testing
     }
   }
 
-  @Test(arguments: RuleSet.allCases, [1, 2, 7])
+  @Test(.tags(.slow), .unlessFast, arguments: RuleSet.allCases, [1, 2, 7])
   func manyMessagesAtOnce(rules: RuleSet, threads: Int) throws {
     for seed in Self.seeds(300, rules, 1) {
       var random = SeededGenerator(seed: seed)
@@ -172,5 +177,33 @@ import Testing
     #expect(FanoutResult().disagreement(with: []) == nil)
     #expect(FanoutResult().version == 0)
     #expect(fanout.decide(nowhere).version == 1)
+  }
+
+  /// In settings that were made in code a span may be any number; files have no such numbers.
+  @Test(arguments: [.min, -1, Instant.maximumMilliseconds + 1, .max] as [Int64])
+  func spansLongerThanTimeAreDecided(seconds: Int64) throws {
+    for rules in RuleSet.allCases {
+      for seed in TestSupport.seeds([7, 8]) {
+        let world = RandomWorld(
+          rules, seed: seed, userCount: 24, messageCount: 60,
+          style: RandomWorld.Style(isVaried: true))
+        var settings = world.settings()
+        settings.app.easemob.expireSeconds = seconds
+        settings.app.rongcloud.backgroundGraceSeconds = seconds
+        var reference = ReferenceEvaluator(settings)
+        var fanout = try Fanout(settings, threads: 1)
+        let label: Comment = "\(rules), seed \(seed)"
+        #expect(
+          world.messages.map { EvaluatorConformance.rows($0, &fanout) }
+            == world.messages.map { EvaluatorConformance.rows($0, &reference) }, label)
+        // Each user's next change, wherever the user is a member.
+        let changes = world.messages.flatMap { message in
+          world.users.map { user in
+            try? fanout.nextChange(for: user, in: message.conversation, after: message.at)
+          }
+        }
+        #expect(changes.count == world.messages.count * world.users.count)
+      }
+    }
   }
 }

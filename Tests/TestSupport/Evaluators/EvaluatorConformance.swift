@@ -58,7 +58,7 @@ package enum EvaluatorConformance {
   }
 
   /// The recipients in order, each with what it gets.
-  static func rows(_ message: Message, _ evaluator: inout some Evaluator) -> [String] {
+  package static func rows(_ message: Message, _ evaluator: inout some Evaluator) -> [String] {
     var rows: [String] = []
     evaluator.decide(message) { user, decision in
       rows.append("\(user.rawValue) \(decision.outcome.key) \(decision.devices)")

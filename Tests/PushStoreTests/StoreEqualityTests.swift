@@ -14,9 +14,9 @@ import TestSupport
     seeds([1, 2, 3, 4]).map { (rules, $0) }
   }
 
-  @Test(arguments: worlds)
+  @Test(.tags(.slow), .unlessFast, arguments: worlds)
   func aWorldGoesThroughAStoreAndItsExport(rules: RuleSet, seed: UInt64) throws {
-    try withStoreFolder { folder in
+    try ScratchFolder.with { folder in
       let world = RandomWorld(
         rules, seed: seed, messageCount: 60, style: .init(isVaried: seed % 2 == 0))
       let settings = world.settings()
@@ -49,7 +49,7 @@ import TestSupport
   /// Records in two imports and in single writes come to the same.
   @Test(arguments: worlds)
   func importsReplaceRecordsAsFilesDo(rules: RuleSet, seed: UInt64) throws {
-    try withStoreFolder { folder in
+    try ScratchFolder.with { folder in
       let world = RandomWorld(rules, seed: seed)
       var random = SeededGenerator(seed: seed)
       let store = try SettingsStore(folder.appending(path: "a").path, .create, threads: 1)
@@ -100,11 +100,4 @@ import TestSupport
     try output.finish()
     return try Data(contentsOf: file)
   }
-}
-
-private func withStoreFolder(_ body: (URL) throws -> Void) throws {
-  let folder = FileManager.default.temporaryDirectory.appending(path: "push-equal-\(UUID())")
-  try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-  defer { try? FileManager.default.removeItem(at: folder) }
-  try body(folder)
 }

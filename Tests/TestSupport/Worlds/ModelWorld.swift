@@ -1,23 +1,23 @@
-import PushFanout
-import PushModel
-import TestSupport
+package import PushFanout
+package import PushModel
 
 /// Settings as a test keeps them beside an engine: plain records, from which ``FanoutSettings`` are
 /// built anew with the same order of users.
-struct ModelWorld {
-  struct Place: Hashable {
-    var user: Identifier
-    var conversation: Identifier
+package struct ModelWorld {
+  package struct Place: Hashable {
+    package var user: Identifier
+    package var conversation: Identifier
   }
 
-  var app: AppSettings
+  package var app: AppSettings
   /// In the order in which ids first appeared.
-  private(set) var users: [Identifier] = []
-  private(set) var declared: [Identifier: UserSettings] = [:]
-  private(set) var conversations: [Identifier: ConversationSettings] = [:]
-  private(set) var members: [Place: MemberSettings] = [:]
+  package private(set) var users: [Identifier] = []
+  private var known: Set<Identifier> = []
+  package private(set) var declared: [Identifier: UserSettings] = [:]
+  package private(set) var conversations: [Identifier: ConversationSettings] = [:]
+  package private(set) var members: [Place: MemberSettings] = [:]
 
-  init(_ world: RandomWorld) {
+  package init(_ world: RandomWorld) {
     app = world.app
     for step in world.steps {
       switch step {
@@ -31,19 +31,19 @@ struct ModelWorld {
   }
 
   private mutating func name(_ user: Identifier) {
-    if !users.contains(user) { users.append(user) }
+    if known.insert(user).inserted { users.append(user) }
   }
 
-  mutating func setUser(_ id: Identifier, _ user: UserSettings) {
+  package mutating func setUser(_ id: Identifier, _ user: UserSettings) {
     name(id)
     declared[id] = user
   }
 
-  mutating func setConversation(_ id: Identifier, _ conversation: ConversationSettings) {
+  package mutating func setConversation(_ id: Identifier, _ conversation: ConversationSettings) {
     conversations[id] = conversation
   }
 
-  mutating func setMember(
+  package mutating func setMember(
     _ user: Identifier, of conversation: Identifier, _ member: MemberSettings
   ) {
     name(user)
@@ -51,16 +51,16 @@ struct ModelWorld {
     members[Place(user: user, conversation: conversation)] = member
   }
 
-  mutating func removeMember(_ place: Place) { members[place] = nil }
+  package mutating func removeMember(_ place: Place) { members[place] = nil }
 
   /// Memberships in an order that is the same in every run.
-  var places: [Place] {
+  package var places: [Place] {
     members.keys.sorted {
       ($0.conversation.text, $0.user.text) < ($1.conversation.text, $1.user.text)
     }
   }
 
-  var settings: FanoutSettings {
+  package var settings: FanoutSettings {
     var settings = FanoutSettings(app: app)
     for user in users {
       if let own = declared[user] {
@@ -82,7 +82,7 @@ struct ModelWorld {
   }
 
   /// Where the records an engine gives back are others than these; nil when they are the same.
-  func disagreement(with fanout: Fanout) -> String? {
+  package func disagreement(with fanout: Fanout) -> String? {
     if fanout.app != app { return "app" }
     if fanout.userCount != users.count { return "\(fanout.userCount) users, not \(users.count)" }
     if let user = users.first(where: { fanout.user($0) != declared[$0] ?? UserSettings() }) {
@@ -102,7 +102,7 @@ struct ModelWorld {
 }
 
 /// One change of settings, for a model and for an engine.
-enum Change {
+package enum RandomChange {
   case user(Identifier, UserSettings)
   case userUpdate(Identifier, UserSettings)
   case member(ModelWorld.Place, MemberSettings)
@@ -111,7 +111,7 @@ enum Change {
   case conversation(Identifier, ConversationSettings)
   case app(AppSettings)
 
-  func apply(to model: inout ModelWorld) {
+  package func apply(to model: inout ModelWorld) {
     switch self {
     case .user(let id, let user), .userUpdate(let id, let user): model.setUser(id, user)
     case .member(let place, let member), .memberUpdate(let place, let member):
@@ -122,7 +122,7 @@ enum Change {
     }
   }
 
-  func apply(to update: inout FanoutUpdate) throws(FanoutError) {
+  package func apply(to update: inout FanoutUpdate) throws(FanoutError) {
     switch self {
     case .user(let id, let user): try update.setUser(id, user)
     case .userUpdate(let id, let user): try update.updateUser(id) { $0 = user }
@@ -139,7 +139,7 @@ enum Change {
 
 extension RandomWorld {
   /// A change that a model can take, drawn from what worlds are made of.
-  mutating func change(of model: ModelWorld, changesApp: Bool) -> Change {
+  package mutating func change(of model: ModelWorld, changesApp: Bool) -> RandomChange {
     let newUser = Identifier("new-\(random.next() % 1000)")
     let user = random.chance(20) ? newUser : random.pick(model.users)
     let place = random.pick(model.places)

@@ -9,8 +9,8 @@ import Testing
 /// Goal: a comparison says of two worlds what the reference says of them, recipient by recipient.
 ///
 /// The worlds differ in settings, in who is a member, and in the order in which users became known.
-/// `PUSH_SEED=n swift test --filter CompareTests` runs one more seed.
-@Suite struct CompareTests {
+/// `PUSH_SEED=n swift test --filter CompareDifferentialTests` runs one more seed.
+@Suite struct CompareDifferentialTests {
   /// What the reference says, message by message.
   private struct Expected {
     var changed = 0

@@ -56,7 +56,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [true, false])
+  @Test(.tags(.slow), .unlessFast, arguments: [true, false])
   func aTableIsADictionary(folds: Bool) {
     for seed in seeds {
       var random = SeededGenerator(seed: seed)

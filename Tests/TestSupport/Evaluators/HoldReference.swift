@@ -15,6 +15,16 @@ public struct HoldReference {
     public var rows: [(user: UserIndex, outcome: Outcome, at: Instant)] = []
   }
 
+  /// Zones that were read; a test asks for the same few thousands of times.
+  private static let zones = Locked<[String: ZoneTable]>([:])
+
+  private static func zone(named name: String) throws(ZoneDataError) -> ZoneTable {
+    if let zone = zones.withLock({ $0[name] }) { return zone }
+    let zone = try ZoneTable(named: name)
+    zones.withLock { $0[name] = zone }
+    return zone
+  }
+
   private let settings: FanoutSettings
   private var evaluator: ReferenceEvaluator
 
@@ -55,7 +65,11 @@ public struct HoldReference {
     let parent = settings.conversation(id).flatMap { $0.kind == .thread ? $0.parent : nil }
     let own = settings.user(user)
     let records = [id, parent].compactMap { $0 }.compactMap { settings.member(user, of: $0) }
-    let dependence = try! NextChangeSolver(app: settings.app, user: own, records: records)
+    let quiet = try! QuietSchedule(QuietSettings(own), app: settings.app) {
+      (name) throws(ZoneDataError) in try Self.zone(named: name)
+    }
+    let dependence = NextChangeSolver(
+      app: settings.app, user: own, records: records, quiet: quiet)
     let grace = settings.app.rongcloud.backgroundGraceSeconds * 1000
     let ends =
       records.map(\.mutedUntil.milliseconds) + [own.mutedUntil.milliseconds]

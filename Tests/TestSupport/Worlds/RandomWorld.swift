@@ -171,8 +171,10 @@ package struct RandomWorld {
         conversation.channels = ["a": level()]
       }
       steps.append(.conversation(id, conversation))
+      // Members of a thread are members of its group, which came before.
+      let possible = kind == .thread ? recipientsOfGroup : []
       for user in users where random.chance(style.density) {
-        if kind == .thread, !recipientsOfGroup.contains(user) { continue }
+        if kind == .thread, !possible.contains(user) { continue }
         var member = MemberSettings(level: level())
         if rules == .easemob, random.chance(20) { member.mutedUntil = instant() }
         if kind != .thread, random.chance(10) { member.since = instant() }

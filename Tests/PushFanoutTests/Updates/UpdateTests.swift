@@ -7,9 +7,9 @@ import Testing
 /// Goal: after any sequence of updates the engine answers as the reference does with the same
 /// settings; an update that fails changes nothing; a result goes on answering for its own version.
 ///
-/// `PUSH_SEED=n swift test --filter EngineUpdateTests` runs one more seed; each failure names its
+/// `PUSH_SEED=n swift test --filter UpdateTests` runs one more seed; each failure names its
 /// own.
-@Suite struct EngineUpdateTests {
+@Suite struct UpdateTests {
   /// A result, and what it must answer as long as it is held.
   struct Held {
     let result: FanoutResult
@@ -29,7 +29,7 @@ import Testing
     var steps = 50
   }
 
-  @Test(arguments: RuleSet.allCases)
+  @Test(.tags(.slow), .unlessFast, arguments: RuleSet.allCases)
   func randomUpdatesOfLargeRooms(rules: RuleSet) throws {
     for seed in TestSupport.seeds(rules == .easemob ? [1, 2, 3, 4] : [1, 2]) {
       try run(rules, seed, Course(advances: seed % 2 == 0))
@@ -61,7 +61,7 @@ import Testing
     var result = FanoutResult()
     for step in 0..<course.steps {
       let label = "seed \(seed), \(rules.rawValue), step \(step)"
-      var changes: [Change] = []
+      var changes: [RandomChange] = []
       var next = model
       for _ in 0..<random.pick([0, 1, 1, 2, 5]) {
         let change = world.change(of: next, changesApp: course.changesApp)
@@ -128,7 +128,7 @@ import Testing
   }
 
   /// Changes, and then an error: nothing of it is there afterwards.
-  private func failedUpdate(_ fanout: Fanout, _ changes: [Change], _ label: String) {
+  private func failedUpdate(_ fanout: Fanout, _ changes: [RandomChange], _ label: String) {
     let before = (fanout.userCount, fanout.app, fanout.version)
     #expect(throws: Stop.self, "\(label)") {
       try fanout.update { update in

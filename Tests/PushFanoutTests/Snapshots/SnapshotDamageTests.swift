@@ -10,11 +10,11 @@ import Testing
 /// refused, or opens an engine that answers something and never touches what is not its own, which
 /// is what the address sanitizer says of these tests.
 ///
-/// `PUSH_SEED=n swift test --filter EngineSnapshotDamageTests` runs one more seed, `PUSH_FULL=1` fifty
+/// `PUSH_SEED=n swift test --filter SnapshotDamageTests` runs one more seed, `PUSH_FULL=1` fifty
 /// times as many mutations.
-@Suite struct EngineSnapshotDamageTests {
+@Suite struct SnapshotDamageTests {
   static let isFull = ProcessInfo.processInfo.environment["PUSH_FULL"] != nil
-  static let identity = EngineSnapshotTests.identity
+  static let identity = SnapshotTests.identity
 
   /// A snapshot, and the world it is of.
   private struct Written {
@@ -31,7 +31,7 @@ import Testing
         style: RandomWorld.Style(density: 90, isVaried: true))
       let path = folder.path("snapshot")
       try Fanout(world.settings(), threads: 1)
-        .writeSnapshot(to: path, identity: EngineSnapshotDamageTests.identity, sequence: 1)
+        .writeSnapshot(to: path, identity: SnapshotDamageTests.identity, sequence: 1)
       bytes = try folder.bytes("snapshot")
       header = try SnapshotHeader(of: try Mapping(path: path), path: path)
     }
@@ -40,7 +40,7 @@ import Testing
     func open() -> SnapshotError? {
       do throws(SnapshotError) {
         _ = try Fanout(
-          snapshot: path, identity: EngineSnapshotDamageTests.identity, threads: 1)
+          snapshot: path, identity: SnapshotDamageTests.identity, threads: 1)
         return nil
       } catch {
         return error
@@ -49,7 +49,7 @@ import Testing
   }
 
   /// Every byte counts, also those between sections.
-  @Test func everyByteOfASmallSnapshot() throws {
+  @Test(.tags(.slow), .unlessFast) func everyByteOfASmallSnapshot() throws {
     for seed in TestSupport.seeds([1]) {
       let written = try Written(.easemob, seed, users: 9)
       var random = SeededGenerator(seed: seed)
@@ -67,7 +67,7 @@ import Testing
     }
   }
 
-  @Test func everyLengthOfASmallSnapshot() throws {
+  @Test(.tags(.slow), .unlessFast) func everyLengthOfASmallSnapshot() throws {
     let written = try Written(.rongcloud, 2, users: 9)
     let file = try FileHandle(forUpdating: URL(filePath: written.path))
     let count = written.bytes.count
@@ -86,7 +86,9 @@ import Testing
     }
   }
 
-  @Test(arguments: RuleSet.allCases) func bytesOfALargeSnapshot(rules: RuleSet) throws {
+  @Test(.tags(.slow), .unlessFast, arguments: RuleSet.allCases) func bytesOfALargeSnapshot(
+    rules: RuleSet
+  ) throws {
     for seed in TestSupport.seeds([3]) {
       let written = try Written(rules, seed, users: 1500)
       var random = SeededGenerator(seed: seed)
@@ -104,7 +106,9 @@ import Testing
 
   // MARK: Content that was made to do harm
 
-  @Test(arguments: RuleSet.allCases) func contentWithRightChecksums(rules: RuleSet) throws {
+  @Test(.tags(.slow), .unlessFast, arguments: RuleSet.allCases) func contentWithRightChecksums(
+    rules: RuleSet
+  ) throws {
     // Each engine works out its rules, those of RongCloud in more time.
     let count = (rules == .easemob ? 200 : 40) * (Self.isFull ? 50 : 1)
     for seed in TestSupport.seeds([4, 5]) {

@@ -6,7 +6,7 @@ import Testing
 
 /// Goal: where only members' own settings turn, and no window does, the states of a conversation are
 /// right for every instant, in whatever order instants come.
-@Suite struct EngineTimeTests {
+@Suite struct MemberTimeTests {
   /// The beginning of a day in UTC.
   private static let midnight: Int64 = 1_711_843_200_000
 

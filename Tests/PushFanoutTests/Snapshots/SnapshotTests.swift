@@ -8,9 +8,9 @@ import Testing
 /// Goal: an engine that was opened from a snapshot answers as the one that wrote it, and goes on
 /// doing so after the same updates; nothing of the one is needed by the other.
 ///
-/// `PUSH_SEED=n swift test --filter EngineSnapshotTests` runs one more seed; each failure names its
+/// `PUSH_SEED=n swift test --filter SnapshotTests` runs one more seed; each failure names its
 /// own.
-@Suite struct EngineSnapshotTests {
+@Suite struct SnapshotTests {
   static let identity = SnapshotIdentity(high: 0x0123_4567_89AB_CDEF, low: 42)
 
   /// An engine with a history, and what it must answer.
@@ -32,7 +32,7 @@ import Testing
 
     /// Some changes, and now and then some that fail.
     mutating func update() throws {
-      var changes: [Change] = []
+      var changes: [RandomChange] = []
       for _ in 0..<random.pick([1, 1, 5]) {
         let change = world.change(of: model, changesApp: false)
         change.apply(to: &model)
@@ -187,7 +187,7 @@ import Testing
       style: RandomWorld.Style(density: 100, isVaried: true))
     let model = ModelWorld(world)
     let fanout = try Fanout(model.settings, threads: 2)
-    let ledger = EngineConcurrencyTests.Ledger(EngineConcurrencyTests.seconds, least: 8)
+    let ledger = ConcurrencyTests.Ledger(ConcurrencyTests.seconds, least: 8)
     ledger.keep(model.settings, for: 1)
     let folder = ScratchFolder()
     let label = "seed \(seed)"
@@ -213,8 +213,8 @@ import Testing
         ledger.checked.add(1, ordering: .relaxed)
       }
     }
-    EngineConcurrencyTests.onThreads([
-      { EngineConcurrencyTests.write(fanout, world, model, ledger, label) },
+    ConcurrencyTests.onThreads([
+      { ConcurrencyTests.write(fanout, world, model, ledger, label) },
       { snapshots(0) }, { snapshots(1) },
     ])
     #expect(ledger.found.first == nil)
