@@ -86,13 +86,15 @@ let package = Package(
       ], swiftSettings: strict),
     .target(
       name: "PushService",
-      dependencies: ["PushSupport", "PushModel", "PushFanout", "PushContent", "PushFiles"],
+      dependencies: [
+        "PushSupport", "PushModel", "QuietTime", "PushFanout", "PushContent", "PushFiles",
+      ],
       swiftSettings: strict),
     // The store attaches to the service from its own side, so that the service needs no store.
     .target(
       name: "PushStoreService",
       dependencies: [
-        "PushModel", "PushFanout", "PushContent", "PushStore", "PushService",
+        "PushModel", "PushFanout", "PushContent", "PushFiles", "PushStore", "PushService",
       ], swiftSettings: strict),
     .target(
       name: "PushReplay",
@@ -111,8 +113,8 @@ let package = Package(
       name: "push-fanout",
       dependencies: [
         "PushSupport", "PushModel", "PushFoundation", "QuietTime", "PushReference", "PushFanout",
-        "PushContent", "PushFiles", "PushService", "PushStore", "PushReplay", "PushWorkload",
-        "PushReport",
+        "PushContent", "PushFiles", "PushService", "PushStore", "PushStoreService", "PushReplay",
+        "PushWorkload", "PushReport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], swiftSettings: strict),
     // Has all tests read the time zones in it.
@@ -158,8 +160,8 @@ let package = Package(
     .testTarget(
       name: "PushServiceTests",
       dependencies: [
-        "PushModel", "PushReference", "PushFanout", "PushContent", "PushFiles", "PushService",
-        "PushStore", "PushStoreService", "TestSupport",
+        "PushModel", "QuietTime", "PushReference", "PushFanout", "PushContent", "PushFiles",
+        "PushService", "PushStore", "PushStoreService", "TestSupport",
       ], swiftSettings: strict),
     .testTarget(
       name: "PushWorkloadTests",

@@ -3,7 +3,8 @@ import FoundationXML
 import PushReplay
 import Testing
 
-/// Goal: `compare` says what differs for people and programs, and what is wrong with what it is asked.
+/// Goal: `compare` says what differs for people and programs, and what is wrong with what it is
+/// asked.
 @Suite struct CompareTests {
   private static let compare = [
     "compare", "--settings", "world.ndjson", "--messages", "sorted.ndjson",
@@ -168,7 +169,7 @@ import Testing
       ("users.losers.0.gained", 1, "users.losers[0]: is none of them"),
       ("users.losers.0.lost", 5, "users, lost: they add up to 7, and there are 3 in all"),
       ("users.asMany", 9, "users: are more than pushes gained and lost"),
-      ("cost.decidingSeconds", -1, "cost.decidingSeconds: -1.0 is no duration"),
+      ("cost.decidingSeconds", -1, "cost.decidingSeconds: -1.0 is not a duration"),
       ("last", 0, "last: is before the first message"),
     ]
     try withWorkplace { place in

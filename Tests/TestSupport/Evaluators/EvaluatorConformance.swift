@@ -7,10 +7,18 @@ package import PushModel
 /// answers as the reference does.
 ///
 ///     #expect(try EvaluatorConformance.problems(seeds: [1, 2]) { MyEvaluator($0) } == [])
+///
+/// An evaluator needs nothing but `Evaluator`'s two functions, and may keep, for as long as it lives,
+/// whatever it stands on: a service, a store, a process that it asks. It is made anew some dozen times
+/// a seed, and once for each vector. Two of its answers are compared: of all recipients in order, and
+/// of each user alone, strangers too.
 package enum EvaluatorConformance {
   /// Everything in which an evaluator contradicts the rules.
   ///
-  /// - Parameter seeds: of the random worlds; each problem names its own.
+  /// - Parameters:
+  ///   - seeds: of the random worlds; each problem names its own.
+  ///   - make: makes the evaluator of settings.
+  /// - Returns: a line for each contradiction; none for an evaluator that passes.
   package static func problems(
     seeds: [UInt64], _ make: @escaping EvaluatorLaws.Maker
   ) throws -> [String] {

@@ -1,8 +1,8 @@
 /// Untrusted text, escaped for a terminal.
-enum TerminalText {
+package enum TerminalText {
   /// The text on one line: what would end a line, move the cursor, or change the direction of what
   /// comes behind it is written as in JSON, like `\\n` and `\\u001b`.
-  static func escaped(_ text: String) -> String {
+  package static func escaped(_ text: String) -> String {
     guard text.unicodeScalars.contains(where: \.isControl) else { return text }
     var escaped = String.UnicodeScalarView()
     for scalar in text.unicodeScalars {
@@ -16,7 +16,9 @@ enum TerminalText {
   }
 
   /// Lines, each of which stays one.
-  static func lines(_ lines: [String]) -> String { lines.map(escaped).joined(separator: "\n") }
+  package static func lines(_ lines: [String]) -> String {
+    lines.map(escaped).joined(separator: "\n")
+  }
 
   private static func escape(_ scalar: Unicode.Scalar) -> String {
     switch scalar {
