@@ -85,7 +85,7 @@ package struct SettingsOverlay {
     return found
   }
 
-  /// What of the world stands against a conversation that is added, as it is said of a file's line.
+  /// Existing records that conflict with an added conversation, as a problem of a line of a file.
   ///
   /// - Complexity: as for ``contradiction(replacing:)``.
   package func problem(replacing id: Identifier) -> FileProblem.Problem? {
