@@ -27,6 +27,8 @@ internal import Synchronization
   /// limit.
   static let smallSize = 512
   static let tallyCount = 2
+  /// How many cache lines of an entry a message reads.
+  static let prefetchedLines = 6
 
   let target: ConversationTarget
   let count: Int

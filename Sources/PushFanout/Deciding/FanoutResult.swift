@@ -116,8 +116,10 @@ public struct FanoutResult: Sendable {
     var counts = FanoutCounts()
     guard memberCount > 0 else { return counts }
     let histogram = unsafe storage.histogram
-    for state in 1..<stateCount where unsafe histogram[state] != 0 {
-      counts.add(codes[state], Int(unsafe histogram[state]))
+    _ = unsafe codes.withTable { codes in
+      for state in 1..<stateCount {
+        counts.add(unsafe codes[state], Int(unsafe histogram[state]))
+      }
     }
     if sender >= 0 { counts.add(codes[Int(senderState)], -1) }
     for correction in corrections {

@@ -1,3 +1,5 @@
+internal import CPushKernels
+
 /// An array in pages of 1 KiB, whose versions share unchanged pages.
 ///
 /// A copy of the value is a version of its own, made in O(1). Changing one element copies one page,
@@ -50,6 +52,10 @@
       return unsafe page(at: index)[index & Self.mask]
     }
   }
+
+  /// Prefetches the cache line of an element.
+  @inline(__always)
+  func prefetch(_ index: Int) { unsafe pk_prefetch(page(at: index) + index & Self.mask) }
 
   /// The elements from `index` to the end of its page, at most `limit` of them.
   @inline(__always)
