@@ -69,15 +69,36 @@ extension CachedConversation {
   private func setFirst(
     _ rank: Int, _ resolver: MemberResolver, _ now: Int64, _ changing: inout Changing
   ) {
+    let word = listEvents(rank, resolver, at: now, &changing)
+    unsafe words[rank].store(word.bits, ordering: .relaxed)
+  }
+
+  /// Appends the events of a member after ``Changing/eventFloor``.
+  ///
+  /// - Returns: the member's word at an instant.
+  func listEvents(
+    _ rank: Int, _ resolver: MemberResolver, at now: Int64, _ changing: inout Changing
+  ) -> MemberWord {
     let user = resolver.tables.memberUsers[Int(target.memberRow.start) + rank]
     let overrides = resolver.overrides(of: user, rank: rank, target)
     let word = resolver.word(of: user, overrides, target, at: now)
-    unsafe words[rank].store(word.bits, ordering: .relaxed)
+    var first: Int64?
+    var others: [Int64] = []
     resolver.forEachEvent(of: user, overrides) { at in
-      if at > changing.eventFloor {
-        changing.events.append(Event(at: at, rank: UInt32(rank)))
-      }
+      guard at > changing.eventFloor else { return }
+      if first == nil { first = at } else { others.append(at) }
     }
+    guard let first else { return word }
+    var before: MemberWord?
+    for at in others.isEmpty ? [first] : (others + [first]).sorted() {
+      let old = before ?? resolver.word(of: user, overrides, target, at: at - 1)
+      let new = resolver.word(of: user, overrides, target, at: at)
+      if old != new {
+        changing.events.append(Event(at: at, rank: UInt32(rank), before: old, after: new))
+      }
+      before = new
+    }
+    return word
   }
 
   /// Fills the words of members whose levels alone decide them.

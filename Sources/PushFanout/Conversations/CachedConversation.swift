@@ -100,6 +100,9 @@ internal import Synchronization
   struct Event {
     var at: Int64
     var rank: UInt32
+    /// The words until then, and from then on.
+    var before: MemberWord
+    var after: MemberWord
   }
 
   init(_ target: ConversationTarget, number: UInt64, isSmall: Bool) {

@@ -70,6 +70,8 @@ struct Decider {
     result.row = target.memberRow
     result.stateCount = target.rules.stateCount
     result.memberCount = Int(target.memberRow.count)
+    result.memberUsers = version.tables.memberUsers
+    result.ids = version.tables.userIDs.reader
     result.sender =
       sender == Self.unknown ? -1 : version.tables.rank(of: sender, in: target.memberRow) ?? -1
     if let uniform = plan.uniform {

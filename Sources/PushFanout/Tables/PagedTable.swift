@@ -11,7 +11,7 @@ internal import CPushKernels
 /// SAFETY: a reader accesses only indices below its own ``count``. The one writer appends elements
 /// beyond the count of every published version, and changes older elements only in pages made by
 /// the update in progress. So no thread reads memory that is being written.
-@safe struct PagedTable<Element: BitwiseCopyable> {
+@safe struct PagedTable<Element: BitwiseCopyable>: @unchecked Sendable {
   typealias Page = UnsafeMutablePointer<Element>
   typealias Node = UnsafeMutablePointer<Page>
 
