@@ -1,11 +1,23 @@
 public import PushModel
 
+/// A window of the day, which is not all of it.
+struct QuietWindow: Hashable {
+  /// After midnight.
+  var startMinute: Int
+  var lengthMinutes: Int
+
+  /// Whether a minute of the user's own day is within it.
+  func contains(_ minute: Int) -> Bool {
+    (minute - startMinute + 1440) % 1440 < lengthMinutes
+  }
+}
+
 /// What a user of a generated world has set.
 struct WorkloadUser {
   /// A number of ``ZonePopulation/zones``.
   var zone: Int
-  /// Minutes after midnight, and how long; nil for no window.
-  var window: (startMinute: Int, lengthMinutes: Int)?
+  /// Nil for no window.
+  var window: QuietWindow?
   /// The whole day is silent.
   var isSilent = false
   /// RongCloud's: the window lets mentions through.
@@ -26,27 +38,34 @@ struct WorkloadMember {
 extension WorkloadUser {
   /// What a user has set, from draws of the user's own.
   init(_ user: Int, zone: Int, _ options: WorkloadOptions) {
-    let people = options.people
     var draws = Draws(options.seed, .user, UInt64(user))
     self.zone = zone
     // Each fact has its own draws, taken whether they are needed or not: a knob then changes no fact
     // but its own.
     let quiet = draws.share()
-    let (step, start, length) = Self.window(people, &draws)
-    quietLetsMentions = draws.isBelow(people.quietMentionShare)
+    let (step, start, length) = Self.window(options.people, &draws)
+    quietLetsMentions = draws.isBelow(options.people.quietMentionShare)
     let level = draws.share()
-    isAndroid = draws.isBelow(people.androidShare)
-    hasToken = draws.isBelow(isAndroid ? people.androidPushShare : people.iosPushShare)
-    if quiet < people.quietShare {
+    isAndroid = draws.isBelow(options.people.androidShare)
+    hasToken = draws.isBelow(
+      isAndroid ? options.people.androidPushShare : options.people.iosPushShare)
+    if quiet < options.people.quietShare {
       window = Self.rounded(step, start, length)
-    } else if quiet < people.quietShare + people.silentShare {
+    } else if quiet < options.people.quietShare + options.people.silentShare {
       isSilent = true
     }
-    if level < people.mentionLevelShare {
+    if level < options.people.mentionLevelShare {
       self.level = .mention
-    } else if level < people.mentionLevelShare + people.noneLevelShare {
+    } else if level < options.people.mentionLevelShare + options.people.noneLevelShare {
       self.level = .blocked
     }
+  }
+
+  /// A user's window, which comes first.
+  static func window(of user: Int, _ options: WorkloadOptions) -> QuietWindow? {
+    var draws = Draws(options.seed, .user, UInt64(user))
+    guard draws.share() < options.people.quietShare else { return nil }
+    return drawnWindow(options.people, &draws)
   }
 
   private static func window(
@@ -62,25 +81,19 @@ extension WorkloadUser {
 
   private static func rounded(
     _ step: Double, _ start: Double, _ length: Double
-  ) -> (startMinute: Int, lengthMinutes: Int) {
+  ) -> QuietWindow {
     let days = 10.0 * 1440
     let rounded = Int((start + days) / step + 0.5) * Int(step) % 1440
     let minutes = Int(max(30, min(1410, length)) / 30 + 0.5) * 30
-    return (rounded, min(1410, minutes))
+    return QuietWindow(startMinute: rounded, lengthMinutes: min(1410, minutes))
   }
 
   /// Another window, as people draw theirs.
   static func drawnWindow(
     _ people: WorkloadOptions.People, _ draws: inout Draws
-  ) -> (startMinute: Int, lengthMinutes: Int) {
+  ) -> QuietWindow {
     let (step, start, length) = window(people, &draws)
     return rounded(step, start, length)
-  }
-
-  /// Whether a minute of the user's own day is in the window, which is not all day.
-  func isQuiet(atMinute minute: Int) -> Bool {
-    guard let window else { return false }
-    return (minute - window.startMinute + 1440) % 1440 < window.lengthMinutes
   }
 }
 
@@ -119,17 +132,16 @@ extension Workload {
   private static let joinDelay = 6 * 3_600_000.0
 
   func drawnMember(_ rank: Int, room: Int, size: Int, of members: RoomMembers) -> WorkloadMember {
-    let people = options.people
     let user = members.user(atRank: rank)
     let sizeClass = size < 20 ? 0 : size < 200 ? 1 : size < 3000 ? 2 : 3
     var draws = Draws(options.seed, .member, UInt64(room), UInt64(rank) << 1 | 1)
     var level = NotificationLevel.unset
-    let mute = draws.share() * people.muters
+    let mute = draws.share() * options.people.muters
     let kind = draws.next()
-    let isMuter = Self.share(Draws.key(options.seed, .muter, UInt64(user))) < people.muters
-    if isMuter, mute < people.muteShares[sizeClass] {
-      level = Self.share(kind) < people.muteMentionShare ? .mention : .blocked
-    } else if Self.share(kind) < people.allLevelShare {
+    let isMuter = Self.share(Draws.key(options.seed, .muter, UInt64(user))) < options.people.muters
+    if isMuter, mute < options.people.muteShares[sizeClass] {
+      level = Self.share(kind) < options.people.muteMentionShare ? .mention : .blocked
+    } else if Self.share(kind) < options.people.allLevelShare {
       level = .all
     }
     return WorkloadMember(user: user, level: level, since: since(room: room, rank: rank))

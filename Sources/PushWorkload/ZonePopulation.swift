@@ -21,8 +21,9 @@ struct ZonePopulation: Sendable {
     return Zone(name: String(words[0]), weight: weight, offsetMinutes: offset)
   }
 
-  /// All offsets, ascending, and the number of each zone's among them.
+  /// All offsets, ascending; each zone's, and its number among them.
   static let offsets = Set(zones.map(\.offsetMinutes)).sorted()
+  static let offsetMinutes = zones.map(\.offsetMinutes)
   static let offsetNumbers = zones.map { zone in
     offsets.firstIndex(of: zone.offsetMinutes) ?? 0
   }

@@ -12,7 +12,9 @@ struct ZoneShares: Sendable {
 
     var count: Int { starts[starts.count - 1] }
 
-    func zone(at index: Int) -> Int {
+    func zone(at index: Int) -> Int { Self.zone(at: index, starts) }
+
+    static func zone(at index: Int, _ starts: [Int]) -> Int {
       var low = 0
       var high = starts.count - 1
       while high - low > 1 {
@@ -25,6 +27,8 @@ struct ZoneShares: Sendable {
     func range(ofZone zone: Int) -> Range<Int> { starts[zone]..<starts[zone + 1] }
   }
 
+  /// The first index of each zone among all users by zone, and their number.
+  private let starts: [Int]
   /// One, or those in many rooms and the others.
   let groups: [Group]
   private let isFirst: Bool
@@ -39,6 +43,7 @@ struct ZoneShares: Sendable {
         sum += zone.weight
         return Int(sum * UInt64(users) / total)
       }
+    self.starts = starts
     isFirst = options.rates == .first
     if isFirst {
       let order = Permutation(count: users, key: Draws.key(options.seed, .zone))
@@ -65,17 +70,12 @@ struct ZoneShares: Sendable {
   }
 
   /// How many users there are.
-  var people: Int { groups.reduce(0) { $0 + $1.count } }
+  var people: Int { starts[starts.count - 1] }
 
   /// The zone at an index of all users by zone.
-  func zone(at index: Int) -> Int {
-    let core = groups[0].count
-    return index < core ? groups[0].zone(at: index) : groups[1].zone(at: index - core)
-  }
+  func zone(at index: Int) -> Int { Group.zone(at: index, starts) }
 
-  func count(inZone zone: Int) -> Int {
-    groups.reduce(0) { $0 + $1.range(ofZone: zone).count }
-  }
+  func count(inZone zone: Int) -> Int { starts[zone + 1] - starts[zone] }
 
   /// The user at an index of a zone, 0 ..< its count.
   func user(_ index: Int, inZone zone: Int) -> Int {

@@ -18,6 +18,10 @@ import Testing
     return try Workload(options, threads: 2)
   }
 
+  static func sender(_ user: Int, _ world: Workload) -> WorkloadSender {
+    WorkloadSender(user, zone: world.zones.zone(of: user), world)
+  }
+
   static func messages(_ world: Workload) -> [WorkloadMessage] {
     var messages: [WorkloadMessage] = []
     world.forEachMessage(threads: 2) { messages.append($0) }
@@ -79,7 +83,7 @@ import Testing
     }
     var hours = [Double](repeating: 0, count: 24)
     for message in Self.messages(world) {
-      let sender = WorkloadSender(message.sender, world)
+      let sender = Self.sender(message.sender, world)
       hours[sender.minute(at: message.at.milliseconds) / 60] += 1
     }
     let found = hours.max()! / hours.min()!
@@ -97,11 +101,10 @@ import Testing
     }
     var (within, all) = (0.0, 0.0)
     for message in Self.messages(world) {
-      let sender = WorkloadSender(message.sender, world)
-      if sender.settings.window == nil { continue }
+      let sender = Self.sender(message.sender, world)
+      if world.drawnUser(message.sender).window == nil { continue }
       all += 1
-      let minute = sender.minute(at: message.at.milliseconds)
-      if sender.settings.isQuiet(atMinute: minute) { within += 1 }
+      if sender.isQuiet(at: message.at.milliseconds) { within += 1 }
     }
     let found = within / all
     #expect(abs(found / (share ?? 0.025) - 1) < 0.3, "\(found)")
@@ -257,14 +260,11 @@ import Testing
       case .user(let user, let drawn):
         let before = world.drawnUser(user)
         let isWindow =
-          before.isSilent != drawn.isSilent
-          || before.window?.startMinute != drawn.window?.startMinute
-          || before.window?.lengthMinutes != drawn.window?.lengthMinutes
+          before.isSilent != drawn.isSilent || before.window != drawn.window
         if isWindow { windows += 1 }
         if before.level != drawn.level { levels += 1 }
         if !isWindow, before.level == drawn.level { same += 1 }
-        let sender = WorkloadSender(user, world)
-        if before.isQuiet(atMinute: sender.minute(at: change.at)) { night += 1 }
+        if Self.sender(user, world).isQuiet(at: change.at) { night += 1 }
         #expect(!(isWindow && before.level != drawn.level))
       case .member(let room, let drawn):
         members += 1

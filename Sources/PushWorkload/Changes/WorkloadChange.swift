@@ -34,11 +34,11 @@ extension Workload {
     if kind < Self.memberShare, membershipCount > 0 {
       return WorkloadChange(at: at, settings: changedMember(at, &draws))
     }
-    var user = WorkloadSender(Int(draws.below(UInt64(userCount))), self)
+    var user = Int(draws.below(UInt64(userCount)))
     for _ in 0..<Self.changeAttempts where !isAwake(user, at, &draws) {
-      user = WorkloadSender(Int(draws.below(UInt64(userCount))), self)
+      user = Int(draws.below(UInt64(userCount)))
     }
-    var settings = user.settings
+    var settings = drawnUser(user)
     if kind < Self.memberShare + Self.windowShare {
       let removed = settings.isSilent || settings.window != nil && draws.isBelow(0.5)
       settings.isSilent = false
@@ -48,7 +48,7 @@ extension Workload {
     } else {
       settings.level = draws.isBelow(0.5) ? .mention : .blocked
     }
-    return WorkloadChange(at: at, settings: .user(user.user, settings))
+    return WorkloadChange(at: at, settings: .user(user, settings))
   }
 
   /// Changes divide the day of all people evenly.
@@ -70,7 +70,7 @@ extension Workload {
       let members = RoomMembers(room: room, size: size, self)
       let rank = Int(draws.below(UInt64(size)))
       var member = drawnMember(rank, room: room, size: size, of: members)
-      let isThere = member.since <= at && isAwake(WorkloadSender(member.user, self), at, &draws)
+      let isThere = member.since <= at && isAwake(member.user, at, &draws)
       if !isThere, attempt < Self.changeAttempts { continue }
       let isMuted = member.level == .mention || member.level == .blocked
       member.level =
@@ -79,9 +79,8 @@ extension Workload {
     }
   }
 
-  private func isAwake(_ user: WorkloadSender, _ at: Int64, _ draws: inout Draws) -> Bool {
-    guard let writing else { return true }
-    return draws.isBelow(
-      writing.acceptance(of: user.settings, atMinute: user.minute(at: at)))
+  private func isAwake(_ user: Int, _ at: Int64, _ draws: inout Draws) -> Bool {
+    let sender = WorkloadSender(user, zone: zones.zone(of: user), self)
+    return writing?.accept(sender, at: at, &draws) ?? true
   }
 }

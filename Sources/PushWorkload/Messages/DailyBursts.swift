@@ -58,12 +58,11 @@ struct DailyBursts: MessageChunks {
         scale: 1, exponent: traffic.burstExponent, atMost: traffic.burstMaximum)
       var burst = begin(at: at, today.activity, &draws)
       for number in 0..<min(wanted, count - made.count) {
-        guard let sender = number == 0 ? burst.firstSender : burst.nextSender(&draws) else {
-          break
-        }
+        if number > 0, !goOn(&burst, &draws) { break }
         made.append(
           PlainMessage(
-            at: burst.at, room: UInt32(burst.room), roomSize: UInt32(burst.size), sender: sender,
+            at: burst.at, room: UInt32(burst.room), roomSize: UInt32(burst.size),
+            sender: UInt32(burst.people[burst.last].user),
             order: UInt64(chunk) << 32 | UInt64(made.count)))
       }
     }
@@ -96,8 +95,19 @@ struct DailyBursts: MessageChunks {
       let isLast = attempt == Self.roomAttempts
       let home = workload.home(ofRoom: room, size: size)
       if !isLast, !draws.isBelow(workload.writing(in: home, at: at, hours)) { continue }
-      var burst = Burst(self, room: room, size: size, at: at)
-      if burst.begin(&draws, isForced: isLast) { return burst }
+      var burst = Burst(
+        room: room, size: size, members: RoomMembers(room: room, size: size, workload),
+        posters: workload.rooms.posterCount(size: size), at: at)
+      if let found = newcomer(burst, &draws) {
+        burst.people = [found]
+        return burst
+      }
+      if isLast {
+        // The first member was always there.
+        let (user, zone) = burst.members.member(atRank: 0, workload.zones)
+        burst.people = [WorkloadSender(user, zone: zone, workload)]
+        return burst
+      }
     }
   }
 
@@ -105,101 +115,80 @@ struct DailyBursts: MessageChunks {
   private struct Burst {
     let room: Int
     let size: Int
-    private let bursts: DailyBursts
-    private let members: RoomMembers
-    private let posters: Int
-    private(set) var at: Int64
-    private var people: [WorkloadSender] = []
+    let members: RoomMembers
+    let posters: Int
+    var at: Int64
+    var people: [WorkloadSender] = []
     /// Who of them wrote last.
-    private var last = 0
+    var last = 0
+  }
 
-    init(_ bursts: DailyBursts, room: Int, size: Int, at: Int64) {
-      self.bursts = bursts
-      self.room = room
-      self.size = size
-      self.at = at
-      members = RoomMembers(room: room, size: size, bursts.workload)
-      posters = bursts.workload.rooms.posterCount(size: size)
+  /// Moves to the instant of the next message; false when nobody writes any more, or only behind the
+  /// world's end.
+  private func goOn(_ burst: inout Burst, _ draws: inout Draws) -> Bool {
+    burst.at += workload.burstGap(&draws)
+    guard burst.at < workload.time.upperBound, let next = nextSender(&burst, &draws) else {
+      return false
     }
+    burst.last = next
+    return true
+  }
 
-    var firstSender: UInt32? { people.first.map { UInt32($0.user) } }
-
-    /// Finds the first sender; forced, the first member, who was always there, if nobody else.
-    mutating func begin(_ draws: inout Draws, isForced: Bool) -> Bool {
-      var found = newcomer(&draws)
-      if found == nil, isForced { found = WorkloadSender(members.user(atRank: 0), bursts.workload) }
-      guard let found else { return false }
-      people = [found]
-      return true
+  /// The number of the next sender among the people.
+  private func nextSender(_ burst: inout Burst, _ draws: inout Draws) -> Int? {
+    if draws.isBelow(workload.options.traffic.sameSenderShare) {
+      if goesOn(burst.last, &burst, &draws) { return burst.last }
+    } else if burst.people.count > 1, draws.isBelow(Workload.returningShare) {
+      let other = Int(draws.below(UInt64(burst.people.count - 1)))
+      let person = other < burst.last ? other : other + 1
+      if goesOn(person, &burst, &draws) { return person }
     }
+    guard let found = newcomer(burst, &draws) else { return nil }
+    if let known = burst.people.firstIndex(where: { $0.user == found.user }) { return known }
+    burst.people.append(found)
+    return burst.people.count - 1
+  }
 
-    /// Moves to the instant of the next message; nil when nobody writes any more, or only behind the
-    /// world's end.
-    mutating func nextSender(_ draws: inout Draws) -> UInt32? {
-      at += bursts.workload.burstGap(&draws)
-      guard at < bursts.workload.time.upperBound, let next = draw(&draws) else { return nil }
-      last = next
-      return UInt32(people[next].user)
-    }
+  /// Whether somebody who has written goes on. Into the own window few do; who was in it, does.
+  private func goesOn(_ person: Int, _ burst: inout Burst, _ draws: inout Draws) -> Bool {
+    let sender = burst.people[person]
+    if sender.isLate || !sender.isQuiet(at: burst.at) { return true }
+    burst.people[person].isLate = draws.isBelow(hours.quietFactor)
+    return burst.people[person].isLate
+  }
 
-    /// The number of the next sender among the people.
-    private mutating func draw(_ draws: inout Draws) -> Int? {
-      if draws.isBelow(bursts.workload.options.traffic.sameSenderShare) {
-        if goesOn(last, &draws) { return last }
-      } else if people.count > 1, draws.isBelow(Workload.returningShare) {
-        let other = Int(draws.below(UInt64(people.count - 1)))
-        let person = other < last ? other : other + 1
-        if goesOn(person, &draws) { return person }
+  /// A member who posts in the room, has joined, and writes at this time of the own day.
+  private func newcomer(_ burst: Burst, _ draws: inout Draws) -> WorkloadSender? {
+    for _ in 0..<Self.attempts {
+      let rank = workload.rank(draws.share(), of: burst.posters)
+      if workload.since(room: burst.room, rank: rank) > burst.at { continue }
+      let (user, zone) = burst.members.member(atRank: rank, workload.zones)
+      var sender = WorkloadSender(user, zone: zone, workload)
+      if hours.accept(sender, at: burst.at, &draws) {
+        sender.isLate = sender.isQuiet(at: burst.at)
+        return sender
       }
-      guard let found = newcomer(&draws) else { return nil }
-      if let known = people.firstIndex(where: { $0.user == found.user }) { return known }
-      people.append(found)
-      return people.count - 1
     }
-
-    /// Whether somebody who has written goes on. Into the own window few do; who was in it, does.
-    private mutating func goesOn(_ person: Int, _ draws: inout Draws) -> Bool {
-      let sender = people[person]
-      if sender.isLate || !sender.isQuiet(at: at) { return true }
-      people[person].isLate = draws.isBelow(bursts.hours.quietFactor)
-      return people[person].isLate
-    }
-
-    /// A member who posts in the room, has joined, and writes at this time of the own day.
-    private func newcomer(_ draws: inout Draws) -> WorkloadSender? {
-      let workload = bursts.workload
-      for _ in 0..<DailyBursts.attempts {
-        let rank = workload.rank(draws.share(), of: posters)
-        if workload.since(room: room, rank: rank) > at { continue }
-        var sender = WorkloadSender(members.user(atRank: rank), workload)
-        let accepted = bursts.hours.acceptance(
-          of: sender.settings, atMinute: sender.minute(at: at))
-        if draws.isBelow(accepted) {
-          sender.isLate = sender.isQuiet(at: at)
-          return sender
-        }
-      }
-      return nil
-    }
+    return nil
   }
 }
 
 /// Somebody who may write.
 struct WorkloadSender {
   let user: Int
-  let settings: WorkloadUser
   /// Whether the user writes within the own window.
   var isLate = false
+  private let window: QuietWindow?
   private let offsetMinutes: Int
 
-  init(_ user: Int, _ workload: Workload) {
+  init(_ user: Int, zone: Int, _ workload: Workload) {
     self.user = user
-    settings = workload.drawnUser(user)
-    offsetMinutes = ZonePopulation.zones[settings.zone].offsetMinutes
+    window = WorkloadUser.window(of: user, workload.options)
+    offsetMinutes = ZonePopulation.offsetMinutes[zone]
   }
 
   func isQuiet(at milliseconds: Int64) -> Bool {
-    settings.isQuiet(atMinute: minute(at: milliseconds))
+    window?.contains(minute(at: milliseconds)) ?? false
   }
 
   /// The minute of the user's own day, without summer time.

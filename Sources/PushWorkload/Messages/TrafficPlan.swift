@@ -126,7 +126,7 @@ extension Workload {
   /// How much is written at an instant in a room that writes, against the most; 0...1.
   func writing(in home: RoomHome, at milliseconds: Int64, _ hours: WritingHours) -> Double {
     let minutes = milliseconds / 60_000
-    let local = minutes + Int64(ZonePopulation.zones[home.zone].offsetMinutes)
+    let local = minutes + Int64(ZonePopulation.offsetMinutes[home.zone])
     let busy =
       home.share * hours.day[Int(local % 1440)]
       + (1 - home.share) * hours.worldDay[Int(minutes % 1440)]

@@ -49,9 +49,10 @@ struct WritingHours: Sendable {
     }
   }
 
-  /// How often a user is accepted who would write at a minute of the own day.
-  func acceptance(of user: WorkloadUser, atMinute minute: Int) -> Double {
-    acceptance[minute] * (user.isQuiet(atMinute: minute) ? quietFactor : 1)
+  /// Whether somebody writes at an instant who would, by the own day.
+  func accept(_ sender: WorkloadSender, at milliseconds: Int64, _ draws: inout Draws) -> Bool {
+    draws.isBelow(acceptance[sender.minute(at: milliseconds)])
+      && (!sender.isQuiet(at: milliseconds) || draws.isBelow(quietFactor))
   }
 
   // MARK: The day
@@ -107,7 +108,7 @@ struct WritingHours: Sendable {
     let users = min(options.sizes.users, 4096)
     var changes = [Int](repeating: 0, count: 2 * 1440 + 1)
     for user in 0..<users {
-      guard let window = WorkloadUser(user, zone: 0, options).window else { continue }
+      guard let window = WorkloadUser.window(of: user, options) else { continue }
       changes[window.startMinute] += 1
       changes[window.startMinute + window.lengthMinutes] -= 1
     }

@@ -16,17 +16,16 @@ struct RoomMembers {
 
   init(room: Int, size: Int, _ workload: Workload) {
     self.size = size
-    let options = workload.options
-    let users = options.sizes.users
+    let users = workload.userCount
     let coreUsers = Self.coreUsers(users)
-    let seed = options.seed
+    let seed = workload.options.seed
     let key = Draws.key(seed, .core, UInt64(room))
     // Rounded up or down by chance, so that small rooms have their share, too.
     var draws = Draws(seed, .core, UInt64(room), 1)
-    let wanted = Int(Double(size) * options.sizes.topJoinersShare + draws.share())
+    let wanted = Int(Double(size) * workload.options.sizes.topJoinersShare + draws.share())
     coreSize = max(min(wanted, coreUsers, size), size - (users - coreUsers))
     let othersKey = Draws.key(seed, .others, UInt64(room))
-    guard options.rates != .first else {
+    guard workload.options.rates != .first else {
       phase = 0
       core = RoomPart(firstUser: 0, Permutation(count: coreUsers, key: key))
       others = RoomPart(
@@ -44,9 +43,21 @@ struct RoomMembers {
 
   /// The user of a rank, 0 ..< the room's size.
   func user(atRank rank: Int) -> Int {
-    let before = (rank * coreSize + phase) / size
-    let isCore = ((rank + 1) * coreSize + phase) / size > before
+    let (before, isCore) = part(ofRank: rank)
     return isCore ? core.user(at: before) : others.user(at: rank - before)
+  }
+
+  /// The user of a rank, and the zone.
+  func member(atRank rank: Int, _ zones: ZoneShares) -> (user: Int, zone: Int) {
+    let (before, isCore) = part(ofRank: rank)
+    let (user, zone) = isCore ? core.member(at: before) : others.member(at: rank - before)
+    return (user, zone ?? zones.zone(of: user))
+  }
+
+  /// How many of the core are before a rank, and whether it is of the core.
+  private func part(ofRank rank: Int) -> (before: Int, isCore: Bool) {
+    let (before, rest) = (rank * coreSize + phase).quotientAndRemainder(dividingBy: size)
+    return (before, rest + coreSize >= size)
   }
 }
 
@@ -61,6 +72,7 @@ private struct RoomPart {
     let size: Int
     let homeSize: Int
     let phase: Int
+    let zone: Int
     /// The indices of the group that are of the zone.
     let range: Range<Int>
     let home: Permutation
@@ -85,7 +97,7 @@ private struct RoomPart {
     let wanted = Self.count(of: size, homeShare, &draws)
     zoned = Zoned(
       size: size, homeSize: max(min(wanted, range.count, size), size - others),
-      phase: Int(draws.below(UInt64(max(1, size)))), range: range,
+      phase: Int(draws.below(UInt64(max(1, size)))), zone: home.zone, range: range,
       home: Permutation(count: max(1, range.count), key: Draws.mix(key)), order: group.order)
   }
 
@@ -101,14 +113,20 @@ private struct RoomPart {
   /// Up to so many members are drawn one by one; of more, the share is close.
   private static let drawnSize = 24
 
-  func user(at index: Int) -> Int {
-    guard let zoned else { return firstUser + away[index] }
-    let before = (index * zoned.homeSize + zoned.phase) / zoned.size
-    let isHome = ((index + 1) * zoned.homeSize + zoned.phase) / zoned.size > before
-    if isHome { return firstUser + zoned.order[zoned.range.lowerBound + zoned.home[before]] }
+  func user(at index: Int) -> Int { member(at: index).user }
+
+  /// A member, and the zone, if it is the room's.
+  func member(at index: Int) -> (user: Int, zone: Int?) {
+    guard let zoned else { return (firstUser + away[index], nil) }
+    let (before, rest) = (index * zoned.homeSize + zoned.phase)
+      .quotientAndRemainder(dividingBy: zoned.size)
+    if rest + zoned.homeSize >= zoned.size {
+      let position = zoned.range.lowerBound + zoned.home[before]
+      return (firstUser + zoned.order[position], zoned.zone)
+    }
     let position = away[index - before]
     let isBehind = position >= zoned.range.lowerBound
-    return firstUser + zoned.order[isBehind ? position + zoned.range.count : position]
+    return (firstUser + zoned.order[isBehind ? position + zoned.range.count : position], nil)
   }
 }
 
@@ -139,8 +157,8 @@ extension Workload {
   }
 
   func sharedZone(size: Int) -> Double {
-    let shares = options.sizes.sharedZone
-    return shares[min(shares.count - 1, Self.sharedZoneClass(size))]
+    let last = options.sizes.sharedZone.count - 1
+    return options.sizes.sharedZone[min(last, Self.sharedZoneClass(size))]
   }
 
   /// The number of a size's number in ``WorkloadOptions/Sizes/sharedZone``.

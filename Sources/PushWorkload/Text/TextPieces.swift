@@ -6,6 +6,9 @@ struct TextPieces<Problem: Error> {
   let threads: Int
   let sink: ([UInt8], _ rows: Int) throws(Problem) -> Void
 
+  /// Room for most pieces.
+  private static var usualBytes: Int { 1 << 19 }
+
   /// Pieces that are in memory at once.
   var batch: Int { threads * 2 }
 
@@ -16,6 +19,7 @@ struct TextPieces<Problem: Error> {
     for first in stride(from: 0, to: count, by: batch) {
       let made = Parallel.map(min(batch, count - first), threads: threads) { index in
         var bytes: [UInt8] = []
+        bytes.reserveCapacity(Self.usualBytes)
         let rows = append(first + index, &bytes)
         return (bytes: bytes, rows: rows)
       }
