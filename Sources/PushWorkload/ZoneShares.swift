@@ -1,3 +1,5 @@
+internal import Algorithms
+
 /// Which users live in which zone: so many as its share of the world's population, to the person.
 ///
 /// Under ``WorkloadRates/people`` so many of those who are in many rooms, too, who are the first
@@ -15,13 +17,7 @@ struct ZoneShares: Sendable {
     func zone(at index: Int) -> Int { Self.zone(at: index, starts) }
 
     static func zone(at index: Int, _ starts: [Int]) -> Int {
-      var low = 0
-      var high = starts.count - 1
-      while high - low > 1 {
-        let middle = (low + high) / 2
-        if starts[middle] <= index { low = middle } else { high = middle }
-      }
-      return low
+      starts.partitioningIndex { $0 > index } - 1
     }
 
     func range(ofZone zone: Int) -> Range<Int> { starts[zone]..<starts[zone + 1] }

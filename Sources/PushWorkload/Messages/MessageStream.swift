@@ -35,15 +35,9 @@ struct PlainMessageStream {
     let made = Parallel.map(batch.count, threads: threads) { [chunks] in
       chunks.messages(ofChunk: batch.lowerBound + $0)
     }
-    for (chunk, messages) in zip(batch, made) { add(messages, madeIn: chunk, chunks) }
+    for (chunk, messages) in zip(batch, made) { order.add(messages, madeIn: chunk, chunks) }
     done = batch.upperBound
     return order.take(batch, threads: threads)
-  }
-
-  private mutating func add(
-    _ messages: [PlainMessage], madeIn chunk: Int, _ chunks: some MessageChunks
-  ) {
-    for message in messages { order.add(message, madeIn: chunk, chunks) }
   }
 }
 

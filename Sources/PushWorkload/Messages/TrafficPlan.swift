@@ -1,3 +1,5 @@
+internal import Algorithms
+
 /// How many messages each day of a world has: as much as its rooms write, by their clocks and
 /// weekends, of all messages.
 ///
@@ -46,14 +48,9 @@ struct TrafficPlan: Sendable {
 
   /// The day since 1970 of a piece, and its index among the world's days.
   func day(ofChunk chunk: Int) -> (day: Int64, index: Int) {
-    var low = 0
-    var high = chunkStarts.count - 1
-    while high - low > 1 {
-      let middle = (low + high) / 2
-      if chunkStarts[middle] <= chunk { low = middle } else { high = middle }
-    }
-    // Of days without pieces before it, the last.
-    return (firstDay + Int64(low), low)
+    // Of days that begin with the same piece, the last: the others have none.
+    let index = chunkStarts.partitioningIndex { $0 > chunk } - 1
+    return (firstDay + Int64(index), index)
   }
 
   /// The part of a day that is in the world's time.

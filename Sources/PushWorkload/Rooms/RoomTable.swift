@@ -1,3 +1,4 @@
+internal import Algorithms
 internal import PushSupport
 
 /// The rooms: how large each is and how much is written there.
@@ -81,14 +82,9 @@ struct RoomTable: Sendable {
   func room(
     at offset: UInt64, _ starts: [UInt64], _ weight: (_ room: Int, _ size: Int) -> UInt64
   ) -> (room: Int, size: Int) {
-    var low = 0
-    var high = starts.count - 1
-    while high - low > 1 {
-      let middle = (low + high) / 2
-      if starts[middle] <= offset { low = middle } else { high = middle }
-    }
-    var rest = offset - starts[low]
-    var room = low * Self.groupSize
+    let group = starts.partitioningIndex { $0 > offset } - 1
+    var rest = offset - starts[group]
+    var room = group * Self.groupSize
     while true {
       let size = size(of: room)
       let weight = weight(room, size)
