@@ -74,9 +74,9 @@ struct SizeFlags: ParsableArguments {
 
   @Option(
     help: listHelp(
-      "Members from the room's own time zone, not from anywhere, in rooms of less than 20, 200, "
-        + "3000, and above; or one number for all. Pairs of members share a zone with c + s²(1 - c), "
-        + "where c is chance.", "0.9,0.7,0.5,0.3"))
+      "Probability s that a member is drawn from the room's own time zone, in rooms of less than "
+        + "20, 200, 3000 members, and above; or one number for all. Two members then share a zone "
+        + "with probability c + s²(1 - c), where c is chance.", "0.9,0.7,0.5,0.3"))
   var sharedZone: NumberList?
 
   var later: [String] {
@@ -139,7 +139,7 @@ struct TrafficFlags: ParsableArguments {
 
   @Option(
     help: listHelp(
-      "Days on which somebody writes, in rooms of less than 10, 50, 200, 1000, and above.",
+      "Days with a message, in rooms of less than 10, 50, 200, 1000, and above.",
       "0.01,0.07,0.22,0.6,0.9"))
   var activeShares: NumberList?
 
@@ -183,7 +183,7 @@ struct TrafficFlags: ParsableArguments {
   @Option(help: shareHelp("In a burst, the same person goes on.", "0.4"))
   var sameSenderShare: Double?
 
-  @Option(help: shareHelp("Messages that mention people.", "0.1"))
+  @Option(help: shareHelp("Messages that mention users.", "0.1"))
   var mentionShare: Double?
 
   @Option(help: listHelp("Of those, the shares that mention 1, 2 and 3.", "0.93,0.06,0.01"))
@@ -236,15 +236,15 @@ struct TrafficFlags: ParsableArguments {
   }
 }
 
-/// What people set.
+/// Users' settings.
 struct PeopleFlags: ParsableArguments {
   @Flag(help: "Each user has a phone, with a token or without.")
   var devices = false
 
-  @Option(help: shareHelp("People with a window at night.", "0.475"))
+  @Option(help: shareHelp("Users with a window at night.", "0.475"))
   var quietShare: Double?
 
-  @Option(help: shareHelp("People who are silent all day.", "0.075"))
+  @Option(help: shareHelp("Users who are silent all day.", "0.075"))
   var silentShare: Double?
 
   @Option(
@@ -265,10 +265,10 @@ struct PeopleFlags: ParsableArguments {
   @Option(help: shareHelp("RongCloud's windows that let mentions through.", "0.2"))
   var quietMentionShare: Double?
 
-  @Option(help: shareHelp("People who want mentions only, everywhere.", "0.1"))
+  @Option(help: shareHelp("Users who want mentions only, everywhere.", "0.1"))
   var mentionLevelShare: Double?
 
-  @Option(help: shareHelp("People who want nothing, anywhere.", "0.05"))
+  @Option(help: shareHelp("Users who want nothing, anywhere.", "0.05"))
   var noneLevelShare: Double?
 
   @Option(
@@ -277,7 +277,7 @@ struct PeopleFlags: ParsableArguments {
       "0.15,0.35,0.6,0.75"))
   var muteShares: NumberList?
 
-  @Option(help: shareHelp("People among whom all those mutes are.", "0.75"))
+  @Option(help: shareHelp("Users who have all those mutes.", "0.75"))
   var muters: Double?
 
   @Option(help: shareHelp("Mutes that let mentions through.", "0.5"))
@@ -288,7 +288,7 @@ struct PeopleFlags: ParsableArguments {
 
   @Option(
     help: shareHelp(
-      "What people who have a window write within it, of all that they write.",
+      "Messages that users with a quiet window send within it, of all their messages.",
       "0.025, or chance if that is less"))
   var quietWritingShare: Double?
 
@@ -331,7 +331,7 @@ struct PeopleFlags: ParsableArguments {
   }
 }
 
-/// When people are connected.
+/// When users are connected.
 struct PresenceFlags: ParsableArguments {
   @Flag(help: "No file of presence.")
   var noPresence = false
@@ -343,7 +343,7 @@ struct PresenceFlags: ParsableArguments {
 
   @Option(
     help: shareHelp(
-      "Messages whose sender is connected; who is not connects for a visit. 0 for chance.", "0.95"))
+      "Messages whose sender is connected; others connect for a visit. 0 for chance.", "0.95"))
   var senderOnlineShare: Double?
 
   @Option(
