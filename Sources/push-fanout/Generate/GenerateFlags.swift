@@ -366,7 +366,7 @@ struct PresenceFlags: ParsableArguments {
 
   func apply(to presence: inout WorkloadOptions.Presence) {
     if let onlineShare { presence.onlineShare = onlineShare }
-    // Nobody needs to be connected to write.
+    // Without presence, senders have no sessions.
     if noPresence { presence.senderOnlineShare = 0 }
     set(&presence.senderOnlineShare, senderOnlineShare)
     set(&presence.visitMinutes, visitMinutes)
