@@ -114,7 +114,7 @@ struct PresenceRates {
   }
 
   /// The lengths that a tenth, half and nine tenths of the sessions do not exceed, those that are
-  /// open at the end included; nil for a length that cannot be said.
+  /// open at the end included; nil for one that too few reach.
   ///
   /// - Source: E. L. Kaplan, P. Meier, Nonparametric Estimation from Incomplete Observations (1958).
   private var sessionEstimates: [RateEstimate?] {

@@ -19,6 +19,11 @@ struct RoomRates {
     var activeDays = 0
     var messages = 0
     var senders = 0
+    /// Pauses within bursts, all of them together in seconds, and those after which the same person
+    /// goes on.
+    var gaps = 0
+    var gapSeconds = 0.0
+    var sameSender = 0
   }
 
   /// What is known of somebody who writes in a room.
@@ -92,9 +97,14 @@ struct RoomRates {
   private mutating func addToBurst(_ message: ProfiledMessage) {
     let room = rooms[message.room]
     if room.messages > 0, message.at - room.lastAt <= Self.minutes5 {
-      gaps.add(Double(message.at - room.lastAt) / 1000, group: message.group)
-      sameSender.add(room.lastSender == message.sender, group: message.group)
+      let seconds = Double(message.at - room.lastAt) / 1000
+      let isSame = room.lastSender == message.sender
+      gaps.add(seconds, group: message.group)
+      sameSender.add(isSame, group: message.group)
       rooms[message.room].burst += 1
+      rooms[message.room].gaps += 1
+      rooms[message.room].gapSeconds += seconds
+      if isSame { rooms[message.room].sameSender += 1 }
       return
     }
     if room.burst > 0 { bursts[Self.key(message.room, burst: room.burst), default: 0] += 1 }
@@ -123,6 +133,11 @@ struct RoomRates {
   func rates(_ members: MembershipRates, _ time: ClosedRange<Int64>?) -> [MeasuredRate] {
     let noGaps = "no two messages of a room are within 5 minutes"
     let days = time.map { $0.lowerBound / Self.day...$0.upperBound / Self.day }
+    let isCalm = rooms.map { room in
+      let length = days.map { $0.upperBound - room.firstDay + 1 } ?? 1
+      return room.messages > 0 && room.messages <= 20 * Int(max(1, length))
+    }
+    let (gap, same) = pauses(isCalm)
     return [
       MeasuredRate(
         "day-deviation", .number, dayDeviation, missing: "no room has messages of a week or more",
@@ -138,10 +153,10 @@ struct RoomRates {
         "sender-exponent", .number, senderExponent,
         missing: "no room has 20 senders and 200 messages"),
       MeasuredRate(
-        "burst-exponent", .number, burstExponent(days),
+        "burst-exponent", .number, burstExponent(isCalm),
         missing: "no room has fewer than 20 messages a day: in others, bursts run into each other"),
-      MeasuredRate("burst-gap", .seconds, gaps.estimate("gaps"), missing: noGaps),
-      MeasuredRate("same-sender-share", .share, sameSender.share("gaps"), missing: noGaps),
+      MeasuredRate("burst-gap", .seconds, gap, missing: noGaps),
+      MeasuredRate("same-sender-share", .share, same, missing: noGaps),
       MeasuredRate(
         "recent-share", .share, recent.share("mentions"),
         missing: "no mention where somebody else wrote within 5 minutes"),
@@ -259,13 +274,23 @@ struct RoomRates {
     return RateEstimate(mean, error: error, observations: exponents.count, "rooms")
   }
 
-  /// Of rooms with at most 20 messages a day, as in busier ones bursts run into each other.
-  private func burstExponent(_ days: ClosedRange<Int64>?) -> RateEstimate? {
-    guard let days else { return nil }
-    let isCalm = rooms.map { room in
-      room.messages > 0
-        && room.messages <= 20 * Int(max(1, days.upperBound - room.firstDay + 1))
+  /// The pauses within bursts and who goes on: of calm rooms, or of all where those are few.
+  private func pauses(_ isCalm: [Bool]) -> (gap: RateEstimate?, same: RateEstimate?) {
+    var calmGaps = GroupedMean()
+    var calmSame = GroupedMean()
+    for (number, room) in rooms.enumerated() where isCalm[number] && room.gaps > 0 {
+      let group = GroupedMean.group(number)
+      calmGaps.add(room.gapSeconds, group: group, count: room.gaps)
+      calmSame.add(Double(room.sameSender), group: group, count: room.gaps)
     }
+    if let gap = calmGaps.estimate("gaps"), gap.certainty != .few {
+      return (gap, calmSame.share("gaps"))
+    }
+    return (gaps.estimate("gaps"), sameSender.share("gaps"))
+  }
+
+  /// Of rooms with at most 20 messages a day, as in busier ones bursts run into each other.
+  private func burstExponent(_ isCalm: [Bool]) -> RateEstimate? {
     var counts: [Int: Int] = [:]
     for (key, count) in bursts where isCalm[Int(key.room)] {
       counts[Int(key.number), default: 0] += count

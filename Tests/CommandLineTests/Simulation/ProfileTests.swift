@@ -69,7 +69,7 @@ import Testing
       // b wrote a minute before the quiet hours and in them; who is behind the last row of presence
       // is not known.
       let third = 1 / 3.0
-      let values: [Double?] = [0.2, 0.2, 0.4, 0.5, third, 17.25025, 0.25, third]
+      let values: [Double?] = [0.2, 0.2, 0.4, 0.5, 0.5, 17.25025, 0.25, third]
       #expect(names.map { found.value($0) } == values)
       let mention = try #require(found.rates.first { $0.name == "mention-share" })
       #expect(mention.observations == 5 && mention.unit == "messages")
@@ -90,7 +90,7 @@ import Testing
       #expect(lines.first == "users                          4")
       #expect(
         lines.contains(
-          "--mention-share                               0.5                       -  few   6 messages"
+          "--mention-share                                0.5                       -  few   6 messages"
         ),
         "\(run.output)")
       #expect(
