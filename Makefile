@@ -19,13 +19,14 @@ DOCUMENTED := $(STRICTLY_DOCUMENTED) PushModel QuietTime PushReference PushConte
   PushReplay PushWorkload PushReport
 PICTURES := .build/report-check
 
-.PHONY: help demo test build program debug lint unit oracle speed crash-test fuzz bench bench-all bench-store bench-tiny \
+.PHONY: help demo test test-fast build program debug lint unit oracle speed crash-test fuzz bench bench-all bench-store bench-tiny \
   benchmarks bench-check bench-baseline bench-peers report report-check sanitize docs examples format clean packages
 
 help:
 	@sed -n 's/^# //p' Makefile
 	@echo "make build  release builds: $(RELEASE) and $(BENCHMARKS)/fanout-bench"
 	@echo "make unit   the Swift tests alone"
+	@echo "make test-fast  the same without those that are tagged as slow"
 	@echo "make lint   formatting, without changing anything"
 	@echo "make oracle WORLDS=100 DEFECTS=1100 FIRST=0   more of the differential test"
 	@echo "make crash-test KILLS=200  a writing process is killed so often, and nothing may be lost"
@@ -67,6 +68,10 @@ debug: packages
 
 unit: debug
 	@scripts/run-tests $(SWIFT) test --skip-build
+
+# Without the tests that are tagged as slow.
+test-fast: debug
+	@PUSH_FAST=1 scripts/run-tests $(SWIFT) test --skip-build
 
 lint:
 	$(SWIFT) format lint --strict --recursive $(FORMATTED)

@@ -40,9 +40,16 @@ let package = Package(
   targets: [
     // What several modules need and users of the library do not; no product.
     .target(name: "PushSupport", swiftSettings: strict),
-    .target(name: "PushModel", dependencies: ["PushSupport"], swiftSettings: strict),
+    .target(
+      name: "PushModel",
+      dependencies: ["PushSupport", .product(name: "Algorithms", package: "swift-algorithms")],
+      swiftSettings: strict),
     .target(name: "PushFoundation", dependencies: ["PushModel"], swiftSettings: strict),
-    .target(name: "QuietTime", dependencies: ["PushModel"], swiftSettings: strict),
+    .target(
+      name: "QuietTime",
+      dependencies: [
+        "PushSupport", "PushModel", .product(name: "Algorithms", package: "swift-algorithms"),
+      ], swiftSettings: strict),
     .target(
       name: "PushReference", dependencies: ["PushSupport", "PushModel"], swiftSettings: strict),
     .target(name: "CPushKernels"),
@@ -79,20 +86,28 @@ let package = Package(
       ], swiftSettings: strict),
     .target(
       name: "PushService",
-      dependencies: ["PushSupport", "PushModel", "PushFanout", "PushContent", "PushFiles"],
+      dependencies: [
+        "PushSupport", "PushModel", "QuietTime", "PushFanout", "PushContent", "PushFiles",
+      ],
       swiftSettings: strict),
     // The store attaches to the service from its own side, so that the service needs no store.
     .target(
       name: "PushStoreService",
       dependencies: [
-        "PushModel", "PushFanout", "PushContent", "PushStore", "PushService",
+        "PushModel", "PushFanout", "PushContent", "PushFiles", "PushStore", "PushService",
       ], swiftSettings: strict),
     .target(
       name: "PushReplay",
-      dependencies: ["PushSupport", "PushModel", "QuietTime", "PushFanout", "PushFiles"],
+      dependencies: [
+        "PushSupport", "PushModel", "QuietTime", "PushFanout", "PushFiles", "PushWorkload",
+      ],
       swiftSettings: strict),
     .target(
-      name: "PushWorkload", dependencies: ["PushSupport", "PushModel"], swiftSettings: strict),
+      name: "PushWorkload",
+      dependencies: [
+        "PushSupport", "PushModel",
+        .product(name: "Algorithms", package: "swift-algorithms"),
+      ], swiftSettings: strict),
     .target(
       name: "PushReport", dependencies: ["PushSupport", "PushModel", "QuietTime", "PushReplay"],
       swiftSettings: strict),
@@ -100,8 +115,8 @@ let package = Package(
       name: "push-fanout",
       dependencies: [
         "PushSupport", "PushModel", "PushFoundation", "QuietTime", "PushReference", "PushFanout",
-        "PushContent", "PushFiles", "PushService", "PushStore", "PushReplay", "PushWorkload",
-        "PushReport",
+        "PushContent", "PushFiles", "PushService", "PushStore", "PushStoreService", "PushReplay",
+        "PushWorkload", "PushReport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], swiftSettings: strict),
     // Has all tests read the time zones in it.
@@ -111,7 +126,8 @@ let package = Package(
     .target(
       name: "TestSupport",
       dependencies: [
-        "PushSupport", "PushModel", "QuietTime", "PushReference", "PushFiles", "PinnedZones",
+        "PushSupport", "PushModel", "QuietTime", "PushReference", "PushFanout", "PushFiles",
+        "PinnedZones",
       ],
       path: "Tests/TestSupport",
       swiftSettings: strict),
@@ -146,11 +162,12 @@ let package = Package(
     .testTarget(
       name: "PushServiceTests",
       dependencies: [
-        "PushModel", "PushReference", "PushFanout", "PushContent", "PushFiles", "PushService",
-        "PushStore", "PushStoreService", "TestSupport",
+        "PushModel", "QuietTime", "PushReference", "PushFanout", "PushContent", "PushFiles",
+        "PushService", "PushStore", "PushStoreService", "TestSupport",
       ], swiftSettings: strict),
     .testTarget(
-      name: "PushWorkloadTests", dependencies: ["PushModel", "PushWorkload", "TestSupport"],
+      name: "PushWorkloadTests",
+      dependencies: ["PushModel", "PushFiles", "PushWorkload", "TestSupport"],
       swiftSettings: strict),
     // What the crash and fault tests start, and kill.
     .executableTarget(
@@ -189,7 +206,7 @@ let package = Package(
       name: "ConformanceTests",
       dependencies: [
         "PushModel", "QuietTime", "PushReference", "PushFanout", "PushFiles", "PushReplay",
-        "PushStore", "PushWorkload", "TestSupport",
+        "PushWorkload", "TestSupport",
       ],
       resources: [.copy("vectors.ndjson")], swiftSettings: strict),
     // The sources and documents themselves, and the code of the articles.

@@ -159,41 +159,6 @@ public final class Fanout: Sendable {
     return Decision(outcome, devices: targets.map(\.id))
   }
 
-  /// The first instant after `instant` at which the outcome of a plain message changes without an
-  /// update; nil if it never does.
-  ///
-  /// A plain message is a text from another user without mentions.
-  ///
-  /// - Throws: ``FanoutError/unknownUser(_:)``, ``FanoutError/unknownConversation(_:)`` or
-  ///   ``FanoutError/notAMember(user:conversation:)``.
-  public func nextChange(
-    for user: Identifier, in conversation: Identifier, channel: Identifier = "",
-    after instant: Instant
-  ) throws(FanoutError) -> Instant? {
-    let version = publisher.load()
-    let tables = version.tables
-    guard let userIndex = tables.userIDs.index(of: user) else { throw .unknownUser(user) }
-    guard let conversationIndex = tables.conversationIDs.index(of: conversation) else {
-      throw .unknownConversation(conversation)
-    }
-    let row = tables.conversations[Int(conversationIndex)]
-    let isThread = ConversationKind(ordinal: Int(row.kind)) == .thread
-    let chain =
-      isThread && row.parent != 0 ? [row.parent - 1, conversationIndex] : [conversationIndex]
-    guard tables.member(userIndex, of: chain[0]) != nil else {
-      throw .notAMember(user: user, conversation: tables.conversationIDs[chain[0]])
-    }
-    let dependence = NextChangeSolver(
-      app: tables.app, user: tables.user(userIndex),
-      records: chain.compactMap { tables.member(userIndex, of: $0) },
-      quiet: tables.scheduleTable.schedule(tables.schedules[Int(userIndex)]))
-    return dependence.nextChange(after: instant) { at -> Decision? in
-      var message = Message(id: "plain", conversation: conversation, at: at)
-      message.channel = channel
-      return self.decision(message, for: userIndex, version)
-    }
-  }
-
   // MARK: Settings
 
   /// The number of the current version: 1, and one more for each update.

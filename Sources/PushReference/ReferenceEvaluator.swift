@@ -8,7 +8,7 @@ public import PushModel
 /// engine, so that one mistake cannot hide in both.
 ///
 /// - Complexity: O(1) a member, about a microsecond; see ARCHITECTURE.md for the measured rate.
-public struct ReferenceEvaluator: Evaluator {
+public struct ReferenceEvaluator: ExplainingEvaluator {
   /// The settings that messages are decided with.
   public let settings: FanoutSettings
   private var sortedMembers: [Identifier: [UserIndex]] = [:]

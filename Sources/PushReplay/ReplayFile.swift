@@ -28,12 +28,7 @@ public enum ReplayFile {
   }
 
   /// A result as JSON: keys in byte order, so that the same result gives the same bytes.
-  public static func bytes(_ result: ReplayResult) throws -> [UInt8] { try encode(result) }
-
-  /// A result as JSON: keys in byte order, so that the same result gives the same bytes.
-  public static func bytes(_ result: CompareResult) throws -> [UInt8] { try encode(result) }
-
-  private static func encode(_ result: some Encodable) throws -> [UInt8] {
+  public static func bytes(_ result: some ResultFrame) throws -> [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     return Array(try encoder.encode(result))
@@ -68,23 +63,25 @@ public enum ReplayFile {
         throw ReplayFileProblem(
           file: path,
           reason: "is the result of a replay and of a comparison at once: it has both fields "
-            + "pushFanoutReplay and pushFanoutCompare")
+            + "\(ReplayResult.formatField) and \(CompareResult.formatField)")
       }
-      return .comparison(try decode(data, path, format, CompareResult.format))
+      return .comparison(try decode(data, path, format))
     }
     guard let format = kind.pushFanoutReplay else {
       throw ReplayFileProblem(
-        file: path, reason: "no result of a replay: the field pushFanoutReplay is missing")
+        file: path,
+        reason: "no result of a replay: the field \(ReplayResult.formatField) is missing")
     }
-    return .replay(try decode(data, path, format, ReplayResult.format))
+    return .replay(try decode(data, path, format))
   }
 
-  private static func decode<Result: Decodable>(
-    _ data: Data, _ path: String, _ format: Int, _ known: Int
+  private static func decode<Result: ResultFrame>(
+    _ data: Data, _ path: String, _ format: Int
   ) throws -> Result {
-    guard format == known else {
+    guard format == Result.format else {
       throw ReplayFileProblem(
-        file: path, reason: "the result's format is \(format); this program reads \(known)")
+        file: path,
+        reason: "the result's format is \(format); this program reads \(Result.format)")
     }
     do { return try JSONDecoder().decode(Result.self, from: data) } catch {
       throw ReplayFileProblem(file: path, reason: text(error, data))

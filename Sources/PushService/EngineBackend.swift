@@ -1,6 +1,7 @@
 public import PushContent
 public import PushFanout
 public import PushModel
+internal import PushFiles
 internal import PushSupport
 internal import Synchronization
 
@@ -75,6 +76,9 @@ public final class EngineBackend: SettingsBackend {
       let isSame = batch.settings.app.rules == engine.app.rules
       guard isSame || batch.replacesApp && isEmpty else {
         throw ServiceError.rulesDiffer(engine: engine.app.rules, batch: batch.settings.app.rules)
+      }
+      if let wrong = SettingsOverlay(batch.settings, over: engine).contradiction {
+        throw ServiceError.contradiction("\(wrong)")
       }
       // Who has settings in a group's threads is a member of the group.
       let removed = batch.removedMembers.flatMap { member in

@@ -88,11 +88,28 @@ extension FanoutService {
   public func render(ndjson messages: [UInt8]) throws -> [UInt8] {
     let reader = try MessageReader(messages, rules: app.rules)
     let output = OutputBytes()
-    let writer = PayloadWriter(output)
-    while let (message, content) = try reader.nextWithContent() {
-      try render(message, content, into: writer)
-    }
+    try render(into: PayloadWriter(output)) { try reader.nextWithContent() }
     return output.bytes
+  }
+
+  /// Renders what pushes of messages say as they are read, message by message.
+  ///
+  /// - Parameters:
+  ///   - writer: takes the payloads, those of a message in the order of users.
+  ///   - user: only for this user; nil for all.
+  ///   - threads: how many threads may render; nil for as many as the system gives.
+  ///   - each: called with each payload that was written.
+  ///   - next: the next message with what it says of its own push; nil at the end.
+  /// - Complexity: memory for the pushes of a message, whatever the number of messages.
+  public func render(
+    into writer: PayloadWriter, onlyFor user: Identifier? = nil, threads: Int? = nil,
+    each: (RenderedPush) -> Void = { _ in },
+    next: () throws -> (message: Message, content: MessageContent)?
+  ) throws {
+    while let (message, content) = try next() {
+      try render(
+        message, content, onlyFor: user, threads: threads, into: writer, each: each)
+    }
   }
 
   /// Renders what a message's pushes say, for everybody who gets one, in the order of users.
@@ -158,17 +175,13 @@ extension FanoutService {
   ) throws -> [UInt8] {
     guard engine.user(user) != nil else { throw ServiceError.unknownUser(user) }
     let reader = try MessageReader(messages, rules: app.rules)
-    var lines: [UInt8] = []
-    while let (message, messageContent) = try reader.nextWithContent() {
-      let explanation = explain(message, for: user)
-      let words =
-        content
-        ? explanation.decision.flatMap { renderer.explain($0, message, messageContent, for: user) }
-        : nil
-      lines += ServiceJSON.explanation(explanation, words)
-      lines.append(UInt8(ascii: "\n"))
+    var engine = engine
+    let explanations = try renderer.explain(by: &engine, for: user) {
+      try reader.nextWithContent().map { ($0.message, content ? $0.content : nil) }
     }
-    return lines
+    return explanations.flatMap {
+      ServiceJSON.explanation($0.decision, $0.content) + [UInt8(ascii: "\n")]
+    }
   }
 
   // MARK: Changing

@@ -141,6 +141,13 @@ public final class FanoutService: Sendable {
     }
   }
 
+  /// The action, reason, scope and devices for one user; nil for a user who is no recipient.
+  ///
+  /// - Complexity: O(log members + devices).
+  public func decision(_ message: Message, for user: Identifier) -> Decision? {
+    engine.decision(message, for: user)
+  }
+
   /// Prepares an instant, usually once a minute: what depends on the time of day and on nothing else
   /// is then not left to the first messages.
   ///
@@ -167,21 +174,14 @@ public final class FanoutService: Sendable {
   /// When the answer for a plain message (a text from somebody else that mentions nobody) next
   /// changes by itself, and what it is before and from then on.
   ///
+  /// All of the answer is of one version of the settings, however they change meanwhile.
+  ///
   /// - Throws: `FanoutError.unknownConversation`, `.unknownUser` or `.notAMember`.
   public func nextChange(
     for user: Identifier, in conversation: Identifier, channel: Identifier = "",
     after instant: Instant
   ) throws(FanoutError) -> PlainAnswer {
-    let engine = engine
-    func answer(_ at: Instant) -> Decision? {
-      var message = Message(id: "plain", conversation: conversation, at: at)
-      message.channel = channel
-      return engine.decision(message, for: user)
-    }
-    if engine.conversation(conversation) == nil { throw .unknownConversation(conversation) }
-    let next = try engine.nextChange(
-      for: user, in: conversation, channel: channel, after: instant)
-    return PlainAnswer(before: answer(instant), changesAt: next, after: next.flatMap(answer))
+    try engine.plainAnswer(for: user, in: conversation, channel: channel, after: instant)
   }
 
   // MARK: Members
@@ -202,13 +202,15 @@ public final class FanoutService: Sendable {
 
   /// Makes changes, all or none; decisions that begin when it has returned are by them.
   ///
-  /// The records are not checked against each other (that a thread's parent is a group, say), only
-  /// those of `change(ndjson:at:from:)` are.
+  /// What records say of each other is judged of these and of the settings together: that a thread's
+  /// parent is a group, say, or that who has settings in a thread is a member of its parent.
   ///
   /// - Parameters:
   ///   - batch: the changes.
   ///   - now: when the change is made.
   ///   - device: the user's device that makes it, which need not be told of it.
+  /// - Throws: ``ServiceError/contradiction(_:)`` or ``ServiceError/rulesDiffer(engine:batch:)``, and
+  ///   what the engine throws; a store throws its own errors for the same.
   public func change(
     _ batch: SettingsBatch, at now: Instant, from device: Identifier? = nil
   ) throws {
@@ -259,34 +261,4 @@ public struct ConversationMembers: Hashable, Sendable {
   public let version: UInt64
   /// The ids by rank.
   public let ids: [Identifier]
-}
-
-/// The answer for a plain message, and until when it holds.
-public struct PlainAnswer: Hashable, Sendable {
-  /// The answer at the given instant; nil for a user who is no recipient.
-  public let before: Decision?
-  /// From when on there is another answer; nil for never.
-  public let changesAt: Instant?
-  /// The answer from then on.
-  public let after: Decision?
-
-  /// An answer from its parts.
-  public init(before: Decision?, changesAt: Instant?, after: Decision?) {
-    self.before = before
-    self.changesAt = changesAt
-    self.after = after
-  }
-}
-
-extension ContentRenderer {
-  /// Explains the text of a push; nil for a user who gets none.
-  public func explain(
-    _ decision: Decision, _ message: Message, _ content: MessageContent, for user: Identifier
-  ) -> ContentExplanation? {
-    switch decision.outcome.action {
-    case .push: explain(message, content, for: user)
-    case .local: explain(message, content, for: user, as: .local)
-    case .suppress: nil
-    }
-  }
 }

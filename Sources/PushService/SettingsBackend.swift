@@ -14,6 +14,9 @@ public protocol SettingsBackend: Sendable {
   /// Makes the changes of a batch, all or none. When it returns, the engine decides by them, and a
   /// backend that keeps settings has them on the disk.
   ///
+  /// A backend judges what records say of each other, of these and of its own together, and refuses
+  /// those that do not go together.
+  ///
   /// - Parameters:
   ///   - batch: the changes.
   ///   - now: when the change is made.
@@ -111,6 +114,8 @@ public struct ServiceEvent: Hashable, Sendable {
 public enum ServiceError: Error, Hashable, Sendable, CustomStringConvertible {
   /// A batch of other rules than the settings that are there.
   case rulesDiffer(engine: RuleSet, batch: RuleSet)
+  /// Records that do not go together, or not with those that are there: which, and why.
+  case contradiction(String)
   /// Events that are no longer kept: the feed begins behind this sequence number.
   case eventsDropped(upTo: Int64)
   /// A cursor that the feed does not have: it is of another feed, or of before a restart.
@@ -124,6 +129,7 @@ public enum ServiceError: Error, Hashable, Sendable, CustomStringConvertible {
     switch self {
     case .rulesDiffer(let engine, let batch):
       "the changes are by the rules \(batch.rawValue), the settings by \(engine.rawValue)"
+    case .contradiction(let reason): "the records do not go with the settings: \(reason)"
     case .eventsDropped(let sequence):
       "events up to \(sequence) are no longer kept; read the settings anew and go on behind it"
     case .unknownCursor(let text):

@@ -17,6 +17,30 @@ extension BinaryInteger {
   }
 }
 
+extension BinaryInteger {
+  /// The share that the number has of `total`, as percent rounded to a tenth: `12.3 %`; of nothing a
+  /// dash.
+  package func percentage(of total: Self) -> String {
+    guard total > 0 else { return "-" }
+    let tenths = Int((Double(self) * 1000 / Double(total)).rounded())
+    return "\(tenths / 10).\(tenths % 10) %"
+  }
+}
+
+extension String {
+  /// The text with spaces in front, up to a width in characters; whole when it is longer.
+  package func paddedInFront(to width: Int) -> String {
+    String(repeating: " ", count: Swift.max(0, width - count)) + self
+  }
+
+  /// The text with spaces behind it, up to a width in characters; whole when it is longer.
+  ///
+  /// - Parameter gap: the least number of spaces.
+  package func padded(to width: Int, gap: Int = 0) -> String {
+    self + String(repeating: " ", count: Swift.max(gap, width - count))
+  }
+}
+
 /// A time of day as text.
 package enum ClockTime {
   /// `HH:MM` of a minute of the day.

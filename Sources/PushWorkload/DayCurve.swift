@@ -1,3 +1,5 @@
+internal import Algorithms
+
 /// The activity at each instant of a day that repeats: a weight a millisecond, the same within
 /// a minute, in whole numbers.
 ///
@@ -38,14 +40,9 @@ struct DayCurve: Sendable {
   /// The last millisecond whose position is not behind the given one.
   func milliseconds(at position: UInt64) -> Int64 {
     let (day, rest) = position.quotientAndRemainder(dividingBy: self.day)
-    var low = 0
-    var high = 1440
-    while high - low > 1 {
-      let middle = (low + high) / 2
-      if starts[middle] <= rest { low = middle } else { high = middle }
-    }
-    let within = (rest - starts[low]) / weights[low]
-    return Int64(day) * Self.dayMilliseconds + Int64(low) * 60_000 + Int64(within)
+    let minute = starts.partitioningIndex { $0 > rest } - 1
+    let within = (rest - starts[minute]) / weights[minute]
+    return Int64(day) * Self.dayMilliseconds + Int64(minute) * 60_000 + Int64(within)
   }
 }
 

@@ -1,3 +1,4 @@
+internal import Algorithms
 public import PushModel
 
 /// A world made from a seed: people with their settings, rooms, messages, and who is connected when,
@@ -105,13 +106,7 @@ struct ZoneShares: Sendable {
   /// The number of a user's zone.
   func zone(of user: Int) -> Int {
     let index = order[user]
-    var low = 0
-    var high = starts.count - 1
-    while high - low > 1 {
-      let middle = (low + high) / 2
-      if starts[middle] <= index { low = middle } else { high = middle }
-    }
-    return low
+    return starts.partitioningIndex { $0 > index } - 1
   }
 
   func count(inZone zone: Int) -> Int { starts[zone + 1] - starts[zone] }

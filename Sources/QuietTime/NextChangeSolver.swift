@@ -73,6 +73,17 @@ public struct NextChangeSolver: Sendable {
     return nil
   }
 
+  /// The answer for a plain message at `instant`, when it next changes, and what it is then.
+  ///
+  /// - Complexity: as for ``nextChange(after:answer:)``, and two calls of `answer` more.
+  /// - Parameter answer: as for ``nextChange(after:answer:)``; nil for no recipient.
+  public func plainAnswer(
+    after instant: Instant, answer: (Instant) -> Decision?
+  ) -> PlainAnswer {
+    let next = nextChange(after: instant, answer: answer)
+    return PlainAnswer(before: answer(instant), changesAt: next, after: next.flatMap(answer))
+  }
+
   /// The first instant after `instant` at which something changes that the answer depends on.
   public func nextTransition(after instant: Instant) -> Instant? {
     let expiry = nextExpiry(after: instant)

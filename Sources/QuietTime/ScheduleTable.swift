@@ -1,3 +1,4 @@
+internal import Algorithms
 public import PushModel
 
 /// The indices of schedules recently inserted into a ``ScheduleTable``: guesses, which it checks.
@@ -174,14 +175,6 @@ public struct DayPlan: Sendable {
     return bitmapIndices.map { distinct[Int($0)] }
   }
 
-  /// For each schedule, whether it is quiet at a second of the date.
-  ///
-  /// - Complexity: O(schedules); each distinct bitmap is read once.
-  public func inside(second: Int) -> [Bool] {
-    let distinct = bitmaps.map { $0.contains(second: second) }
-    return bitmapIndices.map { distinct[Int($0)] }
-  }
-
   /// The next second of the date at which the level of any schedule changes; 86,400 for none.
   ///
   /// - Complexity: O(log transitions).
@@ -200,12 +193,6 @@ public struct DayPlan: Sendable {
   }
 
   private func transitionCount(upTo second: Int) -> Int {
-    var low = 0
-    var high = transitions.count
-    while low < high {
-      let middle = (low + high) / 2
-      if Int(transitions[middle]) <= second { low = middle + 1 } else { high = middle }
-    }
-    return low
+    transitions.partitioningIndex { Int($0) > second }
   }
 }

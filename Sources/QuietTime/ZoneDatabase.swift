@@ -1,4 +1,5 @@
 internal import Glibc
+internal import PushSupport
 
 /// The IANA time zone database, as a folder of compiled time zones (TZif files).
 ///
@@ -85,7 +86,7 @@ public struct ZoneDatabase: Sendable {
     in folder: String, _ prefix: String, _ names: inout Set<String>
   ) throws(ZoneDataError) {
     guard let handle = unsafe opendir(folder) else {
-      throw .unreadable(file: folder, reason: systemMessage)
+      throw .unreadable(file: folder, reason: SystemError.last.message)
     }
     defer { unsafe closedir(handle) }
     guard let nameOffset = MemoryLayout<dirent>.offset(of: \.d_name) else { return }
@@ -156,11 +157,11 @@ public struct ZoneDatabase: Sendable {
     _ path: String, upTo limit: Int? = nil
   ) throws(ZoneDataError) -> [UInt8] {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard descriptor >= 0 else { throw .unreadable(file: path, reason: systemMessage) }
+    guard descriptor >= 0 else { throw .unreadable(file: path, reason: SystemError.last.message) }
     defer { close(descriptor) }
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0 else {
-      throw .unreadable(file: path, reason: systemMessage)
+      throw .unreadable(file: path, reason: SystemError.last.message)
     }
     guard status.st_mode & S_IFMT == S_IFREG else {
       throw .unreadable(file: path, reason: "it is no regular file")
@@ -174,12 +175,10 @@ public struct ZoneDatabase: Sendable {
         unsafe pread(descriptor, $0.baseAddress! + count, size - count, off_t(count))
       }
       if part < 0, errno == EINTR { continue }
-      guard part >= 0 else { throw .unreadable(file: path, reason: systemMessage) }
+      guard part >= 0 else { throw .unreadable(file: path, reason: SystemError.last.message) }
       if part == 0 { throw .malformed(file: path, reason: "it is cut off") }
       count += part
     }
     return bytes
   }
-
-  private static var systemMessage: String { unsafe String(cString: strerror(errno)) }
 }

@@ -1,3 +1,5 @@
+internal import Algorithms
+
 /// A time zone as a flat table of its transitions: what to add to UTC from which second on.
 ///
 /// The file of the zone is read once, while the table is built (``ZoneDatabase``); looking up is a
@@ -92,14 +94,8 @@ public struct ZoneTable: Hashable, Sendable {
     return cycleStart + (utcSeconds - cycleStart) % Self.cycleSeconds
   }
 
-  /// The index of the last start that is not after `utcSeconds`.
+  /// The index of the last start that is not after `utcSeconds`; 0 before the first.
   private func index(of utcSeconds: Int64) -> Int {
-    var low = 0
-    var high = starts.count
-    while high - low > 1 {
-      let middle = (low + high) / 2
-      if starts[middle] <= utcSeconds { low = middle } else { high = middle }
-    }
-    return low
+    max(0, starts.partitioningIndex { $0 > utcSeconds } - 1)
   }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import PushFiles
+import PushSupport
 
 /// `push-fanout check`: validates files.
 struct Check: ParsableCommand {

@@ -5,6 +5,7 @@ import PushFiles
 import PushReplay
 import PushModel
 import PushStore
+import PushSupport
 import QuietTime
 
 /// `push-fanout`: parses, calls, prints; it decides nothing.
@@ -61,12 +62,17 @@ struct Program: ParsableCommand {
       Terminal.fail("push-fanout: \(error)")
     } catch let problem as WhatIf.Problem {
       Terminal.fail("push-fanout: \(problem)")
+    } catch let missing as MissingMessage {
+      Terminal.fail("push-fanout: \(missing)")
     } catch let failure as Failure {
       Terminal.fail("push-fanout: \(failure.text)")
     } catch let argument as CommandArguments.NotUTF8 {
       failUsage(["\(argument)"])
     } catch let conflict as FileConflict {
-      failUsage(["\(conflict)"])
+      guard conflict.isOfStandardError else { failUsage(["\(conflict)"]) }
+      // A message on standard error would be written into the file that is to be kept.
+      Terminal.printResult(TerminalText.escaped("Error: \(conflict)"))
+      Terminal.exit(2)
     } catch let code as ExitCode {
       Terminal.exit(code.rawValue)
     } catch {

@@ -138,6 +138,19 @@ import Testing
     #expect(files.map(\.lastPathComponent) == ["Repository.swift"])
   }
 
+  /// What is tagged as slow is left out by `make test-fast`, and nothing else is.
+  @Test func slowTestsCanBeLeftOut() throws {
+    var slow: [String] = []
+    for file in try Self.files(under: "Tests") where file.lastPathComponent != "SlowTests.swift" {
+      let text = try String(contentsOf: file, encoding: .utf8)
+      let counts = [".tags(.s" + "low)", ".unless" + "Fast", ".tags(.s" + "low), .unless" + "Fast"]
+        .map { text.components(separatedBy: $0).count - 1 }
+      if counts[0] > 0 { slow.append(file.lastPathComponent) }
+      #expect(Set(counts).count == 1, "\(file.lastPathComponent): \(counts)")
+    }
+    #expect(slow.count > 10)
+  }
+
   @Test func noTargetUsesUnsafeFlags() throws {
     let manifest = try String(
       contentsOf: Repository.root.appending(path: "Package.swift"), encoding: .utf8)

@@ -14,7 +14,7 @@ import Testing
     #expect(try EvaluatorConformance.problems(seeds: Self.seeds) { ReferenceEvaluator($0) } == [])
   }
 
-  @Test func theEnginePasses() throws {
+  @Test(.tags(.slow), .unlessFast) func theEnginePasses() throws {
     let problems = try EvaluatorConformance.problems(seeds: Self.seeds) {
       try Fanout($0, threads: 1)
     }

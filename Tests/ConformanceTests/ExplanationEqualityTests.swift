@@ -10,7 +10,7 @@ import Testing
 /// `PUSH_SEED=n swift test --filter ExplanationEqualityTests` runs one more seed; each failure names
 /// its own.
 @Suite struct ExplanationEqualityTests {
-  @Test(arguments: RuleSet.allCases)
+  @Test(.tags(.slow), .unlessFast, arguments: RuleSet.allCases)
   func theStepsAreTheSame(rules: RuleSet) throws {
     var reasons: Set<Reason> = []
     var ruleNumbers: Set<String> = []

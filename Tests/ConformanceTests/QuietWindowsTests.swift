@@ -13,7 +13,7 @@ import Testing
 /// A plain run takes 25 worlds of each rule set, `PUSH_FULL=1` 100, `PUSH_SEED=n` one more; each
 /// failure names its own.
 @Suite struct QuietWindowsTests {
-  @Test(arguments: RuleSet.allCases)
+  @Test(.tags(.slow), .unlessFast, arguments: RuleSet.allCases)
   func worldsOfSeveralWindows(rules: RuleSet) throws {
     let isFull = ProcessInfo.processInfo.environment["PUSH_FULL"] == "1"
     var tally = Tally()

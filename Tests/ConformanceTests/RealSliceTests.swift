@@ -59,7 +59,7 @@ import Testing
     let settings = try SettingsLoader.load(
       SettingsPaths(users: [slice.path("users")], members: [slice.path("members")]))
     let messages = try Self.messages(slice, settings.app.rules)
-    #expect(messages.count == slice.count ?? messages.count)
+    #expect(slice.count.map { $0 == messages.count } ?? (messages.count > 200))
     var evaluator = ReferenceEvaluator(settings)
     let fanout = try Fanout(settings, threads: 2)
     let batch = fanout.decide(messages)

@@ -1,4 +1,5 @@
 import PushModel
+import TestSupport
 import Testing
 
 @testable import PushContent
@@ -24,7 +25,7 @@ import Testing
     return directory
   }
 
-  @Test(arguments: [nil, 1, 3, 40])
+  @Test(.tags(.slow), .unlessFast, arguments: [nil, 1, 3, 40])
   func aStreamGivesTheSame(_ threads: Int?) {
     let people = Self.people(40_000)
     let renderer = ContentRenderer(

@@ -3,6 +3,7 @@ import PushContent
 import PushFanout
 import PushFiles
 import PushModel
+import TestSupport
 import Testing
 
 /// A world in files, read as the program reads it.
@@ -25,11 +26,10 @@ struct ContentWorld {
   }
 
   func load() throws -> Loaded {
-    let folder = FileManager.default.temporaryDirectory.appending(path: "push-content-\(UUID())")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
+    let folder = ScratchFolder()
+    defer { withExtendedLifetime(folder) {} }
     let write = { (lines: [String], name: String) -> String in
-      let path = folder.appending(path: name).path
+      let path = folder.path(name)
       try (lines.joined(separator: "\n") + "\n").write(
         toFile: path, atomically: false, encoding: .utf8)
       return path

@@ -1,6 +1,7 @@
 import Foundation
 import PushFiles
 import PushModel
+import TestSupport
 import Testing
 
 /// A folder of files for one test.
@@ -70,10 +71,7 @@ struct TestFolder {
 
 /// Gives a test a folder and removes it afterwards.
 func withFolder<Result>(_ body: (TestFolder) throws -> Result) throws -> Result {
-  let url = FileManager.default.temporaryDirectory.appending(path: "push-files-\(UUID())")
-  try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-  defer { try? FileManager.default.removeItem(at: url) }
-  return try body(TestFolder(url: url))
+  try ScratchFolder.with { try body(TestFolder(url: $0)) }
 }
 
 /// Everything in a world, to be compared.

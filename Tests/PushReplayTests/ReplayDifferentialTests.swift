@@ -51,7 +51,7 @@ import Testing
     return slices
   }()
 
-  @Test(arguments: slices)
+  @Test(.tags(.slow), .unlessFast, arguments: slices)
   func allWaysAreTheSame(slice: Slice) throws {
     for seed in TestSupport.seeds([1]) { try compare(slice, seed) }
   }

@@ -2,6 +2,7 @@ import Foundation
 import PushFiles
 import PushReplay
 import PushModel
+import TestSupport
 import Testing
 
 /// Goal: events come in the order of time from any number of files, and whatever is wrong with one is
@@ -57,10 +58,7 @@ import Testing
   }
 
   static func withFolder<Result>(_ body: (Folder) throws -> Result) throws -> Result {
-    let url = FileManager.default.temporaryDirectory.appending(path: "push-replay-\(UUID())")
-    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: url) }
-    return try body(Folder(url: url))
+    try ScratchFolder.with { try body(Folder(url: $0)) }
   }
 
   static func message(_ id: String, _ at: Int) -> String {

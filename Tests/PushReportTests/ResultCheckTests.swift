@@ -59,7 +59,10 @@ import Testing
       { $0.minutes!.outcomes = [[], [], [], [], []] },
       "minutes.outcomes[0]: has 0 entries where 10 belong"
     ),
-    ({ $0.peakDay.messages[0] += 10 }, "peakDay.messages: they are more than all, 10"),
+    (
+      { $0.peakDay.messages[0] += 10 },
+      "peakDay.messages: they add up to 18, and there are 10 in all"
+    ),
     ({ $0.peakDay.messages[0] += 1 }, "peakDay.messages: are not those of the minutes"),
     ({ $0.peakDay.pushes[0] = 0 }, "peakDay.pushes: are not those of the minutes"),
     (

@@ -2,6 +2,7 @@ import Foundation
 import PushFanout
 import PushModel
 import PushStore
+import TestSupport
 import Testing
 
 @Suite struct StoreTests {
@@ -165,15 +166,11 @@ import Testing
 
 /// A path in a folder that is removed afterwards.
 func withStore<Value>(_ body: (String) async throws -> Value) async throws -> Value {
-  let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-  try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-  defer { try? FileManager.default.removeItem(at: folder) }
-  return try await body(folder.appendingPathComponent("settings.store").path)
+  let folder = ScratchFolder()
+  defer { withExtendedLifetime(folder) {} }
+  return try await body(folder.path("settings.store"))
 }
 
 func withStore<Value>(_ body: (String) throws -> Value) throws -> Value {
-  let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-  try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-  defer { try? FileManager.default.removeItem(at: folder) }
-  return try body(folder.appendingPathComponent("settings.store").path)
+  try ScratchFolder.with { try body($0.appending(path: "settings.store").path) }
 }

@@ -1,4 +1,5 @@
 import PushModel
+import TestSupport
 import Testing
 
 @testable import PushWorkload
@@ -55,7 +56,9 @@ import Testing
     return try Workload(options)
   }
 
-  @Test(arguments: cases) func theShareIsThatOfTheOption(given: Case) throws {
+  @Test(.tags(.slow), .unlessFast, arguments: cases) func theShareIsThatOfTheOption(given: Case)
+    throws
+  {
     let found = Self.share(try Self.world(given))
     // Cycles are left alone that miss the share by 2 %; the rest is that of the sample.
     #expect(abs(found / given.share - 1) < 0.05, "\(found)")

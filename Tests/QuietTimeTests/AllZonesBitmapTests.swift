@@ -1,5 +1,6 @@
 import Foundation
 import QuietTime
+import TestSupport
 import Testing
 
 /// Goal: for every IANA zone and every day of 2024-2030 with an offset change, and the days next
@@ -39,7 +40,7 @@ import Testing
     Window("23:30", "0:30"), Window("2:15:30", "3:16:30"),
   ]
 
-  @Test func everyZoneAndEveryDayWithAnOffsetChange() throws {
+  @Test(.tags(.slow), .unlessFast) func everyZoneAndEveryDayWithAnOffsetChange() throws {
     var comparison = Comparison()
     for name in pinnedNames() {
       let zone = try #require(TimeZone(identifier: name))

@@ -16,7 +16,7 @@ import Testing
     "Asia/Kathmandu",
   ]
 
-  @Test(arguments: seeds, weeks)
+  @Test(.tags(.slow), .unlessFast, arguments: seeds, weeks)
   func everyMinuteOfAWeek(seed: UInt64, week: String) throws {
     var random = SeededGenerator(seed: seed)
     var severalLevels = 0

@@ -27,16 +27,6 @@ func clock(_ text: String) -> Int64 {
   return parts[0] * 3600 + parts[1] * 60 + (parts.count == 3 ? parts[2] : 0)
 }
 
-/// Where two long arrays differ first, nil when they are equal. An expectation that compares them
-/// itself looks for the shortest list of edits when it fails, which takes minutes for a day of
-/// seconds.
-func firstDifference<Value: Equatable>(_ found: [Value], _ expected: [Value]) -> String? {
-  guard found != expected else { return nil }
-  guard found.count == expected.count else { return "\(found.count) of \(expected.count)" }
-  let place = found.indices.first { found[$0] != expected[$0] }!
-  return "at \(place): \(found[place]) instead of \(expected[place])"
-}
-
 /// A window of the local day as it is said, for tests to compare with.
 struct DailyWindow: Hashable, Sendable {
   let startSecond, spanSeconds: Int32
@@ -44,6 +34,11 @@ struct DailyWindow: Hashable, Sendable {
   func contains(localSecond: Int64) -> Bool {
     (localSecond - Int64(startSecond) + 86_400) % 86_400 < Int64(spanSeconds)
   }
+}
+
+extension DayPlan {
+  /// For each schedule, whether it is quiet at a second of the date.
+  func inside(second: Int) -> [Bool] { bytes(second: second) { $0 == nil ? 0 : 1 }.map { $0 == 1 } }
 }
 
 extension QuietSchedule {

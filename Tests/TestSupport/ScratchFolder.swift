@@ -11,6 +11,13 @@ public final class ScratchFolder: Sendable {
 
   deinit { try? FileManager.default.removeItem(at: url) }
 
+  /// Gives a test a folder and removes it afterwards.
+  public static func with<Result>(_ body: (URL) throws -> Result) rethrows -> Result {
+    let folder = ScratchFolder()
+    defer { withExtendedLifetime(folder) {} }
+    return try body(folder.url)
+  }
+
   public func path(_ name: String) -> String { url.appending(path: name).path }
 
   public func bytes(_ name: String) throws -> [UInt8] {

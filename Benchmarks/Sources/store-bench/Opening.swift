@@ -10,7 +10,6 @@ struct Opening {
   let users: Int
   private static let memberships = 5
   private static let changes = 10_000
-  private static let groupSize = 1000
 
   func measure(in folder: URL) throws {
     let path = folder.appending(path: "large").path
@@ -46,18 +45,7 @@ struct Opening {
 
   /// - Returns: seconds of the import alone.
   private func makeStore(_ path: String) throws -> Double {
-    var settings = FanoutSettings()
-    settings.reserveCapacity(users: users, declared: users)
-    let groups = max(1, users / Self.groupSize)
-    for user in 0..<users {
-      let id = BenchWorld.userID(user)
-      settings.setUser(id, BenchWorld.settings(user))
-      for place in 0..<Self.memberships {
-        let group = (user / Self.groupSize + place * 7919) % groups
-        let level: NotificationLevel = (user + place) % 5 < 2 ? .mention : .unset
-        settings.setMember(id, of: Identifier("g\(group)"), MemberSettings(level: level))
-      }
-    }
+    let settings = StoreWorld(users: users, memberships: users * Self.memberships).settings
     return try elapsed { try StoreImport(path).run(settings, at: .zero, replacingApp: true) }
   }
 
@@ -84,7 +72,7 @@ struct Opening {
 
   private func pushCounts(_ store: SettingsStore) -> [Int] {
     let now = Instant(milliseconds: BenchWorld.start)
-    return stride(from: 0, to: max(1, users / Self.groupSize), by: 997).map { group in
+    return stride(from: 0, to: max(1, users / StoreWorld.groupSize), by: 997).map { group in
       store.fanout.decide(Message(id: "m", conversation: Identifier("g\(group)"), at: now))
         .pushCount
     }

@@ -11,7 +11,6 @@ import PushStore
 struct PlainImport {
   let users: Int
   let memberships: Int
-  private static let groupSize = 1000
 
   private struct User {
     let id: [UInt8]
@@ -23,7 +22,7 @@ struct PlainImport {
 
   /// Both, in turns, in files of the same folder.
   func measure(in folder: URL) throws {
-    let settings = settings()
+    let settings = StoreWorld(users: users, memberships: memberships).settings
     var ours: [Double] = []
     var plain: [Double] = []
     let rows = rows(of: settings)
@@ -44,22 +43,6 @@ struct PlainImport {
     show(
       "\(text(best.0)) s and \(text(best.1)) s, \(Int(Double(records) / best.0)) and "
         + "\(Int(Double(records) / best.1)) records/s")
-  }
-
-  private func settings() -> FanoutSettings {
-    var settings = FanoutSettings()
-    settings.reserveCapacity(users: users, declared: users)
-    let groups = max(1, users / Self.groupSize)
-    for user in 0..<users {
-      let id = BenchWorld.userID(user)
-      settings.setUser(id, BenchWorld.settings(user))
-      for place in 0..<memberships / users {
-        let group = (user / Self.groupSize + place * 7919) % groups
-        let level: NotificationLevel = (user + place) % 5 < 2 ? .mention : .unset
-        settings.setMember(id, of: Identifier("g\(group)"), MemberSettings(level: level))
-      }
-    }
-    return settings
   }
 
   private struct Rows {

@@ -1,7 +1,7 @@
 public import PushModel
 internal import QuietTime
 
-extension Fanout {
+extension Fanout: ExplainingEvaluator {
   /// Each rule that was looked at for a message and a user, in order, and which one decided.
   ///
   /// The steps come from the engine's own run of the rules for that user: which branch was taken from

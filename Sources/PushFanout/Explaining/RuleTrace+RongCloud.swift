@@ -72,7 +72,7 @@ extension RuleTrace {
       case .background:
         guard let since = device.backgroundSince, since <= message.at else { return true }
         let passed = message.at.milliseconds - since.milliseconds
-        return passed < app.rongcloud.backgroundGraceSeconds * 1000
+        return passed < app.rongcloud.backgroundGraceMilliseconds
       case .offline, .loggedOut, .kicked: return false
       }
     }

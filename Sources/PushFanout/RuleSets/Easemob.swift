@@ -112,7 +112,7 @@ extension MessagePlan {
     }
     // 4
     let age = message.at.milliseconds - (message.sentAt ?? message.at).milliseconds
-    if age > options.expireSeconds * 1000 {  // E-69
+    if age > options.expireMilliseconds {  // E-69
       return uniform = Outcome(.suppress, .expired)
     }
     let mentions = MentionedUsers(easemob: message, options)

@@ -226,7 +226,7 @@ extension Tables {
   func isPastGrace(_ device: DeviceRecord, at now: Int64) -> Bool {
     let since = device.backgroundSince
     guard since >= 0, since <= now else { return false }
-    return now - since >= app.rongcloud.backgroundGraceSeconds * 1000
+    return now - since >= app.rongcloud.backgroundGraceMilliseconds
   }
 }
 
@@ -268,10 +268,7 @@ extension Tables {
       guard device.state == Device.State.background.ordinal, device.backgroundSince >= 0 else {
         return
       }
-      // A grace period that would end after the last representable instant never ends.
-      let (end, isTooLate) = device.backgroundSince.addingReportingOverflow(
-        app.rongcloud.backgroundGraceSeconds * 1000)
-      if !isTooLate { body(end) }
+      body(device.backgroundSince + app.rongcloud.backgroundGraceMilliseconds)
       body(device.backgroundSince)
     }
   }
@@ -281,7 +278,7 @@ extension Tables {
     let devices = effectiveDevices(of: user)
     let isPast = { (device: Device) in
       guard let since = device.backgroundSince?.milliseconds, since <= now else { return false }
-      return now - since >= app.rongcloud.backgroundGraceSeconds * 1000
+      return now - since >= app.rongcloud.backgroundGraceMilliseconds
     }
     if isLocal { return devices.filter { $0.state == .background && !isPast($0) } }
     let phones = devices.filter {

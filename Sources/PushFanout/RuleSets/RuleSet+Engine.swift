@@ -32,10 +32,10 @@ extension RuleSet {
 }
 
 extension AppSettings {
-  /// How old a message may be and still be pushed, in seconds; nil for any age.
-  var expireSeconds: Int64? {
+  /// How old a message may be and still be pushed, in milliseconds; nil for any age.
+  var expireMilliseconds: Int64? {
     switch rules {
-    case .easemob: easemob.expireSeconds  // E-69
+    case .easemob: easemob.expireMilliseconds  // E-69
     case .rongcloud: nil
     }
   }

@@ -192,7 +192,7 @@ struct SnapshotReading {
       throw .malformed(section: "\(part)", "\(used) of \(section.elementCount) slots in use")
     }
     // Slots are filled in place, while older versions are read too.
-    guard mapping.makeWritable(section.range) else { throw .cannotOpen(Mapping.systemMessage) }
+    guard mapping.makeWritable(section.range) else { throw .cannotOpen(SystemError.last.message) }
     return unsafe IDSlots(
       seed: seed, mapped: mapping.pointer(section.offset),
       capacity: section.elementCount, used: used)

@@ -30,7 +30,9 @@ extension Fanout {
 
   /// The name of a snapshot while it is being written. A process that ends early may leave such a
   /// file.
-  public static func temporaryName(ofSnapshot path: String) -> String { "\(path).tmp-\(getpid())" }
+  public static func temporaryName(ofSnapshot path: String) -> String {
+    TemporaryName(ofSnapshot: path).path
+  }
 
   /// Writes the current version of the settings to a file.
   ///
@@ -44,6 +46,10 @@ extension Fanout {
   ) throws(SnapshotError) {
     try writeSnapshot(to: path, identity: identity, sequence: { _ in sequence })
   }
+}
+
+extension TemporaryName {
+  init(ofSnapshot path: String) { self.init(beside: path, ending: "tmp-\(getpid())") }
 }
 
 extension FanoutVersion {

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import PushSupport
 
 /// A file mapped into memory for the lifetime of the object.
 ///
@@ -12,12 +13,12 @@ internal import Glibc
   init(path: String) throws(SnapshotError) {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
-      throw SnapshotError(path: path, problem: .cannotOpen(Self.systemMessage))
+      throw SnapshotError(path: path, problem: .cannotOpen(SystemError.last.message))
     }
     defer { close(descriptor) }
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0 else {
-      throw SnapshotError(path: path, problem: .cannotOpen(Self.systemMessage))
+      throw SnapshotError(path: path, problem: .cannotOpen(SystemError.last.message))
     }
     guard status.st_mode & S_IFMT == S_IFREG else {
       throw SnapshotError(path: path, problem: .notAFile)
@@ -27,7 +28,7 @@ internal import Glibc
     }
     let start = unsafe mmap(nil, Int(status.st_size), PROT_READ, MAP_PRIVATE, descriptor, 0)
     guard let start = unsafe start, unsafe start != MAP_FAILED else {
-      throw SnapshotError(path: path, problem: .cannotOpen(Self.systemMessage))
+      throw SnapshotError(path: path, problem: .cannotOpen(SystemError.last.message))
     }
     let address = UInt(bitPattern: start)
     addresses = address..<address + UInt(status.st_size)
@@ -57,6 +58,4 @@ internal import Glibc
     let start = range.lowerBound / pageSize * pageSize
     return unsafe mprotect(pointer(start), range.upperBound - start, PROT_READ | PROT_WRITE) == 0
   }
-
-  static var systemMessage: String { unsafe String(cString: strerror(errno)) }
 }

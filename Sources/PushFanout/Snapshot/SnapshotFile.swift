@@ -1,13 +1,10 @@
 internal import CPushKernels
 internal import Glibc
+internal import PushSupport
 
 /// A snapshot being written, under a temporary name until it is complete.
 @safe struct SnapshotFile: ~Copyable {
-  private let path: String
-  private let temporary: String
-  private let descriptor: Int32
-  private let folder: Int32
-  private var isFinished = false
+  private let file: AtomicFile
   private var sections: [SnapshotSection] = []
   /// The offset of the section being written.
   private var start = SnapshotHeader.byteCount
@@ -24,36 +21,20 @@ internal import Glibc
     if unsafe stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
       throw SnapshotError(path: path, problem: .notAFile)
     }
-    let parent = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
-    let folder = unsafe open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard folder >= 0 else {
-      throw SnapshotError(path: path, problem: .cannotWrite(Mapping.systemMessage))
-    }
-    let temporary = Fanout.temporaryName(ofSnapshot: path)
+    let temporary = TemporaryName(ofSnapshot: path)
     // A process with the same id may have left a file behind.
-    _ = unsafe unlink(temporary)
-    // Readable by the owner only: it contains the seeds, with which colliding ids could be made.
-    let descriptor = unsafe open(
-      temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else {
-      let problem = SnapshotError.Problem.cannotWrite(Mapping.systemMessage)
-      close(folder)
-      throw SnapshotError(path: path, problem: problem)
+    temporary.remove()
+    do throws(SystemError) {
+      // Readable by the owner only: it contains the seeds, with which colliding ids could be made.
+      file = try AtomicFile(path, temporary: temporary, mode: 0o600, syncsFolder: true)
+    } catch {
+      throw SnapshotError(path: path, problem: .cannotWrite(error.message))
     }
-    self.path = path
-    self.temporary = temporary
-    self.descriptor = descriptor
-    self.folder = folder
     let size = SnapshotPart.allCases.map(\.blockSize).max() ?? 0
     unsafe block = .allocate(byteCount: size, alignment: SnapshotPart.alignment)
   }
 
-  deinit {
-    close(descriptor)
-    close(folder)
-    if !isFinished { _ = unsafe unlink(temporary) }
-    unsafe block.deallocate()
-  }
+  deinit { unsafe block.deallocate() }
 
   // MARK: Sections
 
@@ -127,28 +108,24 @@ internal import Glibc
     let header = SnapshotHeader(
       identity: identity, sequence: sequence, fileSize: start, sections: sections
     ).bytes
-    guard unsafe pwrite(descriptor, header, header.count, 0) == header.count,
-      fsync(descriptor) == 0, unsafe rename(temporary, path) == 0
-    else { throw problem }
-    isFinished = true
-    // EINVAL: the file system does not support synchronizing a directory.
-    guard fsync(folder) == 0 || errno == EINVAL else { throw problem }
+    let result = unsafe header.withUnsafeBytes { (bytes) -> Result<Void, SnapshotError> in
+      do throws(SnapshotError) { return .success(try unsafe writeAll(bytes, at: 0)) } catch {
+        return .failure(error)
+      }
+    }
+    try result.get()
+    do throws(SystemError) { try file.finish() } catch { throw problem(error) }
   }
 
   private func writeAll(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(SnapshotError) {
-    var written = 0
-    while written < bytes.count, let memory = bytes.baseAddress {
-      let count = unsafe pwrite(
-        descriptor, memory + written, bytes.count - written, off_t(offset + written))
-      if count > 0 {
-        written += count
-      } else if count == 0 || errno != EINTR {
-        throw problem
-      }
+    do throws(SystemError) {
+      try unsafe AtomicFile.write(bytes, to: file.descriptor, at: offset)
+    } catch {
+      throw problem(error)
     }
   }
 
-  private var problem: SnapshotError {
-    SnapshotError(path: path, problem: .cannotWrite(Mapping.systemMessage))
+  private func problem(_ error: SystemError) -> SnapshotError {
+    SnapshotError(path: file.path, problem: .cannotWrite(error.message))
   }
 }

@@ -78,11 +78,8 @@ extension FanoutTimeline {
 
   /// The last instant before a message expires.
   private func expiry(_ message: Message) -> Int64 {
-    guard let seconds = engineVersion.tables.app.expireSeconds else { return Int64.max }
-    let sent = (message.sentAt ?? message.at).milliseconds
-    let (age, isTooLong) = seconds.multipliedReportingOverflow(by: 1000)
-    let (last, isTooLate) = sent.addingReportingOverflow(age)
-    return isTooLong || isTooLate ? Int64.max : last
+    guard let age = engineVersion.tables.app.expireMilliseconds else { return Int64.max }
+    return (message.sentAt ?? message.at).milliseconds + age
   }
 
   private func add(

@@ -1,5 +1,6 @@
 internal import CPushFiles
 internal import Glibc
+internal import PushSupport
 
 /// The bytes of a file, unpacked if its name ends in `.gz`; `-` is standard input, and there may be
 /// bytes in memory instead.
@@ -44,9 +45,11 @@ final class ByteReader {
     self.path = path
     memory = []
     descriptor = path == "-" ? STDIN_FILENO : unsafe open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw .cannotOpen(Self.systemMessage()) }
+    guard descriptor >= 0 else { throw .cannotOpen(SystemError.last.message) }
     var status = stat()
-    guard unsafe fstat(descriptor, &status) == 0 else { throw .cannotOpen(Self.systemMessage()) }
+    guard unsafe fstat(descriptor, &status) == 0 else {
+      throw .cannotOpen(SystemError.last.message)
+    }
     let kind = status.st_mode & S_IFMT
     if kind == S_IFDIR {
       if path != "-" { close(descriptor) }
@@ -131,9 +134,7 @@ final class ByteReader {
         bytesRead += Int64(count)
         return count
       }
-      if errno != EINTR { throw .cannotRead(Self.systemMessage()) }
+      if errno != EINTR { throw .cannotRead(SystemError.last.message) }
     }
   }
-
-  static func systemMessage() -> String { unsafe String(cString: strerror(errno)) }
 }

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import PushSupport
 
 /// Why a result could not be written.
 public struct OutputProblem: Error, Hashable, Sendable, CustomStringConvertible {
@@ -19,53 +20,55 @@ public final class OutputFile {
   private let descriptor: Int32
   private let target: String
   private let isStandardOutput: Bool
-  /// The temporary name, and the name it is to get; nil when it is written directly.
-  private let names: (temporary: String, final: String)?
+  /// nil when it is written directly.
+  private let file: AtomicFile?
   private var buffer: [UInt8] = []
   private var isOpen = true
 
   private static let bufferSize = 256 * 1024
 
   /// The name that is removed when the work is broken off; nil when there is none.
-  public var temporaryName: String? { names?.temporary }
+  public var temporaryName: String? { file?.temporary.path }
 
   /// The name that it gets when it is complete; nil when it is written directly.
-  public var finalName: String? { names?.final }
+  public var finalName: String? { file?.path }
 
   /// Standard output.
   public init() {
     descriptor = STDOUT_FILENO
     target = "standard output"
     isStandardOutput = true
-    names = nil
+    file = nil
     buffer.reserveCapacity(Self.bufferSize + 4096)
   }
 
-  /// A file; one of the same name is replaced by ``finish()``.
+  /// A file; one of the same name is replaced by ``finish()``. A symbolic link stays one: the file
+  /// that it leads to is replaced, or created when it is not there.
   public init(path: String) throws(OutputProblem) {
     target = path
     isStandardOutput = false
     var status = stat()
     let exists = unsafe stat(path, &status) == 0
-    if exists, status.st_mode & S_IFMT != S_IFREG {
-      descriptor = unsafe open(path, O_WRONLY | O_CLOEXEC)
-      names = nil
-    } else {
-      let final = exists ? Self.resolved(path) : path
-      let temporary = Self.temporaryName(for: final)
-      descriptor = unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
-      names = (temporary, final)
-    }
-    if descriptor < 0 {
-      throw OutputProblem(target: path, reason: ByteReader.systemMessage())
+    do throws(SystemError) {
+      if exists, status.st_mode & S_IFMT != S_IFREG {
+        descriptor = unsafe open(path, O_WRONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .last }
+        file = nil
+      } else {
+        let final =
+          if let real = FilePath.real(path) { real } else { try FilePath.end(ofLinks: path) }
+        let file = try AtomicFile(
+          final, temporary: TemporaryName(beside: final), mode: 0o666, syncsFolder: false)
+        descriptor = file.descriptor
+        self.file = file
+      }
+    } catch {
+      throw OutputProblem(target: path, reason: error.message)
     }
     buffer.reserveCapacity(Self.bufferSize + 4096)
   }
 
   deinit { abandon() }
-
-  /// What a file is called until it is complete.
-  static func temporaryName(for final: String) -> String { "\(final).\(getpid()).part" }
 
   /// Appends bytes. They may be held back until ``finish()``.
   public func write(_ bytes: some Sequence<UInt8>) throws(OutputProblem) {
@@ -89,36 +92,27 @@ public final class OutputFile {
   /// Replaces the first bytes.
   func rewriteStart(_ bytes: [UInt8]) throws(OutputProblem) {
     try flush()
-    let count = unsafe pwrite(descriptor, bytes, bytes.count, 0)
-    guard count == bytes.count else { throw problem() }
+    try writeAll(bytes, at: 0)
   }
 
   /// Writes what was held back, to the disk: of several files that belong together, all before the
   /// first gets its name.
   public func sync() throws(OutputProblem) {
     try flush()
-    guard names == nil || fsync(descriptor) == 0 else { throw problem() }
+    try onSystem { () throws(SystemError) in try file?.sync() }
   }
 
   /// Writes what was held back and gives the file its name.
   public func finish() throws(OutputProblem) {
-    try sync()
-    guard let names else { return }
-    guard close(descriptor) == 0 else { throw problem() }
-    isOpen = false
-    guard unsafe rename(names.temporary, names.final) == 0 else {
-      let problem = problem()
-      _ = unsafe unlink(names.temporary)
-      throw problem
-    }
+    try flush()
+    try onSystem { () throws(SystemError) in try file?.finish() }
   }
 
   /// Drops a file that is not finished.
   public func abandon() {
-    guard isOpen, !isStandardOutput, descriptor >= 0 else { return }
+    guard isOpen, !isStandardOutput else { return }
     isOpen = false
-    close(descriptor)
-    if let names { _ = unsafe unlink(names.temporary) }
+    if let file { file.abandon() } else { close(descriptor) }
   }
 
   private func flush() throws(OutputProblem) {
@@ -126,28 +120,23 @@ public final class OutputFile {
     buffer.removeAll(keepingCapacity: true)
   }
 
-  private func writeAll<Number: FixedWidthInteger>(_ numbers: [Number]) throws(OutputProblem) {
-    let size = numbers.count * MemoryLayout<Number>.stride
-    var written = 0
-    while written < size {
-      let count = unsafe numbers.withUnsafeBytes { bytes in
-        unsafe Glibc.write(descriptor, bytes.baseAddress! + written, size - written)
-      }
-      if count >= 0 {
-        written += count
-      } else if errno != EINTR {
-        throw problem()
+  private func writeAll<Number: FixedWidthInteger>(
+    _ numbers: [Number], at offset: Int? = nil
+  ) throws(OutputProblem) {
+    // The standard library's method passes on no typed errors.
+    let result = unsafe numbers.withUnsafeBytes { (bytes) -> Result<Void, SystemError> in
+      do throws(SystemError) {
+        return .success(try unsafe AtomicFile.write(bytes, to: descriptor, at: offset))
+      } catch {
+        return .failure(error)
       }
     }
+    try onSystem { () throws(SystemError) in try result.get() }
   }
 
-  private func problem() -> OutputProblem {
-    OutputProblem(target: target, reason: ByteReader.systemMessage())
-  }
-
-  private static func resolved(_ path: String) -> String {
-    guard let real = unsafe realpath(path, nil) else { return path }
-    defer { unsafe free(real) }
-    return unsafe String(cString: real)
+  private func onSystem(_ body: () throws(SystemError) -> Void) throws(OutputProblem) {
+    do throws(SystemError) { try body() } catch {
+      throw OutputProblem(target: target, reason: error.message)
+    }
   }
 }

@@ -1,9 +1,10 @@
 internal import Glibc
+internal import PushSupport
 
 /// A folder of results that appears under its name only when all its files are complete.
 public final class OutputFolder {
   private let path: String
-  private let temporary: String
+  private let temporary: TemporaryName
   private let names: [String]
   private var files: [OutputFile] = []
   private var isOpen = true
@@ -11,8 +12,7 @@ public final class OutputFolder {
   /// What is removed when the work is broken off: the files under the names that they have first and
   /// last, and the folder.
   public var temporaryNames: [String] {
-    names.map { "\(temporary)/\($0)" }.flatMap { [OutputFile.temporaryName(for: $0), $0] }
-      + [temporary]
+    names.map(path(of:)).flatMap { [TemporaryName(beside: $0).path, $0] } + [temporary.path]
   }
 
   /// Makes room for a new folder.
@@ -20,7 +20,7 @@ public final class OutputFolder {
   /// - Parameter names: all files that it may get.
   /// - Throws: when there is something of that name, or the folder cannot be made.
   public init(path: String, names: [String]) throws(OutputProblem) {
-    let path = path.count > 1 && path.hasSuffix("/") ? String(path.dropLast()) : path
+    let path = FilePath.trimmed(path)
     self.path = path
     self.names = names
     var status = stat()
@@ -28,9 +28,9 @@ public final class OutputFolder {
     if unsafe lstat(path, &status) == 0 {
       throw OutputProblem(target: path, reason: "there is something of that name; name another")
     }
-    temporary = OutputFile.temporaryName(for: path)
-    if unsafe mkdir(temporary, 0o777) != 0 {
-      throw OutputProblem(target: path, reason: ByteReader.systemMessage())
+    temporary = TemporaryName(beside: path)
+    do throws(SystemError) { try temporary.createFolder(mode: 0o777) } catch {
+      throw OutputProblem(target: path, reason: error.message)
     }
   }
 
@@ -39,15 +39,15 @@ public final class OutputFolder {
   /// Begins a file, one of the names given at first.
   public func file(_ name: String) throws(OutputProblem) -> OutputFile {
     precondition(names.contains(name))
-    let file = try OutputFile(path: "\(temporary)/\(name)")
+    let file = try OutputFile(path: path(of: name))
     files.append(file)
     return file
   }
 
   /// Gives the folder its name, once its files are finished.
   public func finish() throws(OutputProblem) {
-    guard unsafe rename(temporary, path) == 0 else {
-      throw OutputProblem(target: path, reason: ByteReader.systemMessage())
+    do throws(SystemError) { try temporary.replace(path) } catch {
+      throw OutputProblem(target: path, reason: error.message)
     }
     isOpen = false
   }
@@ -58,6 +58,8 @@ public final class OutputFolder {
     isOpen = false
     for file in files { file.abandon() }
     for name in temporaryNames.dropLast() { _ = unsafe unlink(name) }
-    _ = unsafe rmdir(temporary)
+    temporary.removeFolder()
   }
+
+  private func path(of name: String) -> String { "\(temporary.path)/\(name)" }
 }

@@ -67,6 +67,26 @@ public final class DecisionWriter {
     totals.add(counts)
   }
 
+  /// Decides messages as they are read, by any evaluator, and writes what was decided.
+  ///
+  /// - Parameters:
+  ///   - evaluator: decides.
+  ///   - id: the id of a user of the evaluator.
+  ///   - progress: called after each message.
+  ///   - next: the next message; nil at the end.
+  /// - Throws: what `next` throws, or an ``OutputProblem``.
+  public func write(
+    by evaluator: inout some Evaluator, id: (UserIndex) -> Identifier,
+    progress: () -> Void = {}, next: () throws -> Message?
+  ) throws {
+    while let message = try next() {
+      begin(message)
+      try evaluator.decide(message) { user, decision in try write(id(user), decision) }
+      try end()
+      progress()
+    }
+  }
+
   /// Writes what the format ends with, once, behind all messages.
   public func finish() throws(OutputProblem) {
     try output.put(encoder.trailer(messageCount, totals))

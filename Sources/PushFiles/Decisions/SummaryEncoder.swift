@@ -23,19 +23,20 @@ struct SummaryEncoder: DecisionEncoder {
     let pushes = counts.total(of: .push)
     let locals = counts.total(of: .local)
     var lines = [
-      "messages   \(left(messages.grouped, 14))",
-      "decisions  \(left(decisions.grouped, 14))",
-      "pushes     \(left(pushes.grouped, 14))  \(share(pushes, of: decisions))",
+      "messages   \(messages.grouped.paddedInFront(to: 14))",
+      "decisions  \(decisions.grouped.paddedInFront(to: 14))",
+      "pushes     \(pushes.grouped.paddedInFront(to: 14))  \(pushes.percentage(of: decisions))",
     ]
     if locals > 0 {
-      lines.append("local      \(left(locals.grouped, 14))  \(share(locals, of: decisions))")
+      lines.append(
+        "local      \(locals.grouped.paddedInFront(to: 14))  \(locals.percentage(of: decisions))")
     }
     lines += ["", row("action", "reason", "scope", "count", "share")]
     for (outcome, count) in counts.nonZero.sorted(by: { $0.count > $1.count }) {
       lines.append(
         row(
           outcome.action.name, outcome.reason.name, outcome.scope?.name ?? "-", count.grouped,
-          share(count, of: decisions)))
+          count.percentage(of: decisions)))
     }
     return lines.joined(separator: "\n") + "\n"
   }
@@ -43,20 +44,7 @@ struct SummaryEncoder: DecisionEncoder {
   private static func row(
     _ action: String, _ reason: String, _ scope: String, _ count: String, _ share: String
   ) -> String {
-    right(action, 8) + right(reason, 19) + right(scope, 16) + left(count, 14) + left(share, 10)
-  }
-
-  private static func share(_ count: Int, of total: Int) -> String {
-    guard total > 0 else { return "-" }
-    let tenths = Int((Double(count) * 1000 / Double(total)).rounded())
-    return "\(tenths / 10).\(tenths % 10) %"
-  }
-
-  private static func left(_ text: String, _ width: Int) -> String {
-    String(repeating: " ", count: max(0, width - text.count)) + text
-  }
-
-  private static func right(_ text: String, _ width: Int) -> String {
-    text + String(repeating: " ", count: max(1, width - text.count))
+    action.padded(to: 8, gap: 1) + reason.padded(to: 19, gap: 1) + scope.padded(to: 16, gap: 1)
+      + count.paddedInFront(to: 14) + share.paddedInFront(to: 10)
   }
 }

@@ -7,60 +7,32 @@ extension AppSettings {
   ) throws(FileProblem.Problem) {
     for (key, value) in fields {
       let name = "options.\(key.text)"
-      if try easemob.read(key, value, name) {
-        uses.note(option: .easemob, "the option \"\(key.text)\"")
-      } else if try rongcloud.read(key, value, name) {
-        uses.note(option: .rongcloud, "the option \"\(key.text)\"")
-      } else {
-        throw .unknownField(name)
+      guard let (rules, option) = Self.option(key.text) else { throw .unknownField(name) }
+      try read(value, of: option, name)
+      uses.note(option: rules, "the option \"\(key.text)\"")
+    }
+  }
+
+  /// The option of a name, and the one rule set that has it.
+  private static func option(_ name: String) -> (rules: RuleSet, option: AppOption)? {
+    for rules in RuleSet.allCases {
+      if let option = rules.options.first(where: { $0.name == name }) { return (rules, option) }
+    }
+    return nil
+  }
+
+  private mutating func read(
+    _ value: JSONValue, of option: AppOption, _ field: String
+  ) throws(FileProblem.Problem) {
+    switch option.value {
+    case .choice(let allowed, _, let set):
+      let text = try value.text(field)
+      guard set(&self, text) else {
+        throw .unknownValue(field, value: text, allowed: allowed)
       }
+    case .flag(let path): self[keyPath: path] = try value.flag(field)
+    case .seconds(let path):
+      self[keyPath: path] = try value.whole(field, in: AppOption.seconds)
     }
-  }
-}
-
-/// Seconds that stay exact as milliseconds.
-private let secondsRange: ClosedRange<Int64> = 0...Instant.maximumMilliseconds
-
-extension EasemobOptions {
-  /// Reads an option; false when there is none of the name.
-  fileprivate mutating func read(
-    _ key: JSONKey, _ value: JSONValue, _ name: String
-  ) throws(FileProblem.Problem) -> Bool {
-    switch key {
-    case "zeroZeroMeans": zeroZeroMeans = try value.choice(name)
-    case "intervalEnd": intervalEnd = try value.choice(name)
-    case "forceScope": forceScope = try value.choice(name)
-    case "flagConflict": flagConflict = try value.choice(name)
-    case "atListAllInArray": atListAllInArray = try value.flag(name)
-    case "atListStringAsId": atListStringAsID = try value.flag(name)
-    case "atListIdCase": atListIDCase = try value.choice(name)
-    case "atListLegacyApnsExt": atListLegacyAPNsExt = try value.flag(name)
-    case "mentionBypassesDnd": mentionBypassesDND = try value.flag(name)
-    case "singleChatMentionOnly": singleChatMentionOnly = try value.choice(name)
-    case "pushTransparent": pushTransparent = try value.flag(name)
-    case "threadScope": threadScope = try value.choice(name)
-    case "expireSeconds": expireSeconds = try value.whole(name, in: secondsRange)
-    default: return false
-    }
-    return true
-  }
-}
-
-extension RongCloudOptions {
-  /// Reads an option; false when there is none of the name.
-  fileprivate mutating func read(
-    _ key: JSONKey, _ value: JSONValue, _ name: String
-  ) throws(FileProblem.Problem) -> Bool {
-    switch key {
-    case "singleMentionLevels": singleMentionLevels = try value.choice(name)
-    case "quietZero": quietZero = try value.choice(name)
-    case "ultraConversationLevel": ultraConversationLevel = try value.choice(name)
-    case "boundary": boundary = try value.choice(name)
-    case "span1439": span1439 = try value.choice(name)
-    case "mentionBypassesQuiet": mentionBypassesQuiet = try value.flag(name)
-    case "backgroundGraceSeconds": backgroundGraceSeconds = try value.whole(name, in: secondsRange)
-    default: return false
-    }
-    return true
   }
 }

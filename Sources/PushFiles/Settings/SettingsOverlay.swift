@@ -9,7 +9,12 @@ package struct SettingsOverlay {
 
   /// No records yet.
   package init(to world: Fanout) {
-    added = FanoutSettings(app: world.app)
+    self.init(FanoutSettings(app: world.app), over: world)
+  }
+
+  /// Records, and the settings that they are to be added to.
+  package init(_ added: FanoutSettings, over world: Fanout) {
+    self.added = added
     self.world = world
   }
 
@@ -32,31 +37,66 @@ package struct SettingsOverlay {
     added.index(of: user).map { added.member($0, of: conversation) != nil } ?? false
   }
 
-  /// What of the world stands against a conversation that is added: records that stay, and that may
-  /// not be beside it.
+  /// The first contradiction between the records, or between them and those of the world that stay;
+  /// nil for none.
+  ///
+  /// - Complexity: O(records); for each conversation that becomes something else as for
+  ///   ``contradiction(replacing:)``.
+  package var contradiction: RecordContradiction? {
+    let rules = CrossRecordRules(self)
+    for id in added.conversationIDs {
+      if added.isDeclared(id), let record = added.conversation(id) {
+        if let wrong = rules.problem(of: id, record) ?? contradiction(replacing: id) {
+          return wrong
+        }
+      }
+      guard let conversation = conversation(id) else { continue }
+      var found: RecordContradiction?
+      added.forEachMember(of: id) { user, member in
+        found = found ?? rules.problem(of: added.id(of: user), in: id, conversation, member)
+      }
+      if let found { return found }
+    }
+    return nil
+  }
+
+  /// The first contradiction between a conversation that is added and records of the world that stay;
+  /// nil for none.
   ///
   /// - Complexity: O(conversations) when a group becomes something else, O(members) when something
   ///   becomes a thread or an ultra group something else; otherwise O(1).
-  package func problem(replacing id: Identifier) -> FileProblem.Problem? {
+  private func contradiction(replacing id: Identifier) -> RecordContradiction? {
     guard let old = world.conversation(id), let new = added.conversation(id),
       old.kind != new.kind || old.parent != new.parent
     else { return nil }
     if old.kind == .group,
       let thread = world.currentVersion.threads(of: id).first(where: { !added.isDeclared($0) }),
-      CrossRecordRules<Self>.problem(ofThread: thread, below: id, new.kind) != nil
+      let wrong = CrossRecordRules<Self>.problem(ofThread: thread, below: id, new.kind)
     {
-      return .parentOfThread(id.text, thread: thread.text)
+      return wrong
     }
     guard new.kind == .thread || old.kind == .ultraGroup else { return nil }
     let rules = CrossRecordRules(self)
-    var found: FileProblem.Problem?
+    var found: RecordContradiction?
     world.currentVersion.forEachMember(of: id) { user, member in
-      guard found == nil, !hasRecord(user, id),
-        let wrong = rules.problem(of: user, in: id, new, member)
-      else { return }
-      found = .memberInTheWay(user: user.text, why: "\(FileProblem.Problem(wrong))")
+      guard found == nil, !hasRecord(user, id) else { return }
+      found = rules.problem(of: user, in: id, new, member)
     }
     return found
+  }
+
+  /// What of the world stands against a conversation that is added, as it is said of a file's line.
+  ///
+  /// - Complexity: as for ``contradiction(replacing:)``.
+  package func problem(replacing id: Identifier) -> FileProblem.Problem? {
+    guard let wrong = contradiction(replacing: id) else { return nil }
+    switch wrong {
+    case .parentNotGroup(let thread, _, _): return .parentOfThread(id.text, thread: thread.text)
+    case .parentMissing: return FileProblem.Problem(wrong)
+    case .channelsOutsideUltraGroup(let user, _, _), .sinceInThread(let user, _),
+      .notInParent(let user, _, _):
+      return .memberInTheWay(user: user.text, why: "\(FileProblem.Problem(wrong))")
+    }
   }
 }
 

@@ -30,6 +30,14 @@ extension RuleSet {
     }
   }
 
+  /// The options, by which an app chooses between readings of the rules.
+  package var options: [AppOption] {
+    switch self {
+    case .easemob: AppOption.easemob
+    case .rongcloud: AppOption.rongcloud
+    }
+  }
+
   /// The fields of settings and messages, and the forms of their values, that not every rule set has.
   public var fields: VendorFields {
     switch self {
@@ -63,7 +71,7 @@ extension AppSettings {
   package var backgroundGraceMilliseconds: Int64? {
     switch rules {
     case .easemob: nil
-    case .rongcloud: rongcloud.backgroundGraceSeconds * 1000
+    case .rongcloud: rongcloud.backgroundGraceMilliseconds
     }
   }
 }
@@ -73,21 +81,13 @@ extension AppSettings {
 extension AppSettings {
   /// The options of the app's rule set, every one of them, by name.
   package var optionTexts: [(name: String, value: String)] {
-    switch rules {
-    case .easemob: OptionText.easemob.map { ($0.name, $0.get(easemob)) }
-    case .rongcloud: OptionText.rongcloud.map { ($0.name, $0.get(rongcloud)) }
-    }
+    rules.options.map { ($0.name, $0.text(in: self)) }
   }
 
   /// Sets an option of the app's rule set.
   ///
   /// - Returns: whether there is an option of that name, and it may have that value.
   package mutating func setOption(_ name: String, to value: String) -> Bool {
-    switch rules {
-    case .easemob:
-      OptionText.easemob.first { $0.name == name }?.set(&easemob, value) ?? false
-    case .rongcloud:
-      OptionText.rongcloud.first { $0.name == name }?.set(&rongcloud, value) ?? false
-    }
+    rules.options.first { $0.name == name }?.set(value, in: &self) ?? false
   }
 }

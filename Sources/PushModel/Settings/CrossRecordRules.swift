@@ -27,6 +27,24 @@ package enum RecordContradiction: Hashable, Sendable {
   case notInParent(user: Identifier, thread: Identifier, parent: Identifier)
 }
 
+extension RecordContradiction: CustomStringConvertible {
+  /// What the records would come to, in one sentence without a full stop.
+  package var description: String {
+    switch self {
+    case .parentMissing(let thread, let parent):
+      "thread \"\(thread)\" would have the parent \"\(parent)\", which is not there"
+    case .parentNotGroup(let thread, let parent, let kind):
+      "thread \"\(thread)\" would have the parent \"\(parent)\", which is a \(kind.rawValue)"
+    case .channelsOutsideUltraGroup(let user, let id, let kind):
+      "\"\(user)\" would have channels in \"\(id)\", which is a \(kind.rawValue)"
+    case .sinceInThread(let user, let thread):
+      "\"\(user)\" would have a since in thread \"\(thread)\""
+    case .notInParent(let user, let thread, let parent):
+      "\"\(user)\" would have settings in thread \"\(thread)\" but is not in \"\(parent)\""
+    }
+  }
+}
+
 /// The rules between records: threads and their parents, members and the kind of their conversation.
 ///
 /// Files, changes of a replay, imports into a store and the check of a store ask these functions, each

@@ -1,3 +1,5 @@
+internal import Algorithms
+
 /// A user's position in the order in which user ids first appeared. Decisions are listed in it.
 public struct UserIndex: Hashable, Comparable, Sendable {
   /// The index as a number, from 0.
@@ -255,12 +257,7 @@ private struct MemberTable: Sendable {
 
   func row(of user: UserIndex) -> Int? {
     if !isAscending { return rows[user].map { Int($0) } }
-    var low = 0
-    var high = users.count
-    while low < high {
-      let middle = (low + high) / 2
-      if users[middle] < user { low = middle + 1 } else { high = middle }
-    }
-    return low < users.count && users[low] == user ? low : nil
+    let row = users.partitioningIndex { $0 >= user }
+    return row < users.count && users[row] == user ? row : nil
   }
 }

@@ -51,6 +51,11 @@ public struct EasemobOptions: Hashable, Sendable {
 
   /// The default readings.
   public init() {}
+
+  /// ``expireSeconds`` in milliseconds, clamped so that it cannot overflow.
+  @inlinable package var expireMilliseconds: Int64 {
+    Instant.milliseconds(ofSeconds: expireSeconds)
+  }
 }
 
 /// The readings of RongCloud's rules where its documents are unclear, each with its default.
@@ -88,4 +93,9 @@ public struct RongCloudOptions: Hashable, Sendable {
 
   /// The default readings.
   public init() {}
+
+  /// ``backgroundGraceSeconds`` in milliseconds, clamped so that it cannot overflow.
+  @inlinable package var backgroundGraceMilliseconds: Int64 {
+    Instant.milliseconds(ofSeconds: backgroundGraceSeconds)
+  }
 }

@@ -23,6 +23,15 @@ public struct Instant: Hashable, Comparable, Sendable {
   /// Whole seconds since the epoch: milliseconds are dropped before a window is tested (§1).
   public var seconds: Int64 { milliseconds / 1000 }
 
+  /// Converts a duration in seconds to milliseconds.
+  ///
+  /// Readers of files limit durations; settings made in code may have any number. It is clamped to
+  /// ``maximumMilliseconds`` seconds in either direction, so that the result plus any instant does not
+  /// overflow.
+  @inlinable package static func milliseconds(ofSeconds seconds: Int64) -> Int64 {
+    min(max(-maximumMilliseconds, seconds), maximumMilliseconds) * 1000
+  }
+
   public static func < (left: Instant, right: Instant) -> Bool {
     left.milliseconds < right.milliseconds
   }

@@ -33,7 +33,7 @@ extension ReferenceEvaluator {
     let age = message.at.milliseconds - (message.sentAt ?? message.at).milliseconds
     trace.note(
       "E-69", "age", "\(age) ms", "older than \(options.expireSeconds) s is not pushed")
-    if age > options.expireSeconds * 1000 { return trace.decide(.suppress, .expired) }
+    if age > options.expireMilliseconds { return trace.decide(.suppress, .expired) }
     // 5
     let devices = recipient.user.effectiveDevices
     // E-64: in the background is online; E-65: a logged-out device counts as offline.

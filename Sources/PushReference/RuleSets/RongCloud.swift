@@ -79,7 +79,7 @@ extension ReferenceEvaluator {
     case .foreground: return true
     case .background:
       guard let since = device.backgroundSince else { return true }
-      let grace = settings.app.rongcloud.backgroundGraceSeconds * 1000
+      let grace = settings.app.rongcloud.backgroundGraceMilliseconds
       return since > now || now.milliseconds - since.milliseconds < grace
     case .offline, .loggedOut, .kicked: return false
     }

@@ -27,6 +27,11 @@ public struct ReplayOptions: Sendable {
   public var minuteLimit = 100_000
   /// A monotonic clock, in nanoseconds; nil for no costs in the result.
   public var nanoseconds: (@Sendable () -> UInt64)?
+  /// How many times faster than it happened files are replayed, at least ``slowestSpeed``; nil for as
+  /// fast as possible. ``Replayer/add(_:)`` never waits.
+  public var speed: Double?
+  /// The slowest ``speed``: any slower, and what files can say would be longer than a clock can.
+  public static let slowestSpeed = 0.000_001
   /// Limits of a batch: messages, and versions of the settings.
   package var batch = (messages: 512, versions: 128)
   /// The same where each message may have a row for every member.

@@ -4,7 +4,7 @@ internal import PushModel
 /// Looks for what cannot be in a comparison: every sum that a page shows is right, and fits a number.
 ///
 /// - Complexity: O(the numbers of the result).
-struct CompareCheck {
+struct CompareCheck: ResultChecks {
   let result: CompareResult
 
   static func check(_ result: CompareResult) throws(ReportProblem) {
@@ -15,14 +15,7 @@ struct CompareCheck {
   }
 
   private func checkTotals() throws(ReportProblem) {
-    guard result.pushFanoutCompare == CompareResult.format else {
-      throw ReportProblem(
-        field: "pushFanoutCompare",
-        reason:
-          "the format is \(result.pushFanoutCompare), and only \(CompareResult.format) is known"
-      )
-    }
-    try ReportProblem.check(timeZone: result.timeZone)
+    try checkFormat()
     try checkCounts(
       [
         result.messages, result.conversations, result.changed, result.gained, result.lost,
@@ -48,23 +41,8 @@ struct CompareCheck {
     guard result.b.pushes - result.a.pushes == result.gained - result.lost else {
       throw ReportProblem(field: "gained", reason: "does not agree with lost and the pushes")
     }
-    for (name, at) in [("first", result.first), ("last", result.last)] {
-      guard (at == nil) == (result.messages == 0),
-        (0...Instant.maximumMilliseconds).contains(at ?? 0)
-      else { throw ReportProblem(field: name, reason: "is no instant of a message") }
-    }
-    guard result.first ?? 0 <= result.last ?? 0 else {
-      throw ReportProblem(field: "last", reason: "is before the first message")
-    }
-    if let cost = result.cost {
-      let numbers = [
-        cost.seconds, cost.decidingSeconds, cost.decisionsPerSecond, cost.loadingSeconds ?? 0,
-        cost.cpuSeconds ?? 0,
-      ]
-      guard numbers.allSatisfy({ $0.isFinite && $0 >= 0 }) else {
-        throw ReportProblem(field: "cost", reason: "a number that cannot be")
-      }
-    }
+    try checkSpan()
+    try checkCost()
   }
 
   /// Whether an outcome, by its key, is a push.
@@ -88,11 +66,7 @@ struct CompareCheck {
       ("b", hours.b, result.b.pushes), ("gained", hours.gained, result.gained),
       ("lost", hours.lost, result.lost),
     ] {
-      guard column.count == hours.at.count else {
-        throw ReportProblem(
-          field: "hours.\(name)",
-          reason: "has \(column.count) entries where \(hours.at.count) belong")
-      }
+      try checkLength(column.count, hours.at.count, "hours.\(name)")
       try checkSum(column, is: total, "hours.\(name)")
     }
     for row in hours.at.indices {
@@ -173,34 +147,6 @@ struct CompareCheck {
   }
 
   private func checkCounts(_ counts: [Int], _ field: String) throws(ReportProblem) {
-    for count in counts where !(0...ResultCheck.maximum).contains(count) {
-      throw ReportProblem(field: field, reason: "\(count) is not 0...\(ResultCheck.maximum)")
-    }
-  }
-
-  private func checkSum(_ counts: [Int], is total: Int, _ field: String) throws(ReportProblem) {
-    let sum = try sum(counts, field)
-    guard sum == total, sum <= ResultCheck.maximum else {
-      throw ReportProblem(
-        field: field, reason: "they add up to \(sum), and the total is \(total)")
-    }
-  }
-
-  private func checkSum(
-    _ counts: [Int], isAtMost total: Int, _ field: String
-  ) throws(ReportProblem) {
-    let sum = try sum(counts, field)
-    guard sum <= total else {
-      throw ReportProblem(
-        field: field, reason: "they add up to \(sum), and there are \(total) in all")
-    }
-  }
-
-  /// The sum, or what is above the maximum before it can overflow.
-  private func sum(_ counts: [Int], _ field: String) throws(ReportProblem) -> Int {
-    try checkCounts(counts, field)
-    var sum = 0
-    for count in counts where sum <= ResultCheck.maximum { sum += count }
-    return sum
+    for count in counts { try checkCount(count, field) }
   }
 }

@@ -1,3 +1,5 @@
+internal import PushSupport
+
 /// Numbers as people read them.
 enum Figures {
   /// Between a number and its unit, which stay on one line.
@@ -5,13 +7,7 @@ enum Figures {
 
   /// A whole number with its thousands apart: `1,234,567`.
   static func exact(_ number: Int) -> String {
-    var digits = Array(String(number.magnitude))
-    var index = digits.count - 3
-    while index > 0 {
-      digits.insert(",", at: index)
-      index -= 3
-    }
-    return (number < 0 ? "\u{2212}" : "") + String(digits)
+    (number < 0 ? "\u{2212}" : "") + number.magnitude.grouped
   }
 
   /// Three digits and a letter: `1.23 M`; below ten thousand the whole number.

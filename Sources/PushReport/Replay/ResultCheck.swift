@@ -4,10 +4,7 @@ internal import PushModel
 /// Looks for what cannot be in a result: every sum that a page shows is right, and fits a number.
 ///
 /// - Complexity: O(the numbers of the result).
-struct ResultCheck {
-  /// No count and no instant is greater; sums of them that were checked cannot overflow.
-  static let maximum = Int(Instant.maximumMilliseconds)
-
+struct ResultCheck: ResultChecks {
   let result: ReplayResult
 
   static func check(_ result: ReplayResult) throws(ReportProblem) {
@@ -18,18 +15,12 @@ struct ResultCheck {
     try check.checkConversations()
     try check.checkSizes()
     try check.checkPeaks()
-    if let cost = result.cost { try check.check(cost) }
+    try check.checkCost()
     if let hold = result.hold { try check.check(hold) }
   }
 
   private func checkTotals() throws(ReportProblem) {
-    guard result.pushFanoutReplay == ReplayResult.format else {
-      throw ReportProblem(
-        field: "pushFanoutReplay",
-        reason: "the format is \(result.pushFanoutReplay), and only \(ReplayResult.format) is known"
-      )
-    }
-    try ReportProblem.check(timeZone: result.timeZone)
+    try checkFormat()
     let counts = [
       ("users", result.users), ("conversations", result.conversations),
       ("messages", result.messages), ("decisions", result.decisions), ("pushes", result.pushes),
@@ -45,20 +36,7 @@ struct ResultCheck {
         reason: "\(result.pushes) do not agree with the outcomes, which have "
           + "\(pushed.reduce(0, +))")
     }
-    switch (result.first, result.last) {
-    case (nil, nil) where result.messages == 0: break
-    case (let first?, let last?) where result.messages > 0:
-      try checkInstant(first, "first")
-      try checkInstant(last, "last")
-      guard first <= last else {
-        throw ReportProblem(field: "last", reason: "is before the first message")
-      }
-    default:
-      throw ReportProblem(
-        field: "first",
-        reason: "first and last belong to messages, of which there are "
-          + "\(result.messages)")
-    }
+    try checkSpan()
   }
 
   // MARK: Along time
@@ -246,15 +224,6 @@ struct ResultCheck {
     }
   }
 
-  private func check(_ cost: ReplayCost) throws(ReportProblem) {
-    try checkSeconds(cost.seconds, "cost.seconds")
-    try checkSeconds(cost.decidingSeconds, "cost.decidingSeconds")
-    try checkSeconds(cost.decisionsPerSecond, "cost.decisionsPerSecond")
-    if let seconds = cost.loadingSeconds { try checkSeconds(seconds, "cost.loadingSeconds") }
-    if let seconds = cost.cpuSeconds { try checkSeconds(seconds, "cost.cpuSeconds") }
-    try checkCount(cost.threads, "cost.threads")
-  }
-
   // MARK: Numbers
 
   private func checkRow(
@@ -275,58 +244,5 @@ struct ResultCheck {
     try checkSum(messages, is: result.messages, "\(field).messages")
     try checkSum(decisions, is: result.decisions, "\(field).decisions")
     try checkSum(pushes, is: result.pushes, "\(field).pushes")
-  }
-
-  func checkSum(
-    _ counts: [Int], is total: Int, _ field: String
-  ) throws(ReportProblem) {
-    var sum = 0
-    for count in counts {
-      try checkCount(count, field)
-      sum += count
-      // Before it can overflow.
-      guard sum <= Self.maximum else { break }
-    }
-    guard sum == total, sum <= Self.maximum else {
-      throw ReportProblem(
-        field: field, reason: "they add up to \(sum), and the total is \(total)")
-    }
-  }
-
-  func checkSum(
-    _ counts: [Int], isAtMost total: Int, _ field: String
-  ) throws(ReportProblem) {
-    var sum = 0
-    for count in counts where sum <= total {
-      try checkCount(count, field)
-      sum += count
-    }
-    guard sum <= total else {
-      throw ReportProblem(field: field, reason: "they are more than all, \(total)")
-    }
-  }
-
-  func checkLength(_ found: Int, _ wanted: Int, _ field: String) throws(ReportProblem) {
-    guard found == wanted else {
-      throw ReportProblem(field: field, reason: "has \(found) entries where \(wanted) belong")
-    }
-  }
-
-  func checkCount(_ count: Int, _ field: String) throws(ReportProblem) {
-    guard (0...Self.maximum).contains(count) else {
-      throw ReportProblem(field: field, reason: "\(count) is not 0...\(Self.maximum)")
-    }
-  }
-
-  func checkInstant(_ at: Int64, _ field: String) throws(ReportProblem) {
-    guard (0...Instant.maximumMilliseconds).contains(at) else {
-      throw ReportProblem(field: field, reason: "\(at) is no instant")
-    }
-  }
-
-  private func checkSeconds(_ seconds: Double, _ field: String) throws(ReportProblem) {
-    guard seconds.isFinite, seconds >= 0 else {
-      throw ReportProblem(field: field, reason: "\(seconds) is no duration")
-    }
   }
 }

@@ -142,7 +142,7 @@ struct BulkImport {
     var replacement = try statement(
       "INSERT OR REPLACE INTO members (conversation, user, since) VALUES (?, ?, ?)")
     var special: [Special] = []
-    var parents: [Identifier] = []
+    var parents: [(id: Identifier, kind: ConversationKind, parent: Identifier)] = []
     var replaced: [(id: Identifier, record: ConversationSettings)] = []
     for (position, id) in settings.conversationIDs.enumerated() {
       guard let record = settings.conversation(id) else { continue }
@@ -165,7 +165,7 @@ struct BulkImport {
       } else if isDeclared {
         replaced.append((id: id, record: record))
       }
-      if let parent = record.parent { parents.append(parent) }
+      if let parent = record.parent { parents.append((id: id, kind: record.kind, parent: parent)) }
       if isNew {
         try writeMembers(of: id, number, isNew: true, &member, &special)
       } else {
@@ -175,8 +175,15 @@ struct BulkImport {
         progress(0.5 + 0.4 * Double(position) / Double(settings.conversationIDs.count))
       }
     }
-    // A parent that is not among the conversations has a number all the same, behind them.
-    for parent in parents { _ = try queries.number(conversation: parent) }
+    for (id, kind, parent) in parents {
+      // Nothing names it, here or in the store.
+      if kind == .thread, try queries.kind(of: parent) == nil {
+        throw StoreError.contradiction(
+          "\(RecordContradiction.parentMissing(thread: id, parent: parent))")
+      }
+      // That of another conversation has a number all the same.
+      _ = try queries.number(conversation: parent)
+    }
     for (id, record) in replaced { try queries.write(id, record) }
     progress(0.9)
     try write(&special)

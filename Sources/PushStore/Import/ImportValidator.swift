@@ -55,21 +55,7 @@ struct ImportValidator {
 
   /// - Throws: the contradiction, in words.
   private func refuse(_ wrong: RecordContradiction?) throws {
-    guard let wrong else { return }
-    let reason =
-      switch wrong {
-      case .parentMissing(let thread, let parent):
-        "thread \"\(thread)\" would have the parent \"\(parent)\", which is not there"
-      case .parentNotGroup(let thread, let parent, let kind):
-        "thread \"\(thread)\" would have the parent \"\(parent)\", which is a \(kind.rawValue)"
-      case .channelsOutsideUltraGroup(let user, let id, let kind):
-        "\"\(user)\" would have channels in \"\(id)\", which is a \(kind.rawValue)"
-      case .sinceInThread(let user, let thread):
-        "\"\(user)\" would have a since in thread \"\(thread)\""
-      case .notInParent(let user, let thread, let parent):
-        "\"\(user)\" would have settings in thread \"\(thread)\" but is not in \"\(parent)\""
-      }
-    throw StoreError.contradiction(reason)
+    if let wrong { throw StoreError.contradiction("\(wrong)") }
   }
 
   /// Checks a thread against its parent, and its records against the parent's members. Reads only

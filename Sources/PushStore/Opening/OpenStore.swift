@@ -75,11 +75,11 @@ final class OpenStore: Sendable {
   private static func checkAccess(_ path: String, _ file: String) throws {
     let folder = file.lastIndex(of: "/").map { String(file[...$0]) } ?? "."
     if unsafe access(file, W_OK) != 0 {
-      throw StoreError.database(path, reason: "it cannot be written: \(StoreInode.systemMessage)")
+      throw StoreError.database(path, reason: "it cannot be written: \(SystemError.last.message)")
     }
     if unsafe access(folder, W_OK) != 0 {
       throw StoreError.database(
-        path, reason: "its log cannot be made in \(folder): \(StoreInode.systemMessage)")
+        path, reason: "its log cannot be made in \(folder): \(SystemError.last.message)")
     }
   }
 

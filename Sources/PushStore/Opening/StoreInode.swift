@@ -69,7 +69,7 @@ final class StoreInode: Sendable {
       if descriptor < 0 { descriptor = unsafe Glibc.open(file, flags | O_RDONLY) }
       guard descriptor >= 0 else {
         if errno == ENOENT { throw StoreError.missing(path) }
-        throw StoreError.database(path, reason: "it cannot be read: \(systemMessage)")
+        throw StoreError.database(path, reason: "it cannot be read: \(SystemError.last.message)")
       }
       // Another file may have got the name meanwhile, even one that is open here.
       return register(descriptor, try checked(status(descriptor), path), &entries)
@@ -99,7 +99,7 @@ final class StoreInode: Sendable {
   private static func checked(_ status: stat?, _ path: String) throws -> stat {
     guard let status else {
       if errno == ENOENT { throw StoreError.missing(path) }
-      throw StoreError.database(path, reason: systemMessage)
+      throw StoreError.database(path, reason: SystemError.last.message)
     }
     switch status.st_mode & S_IFMT {
     case S_IFREG: return status
@@ -140,7 +140,7 @@ final class StoreInode: Sendable {
       if entry.isLocked { return .busy(byThisProcess: true) }
       guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
         if errno == EWOULDBLOCK || errno == EINTR { return .busy(byThisProcess: false) }
-        throw StoreError.database(path, reason: "it cannot be locked: \(Self.systemMessage)")
+        throw StoreError.database(path, reason: "it cannot be locked: \(SystemError.last.message)")
       }
       // A second descriptor may be closed only while no connection of this process is open.
       if entry.users == 1, !Self.keepsOut(descriptor) {
@@ -199,6 +199,4 @@ final class StoreInode: Sendable {
     var status = stat()
     return unsafe fstat(descriptor, &status) == 0 ? status : nil
   }
-
-  static var systemMessage: String { unsafe String(cString: strerror(errno)) }
 }

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Glibc
+internal import PushSupport
 
 /// Where the files of a store are.
 enum StoreName {
@@ -9,12 +10,11 @@ enum StoreName {
   static func file(_ path: String) throws -> String {
     var status = stat()
     guard unsafe lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK else { return path }
-    guard let found = unsafe realpath(path, nil) else {
+    guard let found = FilePath.real(path) else {
       throw StoreError.database(
-        path, reason: "it is a symbolic link that leads nowhere: \(StoreInode.systemMessage)")
+        path, reason: "it is a symbolic link that leads nowhere: \(SystemError.last.message)")
     }
-    defer { unsafe free(found) }
-    return unsafe String(cString: found)
+    return found
   }
 
   /// The files that SQLite makes for a store, its own last.

@@ -1,38 +1,41 @@
 internal import Foundation
 internal import Glibc
+internal import PushSupport
 
 /// A store that is being made, under another name until it is complete.
 ///
 /// It is locked from the beginning: the lock shows others whether its maker is still alive, and keeps
 /// other writers out when it has got its name.
 struct TemporaryStore {
-  let name: String
+  /// The path of the file.
+  var name: String { temporary.path }
   let right: WriteRight
+
+  private let temporary: TemporaryName
 
   /// Drawn once, as processes in different containers may have the same number.
   private static let mark: String = {
     let hex = String(UInt32.random(in: .min ... .max), radix: 16)
-    return "\(getpid())-" + String(repeating: "0", count: 8 - hex.count) + hex
+    return "\(getpid())-" + String(repeating: "0", count: 8 - hex.count) + hex + ".part"
   }()
 
-  /// What a store is called until it is complete.
-  static func name(for file: String) -> String { "\(file).\(mark).part" }
-
   /// All that is to be removed when the process ends before.
-  static func names(for file: String) -> [String] { StoreName.files(name(for: file)) }
+  static func names(for file: String) -> [String] {
+    StoreName.files(TemporaryName(beside: file, ending: mark).path)
+  }
 
   /// Makes an empty file, and removes what others have left behind in the folder.
   ///
   /// - Parameter path: what errors call the store.
   init(for file: String, path: String, _ access: FileAccess) throws {
     Self.sweep(beside: file)
-    name = Self.name(for: file)
+    temporary = TemporaryName(beside: file, ending: Self.mark)
+    let name = temporary.path
     while true {
-      let descriptor = unsafe open(
-        name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-      guard descriptor >= 0 else {
-        if errno == EEXIST { throw StoreError.exists(name) }
-        throw StoreError.database(path, reason: StoreInode.systemMessage)
+      let descriptor: Int32
+      do throws(SystemError) { descriptor = try temporary.createFile(O_RDWR, mode: 0o600) } catch {
+        throw error.number == EEXIST
+          ? StoreError.exists(name) : StoreError.database(path, reason: error.message)
       }
       access.apply(to: descriptor)
       let inode = try StoreInode.adopt(descriptor, path)
@@ -48,9 +51,7 @@ struct TemporaryStore {
   }
 
   /// Removes it, unless it has got its name.
-  func remove() { Self.remove(name) }
-
-  private static func remove(_ name: String) {
+  func remove() {
     for file in StoreName.files(name) { _ = unsafe unlink(file) }
   }
 
@@ -59,49 +60,42 @@ struct TemporaryStore {
   /// - Returns: whether it has it; false when the name is in use, and nothing was replaced.
   func rename(to file: String) throws -> Bool {
     try sync()
-    // A second name is refused where there is one; renaming would replace it.
-    if unsafe link(name, file) == 0 {
-      _ = unsafe unlink(name)
-    } else {
-      switch errno {
-      case EEXIST: return false
-      case EPERM, EOPNOTSUPP, ENOSYS, EMLINK:
-        // A file system without second names.
-        if unsafe access(file, F_OK) == 0 { return false }
-        guard unsafe Glibc.rename(name, file) == 0 else { throw Self.failure(file) }
-      default: throw Self.failure(file)
-      }
+    return try Self.onSystem(file) { () throws(SystemError) in
+      guard try temporary.claim(file) else { return false }
+      try moved(to: file)
+      return true
     }
-    try moved(to: file)
-    return true
   }
 
   /// Replaces a file by the complete store.
   func replace(_ file: String) throws {
     try sync()
-    guard unsafe Glibc.rename(name, file) == 0 else { throw Self.failure(file) }
-    try moved(to: file)
+    try Self.onSystem(file) { () throws(SystemError) in
+      try temporary.replace(file)
+      try moved(to: file)
+    }
   }
 
   private func sync() throws {
     // All of it is in the file: its log would not be found under the new name.
     try StoreFile.checkNoLog(beside: name)
-    guard fsync(right.inode.descriptor) == 0 else { throw Self.failure(name) }
+    guard fsync(right.inode.descriptor) == 0 else {
+      throw StoreError.database(name, reason: SystemError.last.message)
+    }
   }
 
-  private func moved(to file: String) throws {
+  private func moved(to file: String) throws(SystemError) {
     right.moved(to: file)
     remove()
-    let folder = file.lastIndex(of: "/").map { String(file[...$0]) } ?? "."
-    let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw Self.failure(file) }
-    defer { close(descriptor) }
-    // A file system that cannot do this does not need it.
-    guard fsync(descriptor) == 0 || errno == EINVAL else { throw Self.failure(file) }
+    try TemporaryName.syncFolder(of: file)
   }
 
-  private static func failure(_ path: String) -> StoreError {
-    .database(path, reason: StoreInode.systemMessage)
+  private static func onSystem<Value>(
+    _ path: String, _ body: () throws(SystemError) -> Value
+  ) throws(StoreError) -> Value {
+    do throws(SystemError) { return try body() } catch {
+      throw .database(path, reason: error.message)
+    }
   }
 
   // MARK: What is left behind
@@ -111,35 +105,23 @@ struct TemporaryStore {
     let url = URL(fileURLWithPath: file)
     let folder = url.deletingLastPathComponent()
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-    for name in names where name.hasSuffix(".part") && !name.hasSuffix(".\(mark).part") {
+    for name in names where name.hasSuffix(".part") && !name.hasSuffix(".\(mark)") {
       let isOurs = name.wholeMatch(of: /.+\.[0-9]+-[0-9a-f]{8}\.part/) != nil
       // Versions before this one did not lock it.
       let old = name.wholeMatch(of: /(.+)\.([0-9]+)\.part/)
       let isOld =
         old.map { $0.output.1 == url.lastPathComponent && isGone(pid_t($0.output.2)) } ?? false
-      if isOurs || isOld { sweep(folder.appending(path: name).path) }
+      guard isOurs || isOld else { continue }
+      // It may have its name, which may be that of a store that is open here.
+      let path = folder.appending(path: name).path
+      TemporaryName.removeAbandoned(
+        path, with: StoreName.files(path).dropLast() + [path + ".lock"], if: isStore)
     }
   }
 
   private static func isGone(_ process: pid_t?) -> Bool {
     guard let process else { return false }
     return kill(process, 0) != 0 && errno == ESRCH
-  }
-
-  private static func sweep(_ name: String) {
-    var status = stat()
-    guard unsafe lstat(name, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return }
-    // It has its name, which may be that of a store that is open here: it is not opened.
-    if status.st_nlink > 1 {
-      _ = unsafe unlink(name)
-      return
-    }
-    let descriptor = unsafe open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-    guard descriptor >= 0 else { return }
-    defer { close(descriptor) }
-    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, isStore(descriptor) else { return }
-    remove(name)
-    _ = unsafe unlink(name + ".lock")
   }
 
   /// Whether a file can be the beginning of a store, and not a file of another kind.

@@ -1,3 +1,5 @@
+internal import Algorithms
+
 /// How long sessions last.
 struct SessionLengths: Sendable {
   private let logKnots: [(share: Double, log2: Double)]
@@ -111,11 +113,7 @@ private struct ExpectedShare {
   /// The mean length of sessions cut after a number of minutes.
   private func meanCut(_ limit: Double) -> Double {
     guard limit > 0 else { return 0 }
-    var (low, high) = (0, lengths.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if lengths[middle] < limit { low = middle + 1 } else { high = middle }
-    }
-    return (sums[low] + Double(lengths.count - low) * limit) / Double(lengths.count)
+    let whole = lengths.partitioningIndex { $0 >= limit }
+    return (sums[whole] + Double(lengths.count - whole) * limit) / Double(lengths.count)
   }
 }

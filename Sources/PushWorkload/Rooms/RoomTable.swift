@@ -1,3 +1,4 @@
+internal import Algorithms
 internal import PushSupport
 
 /// The rooms: how large each is and how much is written there.
@@ -70,14 +71,9 @@ struct RoomTable: Sendable {
   ///
   /// - Complexity: O(log n) in the number of rooms.
   func room(atActivity offset: UInt64) -> (room: Int, size: Int) {
-    var low = 0
-    var high = starts.count - 1
-    while high - low > 1 {
-      let middle = (low + high) / 2
-      if starts[middle] <= offset { low = middle } else { high = middle }
-    }
-    var rest = offset - starts[low]
-    var room = low * Self.groupSize
+    let group = starts.partitioningIndex { $0 > offset } - 1
+    var rest = offset - starts[group]
+    var room = group * Self.groupSize
     while true {
       let size = size(of: room)
       let weight = activity.weight(of: room, size: size, seed: seed)

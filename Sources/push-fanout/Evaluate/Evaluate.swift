@@ -4,6 +4,7 @@ public import PushFiles
 import PushReference
 import PushModel
 import PushService
+import QuietTime
 
 /// `push-fanout evaluate`: one decision for every recipient of every message.
 struct Evaluate: ParsableCommand {
@@ -128,11 +129,25 @@ struct Evaluate: ParsableCommand {
     return target
   }
 
+  /// The messages to decide.
+  private func selection(
+    _ rules: RuleSet, _ bar: ProgressBar
+  ) throws(FileProblem) -> MessageSelection {
+    let report = { (problem: FileProblem) in
+      bar.finish()
+      Terminal.say("\(problem)")
+    }
+    return MessageSelection(
+      try MessageReader(path: messages.path, rules: rules), ids: message.map { Identifier($0) },
+      skipped: skipInvalid ? report : nil)
+  }
+
   // MARK: The packed engine
 
   private func runPacked() throws -> Run {
     let fanout = try world.loadFanout(threads: threads)
-    let stream = try MessageStream(self, fanout.app.rules)
+    let bar = ProgressBar("deciding")
+    let selection = try selection(fanout.app.rules, bar)
     let format = chosenFormat
     guard format.isFolder, let output = output?.path else {
       let target = try openFile()
@@ -140,7 +155,7 @@ struct Evaluate: ParsableCommand {
       let writer = try FanoutWriter(
         target, format: format, showsDevices: devices, summaryAsJSON: json,
         threads: fanout.threads)
-      let run = try decide(fanout, stream, writer)
+      let run = try decide(fanout, selection, writer, bar)
       try writer.finish()
       try target.finish()
       Interruption.endOutput()
@@ -149,27 +164,27 @@ struct Evaluate: ParsableCommand {
     let folder = try NumPyFolder(path: output)
     Interruption.beginOutput(output, temporaryNames: folder.temporaryNames)
     defer { folder.abandon() }
-    let run = try decide(fanout, stream, FanoutWriter(folder, threads: fanout.threads))
+    let run = try decide(
+      fanout, selection, FanoutWriter(folder, threads: fanout.threads), bar)
     try folder.finish(fanout)
     Interruption.endOutput()
     return run
   }
 
   private func decide(
-    _ fanout: Fanout, _ stream: MessageStream, _ writer: FanoutWriter
+    _ fanout: Fanout, _ selection: MessageSelection, _ writer: FanoutWriter, _ bar: ProgressBar
   ) throws -> Run {
     let deciding = ContinuousClock.now
-    let bar = ProgressBar("deciding")
     defer { bar.finish() }
     try FanoutService(fanout).decide(into: writer, chosenFormat) {
       bar.update(
-        stream.progress, "\(writer.messageCount) messages, \(writer.totals.total) decisions")
+        selection.progress, "\(writer.messageCount) messages, \(writer.totals.total) decisions")
     } next: {
-      try stream.next(bar)
+      try selection.next()
     }
-    try stream.checkWanted()
+    try selection.checkAllFound()
     return Run(
-      deciding: deciding, invalidCount: stream.invalidCount, messageCount: writer.messageCount,
+      deciding: deciding, invalidCount: selection.skippedCount, messageCount: writer.messageCount,
       totals: writer.totals)
   }
 
@@ -177,30 +192,28 @@ struct Evaluate: ParsableCommand {
 
   private func runReference() throws -> Run {
     let settings = try world.load()
-    let stream = try MessageStream(self, settings.app.rules)
+    let bar = ProgressBar("deciding")
+    defer { bar.finish() }
+    let selection = try selection(settings.app.rules, bar)
     let target = try openFile()
     defer { target.abandon() }
     let writer = try DecisionWriter(
       target, format: chosenFormat, showsDevices: devices, summaryAsJSON: json)
     let deciding = ContinuousClock.now
-    var evaluator = try ReferenceEvaluator.ofSystemZones(settings)
-    let bar = ProgressBar("deciding")
-    defer { bar.finish() }
-    while let message = try stream.next(bar) {
-      writer.begin(message)
-      try evaluator.decide(message) { user, decision in
-        try writer.write(settings.id(of: user), decision)
-      }
-      try writer.end()
+    let zones = try SettingsZones(settings)
+    var evaluator = ReferenceEvaluator(settings, zoneOffset: zones.offset)
+    try writer.write(by: &evaluator, id: settings.id) {
       bar.update(
-        stream.progress, "\(writer.messageCount) messages, \(writer.totals.total) decisions")
+        selection.progress, "\(writer.messageCount) messages, \(writer.totals.total) decisions")
+    } next: {
+      try selection.next()
     }
-    try stream.checkWanted()
+    try selection.checkAllFound()
     try writer.finish()
     try target.finish()
     Interruption.endOutput()
     return Run(
-      deciding: deciding, invalidCount: stream.invalidCount, messageCount: writer.messageCount,
+      deciding: deciding, invalidCount: selection.skippedCount, messageCount: writer.messageCount,
       totals: writer.totals)
   }
 }
@@ -210,48 +223,6 @@ extension DecisionFormat: ExpressibleByArgument {
   static var names: String {
     let names = allCases.map(\.rawValue)
     return names.dropLast().joined(separator: ", ") + " or " + names[names.count - 1]
-  }
-}
-
-/// The messages of a run: those that are wanted, without the bad ones if they are to be skipped.
-final class MessageStream {
-  private let reader: MessageReader
-  private let path: String
-  private let skipsInvalid: Bool
-  private var wanted: [Identifier: Bool]
-  private(set) var invalidCount = 0
-
-  init(_ command: Evaluate, _ rules: RuleSet) throws(FileProblem) {
-    path = command.messages.path
-    skipsInvalid = command.skipInvalid
-    wanted = Dictionary(command.message.map { (Identifier($0), false) }) { first, _ in first }
-    reader = try MessageReader(path: path, rules: rules)
-  }
-
-  var progress: Double? { reader.progress }
-
-  func next(_ bar: ProgressBar) throws(FileProblem) -> Message? {
-    while true {
-      do throws(FileProblem) {
-        guard let message = try reader.next() else { return nil }
-        if wanted.isEmpty { return message }
-        guard wanted[message.id] != nil else { continue }
-        wanted[message.id] = true
-        return message
-      } catch {
-        if !skipsInvalid || !error.isOfOneLine { throw error }
-        bar.finish()
-        Terminal.say("\(error)")
-        invalidCount += 1
-      }
-    }
-  }
-
-  /// - Throws: when an id that was asked for did not come.
-  func checkWanted() throws(Failure) {
-    if let missing = wanted.filter({ !$0.value }).keys.map(\.text).min() {
-      throw Failure(text: "no message in \(path) has the id \"\(missing)\"")
-    }
   }
 }
 

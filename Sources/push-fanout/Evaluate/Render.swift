@@ -70,24 +70,24 @@ struct Render: ParsableCommand {
     let service = FanoutService(
       fanout, content: directory, templates: try content.load(for: fanout.app.rules))
     let reader = try MessageReader(path: messages.path, rules: fanout.app.rules)
+    let bar = ProgressBar("rendering")
+    defer { bar.finish() }
     let target = try output?.open() ?? OutputFile()
     Interruption.beginOutput(target)
     defer { target.abandon() }
     let writer = PayloadWriter(target)
-    var wanted = WantedIDs(message)
-    var notes = NoteTally()
-    let bar = ProgressBar("rendering")
-    defer { bar.finish() }
-    while let (message, content) = try reader.nextWithContent() {
-      bar.update(reader.progress, "\(writer.messageCount) messages, \(writer.payloadCount) pushes")
-      guard wanted.take(message.id) else { continue }
-      try service.render(
-        message, content, onlyFor: user.map { Identifier($0) }, threads: threads, into: writer
-      ) { notes.add($0) }
+    let selection = MessageSelection(
+      reader, ids: message.map { Identifier($0) },
+      progress: {
+        bar.update($0, "\(writer.messageCount) messages, \(writer.payloadCount) pushes")
+      })
+    var notes = ContentNoteTally()
+    try service.render(into: writer, onlyFor: user.map { Identifier($0) }, threads: threads) {
+      notes.add($0)
+    } next: {
+      try selection.nextWithContent()
     }
-    if let missing = wanted.missing {
-      throw Failure(text: "no message in \(messages.path) has the id \"\(missing)\"")
-    }
+    try selection.checkAllFound()
     try target.finish()
     Interruption.endOutput()
     bar.finish()
@@ -101,34 +101,13 @@ struct Render: ParsableCommand {
   }
 }
 
-/// Counts why payloads do not say what was asked for.
-struct NoteTally {
-  /// The most distinct notes that are counted: senders may use any number of names.
-  private static let limit = 10
-
-  private var notes: [ContentNote] = []
-  private var counts: [ContentNote: Int] = [:]
-  private var otherCount = 0
-
-  mutating func add(_ push: RenderedPush) {
-    for note in push.content.notes where note.isUnexpected {
-      if counts[note] != nil {
-        counts[note, default: 0] += 1
-      } else if notes.count < Self.limit {
-        notes.append(note)
-        counts[note] = 1
-      } else {
-        otherCount += 1
-      }
-    }
-  }
-
-  /// A line for each, in the order in which they were first met.
-  var lines: [String] {
-    let known = notes.map { note in
+extension ContentNoteTally {
+  /// A line for each note, in the order in which they were first met.
+  fileprivate var lines: [String] {
+    let known = counts.map { note, count in
       let text = "\(note)"
       let short = text.count > 200 ? text.prefix(200) + "…" : text[...]
-      return "\(Self.payloads(counts[note] ?? 0)): \(short)"
+      return "\(Self.payloads(count)): \(short)"
     }
     let others = "\(Self.payloads(otherCount)): other notes; explain --content shows them"
     return otherCount > 0 ? known + [others] : known
@@ -137,36 +116,6 @@ struct NoteTally {
   private static func payloads(_ count: Int) -> String {
     count == 1 ? "1 payload" : "\(count) payloads"
   }
-}
-
-extension ContentNote {
-  /// Whether it says that something is missing or too much, and not how people have it set.
-  fileprivate var isUnexpected: Bool {
-    switch self {
-    case .templateMissing, .bodyEmpty, .bodyBlank, .argumentMissing, .cutOff: true
-    case .noText, .translated, .notTranslated: false
-    }
-  }
-}
-
-/// What is asked for by id, and whether it came.
-struct WantedIDs {
-  private var found: [Identifier: Bool]
-
-  init(_ ids: [String]) {
-    found = Dictionary(ids.map { (Identifier($0), false) }) { first, _ in first }
-  }
-
-  /// Whether an id is wanted, like all are when none is named.
-  mutating func take(_ id: Identifier) -> Bool {
-    if found.isEmpty { return true }
-    guard found[id] != nil else { return false }
-    found[id] = true
-    return true
-  }
-
-  /// The first of those that did not come.
-  var missing: String? { found.filter { !$0.value }.keys.map(\.text).min() }
 }
 
 /// What commands need to know of what pushes say.

@@ -5,6 +5,7 @@ import PushFiles
 import PushReference
 import PushModel
 import PushService
+import QuietTime
 
 /// `push-fanout explain`: the rules, one by one, for one message and one user.
 struct Explain: ParsableCommand {
@@ -57,40 +58,35 @@ struct Explain: ParsableCommand {
   }
 
   func run() throws {
-    let (source, renderer) = try load()
-    let user = Identifier(self.user)
-    guard source.knows(user) else {
+    var (evaluator, isKnown, renderer) = try load(Identifier(user))
+    guard isKnown else {
       throw Failure(text: "no user \"\(user)\" in the settings, users or members")
     }
-    var evaluator = source
     let reader = try MessageReader(path: messages.path, rules: renderer.rules)
-    var explanations: [(decision: Explanation, content: ContentExplanation?)] = []
     let bar = ProgressBar("searching")
     defer { bar.finish() }
-    while let (message, messageContent) = try next(reader) {
-      bar.update(reader.progress)
-      guard message.id == Identifier(self.message) else { continue }
-      let explanation = evaluator.explain(message, for: user)
-      let words =
-        content
-        ? explanation.decision.flatMap { renderer.explain($0, message, messageContent, for: user) }
-        : nil
-      explanations.append((explanation, words))
+    let selection = MessageSelection(
+      reader, ids: [Identifier(message)], progress: { bar.update($0) })
+    let explanations = try renderer.explain(by: &evaluator, for: Identifier(user)) {
+      () throws -> (message: Message, content: MessageContent?)? in
+      guard content else { return try selection.next().map { ($0, nil) } }
+      return try selection.nextWithContent().map { ($0.message, $0.content) }
     }
-    guard !explanations.isEmpty else {
-      throw Failure(text: "no message in \(messages.path) has the id \"\(message)\"")
-    }
+    try selection.checkAllFound()
     let texts = explanations.map {
       json
         ? String(decoding: ServiceJSON.explanation($0.decision, $0.content), as: UTF8.self)
-        : ExplanationText.text($0.decision, $0.content)
+        : ServiceText.explanation($0.decision, $0.content)
     }
     Terminal.printResult(texts.joined(separator: "\n"))
   }
 
-  /// The evaluator that explains, and the renderer of pushes.
-  private func load() throws -> (source: Explainer, renderer: ContentRenderer) {
-    let source: Explainer
+  /// The evaluator that explains, whether it knows the user, and the renderer of pushes.
+  private func load(
+    _ user: Identifier
+  ) throws -> (evaluator: any ExplainingEvaluator, isKnown: Bool, renderer: ContentRenderer) {
+    let evaluator: any ExplainingEvaluator
+    let isKnown: Bool
     let directory: ContentDirectory
     let rules: RuleSet
     switch engine {
@@ -99,46 +95,18 @@ struct Explain: ParsableCommand {
         content
         ? try world.loadFanoutWithContent(threads: nil)
         : (try world.loadFanout(threads: nil), ContentDirectory())
-      (source, directory, rules) = (.engine(fanout), content, fanout.app.rules)
+      (evaluator, isKnown) = (fanout, fanout.user(user) != nil)
+      (directory, rules) = (content, fanout.app.rules)
     case .reference:
       let (settings, content) =
         content ? try world.loadWithContent() : (try world.load(), ContentDirectory())
-      (source, directory, rules) = (
-        .reference(try ReferenceEvaluator.ofSystemZones(settings)), content, settings.app.rules
-      )
+      evaluator = ReferenceEvaluator(settings, zoneOffset: try SettingsZones(settings).offset)
+      isKnown = settings.index(of: user) != nil
+      (directory, rules) = (content, settings.app.rules)
     }
     let catalog = try templates.load(for: rules)
-    return (source, ContentRenderer(rules: rules, templates: catalog, directory: directory))
-  }
-
-  /// The next message, with what it says of its push if that is asked for.
-  private func next(
-    _ reader: MessageReader
-  ) throws(FileProblem) -> (message: Message, content: MessageContent)? {
-    if content { return try reader.nextWithContent() }
-    return try reader.next().map { ($0, MessageContent()) }
-  }
-}
-
-/// Explains decisions, in either of the two ways.
-enum Explainer {
-  case engine(Fanout)
-  case reference(ReferenceEvaluator)
-
-  func knows(_ user: Identifier) -> Bool {
-    switch self {
-    case .engine(let fanout): fanout.user(user) != nil
-    case .reference(let evaluator): evaluator.settings.index(of: user) != nil
-    }
-  }
-
-  mutating func explain(_ message: Message, for user: Identifier) -> Explanation {
-    switch self {
-    case .engine(let fanout): return fanout.explain(message, for: user)
-    case .reference(var evaluator):
-      // Given back, as it keeps the calendars that it has made.
-      defer { self = .reference(evaluator) }
-      return evaluator.explain(message, for: user)
-    }
+    return (
+      evaluator, isKnown, ContentRenderer(rules: rules, templates: catalog, directory: directory)
+    )
   }
 }

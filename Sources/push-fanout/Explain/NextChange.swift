@@ -56,66 +56,29 @@ struct NextChange: ParsableCommand {
 
   func run() throws {
     guard let instant = Instant(text: at) else { return }
+    let (user, id) = (Identifier(user), Identifier(conversation))
+    let channel = Identifier(channel)
     let answer: PlainAnswer
-    switch engine {
-    case .packed:
-      let service = FanoutService(try world.loadFanout(threads: nil))
-      do throws(FanoutError) {
-        answer = try service.nextChange(
-          for: Identifier(user), in: Identifier(conversation), channel: Identifier(channel),
-          after: instant)
-      } catch {
-        throw Failure(text: Self.text(error))
+    do {
+      switch engine {
+      case .packed:
+        answer = try FanoutService(try world.loadFanout(threads: nil)).nextChange(
+          for: user, in: id, channel: channel, after: instant)
+      case .reference:
+        let settings = try world.load()
+        let zones = try SettingsZones(settings)
+        var evaluator = ReferenceEvaluator(settings, zoneOffset: zones.offset)
+        answer = try PlainAnswer(
+          by: &evaluator, of: settings, for: user, in: id, channel: channel, after: instant)
       }
-    case .reference: answer = try reference(after: instant)
+    } catch FanoutError.unknownConversation(let id) {
+      throw Failure(text: "no conversation \"\(id)\" in the settings or members")
+    } catch FanoutError.unknownUser(let id) {
+      throw Failure(text: "no user \"\(id)\" in the settings, users or members")
     }
     Terminal.printResult(
-      json ? String(decoding: ServiceJSON.plainAnswer(answer), as: UTF8.self) : text(answer))
-  }
-
-  /// The answer of the reference.
-  private func reference(after instant: Instant) throws -> PlainAnswer {
-    let settings = try world.load()
-    let (user, id) = (Identifier(user), Identifier(conversation))
-    func failure(_ error: FanoutError) -> Failure { Failure(text: Self.text(error)) }
-    guard let conversation = settings.conversation(id) else {
-      throw failure(.unknownConversation(id))
-    }
-    guard let index = settings.index(of: user) else { throw failure(.unknownUser(user)) }
-    let parent = conversation.kind == .thread ? conversation.parent : nil
-    guard settings.member(index, of: parent ?? id) != nil else {
-      throw failure(.notAMember(user: user, conversation: parent ?? id))
-    }
-    let records = [id, parent].compactMap { $0 }.compactMap { settings.member(index, of: $0) }
-    let dependence = try NextChangeSolver(
-      app: settings.app, user: settings.user(index), records: records)
-    var evaluator = try ReferenceEvaluator.ofSystemZones(settings)
-    let answer = { (at: Instant) -> Decision? in
-      var message = Message(id: "plain", conversation: id, at: at)
-      message.channel = Identifier(channel)
-      return evaluator.decide(message, for: user)
-    }
-    let next = dependence.nextChange(after: instant, answer: answer)
-    return PlainAnswer(
-      before: answer(instant), changesAt: next, after: next.flatMap(answer))
-  }
-
-  private static func text(_ error: FanoutError) -> String {
-    switch error {
-    case .unknownConversation(let id): "no conversation \"\(id)\" in the settings or members"
-    case .unknownUser(let id): "no user \"\(id)\" in the settings, users or members"
-    default: "\(error)"
-    }
-  }
-
-  private func text(_ answer: PlainAnswer) -> String {
-    let before = ExplanationText.result(answer.before)
-    guard let next = answer.changesAt else {
-      return TerminalText.lines(["never", "always: \(before)"])
-    }
-    return TerminalText.lines([
-      next.rfc3339, "before: \(before)",
-      "from then on: \(ExplanationText.result(answer.after))",
-    ])
+      json
+        ? String(decoding: ServiceJSON.plainAnswer(answer), as: UTF8.self)
+        : ServiceText.plainAnswer(answer))
   }
 }

@@ -5,8 +5,10 @@ import PushStore
 /// Two files of a command that are the same file, one of which would be written.
 struct FileConflict: Error, CustomStringConvertible {
   let description: String
+  /// Whether standard error is one of the two, so that no message may be written to it.
+  let isOfStandardError: Bool
 
-  /// Compares every file that a command writes, standard output too, with every other file that its
+  /// Compares every file that a command writes, standard output and standard error too, with every other file that its
   /// arguments name, before any of them is opened.
   ///
   /// The arguments are found by their type, ``FileArgument``, wherever a command declares them.
@@ -23,14 +25,15 @@ struct FileConflict: Error, CustomStringConvertible {
         try compare(output, other)
       }
     }
-    let standardOutput = Entry.standardOutput
-    guard standardOutput.identity != nil else { return }
-    for other in files { try compare(standardOutput, other) }
+    // Both of them may go to one file.
+    for stream in [Entry.standardOutput, .standardError] where stream.identity != nil {
+      for other in files { try compare(stream, other) }
+    }
   }
 
   /// A file of a command.
   private struct Entry {
-    enum Kind { case input, output, store, standardOutput }
+    enum Kind { case input, output, store, standardOutput, standardError }
 
     let option: String
     let path: String
@@ -38,22 +41,29 @@ struct FileConflict: Error, CustomStringConvertible {
     let identity: FileIdentity?
 
     var isOutput: Bool { kind == .output }
-    var text: String { kind == .standardOutput ? option : "\(option) \(path)" }
+    var text: String {
+      kind == .standardOutput || kind == .standardError ? option : "\(option) \(path)"
+    }
 
     static let standardOutput = Entry(
       option: "standard output", path: "/dev/stdout", kind: .standardOutput,
       identity: FileIdentity(descriptor: STDOUT_FILENO))
+    static let standardError = Entry(
+      option: "standard error", path: "/dev/stderr", kind: .standardError,
+      identity: FileIdentity(descriptor: STDERR_FILENO))
   }
 
   private static func compare(_ output: Entry, _ other: Entry) throws(FileConflict) {
     if other.kind == .store {
       guard StoreReader.isFile(output.path, ofStore: other.path) else { return }
       throw FileConflict(
-        description: "\(output.text) belongs to the store \(other.path); write somewhere else")
+        description: "\(output.text) belongs to the store \(other.path); write somewhere else",
+        isOfStandardError: output.kind == .standardError)
     }
     guard let identity = output.identity, identity == other.identity else { return }
     throw FileConflict(
-      description: "\(output.text) and \(other.text) are the same file; write somewhere else")
+      description: "\(output.text) and \(other.text) are the same file; write somewhere else",
+      isOfStandardError: output.kind == .standardError)
   }
 
   private static func entry(_ file: NamedFile, _ option: String) -> Entry {

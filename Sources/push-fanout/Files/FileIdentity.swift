@@ -1,5 +1,5 @@
-import Foundation
 import Glibc
+import PushSupport
 
 /// What tells whether two paths or descriptors are the same file.
 enum FileIdentity: Hashable {
@@ -23,9 +23,12 @@ enum FileIdentity: Hashable {
       self.init(status)
       return
     }
-    let name = Self.end(ofLinks: path)
-    guard unsafe stat(name.folder, &status) == 0 else { return nil }
-    self = .name(name.last, device: status.st_dev, inode: status.st_ino)
+    // Where symbolic links that lead to nothing end.
+    guard let end = try? FilePath.trimmed(FilePath.end(ofLinks: FilePath.trimmed(path))),
+      unsafe stat(FilePath.folder(of: end), &status) == 0
+    else { return nil }
+    let name = String(end[(end.lastIndex(of: "/").map(end.index(after:)) ?? end.startIndex)...])
+    self = .name(name, device: status.st_dev, inode: status.st_ino)
   }
 
   private init?(_ status: stat) {
@@ -33,18 +36,5 @@ enum FileIdentity: Hashable {
     case S_IFREG, S_IFDIR, S_IFBLK: self = .file(device: status.st_dev, inode: status.st_ino)
     default: return nil
     }
-  }
-
-  /// Where symbolic links that lead to nothing end.
-  private static func end(ofLinks path: String) -> (folder: String, last: String) {
-    var url = URL(fileURLWithPath: path)
-    // The kernel's own limit.
-    for _ in 0..<40 {
-      guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: url.path) else {
-        break
-      }
-      url = URL(fileURLWithPath: target, relativeTo: url.deletingLastPathComponent())
-    }
-    return (url.deletingLastPathComponent().path, url.lastPathComponent)
   }
 }

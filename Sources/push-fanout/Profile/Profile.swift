@@ -3,7 +3,6 @@ import PushFiles
 import PushModel
 import PushReplay
 import PushWorkload
-import QuietTime
 
 /// `push-fanout profile`: what a world is like, in the rates that `generate` takes.
 struct Profile: ParsableCommand {
@@ -69,9 +68,7 @@ struct Profile: ParsableCommand {
     let start = ContinuousClock.now
     let leftOut = try bots.map { try UserListReader.read(path: $0.path) } ?? []
     let settings = try world.load()
-    var profiler = WorkloadProfiler(settings, leavingOut: leftOut)
-    let skipped = try readEvents(settings, &profiler)
-    let profile = profiler.profile()
+    let (profile, skipped) = try measure(settings, leftOut)
     switch format {
     case .text:
       Terminal.printResult(
@@ -92,97 +89,20 @@ struct Profile: ParsableCommand {
     if skipped > 0 { throw ExitCode(1) }
   }
 
-  /// - Returns: how many bad lines were left out.
-  private func readEvents(
-    _ settings: FanoutSettings, _ profiler: inout WorkloadProfiler
-  ) throws -> Int {
+  private func measure(
+    _ settings: FanoutSettings, _ leftOut: Set<Identifier>
+  ) throws -> (profile: WorkloadProfile, skippedLines: Int) {
     let bar = ProgressBar("measuring")
     defer { bar.finish() }
     let report = { (problem: FileProblem) in
       bar.finish()
       Terminal.say("\(problem)")
     }
-    let events = try ReplayEvents(
-      traffic.files(changes: changes), rules: settings.app.rules,
-      skipped: skipInvalid ? report : nil)
-    var clocks = SenderClocks(settings)
-    var count = 0
-    while let event = try events.next() {
-      switch event {
-      case .message(let message):
-        let clock = try clocks.clock(of: message.sender, at: message.at.seconds)
-        profiler.add(message, isReply: events.isReply, clock: clock)
-      case .presence(let change):
-        profiler.addPresence(
-          at: change.at, user: change.user, conversation: change.conversation,
-          isOnline: change.isOnline)
-      case .change(let change):
-        switch change.record {
-        case .user(let id, _), .member(let id, _, _, _): profiler.addChange(of: id)
-        case .app, .conversation: break
-        }
-      }
-      count += 1
-      if count & 0x3FFF == 0 { bar.update(events.progress, "\(count) messages and rows") }
+    return try WorkloadProfile.measure(
+      traffic.files(changes: changes), of: settings, leavingOut: leftOut,
+      skipped: skipInvalid ? report : nil
+    ) { count, share in
+      bar.update(share, "\(count) messages and rows")
     }
-    return events.skippedCount
-  }
-}
-
-/// The senders' clocks, by their settings before any change.
-private struct SenderClocks {
-  private struct Entry {
-    let zone: ZoneTable
-    /// nil for a sender who has no quiet hours, or has them all day.
-    let schedule: QuietSchedule?
-  }
-
-  private let settings: FanoutSettings
-  private var zones: [String: ZoneTable] = [:]
-  /// nil for a sender whose clock is not known.
-  private var entries: [Identifier: Entry?] = [:]
-
-  init(_ settings: FanoutSettings) { self.settings = settings }
-
-  /// A sender's clock; nil for one who has neither a time zone nor quiet hours.
-  ///
-  /// - Throws: ``ZoneDataError``.
-  mutating func clock(of sender: Identifier?, at seconds: Int64) throws -> SenderClock? {
-    guard let sender else { return nil }
-    let entry: Entry?
-    if let known = entries[sender] {
-      entry = known
-    } else {
-      entry = try makeEntry(settings.user(sender))
-      entries[sender] = entry
-    }
-    return entry.map {
-      SenderClock(
-        offsetSeconds: $0.zone.offsetSeconds(at: seconds),
-        isInQuietHours: $0.schedule?.isQuiet(at: seconds))
-    }
-  }
-
-  private mutating func makeEntry(_ user: UserSettings) throws(ZoneDataError) -> Entry? {
-    guard user.timeZone != nil || user.quietHours != nil else { return nil }
-    let zone = try zone(user.timeZone ?? settings.app.timeZone)
-    var schedule: QuietSchedule?
-    if !user.isSilentAllDay {
-      if let name = user.quietHours?.timeZone { _ = try self.zone(name) }
-      let zones = zones
-      schedule = try QuietSchedule(QuietSettings(user), app: settings.app) {
-        (name) throws(ZoneDataError) in
-        if let known = zones[name] { return known }
-        return try ZoneTable(named: name)
-      }
-    }
-    return Entry(zone: zone, schedule: schedule)
-  }
-
-  private mutating func zone(_ name: String) throws(ZoneDataError) -> ZoneTable {
-    if let known = zones[name] { return known }
-    let zone = try ZoneTable(named: name)
-    zones[name] = zone
-    return zone
   }
 }

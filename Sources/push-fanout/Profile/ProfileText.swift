@@ -1,5 +1,6 @@
 import Foundation
 import PushModel
+import PushSupport
 import PushWorkload
 
 /// A profile as plain text, and as JSON.
@@ -18,14 +19,14 @@ struct ProfileText {
       ("presence rows", counts.presenceRows), ("settings changes", counts.changes),
     ]
     var lines = rows.filter { $0.1 > 0 || $0.0 == "messages" }.map {
-      TextTable.right($0.0, 18) + TextTable.left(TextTable.grouped($0.1), 14)
+      TextTable.right($0.0, 18) + TextTable.left($0.1.grouped, 14)
     }
     if let time = profile.time {
       lines.append(TextTable.right("from", 18) + time.lowerBound.rfc3339)
       lines.append(TextTable.right("to", 18) + time.upperBound.rfc3339)
     }
     if !profile.giants.isEmpty {
-      let sizes = profile.giants.map { TextTable.grouped($0) }.joined(separator: ", ")
+      let sizes = profile.giants.map { $0.grouped }.joined(separator: ", ")
       lines.append(TextTable.right("giants", 18) + sizes)
     }
     return lines
@@ -38,7 +39,7 @@ struct ProfileText {
         return Self.row(
           rate.isFlag ? "--\(rate.name)" : rate.name, rate.part, rate.text ?? "-",
           rate.intervalText ?? "-", estimate?.certainty.rawValue ?? "-",
-          estimate.map { "\(TextTable.grouped($0.observations)) \($0.unit)" } ?? "",
+          estimate.map { "\($0.observations.grouped) \($0.unit)" } ?? "",
           rate.reason ?? "")
       }
   }

@@ -68,11 +68,12 @@ struct Compare: ParsableCommand {
   }
 
   func run() throws {
-    try checkFiles()
+    let (a, b) = (self.a.map(\.change), self.b.map(\.change))
+    try Comparer.checkCanBeRead(world.files.paths, traffic.files(), a + b)
     let target = try results.output?.open()
     defer { target?.abandon() }
     Interruption.beginOutput(target)
-    let result = try compare(try makeWorld(a), try makeWorld(b))
+    let result = try compare(a, b)
     let text = try ReplayFile.bytes(result)
     if let target {
       try target.write(text)
@@ -87,45 +88,19 @@ struct Compare: ParsableCommand {
         + "\(Int(result.cost?.decisionsPerSecond ?? 0)) decisions/s")
   }
 
-  /// Refuses what cannot be read as often as it is needed: the world's files are, once for A and once
-  /// for B, and so is what is named twice.
-  private func checkFiles() throws {
-    let paths = world.files.paths
-    var named = Set(paths.settings + paths.users + paths.members)
-    for path in paths.settings + paths.users + paths.members {
-      try FileProblem.checkCanBeReadAgain(path)
-    }
-    let files = traffic.files()
-    let others = files.messages + files.presence + (a + b).compactMap(\.change.path)
-    for path in others where !named.insert(path).inserted {
-      try FileProblem.checkCanBeReadAgain(path)
-    }
-  }
-
-  private func makeWorld(_ changes: [ChangeArgument]) throws -> Fanout {
-    let fanout = try world.loadFanout(threads: results.threads)
-    for change in changes { try change.change.apply(to: fanout) }
-    return fanout
-  }
-
-  private func compare(_ a: Fanout, _ b: Fanout) throws -> CompareResult {
-    let bar = ProgressBar("comparing")
-    defer { bar.finish() }
-    let events = try ReplayEventPairs(traffic.files(), rules: (a.app.rules, b.app.rules))
+  private func compare(_ a: [WhatIf], _ b: [WhatIf]) throws -> CompareResult {
     var options = CompareOptions()
     options.timeZone = timeZone
     options.userLimit = top
     options.nanoseconds = { Replay.nanoseconds }
-    let comparer = try Comparer(a, b, labels: (self.a.map(\.text), self.b.map(\.text)), options)
-    let watch = ReplayWatch(bar, "compared")
-    var count = 0
-    while let event = try events.next() {
-      do throws(FileProblem.Problem) { try comparer.add(event.a, event.b) } catch {
-        try events.refuse(error)
-      }
-      count += 1
-      if count & 0xFF == 0 { watch.show(comparer.progress, events.progress) }
+    // Its time begins when both worlds are loaded.
+    lazy var bar = ProgressBar("comparing")
+    lazy var watch = ReplayWatch(bar, "compared")
+    defer { bar.finish() }
+    return try Comparer.compare(traffic.files(), a: a, b: b, options) { done, share in
+      watch.show(done, share)
+    } world: {
+      try world.loadFanout(threads: results.threads)
     }
-    return comparer.finish()
   }
 }

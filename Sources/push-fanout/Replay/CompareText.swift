@@ -1,5 +1,6 @@
-import PushReplay
 import PushModel
+import PushReplay
+import PushSupport
 
 /// A comparison as plain text.
 struct CompareText {
@@ -32,23 +33,23 @@ struct CompareText {
     lines.append(
       TextTable.row(
         [
-          "share of pushes", TextTable.share(result.a.pushes, of: result.a.decisions),
-          TextTable.share(result.b.pushes, of: result.b.decisions), "",
+          "share of pushes", result.a.pushes.percentage(of: result.a.decisions),
+          result.b.pushes.percentage(of: result.b.decisions), "",
         ], Self.widths))
     let most = max(result.a.decisions, result.b.decisions)
     lines.append(
-      "\(TextTable.grouped(result.changed)) decisions differ "
-        + "(\(TextTable.share(result.changed, of: most))): "
-        + "\(TextTable.grouped(result.gained)) pushes in B only, "
-        + "\(TextTable.grouped(result.lost)) in A only")
+      "\(result.changed.grouped) decisions differ "
+        + "(\(result.changed.percentage(of: most))): "
+        + "\(result.gained.grouped) pushes in B only, "
+        + "\(result.lost.grouped) in A only")
   }
 
   private static let widths = [36, 18, 18, 18]
 
   private mutating func add(_ name: String, _ a: Int, _ b: Int) {
-    let difference = (b > a ? "+" : "") + TextTable.grouped(b - a)
+    let difference = (b > a ? "+" : "") + (b - a).grouped
     lines.append(
-      TextTable.row([name, TextTable.grouped(a), TextTable.grouped(b), difference], Self.widths))
+      TextTable.row([name, a.grouped, b.grouped, difference], Self.widths))
   }
 
   private mutating func addOutcomes() {
@@ -65,14 +66,14 @@ struct CompareText {
     lines += ["", "what becomes of what"]
     for change in result.changes.prefix(Self.listed) {
       lines.append(
-        TextTable.left(TextTable.grouped(change.count), 18)
+        TextTable.left(change.count.grouped, 18)
           + "  \(change.from ?? "no recipient") -> \(change.to ?? "no recipient")")
     }
     addRest(result.changes.count)
   }
 
   private mutating func addRest(_ count: Int) {
-    if count > Self.listed { lines.append("and \(TextTable.grouped(count - Self.listed)) more") }
+    if count > Self.listed { lines.append("and \((count - Self.listed).grouped) more") }
   }
 
   private mutating func addHours() {
@@ -100,8 +101,8 @@ struct CompareText {
     let users = result.users
     lines += [
       "",
-      "users with more pushes in B: \(TextTable.grouped(users.more)), fewer: "
-        + "\(TextTable.grouped(users.fewer)), as many but others: \(TextTable.grouped(users.asMany))",
+      "users with more pushes in B: \(users.more.grouped), fewer: "
+        + "\(users.fewer.grouped), as many but others: \(users.asMany.grouped)",
     ]
     for (title, list) in [("gain most", users.gainers), ("lose most", users.losers)]
     where !list.isEmpty {
@@ -111,8 +112,8 @@ struct CompareText {
         lines.append(
           TextTable.row(
             [
-              user.id, TextTable.grouped(user.gained), TextTable.grouped(user.lost),
-              (net > 0 ? "+" : "") + TextTable.grouped(net),
+              user.id, user.gained.grouped, user.lost.grouped,
+              (net > 0 ? "+" : "") + net.grouped,
             ], Self.widths))
       }
     }

@@ -99,49 +99,25 @@ struct Replay: ParsableCommand {
   private func replay(_ fanout: Fanout, _ heldTarget: OutputFile?) throws -> ReplayResult {
     let bar = ProgressBar("replaying")
     defer { bar.finish() }
+    let watch = ReplayWatch(bar)
     let report = { (problem: FileProblem) in
       bar.finish()
       Terminal.say("\(problem)")
     }
-    let events = try ReplayEvents(
-      traffic.files(changes: changes), rules: fanout.app.rules,
-      skipped: skipInvalid ? report : nil)
     var options = ReplayOptions()
-    options.holds = hold || held != nil
+    options.holds = hold
     options.timeZone = timeZone
+    options.speed = speed.times
     options.nanoseconds = { Self.nanoseconds }
-    if let held {
-      let text = HeldText(path: held.path)
-      try heldTarget?.write(text.header)
-      options.heldRow = { text.append($0.message, $0.user, $0.outcome, pushAt: $0.pushAt, to: &$1) }
+    let heldRows = held.map { held in
+      Replayer.HeldRows(HeldText(path: held.path)) { try heldTarget?.write(whole: $0) }
     }
-    let replayer = try Replayer(fanout, options)
-    var problem: OutputProblem?
-    replayer.takeHeldRows = { rows in
-      do throws(OutputProblem) { try heldTarget?.write(whole: rows) } catch {
-        problem = problem ?? error
-      }
+    return try Replayer.replay(
+      traffic.files(changes: changes), on: fanout, options, skipped: skipInvalid ? report : nil,
+      heldRows: heldRows
+    ) { done, share, isWaiting in
+      watch.show(done, share, isSlow: isWaiting)
     }
-    var pace = ReplayPace(speed)
-    let watch = ReplayWatch(bar)
-    var count = 0
-    while let event = try events.next() {
-      if pace.wants(event.at) {
-        replayer.flush()
-        watch.show(replayer.progress, events.progress, isSlow: true)
-        pace.wait(for: event.at)
-      }
-      do throws(FileProblem.Problem) { try replayer.add(event) } catch {
-        try events.refuse(error)
-      }
-      if let problem { throw problem }
-      count += 1
-      if count & 0xFFF == 0 { watch.show(replayer.progress, events.progress) }
-    }
-    var result = replayer.finish()
-    if let problem { throw problem }
-    result.skippedLines = events.skippedCount
-    return result
   }
 
   static var nanoseconds: UInt64 {
@@ -158,58 +134,27 @@ struct Replay: ParsableCommand {
 }
 
 /// How fast time goes; so slow that all of it is longer than a clock can say is refused.
-enum ReplaySpeed: ExpressibleByArgument {
-  case max
-  case times(Double)
+struct ReplaySpeed: ExpressibleByArgument {
+  /// nil for as fast as possible.
+  let times: Double?
+
+  static let max = ReplaySpeed(times: nil)
+
+  private init(times: Double?) { self.times = times }
 
   init?(argument: String) {
     if argument == "max" {
       self = .max
     } else if argument.hasSuffix("x"), let times = Double(argument.dropLast()),
-      times >= 0.000_001, times.isFinite
+      times >= ReplayOptions.slowestSpeed, times.isFinite
     {
-      self = .times(times)
+      self.init(times: times)
     } else {
       return nil
     }
   }
 
   var defaultValueDescription: String { "max" }
-}
-
-/// Lets time pass as fast as was asked for.
-struct ReplayPace {
-  private let speed: Double?
-  private let start = ContinuousClock.now
-  private var first: Int64?
-
-  init(_ speed: ReplaySpeed) {
-    switch speed {
-    case .max: self.speed = nil
-    case .times(let times): self.speed = times
-    }
-  }
-
-  /// Whether an instant has not come yet.
-  mutating func wants(_ instant: Instant) -> Bool {
-    guard let due = due(instant) else { return false }
-    return ContinuousClock.now < due
-  }
-
-  /// Sleeps until an instant has come.
-  mutating func wait(for instant: Instant) {
-    while let due = due(instant), ContinuousClock.now < due {
-      let left = min((due - ContinuousClock.now) / .microseconds(1), 500_000)
-      if left > 0 { usleep(UInt32(left)) }
-    }
-  }
-
-  private mutating func due(_ instant: Instant) -> ContinuousClock.Instant? {
-    guard let speed else { return nil }
-    let first = self.first ?? instant.milliseconds
-    self.first = first
-    return start + .milliseconds(Double(instant.milliseconds - first) / speed)
-  }
 }
 
 /// Says how far a replay has come: in the progress bar, and when it is interrupted.

@@ -1,5 +1,6 @@
-import PushReplay
 import PushModel
+import PushReplay
+import PushSupport
 
 /// A replay's result as plain text.
 struct ReplayText {
@@ -28,11 +29,11 @@ struct ReplayText {
       ("presence rows", result.presenceRows), ("settings changes", result.settingsChanges),
     ]
     for (name, count) in rows where count > 0 || name == "messages" || name == "decisions" {
-      lines.append(TextTable.right(name, 17) + TextTable.left(TextTable.grouped(count), 16))
+      lines.append(TextTable.right(name, 17) + TextTable.left(count.grouped, 16))
     }
     lines.append(
-      TextTable.right("pushes", 17) + TextTable.left(TextTable.grouped(result.pushes), 16)
-        + TextTable.left(TextTable.share(result.pushes, of: result.decisions), 10))
+      TextTable.right("pushes", 17) + TextTable.left(result.pushes.grouped, 16)
+        + TextTable.left(result.pushes.percentage(of: result.decisions), 10))
     if let first = result.first, let last = result.last {
       lines.append(TextTable.right("from", 17) + Self.time(first))
       lines.append(TextTable.right("to", 17) + Self.time(last))
@@ -45,8 +46,8 @@ struct ReplayText {
     for outcome in result.outcomes.sorted(by: { $0.count > $1.count }) {
       lines.append(
         Self.outcome(
-          outcome.action, outcome.reason, outcome.scope ?? "-", TextTable.grouped(outcome.count),
-          TextTable.share(outcome.count, of: result.decisions)))
+          outcome.action, outcome.reason, outcome.scope ?? "-", outcome.count.grouped,
+          outcome.count.percentage(of: result.decisions)))
     }
   }
 
@@ -64,9 +65,9 @@ struct ReplayText {
       lines.append(
         TextTable.right(peak.unit, 8) + TextTable.right(peak.by, 11)
           + TextTable.right(Self.time(peak.at), 22)
-          + TextTable.left(TextTable.grouped(peak.messages), 10)
-          + TextTable.left(TextTable.grouped(peak.decisions), 14)
-          + TextTable.left(TextTable.grouped(peak.pushes), 13) + TextTable.left(spent, 13)
+          + TextTable.left(peak.messages.grouped, 10)
+          + TextTable.left(peak.decisions.grouped, 14)
+          + TextTable.left(peak.pushes.grouped, 13) + TextTable.left(spent, 13)
           + "  \(peak.conversation)")
     }
   }
@@ -81,8 +82,8 @@ struct ReplayText {
       }
       lines.append(
         Self.row([
-          hour < 10 ? "0\(hour)" : "\(hour)", TextTable.grouped(sums.0), TextTable.grouped(sums.1),
-          TextTable.grouped(sums.2), TextTable.share(sums.2, of: sums.1),
+          hour < 10 ? "0\(hour)" : "\(hour)", sums.0.grouped, sums.1.grouped,
+          sums.2.grouped, sums.2.percentage(of: sums.1),
         ]))
     }
     lines.append("hours of the day in \(result.timeZone)")
@@ -94,10 +95,10 @@ struct ReplayText {
     for size in result.sizes {
       lines.append(
         Self.row([
-          size.from == 0 ? "0" : "from \(TextTable.grouped(size.from))",
-          TextTable.grouped(size.messages),
-          TextTable.grouped(size.decisions), TextTable.grouped(size.pushes),
-          TextTable.share(size.pushes, of: size.decisions),
+          size.from == 0 ? "0" : "from \(size.from.grouped)",
+          size.messages.grouped,
+          size.decisions.grouped, size.pushes.grouped,
+          size.pushes.percentage(of: size.decisions),
         ]))
     }
   }
@@ -108,12 +109,12 @@ struct ReplayText {
     for row in result.conversationTable.prefix(Self.listed) {
       lines.append(
         Self.row([
-          row.id, TextTable.grouped(row.messages), TextTable.grouped(row.decisions),
-          TextTable.grouped(row.pushes), TextTable.share(row.pushes, of: row.decisions),
+          row.id, row.messages.grouped, row.decisions.grouped,
+          row.pushes.grouped, row.pushes.percentage(of: row.decisions),
         ]))
     }
     let more = result.conversations - Self.listed
-    if more > 0 { lines.append("and \(TextTable.grouped(more)) more") }
+    if more > 0 { lines.append("and \(more.grouped) more") }
   }
 
   private mutating func addHold() {
@@ -125,19 +126,19 @@ struct ReplayText {
     for outcome in hold.outcomes {
       let name = outcome.reason + (outcome.scope.map { "/\($0)" } ?? "")
       lines.append(
-        TextTable.right(name, 30) + TextTable.left(TextTable.grouped(outcome.held), 16)
-          + TextTable.left(TextTable.grouped(outcome.never), 16))
+        TextTable.right(name, 30) + TextTable.left(outcome.held.grouped, 16)
+          + TextTable.left(outcome.never.grouped, 16))
     }
     lines.append(
-      TextTable.right("all", 30) + TextTable.left(TextTable.grouped(hold.held), 16)
-        + TextTable.left(TextTable.grouped(hold.never), 16))
+      TextTable.right("all", 30) + TextTable.left(hold.held.grouped, 16)
+        + TextTable.left(hold.never.grouped, 16))
     if let peak = hold.releasePeak {
       lines.append(
-        "most are released in the minute \(Self.time(peak.at)): \(TextTable.grouped(peak.count))")
+        "most are released in the minute \(Self.time(peak.at)): \(peak.count.grouped)")
     }
     if let peak = hold.waitingPeak {
       lines.append(
-        "most wait at the end of the minute \(Self.time(peak.at)): \(TextTable.grouped(peak.count))"
+        "most wait at the end of the minute \(Self.time(peak.at)): \(peak.count.grouped)"
       )
     }
   }

@@ -43,12 +43,7 @@ struct Report: ParsableCommand {
     Interruption.beginOutput(output)
     let content = try ReplayFile.read(result.path)
     let html: String
-    do throws(ReportProblem) {
-      switch content {
-      case .replay(let replay): html = try ReplayReport(replay, title: title).html
-      case .comparison(let comparison): html = try CompareReport(comparison, title: title).html
-      }
-    } catch {
+    do throws(ReportProblem) { html = try content.html(title: title) } catch {
       throw ReplayFileProblem(file: result.path, reason: "\(error)")
     }
     try output.write(html.utf8)

@@ -1,3 +1,4 @@
+import Foundation
 import PushModel
 import PushStore
 import PushSupport
@@ -11,7 +12,16 @@ protocol SettingResult {
 }
 
 extension SettingResult where Self: Encodable {
-  func json() throws -> String { try ExplanationText.json(self) }
+  func json() throws -> String { try encoded() }
+}
+
+extension Encodable {
+  /// One line of JSON, the keys in byte order.
+  fileprivate func encoded() throws -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return String(decoding: try encoder.encode(self), as: UTF8.self)
+  }
 }
 
 /// What a user has set in one scope; named like the fields of settings files.
@@ -111,7 +121,7 @@ struct OwnSetting: SettingResult, Encodable {
   }
 
   func json() throws -> String {
-    let others = try ExplanationText.json(self)
+    let others = try encoded()
     guard let levels else { return others }
     // The first of the sorted keys in both cases.
     var bytes = Array((conversation == nil ? "{\"levels\":{" : "{\"channels\":{").utf8)

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import PushModel
 import PushStore
+import PushSupport
 
 /// `push-fanout settings`: what people set, in a store, with the vendors' operations.
 struct SettingsCommand: ParsableCommand {

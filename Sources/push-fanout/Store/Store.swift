@@ -3,6 +3,8 @@ import Foundation
 import PushFiles
 import PushModel
 import PushStore
+import PushStoreService
+import PushSupport
 
 /// `push-fanout store`: settings that are kept in a store, as a whole.
 struct Store: ParsableCommand {
@@ -80,33 +82,35 @@ struct StoreImportCommand: ParsableCommand {
       path, waiting: waiting.duration, permissions: try access.permissions(of: path))
     let isNew = storeImport.isNew
     WaitOption.report(storeImport.copyOfOlder, of: path)
-    let app = try storeImport.app() ?? AppSettings()
     let reading = ProgressBar("reading")
-    let (settings, content, saysApp, records, rows) = try SettingsLoader.load(
-      world.paths, addedTo: app
-    ) { reading.update($0) }
-    reading.finish()
-    Interruption.beginOutput(
-      isNew ? path : nil, temporaryNames: storeImport.temporaryNames,
-      message: isNew ? "no store was made" : "the store has all of the import or nothing of it")
-    let writing = ProgressBar("importing")
+    // Its time begins when all is read.
+    lazy var writing = ProgressBar("importing")
     defer { writing.finish() }
-    let problem = try storeImport.runWithSnapshot(
-      settings, content: content, partial: rows, at: now, replacingApp: saysApp || isNew,
-      progress: { writing.update($0) }
-    ) {
-      Interruption.beginOutput(
-        nil, temporaryNames: storeImport.temporarySnapshotNames, message: Self.complete)
-      writing.finish()
+    let done = try storeImport.run(world.paths, at: now) { step in
+      switch step {
+      case .reading(let share): reading.update(share)
+      case .read:
+        reading.finish()
+        Interruption.beginOutput(
+          isNew ? path : nil, temporaryNames: storeImport.temporaryNames,
+          message: isNew ? "no store was made" : "the store has all of the import or nothing of it")
+      case .importing(let share): writing.update(share)
+      case .imported:
+        Interruption.beginOutput(
+          nil, temporaryNames: storeImport.temporarySnapshotNames, message: Self.complete)
+        writing.finish()
+      }
     }
     Interruption.endOutput()
     // It only makes the next opening faster.
-    if let problem { Terminal.say("push-fanout: \(Self.complete): \(problem)") }
+    if let problem = done.snapshotProblem {
+      Terminal.say("push-fanout: \(Self.complete): \(problem)")
+    }
     // Of the whole command, from reading the files to the snapshot.
     let elapsed = (ContinuousClock.now - start) / .seconds(1)
     Terminal.say(
-      "\(records) records, \(settings.userCount) users, \(Number.text(elapsed)) s, "
-        + "\(Int(Double(records) / max(elapsed, 0.001))) records/s")
+      "\(done.recordCount) records, \(done.userCount) users, \(Number.text(elapsed)) s, "
+        + "\(Int(Double(done.recordCount) / max(elapsed, 0.001))) records/s")
   }
 }
 
@@ -173,14 +177,11 @@ struct StoreExport: ParsableCommand {
     let output = file ?? OutputFile()
     defer { output.abandon() }
     Interruption.beginOutput(output)
-    var writer = SettingsWriter(output)
-    try reader.forEachRecord(content: { writer = SettingsWriter(output, content: $0) }) { record in
-      try writer.write(record)
-    }
+    let records = try reader.export(to: output)
     try output.finish()
     Interruption.endOutput()
     try reader.close()
-    Terminal.say("\(writer.recordCount) records")
+    Terminal.say("\(records) records")
   }
 }
 
@@ -294,10 +295,10 @@ struct StoreStats: ParsableCommand {
     }
     let width = 22
     let lines = rows.map { row in
-      row.label + String(repeating: " ", count: width - row.label.count) + "\(row.value)"
+      row.label.padded(to: width) + "\(row.value)"
     }
     let texts = [("rules", found.rules.rawValue), ("cursor", "\(found.end)")].map {
-      $0.0.padding(toLength: max(width, $0.0.count + 1), withPad: " ", startingAt: 0) + $0.1
+      $0.0.padded(to: width, gap: 1) + $0.1
     }
     Terminal.printResult((texts + lines).joined(separator: "\n"))
   }

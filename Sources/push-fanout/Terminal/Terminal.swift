@@ -1,6 +1,7 @@
 import Dispatch
 import Glibc
 import PushFiles
+import PushSupport
 import Synchronization
 
 /// Standard output and standard error, and whether a person looks at them.

@@ -14,13 +14,18 @@ try Data(#"{"id":"m1","conversation":"g1","at":1717387200000,"sender":"u2"}"#.ut
   .write(to: folder.appending(path: "today.ndjson"))
 
 // snippet
+let files = ReplayFiles(messages: ["today.ndjson"])
+let whole = try Replayer.replay(files, on: try Fanout(settings))
+// end
+
+// snippet
 let replayer = try Replayer(try Fanout(settings))
-let events = try ReplayEvents(ReplayFiles(messages: ["today.ndjson"]), rules: .easemob)
+let events = try ReplayEvents(files, rules: .easemob)
 while let event = try events.next() { try replayer.add(event) }
 let result = replayer.finish()
 // end
 precondition((result.messages, result.decisions, result.pushes) == (1, 1, 1))
 let inFunction = try insideAFunction(settings)
-precondition(inFunction == result)
+precondition(inFunction == result && inFunction == whole)
 try FileManager.default.removeItem(at: folder)
 print("done")

@@ -168,7 +168,7 @@ import Testing
       ("users.losers.0.gained", 1, "users.losers[0]: is none of them"),
       ("users.losers.0.lost", 5, "users, lost: they add up to 7, and there are 3 in all"),
       ("users.asMany", 9, "users: are more than pushes gained and lost"),
-      ("cost.decidingSeconds", -1, "cost: a number that cannot be"),
+      ("cost.decidingSeconds", -1, "cost.decidingSeconds: -1.0 is no duration"),
       ("last", 0, "last: is before the first message"),
     ]
     try withWorkplace { place in

@@ -34,7 +34,7 @@ struct CommandTree: Decodable {
   }
 
   /// A command and the words that call it.
-  struct Command {
+  struct Command: Sendable {
     let words: [String]
     let arguments: [Argument]
     let hasSubcommands: Bool
@@ -43,7 +43,12 @@ struct CommandTree: Decodable {
   }
 
   /// Every command below the program itself, but `help`.
-  static func commands() throws -> [Command] {
+  static func commands() throws -> [Command] { try all.get() }
+
+  /// Told once: it takes the program a second in debug builds.
+  private static let all = Result { try told() }
+
+  private static func told() throws -> [Command] {
     struct Dump: Decodable { let command: CommandTree }
     let run = try withWorkplace { try $0.run("--experimental-dump-help") }
     try #require(run.status == 0)

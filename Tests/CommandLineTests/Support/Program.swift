@@ -53,10 +53,9 @@ struct Workplace {
     _ arguments: [String], executable: URL = program, output: FileHandle? = nil,
     meanwhile: (Process) -> Void = { _ in }
   ) throws -> Run {
-    let files = FileManager.default.temporaryDirectory.appending(path: "push-run-\(UUID())")
-    try FileManager.default.createDirectory(at: files, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: files) }
-    let urls = ["output", "errors"].map { files.appending(path: $0) }
+    let files = ScratchFolder()
+    defer { withExtendedLifetime(files) {} }
+    let urls = ["output", "errors"].map { files.url.appending(path: $0) }
     for url in urls { try Data().write(to: url) }
     let handles = try urls.map { try FileHandle(forWritingTo: $0) }
 
@@ -96,13 +95,12 @@ struct Workplace {
 
 /// Gives a test a folder with a small world in it and removes it afterwards.
 func withWorkplace<Result>(_ body: (Workplace) throws -> Result) throws -> Result {
-  let url = FileManager.default.temporaryDirectory.appending(path: "push-fanout-\(UUID())")
-  try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-  defer { try? FileManager.default.removeItem(at: url) }
-  let place = Workplace(url: url)
-  try place.write(SmallWorld.settings, as: "world.ndjson")
-  try place.write(SmallWorld.messages, as: "messages.ndjson")
-  return try body(place)
+  try ScratchFolder.with { url in
+    let place = Workplace(url: url)
+    try place.write(SmallWorld.settings, as: "world.ndjson")
+    try place.write(SmallWorld.messages, as: "messages.ndjson")
+    return try body(place)
+  }
 }
 
 /// Three people in a group: one has quiet hours, one wants mentions only, one has set nothing.

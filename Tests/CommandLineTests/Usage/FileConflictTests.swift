@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Goal: whatever a command writes, it never writes over what it reads, or over another of its
@@ -60,7 +61,7 @@ import Testing
     }
   }
 
-  @Test(arguments: ["ln", "ln -s", "true"])
+  @Test(.tags(.slow), .unlessFast, arguments: ["ln", "ln -s", "true"])
   func anOutputIsNoOtherFileOfTheCommand(link: String) throws {
     var pairs = 0
     for command in try CommandTree.commands() {
@@ -111,6 +112,36 @@ import Testing
       }
     }
     #expect(count > 60)
+  }
+
+  /// What is said then goes to standard output, as the file is to stay as it is.
+  @Test func standardErrorIsNoFileOfTheCommand() throws {
+    try withWorkplace { place in
+      try place.shell(
+        "cp messages.ndjson m; cp world.ndjson w; echo kept >app.store; echo old >out")
+      let world = "--settings w --messages"
+      for (script, other) in [
+        ("evaluate \(world) m 2>>m", "--messages m"),
+        ("evaluate \(world) - <m 2>>m", "--messages -"),
+        ("evaluate \(world) m 2>>w", "--settings w"),
+        ("replay \(world) m -o out 2>>out", "--output out"),
+        ("check w m 2>>m", "<files> m"),
+      ] {
+        let before = try ["m", "w", "out"].map { try place.read($0) }
+        let run = try place.shell("\"$0\" \(script)")
+        #expect(
+          run.output
+            == "Error: standard error and \(other) are the same file; write somewhere else\n")
+        #expect(run.status == 2, "\(script)")
+        #expect(try ["m", "w", "out"].map { try place.read($0) } == before, "\(script)")
+      }
+      let stored = try place.shell("\"$0\" store check --store app.store 2>>app.store")
+      #expect(stored.output.hasPrefix("Error: standard error belongs to the store app.store"))
+      #expect(try stored.status == 2 && place.read("app.store") == "kept\n")
+      // A file of its own, or that of the results, is nobody else's.
+      let allowed = try place.shell("\"$0\" evaluate \(world) m >both 2>&1")
+      #expect(allowed.status == 0)
+    }
   }
 
   /// Scripts of the shell that are refused, and what is said.
@@ -175,6 +206,8 @@ import Testing
         #expect(!run.errors.contains("same file"), "\(script): \(run.errors)")
         #expect(script.contains("check") || run.status == 0, "\(script): \(run.errors)")
       }
+      let target = try place.shell("test -L dangling && test -s absent")
+      #expect(target.status == 0, "the link is still one, and leads to the output")
     }
   }
 }

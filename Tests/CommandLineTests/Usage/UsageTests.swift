@@ -1,11 +1,12 @@
 import Foundation
 import PushFiles
+import TestSupport
 import Testing
 
 /// Goal: help shows examples, and wrong usage ends with status 2, a message on standard error and
 /// nothing on standard output.
 @Suite struct UsageTests {
-  @Test func everyCommandHasHelpWithExamples() throws {
+  @Test(.tags(.slow), .unlessFast) func everyCommandHasHelpWithExamples() throws {
     try withWorkplace { place in
       for command in try CommandTree.commands() {
         let words = command.words

@@ -1,6 +1,7 @@
 import Foundation
 import PushFiles
 import PushModel
+import TestSupport
 import Testing
 
 /// Goal: a file whose name ends in .gz is read as what it unpacks to, also over several buffers and
@@ -42,7 +43,7 @@ import Testing
     return try folder.world(paths).users.map(\.id.text)
   }
 
-  @Test func aLargeFileIsTheSamePackedAndNot() throws {
+  @Test(.tags(.slow), .unlessFast) func aLargeFileIsTheSamePackedAndNot() throws {
     let lines = users(60_000)
     let text = lines.joined(separator: "\n") + "\n"
     #expect(text.utf8.count > 3_000_000)

@@ -1,6 +1,7 @@
 import Foundation
 import PushFiles
 import PushModel
+import TestSupport
 import Testing
 
 /// Goal: lines are whole wherever they lie in the read buffer of 1 MiB, and one that is longer than
@@ -15,7 +16,7 @@ import Testing
     return #"{"kind":"user","id":"\#(String(repeating: "x", count: bytes - frame))"}"#
   }
 
-  @Test func linesAroundTheBufferAreWhole() throws {
+  @Test(.tags(.slow), .unlessFast) func linesAroundTheBufferAreWhole() throws {
     let short = #"{"kind":"user","id":"s"}"#
     let counts = (-2...2).map { Self.mebibyte + $0 } + [2 * Self.mebibyte, 8 * Self.mebibyte]
     let found = try withFolder { folder in

@@ -66,6 +66,55 @@ import Testing
     }
   }
 
+  /// As a shell's redirection does: the link stays, and what it names comes into being.
+  @Test func theTargetOfALinkThatLeadsNowhereIsCreated() throws {
+    try withFolder { folder in
+      let files = FileManager.default
+      try files.createDirectory(atPath: folder.path("there"), withIntermediateDirectories: false)
+      for (link, target) in [
+        ("near", "made"), ("chain", "near2"), ("near2", "there/made"),
+        ("absolute", folder.path("there/other")),
+      ] {
+        try files.createSymbolicLink(atPath: folder.path(link), withDestinationPath: target)
+      }
+      for name in ["near", "chain", "absolute"] {
+        let output = try OutputFile(path: folder.path(name))
+        try output.write(name.utf8)
+        try output.finish()
+      }
+      #expect(try folder.names() == ["absolute", "chain", "made", "near", "near2", "there"])
+      let links = try ["near", "chain", "near2", "absolute"].map {
+        try files.destinationOfSymbolicLink(atPath: folder.path($0))
+      }
+      #expect(links == ["made", "near2", "there/made", folder.path("there/other")])
+      #expect(
+        try ["made", "there/made", "there/other"].map(folder.read) == ["near", "chain", "absolute"])
+    }
+  }
+
+  @Test func aLinkToNoFolderOrToItselfIsNotReplaced() throws {
+    try withFolder { folder in
+      for (link, target) in [("lost", "none/out"), ("a", "b"), ("b", "a")] {
+        try FileManager.default.createSymbolicLink(
+          atPath: folder.path(link), withDestinationPath: target)
+      }
+      let found = ["lost", "a"].map { name in
+        do throws(OutputProblem) {
+          _ = try OutputFile(path: folder.path(name))
+          return "opened"
+        } catch {
+          return folder.short(error)
+        }
+      }
+      #expect(
+        found == [
+          "cannot write lost: No such file or directory",
+          "cannot write a: Too many levels of symbolic links",
+        ])
+      #expect(try folder.names() == ["a", "b", "lost"])
+    }
+  }
+
   @Test func aDeviceIsWrittenDirectly() throws {
     let output = try OutputFile(path: "/dev/null")
     #expect(output.temporaryName == nil)

@@ -85,9 +85,11 @@ import Testing
     } catch { return "wrong: \(error)" }
   }
 
-  @Test(arguments: [true, false]) func aFlippedBitNeverDecides(withSnapshot: Bool) throws {
+  @Test(.tags(.slow), .unlessFast, arguments: [true, false]) func aFlippedBitNeverDecides(
+    withSnapshot: Bool
+  ) throws {
     let seed = ProcessInfo.processInfo.environment["PUSH_SEED"].flatMap { UInt64($0) } ?? 29
-    try withFolder { folder in
+    try ScratchFolder.with { folder in
       let whole = try Self.store(in: folder)
       let bytes = [UInt8](try Data(contentsOf: URL(filePath: whole)))
       let original = try SettingsStore(whole, .read, threads: 1)
@@ -132,7 +134,7 @@ import Testing
 
   /// Pages that took each other's place have right bytes at a wrong place.
   @Test func pagesThatChangedPlacesAreNoticed() throws {
-    try withFolder { folder in
+    try ScratchFolder.with { folder in
       let path = try Self.store(in: folder)
       var bytes = try Data(contentsOf: URL(filePath: path))
       let leaves = try #require(Self.pages([UInt8](bytes))[.leafTable])
@@ -151,7 +153,7 @@ import Testing
   /// The log of a store that was not closed: what was acknowledged is there, or there is an error.
   @Test func aFlippedBitInTheLogLosesNothing() throws {
     let seed = ProcessInfo.processInfo.environment["PUSH_SEED"].flatMap { UInt64($0) } ?? 31
-    try withFolder { folder in
+    try ScratchFolder.with { folder in
       let live = folder.appending(path: "live").path
       let store = try SettingsStore(live, .create, threads: 1)
       for number in 0..<30 {
@@ -193,7 +195,7 @@ import Testing
 
   /// What an earlier version made is read as it is, and gets checksums when it is opened for writing.
   @Test func aStoreWithoutChecksumsIsUpgraded() throws {
-    try withFolder { folder in
+    try ScratchFolder.with { folder in
       let path = folder.appending(path: "100 % böse?#.store").path
       try makePlainStore(path) { write in
         for number in 0..<800 { try write.setMember(Identifier("u\(number)"), of: "g") }
@@ -232,7 +234,7 @@ import Testing
 
   /// A backup has checksums, and a bit that was flipped is not copied as if it were right.
   @Test func aBackupHasChecksums() throws {
-    try withFolder { folder in
+    try ScratchFolder.with { folder in
       let path = try Self.store(in: folder)
       let copy = folder.appending(path: "copy").path
       let reader = try StoreReader(path)

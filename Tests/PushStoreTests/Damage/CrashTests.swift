@@ -24,7 +24,7 @@ import TestSupport
       // there was something to lose.
       let kills = left > 0 ? min(left, 40) : Self.kills
       if left > 0 { left -= kills } else { more -= 1 }
-      try withFolder { try killAgainAndAgain(kills, in: $0, &random, &total) }
+      try ScratchFolder.with { try killAgainAndAgain(kills, in: $0, &random, &total) }
     }
     print(
       """

@@ -49,7 +49,7 @@ import TestSupport
   }
 
   @Test func aFileThatIsCutOffIsAnError() throws {
-    try withFolder { folder in
+    try ScratchFolder.with { folder in
       let (bytes, settings) = try Self.store(in: folder)
       var random = SeededGenerator(seed: 11)
       let random20 = (0..<20).map { _ in Int.random(in: 1..<bytes.count, using: &random) }
@@ -67,7 +67,7 @@ import TestSupport
 
   @Test(arguments: seeds([1, 2]))
   func changedBitsAreNoticedOrChangeNoMore(seed: UInt64) throws {
-    try withFolder { folder in
+    try ScratchFolder.with { folder in
       let (bytes, settings) = try Self.store(in: folder)
       var random = SeededGenerator(seed: seed)
       var other: [String] = []
@@ -93,7 +93,7 @@ import TestSupport
   }
 
   @Test func aLogThatIsDeletedLeavesTheStoreReadable() throws {
-    try withFolder { folder in
+    try ScratchFolder.with { folder in
       let path = folder.appending(path: "settings.store").path
       let writer = try StoreWriter(["write", path, "1", "0", "1000000"], in: folder)
       try writer.wait(for: "ack")

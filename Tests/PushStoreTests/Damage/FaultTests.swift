@@ -43,7 +43,7 @@ import TestSupport
 
   @Test(arguments: [250_000, 400_000, 1_000_000])
   func aFileThatCannotGrowLosesNothing(bytes: Int) throws {
-    try withFolder { folder in
+    try ScratchFolder.with { folder in
       let path = folder.appending(path: "settings.store").path
       let writer = try StoreWriter(
         ["write", path, "3", "0", "100000", "--bytes", "\(bytes)"], in: folder)
@@ -68,7 +68,7 @@ import TestSupport
 
   /// Gives a test a disk of a megabyte; nothing where that is not allowed, as in many containers.
   private func withSmallDisk(_ body: (_ folder: URL, _ disk: URL) throws -> Void) throws {
-    try withFolder { folder in
+    try ScratchFolder.with { folder in
       let disk = folder.appending(path: "disk")
       try FileManager.default.createDirectory(at: disk, withIntermediateDirectories: true)
       guard try run("/bin/mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", disk.path) else {
@@ -140,7 +140,7 @@ import TestSupport
 
   @Test(.enabled(if: getuid() == 0, "another user is needed"))
   func whatMayNotBeWrittenSaysSo() throws {
-    try withFolder { folder in
+    try ScratchFolder.with { folder in
       let (path, _) = try makeStore(folder)
       let nobody = ["--user", "65534"]
       func failure(_ mode: String) throws -> String {
@@ -168,7 +168,7 @@ import TestSupport
   }
 
   @Test func whatIsNoStoreIsLeftAlone() throws {
-    try withFolder { folder in
+    try ScratchFolder.with { folder in
       let path = folder.appending(path: "settings.store").path
       #expect(messageOfOpening(path) == "there is no store \(path); import settings to make one")
 
@@ -196,7 +196,7 @@ import TestSupport
   }
 
   @Test func aLaterVersionIsNotTouched() throws {
-    try withFolder { folder in
+    try ScratchFolder.with { folder in
       let (path, _) = try makeStore(folder, writes: 1)
       let queue = try storeQueue(path)
       try queue.write {
@@ -211,7 +211,7 @@ import TestSupport
   }
 
   @Test func anotherWriterIsRefusedInAnotherProcess() throws {
-    try withFolder { folder in
+    try ScratchFolder.with { folder in
       let path = folder.appending(path: "settings.store").path
       let writer = try StoreWriter(["write", path, "1", "0", "1000000"], in: folder)
       defer { writer.kill() }
@@ -226,7 +226,7 @@ import TestSupport
   }
 
   @Test func readersInOtherProcessesSeeWholeCommits() throws {
-    try withFolder { folder in
+    try ScratchFolder.with { folder in
       let path = folder.appending(path: "settings.store").path
       let writer = try StoreWriter(["write", path, "2", "1", "1000000"], in: folder)
       defer { writer.kill() }
@@ -245,7 +245,7 @@ import TestSupport
   }
 
   @Test func aCopyWhileItIsWrittenIsWhole() throws {
-    try withFolder { folder in
+    try ScratchFolder.with { folder in
       let path = folder.appending(path: "settings.store").path
       let writer = try StoreWriter(["write", path, "2", "1", "1000000"], in: folder)
       defer { writer.kill() }

@@ -77,14 +77,6 @@ struct StoreWriter {
   }
 }
 
-/// Gives a test a folder and removes it afterwards.
-func withFolder<Value>(_ body: (URL) throws -> Value) throws -> Value {
-  let folder = FileManager.default.temporaryDirectory.appending(path: "push-store-\(UUID())")
-  try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-  defer { try? FileManager.default.removeItem(at: folder) }
-  return try body(folder)
-}
-
 extension WriterModel {
   /// Checks that a store has every acknowledged write, and no half one.
   ///

@@ -66,7 +66,7 @@ import Testing
   }
 
   @Test func cursorsAsText() throws {
-    try withFolder { folder in
+    try ScratchFolder.with { folder in
       let path = folder.appending(path: "settings.store").path
       #expect("\(FeedCursor.start)" == "0")
       try write(1...40, "u", to: path)

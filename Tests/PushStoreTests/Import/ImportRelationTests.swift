@@ -61,8 +61,15 @@ import Testing
     try tries { $0.setMember("a", of: "t", MemberSettings(since: Instant(milliseconds: 5))) }
     try tries { $0.setConversation("g", ConversationSettings(kind: .private)) }
     try tries { $0.setConversation("t", ConversationSettings(kind: .thread, parent: "h")) }
+    try tries {
+      $0.setConversation("t", ConversationSettings(kind: .thread, parent: "h"))
+      $0.setConversation("h", ConversationSettings())
+    }
     try tries { $0.setConversation("u", ConversationSettings(kind: .thread, parent: "t")) }
-    try tries { $0.setConversation("g", ConversationSettings(kind: .thread, parent: "h")) }
+    try tries {
+      $0.setConversation("g", ConversationSettings(kind: .thread, parent: "h"))
+      $0.setConversation("h", ConversationSettings())
+    }
     // What goes together.
     try tries { $0.setMember("a", of: "t", MemberSettings(level: .all)) }
     try tries {
@@ -79,6 +86,7 @@ import Testing
         #""stranger" would have settings in thread "t" but is not in "g""#,
         #""a" would have a since in thread "t""#,
         #"thread "t" would have the parent "g", which is a private"#,
+        #"thread "t" would have the parent "h", which is not there"#,
         #""b" would have settings in thread "t" but is not in "h""#,
         #"thread "u" would have the parent "t", which is a thread"#,
         #"thread "t" would have the parent "g", which is a thread"#,

@@ -15,7 +15,7 @@ import Testing
 
   /// Openings beside a process that opens, makes the file grow, and closes.
   @Test func openingsBesideAWriterThatComesAndGoes() throws {
-    try withFolder { folder in
+    try ScratchFolder.with { folder in
       let path = folder.appending(path: "s").path
       let writer = try StoreWriter(["cycle", path, "0", "0", "1000000"], in: folder)
       defer { writer.kill() }
@@ -40,7 +40,7 @@ import Testing
 
   /// After a crash the first of several readers recovers the log, and the others wait.
   @Test func openingsAfterAWriterWasKilled() throws {
-    try withFolder { folder in
+    try ScratchFolder.with { folder in
       let path = folder.appending(path: "s").path
       let seed = UInt64.random(in: 0..<1_000_000)
       var random = SeededGenerator(seed: seed)

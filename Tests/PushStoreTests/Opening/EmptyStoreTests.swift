@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test func aFileOfNoBytesIsNoNewStore() throws {
-    try withFolder { folder in
+    try ScratchFolder.with { folder in
       let path = folder.appending(path: "settings.store").path
       let store = try SettingsStore(path, .create, threads: 1)
       var user = UserSettings()
@@ -74,7 +74,7 @@ import Testing
 
   /// An old copy under the name of a store is not what its snapshot is of, which stays all the same.
   @Test func aRefusedWriteLeavesASnapshotOfAnotherStore() throws {
-    try withFolder { folder in
+    try ScratchFolder.with { folder in
       let path = folder.appending(path: "settings.store").path
       for name in ["settings.store", "other.store"] {
         let store = try SettingsStore(folder.appending(path: name).path, .create, threads: 1)
@@ -95,7 +95,7 @@ import Testing
 
   /// Whoever is stopped while making a store leaves nothing under its name.
   @Test func aNewStoreAppearsWhenItIsComplete() throws {
-    try withFolder { folder in
+    try ScratchFolder.with { folder in
       let path = folder.appending(path: "settings.store").path
       try OpenStore.open(path, .create).close()
       #expect(

@@ -32,7 +32,7 @@ import Testing
   }
 
   @Test func nothingBesideTheFileIsTheLock() throws {
-    try withFolder { folder in
+    try ScratchFolder.with { folder in
       let path = folder.appending(path: "s").path
       let writer = try StoreWriter(["write", path, "1", "0", "1000000"], in: folder)
       defer { writer.kill() }

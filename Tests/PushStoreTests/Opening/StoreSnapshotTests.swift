@@ -44,7 +44,7 @@ import Testing
   }
 
   @Test func changesBehindTheSnapshotAreRead() throws {
-    try withFolder { folder in
+    try ScratchFolder.with { folder in
       let path = try Self.store(in: folder)
       #expect(try opening(path) == .snapshot(sequence: 1, changes: 0))
       #expect(try opening(path, .read) == .snapshot(sequence: 1, changes: 0))
@@ -71,7 +71,7 @@ import Testing
   }
 
   @Test func anImportBehindTheSnapshotRebuilds() throws {
-    try withFolder { folder in
+    try ScratchFolder.with { folder in
       let path = try Self.store(in: folder)
       var settings = FanoutSettings()
       settings.setMember("late", of: "g1", MemberSettings(level: .all))
@@ -82,7 +82,7 @@ import Testing
 
   /// Everything that can be wrong with the file; the store opens all the same.
   @Test func aSnapshotThatIsOfNoUseIsSaid() throws {
-    try withFolder { folder in
+    try ScratchFolder.with { folder in
       let path = try Self.store(in: folder)
       let url = Self.snapshot(path)
       let bytes = try Data(contentsOf: url)
@@ -127,7 +127,7 @@ import Testing
 
   /// An old copy of the file is put back: its changes are others from some number on.
   @Test(arguments: [true, false]) func anOldCopyIsPutBack(opensBetween: Bool) throws {
-    try withFolder { folder in
+    try ScratchFolder.with { folder in
       let path = try Self.store(in: folder)
       let old = try Data(contentsOf: URL(filePath: path))
       let store = try SettingsStore(path, threads: 1)
@@ -157,7 +157,7 @@ import Testing
   /// A snapshot of changes that are no longer there is not taken for one of others that got their
   /// numbers: neither when they were imported, nor when somebody wrote where no snapshot is kept.
   @Test(arguments: [true, false]) func changesGetTheNumbersOfOthers(byImport: Bool) throws {
-    try withFolder { folder in
+    try ScratchFolder.with { folder in
       let path = try Self.store(in: folder)
       let old = try Data(contentsOf: URL(filePath: path))
       func change(_ user: Identifier, _ path: String) throws {
@@ -203,7 +203,7 @@ import Testing
   }
 
   @Test func aBackupIsAStoreOfItsOwn() throws {
-    try withFolder { folder in
+    try ScratchFolder.with { folder in
       let path = try Self.store(in: folder)
       let copy = folder.appending(path: "copy.store").path
       let reader = try StoreReader(path)
@@ -220,7 +220,7 @@ import Testing
 
   /// Written beside other work when there is much, and what was left behind is removed.
   @Test func aLargeStoreHasOneWithoutBeingAsked() throws {
-    try withFolder { folder in
+    try ScratchFolder.with { folder in
       let path = folder.appending(path: "settings.store").path
       var settings = FanoutSettings()
       for number in 0..<SnapshotKeeper.leastRecords / 2 {
@@ -240,7 +240,7 @@ import Testing
   }
 
   @Test func aSnapshotThatCannotBeWrittenHarmsNothing() throws {
-    try withFolder { folder in
+    try ScratchFolder.with { folder in
       let path = try Self.store(in: folder)
       let store = try SettingsStore(path, threads: 1)
       try FileManager.default.removeItem(at: Self.snapshot(path))
@@ -261,7 +261,7 @@ import Testing
 
   /// However long the feed is, one user's part of it is found by an index.
   @Test func theFeedOfAUserIsNotSearched() throws {
-    try withFolder { folder in
+    try ScratchFolder.with { folder in
       let path = try Self.store(in: folder)
       let reader = try StoreReader(path)
       let plan = try reader.read { queries in

@@ -13,7 +13,7 @@ import Testing
 @Suite struct OperationDifferentialTests {
   static let users: [Identifier] = ["u0", "u1", "u2", "u3", "u4", "x"]
 
-  @Test(arguments: RuleSet.allCases, seeds([1, 2, 3, 42]))
+  @Test(.tags(.slow), .unlessFast, arguments: RuleSet.allCases, seeds([1, 2, 3, 42]))
   func theStoreHoldsWhatDictionariesHold(rules: RuleSet, seed: UInt64) throws {
     try withStore { path in
       var random = SeededGenerator(seed: seed)

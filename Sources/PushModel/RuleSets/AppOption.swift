@@ -1,0 +1,102 @@
+/// An option of a rule set: its name in files, and where it is among an app's settings.
+package struct AppOption {
+  /// The name, as decision-rules.md gives it.
+  package let name: String
+  /// What values it has, and where.
+  package let value: Value
+
+  /// The values that an option may have.
+  package enum Value {
+    /// One of several words.
+    case choice(
+      allowed: [String], get: (AppSettings) -> String, set: (inout AppSettings, String) -> Bool)
+    /// Yes or no.
+    case flag(WritableKeyPath<AppSettings, Bool>)
+    /// A span in seconds, one of ``AppOption/seconds``.
+    case seconds(WritableKeyPath<AppSettings, Int64>)
+  }
+
+  /// Seconds that stay exact as milliseconds.
+  package static let seconds: ClosedRange<Int64> = 0...Instant.maximumMilliseconds
+
+  private static func choice<Word: RawRepresentable<String> & CaseIterable>(
+    _ name: String, _ path: WritableKeyPath<AppSettings, Word>
+  ) -> AppOption {
+    AppOption(
+      name: name,
+      value: .choice(
+        allowed: Word.allCases.map(\.rawValue), get: { $0[keyPath: path].rawValue },
+        set: { app, text in
+          guard let word = Word(rawValue: text) else { return false }
+          app[keyPath: path] = word
+          return true
+        }))
+  }
+
+  private static func flag(
+    _ name: String, _ path: WritableKeyPath<AppSettings, Bool>
+  ) -> AppOption {
+    AppOption(name: name, value: .flag(path))
+  }
+
+  private static func seconds(
+    _ name: String, _ path: WritableKeyPath<AppSettings, Int64>
+  ) -> AppOption {
+    AppOption(name: name, value: .seconds(path))
+  }
+
+  static var easemob: [AppOption] {
+    [
+      choice("zeroZeroMeans", \.easemob.zeroZeroMeans),
+      choice("intervalEnd", \.easemob.intervalEnd), choice("forceScope", \.easemob.forceScope),
+      choice("flagConflict", \.easemob.flagConflict),
+      flag("atListAllInArray", \.easemob.atListAllInArray),
+      flag("atListStringAsId", \.easemob.atListStringAsID),
+      choice("atListIdCase", \.easemob.atListIDCase),
+      flag("atListLegacyApnsExt", \.easemob.atListLegacyAPNsExt),
+      flag("mentionBypassesDnd", \.easemob.mentionBypassesDND),
+      choice("singleChatMentionOnly", \.easemob.singleChatMentionOnly),
+      flag("pushTransparent", \.easemob.pushTransparent),
+      choice("threadScope", \.easemob.threadScope),
+      seconds("expireSeconds", \.easemob.expireSeconds),
+    ]
+  }
+
+  static var rongcloud: [AppOption] {
+    [
+      choice("singleMentionLevels", \.rongcloud.singleMentionLevels),
+      choice("quietZero", \.rongcloud.quietZero),
+      choice("ultraConversationLevel", \.rongcloud.ultraConversationLevel),
+      choice("boundary", \.rongcloud.boundary), choice("span1439", \.rongcloud.span1439),
+      flag("mentionBypassesQuiet", \.rongcloud.mentionBypassesQuiet),
+      seconds("backgroundGraceSeconds", \.rongcloud.backgroundGraceSeconds),
+    ]
+  }
+}
+
+extension AppOption {
+  /// The value as text.
+  package func text(in app: AppSettings) -> String {
+    switch value {
+    case .choice(_, let get, _): get(app)
+    case .flag(let path): "\(app[keyPath: path])"
+    case .seconds(let path): "\(app[keyPath: path])"
+    }
+  }
+
+  /// Sets the option.
+  ///
+  /// - Returns: whether it may have that value.
+  package func set(_ text: String, in app: inout AppSettings) -> Bool {
+    switch value {
+    case .choice(_, _, let set): return set(&app, text)
+    case .flag(let path):
+      guard let value = Bool(text) else { return false }
+      app[keyPath: path] = value
+    case .seconds(let path):
+      guard let value = Int64(text), Self.seconds.contains(value) else { return false }
+      app[keyPath: path] = value
+    }
+    return true
+  }
+}

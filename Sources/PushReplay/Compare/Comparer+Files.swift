@@ -1,0 +1,59 @@
+public import PushFanout
+public import PushFiles
+internal import PushModel
+
+extension Comparer {
+  /// Compares what happens in files in two worlds, from beginning to end.
+  ///
+  /// - Parameters:
+  ///   - files: what happens, the same for both.
+  ///   - a: the changes of the one world, in their order; their texts are its label in the result.
+  ///     `b` likewise.
+  ///   - options: how it is done.
+  ///   - progress: called now and then with what has been compared, and the share of the messages'
+  ///     files that has been read, 0...1; nil when their sizes are not known.
+  ///   - world: loads the world as it is without changes; called once for A and once for B.
+  /// - Throws: what `world` throws, `FileProblem`, ``WhatIf/Problem``, or
+  ///   ``FanoutError/unknownTimeZone(_:)`` for that of the options.
+  public static func compare(
+    _ files: ReplayFiles, a: [WhatIf], b: [WhatIf], _ options: CompareOptions = CompareOptions(),
+    progress: (_ done: ReplayProgress, _ share: Double?) -> Void = { _, _ in },
+    world: () throws -> Fanout
+  ) throws -> CompareResult {
+    func load(_ changes: [WhatIf]) throws -> Fanout {
+      let fanout = try world()
+      for change in changes { try change.apply(to: fanout) }
+      return fanout
+    }
+    let (first, second) = (try load(a), try load(b))
+    let events = try ReplayEventPairs(files, rules: (first.app.rules, second.app.rules))
+    let comparer = try Comparer(first, second, labels: (a.map(\.text), b.map(\.text)), options)
+    var count = 0
+    while let event = try events.next() {
+      do throws(FileProblem.Problem) { try comparer.add(event.a, event.b) } catch {
+        try events.refuse(error)
+      }
+      count += 1
+      if count & 0xFF == 0 { progress(comparer.progress, events.progress) }
+    }
+    return comparer.finish()
+  }
+
+  /// Checks that every file can be read as often as a comparison reads it: those of the world once for
+  /// A and once for B, and what is named twice as often as it is named.
+  ///
+  /// - Parameters:
+  ///   - world: the files of the world; none for a store.
+  ///   - files: what happens.
+  ///   - changes: those of both worlds.
+  /// - Throws: ``FileProblem/Problem/cannotBeReadAgain``, for standard input and pipes.
+  public static func checkCanBeRead(
+    _ world: SettingsPaths, _ files: ReplayFiles, _ changes: [WhatIf]
+  ) throws(FileProblem) {
+    let paths = world.settings + world.users + world.members
+    for path in paths { try FileProblem.checkCanBeReadAgain(path) }
+    var named = Set(paths)
+    for path in files.messages + files.presence + changes.compactMap(\.path)
+    where !named.insert(path).inserted { try FileProblem.checkCanBeReadAgain(path) }
+  }
+}

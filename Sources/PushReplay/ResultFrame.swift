@@ -1,0 +1,37 @@
+/// What the results of a replay and of a comparison have in common, by which files of both are written,
+/// read and checked.
+///
+/// - Source: docs/replay.md and docs/compare.md, "The result file".
+public protocol ResultFrame: Codable, Equatable, Sendable {
+  /// The version of the format that this library writes and reads.
+  static var format: Int { get }
+  /// The field that has the version of the format. Its name tells what a file is the result of.
+  static var formatField: String { get }
+
+  /// The version of the format that this result has.
+  var formatVersion: Int { get }
+  /// The IANA zone of the hours of the week.
+  var timeZone: String { get }
+  /// Messages that were decided.
+  var messages: Int { get }
+  /// When the first message came; nil without messages.
+  var first: Int64? { get }
+  /// When the last message came; nil without messages.
+  var last: Int64? { get }
+  /// What the run cost; not the same in every run.
+  var cost: ReplayCost? { get }
+}
+
+extension ReplayResult: ResultFrame {
+  /// The name of ``pushFanoutReplay`` in files.
+  public static let formatField = "pushFanoutReplay"
+  /// The same as ``pushFanoutReplay``.
+  public var formatVersion: Int { pushFanoutReplay }
+}
+
+extension CompareResult: ResultFrame {
+  /// The name of ``pushFanoutCompare`` in files.
+  public static let formatField = "pushFanoutCompare"
+  /// The same as ``pushFanoutCompare``.
+  public var formatVersion: Int { pushFanoutCompare }
+}

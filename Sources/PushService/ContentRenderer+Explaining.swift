@@ -1,0 +1,39 @@
+public import PushContent
+public import PushModel
+
+extension ContentRenderer {
+  /// Explains the text of a push; nil for a user who gets none.
+  public func explain(
+    _ decision: Decision, _ message: Message, _ content: MessageContent, for user: Identifier
+  ) -> ContentExplanation? {
+    switch decision.outcome.action {
+    case .push: explain(message, content, for: user)
+    case .local: explain(message, content, for: user, as: .local)
+    case .suppress: nil
+    }
+  }
+
+  /// Explains messages for a user as they are read, by any evaluator, and what their pushes say.
+  ///
+  /// - Parameters:
+  ///   - evaluator: decides, and says how.
+  ///   - user: for whom.
+  ///   - next: the next message, and what it says of its own push, nil if that is not to be
+  ///     explained; nil at the end.
+  /// - Returns: for each message the explanation, and that of its push if it is wanted and there is
+  ///   one.
+  public func explain(
+    by evaluator: inout some ExplainingEvaluator, for user: Identifier,
+    next: () throws -> (message: Message, content: MessageContent?)?
+  ) rethrows -> [(decision: Explanation, content: ContentExplanation?)] {
+    var found: [(decision: Explanation, content: ContentExplanation?)] = []
+    while let (message, content) = try next() {
+      let explanation = evaluator.explain(message, for: user)
+      let words = content.flatMap { content in
+        explanation.decision.flatMap { explain($0, message, content, for: user) }
+      }
+      found.append((decision: explanation, content: words))
+    }
+    return found
+  }
+}

@@ -1,0 +1,53 @@
+public import PushFiles
+public import PushModel
+public import PushStore
+
+extension StoreImport {
+  /// How far an import of files has come.
+  public enum FileStep: Sendable {
+    /// The share of the files' bytes that has been read, 0...1.
+    case reading(Double)
+    /// All is read, and the import into the store is next.
+    case read
+    /// The share of the records that is in the store, 0...1.
+    case importing(Double)
+    /// The import is complete, and the snapshot is next.
+    case imported
+  }
+
+  /// What an import of files came to.
+  public struct FileResult: Sendable {
+    /// The number of records in the files.
+    public let recordCount: Int
+    /// The number of users that the files name.
+    public let userCount: Int
+    /// Why there is no snapshot; nil when there is one. The import is complete either way.
+    public let snapshotProblem: (any Error)?
+  }
+
+  /// Imports settings files, all or nothing, and writes the snapshot.
+  ///
+  /// A record replaces that of the same key in the store; a row of users.csv or members.csv only what
+  /// such a row can say. The app's settings stay if the files have none and the store is there.
+  ///
+  /// - Parameters:
+  ///   - paths: the files, read as one, by the store's rules if they do not say any.
+  ///   - now: when the import is made.
+  ///   - progress: called with each step.
+  /// - Throws: `FileProblem` for the first line that is not understood, or `StoreError`; then nothing
+  ///   was imported.
+  /// - Complexity: O(bytes).
+  public func run(
+    _ paths: SettingsPaths, at now: Instant, progress: @escaping (FileStep) -> Void = { _ in }
+  ) throws -> FileResult {
+    let (settings, content, saysApp, records, rows) = try SettingsLoader.load(
+      paths, addedTo: try app() ?? AppSettings()
+    ) { progress(.reading($0)) }
+    progress(.read)
+    let problem = try runWithSnapshot(
+      settings, content: content, partial: rows, at: now, replacingApp: saysApp || isNew,
+      progress: { progress(.importing($0)) }, imported: { progress(.imported) })
+    return FileResult(
+      recordCount: records, userCount: settings.userCount, snapshotProblem: problem)
+  }
+}

@@ -1,0 +1,141 @@
+import Foundation
+import PushContent
+import PushFanout
+import PushFiles
+import PushModel
+import PushReference
+import PushService
+import PushStore
+import PushStoreService
+import QuietTime
+import TestSupport
+import Testing
+
+/// Goal: an answer is of one version of the settings, and what pushes say follows changes from
+/// elsewhere when it is told to.
+@Suite struct VersionTests {
+  /// The two settings between which a writer changes have answers of which no two parts go together.
+  @Test func aNextChangeIsOfOneVersion() throws {
+    let service = try Sample.service()
+    func batch(_ level: NotificationLevel, hasQuietHours: Bool) throws -> SettingsBatch {
+      var settings = FanoutSettings(app: service.app)
+      var user = UserSettings()
+      user.level = level
+      user.quietHours =
+        hasQuietHours
+        ? .interval(try QuietInterval(startHour: 22, startMinute: 0, endHour: 8, endMinute: 0))
+        : nil
+      settings.setUser("u1", user)
+      return SettingsBatch(settings)
+    }
+    let batches = [
+      try batch(.all, hasQuietHours: true), try batch(.blocked, hasQuietHours: false),
+    ]
+    let answers = try batches.map { batch in
+      try service.change(batch, at: Sample.noon)
+      return try service.nextChange(for: "u1", in: "g1", after: Sample.noon)
+    }
+    try #require(answers[0].before != answers[1].before)
+    try #require(answers[0].changesAt != nil && answers[1].changesAt == nil)
+
+    let isDone = Locked(false)
+    let writer = Thread {
+      var number = 0
+      while !isDone.withLock({ $0 }) {
+        try? service.change(batches[number % 2], at: Sample.noon)
+        number += 1
+      }
+    }
+    writer.start()
+    defer { isDone.withLock { $0 = true } }
+    // Until both answers came in turns many times, so that the two threads did work at once.
+    var flips = 0
+    var last = answers[1]
+    var mixed: [PlainAnswer] = []
+    try waits(while: { mixed.isEmpty }) {
+      for _ in 0..<100 {
+        let answer = try service.nextChange(for: "u1", in: "g1", after: Sample.noon)
+        if !answers.contains(answer) { mixed.append(answer) }
+        if answer != last { flips += 1 }
+        last = answer
+      }
+      return flips >= 200
+    }
+    #expect(mixed.map { ServiceText.plainAnswer($0) } == [])
+    #expect(flips >= 200)
+  }
+
+  /// The answer of the service is that of any evaluator of the same settings.
+  @Test(arguments: RuleSet.allCases)
+  func nextChangesAreThoseOfTheReference(rules: RuleSet) throws {
+    for seed in TestSupport.seeds([1, 2]) {
+      let world = RandomWorld(rules, seed: seed, userCount: 12, messageCount: 12)
+      let settings = world.settings()
+      let service = try FanoutService(settings, threads: 1)
+      var reference = ReferenceEvaluator(
+        settings, zoneOffset: try SettingsZones(settings).offset)
+      func text(_ answer: () throws -> PlainAnswer) -> String {
+        do { return ServiceText.plainAnswer(try answer()) } catch { return "\(error)" }
+      }
+      for message in world.messages {
+        let ids = world.users + ["stranger"]
+        let found = ids.map { user in
+          text {
+            try service.nextChange(
+              for: user, in: message.conversation, channel: message.channel, after: message.at)
+          }
+        }
+        let expected = ids.map { user in
+          text {
+            try PlainAnswer(
+              by: &reference, of: settings, for: user, in: message.conversation,
+              channel: message.channel, after: message.at)
+          }
+        }
+        #expect(found == expected, "seed \(seed), \(message.id)")
+      }
+    }
+  }
+
+  /// A change that came past the service is seen by what pushes say when it is told to look.
+  @Test func contentIsReloaded() throws {
+    let folder = ScratchFolder()
+    let store = try SettingsStore(folder.path("app.store"), .create, threads: 1)
+    let service = try FanoutService(StoreBackend(store))
+    try service.change(ndjson: Array(Sample.settings.utf8), at: Sample.noon)
+    func titles() -> [String] {
+      service.decide(Sample.message(), MessageContent(text: "Hello")).pushes.map {
+        "\($0.id) \($0.payload().content)"
+      }
+    }
+    let before = titles()
+    try store.write(at: Sample.noon) { try $0.updatePushDisplayStyle(.messageSummary, of: "u1") }
+    #expect(titles() == before)
+    try service.reloadContent()
+    let after = titles()
+    #expect(after[0] != before[0] && after[0].contains("Hello"))
+    #expect(after[1] == before[1])
+    // What is decided already keeps its words.
+    let decided = service.decide(Sample.message(), MessageContent(text: "Hello"))
+    try store.write(at: Sample.noon) { try $0.updatePushDisplayStyle(.simpleBanner, of: "u1") }
+    try service.reloadContent()
+    #expect(decided.pushes.map { "\($0.id) \($0.payload().content)" } == after)
+    #expect(titles() == before)
+    try store.close()
+  }
+
+  /// Two services on one backend: the one that did not make the change is told.
+  @Test func contentOfAnEngineIsReloaded() throws {
+    let backend = EngineBackend(try Sample.service().engine)
+    let (first, second) = (try FanoutService(backend), try FanoutService(backend))
+    let change = #"{"kind":"user","id":"u1","display":{"style":"messageSummary"}}"#
+    try first.change(ndjson: Array(change.utf8), at: Sample.noon)
+    func words(_ service: FanoutService) -> String? {
+      service.explain(MessageContent(text: "Hello"), of: Sample.message(), for: "u1")
+        .map { $0.content.body }
+    }
+    #expect(words(first) != words(second))
+    try second.reloadContent()
+    #expect(words(first) == words(second) && words(first)?.contains("Hello") == true)
+  }
+}

@@ -1,0 +1,94 @@
+internal import PushReference
+public import PushModel
+internal import QuietTime
+
+/// Asks the reference about every recipient, and about each that is suppressed again at every instant
+/// at which anything of theirs turns.
+public struct HoldReference {
+  public struct Answer {
+    /// By the outcome's code.
+    public var counts = [Int](repeating: 0, count: Outcome.codeCount)
+    public var held = [Int](repeating: 0, count: Outcome.codeCount)
+    public var never = 0
+    public var releases: [Int64: Int] = [:]
+    /// Who is held, why, and until when, in the order of recipients.
+    public var rows: [(user: UserIndex, outcome: Outcome, at: Instant)] = []
+  }
+
+  /// Zones that were read; a test asks for the same few thousands of times.
+  private static let zones = Locked<[String: ZoneTable]>([:])
+
+  private static func zone(named name: String) throws(ZoneDataError) -> ZoneTable {
+    if let zone = zones.withLock({ $0[name] }) { return zone }
+    let zone = try ZoneTable(named: name)
+    zones.withLock { $0[name] = zone }
+    return zone
+  }
+
+  private let settings: FanoutSettings
+  private var evaluator: ReferenceEvaluator
+
+  public init(_ settings: FanoutSettings) {
+    self.settings = settings
+    evaluator = ReferenceEvaluator(settings)
+  }
+
+  /// The counts alone.
+  public mutating func decide(_ message: Message) -> Answer {
+    var answer = Answer()
+    evaluator.decide(message) { answer.counts[Int($1.outcome.code)] += 1 }
+    return answer
+  }
+
+  public mutating func answer(_ message: Message) -> Answer {
+    var answer = Answer()
+    var rows: [(user: UserIndex, outcome: Outcome)] = []
+    evaluator.decide(message) { rows.append((user: $0, outcome: $1.outcome)) }
+    for (user, outcome) in rows {
+      let code = Int(outcome.code)
+      answer.counts[code] += 1
+      guard outcome.action == .suppress else { continue }
+      if let at = release(message, of: user) {
+        answer.held[code] += 1
+        answer.releases[at.milliseconds, default: 0] += 1
+        answer.rows.append((user: user, outcome: outcome, at: at))
+      } else {
+        answer.never += 1
+      }
+    }
+    return answer
+  }
+
+  /// When the message would push, as time goes on; nil for never within days of everything that ends.
+  public mutating func release(_ message: Message, of user: UserIndex) -> Instant? {
+    let id = message.conversation
+    let parent = settings.conversation(id).flatMap { $0.kind == .thread ? $0.parent : nil }
+    let own = settings.user(user)
+    let records = [id, parent].compactMap { $0 }.compactMap { settings.member(user, of: $0) }
+    let quiet = try! QuietSchedule(QuietSettings(own), app: settings.app) {
+      (name) throws(ZoneDataError) in try Self.zone(named: name)
+    }
+    let dependence = NextChangeSolver(
+      app: settings.app, user: own, records: records, quiet: quiet)
+    let grace = settings.app.rongcloud.backgroundGraceSeconds * 1000
+    let ends =
+      records.map(\.mutedUntil.milliseconds) + [own.mutedUntil.milliseconds]
+      + own.effectiveDevices.compactMap { $0.backgroundSince.map { $0.milliseconds + grace } }
+    // A daily window has shown both its sides within two days, also where clocks change, and windows
+    // of the week have been through within two weeks.
+    var days: Int64 = 3
+    if case .windows = own.quietHours { days = 15 }
+    let last = (ends + [message.at.milliseconds]).reduce(0, max) + days * 86_400_000
+    var later = message
+    later.sentAt = message.sentAt ?? message.at
+    var at = message.at
+    while let next = dependence.nextTransition(after: at), next.milliseconds <= last {
+      later.at = next
+      if evaluator.decide(later, for: settings.id(of: user))?.outcome.action == .push {
+        return next
+      }
+      at = next
+    }
+    return nil
+  }
+}
