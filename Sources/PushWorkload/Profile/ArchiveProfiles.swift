@@ -42,8 +42,6 @@ public struct ArchiveProfile: Hashable, Sendable {
   public var activeShares: [Double?]
   /// The share of messages that reply to another.
   public var replyShare: Double?
-  /// As ``WorkloadOptions/Presence/onlineShare``.
-  public var onlineShare: Double?
   /// The share of messages whose sender is online.
   public var senderOnlineShare: Double?
   /// As ``WorkloadOptions/Presence/sessionMinutes``.
@@ -51,18 +49,51 @@ public struct ArchiveProfile: Hashable, Sendable {
 }
 
 extension WorkloadPreset {
-  /// What was measured of the archive.
-  public var measured: ArchiveProfile {
+  /// What was measured of the archive; nil for what is assumed.
+  public var measured: ArchiveProfile? {
     switch self {
     case .gitter: .gitter
     case .telegram: .telegram
     case .zulip: .zulip
     case .irc: .irc
+    case .family: nil
     }
   }
 }
 
 extension ArchiveProfile {
+  /// Sets what was measured; the rest stays.
+  ///
+  /// How many are online stays as it is: that depends on how much each user writes.
+  func apply(to options: inout WorkloadOptions) {
+    func set<Value>(_ path: WritableKeyPath<WorkloadOptions, Value>, _ value: Value?) {
+      if let value { options[keyPath: path] = value }
+    }
+    set(\.sizes.medianSize, medianSize)
+    set(\.sizes.sizeExponent, sizeExponent)
+    if let giants { options.sizes.giants = giants }
+    set(\.sizes.topJoinersShare, topJoinersShare)
+    set(\.traffic.activityDeviation, activityDeviation)
+    set(\.traffic.neverPostShare, neverPostShare)
+    set(\.traffic.senderExponent, senderExponent)
+    set(\.traffic.burstExponent, burstExponent)
+    set(\.traffic.burstGapSeconds, burstGapSeconds)
+    set(\.traffic.mentionShare, mentionShare)
+    set(\.traffic.mentionCountShares, mentionCountShares)
+    set(\.traffic.recentShare, recentShare)
+    set(\.traffic.dayShare, dayShare)
+    set(\.traffic.smallAllShare, smallAllShare)
+    set(\.traffic.bigAllShare, bigAllShare)
+    set(\.traffic.weekendRatio, weekendRatio)
+    set(\.traffic.dayDeviation, dayDeviation)
+    for (index, share) in activeShares.enumerated() {
+      set(\.traffic.activeShares[index], share)
+    }
+    set(\.traffic.replyShare, replyShare)
+    set(\.presence.senderOnlineShare, senderOnlineShare)
+    set(\.presence.sessionMinutes, sessionMinutes)
+  }
+
   /// freeCodeCamp on Gitter, 204,643 messages in 521 rooms, 2014 to 2016. Its members are known only
   /// by what they wrote, so who never posts is not.
   static let gitter = ArchiveProfile(
@@ -76,7 +107,7 @@ extension ArchiveProfile {
   /// A group of questions and answers, 94,992 messages of 5,228 members, 2018 to 2023. Whom its
   /// messages mention are names that do not write, so how lately they did is not known.
   static let telegram = ArchiveProfile(
-    giants: [5228], neverPostShare: 0.658, senderExponent: 1.16, burstGapSeconds: 65.6,
+    neverPostShare: 0.658, senderExponent: 1.16, burstGapSeconds: 65.6,
     mentionShare: 0.0098,
     mentionCountShares: [0.8745, 0.0869, 0.0386], bigAllShare: 0, weekendRatio: 0.317,
     dayDeviation: 1.03, activeShares: [nil, nil, nil, nil, 0.893], replyShare: 0.531)
@@ -97,5 +128,5 @@ extension ArchiveProfile {
     mentionShare: 0.331,
     mentionCountShares: [1, 0, 0], recentShare: 0.872, dayShare: 0.959, bigAllShare: 0,
     weekendRatio: 0.302, dayDeviation: 0.936, activeShares: [nil, nil, nil, nil, 0.859],
-    onlineShare: 0.0393, senderOnlineShare: 0.945, sessionMinutes: [2.36, 75.4, 1015])
+    senderOnlineShare: 0.945, sessionMinutes: [2.36, 75.4, 1015])
 }

@@ -64,6 +64,11 @@ public struct MeasuredRate: Hashable, Sendable {
     case "burst-gap": 0.001...300
     case "online-share": 0.0001...0.5
     case "session-minutes": 0.1...4000
+    case "join-days": 0...3660
+    case "weekend-ratio": 0.01...10
+    case "day-deviation": 0...5
+    case "active-shares": 0.0001...1
+    case "changes": 0...100
     case "quiet-length": 30...1410
     case "quiet-start-sd", "quiet-length-sd": 0...720
     default: nil

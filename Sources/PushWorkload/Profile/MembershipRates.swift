@@ -196,8 +196,7 @@ struct MembershipRates {
         "join-share", .share, RateEstimate(joins, of: present, "memberships"),
         missing: "no memberships are given"),
       MeasuredRate(
-        "join-days", .number, length, missing: "nobody joined meanwhile",
-        isFlag: GenerateFlags.hasRates2),
+        "join-days", .number, length, missing: "nobody joined meanwhile"),
       MeasuredRate(
         "busiest-join-day", .share, busiest, missing: "nobody joined meanwhile", isFlag: false),
     ]
@@ -222,8 +221,7 @@ struct MembershipRates {
       }
       return MeasuredRate(
         "shared-zone", part: name, .share, shared,
-        missing: chance == nil ? "no users have a zone" : "no rooms of this size",
-        isFlag: GenerateFlags.hasRates2)
+        missing: chance == nil ? "no users have a zone" : "no rooms of this size")
     }
   }
 

@@ -82,8 +82,7 @@ struct PresenceRates {
       } + [
         MeasuredRate(
           "sender-online-share", .share, senders.share("messages"),
-          missing: isUsed ? "no messages while presence is known" : none,
-          isFlag: GenerateFlags.hasRates2)
+          missing: isUsed ? "no messages while presence is known" : none)
       ]
   }
 

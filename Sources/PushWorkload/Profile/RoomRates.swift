@@ -140,8 +140,7 @@ struct RoomRates {
     let (gap, same) = pauses(isCalm)
     return [
       MeasuredRate(
-        "day-deviation", .number, dayDeviation, missing: "no room has messages of a week or more",
-        isFlag: GenerateFlags.hasRates2)
+        "day-deviation", .number, dayDeviation, missing: "no room has messages of a week or more")
     ] + activeShares(members, days) + [
       MeasuredRate(
         "activity-sd", .number, activityDeviation(members),
@@ -214,7 +213,7 @@ struct RoomRates {
     return zip(Self.activeClasses, means).map { kind, mean in
       MeasuredRate(
         "active-shares", part: kind.name, .share, mean.share("room-days"),
-        missing: "no rooms of this size", isFlag: GenerateFlags.hasRates2)
+        missing: "no rooms of this size")
     }
   }
 

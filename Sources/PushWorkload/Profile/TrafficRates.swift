@@ -96,14 +96,13 @@ struct TrafficRates {
         isFlag: false),
       MeasuredRate(
         "weekend-ratio", .number, weekendRatio,
-        missing: "there are less than a weekend and as many other days",
-        isFlag: GenerateFlags.hasRates2),
+        missing: "there are less than a weekend and as many other days"),
       MeasuredRate(
         "quiet-writing-share", .share, inQuietHours.share("messages"),
-        missing: "the senders' quiet hours are not known", isFlag: GenerateFlags.hasRates2),
+        missing: "the senders' quiet hours are not known"),
       MeasuredRate(
         "reply-share", .share, hasReplies ? replies.share("messages") : nil,
-        missing: "no message says that it is a reply", isFlag: GenerateFlags.hasRates2),
+        missing: "no message says that it is a reply"),
       MeasuredRate("mention-share", .share, mentioning.share("messages"), missing: none),
     ]
       + zip(["1", "2", "3 and more"], mentionCounts).map {

@@ -190,16 +190,9 @@ public struct WorkloadProfiler {
     }
     return [
       MeasuredRate(
-        "changes", .number, estimate, missing: "no changes of settings are given",
-        isFlag: GenerateFlags.hasRates2)
+        "changes", .number, estimate, missing: "no changes of settings are given")
     ]
   }
-}
-
-/// What `push-fanout generate` takes.
-enum GenerateFlags {
-  /// Whether it takes the flags of `--rates 2`.
-  static let hasRates2 = false
 }
 
 /// A message as it is measured: users and rooms are numbers, and all that is left out is gone.

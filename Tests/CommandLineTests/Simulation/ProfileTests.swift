@@ -139,6 +139,42 @@ import Testing
     }
   }
 
+  /// What people do in a generated world, asked for with other numbers than the defaults, is measured
+  /// of its files, time zones and clock changes included.
+  @Test func whatPeopleDoIsFound() throws {
+    let asked: [(flag: String, numbers: [Double], tolerance: Double)] = [
+      ("weekend-ratio", [0.4], 0.1), ("reply-share", [0.3], 0.05), ("changes", [0.05], 0.005),
+      ("join-share", [0.3], 0.05), ("quiet-writing-share", [0.05], 0.02), ("hour-ratio", [6], 2),
+      ("sender-online-share", [0.8], 0.06), ("shared-zone", [0.8, 0.6], 0.1),
+      ("active-shares", [0.1, 0.3, 0.6], 0.15), ("mention-share", [0.4], 0.03),
+    ]
+    try withWorkplace { place in
+      var words = [
+        "generate", "--output", "out", "--users", "2500", "--rooms", "700", "--giants", "none",
+        "--messages", "40000", "--duration", "28d", "--join-days", "28",
+      ]
+      let filling = ["shared-zone": [0.4, 0.2], "active-shares": [0.8, 0.9]]
+      for (flag, numbers, _) in asked {
+        let all = numbers + (filling[flag] ?? [])
+        words += ["--\(flag)", all.map { "\($0)" }.joined(separator: ",")]
+      }
+      let made = try place.run(words)
+      #expect(made.status == 0, "\(made.errors)")
+      let json = try place.run(
+        "profile", "--settings", "out/settings.ndjson", "--users", "out/users.csv", "--members",
+        "out/members.csv", "--messages", "out/messages.csv", "--presence", "out/presence.csv",
+        "--changes", "out/changes.ndjson", "--format", "json")
+      let found = try JSONDecoder().decode(Document.self, from: Data(json.output.utf8))
+      for (flag, numbers, tolerance) in asked {
+        let values = found.rates.filter { $0.name == flag }.map { $0.value ?? -1 }
+        let differences = zip(values, numbers).map { abs($0 - $1) }
+        #expect(
+          differences.count == numbers.count && differences.allSatisfy { $0 <= tolerance },
+          "\(flag): \(values)")
+      }
+    }
+  }
+
   @Test func badInputStopsIt() throws {
     try withWorkplace { place in
       try Self.writeSmall(in: place)

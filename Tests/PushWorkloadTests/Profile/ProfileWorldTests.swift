@@ -40,6 +40,7 @@ import Testing
 
   private static func measured(_ change: (inout WorkloadOptions) -> Void) -> WorkloadProfile {
     var options = WorkloadOptions()
+    options.rates = .first
     options.sizes.users = 4000
     options.sizes.rooms = 1500
     options.sizes.giants = []
