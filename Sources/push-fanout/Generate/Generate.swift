@@ -4,10 +4,10 @@ import PushFiles
 import PushModel
 import PushWorkload
 
-/// `push-fanout generate`: a world of any size, from a seed.
+/// `push-fanout generate`: settings and traffic of any size, from a seed.
 struct Generate: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Make a world of any size: people, rooms, messages, presence, changes.",
+    abstract: "Generate test data of any size: users, rooms, messages, presence, changes.",
     discussion: """
       Everything is drawn from a seed by measured and published rates, which docs/generate.md names; \
       each has a flag. The same flags give the same bytes, with any number of threads.
@@ -66,7 +66,7 @@ struct Generate: ParsableCommand {
       """)
   var like: Archive?
 
-  /// The rule sets, rates, formats and archives by the names that people type.
+  /// The rule sets, rates, formats and archives by their names on the command line.
   struct Rules: RawRepresentable, CaseIterable, ExpressibleByArgument {
     let ruleSet: RuleSet
 
