@@ -61,7 +61,13 @@ import Testing
         "rongcloud csv 83f9befbd8dad525", "rongcloud ndjson ee868c9c205b4a6f",
       ]
     ),
-    (WorkloadRates.people, ["", "", "", ""]),
+    (
+      WorkloadRates.people,
+      [
+        "easemob csv e91f81892d044676", "easemob ndjson 4492a329e82b3e4a",
+        "rongcloud csv 2dcbcf4d35c513ba", "rongcloud ndjson 4ee30ebfae753e19",
+      ]
+    ),
   ])
   func theBytesAreThoseOfOtherVersions(rates: WorkloadRates, sums: [String]) throws {
     let found = try Self.texts.map { rules, format in

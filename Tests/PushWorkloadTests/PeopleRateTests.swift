@@ -43,7 +43,9 @@ import Testing
     let world = try Self.world {
       $0.sizes.users = 100_000
       $0.sizes.rooms = 3000
-      $0.sizes.giants = Array(repeating: 400, count: 40) + [5000, 5000, 5000, 5000]
+      $0.sizes.giants = Array(repeating: 400, count: 40) + [3000, 3000, 3000, 3000]
+      // Of them many zones have as many as a giant wants.
+      $0.sizes.topJoinersShare = 0.1
       $0.sizes.sharedZone = shares
     }
     let total = Double(ZonePopulation.zones.reduce(0) { $0 + $1.weight })
@@ -88,7 +90,7 @@ import Testing
     }
     let found = hours.max()! / hours.min()!
     // The busiest and the quietest of 24 hours are so by chance, too.
-    #expect(abs(found / ratio - 1) < 0.12, "\(found) \(hours)")
+    #expect(abs(found / ratio - 1) < 0.15, "\(found) \(hours)")
   }
 
   /// What people with a window write within it.
@@ -152,8 +154,8 @@ import Testing
       let square = counts.reduce(0) { $0 + pow($1 - mean, 2) } / Double(days)
       return square.squareRoot() / mean
     }.sorted()
-    // Bursts add a little, and seldom days of very many are missing in few days.
-    #expect(abs(variations[8] / deviation - 1) < 0.2, "\(variations)")
+    // Bursts and weekends add a little; days of very many are seldom, and may be missing.
+    #expect(abs(variations[8] / deviation - 1) < 0.25, "\(variations)")
   }
 
   /// Days on which somebody writes in a room of a size, within a factor of two.

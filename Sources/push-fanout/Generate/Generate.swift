@@ -54,8 +54,8 @@ struct Generate: ParsableCommand {
 
   @Option(
     help: """
-      2 for people who share zones, sleep, are connected when they write and change their settings; \
-      1 for the bytes of versions before there was 2.
+      Version of the rates: 2 (time zones shared within rooms, hours of sleep, connected senders, \
+      different days, changing settings), or 1, whose output never changes.
       """)
   var rates = Rates.people
 

@@ -74,9 +74,9 @@ struct SizeFlags: ParsableArguments {
 
   @Option(
     help: listHelp(
-      "Members from the room's own time zone, not from anywhere, in rooms of less than 20, 200, "
-        + "3000, and above; or one number for all. Pairs of members share a zone with c + s²(1 - c), "
-        + "where c is chance.", "0.9,0.7,0.5,0.3"))
+      "Probability s that a member is drawn from the room's own time zone, in rooms of less than "
+        + "20, 200, 3000 members, and above; or one number for all. Two members then share a zone "
+        + "with probability c + s²(1 - c), where c is chance.", "0.9,0.7,0.5,0.3"))
   var sharedZone: NumberList?
 
   var later: [String] {
@@ -139,7 +139,7 @@ struct TrafficFlags: ParsableArguments {
 
   @Option(
     help: listHelp(
-      "Days on which somebody writes, in rooms of less than 10, 50, 200, 1000, and above.",
+      "Days with a message, in rooms of less than 10, 50, 200, 1000, and above.",
       "0.01,0.07,0.22,0.6,0.9"))
   var activeShares: NumberList?
 
@@ -288,7 +288,7 @@ struct PeopleFlags: ParsableArguments {
 
   @Option(
     help: shareHelp(
-      "What people who have a window write within it, of all that they write.",
+      "Messages that users with a quiet window send within it, of all their messages.",
       "0.025, or chance if that is less"))
   var quietWritingShare: Double?
 
@@ -343,7 +343,7 @@ struct PresenceFlags: ParsableArguments {
 
   @Option(
     help: shareHelp(
-      "Messages whose sender is connected; who is not connects for a visit. 0 for chance.", "0.95"))
+      "Messages whose sender is connected; others connect for a visit. 0 for chance.", "0.95"))
   var senderOnlineShare: Double?
 
   @Option(
@@ -366,7 +366,7 @@ struct PresenceFlags: ParsableArguments {
 
   func apply(to presence: inout WorkloadOptions.Presence) {
     if let onlineShare { presence.onlineShare = onlineShare }
-    // Nobody needs to be connected to write.
+    // No user needs to be connected to write.
     if noPresence { presence.senderOnlineShare = 0 }
     set(&presence.senderOnlineShare, senderOnlineShare)
     set(&presence.visitMinutes, visitMinutes)
