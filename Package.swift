@@ -34,7 +34,6 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/apple/swift-algorithms", from: "1.2.1"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-    .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [
@@ -62,7 +61,6 @@ let package = Package(
       dependencies: [
         "PushSupport", "PushModel", "QuietTime", "CPushKernels",
         .product(name: "Algorithms", package: "swift-algorithms"),
-        .product(name: "HeapModule", package: "swift-collections"),
       ], swiftSettings: strict),
     .target(
       name: "PushContent", dependencies: ["PushSupport", "PushModel"], swiftSettings: strict),

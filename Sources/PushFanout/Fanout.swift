@@ -267,10 +267,10 @@ public final class Fanout: Sendable {
     let version = publisher.load()
     let calendar = version.tables.calendar
     let now = instant.milliseconds
-    _ = calendar.moment(at: now, version.tables.scheduleTable)
+    _ = calendar.levels(at: now, version.tables.scheduleTable)
     let hour: Int64 = 3_600_000
     if (now + hour) / 86_400_000 > now / 86_400_000 {
-      _ = calendar.moment(at: now + hour, version.tables.scheduleTable)
+      _ = calendar.levels(at: now + hour, version.tables.scheduleTable)
     }
   }
 

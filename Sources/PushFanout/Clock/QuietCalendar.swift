@@ -15,7 +15,7 @@ final class QuietCalendar: Sendable {
   private struct Day {
     let day: Int64
     let transitions: QuietTransitions
-    var moments: [Int: QuietMoment] = [:]
+    var levels: [Int: ScheduleLevels] = [:]
     var use: UInt64 = 0
   }
 
@@ -28,7 +28,7 @@ final class QuietCalendar: Sendable {
   private static let count = Atomic(0)
   /// Different for every calendar of the process.
   let id = QuietCalendar.count.add(1, ordering: .relaxed).newValue
-  /// How many dates are kept, and how many bytes of moments of one date.
+  /// How many dates are kept, and how many bytes of levels of one date.
   private static let keptDays = 4
   private static let keptBytes = 8 << 20
 
@@ -36,7 +36,7 @@ final class QuietCalendar: Sendable {
   ///
   /// - Complexity: O(1) if it was asked for before; O(transitions of the date) otherwise, and for a
   ///   new date O(schedules).
-  func moment(at now: Int64, _ table: borrowing ScheduleTable) -> QuietMoment {
+  func levels(at now: Int64, _ table: borrowing ScheduleTable) -> ScheduleLevels {
     let day = now / 86_400_000
     let second = Int(now / 1000 - day * 86_400)
     return state.withLock { state in
@@ -59,13 +59,13 @@ final class QuietCalendar: Sendable {
       state.days[index].use = state.uses
       let transitions = state.days[index].transitions
       let number = transitions.instants.partitioningIndex { Int($0) > second }
-      if let known = state.days[index].moments[number] { return known }
-      if (state.days[index].moments.count + 1) * table.count > Self.keptBytes {
-        state.days[index].moments = [:]
+      if let known = state.days[index].levels[number] { return known }
+      if (state.days[index].levels.count + 1) * table.count > Self.keptBytes {
+        state.days[index].levels = [:]
       }
-      let moment = QuietMoment(transitions, day: day, index: number, id)
-      state.days[index].moments[number] = moment
-      return moment
+      let quiet = ScheduleLevels(transitions, day: day, index: number, id)
+      state.days[index].levels[number] = quiet
+      return quiet
     }
   }
 

@@ -105,12 +105,12 @@ extension CachedConversation {
     changing.runs.move(from: before, to: word)
     if isSmall { return }
     for slot in 0..<Self.tallyCount {
-      guard let moment = changing.moments[slot] else { continue }
-      guard word.schedule < moment.count else {
-        setMoment(nil, slot, &changing)
+      guard let quiet = changing.tallied[slot] else { continue }
+      guard word.schedule < quiet.count else {
+        setTallied(nil, slot, &changing)
         continue
       }
-      let levels = unsafe moment.levels
+      let levels = unsafe quiet.levels
       add(slot, unsafe before.state(levels, stateByBase), 0 &- 1)
       add(slot, unsafe word.state(levels, stateByBase), 1)
     }
@@ -125,39 +125,38 @@ extension CachedConversation {
 
   // MARK: Tallies
 
-  private func setMoment(_ moment: QuietMoment?, _ slot: Int, _ changing: inout Changing) {
-    changing.moments[slot] = moment
-    tallyBounds[2 * slot].store(moment?.from ?? 0, ordering: .relaxed)
-    tallyBounds[2 * slot + 1].store(moment?.until ?? 0, ordering: .relaxed)
+  private func setTallied(_ quiet: ScheduleLevels?, _ slot: Int, _ changing: inout Changing) {
+    changing.tallied[slot] = quiet
+    tallyBounds[2 * slot].store(quiet?.from ?? 0, ordering: .relaxed)
+    tallyBounds[2 * slot + 1].store(quiet?.until ?? 0, ordering: .relaxed)
   }
 
-  /// The tally for a moment, made from the one nearest in time in place of the farthest.
+  /// The tally for an interval without transitions, made from the one nearest in time in place of the farthest.
   ///
   /// - Complexity: O(transitions in between), each O(log runs + bases of the schedule's members);
   ///   at most O(runs), and O(members log members) the first time.
-  func bringTally(to moment: QuietMoment, _ changing: inout Changing) -> Int {
+  func bringTally(to quiet: ScheduleLevels, _ changing: inout Changing) -> Int {
     for slot in 0..<Self.tallyCount {
-      if let known = changing.moments[slot], known.from <= moment.from, moment.until <= known.until
-      {
+      if let known = changing.tallied[slot], known.from <= quiet.from, quiet.until <= known.until {
         return slot
       }
     }
     var (source, slot) = (0, 0)
     var (nearest, farthest) = (UInt64.max, UInt64.min)
     for index in 0..<Self.tallyCount {
-      let known = changing.moments[index]
-      let distance = known.map { UInt64(($0.from - moment.from).magnitude) } ?? .max
+      let known = changing.tallied[index]
+      let distance = known.map { UInt64(($0.from - quiet.from).magnitude) } ?? .max
       if distance < nearest { (source, nearest) = (index, distance) }
       if distance >= farthest { (slot, farthest) = (index, distance) }
     }
     sequence.add(1, ordering: .acquiringAndReleasing)
     let isMade =
-      changing.moments[source].map {
-        $0.day == moment.day && follow($0, source, moment, slot, &changing)
+      changing.tallied[source].map {
+        $0.day == quiet.day && follow($0, source, quiet, slot, &changing)
       }
       ?? false
-    if !isMade { count(at: moment, slot, &changing) }
-    setMoment(moment, slot, &changing)
+    if !isMade { count(at: quiet, slot, &changing) }
+    setTallied(quiet, slot, &changing)
     sequence.add(1, ordering: .acquiringAndReleasing)
     return slot
   }
@@ -166,14 +165,14 @@ extension CachedConversation {
   ///
   /// - Returns: whether that costs less than counting anew.
   private func follow(
-    _ known: QuietMoment, _ source: Int, _ moment: QuietMoment, _ slot: Int,
+    _ known: ScheduleLevels, _ source: Int, _ quiet: ScheduleLevels, _ slot: Int,
     _ changing: inout Changing
   ) -> Bool {
-    let midnight = moment.day * 86_400_000
-    let transitions = moment.transitions
+    let midnight = quiet.day * 86_400_000
+    let transitions = quiet.transitions
     let (from, to) = (
       transitions.entryCount(upTo: Int((known.from - midnight) / 1000)),
-      transitions.entryCount(upTo: Int((moment.from - midnight) / 1000))
+      transitions.entryCount(upTo: Int((quiet.from - midnight) / 1000))
     )
     guard abs(to - from) * 16 < count else { return false }
     makeRuns(&changing)
@@ -199,10 +198,10 @@ extension CachedConversation {
     changing.runs.make((0..<count).map { unsafe words[$0].load(ordering: .relaxed) })
   }
 
-  /// Counts the members in each state at a moment.
-  private func count(at moment: QuietMoment, _ slot: Int, _ changing: inout Changing) {
+  /// Counts the members in each state at an interval without transitions.
+  private func count(at quiet: ScheduleLevels, _ slot: Int, _ changing: inout Changing) {
     var numbers = [UInt32](repeating: 0, count: 256)
-    let levels = unsafe moment.levels
+    let levels = unsafe quiet.levels
     unsafe numbers.withUnsafeMutableBufferPointer { (numbers) -> Void in
       if changing.runs.isMade {
         for (index, bits) in changing.runs.words.enumerated() {

@@ -45,11 +45,11 @@ extension CachedConversation {
     }
     if isSmall { return }
     for slot in 0..<Self.tallyCount {
-      guard let moment = changing.moments[slot] else { continue }
+      guard let quiet = changing.tallied[slot] else { continue }
       var numbers = [UInt32](repeating: 0, count: 256)
       unsafe numbers.withUnsafeMutableBufferPointer { (numbers) -> Void in
         guard let start = numbers.baseAddress else { return }
-        unsafe countWords(0..<count, moment.levels, into: start)
+        unsafe countWords(0..<count, quiet.levels, into: start)
       }
       for state in 0..<stateCount {
         let number = unsafe tallies[slot * stateCount + state].load(ordering: .relaxed)

@@ -9,7 +9,7 @@ struct ConversationReader {
   /// Milliseconds since the epoch.
   let now: Int64
   /// The quiet hours at ``now``, of all schedules of the version.
-  let moment: QuietMoment
+  let quiet: ScheduleLevels
 }
 
 /// Which words an answer was computed from.
@@ -48,12 +48,12 @@ extension CachedConversation {
         eventsFrom.load(ordering: .relaxed) <= now, now < eventsUntil.load(ordering: .relaxed)
       else { return nil }
       if isSmall {
-        unsafe countWords(0..<count, reader.moment.levels, into: answer.histogram)
+        unsafe countWords(0..<count, reader.quiet.levels, into: answer.histogram)
       } else {
         guard let slot = tallySlot(at: now) else { return nil }
         copyTally(slot, into: answer)
       }
-      let levels = unsafe reader.moment.levels
+      let levels = unsafe reader.quiet.levels
       for index in 0..<answer.rankCount {
         unsafe answer.states[index] = word(Int(answer.ranks[index])).state(levels, stateByBase)
       }
@@ -109,11 +109,11 @@ extension CachedConversation {
       else { return nil }
       bringUp(to: reader, &changing)
       if isSmall {
-        unsafe countWords(0..<count, reader.moment.levels, into: answer.histogram)
+        unsafe countWords(0..<count, reader.quiet.levels, into: answer.histogram)
       } else {
-        copyTally(bringTally(to: reader.moment, &changing), into: answer)
+        copyTally(bringTally(to: reader.quiet, &changing), into: answer)
       }
-      let levels = unsafe reader.moment.levels
+      let levels = unsafe reader.quiet.levels
       for index in 0..<answer.rankCount {
         unsafe answer.states[index] = word(Int(answer.ranks[index])).state(levels, stateByBase)
       }
@@ -169,7 +169,7 @@ extension CachedConversation {
     _ rank: UInt32, from before: MemberWord, to after: MemberWord, _ reader: ConversationReader,
     _ answer: AnswerStorage
   ) {
-    let levels = unsafe reader.moment.levels
+    let levels = unsafe reader.quiet.levels
     let new = unsafe after.state(levels, stateByBase)
     unsafe answer.histogram[Int(before.state(levels, stateByBase))] &-= 1
     unsafe answer.histogram[Int(new)] &+= 1
@@ -185,18 +185,18 @@ extension CachedConversation {
   /// - Complexity: O(members), on several threads if they are many; O(1) if they were asked for
   ///   before.
   func states(
-    _ stamp: ReadStamp, _ moment: QuietMoment, at now: Int64, threads: Int
+    _ stamp: ReadStamp, _ quiet: ScheduleLevels, at now: Int64, threads: Int
   ) -> MemberStates? {
     guard revision.load(ordering: .acquiring) == stamp.revision else { return nil }
-    if !stamp.isExact { return earlierStates(stamp, moment, at: now, threads: threads) }
+    if !stamp.isExact { return earlierStates(stamp, quiet, at: now, threads: threads) }
     let known = changing.withLock { changing -> MemberStates? in
       guard let states = changing.states, states.revision == stamp.revision,
-        states.from <= moment.from, moment.until <= states.until
+        states.from <= quiet.from, quiet.until <= states.until
       else { return nil }
       return states
     }
     if let known { return known }
-    let states = MemberStates(self, moment, stamp.revision, threads: threads)
+    let states = MemberStates(self, quiet, stamp.revision, threads: threads)
     atomicMemoryFence(ordering: .acquiring)
     return changing.withLock { changing -> MemberStates? in
       guard revision.load(ordering: .relaxed) == stamp.revision else { return nil }
@@ -207,10 +207,10 @@ extension CachedConversation {
 
   /// The states at an instant that is earlier than that of the words; nil for an earlier version.
   private func earlierStates(
-    _ stamp: ReadStamp, _ moment: QuietMoment, at now: Int64, threads: Int
+    _ stamp: ReadStamp, _ quiet: ScheduleLevels, at now: Int64, threads: Int
   ) -> MemberStates? {
     guard stamp.isUndone else { return nil }
-    let states = MemberStates(self, moment, stamp.revision, threads: threads)
+    let states = MemberStates(self, quiet, stamp.revision, threads: threads)
     atomicMemoryFence(ordering: .acquiring)
     return changing.withLock { changing -> MemberStates? in
       guard revision.load(ordering: .relaxed) == stamp.revision else { return nil }
@@ -218,7 +218,7 @@ extension CachedConversation {
       guard position <= changing.eventCount else { return nil }
       for event in changing.events[position..<changing.eventCount].reversed() {
         unsafe states.bytes[Int(event.rank)] =
-          unsafe event.before.state(moment.levels, stateByBase)
+          unsafe event.before.state(quiet.levels, stateByBase)
       }
       return states
     }

@@ -84,8 +84,8 @@ internal import Synchronization
     /// The instant of the words.
     var now: Int64 = 0
     var runs = WordRuns()
-    /// The moment of each tally; nil for an unused one.
-    var moments = [QuietMoment?](repeating: nil, count: tallyCount)
+    /// The interval of each tally; nil for an unused one.
+    var tallied = [ScheduleLevels?](repeating: nil, count: tallyCount)
     /// The members' states as last asked for as a whole.
     var states: MemberStates?
   }

@@ -2,7 +2,7 @@ internal import CPushKernels
 internal import PushSupport
 internal import Synchronization
 
-/// The state of each member of a conversation at a moment, in the order of users: one byte each.
+/// The state of each member of a conversation at an interval without transitions, in the order of users: one byte each.
 ///
 /// Any thread may read it. Bitmaps of who gets a push, one for each class of message, are made on
 /// first use.
@@ -18,25 +18,25 @@ internal import Synchronization
   private let bitmaps: InlineArray<16, Atomic<UInt>> = InlineArray { _ in Atomic(0) }
 
   init(
-    _ conversation: CachedConversation, _ moment: QuietMoment, _ revision: UInt, threads: Int
+    _ conversation: CachedConversation, _ quiet: ScheduleLevels, _ revision: UInt, threads: Int
   ) {
     self.revision = revision
-    from = moment.from
-    until = moment.until
+    from = quiet.from
+    until = quiet.until
     count = conversation.count
     unsafe bytes = .allocate(capacity: max(count, 1))
     let size = CachedConversation.pieceSize
     let isParallel = threads > 1 && count >= CachedConversation.parallelSize
     Parallel.perform(isParallel ? (count + size - 1) / size : 1, threads: threads) { piece in
       let ranks = isParallel ? piece * size..<min((piece + 1) * size, count) : 0..<count
-      fill(ranks, conversation, moment)
+      fill(ranks, conversation, quiet)
     }
   }
 
   private func fill(
-    _ ranks: Range<Int>, _ conversation: CachedConversation, _ moment: QuietMoment
+    _ ranks: Range<Int>, _ conversation: CachedConversation, _ quiet: ScheduleLevels
   ) {
-    let levels = unsafe moment.levels
+    let levels = unsafe quiet.levels
     let stateByBase = unsafe conversation.stateByBase
     let (words, bytes) = unsafe (conversation.words, bytes)
     for rank in ranks {

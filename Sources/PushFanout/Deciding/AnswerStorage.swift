@@ -16,7 +16,7 @@ internal import Synchronization
   /// The version and the conversation of the last message, which often are those of the next too.
   @safe @exclusivity(unchecked) var version: EngineVersion?
   @safe @exclusivity(unchecked) var conversation: CachedConversation?
-  @safe @exclusivity(unchecked) var moment: QuietMoment?
+  @safe @exclusivity(unchecked) var quiet: ScheduleLevels?
   /// The address of the states of all members, if the conversation has moved on since; 0 until asked
   /// for.
   let ownStates = Atomic<UInt>(0)

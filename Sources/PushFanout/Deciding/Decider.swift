@@ -143,14 +143,14 @@ struct Decider {
   }
 
   private func reader(at now: Int64, _ storage: AnswerStorage) -> ConversationReader {
-    if let moment = storage.moment, moment.holds(at: now), moment.calendar == calendar.id,
-      moment.count >= version.tables.scheduleTable.count
+    if let quiet = storage.quiet, quiet.holds(at: now), quiet.calendar == calendar.id,
+      quiet.count >= version.tables.scheduleTable.count
     {
-      return ConversationReader(version: version, now: now, moment: moment)
+      return ConversationReader(version: version, now: now, quiet: quiet)
     }
-    let moment = calendar.moment(at: now, version.tables.scheduleTable)
-    storage.moment = moment
-    return ConversationReader(version: version, now: now, moment: moment)
+    let quiet = calendar.levels(at: now, version.tables.scheduleTable)
+    storage.quiet = quiet
+    return ConversationReader(version: version, now: now, quiet: quiet)
   }
 
   private var calendar: QuietCalendar { version.tables.calendar }

@@ -55,7 +55,7 @@ public struct FanoutResult: Sendable {
     } else {
       let old = storage
       storage = AnswerStorage()
-      storage.moment = old.moment
+      storage.quiet = old.quiet
     }
     if !corrections.isEmpty { corrections.removeAll(keepingCapacity: true) }
     if filter != nil { filter = nil }
@@ -204,10 +204,10 @@ public struct FanoutResult: Sendable {
   // MARK: States
 
   private func state(of rank: Int) -> UInt8 {
-    guard let conversation = storage.conversation, let moment = storage.moment,
+    guard let conversation = storage.conversation, let quiet = storage.quiet,
       let version = storage.version
     else { return StateRules.absent }
-    let levels = unsafe moment.levels
+    let levels = unsafe quiet.levels
     let word = conversation.word(rank)
     atomicMemoryFence(ordering: .acquiring)
     if stamp.isExact, conversation.revision.load(ordering: .relaxed) == stamp.revision {
@@ -219,20 +219,20 @@ public struct FanoutResult: Sendable {
 
   /// The states of all members; nil for an empty result.
   ///
-  /// - Complexity: O(members) the first time for a conversation and a moment.
+  /// - Complexity: O(members) the first time for a conversation and an interval without transitions.
   func memberStates() -> MemberStates? {
-    guard let conversation = storage.conversation, let moment = storage.moment,
+    guard let conversation = storage.conversation, let quiet = storage.quiet,
       let version = storage.version, memberCount > 0
     else { return nil }
     if let own = AtomicLazy.load(storage.ownStates, as: MemberStates.self) { return own }
-    if let states = conversation.states(stamp, moment, at: instant, threads: threads) {
+    if let states = conversation.states(stamp, quiet, at: instant, threads: threads) {
       return stamp.isExact ? states : AtomicLazy.store(states, in: storage.ownStates)
     }
     // The conversation has moved on to another version or instant.
-    let reader = ConversationReader(version: version, now: instant, moment: moment)
+    let reader = ConversationReader(version: version, now: instant, quiet: quiet)
     let made = CachedConversation.build(conversation.target, reader, threads: threads)
     return AtomicLazy.store(
-      MemberStates(made, moment, 0, threads: threads), in: storage.ownStates)
+      MemberStates(made, quiet, 0, threads: threads), in: storage.ownStates)
   }
 
   // MARK: All members

@@ -25,7 +25,7 @@ struct DeferredPushes {
   private struct Known {
     let conversation: CachedConversation
     let revision: UInt
-    let moment: QuietMoment
+    let quiet: ScheduleLevels
     let groups: [Group]
   }
 
@@ -34,7 +34,7 @@ struct DeferredPushes {
   /// The instant for which the levels were found, in seconds.
   private var now: Int64 = -1
   /// For each schedule, its next transition in seconds, and its level from then on as in
-  /// ``QuietMoment/levels``; ``unknown`` until asked for.
+  /// ``ScheduleLevels/levels``; ``unknown`` until asked for.
   private var nextTransitions: [Int64] = []
   private var nextLevels: [UInt8] = []
   private var levelCounts: [UInt8] = []
@@ -48,10 +48,10 @@ struct DeferredPushes {
   }
 
   /// Prepares an instant.
-  mutating func prepare(_ moment: QuietMoment, _ version: EngineVersion) {
-    let second = moment.from / 1000
-    if calendar != moment.calendar || second < now {
-      calendar = moment.calendar
+  mutating func prepare(_ quiet: ScheduleLevels, _ version: EngineVersion) {
+    let second = quiet.from / 1000
+    if calendar != quiet.calendar || second < now {
+      calendar = quiet.calendar
       nextTransitions = []
       nextLevels = []
       levelCounts = []
@@ -70,12 +70,12 @@ struct DeferredPushes {
   ///
   /// - Complexity: O(groups); O(distinct words) after a change of the members or a transition.
   mutating func groups(
-    _ conversation: CachedConversation, _ moment: QuietMoment, _ messageClass: Int, at now: Int64,
+    _ conversation: CachedConversation, _ quiet: ScheduleLevels, _ messageClass: Int, at now: Int64,
     _ version: EngineVersion
   ) -> [Group] {
     let key = Key(conversation: ObjectIdentifier(conversation), messageClass: messageClass)
     let revision = conversation.revision.load(ordering: .relaxed)
-    if let known = known[key], known.revision == revision, known.moment === moment {
+    if let known = known[key], known.revision == revision, known.quiet === quiet {
       return known.groups
     }
     var sums: [Int64: Int] = [:]
@@ -84,7 +84,7 @@ struct DeferredPushes {
     conversation.forEachWord { word, count, rank in
       let found =
         rank < 0
-        ? release(of: word, conversation, moment, messageClass, version)
+        ? release(of: word, conversation, quiet, messageClass, version)
         : releaseByEvents(of: rank, conversation, messageClass, at: now, resolver)
       guard let (at, code) = found else { return }
       sums[at * codeShift + Int64(code), default: 0] += count
@@ -94,28 +94,28 @@ struct DeferredPushes {
     }
     if known.count >= Self.keptGroups { known = [:] }
     known[key] = Known(
-      conversation: conversation, revision: revision, moment: moment, groups: groups)
+      conversation: conversation, revision: revision, quiet: quiet, groups: groups)
     return groups
   }
 
   /// The instant at which a suppressed member gets a push, and the code of the suppressed outcome;
   /// nil if the member is not suppressed or never gets one.
   mutating func release(
-    of rank: Int, _ conversation: CachedConversation, _ moment: QuietMoment, _ messageClass: Int,
+    of rank: Int, _ conversation: CachedConversation, _ quiet: ScheduleLevels, _ messageClass: Int,
     at now: Int64, _ version: EngineVersion
   ) -> (at: Int64, code: UInt8)? {
     if conversation.hasLaterEvent(rank) {
       return releaseByEvents(of: rank, conversation, messageClass, at: now, MemberResolver(version))
     }
-    return release(of: conversation.word(rank), conversation, moment, messageClass, version)
+    return release(of: conversation.word(rank), conversation, quiet, messageClass, version)
   }
 
   private mutating func release(
-    of word: MemberWord, _ conversation: CachedConversation, _ moment: QuietMoment,
+    of word: MemberWord, _ conversation: CachedConversation, _ quiet: ScheduleLevels,
     _ messageClass: Int, _ version: EngineVersion
   ) -> (at: Int64, code: UInt8)? {
     let codes = unsafe conversation.target.rules.codes(messageClass)
-    let code = unsafe codes[Int(word.state(moment.levels, conversation.stateByBase))]
+    let code = unsafe codes[Int(word.state(quiet.levels, conversation.stateByBase))]
     guard Self.suppressed[Int(code)] else { return nil }
     var found: Int64?
     forEachLaterLevel(of: word.schedule, version) { second, level in

@@ -50,7 +50,7 @@ extension FanoutTimeline {
   /// A message that was decided, and what its deferred decisions follow from.
   private struct Deferring {
     let conversation: CachedConversation
-    let moment: QuietMoment
+    let quiet: ScheduleLevels
     let plan: MessagePlan
     /// The last instant before the message expires.
     let limit: Int64
@@ -61,7 +61,7 @@ extension FanoutTimeline {
   /// Decides a message; nil if nothing of it can be deferred.
   private func deferring(_ message: Message) -> Deferring? {
     decide(message)
-    guard let conversation = exactConversation(), let moment = result.storage.moment else {
+    guard let conversation = exactConversation(), let quiet = result.storage.quiet else {
       return nil
     }
     let plan = MessagePlan(message, conversation.target, engineVersion.tables)
@@ -75,18 +75,18 @@ extension FanoutTimeline {
       }
       if named.count > 1 { named = Set(named).sorted() }
     }
-    deferred.prepare(moment, engineVersion)
+    deferred.prepare(quiet, engineVersion)
     return Deferring(
-      conversation: conversation, moment: moment, plan: plan, limit: expiry(message), named: named)
+      conversation: conversation, quiet: quiet, plan: plan, limit: expiry(message), named: named)
   }
 
   /// The conversation of the result, with words that hold for its version and instant.
   private func exactConversation() -> CachedConversation? {
-    guard let conversation = result.storage.conversation, let moment = result.storage.moment else {
+    guard let conversation = result.storage.conversation, let quiet = result.storage.quiet else {
       return nil
     }
     if result.stamp.isExact { return conversation }
-    let reader = ConversationReader(version: engineVersion, now: result.instant, moment: moment)
+    let reader = ConversationReader(version: engineVersion, now: result.instant, quiet: quiet)
     return CachedConversation.build(conversation.target, reader, threads: 1)
   }
 
@@ -101,7 +101,7 @@ extension FanoutTimeline {
   ) {
     let plan = deferring.plan
     let groups = deferred.groups(
-      deferring.conversation, deferring.moment, plan.messageClass, at: result.instant,
+      deferring.conversation, deferring.quiet, plan.messageClass, at: result.instant,
       engineVersion)
     for group in groups where group.at <= deferring.limit {
       held.add(group.code, group.count)
@@ -124,7 +124,7 @@ extension FanoutTimeline {
     of rank: Int, _ messageClass: Int, _ deferring: Deferring
   ) -> (at: Int64, code: UInt8)? {
     let found = deferred.release(
-      of: rank, deferring.conversation, deferring.moment, messageClass, at: result.instant,
+      of: rank, deferring.conversation, deferring.quiet, messageClass, at: result.instant,
       engineVersion)
     guard let found, found.at <= deferring.limit else { return nil }
     return found

@@ -164,7 +164,7 @@ import Testing
     #expect(fanout.user("u") == user)
   }
 
-  /// A schedule that nobody had when the moment was prepared.
+  /// A schedule that nobody had when the interval was prepared.
   @Test func aNewScheduleAfterAnAdvance() throws {
     let fanout = try fanout()
     fanout.advance(to: Self.noon)

@@ -3,7 +3,7 @@ internal import Algorithms
 /// What the quiet hours of each schedule let through, during an interval without transitions.
 ///
 /// SAFETY: the bytes are written by `init`, read only from then on, and freed by `deinit`.
-@safe final class QuietMoment: Sendable {
+@safe final class ScheduleLevels: Sendable {
   /// The half-open interval ``from`` ..< ``until``, in milliseconds since the epoch.
   let from: Int64
   let until: Int64
@@ -49,7 +49,7 @@ internal import Algorithms
 
 /// The transitions of all schedules on one UTC date, in the order of time.
 struct QuietTransitions: Sendable {
-  /// A schedule, and its level before and after, as in ``QuietMoment/levels``.
+  /// A schedule, and its level before and after, as in ``ScheduleLevels/levels``.
   struct Entry: Sendable {
     var schedule: UInt32
     var before: UInt8
