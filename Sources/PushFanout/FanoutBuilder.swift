@@ -8,9 +8,10 @@ public import PushModel
 /// - Memory: 9 bytes per membership while building, beside the packed tables.
 @safe public struct FanoutBuilder: ~Copyable {
   let writer: TableWriter
-  private var conversations: [UInt32] = []
-  private var users: [UInt32] = []
-  private var bytes: [UInt8] = []
+  /// The conversation, the user and the bits of each membership.
+  var conversations: [UInt32] = []
+  var users: [UInt32] = []
+  var bytes: [UInt8] = []
   /// Whether each conversation was set, rather than only referred to by members or threads.
   private var isSet: [Bool] = []
   private var lastConversation: (id: Identifier, index: UInt32)?
@@ -120,13 +121,14 @@ public import PushModel
   public consuming func build(
     threads: Int? = nil, cacheBytes: Int? = nil
   ) throws(FanoutError) -> Fanout {
-    Fanout(try finish(), threads: threads, cacheBytes: cacheBytes)
+    Fanout(
+      try finish(threads: threads ?? Fanout.coreCount), threads: threads, cacheBytes: cacheBytes)
   }
 
-  consuming func finish() throws(FanoutError) -> TableWriter {
+  consuming func finish(threads: Int = 1) throws(FanoutError) -> TableWriter {
     // Whether the system has the default's zone.
     if !hasApp { try writer.setApp(AppSettings()) }
-    settle()
+    settle(threads: threads)
     return writer
   }
 }
@@ -177,11 +179,12 @@ extension FanoutBuilder {
     return tables.channelSets[UInt32(truncatingIfNeeded: set)]
   }
 
-  /// Stores the members with their conversations. No members can be added afterwards.
-  package mutating func settle() {
+  /// Stores the members with their conversations, on several threads. No members can be added
+  /// afterwards.
+  package mutating func settle(threads: Int = 1) {
     guard !isSettled else { return }
     isSettled = true
-    writer.storeMembers(conversations, users, bytes)
+    writer.storeMembers(conversations, users, bytes, threads: threads)
     conversations = []
     users = []
     bytes = []

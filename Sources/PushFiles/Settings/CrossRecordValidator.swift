@@ -1,3 +1,4 @@
+internal import PushFanout
 package import PushModel
 
 /// Checks the records of a world against each other when all are read, each by the
@@ -30,14 +31,41 @@ struct CrossRecordValidator {
     _ conversation: Identifier, _ user: Identifier, _ present: PresentFields,
     _ location: SettingsLoader.Location, kindsAreFinal: Bool
   ) {
-    if kindsAreFinal, threads.isEmpty, !saysChannels { return }
     saysChannels = saysChannels || present.channels
-    // Once some record says channels, each is noted: it may replace that one.
-    if !saysChannels, kinds[conversation]?.kind ?? (kindsAreFinal ? .group : .thread) != .thread {
-      return
-    }
+    guard notesMembers(of: conversation, kindsAreFinal: kindsAreFinal) else { return }
     memberships.append(
       Membership(conversation: conversation, user: user, present: present, location: location))
+  }
+
+  /// Whether memberships of a conversation are to be noted, as far as is known by now.
+  private func notesMembers(
+    of conversation: @autoclosure () -> Identifier, kindsAreFinal: Bool
+  ) -> Bool {
+    // Once some record says channels, each is noted: it may replace that one.
+    if saysChannels { return true }
+    if kindsAreFinal, threads.isEmpty { return false }
+    return kinds[conversation()]?.kind ?? (kindsAreFinal ? .group : .thread) == .thread
+  }
+
+  /// Notes memberships that say no channels, as ``noteMember(_:_:_:_:kindsAreFinal:)`` does.
+  ///
+  /// - Parameter location: where the line before the columns is.
+  mutating func noteMembers(
+    _ columns: MembershipColumns, stretch: Int, _ location: SettingsLoader.Location,
+    kindsAreFinal: Bool
+  ) {
+    guard notesMembers(of: columns.conversation(of: stretch), kindsAreFinal: kindsAreFinal) else {
+      return
+    }
+    let conversation = columns.conversation(of: stretch)
+    for row in columns.rows(of: stretch) {
+      let line = SettingsLoader.Location(
+        file: location.file, line: location.line + columns.line(at: row))
+      memberships.append(
+        Membership(
+          conversation: conversation, user: columns.user(at: row),
+          present: columns.member(at: row).present, location: line))
+    }
   }
 
   /// What is wrong between the records. One that another has replaced is not judged.
