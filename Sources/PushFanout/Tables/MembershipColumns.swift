@@ -41,13 +41,8 @@ package struct MembershipColumns: Sendable {
     _ user: RawSpan, of conversation: RawSpan, _ member: MemberSettings, _ present: PresentFields,
     line: Int
   ) {
-    unsafe conversation.withUnsafeBytes { id in
-      if isStretchOpen, let last = conversations.last,
-        unsafe withCharacters(of: last, { unsafe haveSameBytes($0, id) })
-      {
-        return
-      }
-      unsafe conversations.append(store(id))
+    if !isStretchOpen || !isLast(conversation) {
+      conversations.append(store(conversation))
       starts.append(UInt32(users.count))
       isStretchOpen = true
     }
@@ -55,7 +50,7 @@ package struct MembershipColumns: Sendable {
     if packed.hasOverrides || present != PresentFields() {
       special.append((row: users.count, member: member, present: present))
     }
-    unsafe user.withUnsafeBytes { id in unsafe users.append(store(id)) }
+    users.append(store(user))
     bits.append(packed.bits)
     lineNumbers.append(UInt32(line))
   }
@@ -63,9 +58,17 @@ package struct MembershipColumns: Sendable {
   /// Ends the stretch, though the next membership may be of the same conversation.
   package mutating func endStretch() { isStretchOpen = false }
 
-  private mutating func store(_ id: UnsafeRawBufferPointer) -> ID {
-    defer { unsafe characters.append(contentsOf: id) }
-    return ID(start: UInt32(characters.count), count: UInt32(id.count))
+  private mutating func store(_ id: RawSpan) -> ID {
+    defer { unsafe id.withUnsafeBytes { unsafe characters.append(contentsOf: $0) } }
+    return ID(start: UInt32(characters.count), count: UInt32(id.byteCount))
+  }
+
+  /// Whether an id is that of the conversation that was stored last.
+  private func isLast(_ conversation: RawSpan) -> Bool {
+    guard let last = conversations.last else { return false }
+    return unsafe conversation.withUnsafeBytes { id in
+      unsafe withCharacters(of: last) { unsafe haveSameBytes($0, id) }
+    }
   }
 
   // MARK: Reading

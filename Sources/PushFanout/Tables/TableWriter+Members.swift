@@ -1,4 +1,5 @@
 internal import PushSupport
+internal import Synchronization
 
 extension TableWriter {
   /// Stores memberships listed in any order with their conversations, sorted by user. Of several
@@ -11,29 +12,25 @@ extension TableWriter {
   ) {
     tables.memberUsers.grow(to: users.count, repeating: 0, store)
     tables.packedMembers.grow(to: users.count, repeating: 0, store)
-    let placement = MemberPlacement(
-      conversations, users, bytes, conversationCount: tables.conversations.count,
-      MemberSlots(users: tables.memberUsers, packed: tables.packedMembers))
-    let ends = placement.place(threads: threads)
-    for conversation in 0..<tables.conversations.count {
-      let range =
-        (conversation == 0 ? 0 : Int(ends[conversation - 1].end))..<Int(ends[conversation].end)
-      guard !range.isEmpty else { continue }
-      var row = tables.conversations[conversation]
-      row.start = UInt32(range.lowerBound)
-      row.capacity = UInt32(range.count)
-      row.count = ends[conversation].count
-      row.hasOverrides = ends[conversation].hasOverrides
-      tables.conversations.set(conversation, row, store)
+    // The rows are written in place: their pages must belong to the update.
+    let pageSize = PagedTable<ConversationRow>.pageSize
+    for index in stride(from: 0, to: tables.conversations.count, by: pageSize) {
+      tables.conversations.set(index, tables.conversations[index], store)
     }
+    let placement = MemberPlacement(
+      conversations, users, bytes,
+      MemberSlots(
+        rows: tables.conversations, users: tables.memberUsers, packed: tables.packedMembers))
+    placement.place(threads: threads)
   }
 }
 
-/// The slots of all members, for writing on several threads.
+/// The slots of all members and the rows of their conversations, for writing on several threads.
 ///
 /// SAFETY: all pages belong to the update in progress, the tables are not used otherwise meanwhile,
-/// and each thread accesses slots that no other does.
+/// and each thread accesses slots and rows that no other does.
 private struct MemberSlots: @unchecked Sendable {
+  let rows: PagedTable<ConversationRow>
   let users: PagedTable<UInt32>
   let packed: PagedTable<UInt8>
 
@@ -42,46 +39,50 @@ private struct MemberSlots: @unchecked Sendable {
     unsafe users.page(at: slot)[slot & (PagedTable<UInt32>.pageSize - 1)] = user
     unsafe packed.page(at: slot)[slot & (PagedTable<UInt8>.pageSize - 1)] = bits
   }
+
+  func set(_ conversation: Int, _ row: ConversationRow) {
+    unsafe rows.page(at: conversation)[
+      conversation & (PagedTable<ConversationRow>.pageSize - 1)] = row
+  }
 }
 
 /// Places memberships in the slots of their conversations, as a counting sort does.
 private struct MemberPlacement: Sendable {
-  /// Where the members of a conversation end, how many there are, and whether any has overrides.
-  struct Place: Sendable {
-    var end: UInt32 = 0
-    var count: UInt32 = 0
-    var hasOverrides = false
-  }
-
   private let conversations: [UInt32]
   private let users: [UInt32]
   private let bytes: [UInt8]
-  private let conversationCount: Int
   private let slots: MemberSlots
 
   init(
-    _ conversations: [UInt32], _ users: [UInt32], _ bytes: [UInt8], conversationCount: Int,
-    _ slots: MemberSlots
+    _ conversations: [UInt32], _ users: [UInt32], _ bytes: [UInt8], _ slots: MemberSlots
   ) {
     self.conversations = conversations
     self.users = users
     self.bytes = bytes
-    self.conversationCount = conversationCount
     self.slots = slots
   }
 
-  /// - Returns: the place of each conversation's members.
-  func place(threads: Int) -> [Place] {
+  private var conversationCount: Int { slots.rows.count }
+
+  func place(threads: Int) {
     // With fewer memberships a share than conversations, counting for each share costs more than it
     // gains.
     let shareCount = max(1, min(threads, users.count / max(1 << 16, conversationCount)))
     let shares = (0..<shareCount).map { share in
       users.count * share / shareCount..<users.count * (share + 1) / shareCount
     }
-    let counts = Parallel.map(shareCount, threads: threads) { count(shares[$0]) }
-    let (starts, places) = starts(counts)
-    Parallel.perform(shareCount, threads: threads) { scatter(shares[$0], to: starts[$0]) }
-    return sort(places, threads: threads)
+    let (starts, ends) = starts(
+      Parallel.map(shareCount, threads: threads) { count(shares[$0]) })
+    let startsOfShares = Lock(starts)
+    Parallel.perform(shareCount, threads: threads) { share in
+      let starts = startsOfShares.withLock { all in
+        var starts: [UInt32] = []
+        swap(&starts, &all[share])
+        return starts
+      }
+      scatter(shares[share], to: starts)
+    }
+    sort(ends, threads: threads)
   }
 
   /// The number of memberships in each conversation.
@@ -91,23 +92,26 @@ private struct MemberPlacement: Sendable {
     return counts
   }
 
-  /// The first slot of each share's members in each conversation, and the conversations' places.
-  private func starts(_ counts: [[UInt32]]) -> ([[UInt32]], [Place]) {
+  /// The first slot of each share's members in each conversation, and the end of each conversation's
+  /// members.
+  private func starts(_ counts: consuming [[UInt32]]) -> ([[UInt32]], [UInt32]) {
     var starts = counts
-    var places = [Place](repeating: Place(), count: conversationCount)
+    let shareCount = starts.count
+    var ends = [UInt32](repeating: 0, count: conversationCount)
     var end: UInt32 = 0
     for conversation in 0..<conversationCount {
-      for share in counts.indices {
+      for share in 0..<shareCount {
+        let count = starts[share][conversation]
         starts[share][conversation] = end
-        end += counts[share][conversation]
+        end += count
       }
-      places[conversation].end = end
+      ends[conversation] = end
     }
-    return (starts, places)
+    return (starts, ends)
   }
 
   /// Stores memberships in the order in which they were added.
-  private func scatter(_ share: Range<Int>, to starts: [UInt32]) {
+  private func scatter(_ share: Range<Int>, to starts: consuming [UInt32]) {
     var next = starts
     for index in share {
       let conversation = Int(conversations[index])
@@ -118,23 +122,24 @@ private struct MemberPlacement: Sendable {
 
   // MARK: Sorting
 
-  /// Sorts the members of each conversation, and counts them.
-  private func sort(_ places: [Place], threads: Int) -> [Place] {
+  /// Sorts the members of each conversation, and completes its row.
+  private func sort(_ ends: [UInt32], threads: Int) {
     let pieceCount = threads <= 1 ? 1 : min(threads * 16, conversationCount)
-    let pieces = Parallel.map(pieceCount, threads: threads) { piece in
+    Parallel.perform(pieceCount, threads: threads) { piece in
       let range =
         conversationCount * piece / pieceCount..<conversationCount * (piece + 1) / pieceCount
-      var sorted = Array(places[range])
-      var start = range.lowerBound == 0 ? 0 : Int(places[range.lowerBound - 1].end)
-      for index in sorted.indices {
-        let end = Int(sorted[index].end)
-        sorted[index].count = UInt32(sortMembers(start..<end))
-        sorted[index].hasOverrides = hasOverrides(start..<end)
-        start = end
+      for conversation in range {
+        let start = conversation == 0 ? 0 : ends[conversation - 1]
+        let members = Int(start)..<Int(ends[conversation])
+        guard !members.isEmpty else { continue }
+        var row = slots.rows[conversation]
+        row.start = start
+        row.capacity = UInt32(members.count)
+        row.count = UInt32(sortMembers(members))
+        row.hasOverrides = hasOverrides(members)
+        slots.set(conversation, row)
       }
-      return sorted
     }
-    return pieces.count == 1 ? pieces[0] : Array(pieces.joined())
   }
 
   private func hasOverrides(_ range: Range<Int>) -> Bool {

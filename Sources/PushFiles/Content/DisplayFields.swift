@@ -2,8 +2,7 @@ internal import PushContent
 internal import PushFanout
 internal import PushModel
 
-/// What one record says of how its pushes look. A reader of decisions knows these fields and passes
-/// over them.
+/// The display settings of one record.
 ///
 /// - Source: formats.md, "What a push says".
 enum ContentNote: Sendable {
@@ -14,7 +13,7 @@ enum ContentNote: Sendable {
   /// A member's nickname; nil for none.
   case nickname(String?, of: Identifier, in: Identifier)
 
-  /// Reads what a record says, of which the rest has been read; nil for nothing.
+  /// Reads these fields of a record whose other fields have been read; nil for none.
   static func read(
     _ line: JSONValue, _ record: borrowing SettingsRecord, _ uses: inout VendorFieldUse
   ) throws(FileProblem.Problem) -> ContentNote? {
@@ -38,7 +37,7 @@ enum ContentNote: Sendable {
 final class ContentCollector {
   private(set) var directory = ContentDirectory()
 
-  /// Adds what a record says. A record replaces an earlier one, also what that said of these.
+  /// Adds the fields of a record. A record replaces an earlier one, these fields included.
   func add(_ note: ContentNote) {
     switch note {
     case .user(let id, let display):
@@ -58,7 +57,7 @@ final class ContentCollector {
     }
   }
 
-  /// Adds a stretch of memberships that say no nicknames.
+  /// Adds consecutive memberships without nicknames.
   func add(_ columns: MembershipColumns, stretch: Int) {
     let conversation = columns.conversation(of: stretch)
     guard directory.hasNicknames(in: conversation) else { return }
@@ -68,7 +67,7 @@ final class ContentCollector {
   }
 }
 
-/// A user's display, in fields of the user's record.
+/// The display fields of a user's record.
 private enum DisplayFields {
   static func read(
     _ line: JSONValue, _ uses: inout VendorFieldUse

@@ -2,7 +2,7 @@ public import PushFanout
 internal import PushModel
 
 /// Decisions as arrays for NumPy and all that reads its files: a folder with `message.npy`,
-/// `user.npy` and `outcome.npy`, and what their numbers stand for in `messages.csv`, `users.csv` and
+/// `user.npy` and `outcome.npy`, and what their numbers mean in `messages.csv`, `users.csv` and
 /// `outcomes.csv`.
 ///
 /// The folder appears under its name only when it is complete.
@@ -38,7 +38,7 @@ public final class NumPyFolder {
 
   /// Writes what is still missing and gives the folder its name.
   ///
-  /// - Parameter fanout: whose users the numbers stand for.
+  /// - Parameter fanout: whose users the numbers denote.
   public func finish(_ fanout: Fanout) throws(OutputProblem) {
     for (file, type) in [(message, "<u4"), (user, "<u4"), (outcome, "|u1")] {
       try file.rewriteStart(Self.header(type, rowCount))

@@ -9,7 +9,7 @@ final class CSVTable: PieceSource {
   /// The piece of the file at hand, and which part of it is not parsed.
   private var piece: TextPiece?
   private var unparsed = 0..<0
-  /// The number of lines that others have split.
+  /// The number of lines in plain pieces.
   private var linesPassed = 0
   /// The rows that are parsed and not yet given out, and the cells of all of them.
   private var rows = unsafe UnsafeBufferPointer<pf_csv_row>(start: nil, count: 0)
@@ -61,7 +61,7 @@ final class CSVTable: PieceSource {
   /// The share of the file that has been read, 0...1; nil when its size is not known.
   var progress: Double? { reader.progress }
 
-  /// Bytes of the file itself; nil when it is no regular file.
+  /// Bytes of the file itself; nil when it is not a regular file.
   var byteCount: Int64? { reader.byteCount }
 
   func hasColumn(_ column: Int) -> Bool { columns.cellIndices[column] >= 0 }
@@ -78,8 +78,8 @@ final class CSVTable: PieceSource {
 
   // MARK: Pieces
 
-  /// The next lines of the file, where whoever asks can split them alone; nil where only the parser
-  /// can, and at the end.
+  /// The next lines of the file, if they can be split without the parser (`pf_csv_split`); nil if
+  /// they cannot, and at the end.
   func plainPiece() throws(FileProblem.Problem) -> TextPiece? {
     guard !hasParsed, !isFinished, unsafe pf_csv_is_between_rows(parser) else { return nil }
     if unparsed.isEmpty {
@@ -96,7 +96,7 @@ final class CSVTable: PieceSource {
     return piece
   }
 
-  /// Counts what others have split.
+  /// Counts the lines of plain pieces.
   func pass(bytes: Int, lines: Int) {
     reader.pass(bytes: bytes, lines: lines)
     linesPassed += lines
@@ -174,8 +174,8 @@ final class CSVTable: PieceSource {
     }
   }
 
-  /// Parses what is there, of the header only its line, so that the rows behind it can be split by
-  /// others.
+  /// Parses what is there, of the header only its line, so that the rows behind it can be a
+  /// plain piece.
   private func parsePiece() -> pf_csv_status {
     guard let piece else { return PF_CSV_OK }
     let text = unsafe UnsafeRawBufferPointer(rebasing: piece.text[unparsed])

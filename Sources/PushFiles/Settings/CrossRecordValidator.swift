@@ -1,7 +1,7 @@
 internal import PushFanout
 package import PushModel
 
-/// Checks the records of a world against each other when all are read, each by the
+/// Checks references between records when all are read, each by the
 /// ``CrossRecordRules``; a problem is reported at the line of the record.
 struct CrossRecordValidator {
   private struct Membership {
@@ -9,12 +9,41 @@ struct CrossRecordValidator {
     let user: Identifier
     let present: PresentFields
     let location: SettingsLoader.Location
+
+    init(
+      conversation: Identifier, user: Identifier, present: PresentFields,
+      location: SettingsLoader.Location
+    ) {
+      self.conversation = conversation
+      self.user = user
+      self.present = present
+      self.location = location
+    }
+
+    /// A row of columns.
+    init(
+      _ conversation: Identifier, _ columns: MembershipColumns, _ row: Int,
+      behind location: SettingsLoader.Location
+    ) {
+      self.init(
+        conversation: conversation, user: columns.user(at: row),
+        present: columns.member(at: row).present,
+        location: SettingsLoader.Location(
+          file: location.file, line: location.line + columns.line(at: row)))
+    }
   }
 
-  /// What each conversation was last said to be, and where.
+  /// Memberships to be judged when all records are read.
+  private enum NotedMembers {
+    case member(Membership)
+    /// Stretches of columns, and the line before the first of the columns' piece.
+    indirect case stretches([Int], MembershipColumns, SettingsLoader.Location)
+  }
+
+  /// The last record of each conversation, and its location.
   private var kinds: [Identifier: (kind: ConversationKind, location: SettingsLoader.Location)] = [:]
   private var threads: [(id: Identifier, location: SettingsLoader.Location)] = []
-  private var memberships: [Membership] = []
+  private var memberships: [NotedMembers] = []
   private var saysChannels = false
 
   mutating func noteConversation(
@@ -26,7 +55,7 @@ struct CrossRecordValidator {
 
   /// Notes a membership unless its conversation is known to be of a kind that asks nothing of it.
   ///
-  /// - Parameter kindsAreFinal: whether all settings files are read; other files say no kinds.
+  /// - Parameter kindsAreFinal: whether all settings files are read; other files have no kinds.
   mutating func noteMember(
     _ conversation: Identifier, _ user: Identifier, _ present: PresentFields,
     _ location: SettingsLoader.Location, kindsAreFinal: Bool
@@ -34,47 +63,41 @@ struct CrossRecordValidator {
     saysChannels = saysChannels || present.channels
     guard notesMembers(of: conversation, kindsAreFinal: kindsAreFinal) else { return }
     memberships.append(
-      Membership(conversation: conversation, user: user, present: present, location: location))
+      .member(
+        Membership(conversation: conversation, user: user, present: present, location: location)))
   }
 
   /// Whether memberships of a conversation are to be noted, as far as is known by now.
   private func notesMembers(
     of conversation: @autoclosure () -> Identifier, kindsAreFinal: Bool
   ) -> Bool {
-    // Once some record says channels, each is noted: it may replace that one.
+    // Once a record has channels, each is noted: it may replace that one.
     if saysChannels { return true }
     if kindsAreFinal, threads.isEmpty { return false }
     return kinds[conversation()]?.kind ?? (kindsAreFinal ? .group : .thread) == .thread
   }
 
-  /// Notes memberships that say no channels, as ``noteMember(_:_:_:_:kindsAreFinal:)`` does.
+  /// Notes memberships without channels, as ``noteMember(_:_:_:_:kindsAreFinal:)`` does.
   ///
-  /// - Parameter location: where the line before the columns is.
+  /// - Parameter location: the line before the first of the columns' piece.
   mutating func noteMembers(
-    _ columns: MembershipColumns, stretch: Int, _ location: SettingsLoader.Location,
+    _ columns: MembershipColumns, _ stretches: Range<Int>, _ location: SettingsLoader.Location,
     kindsAreFinal: Bool
   ) {
-    guard notesMembers(of: columns.conversation(of: stretch), kindsAreFinal: kindsAreFinal) else {
-      return
+    if kindsAreFinal, threads.isEmpty, !saysChannels { return }
+    let noted = stretches.filter {
+      notesMembers(of: columns.conversation(of: $0), kindsAreFinal: kindsAreFinal)
     }
-    let conversation = columns.conversation(of: stretch)
-    for row in columns.rows(of: stretch) {
-      let line = SettingsLoader.Location(
-        file: location.file, line: location.line + columns.line(at: row))
-      memberships.append(
-        Membership(
-          conversation: conversation, user: columns.user(at: row),
-          present: columns.member(at: row).present, location: line))
-    }
+    if !noted.isEmpty { memberships.append(.stretches(noted, columns, location)) }
   }
 
   /// What is wrong between the records. One that another has replaced is not judged.
   func problems(in settings: some SettingsSink) -> [SettingsLoader.Located] {
-    threadProblems(in: settings) + membershipProblems(in: settings) + worldProblems(in: settings)
+    threadProblems(in: settings) + membershipProblems(in: settings) + overlayProblems(in: settings)
   }
 
   /// What is wrong between the records and those of the world that they are added to.
-  private func worldProblems(in settings: some SettingsSink) -> [SettingsLoader.Located] {
+  private func overlayProblems(in settings: some SettingsSink) -> [SettingsLoader.Located] {
     guard settings.isAdded else { return [] }
     return kinds.compactMap { id, last in
       settings.problem(replacing: id).map { problem(last.location, $0) }
@@ -95,15 +118,29 @@ struct CrossRecordValidator {
     let rules = CrossRecordRules(settings)
     var problems: [SettingsLoader.Located] = []
     var judged: Set<[Identifier]> = []
-    for membership in memberships.reversed() {
-      let id = membership.conversation
-      let conversation = settings.conversation(id) ?? ConversationSettings()
-      guard conversation.kind == .thread || saysChannels,
-        judged.insert([id, membership.user]).inserted
-      else { continue }
+    // From the last record to the first, as only the last of a member counts.
+    func judge(_ membership: Membership, _ conversation: ConversationSettings) {
+      let (id, user) = (membership.conversation, membership.user)
+      guard judged.insert([id, user]).inserted else { return }
       let wrong = rules.problem(
-        of: membership.user, in: id, conversation, MemberSettings(), membership.present)
+        of: user, in: id, conversation, MemberSettings(), membership.present)
       if let wrong { problems.append(problem(membership.location, wrong)) }
+    }
+    for noted in memberships.reversed() {
+      switch noted {
+      case .member(let membership):
+        let conversation = settings.conversation(membership.conversation) ?? ConversationSettings()
+        if conversation.kind == .thread || saysChannels { judge(membership, conversation) }
+      case .stretches(let stretches, let columns, let location):
+        for stretch in stretches.reversed() {
+          let id = columns.conversation(of: stretch)
+          let conversation = settings.conversation(id) ?? ConversationSettings()
+          guard conversation.kind == .thread || saysChannels else { continue }
+          for row in columns.rows(of: stretch).reversed() {
+            judge(Membership(id, columns, row, behind: location), conversation)
+          }
+        }
+      }
     }
     return problems
   }
@@ -122,7 +159,7 @@ struct CrossRecordValidator {
 }
 
 extension FileProblem.Problem {
-  /// A contradiction between records, as it is said of a line of a file.
+  /// A contradiction between records, as a problem of a line of a file.
   package init(_ contradiction: RecordContradiction) {
     self =
       switch contradiction {

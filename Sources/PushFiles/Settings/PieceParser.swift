@@ -15,14 +15,14 @@ struct PieceParser {
     case members(CSVColumns)
   }
 
-  /// A piece to parse, and what is known when it is.
+  /// A piece to parse, and what is known when it is submitted.
   struct Job: Sendable {
     let piece: TextPiece
     let format: Format
     /// The rules, if they are known.
     let rules: RuleSet?
     let lookup: IDLookup?
-    /// Whether somebody asks how pushes look.
+    /// Whether display settings are read too.
     let readsContent: Bool
   }
 

@@ -1,10 +1,11 @@
 internal import PushFanout
 internal import PushModel
 
-/// The records of a piece of a file, and what is wrong with its lines, in the order of the lines.
+/// The records and the problems of a piece of a file, in the order of its lines.
 struct RecordBatch: Sendable {
   enum Step: Sendable {
-    /// Stretches of ``columns``: memberships that say no channels and nothing that the rules lack.
+    /// Stretches of ``columns``: memberships without channels and without fields that the rules do
+    /// not have.
     case members(Range<Int>)
     /// Any other record.
     case record(SettingsRecord, VendorFieldUse, ContentNote?, line: Int)

@@ -23,12 +23,12 @@ struct Evaluate: ParsableCommand {
           --format npy --output decisions
 
       With --format npy the output is a folder: message.npy, user.npy and outcome.npy hold a \
-      number for every decision, and messages.csv, users.csv and outcomes.csv say what the numbers \
-      stand for.
+      number for every decision, and messages.csv, users.csv and outcomes.csv list what the numbers \
+      mean.
 
-      The last line on standard error says messages, decisions, pushes, seconds and decisions a \
-      second. A bad line stops the run with FILE:LINE: what is wrong, and nothing is left under \
-      the output's name.
+      The last line on standard error counts messages, decisions, pushes, seconds and decisions a \
+      second. A bad line stops the run with FILE:LINE: what is wrong, and no output is \
+      written.
       """)
 
   @OptionGroup var world: WorldOptions
