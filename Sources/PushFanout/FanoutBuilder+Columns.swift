@@ -1,8 +1,8 @@
 /// For readers of files that parse on several threads.
 extension FanoutBuilder {
   /// The ids so far.
-  package var lookup: IDLookup {
-    IDLookup(users: writer.tables.userIDs, conversations: writer.tables.conversationIDs)
+  package var lookup: SettingsIDLookup {
+    SettingsIDLookup(users: writer.tables.userIDs, conversations: writer.tables.conversationIDs)
   }
 
   /// Whether a member may have channel levels.
@@ -10,7 +10,7 @@ extension FanoutBuilder {
 
   /// Adds memberships, as ``setMember(_:of:_:)`` does in the order of the rows.
   ///
-  /// - Precondition: ``IDLookup/resolve(_:)`` was called, with a lookup of this builder.
+  /// - Precondition: ``SettingsIDLookup/resolve(_:)`` was called, with a lookup of this builder.
   package mutating func add(
     _ columns: MembershipColumns, stretches: Range<Int>
   ) throws(FanoutError) {
@@ -23,15 +23,13 @@ extension FanoutBuilder {
       for row in rows {
         let known = columns.users[row].index
         let user = known != .max ? known : try writer.intern(userAt: row, of: columns)
-        guard users.count < writer.limit else { throw .tooMany("memberships") }
+        try checkRoom()
         let packed = columns.packed(at: row)
         if packed.hasOverrides {
           writer.setOverrides(Tables.key(conversation, user), columns.member(at: row).member)
         }
         if forgetsChannels { writer.forgetChannels(Tables.key(conversation, user)) }
-        conversations.append(conversation)
-        users.append(user)
-        bytes.append(packed.bits)
+        append(conversation, user, packed)
       }
     }
   }

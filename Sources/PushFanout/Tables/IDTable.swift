@@ -84,27 +84,6 @@ struct IDTable {
     }
   }
 
-  /// Prefetches the slot in which an id will be looked up. The result has no meaning.
-  func readAhead(_ id: UnsafeRawBufferPointer) -> UInt64 {
-    readAhead(hash: unsafe slots.hash(id))
-  }
-
-  @inline(__always)
-  func readAhead(hash: UInt32) -> UInt64 {
-    slots.capacity == 0 ? 0 : slots.load(Int(hash) & (slots.capacity - 1))
-  }
-
-  /// Prefetches the record of the first id that may have a hash. The result has no meaning.
-  @inline(__always)
-  func readAhead(recordOf hash: UInt32) -> UInt64 {
-    var found: UInt64 = 0
-    slots.forEachAddress(of: hash, base) { address in
-      found = UInt64(IDArena.index(at: address))
-      return false
-    }
-    return found
-  }
-
   // MARK: Writing
 
   /// The index of an id, which is added if it is new.

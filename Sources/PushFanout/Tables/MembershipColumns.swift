@@ -28,8 +28,6 @@ package struct MembershipColumns: Sendable {
   /// The rows that say more than a level, ascending.
   private var special: [(row: Int, member: MemberSettings, present: PresentFields)] = []
   private var isStretchOpen = false
-  /// The result of prefetches, which has no meaning.
-  var readAhead: UInt64 = 0
 
   /// Creates columns without memberships.
   package init() {}
@@ -122,13 +120,13 @@ package struct MembershipColumns: Sendable {
   }
 }
 
-/// The ids that a ``FanoutBuilder`` had at some moment, for looking up many at once on another
+/// The ids that a ``FanoutBuilder`` had when it was made, for looking up many at once on another
 /// thread while the builder goes on.
 ///
 /// SAFETY: a copy of a table of ids is a version of its own, which the one writer does not disturb;
-/// nothing of it is freed before the engine is built, and whoever reads files waits for all threads
-/// before that.
-package struct IDLookup: @unchecked Sendable {
+/// nothing of it is freed before the engine is built, and a reader of files waits for all its
+/// threads before that.
+package struct SettingsIDLookup: @unchecked Sendable {
   private let users: IDTable
   private let conversations: IDTable
 
@@ -154,18 +152,15 @@ package struct IDLookup: @unchecked Sendable {
   ) {
     var ids: [MembershipColumns.ID] = []
     swap(&ids, &columns[keyPath: path])
-    var readAhead: UInt64 = 0
     unsafe columns.withAllCharacters { characters in
       var start = 0
       while start < ids.count {
         let group = start..<min(start + Self.group, ids.count)
         for index in group {
           ids[index].hash = unsafe table.hash(characters.id(ids[index]))
-          readAhead ^= table.readAhead(hash: ids[index].hash)
+          table.slots.prefetchSlot(ids[index].hash)
         }
-        for index in group {
-          readAhead ^= table.readAhead(recordOf: ids[index].hash)
-        }
+        for index in group { table.slots.prefetchRecord(ids[index].hash, table.base) }
         for index in group {
           let id = ids[index]
           ids[index].index =
@@ -174,7 +169,6 @@ package struct IDLookup: @unchecked Sendable {
         start = group.upperBound
       }
     }
-    columns.readAhead ^= readAhead
     swap(&ids, &columns[keyPath: path])
   }
 }

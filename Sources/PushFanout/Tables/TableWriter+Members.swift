@@ -1,5 +1,43 @@
+internal import Algorithms
 internal import PushSupport
 internal import Synchronization
+
+/// Memberships in the order in which they were added.
+struct MembershipList: Sendable {
+  /// The conversation of each run of consecutive memberships, and the end of the run.
+  private(set) var conversations: [UInt32] = []
+  private(set) var ends: [UInt32] = []
+  private(set) var users: [UInt32] = []
+  /// The bits of each ``PackedMember``.
+  private(set) var bits: [UInt8] = []
+
+  var count: Int { users.count }
+
+  mutating func append(_ conversation: UInt32, _ user: UInt32, _ bits: UInt8) {
+    if conversations.last == conversation {
+      ends[ends.count - 1] += 1
+    } else {
+      conversations.append(conversation)
+      ends.append(UInt32(users.count + 1))
+    }
+    users.append(user)
+    self.bits.append(bits)
+  }
+
+  /// The memberships of a run.
+  @inline(__always)
+  func run(_ index: Int) -> Range<Int> {
+    Int(index == 0 ? 0 : ends[index - 1])..<Int(ends[index])
+  }
+
+  /// Shares of the runs, with about as many memberships each.
+  func shares(_ count: Int) -> [Range<Int>] {
+    let starts = (0..<count).map { share in
+      ends.partitioningIndex { Int($0) > users.count * share / count }
+    }
+    return zip(starts, starts.dropFirst() + [ends.count]).map { $0..<$1 }
+  }
+}
 
 extension TableWriter {
   /// Stores memberships listed in any order with their conversations, sorted by user. Of several
@@ -7,21 +45,19 @@ extension TableWriter {
   ///
   /// - Complexity: O(memberships), or O(memberships log members) where a conversation's members are
   ///   not listed in the order of users; on several threads.
-  func storeMembers(
-    _ conversations: [UInt32], _ users: [UInt32], _ bytes: [UInt8], threads: Int = 1
-  ) {
-    tables.memberUsers.grow(to: users.count, repeating: 0, store)
-    tables.packedMembers.grow(to: users.count, repeating: 0, store)
-    // The rows are written in place: their pages must belong to the update.
+  func storeMembers(_ memberships: MembershipList, threads: Int = 1) {
+    tables.memberUsers.grow(to: memberships.count, repeating: 0, store)
+    tables.packedMembers.grow(to: memberships.count, repeating: 0, store)
+    // The rows are written directly: their pages must belong to the update.
     let pageSize = PagedTable<ConversationRow>.pageSize
     for index in stride(from: 0, to: tables.conversations.count, by: pageSize) {
       tables.conversations.set(index, tables.conversations[index], store)
     }
     let placement = MemberPlacement(
-      conversations, users, bytes,
-      MemberSlots(
+      memberships: memberships,
+      slots: MemberSlots(
         rows: tables.conversations, users: tables.memberUsers, packed: tables.packedMembers))
-    placement.place(threads: threads)
+    placement.store(threads: threads)
   }
 }
 
@@ -48,29 +84,16 @@ private struct MemberSlots: @unchecked Sendable {
 
 /// Places memberships in the slots of their conversations, as a counting sort does.
 private struct MemberPlacement: Sendable {
-  private let conversations: [UInt32]
-  private let users: [UInt32]
-  private let bytes: [UInt8]
-  private let slots: MemberSlots
-
-  init(
-    _ conversations: [UInt32], _ users: [UInt32], _ bytes: [UInt8], _ slots: MemberSlots
-  ) {
-    self.conversations = conversations
-    self.users = users
-    self.bytes = bytes
-    self.slots = slots
-  }
+  let memberships: MembershipList
+  let slots: MemberSlots
 
   private var conversationCount: Int { slots.rows.count }
 
-  func place(threads: Int) {
+  func store(threads: Int) {
     // With fewer memberships a share than conversations, counting for each share costs more than it
     // gains.
-    let shareCount = max(1, min(threads, users.count / max(1 << 16, conversationCount)))
-    let shares = (0..<shareCount).map { share in
-      users.count * share / shareCount..<users.count * (share + 1) / shareCount
-    }
+    let shareCount = max(1, min(threads, memberships.count / max(1 << 16, conversationCount)))
+    let shares = memberships.shares(shareCount)
     let (starts, ends) = starts(
       Parallel.map(shareCount, threads: threads) { count(shares[$0]) })
     let startsOfShares = Lock(starts)
@@ -88,7 +111,9 @@ private struct MemberPlacement: Sendable {
   /// The number of memberships in each conversation.
   private func count(_ share: Range<Int>) -> [UInt32] {
     var counts = [UInt32](repeating: 0, count: conversationCount)
-    for index in share { counts[Int(conversations[index])] += 1 }
+    for run in share {
+      counts[Int(memberships.conversations[run])] += UInt32(memberships.run(run).count)
+    }
     return counts
   }
 
@@ -113,10 +138,14 @@ private struct MemberPlacement: Sendable {
   /// Stores memberships in the order in which they were added.
   private func scatter(_ share: Range<Int>, to starts: consuming [UInt32]) {
     var next = starts
-    for index in share {
-      let conversation = Int(conversations[index])
-      slots.set(Int(next[conversation]), users[index], bytes[index])
-      next[conversation] += 1
+    for run in share {
+      let conversation = Int(memberships.conversations[run])
+      var slot = Int(next[conversation])
+      for index in memberships.run(run) {
+        slots.set(slot, memberships.users[index], memberships.bits[index])
+        slot += 1
+      }
+      next[conversation] = UInt32(slot)
     }
   }
 

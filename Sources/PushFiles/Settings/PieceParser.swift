@@ -21,7 +21,7 @@ struct PieceParser {
     let format: Format
     /// The rules, if they are known.
     let rules: RuleSet?
-    let lookup: IDLookup?
+    let lookup: SettingsIDLookup?
     /// Whether display settings are read too.
     let readsContent: Bool
   }

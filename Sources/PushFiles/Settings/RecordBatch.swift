@@ -51,7 +51,7 @@ struct RecordBatch: Sendable {
   }
 
   /// Ends the batch, and looks its ids up.
-  mutating func finish(_ lookup: IDLookup?) {
+  mutating func finish(_ lookup: SettingsIDLookup?) {
     finishMembers()
     lookup?.resolve(&columns)
   }

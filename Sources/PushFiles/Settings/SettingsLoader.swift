@@ -132,7 +132,7 @@ public enum SettingsLoader {
   ///   - progress: as for ``load(_:progress:)``.
   /// - Throws: the problem of the earliest line that is not understood; a ``FanoutError`` when there
   ///   is more of something than the engine can hold.
-  /// - Complexity: O(bytes). Beside the engine and 9 bytes a membership, memory holds about three
+  /// - Complexity: O(bytes). Beside the engine and 5 to 13 bytes a membership, memory holds about three
   ///   pieces of 256 KiB, and what was parsed of them, for each thread.
   public static func loadFanout(
     _ paths: SettingsPaths, threads: Int? = nil, progress: @escaping (Double) -> Void = { _ in }

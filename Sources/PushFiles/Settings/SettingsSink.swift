@@ -20,7 +20,7 @@ protocol SettingsSink: RecordLookup where LookupFailure == Never {
   mutating func add(_ columns: MembershipColumns, stretches: Range<Int>)
   /// The ids so far, by which columns are resolved before they are added; nil where that is not
   /// asked for.
-  var lookup: IDLookup? { get }
+  var lookup: SettingsIDLookup? { get }
   /// Whether a member may have levels by channel.
   var hasChannels: Bool { get }
   /// A member's levels by channel, as set so far.
@@ -48,7 +48,7 @@ extension SettingsSink {
       }
     }
   }
-  var lookup: IDLookup? { nil }
+  var lookup: SettingsIDLookup? { nil }
   var hasChannels: Bool { true }
   var csvMerge: CSVMerge? { nil }
   var isAdded: Bool { false }
@@ -116,7 +116,7 @@ final class PackedSettings: SettingsSink {
     }
   }
 
-  var lookup: IDLookup? { builder.lookup }
+  var lookup: SettingsIDLookup? { builder.lookup }
   var hasChannels: Bool { builder.hasChannels }
 
   func channels(
