@@ -102,14 +102,17 @@ struct DaySuite {
   ) -> (rate: Double, pushes: Int, latency: [Double]) {
     let pushes = Atomic(0)
     let latencies = Mutex<[Float]>([])
+    let next = Atomic(0)
     let elapsed = seconds {
-      DispatchQueue.concurrentPerform(iterations: threads) { thread in
+      DispatchQueue.concurrentPerform(iterations: threads) { _ in
         var result = FanoutResult()
         var sum = 0
         var times: [Float] = []
         times.reserveCapacity(messages.count / threads + 1)
         var before = DispatchTime.now().uptimeNanoseconds
-        for index in stride(from: thread, to: messages.count, by: threads) {
+        while true {
+          let index = next.add(1, ordering: .relaxed).oldValue
+          if index >= messages.count { break }
           world.fanout.decide(messages[index], into: &result)
           sum += result.pushCount
           let now = DispatchTime.now().uptimeNanoseconds

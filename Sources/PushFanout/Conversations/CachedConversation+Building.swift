@@ -39,14 +39,22 @@ extension CachedConversation {
       changing.eventFloor = reader.now - Self.keptTime
       for ranks in special {
         for (index, rank) in ranks.enumerated() {
-          if index % 16 == 0 { prefetchOverrides(ranks[index..<min(index + 16, ranks.count)], resolver) }
+          if index % 16 == 0 {
+            prefetchOverrides(ranks[index..<min(index + 16, ranks.count)], resolver)
+          }
           setFirst(Int(rank), resolver, reader.now, &changing)
         }
       }
       if target.kind == .thread, target.row.parent != 0 {
         for slot in target.row.range {
           let user = resolver.tables.memberUsers[slot]
-          guard let rank = resolver.tables.rank(of: user, in: target.memberRow) else { continue }
+          // Each member's events are listed once.
+          guard let rank = resolver.tables.rank(of: user, in: target.memberRow),
+            !special.contains(where: { ranks in
+              let index = ranks.partitioningIndex { $0 >= UInt32(rank) }
+              return index < ranks.count && ranks[index] == UInt32(rank)
+            })
+          else { continue }
           setFirst(rank, resolver, reader.now, &changing)
         }
       }
@@ -69,8 +77,33 @@ extension CachedConversation {
   private func setFirst(
     _ rank: Int, _ resolver: MemberResolver, _ now: Int64, _ changing: inout Changing
   ) {
+    if setJoin(rank, resolver.version, now, &changing) { return }
     let word = listEvents(rank, resolver, at: now, &changing)
     unsafe words[rank].store(word.bits, ordering: .relaxed)
+  }
+
+  /// Sets the word of a member who has nothing but a start of the membership, which is most of those
+  /// with overrides.
+  ///
+  /// - Returns: whether the member is one.
+  private func setJoin(
+    _ rank: Int, _ version: EngineVersion, _ now: Int64, _ changing: inout Changing
+  ) -> Bool {
+    let slot = Int(target.memberRow.start) + rank
+    let packed = PackedMember(bits: version.tables.packedMembers[slot])
+    let user = version.tables.memberUsers[slot]
+    guard packed.hasSince, !packed.hasMute, !packed.hasChannels, target.kind != .thread,
+      !version.tables.packedUsers[Int(user)].hasMute, !version.tables.hasOwnDevices(user)
+    else { return false }
+    let since = version.tables.since(packed, Tables.key(target.members, user))
+    let after = word(rank)
+    let before = MemberWord(schedule: UInt32(after.schedule), base: 0)
+    if since > now { unsafe words[rank].store(before.bits, ordering: .relaxed) }
+    if since > changing.eventFloor, before != after {
+      changing.events.append(
+        Event(at: since, rank: UInt32(rank), before: before, after: after))
+    }
+    return true
   }
 
   /// Appends the events of a member after ``Changing/eventFloor``.

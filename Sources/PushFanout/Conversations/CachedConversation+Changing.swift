@@ -7,25 +7,31 @@ internal import Synchronization
 extension CachedConversation {
   /// More events than this between the words and an earlier reader, and the words move back to its
   /// instant.
-  private static let farEvents = 64
+  private static let farEvents = 4096
 
   /// Brings the words to a reader's version and instant, unless the version is earlier, or the
   /// instant is by few events.
   func bringUp(to reader: ConversationReader, _ changing: inout Changing) {
     let number = reader.version.number
     guard number >= applied.load(ordering: .relaxed) else { return }
-    let resolver = MemberResolver(reader.version)
     let hasWaiting = number >= waitingFrom.load(ordering: .relaxed)
-    let position = changing.events.partitioningIndex { $0.at > reader.now }
-    let moves =
-      position > changing.eventCount || changing.eventCount - position > Self.farEvents
-    guard hasWaiting || moves else { return }
+    guard hasWaiting || moves(to: reader.now, changing) != nil else { return }
     sequence.add(1, ordering: .acquiringAndReleasing)
-    if moves { moveEvents(to: position, reader.now, &changing) }
-    if hasWaiting { applyWaiting(number, resolver, &changing) }
+    // First, as a change may add events before the instant.
+    if hasWaiting { applyWaiting(number, MemberResolver(reader.version), &changing) }
+    if let position = moves(to: reader.now, changing) {
+      moveEvents(to: position, reader.now, &changing)
+    }
     setEventBounds(changing)
     sequence.add(1, ordering: .acquiringAndReleasing)
     checkInDebugBuilds { checkInvariants(reader.version, changing, .sample(number)) }
+  }
+
+  /// How many events there are up to an instant, if the words should move there.
+  private func moves(to now: Int64, _ changing: borrowing Changing) -> Int? {
+    let position = changing.events.partitioningIndex { $0.at > now }
+    let isFar = changing.eventCount - position > Self.farEvents
+    return position > changing.eventCount || isFar ? position : nil
   }
 
   private func moveEvents(to position: Int, _ now: Int64, _ changing: inout Changing) {
@@ -50,17 +56,17 @@ extension CachedConversation {
   ) {
     let end = changing.waiting.partitioningIndex { $0.number > number }
     let row = target.memberRow
-    var ranks: [UInt32] = []
+    var ranks: Set<UInt32> = []
     for change in changing.waiting[..<end] {
       if change.subject == .max {
-        ranks = Array(0..<UInt32(count))
+        ranks = Set(0..<UInt32(count))
         changing.history = []
         changing.historyFrom = number
         changing.lost = .max ..< .max
         break
       }
       guard let rank = resolver.tables.rank(of: change.subject, in: row) else { continue }
-      ranks.append(UInt32(rank))
+      ranks.insert(UInt32(rank))
       changing.history.append(Change(number: change.number, subject: UInt32(rank)))
     }
     changing.waiting.removeSubrange(..<end)
@@ -70,8 +76,7 @@ extension CachedConversation {
       changing.history.removeSubrange(..<half)
     }
     if !changing.events.isEmpty {
-      let changed = Set(ranks)
-      changing.events.removeAll { changed.contains($0.rank) }
+      changing.events.removeAll { ranks.contains($0.rank) }
     }
     let known = changing.events.count
     for rank in ranks {
@@ -100,7 +105,7 @@ extension CachedConversation {
     changing.runs.move(from: before, to: word)
     if isSmall { return }
     for slot in 0..<Self.tallyCount {
-      guard let moment = slot == 0 ? changing.moments.0 : changing.moments.1 else { continue }
+      guard let moment = changing.moments[slot] else { continue }
       guard word.schedule < moment.count else {
         setMoment(nil, slot, &changing)
         continue
@@ -121,31 +126,35 @@ extension CachedConversation {
   // MARK: Tallies
 
   private func setMoment(_ moment: QuietMoment?, _ slot: Int, _ changing: inout Changing) {
-    if slot == 0 { changing.moments.0 = moment } else { changing.moments.1 = moment }
+    changing.moments[slot] = moment
     tallyBounds[2 * slot].store(moment?.from ?? 0, ordering: .relaxed)
     tallyBounds[2 * slot + 1].store(moment?.until ?? 0, ordering: .relaxed)
   }
 
-  /// The tally for a moment, made from the one nearer in time in place of the other.
+  /// The tally for a moment, made from the one nearest in time in place of the farthest.
   ///
   /// - Complexity: O(transitions in between), each O(log runs + bases of the schedule's members);
   ///   at most O(runs), and O(members log members) the first time.
   func bringTally(to moment: QuietMoment, _ changing: inout Changing) -> Int {
-    let moments = [changing.moments.0, changing.moments.1]
     for slot in 0..<Self.tallyCount {
-      if let known = moments[slot], known.from <= moment.from, moment.until <= known.until {
+      if let known = changing.moments[slot], known.from <= moment.from, moment.until <= known.until
+      {
         return slot
       }
     }
-    let distances = moments.map { known -> UInt64 in
-      guard let known else { return .max }
-      return UInt64((known.from - moment.from).magnitude)
+    var (source, slot) = (0, 0)
+    var (nearest, farthest) = (UInt64.max, UInt64.min)
+    for index in 0..<Self.tallyCount {
+      let known = changing.moments[index]
+      let distance = known.map { UInt64(($0.from - moment.from).magnitude) } ?? .max
+      if distance < nearest { (source, nearest) = (index, distance) }
+      if distance >= farthest { (slot, farthest) = (index, distance) }
     }
-    let source = distances[0] <= distances[1] ? 0 : 1
-    let slot = 1 - source
     sequence.add(1, ordering: .acquiringAndReleasing)
     let isMade =
-      moments[source].map { $0.day == moment.day && follow($0, source, moment, slot, &changing) }
+      changing.moments[source].map {
+        $0.day == moment.day && follow($0, source, moment, slot, &changing)
+      }
       ?? false
     if !isMade { count(at: moment, slot, &changing) }
     setMoment(moment, slot, &changing)

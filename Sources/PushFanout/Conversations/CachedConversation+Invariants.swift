@@ -45,7 +45,7 @@ extension CachedConversation {
     }
     if isSmall { return }
     for slot in 0..<Self.tallyCount {
-      guard let moment = slot == 0 ? changing.moments.0 : changing.moments.1 else { continue }
+      guard let moment = changing.moments[slot] else { continue }
       var numbers = [UInt32](repeating: 0, count: 256)
       unsafe numbers.withUnsafeMutableBufferPointer { (numbers) -> Void in
         guard let start = numbers.baseAddress else { return }

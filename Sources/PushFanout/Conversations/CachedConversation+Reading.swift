@@ -18,6 +18,8 @@ struct ReadStamp {
   var revision: UInt
   /// Whether the words were those of the version and the instant, without exceptions.
   var isExact: Bool
+  /// Whether the exceptions, if any, are events that were undone.
+  var isUndone = true
 }
 
 extension CachedConversation {
@@ -83,7 +85,8 @@ extension CachedConversation {
 
   /// Counts the states of a range of ranks.
   func countWords(
-    _ ranks: Range<Int>, _ levels: UnsafePointer<UInt8>, into histogram: UnsafeMutablePointer<UInt32>
+    _ ranks: Range<Int>, _ levels: UnsafePointer<UInt8>,
+    into histogram: UnsafeMutablePointer<UInt32>
   ) {
     unsafe histogram.update(repeating: 0, count: stateCount)
     let stateByBase = unsafe stateByBase
@@ -114,10 +117,13 @@ extension CachedConversation {
       for index in 0..<answer.rankCount {
         unsafe answer.states[index] = word(Int(answer.ranks[index])).state(levels, stateByBase)
       }
+      let isUndone = number >= applied.load(ordering: .relaxed)
       let isExact =
-        number < applied.load(ordering: .relaxed)
-        ? resolveChanged(reader, changing, into: answer) : undoEvents(reader, changing, into: answer)
-      return ReadStamp(revision: revision.load(ordering: .relaxed), isExact: isExact)
+        isUndone
+        ? undoEvents(reader, changing, into: answer)
+        : resolveChanged(reader, changing, into: answer)
+      return ReadStamp(
+        revision: revision.load(ordering: .relaxed), isExact: isExact, isUndone: isUndone)
     }
   }
 
@@ -178,8 +184,11 @@ extension CachedConversation {
   ///
   /// - Complexity: O(members), on several threads if they are many; O(1) if they were asked for
   ///   before.
-  func states(_ stamp: ReadStamp, _ moment: QuietMoment, threads: Int) -> MemberStates? {
-    guard stamp.isExact, revision.load(ordering: .acquiring) == stamp.revision else { return nil }
+  func states(
+    _ stamp: ReadStamp, _ moment: QuietMoment, at now: Int64, threads: Int
+  ) -> MemberStates? {
+    guard revision.load(ordering: .acquiring) == stamp.revision else { return nil }
+    if !stamp.isExact { return earlierStates(stamp, moment, at: now, threads: threads) }
     let known = changing.withLock { changing -> MemberStates? in
       guard let states = changing.states, states.revision == stamp.revision,
         states.from <= moment.from, moment.until <= states.until
@@ -192,6 +201,25 @@ extension CachedConversation {
     return changing.withLock { changing -> MemberStates? in
       guard revision.load(ordering: .relaxed) == stamp.revision else { return nil }
       changing.states = states
+      return states
+    }
+  }
+
+  /// The states at an instant that is earlier than that of the words; nil for an earlier version.
+  private func earlierStates(
+    _ stamp: ReadStamp, _ moment: QuietMoment, at now: Int64, threads: Int
+  ) -> MemberStates? {
+    guard stamp.isUndone else { return nil }
+    let states = MemberStates(self, moment, stamp.revision, threads: threads)
+    atomicMemoryFence(ordering: .acquiring)
+    return changing.withLock { changing -> MemberStates? in
+      guard revision.load(ordering: .relaxed) == stamp.revision else { return nil }
+      let position = changing.events.partitioningIndex { $0.at > now }
+      guard position <= changing.eventCount else { return nil }
+      for event in changing.events[position..<changing.eventCount].reversed() {
+        unsafe states.bytes[Int(event.rank)] =
+          unsafe event.before.state(moment.levels, stateByBase)
+      }
       return states
     }
   }

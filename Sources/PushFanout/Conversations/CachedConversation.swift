@@ -8,7 +8,7 @@ internal import Synchronization
 ///
 /// A message needs the number of members in each state, and the states of its sender and of those it
 /// mentions. In a conversation of up to ``smallSize`` members the words are read for each message.
-/// For larger ones two *tallies* are kept, the numbers for two instants. The log of transitions leads
+/// For larger ones a few *tallies* are kept, the numbers for as many instants. The log of transitions leads
 /// from one instant to another; the members of a schedule are counted by *runs* of equal words, so
 /// that a transition costs as many steps as the schedule's members have different bases, however many
 /// members there are.
@@ -26,7 +26,7 @@ internal import Synchronization
   /// Up to this many members, the words are read for each message, unless tests ask for another
   /// limit.
   static let smallSize = 512
-  static let tallyCount = 2
+  static let tallyCount = 4
   /// How many cache lines of an entry a message reads.
   static let prefetchedLines = 6
 
@@ -50,7 +50,7 @@ internal import Synchronization
   let eventsFrom = Atomic<Int64>(.min)
   let eventsUntil = Atomic<Int64>(.max)
   /// For each tally, the half-open interval for which it holds; empty for an unused one.
-  let tallyBounds: InlineArray<4, Atomic<Int64>> = InlineArray { _ in Atomic(0) }
+  let tallyBounds: InlineArray<8, Atomic<Int64>> = InlineArray { _ in Atomic(0) }
 
   let changing: Lock<Changing>
 
@@ -85,7 +85,7 @@ internal import Synchronization
     var now: Int64 = 0
     var runs = WordRuns()
     /// The moment of each tally; nil for an unused one.
-    var moments: (QuietMoment?, QuietMoment?) = (nil, nil)
+    var moments = [QuietMoment?](repeating: nil, count: tallyCount)
     /// The members' states as last asked for as a whole.
     var states: MemberStates?
   }

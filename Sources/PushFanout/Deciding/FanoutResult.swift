@@ -225,7 +225,9 @@ public struct FanoutResult: Sendable {
       let version = storage.version, memberCount > 0
     else { return nil }
     if let own = AtomicLazy.load(storage.ownStates, as: MemberStates.self) { return own }
-    if let states = conversation.states(stamp, moment, threads: threads) { return states }
+    if let states = conversation.states(stamp, moment, at: instant, threads: threads) {
+      return stamp.isExact ? states : AtomicLazy.store(states, in: storage.ownStates)
+    }
     // The conversation has moved on to another version or instant.
     let reader = ConversationReader(version: version, now: instant, moment: moment)
     let made = CachedConversation.build(conversation.target, reader, threads: threads)

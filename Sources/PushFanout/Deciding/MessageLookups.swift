@@ -41,7 +41,8 @@ struct MessageLookups {
       let message = unsafe message(index)
       let conversation = unsafe rooms.index(of: message.pointee.conversation) ?? Decider.unknown
       conversations[index] = conversation
-      senders[index] = unsafe message.pointee.sender.flatMap { users.index(of: $0) }
+      senders[index] =
+        unsafe message.pointee.sender.flatMap { users.index(of: $0) }
         ?? Decider.unknown
       if conversation == Decider.unknown { continue }
       version.tables.conversations.prefetch(Int(conversation))

@@ -21,8 +21,9 @@ internal import Synchronization
   /// A version that is held cannot have been freed, so its address is no other's.
   @inline(__always)
   func refresh(_ version: inout EngineVersion?) {
-    if let version, unsafe UInt(bitPattern: Unmanaged.passUnretained(version).toOpaque())
-      == current.load(ordering: .acquiring)
+    if let version,
+      unsafe UInt(bitPattern: Unmanaged.passUnretained(version).toOpaque())
+        == current.load(ordering: .acquiring)
     {
       return
     }

@@ -146,8 +146,9 @@ package func processSeed() -> UInt64 { UInt64(bitPattern: Int64(Hasher().finaliz
 }
 
 /// Whether two ranges of bytes are the same.
-@inlinable package func haveSameBytes(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool
-{
+@inlinable package func haveSameBytes(
+  _ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer
+) -> Bool {
   guard left.count == right.count else { return false }
   for offset in stride(from: 0, to: left.count, by: 8) {
     if unsafe word(of: left, at: offset) != word(of: right, at: offset) { return false }

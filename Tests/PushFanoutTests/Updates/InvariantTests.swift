@@ -283,7 +283,7 @@ import Testing
       processExitsWith: .failure, observing: [\.standardErrorContent]
     ) {
       try Self.check { conversation in
-        for state in 0..<2 * conversation.stateCount {
+        for state in 0..<CachedConversation.tallyCount * conversation.stateCount {
           unsafe conversation.tallies[state].store(7, ordering: .relaxed)
         }
       }
