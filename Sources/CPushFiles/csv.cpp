@@ -7,6 +7,10 @@
 
 #include "CPushFiles.h"
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 struct pf_csv_parser {
   csv_parser parser;
   // The cells' bytes, one behind the other: bytes_used of them.
@@ -129,6 +133,20 @@ void publish_cells(pf_csv_parser &state) {
   }
 }
 
+// A bit for each of 16 bytes that is a comma or a line feed.
+unsigned delimiters(const uint8_t *text) {
+#if defined(__SSE2__)
+  __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i *>(text));
+  __m128i commas = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(','));
+  __m128i feeds = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\n'));
+  return static_cast<unsigned>(_mm_movemask_epi8(_mm_or_si128(commas, feeds)));
+#else
+  unsigned mask = 0;
+  for (unsigned i = 0; i < 16; i++) mask |= unsigned(text[i] == ',' || text[i] == '\n') << i;
+  return mask;
+#endif
+}
+
 }  // namespace
 
 extern "C" {
@@ -199,4 +217,55 @@ size_t pf_csv_open_row_bytes(const pf_csv_parser *parser, uint64_t *line) {
 }
 
 uint64_t pf_csv_error_line(const pf_csv_parser *parser) { return parser->error_line; }
+
+size_t pf_whole_lines(const uint8_t *text, size_t length) {
+  auto found = static_cast<const uint8_t *>(memrchr(text, '\n', length));
+  return found ? static_cast<size_t>(found - text) + 1 : 0;
+}
+
+bool pf_csv_is_between_rows(const pf_csv_parser *parser) {
+  return parser->open_cells == 0 && parser->parser.pstate == 0 && parser->parser.entry_pos == 0
+    && !parser->skipping;
+}
+
+bool pf_csv_is_plain(const uint8_t *text, size_t length) {
+  if (memchr(text, '"', length)) return false;
+  auto end = text + length;
+  for (auto at = text; at < end; at++) {
+    at = static_cast<const uint8_t *>(memchr(at, '\r', static_cast<size_t>(end - at)));
+    if (!at) return true;
+    if (at + 1 == end || at[1] != '\n') return false;
+  }
+  return true;
+}
+
+size_t pf_csv_split(
+  const uint8_t *text, size_t length, pf_csv_cell *cells, size_t capacity, size_t *count) {
+  size_t found = 0;
+  size_t start = 0;
+  size_t end = length;
+  size_t used = length;
+  auto add = [&](size_t cell_end) {
+    if (found < capacity) cells[found] = {text + start, cell_end - start};
+    found++;
+  };
+  for (size_t block = 0; block < length; block += 16) {
+    for (unsigned mask = delimiters(text + block); mask != 0; mask &= mask - 1) {
+      size_t at = block + static_cast<size_t>(__builtin_ctz(mask));
+      if (at >= length) goto line_end;
+      if (text[at] == ',') {
+        add(at);
+        start = at + 1;
+      } else {
+        end = at > 0 && text[at - 1] == '\r' ? at - 1 : at;
+        used = at + 1;
+        goto line_end;
+      }
+    }
+  }
+line_end:
+  if (found > 0 || end > 0) add(end);
+  *count = found;
+  return used;
+}
 }

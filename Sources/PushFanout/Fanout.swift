@@ -51,7 +51,9 @@ public final class Fanout: Sendable {
   ) throws(FanoutError) {
     var builder = FanoutBuilder()
     try builder.add(settings)
-    self.init(try builder.finish(), threads: threads, cacheBytes: cacheBytes)
+    self.init(
+      try builder.finish(threads: threads ?? Self.coreCount), threads: threads,
+      cacheBytes: cacheBytes)
   }
 
   init(
@@ -320,5 +322,6 @@ public final class Fanout: Sendable {
     return BatchOrder(indices: indices, shares: shares.filter { !$0.isEmpty })
   }
 
-  static var coreCount: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
+  /// The number of cores.
+  package static var coreCount: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
 }

@@ -5,16 +5,14 @@ public import PushModel
 ///
 /// A record with the same key replaces the whole earlier record and keeps its position.
 ///
-/// - Memory: 9 bytes per membership while building, beside the packed tables.
+/// - Memory: while building, 5 bytes per membership beside the packed tables, and 8 bytes per run of
+///   consecutive memberships of one conversation.
 @safe public struct FanoutBuilder: ~Copyable {
   let writer: TableWriter
-  private var conversations: [UInt32] = []
-  private var users: [UInt32] = []
-  private var bytes: [UInt8] = []
+  private var memberships = MembershipList()
   /// Whether each conversation was set, rather than only referred to by members or threads.
   private var isSet: [Bool] = []
   private var lastConversation: (id: Identifier, index: UInt32)?
-  private var readAhead: UInt64 = 0
   private var isSettled = false
   private var hasApp = false
   /// The number of users with settings.
@@ -103,14 +101,21 @@ public import PushModel
   private mutating func add(
     _ conversation: UInt32, _ user: UInt32, _ member: MemberSettings
   ) throws(FanoutError) {
-    guard users.count < writer.limit else { throw .tooMany("memberships") }
+    try checkRoom()
     let packed = PackedMember(member)
     let key = Tables.key(conversation, user)
     if packed.hasOverrides { writer.setOverrides(key, member) }
     if !packed.hasChannels { writer.forgetChannels(key) }
-    conversations.append(conversation)
-    users.append(user)
-    bytes.append(packed.bits)
+    append(conversation, user, packed)
+  }
+
+  /// Checks that a membership can be added.
+  func checkRoom() throws(FanoutError) {
+    guard memberships.count < writer.limit else { throw .tooMany("memberships") }
+  }
+
+  mutating func append(_ conversation: UInt32, _ user: UInt32, _ packed: PackedMember) {
+    memberships.append(conversation, user, packed.bits)
   }
 
   /// Builds the engine.
@@ -120,13 +125,14 @@ public import PushModel
   public consuming func build(
     threads: Int? = nil, cacheBytes: Int? = nil
   ) throws(FanoutError) -> Fanout {
-    Fanout(try finish(), threads: threads, cacheBytes: cacheBytes)
+    Fanout(
+      try finish(threads: threads ?? Fanout.coreCount), threads: threads, cacheBytes: cacheBytes)
   }
 
-  consuming func finish() throws(FanoutError) -> TableWriter {
+  consuming func finish(threads: Int = 1) throws(FanoutError) -> TableWriter {
     // Whether the system has the default's zone.
     if !hasApp { try writer.setApp(AppSettings()) }
-    settle()
+    settle(threads: threads)
     return writer
   }
 }
@@ -160,9 +166,8 @@ extension FanoutBuilder {
 
   /// Prefetches the memory of a user id that will be set soon, so that several look-ups overlap.
   package mutating func readAhead(userUTF8: RawSpan) {
-    unsafe userUTF8.withUnsafeBytes { id in
-      readAhead ^= unsafe writer.tables.userIDs.readAhead(id)
-    }
+    let slots = writer.tables.userIDs.slots
+    slots.prefetchSlot(unsafe userUTF8.withUnsafeBytes { unsafe slots.hash($0) })
   }
 
   /// A member's channel levels, as set so far.
@@ -177,14 +182,13 @@ extension FanoutBuilder {
     return tables.channelSets[UInt32(truncatingIfNeeded: set)]
   }
 
-  /// Stores the members with their conversations. No members can be added afterwards.
-  package mutating func settle() {
+  /// Stores the members with their conversations, on several threads. No members can be added
+  /// afterwards.
+  package mutating func settle(threads: Int = 1) {
     guard !isSettled else { return }
     isSettled = true
-    writer.storeMembers(conversations, users, bytes)
-    conversations = []
-    users = []
-    bytes = []
+    writer.storeMembers(memberships, threads: threads)
+    memberships = MembershipList()
   }
 
   /// A conversation's settings; nil if it was neither set nor has members, though a thread may name

@@ -25,6 +25,34 @@ import Testing
   }
 }
 
+@Suite struct OrderedPipelineTests {
+  /// A worker that knows which pieces it has worked on.
+  private struct Worker {
+    var pieces: [Int] = []
+  }
+
+  @Test(arguments: [1, 2, 5], [false, true])
+  func resultsAreInOrderAndEachWorkersPiecesToo(threads: Int, takerWorks: Bool) {
+    let pipeline = OrderedPipeline(
+      threads: threads, takerWorks: takerWorks, makeWorker: { Worker() },
+      work: { (piece: Int, worker: inout Worker) in
+        worker.pieces.append(piece)
+        return piece * piece
+      })
+    var results: [Int] = []
+    for piece in 0..<500 {
+      if pipeline.isFull, let (_, result) = pipeline.take() { results.append(result) }
+      pipeline.submit(piece)
+    }
+    while let (_, result) = pipeline.take() { results.append(result) }
+    #expect(results == (0..<500).map { $0 * $0 })
+    let worked = pipeline.finish().map(\.pieces)
+    #expect(worked.count == threads)
+    #expect(worked.allSatisfy { $0 == $0.sorted() })
+    #expect(worked.joined().sorted() == Array(0..<500))
+  }
+}
+
 @Suite struct NumberTextTests {
   @Test(arguments: [
     (0, "0"), (999, "999"), (1000, "1,000"), (-1_234_567, "-1,234,567"),

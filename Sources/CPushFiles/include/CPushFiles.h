@@ -11,7 +11,8 @@
 extern "C" {
 #endif
 
-/// Bytes that must be readable after the last byte of a line handed to pf_json_parse.
+/// Bytes that must be readable after the last byte of a text handed to pf_json_parse or
+/// pf_csv_split.
 enum { PF_JSON_PADDING = 64 };
 
 // MARK: JSON
@@ -64,6 +65,9 @@ const pf_json_token *pf_json_tokens(const pf_json_parser *parser, size_t *count)
 /// After PF_JSON_REPEATED_KEY: the key.
 const uint8_t *pf_json_repeated_key(const pf_json_parser *parser, size_t *length);
 
+/// The length of the lines that end in a text: where the last line feed is, plus one; 0 for none.
+size_t pf_whole_lines(const uint8_t *text, size_t length);
+
 bool pf_is_utf8(const uint8_t *text, size_t length);
 
 // MARK: CSV
@@ -110,8 +114,21 @@ const pf_csv_cell *pf_csv_cells(const pf_csv_parser *parser);
 uint64_t pf_csv_error_line(const pf_csv_parser *parser);
 /// Gives up the row that has begun; what comes next is read from the next line on.
 void pf_csv_abandon_row(pf_csv_parser *parser);
+/// Whether a row may begin here: none has begun, and no line is being passed over.
+bool pf_csv_is_between_rows(const pf_csv_parser *parser);
 /// How many bytes the row has that has begun and not ended, and the line it began at.
 size_t pf_csv_open_row_bytes(const pf_csv_parser *parser, uint64_t *line);
+
+/// Whether the lines of a text can be split by pf_csv_split: there are no quotes, and no carriage
+/// return but those before line feeds.
+bool pf_csv_is_plain(const uint8_t *text, size_t length);
+/// Splits the first line of a plain text, which begins where a row may, at its commas, as
+/// pf_csv_parse would. PF_JSON_PADDING bytes behind the text must be readable.
+///
+/// Returns the length of the line with its line feed. `count` is the number of cells, 0 for a blank
+/// line; the first `capacity` of them are stored, and point into the text.
+size_t pf_csv_split(
+  const uint8_t *text, size_t length, pf_csv_cell *cells, size_t capacity, size_t *count);
 
 // MARK: gzip
 

@@ -77,8 +77,15 @@ internal import Synchronization
   }
 
   func index(of id: UnsafeRawBufferPointer, below count: Int, _ base: IDBase) -> UInt32? {
+    unsafe index(of: id, hash: hash(id), below: count, base)
+  }
+
+  @inline(__always)
+  func index(
+    of id: UnsafeRawBufferPointer, hash: UInt32, below count: Int, _ base: IDBase
+  ) -> UInt32? {
     var found: UInt32?
-    unsafe forEachAddress(of: hash(id), base) { address in
+    forEachAddress(of: hash, base) { address in
       let index = IDArena.index(at: address)
       guard index < count, unsafe haveSameBytes(base.characters(at: address), id) else {
         return true

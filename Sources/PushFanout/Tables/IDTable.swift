@@ -61,6 +61,14 @@ struct IDTable {
     unsafe slots.index(of: id, below: addresses.count, base)
   }
 
+  /// The index of an id by its hash.
+  @inline(__always)
+  func index(of id: UnsafeRawBufferPointer, hash: UInt32) -> UInt32? {
+    unsafe slots.index(of: id, hash: hash, below: addresses.count, base)
+  }
+
+  func hash(_ id: UnsafeRawBufferPointer) -> UInt32 { unsafe slots.hash(id) }
+
   /// Calls `body` with the index of every id whose lower case is `lowered` (E-47).
   ///
   /// - Precondition: `lowered` is its own lower case, and the table folds.
@@ -76,21 +84,24 @@ struct IDTable {
     }
   }
 
-  /// Prefetches the slot in which an id will be looked up. The result has no meaning.
-  func readAhead(_ id: UnsafeRawBufferPointer) -> UInt64 {
-    guard slots.capacity > 0 else { return 0 }
-    return slots.load(Int(unsafe slots.hash(id)) & (slots.capacity - 1))
-  }
-
   // MARK: Writing
 
   /// The index of an id, which is added if it is new.
   mutating func insert(_ id: UnsafeRawBufferPointer, _ store: PageStore) -> UInt32 {
-    if let index = unsafe index(of: id) { return index }
+    let hash = unsafe slots.hash(id)
+    return unsafe index(of: id, hash: hash) ?? append(id, hash: hash, store)
+  }
+
+  /// Adds an id that is not in the table.
+  ///
+  /// - Returns: its index.
+  mutating func append(
+    _ id: UnsafeRawBufferPointer, hash: UInt32, _ store: PageStore
+  ) -> UInt32 {
     let index = UInt32(addresses.count)
     let address = unsafe arena.add(id, index)
     addresses.append(base.distance(to: address), store)
-    let (slots, base, hash) = (slots, base, unsafe slots.hash(id))
+    let (slots, base) = (slots, base)
     self.slots.add(hash, address, base, store) { unsafe slots.hash(base.characters(at: $0)) }
     if let hash = unsafe foldedHash(id) {
       folded?.add(hash, address, base, store) {

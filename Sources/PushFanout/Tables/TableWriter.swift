@@ -67,10 +67,17 @@ internal import QuietTime
     if id.isEmpty { throw .emptyID }
     guard tables.userIDs.count < limit else { throw .tooMany("users") }
     let index = tables.userIDs.insert(id, store)
+    appendUser(&tables, store)
+    return index
+  }
+
+  /// Adds a user without settings, whose id was added.
+  func appendUser() { Self.appendUser(&tables, store) }
+
+  private static func appendUser(_ tables: inout Tables, _ store: PageStore) {
     tables.packedUsers.append(PackedUser(), store)
     tables.schedules.append(0, store)
     if tables.deviceLists.count > 0 { tables.deviceLists.append(0, store) }
-    return index
   }
 
   /// Replaces all settings of a user.

@@ -1,36 +1,77 @@
 internal import PushContent
+internal import PushFanout
 internal import PushModel
 
-/// What settings say of how pushes look, collected beside what decides. A reader of decisions knows
-/// these fields and passes over them.
+/// The display settings of one record.
 ///
 /// - Source: formats.md, "What a push says".
+enum ContentNote: Sendable {
+  /// A user's display; nil for none.
+  case user(Identifier, RecipientDisplay?)
+  /// A conversation's kind, name and parent.
+  case conversation(Identifier, ConversationKind, name: String?, parent: Identifier?)
+  /// A member's nickname; nil for none.
+  case nickname(String?, of: Identifier, in: Identifier)
+
+  /// Reads these fields of a record whose other fields have been read; nil for none.
+  static func read(
+    _ line: JSONValue, _ record: borrowing SettingsRecord, _ uses: inout VendorFieldUse
+  ) throws(FileProblem.Problem) -> ContentNote? {
+    switch record {
+    case .app: return nil
+    case .user(let id, _): return .user(id, try DisplayFields.read(line, &uses))
+    case .conversation(let id, let settings):
+      let name = try line.fields.first { "name" ~= $0.key }?.value.text("name")
+      return .conversation(id, settings.kind, name: name, parent: settings.parent)
+    case .member(let user, let conversation, _, _):
+      guard let nickname = line.fields.first(where: { "nickname" ~= $0.key })?.value else {
+        return .nickname(nil, of: user, in: conversation)
+      }
+      uses.note(.nickname, "\"nickname\"")
+      return .nickname(try nickname.text("nickname"), of: user, in: conversation)
+    }
+  }
+}
+
+/// What settings say of how pushes look, collected beside what decides.
 final class ContentCollector {
   private(set) var directory = ContentDirectory()
 
-  /// Reads these fields of a record whose other fields have been read.
-  func add(
-    _ line: JSONValue, _ record: borrowing SettingsRecord, _ uses: inout VendorFieldUse
-  ) throws(FileProblem.Problem) {
-    switch record {
-    case .app: break
-    case .user(let id, _): try addUser(id, line, &uses)
-    case .conversation(let id, let settings):
-      let name = try line.fields.first { "name" ~= $0.key }?.value.text("name")
-      directory.setConversation(id, kind: settings.kind, name: name, parent: settings.parent)
-    case .member(let user, let conversation, _, _):
-      if let nickname = line.fields.first(where: { "nickname" ~= $0.key })?.value {
-        uses.note(.nickname, "\"nickname\"")
-        directory.setNickname(try nickname.text("nickname"), of: user, in: conversation)
-      } else if directory.hasNicknames(in: conversation) {
+  /// Adds the fields of a record. A record replaces an earlier one, these fields included.
+  func add(_ note: ContentNote) {
+    switch note {
+    case .user(let id, let display):
+      if let display {
+        directory.setUser(id, display)
+      } else if directory.contains(id) {
+        directory.setUser(id, RecipientDisplay())
+      }
+    case .conversation(let id, let kind, let name, let parent):
+      directory.setConversation(id, kind: kind, name: name, parent: parent)
+    case .nickname(let nickname?, let user, let conversation):
+      directory.setNickname(nickname, of: user, in: conversation)
+    case .nickname(nil, let user, let conversation):
+      if directory.hasNicknames(in: conversation) {
         directory.setNickname(nil, of: user, in: conversation)
       }
     }
   }
 
-  private func addUser(
-    _ id: Identifier, _ line: JSONValue, _ uses: inout VendorFieldUse
-  ) throws(FileProblem.Problem) {
+  /// Adds consecutive memberships without nicknames.
+  func add(_ columns: MembershipColumns, stretch: Int) {
+    let conversation = columns.conversation(of: stretch)
+    guard directory.hasNicknames(in: conversation) else { return }
+    for row in columns.rows(of: stretch) {
+      directory.setNickname(nil, of: columns.user(at: row), in: conversation)
+    }
+  }
+}
+
+/// The display fields of a user's record.
+private enum DisplayFields {
+  static func read(
+    _ line: JSONValue, _ uses: inout VendorFieldUse
+  ) throws(FileProblem.Problem) -> RecipientDisplay? {
     var display: RecipientDisplay?
     for (key, value) in line.fields {
       switch key {
@@ -42,15 +83,10 @@ final class ContentCollector {
       default: break
       }
     }
-    // A record replaces an earlier one, these fields included.
-    if let display {
-      directory.setUser(id, display)
-    } else if directory.contains(id) {
-      directory.setUser(id, RecipientDisplay())
-    }
+    return display
   }
 
-  private func display(
+  private static func display(
     _ value: JSONValue, _ uses: inout VendorFieldUse
   ) throws(FileProblem.Problem) -> RecipientDisplay {
     var display = RecipientDisplay()
@@ -78,7 +114,7 @@ final class ContentCollector {
     return display
   }
 
-  private func remarked(
+  private static func remarked(
     _ display: RecipientDisplay, _ value: JSONValue
   ) throws(FileProblem.Problem) -> RecipientDisplay {
     var display = display

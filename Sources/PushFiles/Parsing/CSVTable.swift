@@ -3,12 +3,14 @@ internal import Glibc
 
 /// The rows of a CSV file under a header that names the columns (RFC 4180).
 @safe
-final class CSVTable {
-  private let reader: ByteReader
+final class CSVTable: PieceSource {
+  private let reader: PieceReader
   private let parser: OpaquePointer
-  private let chunk: UnsafeMutableRawBufferPointer
+  /// The piece of the file at hand, and which part of it is not parsed.
+  private var piece: TextPiece?
   private var unparsed = 0..<0
-  private var isAtStart = true
+  /// The number of lines in plain pieces.
+  private var linesPassed = 0
   /// The rows that are parsed and not yet given out, and the cells of all of them.
   private var rows = unsafe UnsafeBufferPointer<pf_csv_row>(start: nil, count: 0)
   private var row = 0
@@ -17,8 +19,7 @@ final class CSVTable {
   private var isUTF8 = true
   private var pending: (problem: FileProblem.Problem, line: Int)?
   private var isFinished = false
-  /// The index in the header of each column that was asked for; -1 for one the file does not have.
-  private var cellIndices: [Int] = []
+  private(set) var columns = CSVColumns(count: 0, cellIndices: [])
   private(set) var header: [String] = []
   private(set) var lineNumber = 1
 
@@ -28,19 +29,20 @@ final class CSVTable {
   ///   - columns: the names that the header may have, nil for any; cells are asked for by the index
   ///     here.
   ///   - required: the names that it must have.
+  ///   - pieceSize: how many bytes are read at a time.
   init(
-    _ source: FileSource, columns: [String]?, required: [String]
+    _ source: FileSource, columns: [String]?, required: [String],
+    pieceSize: Int = PieceReader.usualSize
   ) throws(FileProblem.Problem) {
-    reader = try ByteReader(source)
+    reader = try PieceReader(source, size: pieceSize)
     guard let parser = unsafe pf_csv_create() else { throw .cannotRead("out of memory") }
     unsafe self.parser = unsafe parser
-    unsafe chunk = .allocate(byteCount: 1024 * 1024, alignment: 64)
     guard let header = try nextRow() else { throw .isEmpty }
     self.header = (0..<header.cellCount).map {
       unsafe String(decoding: header.bytes(at: $0), as: UTF8.self)
     }
     guard let columns else { return }
-    cellIndices = Array(repeating: -1, count: columns.count)
+    var cellIndices = Array(repeating: -1, count: columns.count)
     for (index, name) in self.header.enumerated() {
       guard let column = columns.firstIndex(of: name) else { throw .unknownColumn(name) }
       guard cellIndices[column] < 0 else { throw .repeatedColumn(name) }
@@ -51,23 +53,18 @@ final class CSVTable {
         throw .missingColumn(name)
       }
     }
+    self.columns = CSVColumns(count: self.header.count, cellIndices: cellIndices)
   }
 
-  deinit {
-    unsafe pf_csv_destroy(parser)
-    unsafe chunk.deallocate()
-  }
+  deinit { unsafe pf_csv_destroy(parser) }
 
   /// The share of the file that has been read, 0...1; nil when its size is not known.
-  var progress: Double? {
-    let waiting = unsafe rows.count == 0 ? 0 : unparsed.upperBound * (rows.count - row) / rows.count
-    return reader.share(waiting: waiting)
-  }
+  var progress: Double? { reader.progress }
 
   /// Bytes of the file itself; nil when it is not a regular file.
   var byteCount: Int64? { reader.byteCount }
 
-  func hasColumn(_ column: Int) -> Bool { cellIndices[column] >= 0 }
+  func hasColumn(_ column: Int) -> Bool { columns.cellIndices[column] >= 0 }
 
   /// The next row, valid until the next call; nil at the end of the file. Blank lines are passed
   /// over.
@@ -79,16 +76,44 @@ final class CSVTable {
     return row
   }
 
-  /// The bytes of a column in the next few rows, as far as they are parsed.
-  func upcoming(_ count: Int, column: Int, _ body: (UnsafeRawBufferPointer) -> Void) {
-    let cellIndex = cellIndices[column]
-    for index in unsafe row..<min(row + count, rows.count) {
-      let next = unsafe rows[index]
-      guard cellIndex >= 0, cellIndex < next.cell_count, let cells = unsafe cells else { return }
-      let cell = unsafe cells[next.first_cell + cellIndex]
-      unsafe body(UnsafeRawBufferPointer(start: cell.bytes, count: cell.length))
+  // MARK: Pieces
+
+  /// The next lines of the file, if they can be split without the parser (`pf_csv_split`); nil if
+  /// they cannot, and at the end.
+  func plainPiece() throws(FileProblem.Problem) -> TextPiece? {
+    guard !hasParsed, !isFinished, unsafe pf_csv_is_between_rows(parser) else { return nil }
+    if unparsed.isEmpty {
+      try readPiece()
+      isFinished = unparsed.isEmpty
     }
+    guard let piece, !unparsed.isEmpty, piece.isWhole else { return nil }
+    let text = unsafe UnsafeRawBufferPointer(rebasing: piece.text[unparsed])
+    let start = unsafe text.baseAddress!.assumingMemoryBound(to: UInt8.self)
+    guard unsafe pf_csv_is_plain(start, text.count) else { return nil }
+    piece.removeFirst(unparsed.lowerBound)
+    self.piece = nil
+    unparsed = 0..<0
+    return piece
   }
+
+  /// Counts the lines of plain pieces.
+  func pass(bytes: Int, lines: Int) {
+    reader.pass(bytes: bytes, lines: lines)
+    linesPassed += lines
+  }
+
+  /// The line of the row that has begun, or of the one that is to come.
+  var openLine: Int {
+    var line: UInt64 = 0
+    _ = unsafe pf_csv_open_row_bytes(parser, &line)
+    return linesPassed + Int(line)
+  }
+
+  /// Whether ``next()`` has something without reading on.
+  var hasParsed: Bool { unsafe row < rows.count || pending != nil }
+
+  /// Whether everything was read and given out.
+  var isAtEnd: Bool { isFinished && !hasParsed }
 
   private func nextRow() throws(FileProblem.Problem) -> CSVRow? {
     while unsafe row == rows.count {
@@ -102,10 +127,10 @@ final class CSVTable {
     }
     let found = unsafe rows[row]
     row += 1
-    lineNumber = Int(found.line)
+    lineNumber = linesPassed + Int(found.line)
     let cells = unsafe UnsafeBufferPointer(
       start: cells! + found.first_cell, count: found.cell_count)
-    let csvRow = unsafe CSVRow(cells: cells, cellIndices: cellIndices)
+    let csvRow = unsafe CSVRow(cells: cells, cellIndices: columns.cellIndices)
     if found.after_lone_return { throw .loneReturn }
     if csvRow.byteCount > LineReader.maximumLineBytes { throw .tooLong }
     if !isUTF8, !csvRow.isUTF8 { throw .notUTF8 }
@@ -113,14 +138,12 @@ final class CSVTable {
   }
 
   /// Parses the next piece of the file; sets what rows and which problem behind them it gave.
-  private func parseMore() throws(FileProblem.Problem) {
+  func parseMore() throws(FileProblem.Problem) {
     row = 0
     unsafe rows = UnsafeBufferPointer(start: nil, count: 0)
     if unparsed.isEmpty {
-      do { try readChunk() } catch {
-        var line: UInt64 = 0
-        _ = unsafe pf_csv_open_row_bytes(parser, &line)
-        lineNumber = Int(line)
+      do { try readPiece() } catch {
+        lineNumber = openLine
         throw error
       }
     }
@@ -129,16 +152,13 @@ final class CSVTable {
       isFinished = true
       status = unsafe pf_csv_finish(parser)
     } else {
-      var used = 0
-      let start = unsafe chunk.baseAddress! + unparsed.lowerBound
-      status = unsafe pf_csv_parse(
-        parser, start.assumingMemoryBound(to: UInt8.self), unparsed.count, &used)
-      unparsed = (unparsed.lowerBound + used)..<unparsed.upperBound
+      status = parsePiece()
     }
+    let line = linesPassed + (unsafe Int(pf_csv_error_line(parser)))
     switch status {
     case PF_CSV_OK: break
-    case PF_CSV_STRAY_QUOTE: pending = (.strayQuote, unsafe Int(pf_csv_error_line(parser)))
-    case PF_CSV_OPEN_QUOTE: pending = (.openQuote, unsafe Int(pf_csv_error_line(parser)))
+    case PF_CSV_STRAY_QUOTE: pending = (.strayQuote, line)
+    case PF_CSV_OPEN_QUOTE: pending = (.openQuote, line)
     default: throw .cannotRead("out of memory")
     }
     var count = 0
@@ -150,26 +170,32 @@ final class CSVTable {
     if unsafe pf_csv_open_row_bytes(parser, &openLine) > LineReader.maximumLineBytes {
       // Most likely a quote that is never closed.
       unsafe pf_csv_abandon_row(parser)
-      pending = (.tooLong, Int(openLine))
+      pending = (.tooLong, linesPassed + Int(openLine))
     }
   }
 
-  /// Reads the next piece of the file, of the first one at least as much as a byte order mark has,
-  /// which is dropped.
-  private func readChunk() throws(FileProblem.Problem) {
-    var count = try unsafe reader.read(into: chunk)
-    unparsed = 0..<count
-    guard isAtStart else { return }
-    isAtStart = false
-    while 0 < count, count < 3 {
-      let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: chunk[count...])
-      let more = try unsafe reader.read(into: rest)
-      if more == 0 { break }
-      count += more
-    }
-    let hasMark = unsafe UnsafeRawBufferPointer(rebasing: chunk[..<count])
-      .starts(with: [0xEF, 0xBB, 0xBF])
-    unparsed = (hasMark ? 3 : 0)..<count
+  /// Parses what is there, of the header only its line, so that the rows behind it can be a
+  /// plain piece.
+  private func parsePiece() -> pf_csv_status {
+    guard let piece else { return PF_CSV_OK }
+    let text = unsafe UnsafeRawBufferPointer(rebasing: piece.text[unparsed])
+    let start = unsafe text.baseAddress!.assumingMemoryBound(to: UInt8.self)
+    var count = text.count
+    if header.isEmpty, let feed = unsafe text.firstIndex(of: 0x0A) { count = feed + 1 }
+    var used = 0
+    let status = unsafe pf_csv_parse(parser, start, count, &used)
+    unparsed.removeFirst(used)
+    reader.pass(bytes: used, lines: 0)
+    return status
+  }
+
+  /// Reads the next piece of the file; a byte order mark at its beginning is dropped.
+  private func readPiece() throws(FileProblem.Problem) {
+    piece = try reader.next()
+    guard let piece else { return unparsed = 0..<0 }
+    let hasMark = unsafe piece.isFirst && piece.text.starts(with: [0xEF, 0xBB, 0xBF])
+    unparsed = unsafe (hasMark ? 3 : 0)..<piece.text.count
+    reader.pass(bytes: unparsed.lowerBound, lines: 0)
   }
 
   /// Checks all cells at once; only if that fails are the rows checked one by one.
@@ -179,6 +205,19 @@ final class CSVTable {
     guard let first = unsafe all.first?.bytes, let end = unsafe all.last else { return }
     // The cells lie one behind the other.
     isUTF8 = unsafe pf_is_utf8(first, end.bytes + end.length - first)
+  }
+}
+
+/// The columns of a CSV file.
+struct CSVColumns: Sendable {
+  /// How many cells a row has.
+  let count: Int
+  /// The index in the header of each column that was asked for; -1 for one the file does not have.
+  let cellIndices: [Int]
+
+  /// The same in memory of its own: threads that count references to one array slow each other down.
+  func copy() -> CSVColumns {
+    CSVColumns(count: count, cellIndices: cellIndices.map { $0 })
   }
 }
 

@@ -6,20 +6,15 @@ internal import PushContent
 @safe
 final class JSONLines {
   private let lines: LineReader
-  private let parser: OpaquePointer
+  private let parser: JSONParser
   private var isFirst = true
-  /// The line that was parsed last.
-  private var line = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
 
   convenience init(path: String) throws(FileProblem.Problem) { try self.init(.path(path)) }
 
   init(_ source: FileSource) throws(FileProblem.Problem) {
     lines = try LineReader(source)
-    guard let parser = unsafe pf_json_create() else { throw .cannotRead("out of memory") }
-    unsafe self.parser = unsafe parser
+    parser = try JSONParser()
   }
-
-  deinit { unsafe pf_json_destroy(parser) }
 
   var lineNumber: Int { lines.lineNumber }
   var progress: Double? { lines.progress }
@@ -28,19 +23,42 @@ final class JSONLines {
   /// The next object, valid until the next call; nil at the end of the file.
   func next() throws(FileProblem.Problem) -> JSONValue? {
     while let line = try unsafe lines.next() {
-      if isFirst {
-        isFirst = false
-        if unsafe line.starts(with: [0xEF, 0xBB, 0xBF]) { throw .byteOrderMark }
-      }
-      if unsafe isBlank(line) { continue }
-      return try unsafe parse(line)
+      defer { isFirst = false }
+      if let value = try unsafe parser.parse(line, isFirst: isFirst) { return value }
     }
     return nil
   }
 
-  private func isBlank(_ line: UnsafeRawBufferPointer) -> Bool {
+  /// A value of the line that was parsed last, as it is written there.
+  func raw(_ value: JSONValue) -> RawJSON { parser.raw(value) }
+}
+
+/// Parses the lines of NDJSON files, wherever they come from.
+@safe
+final class JSONParser {
+  private let parser: OpaquePointer
+  /// The line that was parsed last.
+  private var line = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
+
+  init() throws(FileProblem.Problem) {
+    guard let parser = unsafe pf_json_create() else { throw .cannotRead("out of memory") }
+    unsafe self.parser = unsafe parser
+  }
+
+  deinit { unsafe pf_json_destroy(parser) }
+
+  /// The object of a line, valid until the next call; nil for a blank line.
+  ///
+  /// - Parameters:
+  ///   - line: the line without its line feed; `PF_JSON_PADDING` bytes behind it are readable.
+  ///   - isFirst: whether the file begins with this line.
+  func parse(
+    _ line: UnsafeRawBufferPointer, isFirst: Bool
+  ) throws(FileProblem.Problem) -> JSONValue? {
+    if isFirst, unsafe line.starts(with: [0xEF, 0xBB, 0xBF]) { throw .byteOrderMark }
     // Nearly every line begins with a brace, so this looks at one byte.
-    unsafe line.allSatisfy { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
+    if unsafe line.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) { return nil }
+    return try unsafe parse(line)
   }
 
   private func parse(_ line: UnsafeRawBufferPointer) throws(FileProblem.Problem) -> JSONValue {

@@ -71,6 +71,12 @@ struct VendorFieldUse {
     self[rules].map { .fieldOfOtherRules($0.what, $0.owner, rules: rules) }
   }
 
+  /// Whether the rules have all of it; if they are not known, whether all rules have.
+  func isAllowed(by rules: RuleSet?) -> Bool {
+    guard let rules else { return isEmpty }
+    return self[rules] == nil
+  }
+
   /// Whether every rule set has all of it.
   var isEmpty: Bool { RuleSet.allCases.allSatisfy { self[$0] == nil } }
 }

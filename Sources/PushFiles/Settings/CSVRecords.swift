@@ -99,11 +99,12 @@ enum UserColumns {
 enum MemberColumns {
   static let names = ["conversation", "user", "level", "mutedUntil", "since"]
 
-  static func record(
+  /// What a row says; its ids are ``conversation`` and ``user``.
+  static func member(
     _ row: CSVRow, _ uses: inout VendorFieldUse
-  ) throws(FileProblem.Problem) -> SettingsRecord {
-    guard let conversation = row.identifier(0) else { throw .missingField("conversation") }
-    guard let user = row.identifier(1) else { throw .missingField("user") }
+  ) throws(FileProblem.Problem) -> (member: MemberSettings, present: PresentFields) {
+    if row.isEmpty(conversation) { throw .missingField("conversation") }
+    if row.isEmpty(user) { throw .missingField("user") }
     var member = MemberSettings(level: try row.level(2, "level", &uses))
     if let mutedUntil = try row.instant(3, "mutedUntil") {
       uses.note(.memberMute, "\"mutedUntil\"")
@@ -111,6 +112,9 @@ enum MemberColumns {
     }
     let since = try row.instant(4, "since")
     member.since = since ?? .zero
-    return .member(user, of: conversation, member, PresentFields(since: since != nil))
+    return (member, PresentFields(since: since != nil))
   }
+
+  static let conversation = 0
+  static let user = 1
 }

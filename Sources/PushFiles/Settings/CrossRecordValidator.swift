@@ -1,3 +1,4 @@
+internal import PushFanout
 package import PushModel
 
 /// Checks references between records when all are read, each by the
@@ -8,12 +9,41 @@ struct CrossRecordValidator {
     let user: Identifier
     let present: PresentFields
     let location: SettingsLoader.Location
+
+    init(
+      conversation: Identifier, user: Identifier, present: PresentFields,
+      location: SettingsLoader.Location
+    ) {
+      self.conversation = conversation
+      self.user = user
+      self.present = present
+      self.location = location
+    }
+
+    /// A row of columns.
+    init(
+      _ conversation: Identifier, _ columns: MembershipColumns, _ row: Int,
+      behind location: SettingsLoader.Location
+    ) {
+      self.init(
+        conversation: conversation, user: columns.user(at: row),
+        present: columns.member(at: row).present,
+        location: SettingsLoader.Location(
+          file: location.file, line: location.line + columns.line(at: row)))
+    }
+  }
+
+  /// Memberships to be judged when all records are read.
+  private enum NotedMembers {
+    case member(Membership)
+    /// Stretches of columns, and the line before the first of the columns' piece.
+    indirect case stretches([Int], MembershipColumns, SettingsLoader.Location)
   }
 
   /// The last record of each conversation, and its location.
   private var kinds: [Identifier: (kind: ConversationKind, location: SettingsLoader.Location)] = [:]
   private var threads: [(id: Identifier, location: SettingsLoader.Location)] = []
-  private var memberships: [Membership] = []
+  private var memberships: [NotedMembers] = []
   private var saysChannels = false
 
   mutating func noteConversation(
@@ -30,14 +60,35 @@ struct CrossRecordValidator {
     _ conversation: Identifier, _ user: Identifier, _ present: PresentFields,
     _ location: SettingsLoader.Location, kindsAreFinal: Bool
   ) {
-    if kindsAreFinal, threads.isEmpty, !saysChannels { return }
     saysChannels = saysChannels || present.channels
-    // Once a record has channels, each is noted: it may replace that one.
-    if !saysChannels, kinds[conversation]?.kind ?? (kindsAreFinal ? .group : .thread) != .thread {
-      return
-    }
+    guard notesMembers(of: conversation, kindsAreFinal: kindsAreFinal) else { return }
     memberships.append(
-      Membership(conversation: conversation, user: user, present: present, location: location))
+      .member(
+        Membership(conversation: conversation, user: user, present: present, location: location)))
+  }
+
+  /// Whether memberships of a conversation are to be noted, as far as is known by now.
+  private func notesMembers(
+    of conversation: @autoclosure () -> Identifier, kindsAreFinal: Bool
+  ) -> Bool {
+    // Once a record has channels, each is noted: it may replace that one.
+    if saysChannels { return true }
+    if kindsAreFinal, threads.isEmpty { return false }
+    return kinds[conversation()]?.kind ?? (kindsAreFinal ? .group : .thread) == .thread
+  }
+
+  /// Notes memberships without channels, as ``noteMember(_:_:_:_:kindsAreFinal:)`` does.
+  ///
+  /// - Parameter location: the line before the first of the columns' piece.
+  mutating func noteMembers(
+    _ columns: MembershipColumns, _ stretches: Range<Int>, _ location: SettingsLoader.Location,
+    kindsAreFinal: Bool
+  ) {
+    if kindsAreFinal, threads.isEmpty, !saysChannels { return }
+    let noted = stretches.filter {
+      notesMembers(of: columns.conversation(of: $0), kindsAreFinal: kindsAreFinal)
+    }
+    if !noted.isEmpty { memberships.append(.stretches(noted, columns, location)) }
   }
 
   /// What is wrong between the records. One that another has replaced is not judged.
@@ -67,15 +118,29 @@ struct CrossRecordValidator {
     let rules = CrossRecordRules(settings)
     var problems: [SettingsLoader.Located] = []
     var judged: Set<[Identifier]> = []
-    for membership in memberships.reversed() {
-      let id = membership.conversation
-      let conversation = settings.conversation(id) ?? ConversationSettings()
-      guard conversation.kind == .thread || saysChannels,
-        judged.insert([id, membership.user]).inserted
-      else { continue }
+    // From the last record to the first, as only the last of a member counts.
+    func judge(_ membership: Membership, _ conversation: ConversationSettings) {
+      let (id, user) = (membership.conversation, membership.user)
+      guard judged.insert([id, user]).inserted else { return }
       let wrong = rules.problem(
-        of: membership.user, in: id, conversation, MemberSettings(), membership.present)
+        of: user, in: id, conversation, MemberSettings(), membership.present)
       if let wrong { problems.append(problem(membership.location, wrong)) }
+    }
+    for noted in memberships.reversed() {
+      switch noted {
+      case .member(let membership):
+        let conversation = settings.conversation(membership.conversation) ?? ConversationSettings()
+        if conversation.kind == .thread || saysChannels { judge(membership, conversation) }
+      case .stretches(let stretches, let columns, let location):
+        for stretch in stretches.reversed() {
+          let id = columns.conversation(of: stretch)
+          let conversation = settings.conversation(id) ?? ConversationSettings()
+          guard conversation.kind == .thread || saysChannels else { continue }
+          for row in columns.rows(of: stretch).reversed() {
+            judge(Membership(id, columns, row, behind: location), conversation)
+          }
+        }
+      }
     }
     return problems
   }

@@ -1,4 +1,6 @@
+internal import PushFanout
 internal import PushModel
+internal import PushSupport
 
 /// Reads settings files record by record into settings of some kind.
 struct SettingsFileReader<Settings: SettingsSink> {
@@ -31,13 +33,18 @@ struct SettingsFileReader<Settings: SettingsSink> {
   private var fileRecordCount = 0
   /// How many there were when the file was begun.
   private var before = (users: 0, declared: 0)
-  /// How many rows ahead ids are looked up.
+  /// The records ahead whose ids are prefetched.
   private static var readAhead: Int { 32 }
+  private let pieceSize: Int
+  /// The file that is read, and the number of its lines before those that are applied next.
+  private var fileNumber = 0
+  private var lines = 0
+  private let pipeline: OrderedPipeline<PieceParser, PieceParser.Job, RecordBatch>
 
   init(
     _ settings: Settings, _ paths: SettingsPaths, _ progress: @escaping (Double) -> Void,
     keepsAll: Bool, defaultRules: RuleSet = AppSettings().rules, content: ContentCollector? = nil,
-    marksRows: Bool = false
+    marksRows: Bool = false, threads: Int = 1, pieceSize: Int = PieceReader.usualSize
   ) {
     self.settings = settings
     self.defaultRules = defaultRules
@@ -46,6 +53,10 @@ struct SettingsFileReader<Settings: SettingsSink> {
     self.paths = paths
     self.progress = progress
     self.keepsAll = keepsAll
+    self.pieceSize = pieceSize
+    pipeline = OrderedPipeline(
+      threads: threads, takerWorks: true, makeWorker: { PieceParser() },
+      work: { job, parser in parser.parse(job) })
   }
 
   /// The settings, if every line is understood.
@@ -84,84 +95,133 @@ struct SettingsFileReader<Settings: SettingsSink> {
       fileRecordCount = 0
       if marksRows, file == paths.settings.count { csvMerge = settings.csvMerge }
       before = (settings.userCount, settings.declaredCount)
+      (fileNumber, lines) = (file, 0)
       if file < paths.settings.count {
-        readNDJSON(file)
+        readNDJSON()
       } else if file < paths.settings.count + paths.users.count {
-        readCSV(file, UserColumns.names, ["id"], idColumn: 0) {
-          (row, uses, checked) throws(FileProblem.Problem) in
-          try UserColumns.record(row, &uses, &checked)
-        }
+        readCSV(UserColumns.names, ["id"]) { .users($0) }
       } else {
-        readCSV(file, MemberColumns.names, ["conversation", "user"], idColumn: 1) {
-          (row, uses, _) throws(FileProblem.Problem) in try MemberColumns.record(row, &uses)
-        }
+        readCSV(MemberColumns.names, ["conversation", "user"]) { .members($0) }
       }
     }
   }
 
-  private mutating func readNDJSON(_ file: Int) {
-    let lines: JSONLines
-    do { lines = try JSONLines(paths.source(file)) } catch {
-      return report(error, file, line: error.lineAtOpening)
+  private mutating func readNDJSON() {
+    let reader: PieceReader
+    do { reader = try PieceReader(paths.source(fileNumber), size: pieceSize) } catch {
+      return report(error, line: error.lineAtOpening)
     }
-    var isEmpty = true
-    while true {
-      do throws(FileProblem.Problem) {
-        guard let line = try lines.next() else { break }
-        isEmpty = false
-        var uses = VendorFieldUse()
-        let record = try SettingsRecord.read(line, &uses, &checked)
-        if let content { try content.add(line, record, &uses) }
-        let location = Location(file: file, line: lines.lineNumber)
-        try apply(record, uses, location, isCSV: false)
-      } catch {
-        isEmpty = false
-        report(error, file, line: lines.lineNumber)
-        if !error.isOfOneLine { return }
+    do throws(FileProblem.Problem) {
+      while let piece = try reader.next() {
+        if piece.isWhole {
+          parse(piece, .settings, from: reader)
+          continue
+        }
+        applyAll(from: reader)
+        lines += 1
+        try reader.dropLine()
+        report(.tooLong, line: lines)
+        unsafe reader.pass(bytes: piece.text.count, lines: 1)
+        count(1, from: reader)
       }
-      advance(file) { lines.progress }
+      applyAll(from: reader)
+      if fileRecordCount == 0 { report(.isEmpty, line: 1) }
+    } catch {
+      applyAll(from: reader)
+      report(error, line: lines + 1)
     }
-    if isEmpty { report(.isEmpty, file, line: 1) }
   }
 
   private mutating func readCSV(
-    _ file: Int, _ columns: [String], _ required: [String], idColumn: Int,
-    read: (
-      CSVRow, inout VendorFieldUse, inout ParseCache
-    ) throws(FileProblem.Problem) -> SettingsRecord
+    _ names: [String], _ required: [String], format: (CSVColumns) -> PieceParser.Format
   ) {
     rowsKeepChannels = (appRules ?? defaultRules).fields.contains(.channels)
     let table: CSVTable
-    do { table = try CSVTable(paths.source(file), columns: columns, required: required) } catch {
-      return report(error, file, line: error.lineAtOpening)
+    do {
+      table = try CSVTable(
+        paths.source(fileNumber), columns: names, required: required, pieceSize: pieceSize)
+    } catch {
+      return report(error, line: error.lineAtOpening)
     }
-    while true {
-      do throws(FileProblem.Problem) {
-        if fileRecordCount % Self.readAhead == 0 {
-          unsafe table.upcoming(Self.readAhead, column: idColumn) {
-            unsafe settings.readAhead(userUTF8: RawSpan(_unsafeBytes: $0))
-          }
+    lines = table.openLine - 1
+    let format = format(table.columns)
+    var parser = PieceParser()
+    do throws(FileProblem.Problem) {
+      while !table.isAtEnd {
+        if let piece = try table.plainPiece() {
+          parse(piece, format, from: table)
+          continue
         }
-        guard let row = try table.next() else { break }
-        var uses = VendorFieldUse()
-        let record = try read(row, &uses, &checked)
-        let location = Location(file: file, line: table.lineNumber)
-        try apply(record, uses, location, isCSV: true)
-      } catch {
-        report(error, file, line: table.lineNumber)
-        if !error.isOfOneLine { return }
+        applyAll(from: table)
+        guard try readRows(of: table, format, &parser) else { return }
       }
-      advance(file) { table.progress }
+    } catch {
+      applyAll(from: table)
+      report(error, line: table.openLine)
     }
   }
 
-  /// Counts a record of a file and, now and then, reports progress.
-  private mutating func advance(_ file: Int, share: () -> Double?) {
-    recordCount += 1
-    fileRecordCount += 1
-    guard fileRecordCount & 0x3FFF == 0, let share = share() else { return }
-    if fileRecordCount == 0x4000 { makeRoom(share) }
-    progress((Double(file) + share) / Double(paths.count))
+  /// Reads rows that need the CSV parser.
+  ///
+  /// - Returns: whether reading can go on.
+  private mutating func readRows(
+    of table: CSVTable, _ format: PieceParser.Format, _ parser: inout PieceParser
+  ) throws(FileProblem.Problem) -> Bool {
+    if !table.hasParsed { try table.parseMore() }
+    var batch = RecordBatch()
+    var failure: FileProblem.Problem?
+    while table.hasParsed {
+      do throws(FileProblem.Problem) {
+        guard let row = try table.next() else { break }
+        try parser.add(row, line: table.lineNumber - lines, format, appRules, to: &batch)
+      } catch {
+        if error.isOfOneLine {
+          batch.add(error, line: table.lineNumber - lines)
+        } else {
+          failure = error
+        }
+      }
+    }
+    batch.finish(settings.lookup)
+    apply(batch)
+    count(batch.recordCount, from: table)
+    if let failure { report(failure, line: table.lineNumber) }
+    lines = table.openLine - 1
+    return failure == nil
+  }
+
+  /// Has a piece parsed, on this thread or on another.
+  private mutating func parse(
+    _ piece: TextPiece, _ format: PieceParser.Format, from source: any PieceSource
+  ) {
+    if pipeline.isFull { applyNext(from: source) }
+    pipeline.submit(
+      PieceParser.Job(
+        piece: piece, format: format, rules: appRules, lookup: settings.lookup,
+        readsContent: content != nil))
+  }
+
+  /// Applies the records of all pieces that are being parsed.
+  private mutating func applyAll(from source: any PieceSource) {
+    while pipeline.hasMore { applyNext(from: source) }
+  }
+
+  private mutating func applyNext(from source: any PieceSource) {
+    guard let (_, batch) = pipeline.take() else { return }
+    apply(batch)
+    lines += batch.lineCount
+    source.pass(bytes: batch.byteCount, lines: batch.lineCount)
+    count(batch.recordCount, from: source)
+  }
+
+  /// Counts records of a file and, now and then, reports progress.
+  private mutating func count(_ records: Int, from source: any PieceSource) {
+    let before = fileRecordCount
+    recordCount += records
+    fileRecordCount += records
+    guard before >> 14 != fileRecordCount >> 14, let share = source.progress else { return }
+    if before < 0x4000 { makeRoom(share) }
+    progress((Double(fileNumber) + share) / Double(paths.count))
   }
 
   /// Makes room for what the rest of a file will bring, if it goes on like this: growing step by
@@ -175,10 +235,11 @@ struct SettingsFileReader<Settings: SettingsSink> {
       declared: more(settings.declaredCount, before.declared))
   }
 
-  private mutating func report(_ problem: FileProblem.Problem, _ file: Int, line: Int?) {
+  private mutating func report(_ problem: FileProblem.Problem, line: Int?) {
     report(
       Located(
-        location: Location(file: file, line: line ?? 0), hasLine: line != nil, problem: problem))
+        location: Location(file: fileNumber, line: line ?? 0), hasLine: line != nil,
+        problem: problem))
   }
 
   private mutating func report(_ located: Located) {
@@ -190,6 +251,60 @@ struct SettingsFileReader<Settings: SettingsSink> {
   }
 
   // MARK: Records
+
+  /// Applies the records of a piece, in the order of its lines.
+  private mutating func apply(_ batch: RecordBatch) {
+    let isCSV = fileNumber >= paths.settings.count
+    for index in batch.steps.indices {
+      if index % Self.readAhead == 0 { readAhead(batch, from: index) }
+      switch batch.steps[index] {
+      case .members(let stretches):
+        add(batch.columns, stretches, isCSV: isCSV)
+      case .record(let record, let uses, let note, let line):
+        if let note { content?.add(note) }
+        do throws(FileProblem.Problem) {
+          let location = Location(file: fileNumber, line: lines + line)
+          try apply(record, uses, location, isCSV: isCSV)
+        } catch {
+          report(error, line: lines + line)
+        }
+      case .problem(let problem, let line):
+        report(problem, line: lines + line)
+      }
+    }
+  }
+
+  /// Prefetches the ids of users whose records are applied next.
+  private mutating func readAhead(_ batch: RecordBatch, from start: Int) {
+    for index in start..<min(start + Self.readAhead, batch.steps.count) {
+      guard case .record(.user(let id, _), _, _, _) = batch.steps[index] else { continue }
+      unsafe settings.readAhead(userUTF8: id.text.utf8.span.bytes)
+    }
+  }
+
+  private mutating func add(_ columns: MembershipColumns, _ stretches: Range<Int>, isCSV: Bool) {
+    if isCSV, rowsKeepChannels, settings.hasChannels {
+      addKeepingChannels(columns, stretches)
+    } else {
+      settings.add(columns, stretches: stretches)
+    }
+    let location = Location(file: fileNumber, line: lines)
+    validator.noteMembers(columns, stretches, location, kindsAreFinal: isCSV)
+    guard let content, !isCSV else { return }
+    for stretch in stretches { content.add(columns, stretch: stretch) }
+  }
+
+  private mutating func addKeepingChannels(_ columns: MembershipColumns, _ stretches: Range<Int>) {
+    for stretch in stretches {
+      let conversation = columns.conversation(of: stretch)
+      for row in columns.rows(of: stretch) {
+        let user = columns.user(at: row)
+        var member = columns.member(at: row).member
+        member.channels = settings.channels(of: user, in: conversation)
+        settings.setMember(user, of: conversation, member)
+      }
+    }
+  }
 
   private mutating func apply(
     _ record: consuming SettingsRecord, _ uses: VendorFieldUse, _ location: Location, isCSV: Bool

@@ -123,17 +123,35 @@ public enum SettingsLoader {
 
   /// Loads settings into the engine only.
   ///
+  /// Files are parsed in pieces, on several threads. The engine, the order of its users and the
+  /// problem that is thrown do not depend on their number.
+  ///
   /// - Parameters:
-  ///   - threads: how many threads the engine may use, nil for as many as there are cores.
+  ///   - threads: how many threads loading and the engine may use, nil for as many as there are
+  ///     cores.
   ///   - progress: as for ``load(_:progress:)``.
-  /// - Throws: the problem of the earliest line that is not understood; a ``FanoutError`` when
-  ///   there is more of something than the engine can hold.
-  /// - Complexity: O(bytes).
+  /// - Throws: the problem of the earliest line that is not understood; a ``FanoutError`` when there
+  ///   is more of something than the engine can hold.
+  /// - Complexity: O(bytes). Beside the engine and 5 to 13 bytes a membership, memory holds about three
+  ///   pieces of 256 KiB, and what was parsed of them, for each thread.
   public static func loadFanout(
     _ paths: SettingsPaths, threads: Int? = nil, progress: @escaping (Double) -> Void = { _ in }
   ) throws -> Fanout {
-    var reader = SettingsFileReader(PackedSettings(), paths, progress, keepsAll: false)
-    return try reader.read().build(threads: threads)
+    try loadFanout(paths, threads: threads, pieceSize: PieceReader.usualSize, progress: progress)
+  }
+
+  /// The same, with pieces of another size.
+  ///
+  /// - Parameter pieceSize: about how many bytes of a file are parsed together, on one thread.
+  package static func loadFanout(
+    _ paths: SettingsPaths, threads: Int?, pieceSize: Int,
+    progress: @escaping (Double) -> Void = { _ in }
+  ) throws -> Fanout {
+    let threads = max(1, threads ?? Fanout.coreCount)
+    var reader = SettingsFileReader(
+      PackedSettings(threads: threads), paths, progress, keepsAll: false, threads: threads,
+      pieceSize: pieceSize)
+    return try reader.read().build()
   }
 
   /// Loads settings and display settings as values.
@@ -155,10 +173,37 @@ public enum SettingsLoader {
   public static func loadFanoutWithContent(
     _ paths: SettingsPaths, threads: Int? = nil, progress: @escaping (Double) -> Void = { _ in }
   ) throws -> (fanout: Fanout, content: ContentDirectory) {
+    try loadFanoutWithContent(
+      paths, threads: threads, pieceSize: PieceReader.usualSize, progress: progress)
+  }
+
+  /// The same, with pieces of another size.
+  package static func loadFanoutWithContent(
+    _ paths: SettingsPaths, threads: Int?, pieceSize: Int,
+    progress: @escaping (Double) -> Void = { _ in }
+  ) throws -> (fanout: Fanout, content: ContentDirectory) {
     let content = ContentCollector()
+    let threads = max(1, threads ?? Fanout.coreCount)
     var reader = SettingsFileReader(
-      PackedSettings(), paths, progress, keepsAll: false, content: content)
-    return (try reader.read().build(threads: threads), content.directory)
+      PackedSettings(threads: threads), paths, progress, keepsAll: false, content: content,
+      threads: threads, pieceSize: pieceSize)
+    return (try reader.read().build(), content.directory)
+  }
+
+  /// Reads a world to find everything that is wrong with it.
+  ///
+  /// - Parameters:
+  ///   - threads: the number of threads that parse.
+  ///   - pieceSize: about how many bytes of a file are parsed together, on one thread.
+  /// - Returns: as for ``check(_:progress:)``.
+  package static func check(
+    _ paths: SettingsPaths, threads: Int, pieceSize: Int
+  ) -> (settings: FanoutSettings, problems: [FileProblem], records: Int) {
+    var reader = SettingsFileReader(
+      FanoutSettings(), paths, { _ in }, keepsAll: true, content: ContentCollector(),
+      threads: threads, pieceSize: pieceSize)
+    let (problems, records) = reader.check()
+    return (reader.settings, problems, records)
   }
 
   /// Reads settings to find everything that is wrong with them.

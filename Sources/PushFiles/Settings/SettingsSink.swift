@@ -16,6 +16,13 @@ protocol SettingsSink: RecordLookup where LookupFailure == Never {
   mutating func setConversation(_ id: Identifier, _ settings: ConversationSettings)
   mutating func setMember(
     _ user: Identifier, of conversation: Identifier, _ member: MemberSettings)
+  /// Sets the members of stretches of columns, in the order of the rows.
+  mutating func add(_ columns: MembershipColumns, stretches: Range<Int>)
+  /// The ids so far, by which columns are resolved before they are added; nil where that is not
+  /// asked for.
+  var lookup: SettingsIDLookup? { get }
+  /// Whether a member may have levels by channel.
+  var hasChannels: Bool { get }
   /// A member's levels by channel, as set so far.
   func channels(
     of user: Identifier, in conversation: Identifier
@@ -33,6 +40,16 @@ protocol SettingsSink: RecordLookup where LookupFailure == Never {
 }
 
 extension SettingsSink {
+  mutating func add(_ columns: MembershipColumns, stretches: Range<Int>) {
+    for stretch in stretches {
+      let conversation = columns.conversation(of: stretch)
+      for row in columns.rows(of: stretch) {
+        setMember(columns.user(at: row), of: conversation, columns.member(at: row).member)
+      }
+    }
+  }
+  var lookup: SettingsIDLookup? { nil }
+  var hasChannels: Bool { true }
   var csvMerge: CSVMerge? { nil }
   var isAdded: Bool { false }
   func problem(replacing conversation: Identifier) -> FileProblem.Problem? { nil }
@@ -59,6 +76,10 @@ extension FanoutSettings: SettingsSink {
 final class PackedSettings: SettingsSink {
   private var builder = FanoutBuilder()
   private var failure: FanoutError?
+  private let threads: Int
+
+  /// - Parameter threads: the number of threads on which the engine is built.
+  init(threads: Int) { self.threads = threads }
 
   var userCount: Int { builder.userCount }
   var declaredCount: Int { builder.declaredCount }
@@ -89,19 +110,28 @@ final class PackedSettings: SettingsSink {
     }
   }
 
+  func add(_ columns: MembershipColumns, stretches: Range<Int>) {
+    keepFailure { (builder) throws(FanoutError) in
+      try builder.add(columns, stretches: stretches)
+    }
+  }
+
+  var lookup: SettingsIDLookup? { builder.lookup }
+  var hasChannels: Bool { builder.hasChannels }
+
   func channels(
     of user: Identifier, in conversation: Identifier
   ) -> [Identifier: NotificationLevel] {
     builder.channels(of: user, in: conversation)
   }
 
-  func settle() { builder.settle() }
+  func settle() { builder.settle(threads: threads) }
   func conversation(_ id: Identifier) -> ConversationSettings? { builder.conversation(id) }
   func isMember(_ user: Identifier, of conversation: Identifier) -> Bool {
     builder.isMember(user, of: conversation)
   }
 
-  func build(threads: Int?) throws(FanoutError) -> Fanout {
+  func build() throws(FanoutError) -> Fanout {
     if let failure { throw failure }
     var done = FanoutBuilder()
     swap(&done, &builder)

@@ -1,6 +1,7 @@
 public import PushFanout
 public import PushFiles
 internal import PushModel
+internal import PushSupport
 
 /// How a comparison is done.
 public struct CompareOptions: Sendable {

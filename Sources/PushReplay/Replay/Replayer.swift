@@ -1,6 +1,7 @@
 public import PushFanout
 public import PushFiles
 public import PushModel
+internal import PushSupport
 
 /// A suppressed decision that would push later, if only time passed.
 public struct HeldDecision: Sendable {

@@ -1,4 +1,5 @@
 import PushModel
+import TestSupport
 import Testing
 
 @testable import PushFanout
@@ -41,5 +42,30 @@ import Testing
     let report = fanout.memoryReport()
     #expect([report.userCount, report.conversationCount, report.membershipCount] == [4, 2, 4])
     #expect(report.total > 0 && report.idCharacters > 0)
+  }
+
+  /// Enough memberships for several threads to place them.
+  @Test func membersArePlacedTheSameOnSeveralThreads() throws {
+    let seed = UInt64.random(in: 0...UInt64.max)
+    let build = { (threads: Int) throws -> Fanout in
+      var random = SeededGenerator(seed: seed)
+      var builder = FanoutBuilder()
+      let users = try (0..<500).map { try builder.intern(user: Identifier("u\($0)")) }
+      let conversations = try (0..<700).map {
+        try builder.intern(conversation: Identifier("g\($0)"))
+      }
+      for number in 0..<300_000 {
+        let user = users[Int(random.next() % 500)]
+        let conversation = conversations[Int(random.next() % 600)]
+        let level = NotificationLevel.allCases[number % 3]
+        let since = Instant(milliseconds: number % 1000 == 0 ? Int64(number) : 0)
+        try builder.add(
+          user, toConversationAt: conversation, MemberSettings(level: level, since: since))
+      }
+      return try builder.build(threads: threads)
+    }
+    let one = try build(1)
+    #expect(one.difference(from: try build(4)) == nil, "seed \(seed)")
+    #expect(one.difference(from: try build(3)) == nil, "seed \(seed)")
   }
 }

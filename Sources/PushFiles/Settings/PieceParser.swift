@@ -1,0 +1,157 @@
+internal import CPushFiles
+internal import Glibc
+internal import PushFanout
+internal import PushModel
+
+/// Parses pieces of the files of a world, each thread with a parser of its own.
+struct PieceParser {
+  /// What a file holds.
+  enum Format: Sendable {
+    /// settings.ndjson
+    case settings
+    /// users.csv
+    case users(CSVColumns)
+    /// members.csv
+    case members(CSVColumns)
+  }
+
+  /// A piece to parse, and what is known when it is submitted.
+  struct Job: Sendable {
+    let piece: TextPiece
+    let format: Format
+    /// The rules, if they are known.
+    let rules: RuleSet?
+    let lookup: SettingsIDLookup?
+    /// Whether display settings are read too.
+    let readsContent: Bool
+  }
+
+  private var checked = ParseCache()
+  private var json: JSONParser?
+
+  mutating func parse(_ job: Job) -> RecordBatch {
+    var batch = unsafe RecordBatch(byteCount: job.piece.text.count)
+    switch job.format {
+    case .settings: parseLines(job, into: &batch)
+    case .users(let columns): parseRows(job, columns.copy(), into: &batch)
+    case .members(let columns): parseRows(job, columns.copy(), into: &batch)
+    }
+    batch.finish(job.lookup)
+    return batch
+  }
+
+  // MARK: NDJSON
+
+  private mutating func parseLines(_ job: Job, into batch: inout RecordBatch) {
+    let text = unsafe job.piece.text
+    guard let base = text.baseAddress else { return }
+    var start = 0
+    var line = 0
+    while start < text.count {
+      let feed = unsafe memchr(base + start, 0x0A, text.count - start)
+      let end = unsafe feed.map { unsafe UnsafeRawPointer($0) - base } ?? text.count
+      line += 1
+      do throws(FileProblem.Problem) {
+        try unsafe parse(
+          UnsafeRawBufferPointer(rebasing: text[start..<end]), line: line,
+          isFirst: job.piece.isFirst && line == 1, job, into: &batch)
+      } catch {
+        batch.add(error, line: line)
+      }
+      start = end + 1
+    }
+    batch.lineCount = line
+  }
+
+  private mutating func parse(
+    _ text: UnsafeRawBufferPointer, line: Int, isFirst: Bool, _ job: Job,
+    into batch: inout RecordBatch
+  ) throws(FileProblem.Problem) {
+    if text.count > LineReader.maximumLineBytes { throw .tooLong }
+    if self.json == nil { self.json = try JSONParser() }
+    guard let json = self.json else { return }
+    guard let value = try unsafe json.parse(text, isFirst: isFirst) else { return }
+    var uses = VendorFieldUse()
+    let record = try SettingsRecord.read(value, &uses, &checked)
+    var note: ContentNote?
+    if job.readsContent { note = try ContentNote.read(value, record, &uses) }
+    guard case .member(let user, let conversation, let member, let present) = record,
+      !present.channels, uses.isAllowed(by: job.rules)
+    else { return batch.add(record, uses, note, line: line) }
+    if case .nickname(.some, _, _) = note {
+      return batch.add(record, uses, note, line: line)
+    }
+    unsafe batch.add(
+      user.text.utf8.span.bytes, of: conversation.text.utf8.span.bytes, member, present,
+      line: line)
+  }
+
+  // MARK: CSV
+
+  private mutating func parseRows(
+    _ job: Job, _ columns: CSVColumns, into batch: inout RecordBatch
+  ) {
+    let text = unsafe job.piece.text
+    guard let base = unsafe text.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return }
+    let isUTF8 = unsafe pf_is_utf8(base, text.count)
+    let cells = UnsafeMutableBufferPointer<pf_csv_cell>.allocate(capacity: columns.count)
+    defer { unsafe cells.deallocate() }
+    var start = 0
+    var line = 0
+    while start < text.count {
+      var count = 0
+      let used = unsafe pf_csv_split(
+        base + start, text.count - start, cells.baseAddress, columns.count, &count)
+      line += 1
+      defer { start += used }
+      if count == 0 { continue }
+      do throws(FileProblem.Problem) {
+        if used > LineReader.maximumLineBytes {
+          try unsafe Self.checkLength(UnsafeRawBufferPointer(rebasing: text[start..<start + used]))
+        }
+        if !isUTF8, unsafe !pf_is_utf8(base + start, used) { throw .notUTF8 }
+        guard count == columns.count else {
+          throw .cellCount(found: count, expected: columns.count)
+        }
+        let row = unsafe CSVRow(
+          cells: UnsafeBufferPointer(cells), cellIndices: columns.cellIndices)
+        try add(row, line: line, job.format, job.rules, to: &batch)
+      } catch {
+        batch.add(error, line: line)
+      }
+    }
+    batch.lineCount = line
+  }
+
+  /// Checks the length of a row's cells.
+  private static func checkLength(
+    _ line: UnsafeRawBufferPointer
+  ) throws(FileProblem.Problem) {
+    let count = unsafe line.count { $0 != 0x2C && $0 != 0x0A && $0 != 0x0D }
+    if count > LineReader.maximumLineBytes { throw .tooLong }
+  }
+
+  /// Adds the record of a row.
+  mutating func add(
+    _ row: CSVRow, line: Int, _ format: Format, _ rules: RuleSet?, to batch: inout RecordBatch
+  ) throws(FileProblem.Problem) {
+    var uses = VendorFieldUse()
+    guard case .members = format else {
+      let record = try UserColumns.record(row, &uses, &checked)
+      return batch.add(record, uses, line: line)
+    }
+    let (member, present) = try MemberColumns.member(row, &uses)
+    let user = unsafe row.utf8(MemberColumns.user)
+    let conversation = unsafe row.utf8(MemberColumns.conversation)
+    if uses.isAllowed(by: rules) {
+      unsafe batch.add(
+        RawSpan(_unsafeBytes: user), of: RawSpan(_unsafeBytes: conversation), member, present,
+        line: line)
+    } else {
+      let record = unsafe SettingsRecord.member(
+        Identifier(String(decoding: user, as: UTF8.self)),
+        of: Identifier(String(decoding: conversation, as: UTF8.self)), member, present)
+      batch.add(record, uses, line: line)
+    }
+  }
+}
