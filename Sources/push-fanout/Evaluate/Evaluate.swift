@@ -22,9 +22,11 @@ struct Evaluate: ParsableCommand {
         push-fanout evaluate --settings world.ndjson --messages today.ndjson \\
           --format npy --output decisions
 
-      With --format npy the output is a folder: message.npy, user.npy and outcome.npy hold a \
-      number for every decision, and messages.csv, users.csv and outcomes.csv say what the numbers \
-      stand for.
+      With --format npy the output is a folder. codes.npy has a byte for every member of each \
+      message's conversation, 0 for one who is no recipient; message_start.npy says where those of \
+      a message begin, and message_list.npy which list of members in members.npy they belong to, \
+      from list_start.npy on. messages.csv, users.csv and outcomes.csv say what the numbers stand \
+      for. docs/formats.md has a program that reads it.
 
       The last line on standard error says messages, decisions, pushes, seconds and decisions a \
       second. A bad line stops the run with FILE:LINE: what is wrong, and nothing is left under \
@@ -49,8 +51,8 @@ struct Evaluate: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "How many threads decide and write. (default: as many as there are cores)", valueName: "count"
-    ))
+      "How many threads decide and encode; with more than one, messages are read and rows written "
+        + "meanwhile. (default: as many as there are cores)", valueName: "count"))
   var threads: Int?
 
   @Flag(help: "The summary as one JSON object; implies --format summary.")
@@ -176,7 +178,7 @@ struct Evaluate: ParsableCommand {
   ) throws -> Run {
     let deciding = ContinuousClock.now
     defer { bar.finish() }
-    try FanoutService(fanout).decide(into: writer, chosenFormat) {
+    try FanoutService(fanout).decide(into: writer) {
       bar.update(
         selection.progress, "\(writer.messageCount) messages, \(writer.totals.total) decisions")
     } next: {

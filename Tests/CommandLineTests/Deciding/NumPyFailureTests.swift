@@ -10,7 +10,7 @@ import Testing
 
   @Test func whatIsThereIsRefusedAndStays() throws {
     try withWorkplace { place in
-      try place.shell("mkdir folder; echo a >folder/message.npy; echo b >file; ln -s none link")
+      try place.shell("mkdir folder; echo a >folder/codes.npy; echo b >file; ln -s none link")
       let before = place.names()
       for name in ["folder", "folder/", "file", "link", "/dev/null"] {
         let run = try place.run(Self.evaluate + [name])
@@ -26,7 +26,7 @@ import Testing
         missing.errors == "push-fanout: cannot write none/out: No such file or directory\n")
       #expect(missing.status == 1)
       #expect(place.names() == before)
-      #expect(try place.shell("cat folder/* file; ls folder").lines == ["a", "b", "message.npy"])
+      #expect(try place.shell("cat folder/* file; ls folder").lines == ["a", "b", "codes.npy"])
     }
   }
 
@@ -49,6 +49,22 @@ import Testing
     }
   }
 
+  /// What stands on standard output before a bad line does not depend on the number of threads.
+  @Test(arguments: ["ndjson", "csv", "pushlist", "counts"])
+  func rowsBeforeABadLineAreTheSame(format: String) throws {
+    try withWorkplace { place in
+      try place.write(
+        Array(repeating: SmallWorld.messages[0], count: 9000) + ["nonsense"],
+        as: "messages.ndjson")
+      let runs = try ["1", "2", "7"].map {
+        try place.run(SmallWorld.evaluate + ["--format", format, "--threads", $0])
+      }
+      #expect(runs.map(\.status) == [1, 1, 1])
+      #expect(runs[0].lines.count > 8000)
+      #expect(runs.map { $0.output == runs[0].output } == [true, true, true])
+    }
+  }
+
   @Test func aMessageThatIsMissingLeavesNothing() throws {
     try withWorkplace { place in
       let run = try place.run(Self.evaluate + ["out", "--message", "m1", "m7"])
@@ -62,7 +78,7 @@ import Testing
     try withWorkplace { place in
       try place.shell(
         """
-        for count in 6 7 8 9 10 11 12 13 14; do
+        for count in $(seq 6 20); do
           (ulimit -n $count; "$0" evaluate --settings world.ndjson --messages messages.ndjson \
         --format npy --output out 2>/dev/null; rm -rf out)
         done
@@ -98,7 +114,7 @@ import Testing
     try withWorkplace { place in
       try SmallWorld.writeLarge(to: place)
       let (run, isInterrupted) = try interrupt(Self.evaluate + ["out"], place) { sizes in
-        sizes.contains { $0.key.hasPrefix("user.npy") && $0.value > 128 }
+        sizes.contains { $0.key.hasPrefix("codes.npy") && $0.value > 128 }
       }
       #expect(isInterrupted)
       #expect(
