@@ -63,7 +63,7 @@ public final class FanoutWriter {
   ///   - progress: called after each batch, on the caller's thread.
   ///   - next: the next message; nil at the end. Called on the caller's thread.
   /// - Throws: what `next` throws, once the batches before are written, or an ``OutputProblem``.
-  /// - Complexity: memory for three batches, whatever the number of messages.
+  /// - Complexity: memory for two batches, whatever the number of messages.
   public func write(
     by engine: Fanout, progress: () -> Void = {}, next: () throws -> Message?
   ) throws {

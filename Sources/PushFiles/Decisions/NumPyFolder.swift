@@ -8,7 +8,7 @@ internal import PushSupport
 ///
 /// The folder appears under its name only when it is complete.
 ///
-/// - Memory: a few arrays of some kilobytes, and 16 bytes for each conversation.
+/// - Memory: a few arrays of some kilobytes, and some 30 bytes for each conversation that gets a message.
 public final class NumPyFolder {
   /// The version of the layout, in `metadata.json`.
   public static let layoutVersion = 2
