@@ -15,7 +15,8 @@ func ours(_ modules: String...) -> [Target.Dependency] {
 }
 
 let engine = ours(
-  "PushModel", "QuietTime", "PushReference", "PushFanout", "PushContent", "PushFiles")
+  "PushModel", "QuietTime", "PushReference", "PushFanout", "PushContent", "PushFiles",
+  "PushWorkload")
 let arguments: Target.Dependency = .product(
   name: "ArgumentParser", package: "swift-argument-parser")
 

@@ -73,7 +73,7 @@ def engine_sentences(document):
     turn = figures.minute_turn(rows, document["users"])
     if turn:
         text += (
-            f" Setting the windows' bits of {count(document['users'])} users at a minute's turn "
+            f" Setting the windows' bits of {count(document['users'])} users at a transition "
             f"takes {number(turn)} ms."
         )
     return text

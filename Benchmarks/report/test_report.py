@@ -158,7 +158,7 @@ class Readme(unittest.TestCase):
         self.assertIn("| 5 | 600 | 90.0 | 100 | 80.0 | 6.0× | 0.90× |\n", text)
         self.assertIn("| 100,000 | 600 | 50.0 | 5.00 | 0.040 | 120× | 10× |\n", text)
         self.assertIn("On two threads 100,000 members take 4.90 ns", text)
-        self.assertIn("turn takes 2.50 ms", text)
+        self.assertIn("transition takes 2.50 ms", text)
         self.assertIn("`numpy-resolved` 6.00, `duckdb-join` 400, `synapse` 1,500 (at 5,000)", text)
         self.assertIn("a plain loop is faster than a first message to 5 members (0.90×)", text)
         self.assertIn("(reports/2026-01-31-decide.md)", text)

@@ -9,7 +9,7 @@
 
 #include "CPushFiles.h"
 
-// simdjson's DOM parser reads the whole text and checks all of it, also what nobody asks for; its
+// simdjson's DOM parser reads the whole text and validates all of it, also fields that are not read; its
 // on-demand parser, faster still, would let a mistake pass inside a value that is skipped.
 
 struct pf_json_parser {
@@ -167,8 +167,8 @@ bool fits(std::string_view number) {
 }
 
 // simdjson refuses numbers that fit no machine number, like 1e400 or one of thirty digits. They are
-// valid JSON and may stand in `ext`, where nobody asks for more than whether they are 1. So another
-// number stands for each of them: 0.5 and blanks. Says whether there was one.
+// valid JSON and may stand in `ext`, where only whether they are 1 matters. So another
+// number replaces each of them: 0.5 and blanks. Returns whether there was one.
 bool replace_unfit_numbers(std::string &text) {
   bool in_string = false;
   bool replaced = false;

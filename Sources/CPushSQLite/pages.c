@@ -41,7 +41,7 @@ struct File {
   // The last frame that this connection has appended.
   sqlite3_int64 newest;
   // The first frame whose page was written a second time in a transaction. SQLite writes the
-  // checksums from there on anew when it commits; until then they are wrong. -1 for none.
+  // checksums from there on again when it commits; until then they are wrong. -1 for none.
   sqlite3_int64 stale;
 };
 

@@ -10,10 +10,10 @@ public enum PayloadForm: Sendable {
   case local
 }
 
-/// Renders what pushes say: from a message and those who get a push for it to the bytes that a
+/// Renders the content of pushes: from a message and the recipients of its push to the bytes that a
 /// dispatch service hands on.
 ///
-/// It decides nothing: whoever is named as a recipient gets a payload, always, and in their order.
+/// It decides nothing: each recipient that is passed gets a payload, in the order given.
 ///
 ///     let result = fanout.decide(message)
 ///     let pushes = renderer.render(message, content, for: Array(result.pushes.ids))
@@ -28,7 +28,7 @@ public struct ContentRenderer: Sendable {
 
   /// - Parameters:
   ///   - templates: those of the app; RongCloud has none.
-  ///   - directory: what people have set for what they see, and what conversations are.
+  ///   - directory: the users' display settings, and the kinds of conversations.
   public init(
     rules: RuleSet, templates: TemplateCatalog = TemplateCatalog(),
     directory: ContentDirectory = ContentDirectory()
@@ -53,7 +53,7 @@ public struct ContentRenderer: Sendable {
   /// Renders a message for many recipients.
   ///
   /// - Parameters:
-  ///   - recipients: who gets it; whom the engine has decided to push to.
+  ///   - recipients: the users that the engine has decided to push to.
   ///   - form: what is rendered.
   ///   - threads: how many threads may work; nil for as many as the system gives.
   /// - Returns: a payload for each recipient, in their order.
@@ -80,7 +80,7 @@ public struct ContentRenderer: Sendable {
   }
 
   /// Renders a message for many recipients, as the payloads are asked for: few are in memory at a
-  /// time, also when everybody sees other words.
+  /// time, also when every recipient sees another text.
   ///
   /// - Parameters and complexity: as for ``render(_:_:for:as:threads:)``.
   public func stream(
@@ -107,7 +107,7 @@ public struct ContentRenderer: Sendable {
 public struct ContentExplanation: Sendable {
   /// Every source, from the highest to the lowest.
   public let steps: [ContentStep]
-  /// What the sources come to.
+  /// The result of the sources.
   public let content: RenderedContent
   /// What is sent, which may be a fallback.
   public let push: RenderedPush
@@ -130,8 +130,8 @@ public struct RenderedPush: Sendable {
 
 /// The payloads of one message, in the order of the recipients they were rendered for.
 ///
-/// - Memory: the payloads' bytes, 32 bytes a recipient, and the words once for all who see the same.
-///   ``RenderedStream`` has bounds.
+/// - Memory: the payloads' bytes, 32 bytes a recipient, and the words once for all who see the
+///   same. ``RenderedStream`` has bounds.
 public struct RenderedPushes: Sendable, RandomAccessCollection {
   struct Item {
     /// Where its bytes end.

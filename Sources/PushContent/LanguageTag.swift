@@ -39,7 +39,7 @@ extension [LanguageTag: String] {
   /// The text in a preferred language; nil when there is none.
   ///
   /// The tag itself is looked for, then the tag without its last subtag and so on ("Lookup" of
-  /// RFC 4647, section 3.4), and then, of those that say more than the preferred tag, the first in
+  /// RFC 4647, section 3.4), and then, of those more specific than the preferred tag, the first in
   /// the order of their characters.
   func text(in preferred: LanguageTag) -> (tag: LanguageTag, text: String)? {
     var subtags = preferred.key.split(separator: "-")

@@ -45,7 +45,7 @@ struct LimitedText {
     append(text)
   }
 
-  /// The text; what was cut off is followed by "…" behind the last character that is there as a
+  /// The text; what was cut off is followed by "…" after the last character that remains as a
   /// whole.
   var text: Cut {
     guard isCut else {
@@ -71,7 +71,7 @@ struct LimitedText {
 
 extension String {
   /// As much of the text as has room in a JSON string of so many bytes, cut between characters as
-  /// people see them, with "…" behind it.
+  /// users see them, with "…" behind it.
   ///
   /// - Returns: nil when not even "…" has room.
   /// - Complexity: O(bytes that are kept).

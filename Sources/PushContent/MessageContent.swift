@@ -20,7 +20,7 @@ public struct MessageContent: Hashable, Sendable {
   public var template = TemplateUse()
 
   // RongCloud's, beside `Message.pushContent`
-  /// What those see whom the message mentions, instead of anything else.
+  /// What mentioned recipients see, instead of anything else.
   public var mentionedContent: String?
   /// The title of the push; nil for the default.
   public var pushTitle: String?
@@ -32,7 +32,7 @@ public struct MessageContent: Hashable, Sendable {
   /// Content with a text and nothing else.
   public init(text: String? = nil) { self.text = text }
 
-  /// `em_apns_ext`: what only Apple's devices are told.
+  /// `em_apns_ext`: fields for Apple's devices only.
   public struct APNsExtension: Hashable, Sendable {
     /// `em_push_title`
     public var title: String?
@@ -59,7 +59,7 @@ public struct MessageContent: Hashable, Sendable {
     public init() {}
   }
 
-  /// `em_push_ext`: what all devices are told. A field that is in `em_apns_ext` too counts there.
+  /// `em_push_ext`: fields for all devices. A field that is in `em_apns_ext` too counts there.
   public struct PushExtension: Hashable, Sendable {
     /// `title`: the title of the push.
     public var title: String?
@@ -90,7 +90,8 @@ public struct MessageContent: Hashable, Sendable {
 
     /// A template that the sender has chosen for some recipients.
     public struct Directed: Hashable, Sendable {
-      /// Who gets it, in lower case; an id with a capital letter is nobody's, as the vendor has it.
+      /// The recipients, in lower case; an id with a capital letter matches no user, as the vendor
+      /// defines it.
       public var targets: [Identifier] = []
       /// The template's name.
       public var name: String
@@ -99,7 +100,7 @@ public struct MessageContent: Hashable, Sendable {
       /// The values of `{0}`, `{1}` and so on in the template's content.
       public var contentArguments: [String] = []
 
-      /// A template for nobody yet, without arguments.
+      /// A template without recipients and arguments.
       public init(name: String) { self.name = name }
     }
   }

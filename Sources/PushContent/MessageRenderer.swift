@@ -5,9 +5,9 @@ struct MessagePlan: Sendable {
   let directory: ContentDirectory
   let layout: PayloadLayout
   private let words: Words
-  /// What people call the sender, by the people's indices.
+  /// The remarks that users have set for the sender, by the users' indices.
   private let remarks: [UInt32: String]
-  /// Whom the sender has another template for, in lower case.
+  /// The users with another template of the sender, in lower case.
   private let targets: Set<Identifier>
   private let mentioned: Set<Identifier>
   private let mentionsEveryone: Bool
@@ -80,7 +80,8 @@ public struct MessageRenderer: Sendable {
   private struct Variant: Sendable {
     let words: RenderedContent
     let template: PayloadTemplate
-    /// The payload up to the badge with a shortened body, by the bytes of what is a recipient's own.
+    /// The payload up to the badge with a shortened body, by the bytes of what is a recipient's
+    /// own.
     var shortened: [Int: [UInt8]] = [:]
   }
 
@@ -113,10 +114,10 @@ public struct MessageRenderer: Sendable {
   init(_ plan: MessagePlan) {
     self.plan = plan
     limit = plan.layout.limit
-    forget()
+    removeVariants()
   }
 
-  private mutating func forget() {
+  private mutating func removeVariants() {
     variants = []
     variantBytes = 0
     byContext = [:]
@@ -133,13 +134,13 @@ public struct MessageRenderer: Sendable {
   public mutating func append(
     _ recipient: Identifier, to bytes: inout [UInt8]
   ) -> ContentProblem? {
-    if hasManyVariants { forget() }
+    if hasManyVariants { removeVariants() }
     return append(recipient, to: &bytes).state.problem
   }
 
   /// The payload of a recipient, with its words.
   public mutating func render(_ recipient: Identifier) -> RenderedPush {
-    if hasManyVariants { forget() }
+    if hasManyVariants { removeVariants() }
     var bytes: [UInt8] = []
     let (words, state) = append(recipient, to: &bytes)
     return RenderedPush(
@@ -152,13 +153,13 @@ public struct MessageRenderer: Sendable {
     variants.count > ContentRenderer.pieceSize || variantBytes > Self.keptBytes * 16
   }
 
-  /// Renders recipients in a row, and ends after the one with whom the piece takes more than so many
-  /// bytes.
+  /// Renders recipients in a row, and ends after the one with which the piece takes more than so
+  /// many bytes.
   mutating func piece(
     _ recipients: ArraySlice<Identifier>, byteLimit: Int = .max
   ) -> RenderedPushes.Piece {
     var piece = RenderedPushes.Piece()
-    if variants.count > Self.keptVariants || variantBytes > Self.keptBytes { forget() }
+    if variants.count > Self.keptVariants || variantBytes > Self.keptBytes { removeVariants() }
     let before = variantBytes
     piece.items.reserveCapacity(recipients.count)
     for recipient in recipients {

@@ -38,7 +38,7 @@ public enum TemplateProblem: Error, Hashable, Sendable {
   case badName(String)
   /// A content without a character.
   case emptyContent(String)
-  /// `{$name}` of a name that stands for nothing.
+  /// `{$name}` of an unknown argument.
   case unknownArgument(String)
   /// `{n}` of a number over ``TemplateText/maximumArgument``.
   case argumentOutOfRange(String)
@@ -64,10 +64,10 @@ extension TemplateProblem: CustomStringConvertible {
   public var description: String {
     switch self {
     case .badName(let name):
-      "\"\(name)\" is no name of a template; it has 1 to 64 of the characters A-Z, a-z, 0-9 and _"
+      "\"\(name)\" is not a template name: a name has 1 to 64 of the characters A-Z, a-z, 0-9 and _"
     case .emptyContent(let name): "the template \"\(name)\" has no content"
     case .unknownArgument(let name):
-      "{$\(name)} stands for nothing; the arguments are {$dynamicFrom}, {$fromNickname}, {$msg} "
+      "{$\(name)} is not an argument; the arguments are {$dynamicFrom}, {$fromNickname}, {$msg} "
         + "and {0} to {\(TemplateText.maximumArgument)}; \(Self.escape("{$\(name)}"))"
     case .argumentOutOfRange(let digits):
       "{\(digits)} is not in {0} to {\(TemplateText.maximumArgument)}; \(Self.escape("{\(digits)}"))"

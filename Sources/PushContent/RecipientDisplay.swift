@@ -25,8 +25,8 @@ public struct RecipientDisplay: Sendable {
   public var language: LanguageTag?
   /// The name of the template that the person has chosen (`setPushTemplate`).
   public var template: String?
-  /// How many messages wait for the person, the one that is pushed among them: the badge, of at most
-  /// ``badgeLimit``.
+  /// How many messages wait for the person, the one that is pushed among them: the badge, of at
+  /// most ``badgeLimit``.
   public var offlineMessages: UInt32 = 1
   /// What the person calls others, by their ids.
   public var remarks: [Identifier: String] = [:]
@@ -54,13 +54,13 @@ extension RecipientDisplay: Hashable {
   }
 }
 
-/// Everything that the words of a push depend on, beside templates and the message itself: people's
+/// Everything that the text of a push depends on, beside templates and the message itself: users'
 /// display settings, what they call each other, and what conversations are.
 ///
 /// - Memory: 40 to 60 bytes a person beyond the characters of ids, names and remarks.
 /// - Complexity: every call is O(1), beside the characters.
 public struct ContentDirectory: Sendable {
-  /// What decides which words a person sees, of which many people have the same.
+  /// The settings that determine which text a user sees; many users share them.
   ///
   /// Two are the same only when they were written in the same way: what a person has set is given
   /// back as it was.
@@ -102,22 +102,22 @@ public struct ContentDirectory: Sendable {
   private var ids = IdentifierTable()
   private var people: [Person] = []
   private var names: [UInt32: String] = [:]
-  /// Whom a person calls otherwise, by the person's index.
+  /// The remarks that a user has set for others, by the user's index.
   private var remarked: [UInt32: [Identifier]] = [:]
-  /// What people call somebody, by that one's id and the indices of the people.
+  /// The remarks for a user, by that user's id and the indices of those who set them.
   private var remarks: [Identifier: [UInt32: String]] = [:]
   private var nicknames: [Membership: String] = [:]
   /// How many nicknames there are in a conversation.
   private var nicknameCounts: [Identifier: Int] = [:]
   private var conversations: [Identifier: Conversation] = [:]
-  /// The first is that of people who have set nothing.
+  /// The first is that of users who have set nothing.
   private(set) var distinctPreferences: [DisplayPreferences] = [DisplayPreferences()]
   private var preferenceIndices: [DisplayPreferences: UInt32] = [DisplayPreferences(): 0]
 
-  /// An empty directory: nobody has set anything, and every conversation is a group.
+  /// An empty directory: no user has settings, and every conversation is a group.
   public init() {}
 
-  /// How many people have set something.
+  /// The number of users with settings.
   public var count: Int { people.count }
 
   /// Replaces all that a person has set.
@@ -188,7 +188,7 @@ public struct ContentDirectory: Sendable {
 
   // MARK: For rendering
 
-  /// What people call somebody, by the people's indices.
+  /// The remarks for a user, by the indices of those who set them.
   func remarks(of user: Identifier) -> [UInt32: String] { remarks[user] ?? [:] }
 
   /// A person's index, preferences and badge; nil for one who has set nothing.
@@ -198,7 +198,7 @@ public struct ContentDirectory: Sendable {
     return (index, people[Int(index)])
   }
 
-  /// What somebody is called in a group or a thread; in a thread without a nickname of its own as in
+  /// A user's nickname in a group or a thread; in a thread without a nickname of its own as in
   /// its group. nil for nothing.
   func groupName(of user: Identifier, in id: Identifier) -> String? {
     if let own = nickname(of: user, in: id).saying { return own }

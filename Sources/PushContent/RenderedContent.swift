@@ -15,7 +15,7 @@ public enum ContentSource: String, CaseIterable, Sendable {
   case senderTemplate
   /// The template that the sender has chosen for this recipient among others (Easemob).
   case directedTemplate
-  /// What those see whom the message mentions (RongCloud).
+  /// What mentioned recipients see (RongCloud).
   case mentionedContent
 }
 

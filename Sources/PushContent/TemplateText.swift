@@ -1,10 +1,11 @@
 /// A title or a content with placeholders, taken apart once and rendered for each recipient.
 ///
-/// `{$dynamicFrom}`, `{$fromNickname}` and `{$msg}` stand for what a recipient sees of the sender and
-/// of the message, `{0}` to `{999}` for the message's own arguments. Everything else is text, also a
-/// brace that begins none of these. What is filled in is never looked through again, so a nickname
-/// that reads `{$msg}` is shown as it is. A backslash before what would be a placeholder makes text of
-/// it and is not shown: `\{2024}` is the text {2024}. Everywhere else a backslash is text.
+/// `{$dynamicFrom}`, `{$fromNickname}` and `{$msg}` are replaced by what a recipient sees of the
+/// sender and of the message, `{0}` to `{999}` for the message's own arguments. Everything else is
+/// text, also a brace that begins none of these. What is filled in is never looked through again,
+/// so a nickname that reads `{$msg}` is shown as it is. A backslash before what would be a
+/// placeholder makes text of it and is not shown: `\{2024}` is the text {2024}. Everywhere else a
+/// backslash is text.
 ///
 /// - Complexity: taking apart is O(bytes), rendering is O(pieces + bytes rendered).
 /// - Source: docs/content.md, "Templates".
@@ -103,7 +104,7 @@ public struct TemplateText: Hashable, Sendable {
   }
 }
 
-/// What built-in arguments stand for, for one recipient.
+/// The values of the built-in arguments, for one recipient.
 struct TemplateValues {
   var dynamicFrom = ""
   var fromNickname = ""
@@ -121,7 +122,7 @@ struct TemplateValues {
 /// Takes a text apart at its placeholders.
 ///
 /// A placeholder holds no brace, so that looking for the end of one never looks further than to the
-/// next brace: no byte is looked at more than twice, whatever the text.
+/// next brace: no byte is read more than twice, whatever the text.
 struct TemplateScanner {
   enum Piece {
     case text(String)
@@ -138,7 +139,7 @@ struct TemplateScanner {
   private var position = 0
   /// A placeholder that ends the text before it.
   private var waiting: (piece: Piece, end: Int)?
-  /// How often a byte was looked at.
+  /// How often a byte was read.
   private(set) var stepCount = 0
 
   /// - Parameter readsEscapes: whether a backslash makes text of a placeholder behind it.
@@ -174,7 +175,8 @@ struct TemplateScanner {
     return position == start ? nil : .text(String(decoding: bytes[start..<position], as: UTF8.self))
   }
 
-  /// What a placeholder is behind the backslashes that come before it, and where it begins with them.
+  /// What a placeholder is behind the backslashes that come before it, and where it begins with
+  /// them.
   ///
   /// A backslash is never part of the placeholder before, so this looks at none of its bytes.
   private mutating func unescaped(

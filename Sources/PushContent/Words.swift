@@ -2,8 +2,8 @@ internal import PushModel
 
 /// What of a recipient changes the words of a message.
 ///
-/// Two are the same only when their texts are, character by character: who shares words with whom
-/// would depend on who comes first otherwise.
+/// Two are the same only when their texts are, character by character: otherwise the texts
+/// that recipients share would depend on their order.
 struct RecipientContext {
   var preferences = ContentDirectory.DisplayPreferences()
   /// What the recipient calls the sender.
@@ -27,7 +27,7 @@ extension RecipientContext: Hashable {
   }
 }
 
-/// One source of words that was looked at for a recipient.
+/// One source of text that was tried for a recipient.
 public struct ContentStep: Hashable, Sendable {
   /// The source that was asked.
   public let source: ContentSource
@@ -53,7 +53,7 @@ struct ContentSelection {
   var languageNote: ContentNote?
   private var hasTitle = false
   private var hasBody = false
-  /// What stands for a body that shows nothing: the vendor's words.
+  /// The vendor's text that replaces an invisible body.
   private let plainBody: String
   private var isBodyReplaced = false
 
@@ -128,7 +128,7 @@ struct ContentSelection {
     if text.isCut { note(.cutOff(field)) }
   }
 
-  /// Offers a template by its name; one that is not there, or has nothing to say, leaves a note.
+  /// Offers a template by its name; one that is missing or empty leaves a note.
   mutating func offer(
     _ source: ContentSource, template name: String, in catalog: TemplateCatalog,
     _ values: TemplateValues, _ arguments: (title: [TemplateText], content: [TemplateText])

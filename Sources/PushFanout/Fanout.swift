@@ -190,6 +190,9 @@ public final class Fanout: Sendable {
     decide(messages) { _, _ in }
   }
 
+  /// Forgets what is kept of conversations between messages, and frees its memory.
+  public func forgetConversations() { cache.removeAll() }
+
   /// The app's settings.
   public var app: AppSettings { reading { $0.app } }
 

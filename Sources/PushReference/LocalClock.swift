@@ -11,7 +11,7 @@ struct LocalClock {
 
   /// The second of the local day, 0 ..< 86,400. Milliseconds are dropped (§1).
   ///
-  /// - Precondition: `zone` is a name that `offset` or, without it, Foundation knows.
+  /// - Precondition: `zone` is a name of a zone in `offset` or, without it, in Foundation's data.
   mutating func secondOfDay(at instant: Instant, in zone: String) -> Int {
     time(at: instant, in: zone).secondOfDay
   }

@@ -1,6 +1,6 @@
 internal import PushModel
 
-/// Whom a message mentions; which of its fields say so is in the file of the rule set.
+/// The users that a message mentions; the file of the rule set reads them from its fields.
 struct Mentions {
   var everyone = false
   private var ids: Set<Identifier> = []

@@ -3,9 +3,9 @@ public import PushModel
 /// The rules, written to be read: decision-rules.md §4 line by line.
 ///
 /// This is the specification in code, against which everything faster is tested: plain
-/// dictionaries, one member at a time, Foundation's calendar for the time of day, no caches beyond a
-/// calendar a zone and a sorted list of members a conversation. It shares no decision code with the
-/// engine, so that one mistake cannot hide in both.
+/// dictionaries, one member at a time, Foundation's calendar for the time of day, no caches beyond
+/// a calendar a zone and a sorted list of members a conversation. It shares no decision code with
+/// the engine, so that one mistake cannot hide in both.
 ///
 /// - Complexity: O(1) a member, about a microsecond; see ARCHITECTURE.md for the measured rate.
 public struct ReferenceEvaluator: ExplainingEvaluator {
@@ -15,11 +15,11 @@ public struct ReferenceEvaluator: ExplainingEvaluator {
   var clock: LocalClock
 
   /// - Parameters:
-  ///   - settings: whom to decide for.
+  ///   - settings: the users, conversations and memberships.
   ///   - zoneOffset: how many seconds east of UTC a time zone is at an instant; nil for a name that
   ///     is none. Without it Foundation's data are used, which may be of another version than the
   ///     system's: tests want data of another source, a program wants those of its engine.
-  /// - Precondition: the time zones in `settings` are names that `zoneOffset` or Foundation knows,
+  /// - Precondition: the time zones in `settings` are known to `zoneOffset` or Foundation,
   ///   and every thread has a parent; the file readers make sure of both.
   public init(
     _ settings: FanoutSettings, zoneOffset: ((_ zone: String, _ at: Instant) -> Int?)? = nil
@@ -56,7 +56,7 @@ public struct ReferenceEvaluator: ExplainingEvaluator {
     decide(message, for: user)
   }
 
-  /// Every rule that is looked at for a message and a user, in order, and which one decides.
+  /// Every rule that is evaluated for a message and a user, in order, and which one decides.
   public mutating func explain(_ message: Message, for user: Identifier) -> Explanation {
     var trace = Trace(isRecording: true)
     let decision = decide(message, for: user, &trace)
@@ -104,7 +104,7 @@ public struct ReferenceEvaluator: ExplainingEvaluator {
     guard membership.since <= message.at else { return notRecipient(&trace) }
     trace.note(
       "§4.1", "sender", message.sender?.text ?? "none",
-      message.sender == id ? "the sender is not a recipient" : "somebody else")
+      message.sender == id ? "the sender is not a recipient" : "another user")
     guard message.sender != id else { return notRecipient(&trace) }  // 1
 
     let recipient = Recipient(
@@ -130,7 +130,7 @@ public struct ReferenceEvaluator: ExplainingEvaluator {
   }
 }
 
-/// What is known of one recipient of one message.
+/// One recipient of one message, with the settings that apply.
 struct Recipient {
   let user: UserSettings
   /// The record in the message's own conversation.

@@ -17,7 +17,8 @@ public struct ReplayFileProblem: Error, Hashable, Sendable, CustomStringConverti
   public var description: String { "\(file): \(reason)" }
 }
 
-/// Results of replays and comparisons as JSON: what `replay` and `compare` write and `report` reads.
+/// Results of replays and comparisons as JSON: what `replay` and `compare` write and `report`
+/// reads.
 public enum ReplayFile {
   /// The kind of result in a file.
   public enum Content: Sendable {
@@ -106,7 +107,7 @@ public enum ReplayFile {
     }
   }
 
-  /// The decoder does not say what it found broken, nor of a number that is not whole where.
+  /// The decoder reports neither what is malformed nor where a number is not whole.
   private static func whatIsBroken(_ data: Data) -> String {
     do {
       let value = try JSONSerialization.jsonObject(with: data, options: .fragmentsAllowed)

@@ -92,13 +92,13 @@ extension ResultChecks {
 
   func checkInstant(_ at: Int64, _ field: String) throws(ReportProblem) {
     guard (0...Instant.maximumMilliseconds).contains(at) else {
-      throw ReportProblem(field: field, reason: "\(at) is no instant")
+      throw ReportProblem(field: field, reason: "\(at) is not an instant")
     }
   }
 
   func checkSeconds(_ seconds: Double, _ field: String) throws(ReportProblem) {
     guard seconds.isFinite, seconds >= 0 else {
-      throw ReportProblem(field: field, reason: "\(seconds) is no duration")
+      throw ReportProblem(field: field, reason: "\(seconds) is not a duration")
     }
   }
 }

@@ -17,7 +17,7 @@ extension ContentRenderer {
   ///
   /// - Parameters:
   ///   - evaluator: decides, and says how.
-  ///   - user: for whom.
+  ///   - user: the recipient.
   ///   - next: the next message, and what it says of its own push, nil if that is not to be
   ///     explained; nil at the end.
   /// - Returns: for each message the explanation, and that of its push if it is wanted and there is

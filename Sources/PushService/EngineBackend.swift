@@ -137,7 +137,7 @@ public final class EngineBackend: SettingsBackend {
 }
 
 extension ContentDirectory {
-  /// Replaces how pushes look to those of whom settings have a record.
+  /// Replaces the display settings of the users that the settings have a record of.
   ///
   /// - Complexity: O(records of the settings).
   mutating func replace(by other: ContentDirectory, for settings: FanoutSettings) {

@@ -5,7 +5,8 @@ public import PushModel
 
 /// The service in bytes: NDJSON in and out, in the formats of the files and of the command line.
 ///
-/// Whatever the bytes are, nothing here traps: what is wrong is thrown, with the line and what to do.
+/// Whatever the bytes are, nothing here traps: what is wrong is thrown, with the line and what to
+/// do.
 extension FanoutService {
   /// Decides the messages of a messages.ndjson.
   ///
@@ -44,9 +45,9 @@ extension FanoutService {
 
   // MARK: Rendering
 
-  /// Decides the messages of a messages.ndjson and renders what their pushes say.
+  /// Decides the messages of a messages.ndjson and renders the payloads of their pushes.
   ///
-  /// - Returns: what `render` writes: a line for everybody who gets a push or local notification.
+  /// - Returns: what `render` writes: a line for each recipient of a push or local notification.
   /// - Throws: `FileProblem` for the first line that is not understood.
   public func render(ndjson messages: [UInt8]) throws -> [UInt8] {
     let reader = try MessageReader(messages, rules: app.rules)
@@ -75,11 +76,11 @@ extension FanoutService {
     }
   }
 
-  /// Renders what a message's pushes say, for everybody who gets one, in the order of users.
+  /// Renders the payloads of a message, one for each user who gets a push, in the order of users.
   ///
   /// - Parameters:
   ///   - message: the message.
-  ///   - content: what it says of its own push.
+  ///   - content: the message's own fields for its push.
   ///   - user: only for this user; nil for all.
   ///   - threads: how many threads may render; nil for as many as the system gives.
   ///   - writer: takes the payloads.
@@ -129,8 +130,8 @@ extension FanoutService {
   ///
   /// - Parameters:
   ///   - messages: the bytes of a messages.ndjson.
-  ///   - user: for whom.
-  ///   - content: whether to show what the push says too.
+  ///   - user: the recipient.
+  ///   - content: whether to show the content of the push too.
   /// - Returns: a JSON object a line, as of `explain --json`.
   /// - Throws: `FileProblem`, or ``ServiceError/unknownUser(_:)``.
   public func explain(
@@ -149,9 +150,10 @@ extension FanoutService {
 
   // MARK: Changing
 
-  /// Makes the changes of a settings.ndjson, all or none: a record replaces the one of the same key.
+  /// Makes the changes of a settings.ndjson, all or none: a record replaces the one of the same
+  /// key.
   ///
-  /// What records say of each other is judged of these and of the settings together.
+  /// References between records are checked against these and the settings together.
   ///
   /// - Returns: how many records there were.
   /// - Throws: `FileProblem` for the first line that is not understood; what the backend throws.

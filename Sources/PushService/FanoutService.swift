@@ -5,12 +5,12 @@ public import PushModel
 internal import PushSupport
 internal import Synchronization
 
-/// The front door of push-fanout: decides, explains, renders and changes, in values here and in bytes
-/// in ``decide(ndjson:as:showsDevices:)`` and its neighbours.
+/// The front door of push-fanout: decides, explains, renders and changes, in values here and in
+/// bytes in ``decide(ndjson:as:showsDevices:)`` and its neighbours.
 ///
-/// It is opened from files, from values, from an engine, or on a ``SettingsBackend`` such as a store.
-/// One value serves all threads. It opens no file but those it is given the names of, and reads no
-/// clock.
+/// It is opened from files, from values, from an engine, or on a ``SettingsBackend`` such as a
+/// store. One value serves all threads. It opens no file but those it is given the names of, and
+/// reads no clock.
 public final class FanoutService: Sendable {
   /// What it decides by, and where changes go.
   public let backend: any SettingsBackend
@@ -34,8 +34,8 @@ public final class FanoutService: Sendable {
   ///
   /// - Parameters:
   ///   - backend: has the settings, and takes changes of them.
-  ///   - templates: those of the app, for what pushes say.
-  /// - Throws: what the backend throws when it cannot say how pushes look.
+  ///   - templates: those of the app, for the content of pushes.
+  /// - Throws: what the backend throws when it cannot read display settings.
   public init(
     _ backend: any SettingsBackend, templates: TemplateCatalog = TemplateCatalog()
   ) throws {
@@ -44,7 +44,7 @@ public final class FanoutService: Sendable {
     contentState = Lock(ContentState(backend.engine.app.rules, templates, try backend.content()))
   }
 
-  /// Decides by an engine that is there; changes are not kept anywhere else.
+  /// Decides by an existing engine; changes are not stored anywhere else.
   public init(
     _ engine: Fanout, content: ContentDirectory = ContentDirectory(),
     templates: TemplateCatalog = TemplateCatalog()
@@ -58,8 +58,8 @@ public final class FanoutService: Sendable {
   ///
   /// - Parameters:
   ///   - settings: everything that decides.
-  ///   - content: how pushes look to people.
-  ///   - templates: those of the app, for what pushes say.
+  ///   - content: display settings of users.
+  ///   - templates: those of the app, for the content of pushes.
   ///   - threads: how many threads one call may use; nil for as many as there are cores.
   /// - Throws: `FanoutError.unknownTimeZone`, or `FanoutError.tooMany`.
   /// - Complexity: O(settings).
@@ -70,15 +70,15 @@ public final class FanoutService: Sendable {
     self.init(try Fanout(settings, threads: threads), content: content, templates: templates)
   }
 
-  /// Decides by the settings of files, or of bytes that stand for them (`SettingsPaths.contents`).
+  /// Decides by the settings of files, or of bytes instead of files (`SettingsPaths.contents`).
   ///
   /// - Parameters:
   ///   - paths: the files, read as one.
-  ///   - templates: those of the app, for what pushes say.
+  ///   - templates: those of the app, for the content of pushes.
   ///   - threads: how many threads one call may use; nil for as many as there are cores.
   ///   - progress: called now and then with the share of the bytes that has been read, 0...1.
-  /// - Throws: `FileProblem`, or a `FanoutError` when there is more of something than the engine can
-  ///   hold.
+  /// - Throws: `FileProblem`, or a `FanoutError` when there is more of something than the engine
+  ///   can hold.
   /// - Complexity: O(bytes).
   public convenience init(
     _ paths: SettingsPaths, templates: TemplateCatalog = TemplateCatalog(), threads: Int? = nil,
@@ -112,7 +112,7 @@ public final class FanoutService: Sendable {
   /// The app's settings.
   public var app: AppSettings { engine.app }
 
-  /// What pushes say, by the settings as they are now.
+  /// Renders the content of pushes, by the current settings.
   public var renderer: ContentRenderer { contentState.withLock { $0.renderer } }
 
   // MARK: Deciding
@@ -121,7 +121,7 @@ public final class FanoutService: Sendable {
   ///
   /// - Parameters:
   ///   - message: the message.
-  ///   - content: what it says of its own push.
+  ///   - content: the message's own fields for its push.
   /// - Complexity: as for `Fanout.decide`.
   public func decide(
     _ message: Message, _ content: MessageContent = MessageContent()
@@ -148,15 +148,15 @@ public final class FanoutService: Sendable {
     engine.decision(message, for: user)
   }
 
-  /// Prepares an instant, usually once a minute: what depends on the time of day and on nothing else
-  /// is then not left to the first messages.
+  /// Prepares an instant, usually once a minute: what depends on the time of day and on nothing
+  /// else is then not left to the first messages.
   ///
   /// - Complexity: O(users) when quiet hours began or ended since.
   public func advance(to instant: Instant) { engine.advance(to: instant) }
 
   // MARK: Explaining
 
-  /// Each rule that was looked at for a message and a user, in order, and which one decided.
+  /// Each rule that was evaluated for a message and a user, in order, and which one decided.
   ///
   /// - Complexity: O(log members + devices).
   public func explain(_ message: Message, for user: Identifier) -> Explanation {
@@ -171,7 +171,7 @@ public final class FanoutService: Sendable {
     return renderer.explain(decision, message, content, for: user)
   }
 
-  /// When the answer for a plain message (a text from somebody else that mentions nobody) next
+  /// When the decision for a plain message (a text from another user, without mentions) next
   /// changes by itself, and what it is before and from then on.
   ///
   /// All of the answer is of one version of the settings, however they change meanwhile.
@@ -202,15 +202,16 @@ public final class FanoutService: Sendable {
 
   /// Makes changes, all or none; decisions that begin when it has returned are by them.
   ///
-  /// What records say of each other is judged of these and of the settings together: that a thread's
-  /// parent is a group, say, or that who has settings in a thread is a member of its parent.
+  /// What records say of each other is judged of these and of the settings together: that a
+  /// thread's parent is a group, say, or that who has settings in a thread is a member of its
+  /// parent.
   ///
   /// - Parameters:
   ///   - batch: the changes.
   ///   - now: when the change is made.
-  ///   - device: the user's device that makes it, which need not be told of it.
-  /// - Throws: ``ServiceError/contradiction(_:)`` or ``ServiceError/rulesDiffer(engine:batch:)``, and
-  ///   what the engine throws; a store throws its own errors for the same.
+  ///   - device: the user's device that makes it, which need not be notified.
+  /// - Throws: ``ServiceError/contradiction(_:)`` or ``ServiceError/rulesDiffer(engine:batch:)``,
+  ///   and what the engine throws; a store throws its own errors for the same.
   public func change(
     _ batch: SettingsBatch, at now: Instant, from device: Identifier? = nil
   ) throws {
@@ -229,7 +230,8 @@ public final class FanoutService: Sendable {
   /// Entries of the change feed after a cursor, the oldest first.
   ///
   /// - Parameters:
-  ///   - cursor: ``ServiceEvent/cursor`` of the last entry that was dealt with; "0" for the beginning.
+  ///   - cursor: ``ServiceEvent/cursor`` of the last entry that was dealt with; "0" for the
+  ///     beginning.
   ///   - limit: how many entries at most.
   /// - Throws: ``ServiceError/eventsDropped(upTo:)`` or ``ServiceError/unknownCursor(_:)``; what a
   ///   store throws by its own.

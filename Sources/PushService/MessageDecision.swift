@@ -4,14 +4,14 @@ public import PushModel
 internal import PushSupport
 internal import Synchronization
 
-/// What was decided for a message, and what its pushes say: everything from one version of the
+/// The decisions for a message, and the content of its pushes: everything from one version of the
 /// settings, however they change meanwhile.
 public struct MessageDecision: Sendable {
   /// The message that was decided.
   public let message: Message
-  /// What the message says of its own push.
+  /// The message's own fields for its push.
   public let content: MessageContent
-  /// The engine's answer: of everybody, by the ranks of members.
+  /// The engine's decisions for all members, by rank.
   public let result: FanoutResult
   private let payloads: Payloads
 
@@ -92,7 +92,7 @@ public struct MessageDecision: Sendable {
     }
   }
 
-  /// Somebody who gets a push or a local notification.
+  /// A recipient of a push or a local notification.
   public struct PushRecipient: Sendable {
     /// The user's id.
     public let id: Identifier
@@ -104,7 +104,7 @@ public struct MessageDecision: Sendable {
     public let devices: [Device]
     fileprivate let payloads: Payloads
 
-    /// What it says, as the bytes to send.
+    /// The payload, as the bytes to send.
     ///
     /// - Complexity: O(bytes of the payload), when others before saw the same words.
     public func payload() -> RenderedPush { payloads.payload(for: id, action) }

@@ -1,10 +1,10 @@
 public import PushContent
 public import PushModel
 
-/// Answers as JSON objects: the keys in byte order, what is not there left out, the same bytes for the
-/// same answer.
+/// Answers as JSON objects: the keys in byte order, what is not there left out, the same bytes for
+/// the same answer.
 public enum ServiceJSON {
-  /// An explanation, and what the push says if that is wanted and there is one.
+  /// An explanation, and the content of the push if that is requested and there is one.
   public static func explanation(
     _ explanation: Explanation, _ content: ContentExplanation? = nil
   ) -> [UInt8] {

@@ -36,7 +36,7 @@ public enum ServiceText {
     TerminalText.escaped(step.subject + (step.scope.map { " [\($0.name)]" } ?? ""))
   }
 
-  /// A decision in one line; nil is that of somebody who is no recipient.
+  /// A decision in one line; nil for a user who is not a recipient.
   public static func decision(_ decision: Decision?) -> String {
     guard let decision else { return "not a recipient" }
     let outcome = decision.outcome

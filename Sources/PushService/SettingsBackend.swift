@@ -8,7 +8,7 @@ public protocol SettingsBackend: Sendable {
   /// Decides by all changes that were acknowledged.
   var engine: Fanout { get }
 
-  /// How pushes look to people.
+  /// Display settings of users.
   func content() throws -> ContentDirectory
 
   /// Makes the changes of a batch, all or none. When it returns, the engine decides by them, and a
@@ -20,7 +20,7 @@ public protocol SettingsBackend: Sendable {
   /// - Parameters:
   ///   - batch: the changes.
   ///   - now: when the change is made.
-  ///   - device: the user's device that makes it, which need not be told of it.
+  ///   - device: the user's device that makes it, which need not be notified.
   func apply(_ batch: SettingsBatch, at now: Instant, from device: Identifier?) throws
 
   /// The same, without blocking a thread.
@@ -29,7 +29,8 @@ public protocol SettingsBackend: Sendable {
   /// Entries of the change feed after a cursor, the oldest first.
   ///
   /// - Parameters:
-  ///   - cursor: ``ServiceEvent/cursor`` of the last entry that was dealt with; "0" for the beginning.
+  ///   - cursor: ``ServiceEvent/cursor`` of the last entry that was dealt with; "0" for the
+  ///     beginning.
   ///   - limit: how many entries at most.
   /// - Throws: when the feed does not have that entry, so that nothing is missed unknowingly.
   func events(after cursor: String, limit: Int) throws -> [ServiceEvent]
@@ -51,8 +52,8 @@ public struct SettingsBatch: Sendable {
     }
   }
 
-  /// Records that replace those of the same key, whole, as in files; others stay. Its app counts only
-  /// if ``replacesApp``.
+  /// Records that replace those of the same key, whole, as in files; others stay. Its app counts
+  /// only if ``replacesApp``.
   public var settings: FanoutSettings
   /// Whether the app's settings are replaced too.
   public var replacesApp: Bool
@@ -89,7 +90,7 @@ public struct ServiceEvent: Hashable, Sendable {
   public let conversation: Identifier?
   /// The channel of the conversation; nil when the change is of none.
   public let channel: Identifier?
-  /// The device that made the change, which need not be told.
+  /// The device that made the change, which need not be notified.
   public let device: Identifier?
   /// The cursor of this entry: ``SettingsBackend/events(after:limit:)`` continues after it.
   public let cursor: String
@@ -120,7 +121,7 @@ public enum ServiceError: Error, Hashable, Sendable, CustomStringConvertible {
   case eventsDropped(upTo: Int64)
   /// A cursor that the feed does not have: it is of another feed, or of before a restart.
   case unknownCursor(String)
-  /// A user whom the settings do not name.
+  /// A user that the settings do not have.
   case unknownUser(Identifier)
   /// A format that is a folder of files.
   case notInBytes(String)
@@ -131,11 +132,11 @@ public enum ServiceError: Error, Hashable, Sendable, CustomStringConvertible {
       "the changes are by the rules \(batch.rawValue), the settings by \(engine.rawValue)"
     case .contradiction(let reason): "the records do not go with the settings: \(reason)"
     case .eventsDropped(let sequence):
-      "events up to \(sequence) are no longer kept; read the settings anew and go on behind it"
+      "events up to \(sequence) are no longer kept; reload the settings and continue after it"
     case .unknownCursor(let text):
-      "the change feed has no entry \"\(text)\"; read the settings anew and go on behind its end"
+      "the change feed has no entry \"\(text)\"; reload the settings and continue after its end"
     case .unknownUser(let id): "there is no user \"\(id)\""
-    case .notInBytes(let format): "the format \(format) is a folder of files; ask for another"
+    case .notInBytes(let format): "the format \(format) is a folder of files; use another"
     }
   }
 }

@@ -38,8 +38,8 @@ public final class SettingsStore: Sendable {
   /// Opens a store, and its engine: by its snapshot, if there is one of use, and otherwise from the
   /// database. ``opening`` says which.
   ///
-  /// A store that is opened to write also maintains its snapshot: one is written beside other work when
-  /// there is none, when much has changed, and at the end.
+  /// A store that is opened to write also maintains its snapshot: one is written beside other work
+  /// when there is none, when much has changed, and at the end.
   ///
   /// - Parameters:
   ///   - threads: how many threads the engine may use, nil for as many as there are cores.
@@ -120,8 +120,8 @@ public final class SettingsStore: Sendable {
     [Fanout.temporaryName(ofSnapshot: SnapshotKeeper.path(store.file))]
   }
 
-  /// Where the store was copied to because its tables were of an earlier version and were brought up
-  /// to date at this opening; nil when they were of this one.
+  /// Where the store was copied to because its tables were of an earlier version and were brought
+  /// up to date at this opening; nil when they were of this one.
   public var copyOfOlder: String? { store.copyOfOlder }
 
   /// Why the last snapshot could not be written, nil when it could: as a snapshot is only there to
@@ -200,7 +200,7 @@ public final class SettingsStore: Sendable {
   /// Entries of the change feed after a cursor, the oldest first.
   ///
   /// - Parameter user: only those that concern a user.
-  /// - Throws: ``StoreError/unknownChange(_:_:)`` for a cursor of another feed: read everything anew.
+  /// - Throws: ``StoreError/unknownChange(_:_:)`` for a cursor of another feed: reload everything.
   public func changes(
     after cursor: FeedCursor = .start, of user: Identifier? = nil, limit: Int = 1000
   ) throws -> [ChangeEvent] {

@@ -9,8 +9,8 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
   case missing(String)
   /// There is a file of no bytes, which no push-fanout leaves; whether a snapshot is beside it.
   case empty(String, hasSnapshot: Bool)
-  /// The change feed does not have the entry behind which it was to be read: the store was replaced by
-  /// an old copy, was imported anew, or is another. Changes are missed; read everything anew.
+  /// The change feed does not have the entry behind which it was to be read: the store was replaced
+  /// by an old copy, was imported again, or is another. Changes are missed; reload everything.
   case unknownChange(String, FeedCursor)
   /// A later push-fanout made it.
   case newer(String)
@@ -19,12 +19,13 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
   /// A store whose file has several names (hard links) is not written: its log lies beside one of
   /// them, and an open by another name does not find that.
   case linked(String, names: Int)
-  /// The file that was open for writing has lost its name: it was removed or renamed, or replaced by
-  /// another. Nothing is written any more; open the store again.
+  /// The file that was open for writing has lost its name: it was removed or renamed, or replaced
+  /// by another. Nothing is written any more; open the store again.
   case replaced(String)
   /// A file system on which locks cannot keep other writers out.
   case withoutLocks(String, fileSystem: String)
-  /// A file without locks, in a folder that may not be written, was changed twice while it was read.
+  /// A file without locks, in a folder that may not be written, was changed twice while it was
+  /// read.
   case changedMeanwhile(String)
   /// A write to a store that was opened for reading.
   case readOnly(String)
@@ -74,11 +75,11 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case .empty(let path, let hasSnapshot):
       "\(path) is not a push-fanout store: it is empty; "
         + (hasSnapshot
-          ? "restore a backup, or make it anew of its snapshot: "
+          ? "restore a backup, or rebuild it from its snapshot: "
             + "push-fanout store rebuild --from-snapshot"
-          : "restore a backup, or remove it to begin anew")
+          : "restore a backup, or remove it to start over")
     case .unknownChange(let path, let cursor):
-      "\(path) does not have change \(cursor): it was replaced by an older copy, or imported anew; "
+      "\(path) does not have change \(cursor): it was replaced by an older copy or import; "
         + "changes were missed, so read everything again"
     case .newer(let path): "\(path) was made by a later push-fanout; use that one"
     case .inUse(let path, byThisProcess: false):

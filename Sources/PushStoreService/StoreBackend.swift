@@ -4,8 +4,8 @@ public import PushModel
 public import PushService
 public import PushStore
 
-/// A store behind a service: changes are on the disk when they are acknowledged, and the feed is that
-/// of the store.
+/// A store behind a service: changes are on the disk when they are acknowledged, and the feed is
+/// that of the store.
 ///
 ///     let store = try SettingsStore("app.store", .create)
 ///     let service = try FanoutService(StoreBackend(store))
@@ -45,7 +45,7 @@ public struct StoreBackend: SettingsBackend {
     }
   }
 
-  /// Records go in as an import does, which judges what they say of each other and of what is stored.
+  /// Records are imported, which checks references between them and with the stored settings.
   private static func apply(_ batch: SettingsBatch, to write: inout StoreWrite) throws {
     let settings = batch.settings
     if batch.replacesApp || settings.userCount > 0 || !settings.conversationIDs.isEmpty {

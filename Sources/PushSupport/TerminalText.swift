@@ -1,4 +1,4 @@
-/// Text of strangers as a terminal may show it.
+/// Untrusted text, escaped for a terminal.
 package enum TerminalText {
   /// The text on one line: what would end a line, move the cursor, or change the direction of what
   /// comes behind it is written as in JSON, like `\\n` and `\\u001b`.

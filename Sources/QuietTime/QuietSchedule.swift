@@ -1,12 +1,13 @@
 public import PushModel
 
-/// When a person wants no pushes, or only some: what a user's quiet hours mean on the wall clock of
-/// a time zone.
+/// When a user wants no pushes, or only some: quiet hours resolved on the wall clock of a time
+/// zone.
 ///
 /// The type is opaque about how many windows there are, on which days, and whose setting they come
 /// from: it answers for an instant, and gives the next one at which the answer changes.
 ///
-/// Two schedules are equal when they have the same level at every time of the week in the same zone.
+/// Two schedules are equal when they have the same level at every time of the week in the same
+/// zone.
 ///
 /// - Memory: 16 bytes, and 5 bytes a stretch: mostly two or three. A zone's table is shared.
 public struct QuietSchedule: Hashable, Sendable {
@@ -17,8 +18,8 @@ public struct QuietSchedule: Hashable, Sendable {
   private let period: Int32
   /// When another level begins, in seconds of the period, ascending. The first is 0.
   private let starts: [Int32]
-  /// What is let through from the start of the same index on; nil outside of all windows. Neighbours
-  /// differ.
+  /// What is let through from the start of the same index on; nil outside of all windows.
+  /// Neighbours differ.
   private let levels: [NotificationLevel?]
   /// Whose wall clock it follows.
   public let zone: ZoneTable
@@ -43,9 +44,9 @@ public struct QuietSchedule: Hashable, Sendable {
 
   /// Several windows of the local week.
   ///
-  /// A window belongs to the day on which it starts: one of Friday from 22:00 to 7:00 runs to Saturday
-  /// 7:00. Inside is `(second of the week - start) mod 604,800 < span`, also where the start was
-  /// jumped over by a clock change.
+  /// A window belongs to the day on which it starts: one of Friday from 22:00 to 7:00 runs to
+  /// Saturday 7:00. Inside is `(second of the week - start) mod 604,800 < span`, also where the
+  /// start was jumped over by a clock change.
   public init(_ windows: QuietWindows, zone: ZoneTable) {
     var ofWeek: [Window] = []
     for window in windows.windows {
@@ -119,7 +120,8 @@ public struct QuietSchedule: Hashable, Sendable {
 
   // MARK: Instants
 
-  /// What is let through at an instant, in whole seconds since the epoch; nil outside of all windows.
+  /// What is let through at an instant, in whole seconds since the epoch; nil outside of all
+  /// windows.
   ///
   /// - Complexity: O(log transitions of the zone + stretches).
   public func level(at utcSeconds: Int64) -> NotificationLevel? {
@@ -129,13 +131,14 @@ public struct QuietSchedule: Hashable, Sendable {
   /// Whether an instant, in whole seconds since the epoch, is inside of a window.
   public func isQuiet(at utcSeconds: Int64) -> Bool { level(at: utcSeconds) != nil }
 
-  /// The first second after `utcSeconds` at which ``level(at:)`` answers otherwise; nil when it never
-  /// does.
+  /// The first second after `utcSeconds` at which ``level(at:)`` answers otherwise; nil when it
+  /// never does.
   ///
   /// The answer changes at an edge of a window, or in the middle of one where a clock change jumps
   /// over an edge. An edge whose local time does not exist on a day is passed over with the gap.
   ///
-  /// - Complexity: O(log transitions of the zone) a clock change; rarely more than one is looked at.
+  /// - Complexity: O(log transitions of the zone) a clock change; rarely more than one is looked
+  ///   at.
   public func nextTransition(after utcSeconds: Int64) -> Int64? {
     guard starts.count > 1 else { return nil }
     let level = level(at: utcSeconds)

@@ -2,7 +2,7 @@ public import PushModel
 
 /// A user's quiet hours and the zone the user has set, as they were written.
 ///
-/// People share them: ten million users have a few thousand distinct ones. What they mean is a
+/// Many users share them: ten million users have a few thousand distinct ones. Their meaning is a
 /// ``QuietSchedule``.
 public struct QuietSettings: Hashable, Sendable {
   /// As the user has set them; nil for none.

@@ -51,8 +51,8 @@ public struct ScheduleTable: Sendable {
   /// The schedule of an index; nil when it is never quiet.
   public func schedule(_ index: UInt32) -> QuietSchedule? { schedules[Int(index)] }
 
-  /// What the schedule of an index lets through at an instant, in seconds since the epoch; nil when it
-  /// is not quiet.
+  /// What the schedule of an index lets through at an instant, in seconds since the epoch; nil when
+  /// it is not quiet.
   public func level(_ index: UInt32, at utcSeconds: Int64) -> NotificationLevel? {
     schedules[Int(index)]?.level(at: utcSeconds)
   }
@@ -136,8 +136,8 @@ public struct DayPlan: Sendable {
   /// How many schedules are prepared.
   public var count: Int { bitmapIndices.count }
 
-  /// Prepares the schedules that were inserted since. After ``ScheduleTable/setApp(_:)`` a plan is to
-  /// be made anew.
+  /// Prepares the schedules that were inserted since. After ``ScheduleTable/setApp(_:)`` a plan is
+  /// to be rebuilt.
   public mutating func extend(_ schedules: ScheduleTable) {
     guard bitmapIndices.count < schedules.count else { return }
     for index in bitmapIndices.count..<schedules.count {
@@ -165,8 +165,8 @@ public struct DayPlan: Sendable {
     bitmaps[Int(bitmapIndices[Int(schedule)])].level(second: second)
   }
 
-  /// For each schedule, what `byte` returns for the level that it lets through at a second of the date,
-  /// nil when it is not quiet then.
+  /// For each schedule, what `byte` returns for the level that it lets through at a second of the
+  /// date, nil when it is not quiet then.
   ///
   /// - Complexity: O(schedules); each distinct bitmap is read once.
   public func bytes(second: Int, of byte: (NotificationLevel?) -> UInt8) -> [UInt8] {

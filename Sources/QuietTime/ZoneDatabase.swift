@@ -4,8 +4,8 @@ internal import PushSupport
 /// The IANA time zone database, as a folder of compiled time zones (TZif files).
 ///
 /// It is the system's: Debian's package `tzdata`, updated with it. A file is read when its zone is
-/// asked for; who has its ``ZoneTable`` keeps that, so a process that is to use an update is started
-/// again.
+/// asked for; who has its ``ZoneTable`` keeps that, so a process that is to use an update is
+/// started again.
 public struct ZoneDatabase: Sendable {
   /// Where the files are.
   public let folder: String
@@ -16,8 +16,8 @@ public struct ZoneDatabase: Sendable {
   /// Every name, links included.
   public let names: Set<String>
 
-  /// The system's database: in the folder that the environment's `TZDIR` names or, where that is not
-  /// set, in the first that is there of those where C libraries look. Opened once a process.
+  /// The system's database: in the folder that the environment's `TZDIR` names or, where that is
+  /// not set, in the first that is there of those where C libraries look. Opened once a process.
   public static let system = Result { () throws(ZoneDataError) in try openSystem() }
 
   /// Where glibc and musl look.
@@ -34,9 +34,9 @@ public struct ZoneDatabase: Sendable {
 
   /// Opens the database in a folder.
   ///
-  /// - Throws: ``ZoneDataError/noDatabase(folders:)`` when there is no such folder, or what is wrong
-  ///   with it.
-  /// - Complexity: O(names); O(bytes of all zones) where the folder does not say its version.
+  /// - Throws: ``ZoneDataError/noDatabase(folders:)`` when there is no such folder, or what is
+  ///   wrong with it.
+  /// - Complexity: O(names); O(bytes of all zones) where the folder has no version file.
   public init(folder: String) throws(ZoneDataError) {
     guard Self.isFolder(folder) else { throw .noDatabase(folders: [folder]) }
     self.folder = folder
@@ -81,7 +81,7 @@ public struct ZoneDatabase: Sendable {
   /// Finds the files that have names of zones: they and their folders begin with a capital letter.
   ///
   /// So `posix`, `right`, `localtime`, `posixrules` and tables like `zone.tab` are none. `Factory`
-  /// stands for a zone that was not set.
+  /// means that no zone was set.
   private static func findNames(
     in folder: String, _ prefix: String, _ names: inout Set<String>
   ) throws(ZoneDataError) {
@@ -164,7 +164,7 @@ public struct ZoneDatabase: Sendable {
       throw .unreadable(file: path, reason: SystemError.last.message)
     }
     guard status.st_mode & S_IFMT == S_IFREG else {
-      throw .unreadable(file: path, reason: "it is no regular file")
+      throw .unreadable(file: path, reason: "it is not a regular file")
     }
     let size = min(Int(status.st_size), limit ?? .max)
     guard size <= sizeLimit else { throw .malformed(file: path, reason: "\(size) bytes") }

@@ -11,8 +11,8 @@ struct ZoneFile: Equatable {
   private(set) var offsets: [Int32] = []
   /// Seconds east of UTC before the first transition.
   private(set) var firstOffset: Int32 = 0
-  /// What holds after the last transition, or always when there is none; nil when the file does not
-  /// say, and the last offset stays.
+  /// The rule after the last transition, or for all time without transitions; nil when the file has
+  /// none and the last offset stays.
   private(set) var rule: ZoneRule?
 
   /// What is wrong with a file.

@@ -5,11 +5,11 @@ import PushSupport
 /// `push-fanout check`: validates files.
 struct Check: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Validate files of settings, messages and what else they go with.",
+    abstract: "Validate settings, messages, presence, changes and templates.",
     discussion: """
-      Settings, messages, presence, changes and templates: what a file holds is told by its \
-      columns or its first record. All files are taken as one world, so name the settings beside \
-      the messages: they say whose rules apply. Every problem is printed.
+      Settings, messages, presence, changes and templates: the kind of a file is detected by its \
+      columns or its first record. All files are checked together, so name the settings beside \
+      the messages: they determine the rule set. Every problem is printed.
 
       Examples:
 

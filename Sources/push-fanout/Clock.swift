@@ -4,7 +4,8 @@ import PushModel
 
 /// What time it is, for what is written now. Only the command line reads a clock.
 enum Clock {
-  /// - Throws: ``Failure`` for a clock that is set to before 1970, or to later than files can say.
+  /// - Throws: ``Failure`` for a clock that is set to before 1970, or to later than files can
+  ///   represent.
   static var now: Instant {
     get throws { try instant(secondsSince1970: Date().timeIntervalSince1970) }
   }
@@ -12,8 +13,8 @@ enum Clock {
   static func instant(secondsSince1970 seconds: Double) throws -> Instant {
     guard let instant = Instant(exactly: Date(timeIntervalSince1970: seconds)) else {
       throw Failure(
-        text: "the system's clock is \(seconds) s from 1970, which is no time that "
-          + "settings can have; set it")
+        text: "the system's clock is \(seconds) s from 1970, outside of what "
+          + "settings can hold; set it")
     }
     return instant
   }

@@ -107,7 +107,7 @@ struct Failure: Error {
   let text: String
 }
 
-/// The files of a world.
+/// The settings files.
 struct FileOptions: ParsableArguments {
   @Option(
     parsing: .upToNextOption,

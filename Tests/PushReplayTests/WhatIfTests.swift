@@ -150,7 +150,7 @@ import Testing
       ),
       (
         easemob, #"{"kind":"member","conversation":"t","user":"u1","since":5}"#,
-        #"1: "since" cannot be said in "t", a thread: its recipients are its parent's"#
+        #"1: "since" is not allowed in "t", a thread: its recipients are its parent's"#
       ),
       (
         easemob, #"{"kind":"conversation","id":"g","type":"room"}"#,
@@ -162,12 +162,12 @@ import Testing
       ),
       (
         easemob, #"{"kind":"conversation","id":"h","type":"thread","parent":"g"}"#,
-        #"1: the record of the member "late" stands against it: "since" cannot be said in "h", "#
+        #"1: the record of the member "late" conflicts with it: "since" is not allowed in "h", "#
           + "a thread: its recipients are its parent's"
       ),
       (
         easemob, #"{"kind":"conversation","id":"k","type":"thread","parent":"g"}"#,
-        #"1: the record of the member "other" stands against it: "other" is not a member of "g", "#
+        #"1: the record of the member "other" conflicts with it: "other" is not a member of "g", "#
           + "the thread's parent"
       ),
       (
@@ -178,12 +178,12 @@ import Testing
       (rongcloud, #"{"kind":"member","conversation":"u","user":"x","channels":{"c":-1}}"#, ""),
       (
         rongcloud, #"{"kind":"member","conversation":"g","user":"x","channels":{"c":-1}}"#,
-        #"1: "channels" cannot be said in "g", which is no ultra group"#
+        #"1: "channels" is not allowed in "g", which is not an ultra group"#
       ),
       (
         rongcloud, #"{"kind":"conversation","id":"u","type":"group"}"#,
-        #"1: the record of the member "u1" stands against it: "channels" cannot be said in "u", "#
-          + "which is no ultra group"
+        #"1: the record of the member "u1" conflicts with it: "channels" is not allowed in "u", "#
+          + "which is not an ultra group"
       ),
       (
         rongcloud,
@@ -276,7 +276,7 @@ import Testing
     ("everyone.quietHours=23-7", "quiet hours are like 23:00-07:00, or none"),
     ("everyone.quietHours=", "quiet hours are like 23:00-07:00, or none"),
     ("app.devicePolicy=some", "a device policy is one of allOffline, anyOffline"),
-    ("app.advancedPush=1", "say true or false"),
+    ("app.advancedPush=1", "use true or false"),
     ("app.level=all", "an app under easemob has no field level"),
     ("app.timeZone=Mars", "\"Mars\" is not a time zone"),
     ("option.nonsense=1", "easemob has no option nonsense with that value"),

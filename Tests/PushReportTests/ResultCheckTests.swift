@@ -18,7 +18,7 @@ import Testing
     ({ $0.outcomes[0].count = .max }, "outcomes: 9223372036854775807 is not 0...9007199254740991"),
     ({ $0.first = nil }, "first: first and last belong to messages, of which there are 10"),
     ({ $0.last = 5 }, "last: is before the first message"),
-    ({ $0.first = -5 }, "first: -5 is no instant"),
+    ({ $0.first = -5 }, "first: -5 is not an instant"),
     ({ $0.hours.pushes.removeLast() }, "hours.pushes: has 9 entries where 10 belong"),
     ({ $0.hours.outcomes!.removeLast() }, "hours.outcomes: has 4 entries where 5 belong"),
     ({ $0.hours.outcomes![2].append(1) }, "hours.outcomes[2]: has 11 entries where 10 belong"),
@@ -40,12 +40,12 @@ import Testing
     ({ $0.conversations = 4 }, "conversationTable: has 3 entries where 4 belong"),
     ({ $0.conversationTable[1].pushes = 5000 }, "conversationTable[1].pushes: are more than the "),
     ({ $0.conversationTable[1].outcomes[0] += 1 }, "conversationTable[1].outcomes: they add up to"),
-    ({ $0.conversationTable[1].first = -1 }, "conversationTable[1].first: -1 is no instant"),
+    ({ $0.conversationTable[1].first = -1 }, "conversationTable[1].first: -1 is not an instant"),
     ({ $0.sizes[1].from = 0 }, "sizes[1].from: is not above the one before"),
     ({ $0.sizes[1].messages = 0 }, "sizes.messages: they add up to 6, and the total is 10"),
     ({ $0.peaks[0].pushes = 5000 }, "peaks[0].pushes: 5000 is more than all, 682"),
-    ({ $0.peaks[0].decidingSeconds = -1 }, "peaks[0].decidingSeconds: -1.0 is no duration"),
-    ({ $0.cost!.seconds = .infinity }, "cost.seconds: inf is no duration"),
+    ({ $0.peaks[0].decidingSeconds = -1 }, "peaks[0].decidingSeconds: -1.0 is not a duration"),
+    ({ $0.cost!.seconds = .infinity }, "cost.seconds: inf is not a duration"),
     ({ $0.hold!.held = 91 }, "hold.outcomes.held: they add up to 90, and the total is 91"),
     ({ $0.hours.pushes[0] += 5000 }, "hours.pushes[0]: are more than the decisions"),
     (
@@ -103,7 +103,7 @@ import Testing
     ({ $0.hold!.waitingPeak!.count = 91 }, "hold.waitingPeak.count: is 91, and the most is 90"),
     ({ $0.hold!.peakDay.waiting = [] }, "hold.peakDay.waiting: has 0 entries where 3 belong"),
     ({ $0.hold!.peakDay.at[2] += 86_400_000 }, "hold.peakDay.at: is more than a day"),
-    ({ $0.hold!.releasePeak!.at = -1 }, "hold.releasePeak.at: -1 is no instant"),
+    ({ $0.hold!.releasePeak!.at = -1 }, "hold.releasePeak.at: -1 is not an instant"),
   ]
 
   @Test(arguments: cases.indices)

@@ -58,7 +58,7 @@ import Testing
   private static let cases: [(rules: RuleSet, records: [SettingsRecord], answer: String)] = [
     (
       .easemob, [thread("t9", "nowhere")],
-      #"thread "t9" would have the parent "nowhere", which is not there"#
+      #"thread "t9" would have the parent "nowhere", which does not exist"#
     ),
     (.easemob, [thread("t9", "t1")], #"thread "t9" would have the parent "t1", which is a thread"#),
     (

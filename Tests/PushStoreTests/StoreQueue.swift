@@ -23,7 +23,7 @@ func makePlainStore(_ path: String, _ body: (inout StoreWrite) throws -> Void) t
   try queue.close()
 }
 
-/// What the first page of a file says.
+/// The header on the first page of a file.
 func pageForm(of path: String) throws -> PageChecksums.Form {
   let inode = try StoreInode.open(path, path, forWriting: false)
   defer { inode.close() }

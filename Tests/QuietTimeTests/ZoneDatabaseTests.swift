@@ -4,8 +4,8 @@ import Testing
 
 @testable import QuietTime
 
-/// Goal: only names of the IANA database are zones, whatever lies in the folder; the version is that
-/// of the data; and what is wrong with a folder or a file is said by name.
+/// Goal: only names of the IANA database are zones, whatever lies in the folder; the version is
+/// that of the data; and what is wrong with a folder or a file is said by name.
 @Suite struct ZoneDatabaseTests {
   @Test func refusesWhatIsNoName() {
     let refused = [
@@ -133,8 +133,8 @@ import Testing
         "time-zone data FOLDER/Bad/Empty is malformed: it is cut off" + again,
         "time-zone data FOLDER/Bad/Long is malformed: 1048577 bytes" + again,
         "time-zone data FOLDER/Bad/Link cannot be read: No such file or directory",
-        "time-zone data FOLDER/Bad/Folder cannot be read: it is no regular file",
-        "time-zone data FOLDER/Bad/Device cannot be read: it is no regular file",
+        "time-zone data FOLDER/Bad/Folder cannot be read: it is not a regular file",
+        "time-zone data FOLDER/Bad/Device cannot be read: it is not a regular file",
       ])
   }
 

@@ -57,7 +57,7 @@ public struct Scalar {
     }
   }
 
-  /// Works out which schedules are quiet, as the engine does at a minute's turn.
+  /// Computes which schedules are quiet, as the engine does at a transition.
   public mutating func advance(to now: Int64) {
     let plan = DayPlan(day: now / 86_400_000, schedules)
     isQuiet = plan.bytes(second: Int(now / 1000 % 86_400)) { $0 == nil ? 0 : 1 }.map { $0 == 1 }

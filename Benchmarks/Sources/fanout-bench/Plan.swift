@@ -2,6 +2,10 @@ import BenchSupport
 
 /// A group of measurements.
 enum Suite: String, CaseIterable {
+  /// A generated day in its order.
+  case day
+  /// The same messages by several threads, reading of answers, and conversations by size.
+  case service
   /// Plain messages to groups of all sizes.
   case decide
   /// Messages that mention or force, to one size.
@@ -50,6 +54,7 @@ struct Plan {
     self.cases = chosen
     self.suites = suites.filter { suite in
       switch suite {
+      case .day, .service: filter(suite.rawValue)
       case .decide, .kinds: chosen.contains { $0.suite == suite }
       case .turn: filter("windows")
       case .update: filter("level")

@@ -2,6 +2,7 @@ import ArgumentParser
 import BenchSupport
 import Foundation
 import PushFanout
+import PushWorkload
 
 /// Measures deciding side by side: every contestant gives the same answers, checked before anything
 /// is timed, and they take turns, so that a machine that slows down slows down all of them.
@@ -21,6 +22,7 @@ struct Run: ParsableCommand {
 
         fanout-bench --quick
         fanout-bench --json > fanout.ndjson
+        fanout-bench --suite day --suite service
         fanout-bench --suite decide --filter '^1000000$'
         fanout-bench --suite update --memberships 100000000
 
@@ -44,7 +46,7 @@ struct Run: ParsableCommand {
   @Flag(help: "One JSON object a row.")
   var json = false
 
-  @Option(help: "decide, kinds, turn or update. (default: all)")
+  @Option(help: "day, service, decide, kinds, turn or update. (default: all)")
   var suite: [Suite] = []
 
   @Option(help: ArgumentHelp("Only cases whose name matches.", valueName: "regex"))
@@ -82,6 +84,8 @@ struct Run: ParsableCommand {
     }
     let machine = Machine.current()
     say(machine.lines)
+    runDay(plan.suites)
+    if plan.suites.allSatisfy({ $0 == .day || $0 == .service }) { return }
     let contest = Contest(plan)
     let memory = Memory(contest.one.memoryReport())
     say([memory.line])
@@ -103,6 +107,33 @@ struct Run: ParsableCommand {
       date: Date().formatted(.iso8601), users: plan.users, rounds: plan.rounds, memory: memory,
       rows: rows
     ).write(to: report)
+  }
+
+  /// The day of a million users and ten million memberships, or a tenth of it with `--quick`.
+  private func runDay(_ suites: [Suite]) {
+    guard suites.contains(.day) || suites.contains(.service) else { return }
+    var options = WorkloadOptions()
+    options.seed = 5
+    options.sizes.users = quick ? 100_000 : 1_000_000
+    options.sizes.memberships = options.sizes.users * 10
+    let cores = ProcessInfo.processInfo.activeProcessorCount
+    let suite = DaySuite(
+      world: DayWorld(options, threads: cores), threads: [1, 2, 4].filter { $0 <= cores })
+    var lines: [DaySuite.Line] = []
+    func add(_ more: [DaySuite.Line]) {
+      for line in more { print(line.text) }
+      fflush(nil)
+      lines += more
+    }
+    if suites.contains(.day) { add(suite.day()) }
+    if suites.contains(.service) {
+      add(suite.standingStill())
+      add(suite.alongTheDay())
+      add(suite.answers())
+      add(suite.bySize())
+    }
+    let missed = lines.count { !$0.holds }
+    if missed > 0 { say(["\(missed) of \(lines.count) figures miss what they must reach."]) }
   }
 
   private func say(_ lines: [String]) {

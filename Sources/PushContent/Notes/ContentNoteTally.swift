@@ -1,5 +1,5 @@
-/// Counts why payloads do not say what was asked for: the notes that say that something is missing or
-/// too much, and not those on how recipients have set their pushes.
+/// Counts why payloads do not say what was asked for: the notes that say that something is missing
+/// or too much, and not those on how recipients have set their pushes.
 public struct ContentNoteTally: Sendable {
   /// The most distinct notes that are counted one by one: senders may use any number of names.
   public static let limit = 10
@@ -34,7 +34,7 @@ public struct ContentNoteTally: Sendable {
 }
 
 extension ContentNote {
-  /// Whether it says that something is missing or too much, and not how people have it set.
+  /// Whether the note is about something missing or too long, rather than about a user's settings.
   fileprivate var isUnexpected: Bool {
     switch self {
     case .templateMissing, .bodyEmpty, .bodyBlank, .argumentMissing, .cutOff: true

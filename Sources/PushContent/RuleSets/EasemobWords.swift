@@ -8,7 +8,7 @@ struct EasemobWords: Sendable {
 
   private let catalog: TemplateCatalog
   private let content: MessageContent
-  /// Those that say something.
+  /// Those with text.
   private let translations: [LanguageTag: String]
   private let senderName: String
   private let groupNickname: String?
@@ -65,7 +65,7 @@ struct EasemobWords: Sendable {
     if catalog[name] != nil {
       selection.offer(.defaultTemplate, template: name, in: catalog, values, arguments)
     } else {
-      // Nobody has asked for it by name, so there is nothing to note.
+      // It was not requested by name, so there is nothing to note.
       selection.pass(.defaultTemplate, "no template \"\(name)\"")
     }
     if selection.isDone { return }
@@ -115,7 +115,7 @@ struct EasemobWords: Sendable {
       style.rawValue)
   }
 
-  /// "nick: text"; only the text when nobody wrote it. No more of either is read than has room.
+  /// "nick: text"; only the text when there is no sender. No more of either is read than has room.
   static func summary(_ name: String, _ text: String) -> LimitedText.Cut {
     var summary = LimitedText()
     if !name.isEmpty {

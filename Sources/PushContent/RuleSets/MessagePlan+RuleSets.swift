@@ -18,7 +18,7 @@ extension MessagePlan {
   struct VendorParts {
     let words: Words
     let layout: PayloadLayout
-    /// Whom the sender has another template for, in lower case.
+    /// The users with another template of the sender, in lower case.
     var targets: Set<Identifier> = []
     var mentioned: Set<Identifier> = []
     var mentionsEveryone = false
@@ -53,7 +53,7 @@ extension MessagePlan {
       }
     }
 
-    /// Whom a message of RongCloud's mentions.
+    /// The users that a RongCloud message mentions.
     private static func mentions(
       _ message: Message, _ kind: ConversationKind
     ) -> (ids: Set<Identifier>, everyone: Bool) {

@@ -47,7 +47,7 @@ extension PayloadLayout {
     }
   }
 
-  /// The vendor's title and body that say no more than that there is a message.
+  /// The vendor's title and body that reveal nothing but that a message arrived.
   var plainTitle: String {
     switch kind {
     case .easemob: VendorText.bannerTitle
@@ -62,7 +62,7 @@ extension PayloadLayout {
     }
   }
 
-  /// What the sender may say of how a push comes.
+  /// The sender's options for the delivery of a push.
   var senderExtension: MessageContent.APNsExtension {
     switch kind {
     case .easemob: content.apns
@@ -148,7 +148,7 @@ extension ConversationKind {
 }
 
 extension MessageBody {
-  /// `oName` of a message that does not say its type; nil where there is no usual one.
+  /// `oName` of a message without a type; nil where there is no usual one.
   var rongCloudName: String? {
     switch self {
     case .text: "RC:TxtMsg"

@@ -2,11 +2,11 @@ public import PushModel
 internal import QuietTime
 
 extension Fanout: ExplainingEvaluator {
-  /// Each rule that was looked at for a message and a user, in order, and which one decided.
+  /// Each rule that was evaluated for a message and a user, in order, and which one decided.
   ///
-  /// The steps come from the engine's own run of the rules for that user: which branch was taken from
-  /// the run, what was found from the packed tables. They are those of `ReferenceEvaluator.explain`,
-  /// word by word.
+  /// The steps come from the engine's own run of the rules for that user: which branch was taken
+  /// from the run, what was found from the packed tables. They are those of
+  /// `ReferenceEvaluator.explain`, word by word.
   ///
   /// - Complexity: O(log members + devices).
   public func explain(_ message: Message, for user: Identifier) -> Explanation {

@@ -11,7 +11,7 @@ extension RuleTrace {
     if reason == .messageType { return }
     // 2
     note(
-      "R-42", "disablePush", yesNo(message.silent ?? false), "silent messages notify nobody")
+      "R-42", "disablePush", yesNo(message.silent ?? false), "silent messages never notify")
   }
 
   mutating func addRongCloud(_ step: StateNote) {

@@ -3,8 +3,8 @@ internal import QuietTime
 
 /// The steps of an explanation, as the engine takes them.
 ///
-/// The engine's rules say which way they go (``StateNote``); the trace looks up in the user's records
-/// what that was made of. One file a rule set says how its steps read.
+/// The engine's rules report each step (``StateNote``); the trace looks up in the user's records
+/// what it was based on. One file for each rule set words its steps.
 struct RuleTrace {
   let message: Message
   let app: AppSettings
@@ -17,9 +17,9 @@ struct RuleTrace {
   /// The devices to push to, and those of them that the message's filter lets through.
   var targets: [Device] = []
   var admitted: [Device]?
-  /// The level that was found and of which it was not yet said whether it stops the message.
+  /// The level that was found, before it is noted whether it stops the message.
   var level: (level: NotificationLevel, scope: Scope)?
-  /// What the user's devices come to.
+  /// How the user can be reached.
   var reach = UserClass.Reach.device
   /// The user's quiet hours; nil for none, and for those that are off.
   var quiet: QuietSchedule?
@@ -57,7 +57,7 @@ struct RuleTrace {
     guard isThere else { return false }
     note(
       "§4.1", "sender", message.sender?.text ?? "none",
-      isSender ? "the sender is not a recipient" : "somebody else")
+      isSender ? "the sender is not a recipient" : "another user")
     return !isSender
   }
 

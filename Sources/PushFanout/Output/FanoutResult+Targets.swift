@@ -2,7 +2,7 @@ public import PushModel
 
 extension FanoutResult {
   /// The devices that a push or local notification goes to, in the order they are listed, as they
-  /// were in the version that the message was decided on; empty for somebody who gets none.
+  /// were in the version that the message was decided on; empty for a user who gets none.
   ///
   /// - Complexity: O(log members + devices).
   public func targets(of user: UserIndex) -> [Device] {

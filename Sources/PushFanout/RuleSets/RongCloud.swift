@@ -4,7 +4,7 @@ internal import PushModel
 /// conversation and channel, once nothing stops it for all.
 struct RongCloudMessageClass {
   /// How the message mentions a recipient.
-  enum Mention: Int { case nobody = 0, me, everyone }
+  enum Mention: Int { case plain = 0, me, everyone }
 
   /// The level and scope where the user has set nothing: an ultra group's defaults, the App Key's
   /// level, or the default.
@@ -46,7 +46,7 @@ struct RongCloudMessageClass {
   }
 
   var fallback: Fallback { Fallback(index: index / Self.perFallback) }
-  var mention: Mention { Mention(rawValue: index % Self.perFallback / 4) ?? .nobody }
+  var mention: Mention { Mention(rawValue: index % Self.perFallback / 4) ?? .plain }
   /// A custom type without push content.
   var lacksContent: Bool { index & 2 != 0 }
   /// Persisted and not from the backlog.
@@ -54,16 +54,16 @@ struct RongCloudMessageClass {
 
   var classes: MessageClasses {
     switch mention {
-    case .nobody: .plain
+    case .plain: .plain
     case .me: .mentionsMe
     case .everyone: .mentionsEveryone
     }
   }
 
   /// The class of the same message for a user that it mentions by name. One that mentions everyone
-  /// names nobody.
+  /// mentions no single user.
   var forNamed: RongCloudMessageClass {
-    mention == .nobody ? RongCloudMessageClass(index: index + 4) : self
+    mention == .plain ? RongCloudMessageClass(index: index + 4) : self
   }
 }
 
@@ -159,7 +159,7 @@ extension MessagePlan {
     if message.silent ?? false { return uniform = Outcome(.suppress, .silentMessage) }
     let mentions = MentionedUsers(rongcloud: message, target.kind)
     let messageClass = RongCloudMessageClass(
-      mentions.everyone ? .everyone : .nobody,
+      mentions.everyone ? .everyone : .plain,
       lacksContent: message.body == .custom && message.pushContent.isEmpty,
       isLocalEligible: message.persisted && !message.backlog,
       Self.fallback(message, target, tables))

@@ -1,7 +1,7 @@
 internal import PushModel
 
-// What the engine asks of a rule set: the only switches over rule sets in the engine. Each leads to
-// the file of the rule set.
+// The properties of a rule set that the engine uses: the only switches over rule sets in the
+// engine. Each leads to the file of the rule set.
 
 extension RuleSet {
   /// The position in a ``PackedUser`` of the level that counts in a kind of conversation.
@@ -119,7 +119,7 @@ extension MemberResolver {
     }
   }
 
-  /// Sets what a member's records come to.
+  /// Sets the class that results from a member's records.
   func apply(
     _ record: (PackedMember, UInt64), of user: UInt32, _ target: ConversationTarget,
     to overrides: inout MemberOverrides
@@ -175,9 +175,9 @@ extension StateRules {
 // MARK: Explanations
 
 extension RuleTrace {
-  /// What the message is checked for before any recipient is looked at.
+  /// The checks of the message before any recipient is examined.
   ///
-  /// - Parameter reason: why it is stopped for everybody; nil when it is not.
+  /// - Parameter reason: why it is stopped for all recipients; nil when it is not.
   mutating func noteMessage(stoppedBy reason: Reason?) {
     switch app.rules {
     case .easemob: noteEasemobMessage(stoppedBy: reason)
@@ -185,7 +185,7 @@ extension RuleTrace {
     }
   }
 
-  /// Takes in a step of the engine's rules.
+  /// Adds a step of the engine's rules.
   mutating func add(_ note: StateNote) {
     switch app.rules {
     case .easemob: addEasemob(note)
@@ -193,7 +193,7 @@ extension RuleTrace {
     }
   }
 
-  /// What is left to say once the engine has come to an outcome.
+  /// The last steps, once the outcome is known.
   mutating func finish(_ outcome: Outcome) {
     switch app.rules {
     case .easemob: finishEasemob(outcome)

@@ -2,7 +2,7 @@ internal import PushModel
 
 /// The rules, evaluated once for every possible state.
 ///
-/// A *state* stands for a pair of a user's and a member's class. Pairs with the same outcome for
+/// A *state* represents a pair of a user's and a member's class. Pairs with the same outcome for
 /// every message are the same state, so that a byte suffices: at most 230 states occur, whatever
 /// the options.
 ///

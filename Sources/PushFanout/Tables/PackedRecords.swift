@@ -38,15 +38,20 @@ struct PackedUser: BitwiseCopyable, Equatable {
   init() {}
 
   init(_ user: UserSettings) {
-    bits = UInt32(user.level.rawValue)
+    // The schedule table keeps quiet hours and zone, the device records devices.
+    let (
+      level, _, _, mutedUntil, levels, pushWhenDesktopOnline, localInformationMissing,
+      localHandledByApp, _
+    ) = user.fields
+    bits = UInt32(level.rawValue)
     for kind in ConversationKind.allCases {
-      bits |= UInt32(user.levels[kind].rawValue) << UInt32(3 + 3 * kind.ordinal)
+      bits |= UInt32(levels[kind].rawValue) << UInt32(3 + 3 * kind.ordinal)
     }
     isDeclared = true
-    hasMute = user.mutedUntil > .zero
-    localHandledByApp = user.localHandledByApp
-    localInformationMissing = user.localInformationMissing
-    pushWhenDesktopOnline = user.pushWhenDesktopOnline
+    hasMute = mutedUntil > .zero
+    self.localHandledByApp = localHandledByApp
+    self.localInformationMissing = localInformationMissing
+    self.pushWhenDesktopOnline = pushWhenDesktopOnline
   }
 
   private func has(_ bit: UInt32) -> Bool { bits >> bit & 1 != 0 }
@@ -70,10 +75,11 @@ struct PackedMember: BitwiseCopyable, Equatable {
   init(bits: UInt8) { self.bits = bits }
 
   init(_ member: MemberSettings) {
-    bits = member.level.rawValue
-    if member.mutedUntil > .zero { bits |= 0x10 }
-    if member.since > .zero { bits |= 0x20 }
-    if !member.channels.isEmpty { bits |= 0x40 }
+    let (level, mutedUntil, since, channels) = member.fields
+    bits = level.rawValue
+    if mutedUntil > .zero { bits |= 0x10 }
+    if since > .zero { bits |= 0x20 }
+    if !channels.isEmpty { bits |= 0x40 }
   }
 }
 

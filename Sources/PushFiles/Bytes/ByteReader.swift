@@ -18,7 +18,7 @@ final class ByteReader {
   private var atMemberEnd = false
   /// Bytes of the file itself that have been read.
   private var bytesRead: Int64 = 0
-  /// Bytes of the file itself; nil when it is no regular file.
+  /// Bytes of the file itself; nil when it is not a regular file.
   let byteCount: Int64?
   /// Bytes that were handed out, unpacked.
   private var unpackedCount: Int64 = 0

@@ -2,7 +2,7 @@
 enum FileSource {
   /// A file; `-` is standard input.
   case path(String)
-  /// Bytes that stand for a file of that name.
+  /// Bytes instead of a file of that name.
   case bytes([UInt8], name: String)
 
   /// The name by which problems say where they are, and which tells how the bytes are to be read.

@@ -24,14 +24,14 @@ final class LineReader {
 
   /// The share of the file that has been read, 0...1; nil when its size is not known.
   var progress: Double? { bytes.share(waiting: end - start) }
-  /// Bytes of the file itself; nil when it is no regular file.
+  /// Bytes of the file itself; nil when it is not a regular file.
   var byteCount: Int64? { bytes.byteCount }
 
   /// The next line; nil at the end of the file. It is valid until the next call, and
   /// `PF_JSON_PADDING` bytes behind it are readable.
   ///
-  /// - Throws: ``FileProblem/Problem/tooLong`` once for a line over the limit; the next call goes on
-  ///   behind it.
+  /// - Throws: ``FileProblem/Problem/tooLong`` once for a line over the limit; the next call goes
+  ///   on behind it.
   func next() throws(FileProblem.Problem) -> UnsafeRawBufferPointer? {
     var searched = start
     while true {

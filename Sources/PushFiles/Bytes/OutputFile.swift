@@ -5,7 +5,7 @@ internal import PushSupport
 public struct OutputProblem: Error, Hashable, Sendable, CustomStringConvertible {
   /// The path of the output, or what it is called.
   public let target: String
-  /// What the system said.
+  /// The system's error message.
   public let reason: String
 
   public var description: String { "cannot write \(target): \(reason)" }

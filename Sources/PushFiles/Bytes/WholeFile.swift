@@ -30,10 +30,11 @@ public enum WholeFile {
     }
   }
 
-  /// Refuses a JSON text in which an object has a key twice, of which readers take one or the other.
+  /// Refuses a JSON text in which an object has a key twice, of which readers take one or the
+  /// other.
   ///
-  /// - Throws: ``FileProblem`` without a line. A text that is no JSON at all passes: whoever decodes
-  ///   it says so.
+  /// - Throws: ``FileProblem`` without a line. A text that is no JSON at all passes; the decoder
+  ///   reports it.
   public static func checkKeys(inJSON text: [UInt8], of path: String) throws(FileProblem) {
     guard let parser = unsafe pf_json_create() else {
       throw FileProblem(file: path, line: nil, problem: .cannotRead("out of memory"))

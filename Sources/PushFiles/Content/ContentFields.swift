@@ -7,7 +7,7 @@ internal import PushModel
 ///
 /// - Source: formats.md, "What a push says".
 enum ContentFields {
-  /// Whether a field is one of these, which is asked of fields that nothing else knows.
+  /// Whether a field is one of these; called for fields that no other reader takes.
   static func isKnown(_ key: JSONKey, _ uses: inout VendorFieldUse) -> Bool {
     switch key {
     case "text": break
@@ -21,7 +21,7 @@ enum ContentFields {
     return true
   }
 
-  /// Reads what a line says, of which the rest has been read.
+  /// Reads these fields of a line whose other fields have been read.
   static func read(
     _ line: JSONValue, in lines: JSONLines
   ) throws(FileProblem.Problem) -> MessageContent {
@@ -140,8 +140,8 @@ extension MessageContent.TemplateUse.Directed {
 }
 
 extension JSONValue {
-  /// The strings of an array, with an empty one for an item that is no string, so that the others keep
-  /// their indices.
+  /// The strings of an array, with an empty one for an item that is no string, so that the others
+  /// keep their indices.
   fileprivate var arguments: [String] {
     kind == PF_JSON_ARRAY ? items.map { $0.string ?? "" } : []
   }

@@ -8,7 +8,7 @@ internal import PushModel
 final class ContentCollector {
   private(set) var directory = ContentDirectory()
 
-  /// Reads what a record says, of which the rest has been read.
+  /// Reads these fields of a record whose other fields have been read.
   func add(
     _ line: JSONValue, _ record: borrowing SettingsRecord, _ uses: inout VendorFieldUse
   ) throws(FileProblem.Problem) {
@@ -42,7 +42,7 @@ final class ContentCollector {
       default: break
       }
     }
-    // A record replaces an earlier one, also what that said of these.
+    // A record replaces an earlier one, these fields included.
     if let display {
       directory.setUser(id, display)
     } else if directory.contains(id) {

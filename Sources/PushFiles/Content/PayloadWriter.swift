@@ -1,7 +1,7 @@
 public import PushContent
 public import PushModel
 
-/// Writes what pushes say, an object a line.
+/// Writes payloads, an object a line.
 ///
 /// - Source: formats.md, "Payloads".
 public final class PayloadWriter {

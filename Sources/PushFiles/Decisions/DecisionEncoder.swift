@@ -4,11 +4,12 @@ internal import PushModel
 struct EncodingOptions: Sendable {
   /// Whether rows list the devices that a notification goes to.
   var showsDevices = false
-  /// Whether totals are a JSON object, and not a table for people.
+  /// Whether totals are a JSON object rather than a table.
   var summaryAsJSON = true
 }
 
-/// A format of decisions: turns the decisions of messages into bytes, whoever decided.
+/// A format of decisions: encodes the decisions of messages as bytes, for engine and reference
+/// alike.
 ///
 /// An encoder has no state of its own, so that several threads can encode parts of a message; the
 /// parts are written in order. By default nothing is written.

@@ -20,7 +20,7 @@ public final class DecisionWriter {
   ///
   /// - Parameters:
   ///   - showsDevices: whether rows list the devices (`ndjson` only).
-  ///   - summaryAsJSON: whether a `summary` is a JSON object, and not a table for people.
+  ///   - summaryAsJSON: whether a `summary` is a JSON object rather than a table.
   public init(
     _ output: OutputFile, format: DecisionFormat, showsDevices: Bool = false,
     summaryAsJSON: Bool = true

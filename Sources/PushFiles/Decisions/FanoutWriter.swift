@@ -20,7 +20,7 @@ public final class FanoutWriter {
   ///
   /// - Parameters:
   ///   - showsDevices: whether rows list the devices (`ndjson` only).
-  ///   - summaryAsJSON: whether a `summary` is a JSON object, and not a table for people.
+  ///   - summaryAsJSON: whether a `summary` is a JSON object rather than a table.
   ///   - threads: how many threads encode.
   public convenience init(
     _ output: OutputFile, format: DecisionFormat, showsDevices: Bool = false,

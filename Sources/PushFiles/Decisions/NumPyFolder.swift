@@ -2,13 +2,12 @@ public import PushFanout
 internal import PushModel
 internal import PushSupport
 
-/// Decisions as arrays for NumPy and all that reads its files: a folder in which each message has
-/// one byte for each member of its conversation, and the members of a conversation stand once
-/// (formats.md, "NumPy arrays").
+/// Decisions as arrays for NumPy and all that reads its files: a folder with one byte for each member
+/// of each message's conversation, and each list of members once (formats.md, "NumPy arrays").
 ///
 /// The folder appears under its name only when it is complete.
 ///
-/// - Memory: a few arrays of some kilobytes, and some 30 bytes for each conversation that gets a message.
+/// - Memory: fixed buffers, and some 30 bytes for each conversation that receives a message.
 public final class NumPyFolder {
   /// The version of the layout, in `metadata.json`.
   public static let layoutVersion = 2
@@ -59,7 +58,7 @@ public final class NumPyFolder {
 
   /// Writes what is still missing and gives the folder its name.
   ///
-  /// - Parameter fanout: whose users the numbers stand for.
+  /// - Parameter fanout: whose users the numbers denote.
   public func finish(_ fanout: Fanout) throws(OutputProblem) {
     try codes.finish()
     try messageStarts.finish()

@@ -1,7 +1,7 @@
 internal import PushModel
 internal import PushSupport
 
-/// The totals of a run, as a JSON object or as a table for people.
+/// The totals of a run, as a JSON object or as a table.
 struct SummaryEncoder: DecisionEncoder {
   static var needsResults: Bool { false }
 

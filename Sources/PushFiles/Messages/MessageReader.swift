@@ -54,13 +54,13 @@ public final class MessageReader {
 
   /// The next message; nil at the end of the file.
   ///
-  /// - Throws: what is wrong with the next line. If ``FileProblem/isOfOneLine``, the call after goes
-  ///   on behind it.
+  /// - Throws: what is wrong with the next line. If ``FileProblem/isOfOneLine``, the call after
+  ///   goes on behind it.
   public func next() throws(FileProblem) -> Message? {
     try read { (_, _) throws(FileProblem.Problem) in }
   }
 
-  /// The next message with what it says of its own push, which only NDJSON can; nil at the end of
+  /// The next message with its own fields for its push, which only NDJSON has; nil at the end of
   /// the file.
   ///
   /// - Throws: as ``next()``.
@@ -118,7 +118,7 @@ public final class MessageReader {
     }
   }
 
-  /// Bytes of the file itself; nil when it is no regular file.
+  /// Bytes of the file itself; nil when it is not a regular file.
   public var byteCount: Int64? {
     switch source {
     case .lines(let lines): lines.byteCount
@@ -157,13 +157,13 @@ public enum FileKind: Sendable {
   /// A JSON object a line, or rows of comma-separated values (RFC 4180).
   case ndjson, csv
 
-  /// nil for a name that says neither.
+  /// nil for a name with neither extension.
   public static func named(_ path: String) -> FileKind? {
     let name = path.hasSuffix(".gz") ? String(path.dropLast(3)) : path
     if name.hasSuffix(".csv") { return .csv }
     return [".ndjson", ".jsonl", ".json"].contains { name.hasSuffix($0) } ? .ndjson : nil
   }
 
-  /// NDJSON unless the name says CSV.
+  /// NDJSON unless the name ends in CSV's extension.
   public init(path: String) { self = Self.named(path) ?? .ndjson }
 }

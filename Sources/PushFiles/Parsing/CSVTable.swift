@@ -64,7 +64,7 @@ final class CSVTable {
     return reader.share(waiting: waiting)
   }
 
-  /// Bytes of the file itself; nil when it is no regular file.
+  /// Bytes of the file itself; nil when it is not a regular file.
   var byteCount: Int64? { reader.byteCount }
 
   func hasColumn(_ column: Int) -> Bool { cellIndices[column] >= 0 }

@@ -2,7 +2,7 @@ internal import CPushFiles
 internal import PushModel
 internal import QuietTime
 
-/// Values that were checked before. People share zones and windows: each is looked at once.
+/// Values that were checked before. Many users share zones and windows: each is parsed once.
 struct ParseCache {
   private var zones = IdentifierTable()
   private var windows = [Window](

@@ -2,7 +2,7 @@ internal import PushModel
 
 /// Validates files of settings and messages, whatever they are, as one world.
 public struct FileChecker {
-  /// What files turned out to hold.
+  /// What the files contain.
   public private(set) var world = SettingsPaths()
   /// Files of messages, in the order given.
   public private(set) var messages: [String] = []
@@ -36,7 +36,7 @@ public struct FileChecker {
     problems += wrong
     recordCount += count
     for path in messages { checkMessages(path, settings.app.rules, progress) }
-    // Changes may make the conversations in which somebody is online, and are reported behind them.
+    // Changes may make the conversations of presence, and are reported behind them.
     let start = problems.count
     for path in changes { checkChanges(path, settings.app.rules) }
     let ofChanges = problems[start...]
@@ -47,7 +47,7 @@ public struct FileChecker {
 
   private mutating func sort(_ path: String) {
     do throws(FileProblem) {
-      // What a file holds is looked at before it is read.
+      // The kind of a file is detected before it is read.
       try FileProblem.checkCanBeReadAgain(path)
     } catch {
       problems.append(error)
@@ -80,8 +80,8 @@ public struct FileChecker {
     }
   }
 
-  /// Conversations must be known to the settings, if there are any, or to a change; whether that one
-  /// comes before is judged by a replay.
+  /// Conversations must be known to the settings, if there are any, or to a change; whether that
+  /// one comes before is judged by a replay.
   private mutating func checkPresence(_ path: String, _ settings: FanoutSettings) {
     let isJudged = world.count > 0
     let changed = changedConversations

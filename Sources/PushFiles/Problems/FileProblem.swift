@@ -4,7 +4,8 @@ public import QuietTime
 
 /// What is wrong with a file that a user handed in: where, and what.
 ///
-/// Printed it is one line, `FILE:LINE: what is wrong`. ``code`` is stable; the text may be reworded.
+/// Printed it is one line, `FILE:LINE: what is wrong`. ``code`` is stable; the text may be
+/// reworded.
 public struct FileProblem: Error, Hashable, Sendable {
   /// The path of the file, or the name given to bytes.
   public let file: String
@@ -27,7 +28,7 @@ public struct FileProblem: Error, Hashable, Sendable {
     case cannotOpen(String)
     /// Reading failed; the reason.
     case cannotRead(String)
-    /// A folder stands where a file is expected.
+    /// A folder where a file is expected.
     case isDirectory
     /// The file has no records.
     case isEmpty
@@ -43,7 +44,7 @@ public struct FileProblem: Error, Hashable, Sendable {
     case gzipCorrupt
     /// Bytes follow the gzip data.
     case gzipTrailing
-    /// Neither name nor content tells what the file holds.
+    /// Neither name nor content identify the kind of file.
     case unknownFileKind
     // The line
     /// The line is over the limit.
@@ -109,7 +110,7 @@ public struct FileProblem: Error, Hashable, Sendable {
     case notALanguage(String, value: String)
     /// There are two texts for this language.
     case repeatedLanguage(String)
-    /// A record of this kind stands in a file of templates.
+    /// A record of this kind in a file of templates.
     case notATemplate(String)
     /// Two names of one field.
     case fieldTwice(String, String)
@@ -186,7 +187,7 @@ extension FileProblem.Problem: CustomStringConvertible {
     case .notGzip: "is not gzip data, although its name ends in .gz"
     case .gzipTruncated: "the gzip data ends too early; the file was cut off"
     case .gzipCorrupt: "the gzip data is damaged"
-    case .gzipTrailing: "something that is no gzip data follows the gzip data"
+    case .gzipTrailing: "the gzip data is followed by bytes that are not gzip"
     case .unknownFileKind:
       "is neither NDJSON nor CSV by its name; it must end in .ndjson, .jsonl, .json or .csv, "
         + "with or without .gz"
@@ -198,7 +199,7 @@ extension FileProblem.Problem: CustomStringConvertible {
     case .tooDeep: "the JSON is nested too deeply"
     case .repeatedKey(let key): "the key \(quoted(key)) is repeated in one object"
     case .notAnObject: "the line is not a JSON object"
-    case .strayQuote: "a quote stands where none may; quote the whole cell and double its quotes"
+    case .strayQuote: "a misplaced quote; quote the whole cell and double its quotes"
     case .openQuote: "a quoted cell is never closed"
     case .loneReturn: "a carriage return without a line feed ends a row"
     case .unknownColumn(let name): "unknown column \(quoted(name))"
@@ -239,15 +240,15 @@ extension FileProblem.Problem: CustomStringConvertible {
     case .parentMissing(let parent): "the parent \(quoted(parent)) is not a known conversation"
     case .parentNotGroup(let parent): "the parent \(quoted(parent)) is not a group"
     case .sinceInThread(let conversation):
-      "\"since\" cannot be said in \(quoted(conversation)), a thread: its recipients are its parent's"
+      "\"since\" is not allowed in \(quoted(conversation)), a thread: its recipients are its parent's"
     case .notInParent(let user, let parent):
       "\(quoted(user)) is not a member of \(quoted(parent)), the thread's parent"
     case .channelsOutsideUltraGroup(let conversation):
-      "\"channels\" cannot be said in \(quoted(conversation)), which is no ultra group"
+      "\"channels\" is not allowed in \(quoted(conversation)), which is not an ultra group"
     case .parentOfThread(let id, let thread):
       "\(quoted(id)) is the parent of the thread \(quoted(thread)), so it must be a group"
     case .memberInTheWay(let user, let why):
-      "the record of the member \(quoted(user)) stands against it: \(why)"
+      "the record of the member \(quoted(user)) conflicts with it: \(why)"
     case .outOfOrder(let what): "the instant is earlier than that of the \(what) before"
     case .unknownConversation(let id): "there is no conversation \(quoted(id)) in the settings"
     case .cannotApply(let why): "cannot be applied: \(printable(why))"

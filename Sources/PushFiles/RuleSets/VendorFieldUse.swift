@@ -1,9 +1,9 @@
 internal import PushModel
 
-/// What a record says that a rule set does not have: the first such thing for each rule set.
+/// For each rule set, the first field, level or kind of a record that the rule set does not have.
 ///
-/// A line is read before the rules may be known, as the app's record can come last. So a reader
-/// notes what it finds, and whoever knows the rules decides.
+/// A line may be read before the rule set is known, as the app's record can come last. So a reader
+/// notes what it finds, and the check is made once the rule set is known.
 struct VendorFieldUse {
   private struct Lack {
     let what: String
@@ -15,9 +15,17 @@ struct VendorFieldUse {
   private var rongcloud: Lack?
 
   private subscript(rules: RuleSet) -> Lack? {
-    switch rules {
-    case .easemob: easemob
-    case .rongcloud: rongcloud
+    get {
+      switch rules {
+      case .easemob: easemob
+      case .rongcloud: rongcloud
+      }
+    }
+    set {
+      switch rules {
+      case .easemob: easemob = newValue
+      case .rongcloud: rongcloud = newValue
+      }
     }
   }
 
@@ -40,19 +48,21 @@ struct VendorFieldUse {
 
   @inline(__always)
   private mutating func note(_ what: () -> String, ifMissing has: (RuleSet) -> Bool) {
-    let (inEasemob, inRongCloud) = (has(.easemob), has(.rongcloud))
-    if !inEasemob, inRongCloud, easemob == nil { easemob = Lack(what: what(), owner: .rongcloud) }
-    if !inRongCloud, inEasemob, rongcloud == nil { rongcloud = Lack(what: what(), owner: .easemob) }
+    for rules in RuleSet.allCases where !has(rules) && self[rules] == nil {
+      guard let owner = RuleSet.allCases.first(where: has) else { return }
+      self[rules] = Lack(what: what(), owner: owner)
+    }
   }
 
-  /// Takes in what another record says.
+  /// Adds what another record uses.
   ///
-  /// - Returns: whether that lacks in a rule set for which nothing was noted.
+  /// - Returns: whether a rule set lacks part of that, for which nothing was noted before.
   mutating func add(_ other: VendorFieldUse) -> Bool {
-    let isNew =
-      easemob == nil && other.easemob != nil || rongcloud == nil && other.rongcloud != nil
-    easemob = easemob ?? other.easemob
-    rongcloud = rongcloud ?? other.rongcloud
+    var isNew = false
+    for rules in RuleSet.allCases where self[rules] == nil && other[rules] != nil {
+      self[rules] = other[rules]
+      isNew = true
+    }
     return isNew
   }
 
@@ -62,5 +72,5 @@ struct VendorFieldUse {
   }
 
   /// Whether every rule set has all of it.
-  var isEmpty: Bool { easemob == nil && rongcloud == nil }
+  var isEmpty: Bool { RuleSet.allCases.allSatisfy { self[$0] == nil } }
 }

@@ -1,8 +1,8 @@
 public import PushModel
 
-/// Tells the records of which only rows of users.csv and members.csv say something from those that a
-/// settings.ndjson says too, and merges such a row with the record that it replaces: a row replaces
-/// what it can say, and no more.
+/// Distinguishes records that occur in rows of users.csv and members.csv only from those of a
+/// settings.ndjson, and merges such a row with the record that it replaces: a row replaces the
+/// fields of its columns, and no more.
 ///
 /// - Memory: 8 bytes a conversation.
 /// - Source: formats.md, "CSV".
@@ -17,12 +17,12 @@ public struct CSVMerge: PartialRecords {
     memberCounts = settings.memberCounts
   }
 
-  /// Whether only a row of users.csv says something of the user.
+  /// Whether the user occurs in rows of users.csv only.
   public func isPartial(_ user: UserIndex, in settings: FanoutSettings) -> Bool {
     settings.recordOrder(of: user).map { $0 >= userCount } ?? false
   }
 
-  /// Whether only a row of members.csv says something of the member.
+  /// Whether the member occurs in rows of members.csv only.
   public func isPartial(
     _ user: UserIndex, of conversation: Identifier, in settings: FanoutSettings
   ) -> Bool {
@@ -35,7 +35,7 @@ public struct CSVMerge: PartialRecords {
   public func complete(
     _ settings: inout FanoutSettings, from stored: some StoredRecords
   ) throws {
-    // Nothing is to be kept where nobody has what a row cannot say.
+    // Nothing to merge where no record has fields beyond the columns.
     if try stored.hasUsers(withDevicesOr: UserSettings.fieldsBesideRows) {
       for number in 0..<UInt32(settings.userCount) {
         let index = UserIndex(number)
@@ -58,7 +58,7 @@ public struct CSVMerge: PartialRecords {
 }
 
 extension UserSettings {
-  /// A row of users.csv replaces a user's record in what a row can say.
+  /// A row of users.csv replaces the fields of a user's record that have columns.
   mutating func replaceWhatRowsSay(with row: UserSettings) {
     level = row.level
     quietHours = row.quietHours
@@ -66,7 +66,7 @@ extension UserSettings {
     mutedUntil = row.mutedUntil
   }
 
-  /// The fields that a row cannot say, beside the devices.
+  /// The fields without a column, besides the devices.
   fileprivate static var fieldsBesideRows: VendorFields {
     [.kindLevels, .pushWhenDesktopOnline, .localNotification]
   }

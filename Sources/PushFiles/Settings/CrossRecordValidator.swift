@@ -1,6 +1,6 @@
 package import PushModel
 
-/// Checks the records of a world against each other when all are read, each by the
+/// Checks references between records when all are read, each by the
 /// ``CrossRecordRules``; a problem is reported at the line of the record.
 struct CrossRecordValidator {
   private struct Membership {
@@ -10,7 +10,7 @@ struct CrossRecordValidator {
     let location: SettingsLoader.Location
   }
 
-  /// What each conversation was last said to be, and where.
+  /// The last record of each conversation, and its location.
   private var kinds: [Identifier: (kind: ConversationKind, location: SettingsLoader.Location)] = [:]
   private var threads: [(id: Identifier, location: SettingsLoader.Location)] = []
   private var memberships: [Membership] = []
@@ -25,14 +25,14 @@ struct CrossRecordValidator {
 
   /// Notes a membership unless its conversation is known to be of a kind that asks nothing of it.
   ///
-  /// - Parameter kindsAreFinal: whether all settings files are read; other files say no kinds.
+  /// - Parameter kindsAreFinal: whether all settings files are read; other files have no kinds.
   mutating func noteMember(
     _ conversation: Identifier, _ user: Identifier, _ present: PresentFields,
     _ location: SettingsLoader.Location, kindsAreFinal: Bool
   ) {
     if kindsAreFinal, threads.isEmpty, !saysChannels { return }
     saysChannels = saysChannels || present.channels
-    // Once some record says channels, each is noted: it may replace that one.
+    // Once a record has channels, each is noted: it may replace that one.
     if !saysChannels, kinds[conversation]?.kind ?? (kindsAreFinal ? .group : .thread) != .thread {
       return
     }
@@ -42,11 +42,11 @@ struct CrossRecordValidator {
 
   /// What is wrong between the records. One that another has replaced is not judged.
   func problems(in settings: some SettingsSink) -> [SettingsLoader.Located] {
-    threadProblems(in: settings) + membershipProblems(in: settings) + worldProblems(in: settings)
+    threadProblems(in: settings) + membershipProblems(in: settings) + overlayProblems(in: settings)
   }
 
   /// What is wrong between the records and those of the world that they are added to.
-  private func worldProblems(in settings: some SettingsSink) -> [SettingsLoader.Located] {
+  private func overlayProblems(in settings: some SettingsSink) -> [SettingsLoader.Located] {
     guard settings.isAdded else { return [] }
     return kinds.compactMap { id, last in
       settings.problem(replacing: id).map { problem(last.location, $0) }
@@ -94,7 +94,7 @@ struct CrossRecordValidator {
 }
 
 extension FileProblem.Problem {
-  /// A contradiction between records, as it is said of a line of a file.
+  /// A contradiction between records, as a problem of a line of a file.
   package init(_ contradiction: RecordContradiction) {
     self =
       switch contradiction {

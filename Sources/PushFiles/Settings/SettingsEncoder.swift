@@ -2,7 +2,7 @@ public import PushContent
 public import PushModel
 internal import PushSupport
 
-/// Settings as the lines of a settings.ndjson that says the same.
+/// Settings as the lines of an equal settings.ndjson.
 ///
 /// The same settings always give the same bytes: fields come in one order, a default is left out,
 /// channels are sorted. What the rule set does not have is left out, as it has no effect and a file
@@ -87,7 +87,7 @@ public enum SettingsEncoder {
 
   /// The record of a membership.
   ///
-  /// - Parameter kind: what the conversation is: it decides what a membership may say.
+  /// - Parameter kind: what the conversation is: it decides which fields a membership may have.
   public static func member(
     _ user: Identifier, of conversation: Identifier, _ kind: ConversationKind,
     _ member: MemberSettings, _ rules: RuleSet, nickname: String? = nil
@@ -155,7 +155,7 @@ private struct Line {
     switch quietHours {
     case .interval(let interval): add(interval)
     case .span(let span): add(span)
-    case .windows: break  // which no file says
+    case .windows: break  // not in any file format
     }
   }
 
@@ -223,7 +223,7 @@ private struct Line {
   }
 }
 
-/// Writes a world as a settings.ndjson.
+/// Writes settings as a settings.ndjson.
 ///
 /// Users come in the order in which their ids first appeared, each with a record, so that a reader
 /// gives them the same order.
@@ -235,13 +235,13 @@ public struct SettingsWriter {
   /// How many records were written.
   public private(set) var recordCount = 0
 
-  /// - Parameter content: how pushes look, which the records say too.
+  /// - Parameter content: display settings, which the records contain too.
   public init(_ target: OutputFile, content: ContentDirectory = ContentDirectory()) {
     self.target = target
     self.content = content
   }
 
-  /// The app comes first: it says what the others may say.
+  /// The app comes first: it decides which fields the others may have.
   public mutating func write(_ app: AppSettings) throws(OutputProblem) {
     rules = app.rules
     try write(line: SettingsEncoder.app(app))

@@ -2,7 +2,7 @@ public import PushContent
 public import PushFanout
 public import PushModel
 
-/// The files of a world: settings, then users, then members, read as one.
+/// Settings files, read as one: settings, then users, then members.
 public struct SettingsPaths: Sendable {
   /// Paths of settings.ndjson files, in the order in which they are read.
   public var settings: [String]
@@ -39,9 +39,9 @@ public struct SettingsPaths: Sendable {
   }
 }
 
-/// Reads the files of a world.
+/// Reads settings files.
 ///
-/// What is said of one line is checked as it is read; what needs other lines after the whole load,
+/// What concerns one line is checked as it is read; what needs other lines after the whole load,
 /// and reported at its own line.
 ///
 /// - Source: formats.md, "Errors" and "settings.ndjson".
@@ -61,7 +61,7 @@ public enum SettingsLoader {
     let problem: FileProblem.Problem
   }
 
-  /// Loads a world as values.
+  /// Loads settings as values.
   ///
   /// - Parameter progress: called now and then with the share of the bytes that has been read,
   ///   0...1; not called when it is not known.
@@ -70,11 +70,11 @@ public enum SettingsLoader {
   public static func load(
     _ paths: SettingsPaths, progress: @escaping (Double) -> Void = { _ in }
   ) throws(FileProblem) -> FanoutSettings {
-    var reader = WorldReader(FanoutSettings(), paths, progress, keepsAll: false)
+    var reader = SettingsFileReader(FanoutSettings(), paths, progress, keepsAll: false)
     return try reader.read()
   }
 
-  /// Loads what is to be added to a world that is there.
+  /// Loads records to be added to existing settings.
   ///
   /// An import of the settings into a store, with `rows`, leaves there what a row of a CSV file
   /// cannot say.
@@ -82,8 +82,9 @@ public enum SettingsLoader {
   /// - Parameters:
   ///   - app: the app of that world, which counts when the files have no record of it.
   ///   - progress: as for ``load(_:progress:)``.
-  /// - Returns: the settings, how pushes look, whether the files say the app, the number of records,
-  ///   and of which users and members only rows say something; nil without CSV files.
+  /// - Returns: the settings, the display settings, whether the files have an app record, the
+  ///   number of records, and which users and members occur in CSV rows only; nil without CSV
+  ///   files.
   /// - Throws: the problem of the earliest line that is not understood.
   public static func load(
     _ paths: SettingsPaths, addedTo app: AppSettings,
@@ -93,19 +94,19 @@ public enum SettingsLoader {
     rows: CSVMerge?
   ) {
     let content = ContentCollector()
-    var reader = WorldReader(
+    var reader = SettingsFileReader(
       FanoutSettings(app: app), paths, progress, keepsAll: false, defaultRules: app.rules,
       content: content, marksRows: true)
     let settings = try reader.read()
     return (settings, content.directory, reader.saysApp, reader.recordCount, reader.csvMerge)
   }
 
-  /// Loads what is to replace records of a world, as a later file of that world would.
+  /// Loads records that replace existing ones, as a later settings file would.
   ///
-  /// What records say of each other is judged of those of the files and of the world together.
+  /// References between records are checked against the files and the existing settings together.
   ///
-  /// - Returns: the settings, how pushes look by them, whether the files say the app, and the number
-  ///   of records.
+  /// - Returns: the settings, the display settings, whether the files have an app record, and the
+  ///   number of records.
   /// - Throws: the problem of the earliest line that is not understood.
   package static func load(
     _ paths: SettingsPaths, over world: Fanout
@@ -113,29 +114,29 @@ public enum SettingsLoader {
     settings: FanoutSettings, content: ContentDirectory, saysApp: Bool, records: Int
   ) {
     let content = ContentCollector()
-    var reader = WorldReader(
+    var reader = SettingsFileReader(
       SettingsOverlay(to: world), paths, { _ in }, keepsAll: false, defaultRules: world.app.rules,
       content: content)
     let settings = try reader.read().added
     return (settings, content.directory, reader.saysApp, reader.recordCount)
   }
 
-  /// Loads a world into the engine, without keeping it anywhere else.
+  /// Loads settings into the engine only.
   ///
   /// - Parameters:
   ///   - threads: how many threads the engine may use, nil for as many as there are cores.
   ///   - progress: as for ``load(_:progress:)``.
-  /// - Throws: the problem of the earliest line that is not understood; a ``FanoutError`` when there
-  ///   is more of something than the engine can hold.
+  /// - Throws: the problem of the earliest line that is not understood; a ``FanoutError`` when
+  ///   there is more of something than the engine can hold.
   /// - Complexity: O(bytes).
   public static func loadFanout(
     _ paths: SettingsPaths, threads: Int? = nil, progress: @escaping (Double) -> Void = { _ in }
   ) throws -> Fanout {
-    var reader = WorldReader(PackedSettings(), paths, progress, keepsAll: false)
+    var reader = SettingsFileReader(PackedSettings(), paths, progress, keepsAll: false)
     return try reader.read().build(threads: threads)
   }
 
-  /// Loads a world as values, and what it says of how pushes look.
+  /// Loads settings and display settings as values.
   ///
   /// - Parameter progress: as for ``load(_:progress:)``.
   /// - Throws: the problem of the earliest line that is not understood.
@@ -143,31 +144,31 @@ public enum SettingsLoader {
     _ paths: SettingsPaths, progress: @escaping (Double) -> Void = { _ in }
   ) throws(FileProblem) -> (settings: FanoutSettings, content: ContentDirectory) {
     let content = ContentCollector()
-    var reader = WorldReader(
+    var reader = SettingsFileReader(
       FanoutSettings(), paths, progress, keepsAll: false, content: content)
     return (try reader.read(), content.directory)
   }
 
-  /// Loads a world into the engine, and what it says of how pushes look, reading each file once.
+  /// Loads settings into the engine, and display settings, reading each file once.
   ///
   /// - Parameters and errors: as for ``loadFanout(_:threads:progress:)``.
   public static func loadFanoutWithContent(
     _ paths: SettingsPaths, threads: Int? = nil, progress: @escaping (Double) -> Void = { _ in }
   ) throws -> (fanout: Fanout, content: ContentDirectory) {
     let content = ContentCollector()
-    var reader = WorldReader(
+    var reader = SettingsFileReader(
       PackedSettings(), paths, progress, keepsAll: false, content: content)
     return (try reader.read().build(threads: threads), content.directory)
   }
 
-  /// Reads a world to find everything that is wrong with it.
+  /// Reads settings to find everything that is wrong with them.
   ///
   /// - Parameter progress: as for ``load(_:progress:)``.
   /// - Returns: the problems in the order of files and lines, and what could be read.
   public static func check(
     _ paths: SettingsPaths, progress: @escaping (Double) -> Void = { _ in }
   ) -> (settings: FanoutSettings, problems: [FileProblem], records: Int) {
-    var reader = WorldReader(
+    var reader = SettingsFileReader(
       FanoutSettings(), paths, progress, keepsAll: true, content: ContentCollector())
     let (problems, records) = reader.check()
     return (reader.settings, problems, records)

@@ -22,7 +22,7 @@ package struct SettingsOverlay {
     added.setConversation(id, settings)
   }
 
-  /// What is set for a conversation once the records are added; nil for one that nobody names.
+  /// The settings of a conversation once the records are added; nil for an unknown one.
   package func conversation(_ id: Identifier) -> ConversationSettings? {
     let new = added.conversation(id)
     return added.isDeclared(id) ? new : world.conversation(id) ?? new
@@ -85,7 +85,7 @@ package struct SettingsOverlay {
     return found
   }
 
-  /// What of the world stands against a conversation that is added, as it is said of a file's line.
+  /// Existing records that conflict with an added conversation, as a problem of a line of a file.
   ///
   /// - Complexity: as for ``contradiction(replacing:)``.
   package func problem(replacing id: Identifier) -> FileProblem.Problem? {

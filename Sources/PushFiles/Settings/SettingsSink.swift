@@ -21,14 +21,14 @@ protocol SettingsSink: RecordLookup where LookupFailure == Never {
     of user: Identifier, in conversation: Identifier
   ) -> [Identifier: NotificationLevel]
 
-  /// What tells rows of CSV files, which follow, from records before; nil where nobody asks for it.
+  /// What tells rows of CSV files, which follow, from earlier records; nil when not requested.
   var csvMerge: CSVMerge? { get }
   /// Says that all records are in; what follows, and the lookup, is asked only then.
   mutating func settle()
 
-  /// Whether the records are added to a world that has its own.
+  /// Whether the records are added to existing settings.
   var isAdded: Bool { get }
-  /// What of that world stands against a conversation of these records.
+  /// Existing records that conflict with a conversation of these records.
   func problem(replacing conversation: Identifier) -> FileProblem.Problem?
 }
 

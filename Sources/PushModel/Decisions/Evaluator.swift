@@ -13,12 +13,12 @@ public protocol Evaluator {
     _ message: Message, each body: (UserIndex, Decision) throws -> Void
   ) rethrows
 
-  /// What one user gets; nil for somebody who is no recipient.
+  /// What one user gets; nil for a user who is not a recipient.
   mutating func decision(_ message: Message, for user: Identifier) -> Decision?
 }
 
 /// An evaluator that says how it came to a decision.
 public protocol ExplainingEvaluator: Evaluator {
-  /// Each rule that was looked at for a message and a user, in order, and which one decided.
+  /// Each rule that was evaluated for a message and a user, in order, and which one decided.
   mutating func explain(_ message: Message, for user: Identifier) -> Explanation
 }

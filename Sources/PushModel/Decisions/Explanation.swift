@@ -1,8 +1,8 @@
-/// One rule that was looked at on the way to a decision.
+/// One rule that was evaluated for a decision.
 public struct TraceStep: Hashable, Sendable {
   /// The rule's number, like "E-23".
   public let rule: String
-  /// What was looked at: a setting, a flag of the message, a device.
+  /// What was examined: a setting, a flag of the message, a device.
   public let subject: String
   /// What was found there.
   public let found: String
@@ -24,7 +24,7 @@ public struct TraceStep: Hashable, Sendable {
   }
 }
 
-/// Why one user gets a push for one message, or why not: each rule in the order it was looked at.
+/// Why one user gets a push for one message, or why not: each rule in the order of evaluation.
 public struct Explanation: Hashable, Sendable {
   /// The message's id.
   public let message: Identifier
@@ -34,7 +34,7 @@ public struct Explanation: Hashable, Sendable {
   public let user: Identifier
   /// The instant of the decision.
   public let at: Instant
-  /// The rules in the order in which they were looked at.
+  /// The rules in the order of evaluation.
   public let steps: [TraceStep]
   /// nil when the user is no recipient of the message.
   public let decision: Decision?

@@ -36,7 +36,7 @@ public struct EasemobExtension: Hashable, Sendable {
     case text(Identifier)
     /// The strings of an array; what is not a string is left out.
     case ids([Identifier])
-    /// Something else, which mentions nobody.
+    /// Any other value: no mentions.
     case unreadable
   }
 
@@ -108,7 +108,7 @@ public struct Message: Hashable, Sendable {
   /// From the offline backlog.
   public var backlog = false
 
-  /// A text message that mentions nobody, with all other fields at their defaults.
+  /// A text message without mentions, with all other fields at their defaults.
   public init(id: Identifier, conversation: Identifier, at: Instant, sender: Identifier? = nil) {
     self.id = id
     self.conversation = conversation

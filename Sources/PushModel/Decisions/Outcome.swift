@@ -91,8 +91,8 @@ public enum Reason: UInt8, CaseIterable, Sendable {
   }
 }
 
-/// The scope of the setting that decided. The raw value is stable; the name of a case is its name in
-/// files.
+/// The scope of the setting that decided. The raw value is stable; the name of a case is its name
+/// in files.
 public enum Scope: UInt8, CaseIterable, Sendable {
   /// The user's quiet hours.
   case quietHours = 0
@@ -178,7 +178,7 @@ public struct Outcome: Hashable, Sendable {
 
 /// A byte for every outcome that the rules can give, for tables, arrays and stored results.
 ///
-/// 0 stands for "not a recipient". A push has an odd code and nothing else does, so that pushes are
+/// 0 means "not a recipient". A push has an odd code and nothing else does, so that pushes are
 /// counted by adding the lowest bit of codes. Codes are frozen: none ever changes its meaning or is
 /// used again, and new outcomes get the next free ones.
 ///

@@ -1,6 +1,6 @@
 /// The answer for a plain message to one user in one conversation, and until when it holds.
 ///
-/// A plain message is a text from somebody else that mentions nobody.
+/// A plain message is a text from another user without mentions.
 public struct PlainAnswer: Hashable, Sendable {
   /// The answer at the given instant; nil for a user who is no recipient.
   public let before: Decision?

@@ -9,7 +9,7 @@ package func describe(_ devices: [Device]) -> String {
     .joined(separator: ", ")
 }
 
-/// An instant at which a mute ends or a membership begins; zero stands for none.
+/// An instant at which a mute ends or a membership begins; zero means none.
 package func describe(_ instant: Instant) -> String {
   instant == .zero ? "none" : instant.rfc3339
 }

@@ -1,6 +1,14 @@
 // What each rule set has. A new rule set needs a line in each of these switches.
 
 extension RuleSet {
+  /// The name of the vendor, for people.
+  package var vendorName: String {
+    switch self {
+    case .easemob: "Easemob"
+    case .rongcloud: "RongCloud"
+    }
+  }
+
   /// The kinds of conversations that exist.
   public var kinds: [ConversationKind] {
     switch self {
@@ -76,8 +84,8 @@ extension AppSettings {
   }
 }
 
-/// The options by their names in files, with their values as text: for whoever keeps them somewhere
-/// else than in a settings file.
+/// The options by their names in files, with their values as text, to be stored outside of settings
+/// files.
 extension AppSettings {
   /// The options of the app's rule set, every one of them, by name.
   package var optionTexts: [(name: String, value: String)] {

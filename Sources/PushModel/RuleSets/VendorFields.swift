@@ -94,22 +94,27 @@ extension QuietHours {
 extension UserSettings {
   /// Which of the fields are set.
   package var vendorFields: VendorFields {
-    var fields: VendorFields = quietHours?.field ?? []
-    if level.isSet { fields.insert(.userLevel) }
-    if mutedUntil > .zero { fields.insert(.userMute) }
-    if levels != KindLevels() { fields.insert(.kindLevels) }
-    if pushWhenDesktopOnline { fields.insert(.pushWhenDesktopOnline) }
-    if localInformationMissing || localHandledByApp { fields.insert(.localNotification) }
-    return fields
+    let (
+      level, quietHours, _, mutedUntil, levels, pushWhenDesktopOnline, localInformationMissing,
+      localHandledByApp, _
+    ) = fields
+    var found: VendorFields = quietHours?.field ?? []
+    if level.isSet { found.insert(.userLevel) }
+    if mutedUntil > .zero { found.insert(.userMute) }
+    if levels != KindLevels() { found.insert(.kindLevels) }
+    if pushWhenDesktopOnline { found.insert(.pushWhenDesktopOnline) }
+    if localInformationMissing || localHandledByApp { found.insert(.localNotification) }
+    return found
   }
 }
 
 extension MemberSettings {
   /// Which of the fields are set.
   package var vendorFields: VendorFields {
-    var fields: VendorFields = []
-    if mutedUntil > .zero { fields.insert(.memberMute) }
-    if !channels.isEmpty { fields.insert(.channels) }
-    return fields
+    let (_, mutedUntil, _, channels) = fields
+    var found: VendorFields = []
+    if mutedUntil > .zero { found.insert(.memberMute) }
+    if !channels.isEmpty { found.insert(.channels) }
+    return found
   }
 }

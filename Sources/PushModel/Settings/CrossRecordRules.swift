@@ -1,10 +1,10 @@
-/// What the rules between records ask about the settings around a record.
+/// The settings around a record that the rules between records need.
 package protocol RecordLookup {
   /// Why a question cannot be answered.
   associatedtype LookupFailure: Error = Never
 
-  /// A conversation's kind and parent; nil for one that nothing names. One that only members name is
-  /// a group.
+  /// A conversation's kind and parent; nil for one that nothing names. One that only members name
+  /// is a group.
   func conversation(_ id: Identifier) throws(LookupFailure) -> ConversationSettings?
 
   /// Whether a user has a record in a conversation.
@@ -23,7 +23,7 @@ package enum RecordContradiction: Hashable, Sendable {
   case channelsOutsideUltraGroup(user: Identifier, conversation: Identifier, ConversationKind)
   /// A beginning in a thread, whose recipients are the members of its parent.
   case sinceInThread(user: Identifier, thread: Identifier)
-  /// Settings in a thread of somebody who is not in its parent.
+  /// Settings in a thread for a user who is not a member of its parent.
   case notInParent(user: Identifier, thread: Identifier, parent: Identifier)
 }
 
@@ -32,7 +32,7 @@ extension RecordContradiction: CustomStringConvertible {
   package var description: String {
     switch self {
     case .parentMissing(let thread, let parent):
-      "thread \"\(thread)\" would have the parent \"\(parent)\", which is not there"
+      "thread \"\(thread)\" would have the parent \"\(parent)\", which does not exist"
     case .parentNotGroup(let thread, let parent, let kind):
       "thread \"\(thread)\" would have the parent \"\(parent)\", which is a \(kind.rawValue)"
     case .channelsOutsideUltraGroup(let user, let id, let kind):
@@ -45,10 +45,11 @@ extension RecordContradiction: CustomStringConvertible {
   }
 }
 
-/// The rules between records: threads and their parents, members and the kind of their conversation.
+/// The rules between records: threads and their parents, members and the kind of their
+/// conversation.
 ///
-/// Files, changes of a replay, imports into a store and the check of a store ask these functions, each
-/// with its own ``RecordLookup`` and in its own words.
+/// Files, changes of a replay, imports into a store and the check of a store ask these functions,
+/// each with its own ``RecordLookup`` and in its own words.
 ///
 /// - Source: formats.md, "settings.ndjson"; E-63, R-9, R-11.
 package struct CrossRecordRules<Lookup: RecordLookup> {

@@ -1,4 +1,4 @@
-/// One of a user's devices, as the push service knows it.
+/// One of a user's devices, as registered with the push service.
 public struct Device: Hashable, Sendable {
   /// What the device is. Only a mobile one gets pushes under RongCloud.
   public enum Kind: String, CaseIterable, Sendable {
@@ -36,7 +36,7 @@ public struct Device: Hashable, Sendable {
   public var hasToken: Bool
   /// The name of the push certificate the token belongs to, for the message's filter (E-50).
   public var notifier: Identifier?
-  /// Since when it is in the background; only RongCloud looks at it.
+  /// Since when it is in the background; only RongCloud uses it.
   public var backgroundSince: Instant?
 
   /// A device; by default an offline phone with a token.

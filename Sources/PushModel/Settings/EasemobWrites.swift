@@ -72,7 +72,7 @@ public struct SilentModeWrite: Hashable, Sendable {
 
   /// Writes to a user's app settings at `now`.
   ///
-  /// `DEFAULT` is void here and stands for unset (E-3). A duration counts from now, and a new one
+  /// `DEFAULT` means unset here (E-3). A duration counts from now, and a new one
   /// starts again (E-5); a new window replaces the old one (E-4).
   ///
   /// - Throws: ``SettingsWriteError/levelNotAvailable(_:_:)`` for a level that Easemob does not

@@ -14,8 +14,8 @@ public struct UserIndex: Hashable, Comparable, Sendable {
 /// Everything that a decision depends on but the message: the app, its users, its conversations and
 /// who is in them.
 ///
-/// Made to be read by a person and by ``PushReference``. Records may come in any order; the same key
-/// again replaces the whole earlier record and keeps its position.
+/// Made to be read by a person and by ``PushReference``. Records may come in any order; the same
+/// key again replaces the whole earlier record and keeps its position.
 ///
 /// - Complexity: every call is O(1), or O(log members) where it looks up a member, unless it
 ///   states another.
@@ -57,12 +57,13 @@ public struct FanoutSettings: Sendable {
   /// How many users have settings.
   public var declaredCount: Int { declared.count }
 
-  /// Touches the memory of a user id that will be set soon; see ``IdentifierTable/readAhead(utf8:)``.
+  /// Touches the memory of a user id that will be set soon; see
+  /// ``IdentifierTable/readAhead(utf8:)``.
   public mutating func readAhead(userUTF8: RawSpan) {
     readAhead ^= userIDs.readAhead(utf8: userUTF8)
   }
 
-  /// Where a user id stands in the order of first appearance; nil for one that never appeared.
+  /// The position of a user id in the order of first appearance; nil for one that never appeared.
   public func index(of user: Identifier) -> UserIndex? {
     userIDs.index(of: user).map { UserIndex($0) }
   }
@@ -162,8 +163,8 @@ public struct FanoutSettings: Sendable {
     conversationTable.index(of: conversation).flatMap { conversations[Int($0)].members[user] }
   }
 
-  /// Who has a record in a conversation, in the order of user ids: its members, or, of a thread, who
-  /// has settings of its own.
+  /// Who has a record in a conversation, in the order of user ids: its members, or, of a thread,
+  /// who has settings of its own.
   ///
   /// - Complexity: O(members), or O(members log members) if they were not set in that order.
   public func members(of conversation: Identifier) -> [UserIndex] {
@@ -209,8 +210,8 @@ extension FanoutSettings {
 
 /// The records of one conversation, in the order in which they were set.
 ///
-/// As long as they come in the order of user ids, which is how files list them, a record is found by
-/// binary search; from the first that does not, by a dictionary.
+/// As long as they come in the order of user ids, which is how files list them, a record is found
+/// by binary search; from the first that does not, by a dictionary.
 private struct MemberTable: Sendable {
   private var users: [UserIndex] = []
   private var settings: [MemberSettings] = []

@@ -41,7 +41,7 @@ public enum NotificationLevel: UInt8, CaseIterable, Sendable {
   /// Whether the search for a level ends here.
   public var isSet: Bool { self != .unset }
 
-  /// Whether this is one of the levels that look at mentions.
+  /// Whether the level depends on mentions.
   public var isMentionLevel: Bool {
     self == .mention || self == .mentionUsers || self == .mentionAll
   }

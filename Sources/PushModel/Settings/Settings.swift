@@ -67,7 +67,7 @@ public struct UserSettings: Hashable, Sendable {
   /// Settings of a user who has set nothing.
   public init() {}
 
-  /// The devices that rules look at: those listed, or ``Device/default``.
+  /// The devices that the rules consider: those listed, or ``Device/default``.
   public var effectiveDevices: [Device] { devices ?? [.default] }
 }
 

@@ -11,13 +11,13 @@ public struct Instant: Hashable, Comparable, Sendable {
   /// The instant of a number of milliseconds; a number outside of the range gives the nearest
   /// instant in it.
   ///
-  /// A clock that is set wrong, or "mute for ever" as a very large number, must not end the process.
-  /// ``init(exactMilliseconds:)`` tells a number outside of the range from one within.
+  /// A clock that is set wrong, or "mute for ever" as a very large number, must not end the
+  /// process. ``init(exactMilliseconds:)`` returns nil for a number outside of the range.
   public init(milliseconds: Int64) {
     self.milliseconds = min(max(0, milliseconds), Self.maximumMilliseconds)
   }
 
-  /// The epoch itself, which stands for "no mute" where an instant ends a mute (E-6).
+  /// The epoch, which means "no mute" where an instant ends a mute (E-6).
   public static let zero = Instant(milliseconds: 0)
 
   /// Whole seconds since the epoch: milliseconds are dropped before a window is tested (§1).

@@ -12,7 +12,7 @@ extension ReferenceEvaluator {
     }
   }
 
-  /// Whom a message mentions, by the rules of the app.
+  /// The users that a message mentions, by the rules of the app.
   func mentions(of message: Message, in conversation: ConversationSettings) -> Mentions {
     switch settings.app.rules {
     case .easemob: Mentions(easemob: message, options: settings.app.easemob)

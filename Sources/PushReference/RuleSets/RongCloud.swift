@@ -15,7 +15,7 @@ extension ReferenceEvaluator {
     if message.body == .status { return trace.decide(.suppress, .messageType) }
     // 2
     let silent = message.silent ?? false
-    trace.note("R-42", "disablePush", yesNo(silent), "silent messages notify nobody")
+    trace.note("R-42", "disablePush", yesNo(silent), "silent messages never notify")
     if silent { return trace.decide(.suppress, .silentMessage) }
     // 3
     let connected = devices.filter { isConnected($0, at: message.at) }

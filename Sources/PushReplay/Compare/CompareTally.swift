@@ -22,7 +22,7 @@ struct CompareTally {
 
   /// The index of a conversation in this tally; it is added when it is new.
   ///
-  /// - Throws: when neither of the worlds knows it.
+  /// - Throws: when it is unknown on both sides.
   mutating func index(
     of id: Identifier, _ a: Fanout, _ b: Fanout
   ) throws(FileProblem.Problem) -> UInt32 {

@@ -20,8 +20,8 @@ public struct CompareOptions: Sendable {
 ///
 /// Presence and changes of settings are applied to both. Messages are decided on all threads.
 ///
-/// - Memory: both engines', and for each thread that of two timelines and a list of members for each
-///   conversation.
+/// - Memory: both engines', and for each thread that of two timelines and a list of members for
+///   each conversation.
 public final class Comparer {
   private let a: Fanout
   private let b: Fanout
@@ -67,7 +67,7 @@ public final class Comparer {
     switch (event, other) {
     case (.message(let message), .message(let other)): try add(message, other)
     case (.presence(let change), .presence(let other)):
-      // In a world that does not know the conversation it is a connection that belongs to none.
+      // Where the conversation is unknown, it is a connection that belongs to none.
       try presence.a.apply(change, to: a, beside: b)
       try presence.b.apply(other, to: b, beside: a)
       hasNewVersion = true

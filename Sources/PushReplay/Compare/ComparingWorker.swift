@@ -92,7 +92,7 @@ struct ComparingWorker {
     return sums
   }
 
-  /// Looks at eight members at a time, most of whom come to the same in most questions.
+  /// Compares eight members at a time, as most have equal outcomes.
   private mutating func addDifferences(_ users: [UInt32], _ compared: inout ComparedMessage) {
     let count = codes.a.count
     // Taken out meanwhile, so that it can grow beside the codes.

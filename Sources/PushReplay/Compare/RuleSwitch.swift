@@ -2,7 +2,7 @@ internal import PushFanout
 internal import PushFiles
 internal import PushModel
 
-/// Looks for what a world has set that other rules do not have, and would forget.
+/// Finds settings that other rules do not have and would ignore.
 struct RuleSwitch {
   private let version: FanoutVersion
   private let from: RuleSet

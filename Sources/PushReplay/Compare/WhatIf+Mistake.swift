@@ -2,8 +2,8 @@ internal import Glibc
 internal import PushModel
 
 extension WhatIf {
-  /// What to say of a text that is neither a change nor a file, but looks like a change; nil when it
-  /// is one of them, or the name of a file that is not there.
+  /// The problem of a text that is neither a change nor a file, but looks like a change; nil when
+  /// it is one of them, or the name of a file that is not there.
   ///
   /// - Complexity: O(length of the text), times the number of keys.
   public var mistake: String? {

@@ -2,7 +2,7 @@ public import PushFanout
 internal import PushFiles
 internal import PushModel
 
-/// A change of a world before anything happens in it, as it is written on a command line.
+/// A change of the initial settings, as it is written on a command line.
 ///
 /// - Source: docs/compare.md, "What may differ".
 public struct WhatIf: Sendable {
@@ -57,7 +57,7 @@ public struct WhatIf: Sendable {
     return path
   }
 
-  /// Changes a world; all of it or nothing.
+  /// Changes settings; all of them or none.
   ///
   /// - Throws: ``Problem``, or what is wrong with a file.
   /// - Complexity: O(users) for a field of users, O(records) for a file.
@@ -115,7 +115,7 @@ public struct WhatIf: Sendable {
   }
 
   private func flag(_ value: String) throws -> Bool {
-    guard value == "true" || value == "false" else { throw problem("say true or false") }
+    guard value == "true" || value == "false" else { throw problem("use true or false") }
     return value == "true"
   }
 

@@ -2,7 +2,7 @@ internal import PushFanout
 internal import PushFiles
 internal import PushModel
 
-/// Who is online in which conversation, and the device that stands for it.
+/// Which users are online in which conversation, as devices in the foreground.
 ///
 /// A user who is online anywhere has a connected desktop beside the devices of the settings; once
 /// offline everywhere, that desktop is logged out and has no token, so nothing is pushed to it.
@@ -25,7 +25,7 @@ struct PresenceSessions {
   ///
   /// A user who is unknown to the settings is added, as a member of no conversation.
   ///
-  /// - Parameter other: a world in which the conversation may be known instead.
+  /// - Parameter other: the other settings, in which the conversation may be known instead.
   /// - Throws: when the conversation is unknown.
   mutating func apply(
     _ change: PresenceChange, to fanout: Fanout, beside other: Fanout? = nil

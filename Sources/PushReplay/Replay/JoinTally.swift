@@ -4,7 +4,7 @@ internal import PushModel
 
 /// Counts the memberships that begin during a replay.
 ///
-/// One that the settings say at the beginning begins with its `since`; one that a change says, at the
+/// One of the initial settings begins with its `since`; one made by a change, at the
 /// change or with its `since`, whichever is later. A membership begins once, whatever changes of it
 /// afterwards. What a thread has are settings, not memberships.
 ///
@@ -46,7 +46,7 @@ struct JoinTally {
       fanout.currentVersion.forEachMember(of: id) { user, member in
         let membership = Membership(conversation: id, user: user)
         guard begins[membership] == nil else { return }
-        // Records of a thread become memberships; or memberships, which may not say since, end.
+        // Records of a thread become memberships; or memberships, which may not have `since`, end.
         begins[membership] = kind == .thread ? at : -1
       }
     case .member(let user, let id, let member, _):

@@ -29,7 +29,7 @@ struct MinuteSeries {
     dayRows.addRow()
   }
 
-  /// Adds an outcome to the minute that was begun.
+  /// Adds an outcome to the current minute.
   mutating func add(_ count: Int, column: Int) {
     dayRows.add(count, row: dayRows.rowCount - 1, column: column)
   }

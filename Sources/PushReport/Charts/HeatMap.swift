@@ -3,13 +3,13 @@ struct HeatMap {
   let rows: [String]
   /// What stands below each column; an empty text is left out.
   let columns: [String]
-  /// Row by row; nil where there is nothing to say.
+  /// Row by row; nil where there is no value.
   let values: [[Double?]]
   /// The lines of each field's tooltip, row by row.
   let titles: [[[String]]]
   /// How a value of the legend is written.
   let text: (Double) -> String
-  /// Whether the lightest colour stands for the least value, and not for 0.
+  /// Whether the lightest colour is the least value rather than 0.
   var beginsAtLeast = false
   let label: String
 

@@ -5,7 +5,7 @@ struct Scatter {
     let x: Double
     /// 0...1.
     let y: Double
-    /// What the area of the point stands for.
+    /// The value shown as the area of the point.
     let weight: Double
     /// The lines of its tooltip.
     let title: [String]

@@ -1,7 +1,8 @@
 internal import PushReplay
 internal import PushModel
 
-/// Looks for what cannot be in a comparison: every sum that a page shows is right, and fits a number.
+/// Looks for what cannot be in a comparison: every sum that a page shows is right, and fits a
+/// number.
 ///
 /// - Complexity: O(the numbers of the result).
 struct CompareCheck: ResultChecks {

@@ -1,6 +1,6 @@
 internal import PushReplay
 
-/// What becomes of what, in which rooms, and for whom.
+/// Tables of changed outcomes, rooms and users.
 extension CompareReport {
   /// The most rows shown of a long table.
   private static let rowLimit = 20
@@ -92,7 +92,7 @@ extension CompareReport {
       ], rows: rows, becomesCards: true)
     let more = result.changes.count - shown.count
     return Section(
-      name: "changes", heading: "What becomes of what",
+      name: "changes", heading: "Changed outcomes",
       note: more > 0 ? "The most frequent changes; there are \(Figures.exact(more)) more." : "",
       body: "<div class=\"panel-box\">\(table.html)</div>\n")
   }

@@ -1,6 +1,6 @@
 internal import PushSupport
 
-/// Numbers as people read them.
+/// Numbers formatted for readers.
 enum Figures {
   /// Between a number and its unit, which stay on one line.
   private static let space = "\u{A0}"

@@ -10,15 +10,16 @@ enum OutcomeFamily: Int, CaseIterable {
     case Action.push.name: self = .pushed
     case Action.local.name: self = .local
     default:
-      switch reason {
-      case Reason.notMentioned.name, Reason.directChatLevel.name: self = .notMentioned
-      case Reason.levelNone.name: self = .levelNone
-      case Reason.muted.name: self = .muted
-      case Reason.quietHours.name: self = .quietHours
-      case Reason.online.name: self = .online
-      case Reason.noToken.name, Reason.kicked.name, Reason.loggedOut.name, Reason.filtered.name:
-        self = .noDevice
-      default: self = .other
+      switch Reason.allCases.first(where: { $0.name == reason }) {
+      case .notMentioned?, .directChatLevel?: self = .notMentioned
+      case .levelNone?: self = .levelNone
+      case .muted?: self = .muted
+      case .quietHours?: self = .quietHours
+      case .online?: self = .online
+      case .noToken?, .kicked?, .loggedOut?, .filtered?: self = .noDevice
+      case .allowed?, .forced?, .chatRoom?, .onlineOnly?, .messageType?, .silentMessage?, .expired?,
+        .localIneligible?, .localDisabled?, .localInfoMissing?, .localHandledByApp?, nil:
+        self = .other
       }
     }
   }

@@ -91,7 +91,7 @@ extension ReplayReport {
     guard let hold = result.hold else {
       return Section(
         name: "held", heading: "Held pushes and the morning peak",
-        note: "This replay did not ask when suppressed pushes could be sent later; "
+        note: "This replay did not compute when suppressed pushes could be sent later; "
           + "<code>push-fanout replay --hold</code> does.", body: "")
     }
     guard hold.held > 0 else {
@@ -127,7 +127,7 @@ extension ReplayReport {
     guard let first = series.at.first else { return nil }
     let day = Day(first)
     let released = day.column(series.released, at: series.at)
-    // What waits stays until a row says otherwise; before the first it is what that began with.
+    // The count stays until the next row; before the first it is what that began with.
     let before = series.waiting[0] - series.held[0] + series.released[0]
     let waiting = day.levels(series.waiting, at: series.at, before: max(0, before))
     let most = released.indices.max { released[$0] < released[$1] } ?? 0

@@ -1,3 +1,4 @@
+internal import PushModel
 public import PushReplay
 internal import PushSupport
 
@@ -58,11 +59,7 @@ public struct ReplayReport {
   }
 
   private var rulesName: String {
-    switch result.rules {
-    case "easemob": "Easemob"
-    case "rongcloud": "RongCloud"
-    default: result.rules
-    }
+    RuleSet(rawValue: result.rules)?.vendorName ?? result.rules
   }
 
   private func duration(_ first: Int64, _ last: Int64) -> String {

@@ -1,6 +1,6 @@
 public import PushModel
 
-/// What a write changed. The raw value is what stands in the feed.
+/// What a write changed. The raw value is the value stored in the feed.
 public enum Change: String, CaseIterable, Sendable {
   /// The app's settings.
   case app
@@ -19,15 +19,15 @@ public enum Change: String, CaseIterable, Sendable {
   case groupDefault, channelDefault
   /// The whole membership of a user, who may be new.
   case member
-  /// A single setting of a user for a conversation: the level, the duration of a mute, or the level of a
-  /// channel.
+  /// A single setting of a user for a conversation: the level, the duration of a mute, or the level
+  /// of a channel.
   case memberLevel, memberMute, channelLevel
   /// The end of a membership.
   case memberRemoved
-  /// Records that were imported together, whichever they are: read what you keep anew.
+  /// Records that were imported together, whichever they are: reload what you keep.
   case imported
 
-  /// Whether the user's other devices are told: *mute info changed* (E-13, R-36).
+  /// Whether the user's other devices are notified: *mute info changed* (E-13, R-36).
   public var isAnnounced: Bool {
     switch self {
     case .user, .userLevel, .userMute, .quietHours, .typeLevel, .member, .memberLevel, .memberMute,
@@ -53,7 +53,7 @@ public struct ChangeEvent: Hashable, Sendable {
   public let conversation: Identifier?
   /// The channel of an ultra group; nil when the setting is of no channel.
   public let channel: Identifier?
-  /// The device that wrote, which need not be told.
+  /// The device that wrote, which need not be notified.
   public let device: Identifier?
   let token: Int64
 

@@ -8,10 +8,11 @@ public import PushModel
 ///     }
 ///
 /// A slow consumer loses no entries: they are read from the store on demand.
-/// A consumer that keeps the cursor of the last entry it has dealt with reads on after it, also after a
-/// restart, and sees each entry at least once. When the store was replaced meanwhile, by an old copy or
-/// by one that was imported anew, the sequence throws ``StoreError/unknownChange(_:_:)``: entries are
-/// missed, so read everything, and go on from ``StoreReader/endOfFeed()`` as it was before that.
+/// A consumer that keeps the cursor of the last entry it has dealt with reads on after it, also
+/// after a restart, and sees each entry at least once. When the store was replaced meanwhile, by an
+/// old copy or by one that was imported again, the sequence throws
+/// ``StoreError/unknownChange(_:_:)``: entries are missed, so read everything, and go on from
+/// ``StoreReader/endOfFeed()`` as it was before that.
 ///
 /// It ends when the store is closed or the task is cancelled.
 public struct ChangeEvents: AsyncSequence, Sendable {
@@ -55,7 +56,7 @@ public struct ChangeEvents: AsyncSequence, Sendable {
         if store.isWriter {
           await store.feedNotifier.wait(since: notifications)
         } else {
-          // Another process writes; its commits notify nobody in this one.
+          // Another process writes; its commits notify no follower in this one.
           try? await Task.sleep(for: SettingsStore.pollInterval)
         }
       }
@@ -74,7 +75,7 @@ extension SettingsStore {
   ///
   /// - Parameters:
   ///   - cursor: that of the last entry that is not wanted any more; ``FeedCursor/start`` for all.
-  ///   - user: only entries that concern a user, or everybody.
+  ///   - user: only entries that concern a user, or all users.
   public func events(after cursor: FeedCursor = .start, of user: Identifier? = nil) -> ChangeEvents
   {
     ChangeEvents(store: self, start: cursor, user: user)

@@ -2,8 +2,8 @@ internal import Foundation
 internal import GRDB
 internal import PushModel
 
-/// Checks the rules between the records of an import and those that the store had. The rules between
-/// the import's own records are checked before.
+/// Checks the rules between the records of an import and those that the store had. The rules
+/// between the import's own records are checked before.
 ///
 /// Only the conversations that the import names are read.
 struct ImportValidator {

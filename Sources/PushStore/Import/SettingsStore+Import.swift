@@ -5,10 +5,10 @@ public import PushModel
 internal import QuietTime
 
 extension StoreWrite {
-  /// Adds many records at once; one that is there with the same key is replaced whole, as in files.
-  /// Of partial records, what they do not say stays.
+  /// Adds many records at once; an existing one with the same key is replaced whole, as in files. A
+  /// partial record keeps the fields that it does not have.
   ///
-  /// The change feed gets one entry, ``Change/imported``, which concerns everybody.
+  /// The change feed gets one entry, ``Change/imported``, which concerns all users.
   ///
   /// - Parameters:
   ///   - settings: the records. Its app's rules must be those of the store.
@@ -85,9 +85,9 @@ extension SettingsQueries {
 extension SettingsStore {
   /// Adds many records at once: all of them become durable and visible together, or none does.
   ///
-  /// A record that is there with the same key is replaced whole, as in files; the others stay. Of
-  /// partial records, what they do not say stays. The change feed gets one entry,
-  /// ``Change/imported``, which concerns everybody.
+  /// An existing record with the same key is replaced whole, as in files; the others stay. A
+  /// partial record keeps the fields that it does not have. The change feed gets one entry,
+  /// ``Change/imported``, which concerns all users.
   ///
   /// - Parameters:
   ///   - settings: the records. Its app's rules must be those of the store.
@@ -96,8 +96,8 @@ extension SettingsStore {
   ///   - now: when the import is made.
   ///   - replacingApp: whether the app's settings are replaced too.
   /// - Throws: ``StoreError``; then nothing was imported.
-  /// - Complexity: O(records). Other writes wait for it, decisions do not. A new snapshot is written
-  ///   afterwards, beside other work.
+  /// - Complexity: O(records). Other writes wait for it, decisions do not. A new snapshot is
+  ///   written afterwards, beside other work.
   public func importSettings(
     _ settings: FanoutSettings, content: ContentDirectory? = nil,
     partial: (any PartialRecords)? = nil, at now: Instant, replacingApp: Bool = true

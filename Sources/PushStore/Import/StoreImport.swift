@@ -45,19 +45,20 @@ public final class StoreImport: Sendable {
     [Fanout.temporaryName(ofSnapshot: SnapshotKeeper.path(file))]
   }
 
-  /// Where the store was copied to because its tables were of an earlier version and were brought up
-  /// to date at this opening; nil when they were of this one.
+  /// Where the store was copied to because its tables were of an earlier version and were brought
+  /// up to date at this opening; nil when they were of this one.
   public var copyOfOlder: String? { store.withLock { $0?.copyOfOlder } }
 
-  /// The app's settings of a store that is there; nil for a new one.
+  /// The app's settings of an existing store; nil for a new one.
   public func app() throws -> AppSettings? {
     try store.withLock { $0 }.map { try StoreReader($0).app() }
   }
 
-  /// Imports, and lets others write afterwards. A snapshot that is there is of no use then.
+  /// Imports, and lets others write afterwards. An existing snapshot is out of date then.
   ///
   /// - Parameters: as for ``SettingsStore/importSettings(_:content:partial:at:replacingApp:)``.
-  /// - Throws: ``StoreError``, ``StoreError/madeMeanwhile(_:)`` among them; then nothing was imported.
+  /// - Throws: ``StoreError``, ``StoreError/madeMeanwhile(_:)`` among them; then nothing was
+  ///   imported.
   public func run(
     _ settings: FanoutSettings, content: ContentDirectory? = nil,
     partial: (any PartialRecords)? = nil, at now: Instant, replacingApp: Bool,

@@ -17,7 +17,7 @@ public struct StoreProblem: Hashable, Sendable, CustomStringConvertible {
     case row
     /// A record that the store's rules do not allow; it has no effect, or an export leaves it out.
     case rules
-    /// The snapshot is damaged, or says something else than the tables. It can be removed: the next
+    /// The snapshot is damaged, or differs from the tables. It can be removed: the next
     /// opening builds the engine from the database.
     case snapshot
   }
@@ -30,8 +30,8 @@ public struct StoreProblem: Hashable, Sendable, CustomStringConvertible {
 
 extension StoreReader {
   /// Looks for everything that may be wrong: SQLite's integrity check, numbers that lead nowhere, a
-  /// feed with gaps, rows that cannot be read, records that contradict the rules, and a snapshot that
-  /// differs from what is stored.
+  /// feed with gaps, rows that cannot be read, records that contradict the rules, and a snapshot
+  /// that differs from what is stored.
   ///
   /// - Returns: what is wrong; nothing for a store that is whole.
   /// - Complexity: O(size of the file log).
@@ -92,8 +92,8 @@ private struct StoreCheck {
     return size.map { $0.found % max(1, page) != 0 } ?? false
   }
 
-  /// Whether every page is in the file. While there is a log, pages are in that, and a writer may be
-  /// moving them into the file.
+  /// Whether every page is in the file. While there is a log, pages are in that, and a writer may
+  /// be moving them into the file.
   private func hasEmptyLog() -> Bool {
     StoreName.size(store.file + "-wal") == 0
   }
@@ -137,7 +137,7 @@ private struct StoreCheck {
         """
         \(table) s WHERE NOT EXISTS
           (SELECT 1 FROM members m WHERE m.user = s.user AND m.conversation = s.conversation)
-        """, "\(table) of somebody who is no member")
+        """, "\(table) of a user who is not a member")
     }
     try count(
       .numbers, "conversations WHERE parent NOT IN (SELECT id FROM conversations)",

@@ -4,8 +4,8 @@ internal import Glibc
 internal import PushSupport
 internal import Synchronization
 
-/// The connections to a store, and what must outlive them: the descriptor of the file, and the right
-/// to write.
+/// The connections to a store, and what must outlive them: the descriptor of the file, and the
+/// right to write.
 final class OpenStore: Sendable {
   /// The path that was given, which errors name.
   let path: String
@@ -71,7 +71,8 @@ final class OpenStore: Sendable {
     try? pool.close()
   }
 
-  /// Whether the file may be written, and files be made beside it; SQLite would only say that it cannot.
+  /// Whether the file may be written, and files be made beside it; SQLite would only report that it
+  /// cannot.
   private static func checkAccess(_ path: String, _ file: String) throws {
     let folder = file.lastIndex(of: "/").map { String(file[...$0]) } ?? "."
     if unsafe access(file, W_OK) != 0 {
@@ -140,8 +141,8 @@ final class OpenStore: Sendable {
 
   /// Reads, as of one commit.
   ///
-  /// - Parameter canRepeat: whether `body` may be called again when the file was changed meanwhile by
-  ///   a writer that no lock keeps out.
+  /// - Parameter canRepeat: whether `body` may be called again when the file was changed meanwhile
+  ///   by a writer that no lock keeps out.
   /// - Throws: ``StoreError/changedMeanwhile(_:)`` when it was changed again.
   func read<Value>(canRepeat: Bool = true, _ body: (Database) throws -> Value) throws -> Value {
     try use(canRepeat: canRepeat) { pool in
@@ -181,7 +182,7 @@ final class OpenStore: Sendable {
       for attempt in 1...2 {
         let (pool, status) = connections.withLock { ($0.pool, $0.status) }
         let result = Result { try StoreFile.errors(path) { try body(pool) } }
-        // What a closure says of a file that was changed under it is of no use either.
+        // What a closure returned for a file that was changed under it is invalid too.
         if try status == nil || status == FileStatus(path, file, inode) { return try result.get() }
         guard attempt == 1 else { break }
         let new = try Self.connect(path, file, inode)

@@ -4,11 +4,11 @@ internal import GRDB
 
 /// The checksum in each page of a store's file, which CPushSQLite writes and compares.
 ///
-/// It is in the last 8 bytes of a page, which SQLite keeps free for it, and the page's number has part
-/// in it: a changed bit, a page of zeros and a page at another page's offset are noticed when the page
-/// is read, before anything is decided by it.
+/// It is in the last 8 bytes of a page, which SQLite keeps free for it, and the page's number has
+/// part in it: a changed bit, a page of zeros and a page at another page's offset are noticed when
+/// the page is read, before anything is decided by it.
 enum PageChecksums {
-  /// Where SQLite finds a file, as a URI of the VFS that knows of checksums.
+  /// Where SQLite finds a file, as a URI of the VFS that checks checksums.
   ///
   /// - Parameters:
   ///   - checks: whether the pages have checksums.
@@ -38,11 +38,12 @@ enum PageChecksums {
     return uri + "?" + (["vfs=\(name)"] + sums + parameters).joined(separator: "&")
   }
 
-  /// What the first page of a file says.
+  /// The header on the first page of a file.
   enum Form {
     /// A store whose pages have checksums.
     case checked
-    /// A store without, as earlier versions made them; or a database whose tables must be looked at.
+    /// A store without, as earlier versions made them; or a database whose tables must be looked
+    /// at.
     case plain
   }
 
@@ -66,8 +67,8 @@ enum PageChecksums {
     let id = header[68..<72].reduce(0 as UInt32) { $0 << 8 | UInt32($1) }
     let different = (id ^ UInt32(bitPattern: Schema.applicationID)).nonzeroBitCount
     if different == 0 { return .checked }
-    // No bit by itself makes one of the other: a checked store whose id was changed also has room for
-    // checksums, which one without never has.
+    // No bit by itself makes one of the other: a checked store whose id was changed also has room
+    // for checksums, which one without never has.
     let hasRoom = Int32(header[20]) == ps_checksum_size
     if hasRoom && different <= 4 {
       throw StoreError.damaged(path, reason: "its header was changed")

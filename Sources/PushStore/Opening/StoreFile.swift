@@ -21,8 +21,8 @@ enum StoreFile {
     return configuration
   }
 
-  /// Repeats what finds the store locked until ``lockTimeout`` is over: SQLite's own busy handler does
-  /// not cover every lock.
+  /// Repeats what finds the store locked until ``lockTimeout`` is over: SQLite's own busy handler
+  /// does not cover every lock.
   static func retryingLocks<Value>(_ body: () throws -> Value) throws -> Value {
     let end = ContinuousClock.now + .seconds(lockTimeout)
     while true {
@@ -55,8 +55,8 @@ enum StoreFile {
   /// How many bytes the file has, and how many its pages are; nil while pages may be in the log and
   /// not in the file yet.
   ///
-  /// Called inside a transaction that reads: as long as it goes on, a log from which it reads is not
-  /// emptied, and without one the file is not written.
+  /// Called inside a transaction that reads: as long as it goes on, a log from which it reads is
+  /// not emptied, and without one the file is not written.
   static func sizes(
     _ db: Database, _ inode: StoreInode, _ file: String
   ) throws -> (found: Int, whole: Int)? {
@@ -139,7 +139,7 @@ extension SettingsQueries {
       + (try hasTokens() ? "token" : "0")
   }
 
-  /// Those of one user, and those of everybody, each found by an index.
+  /// Those of one user, and those of all users, each found by an index.
   static func changesOfUser(_ columns: String) -> String {
     """
     SELECT \(columns) FROM (
@@ -152,7 +152,7 @@ extension SettingsQueries {
     """
   }
 
-  /// Entries of the feed, those that concern `user` or everybody.
+  /// Entries of the feed that concern `user` or all users.
   ///
   /// - Throws: ``StoreError/unknownChange(_:_:)``.
   func changes(after cursor: FeedCursor, of user: Identifier?, limit: Int) throws -> [ChangeEvent] {

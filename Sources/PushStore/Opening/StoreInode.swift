@@ -4,13 +4,13 @@ internal import Synchronization
 
 /// The one descriptor that this process holds of a store's file, besides SQLite's own.
 ///
-/// SQLite locks a file with `fcntl`, and a process loses all such locks of a file as soon as it closes
-/// *any* of its descriptors of it. So all stores of this process on one file share one descriptor,
-/// which is opened before the first connection and closed after the last one; whatever else is to be
-/// known of the file's bytes is read through it.
+/// SQLite locks a file with `fcntl`, and a process loses all such locks of a file as soon as it
+/// closes *any* of its descriptors of it. So all stores of this process on one file share one
+/// descriptor, which is opened before the first connection and closed after the last one; whatever
+/// else is to be known of the file's bytes is read through it.
 ///
-/// The right to write the store is a `flock` on that descriptor. It belongs to the inode: unlike a lock
-/// file it cannot be removed, and it is the same lock under every name of the file.
+/// The right to write the store is a `flock` on that descriptor. It belongs to the inode: unlike a
+/// lock file it cannot be removed, and it is the same lock under every name of the file.
 final class StoreInode: Sendable {
   /// What identifies a file, whatever its names are.
   struct Key: Hashable {
@@ -30,8 +30,8 @@ final class StoreInode: Sendable {
     var isLocked = false
   }
 
-  /// All that this process has open. Descriptors are opened and closed while it is held, or one that
-  /// is being closed would take along the locks of one that was just opened.
+  /// All that this process has open. Descriptors are opened and closed while it is held, or one
+  /// that is being closed would take along the locks of one that was just opened.
   private static let entries = Lock<[Key: Entry]>([:])
 
   let key: Key
@@ -65,7 +65,7 @@ final class StoreInode: Sendable {
       let flags = O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
       var descriptor: Int32 = -1
       if forWriting { descriptor = unsafe Glibc.open(file, flags | O_RDWR) }
-      // Without the right to write the file SQLite says so; `flock` needs none.
+      // SQLite reports a file without write permission; `flock` needs none.
       if descriptor < 0 { descriptor = unsafe Glibc.open(file, flags | O_RDONLY) }
       guard descriptor >= 0 else {
         if errno == ENOENT { throw StoreError.missing(path) }
@@ -104,7 +104,7 @@ final class StoreInode: Sendable {
     switch status.st_mode & S_IFMT {
     case S_IFREG: return status
     case S_IFDIR: throw StoreError.notAStore(path, reason: "it is a folder")
-    default: throw StoreError.notAStore(path, reason: "it is no regular file")
+    default: throw StoreError.notAStore(path, reason: "it is not a regular file")
     }
   }
 

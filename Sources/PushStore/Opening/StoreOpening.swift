@@ -34,8 +34,8 @@ struct StoreOpener {
     let token: Int64
   }
 
-  /// - Throws: ``StoreError`` when the database cannot be read; a snapshot that cannot be used is no
-  ///   error.
+  /// - Throws: ``StoreError`` when the database cannot be read; a snapshot that cannot be used is
+  ///   no error.
   func open() throws -> Opened { try open { _ in }.opened }
 
   /// The same, and what else is read as of the commit that the engine is of.
@@ -164,8 +164,8 @@ extension SettingsQueries {
     try identity().of(token: token(at: sequence))
   }
 
-  /// Whether changes have tokens: those of a store that an earlier version made have none until it is
-  /// opened for writing.
+  /// Whether changes have tokens: those of a store that an earlier version made have none until it
+  /// is opened for writing.
   func hasTokens() throws -> Bool {
     try db.columns(in: "feed").contains { $0.name == "token" }
   }
@@ -185,7 +185,7 @@ extension SettingsQueries {
     return bytes == fanout.id(of: UserIndex(UInt32(fanout.userCount - 1))).bytes
   }
 
-  /// Reads every record anew that has changed, and puts it into an engine.
+  /// Reads every changed record again, and puts it into an engine.
   ///
   /// - Complexity: O(changes).
   fileprivate func follow(_ fanout: Fanout, after sequence: Int64) throws {

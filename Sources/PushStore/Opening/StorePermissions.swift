@@ -2,7 +2,7 @@ internal import Glibc
 
 /// Who may read and write the files of a new store.
 public enum StorePermissions: String, CaseIterable, Sendable {
-  /// Mode 600: nobody but the owner reads or writes.
+  /// Mode 600: only the owner reads and writes.
   case owner = "600"
   /// Mode 640: the group reads.
   case groupReads = "640"

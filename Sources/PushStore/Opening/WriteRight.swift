@@ -23,7 +23,7 @@ final class WriteRight: Sendable {
 
   deinit { release() }
 
-  /// Gets the right to write a store that is there.
+  /// Gets the right to write an existing store.
   ///
   /// - Parameters:
   ///   - path: what errors call it.
@@ -129,8 +129,8 @@ final class WriteRight: Sendable {
 
 /// What kind of file system a store lies on.
 enum FileSystem {
-  /// Those of other machines: whether `flock` keeps out writers there is not known here, and SQLite's
-  /// log needs memory that all its users share.
+  /// Those of other machines: whether `flock` keeps out writers there is not known here, and
+  /// SQLite's log needs memory that all its users share.
   private static let ofNetwork: Set<String> = [
     "nfs", "nfs4", "cifs", "smb3", "smbfs", "ncpfs", "afs", "ceph", "glusterfs", "lustre",
     "fuse.sshfs", "fuse.glusterfs", "fuse.ceph", "fuse.s3fs", "fuse.rclone", "vboxsf", "vmhgfs",

@@ -79,8 +79,8 @@ final class Committer: Sendable {
       feedNotifier.notify(last)
       keeper?.note(isLarge: steps.contains { $0.isLarge })
     } catch let error as FanoutError {
-      // The store has what the engine could not take: it decides on what it had, and nothing more is
-      // written until the store is opened anew, which builds it from the tables.
+      // The store has what the engine could not take: it decides on what it had, and nothing more
+      // is written until the store is reopened, which builds it from the tables.
       let error = StoreError.database(path, reason: "\(error)")
       failure.withLock { $0 = error }
       return jobs.forEach { $0.done(error) }

@@ -3,19 +3,20 @@ public import PushModel
 /// A user's devices: tokens and presence, under the rules of either vendor.
 ///
 /// A user whose devices were never set has ``PushModel/Device/default``. That one stands in for
-/// what is not known, so the first operation makes an explicit list: of the bound device alone, or of
-/// the default one when it is the device operated on. All other devices are unknown until they bind a
-/// token; operations on them throw ``StoreError/unknownDevice(user:device:)``, and nothing changes.
+/// what is not known, so the first operation makes an explicit list: of the bound device alone, or
+/// of the default one when it is the device operated on. All other devices are unknown until they
+/// bind a token; operations on them throw ``StoreError/unknownDevice(user:device:)``, and nothing
+/// changes.
 ///
 /// Devices are not settings: their changes stand in the feed but are not announced to the others.
 ///
 /// - Complexity: O(devices of the user).
 extension StoreWrite {
   /// Binds a push token to a device; one that is not known is added at the end, offline until its
-  /// state is told (E-68).
+  /// state is set (E-68).
   ///
-  /// The token itself is the push service's. A bound token does not end a kick or a log-out: that is
-  /// what the next state does.
+  /// The token itself is the push service's. A bound token does not end a kick or a log-out: that
+  /// is what the next state does.
   ///
   /// - Parameters:
   ///   - kind: what the device is; nil for what it was, a mobile one at first.
@@ -59,7 +60,7 @@ extension StoreWrite {
     try change(device: id, of: user) { $0.enter(state, at: now) }
   }
 
-  /// Kicks a device by another login: it gets nothing until its state is told again (E-66).
+  /// Kicks a device by another login: it gets nothing until its state is set again (E-66).
   public mutating func kick(device id: Identifier, of user: Identifier) throws {
     try setState(.kicked, ofDevice: id, of: user)
   }

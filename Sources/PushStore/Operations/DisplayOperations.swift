@@ -2,11 +2,11 @@ public import PushContent
 public import PushFanout
 public import PushModel
 
-/// How pushes look, to people and by them: the vendors' operations.
+/// Display settings: the vendors' operations.
 ///
-/// They do not affect decisions, so the engine is not told. A user never declared is made.
-/// When nothing changes, nothing is written; a change stands in the feed as ``Change/display`` and is
-/// not announced to the user's other devices.
+/// They do not affect decisions, so the engine is not updated. An unknown user is created.
+/// When nothing changes, nothing is written; a change stands in the feed as ``Change/display`` and
+/// is not announced to the user's other devices.
 ///
 /// - Complexity: O(remarks of the user).
 extension StoreWrite {
@@ -53,7 +53,7 @@ extension StoreWrite {
 
   /// Sets how many messages wait for a user, the one that is pushed among them: the badge.
   ///
-  /// - Throws: ``SettingsWriteError/badgeOutOfRange(_:)`` for one that no file could say.
+  /// - Throws: ``SettingsWriteError/badgeOutOfRange(_:)`` for one that no file can represent.
   public mutating func setOfflineMessages(_ count: UInt32, of user: Identifier) throws {
     try SettingsQueries.check(badge: count)
     try changeDisplay(of: user) { $0.offlineMessages = count }
@@ -96,7 +96,7 @@ extension SettingsStore {
 extension StoreReader {
   /// Everything that the words of pushes depend on, as of one commit.
   ///
-  /// - Complexity: O(conversations + people who have set something).
+  /// - Complexity: O(conversations + users with settings).
   public func contentDirectory() throws -> ContentDirectory {
     try read { try $0.contentDirectory() }
   }

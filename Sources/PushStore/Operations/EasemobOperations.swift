@@ -1,6 +1,6 @@
 public import PushModel
 
-/// What Easemob's clients are told of one silent mode, their `SilentModeResult`.
+/// What Easemob's clients receive for one silent mode, their `SilentModeResult`.
 public struct SilentMode: Hashable, Sendable {
   /// nil for the app level.
   public let conversation: Identifier?
@@ -34,8 +34,8 @@ public struct SilentMode: Hashable, Sendable {
 extension StoreWrite {
   /// Writes the app's silent mode: level, duration and interval, of which what is nil stays (E-2).
   ///
-  /// Easemob's `setSilentModeForAll`. A duration counts from ``now`` (E-5); DEFAULT is void, which is
-  /// unset (E-3). A user never declared is made.
+  /// Easemob's `setSilentModeForAll`. A duration counts from ``now`` (E-5); DEFAULT is void, which
+  /// is unset (E-3). A user never declared is made.
   ///
   /// - Throws: ``SettingsWriteError/levelNotAvailable(_:_:)``.
   public mutating func setSilentMode(_ mode: SilentModeWrite, of user: Identifier) throws {
@@ -86,8 +86,8 @@ extension StoreWrite {
   /// takes them off it (E-15).
   ///
   /// Easemob's `updatePushServiceForGroups` and `updatePushServiceForUsers`. Taken off, a
-  /// conversation of level none inherits again, and one of another level, which was not on the list,
-  /// keeps it.
+  /// conversation of level none inherits again, and one of another level, which was not on the
+  /// list, keeps it.
   ///
   /// - Complexity: O(conversations).
   public mutating func setLegacyNoPush(

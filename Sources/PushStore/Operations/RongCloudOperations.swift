@@ -3,8 +3,8 @@ public import PushModel
 /// RongCloud's settings operations.
 ///
 /// All throw ``StoreError/otherRules(_:)`` under Easemob's rules, and then, or when they throw
-/// anything else, nothing has changed. Removing a level is writing unset, RongCloud's 0, so that the
-/// next scope decides; RongCloud's numbers become levels by
+/// anything else, nothing has changed. Removing a level is writing unset, RongCloud's 0, so that
+/// the next scope decides; RongCloud's numbers become levels by
 /// ``PushModel/NotificationLevel/init(rongCloudNumber:)``, which refuses unknown ones. Only a
 /// real change is written and announced.
 ///
@@ -47,7 +47,8 @@ extension StoreWrite {
   /// RongCloud's `setConversationTypeNotificationLevel`. A level of chat rooms is kept, but nothing
   /// asks for it.
   ///
-  /// - Throws: ``StoreError/unavailableKind(_:_:)`` for a thread, which RongCloud does not have.
+  /// - Throws: ``StoreError/unavailableKind(_:_:)`` for a thread, which RongCloud does not have
+  ///
   public mutating func setNotificationLevel(
     _ level: NotificationLevel, of user: Identifier, forType kind: ConversationKind
   ) throws {
@@ -245,7 +246,7 @@ extension SettingsStore {
     }
   }
 
-  /// What a client of two states reads: all and unset notify, every other level does not.
+  /// What a two-state client reads: all and unset notify, every other level does not.
   ///
   /// RongCloud's `getConversationNotificationStatus`.
   ///

@@ -5,15 +5,15 @@ internal import QuietTime
 
 /// Changes of a store that become durable, and visible, together.
 ///
-/// Handed to the closure of ``SettingsStore/write(at:from:_:)``. When the closure throws, none of its
-/// changes is kept.
+/// Handed to the closure of ``SettingsStore/write(at:from:_:)``. When the closure throws, none of
+/// its changes is kept.
 public struct StoreWrite {
   let queries: SettingsQueries
   /// When the write is made: durations count from here (E-5).
   public let now: Instant
   /// The device that writes; nil for an administrator.
   public let device: Identifier?
-  /// What has changed, in order: what the engine is told once it is durable.
+  /// What has changed, in order, to be applied to the engine once it is durable.
   var steps: [Step] = []
 
   /// One change.

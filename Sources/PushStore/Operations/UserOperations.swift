@@ -43,8 +43,8 @@ extension SettingsStore {
   /// All that a user has set for conversations, in the order in which those were first named; what
   /// inherits is left out, and so are chat rooms and threads of groups the user is no member of.
   ///
-  /// For a device that starts: Easemob's `syncSilentModeConversationsFromServer`, RongCloud's status
-  /// sync (R-36). Later changes are in ``announcements(to:on:after:limit:)``.
+  /// For a device that starts: Easemob's `syncSilentModeConversationsFromServer`, RongCloud's
+  /// status sync (R-36). Later changes are in ``announcements(to:on:after:limit:)``.
   ///
   /// - Parameters:
   ///   - now: leaves out durations that are over, and conversations of which nothing else is set;
@@ -64,7 +64,8 @@ extension SettingsStore {
     }
   }
 
-  /// The conversations whose own level is none (R-35), in the order in which those were first named.
+  /// The conversations whose own level is none (R-35), in the order in which those were first
+  /// named.
   ///
   /// RongCloud's `getBlockedConversationList`. Under Easemob they are what the old lists of groups
   /// and users without push held (E-15).
@@ -73,8 +74,8 @@ extension SettingsStore {
   ///   - kinds: only those of these types; nil for all.
   ///   - conversation: the last one of the page before; nil for the first page.
   ///   - limit: so many conversations at most, at least 1.
-  /// - Throws: ``StoreError/unavailableKind(_:_:)``, or ``StoreError/unknownConversation(_:)`` for a
-  ///   `conversation` that was never named.
+  /// - Throws: ``StoreError/unavailableKind(_:_:)``, or ``StoreError/unknownConversation(_:)`` for
+  ///   a `conversation` that was never named.
   /// - Complexity: O(settings that the user has made), whatever the store holds.
   public func blockedConversations(
     of user: Identifier, kinds: [ConversationKind]? = nil, after conversation: Identifier? = nil,
@@ -89,9 +90,9 @@ extension SettingsStore {
     }
   }
 
-  /// What one of a user's devices is told of: changes of the user's settings behind a sequence
+  /// What one of a user's devices is notified of: changes of the user's settings behind a sequence
   /// number that another device made, or an administrator, the oldest first (E-13, R-36). After
-  /// ``Change/user``, ``Change/member`` and ``Change/imported`` it reads anew what it keeps.
+  /// ``Change/user``, ``Change/member`` and ``Change/imported`` it reloads what it keeps.
   ///
   /// Easemob's *mute info changed*, RongCloud's push status sync.
   ///
@@ -127,8 +128,8 @@ extension SettingsQueries {
     return try Int64.fetchOne(find, arguments: [id.bytes])
   }
 
-  /// A conversation that a user's record counts in: no chat room (E-1), and of a thread, the user is
-  /// still a member of the parent.
+  /// A conversation that a user's record counts in: no chat room (E-1), and of a thread, the user
+  /// is still a member of the parent.
   private static let counts = """
     c.kind <> 'room' AND (c.kind <> 'thread' OR EXISTS (
       SELECT 1 FROM conversations p JOIN members m ON m.conversation = p.number

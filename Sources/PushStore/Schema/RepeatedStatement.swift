@@ -6,7 +6,7 @@ internal import PushModel
 /// A statement that is run for many rows, value by value: GRDB's arrays of values would take longer
 /// than SQLite.
 ///
-/// Values are bound in the order of the question marks, each time anew.
+/// Values are bound in the order of the question marks, before each execution.
 @safe struct RepeatedStatement: ~Copyable {
   /// Keeps the handle alive.
   private let statement: Statement
@@ -80,7 +80,7 @@ internal import PushModel
     parameter = 0
     let code = unsafe sqlite3_step(handle)
     let value = code == SQLITE_ROW ? unsafe body(handle) : nil
-    // The reset says what the step could not, and the message is that of the connection until then.
+    // The reset returns the step's error, and the message is that of the connection until then.
     if code == SQLITE_ROW || code == SQLITE_DONE {
       try check(unsafe sqlite3_reset(handle))
     } else {

@@ -40,7 +40,7 @@ extension SettingsQueries {
     try db.cachedStatement(sql: sql).execute(arguments: values)
   }
 
-  /// Whether the store has these tables: one that an earlier version made and nobody has opened for
+  /// Whether the store has these tables: one made by an earlier version and not yet opened for
   /// writing since has not.
   private func hasDisplays() throws -> Bool { try db.tableExists("displays") }
 
@@ -204,7 +204,7 @@ extension SettingsQueries {
     }
   }
 
-  /// What people have set that no file could say, of at most so many people; none in a store without
+  /// Display settings that no file can represent, of at most so many users; none in a store without
   /// these tables.
   ///
   /// - Throws: ``StoreError/damaged(_:reason:)`` when how pushes look cannot be read.

@@ -144,7 +144,7 @@ struct SettingsQueries {
       }
       try body(try id(row, 1, "users.id"), try user(row, listed))
     }
-    if device != nil { throw StoreError.damaged(path, reason: "devices.user names nobody") }
+    if device != nil { throw StoreError.damaged(path, reason: "devices.user names no user") }
   }
 
   func user(_ id: Identifier) throws -> UserSettings? {

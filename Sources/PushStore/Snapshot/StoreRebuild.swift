@@ -3,12 +3,12 @@ internal import GRDB
 internal import PushFanout
 public import PushModel
 
-/// Makes a store anew of the snapshot beside it, when the store itself is lost: its file is gone or
+/// Rebuilds a store from the snapshot beside it when the store itself is lost: its file is gone or
 /// empty, and there is no backup.
 ///
 /// A snapshot has what decides: the app's settings, users with their devices, conversations and
-/// members, as of one change. How pushes look (``StoreWrite`` calls it display), names of conversations
-/// and nicknames, and the change feed are not in it.
+/// members, as of one change. How pushes look (``StoreWrite`` calls it display), names of
+/// conversations and nicknames, and the change feed are not in it.
 public struct StoreRebuild: Sendable {
   /// The path of the store that is lost.
   public let path: String
@@ -18,8 +18,9 @@ public struct StoreRebuild: Sendable {
   /// The number of the last change that the snapshot has.
   public var sequence: UInt64 { info.sequence }
 
-  /// - Throws: ``StoreError/exists(_:)`` where there is a file that is not empty: move it away first;
-  ///   ``StoreError/strayLog(_:)`` for a log that is left; `SnapshotError` without a snapshot.
+  /// - Throws: ``StoreError/exists(_:)`` where there is a file that is not empty: move it away
+  ///   first; ``StoreError/strayLog(_:)`` for a log that is left; `SnapshotError` without a
+  ///   snapshot.
   public init(fromSnapshotOf path: String) throws {
     self.path = path
     file = try StoreName.file(path)
@@ -30,8 +31,8 @@ public struct StoreRebuild: Sendable {
   /// What is to be removed when the process ends before ``run(at:)`` does.
   public var temporaryNames: [String] { TemporaryStore.names(for: file) }
 
-  /// Makes the store; it appears when it is complete and on the disk. Its feed begins anew, with one
-  /// entry, ``Change/imported``.
+  /// Makes the store; it appears when it is complete and on the disk. Its feed starts over, with
+  /// one entry, ``Change/imported``.
   ///
   /// - Returns: the settings that it has.
   /// - Throws: `SnapshotError` for one that is damaged, ``StoreError``; then nothing was changed.

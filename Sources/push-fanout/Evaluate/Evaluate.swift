@@ -22,15 +22,15 @@ struct Evaluate: ParsableCommand {
         push-fanout evaluate --settings world.ndjson --messages today.ndjson \\
           --format npy --output decisions
 
-      With --format npy the output is a folder. codes.npy has a byte for every member of each \
-      message's conversation, 0 for one who is no recipient; message_start.npy says where those of \
-      a message begin, and message_list.npy which list of members in members.npy they belong to, \
-      from list_start.npy on. messages.csv, users.csv and outcomes.csv say what the numbers stand \
-      for. docs/formats.md has a program that reads it.
+      With --format npy the output is a folder. codes.npy has one byte for each member of each \
+      message's conversation, 0 for a member who is not a recipient. The codes of a message begin \
+      at message_start.npy; message_list.npy is its list of members, which begins at \
+      list_start.npy in members.npy. messages.csv, users.csv and outcomes.csv list what the \
+      numbers mean. docs/formats.md has a Python program that reads the folder.
 
-      The last line on standard error says messages, decisions, pushes, seconds and decisions a \
-      second. A bad line stops the run with FILE:LINE: what is wrong, and nothing is left under \
-      the output's name.
+      The last line on standard error counts messages, decisions, pushes, seconds and decisions a \
+      second. A bad line stops the run with FILE:LINE: what is wrong, and no output is \
+      written.
       """)
 
   @OptionGroup var world: WorldOptions
@@ -51,8 +51,8 @@ struct Evaluate: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "How many threads decide and encode; with more than one, messages are read and rows written "
-        + "meanwhile. (default: as many as there are cores)", valueName: "count"))
+      "How many threads decide and encode; if more than one, another one reads and writes. "
+        + "(default: as many as there are cores)", valueName: "count"))
   var threads: Int?
 
   @Flag(help: "The summary as one JSON object; implies --format summary.")

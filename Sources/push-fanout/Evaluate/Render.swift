@@ -6,10 +6,10 @@ import PushModel
 import PushService
 import PushStore
 
-/// `push-fanout render`: what pushes say, for everybody who gets one.
+/// `push-fanout render`: the payload of each push.
 struct Render: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Show what pushes say: a payload for everybody who gets one.",
+    abstract: "Show the content of pushes: a payload for each recipient.",
     discussion: """
       Examples:
 
@@ -24,7 +24,7 @@ struct Render: ParsableCommand {
       Apple's push service takes, of at most 4,096 bytes.
 
       A payload that would be larger even with a shortened body is replaced by the vendor's \
-      plainest words; its line has a problem, and the exit status is 1. Templates and arguments that \
+      generic text; its line has a problem, and the exit status is 1. Templates and arguments that \
       are missing are counted at the end.
       """)
 
@@ -118,7 +118,7 @@ extension ContentNoteTally {
   }
 }
 
-/// What commands need to know of what pushes say.
+/// What commands need to render the content of pushes.
 struct ContentOptions: ParsableArguments {
   @Option(
     parsing: .upToNextOption,

@@ -24,7 +24,7 @@ struct Explain: ParsableCommand {
           --messages today.ndjson --message m1 --user u1 --content
 
       If several messages have the id, each is explained. The arrow marks the step that decided; with --content \
-      also the sources that the words of the push come from.
+      also the sources of the push's text.
       """)
 
   @OptionGroup var world: WorldOptions
@@ -40,7 +40,7 @@ struct Explain: ParsableCommand {
   @Option(help: ArgumentHelp("The user's id.", valueName: "id"))
   var user: String
 
-  @Flag(help: "Show what the push says too, and where its words come from.")
+  @Flag(help: "Show the content of the push too, and where its text comes from.")
   var content = false
 
   @OptionGroup var templates: ContentOptions

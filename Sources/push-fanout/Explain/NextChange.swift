@@ -9,9 +9,9 @@ import QuietTime
 struct NextChange: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "next-change",
-    abstract: "Say when the answer for a plain message next changes.",
+    abstract: "Print when the decision for a plain message next changes.",
     discussion: """
-      A plain message is a text from somebody else that mentions nobody. Its answer changes by \
+      A plain message is a text from another user without mentions. Its decision changes by \
       itself where a window begins or ends, a mute or a background grace is over, a membership \
       begins, or a clock change jumps over the edge of a window.
 
@@ -23,7 +23,7 @@ struct NextChange: ParsableCommand {
         push-fanout next-change --settings world.ndjson --user u1 --conversation g1 \\
           --at 1717416000000 --json
 
-      Prints the instant and the answers before and from then on, or "never".
+      Prints the instant and the decisions before and from then on, or "never".
       """)
 
   @OptionGroup var world: WorldOptions

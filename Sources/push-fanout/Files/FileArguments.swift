@@ -55,7 +55,7 @@ struct StorePath: FileArgument {
   var file: NamedFile? { .store(path) }
 }
 
-/// A change of a world, which may be a settings file.
+/// A change of the initial settings, which may be a settings file.
 struct ChangeArgument: FileArgument {
   let text: String
 

@@ -3,7 +3,7 @@ import PushSupport
 
 /// What tells whether two paths or descriptors are the same file.
 enum FileIdentity: Hashable {
-  /// A file that is there.
+  /// An existing file.
   case file(device: UInt, inode: UInt)
   /// A name that is free, in a folder.
   case name(String, device: UInt, inode: UInt)

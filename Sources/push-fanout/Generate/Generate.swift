@@ -4,10 +4,10 @@ import PushFiles
 import PushModel
 import PushWorkload
 
-/// `push-fanout generate`: a world of any size, from a seed.
+/// `push-fanout generate`: settings and traffic of any size, from a seed.
 struct Generate: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Make a world of any size: people, rooms, messages, presence.",
+    abstract: "Generate test data of any size: users, rooms, messages, presence.",
     discussion: """
       Everything is drawn from a seed by measured and published rates, which docs/generate.md names; \
       each has a flag. The same flags give the same bytes, with any number of threads.
@@ -49,7 +49,7 @@ struct Generate: ParsableCommand {
       """)
   var like: Archive?
 
-  /// The rule sets, formats and archives by the names that people type.
+  /// The rule sets, formats and archives by their names on the command line.
   struct Rules: RawRepresentable, CaseIterable, ExpressibleByArgument {
     let ruleSet: RuleSet
 

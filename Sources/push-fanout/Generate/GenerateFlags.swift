@@ -89,7 +89,7 @@ struct TrafficFlags: ParsableArguments {
   )
   var rate: Double?
 
-  @Option(help: numberHelp("The busiest hour of people's day against the quietest.", "3.8"))
+  @Option(help: numberHelp("The busiest hour of a user's day against the quietest.", "3.8"))
   var hourRatio: Double?
 
   @Option(
@@ -117,7 +117,7 @@ struct TrafficFlags: ParsableArguments {
   @Option(help: shareHelp("In a burst, the same person goes on.", "0.4"))
   var sameSenderShare: Double?
 
-  @Option(help: shareHelp("Messages that mention people.", "0.1"))
+  @Option(help: shareHelp("Messages that mention users.", "0.1"))
   var mentionShare: Double?
 
   @Option(help: listHelp("Of those, the shares that mention 1, 2 and 3.", "0.93,0.06,0.01"))
@@ -165,15 +165,15 @@ struct TrafficFlags: ParsableArguments {
   }
 }
 
-/// What people set.
+/// Users' settings.
 struct PeopleFlags: ParsableArguments {
   @Flag(help: "Each user has a phone, with a token or without.")
   var devices = false
 
-  @Option(help: shareHelp("People with a window at night.", "0.475"))
+  @Option(help: shareHelp("Users with a window at night.", "0.475"))
   var quietShare: Double?
 
-  @Option(help: shareHelp("People who are silent all day.", "0.075"))
+  @Option(help: shareHelp("Users who are silent all day.", "0.075"))
   var silentShare: Double?
 
   @Option(
@@ -194,10 +194,10 @@ struct PeopleFlags: ParsableArguments {
   @Option(help: shareHelp("RongCloud's windows that let mentions through.", "0.2"))
   var quietMentionShare: Double?
 
-  @Option(help: shareHelp("People who want mentions only, everywhere.", "0.1"))
+  @Option(help: shareHelp("Users who want mentions only, everywhere.", "0.1"))
   var mentionLevelShare: Double?
 
-  @Option(help: shareHelp("People who want nothing, anywhere.", "0.05"))
+  @Option(help: shareHelp("Users who want nothing, anywhere.", "0.05"))
   var noneLevelShare: Double?
 
   @Option(
@@ -206,7 +206,7 @@ struct PeopleFlags: ParsableArguments {
       "0.15,0.35,0.6,0.75"))
   var muteShares: NumberList?
 
-  @Option(help: shareHelp("People among whom all those mutes are.", "0.75"))
+  @Option(help: shareHelp("Users who have all those mutes.", "0.75"))
   var muters: Double?
 
   @Option(help: shareHelp("Mutes that let mentions through.", "0.5"))
@@ -245,7 +245,7 @@ struct PeopleFlags: ParsableArguments {
   }
 }
 
-/// When people are connected.
+/// When users are connected.
 struct PresenceFlags: ParsableArguments {
   @Flag(help: "No file of presence.")
   var noPresence = false

@@ -7,10 +7,10 @@ import PushModel
 /// `push-fanout compare`: the same messages in two worlds.
 struct Compare: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Replay the same messages in two worlds, and say what differs.",
+    abstract: "Replay the same messages with two sets of settings, and show what differs.",
     discussion: """
-      Each world is what --settings, --users and --members or --store say, with the changes of --a or \
-      --b, one after the other. A change is
+      Both sides start from --settings, --users and --members or --store; the changes of --a or \
+      --b are applied in order. A change is
 
         everyone.level=mention            a field of all users (easemob: level, quietHours; rongcloud: \
       levels.group and the like, quietHours)
@@ -30,7 +30,7 @@ struct Compare: ParsableCommand {
         push-fanout compare --members members.csv --messages may.ndjson \\
           --a easemob.ndjson --b rongcloud.ndjson --output rules.compare.json
 
-      docs/compare.md says what is counted, and what the result file holds.
+      docs/compare.md explains what is counted, and the result file.
       """)
 
   @OptionGroup var world: WorldOptions

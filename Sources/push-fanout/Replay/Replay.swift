@@ -10,7 +10,7 @@ struct Replay: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Replay messages, presence and settings changes in the order of time.",
     discussion: """
-      Says how many decisions and pushes there were, why, when and where: by outcome, hour, hour of \
+      Counts decisions and pushes, with reasons and instants: by outcome, hour, hour of \
       the week, conversation and size, with the busiest second and minute.
 
       Examples:
@@ -26,9 +26,9 @@ struct Replay: ParsableCommand {
 
         push-fanout replay --settings world.ndjson --messages today.ndjson --speed 60x
 
-      Each file is sorted by time. Members join when their since says. With --hold each suppressed \
-      decision is asked when it would push, if only time passed. docs/replay.md says what all of \
-      it means, and what the result file holds.
+      Each file is sorted by time. Members join at their since. With --hold each suppressed \
+      decision is evaluated again at later instants. docs/replay.md explains \
+      the figures and the result file.
       """)
 
   @OptionGroup var world: WorldOptions
@@ -40,7 +40,7 @@ struct Replay: ParsableCommand {
     help: ArgumentHelp("Settings changes, NDJSON, sorted by time.", valueName: "file"))
   var changes: [InputPath] = []
 
-  @Flag(help: "Find out when suppressed decisions would push.")
+  @Flag(help: "Compute when suppressed decisions would push.")
   var hold = false
 
   @Option(
@@ -133,7 +133,7 @@ struct Replay: ParsableCommand {
   }
 }
 
-/// How fast time goes; so slow that all of it is longer than a clock can say is refused.
+/// How fast time goes; a speed at which the replay would exceed the clock's range is refused.
 struct ReplaySpeed: ExpressibleByArgument {
   /// nil for as fast as possible.
   let times: Double?

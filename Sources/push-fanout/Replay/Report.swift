@@ -8,8 +8,8 @@ struct Report: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Draw the result of a replay or a comparison as one HTML file.",
     discussion: """
-      The file holds all that it needs: charts, the figures behind them, light and dark; it asks \
-      nothing of the network. docs/report.md says what each chart shows.
+      The file is self-contained: charts, the figures behind them, light and dark; it loads \
+      nothing from the network. docs/report.md explains each chart.
 
       Examples:
 

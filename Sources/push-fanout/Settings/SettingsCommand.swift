@@ -4,13 +4,14 @@ import PushModel
 import PushStore
 import PushSupport
 
-/// `push-fanout settings`: what people set, in a store, with the vendors' operations.
+/// `push-fanout settings`: reads and writes users' settings in a store with the vendors'
+/// operations.
 struct SettingsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "settings",
     abstract: "Read and change settings in a store, as the vendors' clients do.",
     discussion: """
-      The store's rules say whose operations there are. What is refused changes nothing.
+      The store's rule set determines the operations. A refused operation changes nothing.
 
       Examples:
 
@@ -90,7 +91,7 @@ struct WriteOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "The user's device that writes, which need not be told. (default: an administrator)",
+      "The user's device that writes, which need not be notified. (default: an administrator)",
       valueName: "device"))
   var from: String?
 
@@ -141,7 +142,7 @@ enum SettingScope {
   case channel(Identifier, Identifier)
 }
 
-/// A level as people type it: a name of files, or a vendor's own spelling.
+/// A level on the command line: its name in files, or a vendor's own spelling.
 struct LevelText: ExpressibleByArgument {
   private let text: String
 

@@ -27,7 +27,7 @@ struct SettingsDefaults: ParsableCommand {
   @Option(help: ArgumentHelp("One of its channels.", valueName: "id"))
   var channel: String?
 
-  @Flag(help: "The App Key, the last level that is looked at.")
+  @Flag(help: "The App Key, the last level in the search.")
   var appKey = false
 
   @Option(parsing: .unconditional, help: .level)
@@ -48,7 +48,8 @@ struct SettingsDefaults: ParsableCommand {
     let (group, channel) = (conversation.map { Identifier($0) }, channel.map { Identifier($0) })
     if let text = level {
       try options.writing(writing) { store in
-        // Asked for first, so that the other vendor's store says so, and not of the spelling.
+        // Checked first, so that the error for the other vendor's store precedes that for the
+        // spelling.
         _ = try store.appKeyLevel()
         let level = try text.level(.rongcloud)
         try store.write(at: try writing.now, from: writing.device) { write in

@@ -6,7 +6,7 @@ import PushStore
 struct SettingsDevice: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "device",
-    abstract: "Bind tokens, tell states, kick and log out.",
+    abstract: "Bind tokens, set states, kick and log out devices.",
     discussion: """
       A user without a list of devices has one, "default"; the first operation makes a list.
 
@@ -116,7 +116,7 @@ struct TellState: ParsableCommand {
 
 struct Kick: ParsableCommand {
   static let configuration = deviceConfiguration(
-    "kick", "Kick a device: it gets nothing until its state is told again.", "kick --device p1")
+    "kick", "Kick a device: it gets nothing until its state is set again.", "kick --device p1")
   @OptionGroup var target: DeviceOptions
   func run() throws { try target.write { try $0.kick(device: $1, of: $2) } }
 }

@@ -7,10 +7,10 @@ import PushStore
 struct SettingsDisplay: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "display",
-    abstract: "Print or change how pushes look: display name, style, language, template, remarks.",
+    abstract: "Print or change display settings: display name, style, language, template, remarks.",
     discussion: """
       Without anything to set it prints what is set. An empty name, language, template or remark \
-      takes it away; style default is that of the rules: simpleBanner (easemob), messageSummary \
+      removes it; style default is that of the rules: simpleBanner (easemob), messageSummary \
       (rongcloud).
 
       Examples:

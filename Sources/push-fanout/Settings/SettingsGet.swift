@@ -7,9 +7,9 @@ import PushStore
 struct SettingsGet: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "get",
-    abstract: "Print what a user has set.",
+    abstract: "Print a user's settings.",
     discussion: """
-      Prints the scope's own setting, not what follows from others. --batch reads several \
+      Prints the scope's own setting, not the effective one. --batch reads several \
       conversations at once, 20 at most, and leaves out those that inherit or have expired by --at \
       (easemob).
 
@@ -32,7 +32,7 @@ struct SettingsGet: ParsableCommand {
 
   @OptionGroup var time: TimeOption
 
-  @Flag(help: "What a client of two states reads: notify or dnd (rongcloud).")
+  @Flag(help: "What a two-state client reads: notify or dnd (rongcloud).")
   var legacy = false
 
   func validate() throws {

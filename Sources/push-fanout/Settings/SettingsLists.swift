@@ -38,7 +38,7 @@ struct PageOptions: ParsableArguments {
 struct SettingsList: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
-    abstract: "List what a user has set for conversations.",
+    abstract: "List a user's settings for conversations.",
     discussion: """
       Conversations that inherit are left out, and so are durations that are over by --at. Levels \
       are the conversations' own.
@@ -110,14 +110,14 @@ struct SettingsEvents: ParsableCommand {
     commandName: "events",
     abstract: "Print what has changed, and with --follow what changes.",
     discussion: """
-      Every entry begins with its cursor: its number, and what was drawn for it. --after takes the \
-      cursor of the last entry that was dealt with, and 0 for the beginning. When the store does not \
-      have that entry, as after an old copy was put back, or an export was imported anew, changes \
-      were missed: the command says so, and ends with status 1. Read everything again then, and go \
-      on from the cursor that store stats says.
+      Every entry begins with its cursor: its number, and a random tag. --after takes the \
+      cursor of the last entry that was processed, or 0 for the beginning. When the store does not \
+      have that entry, as after an old copy was restored, or an export was imported again, changes \
+      were missed: the command reports it and exits with status 1. Reload everything then, and go \
+      on from the cursor that store stats prints.
 
-      --announced leaves what a user's devices are told of, and --on leaves out what that device has \
-      written itself.
+      --announced keeps what a user's devices are notified of, and --on leaves out what that device \
+      wrote itself.
 
       Examples:
 
@@ -132,9 +132,9 @@ struct SettingsEvents: ParsableCommand {
   var after = "0"
   @Option(help: ArgumentHelp("Only what concerns a user.", valueName: "id"))
   var user: String?
-  @Flag(help: "Only what the user's devices are told of.")
+  @Flag(help: "Only what the user's devices are notified of.")
   var announced = false
-  @Option(help: ArgumentHelp("Only what this device did not write.", valueName: "device"))
+  @Option(help: ArgumentHelp("Leave out what this device wrote.", valueName: "device"))
   var on: String?
   @Flag(help: "Go on until interrupted.")
   var follow = false
@@ -142,7 +142,7 @@ struct SettingsEvents: ParsableCommand {
   func validate() throws {
     if FeedCursor(after) == nil {
       throw ValidationError(
-        "--after \(after) is no cursor; give the first word of an entry, or 0 for all.")
+        "--after \(after) is not a cursor; give the first word of an entry, or 0 for all.")
     }
     if announced, user == nil { throw ValidationError("--announced goes with --user.") }
     if on != nil, !announced { throw ValidationError("--on goes with --announced.") }

@@ -7,7 +7,7 @@ import PushStore
 struct SettingsSet: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "set",
-    abstract: "Write what a user sets, and print what is set then.",
+    abstract: "Write a user's settings, and print the result.",
     discussion: """
       What is not named stays. A duration counts from now, or --at; 0 minutes end it.
 
@@ -161,7 +161,7 @@ extension StoreWrite {
   }
 }
 
-/// A window as people type it.
+/// A window as typed on the command line.
 enum QuietText {
   case interval(start: String, end: String)
   case span(start: String, minutes: Int)

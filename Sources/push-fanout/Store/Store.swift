@@ -44,7 +44,7 @@ struct StoreImportCommand: ParsableCommand {
       Reads the files that evaluate reads. A record replaces the whole record of the same key that \
       is in the store; a row of --users or --members only what such a row can say, so devices, \
       display settings and nicknames stay. Other records stay. The app's settings stay if the files have none, and the \
-      files are then read by the store's rules. A store that is not there is made.
+      files are then read by the store's rules. A missing store is created.
 
       Examples:
 
@@ -119,8 +119,8 @@ struct StoreSnapshot: ParsableCommand {
     commandName: "snapshot",
     abstract: "Write the snapshot from which a store is opened at once.",
     discussion: """
-      Whoever opens a store to write sees to its snapshot, and so does import. This command is for \
-      stores that were made otherwise, as by backup.
+      The snapshot is kept up to date by writers and by import. This command is for \
+      stores that were made in another way, as by backup.
 
       Examples:
 
@@ -188,11 +188,11 @@ struct StoreExport: ParsableCommand {
 struct StoreCheckCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "check",
-    abstract: "Look for everything that may be wrong with a store.",
+    abstract: "Check a store for damage and inconsistencies.",
     discussion: """
-      Checks the database's own structures, that no number leads nowhere, that the change feed has \
+      Checks the database's own structures, that every reference resolves, that the change feed has \
       no gaps, that every record can be read and is one that the store's rules allow, and that the \
-      snapshot says the same.
+      snapshot has the same settings.
 
       Examples:
 
@@ -258,7 +258,7 @@ struct StoreBackup: ParsableCommand {
 struct StoreStats: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "stats",
-    abstract: "Say how much a store holds.",
+    abstract: "Print how much a store contains.",
     discussion: """
       Examples:
 

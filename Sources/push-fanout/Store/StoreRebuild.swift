@@ -6,12 +6,12 @@ import PushStore
 struct StoreRebuildCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "rebuild",
-    abstract: "Make a lost store anew of the snapshot beside it.",
+    abstract: "Rebuild a lost store from the snapshot beside it.",
     discussion: """
       For a store whose file is gone or empty, and of which there is no backup; a backup has more. \
       FILE.snapshot has what decides: the app's settings, users with their devices, conversations \
-      and members, as of one change. It does not have how pushes look (display settings, remarks, \
-      nicknames, names of conversations) and not the change feed, which begins anew.
+      and members, as of one change. It has no display content (display settings, remarks, \
+      nicknames, names of conversations) and no change feed; the feed starts over.
 
       A damaged file is not replaced: move it away first, with FILE-wal and FILE-shm.
 
@@ -26,7 +26,7 @@ struct StoreRebuildCommand: ParsableCommand {
   @OptionGroup var target: StoreOption
   @OptionGroup var waiting: WaitOption
 
-  @Flag(help: "Take what the snapshot has; there is no other way.")
+  @Flag(help: "Rebuild from the snapshot; required.")
   var fromSnapshot = false
 
   func validate() throws {

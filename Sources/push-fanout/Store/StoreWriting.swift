@@ -40,7 +40,7 @@ struct ModeOption: ParsableArguments {
     })
   var mode: StorePermissions?
 
-  /// - Throws: for a store that is there.
+  /// - Throws: for an existing store.
   func permissions(of store: String) throws -> StorePermissions {
     guard mode != nil, FileManager.default.fileExists(atPath: store) else { return mode ?? .owner }
     throw Failure(

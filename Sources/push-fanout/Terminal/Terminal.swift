@@ -4,7 +4,7 @@ import PushFiles
 import PushSupport
 import Synchronization
 
-/// Standard output and standard error, and whether a person looks at them.
+/// Standard output and standard error, and whether they are a terminal.
 enum Terminal {
   static let errorIsTerminal = isatty(STDERR_FILENO) == 1
   static let outputIsTerminal = isatty(STDOUT_FILENO) == 1
@@ -37,7 +37,7 @@ enum Terminal {
   private static func write(_ text: String, _ descriptor: Int32) {
     var text = text
     text.withUTF8 { bytes in
-      // Nobody is left to be told when standard error cannot be written.
+      // There is no way to report that standard error cannot be written.
       _ = unsafe Glibc.write(descriptor, bytes.baseAddress, bytes.count)
     }
   }

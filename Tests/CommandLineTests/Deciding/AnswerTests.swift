@@ -157,13 +157,13 @@ import Testing
         "check", "m.csv", "messages.ndjson", "users.csv", "more.ndjson", "world.ndjson")
       #expect(
         run.lines == [
-          #"more.ndjson:1: "since" cannot be said in "t1", a thread: its recipients are its parent's"#,
+          #"more.ndjson:1: "since" is not allowed in "t1", a thread: its recipients are its parent's"#,
           "more.ndjson:2: the line is not JSON",
           #"more.ndjson:3: "level": 3 is not a level; the levels are -1, 0, 1, 2, 4 and 5"#,
           #"more.ndjson:5: "levels" belongs to rongcloud, but the rules are easemob"#,
           "more.ndjson:7: the JSON ends too early; the line was cut off",
           "users.csv:2: 1 cells in a row of 2 columns",
-          "users.csv:4: a quote stands where none may; quote the whole cell and double its quotes",
+          "users.csv:4: a misplaced quote; quote the whole cell and double its quotes",
           #"m.csv:2: "at": x is not an instant; give Unix milliseconds, 0 to 9007199254740991, "#
             + "or an RFC 3339 time with an offset or Z",
           "m.csv:3: 3 cells in a row of 2 columns",

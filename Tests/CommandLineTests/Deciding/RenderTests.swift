@@ -262,7 +262,7 @@ import Testing
       #expect(bad.status == 1)
       #expect(
         bad.errorLines == [
-          #"templates.ndjson:1: "a": {$who} stands for nothing; the arguments are "#
+          #"templates.ndjson:1: "a": {$who} is not an argument; the arguments are "#
             + "{$dynamicFrom}, {$fromNickname}, {$msg} and {0} to {999}; "
             + #"as text it is \{$who}, in JSON \\{$who}"#
         ])

@@ -3,7 +3,8 @@ import FoundationXML
 import PushReplay
 import Testing
 
-/// Goal: `compare` says what differs for people and programs, and what is wrong with what it is asked.
+/// Goal: `compare` says what differs for people and programs, and what is wrong with what it is
+/// asked.
 @Suite struct CompareTests {
   private static let compare = [
     "compare", "--settings", "world.ndjson", "--messages", "sorted.ndjson",
@@ -133,7 +134,7 @@ import Testing
       let page = try place.read("c.html")
       #expect(page.contains("<h1>A &amp; B</h1>") && page.contains("everyone.level=none"))
       #expect(!page.contains("http://") || page.contains("http://www.w3.org"))
-      for heading in ["At a glance", "What becomes of what", "Who is affected most"] {
+      for heading in ["At a glance", "Changed outcomes", "Who is affected most"] {
         #expect(page.contains(">\(heading)</h2>"))
       }
       #expect(XMLParser(data: Data(page.utf8)).parse())
@@ -168,7 +169,7 @@ import Testing
       ("users.losers.0.gained", 1, "users.losers[0]: is none of them"),
       ("users.losers.0.lost", 5, "users, lost: they add up to 7, and there are 3 in all"),
       ("users.asMany", 9, "users: are more than pushes gained and lost"),
-      ("cost.decidingSeconds", -1, "cost.decidingSeconds: -1.0 is no duration"),
+      ("cost.decidingSeconds", -1, "cost.decidingSeconds: -1.0 is not a duration"),
       ("last", 0, "last: is before the first message"),
     ]
     try withWorkplace { place in

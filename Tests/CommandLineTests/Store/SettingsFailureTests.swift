@@ -172,8 +172,10 @@ import Testing
     ("get --user u1 --at 5", "Error: --at goes with --batch."),
     ("get --user u1 --conversation g --batch h", "Error: --batch names the conversations"),
     ("list --user u1 --limit 0", "Error: --limit 0 is not 1 or more."),
-    ("events --after=-1", "Error: --after -1 is no cursor; give the first word of an entry, or "),
-    ("events --after 1", "Error: --after 1 is no cursor; give the first word of an entry, or "),
+    (
+      "events --after=-1", "Error: --after -1 is not a cursor; give the first word of an entry, or "
+    ),
+    ("events --after 1", "Error: --after 1 is not a cursor; give the first word of an entry, or "),
     ("events --announced", "Error: --announced goes with --user."),
     ("events --user u1 --on p1", "Error: --on goes with --announced."),
     ("defaults --level all", "Error: Say whose default: "),

@@ -292,7 +292,7 @@ import Testing
       #expect(try place.read("early.txt") == "")
       let refused =
         "push-fanout: app.store does not have change 1000-0123456789abcdef: it was replaced by an "
-        + "older copy, or imported anew; changes were missed, so read everything again\n1\n"
+        + "older copy or import; changes were missed, so read everything again\n1\n"
       #expect(try place.read("early.errors") == refused)
     }
   }

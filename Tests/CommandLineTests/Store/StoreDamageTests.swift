@@ -38,7 +38,7 @@ import TestSupport
         let refused = try place.run(arguments)
         #expect(
           refused.errors == "push-fanout: s is not a push-fanout store: it is empty; restore a "
-            + "backup, or make it anew of its snapshot: push-fanout store rebuild --from-snapshot\n"
+            + "backup, or rebuild it from its snapshot: push-fanout store rebuild --from-snapshot\n"
         )
         #expect(refused.status == 1)
       }
@@ -88,8 +88,8 @@ import TestSupport
     }
   }
 
-  /// The rate that an import prints is that of the whole command: it is printed when its snapshot was
-  /// written, or could not be, which makes the import no less complete.
+  /// The rate that an import prints is that of the whole command: it is printed when its snapshot
+  /// was written, or could not be, which makes the import no less complete.
   @Test func anImportCountsItsSnapshot() throws {
     try withWorkplace { place in
       try makeStore(place)

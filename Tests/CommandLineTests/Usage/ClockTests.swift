@@ -11,6 +11,6 @@ import Testing
     let found = times.map { (try? Clock.instant(secondsSince1970: $0))?.milliseconds }
     #expect(found == [0, 1500, 1_764_000_000_123, nil, nil, nil, nil, nil, nil])
     let error = #expect(throws: Failure.self) { try Clock.instant(secondsSince1970: -86_400) }
-    #expect(error?.text.hasSuffix("which is no time that settings can have; set it") == true)
+    #expect(error?.text.hasSuffix("outside of what settings can hold; set it") == true)
   }
 }

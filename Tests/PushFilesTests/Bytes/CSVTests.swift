@@ -59,7 +59,7 @@ import Testing
 
   @Test func brokenRowsAreRefusedAtTheirLine() throws {
     let stray =
-      "a quote stands where none may; quote the whole cell and double its quotes"
+      "a misplaced quote; quote the whole cell and double its quotes"
     try expect([
       ("id,level\nu1\n", "u.csv:2: 1 cells in a row of 2 columns"),
       ("id,level\nu1,all,x\n", "u.csv:2: 3 cells in a row of 2 columns"),
@@ -111,7 +111,7 @@ import Testing
         ], as: "u.csv")
       return FileChecker([path]).problems.map { folder.short($0) }
     }
-    let stray = "a quote stands where none may; quote the whole cell and double its quotes"
+    let stray = "a misplaced quote; quote the whole cell and double its quotes"
     #expect(
       found == [
         "u.csv:2: 1 cells in a row of 2 columns", "u.csv:3: \(stray)",
@@ -151,7 +151,7 @@ import Testing
     }
     #expect(
       found == [
-        "u.csv:2: a quote stands where none may; quote the whole cell and double its quotes",
+        "u.csv:2: a misplaced quote; quote the whole cell and double its quotes",
         "u.csv:4: 1 cells in a row of 2 columns",
       ])
   }

@@ -107,7 +107,7 @@ import Testing
         ),
         (
           whole + Data("garbage".utf8),
-          ["w.ndjson.gz:1: something that is no gzip data follows the gzip data"]
+          ["w.ndjson.gz:1: the gzip data is followed by bytes that are not gzip"]
         ),
         (whole + whole.prefix(12), ["w.ndjson.gz:3: \(truncated)"]),
       ]

@@ -68,7 +68,7 @@ import Testing
     let found = try read([
       "conversation,at", "g1,5", "", "g1,6", "g1", ",7", "g1,x", "\"g\"1,5", "\"g\n1\",8", "g1,9",
     ])
-    let stray = "a quote stands where none may; quote the whole cell and double its quotes"
+    let stray = "a misplaced quote; quote the whole cell and double its quotes"
     #expect(
       found == [
         "1", "2", "m.csv:5: 1 cells in a row of 2 columns",

@@ -156,7 +156,7 @@ import Testing
       ),
       (
         thread, [], ["conversation,user,since", "g1,u1,", "t1,u1,5"],
-        #"members.csv:3: "since" cannot be said in "t1", a thread: its recipients are its parent's"#
+        #"members.csv:3: "since" is not allowed in "t1", a thread: its recipients are its parent's"#
       ),
     ]
     let found = try rows.map {

@@ -63,7 +63,7 @@ import Testing
       ),
       (
         user(#""display":{"template":"a b"}"#),
-        #""display.template": "a b" is no name of a template; it has 1 to 64 of the characters "#
+        #""display.template": "a b" is not a template name: a name has 1 to 64 of the characters "#
           + "A-Z, a-z, 0-9 and _"
       ),
       (
@@ -155,12 +155,12 @@ import Testing
       (template(#""name":"a","content":"c","body":"b""#), #"unknown field "body""#),
       (
         template(#""name":"a-b","content":"c""#),
-        #""a-b": "a-b" is no name of a template; it has 1 to 64 of the characters A-Z, a-z, 0-9 "#
+        #""a-b": "a-b" is not a template name: a name has 1 to 64 of the characters A-Z, a-z, 0-9 "#
           + "and _"
       ),
       (
         template(#""name":"a","content":"{$nick}""#),
-        #""a": {$nick} stands for nothing; the arguments are {$dynamicFrom}, {$fromNickname}, "#
+        #""a": {$nick} is not an argument; the arguments are {$dynamicFrom}, {$fromNickname}, "#
           + #"{$msg} and {0} to {999}; as text it is \{$nick}, in JSON \\{$nick}"#
       ),
       (
@@ -347,7 +347,7 @@ import Testing
       #expect(
         checker.problems.map { folder.short($0) } == [
           #"w.ndjson:2: "display.style" must be a string"#,
-          #"t.ndjson:1: "t": {$x} stands for nothing; the arguments are {$dynamicFrom}, "#
+          #"t.ndjson:1: "t": {$x} is not an argument; the arguments are {$dynamicFrom}, "#
             + #"{$fromNickname}, {$msg} and {0} to {999}; as text it is \{$x}, in JSON \\{$x}"#,
           #"m.ndjson:1: "text" must be a string"#,
           #"p.csv:3: "ts": x is not an instant; give Unix milliseconds, 0 to 9007199254740991, "#

@@ -130,7 +130,7 @@ import Testing
     let inGroup = #"{"kind":"member","conversation":"g1","user":"u1"}"#
     let inThread = #"{"kind":"member","conversation":"t1","user":"u1","level":"all"}"#
     let sinceInThread = #"{"kind":"member","conversation":"t1","user":"u1","since":0}"#
-    let since = #""since" cannot be said in "t1", a thread: its recipients are its parent's"#
+    let since = #""since" is not allowed in "t1", a thread: its recipients are its parent's"#
     let cases: [Case] = [
       ([thread], #"1: the parent "g1" is not a known conversation"#),
       ([thread, group], "loaded"), ([thread, inGroup], "loaded"),
@@ -158,7 +158,7 @@ import Testing
     let member = #"{"kind":"member","conversation":"g1","user":"u1","channels":{"c1":"all"}}"#
     let ultra = #"{"kind":"conversation","id":"g1","type":"ultraGroup"}"#
     let group = #"{"kind":"conversation","id":"g1","type":"group"}"#
-    let problem = #""channels" cannot be said in "g1", which is no ultra group"#
+    let problem = #""channels" is not allowed in "g1", which is not an ultra group"#
     let cases: [Case] = [
       ([Self.rongcloud, member], "2: \(problem)"),
       ([Self.rongcloud, group, member], "3: \(problem)"),
@@ -179,8 +179,8 @@ import Testing
     let thread = #"{"kind":"conversation","id":"t1","type":"thread","parent":"g1"}"#
     let plain = #"{"kind":"member","conversation":"t1","user":"u1"}"#
     let since = #"{"kind":"member","conversation":"t1","user":"u1","since":5}"#
-    let inGroup = #""channels" cannot be said in "g1", which is no ultra group"#
-    let inThread = #""since" cannot be said in "t1", a thread: its recipients are its parent's"#
+    let inGroup = #""channels" is not allowed in "g1", which is not an ultra group"#
+    let inThread = #""since" is not allowed in "t1", a thread: its recipients are its parent's"#
     try SettingsProblemTests.expect([
       ([Self.rongcloud, group, channels, member], "loaded"),
       ([Self.rongcloud, channels, group, member], "loaded"),

@@ -86,7 +86,7 @@ import Testing
         #""stranger" would have settings in thread "t" but is not in "g""#,
         #""a" would have a since in thread "t""#,
         #"thread "t" would have the parent "g", which is a private"#,
-        #"thread "t" would have the parent "h", which is not there"#,
+        #"thread "t" would have the parent "h", which does not exist"#,
         #""b" would have settings in thread "t" but is not in "h""#,
         #"thread "u" would have the parent "t", which is a thread"#,
         #"thread "t" would have the parent "g", which is a thread"#,

@@ -39,8 +39,8 @@ import Testing
       try Data().write(to: URL(filePath: path))
       let accesses = [SettingsStore.Access.read, .write, .create]
       let found = accesses.map { message(path, $0) }
-      let empty = "\(path) is not a push-fanout store: it is empty; restore a backup, or make it "
-      let way = "anew of its snapshot: push-fanout store rebuild --from-snapshot"
+      let empty = "\(path) is not a push-fanout store: it is empty; restore a backup, or "
+      let way = "rebuild it from its snapshot: push-fanout store rebuild --from-snapshot"
       #expect(found == Array(repeating: empty + way, count: 3))
       #expect(try Data(contentsOf: URL(filePath: path)).isEmpty)
       #expect(try Data(contentsOf: URL(filePath: path + ".snapshot")) == snapshot)

@@ -14,7 +14,7 @@ extension SettingsStore {
         user, try quietHours(of: user), try ownKindLevels(of: user), try timeZone(of: user))
     case (.rongcloud, .conversation(let id)):
       OwnSetting(user, try notificationLevel(of: user, in: id), conversation: id)
-    // Of the other vendor, these say so.
+    // With the other vendor's rules, these throw.
     case (_, .channel(let id, let channel)):
       OwnSetting(
         user, try notificationLevel(of: user, in: id, channel: channel), conversation: id,
@@ -40,7 +40,7 @@ extension SettingsStore {
 }
 
 extension SettingsSet {
-  /// Writes what the flags say.
+  /// Writes the settings of the flags.
   ///
   /// - Returns: whether quiet hours were ignored.
   func write(_ store: SettingsStore, _ user: Identifier, _ rules: RuleSet) throws -> Bool {

@@ -1,7 +1,7 @@
 internal import PushModel
 
-/// Reads the files of a world into settings of some kind, record by record.
-struct WorldReader<Settings: SettingsSink> {
+/// Reads settings files record by record into settings of some kind.
+struct SettingsFileReader<Settings: SettingsSink> {
   typealias Location = SettingsLoader.Location
   typealias Located = SettingsLoader.Located
 
@@ -9,21 +9,21 @@ struct WorldReader<Settings: SettingsSink> {
   private let paths: SettingsPaths
   private var checked = ParseCache()
   private var appRules: RuleSet?
-  /// Whose rules apply when the files do not say it.
+  /// The rules that apply when the files have no app record.
   private let defaultRules: RuleSet
   /// Whether every problem is wanted; otherwise only the earliest is kept.
   private let keepsAll: Bool
   private var problems: [Located] = []
-  /// What belongs to one rule set, said before the rules were known.
-  private var undecided: [(location: Location, uses: VendorFieldUse)] = []
+  /// Fields of one rule set that were read before the rules were known.
+  private var unchecked: [(location: Location, uses: VendorFieldUse)] = []
   /// All of it together.
-  private var allUndecided = VendorFieldUse()
+  private var allUnchecked = VendorFieldUse()
   private var validator = CrossRecordValidator()
   private let progress: (Double) -> Void
   private(set) var recordCount = 0
-  /// Collects what settings say of how pushes look, if somebody asks for it.
+  /// Collects display settings, if requested.
   private let content: ContentCollector?
-  /// Whether rows of CSV files are to be told from records of NDJSON, and by what.
+  /// Whether rows of CSV files are to be distinguished from records of NDJSON, and by what.
   private let marksRows: Bool
   private(set) var csvMerge: CSVMerge?
   /// Whether a row of members.csv leaves levels by channel as they are: where there are such.
@@ -52,7 +52,7 @@ struct WorldReader<Settings: SettingsSink> {
   mutating func read() throws(FileProblem) -> Settings {
     readAll()
     settleRules()
-    // Relations between records are judged only when every record was understood.
+    // References between records are checked only when every record was readable.
     if problems.isEmpty { settleRelations() }
     if let first = sortedProblems.first { throw first }
     return settings
@@ -155,7 +155,7 @@ struct WorldReader<Settings: SettingsSink> {
     }
   }
 
-  /// Counts a record of a file and, now and then, says how far the reading is.
+  /// Counts a record of a file and, now and then, reports progress.
   private mutating func advance(_ file: Int, share: () -> Double?) {
     recordCount += 1
     fileRecordCount += 1
@@ -208,13 +208,13 @@ struct WorldReader<Settings: SettingsSink> {
       if let appRules {
         if let foreign = uses.foreign(to: appRules) { throw foreign }
       } else {
-        noteUndecided(uses, location)
+        noteUnchecked(uses, location)
       }
     }
     switch consume record {
     case .app: break
     case .user(let id, let user):
-      // A user that only a CSV file knows has no earlier record to keep anything of.
+      // A user that occurs in CSV files only has no earlier record to merge with.
       if isCSV, before.declared > 0 {
         settings.updateUser(id) { $0.replaceWhatRowsSay(with: user) }
       } else {
@@ -234,17 +234,18 @@ struct WorldReader<Settings: SettingsSink> {
 
   /// Notes what belongs to one rule set while the rules are not known. The first for each rule set
   /// is enough, unless every problem is wanted.
-  private mutating func noteUndecided(_ uses: VendorFieldUse, _ location: Location) {
-    let isNew = allUndecided.add(uses)
-    if keepsAll || isNew { undecided.append((location: location, uses: uses)) }
+  private mutating func noteUnchecked(_ uses: VendorFieldUse, _ location: Location) {
+    let isNew = allUnchecked.add(uses)
+    if keepsAll || isNew { unchecked.append((location: location, uses: uses)) }
   }
 
-  /// Judges what was said before the rules were known. Without an app they are the default ones; but the
-  /// line that was not understood may have been the app's, so then nothing is judged by them.
+  /// Checks the fields that were read before the rules were known. Without an app they are the
+  /// default ones; but the line that was not understood may have been the app's, so then nothing is
+  /// judged by them.
   private mutating func settleRules() {
     if appRules == nil, !problems.isEmpty { return }
     let rules = appRules ?? defaultRules
-    for (location, uses) in undecided {
+    for (location, uses) in unchecked {
       if let foreign = uses.foreign(to: rules) {
         report(Located(location: location, hasLine: true, problem: foreign))
       }

@@ -3,7 +3,7 @@ internal import Glibc
 extension FileProblem {
   /// Checks that a file can be read more than once, as standard input and a pipe cannot.
   ///
-  /// A file that is not there passes: whoever opens it says so.
+  /// A missing file passes: opening it reports the error.
   ///
   /// - Throws: ``Problem/cannotBeReadAgain``.
   public static func checkCanBeReadAgain(_ path: String) throws(FileProblem) {

@@ -1,0 +1,59 @@
+public import PushFanout
+public import PushModel
+public import PushWorkload
+
+/// A generated day: many conversations of all sizes, of which some get messages, in the order of time.
+///
+/// Users: whoever runs a service, as most messages are the first to their conversation since the
+/// quiet hours of some member began or ended.
+public struct DayWorld: Sendable {
+  public let fanout: Fanout
+  public let messages: [Message]
+  /// Conversations by number of members: at least so many, and fewer than the next.
+  public let bySize: [(members: Int, ids: [Identifier])]
+
+  public static let sizes = [5, 50, 500, 5_000, 100_000]
+
+  public init(_ options: WorkloadOptions, threads: Int) {
+    let workload = must { try Workload(options, threads: threads) }
+    do throws(FanoutError) {
+      fanout = try Self.build(workload, threads: threads)
+    } catch {
+      fatalError("\(error)")
+    }
+    var ids = [[Identifier]](repeating: [], count: Self.sizes.count)
+    for room in 0..<workload.roomCount {
+      let size = workload.size(ofRoom: room)
+      if let index = Self.sizes.lastIndex(where: { $0 <= size }) {
+        ids[index].append(Workload.roomID(room))
+      }
+    }
+    var messages: [Message] = []
+    workload.forEachMessage(threads: threads) {
+      messages.append(workload.message($0, number: messages.count + 1))
+    }
+    self.messages = messages
+    bySize = zip(Self.sizes, ids).map { (members: $0, ids: $1) }
+  }
+
+  private static func build(_ workload: Workload, threads: Int) throws(FanoutError) -> Fanout {
+    var builder = FanoutBuilder()
+    try builder.setApp(workload.app)
+    for user in 0..<workload.userCount {
+      try builder.setUser(Workload.userID(user), workload.user(user))
+    }
+    var failure: FanoutError?
+    for room in 0..<workload.roomCount {
+      let id = Workload.roomID(room)
+      workload.forEachMember(ofRoom: room) { user, member in
+        do throws(FanoutError) {
+          try builder.setMember(Workload.userID(user), of: id, member)
+        } catch {
+          failure = error
+        }
+      }
+    }
+    if let failure { throw failure }
+    return try builder.build(threads: threads)
+  }
+}

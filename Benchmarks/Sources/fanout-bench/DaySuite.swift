@@ -1,0 +1,242 @@
+import BenchSupport
+import Foundation
+import PushFanout
+import PushModel
+import PushWorkload
+import Synchronization
+
+/// The day and the service: what a service with many conversations meets.
+///
+/// Every figure has what it must reach beside it, at the size of the full world; a smaller one only
+/// shows the trend.
+struct DaySuite {
+  let world: DayWorld
+  let threads: [Int]
+
+  struct Line {
+    var name: String
+    var value: Double
+    var unit: String
+    /// What must be reached; nil where nothing is required.
+    var least: Double?
+    var most: Double?
+
+    var holds: Bool { least.map { value >= $0 } ?? true && most.map { value <= $0 } ?? true }
+
+    var text: String {
+      let bound =
+        least.map { "must be at least \(Self.format($0))" }
+        ?? most.map { "must be at most \(Self.format($0))" } ?? ""
+      return name.padding(toLength: 58, withPad: " ", startingAt: 0)
+        + Self.format(value).padding(toLength: 10, withPad: " ", startingAt: 0)
+        + unit.padding(toLength: 16, withPad: " ", startingAt: 0) + bound
+        + (holds ? "" : "  MISSED")
+    }
+
+    private static func format(_ value: Double) -> String {
+      value >= 100 ? "\(Int(value.rounded()))" : String(format: "%.3g", value)
+    }
+  }
+
+  // MARK: The day
+
+  /// The messages in their order on one thread, and what they came to.
+  func day() -> [Line] {
+    var result = FanoutResult()
+    var decisions = 0
+    var pushes = 0
+    let all = seconds {
+      for message in world.messages {
+        world.fanout.decide(message, into: &result)
+        let counts = result.counts
+        decisions += counts.recipientCount
+        pushes += counts.pushCount
+      }
+    }
+    let timeline = FanoutTimeline(world.fanout.currentVersion)
+    var same = 0
+    let replayed = seconds {
+      for message in world.messages { same += timeline.counts(message).pushCount }
+    }
+    guard same == pushes else { fatalError("a timeline pushes \(same), live \(pushes)") }
+    let count = Double(world.messages.count)
+    return [
+      Line(name: "decisions of the day", value: Double(decisions) / 1e9, unit: "G"),
+      Line(name: "pushes of the day", value: Double(pushes) / 1e6, unit: "M"),
+      Line(
+        name: "the day in order, live, 1 thread, first use", value: Double(decisions) / all / 1e9,
+        unit: "G decisions/s", least: 2.2),
+      Line(name: "the same", value: count / all / 1e6, unit: "M messages/s"),
+      Line(
+        name: "the day in order, replayed, 1 thread", value: Double(decisions) / replayed / 1e9,
+        unit: "G decisions/s", least: 2.2),
+    ]
+  }
+
+  // MARK: The service
+
+  /// Messages a second of threads that take them in turn, counting pushes, and the percentiles of
+  /// one message's latency.
+  private func inTurn(
+    _ messages: [Message], _ threads: Int
+  ) -> (rate: Double, pushes: Int, latency: [Double]) {
+    let pushes = Atomic(0)
+    let latencies = Mutex<[Float]>([])
+    let elapsed = seconds {
+      DispatchQueue.concurrentPerform(iterations: threads) { thread in
+        var result = FanoutResult()
+        var sum = 0
+        var times: [Float] = []
+        times.reserveCapacity(messages.count / threads + 1)
+        var before = DispatchTime.now().uptimeNanoseconds
+        for index in stride(from: thread, to: messages.count, by: threads) {
+          world.fanout.decide(messages[index], into: &result)
+          sum += result.pushCount
+          let now = DispatchTime.now().uptimeNanoseconds
+          times.append(Float(now - before))
+          before = now
+        }
+        pushes.add(sum, ordering: .relaxed)
+        latencies.withLock { $0 += times }
+      }
+    }
+    let sorted = latencies.withLock { $0.sorted() }
+    let at = [0.5, 0.99, 0.999].map { share in
+      Double(sorted[min(sorted.count - 1, Int(Double(sorted.count) * share))]) / 1000
+    }
+    return (
+      Double(messages.count) / elapsed / 1e6, pushes.load(ordering: .relaxed), at
+    )
+  }
+
+  /// All messages at one instant.
+  func standingStill() -> [Line] {
+    let last = world.messages.map(\.at).max() ?? Instant(milliseconds: 0)
+    let messages = world.messages.map { message in
+      var message = message
+      message.at = last
+      return message
+    }
+    return scaling(
+      "time standing still", messages, least: 1.5, factors: [2: 1.8, 4: 2.7], warms: true)
+  }
+
+  /// Messages along the day, up to two minutes out of order.
+  func alongTheDay() -> [Line] {
+    var random = SystemRandomNumberGenerator()
+    let jittered = world.messages.enumerated().map { index, message in
+      let shift = Int64.random(in: -120_000...0, using: &random)
+      return (at: message.at.milliseconds + shift, index: index)
+    }.sorted { ($0.at, $0.index) < ($1.at, $1.index) }
+    return scaling(
+      "along the day, up to two minutes out of order", jittered.map { world.messages[$0.index] },
+      least: 0.8, factors: [2: 1.7], warms: false)
+  }
+
+  private func scaling(
+    _ name: String, _ messages: [Message], least: Double, factors: [Int: Double], warms: Bool
+  ) -> [Line] {
+    var lines: [Line] = []
+    var one = 0.0
+    var pushes: Int?
+    if warms { _ = inTurn(messages, 1) }
+    for count in threads {
+      let (rate, sum, latency) = inTurn(messages, count)
+      guard pushes == nil || pushes == sum else { fatalError("\(count) threads push \(sum)") }
+      pushes = sum
+      if count == 1 { one = rate }
+      let threadsText = count == 1 ? "1 thread" : "\(count) threads"
+      lines.append(
+        Line(
+          name: "\(name), \(threadsText)", value: rate, unit: "M messages/s",
+          least: count == 1 ? least : factors[count].map { $0 * one }))
+      let bounds = warms ? [nil, nil, nil] : [1, 10, 100] as [Double?]
+      for (share, (value, most)) in zip(["50", "99", "99.9"], zip(latency, bounds)) {
+        lines.append(
+          Line(
+            name: "  latency, percentile \(share)", value: value, unit: "µs",
+            most: count == 1 ? most : nil))
+      }
+    }
+    return lines
+  }
+
+  /// Reading who gets a push.
+  func answers() -> [Line] {
+    let messages = Array(world.messages.suffix(20_000))
+    var lines: [Line] = []
+    for (name, least, devices) in [("ids of pushes", 60.0, false), ("with devices", 25.0, true)] {
+      var one = 0.0
+      for count in threads {
+        let total = Atomic(0)
+        let elapsed = seconds {
+          DispatchQueue.concurrentPerform(iterations: count) { thread in
+            var result = FanoutResult()
+            var sum = 0
+            var found = 0
+            for index in stride(from: thread, to: messages.count, by: count) {
+              world.fanout.decide(messages[index], into: &result)
+              for user in result.pushes {
+                found += result.id(of: user).text.utf8.count
+                if devices { found += result.devices(of: user).count }
+                sum += 1
+              }
+            }
+            keep(found)
+            total.add(sum, ordering: .relaxed)
+          }
+        }
+        let rate = Double(total.load(ordering: .relaxed)) / elapsed / 1e6
+        if count == 1 { one = rate }
+        lines.append(
+          Line(
+            name: "\(name), \(count == 1 ? "1 thread" : "\(count) threads")", value: rate,
+            unit: "M/s", least: count == 1 ? least : count == 2 ? 1.8 * one : nil))
+      }
+    }
+    return lines
+  }
+
+  /// Conversations by size: the first message ever, in a batch; the first after a transition; the
+  /// next one.
+  func bySize() -> [Line] {
+    let firsts = [5: 30, 50: 5, 500: 1.5, 5_000: 0.8, 100_000: 0.6] as [Int: Double]
+    let transitions = [500: 2, 5_000: 0.5, 100_000: 0.05] as [Int: Double]
+    var lines: [Line] = []
+    guard let last = world.messages.map(\.at.milliseconds).max() else { return [] }
+    for (size, ids) in world.bySize where !ids.isEmpty {
+      world.fanout.forgetConversations()
+      let chosen = ids.shuffled().prefix(20_000)
+      let members = chosen.reduce(0) { $0 + world.fanout.memberCount(of: $1) }
+      var at = last
+      func pass() -> Double {
+        let messages = chosen.map {
+          Message(id: "m", conversation: $0, at: Instant(milliseconds: at))
+        }
+        return seconds { world.fanout.decide(messages) { keep($1.pushCount) } }
+          / Double(members) * 1e9
+      }
+      let first = pass()
+      // Sixteen quarters of an hour, each with transitions; the first makes what is made once.
+      at += 900_000
+      _ = pass()
+      var turned = Samples()
+      for _ in 0..<16 {
+        at += 900_000
+        turned.add(pass())
+      }
+      let again = pass()
+      for (name, value, most) in [
+        ("first message ever", first, firsts[size]),
+        ("first after a quarter of an hour", turned.median, transitions[size]),
+        ("next message", again, nil),
+      ] {
+        lines.append(
+          Line(
+            name: "\(size) members and more: \(name)", value: value, unit: "ns a member",
+            most: most))
+      }
+    }
+    return lines
+  }
+}
