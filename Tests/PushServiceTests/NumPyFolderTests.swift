@@ -42,8 +42,9 @@ import Testing
       try FanoutService(fanout).decide(into: writer) { rest.popFirst() }
     }
     try writer.finish()
-    #expect(try place.names.allSatisfy { $0.hasPrefix("out.") }, "not there before it is complete")
-    try folder.finish(fanout)
+    try folder.complete(fanout)
+    #expect(try place.names.allSatisfy { $0.hasPrefix("out.") }, "no folder before it is complete")
+    try folder.finish()
     #expect(try place.names == ["out"])
     return try NumPyDecisions(place.url.appending(path: "out"))
   }

@@ -56,10 +56,10 @@ public final class NumPyFolder {
     for _ in 0..<2 { try listStarts.append(0) }
   }
 
-  /// Writes what is still missing and gives the folder its name.
+  /// Writes what is still missing; ``finish()`` follows.
   ///
   /// - Parameter fanout: whose users the numbers denote.
-  public func finish(_ fanout: Fanout) throws(OutputProblem) {
+  public func complete(_ fanout: Fanout) throws(OutputProblem) {
     try codes.finish()
     try messageStarts.finish()
     try messageLists.finish()
@@ -72,8 +72,10 @@ public final class NumPyFolder {
     try writeUsers(userCount, fanout)
     try writeOutcomes()
     try writeMetadata(userCount)
-    try folder.finish()
   }
+
+  /// Gives the folder its name.
+  public func finish() throws(OutputProblem) { try folder.finish() }
 
   /// Drops a folder that is not finished.
   public func abandon() { folder.abandon() }

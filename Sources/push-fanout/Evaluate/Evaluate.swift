@@ -168,8 +168,8 @@ struct Evaluate: ParsableCommand {
     defer { folder.abandon() }
     let run = try decide(
       fanout, selection, FanoutWriter(folder, threads: fanout.threads), bar)
-    try folder.finish(fanout)
-    Interruption.endOutput()
+    try folder.complete(fanout)
+    try Interruption.publish { () throws(OutputProblem) in try folder.finish() }
     return run
   }
 
