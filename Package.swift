@@ -98,7 +98,9 @@ let package = Package(
       ], swiftSettings: strict),
     .target(
       name: "PushReplay",
-      dependencies: ["PushSupport", "PushModel", "QuietTime", "PushFanout", "PushFiles"],
+      dependencies: [
+        "PushSupport", "PushModel", "QuietTime", "PushFanout", "PushFiles", "PushWorkload",
+      ],
       swiftSettings: strict),
     .target(
       name: "PushWorkload",

@@ -110,19 +110,17 @@ public final class Fanout: Sendable {
     _ messages: [Message], _ body: @Sendable (Int, borrowing FanoutResult) -> Void
   ) {
     let version = publisher.load()
-    let shares = shares(of: messages, version)
-    @Sendable func work(_ share: Int) {
-      let decider = Decider(version: version, cache: self.cache, threads: 1)
-      var result = FanoutResult()
-      for index in shares[share] {
-        let message = messages[Int(index)]
-        result.reset(message.at.milliseconds, threads: 1)
-        if result.storage.version !== version { result.storage.version = version }
-        decider.decide(message, into: &result)
-        body(Int(index), result)
+    let order = order(of: messages, version)
+    unsafe messages.withUnsafeBufferPointer { messages in
+      // SAFETY: the messages are read only, and outlive the calls.
+      nonisolated(unsafe) let start = messages.baseAddress
+      Parallel.perform(order.shares.count, threads: threads) { share in
+        guard let start = unsafe start else { return }
+        let decider = Decider(version: version, cache: self.cache, threads: 1)
+        var result = FanoutResult()
+        unsafe decider.decide(start, order.indices[order.shares[share]], into: &result, body)
       }
     }
-    Parallel.perform(shares.count, threads: shares.count, work)
   }
 
   /// Decides messages on one version of the settings, on several threads.
@@ -287,31 +285,39 @@ public final class Fanout: Sendable {
 
   // MARK: Batches
 
-  /// The messages that each thread decides. Those of a conversation stay together, as they share
-  /// its states.
-  private func shares(of messages: [Message], _ version: EngineVersion) -> [[UInt32]] {
-    guard threads > 1, messages.count > 1 else { return [Array(0..<UInt32(messages.count))] }
-    var loads: [Identifier: Int] = [:]
-    for message in messages {
-      // A fixed cost per message, beside that of the members.
-      loads[message.conversation, default: 0] += 256
+  /// The order in which messages are decided. Those of a conversation stay together, in their order,
+  /// as they share what is cached of it.
+  private struct BatchOrder {
+    /// The indices of the messages, share by share.
+    var indices: [UInt32]
+    /// What one thread decides at once.
+    var shares: [Range<Int>]
+  }
+
+  private func order(of messages: [Message], _ version: EngineVersion) -> BatchOrder {
+    guard threads > 1, messages.count > 1 else {
+      return BatchOrder(
+        indices: Array(0..<UInt32(messages.count)), shares: [0..<messages.count])
     }
-    for id in loads.keys {
-      guard let conversation = version.tables.conversationIDs.index(of: id) else { continue }
-      loads[id, default: 0] += version.tables.memberCount(conversation)
+    // The hash of the id instead of its index, which is looked up by the thread that decides.
+    let ids = version.tables.conversationIDs.lookup
+    let conversations = messages.indices.map { ids.slots.hash(messages[$0].conversation) }
+    // More shares than threads, as they are of different sizes.
+    let count = min(threads * 16, messages.count)
+    func share(_ conversation: UInt32) -> Int {
+      Int(truncatingIfNeeded: (UInt64(conversation) &* 0x9E37_79B9_7F4A_7C15) >> 32) % count
     }
-    var shareLoads = [Int](repeating: 0, count: threads)
-    var shareOf: [Identifier: Int] = [:]
-    for (id, load) in loads.sorted(by: { $0.value > $1.value }) {
-      let share = shareLoads.indices.min { shareLoads[$0] < shareLoads[$1] } ?? 0
-      shareLoads[share] += load
-      shareOf[id] = share
+    var ends = [Int](repeating: 0, count: count + 1)
+    for conversation in conversations { ends[share(conversation) + 1] += 1 }
+    for index in 1...count { ends[index] += ends[index - 1] }
+    var indices = [UInt32](repeating: 0, count: messages.count)
+    for (index, conversation) in conversations.enumerated() {
+      let share = share(conversation)
+      indices[ends[share]] = UInt32(index)
+      ends[share] += 1
     }
-    var shares = [[UInt32]](repeating: [], count: threads)
-    for (index, message) in messages.enumerated() {
-      shares[shareOf[message.conversation] ?? 0].append(UInt32(index))
-    }
-    return shares.filter { !$0.isEmpty }
+    let shares = (0..<count).map { ($0 == 0 ? 0 : ends[$0 - 1])..<ends[$0] }
+    return BatchOrder(indices: indices, shares: shares.filter { !$0.isEmpty })
   }
 
   static var coreCount: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }

@@ -56,18 +56,31 @@ extension DayCurve {
     809, 683, 497, 342,
   ]
 
+  /// The same of single people, each by the own clock.
+  ///
+  /// - Source: the hours of people of four archives (Gitter freeCodeCamp, Zulip Lean, IRC #whatwg, a
+  ///   question-and-answer group on Telegram), each shifted so that the person's quietest eight hours
+  ///   begin at 23, averaged.
+  static let ownHours = [
+    76, 22, 11, 0, 22, 76, 207, 451, 696, 842, 913, 957, 957, 989, 1000, 962, 913, 848, 793, 772,
+    777, 647, 435, 207,
+  ]
+
   /// People's day by their own clocks, from hour to hour in straight lines.
   ///
   /// - Parameter ratio: how much busier the busiest hour is than the quietest.
-  static func local(ratio: Double) -> DayCurve {
+  static func local(ratio: Double, hours: [Int] = hours) -> DayCurve {
     let values = hours.map { 1000 + (ratio - 1) * Double($0) }
-    return DayCurve(
-      weights: (0..<1440).map { minute in
-        // An hour's value is that of its middle.
-        let (hour, within) = ((minute + 1410) % 1440).quotientAndRemainder(dividingBy: 60)
-        let share = (Double(within) + 0.5) / 60
-        return UInt64(values[hour] * (1 - share) + values[(hour + 1) % 24] * share)
-      })
+    return DayCurve(weights: minutes(values).map { UInt64($0) })
+  }
+
+  /// The values of the minutes from those of hours, which are those of the middle of an hour.
+  static func minutes(_ values: [Double]) -> [Double] {
+    (0..<1440).map { minute in
+      let (hour, within) = ((minute + 1410) % 1440).quotientAndRemainder(dividingBy: 60)
+      let share = (Double(within) + 0.5) / 60
+      return values[hour] * (1 - share) + values[(hour + 1) % 24] * share
+    }
   }
 
   /// The day in UTC of people in several zones.

@@ -24,6 +24,17 @@ struct EventOrder<Event: TimedEvent> {
     pending[max(chunk, chunks.chunk(of: event.at)), default: []].append(event)
   }
 
+  /// Adds the events of a piece, most of which are of that piece.
+  mutating func add(_ events: [Event], madeIn chunk: Int, _ chunks: some TimeChunks) {
+    var own = pending.removeValue(forKey: chunk) ?? []
+    own.reserveCapacity(own.count + events.count)
+    for event in events {
+      let later = chunks.chunk(of: event.at)
+      if later <= chunk { own.append(event) } else { pending[later, default: []].append(event) }
+    }
+    pending[chunk] = own
+  }
+
   /// All events of some pieces, in order, once everything up to the last of them has been made.
   mutating func take(_ chunks: Range<Int>, threads: Int) -> [[Event]] {
     let taken = chunks.map { pending.removeValue(forKey: $0) ?? [] }

@@ -1,11 +1,23 @@
 public import PushModel
 
+/// A window of the day, which is not all of it.
+struct QuietWindow: Hashable {
+  /// After midnight.
+  var startMinute: Int
+  var lengthMinutes: Int
+
+  /// Whether a minute of the user's own day is within it.
+  func contains(_ minute: Int) -> Bool {
+    (minute - startMinute + 1440) % 1440 < lengthMinutes
+  }
+}
+
 /// What a user of a generated world has set.
 struct WorkloadUser {
   /// A number of ``ZonePopulation/zones``.
   var zone: Int
-  /// Minutes after midnight, and how long; nil for no window.
-  var window: (startMinute: Int, lengthMinutes: Int)?
+  /// Nil for no window.
+  var window: QuietWindow?
   /// The whole day is silent.
   var isSilent = false
   /// RongCloud's: the window lets mentions through.
@@ -23,59 +35,113 @@ struct WorkloadMember {
   var since: Int64
 }
 
-extension Workload {
-  func drawnUser(_ user: Int) -> WorkloadUser {
-    let people = options.people
+extension WorkloadUser {
+  /// What a user has set, from draws of the user's own.
+  init(_ user: Int, zone: Int, _ options: WorkloadOptions) {
     var draws = Draws(options.seed, .user, UInt64(user))
-    var drawn = WorkloadUser(zone: zones.zone(of: user))
+    self.zone = zone
     // Each fact has its own draws, taken whether they are needed or not: a knob then changes no fact
     // but its own.
     let quiet = draws.share()
+    let (step, start, length) = Self.window(options.people, &draws)
+    quietLetsMentions = draws.isBelow(options.people.quietMentionShare)
+    let level = draws.share()
+    isAndroid = draws.isBelow(options.people.androidShare)
+    hasToken = draws.isBelow(
+      isAndroid ? options.people.androidPushShare : options.people.iosPushShare)
+    if quiet < options.people.quietShare {
+      window = Self.rounded(step, start, length)
+    } else if quiet < options.people.quietShare + options.people.silentShare {
+      isSilent = true
+    }
+    if level < options.people.mentionLevelShare {
+      self.level = .mention
+    } else if level < options.people.mentionLevelShare + options.people.noneLevelShare {
+      self.level = .blocked
+    }
+  }
+
+  /// A user's window, which comes first.
+  static func window(of user: Int, _ options: WorkloadOptions) -> QuietWindow? {
+    var draws = Draws(options.seed, .user, UInt64(user))
+    guard draws.share() < options.people.quietShare else { return nil }
+    return drawnWindow(options.people, &draws)
+  }
+
+  private static func window(
+    _ people: WorkloadOptions.People, _ draws: inout Draws
+  ) -> (step: Double, start: Double, length: Double) {
     let step = draws.next() & 3 == 0 ? 15.0 : 30.0
     let start = draws.normal(
       mean: people.quietStartMinute, deviation: people.quietStartDeviationMinutes)
     let length = draws.normal(
       mean: people.quietLengthMinutes, deviation: people.quietLengthDeviationMinutes)
-    drawn.quietLetsMentions = draws.isBelow(people.quietMentionShare)
-    let level = draws.share()
-    drawn.isAndroid = draws.isBelow(people.androidShare)
-    drawn.hasToken = draws.isBelow(
-      drawn.isAndroid ? people.androidPushShare : people.iosPushShare)
-    if quiet < people.quietShare {
-      let days = 10.0 * 1440
-      let rounded = Int((start + days) / step + 0.5) * Int(step) % 1440
-      let minutes = Int(max(30, min(1410, length)) / 30 + 0.5) * 30
-      drawn.window = (rounded, min(1410, minutes))
-    } else if quiet < people.quietShare + people.silentShare {
-      drawn.isSilent = true
-    }
-    if level < people.mentionLevelShare {
-      drawn.level = .mention
-    } else if level < people.mentionLevelShare + people.noneLevelShare {
-      drawn.level = .blocked
-    }
-    return drawn
+    return (step, start, length)
   }
 
-  /// When a membership begins: 0 for before the world's time. The first member was always there.
+  private static func rounded(
+    _ step: Double, _ start: Double, _ length: Double
+  ) -> QuietWindow {
+    let days = 10.0 * 1440
+    let rounded = Int((start + days) / step + 0.5) * Int(step) % 1440
+    let minutes = Int(max(30, min(1410, length)) / 30 + 0.5) * 30
+    return QuietWindow(startMinute: rounded, lengthMinutes: min(1410, minutes))
+  }
+
+  /// Another window, as people draw theirs.
+  static func drawnWindow(
+    _ people: WorkloadOptions.People, _ draws: inout Draws
+  ) -> QuietWindow {
+    let (step, start, length) = window(people, &draws)
+    return rounded(step, start, length)
+  }
+}
+
+extension Workload {
+  func drawnUser(_ user: Int) -> WorkloadUser {
+    WorkloadUser(user, zone: zones.zone(of: user), options)
+  }
+
+  /// When a membership begins: 0 for before there were joins. The first member was always there.
   func since(room: Int, rank: Int) -> Int64 {
     var draws = Draws(options.seed, .member, UInt64(room), UInt64(rank) << 1)
     guard rank > 0, draws.isBelow(options.sizes.joinShare) else { return 0 }
-    return time.lowerBound + Int64(draws.below(UInt64(options.traffic.durationMilliseconds)))
+    if options.rates == .first {
+      return time.lowerBound + Int64(draws.below(UInt64(options.traffic.durationMilliseconds)))
+    }
+    return joinInstant(room: room, &draws)
   }
 
+  /// Over the last days, half steadily and half after something that made many come.
+  private func joinInstant(room: Int, _ draws: inout Draws) -> Int64 {
+    let length = max(
+      options.traffic.durationMilliseconds,
+      Int64(options.sizes.joinDays * Double(DayCurve.dayMilliseconds)))
+    let begin = time.upperBound - length
+    let isBurst = draws.isBelow(options.sizes.joinBurstShare)
+    let offset = Int64(draws.below(UInt64(length)))
+    guard isBurst else { return begin + offset }
+    // One in a month.
+    let bursts = 1 + UInt64(length / (30 * DayCurve.dayMilliseconds))
+    var burst = Draws(options.seed, .join, UInt64(room), draws.below(bursts))
+    let delay = -PortableMath.log2(draws.share()) * 0.6931471805599453 * Self.joinDelay
+    return begin + (Int64(burst.below(UInt64(length))) + Int64(delay)) % length
+  }
+
+  /// The mean time from the beginning of a burst of joins to a join, in milliseconds.
+  private static let joinDelay = 6 * 3_600_000.0
+
   func drawnMember(_ rank: Int, room: Int, size: Int, of members: RoomMembers) -> WorkloadMember {
-    let people = options.people
     let user = members.user(atRank: rank)
     let sizeClass = size < 20 ? 0 : size < 200 ? 1 : size < 3000 ? 2 : 3
     var draws = Draws(options.seed, .member, UInt64(room), UInt64(rank) << 1 | 1)
     var level = NotificationLevel.unset
-    let mute = draws.share() * people.muters
+    let mute = draws.share() * options.people.muters
     let kind = draws.next()
-    let isMuter = Self.share(Draws.key(options.seed, .muter, UInt64(user))) < people.muters
-    if isMuter, mute < people.muteShares[sizeClass] {
-      level = Self.share(kind) < people.muteMentionShare ? .mention : .blocked
-    } else if Self.share(kind) < people.allLevelShare {
+    let isMuter = Self.share(Draws.key(options.seed, .muter, UInt64(user))) < options.people.muters
+    if isMuter, mute < options.people.muteShares[sizeClass] {
+      level = Self.share(kind) < options.people.muteMentionShare ? .mention : .blocked
+    } else if Self.share(kind) < options.people.allLevelShare {
       level = .all
     }
     return WorkloadMember(user: user, level: level, since: since(room: room, rank: rank))
@@ -135,7 +201,7 @@ extension Workload {
     ofRoom room: Int, _ body: (_ user: Int, _ settings: MemberSettings) -> Void
   ) {
     let size = rooms.size(of: room)
-    let members = RoomMembers(room: room, size: size, options: options)
+    let members = RoomMembers(room: room, size: size, self)
     for rank in 0..<size {
       let drawn = drawnMember(rank, room: room, size: size, of: members)
       body(

@@ -1,4 +1,3 @@
-internal import Algorithms
 public import PushModel
 
 /// A world made from a seed: people with their settings, rooms, messages, and who is connected when,
@@ -17,33 +16,51 @@ public struct Workload: Sendable {
   let localDay: DayCurve
   /// The day of all of them in UTC.
   let worldDay: DayCurve
-  /// How often users begin sessions; nil when nobody is ever connected.
-  let presenceCycle: PresenceCycle?
+  /// When people write; nil under ``WorkloadRates/first``.
+  let writing: WritingHours?
+  /// How many messages each day has; nil under ``WorkloadRates/first``.
+  private(set) var plan: TrafficPlan?
+  /// How often users begin sessions; nil when nobody does.
+  private(set) var presenceCycle: PresenceCycle?
+  /// Whether and when users connect to write; nil when nobody does.
+  private(set) var visits: VisitShare?
 
   /// Works out the rooms.
   ///
   /// - Parameter threads: how many; the world is the same with any number.
   /// - Throws: what is wrong with the options.
-  /// - Complexity: O(rooms).
+  /// - Complexity: O(rooms), under ``WorkloadRates/people`` for each day.
   public init(_ options: WorkloadOptions, threads: Int = 1) throws(WorkloadError) {
     try options.validate()
     self.options = options
     rooms = try RoomTable(options, threads: Workload.usefulThreads(threads))
-    zones = ZoneShares(seed: options.seed, users: options.sizes.users)
-    localDay = DayCurve.local(ratio: options.traffic.hourRatio)
-    presenceCycle = try Self.presenceCycle(options.presence, localDay)
+    zones = ZoneShares(options)
+    localDay =
+      options.rates == .first
+      ? .local(ratio: options.traffic.hourRatio ?? 3.8)
+      : .local(ratio: options.traffic.hourRatio ?? 10, hours: DayCurve.ownHours)
     worldDay = localDay.combined(
       ZonePopulation.zones.map { (people: $0.weight, offsetMinutes: $0.offsetMinutes) })
+    if options.rates == .first {
+      writing = nil
+      presenceCycle = try Self.presenceCycle(
+        options.presence.onlineShare ?? 0.06, options.presence, localDay)
+    } else {
+      writing = try WritingHours(options)
+      plan = TrafficPlan(self, threads: Workload.usefulThreads(threads))
+      let share = try VisitShare(self, threads: Workload.usefulThreads(threads))
+      visits = share.ofTime > 0 ? share : nil
+      presenceCycle = try Self.presenceCycle(share.others, options.presence, localDay)
+    }
   }
 
   private static func presenceCycle(
-    _ presence: WorkloadOptions.Presence, _ day: DayCurve
+    _ share: Double, _ presence: WorkloadOptions.Presence, _ day: DayCurve
   ) throws(WorkloadError) -> PresenceCycle? {
-    guard presence.onlineShare > 0 else { return nil }
+    guard share > 0 else { return nil }
     let cycle = PresenceCycle(
-      onlineShare: presence.onlineShare,
-      lengths: SessionLengths(quantiles: presence.sessionMinutes), day: day)
-    guard let cycle else { throw .sessionsTooShort(onlineShare: presence.onlineShare) }
+      onlineShare: share, lengths: SessionLengths(quantiles: presence.sessionMinutes), day: day)
+    guard let cycle else { throw .sessionsTooShort(onlineShare: presence.onlineShare ?? share) }
     return cycle
   }
 
@@ -83,36 +100,6 @@ public struct Workload: Sendable {
   public static func userID(_ user: Int) -> Identifier { Identifier("u\(user)") }
   /// The id of a room in files: `c` and the number.
   public static func roomID(_ room: Int) -> Identifier { Identifier("c\(room)") }
-}
-
-/// Which users live in which zone: so many as its share of the world's population, to the person.
-struct ZoneShares: Sendable {
-  /// The first index of each zone in ``order``, and the number of users.
-  private let starts: [Int]
-  private let order: Permutation
-
-  init(seed: UInt64, users: Int) {
-    let total = ZonePopulation.zones.reduce(0) { $0 + $1.weight }
-    var sum: UInt64 = 0
-    starts =
-      [0]
-      + ZonePopulation.zones.map { zone in
-        sum += zone.weight
-        return Int(sum * UInt64(users) / total)
-      }
-    order = Permutation(count: users, key: Draws.key(seed, .zone))
-  }
-
-  /// The number of a user's zone.
-  func zone(of user: Int) -> Int {
-    let index = order[user]
-    return starts.partitioningIndex { $0 > index } - 1
-  }
-
-  func count(inZone zone: Int) -> Int { starts[zone + 1] - starts[zone] }
-
-  /// The user at an index of a zone, 0 ..< its count.
-  func user(_ index: Int, inZone zone: Int) -> Int { order.index(of: starts[zone] + index) }
 }
 
 extension Workload {

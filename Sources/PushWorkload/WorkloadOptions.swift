@@ -7,6 +7,9 @@ public import PushModel
 public struct WorkloadOptions: Hashable, Sendable {
   /// Worlds of the same options are the same, byte for byte; another seed gives another.
   public var seed: UInt64 = 1
+  /// Which rates people live by; options that are only of later rates have no effect under earlier
+  /// ones.
+  public var rates = WorkloadRates.people
   /// The rule set that settings are written for.
   public var rules = AppSettings().rules
   /// How many users, rooms and memberships.
@@ -42,8 +45,17 @@ extension WorkloadOptions {
     public var giants: [Int]?
     /// The share of the memberships that the top 10 % of the users have.
     public var topJoinersShare = 0.38
-    /// The share of the memberships that begin while the world's time runs.
+    /// The share of the memberships that begin while the world's time runs. Under
+    /// ``WorkloadRates/people``: that begin in the last ``joinDays`` of it, or in all of it when it
+    /// is longer.
     public var joinShare = 0.1
+    /// The days over which joins are spread, up to the end of the world's time.
+    public var joinDays = 30.0
+    /// The share of the joins that follow something that many come for; the others are steady.
+    public var joinBurstShare = 0.5
+    /// The probability that a member is from the room's own time zone, and not from anywhere, in
+    /// rooms of less than 20, 200, 3,000 members, and above; one number is for all rooms.
+    public var sharedZone = [0.9, 0.7, 0.5, 0.3]
 
     /// The defaults.
     public init() {}
@@ -79,6 +91,11 @@ extension WorkloadOptions {
     public var listsDevices = false
     /// RongCloud's: the share of windows that let mentions through.
     public var quietMentionShare = 0.2
+    /// What people who have a window write within it, as a share of all that they write; nil for
+    /// 0.025, or what it is by chance if that is less.
+    public var quietWritingShare: Double?
+    /// Changes of settings for each user and day.
+    public var changes = 0.01
     /// The share of the users whose phone runs Android; the others have iOS.
     public var androidShare = 0.3
     /// The share of the Android users who let their phone show pushes.
@@ -98,9 +115,17 @@ extension WorkloadOptions {
     public var durationMilliseconds: Int64 = 86_400_000
     /// How many messages; nil for one a user.
     public var messages: Int?
-    /// The busiest hour of people's own day against the quietest. Messages have some less, as
-    /// bursts continue with the same people.
-    public var hourRatio = 3.8
+    /// The messages of the busiest hour of the senders' own day against the quietest; nil for 10.
+    /// Under ``WorkloadRates/first`` that of the beginnings of bursts, nil for 3.8, which gives 3.2.
+    public var hourRatio: Double?
+    /// The messages of a Saturday or Sunday against those of another day.
+    public var weekendRatio = 0.72
+    /// How the days of a busy room differ: the coefficient of variation of its messages a day. Days
+    /// without any count, so rooms that are seldom active have more.
+    public var dayDeviation = 1.2
+    /// The share of the days on which somebody writes, in rooms of less than 10, 50, 200, 1,000
+    /// members, and above.
+    public var activeShares = [0.01, 0.07, 0.22, 0.6, 0.9]
     /// Room activity: the standard deviation of its natural logarithm, for rooms of one size.
     public var activityDeviation = 0.85
     /// The share of a large room's members who never post.
@@ -115,6 +140,10 @@ extension WorkloadOptions {
     public var burstGapSeconds = 50.0
     /// The probability that a burst goes on with the sender of its last message.
     public var sameSenderShare = 0.4
+    /// The share of messages that reply to one of the last day in the room, if there is one.
+    public var replyShare = 0.1
+    /// Whether messages have texts, which only NDJSON holds.
+    public var hasText = false
     /// The share of messages that mention people.
     public var mentionShare = 0.1
     /// The shares of those that mention 1, 2 and 3 people; their sum is 1.
@@ -134,48 +163,19 @@ extension WorkloadOptions {
 
   /// When people are connected.
   public struct Presence: Hashable, Sendable {
-    /// The share of the users who are connected at once, in the mean.
-    public var onlineShare = 0.06
+    /// The share of the users who are connected at once, in the mean; 0 for nobody ever. Nil for
+    /// 0.06, or more when senders must be connected so long.
+    public var onlineShare: Double?
+    /// The share of the messages whose sender is connected: who is not connects to write, for a
+    /// visit. 0 for those who are connected by chance.
+    public var senderOnlineShare = 0.95
+    /// How long a visit lasts after its last message, in minutes.
+    public var visitMinutes = 5.0
     /// The minutes that a tenth, half and nine tenths of the sessions last at most. A session ends
-    /// earlier when the user's next one begins, so great shares cut long sessions.
+    /// earlier when the user's next one begins, so great shares cut long sessions. Visits are apart.
     public var sessionMinutes = [3.0, 78, 1100]
 
     /// The defaults.
     public init() {}
-  }
-}
-
-/// Archives that a world's traffic can be like.
-public enum WorkloadPreset: String, CaseIterable, Sendable {
-  /// The archive of that name, as docs/generate.md describes it.
-  case gitter, telegram, zulip, irc
-}
-
-extension WorkloadOptions {
-  /// Sets what was measured of an archive; the rest stays.
-  public mutating func apply(_ preset: WorkloadPreset) {
-    switch preset {
-    case .gitter:
-      sizes.giants = []
-      traffic.mentionShare = 0.263
-      (traffic.recentShare, traffic.dayShare) = (0.46, 0.87)
-      traffic.burstGapSeconds = 41
-    case .telegram:
-      traffic.mentionShare = 0.011
-      (traffic.smallAllShare, traffic.bigAllShare) = (0, 0)
-      traffic.burstGapSeconds = 65
-    case .zulip:
-      sizes.medianSize = 35
-      sizes.giants = []
-      traffic.mentionShare = 0.063
-      (traffic.recentShare, traffic.dayShare) = (0.13, 0.65)
-      traffic.burstGapSeconds = 78
-    case .irc:
-      traffic.mentionShare = 0.315
-      traffic.mentionCountShares = [1, 0, 0]
-      (traffic.recentShare, traffic.dayShare) = (0.77, 0.96)
-      (traffic.smallAllShare, traffic.bigAllShare) = (0, 0)
-      traffic.burstGapSeconds = 35
-    }
   }
 }

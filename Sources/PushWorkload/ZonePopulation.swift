@@ -21,6 +21,13 @@ struct ZonePopulation: Sendable {
     return Zone(name: String(words[0]), weight: weight, offsetMinutes: offset)
   }
 
+  /// All offsets, ascending; each zone's, and its number among them.
+  static let offsets = Set(zones.map(\.offsetMinutes)).sorted()
+  static let offsetMinutes = zones.map(\.offsetMinutes)
+  static let offsetNumbers = zones.map { zone in
+    offsets.firstIndex(of: zone.offsetMinutes) ?? 0
+  }
+
   private static let table = """
     Asia/Shanghai 18250 480
     Asia/Kolkata 17767 330

@@ -32,7 +32,8 @@ struct Program: ParsableCommand {
       """,
     version: version,
     subcommands: [
-      Evaluate.self, Replay.self, Compare.self, Report.self, Generate.self, Render.self,
+      Evaluate.self, Replay.self, Compare.self, Report.self, Generate.self, Profile.self,
+      Render.self,
       Explain.self, NextChange.self, Check.self, SettingsCommand.self,
       Store.self,
     ])

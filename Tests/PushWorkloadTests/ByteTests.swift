@@ -12,10 +12,17 @@ import Testing
 
   /// Several pieces of each file. Presence is written under one rule set only, which takes most of the
   /// time: it is the same under any (`presenceIsThatOfAnyRules`).
-  @Test(.tags(.slow), .unlessFast, arguments: [texts[0], texts[3]])
-  func threadsDoNotMatter(rules: RuleSet, format: WorkloadFormat) throws {
+  @Test(.tags(.slow), .unlessFast, arguments: [texts[0], texts[3]], WorkloadRates.allCases)
+  func threadsDoNotMatter(
+    text: (rules: RuleSet, format: WorkloadFormat), rates: WorkloadRates
+  ) throws {
+    let (rules, format) = text
     var options = WorkloadOptions()
     options.rules = rules
+    options.rates = rates
+    options.people.changes = 1
+    options.traffic.hasText = true
+    options.traffic.durationMilliseconds = 40 * 3_600_000
     options.sizes.users = 20_000
     options.sizes.memberships = 40_000
     options.presence.onlineShare = 0.5
@@ -46,18 +53,33 @@ import Testing
   }
 
   /// A change of these numbers is a breaking change: it goes with a line in CHANGELOG.md.
-  @Test func theBytesAreThoseOfOtherVersions() throws {
+  @Test(arguments: [
+    (
+      WorkloadRates.first,
+      [
+        "easemob csv d3f694e579b40f89", "easemob ndjson 6b98008781cd13c8",
+        "rongcloud csv 83f9befbd8dad525", "rongcloud ndjson ee868c9c205b4a6f",
+      ]
+    ),
+    (
+      WorkloadRates.people,
+      [
+        "easemob csv e91f81892d044676", "easemob ndjson 4492a329e82b3e4a",
+        "rongcloud csv 2dcbcf4d35c513ba", "rongcloud ndjson 4ee30ebfae753e19",
+      ]
+    ),
+  ])
+  func theBytesAreThoseOfOtherVersions(rates: WorkloadRates, sums: [String]) throws {
     let found = try Self.texts.map { rules, format in
-      let workload = try smallWorld(rules) { $0.people.listsDevices = format == .ndjson }
+      let workload = try smallWorld(rules) {
+        $0.rates = rates
+        $0.people.listsDevices = format == .ndjson
+      }
       let text = WorkloadText(workload, format)
       let value = text.files.reduce(hash([])) { hash(bytes($1, of: text), $0) }
       return "\(rules.rawValue) \(format.rawValue) \(String(value, radix: 16))"
     }
-    #expect(
-      found == [
-        "easemob csv d3f694e579b40f89", "easemob ndjson 6b98008781cd13c8",
-        "rongcloud csv 83f9befbd8dad525", "rongcloud ndjson ee868c9c205b4a6f",
-      ])
+    #expect(found == sums)
   }
 
   @Test(arguments: WorkloadFormat.allCases)
@@ -67,7 +89,9 @@ import Testing
       let sink = Sink()
       text.write(file, threads: 2) { sink.take($0, $1) }
       let lines = sink.bytes.count { $0 == UInt8(ascii: "\n") }
-      let headers = file == .settings || format == .ndjson && file == .messages ? 0 : 1
+      let hasHeader =
+        file == .presence || format == .csv && ![.settings, .changes].contains(file)
+      let headers = hasHeader ? 1 : 0
       #expect(sink.rows == lines - headers, "\(file)")
       if file != .presence { #expect(sink.rows == text.rowCount(of: file), "\(file)") }
     }
@@ -82,9 +106,15 @@ import Testing
     }
     let plain = try files(.easemob, .csv) { _ in }
     #expect(
-      plain == ["settings.ndjson", "users.csv", "members.csv", "messages.csv", "presence.csv"])
+      plain == [
+        "settings.ndjson", "users.csv", "members.csv", "messages.csv", "presence.csv",
+        "changes.ndjson",
+      ])
     let devices = try files(.easemob, .csv) { $0.people.listsDevices = true }
-    #expect(devices == ["settings.ndjson", "members.csv", "messages.csv", "presence.csv"])
+    #expect(
+      devices == [
+        "settings.ndjson", "members.csv", "messages.csv", "presence.csv", "changes.ndjson",
+      ])
     let levels = try files(.rongcloud, .csv) { _ in }
     #expect(levels == devices)
     let noLevels = try files(.rongcloud, .csv) {
@@ -92,8 +122,12 @@ import Testing
     }
     #expect(noLevels == plain)
     let ndjson = try files(.easemob, .ndjson) { _ in }
-    #expect(ndjson == ["settings.ndjson", "messages.ndjson", "presence.csv"])
-    let quiet = try files(.easemob, .csv) { $0.traffic.messages = 0 }
+    #expect(
+      ndjson == ["settings.ndjson", "messages.ndjson", "presence.csv", "changes.ndjson"])
+    let quiet = try files(.easemob, .csv) {
+      $0.traffic.messages = 0
+      $0.people.changes = 0
+    }
     #expect(quiet == ["settings.ndjson", "users.csv", "members.csv", "presence.csv"])
   }
 }

@@ -41,6 +41,8 @@ import Testing
   private static func world(_ given: Case) throws -> Workload {
     var options = WorkloadOptions()
     options.seed = given.seed
+    // Sessions without visits, of a day as steep as is asked for.
+    options.rates = .first
     options.sizes.rooms = 0
     options.traffic.messages = 0
     options.traffic.durationMilliseconds = 4 * 86_400_000

@@ -91,8 +91,13 @@ import Testing
     let joins = Self.memberships.filter { $0.settings.since > .zero }
     let joinShare = Double(joins.count) / Double(Self.memberships.count)
     #expect(near(joinShare, 0.1, 0.01), "\(joinShare)")
-    let time = Self.world.time
-    #expect(joins.allSatisfy { time.contains($0.settings.since.milliseconds) })
+    let end = Self.world.time.upperBound
+    let days = joins.map { Int((end - 1 - $0.settings.since.milliseconds) / 86_400_000) }
+    // Over thirty days, on none of them most; half of a room's come in its bursts.
+    let counts = (0..<30).map { day in days.count { $0 == day } }
+    #expect(counts.reduce(0, +) == joins.count)
+    #expect(counts.allSatisfy { $0 > joins.count / 300 && $0 < joins.count / 4 }, "\(counts)")
+    #expect((counts.max() ?? 0) > joins.count / 20, "\(counts)")
   }
 
   // MARK: People
@@ -154,14 +159,18 @@ import Testing
 
   // MARK: Presence
 
-  @Test func sessionsAndWhoIsOnline() {
+  @Test func sessionsAndWhoIsOnline() throws {
+    // Who writes has visits beside.
+    var options = Self.world.options
+    options.traffic.messages = 0
+    let world = try Workload(options, threads: 2)
     var changes: [WorkloadPresence] = []
-    Self.world.forEachPresenceChange(threads: 2) { changes.append($0) }
-    let start = Self.world.time.lowerBound
+    world.forEachPresenceChange(threads: 2) { changes.append($0) }
+    let start = world.time.lowerBound
     var begun: [Int: Int64] = [:]
     var minutes: [Double] = []
     var onlineTime = 0.0
-    let end = Self.world.time.upperBound
+    let end = world.time.upperBound
     for change in changes {
       let at = change.at.milliseconds
       if change.isOnline {

@@ -50,7 +50,7 @@ import Testing
     #expect((0.66...0.96).contains(shares[1]), "\(shares)")
     // The knobs say 0.5 and 0.85; by chance more of the others posted lately than there is nobody
     // to mention.
-    #expect(abs(shares[0] - 0.5) < 0.1 && abs(shares[1] - 0.85) < 0.03, "\(shares)")
+    #expect(abs(shares[0] - 0.5) < 0.1 && abs(shares[1] - 0.85) < 0.04, "\(shares)")
   }
 
   /// Of one message in 526 in small rooms, and one in 100,000 in large ones.
@@ -84,7 +84,7 @@ import Testing
     #expect((0.66...0.74).contains(never), "\(never)")
   }
 
-  /// By the senders' own clocks the busiest hour has 3 to 3.5 times the messages of the quietest.
+  /// By the senders' own clocks the busiest hour has ten times the messages of the quietest.
   @Test func hoursOfTheDay() {
     var hours = [Int](repeating: 0, count: 24)
     for message in Self.messages {
@@ -93,8 +93,8 @@ import Testing
       hours[minute / 60 % 24] += 1
     }
     let ratio = Double(hours.max()!) / Double(hours.min()!)
-    #expect((2.9...3.6).contains(ratio), "\(hours)")
-    #expect((3...5).contains(hours.firstIndex(of: hours.min()!)!), "\(hours)")
+    #expect((8.5...12).contains(ratio), "\(hours)")
+    #expect((2...5).contains(hours.firstIndex(of: hours.min()!)!), "\(hours)")
     #expect((13...18).contains(hours.firstIndex(of: hours.max()!)!), "\(hours)")
   }
 
@@ -131,11 +131,14 @@ import Testing
     options.sizes.rooms = 400
     options.sizes.giants = Array(repeating: 50, count: 200) + Array(repeating: 100, count: 200)
     options.traffic.messages = 40_000
+    options.traffic.activeShares = [1, 1, 1, 1, 1]
+    options.traffic.dayDeviation = 0
+    options.traffic.activityDeviation = 0
     let world = try Workload(options)
     var counts = [0, 0]
     world.forEachMessage(threads: 2) { counts[$0.room < 200 ? 0 : 1] += 1 }
     let ratio = Double(counts[1]) / Double(counts[0])
-    // 2^1.57 = 2.97; the rooms' own factors make a fifth of a difference.
-    #expect((2.2...3.8).contains(ratio), "\(counts)")
+    // 2^1.57 = 2.97; long bursts make a tenth of a difference.
+    #expect((2.4...3.6).contains(ratio), "\(counts)")
   }
 }

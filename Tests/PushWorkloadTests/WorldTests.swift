@@ -24,7 +24,6 @@ import Testing
     options.traffic.mentionShare = 0.7
     options.traffic.mentionCountShares = [0.4, 0.3, 0.3]
     options.traffic.durationMilliseconds = 36 * 3_600_000
-    options.presence.onlineShare = 0.4
     return try Workload(options)
   }
 
@@ -106,10 +105,14 @@ import Testing
     }
   }
 
-  /// A knob changes what it is about and nothing else.
-  @Test func aKnobChangesOnlyItsOwn() throws {
-    let before = try smallWorld(.easemob)
+  /// A knob changes what it is about and nothing else; who sleeps at other times writes at others.
+  @Test(arguments: [
+    (WorkloadRates.first, [WorkloadText.File.members, .messages, .presence]), (.people, [.members]),
+  ])
+  func aKnobChangesOnlyItsOwn(rates: WorkloadRates, files: [WorkloadText.File]) throws {
+    let before = try smallWorld(.easemob) { $0.rates = rates }
     let after = try smallWorld(.easemob) {
+      $0.rates = rates
       $0.people.quietShare = 0.9
       $0.people.silentShare = 0.1
     }
@@ -117,7 +120,7 @@ import Testing
     #expect(users.allSatisfy { $0.level == $1.level && $0.timeZone == $1.timeZone })
     #expect(users.contains { $0.quietHours != $1.quietHours })
     #expect(users.allSatisfy { $0.quietHours == nil || $1.quietHours != nil })
-    for file in [WorkloadText.File.members, .messages, .presence] {
+    for file in files {
       let texts = [before, after].map { bytes(file, of: WorkloadText($0, .csv)) }
       #expect(texts[0] == texts[1], "\(file)")
     }

@@ -8,6 +8,8 @@ public import PushWorkload
 /// quiet hours of some member began or ended.
 public struct DayWorld: Sendable {
   public let fanout: Fanout
+  /// The same settings, for one thread.
+  public let alone: Fanout
   public let messages: [Message]
   /// Conversations by number of members: at least so many, and fewer than the next.
   public let bySize: [(members: Int, ids: [Identifier])]
@@ -18,6 +20,7 @@ public struct DayWorld: Sendable {
     let workload = must { try Workload(options, threads: threads) }
     do throws(FanoutError) {
       fanout = try Self.build(workload, threads: threads)
+      alone = try Self.build(workload, threads: 1)
     } catch {
       fatalError("\(error)")
     }

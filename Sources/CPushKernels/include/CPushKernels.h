@@ -18,6 +18,9 @@ void pk_bits(const uint8_t *table, const uint8_t *input, uint64_t *words, size_t
 void pk_map_by(int variant, const uint8_t *table, const uint8_t *input, uint8_t *output, size_t count);
 void pk_bits_by(int variant, const uint8_t *table, const uint8_t *input, uint64_t *words, size_t count);
 
+// Asks the processor to load the cache line of an address, which need not be valid.
+static inline void pk_prefetch(const void *address) { __builtin_prefetch(address); }
+
 // The XXH64 checksum of bytes, with the seed 0.
 uint64_t pk_checksum(const uint8_t *bytes, size_t count);
 

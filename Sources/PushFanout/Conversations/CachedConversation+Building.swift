@@ -38,17 +38,16 @@ extension CachedConversation {
       changing.now = reader.now
       changing.eventFloor = reader.now - Self.keptTime
       for ranks in special {
-        for rank in ranks {
-          setFirst(Int(rank), resolver, reader.now)
-          _ = listEvents(Int(rank), resolver, after: changing.eventFloor, &changing.events)
+        for (index, rank) in ranks.enumerated() {
+          if index % 16 == 0 { prefetchOverrides(ranks[index..<min(index + 16, ranks.count)], resolver) }
+          setFirst(Int(rank), resolver, reader.now, &changing)
         }
       }
       if target.kind == .thread, target.row.parent != 0 {
         for slot in target.row.range {
           let user = resolver.tables.memberUsers[slot]
           guard let rank = resolver.tables.rank(of: user, in: target.memberRow) else { continue }
-          setFirst(rank, resolver, reader.now)
-          _ = listEvents(rank, resolver, after: changing.eventFloor, &changing.events)
+          setFirst(rank, resolver, reader.now, &changing)
         }
       }
       if changing.events.count > 1 { changing.events.sort { $0.at < $1.at } }
@@ -57,8 +56,49 @@ extension CachedConversation {
     }
   }
 
-  private func setFirst(_ rank: Int, _ resolver: MemberResolver, _ now: Int64) {
-    unsafe words[rank].store(resolver.word(rank, target, at: now).bits, ordering: .relaxed)
+  private func prefetchOverrides(_ ranks: ArraySlice<UInt32>, _ resolver: MemberResolver) {
+    let start = Int(target.memberRow.start)
+    for rank in ranks {
+      let packed = PackedMember(bits: resolver.tables.packedMembers[start + Int(rank)])
+      let key = Tables.key(target.members, resolver.tables.memberUsers[start + Int(rank)])
+      if packed.hasSince { resolver.tables.memberSinces.prefetch(key) }
+      if packed.hasMute { resolver.tables.memberMutes.prefetch(key) }
+    }
+  }
+
+  private func setFirst(
+    _ rank: Int, _ resolver: MemberResolver, _ now: Int64, _ changing: inout Changing
+  ) {
+    let word = listEvents(rank, resolver, at: now, &changing)
+    unsafe words[rank].store(word.bits, ordering: .relaxed)
+  }
+
+  /// Appends the events of a member after ``Changing/eventFloor``.
+  ///
+  /// - Returns: the member's word at an instant.
+  func listEvents(
+    _ rank: Int, _ resolver: MemberResolver, at now: Int64, _ changing: inout Changing
+  ) -> MemberWord {
+    let user = resolver.tables.memberUsers[Int(target.memberRow.start) + rank]
+    let overrides = resolver.overrides(of: user, rank: rank, target)
+    let word = resolver.word(of: user, overrides, target, at: now)
+    var first: Int64?
+    var others: [Int64] = []
+    resolver.forEachEvent(of: user, overrides) { at in
+      guard at > changing.eventFloor else { return }
+      if first == nil { first = at } else { others.append(at) }
+    }
+    guard let first else { return word }
+    var before: MemberWord?
+    for at in others.isEmpty ? [first] : (others + [first]).sorted() {
+      let old = before ?? resolver.word(of: user, overrides, target, at: at - 1)
+      let new = resolver.word(of: user, overrides, target, at: at)
+      if old != new {
+        changing.events.append(Event(at: at, rank: UInt32(rank), before: old, after: new))
+      }
+      before = new
+    }
+    return word
   }
 
   /// Fills the words of members whose levels alone decide them.

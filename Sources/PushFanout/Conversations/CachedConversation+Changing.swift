@@ -21,22 +21,27 @@ extension CachedConversation {
       position > changing.eventCount || changing.eventCount - position > Self.farEvents
     guard hasWaiting || moves else { return }
     sequence.add(1, ordering: .acquiringAndReleasing)
-    if moves { moveEvents(to: position, reader.now, resolver, &changing) }
+    if moves { moveEvents(to: position, reader.now, &changing) }
     if hasWaiting { applyWaiting(number, resolver, &changing) }
     setEventBounds(changing)
     sequence.add(1, ordering: .acquiringAndReleasing)
     checkInDebugBuilds { checkInvariants(reader.version, changing, .sample(number)) }
   }
 
-  private func moveEvents(
-    to position: Int, _ now: Int64, _ resolver: MemberResolver, _ changing: inout Changing
-  ) {
-    let passed = min(position, changing.eventCount)..<max(position, changing.eventCount)
+  private func moveEvents(to position: Int, _ now: Int64, _ changing: inout Changing) {
+    let start = changing.eventCount
     changing.eventCount = position
     changing.now = now
-    for index in passed {
-      let rank = Int(changing.events[index].rank)
-      setWord(rank, resolver.word(rank, target, at: now), &changing)
+    if position >= start {
+      for index in start..<position {
+        let event = changing.events[index]
+        setWord(Int(event.rank), event.after, &changing)
+      }
+    } else {
+      for index in (position..<start).reversed() {
+        let event = changing.events[index]
+        setWord(Int(event.rank), event.before, &changing)
+      }
     }
   }
 
@@ -64,40 +69,19 @@ extension CachedConversation {
       changing.historyFrom = changing.history[half - 1].number
       changing.history.removeSubrange(..<half)
     }
-    for rank in ranks {
-      setWord(Int(rank), resolver.word(Int(rank), target, at: changing.now), &changing)
-    }
-    replaceEvents(of: ranks, resolver, &changing)
-    applied.store(number, ordering: .relaxed)
-    setWaitingFrom(changing)
-  }
-
-  private func replaceEvents(
-    of ranks: [UInt32], _ resolver: MemberResolver, _ changing: inout Changing
-  ) {
     if !changing.events.isEmpty {
       let changed = Set(ranks)
       changing.events.removeAll { changed.contains($0.rank) }
     }
-    var added = false
+    let known = changing.events.count
     for rank in ranks {
-      added = listEvents(Int(rank), resolver, after: changing.eventFloor, &changing.events) || added
+      setWord(
+        Int(rank), listEvents(Int(rank), resolver, at: changing.now, &changing), &changing)
     }
-    if added { changing.events.sort { $0.at < $1.at } }
+    if changing.events.count > known { changing.events.sort { $0.at < $1.at } }
     changing.eventCount = changing.events.partitioningIndex { $0.at > changing.now }
-  }
-
-  /// Appends the events of a member after an instant.
-  ///
-  /// - Returns: whether there are any.
-  func listEvents(
-    _ rank: Int, _ resolver: MemberResolver, after floor: Int64, _ events: inout [Event]
-  ) -> Bool {
-    let before = events.count
-    resolver.forEachEvent(rank, target) { at in
-      if at > floor { events.append(Event(at: at, rank: UInt32(rank))) }
-    }
-    return events.count > before
+    applied.store(number, ordering: .relaxed)
+    setWaitingFrom(changing)
   }
 
   func setEventBounds(_ changing: borrowing Changing) {

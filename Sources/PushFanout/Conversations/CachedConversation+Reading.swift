@@ -105,7 +105,6 @@ extension CachedConversation {
         reader.now > changing.eventFloor
       else { return nil }
       bringUp(to: reader, &changing)
-      let exceptions = exceptions(for: reader, changing)
       if isSmall {
         unsafe countWords(0..<count, reader.moment.levels, into: answer.histogram)
       } else {
@@ -115,43 +114,61 @@ extension CachedConversation {
       for index in 0..<answer.rankCount {
         unsafe answer.states[index] = word(Int(answer.ranks[index])).state(levels, stateByBase)
       }
-      for (rank, word) in exceptions {
-        let old = unsafe self.word(rank).state(levels, stateByBase)
-        let new = unsafe word.state(levels, stateByBase)
-        unsafe answer.histogram[Int(old)] &-= 1
-        unsafe answer.histogram[Int(new)] &+= 1
-        for index in 0..<answer.rankCount where unsafe answer.ranks[index] == UInt32(rank) {
-          unsafe answer.states[index] = new
-        }
-      }
-      return ReadStamp(
-        revision: revision.load(ordering: .relaxed), isExact: exceptions.isEmpty)
+      let isExact =
+        number < applied.load(ordering: .relaxed)
+        ? resolveChanged(reader, changing, into: answer) : undoEvents(reader, changing, into: answer)
+      return ReadStamp(revision: revision.load(ordering: .relaxed), isExact: isExact)
     }
   }
 
-  /// The members whose words are others for a reader of an earlier version, or of another instant.
-  private func exceptions(
-    for reader: ConversationReader, _ changing: borrowing Changing
-  ) -> [(Int, MemberWord)] {
+  /// Corrects an answer for an instant that is earlier than that of the words by few events.
+  ///
+  /// - Returns: whether nothing had to be corrected.
+  private func undoEvents(
+    _ reader: ConversationReader, _ changing: borrowing Changing, into answer: AnswerStorage
+  ) -> Bool {
     let position = changing.events.partitioningIndex { $0.at > reader.now }
-    let isOther = position != changing.eventCount
-    let isEarlier = reader.version.number < applied.load(ordering: .relaxed)
-    guard isOther || isEarlier else { return [] }
-    var ranks: Set<UInt32> = []
-    if isOther {
-      let passed = min(position, changing.eventCount)..<max(position, changing.eventCount)
-      for event in changing.events[passed] { ranks.insert(event.rank) }
+    guard position < changing.eventCount else { return true }
+    for index in (position..<changing.eventCount).reversed() {
+      let event = changing.events[index]
+      correct(event.rank, from: event.after, to: event.before, reader, answer)
     }
-    if isEarlier {
-      for change in changing.history.reversed() {
-        if change.number <= reader.version.number { break }
-        ranks.insert(change.subject)
-      }
+    return false
+  }
+
+  /// Corrects an answer for an earlier version: members that changed since, and those who have
+  /// events in between, are resolved from its tables.
+  private func resolveChanged(
+    _ reader: ConversationReader, _ changing: borrowing Changing, into answer: AnswerStorage
+  ) -> Bool {
+    let position = changing.events.partitioningIndex { $0.at > reader.now }
+    let passed = min(position, changing.eventCount)..<max(position, changing.eventCount)
+    var ranks = Set(changing.events[passed].map(\.rank))
+    for change in changing.history.reversed() {
+      if change.number <= reader.version.number { break }
+      ranks.insert(change.subject)
     }
     let resolver = MemberResolver(reader.version)
-    return ranks.compactMap { rank in
+    var isExact = true
+    for rank in ranks {
       let word = resolver.word(Int(rank), target, at: reader.now)
-      return word == self.word(Int(rank)) ? nil : (Int(rank), word)
+      if word == self.word(Int(rank)) { continue }
+      correct(rank, from: self.word(Int(rank)), to: word, reader, answer)
+      isExact = false
+    }
+    return isExact
+  }
+
+  private func correct(
+    _ rank: UInt32, from before: MemberWord, to after: MemberWord, _ reader: ConversationReader,
+    _ answer: AnswerStorage
+  ) {
+    let levels = unsafe reader.moment.levels
+    let new = unsafe after.state(levels, stateByBase)
+    unsafe answer.histogram[Int(before.state(levels, stateByBase))] &-= 1
+    unsafe answer.histogram[Int(new)] &+= 1
+    for index in 0..<answer.rankCount where unsafe answer.ranks[index] == rank {
+      unsafe answer.states[index] = new
     }
   }
 

@@ -27,6 +27,8 @@ internal import Synchronization
   /// limit.
   static let smallSize = 512
   static let tallyCount = 2
+  /// How many cache lines of an entry a message reads.
+  static let prefetchedLines = 6
 
   let target: ConversationTarget
   let count: Int
@@ -98,6 +100,9 @@ internal import Synchronization
   struct Event {
     var at: Int64
     var rank: UInt32
+    /// The words until then, and from then on.
+    var before: MemberWord
+    var after: MemberWord
   }
 
   init(_ target: ConversationTarget, number: UInt64, isSmall: Bool) {

@@ -1,3 +1,4 @@
+internal import CPushKernels
 internal import Glibc
 internal import PushModel
 internal import PushSupport
@@ -87,6 +88,22 @@ internal import Synchronization
     if !found.isUsed.load(ordering: .relaxed) { found.isUsed.store(true, ordering: .relaxed) }
     held = found
     return true
+  }
+
+  /// Prefetches the slot of a conversation.
+  @inline(__always)
+  func prefetchSlot(_ conversation: UInt32) {
+    if let slot = unsafe slot(of: conversation) { unsafe pk_prefetch(slot) }
+  }
+
+  /// Prefetches the entry of a conversation, whose address may be of one that is gone.
+  @inline(__always)
+  func prefetchEntry(_ conversation: UInt32) {
+    guard let slot = unsafe slot(of: conversation) else { return }
+    let address = unsafe slot.pointee.load(ordering: .relaxed)
+    for line in 0..<CachedConversation.prefetchedLines {
+      unsafe pk_prefetch(UnsafeRawPointer(bitPattern: address &+ UInt(line) &* 64))
+    }
   }
 
   private static func entry(at address: UInt) -> CachedConversation? {

@@ -85,7 +85,14 @@ struct MemberResolver {
   /// - Complexity: O(devices), and O(log members) in a thread.
   func word(_ rank: Int, _ target: ConversationTarget, at now: Int64) -> MemberWord {
     let user = tables.memberUsers[Int(target.memberRow.start) + rank]
-    let member = overrides(of: user, rank: rank, target).memberClass(at: now)
+    return word(of: user, overrides(of: user, rank: rank, target), target, at: now)
+  }
+
+  /// The same when the member's overrides are at hand.
+  func word(
+    of user: UInt32, _ overrides: MemberOverrides, _ target: ConversationTarget, at now: Int64
+  ) -> MemberWord {
+    let member = overrides.memberClass(at: now)
     if member.isAbsent { return MemberWord(schedule: tables.schedules[Int(user)], base: 0) }
     let packed = tables.packedUsers[Int(user)]
     let bits = tables.classBits(of: user, packed, kind: target.kind.ordinal, at: now)
@@ -98,7 +105,11 @@ struct MemberResolver {
   /// of quiet hours.
   func forEachEvent(_ rank: Int, _ target: ConversationTarget, _ body: (Int64) -> Void) {
     let user = tables.memberUsers[Int(target.memberRow.start) + rank]
-    let overrides = overrides(of: user, rank: rank, target)
+    forEachEvent(of: user, overrides(of: user, rank: rank, target), body)
+  }
+
+  /// The same when the member's overrides are at hand.
+  func forEachEvent(of user: UInt32, _ overrides: MemberOverrides, _ body: (Int64) -> Void) {
     if overrides.since > 0 { body(overrides.since) }
     if overrides.mutedUntil > 0 { body(overrides.mutedUntil) }
     tables.forEachTransition(of: user, body)

@@ -9,14 +9,14 @@ internal import Synchronization
   /// 256 numbers.
   let histogram: UnsafeMutablePointer<UInt32>
   /// The ranks to look up, and the states found.
-  private(set) var ranks: UnsafeMutablePointer<UInt32>
-  private(set) var states: UnsafeMutablePointer<UInt8>
-  private(set) var rankCount = 0
-  private var capacity = 8
+  @exclusivity(unchecked) private(set) var ranks: UnsafeMutablePointer<UInt32>
+  @exclusivity(unchecked) private(set) var states: UnsafeMutablePointer<UInt8>
+  @safe @exclusivity(unchecked) private(set) var rankCount = 0
+  @safe @exclusivity(unchecked) private var capacity = 8
   /// The version and the conversation of the last message, which often are those of the next too.
-  var version: EngineVersion?
-  var conversation: CachedConversation?
-  var moment: QuietMoment?
+  @safe @exclusivity(unchecked) var version: EngineVersion?
+  @safe @exclusivity(unchecked) var conversation: CachedConversation?
+  @safe @exclusivity(unchecked) var moment: QuietMoment?
   /// The address of the states of all members, if the conversation has moved on since; 0 until asked
   /// for.
   let ownStates = Atomic<UInt>(0)

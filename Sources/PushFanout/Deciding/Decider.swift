@@ -7,14 +7,61 @@ struct Decider {
   let cache: ConversationCache
   let threads: Int
 
+  /// The index of an id that never appeared.
+  static let unknown = UInt32.max
+
+  /// Decides one message, whose ids are looked up.
+  func decide(_ message: borrowing Message, into result: inout FanoutResult) {
+    let conversation = version.tables.conversationIDs.index(of: message.conversation)
+    let sender = message.sender.flatMap { version.tables.userIDs.index(of: $0) }
+    decide(
+      message, in: conversation ?? Self.unknown, from: sender ?? Self.unknown, into: &result)
+  }
+
+  /// Decides messages in their order, looking up several at a time.
+  ///
+  /// - Parameters:
+  ///   - indices: which messages.
+  ///   - body: called with the index of each and its result.
+  func decide(
+    _ messages: UnsafePointer<Message>, _ indices: ArraySlice<UInt32>,
+    into result: inout FanoutResult, _ body: (Int, borrowing FanoutResult) -> Void
+  ) {
+    var lookups = MessageLookups()
+    var next = indices.startIndex
+    while next < indices.endIndex {
+      let count = min(MessageLookups.count, indices.endIndex - next)
+      let first = next
+      unsafe lookups.find(count, version, cache) { unsafe messages + Int(indices[first + $0]) }
+      for offset in 0..<count {
+        let index = Int(indices[first + offset])
+        let message = unsafe messages + index
+        result.reset(unsafe message.pointee.at.milliseconds, threads: threads)
+        if result.storage.version !== version { result.storage.version = version }
+        unsafe decide(
+          message.pointee, in: lookups.conversations[offset], from: lookups.senders[offset],
+          into: &result)
+        body(index, result)
+      }
+      next += count
+    }
+  }
+
   /// Decides a message for every recipient.
   ///
   /// - Precondition: the result was reset for the message, and its version is this one.
   /// - Complexity: O(states + mentions log members) when the conversation is cached, and O(members)
   ///   for a small one; O(members) when it is not, or a device filter is evaluated member by member.
-  func decide(_ message: borrowing Message, into result: inout FanoutResult) {
+  ///
+  /// - Parameters:
+  ///   - conversation: the index of its conversation; ``unknown`` for an id that never appeared.
+  ///   - sender: the index of its sender; ``unknown`` for none.
+  func decide(
+    _ message: borrowing Message, in conversation: UInt32, from sender: UInt32,
+    into result: inout FanoutResult
+  ) {
     let storage = result.storage
-    guard let conversation = version.tables.conversationIDs.index(of: message.conversation) else {
+    guard conversation != Self.unknown else {
       storage.conversation = nil
       return
     }
@@ -23,7 +70,10 @@ struct Decider {
     result.row = target.memberRow
     result.stateCount = target.rules.stateCount
     result.memberCount = Int(target.memberRow.count)
-    result.sender = rank(of: message.sender, in: target)
+    result.memberUsers = version.tables.memberUsers
+    result.ids = version.tables.userIDs.reader
+    result.sender =
+      sender == Self.unknown ? -1 : version.tables.rank(of: sender, in: target.memberRow) ?? -1
     if let uniform = plan.uniform {
       unsafe result.codes.set(version.tables.rules.codes(ofAll: uniform))
     } else {
@@ -37,11 +87,6 @@ struct Decider {
     if result.sender >= 0 { result.senderState = unsafe storage.states[named] }
     if named > 0 { correctNamed(named, target.rules, plan, &result) }
     if let filter = plan.filter { apply(filter, &result) }
-  }
-
-  private func rank(of user: Identifier?, in target: borrowing ConversationTarget) -> Int {
-    guard let user, let index = version.tables.userIDs.index(of: user) else { return -1 }
-    return version.tables.rank(of: index, in: target.memberRow) ?? -1
   }
 
   /// Looks up the ranks of users mentioned by name. The sender is not a recipient, even when

@@ -40,6 +40,10 @@ public struct FanoutResult: Sendable {
   var corrections: [Correction] = []
   var instant: Int64 = 0
   var threads = 1
+  /// The users of the version's memberships, and their ids: read without counting a reference, as
+  /// ``storage`` retains the version.
+  var memberUsers = PagedTable<UInt32>()
+  var ids = IDReader()
   var filter: DeviceFilter?
 
   var engineVersion: EngineVersion? { storage.version }
@@ -116,8 +120,10 @@ public struct FanoutResult: Sendable {
     var counts = FanoutCounts()
     guard memberCount > 0 else { return counts }
     let histogram = unsafe storage.histogram
-    for state in 1..<stateCount where unsafe histogram[state] != 0 {
-      counts.add(codes[state], Int(unsafe histogram[state]))
+    _ = unsafe codes.withTable { codes in
+      for state in 1..<stateCount {
+        counts.add(unsafe codes[state], Int(unsafe histogram[state]))
+      }
     }
     if sender >= 0 { counts.add(codes[Int(senderState)], -1) }
     for correction in corrections {
@@ -166,8 +172,8 @@ public struct FanoutResult: Sendable {
   ///
   /// - Complexity: O(log members).
   public func outcome(of user: UserIndex) -> Outcome? {
-    guard let rank = engineVersion?.tables.rank(of: user.rawValue, in: row) else { return nil }
-    return Outcome(code: code(of: rank))
+    let rank = memberUsers.rank(of: user.rawValue, in: row.range)
+    return rank.flatMap { Outcome(code: code(of: $0)) }
   }
 
   /// The ids of the devices that a push or local notification goes to, in the order in which they
@@ -234,17 +240,13 @@ public struct FanoutResult: Sendable {
   /// - Precondition: 0 ..< ``memberCount``.
   public func member(at rank: Int) -> UserIndex {
     precondition(0 <= rank && rank < memberCount, "rank out of range")
-    guard let engineVersion else { return UserIndex(0) }
-    return UserIndex(engineVersion.tables.memberUsers[Int(row.start) + rank])
+    return UserIndex(memberUsers[Int(row.start) + rank])
   }
 
   /// The id of a user.
   ///
   /// - Precondition: the index came from this result.
-  public func id(of user: UserIndex) -> Identifier {
-    guard let engineVersion else { return "" }
-    return engineVersion.tables.userIDs[user.rawValue]
-  }
+  public func id(of user: UserIndex) -> Identifier { ids[user.rawValue] }
 
   /// Writes one byte per member, in the order of users: the `Outcome.code`, or 0 for a member who
   /// is not a recipient.
@@ -299,7 +301,7 @@ public struct FanoutResult: Sendable {
   package func forEachRecipient(
     in ranks: Range<Int>, _ body: (UInt32, UnsafeRawBufferPointer, UInt8) throws -> Void
   ) rethrows {
-    guard let engineVersion, let states = memberStates() else { return }
+    guard let states = memberStates() else { return }
     var next = 0
     while next < corrections.count, Int(corrections[next].rank) < ranks.lowerBound { next += 1 }
     for rank in ranks {
@@ -309,8 +311,8 @@ public struct FanoutResult: Sendable {
         next += 1
       }
       if code == 0 || rank == sender { continue }
-      let user = engineVersion.tables.memberUsers[Int(row.start) + rank]
-      try unsafe body(user, engineVersion.tables.userIDs.characters(user), code)
+      let user = memberUsers[Int(row.start) + rank]
+      try unsafe body(user, ids.characters(user), code)
     }
   }
 }

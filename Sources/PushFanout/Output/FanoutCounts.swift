@@ -10,12 +10,17 @@ public struct FanoutCounts: Sendable {
   public init() {}
 
   mutating func add(_ code: UInt8, _ count: Int) {
-    // Corrections subtract before they add, but never more than was counted.
-    counts[Int(code)] &+= UInt32(truncatingIfNeeded: count)
+    // Corrections subtract before they add, but never more than was counted. Subscripting an inline
+    // array may copy it; subscripting its span does not.
+    var span = counts.mutableSpan
+    span[Int(code)] &+= UInt32(truncatingIfNeeded: count)
   }
 
   /// Removes members who are not recipients: no outcome has the code 0.
-  mutating func removeNobody() { counts[0] = 0 }
+  mutating func removeNobody() {
+    var span = counts.mutableSpan
+    span[0] = 0
+  }
 
   /// The number of recipients with an outcome.
   public subscript(outcome: Outcome) -> Int { outcome.code == 0 ? 0 : self[code: outcome.code] }
@@ -28,16 +33,22 @@ public struct FanoutCounts: Sendable {
   }
 
   /// The number of recipients with the outcome of a code.
-  public subscript(code code: UInt8) -> Int { Int(counts[Int(code)]) }
+  public subscript(code code: UInt8) -> Int { Int(counts.span[Int(code)]) }
 
   /// The number of recipients who get a push. Their codes are the odd ones.
   public var pushCount: Int {
-    stride(from: 1, to: 128, by: 2).reduce(0) { $0 + Int(counts[$1]) }
+    let span = counts.span
+    var count = 0
+    for code in stride(from: 1, to: 128, by: 2) { count &+= Int(span[code]) }
+    return count
   }
 
   /// The number of recipients.
   public var recipientCount: Int {
-    (1..<128).reduce(0) { $0 + Int(counts[$1]) }
+    let span = counts.span
+    var count = 0
+    for code in 1..<128 { count &+= Int(span[code]) }
+    return count
   }
 
   /// The outcomes that occur and their counts, in the order of codes.
@@ -57,7 +68,6 @@ extension FanoutCounts {
   ) -> (recipients: Int, pushes: Int) {
     var recipients = 0
     var pushes = 0
-    // Subscripting an inline array may copy it; subscripting its span does not.
     let span = counts.span
     for code in 1..<128 {
       let value = span[code]
@@ -73,7 +83,9 @@ extension FanoutCounts {
 
 extension FanoutCounts: Equatable {
   public static func == (left: FanoutCounts, right: FanoutCounts) -> Bool {
-    left.counts.indices.allSatisfy { left.counts[$0] == right.counts[$0] }
+    let (a, b) = (left.counts.span, right.counts.span)
+    for code in 0..<128 where a[code] != b[code] { return false }
+    return true
   }
 }
 

@@ -1,3 +1,4 @@
+internal import CPushKernels
 internal import PushModel
 internal import Synchronization
 
@@ -45,6 +46,28 @@ internal import Synchronization
 
   func store(_ index: Int, _ value: UInt64) {
     unsafe slots.unsafelyUnwrapped[index].store(value, ordering: .releasing)
+  }
+
+  /// Prefetches the slot in which a hash is looked up.
+  @inline(__always)
+  func prefetchSlot(_ hash: UInt32) {
+    guard let slots = unsafe slots else { return }
+    unsafe pk_prefetch(slots + Int(hash) & (capacity - 1))
+  }
+
+  /// Prefetches the record of the id that a hash most likely leads to.
+  @inline(__always)
+  func prefetchRecord(_ hash: UInt32, _ base: IDBase) {
+    guard capacity > 0 else { return }
+    let slot = load(Int(hash) & (capacity - 1))
+    if slot != 0 { unsafe pk_prefetch(UnsafeRawPointer(bitPattern: base.address(at: slot))) }
+  }
+
+  /// The hash of an id.
+  @inline(__always)
+  func hash(_ id: Identifier) -> UInt32 {
+    var text = id.text
+    return text.withUTF8 { unsafe hash(UnsafeRawBufferPointer($0)) }
   }
 
   /// The index of an id, if it is below `count`; otherwise nil.

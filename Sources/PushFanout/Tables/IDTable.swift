@@ -32,6 +32,9 @@ struct IDTable {
 
   var count: Int { addresses.count }
 
+  /// The ids by index, without references.
+  var reader: IDReader { IDReader(addresses: addresses, base: base) }
+
   var base: IDBase { arena.base }
 
   /// The mapping of the first ids, and its addresses.
@@ -45,14 +48,10 @@ struct IDTable {
 
   /// The characters of the id of an index.
   @inline(__always)
-  func characters(_ index: UInt32) -> UnsafeRawBufferPointer {
-    unsafe base.characters(at: base.address(at: UInt64(addresses[Int(index)])))
-  }
+  func characters(_ index: UInt32) -> UnsafeRawBufferPointer { unsafe reader.characters(index) }
 
   /// The id of an index.
-  subscript(index: UInt32) -> Identifier {
-    unsafe Identifier(String(decoding: characters(index), as: UTF8.self))
-  }
+  subscript(index: UInt32) -> Identifier { reader[index] }
 
   @inline(__always)
   func index(of id: Identifier) -> UInt32? { slots.index(of: id, below: addresses.count, base) }
@@ -151,5 +150,31 @@ struct IDTable {
     addresses.free(except: mapped)
     slots.free(except: mapped)
     folded?.free(except: mapped)
+  }
+}
+
+/// The ids of a table by index.
+///
+/// SAFETY: valid as long as a version of the table is retained.
+struct IDReader: @unchecked Sendable {
+  private var addresses = PagedTable<UInt>()
+  private var base = IDBase()
+
+  init() {}
+
+  init(addresses: PagedTable<UInt>, base: IDBase) {
+    self.addresses = addresses
+    self.base = base
+  }
+
+  /// The characters of the id of an index.
+  @inline(__always)
+  func characters(_ index: UInt32) -> UnsafeRawBufferPointer {
+    unsafe base.characters(at: base.address(at: UInt64(addresses[Int(index)])))
+  }
+
+  @inline(__always)
+  subscript(index: UInt32) -> Identifier {
+    unsafe Identifier(String(decoding: characters(index), as: UTF8.self))
   }
 }

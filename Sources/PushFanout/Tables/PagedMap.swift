@@ -40,6 +40,12 @@ struct PagedMap {
     return slot.key == 0 ? nil : slot.value
   }
 
+  /// Prefetches the slot of a key.
+  func prefetch(_ key: UInt64) {
+    guard slots.count > 0 else { return }
+    slots.prefetch(Int(truncatingIfNeeded: Self.mix(key)) & (slots.count - 1))
+  }
+
   /// Sets the value of a key.
   mutating func set(_ key: UInt64, _ value: Int64, _ store: PageStore) {
     if (count + 1) * 8 > slots.count * 5 { grow(store) }

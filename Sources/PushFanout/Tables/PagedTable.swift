@@ -1,3 +1,5 @@
+internal import CPushKernels
+
 /// An array in pages of 1 KiB, whose versions share unchanged pages.
 ///
 /// A copy of the value is a version of its own, made in O(1). Changing one element copies one page,
@@ -9,7 +11,7 @@
 /// SAFETY: a reader accesses only indices below its own ``count``. The one writer appends elements
 /// beyond the count of every published version, and changes older elements only in pages made by
 /// the update in progress. So no thread reads memory that is being written.
-@safe struct PagedTable<Element: BitwiseCopyable> {
+@safe struct PagedTable<Element: BitwiseCopyable>: @unchecked Sendable {
   typealias Page = UnsafeMutablePointer<Element>
   typealias Node = UnsafeMutablePointer<Page>
 
@@ -50,6 +52,10 @@
       return unsafe page(at: index)[index & Self.mask]
     }
   }
+
+  /// Prefetches the cache line of an element.
+  @inline(__always)
+  func prefetch(_ index: Int) { unsafe pk_prefetch(page(at: index) + index & Self.mask) }
 
   /// The elements from `index` to the end of its page, at most `limit` of them.
   @inline(__always)

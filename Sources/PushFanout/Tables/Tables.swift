@@ -160,23 +160,13 @@ struct Tables {
   /// - Complexity: O(log members).
   @inline(__always)
   func rank(of user: UInt32, in row: ConversationRow) -> Int? {
-    let rank = insertionRank(of: user, in: row)
-    guard rank < Int(row.count), memberUsers[Int(row.start) + rank] == user else { return nil }
-    return rank
+    memberUsers.rank(of: user, in: row.range)
   }
 
   /// The number of members before a user.
   @inline(__always)
   func insertionRank(of user: UInt32, in row: ConversationRow) -> Int {
-    // Not `partitioningIndex`: this runs for each mention and sender, and a table of pages is not a
-    // collection.
-    var low = 0
-    var high = Int(row.count)
-    while low < high {
-      let middle = (low + high) / 2
-      if memberUsers[Int(row.start) + middle] < user { low = middle + 1 } else { high = middle }
-    }
-    return low
+    memberUsers.insertionRank(of: user, in: row.range)
   }
 
   /// A user's membership record in a conversation; nil for none.
@@ -206,5 +196,29 @@ struct Tables {
 
   func channels(_ packed: PackedMember, _ key: UInt64) -> [Identifier: NotificationLevel] {
     packed.hasChannels ? channelSets[UInt32(truncatingIfNeeded: memberChannels[key] ?? 0)] : [:]
+  }
+}
+
+extension PagedTable where Element == UInt32 {
+  /// The rank of a value in a range of ascending ones; nil if it is not among them.
+  @inline(__always)
+  func rank(of value: UInt32, in range: Range<Int>) -> Int? {
+    let rank = insertionRank(of: value, in: range)
+    guard rank < range.count, self[range.lowerBound + rank] == value else { return nil }
+    return rank
+  }
+
+  /// The number of values below one in a range of ascending ones.
+  @inline(__always)
+  func insertionRank(of value: UInt32, in range: Range<Int>) -> Int {
+    // Not `partitioningIndex`: this runs for each mention and sender, and a table of pages is not a
+    // collection.
+    var low = 0
+    var high = range.count
+    while low < high {
+      let middle = (low + high) / 2
+      if self[range.lowerBound + middle] < value { low = middle + 1 } else { high = middle }
+    }
+    return low
   }
 }

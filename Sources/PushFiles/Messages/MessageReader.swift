@@ -17,6 +17,9 @@ public final class MessageReader {
   private let source: Source
   /// Records so far, from which a message without an id column has its number.
   public private(set) var recordCount = 0
+  /// Whether the message that was read last replies to another: `reply` is true, or there is a
+  /// `replyTo`.
+  public private(set) var isReply = false
 
   /// Opens a file of messages that are decided by `rules`.
   ///
@@ -89,7 +92,7 @@ public final class MessageReader {
         }
         recordCount += 1
         var uses = VendorFieldUse()
-        let message = try checked(MessageFields.read(line, &uses), uses)
+        let message = try checked(MessageFields.read(line, &uses, isReply: &isReply), uses)
         try more(line, lines)
         return message
       case .table(let table):
@@ -99,6 +102,7 @@ public final class MessageReader {
           var uses = VendorFieldUse()
           let message = try MessageColumns.read(
             row, number: table.hasColumn(0) ? nil : recordCount, &uses)
+          isReply = MessageColumns.isReply(row)
           return try checked(message, uses)
         }
       }

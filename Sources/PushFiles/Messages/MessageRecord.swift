@@ -4,8 +4,9 @@ internal import PushModel
 /// messages.ndjson
 enum MessageFields {
   static func read(
-    _ line: JSONValue, _ uses: inout VendorFieldUse
+    _ line: JSONValue, _ uses: inout VendorFieldUse, isReply: inout Bool
   ) throws(FileProblem.Problem) -> Message {
+    isReply = false
     var id: Identifier?
     var conversation: Identifier?
     var at: Instant?
@@ -21,7 +22,9 @@ enum MessageFields {
       case "silent": message.silent = try value.flag("silent")
       case "body": message.body = try value.choice("body")
       case "sentAt": message.sentAt = try value.instant("sentAt")
-      case "reply", "replyTo": break
+      // They have no effect on decisions, so whatever they hold is taken.
+      case "reply": if value.bool == true { isReply = true }
+      case "replyTo": if value.string?.isEmpty == false { isReply = true }
       default:
         if let field = try readVendorField(key, value, &message) {
           uses.note(field, "\"\(key.text)\"")
@@ -173,6 +176,11 @@ enum MessageColumns {
     if message.force != nil { uses.note(.force, "\"force\"") }
     try readRongCloud(row, &message, &uses)
     return message
+  }
+
+  /// Whether the columns that have no effect on decisions call it a reply.
+  static func isReply(_ row: CSVRow) -> Bool {
+    row.holds("1", 15) || row.holds("true", 15) || !row.isEmpty(16)
   }
 
   private static func readRongCloud(

@@ -120,7 +120,7 @@ public struct IdentifierTable: Sendable {
 package func processSeed() -> UInt64 { UInt64(bitPattern: Int64(Hasher().finalize())) }
 
 /// Multiplies and folds, eight bytes at a time, like wyhash.
-package func seededHash(_ bytes: UnsafeRawBufferPointer, _ seed: UInt64) -> UInt32 {
+@inlinable package func seededHash(_ bytes: UnsafeRawBufferPointer, _ seed: UInt64) -> UInt32 {
   var state = seed ^ UInt64(bytes.count)
   for offset in stride(from: 0, to: bytes.count, by: 8) {
     state = fold(state ^ (unsafe word(of: bytes, at: offset)), 0x9E37_79B9_7F4A_7C15)
@@ -128,7 +128,7 @@ package func seededHash(_ bytes: UnsafeRawBufferPointer, _ seed: UInt64) -> UInt
   return UInt32(truncatingIfNeeded: fold(state, 0xD6E8_FEB8_6659_FD93))
 }
 
-private func fold(_ left: UInt64, _ right: UInt64) -> UInt64 {
+@usableFromInline func fold(_ left: UInt64, _ right: UInt64) -> UInt64 {
   let product = left.multipliedFullWidth(by: right)
   return product.high ^ product.low
 }
@@ -136,7 +136,7 @@ private func fold(_ left: UInt64, _ right: UInt64) -> UInt64 {
 /// The eight bytes from `offset` on, or fewer at the end.
 ///
 /// SAFETY: eight bytes are loaded only where there are eight.
-private func word(of bytes: UnsafeRawBufferPointer, at offset: Int) -> UInt64 {
+@usableFromInline func word(of bytes: UnsafeRawBufferPointer, at offset: Int) -> UInt64 {
   if offset + 8 <= bytes.count {
     return unsafe bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
   }
@@ -146,7 +146,7 @@ private func word(of bytes: UnsafeRawBufferPointer, at offset: Int) -> UInt64 {
 }
 
 /// Whether two ranges of bytes are the same.
-package func haveSameBytes(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool
+@inlinable package func haveSameBytes(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool
 {
   guard left.count == right.count else { return false }
   for offset in stride(from: 0, to: left.count, by: 8) {

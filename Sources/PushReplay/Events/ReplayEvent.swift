@@ -51,6 +51,7 @@ public final class ReplayEvents {
     let line: () -> Int
     let progress: () -> Double?
     let byteCount: Int64?
+    let isReply: () -> Bool
     /// What an event of it is called, and whether its bad lines may be left out.
     let name: String
     let mayBeSkipped: Bool
@@ -61,6 +62,7 @@ public final class ReplayEvents {
     init(
       _ path: String, _ name: String, mayBeSkipped: Bool, line: @escaping () -> Int,
       progress: @escaping () -> Double? = { nil }, byteCount: Int64? = nil,
+      isReply: @escaping () -> Bool = { false },
       read: @escaping () throws(FileProblem) -> ReplayEvent?
     ) {
       self.path = path
@@ -69,6 +71,7 @@ public final class ReplayEvents {
       self.line = line
       self.progress = progress
       self.byteCount = byteCount
+      self.isReply = isReply
       self.read = read
     }
 
@@ -124,7 +127,8 @@ public final class ReplayEvents {
       let reader = try MessageReader(path: path, rules: rules)
       let input = Input(
         path, "message", mayBeSkipped: true, line: { reader.lineNumber },
-        progress: { reader.progress }, byteCount: reader.byteCount
+        progress: { reader.progress }, byteCount: reader.byteCount,
+        isReply: { reader.isReply }
       ) { () throws(FileProblem) in try reader.next().map { .message($0) } }
       inputs.append(input)
       messageInputs.append(input)
@@ -160,6 +164,9 @@ public final class ReplayEvents {
     try leaveOut(
       FileProblem(file: current.path, line: current.nextLine, problem: problem), current)
   }
+
+  /// Whether the event that was read last is a message that replies to another.
+  package var isReply: Bool { current?.isReply() ?? false }
 
   /// The file and line of the event that was read last; nil when there was none.
   package var location: Location? { current.map { Location(file: $0.path, line: $0.nextLine) } }

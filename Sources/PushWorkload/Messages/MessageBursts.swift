@@ -14,15 +14,19 @@ struct PlainMessage: TimedEvent {
 
 /// Makes messages in pieces of equally many: bursts, each in one room, that begin by the hour of the
 /// day and in rooms by their activity.
-struct MessageBursts: TimeChunks, Sendable {
+struct MessageBursts: MessageChunks {
   private let workload: Workload
   private let messages: Int
   let chunkCount: Int
   /// The world's time as positions in its day.
   private let positions: Range<UInt64>
 
+  func batch(from first: Int, atMost limit: Int, threads: Int) -> Range<Int> {
+    first..<min(chunkCount, first + limit)
+  }
+
   /// Messages per piece. It is part of every world: another value changes all bytes.
-  private static let chunkSize = 8192
+  static let chunkSize = 8192
   private static let attempts = 8
 
   init(_ workload: Workload) {
@@ -89,24 +93,17 @@ struct MessageBursts: TimeChunks, Sendable {
     private var people: [UInt32] = []
     private var last: UInt32?
 
-    /// A pause is no longer within a burst.
-    private static let longestGapSeconds = 300.0
-    /// How often another sender has already posted in the burst.
-    private static let returningShare = 0.6
-
     init(_ bursts: MessageBursts, room: Int, size: Int, at: Int64) {
       self.bursts = bursts
       self.room = room
       self.at = at
-      members = RoomMembers(room: room, size: size, options: bursts.workload.options)
+      members = RoomMembers(room: room, size: size, bursts.workload)
       posters = bursts.workload.rooms.posterCount(size: size)
     }
 
     /// Moves to the instant of the next message; false when it is behind the world's end.
     mutating func goOn(_ draws: inout Draws) -> Bool {
-      let mean = bursts.workload.options.traffic.burstGapSeconds
-      let gap = -PortableMath.log2(draws.share()) * 0.6931471805599453 * mean
-      at += Int64(min(gap, Self.longestGapSeconds) * 1000)
+      at += bursts.workload.burstGap(&draws)
       return at < bursts.workload.time.upperBound
     }
 
@@ -120,7 +117,7 @@ struct MessageBursts: TimeChunks, Sendable {
     private func draw(_ draws: inout Draws) -> UInt32 {
       if let last {
         if draws.isBelow(bursts.workload.options.traffic.sameSenderShare) { return last }
-        if people.count > 1, draws.isBelow(Self.returningShare) {
+        if people.count > 1, draws.isBelow(Workload.returningShare) {
           let others = people.filter { $0 != last }
           return others[Int(draws.below(UInt64(others.count)))]
         }
@@ -133,7 +130,7 @@ struct MessageBursts: TimeChunks, Sendable {
       let workload = bursts.workload
       var found = 0
       for _ in 0..<MessageBursts.attempts {
-        let rank = bursts.rank(draws.share(), of: posters)
+        let rank = workload.rank(draws.share(), of: posters)
         if workload.since(room: room, rank: rank) > at { continue }
         found = members.user(atRank: rank)
         if draws.isBelow(workload.wakefulness(of: found, at: at)) { return UInt32(found) }
@@ -142,12 +139,26 @@ struct MessageBursts: TimeChunks, Sendable {
       return UInt32(found > 0 ? found : members.user(atRank: 0))
     }
   }
+}
+
+extension Workload {
+  /// A pause is no longer within a burst.
+  static let longestGapSeconds = 300.0
+  /// How often another sender has already posted in the burst.
+  static let returningShare = 0.6
+
+  /// The time between two messages of a burst, in milliseconds.
+  func burstGap(_ draws: inout Draws) -> Int64 {
+    let mean = options.traffic.burstGapSeconds
+    let gap = -PortableMath.log2(draws.share()) * 0.6931471805599453 * mean
+    return Int64(min(gap, Self.longestGapSeconds) * 1000)
+  }
 
   /// A rank by Zipf's law, the inverse of its sum as an integral.
   ///
   /// - Parameter share: more than 0 and less than 1.
-  private func rank(_ share: Double, of posters: Int) -> Int {
-    let exponent = workload.options.traffic.senderExponent
+  func rank(_ share: Double, of posters: Int) -> Int {
+    let exponent = options.traffic.senderExponent
     let end = Double(posters + 1)
     let value: Double
     if exponent == 1 {
@@ -158,15 +169,13 @@ struct MessageBursts: TimeChunks, Sendable {
     }
     return max(0, min(posters - 1, Int(value) - 1))
   }
-}
 
-extension Workload {
   /// How busy a user's hour is against the busiest.
   func wakefulness(of user: Int, at milliseconds: Int64) -> Double {
     let offset = ZonePopulation.zones[zones.zone(of: user)].offsetMinutes
     let minute = Int(milliseconds / 60_000 % 1440) + offset + 1440
     return Double(localDay.weight(atMinute: minute % 1440))
-      / (1000 * options.traffic.hourRatio)
+      / (1000 * (options.traffic.hourRatio ?? 3.8))
   }
 }
 

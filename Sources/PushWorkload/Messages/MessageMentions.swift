@@ -14,6 +14,8 @@ public struct WorkloadMessage: Hashable, Sendable {
   public var mentions: [Int] = []
   /// Whether it mentions everyone in the room.
   public var mentionsAll = false
+  /// The user whose message this one replies to, if it does.
+  public var replyTo: Int?
 }
 
 /// Adds mentions to messages in the order of time: of people who posted in the room lately.
@@ -56,9 +58,20 @@ struct MessageMentions {
         if let found { message.mentions.append(found) }
       }
     }
+    message.replyTo = reply(to: recent, plain)
     recent.note(plain.sender, at: plain.at)
     rooms[plain.room] = recent
     return message
+  }
+
+  /// Whose message a message replies to: one of the last day in the room.
+  private func reply(to recent: RecentPosters, _ message: PlainMessage) -> Int? {
+    let options = workload.options
+    guard options.rates != .first else { return nil }
+    var draws = Draws(options.seed, .reply, message.order)
+    guard draws.isBelow(options.traffic.replyShare) else { return nil }
+    let times = max(0, message.at - Self.day)...message.at
+    return recent.pick(in: times, &draws, { $0 != message.sender }).map { Int($0) }
   }
 
   /// The size, in members, from which `bigAllShare` applies.
@@ -92,7 +105,7 @@ struct MessageMentions {
   ) -> Int? {
     let room = Int(message.room)
     let size = Int(message.roomSize)
-    let members = RoomMembers(room: room, size: size, options: workload.options)
+    let members = RoomMembers(room: room, size: size, workload)
     let posters = workload.rooms.posterCount(size: size)
     for _ in 0..<Self.attempts {
       let limit = draws.next() & 1 == 0 ? posters : size

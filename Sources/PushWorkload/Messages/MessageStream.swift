@@ -1,32 +1,59 @@
 public import PushModel
 internal import PushSupport
 
-/// The messages of a world in the order of time, a batch at a time.
-struct MessageStream {
-  private let bursts: MessageBursts
+/// Messages made in pieces.
+protocol MessageChunks: TimeChunks, Sendable {
+  /// The next pieces that may be made at once, at most `limit`, after preparing what they need.
+  mutating func batch(from first: Int, atMost limit: Int, threads: Int) -> Range<Int>
+  /// The messages of the bursts that begin in a piece, in no order.
+  func messages(ofChunk chunk: Int) -> [PlainMessage]
+}
+
+extension Workload {
+  func messageChunks() -> any MessageChunks {
+    guard let plan, let writing else { return MessageBursts(self) }
+    return DailyBursts(self, plan, writing)
+  }
+}
+
+/// The messages of a world in the order of time without mentions, a batch at a time.
+struct PlainMessageStream {
+  private var chunks: any MessageChunks
   private let threads: Int
   private var order = EventOrder<PlainMessage>()
-  private var mentions: MessageMentions
   private var done = 0
 
   init(_ workload: Workload, threads: Int) {
-    bursts = MessageBursts(workload)
-    mentions = MessageMentions(workload)
+    chunks = workload.messageChunks()
     self.threads = threads
   }
 
   /// The next pieces; nil at the end.
+  mutating func next() -> [[PlainMessage]]? {
+    if done == chunks.chunkCount { return nil }
+    let batch = chunks.batch(from: done, atMost: threads * 2, threads: threads)
+    let made = Parallel.map(batch.count, threads: threads) { [chunks] in
+      chunks.messages(ofChunk: batch.lowerBound + $0)
+    }
+    for (chunk, messages) in zip(batch, made) { order.add(messages, madeIn: chunk, chunks) }
+    done = batch.upperBound
+    return order.take(batch, threads: threads)
+  }
+}
+
+/// The messages of a world in the order of time, a batch at a time.
+struct MessageStream {
+  private var messages: PlainMessageStream
+  private var mentions: MessageMentions
+
+  init(_ workload: Workload, threads: Int) {
+    messages = PlainMessageStream(workload, threads: threads)
+    mentions = MessageMentions(workload)
+  }
+
+  /// The next pieces; nil at the end.
   mutating func next() -> [[WorkloadMessage]]? {
-    if done == bursts.chunkCount { return nil }
-    let chunks = done..<min(bursts.chunkCount, done + threads * 2)
-    let made = Parallel.map(chunks.count, threads: threads) { [bursts] in
-      bursts.messages(ofChunk: chunks.lowerBound + $0)
-    }
-    for (chunk, messages) in zip(chunks, made) {
-      for message in messages { order.add(message, madeIn: chunk, bursts) }
-    }
-    done = chunks.upperBound
-    return order.take(chunks, threads: threads).map { mentions.complete($0) }
+    messages.next()?.map { mentions.complete($0) }
   }
 }
 

@@ -40,20 +40,22 @@ struct PresenceSessions: TimeChunks, Sendable {
     time = workload.time
     let presence = workload.options.presence
     lengths = SessionLengths(quantiles: presence.sessionMinutes)
+    let visits = workload.visits.map { $0.perMessage * Double(workload.messageCount) } ?? 0
     guard let cycleMinutes = workload.presenceCycle?.minutes else {
       cycle = nil
-      chunkCount = 1
-      expectedChangeCount = 0
+      chunkCount = 1 + Int(visits / Self.chunkSize)
+      expectedChangeCount = Int(visits * 2)
       return
     }
     cycle = UInt64(Double(workload.localDay.day) * (cycleMinutes / 1440))
     let durationMinutes = Double(workload.options.traffic.durationMilliseconds) / 60_000
     let starts = Double(workload.userCount) * durationMinutes / cycleMinutes
     chunkCount = 1 + Int(starts / Self.chunkSize)
-    expectedChangeCount = Int(starts * 2 + Double(workload.userCount) * presence.onlineShare)
+    let online = Double(workload.userCount) * (presence.onlineShare ?? 0.06)
+    expectedChangeCount = Int((starts + visits) * 2 + online)
   }
 
-  private func start(ofChunk chunk: Int) -> Int64 {
+  func start(ofChunk chunk: Int) -> Int64 {
     let length = UInt64(time.upperBound - time.lowerBound)
     return time.lowerBound
       + Int64(length.scaled(by: UInt64(chunk), of: UInt64(chunkCount)))
@@ -166,29 +168,34 @@ struct PresenceSessions: TimeChunks, Sendable {
   }
 }
 
+/// A user begins or ends being connected.
+struct PresenceEvent: TimedEvent {
+  var at: Int64
+  var user: UInt32
+  var isOnline: Bool
+
+  static func precedes(_ first: PresenceEvent, _ second: PresenceEvent) -> Bool {
+    (first.at, first.user) < (second.at, second.user)
+  }
+}
+
 /// Presence changes in the order of time, a batch at a time.
 struct PresenceStream {
   private let sessions: PresenceSessions
   private let threads: Int
   private let time: Range<Int64>
-  private var order = EventOrder<Change>()
+  private var order = EventOrder<PresenceEvent>()
   private var done = 0
   private var hasBegun = false
 
-  private struct Change: TimedEvent {
-    var at: Int64
-    var user: UInt32
-    var isOnline: Bool
-
-    static func precedes(_ first: Change, _ second: Change) -> Bool {
-      (first.at, first.user) < (second.at, second.user)
-    }
-  }
+  /// What those who write do beside their sessions; nil when nobody does.
+  private var visits: VisitMerge?
 
   init(_ workload: Workload, threads: Int) {
     sessions = PresenceSessions(workload)
     time = workload.time
     self.threads = threads
+    visits = workload.visits.map { VisitMerge(workload, $0, threads: threads) }
   }
 
   /// The next pieces; nil at the end.
@@ -201,7 +208,12 @@ struct PresenceStream {
     }
     for (chunk, sessions) in zip(chunks, made) { add(sessions, madeIn: chunk) }
     done = chunks.upperBound
-    return order.take(chunks, threads: threads).map { piece in
+    var pieces = order.take(chunks, threads: threads)
+    for (index, chunk) in chunks.enumerated() where visits != nil {
+      let end = sessions.start(ofChunk: chunk + 1)
+      pieces[index] = visits?.add(to: pieces[index], before: end) ?? []
+    }
+    return pieces.map { piece in
       piece.map {
         WorkloadPresence(
           at: Instant(milliseconds: $0.at), user: Int($0.user), isOnline: $0.isOnline)
@@ -224,10 +236,12 @@ struct PresenceStream {
   private mutating func add(_ found: [PresenceSessions.Session], madeIn chunk: Int) {
     for session in found {
       let start = max(time.lowerBound, session.start)
-      order.add(Change(at: start, user: session.user, isOnline: true), madeIn: chunk, sessions)
+      order.add(
+        PresenceEvent(at: start, user: session.user, isOnline: true), madeIn: chunk, sessions)
       if session.end < time.upperBound {
         order.add(
-          Change(at: session.end, user: session.user, isOnline: false), madeIn: chunk, sessions)
+          PresenceEvent(at: session.end, user: session.user, isOnline: false), madeIn: chunk,
+          sessions)
       }
     }
   }

@@ -18,11 +18,11 @@ struct RoomTable: Sendable {
   private var lastSize: Int?
   /// For each group of rooms, the activity of those before it; and that of all.
   private var starts: [UInt64] = [0]
-  private let activity: Activity
+  let activity: RoomActivity
 
-  private static let groupSize = 16
+  static let groupSize = 16
   /// Rooms per piece of parallel work.
-  private static let pieceSize = 1 << 16
+  static let pieceSize = 1 << 16
 
   /// The activity of all rooms.
   var totalActivity: UInt64 { starts[starts.count - 1] }
@@ -35,7 +35,7 @@ struct RoomTable: Sendable {
     scale = sizes.medianSize * PortableMath.power(0.5, 1 / (exponent - 1))
     limit = sizes.maximumSize ?? min(3000, sizes.users)
     neverPostShare = options.traffic.neverPostShare
-    activity = Activity(deviation: options.traffic.activityDeviation)
+    activity = RoomActivity(options.traffic)
     if let members = sizes.memberships {
       try fill(members: members, threads: threads)
     } else {
@@ -71,12 +71,23 @@ struct RoomTable: Sendable {
   ///
   /// - Complexity: O(log n) in the number of rooms.
   func room(atActivity offset: UInt64) -> (room: Int, size: Int) {
+    room(at: offset, starts) { activity.weight(of: $0, size: $1, seed: seed) }
+  }
+
+  /// The room at an offset in some weights.
+  ///
+  /// - Parameters:
+  ///   - starts: for each group of rooms, the weight of those before it; and that of all.
+  ///   - weight: that of a room of a size.
+  func room(
+    at offset: UInt64, _ starts: [UInt64], _ weight: (_ room: Int, _ size: Int) -> UInt64
+  ) -> (room: Int, size: Int) {
     let group = starts.partitioningIndex { $0 > offset } - 1
     var rest = offset - starts[group]
     var room = group * Self.groupSize
     while true {
       let size = size(of: room)
-      let weight = activity.weight(of: room, size: size, seed: seed)
+      let weight = weight(room, size)
       if rest < weight || room == count - 1 { return (room, size) }
       rest -= weight
       room += 1
@@ -154,30 +165,5 @@ struct RoomTable: Sendable {
       rest -= size
     }
     add([group(first / Self.groupSize, upTo: count)])
-  }
-}
-
-/// How much is written in a room: more than in proportion to its size up to 1,000 members, in
-/// proportion above; and different by a factor from room to room.
-private struct Activity: Sendable {
-  private let factors: [Double]
-  /// What 1 through 1,000 members have.
-  private let bases: [Double]
-
-  /// The slope of messages against members, both as logarithms, in rooms of up to 3,000.
-  private static let slope = 1.57
-
-  init(deviation: Double) {
-    factors = (0..<1024).map { index in
-      let normal = PortableMath.normalQuantile((Double(index) + 0.5) / 1024)
-      return PortableMath.exp2(normal * deviation * 1.4426950408889634)
-    }
-    bases = (0...1000).map { $0 == 0 ? 0 : 16 * PortableMath.power(Double($0), Self.slope) }
-  }
-
-  func weight(of room: Int, size: Int, seed: UInt64) -> UInt64 {
-    let key = Draws.key(seed, .room, UInt64(room), 1)
-    let base = size <= 1000 ? bases[size] : bases[1000] * (Double(size) / 1000)
-    return max(1, UInt64(base * factors[Int(key >> 54)]))
   }
 }

@@ -19,7 +19,10 @@ extension [UInt8] {
       digits[index] = UInt8(truncatingIfNeeded: 0x30 + digit)
       rest = next
     } while rest > 0
-    for digit in index..<20 { append(digits[digit]) }
+    // SAFETY: the bytes are copied while the span is there.
+    unsafe digits.span.extracting(index..<20).withUnsafeBufferPointer { bytes in
+      unsafe append(contentsOf: bytes)
+    }
   }
 
   /// Appends `HH:MM` of a minute of the day.

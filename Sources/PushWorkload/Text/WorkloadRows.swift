@@ -45,6 +45,7 @@ struct SettingsRows: Sendable {
     let drawn = workload.drawnUser(user)
     if isJSON {
       appendJSON(user, drawn, to: &bytes)
+      bytes.append("}\n")
     } else {
       appendCSV(user, drawn, to: &bytes)
     }
@@ -79,6 +80,7 @@ struct SettingsRows: Sendable {
     bytes.append("\n")
   }
 
+  /// A user's record without its end.
   private func appendJSON(_ user: Int, _ drawn: WorkloadUser, to bytes: inout [UInt8]) {
     bytes.append("{\"kind\":\"user\",\"id\":\"u")
     bytes.append(number: user)
@@ -116,7 +118,6 @@ struct SettingsRows: Sendable {
         text: (drawn.isAndroid ? Workload.androidNotifier : Workload.iosNotifier).text)
       bytes.append("\"}]")
     }
-    bytes.append("}\n")
   }
 
   private func window(
@@ -136,26 +137,14 @@ struct SettingsRows: Sendable {
   // MARK: Members
 
   func append(_ part: RoomPieces.Part, to bytes: inout [UInt8]) {
-    let members = RoomMembers(room: part.room, size: part.size, options: workload.options)
-    var start: [UInt8] = []
-    start.append(isJSON ? "{\"kind\":\"member\",\"conversation\":\"c" : "c")
-    start.append(number: part.room)
-    start.append(isJSON ? "\",\"user\":\"u" : ",u")
+    let members = RoomMembers(room: part.room, size: part.size, workload)
+    let start = memberStart(room: part.room)
     for rank in part.ranks {
       let drawn = workload.drawnMember(rank, room: part.room, size: part.size, of: members)
       bytes.append(contentsOf: start)
       bytes.append(number: drawn.user)
       if isJSON {
-        bytes.append("\"")
-        if drawn.level.isSet {
-          bytes.append(",\"level\":\"")
-          bytes.append(text: drawn.level.name)
-          bytes.append("\"")
-        }
-        if drawn.since > 0 {
-          bytes.append(",\"since\":")
-          bytes.append(number: Int(drawn.since))
-        }
+        appendJSON(drawn, to: &bytes)
         bytes.append("}\n")
       } else {
         bytes.append(",")
@@ -166,65 +155,43 @@ struct SettingsRows: Sendable {
       }
     }
   }
-}
 
-/// The rows of what happens: messages and presence changes, as CSV or NDJSON.
-struct EventRows: Sendable {
-  private let isJSON: Bool
-
-  init(isJSON: Bool) { self.isJSON = isJSON }
-
-  var messageHeader: [UInt8] {
-    isJSON ? [] : Array("at,conversation,sender,mentions,mentionsAll\n".utf8)
+  /// What the records of a room's members begin with.
+  private func memberStart(room: Int) -> [UInt8] {
+    var start: [UInt8] = []
+    start.append(isJSON ? "{\"kind\":\"member\",\"conversation\":\"c" : "c")
+    start.append(number: room)
+    start.append(isJSON ? "\",\"user\":\"u" : ",u")
+    return start
   }
 
-  let presenceHeader = Array("ts,conversation,user,online\n".utf8)
-
-  func append(_ message: WorkloadMessage, number: Int, to bytes: inout [UInt8]) {
-    if isJSON {
-      appendJSON(message, number, to: &bytes)
-      return
+  /// What follows the user's number in a member's record, without its end.
+  private func appendJSON(_ drawn: WorkloadMember, to bytes: inout [UInt8]) {
+    bytes.append("\"")
+    if drawn.level.isSet {
+      bytes.append(",\"level\":\"")
+      bytes.append(text: drawn.level.name)
+      bytes.append("\"")
     }
-    bytes.append(number: Int(message.at.milliseconds))
-    bytes.append(",c")
-    bytes.append(number: message.room)
-    bytes.append(",u")
-    bytes.append(number: message.sender)
-    bytes.append(",")
-    for (index, user) in message.mentions.enumerated() {
-      bytes.append(index == 0 ? "u" : ";u")
-      bytes.append(number: user)
+    if drawn.since > 0 {
+      bytes.append(",\"since\":")
+      bytes.append(number: Int(drawn.since))
     }
-    bytes.append(message.mentionsAll ? ",1\n" : ",\n")
   }
 
-  private func appendJSON(_ message: WorkloadMessage, _ number: Int, to bytes: inout [UInt8]) {
-    bytes.append("{\"id\":\"")
-    bytes.append(number: number)
-    bytes.append("\",\"conversation\":\"c")
-    bytes.append(number: message.room)
-    bytes.append("\",\"sender\":\"u")
-    bytes.append(number: message.sender)
-    bytes.append("\",\"at\":")
-    bytes.append(number: Int(message.at.milliseconds))
-    if !message.mentions.isEmpty {
-      bytes.append(",\"mentions\":[")
-      for (index, user) in message.mentions.enumerated() {
-        bytes.append(index == 0 ? "\"u" : ",\"u")
-        bytes.append(number: user)
-        bytes.append("\"")
-      }
-      bytes.append("]")
+  // MARK: Changes
+
+  /// A record that replaces another from an instant on. These are JSON whatever the format.
+  func append(_ change: WorkloadChange, to bytes: inout [UInt8]) {
+    switch change.settings {
+    case .user(let user, let drawn): appendJSON(user, drawn, to: &bytes)
+    case .member(let room, let drawn):
+      bytes.append(contentsOf: memberStart(room: room))
+      bytes.append(number: drawn.user)
+      appendJSON(drawn, to: &bytes)
     }
-    if message.mentionsAll { bytes.append(",\"mentionsAll\":true") }
+    bytes.append(",\"at\":")
+    bytes.append(number: Int(change.at))
     bytes.append("}\n")
-  }
-
-  /// A user is connected, and not in a room: the conversation is empty.
-  func append(_ change: WorkloadPresence, to bytes: inout [UInt8]) {
-    bytes.append(number: Int(change.at.milliseconds))
-    bytes.append(",,u")
-    bytes.append(number: change.user)
-    bytes.append(change.isOnline ? ",1\n" : ",0\n")
   }
 }

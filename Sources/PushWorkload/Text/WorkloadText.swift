@@ -4,9 +4,9 @@ internal import PushSupport
 /// How the files of a generated world are written.
 public enum WorkloadFormat: String, CaseIterable, Sendable {
   /// users.csv, members.csv, messages.csv and presence.csv, and what CSV cannot say in
-  /// settings.ndjson.
+  /// settings.ndjson and changes.ndjson.
   case csv
-  /// settings.ndjson, messages.ndjson, and presence.csv, which has no other form.
+  /// settings.ndjson, messages.ndjson, changes.ndjson, and presence.csv, which has no other form.
   case ndjson
 }
 
@@ -20,7 +20,7 @@ public struct WorkloadText: Sendable {
   /// One of the files.
   public enum File: String, CaseIterable, Sendable {
     /// The file of that name, as docs/formats.md describes it.
-    case settings, users, members, messages, presence
+    case settings, users, members, messages, presence, changes
   }
 
   /// The files of a world in a format; nothing is made yet.
@@ -32,12 +32,13 @@ public struct WorkloadText: Sendable {
   /// The files that the world has, in the order in which they are read.
   ///
   /// CSV has no devices and no levels of RongCloud's users: users who have them are in the settings.
-  /// Without messages there is no file of them.
+  /// Without messages there is no file of them, nor without changes.
   public var files: [File] {
     let left: Set<File> =
       format == .ndjson ? [.users, .members] : usersAreInSettings ? [.users] : []
     return File.allCases.filter { file in
       !left.contains(file) && (file != .messages || workload.messageCount > 0)
+        && (file != .changes || workload.changeCount > 0)
     }
   }
 
@@ -46,6 +47,7 @@ public struct WorkloadText: Sendable {
     switch file {
     case .settings: "settings.ndjson"
     case .presence: "presence.csv"
+    case .changes: "changes.ndjson"
     case .users, .members, .messages: "\(file.rawValue).\(format.rawValue)"
     }
   }
@@ -63,6 +65,7 @@ public struct WorkloadText: Sendable {
     case .members: workload.membershipCount
     case .messages: workload.messageCount
     case .presence: PresenceSessions(workload).expectedChangeCount
+    case .changes: workload.changeCount
     }
   }
 
@@ -89,6 +92,7 @@ public struct WorkloadText: Sendable {
     case .members: try writeMembers(pieces)
     case .messages: try writeMessages(pieces)
     case .presence: try writePresence(pieces)
+    case .changes: try writeChanges(pieces)
     }
   }
 
@@ -158,7 +162,7 @@ public struct WorkloadText: Sendable {
   }
 
   private func writeMessages<Problem>(_ pieces: TextPieces<Problem>) throws(Problem) {
-    let rows = EventRows(isJSON: format == .ndjson)
+    let rows = EventRows(workload, isJSON: format == .ndjson)
     try pieces.sink(rows.messageHeader, 0)
     var stream = MessageStream(workload, threads: pieces.threads)
     var number = 0
@@ -177,7 +181,7 @@ public struct WorkloadText: Sendable {
   }
 
   private func writePresence<Problem>(_ pieces: TextPieces<Problem>) throws(Problem) {
-    let rows = EventRows(isJSON: format == .ndjson)
+    let rows = EventRows(workload, isJSON: format == .ndjson)
     try pieces.sink(rows.presenceHeader, 0)
     var stream = PresenceStream(workload, threads: pieces.threads)
     while let batch = stream.next() {
@@ -187,59 +191,15 @@ public struct WorkloadText: Sendable {
       }
     }
   }
-}
 
-/// Puts pieces of text together on several threads and hands them over in order.
-struct TextPieces<Problem: Error> {
-  let threads: Int
-  let sink: ([UInt8], _ rows: Int) throws(Problem) -> Void
-
-  /// Pieces that are in memory at once.
-  var batch: Int { threads * 2 }
-
-  /// - Parameter append: appends a piece and returns its number of rows.
-  func write(
-    count: Int, _ append: @Sendable (_ piece: Int, inout [UInt8]) -> Int
-  ) throws(Problem) {
-    for first in stride(from: 0, to: count, by: batch) {
-      let made = Parallel.map(min(batch, count - first), threads: threads) { index in
-        var bytes: [UInt8] = []
-        let rows = append(first + index, &bytes)
-        return (bytes: bytes, rows: rows)
-      }
-      for piece in made { try sink(piece.bytes, piece.rows) }
+  private func writeChanges<Problem>(_ pieces: TextPieces<Problem>) throws(Problem) {
+    let rows = SettingsRows(workload, isJSON: true)
+    let size = 1 << 12
+    let count = workload.changeCount
+    try pieces.write(count: (count + size - 1) / size) { piece, bytes in
+      let numbers = piece * size..<min(count, (piece + 1) * size)
+      for number in numbers { rows.append(workload.change(number), to: &bytes) }
+      return numbers.count
     }
-  }
-}
-
-/// Cuts the memberships into pieces of about the same size.
-struct RoomPieces {
-  /// Some members of one room.
-  struct Part: Sendable {
-    var room: Int
-    var size: Int
-    var ranks: Range<Int>
-  }
-
-  private let workload: Workload
-  private var room = 0
-  private var rank = 0
-
-  private static let pieceSize = 1 << 14
-
-  init(_ workload: Workload) { self.workload = workload }
-
-  /// The next piece; empty at the end.
-  mutating func next() -> [Part] {
-    var parts: [Part] = []
-    var count = 0
-    while count < Self.pieceSize, room < workload.roomCount {
-      let size = workload.size(ofRoom: room)
-      let end = min(size, rank + Self.pieceSize - count)
-      parts.append(Part(room: room, size: size, ranks: rank..<end))
-      count += end - rank
-      (room, rank) = end == size ? (room + 1, 0) : (room, end)
-    }
-    return parts
   }
 }

@@ -7,15 +7,16 @@ import PushWorkload
 /// `push-fanout generate`: settings and traffic of any size, from a seed.
 struct Generate: ParsableCommand {
   static let configuration = CommandConfiguration(
-    abstract: "Generate test data of any size: users, rooms, messages, presence.",
+    abstract: "Generate test data of any size: users, rooms, messages, presence, changes.",
     discussion: """
       Everything is drawn from a seed by measured and published rates, which docs/generate.md names; \
       each has a flag. The same flags give the same bytes, with any number of threads.
 
       The output is a folder, which appears when it is complete: users.csv, members.csv, \
-      messages.csv, presence.csv, and settings.ndjson with the app and what CSV cannot say. With \
-      --devices, and for RongCloud's users who have set levels, all users are in settings.ndjson. \
-      With --format ndjson it has settings.ndjson, messages.ndjson and presence.csv.
+      messages.csv, presence.csv, changes.ndjson, and settings.ndjson with the app and what CSV \
+      cannot say. With --devices, and for RongCloud's users who have set levels, all users are in \
+      settings.ndjson. With --format ndjson it has settings.ndjson, messages.ndjson, presence.csv \
+      and changes.ndjson.
 
       Examples:
 
@@ -26,8 +27,16 @@ struct Generate: ParsableCommand {
         push-fanout generate --output world --rules rongcloud --like zulip --devices \\
           --duration 7d --messages 200000
 
+        push-fanout generate --output families --like family --format ndjson --text
+
+        push-fanout generate --output earlier --rates 1
+
         push-fanout evaluate --settings world/settings.ndjson --users world/users.csv \\
           --members world/members.csv --messages world/messages.csv --format summary
+
+        push-fanout replay --settings world/settings.ndjson --users world/users.csv \\
+          --members world/members.csv --messages world/messages.csv \\
+          --presence world/presence.csv --changes world/changes.ndjson
 
       Shares are 0...1. The last line on standard error says the seed and what was made.
       """)
@@ -45,11 +54,19 @@ struct Generate: ParsableCommand {
 
   @Option(
     help: """
-      Traffic and sizes as they were measured of gitter, telegram, zulip or irc; other flags win.
+      Version of the rates: 2 (time zones shared within rooms, hours of sleep, connected senders, \
+      different days, changing settings), or 1, whose output never changes.
+      """)
+  var rates = Rates.people
+
+  @Option(
+    help: """
+      Traffic and sizes as they were measured of gitter, telegram, zulip or irc, or as they are \
+      assumed of family, small private groups; other flags win.
       """)
   var like: Archive?
 
-  /// The rule sets, formats and archives by their names on the command line.
+  /// The rule sets, rates, formats and archives by their names on the command line.
   struct Rules: RawRepresentable, CaseIterable, ExpressibleByArgument {
     let ruleSet: RuleSet
 
@@ -65,13 +82,18 @@ struct Generate: ParsableCommand {
     var rawValue: String { ruleSet.rawValue }
   }
 
+  enum Rates: String, CaseIterable, ExpressibleByArgument {
+    case first = "1"
+    case people = "2"
+  }
+
   enum Format: String, CaseIterable, ExpressibleByArgument {
     case csv, ndjson
     var format: WorkloadFormat { self == .csv ? .csv : .ndjson }
   }
 
   enum Archive: String, CaseIterable, ExpressibleByArgument {
-    case gitter, telegram, zulip, irc
+    case gitter, telegram, zulip, irc, family
     var preset: WorkloadPreset? { WorkloadPreset(rawValue: rawValue) }
   }
 
@@ -92,6 +114,13 @@ struct Generate: ParsableCommand {
     if let threads, !(1...1024).contains(threads) {
       throw ValidationError("--threads \(threads) is not 1...1024.")
     }
+    let later = sizes.later + traffic.later + people.later + presence.later
+    if rates == .first, let flag = later.first {
+      throw ValidationError("\(flag) needs --rates 2.")
+    }
+    if traffic.text, format == .csv {
+      throw ValidationError("--text needs --format ndjson: CSV has no texts.")
+    }
     let options = try options()
     do throws(WorkloadError) {
       try options.validate()
@@ -103,6 +132,7 @@ struct Generate: ParsableCommand {
   private func options() throws -> WorkloadOptions {
     var options = WorkloadOptions()
     options.seed = seed
+    options.rates = rates == .first ? .first : .people
     options.rules = rules.ruleSet
     if let preset = like?.preset { options.apply(preset) }
     sizes.apply(to: &options.sizes)

@@ -7,6 +7,11 @@ private func set<Value>(_ knob: inout Value, _ flag: Value?) {
   if let flag { knob = flag }
 }
 
+/// The names of the flags that were given.
+private func given(_ flags: [(name: String, isGiven: Bool)]) -> [String] {
+  flags.filter(\.isGiven).map(\.name)
+}
+
 private func shareHelp(_ text: String, _ defaultValue: String) -> ArgumentHelp {
   ArgumentHelp("\(text) (default: \(defaultValue))", valueName: "share")
 }
@@ -53,8 +58,33 @@ struct SizeFlags: ParsableArguments {
   @Option(help: shareHelp("Memberships that the top 10 % of the users have.", "0.38"))
   var topJoinersShare: Double?
 
-  @Option(help: shareHelp("Memberships that begin while the world's time runs.", "0.1"))
+  @Option(
+    help: shareHelp(
+      "Memberships that begin in the last --join-days, or while the world's time runs if that is "
+        + "longer; with --rates 1 while it runs.", "0.1"))
   var joinShare: Double?
+
+  @Option(
+    help: ArgumentHelp(
+      "Days over which joins are spread, to the end. (default: 30)", valueName: "days"))
+  var joinDays: Double?
+
+  @Option(help: shareHelp("Joins that come in bursts; the others come steadily.", "0.5"))
+  var joinBurstShare: Double?
+
+  @Option(
+    help: listHelp(
+      "Probability s that a member is drawn from the room's own time zone, in rooms of less than "
+        + "20, 200, 3000 members, and above; or one number for all. Two members then share a zone "
+        + "with probability c + s²(1 - c), where c is chance.", "0.9,0.7,0.5,0.3"))
+  var sharedZone: NumberList?
+
+  var later: [String] {
+    given([
+      ("--join-days", joinDays != nil), ("--join-burst-share", joinBurstShare != nil),
+      ("--shared-zone", sharedZone != nil),
+    ])
+  }
 
   func apply(to sizes: inout WorkloadOptions.Sizes) {
     set(&sizes.users, users)
@@ -66,6 +96,9 @@ struct SizeFlags: ParsableArguments {
     set(&sizes.giants, giants?.values)
     set(&sizes.topJoinersShare, topJoinersShare)
     set(&sizes.joinShare, joinShare)
+    set(&sizes.joinDays, joinDays)
+    set(&sizes.joinBurstShare, joinBurstShare)
+    set(&sizes.sharedZone, sharedZone?.values)
   }
 }
 
@@ -89,8 +122,41 @@ struct TrafficFlags: ParsableArguments {
   )
   var rate: Double?
 
-  @Option(help: numberHelp("The busiest hour of a user's day against the quietest.", "3.8"))
+  @Option(
+    help: numberHelp(
+      "Messages of the busiest hour of the senders' own day against the quietest.",
+      "10; with --rates 1 3.8, which gives 3.2"))
   var hourRatio: Double?
+
+  @Option(help: numberHelp("Messages of a Saturday or Sunday against another day.", "0.72"))
+  var weekendRatio: Double?
+
+  @Option(
+    help: numberHelp(
+      "How days of a busy room differ: the standard deviation of its messages a day, divided by "
+        + "their mean.", "1.2"))
+  var dayDeviation: Double?
+
+  @Option(
+    help: listHelp(
+      "Days with a message, in rooms of less than 10, 50, 200, 1000, and above.",
+      "0.01,0.07,0.22,0.6,0.9"))
+  var activeShares: NumberList?
+
+  @Option(
+    help: shareHelp("Messages that reply to one of the last day, if there is one.", "0.1"))
+  var replyShare: Double?
+
+  @Flag(help: "Messages have texts, in several scripts; needs --format ndjson.")
+  var text = false
+
+  var later: [String] {
+    given([
+      ("--weekend-ratio", weekendRatio != nil), ("--day-deviation", dayDeviation != nil),
+      ("--active-shares", activeShares != nil), ("--reply-share", replyShare != nil),
+      ("--text", text),
+    ])
+  }
 
   @Option(
     help: numberHelp(
@@ -148,7 +214,12 @@ struct TrafficFlags: ParsableArguments {
       }
       traffic.messages = Int(count)
     }
-    set(&traffic.hourRatio, hourRatio)
+    if let hourRatio { traffic.hourRatio = hourRatio }
+    set(&traffic.weekendRatio, weekendRatio)
+    set(&traffic.dayDeviation, dayDeviation)
+    set(&traffic.activeShares, activeShares?.values)
+    set(&traffic.replyShare, replyShare)
+    traffic.hasText = text
     set(&traffic.activityDeviation, activitySd)
     set(&traffic.neverPostShare, neverPostShare)
     set(&traffic.senderExponent, senderExponent)
@@ -215,6 +286,19 @@ struct PeopleFlags: ParsableArguments {
   @Option(help: shareHelp("Other memberships that are set to everything.", "0.01"))
   var allLevelShare: Double?
 
+  @Option(
+    help: shareHelp(
+      "Messages that users with a quiet window send within it, of all their messages.",
+      "0.025, or chance if that is less"))
+  var quietWritingShare: Double?
+
+  @Option(help: numberHelp("Changes of settings for each user and day.", "0.01"))
+  var changes: Double?
+
+  var later: [String] {
+    given([("--quiet-writing-share", quietWritingShare != nil), ("--changes", changes != nil)])
+  }
+
   @Option(help: shareHelp("Phones with Android.", "0.3"))
   var androidShare: Double?
 
@@ -239,6 +323,8 @@ struct PeopleFlags: ParsableArguments {
     set(&people.muters, muters)
     set(&people.muteMentionShare, muteMentionShare)
     set(&people.allLevelShare, allLevelShare)
+    if let quietWritingShare { people.quietWritingShare = quietWritingShare }
+    set(&people.changes, changes)
     set(&people.androidShare, androidShare)
     set(&people.androidPushShare, androidPush)
     set(&people.iosPushShare, iosPush)
@@ -250,17 +336,40 @@ struct PresenceFlags: ParsableArguments {
   @Flag(help: "No file of presence.")
   var noPresence = false
 
-  @Option(help: shareHelp("Users who are connected at once, in the mean.", "0.06"))
+  @Option(
+    help: shareHelp(
+      "Users who are connected at once, in the mean.", "0.06, or more when senders need more"))
   var onlineShare: Double?
+
+  @Option(
+    help: shareHelp(
+      "Messages whose sender is connected; others connect for a visit. 0 for chance.", "0.95"))
+  var senderOnlineShare: Double?
+
+  @Option(
+    help: ArgumentHelp(
+      "How long a visit lasts after its last message. (default: 5)", valueName: "minutes"))
+  var visitMinutes: Double?
+
+  var later: [String] {
+    given([
+      ("--sender-online-share", senderOnlineShare != nil),
+      ("--visit-minutes", visitMinutes != nil),
+    ])
+  }
 
   @Option(
     help: listHelp(
       "So long do a tenth, half and nine tenths of the sessions last, unless the user's next one "
-        + "cuts them.", "3,78,1100"))
+        + "cuts them; visits are apart.", "3,78,1100"))
   var sessionMinutes: NumberList?
 
   func apply(to presence: inout WorkloadOptions.Presence) {
-    set(&presence.onlineShare, onlineShare)
+    if let onlineShare { presence.onlineShare = onlineShare }
+    // Without presence, senders have no sessions.
+    if noPresence { presence.senderOnlineShare = 0 }
+    set(&presence.senderOnlineShare, senderOnlineShare)
+    set(&presence.visitMinutes, visitMinutes)
     set(&presence.sessionMinutes, sessionMinutes?.values)
   }
 }

@@ -25,7 +25,7 @@ import Testing
       let names = try place.shell("ls out").lines
       let files = format == "csv" ? ["members.csv", "messages.csv"] : ["messages.ndjson"]
       #expect(
-        names == files + ["presence.csv", "settings.ndjson"]
+        names == ["changes.ndjson"] + files + ["presence.csv", "settings.ndjson"]
           + (format == "csv" ? ["users.csv"] : [])
       )
       #expect(place.names() == ["messages.ndjson", "out", "world.ndjson"])
@@ -45,7 +45,7 @@ import Testing
       #expect(packed.lines.count == 500)
       #expect(packed.output == reference.output)
       let replay = try place.run(
-        ["replay", "--presence", "out/presence.csv"]
+        ["replay", "--presence", "out/presence.csv", "--changes", "out/changes.ndjson"]
           + arguments.dropFirst().filter { $0 != "--format" && $0 != "counts" })
       #expect(replay.status == 0, "\(replay.errors)")
       #expect(replay.output.contains("online"))
@@ -96,7 +96,13 @@ import Testing
         ["--session-minutes", "1,2,3"], ["--seed", "9"], ["--rules", "rongcloud"],
         ["--rules", "rongcloud", "--quiet-mention-share", "1"], ["--format", "ndjson"],
         ["--like", "gitter"], ["--like", "telegram"], ["--like", "zulip"], ["--like", "irc"],
-        ["--giants", "1100", "--rooms", "1"],
+        ["--giants", "1100", "--rooms", "1"], ["--rates", "1"], ["--like", "family"],
+        ["--join-days", "3"], ["--join-burst-share", "1"], ["--shared-zone", "1"],
+        ["--start", "2026-01-03T00:00:00Z", "--duration", "3d"],
+        ["--start", "2026-01-03T00:00:00Z", "--duration", "3d", "--weekend-ratio", "0.1"],
+        ["--day-deviation", "3"], ["--active-shares", "1,1,1,1,1"], ["--reply-share", "0"],
+        ["--format", "ndjson", "--text"], ["--quiet-writing-share", "0"], ["--changes", "1"],
+        ["--changes", "0"], ["--sender-online-share", "0.5"], ["--visit-minutes", "60"],
         ["--giants", "1100", "--rooms", "1", "--big-all-share", "1"],
       ]
       let sums = try ([[]] + flags).map { flag in
@@ -111,6 +117,38 @@ import Testing
         .filter { $0.count > 1 }.map { $0.map(\.1) }
       #expect(equal == [])
       #expect(sums.filter { $0.hasPrefix("[") } == [])
+    }
+  }
+
+  /// The sums of whole folders, which no later version may change.
+  @Test func theFirstRatesGiveTheirBytesForEver() throws {
+    try withWorkplace { place in
+      let rows: [(flags: String, sum: String)] = [
+        ("", "2893232917 133251"),
+        (
+          "--rules rongcloud --like zulip --devices --duration 7d --messages 2000",
+          "3727091724 658632"
+        ),
+        (
+          "--format ndjson --memberships 3000 --rate 0.05 --like irc "
+            + "--start 2024-02-28T12:00:00+08:00 --duration 36h", "1009643860 824424"
+        ),
+        (
+          "--format ndjson --rules rongcloud --online-share 0.5 --join-share 0.6",
+          "138822674 1025902"
+        ),
+        ("--like gitter --seed 9 --threads 2", "538859046 172918"),
+        ("--like telegram", "854443987 132725"),
+      ]
+      let found = try rows.map { row in
+        try place.shell(
+          """
+          "$0" generate --rates 1 --users 1500 --output w \(row.flags) && cat w/* | cksum
+          rm -r w
+          """
+        ).output
+      }
+      #expect(found == rows.map { $0.sum + "\n" })
     }
   }
 
@@ -205,6 +243,15 @@ import Testing
         (["--like", "irk"], "Error: The value 'irk' is invalid for '--like <like>'"),
         (["--rules", "acme"], "Error: The value 'acme' is invalid for '--rules <rules>'"),
         (["--format", "xml"], "Error: The value 'xml' is invalid for '--format <format>'"),
+        (
+          ["--quiet-share", "0.8", "--silent-share", "0.4"],
+          "Error: --quiet-share and silent-share are more than 1 together."
+        ),
+        (["--text"], "Error: --text needs --format ndjson: CSV has no texts."),
+        (["--rates", "1", "--shared-zone", "1"], "Error: --shared-zone needs --rates 2."),
+        (["--rates", "1", "--changes", "1"], "Error: --changes needs --rates 2."),
+        (["--rates", "3"], "Error: The value '3' is invalid for '--rates <rates>'"),
+        (["--weekend-ratio", "0"], "Error: --weekend-ratio 0 is not in 0.01...10."),
         (["--frobnicate"], "Error: Unknown option '--frobnicate'"),
       ]
       let runs = try rows.map { try place.run(["generate", "--output", "out"] + $0.flags) }
@@ -212,6 +259,10 @@ import Testing
         run.status != 2 || run.output != "" || !run.errors.hasPrefix(row.error)
       }
       #expect(wrong.map { "\($1.flags): \($0.status) \($0.errors)" } == [])
+      // What depends on the whole world is found when it is made.
+      let steep = try place.run("generate", "--output", "out", "--hour-ratio", "100")
+      #expect(steep.status == 1)
+      #expect(steep.errors.hasPrefix("push-fanout: hour-ratio 100 is more than the "))
       let none = try place.run("generate")
       #expect(none.errors.hasPrefix("Error: Missing expected argument '--output <folder>'"))
       #expect(none.status == 2)

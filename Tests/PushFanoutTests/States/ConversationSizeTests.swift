@@ -181,7 +181,8 @@ import Testing
       let cache = ConversationCache(byteLimit: 1 << 30, version: 1)
       result.reset(message.at.milliseconds, threads: threads)
       result.storage.version = version
-      Decider(version: version, cache: cache, threads: threads).decide(message, into: &result)
+      let decider = Decider(version: version, cache: cache, threads: threads)
+      decider.decide(message, into: &result)
       let codes = codes(result)
       if first.isEmpty { first = codes }
       #expect(firstDifference(codes, first) == nil, "\(threads) threads")

@@ -298,7 +298,9 @@ import Testing
       try Self.check { conversation in
         conversation.changing.withLock { changing in
           for at in [Self.start + 9, Self.start + 8] {
-            changing.events.append(CachedConversation.Event(at: at, rank: 0))
+            changing.events.append(
+              CachedConversation.Event(
+                at: at, rank: 0, before: MemberWord(bits: 0), after: MemberWord(bits: 0)))
           }
         }
       }

@@ -14,6 +14,57 @@ import Testing
     }
   }
 
+  /// The columns have no effect on a decision, but say whether a message is a reply.
+  @Test func repliesAreTold() throws {
+    let replies = try withFolder { folder in
+      let csv = try folder.write(
+        [
+          "at,conversation,reply,replyTo", "1,g,1,", "2,g,,u", "3,g,,", "4,g,0,", "5,g,true,u",
+          "6,g,x,",
+        ],
+        as: "m.csv")
+      let fields = [
+        #","reply":true"#, #","replyTo":"u""#, "", #","reply":false,"replyTo":null"#,
+        #","reply":1,"replyTo":{}"#, #","replyTo":"""#,
+      ]
+      let ndjson = try folder.write(
+        fields.map { #"{"id":"m","conversation":"g","at":5\#($0)}"# }, as: "m.ndjson")
+      return try [csv, ndjson].map { path in
+        let reader = try MessageReader(path: path, rules: .easemob)
+        var replies: [Bool] = []
+        while try reader.next() != nil { replies.append(reader.isReply) }
+        return replies
+      }
+    }
+    #expect(
+      replies == [
+        [true, true, false, false, true, false], [true, true, false, false, false, false],
+      ])
+  }
+
+  @Test func listsOfUsersAreRead() throws {
+    let files = [
+      ["source,user", "a,u1", ",u2", "b,u1"], ["user"], ["source", "a"],
+      ["user", "u1", "", "\"\""],
+      ["user,id", "u1,x"],
+    ]
+    let found = try withFolder { folder in
+      try files.map { lines in
+        let path = try folder.write(lines, as: "users.csv")
+        do throws(FileProblem) {
+          return try UserListReader.read(path: path).map(\.text).sorted().joined(separator: " ")
+        } catch {
+          return folder.short(error)
+        }
+      }
+    }
+    #expect(
+      found == [
+        "u1 u2", "", #"users.csv:1: the column "user" is missing"#,
+        #"users.csv:4: the field "user" is missing"#, #"users.csv:1: unknown column "id""#,
+      ])
+  }
+
   @Test func everyColumnIsRead() throws {
     let found = try withFolder { folder in
       let easemob = try folder.write(

@@ -1,0 +1,108 @@
+import ArgumentParser
+import PushFiles
+import PushModel
+import PushReplay
+import PushWorkload
+
+/// `push-fanout profile`: what a world is like, in the rates that `generate` takes.
+struct Profile: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    abstract: "Measure the rates of your own messages, for a generated world like them.",
+    discussion: """
+      Measures room sizes, activity, bursts, mentions, days and hours from members and messages; \
+      quiet hours, levels and zones from users; sessions from presence; changes from changes. Each \
+      rate is printed with a 95 % interval, how sure it is (good, fair, or few observations), and \
+      from how many observations it comes; docs/profile.md defines each. Nothing that is printed \
+      names a user or a room.
+
+      Examples:
+
+        push-fanout profile --members members.csv.gz --messages messages.csv.gz
+
+        push-fanout profile --settings world.ndjson --messages may.ndjson june.ndjson \\
+          --presence presence.csv --changes changes.ndjson --format json
+
+        push-fanout profile --users users.csv --members members.csv --messages messages.csv \\
+          --bots bots.csv --flags
+
+        push-fanout generate --output world $(push-fanout profile --flags \\
+          --members members.csv --messages messages.csv)
+
+      Each file is sorted by time. With --flags, rates of few observations are left out and named \
+      on standard error; generate has defaults for them.
+      """)
+
+  @OptionGroup var world: WorldOptions
+
+  @OptionGroup var traffic: TrafficOptions
+
+  @Option(
+    parsing: .upToNextOption,
+    help: ArgumentHelp("Settings changes, NDJSON, sorted by time.", valueName: "file"))
+  var changes: [InputPath] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "Users who are left out, with their messages and mentions of them: CSV with a column user.",
+      valueName: "file"))
+  var bots: InputPath?
+
+  @Option(help: "text or json.")
+  var format = Format.text
+
+  @Flag(help: "The flags of generate for a world like this one, in one line.")
+  var flags = false
+
+  @Flag(help: "Report bad lines of messages and presence and go on; the exit status is 1.")
+  var skipInvalid = false
+
+  enum Format: String, CaseIterable, ExpressibleByArgument {
+    case text, json
+  }
+
+  func validate() throws {
+    if flags, format != .text { throw ValidationError("--flags goes without --format.") }
+  }
+
+  func run() throws {
+    let start = ContinuousClock.now
+    let leftOut = try bots.map { try UserListReader.read(path: $0.path) } ?? []
+    let settings = try world.load()
+    let (profile, skipped) = try measure(settings, leftOut)
+    switch format {
+    case .text:
+      Terminal.printResult(
+        flags ? profile.flags.joined(separator: " ") : ProfileText(profile).text)
+    case .json: Terminal.printResult(try ProfileText.json(profile))
+    }
+    let names = profile.namesLeftOut.map { "--\($0)" }
+    if flags, !names.isEmpty {
+      Terminal.say(
+        "push-fanout: left out, as few observations or impossible: "
+          + names.joined(separator: " "))
+    }
+    if skipped > 0 { Terminal.say("push-fanout: bad lines left out: \(skipped)") }
+    let seconds = (ContinuousClock.now - start) / .seconds(1)
+    Terminal.say(
+      "\(profile.counts.messages) messages, \(profile.counts.rooms) rooms, "
+        + "\(profile.counts.users) users, \(Number.text(seconds)) s")
+    if skipped > 0 { throw ExitCode(1) }
+  }
+
+  private func measure(
+    _ settings: FanoutSettings, _ leftOut: Set<Identifier>
+  ) throws -> (profile: WorkloadProfile, skippedLines: Int) {
+    let bar = ProgressBar("measuring")
+    defer { bar.finish() }
+    let report = { (problem: FileProblem) in
+      bar.finish()
+      Terminal.say("\(problem)")
+    }
+    return try WorkloadProfile.measure(
+      traffic.files(changes: changes), of: settings, leavingOut: leftOut,
+      skipped: skipInvalid ? report : nil
+    ) { count, share in
+      bar.update(share, "\(count) messages and rows")
+    }
+  }
+}
