@@ -104,7 +104,7 @@ public final class Fanout: Sendable {
   /// Decides messages on one version of the settings, on several threads.
   ///
   /// - Parameters:
-  ///   - messages: messages of any instants and conversations; fastest if sorted by time.
+  ///   - messages: messages of any instants and conversations; fastest in the order of time.
   ///   - body: called once per message with its index in `messages`, from several threads and in
   ///     any order. The result is reused afterwards; copy what you keep.
   /// - Complexity: as for ``decide(_:)->FanoutResult``, per message.
@@ -112,15 +112,21 @@ public final class Fanout: Sendable {
     _ messages: [Message], _ body: @Sendable (Int, borrowing FanoutResult) -> Void
   ) {
     let version = publisher.load()
-    let order = order(of: messages, version)
+    // Short pieces in the order of the messages: threads stay close to each other in time.
+    let size = max(1, min(256, messages.count / (threads * 8)))
     unsafe messages.withUnsafeBufferPointer { messages in
       // SAFETY: the messages are read only, and outlive the calls.
       nonisolated(unsafe) let start = messages.baseAddress
-      Parallel.perform(order.shares.count, threads: threads) { share in
+      let count = messages.count
+      let results = Lock<[FanoutResult]>([])
+      Parallel.perform((count + size - 1) / size, threads: threads) { piece in
         guard let start = unsafe start else { return }
         let decider = Decider(version: version, cache: self.cache, threads: 1)
-        var result = FanoutResult()
-        unsafe decider.decide(start, order.indices[order.shares[share]], into: &result, body)
+        var result = results.withLock { $0.popLast() } ?? FanoutResult()
+        let indices = piece * size..<min((piece + 1) * size, count)
+        unsafe decider.decide(start, indices, into: &result, body)
+        let used = result
+        results.withLock { $0.append(used) }
       }
     }
   }
@@ -283,43 +289,6 @@ public final class Fanout: Sendable {
       EngineVersion(
         writer.tables, writer.log, number: number, generation: generation, memberships, reclaimer))
     checkInDebugBuilds { checkInvariants(.sample(generation)) }
-  }
-
-  // MARK: Batches
-
-  /// The order in which messages are decided. Those of a conversation stay together, in their order,
-  /// as they share what is cached of it.
-  private struct BatchOrder {
-    /// The indices of the messages, share by share.
-    var indices: [UInt32]
-    /// What one thread decides at once.
-    var shares: [Range<Int>]
-  }
-
-  private func order(of messages: [Message], _ version: EngineVersion) -> BatchOrder {
-    guard threads > 1, messages.count > 1 else {
-      return BatchOrder(
-        indices: Array(0..<UInt32(messages.count)), shares: [0..<messages.count])
-    }
-    // The hash of the id instead of its index, which is looked up by the thread that decides.
-    let ids = version.tables.conversationIDs.lookup
-    let conversations = messages.indices.map { ids.slots.hash(messages[$0].conversation) }
-    // More shares than threads, as they are of different sizes.
-    let count = min(threads * 16, messages.count)
-    func share(_ conversation: UInt32) -> Int {
-      Int(truncatingIfNeeded: (UInt64(conversation) &* 0x9E37_79B9_7F4A_7C15) >> 32) % count
-    }
-    var ends = [Int](repeating: 0, count: count + 1)
-    for conversation in conversations { ends[share(conversation) + 1] += 1 }
-    for index in 1...count { ends[index] += ends[index - 1] }
-    var indices = [UInt32](repeating: 0, count: messages.count)
-    for (index, conversation) in conversations.enumerated() {
-      let share = share(conversation)
-      indices[ends[share]] = UInt32(index)
-      ends[share] += 1
-    }
-    let shares = (0..<count).map { ($0 == 0 ? 0 : ends[$0 - 1])..<ends[$0] }
-    return BatchOrder(indices: indices, shares: shares.filter { !$0.isEmpty })
   }
 
   /// The number of cores.

@@ -2,8 +2,6 @@ public import PushContent
 internal import PushFanout
 public import PushFiles
 public import PushModel
-internal import PushSupport
-internal import Synchronization
 
 /// The service in bytes: NDJSON in and out, in the formats of the files and of the command line.
 ///
@@ -27,7 +25,7 @@ extension FanoutService {
     let output = OutputBytes()
     let writer = try FanoutWriter(
       output, format: format, showsDevices: showsDevices, threads: engine.threads)
-    try decide(into: writer, format) { try reader.next() }
+    try decide(into: writer) { try reader.next() }
     try writer.finish()
     return output.bytes
   }
@@ -36,48 +34,13 @@ extension FanoutService {
   ///
   /// - Parameters:
   ///   - writer: takes the decisions, in the order of messages.
-  ///   - format: that of the writer.
   ///   - progress: called after each batch.
   ///   - next: the next message; nil at the end.
-  /// - Complexity: memory for a batch, whatever the number of messages.
+  /// - Complexity: memory for some batches, whatever the number of messages.
   public func decide(
-    into writer: FanoutWriter, _ format: DecisionFormat, progress: () -> Void = {},
-    next: () throws -> Message?
+    into writer: FanoutWriter, progress: () -> Void = {}, next: () throws -> Message?
   ) throws {
-    // So many messages are decided at a time, and, where a row is written for each decision, about
-    // so many members.
-    let limit = (messages: 4096, members: 1 << 18)
-    let needsResults = format.needsResults
-    let engine = engine
-    var messages: [Message] = []
-    var members = 0
-    var isDone = false
-    while !isDone {
-      let message = try next()
-      isDone = message == nil
-      if let message {
-        if needsResults { members += engine.memberCount(of: message.conversation) }
-        messages.append(message)
-      }
-      guard isDone || messages.count == limit.messages || members >= limit.members else { continue }
-      if needsResults {
-        try writer.write(messages, results: engine.decide(messages))
-      } else {
-        try writer.write(messages, counts: counts(messages, engine))
-      }
-      messages.removeAll(keepingCapacity: true)
-      members = 0
-      progress()
-    }
-  }
-
-  private func counts(_ messages: [Message], _ engine: Fanout) -> [FanoutCounts] {
-    let counts = Lock([FanoutCounts](repeating: FanoutCounts(), count: messages.count))
-    engine.decide(messages) { index, result in
-      let found = result.counts
-      counts.withLock { $0[index] = found }
-    }
-    return counts.withLock { $0 }
+    try writer.write(by: engine, progress: progress, next: next)
   }
 
   // MARK: Rendering

@@ -69,11 +69,7 @@ private enum DecisionBytes {
     must {
       let file = try OutputFile(path: path)
       let writer = try FanoutWriter(file, format: format, threads: 1)
-      if format.needsResults {
-        try writer.write(messages, results: results)
-      } else {
-        try writer.write(messages, counts: results.map(\.counts))
-      }
+      try writer.write(messages, results: results)
       try file.finish()
     }
   }

@@ -24,17 +24,17 @@ struct Decider {
   ///   - indices: which messages.
   ///   - body: called with the index of each and its result.
   func decide(
-    _ messages: UnsafePointer<Message>, _ indices: ArraySlice<UInt32>,
+    _ messages: UnsafePointer<Message>, _ indices: Range<Int>,
     into result: inout FanoutResult, _ body: (Int, borrowing FanoutResult) -> Void
   ) {
     var lookups = MessageLookups()
-    var next = indices.startIndex
-    while next < indices.endIndex {
-      let count = min(MessageLookups.count, indices.endIndex - next)
+    var next = indices.lowerBound
+    while next < indices.upperBound {
+      let count = min(MessageLookups.count, indices.upperBound - next)
       let first = next
-      unsafe lookups.find(count, version, cache) { unsafe messages + Int(indices[first + $0]) }
+      unsafe lookups.find(count, version, cache) { unsafe messages + (first + $0) }
       for offset in 0..<count {
-        let index = Int(indices[first + offset])
+        let index = first + offset
         let message = unsafe messages + index
         result.reset(unsafe message.pointee.at.milliseconds, threads: threads)
         if result.storage.version !== version { result.storage.version = version }

@@ -6,7 +6,9 @@ public final class OutputBytes {
   /// Creates an output without bytes.
   public init() {}
 
-  func put(_ more: [UInt8]) throws(OutputProblem) { bytes.append(contentsOf: more) }
+  func put(_ more: [UInt8]) throws(OutputProblem) { append(more) }
+
+  fileprivate func append(_ more: some Sequence<UInt8>) { bytes.append(contentsOf: more) }
 }
 
 /// Where rows go that are put together one by one.
@@ -15,5 +17,5 @@ protocol RowOutput: AnyObject {
 }
 
 extension OutputBytes: DecisionOutput {
-  func put(_ piece: EncodedPiece) throws(OutputProblem) { try put(piece.bytes) }
+  func put(_ rows: ArraySlice<UInt8>) throws(OutputProblem) { append(rows) }
 }

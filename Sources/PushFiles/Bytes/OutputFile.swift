@@ -78,21 +78,26 @@ public final class OutputFile {
 
   /// Appends many bytes at once, without keeping large ones first.
   public func write(whole bytes: [UInt8]) throws(OutputProblem) {
+    try write(whole: bytes[...])
+  }
+
+  /// The same for a part of an array.
+  func write(whole bytes: ArraySlice<UInt8>) throws(OutputProblem) {
     if bytes.count < Self.bufferSize { return try write(bytes) }
     try flush()
     try writeAll(bytes)
   }
 
   /// Appends numbers, the lowest byte first.
-  func write(numbers: [UInt32]) throws(OutputProblem) {
+  func write(numbers: [some FixedWidthInteger]) throws(OutputProblem) {
     try flush()
-    try writeAll(numbers.map(\.littleEndian))
+    try writeAll(numbers.map(\.littleEndian)[...])
   }
 
   /// Replaces the first bytes.
   func rewriteStart(_ bytes: [UInt8]) throws(OutputProblem) {
     try flush()
-    try writeAll(bytes, at: 0)
+    try writeAll(bytes[...], at: 0)
   }
 
   /// Writes what was held back, to the disk: of several files that belong together, all before the
@@ -116,12 +121,12 @@ public final class OutputFile {
   }
 
   private func flush() throws(OutputProblem) {
-    try writeAll(buffer)
+    try writeAll(buffer[...])
     buffer.removeAll(keepingCapacity: true)
   }
 
   private func writeAll<Number: FixedWidthInteger>(
-    _ numbers: [Number], at offset: Int? = nil
+    _ numbers: ArraySlice<Number>, at offset: Int? = nil
   ) throws(OutputProblem) {
     // The standard library's method passes on no typed errors.
     let result = unsafe numbers.withUnsafeBytes { (bytes) -> Result<Void, SystemError> in

@@ -13,7 +13,7 @@ struct CSVEncoder: DecisionEncoder {
     var start: [UInt8] = []
     start.appendCSV(decisions.message.id.text)
     start.append(UInt8(ascii: ","))
-    piece.bytes.reserveCapacity(piece.bytes.count + decisions.ranks.count * (start.count + 64))
+    piece.reserve(decisions.ranks.count * (start.count + 64))
     unsafe decisions.forEachRecipient { (_, id, code) -> Void in
       piece.bytes.append(contentsOf: start)
       unsafe piece.bytes.appendCSV(id)

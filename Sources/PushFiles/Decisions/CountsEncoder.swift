@@ -6,33 +6,36 @@ struct CountsEncoder: DecisionEncoder {
 
   init(_ options: EncodingOptions) {}
 
-  func encode(_ message: Message, _ total: Int, count: (Outcome) -> Int) -> [UInt8] {
-    var row = Array("{\"message\":".utf8)
-    row.appendJSON(message.id.text)
-    row.append(contentsOf: ",\"conversation\":".utf8)
-    row.appendJSON(message.conversation.text)
-    row.append(contentsOf: ",\"recipients\":\(total),\"counts\":".utf8)
-    row.append(contentsOf: Self.object(count))
-    row.append(contentsOf: "}\n".utf8)
-    return row
+  func encode(_ message: Message, _ counts: MessageCounts, to piece: inout EncodedPiece) {
+    piece.bytes.append(contentsOf: "{\"message\":".utf8)
+    piece.bytes.appendJSON(message.id.text)
+    piece.bytes.append(contentsOf: ",\"conversation\":".utf8)
+    piece.bytes.appendJSON(message.conversation.text)
+    piece.bytes.append(contentsOf: ",\"recipients\":\(counts.recipients),\"counts\":".utf8)
+    Self.appendObject(to: &piece.bytes) { Int(counts.byCode[Int($0)]) }
+    piece.bytes.append(contentsOf: "}\n".utf8)
   }
 
-  /// The keys of all outcomes, in byte order, as JSON strings with their colons.
-  private static let keys: [(text: [UInt8], outcome: Outcome)] = Outcome.coded.map(\.outcome)
-    .sorted { Array($0.key.utf8).lexicographicallyPrecedes(Array($1.key.utf8)) }
-    .map { (text: Array("\"\($0.key)\":".utf8), outcome: $0) }
+  /// The codes of all outcomes, in the byte order of their keys, with the keys as JSON strings with
+  /// their colons.
+  private static let keys: [(text: [UInt8], code: UInt8)] = Outcome.coded
+    .map { (text: Array("\"\($0.outcome.key)\":".utf8), code: $0.code) }
+    .sorted { $0.text.lexicographicallyPrecedes($1.text) }
 
-  /// An object of counts, keys in byte order, zeros left out.
-  static func object(_ count: (Outcome) -> Int) -> [UInt8] {
-    var text = [UInt8(ascii: "{")]
-    for (key, outcome) in keys {
-      let count = count(outcome)
+  /// Appends an object of counts, keys in byte order, zeros left out.
+  ///
+  /// - Parameter count: how often the outcome of a code occurs.
+  static func appendObject(to bytes: inout [UInt8], _ count: (UInt8) -> Int) {
+    bytes.append(UInt8(ascii: "{"))
+    var isFirst = true
+    for (key, code) in keys {
+      let count = count(code)
       if count == 0 { continue }
-      if text.count > 1 { text.append(UInt8(ascii: ",")) }
-      text += key
-      text.append(contentsOf: "\(count)".utf8)
+      if !isFirst { bytes.append(UInt8(ascii: ",")) }
+      isFirst = false
+      bytes.append(contentsOf: key)
+      bytes.append(contentsOf: "\(count)".utf8)
     }
-    text.append(UInt8(ascii: "}"))
-    return text
+    bytes.append(UInt8(ascii: "}"))
   }
 }

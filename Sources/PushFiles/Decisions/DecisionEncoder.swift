@@ -14,12 +14,16 @@ struct EncodingOptions: Sendable {
 /// An encoder has no state of its own, so that several threads can encode parts of a message; the
 /// parts are written in order. By default nothing is written.
 protocol DecisionEncoder: Sendable {
-  /// Whether ``encode(_:to:)`` is called; otherwise counts suffice.
+  /// Whether each member is encoded; otherwise counts suffice.
   static var needsResults: Bool { get }
   /// Whether the output is a folder.
   static var isFolder: Bool { get }
+  /// Whether the output takes codes, and the members that they belong to.
+  static var needsMembers: Bool { get }
   /// Whether the decisions of one message may be encoded in several parts.
   static var splitsMessages: Bool { get }
+  /// About so many members are encoded at a time, if each of them is: what bounds the memory.
+  static var memberLimit: Int { get }
 
   init(_ options: EncodingOptions)
 
@@ -31,12 +35,8 @@ protocol DecisionEncoder: Sendable {
   /// - Complexity: O(members), without an allocation for each.
   func encode(_ decisions: MessageDecisions, to piece: inout EncodedPiece)
 
-  /// What is written of a message that is only counted.
-  ///
-  /// - Parameters:
-  ///   - total: the number of recipients.
-  ///   - count: how often an outcome occurs.
-  func encode(_ message: Message, _ total: Int, count: (Outcome) -> Int) -> [UInt8]
+  /// Appends what is written of a message that is only counted.
+  func encode(_ message: Message, _ counts: MessageCounts, to piece: inout EncodedPiece)
 
   /// What the output ends with.
   func trailer(_ messageCount: Int, _ totals: OutcomeCounts) -> [UInt8]
@@ -45,10 +45,12 @@ protocol DecisionEncoder: Sendable {
 extension DecisionEncoder {
   static var needsResults: Bool { true }
   static var isFolder: Bool { false }
+  static var needsMembers: Bool { false }
   static var splitsMessages: Bool { true }
+  static var memberLimit: Int { 1 << 18 }
   var header: [UInt8] { [] }
   func encode(_ decisions: MessageDecisions, to piece: inout EncodedPiece) {}
-  func encode(_ message: Message, _ total: Int, count: (Outcome) -> Int) -> [UInt8] { [] }
+  func encode(_ message: Message, _ counts: MessageCounts, to piece: inout EncodedPiece) {}
   func trailer(_ messageCount: Int, _ totals: OutcomeCounts) -> [UInt8] { [] }
 
   /// A text for each outcome, by its code.
@@ -59,30 +61,20 @@ extension DecisionEncoder {
   }
 }
 
-/// What one piece of work was encoded to: text, or columns and the ids of the messages that end in
-/// it.
-struct EncodedPiece: Sendable {
-  var bytes: [UInt8] = []
-  var messages: [UInt32] = []
-  var users: [UInt32] = []
-  var codes: [UInt8] = []
-  var ids: [Identifier] = []
-
-  mutating func removeAll() {
-    bytes.removeAll(keepingCapacity: true)
-    messages.removeAll(keepingCapacity: true)
-    users.removeAll(keepingCapacity: true)
-    codes.removeAll(keepingCapacity: true)
-    ids.removeAll(keepingCapacity: true)
-  }
-}
-
 /// Where encoded decisions go.
 protocol DecisionOutput: RowOutput {
-  func put(_ piece: EncodedPiece) throws(OutputProblem)
+  /// Takes the rows of a message, or of a part of it.
+  func put(_ rows: ArraySlice<UInt8>) throws(OutputProblem)
+
+  /// Takes the codes of a message's members, behind its rows, if the encoder ``needsMembers``.
+  func put(_ codes: ArraySlice<UInt8>, of message: EncodedMessage) throws(OutputProblem)
+}
+
+extension DecisionOutput {
+  func put(_ codes: ArraySlice<UInt8>, of message: EncodedMessage) throws(OutputProblem) {}
 }
 
 extension OutputFile: DecisionOutput {
   func put(_ bytes: [UInt8]) throws(OutputProblem) { try write(whole: bytes) }
-  func put(_ piece: EncodedPiece) throws(OutputProblem) { try write(whole: piece.bytes) }
+  func put(_ rows: ArraySlice<UInt8>) throws(OutputProblem) { try write(whole: rows) }
 }

@@ -13,7 +13,7 @@ public enum DecisionFormat: String, CaseIterable, Sendable {
   case pushlist
   /// Totals over the run.
   case summary
-  /// NumPy arrays in a folder: a message, a user and an outcome for every decision.
+  /// NumPy arrays in a folder: a byte for every member of each message's conversation.
   case npy
 
   /// Whether the format is a folder of several files, ``NumPyFolder``, and not one stream of bytes.

@@ -56,13 +56,15 @@ public final class DecisionWriter {
   ///
   /// - Complexity: O(recipients), which are kept until then.
   public func end() throws(OutputProblem) {
+    piece.removeAll()
     if needsResults {
-      piece.removeAll()
       encoder.encode(MessageDecisions(message, number: messageCount, decisions), to: &piece)
-      try output.put(piece)
     } else {
-      try output.put(encoder.encode(message, counts.total) { counts[$0] })
+      var counted = MessageCounts()
+      counted.set(counts)
+      encoder.encode(message, counted, to: &piece)
     }
+    try output.put(piece.bytes)
     messageCount += 1
     totals.add(counts)
   }

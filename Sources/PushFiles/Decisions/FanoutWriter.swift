@@ -1,29 +1,27 @@
 public import PushFanout
 public import PushModel
-internal import PushSupport
-internal import Synchronization
 
-/// Writes what the engine decided, in the order of messages and users, in one of the formats; rows
-/// are put together by several threads.
+/// Writes what the engine decides, in the order of messages and users, in one of the formats;
+/// several threads encode it, and the bytes are the same for any number of them.
 public final class FanoutWriter {
   private let output: any DecisionOutput
   private let encoder: any DecisionEncoder
   private let threads: Int
-  private var spares: [EncodedPiece] = []
+  /// Batches whose memory is used again, as memory that is new each time costs as much as filling
+  /// it.
+  private var spares: [EncodedBatch] = []
 
   /// Counts over all messages so far.
   public private(set) var totals = OutcomeCounts()
   /// The number of messages so far.
   public private(set) var messageCount = 0
 
-  /// About so many members a piece of work has.
-  private static let pieceSize = 1 << 14
-
   /// Writes to a file, in any format that is not a folder.
   ///
   /// - Parameters:
   ///   - showsDevices: whether rows list the devices (`ndjson` only).
   ///   - summaryAsJSON: whether a `summary` is a JSON object rather than a table.
+  ///   - threads: how many threads encode.
   public convenience init(
     _ output: OutputFile, format: DecisionFormat, showsDevices: Bool = false,
     summaryAsJSON: Bool = true, threads: Int
@@ -55,46 +53,57 @@ public final class FanoutWriter {
     try output.put(encoder.header)
   }
 
-  /// Writes the counts of messages, for the formats that need no more.
+  /// Decides messages as they are read, some thousands at a time, and writes what was decided.
+  ///
+  /// The threads of the engine decide and encode a batch; meanwhile the caller's thread writes the
+  /// batch before and reads the one after, unless there is to be one thread only.
+  ///
+  /// - Parameters:
+  ///   - engine: decides each batch on the version that is then current.
+  ///   - progress: called after each batch, on the caller's thread.
+  ///   - next: the next message; nil at the end. Called on the caller's thread.
+  /// - Throws: what `next` throws, once the batches before are written, or an ``OutputProblem``.
+  /// - Complexity: memory for two batches, whatever the number of messages.
   public func write(
-    _ messages: [Message], counts: [FanoutCounts]
-  ) throws(OutputProblem) {
-    for (message, counts) in zip(messages, counts) {
-      messageCount += 1
-      totals.add(counts)
-      try output.put(encoder.encode(message, counts.recipientCount) { counts[$0] })
+    by engine: Fanout, progress: () -> Void = {}, next: () throws -> Message?
+  ) throws {
+    var inFlight: EncodedBatch?
+    defer { inFlight?.wait() }
+    var number = messageCount
+    var hasMore = true
+    while hasMore {
+      let batch = spareBatch()
+      let read = Result { try batch.read(number, for: engine, next) }
+      number += batch.messageCount
+      let before = inFlight
+      before?.wait()
+      inFlight = nil
+      if threads > 1, case .success(true) = read {
+        batch.start(engine)
+        inFlight = batch
+      }
+      if let before {
+        try put(before)
+        progress()
+      }
+      hasMore = try read.get()
+      if inFlight == nil {
+        batch.decide(by: engine)
+        try put(batch)
+        progress()
+      }
     }
   }
 
-  /// Writes the decisions of messages.
+  /// Writes messages that were decided.
+  ///
+  /// - Parameter results: one for each message.
   public func write(
     _ messages: [Message], results: [FanoutResult]
   ) throws(OutputProblem) {
-    for result in results { totals.add(result.counts) }
-    let pieces = pieces(results)
-    // Pieces are used again, as memory that is new each time costs as much as filling it.
-    while spares.count < pieces.count { spares.append(EncodedPiece()) }
-    let texts = Lock(spares)
-    spares = []
-    let work = { @Sendable [encoder, first = messageCount] (index: Int) in
-      var text = EncodedPiece()
-      texts.withLock { swap(&$0[index], &text) }
-      text.removeAll()
-      for part in pieces[index] {
-        let decisions = MessageDecisions(
-          messages[part.message], number: first + part.message, results[part.message],
-          in: part.ranks, isLast: part.isLast)
-        encoder.encode(decisions, to: &text)
-      }
-      texts.withLock { swap(&$0[index], &text) }
-    }
-    Parallel.perform(pieces.count, threads: threads, work)
-    messageCount += messages.count
-    spares = texts.withLock { texts in
-      defer { texts = [] }
-      return texts
-    }
-    for text in spares.prefix(pieces.count) { try output.put(text) }
+    let batch = spareBatch()
+    batch.encode(messages, messageCount, results)
+    try put(batch)
   }
 
   /// Writes what the format ends with, once, behind all messages.
@@ -102,35 +111,13 @@ public final class FanoutWriter {
     try output.put(encoder.trailer(messageCount, totals))
   }
 
-  // MARK: Pieces
-
-  /// Some members of one message.
-  private struct Part {
-    let message: Int
-    let ranks: Range<Int>
-    let isLast: Bool
+  private func spareBatch() -> EncodedBatch {
+    spares.popLast() ?? EncodedBatch(encoder, threads: threads)
   }
 
-  /// Cuts the members of all messages into pieces of about the same size.
-  private func pieces(_ results: [FanoutResult]) -> [[Part]] {
-    let splits = type(of: encoder).splitsMessages
-    var pieces: [[Part]] = [[]]
-    var size = 0
-    for (message, result) in results.enumerated() {
-      let count = result.memberCount
-      var start = 0
-      repeat {
-        let end = splits ? min(count, start + Self.pieceSize - size) : count
-        pieces[pieces.count - 1].append(
-          Part(message: message, ranks: start..<end, isLast: end == count))
-        size += end - start + 16
-        start = end
-        if size >= Self.pieceSize {
-          pieces.append([])
-          size = 0
-        }
-      } while start < count
-    }
-    return pieces
+  private func put(_ batch: EncodedBatch) throws(OutputProblem) {
+    try batch.put(to: output, &totals)
+    messageCount += batch.messageCount
+    spares.append(batch)
   }
 }

@@ -14,18 +14,13 @@ struct MessageDecisions {
   let number: Int
   /// The members, by rank in the result or by index in the list.
   let ranks: Range<Int>
-  /// Whether the message has no members behind these.
-  let isLast: Bool
   private let source: Source
 
   /// Some members of a message that the engine decided.
-  init(
-    _ message: Message, number: Int, _ result: FanoutResult, in ranks: Range<Int>, isLast: Bool
-  ) {
+  init(_ message: Message, number: Int, _ result: FanoutResult, in ranks: Range<Int>) {
     self.message = message
     self.number = number
     self.ranks = ranks
-    self.isLast = isLast
     source = .result(result)
   }
 
@@ -36,8 +31,34 @@ struct MessageDecisions {
     self.message = message
     self.number = number
     ranks = 0..<list.count
-    isLast = true
     source = .list(list)
+  }
+
+  /// Whether the message has no members before these.
+  var isFirst: Bool { ranks.lowerBound == 0 }
+
+  /// Whether the message has no members behind these.
+  var isLast: Bool {
+    switch source {
+    case .result(let result): ranks.upperBound == result.memberCount
+    case .list: true
+    }
+  }
+
+  /// Whether a member before these gets a push.
+  ///
+  /// - Complexity: O(members before the first push).
+  var hasEarlierPush: Bool {
+    guard !isFirst, case .result(let result) = source else { return false }
+    struct Found: Error {}
+    do {
+      try unsafe result.forEachRecipient(in: 0..<ranks.lowerBound) { _, _, code in
+        if code & 1 != 0 { throw Found() }
+      }
+      return false
+    } catch {
+      return true
+    }
   }
 
   /// Calls `body` with the index, the id's UTF-8 and the outcome's code of each recipient, in the
@@ -54,6 +75,21 @@ struct MessageDecisions {
             UInt32(truncatingIfNeeded: index), UnsafeRawBufferPointer(utf8), decision.outcome.code)
         }
       }
+    }
+  }
+
+  /// Appends the code of each member, 0 for one who is not a recipient.
+  func appendCodes(to codes: inout [UInt8]) {
+    switch source {
+    case .result(let result):
+      let start = codes.count
+      codes.append(contentsOf: repeatElement(0, count: result.memberCount))
+      unsafe codes.withUnsafeMutableBufferPointer { codes in
+        let added = unsafe UnsafeMutableBufferPointer(rebasing: codes[start...])
+        var span = unsafe added.mutableSpan
+        result.writeCodes(into: &span)
+      }
+    case .list(let list): codes.append(contentsOf: list.lazy.map(\.decision.outcome.code))
     }
   }
 

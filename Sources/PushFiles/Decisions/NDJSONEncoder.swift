@@ -20,7 +20,7 @@ struct NDJSONEncoder: DecisionEncoder {
     var start = Array("{\"message\":".utf8)
     start.appendJSON(decisions.message.id.text)
     start.append(contentsOf: ",\"user\":".utf8)
-    piece.bytes.reserveCapacity(piece.bytes.count + decisions.ranks.count * (start.count + 64))
+    piece.reserve(decisions.ranks.count * (start.count + 64))
     unsafe decisions.forEachRecipient { (user, id, code) -> Void in
       piece.bytes.append(contentsOf: start)
       unsafe piece.bytes.appendJSON(id)

@@ -1,22 +1,40 @@
 public import PushFanout
 internal import PushModel
+internal import PushSupport
 
-/// Decisions as arrays for NumPy and all that reads its files: a folder with `message.npy`,
-/// `user.npy` and `outcome.npy`, and what their numbers mean in `messages.csv`, `users.csv` and
-/// `outcomes.csv`.
+/// Decisions as arrays for NumPy and all that reads its files: a folder with one byte for each member
+/// of each message's conversation, and each list of members once (formats.md, "NumPy arrays").
 ///
 /// The folder appears under its name only when it is complete.
+///
+/// - Memory: fixed buffers, and some 30 bytes for each conversation that receives a message.
 public final class NumPyFolder {
-  private let folder: OutputFolder
-  private let message: OutputFile
-  private let user: OutputFile
-  private let outcome: OutputFile
-  private let messageIDs: OutputFile
-  private var rowCount = 0
-  private var messageCount = 0
+  /// The version of the layout, in `metadata.json`.
+  public static let layoutVersion = 2
 
-  private static let names = ["message.npy", "user.npy", "outcome.npy"]
-  private static let lists = ["messages.csv", "users.csv", "outcomes.csv"]
+  private let folder: OutputFolder
+  private var codes: NumPyArray<UInt8>
+  private var messageStarts: NumPyArray<Int64>
+  private var messageLists: NumPyArray<UInt32>
+  private var messageRecipients: NumPyArray<UInt32>
+  private var messagePushes: NumPyArray<UInt32>
+  private var members: NumPyArray<UInt32>
+  private var listStarts: NumPyArray<Int64>
+  private let messages: OutputFile
+
+  /// The number of each list that was written. List 0 is empty.
+  private var lists: [MemberList.Key: UInt32] = [:]
+  private var codeCount = 0
+  private var memberCount = 0
+  private var messageCount = 0
+  private var recipientCount = 0
+  private var pushCount = 0
+
+  private static let names = [
+    "codes.npy", "message_start.npy", "message_list.npy", "message_recipients.npy",
+    "message_pushes.npy", "members.npy", "list_start.npy", "messages.csv", "users.csv",
+    "outcomes.csv", "metadata.json",
+  ]
 
   /// What is removed when the work is broken off.
   public var temporaryNames: [String] { folder.temporaryNames }
@@ -25,109 +43,140 @@ public final class NumPyFolder {
   ///
   /// - Throws: when there is something of that name, or the folder cannot be made.
   public init(path: String) throws(OutputProblem) {
-    folder = try OutputFolder(path: path, names: Self.names + Self.lists)
-    message = try folder.file(Self.names[0])
-    user = try folder.file(Self.names[1])
-    outcome = try folder.file(Self.names[2])
-    messageIDs = try folder.file(Self.lists[0])
-    for file in [message, user, outcome] {
-      try file.write(whole: [UInt8](repeating: 0, count: Self.headerSize))
-    }
-    try messageIDs.write("message,id\n".utf8)
+    folder = try OutputFolder(path: path, names: Self.names)
+    codes = try NumPyArray(folder.file("codes.npy"))
+    messageStarts = try NumPyArray(folder.file("message_start.npy"))
+    messageLists = try NumPyArray(folder.file("message_list.npy"))
+    messageRecipients = try NumPyArray(folder.file("message_recipients.npy"))
+    messagePushes = try NumPyArray(folder.file("message_pushes.npy"))
+    members = try NumPyArray(folder.file("members.npy"))
+    listStarts = try NumPyArray(folder.file("list_start.npy"))
+    messages = try folder.file("messages.csv")
+    try messageStarts.append(0)
+    for _ in 0..<2 { try listStarts.append(0) }
   }
 
-  /// Writes what is still missing and gives the folder its name.
+  /// Writes what is still missing; ``finish()`` follows.
   ///
   /// - Parameter fanout: whose users the numbers denote.
-  public func finish(_ fanout: Fanout) throws(OutputProblem) {
-    for (file, type) in [(message, "<u4"), (user, "<u4"), (outcome, "|u1")] {
-      try file.rewriteStart(Self.header(type, rowCount))
-      try file.finish()
-    }
-    try messageIDs.finish()
-    try list(Self.lists[1], "user,id", count: fanout.userCount) { row, user in
-      row.appendCSV(fanout.id(of: UserIndex(UInt32(user))).text)
-    }
-    let coded = Outcome.coded
-    let outcomes = try folder.file(Self.lists[2])
-    try outcomes.write("outcome,action,reason,scope\n".utf8)
-    for (code, outcome) in coded {
-      let end = CSVEncoder.cells(of: outcome)
-      try outcomes.write(whole: Array("\(code)".utf8) + end)
-    }
-    try outcomes.finish()
-    try folder.finish()
+  public func complete(_ fanout: Fanout) throws(OutputProblem) {
+    try codes.finish()
+    try messageStarts.finish()
+    try messageLists.finish()
+    try messageRecipients.finish()
+    try messagePushes.finish()
+    try members.finish()
+    try listStarts.finish()
+    try messages.finish()
+    let userCount = fanout.userCount
+    try writeUsers(userCount, fanout)
+    try writeOutcomes()
+    try writeMetadata(userCount)
   }
 
-  private func list(
-    _ name: String, _ header: String, count: Int, _ append: (inout [UInt8], Int) -> Void
-  ) throws(OutputProblem) {
-    let file = try folder.file(name)
-    try file.write("\(header)\n".utf8)
-    var row: [UInt8] = []
-    for index in 0..<count {
-      row.removeAll(keepingCapacity: true)
-      row.append(contentsOf: "\(index),".utf8)
-      append(&row, index)
-      row.append(UInt8(ascii: "\n"))
-      try file.write(whole: row)
-    }
-    try file.finish()
-  }
+  /// Gives the folder its name.
+  public func finish() throws(OutputProblem) { try folder.finish() }
 
   /// Drops a folder that is not finished.
   public func abandon() { folder.abandon() }
 
-  // MARK: The format
+  // MARK: Tables
 
-  private static let headerSize = 128
+  private func writeUsers(_ count: Int, _ fanout: Fanout) throws(OutputProblem) {
+    let file = try folder.file("users.csv")
+    try file.write("user,id\n".utf8)
+    let size = 1 << 13
+    let pieceCount = (count + size - 1) / size
+    let atATime = fanout.threads * 8
+    for first in stride(from: 0, to: pieceCount, by: atATime) {
+      let pieces = first..<min(first + atATime, pieceCount)
+      let texts = Parallel.map(pieces.count, threads: fanout.threads) { index in
+        let start = (first + index) * size
+        var text: [UInt8] = []
+        unsafe fanout.forEachUser(in: start..<min(start + size, count)) { user, id in
+          text.append(contentsOf: "\(user),".utf8)
+          unsafe text.appendCSV(id)
+          text.append(UInt8(ascii: "\n"))
+        }
+        return text
+      }
+      for text in texts { try file.write(whole: text) }
+    }
+    try file.finish()
+  }
 
-  /// The header of a one-dimensional array, format version 1.0.
-  ///
-  /// - Source: NumPy Enhancement Proposal 1, "A Simple File Format for NumPy Arrays".
-  private static func header(_ type: String, _ count: Int) -> [UInt8] {
-    var text = "{'descr': '\(type)', 'fortran_order': False, 'shape': (\(count),), }"
-    text += String(repeating: " ", count: headerSize - 10 - 1 - text.utf8.count) + "\n"
-    let size = UInt16(headerSize - 10)
-    return [0x93] + Array("NUMPY".utf8) + [1, 0, UInt8(size & 0xFF), UInt8(size >> 8)]
-      + Array(text.utf8)
+  private func writeOutcomes() throws(OutputProblem) {
+    let file = try folder.file("outcomes.csv")
+    try file.write("code,action,reason,scope\n".utf8)
+    for (code, outcome) in Outcome.coded {
+      try file.write(whole: Array("\(code)".utf8) + CSVEncoder.cells(of: outcome))
+    }
+    try file.finish()
+  }
+
+  private func writeMetadata(_ userCount: Int) throws(OutputProblem) {
+    let file = try folder.file("metadata.json")
+    let numbers: [(String, Int)] = [
+      ("version", Self.layoutVersion), ("messages", messageCount), ("codes", codeCount),
+      ("recipients", recipientCount), ("pushes", pushCount), ("lists", lists.count + 1),
+      ("members", memberCount), ("users", userCount),
+    ]
+    let fields = [#""format":"push-fanout npy""#] + numbers.map { "\"\($0)\":\($1)" }
+    try file.write("{\(fields.joined(separator: ","))}\n".utf8)
+    try file.finish()
   }
 }
 
 extension NumPyFolder: DecisionOutput {
-  func put(_ bytes: [UInt8]) throws(OutputProblem) {}
+  func put(_ rows: [UInt8]) throws(OutputProblem) { try messages.write(whole: rows) }
+  func put(_ rows: ArraySlice<UInt8>) throws(OutputProblem) { try messages.write(whole: rows) }
 
-  func put(_ piece: EncodedPiece) throws(OutputProblem) {
-    guard messageCount + piece.ids.count <= UInt32.max else {
-      throw OutputProblem(target: "message.npy", reason: "more than \(UInt32.max) messages")
+  func put(_ codes: ArraySlice<UInt8>, of message: EncodedMessage) throws(OutputProblem) {
+    let list = try number(of: message.members)
+    try self.codes.append(codes)
+    codeCount += codes.count
+    messageCount += 1
+    recipientCount += message.recipients
+    pushCount += message.pushes
+    try messageStarts.append(Int64(codeCount))
+    try messageLists.append(list)
+    try messageRecipients.append(UInt32(message.recipients))
+    try messagePushes.append(UInt32(message.pushes))
+  }
+
+  /// The number of a list, which is written when it is the first of its key.
+  private func number(of list: MemberList?) throws(OutputProblem) -> UInt32 {
+    guard let list else { return 0 }
+    if let number = lists[list.key] { return number }
+    guard lists.count < UInt32.max - 1 else {
+      throw OutputProblem(target: "members.npy", reason: "more than \(UInt32.max) lists")
     }
-    rowCount += piece.codes.count
-    try message.write(numbers: piece.messages)
-    try user.write(numbers: piece.users)
-    try outcome.write(whole: piece.codes)
-    for id in piece.ids {
-      var row = Array("\(messageCount),".utf8)
-      row.appendCSV(id.text)
-      row.append(UInt8(ascii: "\n"))
-      messageCount += 1
-      try messageIDs.write(whole: row)
-    }
+    let number = UInt32(lists.count + 1)
+    lists[list.key] = number
+    memberCount += list.count
+    try members.append { list.append(to: &$0) }
+    try listStarts.append(Int64(memberCount))
+    return number
   }
 }
 
-/// Columns of numbers for the files of a ``NumPyFolder``.
+/// The codes of all members, and a row of `messages.csv`.
 struct NumPyEncoder: DecisionEncoder {
   static var isFolder: Bool { true }
+  static var needsMembers: Bool { true }
+  static var splitsMessages: Bool { false }
+  static var memberLimit: Int { 1 << 22 }
 
   init(_ options: EncodingOptions) {}
 
+  var header: [UInt8] { Array("message,id,conversation\n".utf8) }
+
   func encode(_ decisions: MessageDecisions, to piece: inout EncodedPiece) {
-    let number = UInt32(truncatingIfNeeded: decisions.number)
-    unsafe decisions.forEachRecipient { (user, _, code) -> Void in
-      piece.messages.append(number)
-      piece.users.append(user)
-      piece.codes.append(code)
-    }
-    if decisions.isLast { piece.ids.append(decisions.message.id) }
+    piece.bytes.append(contentsOf: "\(decisions.number),".utf8)
+    piece.bytes.appendCSV(decisions.message.id.text)
+    piece.bytes.append(UInt8(ascii: ","))
+    piece.bytes.appendCSV(decisions.message.conversation.text)
+    piece.bytes.append(UInt8(ascii: "\n"))
+    decisions.appendCodes(to: &piece.codes)
   }
 }

@@ -13,7 +13,9 @@ struct SummaryEncoder: DecisionEncoder {
     if !isJSON { return Array(Self.table(messageCount, totals).utf8) }
     var row = Array("{\"messages\":\(messageCount),\"decisions\":\(totals.total)".utf8)
     row.append(contentsOf: ",\"counts\":".utf8)
-    row.append(contentsOf: CountsEncoder.object { totals[$0] })
+    CountsEncoder.appendObject(to: &row) { code in
+      Outcome(code: code).map { totals[$0] } ?? 0
+    }
     row.append(contentsOf: "}\n".utf8)
     return row
   }

@@ -22,9 +22,11 @@ struct Evaluate: ParsableCommand {
         push-fanout evaluate --settings world.ndjson --messages today.ndjson \\
           --format npy --output decisions
 
-      With --format npy the output is a folder: message.npy, user.npy and outcome.npy hold a \
-      number for every decision, and messages.csv, users.csv and outcomes.csv list what the numbers \
-      mean.
+      With --format npy the output is a folder. codes.npy has one byte for each member of each \
+      message's conversation, 0 for a member who is not a recipient. The codes of a message begin \
+      at message_start.npy; message_list.npy is its list of members, which begins at \
+      list_start.npy in members.npy. messages.csv, users.csv and outcomes.csv list what the \
+      numbers mean. docs/formats.md has a Python program that reads the folder.
 
       The last line on standard error counts messages, decisions, pushes, seconds and decisions a \
       second. A bad line stops the run with FILE:LINE: what is wrong, and no output is \
@@ -49,8 +51,8 @@ struct Evaluate: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "How many threads decide and write. (default: as many as there are cores)", valueName: "count"
-    ))
+      "How many threads decide and encode; if more than one, another one reads and writes. "
+        + "(default: as many as there are cores)", valueName: "count"))
   var threads: Int?
 
   @Flag(help: "The summary as one JSON object; implies --format summary.")
@@ -166,8 +168,8 @@ struct Evaluate: ParsableCommand {
     defer { folder.abandon() }
     let run = try decide(
       fanout, selection, FanoutWriter(folder, threads: fanout.threads), bar)
-    try folder.finish(fanout)
-    Interruption.endOutput()
+    try folder.complete(fanout)
+    try Interruption.publish { () throws(OutputProblem) in try folder.finish() }
     return run
   }
 
@@ -176,7 +178,7 @@ struct Evaluate: ParsableCommand {
   ) throws -> Run {
     let deciding = ContinuousClock.now
     defer { bar.finish() }
-    try FanoutService(fanout).decide(into: writer, chosenFormat) {
+    try FanoutService(fanout).decide(into: writer) {
       bar.update(
         selection.progress, "\(writer.messageCount) messages, \(writer.totals.total) decisions")
     } next: {

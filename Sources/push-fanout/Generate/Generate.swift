@@ -171,8 +171,7 @@ struct Generate: ParsableCommand {
       try target.finish()
       if file == .presence { presenceCount = progress.rows - before }
     }
-    try folder.finish()
-    Interruption.endOutput()
+    try Interruption.publish { () throws(OutputProblem) in try folder.finish() }
     progress.bar.finish()
     let seconds = (ContinuousClock.now - start) / .seconds(1)
     Terminal.say(

@@ -131,6 +131,18 @@ enum Interruption {
     beginOutput(file?.finalName, temporaryNames: [file?.temporaryName].compactMap { $0 })
   }
 
+  /// Ends the output of a folder by giving it its name, before or after an interruption is handled:
+  /// from then on an interruption prints that the folder is complete.
+  ///
+  /// An interruption removes the files of a folder one by one; renamed meanwhile, the folder would
+  /// remain with some of them.
+  static func publish<Failure: Error>(_ rename: () throws(Failure) -> Void) throws(Failure) {
+    try state.withLock { state throws(Failure) in
+      try rename()
+      state = State(output: state.output)
+    }
+  }
+
   /// Replaces the interruption message of the output that is being written.
   static func say(_ message: String) { state.withLock { $0.message = message } }
 

@@ -1,107 +1,41 @@
 import Foundation
+import TestSupport
 import Testing
 
-/// Goal: `--format npy` writes a folder that says the same as `--format csv`, in arrays as NumPy
-/// defines them, or leaves nothing.
-///
-/// - Source: NumPy Enhancement Proposal 1, "A Simple File Format for NumPy Arrays".
+/// Goal: `--format npy` writes a folder that says the same as `--format csv` of either engine, in
+/// arrays as NumPy defines them, the same bytes for any number of threads.
 @Suite struct NumPyTests {
-  private static let files = [
-    "message.npy", "messages.csv", "outcome.npy", "outcomes.csv", "user.npy", "users.csv",
-  ]
+  private func decisions(_ place: Workplace, _ name: String) throws -> NumPyDecisions {
+    try NumPyDecisions(place.url.appending(path: name))
+  }
 
-  /// A one-dimensional array of unsigned numbers, read by hand.
-  private func numbers(_ path: String, _ type: String) throws -> [Int] {
-    let bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
-    try #require(bytes.count >= 10)
-    #expect(bytes[..<8] == [0x93, 0x4E, 0x55, 0x4D, 0x50, 0x59, 1, 0], "magic and version")
-    let start = 10 + Int(bytes[8]) + Int(bytes[9]) << 8
-    #expect(start % 64 == 0)
-    try #require(bytes.count >= start)
-    let size = type == "|u1" ? 1 : 4
-    let count = (bytes.count - start) / size
-    #expect((bytes.count - start) % size == 0)
-    let header = String(decoding: bytes[10..<start], as: UTF8.self)
-    let dictionary = "{'descr': '\(type)', 'fortran_order': False, 'shape': (\(count),), }"
-    #expect(header.hasPrefix(dictionary))
-    #expect(header.dropFirst(dictionary.count).allSatisfy { $0 == " " || $0 == "\n" })
-    #expect(header.firstIndex(of: "\n") == header.index(before: header.endIndex))
-    return (0..<count).map { place in
-      (0..<size).reduce(0) { $0 | Int(bytes[start + place * size + $1]) << (8 * $1) }
+  /// Each file of a folder.
+  private func bytes(_ place: Workplace, _ name: String) throws -> [Data] {
+    try NumPyDecisions.files.map { file in
+      try Data(contentsOf: place.url.appending(path: name).appending(path: file))
     }
   }
 
-  /// The rows of a CSV text with quotes (RFC 4180), whose rows end with line feeds.
-  private func rows(_ text: String) -> [[String]] {
-    var rows: [[String]] = []
-    var row: [String] = []
-    var cell = String.UnicodeScalarView()
-    var isQuoted = false
-    var scalars = Array(text.unicodeScalars)[...]
-    while let scalar = scalars.popFirst() {
-      switch scalar {
-      case "\"" where isQuoted && scalars.first == "\"": cell.append(scalars.removeFirst())
-      case "\"": isQuoted.toggle()
-      case "," where !isQuoted, "\n" where !isQuoted:
-        row.append(String(cell))
-        cell = String.UnicodeScalarView()
-        if scalar == "\n" {
-          rows.append(row)
-          row = []
-        }
-      default: cell.append(scalar)
-      }
-    }
-    return rows
-  }
-
-  /// What a list says of each number.
-  private func list(_ path: String, _ header: [String]) throws -> [Int: [String]] {
-    let found = rows(String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self))
-    #expect(found.first == header)
-    return try Dictionary(
-      found.dropFirst().map { (try #require(Int($0[0])), Array($0.dropFirst())) },
-      uniquingKeysWith: { _, _ in
-        Issue.record("a number stands in \(path) twice")
-        return []
-      })
-  }
-
-  /// The decisions in a folder as rows of the CSV format.
-  private func decisions(_ place: Workplace, _ name: String) throws -> [[String]] {
-    let folder = place.path(name)
-    #expect(try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == Self.files)
-    let messages = try list("\(folder)/messages.csv", ["message", "id"])
-    let users = try list("\(folder)/users.csv", ["user", "id"])
-    let outcomes = try list(
-      "\(folder)/outcomes.csv", ["outcome", "action", "reason", "scope"])
-    #expect(messages.keys.sorted() == Array(0..<messages.count))
-    #expect(users.keys.sorted() == Array(0..<users.count))
-    let message = try numbers("\(folder)/message.npy", "<u4")
-    let user = try numbers("\(folder)/user.npy", "<u4")
-    let outcome = try numbers("\(folder)/outcome.npy", "|u1")
-    try #require(message.count == user.count && user.count == outcome.count)
-    return try message.indices.map {
-      try #require(messages[message[$0]]) + #require(users[user[$0]])
-        + #require(outcomes[outcome[$0]])
-    }
-  }
-
-  private func expectSame(
+  /// - Returns: what the folder of one thread says.
+  @discardableResult private func expectSame(
     _ arguments: [String], in place: Workplace, sourceLocation: SourceLocation = #_sourceLocation
-  ) throws {
-    let csv = rows(try place.run(arguments + ["--format", "csv"]).output)
+  ) throws -> NumPyDecisions {
     for threads in ["1", "2", "7"] {
       let name = "out\(threads)"
       let run = try place.run(arguments + ["--format", "npy", "--threads", threads, "-o", name])
       #expect(run.status == 0, "\(run.errors)", sourceLocation: sourceLocation)
       #expect(run.output == "")
       #expect(run.errorLines.count == 1, "\(run.errors)", sourceLocation: sourceLocation)
-      let found = try decisions(place, name)
-      #expect(found.count == csv.count - 1, sourceLocation: sourceLocation)
-      #expect(found == Array(csv.dropFirst()), sourceLocation: sourceLocation)
+      #expect(try bytes(place, name) == bytes(place, "out1"), sourceLocation: sourceLocation)
+    }
+    let found = try decisions(place, "out1")
+    for engine in ["packed", "reference"] {
+      let run = try place.run(arguments + ["--format", "csv", "--engine", engine])
+      let rows = Array(NumPyDecisions.csvRows(run.output).dropFirst())
+      #expect(firstDifference(found.rows, rows) == nil, sourceLocation: sourceLocation)
     }
     #expect(place.names().filter { $0.contains(".part") } == [], sourceLocation: sourceLocation)
+    return found
   }
 
   @Test(arguments: [VendorWorld.easemob, .rongcloud])
@@ -112,12 +46,49 @@ import Testing
     }
   }
 
+  /// All of the smaller slice, and of the larger one the first messages, or with `PUSH_FULL=1` all.
+  @Test(.tags(.slow), .unlessFast, arguments: ["fcc-2016-03-03", "qa-2021-05-19"])
+  func arraysOfRealMessagesSayWhatRowsSay(slice: String) throws {
+    let isFull = ProcessInfo.processInfo.environment["PUSH_FULL"] == "1"
+    let count = isFull || slice.hasPrefix("fcc-") ? 1_000_000 : 20
+    let file = { (kind: String) in
+      Repository.root.appending(path: "data/\(slice).\(kind).csv.gz").path
+    }
+    try withWorkplace { place in
+      try place.shell("gzip -dc '\(file("messages"))' | head -n \(count + 1) >real.csv")
+      let found = try expectSame(
+        [
+          "evaluate", "--users", file("users"), "--members", file("members"), "--messages",
+          "real.csv",
+        ], in: place)
+      #expect(found.rows.count > 10_000)
+      #expect(found.lists.count < found.messages.count)
+    }
+  }
+
   @Test func chosenMessagesAreNumberedAsTheyCome() throws {
     try withWorkplace { place in
       try VendorWorld.easemob.write(to: place)
-      try expectSame(VendorWorld.evaluate + ["--message", "m1", "m,4", "m10"], in: place)
-      let ids = try list(place.path("out1") + "/messages.csv", ["message", "id"])
-      #expect(ids == [0: ["m1"], 1: ["m,4"], 2: ["m10"], 3: ["m1"]])
+      let found = try expectSame(
+        VendorWorld.evaluate + ["--message", "m1", "m,4", "m10"], in: place)
+      #expect(found.messages.map { $0[0] } == ["m1", "m,4", "m10", "m1"])
+    }
+  }
+
+  /// A thread's recipients are its parent's members.
+  @Test func theMembersOfAConversationStandOnce() throws {
+    try withWorkplace { place in
+      let thread = #"{"kind":"conversation","id":"t1","type":"thread","parent":"g1"}"#
+      try place.write(SmallWorld.settings + [thread], as: "world.ndjson")
+      let ids = ["g1", "g9", "t1", "g1"]
+      try place.write(
+        ids.map { #"{"id":"m","conversation":"\#($0)","sender":"u1","at":1717401600000}"# },
+        as: "messages.ndjson")
+      let found = try expectSame(SmallWorld.evaluate, in: place)
+      #expect(found.lists == [[], [0, 1, 2]])
+      #expect(found.messageLists == [1, 0, 1, 1])
+      #expect(found.messages == ids.map { ["m", $0] })
+      #expect(found.rows.map { $0[1] } == ["u2", "u3", "u2", "u3", "u2", "u3"])
     }
   }
 
@@ -131,15 +102,18 @@ import Testing
         (0..<5000).map {
           #"{"id":"m\#($0)","conversation":"g\#($0 % 2000 == 0 ? 1 : 2)","at":\#($0)}"#
         }, as: "messages.ndjson")
-      try expectSame(SmallWorld.evaluate, in: place)
+      let found = try expectSame(SmallWorld.evaluate, in: place)
+      #expect(found.lists.map(\.count) == [0, 20_000, 1])
     }
   }
 
   @Test func decisionsOfNobodyAreEmptyArrays() throws {
     try withWorkplace { place in
       try place.write([SmallWorld.messages[2]], as: "messages.ndjson")
-      try expectSame(SmallWorld.evaluate, in: place)
-      #expect(try numbers(place.path("out1") + "/user.npy", "<u4") == [])
+      let found = try expectSame(SmallWorld.evaluate, in: place)
+      #expect(found.rows == [])
+      #expect(found.lists == [[]])
+      #expect(found.messages == [["m1", "g9"]])
     }
   }
 
@@ -147,7 +121,7 @@ import Testing
     try withWorkplace { place in
       let run = try place.run(SmallWorld.evaluate + ["--format", "npy", "-o", "out/"])
       #expect(run.status == 0)
-      #expect(try decisions(place, "out").count == 5)
+      #expect(try decisions(place, "out").rows.count == 5)
       #expect(place.names() == ["messages.ndjson", "out", "world.ndjson"])
     }
   }
@@ -164,7 +138,7 @@ import Testing
           "messages.ndjson:2: the line is not JSON",
           "push-fanout: bad message lines left out: 1",
         ])
-      #expect(try decisions(place, "out").map { $0[0] } == ["m1", "m1", "m1", "m2", "m2"])
+      #expect(try decisions(place, "out").rows.map { $0[0] } == ["m1", "m1", "m1", "m2", "m2"])
     }
   }
 }

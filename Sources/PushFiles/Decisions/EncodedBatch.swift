@@ -1,0 +1,105 @@
+internal import Dispatch
+internal import PushFanout
+internal import PushModel
+internal import PushSupport
+internal import Synchronization
+
+/// Messages that are decided and encoded together, on several threads, and written in their order.
+///
+/// SAFETY: one thread reads messages into it, starts it, waits for it and writes it. Meanwhile the
+/// threads that decide read the messages, and write to arenas that they take from under a lock.
+final class EncodedBatch: @unchecked Sendable {
+  private let encoder: any DecisionEncoder
+  private let threads: Int
+  private var messages: [Message] = []
+  /// The ordinal of the first message in the run.
+  private var number = 0
+  /// Arenas that no thread uses.
+  private let arenas = Lock<[EncodingArena]>([])
+  private let group = DispatchGroup()
+
+  /// So many messages are decided at a time. With ``DecisionEncoder/memberLimit`` it bounds the
+  /// memory.
+  private static let messageLimit = 4096
+
+  init(_ encoder: any DecisionEncoder, threads: Int) {
+    self.encoder = encoder
+    self.threads = threads
+  }
+
+  var messageCount: Int { messages.count }
+
+  /// Empties the batch, and fills it with the next messages.
+  ///
+  /// - Parameter number: the ordinal of the first.
+  /// - Returns: whether there may be more.
+  func read(
+    _ number: Int, for engine: Fanout, _ next: () throws -> Message?
+  ) rethrows -> Bool {
+    begin([], number)
+    let kind = type(of: encoder)
+    var members = 0
+    while messages.count < Self.messageLimit, members < kind.memberLimit {
+      guard let message = try next() else { return false }
+      if kind.needsResults { members += engine.memberCount(of: message.conversation) }
+      messages.append(message)
+    }
+    return true
+  }
+
+  /// Decides and encodes the messages, on all threads of the engine.
+  func decide(by engine: Fanout) {
+    engine.decide(messages) { index, result in encode(index, result) }
+  }
+
+  /// The same, while the caller does something else until it calls ``wait()``.
+  func start(_ engine: Fanout) {
+    DispatchQueue.global(qos: .userInitiated).async(group: group) { self.decide(by: engine) }
+  }
+
+  /// Waits until all messages are encoded, if they were started.
+  func wait() { group.wait() }
+
+  /// Encodes messages that were decided.
+  func encode(_ messages: [Message], _ number: Int, _ results: [FanoutResult]) {
+    begin(messages, number)
+    Parallel.perform(messages.count, threads: threads) { index in encode(index, results[index]) }
+  }
+
+  private func begin(_ messages: [Message], _ number: Int) {
+    self.number = number
+    if messages.isEmpty {
+      self.messages.removeAll(keepingCapacity: true)
+    } else {
+      self.messages = messages
+    }
+    arenas.withLock { for arena in $0 { arena.removeAll() } }
+  }
+
+  private func encode(_ index: Int, _ result: borrowing FanoutResult) {
+    let arena = arenas.withLock { $0.popLast() } ?? EncodingArena()
+    arena.encode(
+      messages[index], at: index, number: number + index, result, by: encoder, threads: threads)
+    arenas.withLock { $0.append(arena) }
+  }
+
+  /// Writes the messages in their order, and adds up how often each code occurs.
+  func put(to output: any DecisionOutput, _ totals: inout OutcomeCounts) throws(OutputProblem) {
+    let arenas = arenas.withLock { $0 }
+    var positions = [(arena: Int, message: Int)](repeating: (0, 0), count: messages.count)
+    for (arenaIndex, arena) in arenas.enumerated() {
+      for (messageIndex, message) in arena.messages.enumerated() {
+        positions[message.index] = (arenaIndex, messageIndex)
+      }
+      for (code, outcome) in Outcome.coded { totals.add(outcome, arena.totals[Int(code)]) }
+    }
+    let needsMembers = type(of: encoder).needsMembers
+    for position in positions {
+      let arena = arenas[position.arena]
+      let message = arena.messages[position.message]
+      try output.put(arena.piece.bytes[message.bytes])
+      for part in message.parts { try output.put(part.bytes[...]) }
+      if needsMembers { try output.put(arena.piece.codes[message.codes], of: message) }
+    }
+  }
+}
