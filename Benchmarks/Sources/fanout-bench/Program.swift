@@ -55,6 +55,9 @@ struct Run: ParsableCommand {
   @Option(help: ArgumentHelp("Memberships to load besides, in groups of 100.", valueName: "count"))
   var memberships = 0
 
+  @Option(help: ArgumentHelp("Rates of the generated day, 1 or 2.", valueName: "version"))
+  var rates = 1
+
   @Option(help: ArgumentHelp("Write machine, memory and rows to a file too.", valueName: "file"))
   var report: String?
 
@@ -64,6 +67,9 @@ struct Run: ParsableCommand {
     }
     if let rounds, !(1...1000).contains(rounds) {
       throw ValidationError("--rounds \(rounds) is not 1...1000.")
+    }
+    if WorkloadRates(rawValue: rates) == nil {
+      throw ValidationError("--rates \(rates) is not 1 or 2.")
     }
     if !(0...1_000_000_000).contains(memberships) {
       throw ValidationError("--memberships \(memberships) is not 0...1000000000.")
@@ -114,6 +120,8 @@ struct Run: ParsableCommand {
     guard suites.contains(.day) || suites.contains(.service) else { return }
     var options = WorkloadOptions()
     options.seed = 5
+    guard let rates = WorkloadRates(rawValue: rates) else { return }
+    options.rates = rates
     options.sizes.users = quick ? 100_000 : 1_000_000
     options.sizes.memberships = options.sizes.users * 10
     let cores = ProcessInfo.processInfo.activeProcessorCount
