@@ -75,6 +75,8 @@ extension CachedConversation {
       changing.historyFrom = changing.history[half - 1].number
       changing.history.removeSubrange(..<half)
     }
+    // Events may change though no word does; an answer for an earlier instant depends on them.
+    revision.add(1, ordering: .acquiringAndReleasing)
     if !changing.events.isEmpty {
       changing.events.removeAll { ranks.contains($0.rank) }
     }
@@ -100,8 +102,9 @@ extension CachedConversation {
   private func setWord(_ rank: Int, _ word: MemberWord, _ changing: inout Changing) {
     let before = self.word(rank)
     if before == word { return }
-    unsafe words[rank].store(word.bits, ordering: .relaxed)
-    revision.add(1, ordering: .relaxed)
+    // First the revision: who reads the new word without the lock then sees that it is newer.
+    revision.add(1, ordering: .acquiringAndReleasing)
+    unsafe words[rank].store(word.bits, ordering: .releasing)
     changing.runs.move(from: before, to: word)
     if isSmall { return }
     for slot in 0..<Self.tallyCount {

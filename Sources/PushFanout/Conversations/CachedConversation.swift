@@ -41,7 +41,7 @@ internal import Synchronization
 
   /// Odd while words, tallies or the numbers below are being changed.
   let sequence = Atomic<UInt>(0)
-  /// How often any word was changed.
+  /// How often words, or what their members' events are, were changed.
   let revision = Atomic<UInt>(0)
   /// The version of the words: they hold from it until the version ``waitingFrom``.
   let applied: Atomic<UInt64>
