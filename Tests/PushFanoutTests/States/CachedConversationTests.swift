@@ -123,6 +123,34 @@ import Testing
     }
   }
 
+  /// A change that moves a member's event, and changes no word at the instant of the words.
+  @Test(arguments: [0, 512]) func anEarlierAnswerKeepsItsEvents(smallSize: Int) throws {
+    let noon: Int64 = 1_711_886_400_000
+    var settings = FanoutSettings()
+    for number in 0..<10 { settings.setMember(Identifier("u\(number)"), of: "g") }
+    // Between the earlier message and noon.
+    var muted = MemberSettings()
+    muted.mutedUntil = Instant(milliseconds: noon - 600_000)
+    settings.setMember("u3", of: "g", muted)
+    var builder = FanoutBuilder()
+    try builder.add(settings)
+    let fanout = Fanout(try builder.finish(), threads: 1, smallSize: smallSize)
+    func decide(_ at: Int64) -> FanoutResult {
+      fanout.decide(Message(id: "m", conversation: "g", at: Instant(milliseconds: at)))
+    }
+    #expect(decide(noon).recipientCount == 10)
+    let earlier = decide(noon - 1_200_000)
+    #expect(!earlier.stamp.isExact)
+    try fanout.update { (update) throws(FanoutError) in
+      try update.updateMember("u5", of: "g") {
+        $0.since = Instant(milliseconds: noon - 900_000)
+      }
+    }
+    #expect(decide(noon).recipientCount == 10)
+    #expect(Self.outcomes(earlier).count == 10)
+    #expect(Self.outcomes(decide(noon - 1_200_000)).count == 9)
+  }
+
   /// Ten times as many conversations as fit, asked for in any order.
   @Test(arguments: [1, 4]) func evictionUnderPressure(threads: Int) throws {
     var settings = FanoutSettings()
