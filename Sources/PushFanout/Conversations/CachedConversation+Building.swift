@@ -61,6 +61,7 @@ extension CachedConversation {
       if changing.events.count > 1 { changing.events.sort { $0.at < $1.at } }
       changing.eventCount = changing.events.partitioningIndex { $0.at > reader.now }
       setEventBounds(changing)
+      setByteLimit(changing)
     }
   }
 

@@ -76,7 +76,7 @@ extension CachedConversation {
       changing.history.removeSubrange(..<half)
     }
     // Events may change though no word does; an answer for an earlier instant depends on them.
-    revision.add(1, ordering: .acquiringAndReleasing)
+    if !ranks.isEmpty { revision.add(1, ordering: .acquiringAndReleasing) }
     if !changing.events.isEmpty {
       changing.events.removeAll { ranks.contains($0.rank) }
     }
@@ -137,7 +137,7 @@ extension CachedConversation {
   /// The tally for an interval without transitions, made from the one nearest in time in place of the farthest.
   ///
   /// - Complexity: O(transitions in between), each O(log runs + bases of the schedule's members);
-  ///   at most O(runs), and O(members log members) the first time.
+  ///   at most O(runs), and O(members) the first time.
   func bringTally(to quiet: ScheduleLevels, _ changing: inout Changing) -> Int {
     for slot in 0..<Self.tallyCount {
       if let known = changing.tallied[slot], known.from <= quiet.from, quiet.until <= known.until {

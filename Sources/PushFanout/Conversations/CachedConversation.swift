@@ -56,6 +56,10 @@ internal import Synchronization
 
   // MARK: In a cache
 
+  /// The bytes that it takes at most, with everything that is made on demand.
+  // SAFETY: written once, before other threads can find it.
+  nonisolated(unsafe) private(set) var byteLimit = 0
+
   // SAFETY: accessed under the cache's lock.
   nonisolated(unsafe) var position = 0
 
@@ -88,6 +92,8 @@ internal import Synchronization
     var tallied = [ScheduleLevels?](repeating: nil, count: tallyCount)
     /// The members' states as last asked for as a whole.
     var states: MemberStates?
+    /// When suppressed members get a push, by class of message.
+    var deferred: [Int: DeferredPushes.Known] = [:]
   }
 
   /// A version, and the user or the rank of a member that it changed.
@@ -126,10 +132,11 @@ internal import Synchronization
     unsafe tallies.deallocate()
   }
 
-  /// The bytes that it takes at most, with everything that is made on demand.
-  var byteLimit: Int {
+  /// Computes ``byteLimit``, when the events are known.
+  func setByteLimit(_ changing: borrowing Changing) {
     let fixed = 640 + (isSmall ? 0 : stateCount * 4 * Self.tallyCount)
-    return fixed + count * (isSmall ? 6 : 12)
+    let events = changing.events.count * MemoryLayout<Event>.stride
+    unsafe byteLimit = fixed + count * (isSmall ? 6 : 12) + events
   }
 
   @inline(__always)

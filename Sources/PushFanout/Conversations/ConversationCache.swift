@@ -125,7 +125,7 @@ internal import Synchronization
   /// Stores an entry, in place of an earlier one of the same conversation and channel, if it was
   /// built on the latest version and fits.
   func store(_ made: CachedConversation, number: UInt64) {
-    let size = made.byteLimit
+    let size = unsafe made.byteLimit
     guard size <= byteLimit, delivered.load(ordering: .sequentiallyConsistent) == number else {
       return
     }
@@ -208,7 +208,7 @@ internal import Synchronization
         }
       }
     }
-    state.byteCount -= entry.byteLimit
+    state.byteCount -= unsafe entry.byteLimit
     let last = state.entries.removeLast()
     if last !== entry {
       unsafe last.position = entry.position
@@ -222,7 +222,7 @@ internal import Synchronization
   /// Makes room: removes entries that were not used since the hand passed them.
   private func evict(_ size: Int, _ state: inout State, _ released: inout [CachedConversation]) {
     // Some more than needed, as each eviction waits for readers.
-    let wanted = byteLimit - max(size, byteLimit / 64 > size ? byteLimit / 64 : size)
+    let wanted = byteLimit - max(size, byteLimit / 64)
     while state.byteCount > wanted, !state.entries.isEmpty {
       if state.hand >= state.entries.count { state.hand = 0 }
       let entry = state.entries[state.hand]

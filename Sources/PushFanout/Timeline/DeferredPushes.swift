@@ -16,20 +16,14 @@ struct DeferredPushes {
     var count: Int
   }
 
-  private struct Key: Hashable {
-    let conversation: ObjectIdentifier
-    let messageClass: Int
-  }
-
-  /// The groups of a conversation, and what they were computed from.
-  private struct Known {
-    let conversation: CachedConversation
+  /// The groups of a conversation for a class of message, and what they were computed from.
+  struct Known {
     let revision: UInt
-    let quiet: ScheduleLevels
+    let calendar: Int
+    let from: Int64
     let groups: [Group]
   }
 
-  private var known: [Key: Known] = [:]
   private var calendar = 0
   /// The instant for which the levels were found, in seconds.
   private var now: Int64 = -1
@@ -41,7 +35,6 @@ struct DeferredPushes {
 
   private static let unknown = Int64.min
   private static let never = Int64.max
-  private static let keptGroups = 1 << 12
 
   private static let suppressed = (0..<UInt8(128)).map {
     Outcome(code: $0)?.action == .suppress
@@ -55,7 +48,6 @@ struct DeferredPushes {
       nextTransitions = []
       nextLevels = []
       levelCounts = []
-      known = [:]
     }
     now = second
     let count = version.tables.scheduleTable.count
@@ -73,9 +65,11 @@ struct DeferredPushes {
     _ conversation: CachedConversation, _ quiet: ScheduleLevels, _ messageClass: Int, at now: Int64,
     _ version: EngineVersion
   ) -> [Group] {
-    let key = Key(conversation: ObjectIdentifier(conversation), messageClass: messageClass)
     let revision = conversation.revision.load(ordering: .relaxed)
-    if let known = known[key], known.revision == revision, known.quiet === quiet {
+    let known = conversation.changing.withLock { $0.deferred[messageClass] }
+    if let known, known.revision == revision, known.calendar == quiet.calendar,
+      known.from == quiet.from
+    {
       return known.groups
     }
     var sums: [Int64: Int] = [:]
@@ -92,9 +86,9 @@ struct DeferredPushes {
     let groups = sums.map {
       Group(at: $0.key / codeShift, code: UInt8($0.key % codeShift), count: $0.value)
     }
-    if known.count >= Self.keptGroups { known = [:] }
-    known[key] = Known(
-      conversation: conversation, revision: revision, quiet: quiet, groups: groups)
+    let made = Known(
+      revision: revision, calendar: quiet.calendar, from: quiet.from, groups: groups)
+    conversation.changing.withLock { $0.deferred[messageClass] = made }
     return groups
   }
 
