@@ -121,14 +121,15 @@ internal import Synchronization
     var changing = Changing()
     changing.historyFrom = number
     self.changing = Lock(changing)
-    unsafe words = .allocate(capacity: max(count, 1))
+    unsafe words = PageMemory.shared.allocate(max(count, 1) * 4)
+      .bindMemory(to: Atomic<UInt32>.self, capacity: max(count, 1))
     let numbers = isSmall ? 0 : stateCount * Self.tallyCount
     unsafe tallies = .allocate(capacity: max(numbers, 1))
     for index in 0..<numbers { unsafe (tallies + index).initialize(to: Atomic(0)) }
   }
 
   deinit {
-    unsafe words.deallocate()
+    unsafe PageMemory.shared.free(UnsafeMutableRawPointer(words), max(count, 1) * 4)
     unsafe tallies.deallocate()
   }
 
@@ -172,22 +173,33 @@ struct WordRuns {
   /// Whether the words are too different for runs to be worth their memory.
   private(set) var isRefused = false
 
-  /// - Complexity: O(members).
-  mutating func make(_ all: consuming [UInt32]) {
+  /// - Parameters:
+  ///   - all: the words of all members.
+  ///   - others: words that members will have, so that they need not be inserted one by one.
+  /// - Complexity: O(members + others).
+  mutating func make(_ all: consuming [UInt32], others: consuming [UInt32] = []) {
     let sorted = Self.sorted(all)
     let distinct = zip(sorted, sorted.dropFirst()).reduce(1) { $0 + ($1.0 == $1.1 ? 0 : 1) }
     guard distinct * 4 <= sorted.count * 3 else { return isRefused = true }
     isMade = true
     words.reserveCapacity(distinct)
     counts.reserveCapacity(distinct)
+    let others = Self.sorted(others)
+    var next = 0
     for word in sorted {
-      if words.last == word {
-        counts[counts.count - 1] += 1
-      } else {
-        words.append(word)
-        counts.append(1)
+      while next < others.count, others[next] <= word {
+        if words.last != others[next] { append(others[next], count: 0) }
+        next += 1
       }
+      if words.last != word { append(word, count: 0) }
+      counts[counts.count - 1] += 1
     }
+    for word in others[next...] where words.last != word { append(word, count: 0) }
+  }
+
+  private mutating func append(_ word: UInt32, count: UInt32) {
+    words.append(word)
+    counts.append(count)
   }
 
   /// Sorts by eleven bits at a time, least significant first.

@@ -12,10 +12,13 @@ struct Decider {
 
   /// Decides one message, whose ids are looked up.
   func decide(_ message: borrowing Message, into result: inout FanoutResult) {
-    let conversation = version.tables.conversationIDs.index(of: message.conversation)
-    let sender = message.sender.flatMap { version.tables.userIDs.index(of: $0) }
-    decide(
-      message, in: conversation ?? Self.unknown, from: sender ?? Self.unknown, into: &result)
+    let lookup = MessageLookup(version, cache)
+    let (room, user) = lookup.hashes(message)
+    lookup.prefetchRecords(message, room, user)
+    let conversation = lookup.conversation(message, room)
+    let sender = lookup.sender(message, user)
+    lookup.prefetchEntry(conversation)
+    decide(message, in: conversation, from: sender, into: &result)
   }
 
   /// Decides messages in their order, looking up several at a time.

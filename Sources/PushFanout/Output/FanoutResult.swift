@@ -172,7 +172,7 @@ public struct FanoutResult: Sendable {
   ///
   /// - Complexity: O(log members).
   public func outcome(of user: UserIndex) -> Outcome? {
-    let rank = memberUsers.rank(of: user.rawValue, in: row.range)
+    let rank = memberUsers.rank(of: user.rawValue, in: row.range, below: ids.count)
     return rank.flatMap { Outcome(code: code(of: $0)) }
   }
 
