@@ -16,7 +16,7 @@ struct MessageLookups {
   ///
   /// - Precondition: at most ``count``.
   mutating func find(
-    _ count: Int, _ version: EngineVersion, _ cache: ConversationCache,
+    _ count: Int, _ version: VersionView, _ cache: ConversationCache,
     _ message: (Int) -> UnsafePointer<Message>
   ) {
     let lookup = MessageLookup(version, cache)
@@ -34,7 +34,10 @@ struct MessageLookups {
       conversations[index] = unsafe lookup.conversation(message.pointee, hashes[index])
       senders[index] = unsafe lookup.sender(message.pointee, hashes[Self.count + index])
     }
-    for index in 0..<count { lookup.prefetchEntry(conversations[index]) }
+    for index in 0..<count { lookup.prefetchEntry(conversations[index], senders[index]) }
+    cache.prefetchWords(count) {
+      (conversations[$0], lookup.position(of: senders[$0]))
+    }
   }
 }
 
@@ -42,11 +45,11 @@ struct MessageLookups {
 struct MessageLookup {
   private let rooms: IDLookup
   private let users: IDLookup
-  private let version: EngineVersion
+  private let version: VersionView
   private let cache: ConversationCache
 
   @inline(__always)
-  init(_ version: EngineVersion, _ cache: ConversationCache) {
+  init(_ version: VersionView, _ cache: ConversationCache) {
     rooms = version.tables.conversationIDs.lookup
     users = version.tables.userIDs.lookup
     self.version = version
@@ -88,15 +91,27 @@ struct MessageLookup {
     return users.index(of: sender, hash: hash) ?? Decider.unknown
   }
 
-  /// Prefetches a conversation's entry in the cache, and the members of a small one.
+  /// Prefetches a conversation's entry in the cache, and its members where the sender is looked for.
   @inline(__always)
-  func prefetchEntry(_ conversation: UInt32) {
+  func prefetchEntry(_ conversation: UInt32, _ sender: UInt32) {
     if conversation == Decider.unknown { return }
     cache.prefetchEntry(conversation)
     let row = version.tables.conversations[Int(conversation)]
-    for slot in stride(from: Int(row.start), to: Int(row.start) + min(Int(row.count), 64), by: 16) {
-      version.tables.memberUsers.prefetch(slot)
+    if row.count == 0 { return }
+    if row.count <= 64 {
+      for slot in stride(from: Int(row.start), to: Int(row.start + row.count), by: 16) {
+        version.tables.memberUsers.prefetch(slot)
+      }
+    } else {
+      let rank = Int(Double(row.count) * position(of: sender))
+      version.tables.memberUsers.prefetch(Int(row.start) + rank)
     }
+  }
+
+  /// About where a user stands among the members of a conversation, from 0 to 1.
+  @inline(__always)
+  func position(of user: UInt32) -> Double {
+    min(Double(user) / Double(max(users.count, 1)), 1).nextDown.magnitude
   }
 }
 

@@ -17,7 +17,11 @@ struct Tables {
   var schedules = PagedTable<UInt32>()
   var scheduleTable: ScheduleTable
   /// The quiet hours of ``scheduleTable``, date by date.
-  var calendar = QuietCalendar()
+  var calendar = QuietCalendar() {
+    didSet { calendarID = calendar.id }
+  }
+  /// The id of ``calendar``, which counts no reference.
+  private(set) var calendarID = 0
   /// The ends of app durations, in milliseconds, by user.
   var userMutes = PagedMap()
   /// For each user 0: the default device, 1: no device, otherwise the index of the first record
@@ -41,6 +45,7 @@ struct Tables {
     self.app = app
     rules = RuleTables(app)
     scheduleTable = ScheduleTable(app: app)
+    calendarID = calendar.id
   }
 
   static func key(_ conversation: UInt32, _ user: UInt32) -> UInt64 {
