@@ -4,7 +4,7 @@ internal import Synchronization
 /// that the message names.
 ///
 /// SAFETY: written only by the thread that decides into the result, while uniquely referenced; the
-/// lazily made ``states`` is set atomically.
+/// ``ownStates``, made on demand, is set atomically.
 @safe final class AnswerStorage: @unchecked Sendable {
   /// 256 numbers.
   let histogram: UnsafeMutablePointer<UInt32>
@@ -17,8 +17,8 @@ internal import Synchronization
   @safe @exclusivity(unchecked) var version: EngineVersion?
   @safe @exclusivity(unchecked) var conversation: CachedConversation?
   @safe @exclusivity(unchecked) var quiet: ScheduleLevels?
-  /// The address of the states of all members, if the conversation has moved on since; 0 until asked
-  /// for.
+  /// The address of the states of all members, if the conversation has moved on since; 0 until
+  /// asked for.
   let ownStates = Atomic<UInt>(0)
 
   init() {

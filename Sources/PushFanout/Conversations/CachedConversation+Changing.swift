@@ -134,7 +134,8 @@ extension CachedConversation {
     tallyBounds[2 * slot + 1].store(quiet?.until ?? 0, ordering: .relaxed)
   }
 
-  /// The tally for an interval without transitions, made from the one nearest in time in place of the farthest.
+  /// The tally for an interval without transitions, made from the one nearest in time in place of
+  /// the farthest.
   ///
   /// - Complexity: O(transitions in between), each O(log runs + bases of the schedule's members);
   ///   at most O(runs), and O(members) the first time.
@@ -166,7 +167,7 @@ extension CachedConversation {
 
   /// Makes a tally from another of the same date, transition by transition.
   ///
-  /// - Returns: whether that costs less than counting anew.
+  /// - Returns: whether that costs less than a new count.
   private func follow(
     _ known: ScheduleLevels, _ source: Int, _ quiet: ScheduleLevels, _ slot: Int,
     _ changing: inout Changing

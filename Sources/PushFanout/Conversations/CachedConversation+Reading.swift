@@ -25,8 +25,8 @@ struct ReadStamp {
 extension CachedConversation {
   /// Counts the members in each state, and looks up the states of some.
   ///
-  /// - Returns: nil if the version or the instant is too early: the conversation has to be built for
-  ///   it.
+  /// - Returns: nil if the version or the instant is too early: the conversation has to be built
+  ///   for it.
   /// - Complexity: O(states + ranks) if nothing changed, for more than ``smallSize`` members;
   ///   O(members) for fewer.
   @inline(__always)

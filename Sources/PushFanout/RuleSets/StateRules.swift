@@ -30,8 +30,8 @@ internal import PushModel
   /// the base of a user who is not yet a member.
   var baseTable: UnsafePointer<UInt16> { unsafe UnsafePointer(bases) }
 
-  /// The state by the level of quiet hours (``ScheduleLevels/levels``) times ``baseCapacity`` plus the
-  /// base.
+  /// The state by the level of quiet hours (``ScheduleLevels/levels``) times ``baseCapacity`` plus
+  /// the base.
   var stateByBase: UnsafePointer<UInt8> { unsafe UnsafePointer(statesByBase) }
 
   /// The number of bases that ``MemberWord`` can hold.

@@ -24,7 +24,7 @@ struct PresenceSessions: TimeChunks, Sendable {
   }
 
   private let workload: Workload
-  /// The weight of a cycle in positions of a zone's day; nil when nobody is ever connected.
+  /// The weight of a cycle in positions of a zone's day; nil when no user is ever connected.
   private let cycle: UInt64?
   private let lengths: SessionLengths
   let chunkCount: Int
@@ -83,7 +83,8 @@ struct PresenceSessions: TimeChunks, Sendable {
 
   private static let longestMilliseconds = Int64(SessionLengths.longestMinutes * 60_000)
 
-  /// The sessions that began before the world's time and continue in it, in ``earlierPieceCount`` pieces.
+  /// The sessions that began before the world's time and continue in it, in ``earlierPieceCount``
+  /// pieces.
   func earlierSessions(piece: Int) -> [Session] {
     let longest = Self.longestMilliseconds
     let first = time.lowerBound - longest
@@ -188,7 +189,7 @@ struct PresenceStream {
   private var done = 0
   private var hasBegun = false
 
-  /// What those who write do beside their sessions; nil when nobody does.
+  /// The visits of senders, in addition to sessions; nil when there are none.
   private var visits: VisitMerge?
 
   init(_ workload: Workload, threads: Int) {

@@ -1,5 +1,5 @@
-/// Adds the visits of those who write to sessions, in the order of time: a user is connected as long
-/// as either lasts.
+/// Adds the visits of those who write to sessions, in the order of time: a user is connected as
+/// long as either lasts.
 ///
 /// - Memory: about 90 bytes for each user who is connected, and the messages of some minutes.
 struct VisitMerge {
@@ -43,7 +43,7 @@ struct VisitMerge {
       let session = next < sessions.count ? sessions[next].at : Int64.max
       let begin = begins.first?.at ?? Int64.max
       let visitEnd = ends.first?.at ?? Int64.max
-      // Whoever comes and goes at the same instant stays.
+      // A user whose visits end and begin at one instant stays connected.
       if begin <= session, begin <= visitEnd {
         guard begin < end else { break }
         if let event = begins.removeFirst() { beginVisit(event, &changes) }
@@ -107,7 +107,7 @@ struct VisitMerge {
     }
   }
 
-  /// Whether nobody connects for a message: one user for an hour.
+  /// Whether a message's sender does not connect for it: drawn once for a user and an hour.
   private func isLeftOut(_ message: PlainMessage) -> Bool {
     if share.leftOut <= 0 { return false }
     let hour = UInt64(message.at / 3_600_000)

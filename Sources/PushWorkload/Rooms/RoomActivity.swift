@@ -48,7 +48,8 @@ struct RoomActivity: Sendable {
   /// How much finer a day's weights are than those of rooms.
   static let dayScale = 64.0
 
-  /// What a room has on a day: as in the mean, but on active days only, and more or less; 1 on others.
+  /// What a room has on a day: as in the mean, but on active days only, and more or less; 1 on
+  /// others.
   func weight(of room: Int, size: Int, day: Int64, seed: UInt64) -> UInt64 {
     let key = Draws.key(seed, .day, UInt64(room), UInt64(bitPattern: day))
     let sizeClass = Self.sizeClass(size)

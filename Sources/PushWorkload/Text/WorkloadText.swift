@@ -31,8 +31,8 @@ public struct WorkloadText: Sendable {
 
   /// The files that the world has, in the order in which they are read.
   ///
-  /// CSV has no devices and no levels of RongCloud's users: users who have them are in the settings.
-  /// Without messages there is no file of them, nor without changes.
+  /// CSV has no devices and no levels of RongCloud's users: users who have them are in the
+  /// settings. Without messages there is no file of them, nor without changes.
   public var files: [File] {
     let left: Set<File> =
       format == .ndjson ? [.users, .members] : usersAreInSettings ? [.users] : []
