@@ -119,14 +119,18 @@ extension WorkloadOptions {
     /// Under ``WorkloadRates/first`` that of the beginnings of bursts, nil for 3.8, which gives
     /// 3.2.
     public var hourRatio: Double?
-    /// The messages of a Saturday or Sunday against those of another day.
+    /// The messages of a Saturday or Sunday against those of another day, by the clock of a room's
+    /// zone.
     public var weekendRatio = 0.72
     /// How the days of a busy room differ: the coefficient of variation of its messages a day. Days
     /// without any count, so rooms that are seldom active have more.
     public var dayDeviation = 1.2
     /// The share of the days that have a message, in rooms of less than 10, 50, 200, 1,000
-    /// members, and above.
-    public var activeShares = [0.01, 0.07, 0.22, 0.6, 0.9]
+    /// members, and above; refused when there are too few messages for them. Nil for 0.01, 0.07,
+    /// 0.22, 0.6 and 0.9, or those of a ``WorkloadPreset``, as far as there are messages.
+    public var activeShares: [Double]?
+    /// The shares where none are given.
+    var usualActiveShares = [0.01, 0.07, 0.22, 0.6, 0.9]
     /// Room activity: the standard deviation of its natural logarithm, for rooms of one size.
     public var activityDeviation = 0.85
     /// The share of a large room's members who never post.

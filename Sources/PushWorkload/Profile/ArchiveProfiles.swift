@@ -87,7 +87,7 @@ extension ArchiveProfile {
     set(\.traffic.weekendRatio, weekendRatio)
     set(\.traffic.dayDeviation, dayDeviation)
     for (index, share) in activeShares.enumerated() {
-      set(\.traffic.activeShares[index], share)
+      set(\.traffic.usualActiveShares[index], share)
     }
     set(\.traffic.replyShare, replyShare)
     set(\.presence.senderOnlineShare, senderOnlineShare)

@@ -161,37 +161,6 @@ public struct WorkloadText: Sendable {
     }
   }
 
-  private func writeMessages<Problem>(_ pieces: TextPieces<Problem>) throws(Problem) {
-    let rows = EventRows(workload, isJSON: format == .ndjson)
-    try pieces.sink(rows.messageHeader, 0)
-    var stream = MessageStream(workload, threads: pieces.threads)
-    var number = 0
-    while let batch = stream.next() {
-      let firsts = batch.map { piece in
-        defer { number += piece.count }
-        return number + 1
-      }
-      try pieces.write(count: batch.count) { piece, bytes in
-        for (index, message) in batch[piece].enumerated() {
-          rows.append(message, number: firsts[piece] + index, to: &bytes)
-        }
-        return batch[piece].count
-      }
-    }
-  }
-
-  private func writePresence<Problem>(_ pieces: TextPieces<Problem>) throws(Problem) {
-    let rows = EventRows(workload, isJSON: format == .ndjson)
-    try pieces.sink(rows.presenceHeader, 0)
-    var stream = PresenceStream(workload, threads: pieces.threads)
-    while let batch = stream.next() {
-      try pieces.write(count: batch.count) { piece, bytes in
-        for change in batch[piece] { rows.append(change, to: &bytes) }
-        return batch[piece].count
-      }
-    }
-  }
-
   private func writeChanges<Problem>(_ pieces: TextPieces<Problem>) throws(Problem) {
     let rows = SettingsRows(workload, isJSON: true)
     let size = 1 << 12
