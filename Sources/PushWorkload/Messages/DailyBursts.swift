@@ -159,15 +159,18 @@ struct DailyBursts: MessageChunks {
 
   /// A member who posts in the room, has joined, and writes at this time of the own day.
   private func newcomer(_ burst: Burst, _ draws: inout Draws) -> WorkloadSender? {
+    // Once each: in a small room a member would be drawn until accepted.
+    var refused: [Int] = []
     for _ in 0..<Self.attempts {
       let rank = workload.rank(draws.share(), of: burst.posters)
       if workload.since(room: burst.room, rank: rank) > burst.at { continue }
       let (user, zone) = burst.members.member(atRank: rank, workload.zones)
+      if refused.contains(user) { continue }
       var sender = WorkloadSender(user, zone: zone, workload)
-      if hours.accept(sender, at: burst.at, &draws) {
-        sender.isLate = sender.isQuiet(at: burst.at)
-        return sender
-      }
+      guard hours.accept(sender, at: burst.at, &draws) else { continue }
+      sender.isLate = sender.isQuiet(at: burst.at)
+      if !sender.isLate || draws.isBelow(hours.quietFactor) { return sender }
+      refused.append(user)
     }
     return nil
   }

@@ -49,10 +49,10 @@ struct WritingHours: Sendable {
     }
   }
 
-  /// Whether a drawn sender writes at an instant, by the sender's own day and window.
+  /// Whether a drawn sender writes at an instant, by the sender's own day; within the own window
+  /// ``quietFactor`` decides besides.
   func accept(_ sender: WorkloadSender, at milliseconds: Int64, _ draws: inout Draws) -> Bool {
     draws.isBelow(acceptance[sender.minute(at: milliseconds)])
-      && (!sender.isQuiet(at: milliseconds) || draws.isBelow(quietFactor))
   }
 
   // MARK: The day
