@@ -44,7 +44,7 @@ internal import Algorithms
   @inline(__always)
   func holds(at now: Int64) -> Bool { from <= now && now < until }
 
-  /// The number of milliseconds since the day's midnight (UTC) of ``from``.
+  /// The UTC date of the interval, in days since 1970-01-01.
   var day: Int64 { from / 86_400_000 }
 }
 

@@ -83,8 +83,8 @@ extension CachedConversation {
     unsafe words[rank].store(word.bits, ordering: .relaxed)
   }
 
-  /// Sets the word of a member who has nothing but a start of the membership, which is most of those
-  /// with overrides.
+  /// Sets the word of a member who has nothing but a start of the membership, which is most of
+  /// those with overrides.
   ///
   /// - Returns: whether the member is one.
   private func setJoin(

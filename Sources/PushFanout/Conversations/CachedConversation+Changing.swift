@@ -12,7 +12,7 @@ extension CachedConversation {
   /// Brings the words to a reader's version and instant, unless the version is earlier, or the
   /// instant is by few events.
   func bringUp(to reader: ConversationReader, _ changing: inout Changing) {
-    let number = reader.version.number
+    let number = reader.number
     guard number >= applied.load(ordering: .relaxed) else { return }
     let hasWaiting = number >= waitingFrom.load(ordering: .relaxed)
     var position = moves(to: reader.now, changing)
@@ -138,7 +138,8 @@ extension CachedConversation {
     tallyBounds[2 * slot + 1].store(quiet?.until ?? 0, ordering: .relaxed)
   }
 
-  /// The tally for an interval without transitions, made from the one nearest in time in place of the farthest.
+  /// The tally for an interval without transitions, made from the one nearest in time in place of
+  /// the farthest.
   ///
   /// - Complexity: O(transitions in between), each O(log runs + bases of the schedule's members);
   ///   at most O(runs), and O(members) the first time.
@@ -170,7 +171,7 @@ extension CachedConversation {
 
   /// Makes a tally from another of the same date, transition by transition.
   ///
-  /// - Returns: whether that costs less than counting anew.
+  /// - Returns: whether that costs less than a new count.
   private func follow(
     _ known: ScheduleLevels, _ source: Int, _ quiet: ScheduleLevels, _ slot: Int,
     _ changing: inout Changing

@@ -6,25 +6,29 @@ internal import Synchronization
 
 /// Which version and instant are asked for.
 ///
-/// SAFETY: the levels and the reference are valid as long as the ``ScheduleLevels`` exist, which who
-/// makes a reader retains.
+/// SAFETY: the levels and the references are valid as long as the version and the
+/// ``ScheduleLevels``, which who makes a reader retains. They are not retained here, as all threads
+/// would write their counts.
 @safe struct ConversationReader {
-  let version: EngineVersion
+  let number: UInt64
   /// Milliseconds since the epoch.
   let now: Int64
   /// The quiet hours at ``now``, of all schedules of the version.
   let levels: LevelTable
-  private let reference: Unmanaged<ScheduleLevels>
+  private let versionReference: Unmanaged<EngineVersion>
+  private let quietReference: Unmanaged<ScheduleLevels>
 
   @inline(__always)
   init(version: EngineVersion, now: Int64, quiet: ScheduleLevels) {
-    self.version = version
+    number = version.number
     self.now = now
     levels = quiet.levels
-    unsafe reference = .passUnretained(quiet)
+    unsafe versionReference = .passUnretained(version)
+    unsafe quietReference = .passUnretained(quiet)
   }
 
-  var quiet: ScheduleLevels { unsafe reference.takeUnretainedValue() }
+  var version: EngineVersion { unsafe versionReference.takeUnretainedValue() }
+  var quiet: ScheduleLevels { unsafe quietReference.takeUnretainedValue() }
 }
 
 /// Which words an answer was computed from.
@@ -40,8 +44,8 @@ struct ReadStamp {
 extension CachedConversation {
   /// Counts the members in each state, and looks up the states of some.
   ///
-  /// - Returns: nil if the version or the instant is too early: the conversation has to be built for
-  ///   it.
+  /// - Returns: nil if the version or the instant is too early: the conversation has to be built
+  ///   for it.
   /// - Complexity: O(states + ranks) if nothing changed, for more than ``smallSize`` members;
   ///   O(members) for fewer.
   @inline(__always)
@@ -53,7 +57,7 @@ extension CachedConversation {
   private func readCurrent(
     _ reader: ConversationReader, into answer: AnswerStorage
   ) -> ReadStamp? {
-    let number = reader.version.number
+    let number = reader.number
     let now = reader.now
     for _ in 0..<8 {
       let before = sequence.load(ordering: .acquiring)
@@ -115,7 +119,7 @@ extension CachedConversation {
     _ reader: ConversationReader, into answer: AnswerStorage
   ) -> ReadStamp? {
     changing.withLock { changing in
-      let number = reader.version.number
+      let number = reader.number
       guard number >= changing.historyFrom, !changing.lost.contains(number),
         reader.now > changing.eventFloor
       else { return nil }
@@ -163,7 +167,7 @@ extension CachedConversation {
     let passed = min(position, changing.eventCount)..<max(position, changing.eventCount)
     var ranks = Set(changing.events[passed].map(\.rank))
     for change in changing.history.reversed() {
-      if change.number <= reader.version.number { break }
+      if change.number <= reader.number { break }
       ranks.insert(change.subject)
     }
     let resolver = MemberResolver(reader.version)

@@ -30,8 +30,8 @@ struct ConversationTarget {
   }
 }
 
-/// A member's mute, start of membership and own levels, from which the member's class follows at any
-/// instant.
+/// A member's mute, start of membership and own levels, from which the member's class follows at
+/// any instant.
 struct MemberOverrides {
   /// The class while the user is a member and not muted.
   var member: MemberClass

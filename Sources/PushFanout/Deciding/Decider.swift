@@ -71,7 +71,8 @@ internal import QuietTime
   ///
   /// - Precondition: the result was reset for the message, and its version is this one.
   /// - Complexity: O(states + mentions log members) when the conversation is cached, and O(members)
-  ///   for a small one; O(members) when it is not, or a device filter is evaluated member by member.
+  ///   for a small one; O(members) when it is not, or a device filter is evaluated member by
+  ///   member.
   ///
   /// - Parameters:
   ///   - conversation: the index of its conversation; ``unknown`` for an id that never appeared.
@@ -140,7 +141,8 @@ internal import QuietTime
 
   // MARK: States
 
-  /// Counts the states of the members at an instant, and looks up those of the ranks in the storage.
+  /// Counts the states of the members at an instant, and looks up those of the ranks in the
+  /// storage.
   private func read(
     _ target: borrowing ConversationTarget, _ now: Int64, _ cache: ConversationCache,
     _ result: inout FanoutResult

@@ -91,7 +91,8 @@ struct MessageLookup {
     return users.index(of: sender, hash: hash) ?? Decider.unknown
   }
 
-  /// Prefetches a conversation's entry in the cache, and its members where the sender is looked for.
+  /// Prefetches a conversation's entry in the cache, and its members where the sender is looked
+  /// for.
   @inline(__always)
   func prefetchEntry(_ conversation: UInt32, _ sender: UInt32, _ cache: ConversationCache) {
     if conversation == Decider.unknown { return }
