@@ -97,8 +97,11 @@ public final class Fanout: Sendable {
   public func decide(_ message: Message, into result: inout FanoutResult) {
     result.reset(message.at.milliseconds, threads: threads)
     publisher.refresh(&result.storage.version)
-    guard let version = result.storage.version else { return }
-    Decider(version: version, cache: cache, threads: threads).decide(message, into: &result)
+    // The result's storage retains the version: no count is written that all threads share.
+    guard let version = unsafe result.storage.version.map(Unmanaged.passUnretained) else { return }
+    unsafe version._withUnsafeGuaranteedRef {
+      Decider(version: $0, cache: cache, threads: threads).decide(message, into: &result)
+    }
   }
 
   /// Decides messages on one version of the settings, on several threads.
