@@ -48,7 +48,7 @@ extension CachedConversation {
         eventsFrom.load(ordering: .relaxed) <= now, now < eventsUntil.load(ordering: .relaxed)
       else { return nil }
       if isSmall {
-        unsafe countWords(0..<count, reader.quiet.levels, into: answer.histogram)
+        unsafe readWords(reader.quiet.levels, into: answer)
       } else {
         guard let slot = tallySlot(at: now) else { return nil }
         copyTally(slot, into: answer)
@@ -83,6 +83,19 @@ extension CachedConversation {
     }
   }
 
+  /// Stores and counts the states of all members of a small conversation.
+  private func readWords(_ levels: UnsafePointer<UInt8>, into answer: AnswerStorage) {
+    let states = unsafe answer.makeMemberStates(count)
+    let (histogram, stateByBase, words) = unsafe (answer.histogram, stateByBase, words)
+    unsafe histogram.update(repeating: 0, count: stateCount)
+    for rank in 0..<count {
+      let word = MemberWord(bits: unsafe words[rank].load(ordering: .relaxed))
+      let state = unsafe word.state(levels, stateByBase)
+      unsafe states[rank] = state
+      unsafe histogram[Int(state)] &+= 1
+    }
+  }
+
   /// Counts the states of a range of ranks.
   func countWords(
     _ ranks: Range<Int>, _ levels: UnsafePointer<UInt8>,
@@ -109,7 +122,7 @@ extension CachedConversation {
       else { return nil }
       bringUp(to: reader, &changing)
       if isSmall {
-        unsafe countWords(0..<count, reader.quiet.levels, into: answer.histogram)
+        unsafe readWords(reader.quiet.levels, into: answer)
       } else {
         copyTally(bringTally(to: reader.quiet, &changing), into: answer)
       }
@@ -173,6 +186,7 @@ extension CachedConversation {
     let new = unsafe after.state(levels, stateByBase)
     unsafe answer.histogram[Int(before.state(levels, stateByBase))] &-= 1
     unsafe answer.histogram[Int(new)] &+= 1
+    answer.setState(new, ofMember: Int(rank))
     for index in 0..<answer.rankCount where unsafe answer.ranks[index] == rank {
       unsafe answer.states[index] = new
     }
@@ -180,7 +194,8 @@ extension CachedConversation {
 
   // MARK: All members
 
-  /// The states of all members as of an answer; nil if the words have changed since.
+  /// The states of all members as of an answer; nil if the words have changed since. An answer of a
+  /// small conversation has them already.
   ///
   /// - Complexity: O(members), on several threads if they are many; O(1) if they were asked for
   ///   before.
