@@ -5,9 +5,9 @@ public import PushModel
 /// Goes through recipients of a result in the order of users, without counting references.
 ///
 /// Users are found 64 members at a time, in a bit for each member. The ids of some users ahead are
-/// being loaded while those before are read: the place of an id is prefetched when its user is
-/// found, the id itself once the place has arrived, and the id is read last. So the processor waits
-/// for many cache misses at once.
+/// being loaded while those before are read: the address of an id's record is prefetched when its
+/// user is found, the record once the address has arrived, and the id is read last. So the processor
+/// waits for many cache misses at once.
 ///
 /// SAFETY: reads what the result's ``AnswerStorage`` retains; whoever uses a cursor retains that, and
 /// decides nothing into it.
@@ -79,8 +79,8 @@ public import PushModel
   private var rank: Int
   private let end: Int
   private var correction = 0
-  /// How many users were found, how many places of their ids, of how many the ids may be read, and
-  /// how many were.
+  /// How many users were found, of how many the address is known, of how many the ids may be read,
+  /// and how many were.
   private var foundCount = 0
   private var locatedCount = 0
   private var readableCount = 0
@@ -205,7 +205,7 @@ public import PushModel
     foundCount = found
   }
 
-  /// Finds the places of the ids of users found before.
+  /// Reads the addresses of the records of users found before.
   private mutating func locate() {
     let (ids, devices, content) = (ids, devices, content)
     var ring = ring.mutableSpan

@@ -189,7 +189,7 @@ struct IDReader: @unchecked Sendable {
 
   // MARK: Several at a time
 
-  /// Prefetches the place of an id.
+  /// Prefetches the address of an id's record.
   @inline(__always)
   func prefetch(_ index: UInt32) { addresses.prefetch(Int(index)) }
 
