@@ -77,7 +77,7 @@ internal import Synchronization
 
   /// The reader of an instant, if ``quiet`` holds for it and for the version.
   @inline(__always)
-  func reader(at now: Int64, _ version: VersionView) -> ConversationReader? {
+  func reader(at now: Int64, _ version: EngineVersion) -> ConversationReader? {
     guard from <= now, now < until, calendar == version.tables.calendarID,
       scheduleCount >= version.tables.scheduleTable.count, let quiet
     else { return nil }

@@ -88,7 +88,7 @@ extension CachedConversation {
   ///
   /// - Returns: whether the member is one.
   private func setJoin(
-    _ rank: Int, _ version: VersionView, _ now: Int64, _ changing: inout Changing
+    _ rank: Int, _ version: EngineVersion, _ now: Int64, _ changing: inout Changing
   ) -> Bool {
     let slot = Int(target.memberRow.start) + rank
     let packed = PackedMember(bits: version.tables.packedMembers[slot])
@@ -138,7 +138,7 @@ extension CachedConversation {
   /// Fills the words of members whose levels alone decide them.
   ///
   /// - Returns: the ranks of the others: those with overrides, mutes or listed devices.
-  private func fill(_ ranks: Range<Int>, _ version: VersionView) -> [UInt32] {
+  private func fill(_ ranks: Range<Int>, _ version: EngineVersion) -> [UInt32] {
     let mask = MemberResolver(version).levelMask(target)
     let shift = version.tables.app.rules.levelShift(for: target.kind)
     let bases = unsafe target.rules.bases

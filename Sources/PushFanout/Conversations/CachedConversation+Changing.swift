@@ -33,17 +33,7 @@ extension CachedConversation {
 
   /// How many events there are up to an instant, if the words should move there.
   private func moves(to now: Int64, _ changing: borrowing Changing) -> Int? {
-    // Mostly none or few of the next events.
-    var position = changing.eventCount
-    if position == 0 || changing.events[position - 1].at <= now {
-      let near = min(position + 16, changing.events.count)
-      while position < near, changing.events[position].at <= now { position += 1 }
-      if position == near, near < changing.events.count {
-        position = changing.events[near...].partitioningIndex { $0.at > now }
-      }
-    } else {
-      position = changing.events[..<position].partitioningIndex { $0.at > now }
-    }
+    let position = changing.eventCount(upTo: now)
     let isFar = changing.eventCount - position > Self.farEvents
     return position > changing.eventCount || isFar ? position : nil
   }
@@ -127,7 +117,7 @@ extension CachedConversation {
         setTallied(nil, slot, &changing)
         continue
       }
-      let levels = unsafe quiet.levels
+      let levels = quiet.levels
       add(slot, unsafe before.state(levels, stateByBase), 0 &- 1)
       add(slot, unsafe word.state(levels, stateByBase), 1)
     }
@@ -220,7 +210,7 @@ extension CachedConversation {
   /// Counts the members in each state at an interval without transitions.
   private func count(at quiet: ScheduleLevels, _ slot: Int, _ changing: inout Changing) {
     var numbers = [UInt32](repeating: 0, count: 256)
-    let levels = unsafe quiet.levels
+    let levels = quiet.levels
     unsafe numbers.withUnsafeMutableBufferPointer { (numbers) -> Void in
       if changing.runs.isMade {
         for (index, bits) in changing.runs.words.enumerated() {
@@ -228,7 +218,7 @@ extension CachedConversation {
           unsafe numbers[Int(state)] &+= changing.runs.counts[index]
         }
       } else if let start = numbers.baseAddress {
-        unsafe countWords(0..<count, levels, into: start)
+        unsafe countWords(levels, into: start)
       }
       for state in 0..<stateCount {
         unsafe tallies[slot * stateCount + state].store(numbers[state], ordering: .relaxed)

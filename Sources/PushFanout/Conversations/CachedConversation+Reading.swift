@@ -1,25 +1,26 @@
 internal import Algorithms
+internal import CPushKernels
 internal import PushModel
 internal import PushSupport
 internal import Synchronization
 
 /// Which version and instant are asked for.
 ///
-/// SAFETY: ``levels`` and the reference are valid as long as the ``ScheduleLevels`` exist, which who
+/// SAFETY: the levels and the reference are valid as long as the ``ScheduleLevels`` exist, which who
 /// makes a reader retains.
 @safe struct ConversationReader {
-  let version: VersionView
+  let version: EngineVersion
   /// Milliseconds since the epoch.
   let now: Int64
   /// The quiet hours at ``now``, of all schedules of the version.
-  let levels: UnsafePointer<UInt8>
+  let levels: LevelTable
   private let reference: Unmanaged<ScheduleLevels>
 
   @inline(__always)
-  init(version: VersionView, now: Int64, quiet: ScheduleLevels) {
+  init(version: EngineVersion, now: Int64, quiet: ScheduleLevels) {
     self.version = version
     self.now = now
-    unsafe levels = quiet.levels
+    levels = quiet.levels
     unsafe reference = .passUnretained(quiet)
   }
 
@@ -62,12 +63,12 @@ extension CachedConversation {
         eventsFrom.load(ordering: .relaxed) <= now, now < eventsUntil.load(ordering: .relaxed)
       else { return nil }
       if isSmall {
-        unsafe readWords(reader.levels, into: answer)
+        readWords(reader.levels, into: answer)
       } else {
         guard let slot = tallySlot(at: now) else { return nil }
         copyTally(slot, into: answer)
       }
-      let levels = unsafe reader.levels
+      let levels = reader.levels
       for index in 0..<answer.rankCount {
         unsafe answer.states[index] = word(Int(answer.ranks[index])).state(levels, stateByBase)
       }
@@ -98,7 +99,7 @@ extension CachedConversation {
   }
 
   /// Stores and counts the states of all members of a small conversation.
-  private func readWords(_ levels: UnsafePointer<UInt8>, into answer: AnswerStorage) {
+  private func readWords(_ levels: LevelTable, into answer: AnswerStorage) {
     let states = unsafe answer.makeMemberStates(count)
     let (histogram, stateByBase, words) = unsafe (answer.histogram, stateByBase, words)
     unsafe histogram.update(repeating: 0, count: stateCount)
@@ -110,17 +111,14 @@ extension CachedConversation {
     }
   }
 
-  /// Counts the states of a range of ranks.
+  /// Counts the members in each state.
   func countWords(
-    _ ranks: Range<Int>, _ levels: UnsafePointer<UInt8>,
-    into histogram: UnsafeMutablePointer<UInt32>
+    _ levels: LevelTable, into histogram: UnsafeMutablePointer<UInt32>
   ) {
-    unsafe histogram.update(repeating: 0, count: stateCount)
-    let stateByBase = unsafe stateByBase
-    let words = unsafe words
-    for rank in ranks {
-      let word = MemberWord(bits: unsafe words[rank].load(ordering: .relaxed))
-      unsafe histogram[Int(word.state(levels, stateByBase))] &+= 1
+    unsafe levels.withBytes {
+      unsafe pk_count(
+        UnsafeRawPointer(words).assumingMemoryBound(to: UInt32.self), count, $0, levels.count,
+        stateByBase, histogram, stateCount)
     }
   }
 
@@ -136,11 +134,11 @@ extension CachedConversation {
       else { return nil }
       bringUp(to: reader, &changing)
       if isSmall {
-        unsafe readWords(reader.levels, into: answer)
+        readWords(reader.levels, into: answer)
       } else {
         copyTally(bringTally(to: reader.quiet, &changing), into: answer)
       }
-      let levels = unsafe reader.levels
+      let levels = reader.levels
       for index in 0..<answer.rankCount {
         unsafe answer.states[index] = word(Int(answer.ranks[index])).state(levels, stateByBase)
       }
@@ -160,7 +158,7 @@ extension CachedConversation {
   private func undoEvents(
     _ reader: ConversationReader, _ changing: borrowing Changing, into answer: AnswerStorage
   ) -> Bool {
-    let position = changing.events.partitioningIndex { $0.at > reader.now }
+    let position = changing.eventCount(upTo: reader.now)
     guard position < changing.eventCount else { return true }
     for index in (position..<changing.eventCount).reversed() {
       let event = changing.events[index]
@@ -174,7 +172,7 @@ extension CachedConversation {
   private func resolveChanged(
     _ reader: ConversationReader, _ changing: borrowing Changing, into answer: AnswerStorage
   ) -> Bool {
-    let position = changing.events.partitioningIndex { $0.at > reader.now }
+    let position = changing.eventCount(upTo: reader.now)
     let passed = min(position, changing.eventCount)..<max(position, changing.eventCount)
     var ranks = Set(changing.events[passed].map(\.rank))
     for change in changing.history.reversed() {
@@ -196,7 +194,7 @@ extension CachedConversation {
     _ rank: UInt32, from before: MemberWord, to after: MemberWord, _ reader: ConversationReader,
     _ answer: AnswerStorage
   ) {
-    let levels = unsafe reader.levels
+    let levels = reader.levels
     let new = unsafe after.state(levels, stateByBase)
     unsafe answer.histogram[Int(before.state(levels, stateByBase))] &-= 1
     unsafe answer.histogram[Int(new)] &+= 1
@@ -243,7 +241,7 @@ extension CachedConversation {
     atomicMemoryFence(ordering: .acquiring)
     return changing.withLock { changing -> MemberStates? in
       guard revision.load(ordering: .relaxed) == stamp.revision else { return nil }
-      let position = changing.events.partitioningIndex { $0.at > now }
+      let position = changing.eventCount(upTo: now)
       guard position <= changing.eventCount else { return nil }
       for event in changing.events[position..<changing.eventCount].reversed() {
         unsafe states.bytes[Int(event.rank)] =

@@ -95,6 +95,28 @@ internal import Synchronization
     var states: MemberStates?
     /// When suppressed members get a push, by class of message.
     var deferred: [Int: DeferredPushes.Known] = [:]
+
+    /// The number of events up to an instant, which is mostly near that of the words.
+    ///
+    /// - Complexity: O(log of the events in between).
+    func eventCount(upTo now: Int64) -> Int {
+      var (low, high) = (eventCount, eventCount)
+      var step = 4
+      if low > 0, events[low - 1].at > now {
+        while low > 0, events[low - 1].at > now {
+          high = low - 1
+          low = max(0, low - step)
+          step *= 4
+        }
+      } else {
+        while high < events.count, events[high].at <= now {
+          low = high + 1
+          high = min(events.count, high + step)
+          step *= 4
+        }
+      }
+      return events[low..<high].partitioningIndex { $0.at > now }
+    }
   }
 
   /// A version, and the user or the rank of a member that it changed.

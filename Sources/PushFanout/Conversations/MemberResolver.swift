@@ -47,11 +47,10 @@ struct MemberOverrides {
 
 /// Resolves what decides a member from the tables, one member at a time.
 struct MemberResolver {
-  let version: VersionView
+  let version: EngineVersion
 
-  init(_ version: VersionView) { self.version = version }
+  init(_ version: EngineVersion) { self.version = version }
 
-  /// Not copied: copying the tables retains several objects.
   var tables: Tables {
     @inline(__always) _read { yield version.tables }
   }

@@ -32,7 +32,7 @@ internal import Synchronization
   private func fill(
     _ ranks: Range<Int>, _ conversation: CachedConversation, _ quiet: ScheduleLevels
   ) {
-    let levels = unsafe quiet.levels
+    let levels = quiet.levels
     let stateByBase = unsafe conversation.stateByBase
     let (words, bytes) = unsafe (conversation.words, bytes)
     for rank in ranks {

@@ -5,7 +5,7 @@ internal import QuietTime
 ///
 /// SAFETY: valid as long as the version and the cache, which who makes a decider retains.
 @safe struct Decider {
-  let version: VersionView
+  let version: EngineVersion
   private let cacheReference: Unmanaged<ConversationCache>
   let threads: Int
 
@@ -13,7 +13,7 @@ internal import QuietTime
   static let unknown = UInt32.max
 
   @inline(__always)
-  init(version: VersionView, cache: ConversationCache, threads: Int) {
+  init(version: EngineVersion, cache: ConversationCache, threads: Int) {
     self.version = version
     unsafe cacheReference = .passUnretained(cache)
     self.threads = threads
@@ -28,12 +28,12 @@ internal import QuietTime
   private func decide(
     _ message: borrowing Message, _ cache: ConversationCache, into result: inout FanoutResult
   ) {
-    let lookup = MessageLookup(version, cache)
+    let lookup = MessageLookup(version)
     let (room, user) = lookup.hashes(message)
     lookup.prefetchRecords(message, room, user)
-    let conversation = lookup.conversation(message, room)
+    let conversation = lookup.conversation(message, room, cache)
     let sender = lookup.sender(message, user)
-    lookup.prefetchEntry(conversation, sender)
+    lookup.prefetchEntry(conversation, sender, cache)
     decide(message, in: conversation, from: sender, cache, into: &result)
   }
 
@@ -218,7 +218,7 @@ internal import QuietTime
       message.sender.flatMap({ tables.userIDs.index(of: $0) }) != user
     else { return nil }
     let now = message.at.milliseconds
-    let member = MemberResolver(version.view).overrides(of: user, rank: rank, target)
+    let member = MemberResolver(version).overrides(of: user, rank: rank, target)
       .memberClass(at: now)
     if member.isAbsent { return nil }
     let plan = MessagePlan(message, target, tables)

@@ -150,13 +150,13 @@ public struct FanoutResult: Sendable {
     guard let conversation = storage.conversation, let quiet = storage.quiet,
       let version = storage.version
     else { return StateRules.absent }
-    let levels = unsafe quiet.levels
+    let levels = quiet.levels
     let word = conversation.word(rank)
     atomicMemoryFence(ordering: .acquiring)
     if stamp.isExact, conversation.revision.load(ordering: .relaxed) == stamp.revision {
       return unsafe word.state(levels, conversation.stateByBase)
     }
-    return unsafe MemberResolver(version.view).word(rank, conversation.target, at: instant)
+    return unsafe MemberResolver(version).word(rank, conversation.target, at: instant)
       .state(levels, conversation.stateByBase)
   }
 
@@ -178,7 +178,7 @@ public struct FanoutResult: Sendable {
       return states
     }
     // The conversation has moved on to another version or instant.
-    let reader = ConversationReader(version: version.view, now: instant, quiet: quiet)
+    let reader = ConversationReader(version: version, now: instant, quiet: quiet)
     let made = CachedConversation.build(conversation.target, reader, threads: threads)
     return MemberStates(made, quiet, 0, threads: threads)
   }
