@@ -171,20 +171,39 @@ static inline uint8_t state(const uint32_t *word, const uint8_t *levels, size_t 
 
 // Members mostly are in the same state as their neighbours. Four histograms, so that the increments
 // of neighbours do not wait for each other.
-void pk_count(const uint32_t *words, size_t count, const uint8_t *levels, size_t levelCount,
-              const uint8_t *states, uint32_t *histogram, size_t stateCount) {
+static inline void count_states(const uint32_t *words, size_t count, const uint8_t *levels,
+                                size_t levelCount, const uint8_t *states, uint32_t *histogram,
+                                size_t stateCount, uint8_t *output, int stores) {
   uint32_t others[3][256];
   memset(histogram, 0, stateCount * sizeof *histogram);
   size_t i = 0;
   if (count >= 32) {
     for (int k = 0; k < 3; k++) memset(others[k], 0, stateCount * sizeof **others);
     for (; i + 4 <= count; i += 4) {
-      histogram[state(words + i, levels, levelCount, states)]++;
-      for (int k = 0; k < 3; k++) others[k][state(words + i + k + 1, levels, levelCount, states)]++;
+      uint8_t first = state(words + i, levels, levelCount, states);
+      histogram[first]++;
+      if (stores) output[i] = first;
+      for (int k = 0; k < 3; k++) {
+        uint8_t next = state(words + i + k + 1, levels, levelCount, states);
+        others[k][next]++;
+        if (stores) output[i + k + 1] = next;
+      }
     }
     for (size_t k = 0; k < stateCount; k++) {
       histogram[k] += others[0][k] + others[1][k] + others[2][k];
     }
   }
-  for (; i < count; i++) histogram[state(words + i, levels, levelCount, states)]++;
+  for (; i < count; i++) {
+    uint8_t last = state(words + i, levels, levelCount, states);
+    histogram[last]++;
+    if (stores) output[i] = last;
+  }
+}
+
+void pk_count(const uint32_t *words, size_t count, const uint8_t *levels, size_t levelCount,
+              const uint8_t *states, uint32_t *histogram, size_t stateCount, uint8_t *output) {
+  if (output)
+    count_states(words, count, levels, levelCount, states, histogram, stateCount, output, 1);
+  else
+    count_states(words, count, levels, levelCount, states, histogram, stateCount, NULL, 0);
 }

@@ -158,9 +158,8 @@ public final class Fanout: Sendable {
   func decision(_ message: Message, for user: UInt32, _ version: EngineVersion) -> Decision? {
     guard let outcome = Decider.decide(message, for: user, version) else { return nil }
     let filter = message.filter ?? message.ext.filter
-    let targets = version.tables.targets(
-      of: user, outcome.action, filter.isEmpty ? nil : filter, at: message.at.milliseconds
-    )
+    let targets = version.deviceReader.targets(
+      of: user, outcome.action, filter.isEmpty ? nil : filter, at: message.at.milliseconds)
     return Decision(outcome, devices: targets.map(\.id))
   }
 

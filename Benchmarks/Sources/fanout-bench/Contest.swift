@@ -111,7 +111,7 @@ final class Contest {
     }
   }
 
-  /// How many get a push, and a bit a member that says who.
+  /// How many get a push, and the first who does.
   private func count(_ fanout: Fanout, _ messages: [Message], _ result: inout FanoutResult) {
     var pushes = 0
     for message in messages {

@@ -29,8 +29,8 @@ struct Run: ParsableCommand {
 
       Contestants: reference, the rules line by line; scalar, a plain loop over the same rows; \
       packed-cold, the engine at the first message after windows have turned, a reason for every \
-      member; packed-warm, at the next message; packed-warm-counts, how many get a push and a bit \
-      for each; packed-cold-2-threads; limit, a copy of the bytes that deciding must read. The \
+      member; packed-warm, at the next message; packed-warm-counts, how many get a push, and \
+      the first who does; packed-cold-2-threads; limit, a copy of the bytes that deciding must read. The \
       spread is the distance between the fastest and the slowest round, as a share of the median. \
       Machine and memory are said on standard error.
       """)

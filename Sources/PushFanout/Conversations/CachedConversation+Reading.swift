@@ -67,7 +67,8 @@ extension CachedConversation {
         eventsFrom.load(ordering: .relaxed) <= now, now < eventsUntil.load(ordering: .relaxed)
       else { return nil }
       if isSmall {
-        unsafe countWords(reader.levels, into: answer.histogram)
+        unsafe countWords(
+          reader.levels, into: answer.histogram, states: answer.makeMemberStates(count))
       } else {
         guard let slot = tallySlot(at: now) else { return nil }
         copyTally(slot, into: answer)
@@ -102,14 +103,15 @@ extension CachedConversation {
     }
   }
 
-  /// Counts the members in each state.
+  /// Counts the members in each state, and stores the states if there is room for them.
   func countWords(
-    _ levels: LevelTable, into histogram: UnsafeMutablePointer<UInt32>
+    _ levels: LevelTable, into histogram: UnsafeMutablePointer<UInt32>,
+    states: UnsafeMutablePointer<UInt8>? = nil
   ) {
     unsafe levels.withBytes {
       unsafe pk_count(
         UnsafeRawPointer(words).assumingMemoryBound(to: UInt32.self), count, $0, levels.count,
-        stateByBase, histogram, stateCount)
+        stateByBase, histogram, stateCount, states)
     }
   }
 
@@ -125,7 +127,8 @@ extension CachedConversation {
       else { return nil }
       bringUp(to: reader, &changing)
       if isSmall {
-        unsafe countWords(reader.levels, into: answer.histogram)
+        unsafe countWords(
+          reader.levels, into: answer.histogram, states: answer.makeMemberStates(count))
       } else {
         copyTally(bringTally(to: reader.quiet, &changing), into: answer)
       }
@@ -189,6 +192,7 @@ extension CachedConversation {
     let new = unsafe after.state(levels, stateByBase)
     unsafe answer.histogram[Int(before.state(levels, stateByBase))] &-= 1
     unsafe answer.histogram[Int(new)] &+= 1
+    answer.setState(new, ofMember: Int(rank))
     for index in 0..<answer.rankCount where unsafe answer.ranks[index] == rank {
       unsafe answer.states[index] = new
     }
@@ -196,7 +200,8 @@ extension CachedConversation {
 
   // MARK: All members
 
-  /// The states of all members as of an answer; nil if the words have changed since.
+  /// The states of all members as of an answer; nil if the words have changed since. An answer of a
+  /// small conversation has them already.
   ///
   /// - Complexity: O(members), on several threads if they are many; O(1) if they were asked for
   ///   before.

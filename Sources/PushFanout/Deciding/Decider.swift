@@ -96,10 +96,9 @@ internal import QuietTime
     result.sender =
       sender == Self.unknown ? -1 : version.tables.rank(of: sender, in: target.memberRow) ?? -1
     if let uniform = plan.uniform {
-      unsafe result.codes.set(version.tables.rules.codes(ofAll: uniform))
+      unsafe storage.codes = version.tables.rules.codes(ofAll: uniform)
     } else {
-      result.messageClass = plan.messageClass
-      unsafe result.codes.set(target.rules.codes(plan.messageClass))
+      unsafe storage.codes = target.rules.codes(plan.messageClass)
       addNamed(plan, target, result.sender, storage)
     }
     let named = storage.rankCount
@@ -133,8 +132,8 @@ internal import QuietTime
     let storage = result.storage
     for index in 0..<count {
       let state = unsafe storage.states[index]
-      result.corrections.append(
-        FanoutResult.Correction(
+      storage.add(
+        AnswerStorage.Correction(
           rank: unsafe storage.ranks[index], code: unsafe named[Int(state)], state: state))
     }
   }
@@ -175,27 +174,31 @@ internal import QuietTime
   /// E-50, member by member: a push that the filter admits to no device is filtered.
   private func apply(_ filter: DeviceFilter, _ result: inout FanoutResult) {
     let filtered = Outcome(.suppress, .filtered).code
-    let before = result
     result.filter = filter
-    result.messageClass = nil
-    result.corrections = []
-    if !filter.lets(.default) {
-      result.codes.change { if $0 & 1 != 0 { $0 = filtered } }
-    }
-    guard let states = before.memberStates() else { return }
-    for rank in 0..<states.count where rank != result.sender {
-      var code = before.code(of: rank, states)
-      if code & 1 != 0 {
+    guard let states = unsafe result.memberStates() else { return }
+    let (codes, devices) = unsafe (result.codes, result.deviceReader)
+    // Most have the default device, so that their states' codes say what they get.
+    let letsDefault = filter.lets(.default)
+    func code(_ code: UInt8) -> UInt8 { code & 1 == 0 || letsDefault ? code : filtered }
+    var corrections: [AnswerStorage.Correction] = []
+    var named = 0
+    for rank in 0..<result.memberCount where rank != result.sender {
+      let state = unsafe states[rank]
+      var own = unsafe codes[Int(state)]
+      if unsafe named < result.corrections.count && result.corrections[named].rank == rank {
+        own = unsafe result.corrections[named].code
+        named += 1
+      }
+      if own & 1 != 0 {
         let user = version.tables.memberUsers[Int(result.row.start) + rank]
-        let targets = version.tables.targets(of: user, .push, filter, at: result.instant)
-        if targets.isEmpty { code = filtered }
+        if !devices.hasTarget(user, filter, at: result.instant) { own = filtered }
       }
-      let state = unsafe states.bytes[rank]
-      if code != result.codes[Int(state)] {
-        result.corrections.append(
-          FanoutResult.Correction(rank: UInt32(rank), code: code, state: state))
+      if own != code(unsafe codes[Int(state)]) {
+        corrections.append(
+          AnswerStorage.Correction(rank: UInt32(rank), code: own, state: state))
       }
     }
+    result.storage.replace(corrections, code)
   }
 
   // MARK: One user
@@ -228,7 +231,7 @@ internal import QuietTime
     let index = isNamed ? plan.namedClass : plan.messageClass
     let outcome = StateRules.outcome(tables.app, target.kind, value, member, index, note)
     guard outcome.action == .push, let filter = plan.filter else { return outcome }
-    let targets = tables.targets(of: user, .push, filter, at: now)
-    return targets.isEmpty ? Outcome(.suppress, .filtered) : outcome
+    let isAdmitted = version.deviceReader.hasTarget(user, filter, at: now)
+    return isAdmitted ? outcome : Outcome(.suppress, .filtered)
   }
 }

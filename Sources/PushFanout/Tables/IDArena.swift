@@ -61,6 +61,9 @@
     byteCount += size
   }
 
+  /// The size of the record of an id of 15 characters, most of which are shorter.
+  static let shortSize: UInt = 20
+
   /// The index in the record at an address.
   @inline(__always)
   static func index(at address: UInt) -> UInt32 {

@@ -93,7 +93,8 @@ struct Tables {
     settings.localHandledByApp = packed.localHandledByApp
     if hasOwnDevices(user) {
       var devices: [Device] = []
-      forEachDevice(of: user) { devices.append(device($0)) }
+      let reader = deviceReader
+      reader.forEachDevice(of: user) { devices.append(reader.device($0)) }
       settings.devices = devices
     }
     return settings
@@ -111,35 +112,12 @@ struct Tables {
     deviceLists.count > 0 && deviceLists[Int(user)] != 0
   }
 
+  /// The devices of users, without references.
+  var deviceReader: DeviceReader { DeviceReader(self) }
+
   /// Calls `body` with each listed device, in order.
   func forEachDevice(of user: UInt32, _ body: (DeviceRecord) -> Void) {
-    guard hasOwnDevices(user) else { return }
-    let first = deviceLists[Int(user)]
-    guard first >= 2 else { return }
-    var index = Int(first) - 2
-    while true {
-      let record = devices[index]
-      body(record)
-      if record.isLast { return }
-      index += 1
-    }
-  }
-
-  func device(_ record: DeviceRecord) -> Device {
-    Device(
-      id: deviceNames[record.id], kind: Device.Kind.byOrdinal[Int(record.kind)],
-      state: Device.State.byOrdinal[Int(record.state)], hasToken: record.hasToken,
-      notifier: record.notifier == 0 ? nil : deviceNames[record.notifier - 1],
-      backgroundSince: record.backgroundSince < 0
-        ? nil : Instant(milliseconds: record.backgroundSince))
-  }
-
-  /// The devices that the rules apply to: those listed, or the default.
-  func effectiveDevices(of user: UInt32) -> [Device] {
-    guard hasOwnDevices(user) else { return [.default] }
-    var list: [Device] = []
-    forEachDevice(of: user) { list.append(device($0)) }
-    return list
+    if hasOwnDevices(user) { devices.forEachDevice(inList: deviceLists[Int(user)], body) }
   }
 
   // MARK: Conversations and members
@@ -201,6 +179,23 @@ struct Tables {
 
   func channels(_ packed: PackedMember, _ key: UInt64) -> [Identifier: NotificationLevel] {
     packed.hasChannels ? channelSets[UInt32(truncatingIfNeeded: memberChannels[key] ?? 0)] : [:]
+  }
+}
+
+extension PagedTable where Element == DeviceRecord {
+  /// Calls `body` with each record of an element of ``Tables/deviceLists``, in order.
+  @inline(__always)
+  func forEachDevice<Failure: Error>(
+    inList list: UInt32, _ body: (DeviceRecord) throws(Failure) -> Void
+  ) throws(Failure) {
+    guard list >= 2 else { return }
+    var index = Int(list) - 2
+    while true {
+      let record = self[index]
+      try body(record)
+      if record.isLast { return }
+      index += 1
+    }
   }
 }
 

@@ -59,14 +59,19 @@ import Testing
             | UInt32.random(in: 0..<1024, using: &random)
         }
         var expected = [UInt32](repeating: 0, count: 70) + [77]
-        for word in words {
+        let each = words.map { word in
           let schedule = Int(word >> 10)
           let level = schedule < levels.count ? Int(levels[schedule]) : 0
-          expected[Int(states[level << 10 | Int(word & 1023)])] += 1
+          return states[level << 10 | Int(word & 1023)]
         }
+        for state in each { expected[Int(state)] += 1 }
         var found = [UInt32](repeating: 77, count: 71)
-        unsafe pk_count(words, count, levels, levels.count, states, &found, 70)
+        unsafe pk_count(words, count, levels, levels.count, states, &found, 70, nil)
         #expect(found == expected, "seed \(seed), \(count) words")
+        var stored = [UInt8](repeating: 99, count: count + 1)
+        unsafe pk_count(words, count, levels, levels.count, states, &found, 70, &stored)
+        #expect(found == expected, "seed \(seed), \(count) words")
+        #expect(stored == each + [99], "seed \(seed), \(count) words")
       }
     }
   }
