@@ -37,6 +37,7 @@ help:
 	@echo "make bench-all    every benchmark; FILTER='decide-cold.*' for some"
 	@echo "make bench-check  what may not get worse; QUICK=1 without times, BASE=revision to compare with"
 	@echo "make bench-peers  other tools on the same world; PEERS='--rounds 3'; USERS=1000000 SIZES='500 100000'"
+	@echo "make bench-peers DAY=1  DuckDB and Polars on a day, from CSV to answers; PEERS='--messages all'"
 	@echo "make report  measures and writes reports/ and README.md's figures: SUITE=decide, scaling or replay,"
 	@echo "             USERS=1000000, PUSH_DATA=folder, DATE=2026-01-31, DECIDED='what followed', QUICK=1 for a try;"
 	@echo "             FROM=reports/DATE-SUITE.json measures nothing and writes text and charts again"
@@ -137,11 +138,18 @@ bench-tiny: benchmarks
 	python3 Benchmarks/report/readme.py --check
 
 # What DuckDB, Polars, NumPy and Synapse take for the same decisions; `PEERS=--test` compares answers.
+# `DAY=1` has DuckDB and Polars decide a day of messages from its files instead.
 PEERS ?=
+DAY ?=
 
+ifeq ($(DAY),)
 bench-peers: packages
 	$(SWIFT) build -c release --package-path Benchmarks --product fanout-bench
 	Benchmarks/peers/run $(PEERS)
+else
+bench-peers: program
+	Benchmarks/peers/run --day $(PEERS)
+endif
 
 SUITE ?= all
 USERS ?=

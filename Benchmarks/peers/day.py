@@ -1,0 +1,252 @@
+#!/usr/bin/env python3
+"""push-fanout, DuckDB and Polars deciding the same day of messages, from CSV files to answers."""
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from day_contestant import CONTESTANTS
+from peers import machine
+from workers import PeerError
+
+ENGINE = "push-fanout"
+HERE = Path(__file__).parent
+
+EXAMPLES = """\
+examples:
+  day.py world --engine .build/release/push-fanout
+  day.py world --engine .build/release/push-fanout --messages all --rounds 3 --json day.json
+
+WORLD is a folder of "push-fanout generate --rates 1". Answers are recipients and pushes of each
+message. Unless all contestants answer alike in every round, the run ends without figures, status 1.
+Seconds are wall time, then processor seconds of all threads; "engine x" is the contestant's time
+over push-fanout's, by both. Memory is the peak resident set.
+"""
+
+
+@dataclass(frozen=True)
+class Turn:
+    """Wall and processor seconds, and the peak of memory."""
+
+    whole: tuple[float, float]
+    load: tuple[float, float]
+    decide: tuple[float, float]
+    bytes: int
+
+
+def parse(arguments):
+    parser = argparse.ArgumentParser(
+        description=__doc__, epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("world", metavar="WORLD", type=Path, help="the generated world, a folder")
+    parser.add_argument("--engine", metavar="PROGRAM", required=True, help="push-fanout")
+    parser.add_argument("--messages", type=_count, default=100_000, metavar="COUNT",
+                        help="only the first of the day, or all (100000)")
+    parser.add_argument("--threads", type=int, default=os.cpu_count(), help="of each (all cores)")
+    parser.add_argument("--rounds", type=int, default=1, help="turns of each contestant (1)")
+    parser.add_argument("--json", metavar="FILE", help="writes machine, command and rows here")
+    options = parser.parse_args(arguments)
+    if options.rounds < 1 or options.threads < 1:
+        parser.error("--rounds and --threads: at least 1")
+    return options
+
+
+def _count(text):
+    if text == "all":
+        return None
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text}: a number from 1, or all")
+    return int(text)
+
+
+def timed(command, **settings):
+    """Runs a program; wall seconds, processor seconds, peak of memory in bytes, and its output."""
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
+        started = time.perf_counter()
+        try:
+            process = subprocess.Popen(command, stdout=output, stderr=errors, **settings)
+        except OSError as error:
+            raise PeerError(f"{command[0]}: {error.strerror}") from None
+        _, status, used = os.wait4(process.pid, 0)
+        seconds = time.perf_counter() - started
+        process.returncode = os.waitstatus_to_exitcode(status)
+        output.seek(0)
+        errors.seek(0)
+        if process.returncode != 0:
+            text = errors.read().decode(errors="replace")
+            command = " ".join(map(str, command))
+            raise PeerError(f"{command}: exit status {process.returncode}\n{text}")
+        unit = 1 if sys.platform == "darwin" else 1024
+        clocks = (seconds, used.ru_utime + used.ru_stime)
+        return clocks, used.ru_maxrss * unit, output.read()
+
+
+class Day:
+    """The day's files, cut to the messages asked for, and the folder of the answers."""
+
+    def __init__(self, options, folder):
+        self.options = options
+        self.folder = folder
+        self.messages = folder / "messages.csv"
+        self.first_message = folder / "first.csv"
+        with open(options.world / "messages.csv", encoding="utf-8") as file:
+            _copy(file, self.messages, options.messages)
+            file.seek(0)
+            _copy(file, self.first_message, 1)
+
+    def engine_turn(self):
+        """push-fanout's turn, and its answers.
+
+        Loading is the same command with one message; what the command takes longer with all
+        messages is deciding, with reading the messages and writing the answers.
+        """
+        whole, peak, answers = self._evaluate(self.messages)
+        load, _, _ = self._evaluate(self.first_message)
+        decide = tuple(all_ - first for all_, first in zip(whole, load, strict=True))
+        return Turn(whole, load, decide, peak), answers
+
+    def _evaluate(self, messages):
+        world, answers = self.options.world, self.folder / "counts.ndjson"
+        clocks, peak, _ = timed([
+            self.options.engine, "evaluate", "--settings", world / "settings.ndjson",
+            "--users", world / "users.csv", "--members", world / "members.csv",
+            "--messages", messages, "--format", "counts", "--output", answers,
+            "--threads", str(self.options.threads),
+        ])
+        return clocks, peak, answers_of(answers) if messages == self.messages else None
+
+    def peer_turn(self, name):
+        threads, answers = str(self.options.threads), self.folder / "answers.npy"
+        whole, peak, output = timed(
+            [sys.executable, HERE / "day_contestant.py", name, self.options.world, self.messages,
+             threads, answers],
+            env={**os.environ, "POLARS_MAX_THREADS": threads},
+        )
+        parts = json.loads(output)
+        return Turn(whole, tuple(parts["load"]), tuple(parts["decide"]), peak), np.load(answers)
+
+
+def _copy(file, path, messages):
+    """The header and the first messages, one a line."""
+    with open(path, "w", encoding="utf-8") as copy:
+        for index, line in enumerate(file):
+            if messages is not None and index > messages:
+                break
+            copy.write(line)
+
+
+def answers_of(path):
+    """Recipients and pushes of each message, from `evaluate --format counts`."""
+    recipients, pushes = [], []
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            answer = json.loads(line)
+            recipients.append(answer["recipients"])
+            counts = answer["counts"].items()
+            pushes.append(sum(count for outcome, count in counts if outcome.startswith("push/")))
+    return np.array([recipients, pushes], np.int64)
+
+
+def check(name, found, expected):
+    if found.shape != expected.shape:
+        raise PeerError(f"{name}: answers {found.shape[1]} messages of {expected.shape[1]}")
+    wrong = np.flatnonzero((found != expected).any(axis=0))
+    if len(wrong):
+        at = wrong[0]
+        raise PeerError(
+            f"{name}: {len(wrong)} messages with wrong answers, the first is message {at + 1}: "
+            f"recipients and pushes {found[:, at].tolist()}, not {expected[:, at].tolist()}"
+        )
+
+
+def measure(options):
+    """Turns by contestant, and the number of messages, decisions and pushes."""
+    turns = {name: [] for name in (ENGINE, *CONTESTANTS)}
+    with tempfile.TemporaryDirectory(prefix="peers-day-") as folder:
+        day = Day(options, Path(folder))
+        for number in range(options.rounds):
+            print(f"round {number + 1} of {options.rounds}: {ENGINE}", file=sys.stderr)
+            turn, expected = day.engine_turn()
+            turns[ENGINE].append(turn)
+            for name in CONTESTANTS:
+                print(f"round {number + 1} of {options.rounds}: {name}", file=sys.stderr)
+                turn, found = day.peer_turn(name)
+                check(name, found, expected)
+                turns[name].append(turn)
+    decisions, pushes = expected.sum(axis=1).tolist()
+    return turns, expected.shape[1], decisions, pushes
+
+
+def rows_of(turns, decisions):
+    rows = []
+    for name, each in turns.items():
+        middle = {
+            part: [statistics.median(clock) for clock in zip(*(getattr(turn, part)
+                   for turn in each), strict=True)]
+            for part in ("whole", "load", "decide")
+        }
+        rows.append({
+            "suite": "peers-day", "contestant": name, **middle,
+            "nsPerDecision": middle["decide"][0] / decisions * 1e9,
+            "bytes": max(turn.bytes for turn in each),
+            "turns": [asdict(turn) for turn in each],
+        })
+    engine = rows[0]
+    for row in rows:
+        for part in ("whole", "decide"):
+            row[f"{part}ToEngine"] = [
+                own / its if its > 0 else None
+                for own, its in zip(row[part], engine[part], strict=True)
+            ]
+    return rows
+
+
+def print_table(rows, load):
+    print(f"{'':<12}{'whole s':>9}{'cpu s':>8}{'load s':>8}{'cpu s':>8}{'decide s':>10}{'cpu s':>8}"
+          f"{'MB':>7}   whole engine x    decide engine x")
+    for row in rows:
+        clocks = row["whole"] + row["load"] + row["decide"]
+        line = f"{row['contestant']:<12}" + "".join(
+            f"{value:>{width}.2f}" for value, width in zip(clocks, (9, 8, 8, 8, 10, 8), strict=True)
+        )
+        line += f"{row['bytes'] / 1e6:>7.0f}"
+        for part in ("whole", "decide"):
+            wall, cpu = (f"{ratio:.1f}" if ratio else "-" for ratio in row[f"{part}ToEngine"])
+            line += f"{wall:>8} (cpu {cpu})".ljust(19)
+        print(line.rstrip())
+    print("load of the machine in the last minute, before and after:",
+          " and ".join(f"{value:.1f}" for value in load))
+
+
+def main(arguments):
+    options = parse(arguments)
+    before = os.getloadavg()[0]
+    try:
+        turns, messages, decisions, pushes = measure(options)
+    except (PeerError, OSError, ValueError, KeyError) as error:
+        print(f"day: {error}", file=sys.stderr)
+        return 1
+    load = [before, os.getloadavg()[0]]
+    rows = rows_of(turns, decisions)
+    print(f"{messages} messages, {decisions} decisions, {pushes} pushes, "
+          f"{options.threads} threads each; all answers are equal")
+    print_table(rows, load)
+    if options.json:
+        document = {"machine": {**machine(), "load": load},
+                    "command": [os.path.basename(__file__), *arguments], "rows": rows}
+        with open(options.json, "w", encoding="utf-8") as file:
+            json.dump(document, file, indent=1)
+            file.write("\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
