@@ -97,31 +97,32 @@ class Day:
         self.folder = folder
         self.messages = folder / "messages.csv"
         self.first_message = folder / "first.csv"
+        self.answers = folder / "counts.ndjson"
         with open(options.world / "messages.csv", encoding="utf-8") as file:
             _copy(file, self.messages, options.messages)
             file.seek(0)
             _copy(file, self.first_message, 1)
 
     def engine_turn(self):
-        """push-fanout's turn, and its answers.
+        """push-fanout's turn, which leaves its answers in a file.
 
         Loading is the same command with one message; what the command takes longer with all
         messages is deciding, with reading the messages and writing the answers.
         """
-        whole, peak, answers = self._evaluate(self.messages)
-        load, _, _ = self._evaluate(self.first_message)
+        whole, peak = self._evaluate(self.messages, self.answers)
+        load, _ = self._evaluate(self.first_message, self.folder / "first.ndjson")
         decide = tuple(all_ - first for all_, first in zip(whole, load, strict=True))
-        return Turn(whole, load, decide, peak), answers
+        return Turn(whole, load, decide, peak)
 
-    def _evaluate(self, messages):
-        world, answers = self.options.world, self.folder / "counts.ndjson"
+    def _evaluate(self, messages, answers):
+        world = self.options.world
         clocks, peak, _ = timed([
             self.options.engine, "evaluate", "--settings", world / "settings.ndjson",
             "--users", world / "users.csv", "--members", world / "members.csv",
             "--messages", messages, "--format", "counts", "--output", answers,
             "--threads", str(self.options.threads),
         ])
-        return clocks, peak, answers_of(answers) if messages == self.messages else None
+        return clocks, peak
 
     def peer_turn(self, name):
         threads, answers = str(self.options.threads), self.folder / "answers.npy"
@@ -173,14 +174,18 @@ def measure(options):
     with tempfile.TemporaryDirectory(prefix="peers-day-") as folder:
         day = Day(options, Path(folder))
         for number in range(options.rounds):
-            print(f"round {number + 1} of {options.rounds}: {ENGINE}", file=sys.stderr)
-            turn, expected = day.engine_turn()
-            turns[ENGINE].append(turn)
-            for name in CONTESTANTS:
+            found = {}
+            for name in turns:
                 print(f"round {number + 1} of {options.rounds}: {name}", file=sys.stderr)
-                turn, found = day.peer_turn(name)
-                check(name, found, expected)
+                if name == ENGINE:
+                    turn = day.engine_turn()
+                else:
+                    turn, found[name] = day.peer_turn(name)
                 turns[name].append(turn)
+            # After the turns, so that nothing else runs between them.
+            expected = answers_of(day.answers)
+            for name, answers in found.items():
+                check(name, answers, expected)
     decisions, pushes = expected.sum(axis=1).tolist()
     return turns, expected.shape[1], decisions, pushes
 

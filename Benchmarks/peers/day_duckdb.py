@@ -33,7 +33,7 @@ USERS = """
     SELECT number, id, level, CASE WHEN is_set THEN start ELSE 0 END::USMALLINT AS quiet_start,
       CASE WHEN is_set THEN start + span ELSE 0 END::USMALLINT AS quiet_end FROM moved"""
 
-# In 64 shares of users, so that threads share the members of a busy conversation.
+# In 8 shares of users, so that threads share the members of a busy conversation.
 MEMBERSHIPS = """
     CREATE TABLE memberships AS
     SELECT conversations.number AS conversation, users.number AS member, quiet_start, quiet_end,
@@ -42,7 +42,7 @@ MEMBERSHIPS = """
     FROM (SELECT conversation, user, {level} AS own, coalesce(since, 0) AS since FROM {file}) given
     JOIN users ON users.id = given.user
     JOIN conversations ON conversations.id = given.conversation
-    ORDER BY member % 64, conversation"""
+    ORDER BY member % 8, conversation"""
 
 MESSAGES = """
     CREATE TABLE messages AS
