@@ -5,16 +5,14 @@ extension FanoutBuilder {
     SettingsIDLookup(users: writer.tables.userIDs, conversations: writer.tables.conversationIDs)
   }
 
-  /// Whether a member may have channel levels.
-  package var hasChannels: Bool { writer.tables.memberChannels.count > 0 }
-
   /// Adds memberships, as ``setMember(_:of:_:)`` does in the order of the rows.
   ///
   /// - Precondition: ``SettingsIDLookup/resolve(_:)`` was called, with a lookup of this builder.
   package mutating func add(
     _ columns: MembershipColumns, stretches: Range<Int>
   ) throws(FanoutError) {
-    let forgetsChannels = hasChannels
+    guard let first = stretches.first else { return }
+    var specials = columns.specials(from: columns.rows(of: first).lowerBound)
     for stretch in stretches {
       let rows = columns.rows(of: stretch)
       let known = columns.conversations[stretch].index
@@ -24,12 +22,13 @@ extension FanoutBuilder {
         let known = columns.users[row].index
         let user = known != .max ? known : try writer.intern(userAt: row, of: columns)
         try checkRoom()
-        let packed = columns.packed(at: row)
-        if packed.hasOverrides {
-          writer.setOverrides(Tables.key(conversation, user), columns.member(at: row).member)
+        var (since, mutedUntil): (Int64, Int64) = (0, 0)
+        if let special = specials.first, special.row == row {
+          (since, mutedUntil) = (special.since, special.mutedUntil)
+          specials.removeFirst()
         }
-        if forgetsChannels { writer.forgetChannels(Tables.key(conversation, user)) }
-        append(conversation, user, packed)
+        append(
+          conversation, user, columns.packed(at: row), since: since, mutedUntil: mutedUntil)
       }
     }
   }

@@ -17,6 +17,14 @@ package struct MembershipColumns: Sendable {
     var index = UInt32.max
   }
 
+  /// What a row says beside the level: milliseconds, 0 for nothing.
+  struct Special: Sendable {
+    var row: UInt32
+    var saysSince: Bool
+    var since: Int64
+    var mutedUntil: Int64
+  }
+
   private var characters: [UInt8] = []
   var conversations: [ID] = []
   var users: [ID] = []
@@ -26,13 +34,13 @@ package struct MembershipColumns: Sendable {
   private var bits: [UInt8] = []
   private var lineNumbers: [UInt32] = []
   /// The rows that say more than a level, ascending.
-  private var special: [(row: Int, member: MemberSettings, present: PresentFields)] = []
+  private var special: [Special] = []
   private var isStretchOpen = false
 
   /// Creates columns without memberships.
   package init() {}
 
-  /// Adds a membership.
+  /// Adds a membership without channel levels.
   ///
   /// - Parameter line: the line that says so, from the start of what is read together.
   package mutating func append(
@@ -45,8 +53,11 @@ package struct MembershipColumns: Sendable {
       isStretchOpen = true
     }
     let packed = PackedMember(member)
-    if packed.hasOverrides || present != PresentFields() {
-      special.append((row: users.count, member: member, present: present))
+    if packed.hasOverrides || present.since {
+      special.append(
+        Special(
+          row: UInt32(users.count), saysSince: present.since, since: member.since.milliseconds,
+          mutedUntil: member.mutedUntil.milliseconds))
     }
     users.append(store(user))
     bits.append(packed.bits)
@@ -93,19 +104,22 @@ package struct MembershipColumns: Sendable {
   ///
   /// - Complexity: O(log rows).
   package func member(at row: Int) -> (member: MemberSettings, present: PresentFields) {
-    let index = specialIndex(from: row)
-    if index < special.count, special[index].row == row {
-      return (special[index].member, special[index].present)
-    }
     let level = NotificationLevel(rawValue: packed(at: row).level) ?? .unset
-    return (MemberSettings(level: level), PresentFields())
+    guard let special = specials(from: row).first, special.row == row else {
+      return (MemberSettings(level: level), PresentFields())
+    }
+    return (
+      MemberSettings(
+        level: level, mutedUntil: Instant(milliseconds: special.mutedUntil),
+        since: Instant(milliseconds: special.since)), PresentFields(since: special.saysSince)
+    )
   }
 
   func packed(at row: Int) -> PackedMember { PackedMember(bits: bits[row]) }
 
-  /// The index of the first special row from `row` on.
-  private func specialIndex(from row: Int) -> Int {
-    special.partitioningIndex { $0.row >= row }
+  /// The special rows from `row` on.
+  func specials(from row: Int) -> ArraySlice<Special> {
+    special[special.partitioningIndex { $0.row >= row }...]
   }
 
   private func identifier(_ id: ID) -> Identifier {

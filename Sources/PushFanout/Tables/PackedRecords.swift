@@ -71,6 +71,16 @@ struct PackedMember: BitwiseCopyable, Equatable {
   var hasChannels: Bool { bits & 0x40 != 0 }
   /// Whether the member has overrides: a mute, a start of membership or channel levels.
   var hasOverrides: Bool { bits & 0x70 != 0 }
+  /// Whether they were set after the tables were built, and so are in the maps of ``Tables`` rather
+  /// than among ``Tables/overrides``.
+  var isChanged: Bool { bits & 0x80 != 0 }
+  /// The bits of members with overrides that are not only a start of membership, or that were
+  /// changed.
+  static let beyondSince: UInt8 = 0xD0
+  static let sinceBit: UInt8 = 0x20
+
+  /// The same membership, set after the tables were built.
+  var changed: PackedMember { hasOverrides ? PackedMember(bits: bits | 0x80) : self }
 
   init(bits: UInt8) { self.bits = bits }
 
@@ -103,8 +113,12 @@ struct ConversationRow: BitwiseCopyable {
   var hasOverrides = false
   /// Padding, initialized because rows are written to files.
   private var unused: UInt8 = 0
+  /// The members' records in ``Tables/overrides``.
+  var overrideStart: UInt32 = 0
+  var overrideCount: UInt32 = 0
 
   var range: Range<Int> { Int(start)..<Int(start) + Int(count) }
+  var overrides: Range<Int> { Int(overrideStart)..<Int(overrideStart) + Int(overrideCount) }
 }
 
 /// One of a user's devices. A user's records are consecutive.

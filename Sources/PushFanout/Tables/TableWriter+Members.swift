@@ -1,43 +1,4 @@
-internal import Algorithms
 internal import PushSupport
-internal import Synchronization
-
-/// Memberships in the order in which they were added.
-struct MembershipList: Sendable {
-  /// The conversation of each run of consecutive memberships, and the end of the run.
-  private(set) var conversations: [UInt32] = []
-  private(set) var ends: [UInt32] = []
-  private(set) var users: [UInt32] = []
-  /// The bits of each ``PackedMember``.
-  private(set) var bits: [UInt8] = []
-
-  var count: Int { users.count }
-
-  mutating func append(_ conversation: UInt32, _ user: UInt32, _ bits: UInt8) {
-    if conversations.last == conversation {
-      ends[ends.count - 1] += 1
-    } else {
-      conversations.append(conversation)
-      ends.append(UInt32(users.count + 1))
-    }
-    users.append(user)
-    self.bits.append(bits)
-  }
-
-  /// The memberships of a run.
-  @inline(__always)
-  func run(_ index: Int) -> Range<Int> {
-    Int(index == 0 ? 0 : ends[index - 1])..<Int(ends[index])
-  }
-
-  /// Shares of the runs, with about as many memberships each.
-  func shares(_ count: Int) -> [Range<Int>] {
-    let starts = (0..<count).map { share in
-      ends.partitioningIndex { Int($0) > users.count * share / count }
-    }
-    return zip(starts, starts.dropFirst() + [ends.count]).map { $0..<$1 }
-  }
-}
 
 extension TableWriter {
   /// Stores memberships listed in any order with their conversations, sorted by user. Of several
@@ -45,19 +6,44 @@ extension TableWriter {
   ///
   /// - Complexity: O(memberships), or O(memberships log members) where a conversation's members are
   ///   not listed in the order of users; on several threads.
-  func storeMembers(_ memberships: MembershipList, threads: Int = 1) {
+  func storeMembers(_ memberships: consuming MembershipList, threads: Int = 1) {
     tables.memberUsers.grow(to: memberships.count, repeating: 0, store)
     tables.packedMembers.grow(to: memberships.count, repeating: 0, store)
-    // The rows are written directly: their pages must belong to the update.
+    ownConversations()
+    let slots = MemberSlots(
+      rows: tables.conversations, users: tables.memberUsers, packed: tables.packedMembers)
+    let list = memberships
+    let ends = list.runs.place(conversationCount: tables.conversations.count, threads: threads) {
+      items, slot in
+      slots.users.update(from: slot, list.users, items)
+      slots.packed.update(from: slot, list.bits, items)
+    }
+    slots.rows.forEachRow(ends, threads: threads) { slots.sort($1, &$0) }
+  }
+
+  /// Stores what memberships say beside the level with their conversations, sorted by user and kind.
+  /// Of several records for one user and kind the last counts.
+  ///
+  /// - Complexity: as for ``storeMembers(_:threads:)``.
+  func storeOverrides(_ overrides: consuming OverrideList, threads: Int = 1) {
+    guard overrides.count > 0 else { return }
+    tables.overrides.grow(to: overrides.count, repeating: .none, store)
+    ownConversations()
+    let slots = OverrideSlots(rows: tables.conversations, records: tables.overrides)
+    let list = overrides
+    let ends = list.runs.place(conversationCount: tables.conversations.count, threads: threads) {
+      items, slot in
+      slots.records.update(from: slot, list.records, items)
+    }
+    slots.rows.forEachRow(ends, threads: threads) { slots.sort($1, &$0) }
+  }
+
+  /// Makes the pages of all rows belong to the update: they are written directly.
+  private func ownConversations() {
     let pageSize = PagedTable<ConversationRow>.pageSize
     for index in stride(from: 0, to: tables.conversations.count, by: pageSize) {
       tables.conversations.set(index, tables.conversations[index], store)
     }
-    let placement = MemberPlacement(
-      memberships: memberships,
-      slots: MemberSlots(
-        rows: tables.conversations, users: tables.memberUsers, packed: tables.packedMembers))
-    placement.store(threads: threads)
   }
 }
 
@@ -70,133 +56,112 @@ private struct MemberSlots: @unchecked Sendable {
   let users: PagedTable<UInt32>
   let packed: PagedTable<UInt8>
 
-  @inline(__always)
-  func set(_ slot: Int, _ user: UInt32, _ bits: UInt8) {
-    unsafe users.page(at: slot)[slot & (PagedTable<UInt32>.pageSize - 1)] = user
-    unsafe packed.page(at: slot)[slot & (PagedTable<UInt8>.pageSize - 1)] = bits
-  }
-
-  func set(_ conversation: Int, _ row: ConversationRow) {
-    unsafe rows.page(at: conversation)[
-      conversation & (PagedTable<ConversationRow>.pageSize - 1)] = row
-  }
-}
-
-/// Places memberships in the slots of their conversations, as a counting sort does.
-private struct MemberPlacement: Sendable {
-  let memberships: MembershipList
-  let slots: MemberSlots
-
-  private var conversationCount: Int { slots.rows.count }
-
-  func store(threads: Int) {
-    // With fewer memberships a share than conversations, counting for each share costs more than it
-    // gains.
-    let shareCount = max(1, min(threads, memberships.count / max(1 << 16, conversationCount)))
-    let shares = memberships.shares(shareCount)
-    let (starts, ends) = starts(
-      Parallel.map(shareCount, threads: threads) { count(shares[$0]) })
-    let startsOfShares = Lock(starts)
-    Parallel.perform(shareCount, threads: threads) { share in
-      let starts = startsOfShares.withLock { all in
-        var starts: [UInt32] = []
-        swap(&starts, &all[share])
-        return starts
-      }
-      scatter(shares[share], to: starts)
-    }
-    sort(ends, threads: threads)
-  }
-
-  /// The number of memberships in each conversation.
-  private func count(_ share: Range<Int>) -> [UInt32] {
-    var counts = [UInt32](repeating: 0, count: conversationCount)
-    for run in share {
-      counts[Int(memberships.conversations[run])] += UInt32(memberships.run(run).count)
-    }
-    return counts
-  }
-
-  /// The first slot of each share's members in each conversation, and the end of each conversation's
-  /// members.
-  private func starts(_ counts: consuming [[UInt32]]) -> ([[UInt32]], [UInt32]) {
-    var starts = counts
-    let shareCount = starts.count
-    var ends = [UInt32](repeating: 0, count: conversationCount)
-    var end: UInt32 = 0
-    for conversation in 0..<conversationCount {
-      for share in 0..<shareCount {
-        let count = starts[share][conversation]
-        starts[share][conversation] = end
-        end += count
-      }
-      ends[conversation] = end
-    }
-    return (starts, ends)
-  }
-
-  /// Stores memberships in the order in which they were added.
-  private func scatter(_ share: Range<Int>, to starts: consuming [UInt32]) {
-    var next = starts
-    for run in share {
-      let conversation = Int(memberships.conversations[run])
-      var slot = Int(next[conversation])
-      for index in memberships.run(run) {
-        slots.set(slot, memberships.users[index], memberships.bits[index])
-        slot += 1
-      }
-      next[conversation] = UInt32(slot)
-    }
-  }
-
-  // MARK: Sorting
-
-  /// Sorts the members of each conversation, and completes its row.
-  private func sort(_ ends: [UInt32], threads: Int) {
-    let pieceCount = threads <= 1 ? 1 : min(threads * 16, conversationCount)
-    Parallel.perform(pieceCount, threads: threads) { piece in
-      let range =
-        conversationCount * piece / pieceCount..<conversationCount * (piece + 1) / pieceCount
-      for conversation in range {
-        let start = conversation == 0 ? 0 : ends[conversation - 1]
-        let members = Int(start)..<Int(ends[conversation])
-        guard !members.isEmpty else { continue }
-        var row = slots.rows[conversation]
-        row.start = start
-        row.capacity = UInt32(members.count)
-        row.count = UInt32(sortMembers(members))
-        row.hasOverrides = hasOverrides(members)
-        slots.set(conversation, row)
-      }
-    }
-  }
-
-  private func hasOverrides(_ range: Range<Int>) -> Bool {
+  /// Sorts the members of a conversation by user, and completes its row. Earlier records of the same
+  /// user are removed.
+  func sort(_ range: Range<Int>, _ row: inout ConversationRow) {
+    row.start = UInt32(range.lowerBound)
+    row.capacity = UInt32(range.count)
+    row.count = UInt32(sort(range))
     var bits: UInt8 = 0
-    slots.packed.forEachStretchRank(range) { bits |= $1 }
-    return PackedMember(bits: bits).hasOverrides
+    packed.forEachStretchRank(range) { bits |= $1 }
+    row.hasOverrides = PackedMember(bits: bits).hasOverrides
   }
 
-  /// Sorts the members of a conversation by user.
-  ///
-  /// - Returns: the number of members left when earlier records of the same user are removed.
-  private func sortMembers(_ range: Range<Int>) -> Int {
+  private func sort(_ range: Range<Int>) -> Int {
     var isAscending = true
     var last: UInt32?
-    slots.users.forEachStretchRank(range) { _, user in
+    users.forEachStretchRank(range) { _, user in
       if let last, user <= last { isAscending = false }
       last = user
     }
     if isAscending { return range.count }
     // By user; records of the same user in the order in which they were added.
-    let sorted = range.map { UInt64(slots.users[$0]) << 32 | UInt64($0) }.sorted()
-    let packed = sorted.map { slots.packed[Int(UInt32(truncatingIfNeeded: $0))] }
+    let sorted = range.map { UInt64(users[$0]) << 32 | UInt64($0) }.sorted()
+    let bits = sorted.map { packed[Int(UInt32(truncatingIfNeeded: $0))] }
     var count = 0
     for (offset, key) in sorted.enumerated() {
       if offset + 1 < sorted.count, sorted[offset + 1] >> 32 == key >> 32 { continue }
-      slots.set(range.lowerBound + count, UInt32(key >> 32), packed[offset])
+      users.update(range.lowerBound + count, UInt32(key >> 32))
+      packed.update(range.lowerBound + count, bits[offset])
       count += 1
     }
     return count
+  }
+}
+
+/// The slots of all overrides and the rows of their conversations.
+///
+/// SAFETY: as of ``MemberSlots``.
+private struct OverrideSlots: @unchecked Sendable {
+  let rows: PagedTable<ConversationRow>
+  let records: PagedTable<OverrideRecord>
+
+  /// Sorts the overrides of a conversation's members, and completes its row. Earlier records of the
+  /// same user and kind are removed.
+  func sort(_ range: Range<Int>, _ row: inout ConversationRow) {
+    row.overrideStart = UInt32(range.lowerBound)
+    row.overrideCount = UInt32(sort(range))
+  }
+
+  private func sort(_ range: Range<Int>) -> Int {
+    var isAscending = true
+    var last: UInt64?
+    records.forEachStretchRank(range) { _, record in
+      if let last, record.key <= last { isAscending = false }
+      last = record.key
+    }
+    if isAscending { return range.count }
+    let sorted = range.map { (record: records[$0], slot: $0) }
+      .sorted { ($0.record.key, $0.slot) < ($1.record.key, $1.slot) }
+    var count = 0
+    for (offset, (record, _)) in sorted.enumerated() {
+      if offset + 1 < sorted.count, sorted[offset + 1].record.key == record.key { continue }
+      records.update(range.lowerBound + count, record)
+      count += 1
+    }
+    return count
+  }
+}
+
+extension PagedTable {
+  /// Replaces an element in a page that belongs to the update in progress.
+  fileprivate func update(_ index: Int, _ element: Element) {
+    unsafe page(at: index)[index & (Self.pageSize - 1)] = element
+  }
+
+  /// Replaces elements from `index` on, in pages that belong to the update in progress, by some of an
+  /// array.
+  fileprivate func update(from index: Int, _ source: [Element], _ items: Range<Int>) {
+    unsafe source.withUnsafeBufferPointer { (source) -> Void in
+      var (index, item) = (index, items.lowerBound)
+      while item < items.upperBound {
+        let offset = index & (Self.pageSize - 1)
+        let count = min(items.upperBound - item, Self.pageSize - offset)
+        for step in 0..<count { unsafe page(at: index)[offset + step] = source[item + step] }
+        index += count
+        item += count
+      }
+    }
+  }
+}
+
+extension PagedTable where Element == ConversationRow {
+  /// Changes the rows of the conversations that have slots, on several threads.
+  ///
+  /// - Parameter ends: the end of each conversation's slots, which begin where those before it end.
+  fileprivate func forEachRow(
+    _ ends: [UInt32], threads: Int,
+    _ body: @Sendable (inout ConversationRow, _ slots: Range<Int>) -> Void
+  ) {
+    let pieceCount = threads <= 1 ? 1 : min(threads * 16, ends.count)
+    Parallel.perform(pieceCount, threads: threads) { piece in
+      for conversation in ends.count * piece / pieceCount..<ends.count * (piece + 1) / pieceCount {
+        let start = conversation == 0 ? 0 : ends[conversation - 1]
+        guard start < ends[conversation] else { continue }
+        var row = self[conversation]
+        body(&row, Int(start)..<Int(ends[conversation]))
+        update(conversation, row)
+      }
+    }
   }
 }

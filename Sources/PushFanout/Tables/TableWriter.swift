@@ -203,7 +203,7 @@ internal import QuietTime
     _ user: UInt32, of conversation: UInt32, _ member: MemberSettings
   ) throws(FanoutError) -> Bool {
     var row = tables.conversations[Int(conversation)]
-    let packed = PackedMember(member)
+    let packed = PackedMember(member).changed
     if packed.hasOverrides {
       setOverrides(Tables.key(conversation, user), member)
       row.hasOverrides = true
@@ -225,14 +225,7 @@ internal import QuietTime
     return false
   }
 
-  /// Stores a member's overrides.
-  func setOverrides(_ key: UInt64, _ member: MemberSettings) {
-    Self.setOverrides(key, member, &tables, store)
-  }
-
-  private static func setOverrides(
-    _ key: UInt64, _ member: MemberSettings, _ tables: inout Tables, _ store: PageStore
-  ) {
+  private func setOverrides(_ key: UInt64, _ member: MemberSettings) {
     if member.mutedUntil > .zero {
       tables.memberMutes.set(key, member.mutedUntil.milliseconds, store)
     }
@@ -241,12 +234,6 @@ internal import QuietTime
       let set = tables.channelSets.insert(member.channels)
       tables.memberChannels.set(key, Int64(set), store)
     }
-  }
-
-  /// Removes the channel levels of an earlier record of a member.
-  func forgetChannels(_ key: UInt64) {
-    guard tables.memberChannels.count > 0, tables.memberChannels[key] != nil else { return }
-    tables.memberChannels.set(key, 0, store)
   }
 
   private func insert(

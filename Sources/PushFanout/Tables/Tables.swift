@@ -30,8 +30,10 @@ struct Tables {
   var conversations = PagedTable<ConversationRow>()
   var memberUsers = PagedTable<UInt32>()
   var packedMembers = PagedTable<UInt8>()
-  /// By conversation and user: the ends of mutes, the starts of memberships, and the indices of
-  /// sets of channel levels.
+  /// What the members of each conversation have beside the level, since the tables were built.
+  var overrides = PagedTable<OverrideRecord>()
+  /// What was set later, by conversation and user: the ends of mutes, the starts of memberships, and
+  /// the indices of sets of channel levels.
   var memberMutes = PagedMap()
   var memberSinces = PagedMap()
   var memberChannels = PagedMap()
@@ -61,6 +63,7 @@ struct Tables {
     conversations.free(except: mapped)
     memberUsers.free(except: mapped)
     packedMembers.free(except: mapped)
+    overrides.free(except: mapped)
     memberMutes.free(except: mapped)
     memberSinces.free(except: mapped)
     memberChannels.free(except: mapped)
@@ -173,29 +176,14 @@ struct Tables {
   func member(_ user: UInt32, of conversation: UInt32) -> MemberSettings? {
     let row = conversations[Int(conversation)]
     guard let rank = rank(of: user, in: row) else { return nil }
-    let packed = PackedMember(bits: packedMembers[Int(row.start) + rank])
-    return member(packed, Self.key(conversation, user))
+    return member(record(at: Int(row.start) + rank, conversation, row))
   }
 
-  func member(_ packed: PackedMember, _ key: UInt64) -> MemberSettings {
+  func member(_ record: MemberRecord) -> MemberSettings {
     MemberSettings(
-      level: NotificationLevel(rawValue: packed.level) ?? .unset,
-      mutedUntil: Instant(milliseconds: mute(packed, key)),
-      since: Instant(milliseconds: since(packed, key)), channels: channels(packed, key))
-  }
-
-  /// The end of a member's mute, 0 for none.
-  func mute(_ packed: PackedMember, _ key: UInt64) -> Int64 {
-    packed.hasMute ? memberMutes[key] ?? 0 : 0
-  }
-
-  /// The start of a membership, 0 for always.
-  func since(_ packed: PackedMember, _ key: UInt64) -> Int64 {
-    packed.hasSince ? memberSinces[key] ?? 0 : 0
-  }
-
-  func channels(_ packed: PackedMember, _ key: UInt64) -> [Identifier: NotificationLevel] {
-    packed.hasChannels ? channelSets[UInt32(truncatingIfNeeded: memberChannels[key] ?? 0)] : [:]
+      level: NotificationLevel(rawValue: record.packed.level) ?? .unset,
+      mutedUntil: Instant(milliseconds: record.mutedUntil),
+      since: Instant(milliseconds: record.since), channels: channelSets[record.channels])
   }
 }
 
