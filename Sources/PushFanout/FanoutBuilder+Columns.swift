@@ -12,7 +12,7 @@ extension FanoutBuilder {
     _ columns: MembershipColumns, stretches: Range<Int>
   ) throws(FanoutError) {
     guard let first = stretches.first else { return }
-    var specials = columns.specials(from: columns.rows(of: first).lowerBound)
+    var extras = columns.extras(from: columns.rows(of: first).lowerBound)
     for stretch in stretches {
       let rows = columns.rows(of: stretch)
       let known = columns.conversations[stretch].index
@@ -23,9 +23,9 @@ extension FanoutBuilder {
         let user = known != .max ? known : try writer.intern(userAt: row, of: columns)
         try checkRoom()
         var (since, mutedUntil): (Int64, Int64) = (0, 0)
-        if let special = specials.first, special.row == row {
+        if let special = extras.first, special.row == row {
           (since, mutedUntil) = (special.since, special.mutedUntil)
-          specials.removeFirst()
+          extras.removeFirst()
         }
         append(
           conversation, user, columns.packed(at: row), since: since, mutedUntil: mutedUntil)

@@ -105,7 +105,7 @@ package struct MembershipColumns: Sendable {
   /// - Complexity: O(log rows).
   package func member(at row: Int) -> (member: MemberSettings, present: PresentFields) {
     let level = NotificationLevel(rawValue: packed(at: row).level) ?? .unset
-    guard let special = specials(from: row).first, special.row == row else {
+    guard let special = extras(from: row).first, special.row == row else {
       return (MemberSettings(level: level), PresentFields())
     }
     return (
@@ -118,7 +118,7 @@ package struct MembershipColumns: Sendable {
   func packed(at row: Int) -> PackedMember { PackedMember(bits: bits[row]) }
 
   /// The special rows from `row` on.
-  func specials(from row: Int) -> ArraySlice<Special> {
+  func extras(from row: Int) -> ArraySlice<Special> {
     special[special.partitioningIndex { $0.row >= row }...]
   }
 

@@ -35,14 +35,14 @@ struct ConversationRuns: Sendable {
     return zip(starts, starts.dropFirst() + [ends.count]).map { $0..<$1 }
   }
 
-  /// Places the items of each conversation beside each other, in the order in which they were
+  /// Distributes the items to slots, those of each conversation beside each other, in the order in which they were
   /// added, as a counting sort does.
   ///
   /// - Parameter move: stores items in consecutive slots; called on several threads, for slots of
   ///   its own each time.
   /// - Returns: the end of each conversation's slots.
   /// - Complexity: O(items + conversations).
-  func place(
+  func distribute(
     conversationCount: Int, threads: Int,
     _ move: @Sendable (_ items: Range<Int>, _ slot: Int) -> Void
   ) -> [UInt32] {

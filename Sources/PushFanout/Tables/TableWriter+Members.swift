@@ -13,7 +13,7 @@ extension TableWriter {
     let slots = MemberSlots(
       rows: tables.conversations, users: tables.memberUsers, packed: tables.packedMembers)
     let list = memberships
-    let ends = list.runs.place(conversationCount: tables.conversations.count, threads: threads) {
+    let ends = list.runs.distribute(conversationCount: tables.conversations.count, threads: threads) {
       items, slot in
       slots.users.update(from: slot, list.users, items)
       slots.packed.update(from: slot, list.bits, items)
@@ -31,7 +31,7 @@ extension TableWriter {
     ownConversations()
     let slots = OverrideSlots(rows: tables.conversations, records: tables.overrides)
     let list = overrides
-    let ends = list.runs.place(conversationCount: tables.conversations.count, threads: threads) {
+    let ends = list.runs.distribute(conversationCount: tables.conversations.count, threads: threads) {
       items, slot in
       slots.records.update(from: slot, list.records, items)
     }
