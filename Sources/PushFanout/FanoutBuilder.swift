@@ -19,7 +19,7 @@ public import PushModel
   private var isSettled = false
   private var hasApp = false
   /// The number of users with settings.
-  package private(set) var declaredCount = 0
+  package internal(set) var declaredCount = 0
 
   /// Creates a builder without records. The app's settings are Easemob's defaults until they are
   /// set.
@@ -106,8 +106,9 @@ public import PushModel
   ) throws(FanoutError) {
     try checkRoom()
     let packed = PackedMember(member)
-    append(
-      conversation, user, packed, since: member.since.milliseconds,
+    append(conversation, CollectionOfOne(user), CollectionOfOne(packed.bits))
+    appendOverrides(
+      conversation, user, since: member.since.milliseconds,
       mutedUntil: member.mutedUntil.milliseconds)
     if packed.hasChannels {
       let set = writer.tables.channelSets.insert(member.channels)
@@ -116,23 +117,29 @@ public import PushModel
     }
   }
 
-  /// Checks that a membership can be added.
-  func checkRoom() throws(FanoutError) {
-    guard memberships.count < writer.limit else { throw .tooMany("memberships") }
-    guard overrides.count + 3 < Int(UInt32.max) else { throw .tooMany("overrides") }
+  /// Checks that memberships can be added.
+  func checkRoom(_ count: Int = 1) throws(FanoutError) {
+    guard memberships.count + count <= writer.limit else { throw .tooMany("memberships") }
+    guard overrides.count + 3 * count < Int(UInt32.max) else { throw .tooMany("overrides") }
   }
 
-  /// Adds a membership without channel levels.
+  /// Adds memberships of a conversation, without their overrides.
   mutating func append(
-    _ conversation: UInt32, _ user: UInt32, _ packed: PackedMember, since: Int64,
-    mutedUntil: Int64
+    _ conversation: UInt32, _ users: some Collection<UInt32>, _ bits: some Collection<UInt8>
   ) {
-    memberships.append(conversation, user, packed.bits)
-    if packed.hasSince { overrides.append(conversation, OverrideRecord(.since, of: user, since)) }
-    if packed.hasMute {
+    memberships.append(conversation, users, bits)
+    if channelSets.isEmpty { return }
+    for user in users { channelSets[Tables.key(conversation, user)] = nil }
+  }
+
+  /// Adds the start and the mute of a membership, in milliseconds, unless they are 0.
+  mutating func appendOverrides(
+    _ conversation: UInt32, _ user: UInt32, since: Int64, mutedUntil: Int64
+  ) {
+    if since > 0 { overrides.append(conversation, OverrideRecord(.since, of: user, since)) }
+    if mutedUntil > 0 {
       overrides.append(conversation, OverrideRecord(.mute, of: user, mutedUntil))
     }
-    if !channelSets.isEmpty { channelSets[Tables.key(conversation, user)] = nil }
   }
 
   /// Builds the engine.

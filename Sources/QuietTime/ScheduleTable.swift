@@ -5,13 +5,33 @@ public import PushModel
 ///
 /// Not part of the table, so that a version of that is not copied for a guess.
 public struct RecentSchedules: Sendable {
-  fileprivate var indices = [UInt32](repeating: 0, count: 1 << 10)
+  /// Two for each set, the one used last first.
+  private var indices: [UInt32] = []
+  private static let setBits = 12
 
   /// Empty guesses.
   public init() {}
 
-  /// A slot, mostly another for other settings.
-  fileprivate static func slot(of settings: QuietSettings) -> Int {
+  /// The index of settings in a list, if it is among the guesses for them.
+  fileprivate func index(of new: QuietSettings, in settings: [QuietSettings]) -> UInt32? {
+    if indices.isEmpty { return nil }
+    let first = Self.set(of: new) * 2
+    let guess = indices[first]
+    if guess < settings.count, settings[Int(guess)] == new { return guess }
+    let second = indices[first + 1]
+    return second < settings.count && settings[Int(second)] == new ? second : nil
+  }
+
+  /// Makes an index a guess for settings.
+  fileprivate mutating func note(_ index: UInt32, of new: QuietSettings) {
+    if indices.isEmpty { indices = [UInt32](repeating: 0, count: 2 << Self.setBits) }
+    let first = Self.set(of: new) * 2
+    indices[first + 1] = indices[first]
+    indices[first] = index
+  }
+
+  /// A number of a set, mostly another for other settings.
+  private static func set(of settings: QuietSettings) -> Int {
     var number =
       switch settings.quietHours {
       case .interval(let interval): Int(interval.startMinute) &* 1440 &+ Int(interval.endMinute)
@@ -23,7 +43,27 @@ public struct RecentSchedules: Sendable {
       // Zones of one continent differ behind their first letters.
       for byte in zone.utf8.suffix(6) { number = number &* 31 &+ Int(byte) }
     }
-    return (number &* 0x9E37_79B9) >> 16 & 1023
+    return (number &* 0x9E37_79B9) >> 16 & (1 << setBits - 1)
+  }
+}
+
+/// Quiet settings of many users, most of them once: settings that were seen last are found again,
+/// others are listed again.
+package struct QuietSettingsList: Sendable {
+  /// The settings, in the order in which they were listed.
+  package private(set) var settings: [QuietSettings] = []
+  private var recent = RecentSchedules()
+
+  /// An empty list.
+  package init() {}
+
+  /// The index of settings, which are listed now if they are not found.
+  package mutating func index(of new: QuietSettings) -> UInt32 {
+    if let index = recent.index(of: new, in: settings) { return index }
+    let index = UInt32(settings.count)
+    settings.append(new)
+    recent.note(index, of: new)
+    return index
   }
 }
 
@@ -76,11 +116,9 @@ public struct ScheduleTable: Sendable {
   public mutating func insert(
     _ new: QuietSettings, _ recent: inout RecentSchedules
   ) throws(ZoneDataError) -> UInt32 {
-    let slot = RecentSchedules.slot(of: new)
-    let guess = recent.indices[slot]
-    if guess < settings.count, settings[Int(guess)] == new { return guess }
+    if let index = recent.index(of: new, in: settings) { return index }
     let index = try insert(new)
-    recent.indices[slot] = index
+    recent.note(index, of: new)
     return index
   }
 

@@ -1,4 +1,5 @@
 internal import PushModel
+internal import QuietTime
 
 /// A user's settings except quiet hours, in 32 bits: the level, a level per kind of conversation,
 /// and flags.
@@ -54,6 +55,23 @@ struct PackedUser: BitwiseCopyable, Equatable {
     self.pushWhenDesktopOnline = pushWhenDesktopOnline
   }
 
+  /// The settings of a user without devices, with the quiet settings and the end of the app
+  /// duration.
+  func settings(_ quiet: QuietSettings, mutedUntil: Int64) -> UserSettings {
+    var settings = UserSettings()
+    settings.level = NotificationLevel(rawValue: level) ?? .unset
+    for kind in ConversationKind.allCases {
+      settings.levels[kind] = NotificationLevel(rawValue: level(kind: kind.ordinal)) ?? .unset
+    }
+    settings.quietHours = quiet.quietHours
+    settings.timeZone = quiet.timeZone
+    settings.mutedUntil = Instant(milliseconds: mutedUntil)
+    settings.pushWhenDesktopOnline = pushWhenDesktopOnline
+    settings.localInformationMissing = localInformationMissing
+    settings.localHandledByApp = localHandledByApp
+    return settings
+  }
+
   private func has(_ bit: UInt32) -> Bool { bits >> bit & 1 != 0 }
   private mutating func set(_ bit: UInt32, _ value: Bool) {
     bits = bits & ~(1 << bit) | (value ? 1 << bit : 0)
@@ -86,10 +104,12 @@ struct PackedMember: BitwiseCopyable, Equatable {
 
   init(_ member: MemberSettings) {
     let (level, mutedUntil, since, channels) = member.fields
-    bits = level.rawValue
-    if mutedUntil > .zero { bits |= 0x10 }
-    if since > .zero { bits |= 0x20 }
+    self.init(level: level, hasMute: mutedUntil > .zero, hasSince: since > .zero)
     if !channels.isEmpty { bits |= 0x40 }
+  }
+
+  init(level: NotificationLevel, hasMute: Bool, hasSince: Bool) {
+    bits = level.rawValue | (hasMute ? 0x10 : 0) | (hasSince ? Self.sinceBit : 0)
   }
 }
 

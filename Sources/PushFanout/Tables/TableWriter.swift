@@ -9,7 +9,7 @@ internal import QuietTime
   var tables: Tables
   var log = SettingsLog()
   let store: PageStore
-  private var recentSchedules = RecentSchedules()
+  var recentSchedules = RecentSchedules()
   /// The maximum number of anything with a 32-bit index; lower only in tests.
   var limit = Int(UInt32.max) - 1
 
@@ -74,7 +74,7 @@ internal import QuietTime
   /// Adds a user without settings, whose id was added.
   func appendUser() { Self.appendUser(&tables, store) }
 
-  private static func appendUser(_ tables: inout Tables, _ store: PageStore) {
+  static func appendUser(_ tables: inout Tables, _ store: PageStore) {
     tables.packedUsers.append(PackedUser(), store)
     tables.schedules.append(0, store)
     if tables.deviceLists.count > 0 { tables.deviceLists.append(0, store) }
@@ -90,15 +90,7 @@ internal import QuietTime
     _ user: UInt32, _ settings: UserSettings, _ tables: inout Tables,
     _ recent: inout RecentSchedules, _ store: PageStore
   ) throws(FanoutError) {
-    let scheduleIndex: UInt32
-    do throws(ZoneDataError) {
-      scheduleIndex = try tables.scheduleTable.insert(QuietSettings(settings), &recent)
-    } catch {
-      throw FanoutError(error)
-    }
-    guard tables.scheduleTable.count <= MemberWord.scheduleCapacity else {
-      throw .tooMany("distinct quiet hours")
-    }
+    let scheduleIndex = try schedule(QuietSettings(settings), &tables, &recent)
     let packed = PackedUser(settings)
     if tables.packedUsers[Int(user)] != packed { tables.packedUsers.set(Int(user), packed, store) }
     if tables.schedules[Int(user)] != scheduleIndex {
@@ -107,6 +99,22 @@ internal import QuietTime
     if packed.hasMute {
       tables.userMutes.set(UInt64(user), settings.mutedUntil.milliseconds, store)
     }
+  }
+
+  /// The index of the schedule of quiet settings, which is added if it is new.
+  static func schedule(
+    _ settings: QuietSettings, _ tables: inout Tables, _ recent: inout RecentSchedules
+  ) throws(FanoutError) -> UInt32 {
+    let index: UInt32
+    do throws(ZoneDataError) {
+      index = try tables.scheduleTable.insert(settings, &recent)
+    } catch {
+      throw FanoutError(error)
+    }
+    guard tables.scheduleTable.count <= MemberWord.scheduleCapacity else {
+      throw .tooMany("distinct quiet hours")
+    }
+    return index
   }
 
   private func setDevices(_ devices: [Device]?, of user: UInt32) throws(FanoutError) {

@@ -76,19 +76,8 @@ struct Tables {
   /// A user's settings.
   func user(_ user: UInt32) -> UserSettings {
     let packed = packedUsers[Int(user)]
-    let quiet = scheduleTable[schedules[Int(user)]]
-    var settings = UserSettings()
-    settings.level = NotificationLevel(rawValue: packed.level) ?? .unset
-    for kind in ConversationKind.allCases {
-      settings.levels[kind] =
-        NotificationLevel(rawValue: packed.level(kind: kind.ordinal)) ?? .unset
-    }
-    settings.quietHours = quiet.quietHours
-    settings.timeZone = quiet.timeZone
-    settings.mutedUntil = Instant(milliseconds: mute(of: user, packed))
-    settings.pushWhenDesktopOnline = packed.pushWhenDesktopOnline
-    settings.localInformationMissing = packed.localInformationMissing
-    settings.localHandledByApp = packed.localHandledByApp
+    var settings = packed.settings(
+      scheduleTable[schedules[Int(user)]], mutedUntil: mute(of: user, packed))
     if hasOwnDevices(user) {
       var devices: [Device] = []
       forEachDevice(of: user) { devices.append(device($0)) }

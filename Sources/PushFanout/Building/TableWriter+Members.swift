@@ -13,7 +13,8 @@ extension TableWriter {
     let slots = MemberSlots(
       rows: tables.conversations, users: tables.memberUsers, packed: tables.packedMembers)
     let list = memberships
-    let ends = list.runs.distribute(conversationCount: tables.conversations.count, threads: threads) {
+    let ends = list.runs.distribute(conversationCount: tables.conversations.count, threads: threads)
+    {
       items, slot in
       slots.users.update(from: slot, list.users, items)
       slots.packed.update(from: slot, list.bits, items)
@@ -31,7 +32,8 @@ extension TableWriter {
     ownConversations()
     let slots = OverrideSlots(rows: tables.conversations, records: tables.overrides)
     let list = overrides
-    let ends = list.runs.distribute(conversationCount: tables.conversations.count, threads: threads) {
+    let ends = list.runs.distribute(conversationCount: tables.conversations.count, threads: threads)
+    {
       items, slot in
       slots.records.update(from: slot, list.records, items)
     }
@@ -75,15 +77,18 @@ private struct MemberSlots: @unchecked Sendable {
       last = user
     }
     if isAscending { return range.count }
-    // By user; records of the same user in the order in which they were added.
-    let sorted = range.map { UInt64(users[$0]) << 32 | UInt64($0) }.sorted()
-    let bits = sorted.map { packed[Int(UInt32(truncatingIfNeeded: $0))] }
+    let bits = range.map { packed[$0] }
     var count = 0
-    for (offset, key) in sorted.enumerated() {
-      if offset + 1 < sorted.count, sorted[offset + 1] >> 32 == key >> 32 { continue }
-      users.update(range.lowerBound + count, UInt32(key >> 32))
-      packed.update(range.lowerBound + count, bits[offset])
-      count += 1
+    unsafe withSlots(range, inOrderOf: { users[$0] }) { (sorted) -> Void in
+      for index in sorted.indices {
+        let user = unsafe SortKey.user(sorted[index])
+        // Records of the same user are in the order in which they were added.
+        if unsafe index + 1 < sorted.count && SortKey.user(sorted[index + 1]) == user { continue }
+        users.update(range.lowerBound + count, user)
+        packed.update(
+          range.lowerBound + count, unsafe bits[SortKey.slot(sorted[index]) - range.lowerBound])
+        count += 1
+      }
     }
     return count
   }
@@ -111,15 +116,100 @@ private struct OverrideSlots: @unchecked Sendable {
       last = record.key
     }
     if isAscending { return range.count }
-    let sorted = range.map { (record: records[$0], slot: $0) }
-      .sorted { ($0.record.key, $0.slot) < ($1.record.key, $1.slot) }
+    let old = range.map { records[$0] }
     var count = 0
-    for (offset, (record, _)) in sorted.enumerated() {
-      if offset + 1 < sorted.count, sorted[offset + 1].record.key == record.key { continue }
-      records.update(range.lowerBound + count, record)
-      count += 1
+    // The last record of each kind of the user at hand.
+    var kinds = [OverrideRecord.none, .none, .none, .none]
+    unsafe withSlots(range, inOrderOf: { records[$0].user }) { (sorted) -> Void in
+      for index in sorted.indices {
+        let record = unsafe old[SortKey.slot(sorted[index]) - range.lowerBound]
+        kinds[Int(record.rawKind)] = record
+        if unsafe index + 1 < sorted.count && SortKey.user(sorted[index + 1]) == record.user {
+          continue
+        }
+        for kind in kinds.indices where kinds[kind].user == record.user {
+          records.update(range.lowerBound + count, kinds[kind])
+          kinds[kind] = .none
+          count += 1
+        }
+      }
     }
     return count
+  }
+}
+
+/// A user, and a slot with it.
+private enum SortKey {
+  @inline(__always)
+  static func user(_ key: UInt64) -> UInt32 { UInt32(key >> 32) }
+  @inline(__always)
+  static func slot(_ key: UInt64) -> Int { Int(UInt32(truncatingIfNeeded: key)) }
+}
+
+/// Calls `body` with a ``SortKey`` for each slot of a range, in the order of users; slots of the same
+/// user ascend.
+///
+/// - Complexity: O(slots).
+private func withSlots(
+  _ range: Range<Int>, inOrderOf user: (Int) -> UInt32,
+  _ body: (UnsafeMutableBufferPointer<UInt64>) -> Void
+) {
+  let count = range.count
+  unsafe withUnsafeTemporaryAllocation(of: UInt64.self, capacity: 2 * count) { memory in
+    unsafe memory.initialize(repeating: 0)
+    var keys = unsafe UnsafeMutableBufferPointer(rebasing: memory[..<count])
+    var other = unsafe UnsafeMutableBufferPointer(rebasing: memory[count...])
+    for slot in range {
+      unsafe keys[slot - range.lowerBound] = UInt64(user(slot)) << 32 | UInt64(slot)
+    }
+    if count <= 24 {
+      unsafe sortFew(keys)
+    } else {
+      unsafe sortByDigits(&keys, &other)
+    }
+    unsafe body(keys)
+  }
+}
+
+/// Sorts by insertion.
+private func sortFew(_ keys: UnsafeMutableBufferPointer<UInt64>) {
+  for index in 1..<max(1, keys.count) {
+    let key = unsafe keys[index]
+    var hole = index
+    while unsafe hole > 0 && keys[hole - 1] > key {
+      unsafe keys[hole] = keys[hole - 1]
+      hole -= 1
+    }
+    unsafe keys[hole] = key
+  }
+}
+
+/// Sorts by the eight bits of users at a time, least significant first. Keys of the same user keep
+/// their order.
+private func sortByDigits(
+  _ keys: inout UnsafeMutableBufferPointer<UInt64>,
+  _ other: inout UnsafeMutableBufferPointer<UInt64>
+) {
+  var differing: UInt64 = 0
+  for index in keys.indices { unsafe differing |= keys[index] ^ keys[0] }
+  for shift in [32, 40, 48, 56] as [UInt64] where differing >> shift & 255 != 0 {
+    unsafe withUnsafeTemporaryAllocation(of: Int.self, capacity: 256) { starts in
+      unsafe starts.initialize(repeating: 0)
+      for index in keys.indices { unsafe starts[Int(keys[index] >> shift & 255)] += 1 }
+      var start = 0
+      for digit in 0..<256 {
+        let count = unsafe starts[digit]
+        unsafe starts[digit] = start
+        start += count
+      }
+      for index in keys.indices {
+        let key = unsafe keys[index]
+        let digit = Int(key >> shift & 255)
+        unsafe other[starts[digit]] = key
+        unsafe starts[digit] += 1
+      }
+    }
+    unsafe swap(&keys, &other)
   }
 }
 

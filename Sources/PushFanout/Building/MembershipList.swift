@@ -99,10 +99,13 @@ struct MembershipList: Sendable {
 
   var count: Int { users.count }
 
-  mutating func append(_ conversation: UInt32, _ user: UInt32, _ bits: UInt8) {
-    runs.append(conversation)
-    users.append(user)
-    self.bits.append(bits)
+  /// Adds memberships of a conversation.
+  mutating func append(
+    _ conversation: UInt32, _ users: some Collection<UInt32>, _ bits: some Collection<UInt8>
+  ) {
+    runs.append(conversation, count: users.count)
+    self.users.append(contentsOf: users)
+    self.bits.append(contentsOf: bits)
   }
 }
 
