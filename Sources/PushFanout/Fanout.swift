@@ -97,8 +97,8 @@ public final class Fanout: Sendable {
   public func decide(_ message: Message, into result: inout FanoutResult) {
     result.reset(message.at.milliseconds, threads: threads)
     publisher.refresh(&result.storage.version)
-    guard let version = result.storage.version else { return }
-    Decider(version: version, cache: cache, threads: threads).decide(message, into: &result)
+    guard let view = result.storage.version?.view else { return }
+    Decider(version: view, cache: cache, threads: threads).decide(message, into: &result)
   }
 
   /// Decides messages on one version of the settings, on several threads.
@@ -121,10 +121,10 @@ public final class Fanout: Sendable {
       let results = Lock<[FanoutResult]>([])
       Parallel.perform((count + size - 1) / size, threads: threads) { piece in
         guard let start = unsafe start else { return }
-        let decider = Decider(version: version, cache: self.cache, threads: 1)
+        let decider = Decider(version: version.view, cache: self.cache, threads: 1)
         var result = results.withLock { $0.popLast() } ?? FanoutResult()
         let indices = piece * size..<min((piece + 1) * size, count)
-        unsafe decider.decide(start, indices, into: &result, body)
+        unsafe decider.decide(start, indices, version, self.cache, into: &result, body)
         let used = result
         results.withLock { $0.append(used) }
       }

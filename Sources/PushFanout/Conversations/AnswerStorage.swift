@@ -1,3 +1,4 @@
+internal import QuietTime
 internal import Synchronization
 
 /// The memory of a ``FanoutResult``: the number of members in each state, and the states of members
@@ -15,8 +16,27 @@ internal import Synchronization
   @safe @exclusivity(unchecked) private var capacity = 8
   /// The version and the conversation of the last message, which often are those of the next too.
   @safe @exclusivity(unchecked) var version: EngineVersion?
-  @safe @exclusivity(unchecked) var conversation: CachedConversation?
-  @safe @exclusivity(unchecked) var quiet: ScheduleLevels?
+  @safe @exclusivity(unchecked) var conversation: CachedConversation? {
+    didSet {
+      conversationAddress =
+        conversation.map { unsafe UInt(bitPattern: Unmanaged.passUnretained($0).toOpaque()) } ?? 0
+    }
+  }
+  /// The address of ``conversation``; 0 for none.
+  @safe @exclusivity(unchecked) private(set) var conversationAddress: UInt = 0
+  @safe @exclusivity(unchecked) var quiet: ScheduleLevels? {
+    didSet {
+      from = quiet?.from ?? 0
+      until = quiet?.until ?? 0
+      calendar = quiet?.calendar ?? 0
+      scheduleCount = quiet?.count ?? 0
+    }
+  }
+  /// What ``quiet`` holds for, so that looking counts no reference.
+  @safe @exclusivity(unchecked) private var from: Int64 = 0
+  @safe @exclusivity(unchecked) private var until: Int64 = 0
+  @safe @exclusivity(unchecked) private var calendar = 0
+  @safe @exclusivity(unchecked) private var scheduleCount = 0
   /// The address of the states of all members, if the conversation has moved on since; 0 until asked
   /// for.
   let ownStates = Atomic<UInt>(0)
@@ -33,6 +53,15 @@ internal import Synchronization
     unsafe histogram.deallocate()
     unsafe ranks.deallocate()
     unsafe states.deallocate()
+  }
+
+  /// The reader of an instant, if ``quiet`` holds for it and for the version.
+  @inline(__always)
+  func reader(at now: Int64, _ version: VersionView) -> ConversationReader? {
+    guard from <= now, now < until, calendar == version.tables.calendarID,
+      scheduleCount >= version.tables.scheduleTable.count, let quiet
+    else { return nil }
+    return ConversationReader(version: version, now: now, quiet: quiet)
   }
 
   /// Begins another message.

@@ -107,7 +107,7 @@ private struct WordFilling: Sendable {
     let (version, target) = (resolver.version, conversation.target)
     let mask = resolver.levelMask(target)
     let shift = version.tables.app.rules.levelShift(for: target.kind)
-    let bases = unsafe target.rules.baseTable
+    let bases = unsafe target.rules.bases
     let start = Int(target.memberRow.start)
     let (packedUsers, schedules) = (version.tables.packedUsers, version.tables.schedules)
     let (memberUsers, packedMembers) = (version.tables.memberUsers, version.tables.packedMembers)

@@ -15,11 +15,15 @@ extension CachedConversation {
     let number = reader.version.number
     guard number >= applied.load(ordering: .relaxed) else { return }
     let hasWaiting = number >= waitingFrom.load(ordering: .relaxed)
-    guard hasWaiting || moves(to: reader.now, changing) != nil else { return }
+    var position = moves(to: reader.now, changing)
+    guard hasWaiting || position != nil else { return }
     sequence.add(1, ordering: .acquiringAndReleasing)
     // First, as a change may add events before the instant.
-    if hasWaiting { applyWaiting(number, MemberResolver(reader.version), &changing) }
-    if let position = moves(to: reader.now, changing) {
+    if hasWaiting {
+      applyWaiting(number, MemberResolver(reader.version), &changing)
+      position = moves(to: reader.now, changing)
+    }
+    if let position {
       moveEvents(to: position, reader.now, &changing)
     }
     setEventBounds(changing)
@@ -29,7 +33,17 @@ extension CachedConversation {
 
   /// How many events there are up to an instant, if the words should move there.
   private func moves(to now: Int64, _ changing: borrowing Changing) -> Int? {
-    let position = changing.events.partitioningIndex { $0.at > now }
+    // Mostly none or few of the next events.
+    var position = changing.eventCount
+    if position == 0 || changing.events[position - 1].at <= now {
+      let near = min(position + 16, changing.events.count)
+      while position < near, changing.events[position].at <= now { position += 1 }
+      if position == near, near < changing.events.count {
+        position = changing.events[near...].partitioningIndex { $0.at > now }
+      }
+    } else {
+      position = changing.events[..<position].partitioningIndex { $0.at > now }
+    }
     let isFar = changing.eventCount - position > Self.farEvents
     return position > changing.eventCount || isFar ? position : nil
   }
@@ -201,7 +215,9 @@ extension CachedConversation {
 
   private func makeRuns(_ changing: inout Changing) {
     if changing.runs.isMade || changing.runs.isRefused { return }
-    changing.runs.make((0..<count).map { unsafe words[$0].load(ordering: .relaxed) })
+    changing.runs.make(
+      (0..<count).map { unsafe words[$0].load(ordering: .relaxed) },
+      others: changing.events.flatMap { [$0.before.bits, $0.after.bits] })
   }
 
   /// Counts the members in each state at an interval without transitions.

@@ -8,7 +8,7 @@ extension CachedConversation {
   /// - Precondition: the lock is held, and the words are brought up to the version.
   /// - Complexity: O(members) for ``InvariantScope/all``, O(1) for a sample.
   func checkInvariants(
-    _ version: EngineVersion, _ changing: borrowing Changing, _ scope: InvariantScope
+    _ version: VersionView, _ changing: borrowing Changing, _ scope: InvariantScope
   ) {
     let resolver = MemberResolver(version)
     for rank in scope.indices(below: count) {

@@ -4,12 +4,26 @@ internal import PushSupport
 internal import Synchronization
 
 /// Which version and instant are asked for.
-struct ConversationReader {
-  let version: EngineVersion
+///
+/// SAFETY: ``levels`` and the reference are valid as long as the ``ScheduleLevels`` exist, which who
+/// makes a reader retains.
+@safe struct ConversationReader {
+  let version: VersionView
   /// Milliseconds since the epoch.
   let now: Int64
   /// The quiet hours at ``now``, of all schedules of the version.
-  let quiet: ScheduleLevels
+  let levels: UnsafePointer<UInt8>
+  private let reference: Unmanaged<ScheduleLevels>
+
+  @inline(__always)
+  init(version: VersionView, now: Int64, quiet: ScheduleLevels) {
+    self.version = version
+    self.now = now
+    unsafe levels = quiet.levels
+    unsafe reference = .passUnretained(quiet)
+  }
+
+  var quiet: ScheduleLevels { unsafe reference.takeUnretainedValue() }
 }
 
 /// Which words an answer was computed from.
@@ -53,7 +67,7 @@ extension CachedConversation {
         guard let slot = tallySlot(at: now) else { return nil }
         copyTally(slot, into: answer)
       }
-      let levels = unsafe reader.quiet.levels
+      let levels = unsafe reader.levels
       for index in 0..<answer.rankCount {
         unsafe answer.states[index] = word(Int(answer.ranks[index])).state(levels, stateByBase)
       }
@@ -113,7 +127,7 @@ extension CachedConversation {
       } else {
         copyTally(bringTally(to: reader.quiet, &changing), into: answer)
       }
-      let levels = unsafe reader.quiet.levels
+      let levels = unsafe reader.levels
       for index in 0..<answer.rankCount {
         unsafe answer.states[index] = word(Int(answer.ranks[index])).state(levels, stateByBase)
       }
@@ -169,7 +183,7 @@ extension CachedConversation {
     _ rank: UInt32, from before: MemberWord, to after: MemberWord, _ reader: ConversationReader,
     _ answer: AnswerStorage
   ) {
-    let levels = unsafe reader.quiet.levels
+    let levels = unsafe reader.levels
     let new = unsafe after.state(levels, stateByBase)
     unsafe answer.histogram[Int(before.state(levels, stateByBase))] &-= 1
     unsafe answer.histogram[Int(new)] &+= 1

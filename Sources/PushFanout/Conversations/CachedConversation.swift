@@ -28,16 +28,24 @@ internal import Synchronization
   static let smallSize = 512
   static let tallyCount = 4
   /// How many cache lines of an entry a message reads.
-  static let prefetchedLines = 6
+  static let prefetchedLines = 4
 
-  let target: ConversationTarget
+  // What every message reads is in the first lines.
+
+  /// The revisions of ``target``.
+  private let revisions: (row: UInt32, members: UInt32, app: UInt32)
+  let isSmall: Bool
+  /// Whether readers may use it: whether it was certain, after it could be found, that no change of
+  /// settings was missed.
+  let isOpen = Atomic<Bool>(false)
+  /// Whether it was used since the cache last looked for what to evict.
+  let isUsed = Atomic<Bool>(true)
+  /// The address of the cache's entry for another channel of the same conversation; 0 for none.
+  let next = Atomic<UInt>(0)
   let count: Int
+  let words: UnsafeMutablePointer<Atomic<UInt32>>
   /// Tables of ``target``'s rules, as pointers: no reference is counted to read them.
   let stateByBase: UnsafePointer<UInt8>
-  let stateCount: Int
-  let isSmall: Bool
-  let words: UnsafeMutablePointer<Atomic<UInt32>>
-  let tallies: UnsafeMutablePointer<Atomic<UInt32>>
 
   /// Odd while words, tallies or the numbers below are being changed.
   let sequence = Atomic<UInt>(0)
@@ -49,27 +57,20 @@ internal import Synchronization
   /// The half-open interval in which no member has an event, in milliseconds since the epoch.
   let eventsFrom = Atomic<Int64>(.min)
   let eventsUntil = Atomic<Int64>(.max)
+  let stateCount: Int
+  let tallies: UnsafeMutablePointer<Atomic<UInt32>>
   /// For each tally, the half-open interval for which it holds; empty for an unused one.
   let tallyBounds: InlineArray<8, Atomic<Int64>> = InlineArray { _ in Atomic(0) }
 
+  let target: ConversationTarget
   let changing: Lock<Changing>
 
-  // MARK: In a cache
-
+  /// Where the cache lists it.
+  // SAFETY: accessed under the cache's lock.
+  nonisolated(unsafe) var position = 0
   /// The bytes that it takes at most, with everything that is made on demand.
   // SAFETY: written once, before other threads can find it.
   nonisolated(unsafe) private(set) var byteLimit = 0
-
-  // SAFETY: accessed under the cache's lock.
-  nonisolated(unsafe) var position = 0
-
-  /// Whether readers may use it: whether it was certain, after it could be found, that no change of
-  /// settings was missed.
-  let isOpen = Atomic<Bool>(false)
-  /// Whether it was used since the cache last looked for what to evict.
-  let isUsed = Atomic<Bool>(true)
-  /// The address of the entry for another channel of the same conversation; 0 for none.
-  let next = Atomic<UInt>(0)
 
   /// What is accessed under the lock.
   struct Changing: ~Copyable {
@@ -114,21 +115,23 @@ internal import Synchronization
   init(_ target: ConversationTarget, number: UInt64, isSmall: Bool) {
     self.isSmall = isSmall
     self.target = target
+    revisions = (target.row.revision, target.memberRow.revision, target.appRevision)
     count = Int(target.memberRow.count)
-    unsafe stateByBase = target.rules.stateByBase
+    unsafe stateByBase = target.rules.statesByBase
     stateCount = target.rules.stateCount
     applied = Atomic(number)
     var changing = Changing()
     changing.historyFrom = number
     self.changing = Lock(changing)
-    unsafe words = .allocate(capacity: max(count, 1))
+    unsafe words = PageMemory.shared.allocate(max(count, 1) * 4)
+      .bindMemory(to: Atomic<UInt32>.self, capacity: max(count, 1))
     let numbers = isSmall ? 0 : stateCount * Self.tallyCount
     unsafe tallies = .allocate(capacity: max(numbers, 1))
     for index in 0..<numbers { unsafe (tallies + index).initialize(to: Atomic(0)) }
   }
 
   deinit {
-    unsafe words.deallocate()
+    unsafe PageMemory.shared.free(UnsafeMutableRawPointer(words), max(count, 1) * 4)
     unsafe tallies.deallocate()
   }
 
@@ -137,6 +140,13 @@ internal import Synchronization
     let fixed = 640 + (isSmall ? 0 : stateCount * 4 * Self.tallyCount)
     let events = changing.events.count * MemoryLayout<Event>.stride
     unsafe byteLimit = fixed + count * (isSmall ? 6 : 12) + events
+  }
+
+  /// Whether it was built for the same members and settings of the conversation and the app.
+  @inline(__always)
+  func isOf(_ target: borrowing ConversationTarget) -> Bool {
+    revisions.row == target.row.revision && revisions.members == target.memberRow.revision
+      && revisions.app == target.appRevision
   }
 
   @inline(__always)
@@ -172,22 +182,33 @@ struct WordRuns {
   /// Whether the words are too different for runs to be worth their memory.
   private(set) var isRefused = false
 
-  /// - Complexity: O(members).
-  mutating func make(_ all: consuming [UInt32]) {
+  /// - Parameters:
+  ///   - all: the words of all members.
+  ///   - others: words that members will have, so that they need not be inserted one by one.
+  /// - Complexity: O(members + others).
+  mutating func make(_ all: consuming [UInt32], others: consuming [UInt32] = []) {
     let sorted = Self.sorted(all)
     let distinct = zip(sorted, sorted.dropFirst()).reduce(1) { $0 + ($1.0 == $1.1 ? 0 : 1) }
     guard distinct * 4 <= sorted.count * 3 else { return isRefused = true }
     isMade = true
     words.reserveCapacity(distinct)
     counts.reserveCapacity(distinct)
+    let others = Self.sorted(others)
+    var next = 0
     for word in sorted {
-      if words.last == word {
-        counts[counts.count - 1] += 1
-      } else {
-        words.append(word)
-        counts.append(1)
+      while next < others.count, others[next] <= word {
+        if words.last != others[next] { append(others[next], count: 0) }
+        next += 1
       }
+      if words.last != word { append(word, count: 0) }
+      counts[counts.count - 1] += 1
     }
+    for word in others[next...] where words.last != word { append(word, count: 0) }
+  }
+
+  private mutating func append(_ word: UInt32, count: UInt32) {
+    words.append(word)
+    counts.append(count)
   }
 
   /// Sorts by eleven bits at a time, least significant first.

@@ -12,7 +12,7 @@ struct ConversationTarget {
   let memberRow: ConversationRow
   /// The message's channel, in ultra groups.
   let channel: Identifier
-  let rules: StateRules
+  let rules: StateTables
   let appRevision: UInt32
 
   init(_ conversation: UInt32, channel: Identifier, _ tables: borrowing Tables) {
@@ -25,14 +25,8 @@ struct ConversationTarget {
     if kind == .thread, row.parent == 0 { memberRow.count = 0 }
     self.memberRow = memberRow
     self.channel = kind == .ultraGroup ? channel : ""
-    rules = tables.rules[kind]
+    rules = tables.rules.tables(kind)
     appRevision = tables.appRevision
-  }
-
-  /// Whether the members, the conversation's settings and the app's are the same.
-  func isSame(as other: ConversationTarget) -> Bool {
-    row.revision == other.row.revision && memberRow.revision == other.memberRow.revision
-      && appRevision == other.appRevision
   }
 }
 
@@ -53,11 +47,11 @@ struct MemberOverrides {
 
 /// Resolves what decides a member from the tables, one member at a time.
 struct MemberResolver {
-  let version: EngineVersion
+  let version: VersionView
 
-  init(_ version: EngineVersion) { self.version = version }
+  init(_ version: VersionView) { self.version = version }
 
-  /// Not copied: copying the tables retains a dozen objects.
+  /// Not copied: copying the tables retains several objects.
   var tables: Tables {
     @inline(__always) _read { yield version.tables }
   }
@@ -104,7 +98,7 @@ struct MemberResolver {
     let bits = tables.classBits(of: user, packed, kind: target.kind.ordinal, at: now)
     return MemberWord(
       schedule: tables.schedules[Int(user)],
-      base: unsafe target.rules.baseTable[Int(member.bits) << 8 | Int(bits)])
+      base: unsafe target.rules.bases[Int(member.bits) << 8 | Int(bits)])
   }
 
   /// Calls `body` with the instants at which a member changes without an update, except transitions

@@ -2,20 +2,39 @@ internal import PushModel
 internal import QuietTime
 
 /// Decides messages on one version.
-struct Decider {
-  let version: EngineVersion
-  let cache: ConversationCache
+///
+/// SAFETY: valid as long as the version and the cache, which who makes a decider retains.
+@safe struct Decider {
+  let version: VersionView
+  private let cacheReference: Unmanaged<ConversationCache>
   let threads: Int
 
   /// The index of an id that never appeared.
   static let unknown = UInt32.max
 
+  @inline(__always)
+  init(version: VersionView, cache: ConversationCache, threads: Int) {
+    self.version = version
+    unsafe cacheReference = .passUnretained(cache)
+    self.threads = threads
+  }
+
   /// Decides one message, whose ids are looked up.
   func decide(_ message: borrowing Message, into result: inout FanoutResult) {
-    let conversation = version.tables.conversationIDs.index(of: message.conversation)
-    let sender = message.sender.flatMap { version.tables.userIDs.index(of: $0) }
-    decide(
-      message, in: conversation ?? Self.unknown, from: sender ?? Self.unknown, into: &result)
+    unsafe cacheReference._withUnsafeGuaranteedRef { decide(message, $0, into: &result) }
+  }
+
+  @inline(__always)
+  private func decide(
+    _ message: borrowing Message, _ cache: ConversationCache, into result: inout FanoutResult
+  ) {
+    let lookup = MessageLookup(version, cache)
+    let (room, user) = lookup.hashes(message)
+    lookup.prefetchRecords(message, room, user)
+    let conversation = lookup.conversation(message, room)
+    let sender = lookup.sender(message, user)
+    lookup.prefetchEntry(conversation, sender)
+    decide(message, in: conversation, from: sender, cache, into: &result)
   }
 
   /// Decides messages in their order, looking up several at a time.
@@ -24,7 +43,8 @@ struct Decider {
   ///   - indices: which messages.
   ///   - body: called with the index of each and its result.
   func decide(
-    _ messages: UnsafePointer<Message>, _ indices: Range<Int>,
+    _ messages: UnsafePointer<Message>, _ indices: Range<Int>, _ version: EngineVersion,
+    _ cache: ConversationCache,
     into result: inout FanoutResult, _ body: (Int, borrowing FanoutResult) -> Void
   ) {
     var lookups = MessageLookups()
@@ -32,7 +52,7 @@ struct Decider {
     while next < indices.upperBound {
       let count = min(MessageLookups.count, indices.upperBound - next)
       let first = next
-      unsafe lookups.find(count, version, cache) { unsafe messages + (first + $0) }
+      unsafe lookups.find(count, self.version, cache) { unsafe messages + (first + $0) }
       for offset in 0..<count {
         let index = first + offset
         let message = unsafe messages + index
@@ -40,7 +60,7 @@ struct Decider {
         if result.storage.version !== version { result.storage.version = version }
         unsafe decide(
           message.pointee, in: lookups.conversations[offset], from: lookups.senders[offset],
-          into: &result)
+          cache, into: &result)
         body(index, result)
       }
       next += count
@@ -58,7 +78,7 @@ struct Decider {
   ///   - sender: the index of its sender; ``unknown`` for none.
   func decide(
     _ message: borrowing Message, in conversation: UInt32, from sender: UInt32,
-    into result: inout FanoutResult
+    _ cache: ConversationCache, into result: inout FanoutResult
   ) {
     let storage = result.storage
     guard conversation != Self.unknown else {
@@ -83,7 +103,7 @@ struct Decider {
     }
     let named = storage.rankCount
     if result.sender >= 0 { storage.add(result.sender) }
-    read(target, message.at.milliseconds, &result)
+    read(target, message.at.milliseconds, cache, &result)
     if result.sender >= 0 { result.senderState = unsafe storage.states[named] }
     if named > 0 { correctNamed(named, target.rules, plan, &result) }
     if let filter = plan.filter { apply(filter, &result) }
@@ -106,7 +126,7 @@ struct Decider {
   }
 
   private func correctNamed(
-    _ count: Int, _ rules: StateRules, _ plan: borrowing MessagePlan, _ result: inout FanoutResult
+    _ count: Int, _ rules: StateTables, _ plan: borrowing MessagePlan, _ result: inout FanoutResult
   ) {
     let named = unsafe rules.codes(plan.namedClass)
     let storage = result.storage
@@ -122,12 +142,13 @@ struct Decider {
 
   /// Counts the states of the members at an instant, and looks up those of the ranks in the storage.
   private func read(
-    _ target: borrowing ConversationTarget, _ now: Int64, _ result: inout FanoutResult
+    _ target: borrowing ConversationTarget, _ now: Int64, _ cache: ConversationCache,
+    _ result: inout FanoutResult
   ) {
     let storage = result.storage
     let reader = reader(at: now, storage)
-    if cache.find(target, &storage.conversation), let conversation = storage.conversation,
-      let stamp = conversation.read(reader, into: storage)
+    if let found = unsafe cache.find(target, storage),
+      let stamp = unsafe found._withUnsafeGuaranteedRef({ $0.read(reader, into: storage) })
     {
       result.stamp = stamp
       return
@@ -143,17 +164,11 @@ struct Decider {
   }
 
   private func reader(at now: Int64, _ storage: AnswerStorage) -> ConversationReader {
-    if let quiet = storage.quiet, quiet.holds(at: now), quiet.calendar == calendar.id,
-      quiet.count >= version.tables.scheduleTable.count
-    {
-      return ConversationReader(version: version, now: now, quiet: quiet)
-    }
-    let quiet = calendar.levels(at: now, version.tables.scheduleTable)
+    if let reader = storage.reader(at: now, version) { return reader }
+    let quiet = version.tables.calendar.levels(at: now, version.tables.scheduleTable)
     storage.quiet = quiet
     return ConversationReader(version: version, now: now, quiet: quiet)
   }
-
-  private var calendar: QuietCalendar { version.tables.calendar }
 
   /// E-50, member by member: a push that the filter admits to no device is filtered.
   private func apply(_ filter: DeviceFilter, _ result: inout FanoutResult) {
@@ -200,7 +215,7 @@ struct Decider {
       message.sender.flatMap({ tables.userIDs.index(of: $0) }) != user
     else { return nil }
     let now = message.at.milliseconds
-    let member = MemberResolver(version).overrides(of: user, rank: rank, target)
+    let member = MemberResolver(version.view).overrides(of: user, rank: rank, target)
       .memberClass(at: now)
     if member.isAbsent { return nil }
     let plan = MessagePlan(message, target, tables)

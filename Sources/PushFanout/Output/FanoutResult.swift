@@ -172,7 +172,7 @@ public struct FanoutResult: Sendable {
   ///
   /// - Complexity: O(log members).
   public func outcome(of user: UserIndex) -> Outcome? {
-    let rank = memberUsers.rank(of: user.rawValue, in: row.range)
+    let rank = memberUsers.rank(of: user.rawValue, in: row.range, below: ids.count)
     return rank.flatMap { Outcome(code: code(of: $0)) }
   }
 
@@ -213,7 +213,7 @@ public struct FanoutResult: Sendable {
     if stamp.isExact, conversation.revision.load(ordering: .relaxed) == stamp.revision {
       return unsafe word.state(levels, conversation.stateByBase)
     }
-    return unsafe MemberResolver(version).word(rank, conversation.target, at: instant)
+    return unsafe MemberResolver(version.view).word(rank, conversation.target, at: instant)
       .state(levels, conversation.stateByBase)
   }
 
@@ -229,7 +229,7 @@ public struct FanoutResult: Sendable {
       return stamp.isExact ? states : AtomicLazy.store(states, in: storage.ownStates)
     }
     // The conversation has moved on to another version or instant.
-    let reader = ConversationReader(version: version, now: instant, quiet: quiet)
+    let reader = ConversationReader(version: version.view, now: instant, quiet: quiet)
     let made = CachedConversation.build(conversation.target, reader, threads: threads)
     return AtomicLazy.store(
       MemberStates(made, quiet, 0, threads: threads), in: storage.ownStates)

@@ -178,6 +178,8 @@ struct IDReader: @unchecked Sendable {
     self.base = base
   }
 
+  var count: Int { addresses.count }
+
   /// The characters of the id of an index.
   @inline(__always)
   func characters(_ index: UInt32) -> UnsafeRawBufferPointer {

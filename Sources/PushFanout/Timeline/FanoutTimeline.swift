@@ -62,7 +62,7 @@ public import PushModel
   func decide(_ message: Message) {
     result.reset(message.at.milliseconds, threads: 1)
     if result.storage.version !== engineVersion { result.storage.version = engineVersion }
-    Decider(version: engineVersion, cache: cache, threads: 1).decide(message, into: &result)
+    Decider(version: engineVersion.view, cache: cache, threads: 1).decide(message, into: &result)
   }
 
   /// Writes the outcome codes of all members of a message's conversation, 0 for members who are not
