@@ -1,4 +1,5 @@
 public import PushModel
+internal import QuietTime
 
 /// Builds a ``Fanout`` from records in any order, as files contain them, without an intermediate
 /// copy.
@@ -220,6 +221,7 @@ extension FanoutBuilder {
     swap(&overrides, &self.overrides)
     writer.storeOverrides(consume overrides, threads: threads)
     channelSets = [:]
+    writer.recentSchedules = RecentSchedules()
   }
 
   /// A conversation's settings; nil if it was neither set nor has members, though a thread may name

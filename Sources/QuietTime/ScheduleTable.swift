@@ -5,9 +5,9 @@ public import PushModel
 ///
 /// Not part of the table, so that a version of that is not copied for a guess.
 public struct RecentSchedules: Sendable {
-  /// Two for each set, the one used last first.
+  /// Two for each set, the one noted last first. There are at least as many as settings, and a
+  /// power of two, or none.
   private var indices: [UInt32] = []
-  private static let setBits = 12
 
   /// Empty guesses.
   public init() {}
@@ -15,23 +15,32 @@ public struct RecentSchedules: Sendable {
   /// The index of settings in a list, if it is among the guesses for them.
   fileprivate func index(of new: QuietSettings, in settings: [QuietSettings]) -> UInt32? {
     if indices.isEmpty { return nil }
-    let first = Self.set(of: new) * 2
+    let first = first(of: new)
     let guess = indices[first]
     if guess < settings.count, settings[Int(guess)] == new { return guess }
     let second = indices[first + 1]
     return second < settings.count && settings[Int(second)] == new ? second : nil
   }
 
-  /// Makes an index a guess for settings.
-  fileprivate mutating func note(_ index: UInt32, of new: QuietSettings) {
-    if indices.isEmpty { indices = [UInt32](repeating: 0, count: 2 << Self.setBits) }
-    let first = Self.set(of: new) * 2
+  /// Makes an index of a list a guess.
+  ///
+  /// - Complexity: O(1) amortized.
+  fileprivate mutating func note(_ index: UInt32, in settings: [QuietSettings]) {
+    guard indices.count < settings.count else { return set(index, settings) }
+    var count = 1 << 10
+    while count < 4 * settings.count { count *= 2 }
+    indices = [UInt32](repeating: 0, count: count)
+    for index in settings.indices { set(UInt32(index), settings) }
+  }
+
+  private mutating func set(_ index: UInt32, _ settings: [QuietSettings]) {
+    let first = first(of: settings[Int(index)])
     indices[first + 1] = indices[first]
     indices[first] = index
   }
 
-  /// A number of a set, mostly another for other settings.
-  private static func set(of settings: QuietSettings) -> Int {
+  /// Where the guesses for settings are: mostly elsewhere for other settings.
+  private func first(of settings: QuietSettings) -> Int {
     var number =
       switch settings.quietHours {
       case .interval(let interval): Int(interval.startMinute) &* 1440 &+ Int(interval.endMinute)
@@ -43,7 +52,7 @@ public struct RecentSchedules: Sendable {
       // Zones of one continent differ behind their first letters.
       for byte in zone.utf8.suffix(6) { number = number &* 31 &+ Int(byte) }
     }
-    return (number &* 0x9E37_79B9) >> 16 & (1 << setBits - 1)
+    return ((number &* 0x9E37_79B9) >> 16 & (indices.count / 2 - 1)) * 2
   }
 }
 
@@ -62,7 +71,7 @@ package struct QuietSettingsList: Sendable {
     if let index = recent.index(of: new, in: settings) { return index }
     let index = UInt32(settings.count)
     settings.append(new)
-    recent.note(index, of: new)
+    recent.note(index, in: settings)
     return index
   }
 }
@@ -118,7 +127,7 @@ public struct ScheduleTable: Sendable {
   ) throws(ZoneDataError) -> UInt32 {
     if let index = recent.index(of: new, in: settings) { return index }
     let index = try insert(new)
-    recent.note(index, of: new)
+    recent.note(index, in: settings)
     return index
   }
 

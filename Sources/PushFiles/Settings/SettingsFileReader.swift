@@ -221,7 +221,8 @@ struct SettingsFileReader<Settings: SettingsSink> {
     recordCount += records
     fileRecordCount += records
     guard before >> 14 != fileRecordCount >> 14, let share = source.progress else { return }
-    if before < 0x4000 { makeRoom(share) }
+    // Records of users may be few of an NDJSON file, though it begins with them.
+    if before < 0x4000, fileNumber >= paths.settings.count { makeRoom(share) }
     progress((Double(fileNumber) + share) / Double(paths.count))
   }
 
