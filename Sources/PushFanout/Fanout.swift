@@ -97,8 +97,11 @@ public final class Fanout: Sendable {
   public func decide(_ message: Message, into result: inout FanoutResult) {
     result.reset(message.at.milliseconds, threads: threads)
     publisher.refresh(&result.storage.version)
-    guard let view = result.storage.version?.view else { return }
-    Decider(version: view, cache: cache, threads: threads).decide(message, into: &result)
+    // The result's storage retains the version: no count is written that all threads share.
+    guard let version = unsafe result.storage.version.map(Unmanaged.passUnretained) else { return }
+    unsafe version._withUnsafeGuaranteedRef {
+      Decider(version: $0, cache: cache, threads: threads).decide(message, into: &result)
+    }
   }
 
   /// Decides messages on one version of the settings, on several threads.
@@ -121,7 +124,7 @@ public final class Fanout: Sendable {
       let results = Lock<[FanoutResult]>([])
       Parallel.perform((count + size - 1) / size, threads: threads) { piece in
         guard let start = unsafe start else { return }
-        let decider = Decider(version: version.view, cache: self.cache, threads: 1)
+        let decider = Decider(version: version, cache: self.cache, threads: 1)
         var result = results.withLock { $0.popLast() } ?? FanoutResult()
         let indices = piece * size..<min((piece + 1) * size, count)
         unsafe decider.decide(start, indices, version, self.cache, into: &result, body)

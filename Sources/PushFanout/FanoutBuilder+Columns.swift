@@ -9,8 +9,7 @@ extension FanoutBuilder {
 
   /// Adds memberships, as ``setMember(_:of:_:)`` does in the order of the rows.
   ///
-  /// - Precondition: ``SettingsIDLookup/resolve(_:)-(MembershipColumns)`` was called, with a lookup of
-  ///   this builder.
+  /// - Precondition: a ``SettingsIDLookup`` of this builder resolved the columns.
   package mutating func add(
     _ columns: MembershipColumns, stretches: Range<Int>
   ) throws(FanoutError) {
@@ -34,8 +33,7 @@ extension FanoutBuilder {
 
   /// Adds users' records, as ``setUser(_:_:)`` does in the order of the rows.
   ///
-  /// - Precondition: ``SettingsIDLookup/resolve(_:)-(UserRecords)`` was called, with a lookup of this
-  ///   builder.
+  /// - Precondition: a ``SettingsIDLookup`` of this builder resolved the users.
   package mutating func add(_ users: UserRecords, rows: Range<Int>) throws(FanoutError) {
     declaredCount += try writer.add(users, rows)
   }

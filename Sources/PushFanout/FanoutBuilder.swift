@@ -6,8 +6,8 @@ internal import QuietTime
 ///
 /// A record with the same key replaces the whole earlier record and keeps its position.
 ///
-/// - Memory: while building, 5 bytes per membership and 12 per mute or start of membership beside the
-///   packed tables, and 8 to 16 bytes per run of consecutive memberships of one conversation.
+/// - Memory: while building, 5 bytes per membership and 12 per mute or start of membership beside
+///   the packed tables, and 8 to 16 bytes per run of consecutive memberships of one conversation.
 @safe public struct FanoutBuilder: ~Copyable {
   let writer: TableWriter
   private var memberships = MembershipList()

@@ -46,8 +46,9 @@ struct DaySuite {
     var decisions = 0
     var pushes = 0
     let all = seconds {
-      for index in world.messages.indices {
-        world.fanout.decide(world.messages[index], into: &result)
+      let messages = world.messages.span
+      for index in messages.indices {
+        world.fanout.decide(messages[index], into: &result)
         let counts = result.counts
         decisions += counts.recipientCount
         pushes += counts.pushCount
@@ -70,8 +71,9 @@ struct DaySuite {
     let timeline = FanoutTimeline(world.fanout.currentVersion)
     var same = 0
     let replayed = seconds {
-      for index in world.messages.indices {
-        same += timeline.counts(world.messages[index]).pushCount
+      let messages = world.messages.span
+      for index in messages.indices {
+        same += timeline.counts(messages[index]).pushCount
       }
     }
     guard same == pushes else { fatalError("a timeline pushes \(same), live \(pushes)") }
@@ -109,6 +111,8 @@ struct DaySuite {
         var sum = 0
         var times: [Float] = []
         times.reserveCapacity(messages.count / threads + 1)
+        // Borrowed: a message taken out of an array is copied.
+        let messages = messages.span
         var before = DispatchTime.now().uptimeNanoseconds
         while true {
           let index = next.add(1, ordering: .relaxed).oldValue

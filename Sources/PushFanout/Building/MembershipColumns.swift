@@ -6,8 +6,8 @@ package import PushModel
 ///
 /// Consecutive memberships of one conversation are a stretch, which names it once.
 ///
-/// - Memory: about 21 bytes per membership, 24 more for one with a mute or a start, and the text that
-///   they are read from.
+/// - Memory: about 21 bytes per membership, 24 more for one with a mute or a start, and the text
+///   that they are read from.
 package struct MembershipColumns: Sendable {
   /// What a row says beside the level: milliseconds, 0 for nothing.
   struct Extra: Sendable {

@@ -35,8 +35,8 @@ struct ConversationRuns: Sendable {
     return zip(starts, starts.dropFirst() + [ends.count]).map { $0..<$1 }
   }
 
-  /// Distributes the items to slots, those of each conversation beside each other, in the order in which they were
-  /// added, as a counting sort does.
+  /// Distributes the items to slots, those of each conversation beside each other, in the order in
+  /// which they were added, as a counting sort does.
   ///
   /// - Parameter move: stores items in consecutive slots; called on several threads, for slots of
   ///   its own each time.
@@ -46,7 +46,8 @@ struct ConversationRuns: Sendable {
     conversationCount: Int, threads: Int,
     _ move: @Sendable (_ items: Range<Int>, _ slot: Int) -> Void
   ) -> [UInt32] {
-    // With fewer items a share than conversations, counting for each share costs more than it gains.
+    // With fewer items a share than conversations, counting for each share costs more than it
+    // gains.
     let shareCount = max(1, min(threads, count / max(1 << 16, conversationCount)))
     let shares = shares(shareCount)
     let (starts, ends) = Self.starts(

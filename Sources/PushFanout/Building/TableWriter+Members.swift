@@ -22,8 +22,8 @@ extension TableWriter {
     slots.rows.forEachRow(ends, threads: threads) { slots.sort($1, &$0) }
   }
 
-  /// Stores what memberships say beside the level with their conversations, sorted by user and kind.
-  /// Of several records for one user and kind the last counts.
+  /// Stores what memberships say beside the level with their conversations, sorted by user and
+  /// kind. Of several records for one user and kind the last counts.
   ///
   /// - Complexity: as for ``storeMembers(_:threads:)``.
   func storeOverrides(_ overrides: consuming OverrideList, threads: Int = 1) {
@@ -58,8 +58,8 @@ private struct MemberSlots: @unchecked Sendable {
   let users: PagedTable<UInt32>
   let packed: PagedTable<UInt8>
 
-  /// Sorts the members of a conversation by user, and completes its row. Earlier records of the same
-  /// user are removed.
+  /// Sorts the members of a conversation by user, and completes its row. Earlier records of the
+  /// same user are removed.
   func sort(_ range: Range<Int>, _ row: inout ConversationRow) {
     row.start = UInt32(range.lowerBound)
     row.capacity = UInt32(range.count)
@@ -146,8 +146,8 @@ private enum SortKey {
   static func slot(_ key: UInt64) -> Int { Int(UInt32(truncatingIfNeeded: key)) }
 }
 
-/// Calls `body` with a ``SortKey`` for each slot of a range, in the order of users; slots of the same
-/// user ascend.
+/// Calls `body` with a ``SortKey`` for each slot of a range, in the order of users; slots of the
+/// same user ascend.
 ///
 /// - Complexity: O(slots).
 private func withSlots(
@@ -219,8 +219,8 @@ extension PagedTable {
     unsafe page(at: index)[index & (Self.pageSize - 1)] = element
   }
 
-  /// Replaces elements from `index` on, in pages that belong to the update in progress, by some of an
-  /// array.
+  /// Replaces elements from `index` on, in pages that belong to the update in progress, by some of
+  /// an array.
   fileprivate func update(from index: Int, _ source: [Element], _ items: Range<Int>) {
     unsafe source.withUnsafeBufferPointer { (source) -> Void in
       var (index, item) = (index, items.lowerBound)

@@ -2,8 +2,8 @@ internal import Algorithms
 package import PushModel
 internal import QuietTime
 
-/// Records of users without devices, as a reader of files makes them on one thread for another to add
-/// to a ``FanoutBuilder``.
+/// Records of users without devices, as a reader of files makes them on one thread for another to
+/// add to a ``FanoutBuilder``.
 ///
 /// - Memory: about 24 bytes per user, and the text that they are read from.
 package struct UserRecords: Sendable {

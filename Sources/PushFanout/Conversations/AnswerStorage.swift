@@ -5,7 +5,7 @@ internal import Synchronization
 /// that the message names.
 ///
 /// SAFETY: written only by the thread that decides into the result, while uniquely referenced; the
-/// lazily made ``states`` is set atomically.
+/// ``ownStates``, made on demand, is set atomically.
 @safe final class AnswerStorage: @unchecked Sendable {
   /// 256 numbers.
   let histogram: UnsafeMutablePointer<UInt32>
@@ -37,8 +37,8 @@ internal import Synchronization
   @safe @exclusivity(unchecked) private var until: Int64 = 0
   @safe @exclusivity(unchecked) private var calendar = 0
   @safe @exclusivity(unchecked) private var scheduleCount = 0
-  /// The address of the states of all members, if the conversation has moved on since; 0 until asked
-  /// for.
+  /// The address of the states of all members, if the conversation has moved on since; 0 until
+  /// asked for.
   let ownStates = Atomic<UInt>(0)
 
   init() {
@@ -57,7 +57,7 @@ internal import Synchronization
 
   /// The reader of an instant, if ``quiet`` holds for it and for the version.
   @inline(__always)
-  func reader(at now: Int64, _ version: VersionView) -> ConversationReader? {
+  func reader(at now: Int64, _ version: EngineVersion) -> ConversationReader? {
     guard from <= now, now < until, calendar == version.tables.calendarID,
       scheduleCount >= version.tables.scheduleTable.count, let quiet
     else { return nil }

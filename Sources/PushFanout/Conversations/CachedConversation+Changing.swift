@@ -12,7 +12,7 @@ extension CachedConversation {
   /// Brings the words to a reader's version and instant, unless the version is earlier, or the
   /// instant is by few events.
   func bringUp(to reader: ConversationReader, _ changing: inout Changing) {
-    let number = reader.version.number
+    let number = reader.number
     guard number >= applied.load(ordering: .relaxed) else { return }
     let hasWaiting = number >= waitingFrom.load(ordering: .relaxed)
     var position = moves(to: reader.now, changing)
@@ -33,17 +33,7 @@ extension CachedConversation {
 
   /// How many events there are up to an instant, if the words should move there.
   private func moves(to now: Int64, _ changing: borrowing Changing) -> Int? {
-    // Mostly none or few of the next events.
-    var position = changing.eventCount
-    if position == 0 || changing.events[position - 1].at <= now {
-      let near = min(position + 16, changing.events.count)
-      while position < near, changing.events[position].at <= now { position += 1 }
-      if position == near, near < changing.events.count {
-        position = changing.events[near...].partitioningIndex { $0.at > now }
-      }
-    } else {
-      position = changing.events[..<position].partitioningIndex { $0.at > now }
-    }
+    let position = changing.eventCount(upTo: now)
     let isFar = changing.eventCount - position > Self.farEvents
     return position > changing.eventCount || isFar ? position : nil
   }
@@ -130,7 +120,7 @@ extension CachedConversation {
         setTallied(nil, slot, &changing)
         continue
       }
-      let levels = unsafe quiet.levels
+      let levels = quiet.levels
       add(slot, unsafe before.state(levels, stateByBase), 0 &- 1)
       add(slot, unsafe word.state(levels, stateByBase), 1)
     }
@@ -151,7 +141,8 @@ extension CachedConversation {
     tallyBounds[2 * slot + 1].store(quiet?.until ?? 0, ordering: .relaxed)
   }
 
-  /// The tally for an interval without transitions, made from the one nearest in time in place of the farthest.
+  /// The tally for an interval without transitions, made from the one nearest in time in place of
+  /// the farthest.
   ///
   /// - Complexity: O(transitions in between), each O(log runs + bases of the schedule's members);
   ///   at most O(runs), and O(members) the first time.
@@ -183,7 +174,7 @@ extension CachedConversation {
 
   /// Makes a tally from another of the same date, transition by transition.
   ///
-  /// - Returns: whether that costs less than counting anew.
+  /// - Returns: whether that costs less than a new count.
   private func follow(
     _ known: ScheduleLevels, _ source: Int, _ quiet: ScheduleLevels, _ slot: Int,
     _ changing: inout Changing
@@ -223,7 +214,7 @@ extension CachedConversation {
   /// Counts the members in each state at an interval without transitions.
   private func count(at quiet: ScheduleLevels, _ slot: Int, _ changing: inout Changing) {
     var numbers = [UInt32](repeating: 0, count: 256)
-    let levels = unsafe quiet.levels
+    let levels = quiet.levels
     unsafe numbers.withUnsafeMutableBufferPointer { (numbers) -> Void in
       if changing.runs.isMade {
         for (index, bits) in changing.runs.words.enumerated() {
@@ -231,7 +222,7 @@ extension CachedConversation {
           unsafe numbers[Int(state)] &+= changing.runs.counts[index]
         }
       } else if let start = numbers.baseAddress {
-        unsafe countWords(0..<count, levels, into: start)
+        unsafe countWords(levels, into: start)
       }
       for state in 0..<stateCount {
         unsafe tallies[slot * stateCount + state].store(numbers[state], ordering: .relaxed)

@@ -8,7 +8,7 @@ extension CachedConversation {
   /// - Precondition: the lock is held, and the words are brought up to the version.
   /// - Complexity: O(members) for ``InvariantScope/all``, O(1) for a sample.
   func checkInvariants(
-    _ version: VersionView, _ changing: borrowing Changing, _ scope: InvariantScope
+    _ version: EngineVersion, _ changing: borrowing Changing, _ scope: InvariantScope
   ) {
     let resolver = MemberResolver(version)
     for rank in scope.indices(below: count) {
@@ -49,7 +49,7 @@ extension CachedConversation {
       var numbers = [UInt32](repeating: 0, count: 256)
       unsafe numbers.withUnsafeMutableBufferPointer { (numbers) -> Void in
         guard let start = numbers.baseAddress else { return }
-        unsafe countWords(0..<count, quiet.levels, into: start)
+        unsafe countWords(quiet.levels, into: start)
       }
       for state in 0..<stateCount {
         let number = unsafe tallies[slot * stateCount + state].load(ordering: .relaxed)

@@ -6,12 +6,12 @@ internal import Synchronization
 /// What decides the members of a conversation, kept between messages: a ``MemberWord`` for each, in
 /// the order of users.
 ///
-/// A message needs the number of members in each state, and the states of its sender and of those it
-/// mentions. In a conversation of up to ``smallSize`` members the words are read for each message.
-/// For larger ones a few *tallies* are kept, the numbers for as many instants. The log of transitions leads
-/// from one instant to another; the members of a schedule are counted by *runs* of equal words, so
-/// that a transition costs as many steps as the schedule's members have different bases, however many
-/// members there are.
+/// A message needs the number of members in each state, and the states of its sender and of those
+/// it mentions. In a conversation of up to ``smallSize`` members the words are read for each
+/// message. For larger ones a few *tallies* are kept, the numbers for as many instants. The log of
+/// transitions leads from one instant to another; the members of a schedule are counted by *runs*
+/// of equal words, so that a transition costs as many steps as the schedule's members have
+/// different bases, however many members there are.
 ///
 /// Words change when a change of settings that was delivered is applied, and at *events*: a mute
 /// ends, a membership begins. Both are applied by the first reader of a later version or instant.
@@ -21,7 +21,8 @@ internal import Synchronization
 /// during a change, before and after reading.
 ///
 /// SAFETY: the arrays have ``count`` words and, for each tally, ``StateRules/stateCount`` numbers.
-/// They are accessed atomically, written only under the lock of ``changing``, and freed by `deinit`.
+/// They are accessed atomically, written only under the lock of ``changing``, and freed by
+/// `deinit`.
 @safe final class CachedConversation: @unchecked Sendable {
   /// Up to this many members, the words are read for each message, unless tests ask for another
   /// limit.
@@ -95,6 +96,28 @@ internal import Synchronization
     var states: MemberStates?
     /// When suppressed members get a push, by class of message.
     var deferred: [Int: DeferredPushes.Known] = [:]
+
+    /// The number of events up to an instant, which is mostly near that of the words.
+    ///
+    /// - Complexity: O(log of the events in between).
+    func eventCount(upTo now: Int64) -> Int {
+      var (low, high) = (eventCount, eventCount)
+      var step = 4
+      if low > 0, events[low - 1].at > now {
+        while low > 0, events[low - 1].at > now {
+          high = low - 1
+          low = max(0, low - step)
+          step *= 4
+        }
+      } else {
+        while high < events.count, events[high].at <= now {
+          low = high + 1
+          high = min(events.count, high + step)
+          step *= 4
+        }
+      }
+      return events[low..<high].partitioningIndex { $0.at > now }
+    }
   }
 
   /// A version, and the user or the rank of a member that it changed.
@@ -158,7 +181,7 @@ internal import Synchronization
   func deliver(_ user: UInt32, number: UInt64) {
     changing.withLock { changing in
       changing.waiting.append(Change(number: number, subject: user))
-      // More changes than members: resolving all members anew costs less.
+      // More changes than members: resolving all members again costs less.
       if changing.waiting.count > max(64, count) {
         changing.lost = min(changing.lost.lowerBound, changing.waiting[0].number)..<number
         changing.waiting = [Change(number: number, subject: .max)]

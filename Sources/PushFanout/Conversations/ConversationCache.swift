@@ -8,8 +8,9 @@ internal import Synchronization
 ///
 /// Any number of threads may use it. Those used least recently are evicted, by the CLOCK algorithm.
 ///
-/// SAFETY: a slot holds the address of a retained ``CachedConversation``, or 0, and is written under
-/// the lock of ``state``. An entry that was replaced is released when no reader can hold its address.
+/// SAFETY: a slot holds the address of a retained ``CachedConversation``, or 0, and is written
+/// under the lock of ``state``. An entry that was replaced is released when no reader can hold its
+/// address.
 @safe final class ConversationCache: Sendable {
   private static let chunkBits = 12
   private static let chunkCount = 1 << 20

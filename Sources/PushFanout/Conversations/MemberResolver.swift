@@ -30,8 +30,8 @@ struct ConversationTarget {
   }
 }
 
-/// A member's mute, start of membership and own levels, from which the member's class follows at any
-/// instant.
+/// A member's mute, start of membership and own levels, from which the member's class follows at
+/// any instant.
 struct MemberOverrides {
   /// The class while the user is a member and not muted.
   var member: MemberClass
@@ -47,11 +47,10 @@ struct MemberOverrides {
 
 /// Resolves what decides a member from the tables, one member at a time.
 struct MemberResolver {
-  let version: VersionView
+  let version: EngineVersion
 
-  init(_ version: VersionView) { self.version = version }
+  init(_ version: EngineVersion) { self.version = version }
 
-  /// Not copied: copying the tables retains several objects.
   var tables: Tables {
     @inline(__always) _read { yield version.tables }
   }

@@ -2,7 +2,8 @@ internal import CPushKernels
 internal import PushSupport
 internal import Synchronization
 
-/// The state of each member of a conversation at an interval without transitions, in the order of users: one byte each.
+/// The state of each member of a conversation at an interval without transitions, in the order of
+/// users: one byte each.
 ///
 /// Any thread may read it. Bitmaps of who gets a push, one for each class of message, are made on
 /// first use.
@@ -36,7 +37,7 @@ internal import Synchronization
   private func fill(
     _ ranks: Range<Int>, _ conversation: CachedConversation, _ quiet: ScheduleLevels
   ) {
-    let levels = unsafe quiet.levels
+    let levels = quiet.levels
     let stateByBase = unsafe conversation.stateByBase
     let (words, bytes) = unsafe (conversation.words, bytes)
     for rank in ranks {

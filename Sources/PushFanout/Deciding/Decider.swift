@@ -5,7 +5,7 @@ internal import QuietTime
 ///
 /// SAFETY: valid as long as the version and the cache, which who makes a decider retains.
 @safe struct Decider {
-  let version: VersionView
+  let version: EngineVersion
   private let cacheReference: Unmanaged<ConversationCache>
   let threads: Int
 
@@ -13,7 +13,7 @@ internal import QuietTime
   static let unknown = UInt32.max
 
   @inline(__always)
-  init(version: VersionView, cache: ConversationCache, threads: Int) {
+  init(version: EngineVersion, cache: ConversationCache, threads: Int) {
     self.version = version
     unsafe cacheReference = .passUnretained(cache)
     self.threads = threads
@@ -28,12 +28,12 @@ internal import QuietTime
   private func decide(
     _ message: borrowing Message, _ cache: ConversationCache, into result: inout FanoutResult
   ) {
-    let lookup = MessageLookup(version, cache)
+    let lookup = MessageLookup(version)
     let (room, user) = lookup.hashes(message)
     lookup.prefetchRecords(message, room, user)
-    let conversation = lookup.conversation(message, room)
+    let conversation = lookup.conversation(message, room, cache)
     let sender = lookup.sender(message, user)
-    lookup.prefetchEntry(conversation, sender)
+    lookup.prefetchEntry(conversation, sender, cache)
     decide(message, in: conversation, from: sender, cache, into: &result)
   }
 
@@ -71,7 +71,8 @@ internal import QuietTime
   ///
   /// - Precondition: the result was reset for the message, and its version is this one.
   /// - Complexity: O(states + mentions log members) when the conversation is cached, and O(members)
-  ///   for a small one; O(members) when it is not, or a device filter is evaluated member by member.
+  ///   for a small one; O(members) when it is not, or a device filter is evaluated member by
+  ///   member.
   ///
   /// - Parameters:
   ///   - conversation: the index of its conversation; ``unknown`` for an id that never appeared.
@@ -140,7 +141,8 @@ internal import QuietTime
 
   // MARK: States
 
-  /// Counts the states of the members at an instant, and looks up those of the ranks in the storage.
+  /// Counts the states of the members at an instant, and looks up those of the ranks in the
+  /// storage.
   private func read(
     _ target: borrowing ConversationTarget, _ now: Int64, _ cache: ConversationCache,
     _ result: inout FanoutResult
@@ -215,7 +217,7 @@ internal import QuietTime
       message.sender.flatMap({ tables.userIDs.index(of: $0) }) != user
     else { return nil }
     let now = message.at.milliseconds
-    let member = MemberResolver(version.view).overrides(of: user, rank: rank, target)
+    let member = MemberResolver(version).overrides(of: user, rank: rank, target)
       .memberClass(at: now)
     if member.isAbsent { return nil }
     let plan = MessagePlan(message, target, tables)

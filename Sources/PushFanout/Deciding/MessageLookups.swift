@@ -16,10 +16,10 @@ struct MessageLookups {
   ///
   /// - Precondition: at most ``count``.
   mutating func find(
-    _ count: Int, _ version: VersionView, _ cache: ConversationCache,
+    _ count: Int, _ version: EngineVersion, _ cache: ConversationCache,
     _ message: (Int) -> UnsafePointer<Message>
   ) {
-    let lookup = MessageLookup(version, cache)
+    let lookup = MessageLookup(version)
     for index in 0..<count {
       let (room, user) = unsafe lookup.hashes(message(index).pointee)
       hashes[index] = room
@@ -31,10 +31,10 @@ struct MessageLookups {
     }
     for index in 0..<count {
       let message = unsafe message(index)
-      conversations[index] = unsafe lookup.conversation(message.pointee, hashes[index])
+      conversations[index] = unsafe lookup.conversation(message.pointee, hashes[index], cache)
       senders[index] = unsafe lookup.sender(message.pointee, hashes[Self.count + index])
     }
-    for index in 0..<count { lookup.prefetchEntry(conversations[index], senders[index]) }
+    for index in 0..<count { lookup.prefetchEntry(conversations[index], senders[index], cache) }
     cache.prefetchWords(count) {
       (conversations[$0], lookup.position(of: senders[$0]))
     }
@@ -45,15 +45,13 @@ struct MessageLookups {
 struct MessageLookup {
   private let rooms: IDLookup
   private let users: IDLookup
-  private let version: VersionView
-  private let cache: ConversationCache
+  private let version: EngineVersion
 
   @inline(__always)
-  init(_ version: VersionView, _ cache: ConversationCache) {
+  init(_ version: EngineVersion) {
     rooms = version.tables.conversationIDs.lookup
     users = version.tables.userIDs.lookup
     self.version = version
-    self.cache = cache
   }
 
   /// The hashes of the ids of the conversation and the sender.
@@ -75,7 +73,9 @@ struct MessageLookup {
 
   /// The index of the conversation; ``Decider/unknown`` for an id that never appeared.
   @inline(__always)
-  func conversation(_ message: borrowing Message, _ hash: UInt32) -> UInt32 {
+  func conversation(
+    _ message: borrowing Message, _ hash: UInt32, _ cache: ConversationCache
+  ) -> UInt32 {
     guard let conversation = rooms.index(of: message.conversation, hash: hash) else {
       return Decider.unknown
     }
@@ -91,9 +91,10 @@ struct MessageLookup {
     return users.index(of: sender, hash: hash) ?? Decider.unknown
   }
 
-  /// Prefetches a conversation's entry in the cache, and its members where the sender is looked for.
+  /// Prefetches a conversation's entry in the cache, and its members where the sender is looked
+  /// for.
   @inline(__always)
-  func prefetchEntry(_ conversation: UInt32, _ sender: UInt32) {
+  func prefetchEntry(_ conversation: UInt32, _ sender: UInt32, _ cache: ConversationCache) {
     if conversation == Decider.unknown { return }
     cache.prefetchEntry(conversation)
     let row = version.tables.conversations[Int(conversation)]

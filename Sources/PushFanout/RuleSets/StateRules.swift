@@ -151,7 +151,7 @@ struct MemberWord: BitwiseCopyable, Equatable {
 
   /// The state while the schedule has a level.
   @inline(__always)
-  func state(_ levels: UnsafePointer<UInt8>, _ stateByBase: UnsafePointer<UInt8>) -> UInt8 {
-    unsafe stateByBase[Int(levels[schedule]) << Self.baseBits | base]
+  func state(_ levels: LevelTable, _ stateByBase: UnsafePointer<UInt8>) -> UInt8 {
+    unsafe stateByBase[levels[schedule] << Self.baseBits | base]
   }
 }

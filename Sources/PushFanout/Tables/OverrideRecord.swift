@@ -4,8 +4,8 @@ internal import PushModel
 /// of one member.
 ///
 /// The records of a conversation's members are consecutive and sorted by user and kind. They do not
-/// change: of a member that is set later, ``PackedMember/isChanged`` says that the values are in the
-/// maps of ``Tables``. Records of such members, and of users who left, stay and are not read.
+/// change: of a member that is set later, ``PackedMember/isChanged`` says that the values are in
+/// the maps of ``Tables``. Records of such members, and of users who left, stay and are not read.
 struct OverrideRecord: BitwiseCopyable {
   /// What the value is.
   enum Kind: UInt32 {

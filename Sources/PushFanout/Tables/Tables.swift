@@ -36,8 +36,8 @@ struct Tables {
   var packedMembers = PagedTable<UInt8>()
   /// What the members of each conversation have beside the level, since the tables were built.
   var overrides = PagedTable<OverrideRecord>()
-  /// What was set later, by conversation and user: the ends of mutes, the starts of memberships, and
-  /// the indices of sets of channel levels.
+  /// What was set later, by conversation and user: the ends of mutes, the starts of memberships,
+  /// and the indices of sets of channel levels.
   var memberMutes = PagedMap()
   var memberSinces = PagedMap()
   var memberChannels = PagedMap()

@@ -5,9 +5,9 @@ internal import Synchronization
 
 /// Finds when suppressed members of a conversation would get a push, if no settings changed.
 ///
-/// For a member without mutes or grace periods that end, the instant follows from the member's word:
-/// it is the first later level of the schedule at which the message pushes. So it is found for each
-/// distinct word, not for each member.
+/// For a member without mutes or grace periods that end, the instant follows from the member's
+/// word: it is the first later level of the schedule at which the message pushes. So it is found
+/// for each distinct word, not for each member.
 struct DeferredPushes {
   /// The members with the same outcome and instant.
   struct Group {
@@ -41,7 +41,7 @@ struct DeferredPushes {
   }
 
   /// Prepares an instant.
-  mutating func prepare(_ quiet: ScheduleLevels, _ version: VersionView) {
+  mutating func prepare(_ quiet: ScheduleLevels, _ version: EngineVersion) {
     let second = quiet.from / 1000
     if calendar != quiet.calendar || second < now {
       calendar = quiet.calendar
@@ -63,7 +63,7 @@ struct DeferredPushes {
   /// - Complexity: O(groups); O(distinct words) after a change of the members or a transition.
   mutating func groups(
     _ conversation: CachedConversation, _ quiet: ScheduleLevels, _ messageClass: Int, at now: Int64,
-    _ version: VersionView
+    _ version: EngineVersion
   ) -> [Group] {
     let revision = conversation.revision.load(ordering: .relaxed)
     let known = conversation.changing.withLock { $0.deferred[messageClass] }
@@ -96,7 +96,7 @@ struct DeferredPushes {
   /// nil if the member is not suppressed or never gets one.
   mutating func release(
     of rank: Int, _ conversation: CachedConversation, _ quiet: ScheduleLevels, _ messageClass: Int,
-    at now: Int64, _ version: VersionView
+    at now: Int64, _ version: EngineVersion
   ) -> (at: Int64, code: UInt8)? {
     if conversation.hasLaterEvent(rank) {
       return releaseByEvents(of: rank, conversation, messageClass, at: now, MemberResolver(version))
@@ -106,7 +106,7 @@ struct DeferredPushes {
 
   private mutating func release(
     of word: MemberWord, _ conversation: CachedConversation, _ quiet: ScheduleLevels,
-    _ messageClass: Int, _ version: VersionView
+    _ messageClass: Int, _ version: EngineVersion
   ) -> (at: Int64, code: UInt8)? {
     let codes = unsafe conversation.target.rules.codes(messageClass)
     let code = unsafe codes[Int(word.state(quiet.levels, conversation.stateByBase))]
@@ -125,7 +125,7 @@ struct DeferredPushes {
   /// Calls `body` with the first later instants, in seconds since the epoch, at which each other
   /// level of a schedule begins, and with the level, until it returns false.
   private mutating func forEachLaterLevel(
-    of index: Int, _ version: VersionView, _ body: (Int64, UInt8) -> Bool
+    of index: Int, _ version: EngineVersion, _ body: (Int64, UInt8) -> Bool
   ) {
     if index == 0 { return }
     let bits = QuietLevelBits(version.tables.app)
@@ -199,8 +199,8 @@ extension CachedConversation {
     }
   }
 
-  /// Calls `body` with words and the number of members who have them, and the rank -1; a member with
-  /// later events alone, with the rank.
+  /// Calls `body` with words and the number of members who have them, and the rank -1; a member
+  /// with later events alone, with the rank.
   ///
   /// - Complexity: O(runs + events), or O(members) for a conversation without runs.
   fileprivate func forEachWord(_ body: (MemberWord, Int, Int) -> Void) {

@@ -75,7 +75,7 @@ extension FanoutTimeline {
       }
       if named.count > 1 { named = Set(named).sorted() }
     }
-    deferred.prepare(quiet, engineVersion.view)
+    deferred.prepare(quiet, engineVersion)
     return Deferring(
       conversation: conversation, quiet: quiet, plan: plan, limit: expiry(message), named: named)
   }
@@ -86,7 +86,7 @@ extension FanoutTimeline {
       return nil
     }
     if result.stamp.isExact { return conversation }
-    let reader = ConversationReader(version: engineVersion.view, now: result.instant, quiet: quiet)
+    let reader = ConversationReader(version: engineVersion, now: result.instant, quiet: quiet)
     return CachedConversation.build(conversation.target, reader, threads: 1)
   }
 
@@ -102,7 +102,7 @@ extension FanoutTimeline {
     let plan = deferring.plan
     let groups = deferred.groups(
       deferring.conversation, deferring.quiet, plan.messageClass, at: result.instant,
-      engineVersion.view)
+      engineVersion)
     for group in groups where group.at <= deferring.limit {
       held.add(group.code, group.count)
       released(group.at, group.count)
@@ -125,7 +125,7 @@ extension FanoutTimeline {
   ) -> (at: Int64, code: UInt8)? {
     let found = deferred.release(
       of: rank, deferring.conversation, deferring.quiet, messageClass, at: result.instant,
-      engineVersion.view)
+      engineVersion)
     guard let found, found.at <= deferring.limit else { return nil }
     return found
   }

@@ -60,8 +60,8 @@ struct RecordBatch: Sendable {
     unsafe users.append(id, user)
   }
 
-  /// Whether there is nothing to say of what a record uses when it is applied: the rules have it, or
-  /// are not known, and an earlier line of the batch used the same.
+  /// Whether there is nothing to say of what a record uses when it is applied: the rules have it,
+  /// or are not known, and an earlier line of the batch used the same.
   ///
   /// - Parameter keepsAll: whether each line is to be told.
   mutating func isPlain(_ uses: VendorFieldUse, _ rules: RuleSet?, keepsAll: Bool) -> Bool {

@@ -52,8 +52,9 @@ final class SnapshotKeeper: Sendable {
     self.state = Lock(state)
   }
 
-  /// Removes what a process left behind that was killed while it wrote a snapshot. A snapshot itself
-  /// stays, whatever it is of, until another replaces it: it may be the last copy of something.
+  /// Removes what a process left behind that was killed while it wrote a snapshot. A snapshot
+  /// itself stays, whatever it is of, until another replaces it: it may be the last copy of
+  /// something.
   static func tidy(_ file: String) {
     let url = URL(fileURLWithPath: path(file))
     let folder = url.deletingLastPathComponent()

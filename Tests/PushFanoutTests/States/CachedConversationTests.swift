@@ -109,7 +109,7 @@ import Testing
       let before = Self.outcomes(then, message)
       result.reset(message.at.milliseconds, threads: 1)
       result.storage.version = version.engineVersion
-      let decider = Decider(version: version.engineVersion.view, cache: fanout.cache, threads: 1)
+      let decider = Decider(version: version.engineVersion, cache: fanout.cache, threads: 1)
       decider.decide(message, into: &result)
       #expect(Self.summary(result) == Self.nothing, "message \(number), earlier version")
       #expect(Self.outcomes(result) == before, "message \(number), earlier version")

@@ -144,7 +144,7 @@ import Testing
         fanout.decide(message, into: &kept)
         #expect(difference(kept, expected) == nil, "message \(number), small \(smallSize)")
         kept.storage.conversation?.changing.withLock { changing in
-          kept.storage.conversation?.checkInvariants(fanout.current.view, changing, .all)
+          kept.storage.conversation?.checkInvariants(fanout.current, changing, .all)
         }
       }
     }
@@ -181,7 +181,7 @@ import Testing
       let cache = ConversationCache(byteLimit: 1 << 30, version: 1)
       result.reset(message.at.milliseconds, threads: threads)
       result.storage.version = version
-      let decider = Decider(version: version.view, cache: cache, threads: threads)
+      let decider = Decider(version: version, cache: cache, threads: threads)
       decider.decide(message, into: &result)
       let codes = codes(result)
       if first.isEmpty { first = codes }

@@ -58,7 +58,7 @@ import Testing
           conversation.changing.withLock { changing in
             if conversation.applied.load(ordering: .relaxed) > version.number { return }
             if !changing.waiting.isEmpty { return }
-            conversation.checkInvariants(version.view, changing, .all)
+            conversation.checkInvariants(version, changing, .all)
           }
         }
         held.removeAll { _ in random.chance(20) }
@@ -278,9 +278,9 @@ import Testing
       Message(id: "m", conversation: "g", at: Instant(milliseconds: start)))
     guard let conversation = result.storage.conversation else { return }
     let version = fanout.current
-    conversation.changing.withLock { conversation.checkInvariants(version.view, $0, .all) }
+    conversation.changing.withLock { conversation.checkInvariants(version, $0, .all) }
     change(conversation)
-    conversation.changing.withLock { conversation.checkInvariants(version.view, $0, .all) }
+    conversation.changing.withLock { conversation.checkInvariants(version, $0, .all) }
   }
 
   @Test func aWordThatIsNotTheMembers() async {
