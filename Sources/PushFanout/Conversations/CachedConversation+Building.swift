@@ -154,7 +154,7 @@ private struct WordFilling: Sendable {
     return events
   }
 
-  /// The word of a member whom more than a level and the start of the membership decide.
+  /// The word of a member that depends on more than a level and the start of the membership.
   @inline(never)
   private func list(
     _ rank: Int, of user: UInt32, _ packed: PackedMember, _ cursor: inout OverrideCursor,
@@ -170,7 +170,7 @@ private struct WordFilling: Sendable {
       after: eventFloor, &events)
   }
 
-  /// Sets the words of members whom the level alone decides, and who have a record of their own in
+  /// Sets the words of members without overrides, mutes or devices who have their own record in
   /// the thread.
   func fillOwn(_ events: inout [CachedConversation.Event]) {
     let (target, tables) = (conversation.target, resolver.version.tables)
