@@ -67,8 +67,8 @@ def engine_sentences(document):
             f"{document['machine']['secondCore']:.2f} times a spin loop's work of one. "
         )
     text += (
-        f"Counts and who gets a push, warm, {number(each['packed-warm-counts'])} ns; a copy of "
-        f"the bytes that must be read, {number(each['limit'])} ns."
+        f"Counts and the first who gets a push, warm, {number(each['packed-warm-counts'])} ns; a "
+        f"copy of the bytes that must be read, {number(each['limit'])} ns."
     )
     turn = figures.minute_turn(rows, document["users"])
     if turn:

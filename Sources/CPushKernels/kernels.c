@@ -1,5 +1,7 @@
 #include "CPushKernels.h"
 
+#include <string.h>
+
 // map:  for i in 0..<count: output[i] = table[input[i]]
 //
 // bits: for i in 0..<count: words[i / 64] |= (table[input[i]] & 1) << (i % 64)
@@ -157,4 +159,51 @@ void pk_map(const uint8_t *table, const uint8_t *input, uint8_t *output, size_t 
 
 void pk_bits(const uint8_t *table, const uint8_t *input, uint64_t *words, size_t count) {
   pk_bits_by(best_variant, table, input, words, count);
+}
+
+static inline uint8_t state(const uint32_t *word, const uint8_t *levels, size_t levelCount,
+                            const uint8_t *states) {
+  uint32_t bits = __atomic_load_n(word, __ATOMIC_RELAXED);
+  uint32_t schedule = bits >> 10;
+  uint32_t level = schedule < levelCount ? levels[schedule] : 0;
+  return states[level << 10 | (bits & 1023)];
+}
+
+// Members mostly are in the same state as their neighbours. Four histograms, so that the increments
+// of neighbours do not wait for each other.
+static inline void count_states(const uint32_t *words, size_t count, const uint8_t *levels,
+                                size_t levelCount, const uint8_t *states, uint32_t *histogram,
+                                size_t stateCount, uint8_t *output, int stores) {
+  uint32_t others[3][256];
+  memset(histogram, 0, stateCount * sizeof *histogram);
+  size_t i = 0;
+  if (count >= 32) {
+    for (int k = 0; k < 3; k++) memset(others[k], 0, stateCount * sizeof **others);
+    for (; i + 4 <= count; i += 4) {
+      uint8_t first = state(words + i, levels, levelCount, states);
+      histogram[first]++;
+      if (stores) output[i] = first;
+      for (int k = 0; k < 3; k++) {
+        uint8_t next = state(words + i + k + 1, levels, levelCount, states);
+        others[k][next]++;
+        if (stores) output[i + k + 1] = next;
+      }
+    }
+    for (size_t k = 0; k < stateCount; k++) {
+      histogram[k] += others[0][k] + others[1][k] + others[2][k];
+    }
+  }
+  for (; i < count; i++) {
+    uint8_t last = state(words + i, levels, levelCount, states);
+    histogram[last]++;
+    if (stores) output[i] = last;
+  }
+}
+
+void pk_count(const uint32_t *words, size_t count, const uint8_t *levels, size_t levelCount,
+              const uint8_t *states, uint32_t *histogram, size_t stateCount, uint8_t *output) {
+  if (output)
+    count_states(words, count, levels, levelCount, states, histogram, stateCount, output, 1);
+  else
+    count_states(words, count, levels, levelCount, states, histogram, stateCount, NULL, 0);
 }

@@ -1,7 +1,7 @@
 internal import PushModel
 
-/// A payload as it is the same for many recipients: all of it but the badge, the recipient's id and,
-/// when it must be shortened, the body.
+/// A payload as it is the same for many recipients: all of it but the badge, the recipient's id
+/// and, when it must be shortened, the body.
 ///
 /// An object, so that using one for a recipient counts one reference and not those of its parts.
 final class PayloadTemplate: Sendable {

@@ -6,9 +6,9 @@ internal import Synchronization
 ///
 ///     for push in renderer.stream(message, content, for: recipients) { try send(push) }
 ///
-/// - Memory: at most about 128 MB of payloads and words at a time, however many recipients there are
-///   and however much each of them sees; more when 16 recipients in a row see more than that, or when
-///   more than 16 threads work.
+/// - Memory: at most about 128 MB of payloads and words at a time, however many recipients there
+///   are and however much each of them sees; more when 16 recipients in a row see more than that,
+///   or when more than 16 threads work.
 public struct RenderedStream: Sequence, IteratorProtocol {
   /// Recipients in a row, rendered as far as their piece goes; nil for not yet.
   private struct Segment {

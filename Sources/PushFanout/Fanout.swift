@@ -97,8 +97,11 @@ public final class Fanout: Sendable {
   public func decide(_ message: Message, into result: inout FanoutResult) {
     result.reset(message.at.milliseconds, threads: threads)
     publisher.refresh(&result.storage.version)
-    guard let version = result.storage.version else { return }
-    Decider(version: version, cache: cache, threads: threads).decide(message, into: &result)
+    // The result's storage retains the version: no count is written that all threads share.
+    guard let version = unsafe result.storage.version.map(Unmanaged.passUnretained) else { return }
+    unsafe version._withUnsafeGuaranteedRef {
+      Decider(version: $0, cache: cache, threads: threads).decide(message, into: &result)
+    }
   }
 
   /// Decides messages on one version of the settings, on several threads.
@@ -124,7 +127,7 @@ public final class Fanout: Sendable {
         let decider = Decider(version: version, cache: self.cache, threads: 1)
         var result = results.withLock { $0.popLast() } ?? FanoutResult()
         let indices = piece * size..<min((piece + 1) * size, count)
-        unsafe decider.decide(start, indices, into: &result, body)
+        unsafe decider.decide(start, indices, version, self.cache, into: &result, body)
         let used = result
         results.withLock { $0.append(used) }
       }
@@ -155,9 +158,8 @@ public final class Fanout: Sendable {
   func decision(_ message: Message, for user: UInt32, _ version: EngineVersion) -> Decision? {
     guard let outcome = Decider.decide(message, for: user, version) else { return nil }
     let filter = message.filter ?? message.ext.filter
-    let targets = version.tables.targets(
-      of: user, outcome.action, filter.isEmpty ? nil : filter, at: message.at.milliseconds
-    )
+    let targets = version.deviceReader.targets(
+      of: user, outcome.action, filter.isEmpty ? nil : filter, at: message.at.milliseconds)
     return Decision(outcome, devices: targets.map(\.id))
   }
 

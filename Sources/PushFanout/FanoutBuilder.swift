@@ -5,8 +5,8 @@ public import PushModel
 ///
 /// A record with the same key replaces the whole earlier record and keeps its position.
 ///
-/// - Memory: while building, 5 bytes per membership beside the packed tables, and 8 bytes per run of
-///   consecutive memberships of one conversation.
+/// - Memory: while building, 5 bytes per membership beside the packed tables, and 8 bytes per run
+///   of consecutive memberships of one conversation.
 @safe public struct FanoutBuilder: ~Copyable {
   let writer: TableWriter
   private var memberships = MembershipList()

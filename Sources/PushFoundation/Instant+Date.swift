@@ -2,8 +2,8 @@ public import Foundation
 public import PushModel
 
 extension Instant {
-  /// The instant of a date, to the nearest millisecond; a date outside of the range gives the nearest
-  /// instant in it, and one that is no number the epoch.
+  /// The instant of a date, to the nearest millisecond; a date outside of the range gives the
+  /// nearest instant in it, and one that is no number the epoch.
   ///
   /// A `Date` counts seconds in floating point, so milliseconds are rounded, not truncated. A date
   /// that was made of an instant gives that instant, up to the year 9999 and far beyond.

@@ -11,10 +11,10 @@ extension WorkloadProfile {
   ///     applied.
   ///   - settings: the users, rooms and memberships.
   ///   - leftOut: as for ``WorkloadProfiler/init(_:leavingOut:)``.
-  ///   - skipped: called with each bad line of messages or presence, which is then left out; nil for
-  ///     a bad line to be an error.
-  ///   - progress: called now and then with how many messages and rows were read, and with the share
-  ///     of the messages' files, 0...1, nil when it is not known.
+  ///   - skipped: called with each bad line of messages or presence, which is then left out; nil
+  ///     for a bad line to be an error.
+  ///   - progress: called now and then with how many messages and rows were read, and with the
+  ///     share of the messages' files, 0...1, nil when it is not known.
   /// - Returns: the profile, and how many bad lines were left out.
   /// - Throws: ``FileProblem``; ``ZoneDataError`` for a zone that cannot be read.
   /// - Complexity: O(bytes); memory for the settings and who writes where.

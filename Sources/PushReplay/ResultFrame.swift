@@ -1,5 +1,5 @@
-/// What the results of a replay and of a comparison have in common, by which files of both are written,
-/// read and checked.
+/// What the results of a replay and of a comparison have in common, by which files of both are
+/// written, read and checked.
 ///
 /// - Source: docs/replay.md and docs/compare.md, "The result file".
 public protocol ResultFrame: Codable, Equatable, Sendable {

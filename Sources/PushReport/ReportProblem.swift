@@ -11,7 +11,8 @@ public struct ReportProblem: Error, Hashable, Sendable, CustomStringConvertible 
 }
 
 extension ReportProblem {
-  /// - Throws: when a result's time zone is unknown, or there is no time-zone database to look it up.
+  /// - Throws: when a result's time zone is unknown, or there is no time-zone database to look it
+  ///   up.
   static func check(timeZone name: String) throws(ReportProblem) {
     do throws(ZoneDataError) {
       if try ZoneDatabase.system.get().isName(name) { return }

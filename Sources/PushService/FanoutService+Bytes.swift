@@ -118,8 +118,9 @@ extension FanoutService {
     }
     let result = engine.decide(message)
     var recipients: [(user: Identifier, action: Action)] = []
-    result.forEachRecipient { user, outcome in
-      if outcome.action != .suppress { recipients.append((result.id(of: user), outcome.action)) }
+    unsafe result.forEachRecipient(in: 0..<result.memberCount) { (_, id, code) -> Void in
+      guard let action = Outcome(code: code)?.action, action != .suppress else { return }
+      recipients.append((unsafe Identifier(utf8: id), action))
     }
     return recipients
   }

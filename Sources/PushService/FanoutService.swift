@@ -265,8 +265,8 @@ public final class FanoutService: Sendable {
     try backend.events(after: cursor, limit: limit)
   }
 
-  /// Reloads how pushes look: needed after changes that did not come through this service, where the
-  /// backend has no renderer that follows.
+  /// Reloads how pushes look: needed after changes that did not come through this service, where
+  /// the backend has no renderer that follows.
   public func reloadContent() throws {
     guard live == nil else { return }
     let read = ContentState(app.rules, templates, try backend.content())

@@ -52,14 +52,16 @@ public struct MessageDecision: Sendable {
   public var localNotifications: [PushRecipient] {
     var found: [PushRecipient] = []
     result.forEachRecipient { user, outcome in
-      if outcome.action == .local { found.append(recipient(user, .local)) }
+      if outcome.action == .local { found.append(recipient(user, result.id(of: user), .local)) }
     }
     return found
   }
 
-  fileprivate func recipient(_ user: UserIndex, _ action: Action) -> PushRecipient {
+  fileprivate func recipient(
+    _ user: UserIndex, _ id: Identifier, _ action: Action
+  ) -> PushRecipient {
     PushRecipient(
-      id: result.id(of: user), index: user, action: action, devices: result.targets(of: user),
+      id: id, index: user, action: action, devices: result.targets(of: user, action),
       payloads: payloads)
   }
 
@@ -115,17 +117,17 @@ public struct MessageDecision: Sendable {
     fileprivate let decision: MessageDecision
 
     public func makeIterator() -> Iterator {
-      Iterator(decision: decision, users: decision.result.pushes.makeIterator())
+      Iterator(decision: decision, users: decision.result.pushes.ids.makeIterator())
     }
 
     /// Gives one recipient after the other.
     public struct Iterator: IteratorProtocol {
       fileprivate let decision: MessageDecision
-      fileprivate var users: PushSet.Iterator
+      fileprivate var users: PushSet.IDs.Iterator
 
-      /// - Complexity: O(log members + devices).
+      /// - Complexity: O(devices).
       public mutating func next() -> PushRecipient? {
-        users.next().map { decision.recipient($0, .push) }
+        users.nextWithUser().map { decision.recipient($0.user, $0.id, .push) }
       }
     }
   }

@@ -12,8 +12,8 @@ extension PlainAnswer {
   ///   - user: whose answer.
   ///   - conversation: the conversation, or the ultra group of `channel`.
   ///   - instant: from when on.
-  /// - Throws: `FanoutError.unknownConversation`, `.unknownUser` or `.notAMember`; `ZoneDataError` for
-  ///   the time zones of the user's quiet hours.
+  /// - Throws: `FanoutError.unknownConversation`, `.unknownUser` or `.notAMember`; `ZoneDataError`
+  ///   for the time zones of the user's quiet hours.
   /// - Complexity: some decisions for one user; mostly four.
   public init(
     by evaluator: inout some Evaluator, of settings: FanoutSettings, for user: Identifier,

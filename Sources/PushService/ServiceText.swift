@@ -2,10 +2,11 @@ public import PushContent
 public import PushModel
 internal import PushSupport
 
-/// Answers as plain text for people: as many lines as there are things to say, whatever ids and texts
-/// of strangers are in them. Control characters are written as in JSON.
+/// Answers as plain text for people: as many lines as there are things to say, whatever ids and
+/// texts of strangers are in them. Control characters are written as in JSON.
 public enum ServiceText {
-  /// An explanation, a line for each rule, and what the push says if that is wanted and there is one.
+  /// An explanation, a line for each rule, and what the push says if that is wanted and there is
+  /// one.
   ///
   /// An arrow marks the step that decided.
   public static func explanation(

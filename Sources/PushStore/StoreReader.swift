@@ -56,16 +56,17 @@ public final class StoreReader: Sendable {
   /// - Complexity: O(settings).
   public func settings() throws -> FanoutSettings { try read { try $0.settings() } }
 
-  /// Calls `body` with every record, as of one commit: the app, users and conversations in the order
-  /// in which their ids first appeared, members by conversation and user. What was only named is a
-  /// record without settings; what was removed is left out.
+  /// Calls `body` with every record, as of one commit: the app, users and conversations in the
+  /// order in which their ids first appeared, members by conversation and user. What was only named
+  /// is a record without settings; what was removed is left out.
   ///
   /// - Complexity: O(settings).
   public func forEachRecord(_ body: (SettingsRecord) throws -> Void) throws {
     try read(canRepeat: false) { try $0.forEachRecord(body) }
   }
 
-  /// The same; before the first record it calls `content` with how pushes look, as of the same commit.
+  /// The same; before the first record it calls `content` with how pushes look, as of the same
+  /// commit.
   public func forEachRecord(
     content: (ContentDirectory) throws -> Void, _ body: (SettingsRecord) throws -> Void
   ) throws {

@@ -27,15 +27,16 @@ extension StoreImport {
 
   /// Imports settings files, all or nothing, and writes the snapshot.
   ///
-  /// A record replaces that of the same key in the store; a row of users.csv or members.csv only what
-  /// such a row can say. The app's settings stay if the files have none and the store is there.
+  /// A record replaces that of the same key in the store; a row of users.csv or members.csv only
+  /// what such a row can say. The app's settings stay if the files have none and the store is
+  /// there.
   ///
   /// - Parameters:
   ///   - paths: the files, read as one, by the store's rules if they do not say any.
   ///   - now: when the import is made.
   ///   - progress: called with each step.
-  /// - Throws: `FileProblem` for the first line that is not understood, or `StoreError`; then nothing
-  ///   was imported.
+  /// - Throws: `FileProblem` for the first line that is not understood, or `StoreError`; then
+  ///   nothing was imported.
   /// - Complexity: O(bytes).
   public func run(
     _ paths: SettingsPaths, at now: Instant, progress: @escaping (FileStep) -> Void = { _ in }

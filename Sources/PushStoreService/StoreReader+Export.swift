@@ -3,8 +3,9 @@ internal import PushModel
 public import PushStore
 
 extension StoreReader {
-  /// Writes the store, as of one commit, as a settings.ndjson: the same settings always give the same
-  /// bytes, and importing them into a new store gives an equal one. The change feed is not exported.
+  /// Writes the store, as of one commit, as a settings.ndjson: the same settings always give the
+  /// same bytes, and importing them into a new store gives an equal one. The change feed is not
+  /// exported.
   ///
   /// - Parameter output: where it goes; `OutputFile.finish()` is left to the caller.
   /// - Returns: the number of records.

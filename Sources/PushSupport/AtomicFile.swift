@@ -1,7 +1,7 @@
 package import Glibc
 
-/// A file that is written under a temporary name and renamed to its final name when it is complete, which
-/// replaces an existing file. An unfinished file is removed.
+/// A file that is written under a temporary name and renamed to its final name when it is complete,
+/// which replaces an existing file. An unfinished file is removed.
 package final class AtomicFile {
   /// The final name.
   package let path: String

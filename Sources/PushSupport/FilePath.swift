@@ -2,7 +2,8 @@ internal import Glibc
 
 /// Questions about paths that a string alone does not answer.
 package enum FilePath {
-  /// The folder that the last part of a path is in, as the path says it: `a/b` is in `a/`, `b` in `.`.
+  /// The folder that the last part of a path is in, as the path says it: `a/b` is in `a/`, `b` in
+  /// `.`.
   package static func folder(of path: String) -> String {
     path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
   }
@@ -14,8 +15,8 @@ package enum FilePath {
     return String(path)
   }
 
-  /// The path of what is there, without symbolic links; nil when there is nothing, with the reason in
-  /// ``SystemError/last``.
+  /// The path of what is there, without symbolic links; nil when there is nothing, with the reason
+  /// in ``SystemError/last``.
   package static func real(_ path: String) -> String? {
     guard let real = unsafe realpath(path, nil) else { return nil }
     defer { unsafe free(real) }

@@ -18,8 +18,8 @@ extension BinaryInteger {
 }
 
 extension BinaryInteger {
-  /// The share that the number has of `total`, as percent rounded to a tenth: `12.3 %`; of nothing a
-  /// dash.
+  /// The share that the number has of `total`, as percent rounded to a tenth: `12.3 %`; of nothing
+  /// a dash.
   package func percentage(of total: Self) -> String {
     guard total > 0 else { return "-" }
     let tenths = Int((Double(self) * 1000 / Double(total)).rounded())

@@ -33,8 +33,8 @@ package final class OrderedPipeline<Worker, Job: Sendable, Output: Sendable>: @u
 
   /// - Parameters:
   ///   - threads: the number of workers, each on a thread of Dispatch's pool.
-  ///   - takerWorks: whether the thread that takes is one of these threads: it works on pieces while
-  ///     the result that it takes is not there.
+  ///   - takerWorks: whether the thread that takes is one of these threads: it works on pieces
+  ///     while the result that it takes is not there.
   package init(
     threads: Int, takerWorks: Bool = false, makeWorker: () -> Worker,
     work: @escaping @Sendable (Job, inout Worker) -> Output

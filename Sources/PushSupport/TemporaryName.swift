@@ -89,11 +89,11 @@ package struct TemporaryName: Hashable, Sendable {
   /// Removes the folder, if it is there and empty.
   package func removeFolder() { _ = unsafe rmdir(path) }
 
-  /// Removes the temporary file of a process that has ended. Its maker holds a lock on it (`flock`), so
-  /// a file that can be locked is abandoned.
+  /// Removes the temporary file of a process that has ended. Its maker holds a lock on it
+  /// (`flock`), so a file that can be locked is abandoned.
   ///
-  /// A file with two names was published already: only the temporary name is removed, and the file is
-  /// not opened.
+  /// A file with two names was published already: only the temporary name is removed, and the file
+  /// is not opened.
   ///
   /// - Parameters:
   ///   - isKnown: whether the content is that of such a temporary file.

@@ -58,9 +58,9 @@ extension DayCurve {
 
   /// The same of single people, each by the own clock.
   ///
-  /// - Source: the hours of people of four archives (Gitter freeCodeCamp, Zulip Lean, IRC #whatwg, a
-  ///   question-and-answer group on Telegram), each shifted so that the person's quietest eight hours
-  ///   begin at 23, averaged.
+  /// - Source: the hours of people of four archives (Gitter freeCodeCamp, Zulip Lean, IRC #whatwg,
+  ///   a question-and-answer group on Telegram), each shifted so that the person's quietest eight
+  ///   hours begin at 23, averaged.
   static let ownHours = [
     76, 22, 11, 0, 22, 76, 207, 451, 696, 842, 913, 957, 957, 989, 1000, 962, 913, 848, 793, 772,
     777, 647, 435, 207,

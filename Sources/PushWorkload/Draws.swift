@@ -52,8 +52,8 @@ struct Draws {
   }
 }
 
-/// An order of the numbers 0 ..< `count` that a key chooses, one number at a time: what makes members
-/// of a room distinct without a list of them.
+/// An order of the numbers 0 ..< `count` that a key chooses, one number at a time: what makes
+/// members of a room distinct without a list of them.
 ///
 /// Rounds of steps that lose nothing (add, multiply by an odd number, fold the high half on the low
 /// one) on as many bits as the count needs; a result out of range is permuted again.

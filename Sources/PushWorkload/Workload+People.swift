@@ -40,8 +40,8 @@ extension WorkloadUser {
   init(_ user: Int, zone: Int, _ options: WorkloadOptions) {
     var draws = Draws(options.seed, .user, UInt64(user))
     self.zone = zone
-    // Each fact has its own draws, taken whether they are needed or not: a knob then changes no fact
-    // but its own.
+    // Each fact has its own draws, taken whether they are needed or not: a knob then changes no
+    // fact but its own.
     let quiet = draws.share()
     let (step, start, length) = Self.window(options.people, &draws)
     quietLetsMentions = draws.isBelow(options.people.quietMentionShare)

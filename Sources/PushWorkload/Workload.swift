@@ -1,7 +1,7 @@
 public import PushModel
 
-/// A world made from a seed: people with their settings, rooms, messages, and who is connected when,
-/// by measured rates.
+/// A world made from a seed: people with their settings, rooms, messages, and who is connected
+/// when, by measured rates.
 ///
 /// Nothing of it is kept but sums over rooms: each fact is a function of the seed and of what it is
 /// about, so that a world of any size can be made, in any part, on any thread.
@@ -20,9 +20,9 @@ public struct Workload: Sendable {
   let writing: WritingHours?
   /// How many messages each day has; nil under ``WorkloadRates/first``.
   private(set) var plan: TrafficPlan?
-  /// How often users begin sessions; nil when nobody does.
+  /// How often users begin sessions; nil when there are no sessions.
   private(set) var presenceCycle: PresenceCycle?
-  /// Whether and when users connect to write; nil when nobody does.
+  /// How often users connect to write; nil when there are no visits.
   private(set) var visits: VisitShare?
 
   /// Works out the rooms.

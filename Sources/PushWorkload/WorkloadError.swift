@@ -8,7 +8,7 @@ public enum WorkloadError: Error, Hashable, Sendable, CustomStringConvertible {
   case outOfRange(knob: String, value: String, range: String)
   /// A list of the wrong length; `count` is the right one.
   case wrongCount(knob: String, count: Int)
-  /// Two shares are more than everybody.
+  /// Two shares are more than 1 together.
   case moreThanAll(knob: String, and: String)
   /// A room with more members than there are users.
   case roomLargerThanUsers(knob: String, size: Int, users: Int)

@@ -112,8 +112,10 @@ extension WorkloadOptions {
     if let ratio = traffic.hourRatio { try check("hour-ratio", ratio, 1...100) }
     try check("weekend-ratio", traffic.weekendRatio, 0.01...10)
     try check("day-deviation", traffic.dayDeviation, 0...5)
-    if traffic.activeShares.count != 5 { throw .wrongCount(knob: "active-shares", count: 5) }
-    for share in traffic.activeShares { try check("active-shares", share, 0.0001...1) }
+    if let shares = traffic.activeShares {
+      if shares.count != 5 { throw .wrongCount(knob: "active-shares", count: 5) }
+      for share in shares { try check("active-shares", share, 0.0001...1) }
+    }
     try check("reply-share", traffic.replyShare, 0...1)
     try check("activity-sd", traffic.activityDeviation, 0...3)
     try check("never-post-share", traffic.neverPostShare, 0...1)

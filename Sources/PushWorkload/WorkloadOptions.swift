@@ -81,7 +81,7 @@ extension WorkloadOptions {
     public var noneLevelShare = 0.05
     /// The share of memberships that are muted, in rooms of less than 20, 200, 3,000, and above.
     public var muteShares = [0.15, 0.35, 0.6, 0.75]
-    /// The share of the users among whom all mutes are; the others mute no room.
+    /// The share of the users who have all mutes; the others mute no room.
     public var muters = 0.75
     /// The share of the mutes that let mentions through.
     public var muteMentionShare = 0.5
@@ -116,16 +116,21 @@ extension WorkloadOptions {
     /// How many messages; nil for one a user.
     public var messages: Int?
     /// The messages of the busiest hour of the senders' own day against the quietest; nil for 10.
-    /// Under ``WorkloadRates/first`` that of the beginnings of bursts, nil for 3.8, which gives 3.2.
+    /// Under ``WorkloadRates/first`` that of the beginnings of bursts, nil for 3.8, which gives
+    /// 3.2.
     public var hourRatio: Double?
-    /// The messages of a Saturday or Sunday against those of another day.
+    /// The messages of a Saturday or Sunday against those of another day, by the clock of a room's
+    /// zone.
     public var weekendRatio = 0.72
     /// How the days of a busy room differ: the coefficient of variation of its messages a day. Days
     /// without any count, so rooms that are seldom active have more.
     public var dayDeviation = 1.2
-    /// The share of the days on which somebody writes, in rooms of less than 10, 50, 200, 1,000
-    /// members, and above.
-    public var activeShares = [0.01, 0.07, 0.22, 0.6, 0.9]
+    /// The share of the days that have a message, in rooms of less than 10, 50, 200, 1,000
+    /// members, and above; refused when there are too few messages for them. Nil for 0.01, 0.07,
+    /// 0.22, 0.6 and 0.9, or those of a ``WorkloadPreset``, as far as there are messages.
+    public var activeShares: [Double]?
+    /// The shares where none are given.
+    var usualActiveShares = [0.01, 0.07, 0.22, 0.6, 0.9]
     /// Room activity: the standard deviation of its natural logarithm, for rooms of one size.
     public var activityDeviation = 0.85
     /// The share of a large room's members who never post.
@@ -148,7 +153,7 @@ extension WorkloadOptions {
     public var mentionShare = 0.1
     /// The shares of those that mention 1, 2 and 3 people; their sum is 1.
     public var mentionCountShares = [0.93, 0.06, 0.01]
-    /// The share of mentions of somebody who posted in the room within 5 minutes, if there is one.
+    /// The share of mentions of a user who posted in the room within 5 minutes, if there is one.
     public var recentShare = 0.5
     /// The same within 24 hours, those of 5 minutes included.
     public var dayShare = 0.85
@@ -163,7 +168,7 @@ extension WorkloadOptions {
 
   /// When people are connected.
   public struct Presence: Hashable, Sendable {
-    /// The share of the users who are connected at once, in the mean; 0 for nobody ever. Nil for
+    /// The share of the users who are connected at once, in the mean; 0 for none ever. Nil for
     /// 0.06, or more when senders must be connected so long.
     public var onlineShare: Double?
     /// The share of the messages whose sender is connected: who is not connects to write, for a
@@ -172,7 +177,8 @@ extension WorkloadOptions {
     /// How long a visit lasts after its last message, in minutes.
     public var visitMinutes = 5.0
     /// The minutes that a tenth, half and nine tenths of the sessions last at most. A session ends
-    /// earlier when the user's next one begins, so great shares cut long sessions. Visits are apart.
+    /// earlier when the user's next one begins, so great shares cut long sessions. Visits are
+    /// apart.
     public var sessionMinutes = [3.0, 78, 1100]
 
     /// The defaults.

@@ -21,7 +21,7 @@ extension WorkloadOptions {
     sizes.giants = []
     sizes.sharedZone = [0.9]
     people.muteShares = [0.1, 0.2, 0.2, 0.2]
-    traffic.activeShares = [0.4, 0.5, 0.6, 0.6, 0.9]
+    traffic.usualActiveShares = [0.4, 0.5, 0.6, 0.6, 0.9]
     traffic.neverPostShare = 0.2
     traffic.weekendRatio = 1.1
     traffic.mentionShare = 0.01

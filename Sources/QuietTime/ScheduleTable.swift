@@ -1,4 +1,3 @@
-internal import Algorithms
 public import PushModel
 
 /// The indices of schedules recently inserted into a ``ScheduleTable``: guesses, which it checks.
@@ -109,90 +108,5 @@ public struct ScheduleTable: Sendable {
     let zone = try ZoneTable(named: name)
     zones[name] = zone
     return zone
-  }
-}
-
-/// The bitmaps of one UTC date for all schedules of a table.
-///
-/// Schedules that come out the same on the date share one bitmap.
-public struct DayPlan: Sendable {
-  /// Days since 1970-01-01.
-  public let day: Int64
-  /// For each schedule, the index of its bitmap.
-  private var bitmapIndices: [UInt32] = []
-  private var bitmaps: [DayBitmap] = [.never]
-  private var known: [DayBitmap: UInt32] = [.never: 0]
-  /// The seconds of the day at which the level of any schedule changes, ascending.
-  private var transitions: [Int32] = []
-
-  /// Prepares a date.
-  ///
-  /// - Complexity: O(schedules), about 0.5 µs each.
-  public init(day: Int64, _ schedules: ScheduleTable) {
-    self.day = day
-    extend(schedules)
-  }
-
-  /// How many schedules are prepared.
-  public var count: Int { bitmapIndices.count }
-
-  /// Prepares the schedules that were inserted since. After ``ScheduleTable/setApp(_:)`` a plan is
-  /// to be rebuilt.
-  public mutating func extend(_ schedules: ScheduleTable) {
-    guard bitmapIndices.count < schedules.count else { return }
-    for index in bitmapIndices.count..<schedules.count {
-      guard let schedule = schedules.schedule(UInt32(index)) else {
-        bitmapIndices.append(0)
-        continue
-      }
-      let bitmap = DayBitmap(schedule, day: day)
-      if let index = known[bitmap] {
-        bitmapIndices.append(index)
-      } else {
-        bitmapIndices.append(UInt32(bitmaps.count))
-        known[bitmap] = UInt32(bitmaps.count)
-        bitmaps.append(bitmap)
-      }
-    }
-    transitions = Set(bitmaps.flatMap(\.transitions)).sorted()
-  }
-
-  /// The bitmap of a schedule on the date.
-  public subscript(schedule: UInt32) -> DayBitmap { bitmaps[Int(bitmapIndices[Int(schedule)])] }
-
-  /// What a schedule lets through at a second of the date; nil when it is not quiet then.
-  public func level(_ schedule: UInt32, second: Int) -> NotificationLevel? {
-    bitmaps[Int(bitmapIndices[Int(schedule)])].level(second: second)
-  }
-
-  /// For each schedule, what `byte` returns for the level that it lets through at a second of the
-  /// date, nil when it is not quiet then.
-  ///
-  /// - Complexity: O(schedules); each distinct bitmap is read once.
-  public func bytes(second: Int, of byte: (NotificationLevel?) -> UInt8) -> [UInt8] {
-    // By index: an element that is passed on would be retained and released.
-    let distinct = bitmaps.indices.map { byte(bitmaps[$0].level(second: second)) }
-    return bitmapIndices.map { distinct[Int($0)] }
-  }
-
-  /// The next second of the date at which the level of any schedule changes; 86,400 for none.
-  ///
-  /// - Complexity: O(log transitions).
-  public func nextTransition(after second: Int) -> Int {
-    let count = transitionCount(upTo: second)
-    return count < transitions.count ? Int(transitions[count]) : 86_400
-  }
-
-  /// The last second of the date, not after `second`, at which the level of any schedule changed; 0
-  /// for none.
-  ///
-  /// - Complexity: O(log transitions).
-  public func lastTransition(upTo second: Int) -> Int {
-    let count = transitionCount(upTo: second)
-    return count > 0 ? Int(transitions[count - 1]) : 0
-  }
-
-  private func transitionCount(upTo second: Int) -> Int {
-    transitions.partitioningIndex { Int($0) > second }
   }
 }

@@ -5,9 +5,9 @@ internal import Algorithms
 /// The file of the zone is read once, while the table is built (``ZoneDatabase``); looking up is a
 /// binary search over plain numbers, which threads may share.
 ///
-/// - Range: every instant that the files allow. The table holds the transitions until 2500, those of
-///   the file and then those of its rule; later years repeat the last 400, since a Gregorian cycle
-///   has a whole number of weeks.
+/// - Range: every instant that the files allow. The table holds the transitions until 2500, those
+///   of the file and then those of its rule; later years repeat the last 400, since a Gregorian
+///   cycle has a whole number of weeks.
 /// - Memory: 12 bytes a transition; at most some 1,100 of them, where clocks change twice a year.
 public struct ZoneTable: Hashable, Sendable {
   /// The IANA name.

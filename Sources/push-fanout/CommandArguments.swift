@@ -2,8 +2,8 @@ import Glibc
 
 /// The arguments of the program as they were given.
 enum CommandArguments {
-  /// An argument whose bytes are not UTF-8. Swift's own list of arguments would replace them, so that
-  /// another id or another file is meant.
+  /// An argument whose bytes are not UTF-8. Swift's own list of arguments would replace them, so
+  /// that another id or another file is meant.
   struct NotUTF8: Error, CustomStringConvertible {
     let argument: [UInt8]
 

@@ -47,19 +47,17 @@ import Testing
     ("turn", []), ("turns", []), ("turned", []), ("said", []), ("alone", []),
   ]
 
-  /// Words that comments and messages replace by the field's terms, in all modules but these.
+  /// Words that comments and messages replace by the field's terms, in all modules.
   static let vague: [(word: String, allowed: [String])] = [
     ("whoever", []), ("Whoever", []), ("nobody", []), ("Nobody", []), ("somebody", []),
     ("Somebody", []), ("everybody", []), ("Everybody", []), ("anew", []), ("whom", []),
     ("believed", []),
   ]
-  static let withVagueWords: Set<String> = ["PushFanout", "PushWorkload"]
 
   @Test(arguments: refused.keys.sorted())
   func aModuleKeepsToItsWords(module: String) throws {
     var found: [String] = []
-    let words =
-      (Self.refused[module] ?? []) + (Self.withVagueWords.contains(module) ? [] : Self.vague)
+    let words = (Self.refused[module] ?? []) + Self.vague
     for file in try ArchitectureTests.files(under: "Sources/\(module)") {
       let text = try String(contentsOf: file, encoding: .utf8)
       for word in Self.words(in: text, of: words) {

@@ -14,7 +14,8 @@ import Testing
 /// Goal: an answer is of one version of the settings, and what pushes say follows changes from
 /// elsewhere when it is told to.
 @Suite struct VersionTests {
-  /// The two settings between which a writer changes have answers of which no two parts go together.
+  /// The two settings between which a writer changes have answers of which no two parts go
+  /// together.
   @Test func aNextChangeIsOfOneVersion() throws {
     let service = try Sample.service()
     func batch(_ level: NotificationLevel, hasQuietHours: Bool) throws -> SettingsBatch {

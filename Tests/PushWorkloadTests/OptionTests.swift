@@ -96,7 +96,7 @@ import Testing
     ("shared-zone takes 4 numbers with commas between", { $0.sizes.sharedZone = [1, 1] }),
     ("shared-zone 1.5 is not in 0...1", { $0.sizes.sharedZone = [1.5] }),
     ("active-shares takes 5 numbers with commas between", { $0.traffic.activeShares = [1] }),
-    ("active-shares 0 is not in 0.0001...1", { $0.traffic.activeShares[2] = 0 }),
+    ("active-shares 0 is not in 0.0001...1", { $0.traffic.activeShares = [1, 1, 0, 1, 1] }),
     ("weekend-ratio 0 is not in 0.01...10", { $0.traffic.weekendRatio = 0 }),
     ("day-deviation 6 is not in 0...5", { $0.traffic.dayDeviation = 6 }),
     ("reply-share 2 is not in 0...1", { $0.traffic.replyShare = 2 }),

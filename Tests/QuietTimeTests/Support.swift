@@ -36,11 +36,6 @@ struct DailyWindow: Hashable, Sendable {
   }
 }
 
-extension DayPlan {
-  /// For each schedule, whether it is quiet at a second of the date.
-  func inside(second: Int) -> [Bool] { bytes(second: second) { $0 == nil ? 0 : 1 }.map { $0 == 1 } }
-}
-
 extension QuietSchedule {
   init(_ window: DailyWindow, level: NotificationLevel = .blocked, zone: ZoneTable) {
     self.init(

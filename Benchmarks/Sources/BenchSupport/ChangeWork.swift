@@ -12,25 +12,16 @@ extension Work {
       return Prepared(units: days.schedules.count) {
         // 2026 and 2027, with their changes of clocks.
         day += day < 21_000 ? 1 : -700
-        keep(days.plan(day).nextTransition(after: 0))
+        keep(days.bitmaps(day).reduce(0) { $0 &+ $1.transitions.count })
       }
     },
     Work("bitmaps.minute", unit: "schedule") { stages in
       let days = QuietDays(stages.scale)
-      let plan = days.plan(BenchWorld.start / 86_400_000)
+      let bitmaps = days.bitmaps(BenchWorld.start / 86_400_000)
       var second = 0
       return Prepared(units: days.schedules.count) {
         second = (second + 60) % 86_400
-        keep(plan.bytes(second: second) { $0 == nil ? 0 : 1 }.count)
-      }
-    },
-    Work("bitmaps.next-turn", unit: "turn") { stages in
-      let days = QuietDays(stages.scale)
-      let plan = days.plan(BenchWorld.start / 86_400_000)
-      return Prepared(units: 1440) {
-        var sum = 0
-        for minute in 0..<1440 { sum &+= plan.nextTransition(after: minute * 60) }
-        keep(sum)
+        keep(bitmaps.reduce(0) { $1.level(second: second) == nil ? $0 : $0 &+ 1 })
       }
     },
   ]
@@ -94,7 +85,12 @@ private struct QuietDays {
     check()
   }
 
-  func plan(_ day: Int64) -> DayPlan { DayPlan(day: day, table) }
+  /// The bitmaps of a date, as the engine makes them for its transitions.
+  func bitmaps(_ day: Int64) -> [DayBitmap] {
+    (0..<UInt32(table.count)).map { index in
+      table.schedule(index).map { DayBitmap($0, day: day) } ?? .never
+    }
+  }
 
   private func check() {
     var settings = FanoutSettings(app: AppSettings(timeZone: "UTC"))
@@ -107,12 +103,12 @@ private struct QuietDays {
     }
     var evaluator = ReferenceEvaluator(settings)
     let at = BenchWorld.start + 17 * 60_000
-    let inside = plan(at / 86_400_000).bytes(second: Int(at / 1000 % 86_400)) { $0 == nil ? 0 : 1 }
+    let inside = bitmaps(at / 86_400_000).map { $0.contains(second: Int(at / 1000 % 86_400)) }
     evaluator.decide(Message(id: "m", conversation: "g", at: Instant(milliseconds: at))) {
       (user, decision) in
       let index = Int(settings.id(of: user).text) ?? 0
       require(
-        (inside[index] == 1) == (decision.outcome.reason == .quietHours),
+        inside[index] == (decision.outcome.reason == .quietHours),
         "a window is open in the bitmaps and not in the reference, or the other way round")
     }
   }

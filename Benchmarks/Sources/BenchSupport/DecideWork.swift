@@ -27,7 +27,7 @@ extension Work {
     }
   }
 
-  /// A message of an earlier instant than the users' classes: one member at a time.
+  /// A message of an earlier instant than the cached conversation: one member at a time.
   static let resolve = sizes.map { size in
     Work("resolve.\(size)", unit: "decision") { stages in
       let stage = stages.stage(size: size)

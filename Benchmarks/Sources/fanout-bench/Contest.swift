@@ -34,19 +34,6 @@ final class Contest {
     one = world.fanout(threads: 1)
     two = plan.needsTwoThreads ? world.fanout(threads: 2) : one
     scalar = Scalar(plan.suites.contains(where: \.decides) ? world : BenchWorld(userCount: 1))
-    warmUp()
-  }
-
-  /// Decides until the engines have worked out the users' classes, which they do once it pays.
-  private func warmUp() {
-    guard let group = world.groups.max(by: { $0.members.count < $1.members.count }) else { return }
-    turnOne()
-    two.advance(to: Instant(milliseconds: at))
-    let message = MessageKind.plain.message(to: group, at: at)
-    for _ in 0...userCount / max(group.members.count, 1) {
-      _ = one.decide(message)
-      _ = two.decide(message)
-    }
   }
 
   /// Moves all contestants to an instant at which windows have turned.
@@ -124,7 +111,7 @@ final class Contest {
     }
   }
 
-  /// How many get a push, and a bit a member that says who.
+  /// How many get a push, and the first who does.
   private func count(_ fanout: Fanout, _ messages: [Message], _ result: inout FanoutResult) {
     var pushes = 0
     for message in messages {
@@ -170,8 +157,8 @@ final class Contest {
   }
 }
 
-/// A copy of what must be read at the least: an id and a byte a member, and once the lines of memory
-/// that users' classes are in.
+/// A copy of what a plain loop must read at the least: an id and a byte a member, and once the
+/// lines of memory that the users' settings are in.
 private struct Copying {
   private let source: [UInt8]
   private var target: [UInt8]

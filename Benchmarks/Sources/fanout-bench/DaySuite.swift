@@ -46,8 +46,9 @@ struct DaySuite {
     var decisions = 0
     var pushes = 0
     let all = seconds {
-      for index in world.messages.indices {
-        world.fanout.decide(world.messages[index], into: &result)
+      let messages = world.messages.span
+      for index in messages.indices {
+        world.fanout.decide(messages[index], into: &result)
         let counts = result.counts
         decisions += counts.recipientCount
         pushes += counts.pushCount
@@ -70,8 +71,9 @@ struct DaySuite {
     let timeline = FanoutTimeline(world.fanout.currentVersion)
     var same = 0
     let replayed = seconds {
-      for index in world.messages.indices {
-        same += timeline.counts(world.messages[index]).pushCount
+      let messages = world.messages.span
+      for index in messages.indices {
+        same += timeline.counts(messages[index]).pushCount
       }
     }
     guard same == pushes else { fatalError("a timeline pushes \(same), live \(pushes)") }
@@ -109,6 +111,8 @@ struct DaySuite {
         var sum = 0
         var times: [Float] = []
         times.reserveCapacity(messages.count / threads + 1)
+        // Borrowed: a message taken out of an array is copied.
+        let messages = messages.span
         var before = DispatchTime.now().uptimeNanoseconds
         while true {
           let index = next.add(1, ordering: .relaxed).oldValue
@@ -184,59 +188,23 @@ struct DaySuite {
     return lines
   }
 
-  /// Reading who gets a push.
-  func answers() -> [Line] {
-    let messages = Array(world.messages.suffix(20_000))
-    var lines: [Line] = []
-    for (name, least, devices) in [("ids of pushes", 60.0, false), ("with devices", 25.0, true)] {
-      var one = 0.0
-      for count in threads {
-        let total = Atomic(0)
-        let elapsed = seconds {
-          DispatchQueue.concurrentPerform(iterations: count) { thread in
-            var result = FanoutResult()
-            var sum = 0
-            var found = 0
-            for index in stride(from: thread, to: messages.count, by: count) {
-              world.fanout.decide(messages[index], into: &result)
-              for user in result.pushes {
-                found += result.id(of: user).text.utf8.count
-                if devices { found += result.devices(of: user).count }
-                sum += 1
-              }
-            }
-            keep(found)
-            total.add(sum, ordering: .relaxed)
-          }
-        }
-        let rate = Double(total.load(ordering: .relaxed)) / elapsed / 1e6
-        if count == 1 { one = rate }
-        lines.append(
-          Line(
-            name: "\(name), \(count == 1 ? "1 thread" : "\(count) threads")", value: rate,
-            unit: "M/s", least: count == 1 ? least : count == 2 ? 1.8 * one : nil))
-      }
-    }
-    return lines
-  }
-
-  /// Conversations by size: the first message ever, in a batch; the first after a transition; the
-  /// next one.
+  /// Conversations by size, on one thread: the first message ever, in a batch; the first after a
+  /// transition; the next one.
   func bySize() -> [Line] {
     let firsts = [5: 30, 50: 5, 500: 1.5, 5_000: 0.8, 100_000: 0.6] as [Int: Double]
     let transitions = [500: 2, 5_000: 0.5, 100_000: 0.05] as [Int: Double]
     var lines: [Line] = []
     guard let last = world.messages.map(\.at.milliseconds).max() else { return [] }
     for (size, ids) in world.bySize where !ids.isEmpty {
-      world.fanout.forgetConversations()
+      world.alone.forgetConversations()
       let chosen = ids.shuffled().prefix(20_000)
-      let members = chosen.reduce(0) { $0 + world.fanout.memberCount(of: $1) }
+      let members = chosen.reduce(0) { $0 + world.alone.memberCount(of: $1) }
       var at = last
       func pass() -> Double {
         let messages = chosen.map {
           Message(id: "m", conversation: $0, at: Instant(milliseconds: at))
         }
-        return seconds { world.fanout.decide(messages) { keep($1.pushCount) } }
+        return seconds { world.alone.decide(messages) { keep($1.pushCount) } }
           / Double(members) * 1e9
       }
       let first = pass()

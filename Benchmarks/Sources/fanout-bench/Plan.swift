@@ -23,6 +23,9 @@ struct Plan {
   let memberships: Int
   let suites: [Suite]
   let cases: [Case]
+  /// The parts of the service.
+  let parts: [String]
+  static let serviceParts = ["still", "along", "answers", "sizes"]
 
   /// Contestants that decide the same.
   struct Case {
@@ -52,9 +55,12 @@ struct Plan {
     }
     let chosen = cases.filter { filter($0.name) }
     self.cases = chosen
+    let parts = Self.serviceParts.filter(filter)
+    self.parts = parts
     self.suites = suites.filter { suite in
       switch suite {
-      case .day, .service: filter(suite.rawValue)
+      case .day: filter(suite.rawValue)
+      case .service: !parts.isEmpty
       case .decide, .kinds: chosen.contains { $0.suite == suite }
       case .turn: filter("windows")
       case .update: filter("level")

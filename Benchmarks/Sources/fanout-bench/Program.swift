@@ -23,13 +23,14 @@ struct Run: ParsableCommand {
         fanout-bench --quick
         fanout-bench --json > fanout.ndjson
         fanout-bench --suite day --suite service
+        fanout-bench --suite service --filter '^(still|along|answers|sizes)$'
         fanout-bench --suite decide --filter '^1000000$'
         fanout-bench --suite update --memberships 100000000
 
       Contestants: reference, the rules line by line; scalar, a plain loop over the same rows; \
       packed-cold, the engine at the first message after windows have turned, a reason for every \
-      member; packed-warm, at the next message; packed-warm-counts, how many get a push and a bit \
-      for each; packed-cold-2-threads; limit, a copy of the bytes that deciding must read. The \
+      member; packed-warm, at the next message; packed-warm-counts, how many get a push, and \
+      the first who does; packed-cold-2-threads; limit, a copy of the bytes that deciding must read. The \
       spread is the distance between the fastest and the slowest round, as a share of the median. \
       Machine and memory are said on standard error.
       """)
@@ -90,7 +91,7 @@ struct Run: ParsableCommand {
     }
     let machine = Machine.current()
     say(machine.lines)
-    runDay(plan.suites)
+    runDay(plan)
     if plan.suites.allSatisfy({ $0 == .day || $0 == .service }) { return }
     let contest = Contest(plan)
     let memory = Memory(contest.one.memoryReport())
@@ -116,7 +117,8 @@ struct Run: ParsableCommand {
   }
 
   /// The day of a million users and ten million memberships, or a tenth of it with `--quick`.
-  private func runDay(_ suites: [Suite]) {
+  private func runDay(_ plan: Plan) {
+    let suites = plan.suites
     guard suites.contains(.day) || suites.contains(.service) else { return }
     var options = WorkloadOptions()
     options.seed = 5
@@ -135,10 +137,10 @@ struct Run: ParsableCommand {
     }
     if suites.contains(.day) { add(suite.day()) }
     if suites.contains(.service) {
-      add(suite.standingStill())
-      add(suite.alongTheDay())
-      add(suite.answers())
-      add(suite.bySize())
+      if plan.parts.contains("still") { add(suite.standingStill()) }
+      if plan.parts.contains("along") { add(suite.alongTheDay()) }
+      if plan.parts.contains("answers") { add(suite.answers()) }
+      if plan.parts.contains("sizes") { add(suite.bySize()) }
     }
     let missed = lines.count { !$0.holds }
     if missed > 0 { say(["\(missed) of \(lines.count) figures miss what they must reach."]) }

@@ -1,6 +1,6 @@
-// The engine's two loops over members, in plain C and in vector instructions, and the checksum of
-// snapshots. The variant is selected once, by the features of the processor. Tests compare every
-// variant with the same loop in Swift.
+// The engine's loops over members, two of them in plain C and in vector instructions, and the
+// checksum of snapshots. The variant is selected once, by the features of the processor. Tests
+// compare every variant with the same loop in Swift.
 #ifndef CPUSHKERNELS_H
 #define CPUSHKERNELS_H
 
@@ -14,7 +14,14 @@ void pk_map(const uint8_t *table, const uint8_t *input, uint8_t *output, size_t 
 // last word are 0.
 void pk_bits(const uint8_t *table, const uint8_t *input, uint64_t *words, size_t count);
 
-// The same by a variant: 0 plain, 1 AVX2, 2 AVX-512 VBMI. For tests; the processor must support it.
+// For each of count words, which other threads may change: its state is
+// states[level << 10 | word & 1023], where level is levels[word >> 10], or 0 beyond levelCount, and
+// the number of that state in histogram is incremented. The first stateCount numbers of histogram
+// are set to 0 first; all states are below. The states are stored too, unless output is null.
+void pk_count(const uint32_t *words, size_t count, const uint8_t *levels, size_t levelCount,
+              const uint8_t *states, uint32_t *histogram, size_t stateCount, uint8_t *output);
+
+// pk_map and pk_bits by a variant: 0 plain, 1 AVX2, 2 AVX-512 VBMI. For tests; the processor must support it.
 void pk_map_by(int variant, const uint8_t *table, const uint8_t *input, uint8_t *output, size_t count);
 void pk_bits_by(int variant, const uint8_t *table, const uint8_t *input, uint64_t *words, size_t count);
 

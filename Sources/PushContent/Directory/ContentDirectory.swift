@@ -6,7 +6,8 @@ public import PushModel
 /// A copy shares what is not changed: a change of one that is shared copies a thousandth of it.
 ///
 /// - Memory: 60 to 80 bytes a person beyond the characters of ids, names and remarks, and 8 KiB.
-/// - Complexity: every call is O(1), beside the characters; a change of a copy O(1 + people / 1024).
+/// - Complexity: every call is O(1), beside the characters; a change of a copy O(1 + people /
+///   1024).
 public struct ContentDirectory: Sendable {
   /// The settings that determine which text a user sees; many users share them.
   ///

@@ -7,8 +7,8 @@ internal import Synchronization
 /// The quiet hours of all schedules of an app's settings, date by date.
 ///
 /// The transitions of a date are made from its bitmaps. A schedule that repeats daily has the same
-/// transitions on every date while its zone keeps its offset, so they are computed anew for few
-/// dates of a year.
+/// transitions on every date while its zone keeps its offset, so they are computed for few dates of
+/// a year.
 ///
 /// Any thread may ask for any instant; no answer depends on what others asked for.
 final class QuietCalendar: Sendable {

@@ -16,7 +16,8 @@ internal import Algorithms
   /// For each schedule, its level as in bits 3 and 4 of a ``UserClass``: 0 ... 3.
   private nonisolated(unsafe) let bytes: UnsafeMutablePointer<UInt8>
 
-  var levels: UnsafePointer<UInt8> { unsafe UnsafePointer(bytes) }
+  @inline(__always)
+  var levels: LevelTable { unsafe LevelTable(bytes: UnsafePointer(bytes), count: count) }
 
   init(_ transitions: QuietTransitions, day: Int64, index: Int, _ calendar: Int) {
     self.calendar = calendar
@@ -43,8 +44,29 @@ internal import Algorithms
   @inline(__always)
   func holds(at now: Int64) -> Bool { from <= now && now < until }
 
-  /// The number of milliseconds since the day's midnight (UTC) of ``from``.
+  /// The UTC date of the interval, in days since 1970-01-01.
   var day: Int64 { from / 86_400_000 }
+}
+
+/// The levels of schedules.
+///
+/// SAFETY: valid as long as the ``ScheduleLevels``.
+@safe struct LevelTable {
+  fileprivate let bytes: UnsafePointer<UInt8>
+  let count: Int
+
+  fileprivate init(bytes: UnsafePointer<UInt8>, count: Int) {
+    unsafe self.bytes = unsafe bytes
+    self.count = count
+  }
+
+  /// The level of a schedule. A word that another thread has just changed may name one that was
+  /// added later; what is read of it is not used.
+  @inline(__always)
+  subscript(schedule: Int) -> Int { schedule < count ? Int(unsafe bytes[schedule]) : 0 }
+
+  @inline(__always)
+  func withBytes<Value>(_ body: (UnsafePointer<UInt8>) -> Value) -> Value { unsafe body(bytes) }
 }
 
 /// The transitions of all schedules on one UTC date, in the order of time.

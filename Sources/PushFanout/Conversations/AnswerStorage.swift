@@ -1,63 +1,110 @@
+internal import QuietTime
 internal import Synchronization
 
-/// The memory of a ``FanoutResult``: the number of members in each state, and the states of members
-/// that the message names.
+/// The memory of a ``FanoutResult``, reused for each message that is decided into it: the number of
+/// members in each state, the codes of states, the members that the message treats differently, and
+/// the states of all members.
+///
+/// It retains what the result reads, so a reader retains nothing else.
 ///
 /// SAFETY: written only by the thread that decides into the result, while uniquely referenced; the
-/// lazily made ``states`` is set atomically.
+/// lazily made ``allStates`` is set atomically.
 @safe final class AnswerStorage: @unchecked Sendable {
+  /// A member whose outcome differs from that of others in the same state.
+  struct Correction: BitwiseCopyable {
+    var rank: UInt32
+    var code: UInt8
+    var state: UInt8
+  }
+
   /// 256 numbers.
   let histogram: UnsafeMutablePointer<UInt32>
+  /// The outcome code by state: 256 bytes of the version's rules, or ``ownCodes``.
+  @exclusivity(unchecked) var codes: UnsafePointer<UInt8>
   /// The ranks to look up, and the states found.
-  @exclusivity(unchecked) private(set) var ranks: UnsafeMutablePointer<UInt32>
-  @exclusivity(unchecked) private(set) var states: UnsafeMutablePointer<UInt8>
+  @safe @exclusivity(unchecked) private var rankMemory = ReusedMemory<UInt32>()
+  @safe @exclusivity(unchecked) private var stateMemory = ReusedMemory<UInt8>()
   @safe @exclusivity(unchecked) private(set) var rankCount = 0
-  @safe @exclusivity(unchecked) private var capacity = 8
+  /// The corrections, sorted by rank without duplicates.
+  @safe @exclusivity(unchecked) private var correctionMemory = ReusedMemory<Correction>()
+  @safe @exclusivity(unchecked) private(set) var correctionCount = 0
+  /// The states of all members of a small conversation, which are stored as they are counted.
+  @safe @exclusivity(unchecked) private var memberMemory = ReusedMemory<UInt8>()
+  @safe @exclusivity(unchecked) private var memberCount = 0
+  /// A table of codes that is the message's own.
+  @safe @exclusivity(unchecked) private var codeMemory = ReusedMemory<UInt8>()
   /// The version and the conversation of the last message, which often are those of the next too.
   @safe @exclusivity(unchecked) var version: EngineVersion?
-  @safe @exclusivity(unchecked) var conversation: CachedConversation?
-  @safe @exclusivity(unchecked) var quiet: ScheduleLevels?
-  /// The address of the states of all members, if the conversation has moved on since; 0 until asked
-  /// for.
-  let ownStates = Atomic<UInt>(0)
+  @safe @exclusivity(unchecked) var conversation: CachedConversation? {
+    didSet {
+      conversationAddress =
+        conversation.map { unsafe UInt(bitPattern: Unmanaged.passUnretained($0).toOpaque()) } ?? 0
+    }
+  }
+  /// The address of ``conversation``; 0 for none.
+  @safe @exclusivity(unchecked) private(set) var conversationAddress: UInt = 0
+  @safe @exclusivity(unchecked) var quiet: ScheduleLevels? {
+    didSet {
+      from = quiet?.from ?? 0
+      until = quiet?.until ?? 0
+      calendar = quiet?.calendar ?? 0
+      scheduleCount = quiet?.count ?? 0
+    }
+  }
+  /// What ``quiet`` holds for, so that looking counts no reference.
+  @safe @exclusivity(unchecked) private var from: Int64 = 0
+  @safe @exclusivity(unchecked) private var until: Int64 = 0
+  @safe @exclusivity(unchecked) private var calendar = 0
+  @safe @exclusivity(unchecked) private var scheduleCount = 0
+  /// The address of the ``MemberStates`` of a larger conversation; 0 until asked for.
+  private let allStates = Atomic<UInt>(0)
 
   init() {
     unsafe histogram = .allocate(capacity: 256)
     unsafe histogram.initialize(repeating: 0, count: 256)
-    unsafe ranks = .allocate(capacity: capacity)
-    unsafe states = .allocate(capacity: capacity)
+    unsafe codes = RecipientCursor.isMember
   }
 
   deinit {
-    AtomicLazy.release(ownStates, as: MemberStates.self)
+    AtomicLazy.release(allStates, as: MemberStates.self)
     unsafe histogram.deallocate()
-    unsafe ranks.deallocate()
-    unsafe states.deallocate()
+    rankMemory.free()
+    stateMemory.free()
+    correctionMemory.free()
+    memberMemory.free()
+    codeMemory.free()
+  }
+
+  /// The reader of an instant, if ``quiet`` holds for it and for the version.
+  @inline(__always)
+  func reader(at now: Int64, _ version: EngineVersion) -> ConversationReader? {
+    guard from <= now, now < until, calendar == version.tables.calendarID,
+      scheduleCount >= version.tables.scheduleTable.count, let quiet
+    else { return nil }
+    return ConversationReader(version: version, now: now, quiet: quiet)
   }
 
   /// Begins another message.
   func reset() {
     rankCount = 0
-    if ownStates.load(ordering: .relaxed) != 0 {
-      AtomicLazy.release(ownStates, as: MemberStates.self)
+    correctionCount = 0
+    memberCount = 0
+    if allStates.load(ordering: .relaxed) != 0 {
+      AtomicLazy.release(allStates, as: MemberStates.self)
     }
   }
 
+  // MARK: Ranks
+
+  var ranks: UnsafeMutablePointer<UInt32> { unsafe rankMemory.start }
+  var states: UnsafeMutablePointer<UInt8> { unsafe stateMemory.start }
+
   /// Adds a rank to look up.
   func add(_ rank: Int) {
-    if rankCount == capacity { grow() }
+    rankMemory.reserve(rankCount + 1, keeping: rankCount)
+    stateMemory.reserve(rankCount + 1)
     unsafe ranks[rankCount] = UInt32(rank)
     rankCount += 1
-  }
-
-  private func grow() {
-    let (oldRanks, oldStates) = unsafe (ranks, states)
-    capacity *= 2
-    unsafe ranks = .allocate(capacity: capacity)
-    unsafe states = .allocate(capacity: capacity)
-    unsafe ranks.update(from: oldRanks, count: rankCount)
-    unsafe oldRanks.deallocate()
-    unsafe oldStates.deallocate()
   }
 
   /// Sorts the ranks and removes duplicates.
@@ -72,4 +119,93 @@ internal import Synchronization
     }
     rankCount = kept
   }
+
+  // MARK: Corrections
+
+  /// The corrections, as an array that is only valid until the next message.
+  var corrections: UnsafeBufferPointer<Correction> {
+    unsafe UnsafeBufferPointer(start: correctionMemory.memory, count: correctionCount)
+  }
+
+  /// Adds the correction of a member behind those before.
+  func add(_ correction: Correction) {
+    correctionMemory.reserve(correctionCount + 1, keeping: correctionCount)
+    unsafe correctionMemory.start[correctionCount] = correction
+    correctionCount += 1
+  }
+
+  /// Replaces all corrections, and the codes by some that are the message's own.
+  func replace(_ corrections: [Correction], _ code: (UInt8) -> UInt8) {
+    correctionCount = 0
+    for correction in corrections { add(correction) }
+    codeMemory.reserve(256)
+    for state in 0..<256 { unsafe codeMemory.start[state] = code(unsafe codes[state]) }
+    unsafe codes = UnsafePointer(codeMemory.start)
+  }
+
+  // MARK: All members
+
+  /// Memory for the states of all members of a small conversation.
+  func makeMemberStates(_ count: Int) -> UnsafeMutablePointer<UInt8> {
+    memberMemory.reserve(max(count, 1))
+    memberCount = count
+    return unsafe memberMemory.start
+  }
+
+  /// The states of all members, in the order of users; `make` is called for those of a larger
+  /// conversation the first time.
+  ///
+  /// They live until the next message.
+  ///
+  /// - Precondition: the conversation has members.
+  func memberStates(_ make: () -> MemberStates) -> UnsafePointer<UInt8> {
+    if memberCount > 0 { return unsafe UnsafePointer(memberMemory.start) }
+    if let known = AtomicLazy.load(allStates, as: MemberStates.self) {
+      return unsafe UnsafePointer(known.bytes)
+    }
+    return unsafe UnsafePointer(AtomicLazy.store(make(), in: allStates).bytes)
+  }
+
+  /// The state of a member of a small conversation; nil for a larger one.
+  func state(ofMember rank: Int) -> UInt8? {
+    rank < memberCount ? unsafe memberMemory.start[rank] : nil
+  }
+
+  /// Changes the state of a member of a small conversation.
+  func setState(_ state: UInt8, ofMember rank: Int) {
+    if rank < memberCount { unsafe memberMemory.start[rank] = state }
+  }
+}
+
+/// Memory that is used again, and grows when it is too small.
+///
+/// SAFETY: freed explicitly; read only up to what was reserved.
+@safe struct ReusedMemory<Element: BitwiseCopyable> {
+  private(set) var memory: UnsafeMutablePointer<Element>?
+  private var capacity = 0
+
+  init() { unsafe memory = nil }
+
+  /// - Precondition: memory was reserved, or nothing is read.
+  var start: UnsafeMutablePointer<Element> {
+    @inline(__always) get { unsafe memory.unsafelyUnwrapped }
+  }
+
+  /// Makes room for so many elements, of which the first stay.
+  @inline(__always)
+  mutating func reserve(_ count: Int, keeping kept: Int = 0) {
+    if count > capacity { grow(to: count, keeping: kept) }
+  }
+
+  private mutating func grow(to count: Int, keeping kept: Int) {
+    capacity = max(8, 2 * capacity, count)
+    let new = UnsafeMutablePointer<Element>.allocate(capacity: capacity)
+    if let memory = unsafe memory {
+      unsafe new.update(from: memory, count: kept)
+      unsafe memory.deallocate()
+    }
+    unsafe memory = new
+  }
+
+  func free() { unsafe memory?.deallocate() }
 }

@@ -83,8 +83,8 @@ extension CachedConversation {
     unsafe words[rank].store(word.bits, ordering: .relaxed)
   }
 
-  /// Sets the word of a member who has nothing but a start of the membership, which is most of those
-  /// with overrides.
+  /// Sets the word of a member who has nothing but a start of the membership, which is most of
+  /// those with overrides.
   ///
   /// - Returns: whether the member is one.
   private func setJoin(
@@ -141,7 +141,7 @@ extension CachedConversation {
   private func fill(_ ranks: Range<Int>, _ version: EngineVersion) -> [UInt32] {
     let mask = MemberResolver(version).levelMask(target)
     let shift = version.tables.app.rules.levelShift(for: target.kind)
-    let bases = unsafe target.rules.baseTable
+    let bases = unsafe target.rules.bases
     let start = Int(target.memberRow.start)
     let (packedUsers, schedules) = (version.tables.packedUsers, version.tables.schedules)
     let (memberUsers, packedMembers) = (version.tables.memberUsers, version.tables.packedMembers)

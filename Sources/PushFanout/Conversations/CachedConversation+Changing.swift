@@ -12,14 +12,18 @@ extension CachedConversation {
   /// Brings the words to a reader's version and instant, unless the version is earlier, or the
   /// instant is by few events.
   func bringUp(to reader: ConversationReader, _ changing: inout Changing) {
-    let number = reader.version.number
+    let number = reader.number
     guard number >= applied.load(ordering: .relaxed) else { return }
     let hasWaiting = number >= waitingFrom.load(ordering: .relaxed)
-    guard hasWaiting || moves(to: reader.now, changing) != nil else { return }
+    var position = moves(to: reader.now, changing)
+    guard hasWaiting || position != nil else { return }
     sequence.add(1, ordering: .acquiringAndReleasing)
     // First, as a change may add events before the instant.
-    if hasWaiting { applyWaiting(number, MemberResolver(reader.version), &changing) }
-    if let position = moves(to: reader.now, changing) {
+    if hasWaiting {
+      applyWaiting(number, MemberResolver(reader.version), &changing)
+      position = moves(to: reader.now, changing)
+    }
+    if let position {
       moveEvents(to: position, reader.now, &changing)
     }
     setEventBounds(changing)
@@ -29,7 +33,7 @@ extension CachedConversation {
 
   /// How many events there are up to an instant, if the words should move there.
   private func moves(to now: Int64, _ changing: borrowing Changing) -> Int? {
-    let position = changing.events.partitioningIndex { $0.at > now }
+    let position = changing.eventCount(upTo: now)
     let isFar = changing.eventCount - position > Self.farEvents
     return position > changing.eventCount || isFar ? position : nil
   }
@@ -113,7 +117,7 @@ extension CachedConversation {
         setTallied(nil, slot, &changing)
         continue
       }
-      let levels = unsafe quiet.levels
+      let levels = quiet.levels
       add(slot, unsafe before.state(levels, stateByBase), 0 &- 1)
       add(slot, unsafe word.state(levels, stateByBase), 1)
     }
@@ -134,7 +138,8 @@ extension CachedConversation {
     tallyBounds[2 * slot + 1].store(quiet?.until ?? 0, ordering: .relaxed)
   }
 
-  /// The tally for an interval without transitions, made from the one nearest in time in place of the farthest.
+  /// The tally for an interval without transitions, made from the one nearest in time in place of
+  /// the farthest.
   ///
   /// - Complexity: O(transitions in between), each O(log runs + bases of the schedule's members);
   ///   at most O(runs), and O(members) the first time.
@@ -166,7 +171,7 @@ extension CachedConversation {
 
   /// Makes a tally from another of the same date, transition by transition.
   ///
-  /// - Returns: whether that costs less than counting anew.
+  /// - Returns: whether that costs less than a new count.
   private func follow(
     _ known: ScheduleLevels, _ source: Int, _ quiet: ScheduleLevels, _ slot: Int,
     _ changing: inout Changing
@@ -198,13 +203,15 @@ extension CachedConversation {
 
   private func makeRuns(_ changing: inout Changing) {
     if changing.runs.isMade || changing.runs.isRefused { return }
-    changing.runs.make((0..<count).map { unsafe words[$0].load(ordering: .relaxed) })
+    changing.runs.make(
+      (0..<count).map { unsafe words[$0].load(ordering: .relaxed) },
+      others: changing.events.flatMap { [$0.before.bits, $0.after.bits] })
   }
 
   /// Counts the members in each state at an interval without transitions.
   private func count(at quiet: ScheduleLevels, _ slot: Int, _ changing: inout Changing) {
     var numbers = [UInt32](repeating: 0, count: 256)
-    let levels = unsafe quiet.levels
+    let levels = quiet.levels
     unsafe numbers.withUnsafeMutableBufferPointer { (numbers) -> Void in
       if changing.runs.isMade {
         for (index, bits) in changing.runs.words.enumerated() {
@@ -212,7 +219,7 @@ extension CachedConversation {
           unsafe numbers[Int(state)] &+= changing.runs.counts[index]
         }
       } else if let start = numbers.baseAddress {
-        unsafe countWords(0..<count, levels, into: start)
+        unsafe countWords(levels, into: start)
       }
       for state in 0..<stateCount {
         unsafe tallies[slot * stateCount + state].store(numbers[state], ordering: .relaxed)

@@ -1,15 +1,34 @@
 internal import Algorithms
+internal import CPushKernels
 internal import PushModel
 internal import PushSupport
 internal import Synchronization
 
 /// Which version and instant are asked for.
-struct ConversationReader {
-  let version: EngineVersion
+///
+/// SAFETY: the levels and the references are valid as long as the version and the
+/// ``ScheduleLevels``, which who makes a reader retains. They are not retained here, as all threads
+/// would write their counts.
+@safe struct ConversationReader {
+  let number: UInt64
   /// Milliseconds since the epoch.
   let now: Int64
   /// The quiet hours at ``now``, of all schedules of the version.
-  let quiet: ScheduleLevels
+  let levels: LevelTable
+  private let versionReference: Unmanaged<EngineVersion>
+  private let quietReference: Unmanaged<ScheduleLevels>
+
+  @inline(__always)
+  init(version: EngineVersion, now: Int64, quiet: ScheduleLevels) {
+    number = version.number
+    self.now = now
+    levels = quiet.levels
+    unsafe versionReference = .passUnretained(version)
+    unsafe quietReference = .passUnretained(quiet)
+  }
+
+  var version: EngineVersion { unsafe versionReference.takeUnretainedValue() }
+  var quiet: ScheduleLevels { unsafe quietReference.takeUnretainedValue() }
 }
 
 /// Which words an answer was computed from.
@@ -25,8 +44,8 @@ struct ReadStamp {
 extension CachedConversation {
   /// Counts the members in each state, and looks up the states of some.
   ///
-  /// - Returns: nil if the version or the instant is too early: the conversation has to be built for
-  ///   it.
+  /// - Returns: nil if the version or the instant is too early: the conversation has to be built
+  ///   for it.
   /// - Complexity: O(states + ranks) if nothing changed, for more than ``smallSize`` members;
   ///   O(members) for fewer.
   @inline(__always)
@@ -38,7 +57,7 @@ extension CachedConversation {
   private func readCurrent(
     _ reader: ConversationReader, into answer: AnswerStorage
   ) -> ReadStamp? {
-    let number = reader.version.number
+    let number = reader.number
     let now = reader.now
     for _ in 0..<8 {
       let before = sequence.load(ordering: .acquiring)
@@ -48,12 +67,13 @@ extension CachedConversation {
         eventsFrom.load(ordering: .relaxed) <= now, now < eventsUntil.load(ordering: .relaxed)
       else { return nil }
       if isSmall {
-        unsafe countWords(0..<count, reader.quiet.levels, into: answer.histogram)
+        unsafe countWords(
+          reader.levels, into: answer.histogram, states: answer.makeMemberStates(count))
       } else {
         guard let slot = tallySlot(at: now) else { return nil }
         copyTally(slot, into: answer)
       }
-      let levels = unsafe reader.quiet.levels
+      let levels = reader.levels
       for index in 0..<answer.rankCount {
         unsafe answer.states[index] = word(Int(answer.ranks[index])).state(levels, stateByBase)
       }
@@ -83,17 +103,15 @@ extension CachedConversation {
     }
   }
 
-  /// Counts the states of a range of ranks.
+  /// Counts the members in each state, and stores the states if there is room for them.
   func countWords(
-    _ ranks: Range<Int>, _ levels: UnsafePointer<UInt8>,
-    into histogram: UnsafeMutablePointer<UInt32>
+    _ levels: LevelTable, into histogram: UnsafeMutablePointer<UInt32>,
+    states: UnsafeMutablePointer<UInt8>? = nil
   ) {
-    unsafe histogram.update(repeating: 0, count: stateCount)
-    let stateByBase = unsafe stateByBase
-    let words = unsafe words
-    for rank in ranks {
-      let word = MemberWord(bits: unsafe words[rank].load(ordering: .relaxed))
-      unsafe histogram[Int(word.state(levels, stateByBase))] &+= 1
+    unsafe levels.withBytes {
+      unsafe pk_count(
+        UnsafeRawPointer(words).assumingMemoryBound(to: UInt32.self), count, $0, levels.count,
+        stateByBase, histogram, stateCount, states)
     }
   }
 
@@ -103,17 +121,18 @@ extension CachedConversation {
     _ reader: ConversationReader, into answer: AnswerStorage
   ) -> ReadStamp? {
     changing.withLock { changing in
-      let number = reader.version.number
+      let number = reader.number
       guard number >= changing.historyFrom, !changing.lost.contains(number),
         reader.now > changing.eventFloor
       else { return nil }
       bringUp(to: reader, &changing)
       if isSmall {
-        unsafe countWords(0..<count, reader.quiet.levels, into: answer.histogram)
+        unsafe countWords(
+          reader.levels, into: answer.histogram, states: answer.makeMemberStates(count))
       } else {
         copyTally(bringTally(to: reader.quiet, &changing), into: answer)
       }
-      let levels = unsafe reader.quiet.levels
+      let levels = reader.levels
       for index in 0..<answer.rankCount {
         unsafe answer.states[index] = word(Int(answer.ranks[index])).state(levels, stateByBase)
       }
@@ -133,7 +152,7 @@ extension CachedConversation {
   private func undoEvents(
     _ reader: ConversationReader, _ changing: borrowing Changing, into answer: AnswerStorage
   ) -> Bool {
-    let position = changing.events.partitioningIndex { $0.at > reader.now }
+    let position = changing.eventCount(upTo: reader.now)
     guard position < changing.eventCount else { return true }
     for index in (position..<changing.eventCount).reversed() {
       let event = changing.events[index]
@@ -147,11 +166,11 @@ extension CachedConversation {
   private func resolveChanged(
     _ reader: ConversationReader, _ changing: borrowing Changing, into answer: AnswerStorage
   ) -> Bool {
-    let position = changing.events.partitioningIndex { $0.at > reader.now }
+    let position = changing.eventCount(upTo: reader.now)
     let passed = min(position, changing.eventCount)..<max(position, changing.eventCount)
     var ranks = Set(changing.events[passed].map(\.rank))
     for change in changing.history.reversed() {
-      if change.number <= reader.version.number { break }
+      if change.number <= reader.number { break }
       ranks.insert(change.subject)
     }
     let resolver = MemberResolver(reader.version)
@@ -169,10 +188,11 @@ extension CachedConversation {
     _ rank: UInt32, from before: MemberWord, to after: MemberWord, _ reader: ConversationReader,
     _ answer: AnswerStorage
   ) {
-    let levels = unsafe reader.quiet.levels
+    let levels = reader.levels
     let new = unsafe after.state(levels, stateByBase)
     unsafe answer.histogram[Int(before.state(levels, stateByBase))] &-= 1
     unsafe answer.histogram[Int(new)] &+= 1
+    answer.setState(new, ofMember: Int(rank))
     for index in 0..<answer.rankCount where unsafe answer.ranks[index] == rank {
       unsafe answer.states[index] = new
     }
@@ -180,7 +200,8 @@ extension CachedConversation {
 
   // MARK: All members
 
-  /// The states of all members as of an answer; nil if the words have changed since.
+  /// The states of all members as of an answer; nil if the words have changed since. An answer of a
+  /// small conversation has them already.
   ///
   /// - Complexity: O(members), on several threads if they are many; O(1) if they were asked for
   ///   before.
@@ -214,7 +235,7 @@ extension CachedConversation {
     atomicMemoryFence(ordering: .acquiring)
     return changing.withLock { changing -> MemberStates? in
       guard revision.load(ordering: .relaxed) == stamp.revision else { return nil }
-      let position = changing.events.partitioningIndex { $0.at > now }
+      let position = changing.eventCount(upTo: now)
       guard position <= changing.eventCount else { return nil }
       for event in changing.events[position..<changing.eventCount].reversed() {
         unsafe states.bytes[Int(event.rank)] =

@@ -6,12 +6,12 @@ internal import Synchronization
 /// What decides the members of a conversation, kept between messages: a ``MemberWord`` for each, in
 /// the order of users.
 ///
-/// A message needs the number of members in each state, and the states of its sender and of those it
-/// mentions. In a conversation of up to ``smallSize`` members the words are read for each message.
-/// For larger ones a few *tallies* are kept, the numbers for as many instants. The log of transitions leads
-/// from one instant to another; the members of a schedule are counted by *runs* of equal words, so
-/// that a transition costs as many steps as the schedule's members have different bases, however many
-/// members there are.
+/// A message needs the number of members in each state, and the states of its sender and of those
+/// it mentions. In a conversation of up to ``smallSize`` members the words are read for each
+/// message. For larger ones a few *tallies* are kept, the numbers for as many instants. The log of
+/// transitions leads from one instant to another; the members of a schedule are counted by *runs*
+/// of equal words, so that a transition costs as many steps as the schedule's members have
+/// different bases, however many members there are.
 ///
 /// Words change when a change of settings that was delivered is applied, and at *events*: a mute
 /// ends, a membership begins. Both are applied by the first reader of a later version or instant.
@@ -21,23 +21,32 @@ internal import Synchronization
 /// during a change, before and after reading.
 ///
 /// SAFETY: the arrays have ``count`` words and, for each tally, ``StateRules/stateCount`` numbers.
-/// They are accessed atomically, written only under the lock of ``changing``, and freed by `deinit`.
+/// They are accessed atomically, written only under the lock of ``changing``, and freed by
+/// `deinit`.
 @safe final class CachedConversation: @unchecked Sendable {
   /// Up to this many members, the words are read for each message, unless tests ask for another
   /// limit.
   static let smallSize = 512
   static let tallyCount = 4
   /// How many cache lines of an entry a message reads.
-  static let prefetchedLines = 6
+  static let prefetchedLines = 4
 
-  let target: ConversationTarget
+  // What every message reads is in the first lines.
+
+  /// The revisions of ``target``.
+  private let revisions: (row: UInt32, members: UInt32, app: UInt32)
+  let isSmall: Bool
+  /// Whether readers may use it: whether it was certain, after it could be found, that no change of
+  /// settings was missed.
+  let isOpen = Atomic<Bool>(false)
+  /// Whether it was used since the cache last looked for what to evict.
+  let isUsed = Atomic<Bool>(true)
+  /// The address of the cache's entry for another channel of the same conversation; 0 for none.
+  let next = Atomic<UInt>(0)
   let count: Int
+  let words: UnsafeMutablePointer<Atomic<UInt32>>
   /// Tables of ``target``'s rules, as pointers: no reference is counted to read them.
   let stateByBase: UnsafePointer<UInt8>
-  let stateCount: Int
-  let isSmall: Bool
-  let words: UnsafeMutablePointer<Atomic<UInt32>>
-  let tallies: UnsafeMutablePointer<Atomic<UInt32>>
 
   /// Odd while words, tallies or the numbers below are being changed.
   let sequence = Atomic<UInt>(0)
@@ -49,27 +58,20 @@ internal import Synchronization
   /// The half-open interval in which no member has an event, in milliseconds since the epoch.
   let eventsFrom = Atomic<Int64>(.min)
   let eventsUntil = Atomic<Int64>(.max)
+  let stateCount: Int
+  let tallies: UnsafeMutablePointer<Atomic<UInt32>>
   /// For each tally, the half-open interval for which it holds; empty for an unused one.
   let tallyBounds: InlineArray<8, Atomic<Int64>> = InlineArray { _ in Atomic(0) }
 
+  let target: ConversationTarget
   let changing: Lock<Changing>
 
-  // MARK: In a cache
-
+  /// Where the cache lists it.
+  // SAFETY: accessed under the cache's lock.
+  nonisolated(unsafe) var position = 0
   /// The bytes that it takes at most, with everything that is made on demand.
   // SAFETY: written once, before other threads can find it.
   nonisolated(unsafe) private(set) var byteLimit = 0
-
-  // SAFETY: accessed under the cache's lock.
-  nonisolated(unsafe) var position = 0
-
-  /// Whether readers may use it: whether it was certain, after it could be found, that no change of
-  /// settings was missed.
-  let isOpen = Atomic<Bool>(false)
-  /// Whether it was used since the cache last looked for what to evict.
-  let isUsed = Atomic<Bool>(true)
-  /// The address of the entry for another channel of the same conversation; 0 for none.
-  let next = Atomic<UInt>(0)
 
   /// What is accessed under the lock.
   struct Changing: ~Copyable {
@@ -94,6 +96,28 @@ internal import Synchronization
     var states: MemberStates?
     /// When suppressed members get a push, by class of message.
     var deferred: [Int: DeferredPushes.Known] = [:]
+
+    /// The number of events up to an instant, which is mostly near that of the words.
+    ///
+    /// - Complexity: O(log of the events in between).
+    func eventCount(upTo now: Int64) -> Int {
+      var (low, high) = (eventCount, eventCount)
+      var step = 4
+      if low > 0, events[low - 1].at > now {
+        while low > 0, events[low - 1].at > now {
+          high = low - 1
+          low = max(0, low - step)
+          step *= 4
+        }
+      } else {
+        while high < events.count, events[high].at <= now {
+          low = high + 1
+          high = min(events.count, high + step)
+          step *= 4
+        }
+      }
+      return events[low..<high].partitioningIndex { $0.at > now }
+    }
   }
 
   /// A version, and the user or the rank of a member that it changed.
@@ -114,21 +138,23 @@ internal import Synchronization
   init(_ target: ConversationTarget, number: UInt64, isSmall: Bool) {
     self.isSmall = isSmall
     self.target = target
+    revisions = (target.row.revision, target.memberRow.revision, target.appRevision)
     count = Int(target.memberRow.count)
-    unsafe stateByBase = target.rules.stateByBase
+    unsafe stateByBase = target.rules.statesByBase
     stateCount = target.rules.stateCount
     applied = Atomic(number)
     var changing = Changing()
     changing.historyFrom = number
     self.changing = Lock(changing)
-    unsafe words = .allocate(capacity: max(count, 1))
+    unsafe words = PageMemory.shared.allocate(max(count, 1) * 4)
+      .bindMemory(to: Atomic<UInt32>.self, capacity: max(count, 1))
     let numbers = isSmall ? 0 : stateCount * Self.tallyCount
     unsafe tallies = .allocate(capacity: max(numbers, 1))
     for index in 0..<numbers { unsafe (tallies + index).initialize(to: Atomic(0)) }
   }
 
   deinit {
-    unsafe words.deallocate()
+    unsafe PageMemory.shared.free(UnsafeMutableRawPointer(words), max(count, 1) * 4)
     unsafe tallies.deallocate()
   }
 
@@ -137,6 +163,13 @@ internal import Synchronization
     let fixed = 640 + (isSmall ? 0 : stateCount * 4 * Self.tallyCount)
     let events = changing.events.count * MemoryLayout<Event>.stride
     unsafe byteLimit = fixed + count * (isSmall ? 6 : 12) + events
+  }
+
+  /// Whether it was built for the same members and settings of the conversation and the app.
+  @inline(__always)
+  func isOf(_ target: borrowing ConversationTarget) -> Bool {
+    revisions.row == target.row.revision && revisions.members == target.memberRow.revision
+      && revisions.app == target.appRevision
   }
 
   @inline(__always)
@@ -148,7 +181,7 @@ internal import Synchronization
   func deliver(_ user: UInt32, number: UInt64) {
     changing.withLock { changing in
       changing.waiting.append(Change(number: number, subject: user))
-      // More changes than members: resolving all members anew costs less.
+      // More changes than members: resolving all members again costs less.
       if changing.waiting.count > max(64, count) {
         changing.lost = min(changing.lost.lowerBound, changing.waiting[0].number)..<number
         changing.waiting = [Change(number: number, subject: .max)]
@@ -172,22 +205,33 @@ struct WordRuns {
   /// Whether the words are too different for runs to be worth their memory.
   private(set) var isRefused = false
 
-  /// - Complexity: O(members).
-  mutating func make(_ all: consuming [UInt32]) {
+  /// - Parameters:
+  ///   - all: the words of all members.
+  ///   - others: words that members will have, so that they need not be inserted one by one.
+  /// - Complexity: O(members + others).
+  mutating func make(_ all: consuming [UInt32], others: consuming [UInt32] = []) {
     let sorted = Self.sorted(all)
     let distinct = zip(sorted, sorted.dropFirst()).reduce(1) { $0 + ($1.0 == $1.1 ? 0 : 1) }
     guard distinct * 4 <= sorted.count * 3 else { return isRefused = true }
     isMade = true
     words.reserveCapacity(distinct)
     counts.reserveCapacity(distinct)
+    let others = Self.sorted(others)
+    var next = 0
     for word in sorted {
-      if words.last == word {
-        counts[counts.count - 1] += 1
-      } else {
-        words.append(word)
-        counts.append(1)
+      while next < others.count, others[next] <= word {
+        if words.last != others[next] { append(others[next], count: 0) }
+        next += 1
       }
+      if words.last != word { append(word, count: 0) }
+      counts[counts.count - 1] += 1
     }
+    for word in others[next...] where words.last != word { append(word, count: 0) }
+  }
+
+  private mutating func append(_ word: UInt32, count: UInt32) {
+    words.append(word)
+    counts.append(count)
   }
 
   /// Sorts by eleven bits at a time, least significant first.

@@ -8,8 +8,9 @@ internal import Synchronization
 ///
 /// Any number of threads may use it. Those used least recently are evicted, by the CLOCK algorithm.
 ///
-/// SAFETY: a slot holds the address of a retained ``CachedConversation``, or 0, and is written under
-/// the lock of ``state``. An entry that was replaced is released when no reader can hold its address.
+/// SAFETY: a slot holds the address of a retained ``CachedConversation``, or 0, and is written
+/// under the lock of ``state``. An entry that was replaced is released when no reader can hold its
+/// address.
 @safe final class ConversationCache: Sendable {
   private static let chunkBits = 12
   private static let chunkCount = 1 << 20
@@ -59,35 +60,76 @@ internal import Synchronization
 
   // MARK: Finding
 
-  /// The entry of a target for a reader's version; nil for none. `held` is what the caller found
-  /// last, which is returned without counting a reference if it is that.
+  /// The entry of a target for a reader's version; nil for none. The storage retains it from then
+  /// on, which counts no reference if it is what the storage holds already.
   @inline(__always)
-  func find(_ target: borrowing ConversationTarget, _ held: inout CachedConversation?) -> Bool {
-    guard let slot = unsafe slot(of: target.conversation) else { return false }
-    if let held {
-      let address = unsafe UInt(bitPattern: Unmanaged.passUnretained(held).toOpaque())
-      if unsafe slot.pointee.load(ordering: .acquiring) == address,
-        held.target.channel == target.channel
-      {
-        if !held.isUsed.load(ordering: .relaxed) { held.isUsed.store(true, ordering: .relaxed) }
-        return held.target.isSame(as: target) && held.isOpen.load(ordering: .acquiring)
-      }
+  func find(
+    _ target: borrowing ConversationTarget, _ storage: AnswerStorage
+  ) -> Unmanaged<CachedConversation>? {
+    guard let slot = unsafe slot(of: target.conversation) else { return nil }
+    let address = unsafe slot.pointee.load(ordering: .acquiring)
+    if address == 0 { return nil }
+    // One that is held is not freed, so its address is no other's.
+    if address == storage.conversationAddress, target.kind != .ultraGroup {
+      guard let held = unsafe Self.reference(at: address) else { return nil }
+      return unsafe held._withUnsafeGuaranteedRef { Self.use($0, target) } ? held : nil
     }
-    let channel = target.channel
-    let found = readGuard.reading { () -> CachedConversation? in
+    let found = unsafe readGuard.reading { () -> Unmanaged<CachedConversation>? in
       var address = unsafe slot.pointee.load(ordering: .sequentiallyConsistent)
-      while let entry = Self.entry(at: address) {
-        if entry.target.channel == channel { return entry }
-        address = entry.next.load(ordering: .sequentiallyConsistent)
+      while let entry = unsafe Self.reference(at: address) {
+        let isFound = unsafe entry._withUnsafeGuaranteedRef { entry in
+          if target.kind != .ultraGroup || entry.target.channel == target.channel { return true }
+          address = entry.next.load(ordering: .sequentiallyConsistent)
+          return false
+        }
+        if isFound { return unsafe entry.retain() }
       }
       return nil
     }
-    guard let found, found.target.isSame(as: target), found.isOpen.load(ordering: .acquiring) else {
+    guard let found = unsafe found else { return nil }
+    storage.conversation = unsafe found.takeRetainedValue()
+    return unsafe found._withUnsafeGuaranteedRef { Self.use($0, target) } ? found : nil
+  }
+
+  /// Whether an entry holds for a target, which counts as its use.
+  @inline(__always)
+  private static func use(
+    _ entry: CachedConversation, _ target: borrowing ConversationTarget
+  ) -> Bool {
+    guard entry.isOf(target), entry.isOpen.load(ordering: .acquiring) else {
       return false
     }
-    if !found.isUsed.load(ordering: .relaxed) { found.isUsed.store(true, ordering: .relaxed) }
-    held = found
+    if !entry.isUsed.load(ordering: .relaxed) { entry.isUsed.store(true, ordering: .relaxed) }
     return true
+  }
+
+  /// Prefetches the words of entries that were prefetched: the first ones, and that of a member.
+  ///
+  /// - Parameter message: the conversation of each of `count` messages, and about where the member
+  ///   stands, from 0 to 1.
+  @inline(__always)
+  func prefetchWords(_ count: Int, _ message: (Int) -> (conversation: UInt32, position: Double)) {
+    readGuard.reading {
+      for index in 0..<count {
+        let (conversation, position) = message(index)
+        guard conversation != Decider.unknown, let slot = unsafe slot(of: conversation),
+          let entry = unsafe Self.reference(
+            at: slot.pointee.load(ordering: .sequentiallyConsistent))
+        else { continue }
+        unsafe entry._withUnsafeGuaranteedRef { entry in
+          unsafe pk_prefetch(entry.words + Int(Double(entry.count) * position))
+          if !entry.isSmall { return }
+          for rank in stride(from: 0, to: min(entry.count, 64), by: 16) {
+            unsafe pk_prefetch(entry.words + rank)
+          }
+        }
+      }
+    }
+  }
+
+  private static func reference(at address: UInt) -> Unmanaged<CachedConversation>? {
+    guard let pointer = unsafe UnsafeRawPointer(bitPattern: address) else { return nil }
+    return unsafe Unmanaged<CachedConversation>.fromOpaque(pointer)
   }
 
   /// Prefetches the slot of a conversation.

@@ -12,7 +12,7 @@ struct ConversationTarget {
   let memberRow: ConversationRow
   /// The message's channel, in ultra groups.
   let channel: Identifier
-  let rules: StateRules
+  let rules: StateTables
   let appRevision: UInt32
 
   init(_ conversation: UInt32, channel: Identifier, _ tables: borrowing Tables) {
@@ -25,19 +25,13 @@ struct ConversationTarget {
     if kind == .thread, row.parent == 0 { memberRow.count = 0 }
     self.memberRow = memberRow
     self.channel = kind == .ultraGroup ? channel : ""
-    rules = tables.rules[kind]
+    rules = tables.rules.tables(kind)
     appRevision = tables.appRevision
-  }
-
-  /// Whether the members, the conversation's settings and the app's are the same.
-  func isSame(as other: ConversationTarget) -> Bool {
-    row.revision == other.row.revision && memberRow.revision == other.memberRow.revision
-      && appRevision == other.appRevision
   }
 }
 
-/// A member's mute, start of membership and own levels, from which the member's class follows at any
-/// instant.
+/// A member's mute, start of membership and own levels, from which the member's class follows at
+/// any instant.
 struct MemberOverrides {
   /// The class while the user is a member and not muted.
   var member: MemberClass
@@ -57,7 +51,6 @@ struct MemberResolver {
 
   init(_ version: EngineVersion) { self.version = version }
 
-  /// Not copied: copying the tables retains a dozen objects.
   var tables: Tables {
     @inline(__always) _read { yield version.tables }
   }
@@ -98,7 +91,7 @@ struct MemberResolver {
     let bits = tables.classBits(of: user, packed, kind: target.kind.ordinal, at: now)
     return MemberWord(
       schedule: tables.schedules[Int(user)],
-      base: unsafe target.rules.baseTable[Int(member.bits) << 8 | Int(bits)])
+      base: unsafe target.rules.bases[Int(member.bits) << 8 | Int(bits)])
   }
 
   /// Calls `body` with the instants at which a member changes without an update, except transitions

@@ -1,11 +1,8 @@
-internal import CPushKernels
 internal import PushSupport
 internal import Synchronization
 
-/// The state of each member of a conversation at an interval without transitions, in the order of users: one byte each.
-///
-/// Any thread may read it. Bitmaps of who gets a push, one for each class of message, are made on
-/// first use.
+/// The state of each member of a conversation in an interval without transitions, in the order of
+/// users: one byte each. Any thread may read it.
 ///
 /// SAFETY: the bytes are written by `init`, read only from then on, and freed by `deinit`.
 @safe final class MemberStates: @unchecked Sendable {
@@ -15,7 +12,6 @@ internal import Synchronization
   let until: Int64
   let count: Int
   let bytes: UnsafeMutablePointer<UInt8>
-  private let bitmaps: InlineArray<16, Atomic<UInt>> = InlineArray { _ in Atomic(0) }
 
   init(
     _ conversation: CachedConversation, _ quiet: ScheduleLevels, _ revision: UInt, threads: Int
@@ -36,7 +32,7 @@ internal import Synchronization
   private func fill(
     _ ranks: Range<Int>, _ conversation: CachedConversation, _ quiet: ScheduleLevels
   ) {
-    let levels = unsafe quiet.levels
+    let levels = quiet.levels
     let stateByBase = unsafe conversation.stateByBase
     let (words, bytes) = unsafe (conversation.words, bytes)
     for rank in ranks {
@@ -45,39 +41,5 @@ internal import Synchronization
     }
   }
 
-  deinit {
-    for slot in 0..<16 { AtomicLazy.release(bitmaps[slot], as: Bitmap.self) }
-    unsafe bytes.deallocate()
-  }
-
-  /// The members who get a push, by the codes of a class of message.
-  func pushes(_ messageClass: Int, codes: UnsafePointer<UInt8>) -> Bitmap {
-    let slot = messageClass % 16
-    if let bitmap = AtomicLazy.load(bitmaps[slot], as: Bitmap.self),
-      bitmap.messageClass == messageClass
-    {
-      return bitmap
-    }
-    let bitmap = unsafe Bitmap(messageClass, self, codes: codes)
-    let stored = AtomicLazy.store(bitmap, in: bitmaps[slot])
-    return stored.messageClass == messageClass ? stored : bitmap
-  }
-}
-
-/// One bit per member: whether the member gets a push.
-///
-/// SAFETY: the words are written by `init`, read only from then on, and freed by `deinit`.
-@safe final class Bitmap: @unchecked Sendable {
-  let messageClass: Int
-  let words: UnsafeMutablePointer<UInt64>
-  let wordCount: Int
-
-  init(_ messageClass: Int, _ states: MemberStates, codes: UnsafePointer<UInt8>) {
-    self.messageClass = messageClass
-    wordCount = (states.count + 63) / 64
-    unsafe words = .allocate(capacity: max(wordCount, 1))
-    unsafe pk_bits(codes, states.bytes, words, states.count)
-  }
-
-  deinit { unsafe words.deallocate() }
+  deinit { unsafe bytes.deallocate() }
 }

@@ -2,20 +2,39 @@ internal import PushModel
 internal import QuietTime
 
 /// Decides messages on one version.
-struct Decider {
+///
+/// SAFETY: valid as long as the version and the cache, which who makes a decider retains.
+@safe struct Decider {
   let version: EngineVersion
-  let cache: ConversationCache
+  private let cacheReference: Unmanaged<ConversationCache>
   let threads: Int
 
   /// The index of an id that never appeared.
   static let unknown = UInt32.max
 
+  @inline(__always)
+  init(version: EngineVersion, cache: ConversationCache, threads: Int) {
+    self.version = version
+    unsafe cacheReference = .passUnretained(cache)
+    self.threads = threads
+  }
+
   /// Decides one message, whose ids are looked up.
   func decide(_ message: borrowing Message, into result: inout FanoutResult) {
-    let conversation = version.tables.conversationIDs.index(of: message.conversation)
-    let sender = message.sender.flatMap { version.tables.userIDs.index(of: $0) }
-    decide(
-      message, in: conversation ?? Self.unknown, from: sender ?? Self.unknown, into: &result)
+    unsafe cacheReference._withUnsafeGuaranteedRef { decide(message, $0, into: &result) }
+  }
+
+  @inline(__always)
+  private func decide(
+    _ message: borrowing Message, _ cache: ConversationCache, into result: inout FanoutResult
+  ) {
+    let lookup = MessageLookup(version)
+    let (room, user) = lookup.hashes(message)
+    lookup.prefetchRecords(message, room, user)
+    let conversation = lookup.conversation(message, room, cache)
+    let sender = lookup.sender(message, user)
+    lookup.prefetchEntry(conversation, sender, cache)
+    decide(message, in: conversation, from: sender, cache, into: &result)
   }
 
   /// Decides messages in their order, looking up several at a time.
@@ -24,7 +43,8 @@ struct Decider {
   ///   - indices: which messages.
   ///   - body: called with the index of each and its result.
   func decide(
-    _ messages: UnsafePointer<Message>, _ indices: Range<Int>,
+    _ messages: UnsafePointer<Message>, _ indices: Range<Int>, _ version: EngineVersion,
+    _ cache: ConversationCache,
     into result: inout FanoutResult, _ body: (Int, borrowing FanoutResult) -> Void
   ) {
     var lookups = MessageLookups()
@@ -32,7 +52,7 @@ struct Decider {
     while next < indices.upperBound {
       let count = min(MessageLookups.count, indices.upperBound - next)
       let first = next
-      unsafe lookups.find(count, version, cache) { unsafe messages + (first + $0) }
+      unsafe lookups.find(count, self.version, cache) { unsafe messages + (first + $0) }
       for offset in 0..<count {
         let index = first + offset
         let message = unsafe messages + index
@@ -40,7 +60,7 @@ struct Decider {
         if result.storage.version !== version { result.storage.version = version }
         unsafe decide(
           message.pointee, in: lookups.conversations[offset], from: lookups.senders[offset],
-          into: &result)
+          cache, into: &result)
         body(index, result)
       }
       next += count
@@ -51,14 +71,15 @@ struct Decider {
   ///
   /// - Precondition: the result was reset for the message, and its version is this one.
   /// - Complexity: O(states + mentions log members) when the conversation is cached, and O(members)
-  ///   for a small one; O(members) when it is not, or a device filter is evaluated member by member.
+  ///   for a small one; O(members) when it is not, or a device filter is evaluated member by
+  ///   member.
   ///
   /// - Parameters:
   ///   - conversation: the index of its conversation; ``unknown`` for an id that never appeared.
   ///   - sender: the index of its sender; ``unknown`` for none.
   func decide(
     _ message: borrowing Message, in conversation: UInt32, from sender: UInt32,
-    into result: inout FanoutResult
+    _ cache: ConversationCache, into result: inout FanoutResult
   ) {
     let storage = result.storage
     guard conversation != Self.unknown else {
@@ -75,15 +96,14 @@ struct Decider {
     result.sender =
       sender == Self.unknown ? -1 : version.tables.rank(of: sender, in: target.memberRow) ?? -1
     if let uniform = plan.uniform {
-      unsafe result.codes.set(version.tables.rules.codes(ofAll: uniform))
+      unsafe storage.codes = version.tables.rules.codes(ofAll: uniform)
     } else {
-      result.messageClass = plan.messageClass
-      unsafe result.codes.set(target.rules.codes(plan.messageClass))
+      unsafe storage.codes = target.rules.codes(plan.messageClass)
       addNamed(plan, target, result.sender, storage)
     }
     let named = storage.rankCount
     if result.sender >= 0 { storage.add(result.sender) }
-    read(target, message.at.milliseconds, &result)
+    read(target, message.at.milliseconds, cache, &result)
     if result.sender >= 0 { result.senderState = unsafe storage.states[named] }
     if named > 0 { correctNamed(named, target.rules, plan, &result) }
     if let filter = plan.filter { apply(filter, &result) }
@@ -106,28 +126,30 @@ struct Decider {
   }
 
   private func correctNamed(
-    _ count: Int, _ rules: StateRules, _ plan: borrowing MessagePlan, _ result: inout FanoutResult
+    _ count: Int, _ rules: StateTables, _ plan: borrowing MessagePlan, _ result: inout FanoutResult
   ) {
     let named = unsafe rules.codes(plan.namedClass)
     let storage = result.storage
     for index in 0..<count {
       let state = unsafe storage.states[index]
-      result.corrections.append(
-        FanoutResult.Correction(
+      storage.add(
+        AnswerStorage.Correction(
           rank: unsafe storage.ranks[index], code: unsafe named[Int(state)], state: state))
     }
   }
 
   // MARK: States
 
-  /// Counts the states of the members at an instant, and looks up those of the ranks in the storage.
+  /// Counts the states of the members at an instant, and looks up those of the ranks in the
+  /// storage.
   private func read(
-    _ target: borrowing ConversationTarget, _ now: Int64, _ result: inout FanoutResult
+    _ target: borrowing ConversationTarget, _ now: Int64, _ cache: ConversationCache,
+    _ result: inout FanoutResult
   ) {
     let storage = result.storage
     let reader = reader(at: now, storage)
-    if cache.find(target, &storage.conversation), let conversation = storage.conversation,
-      let stamp = conversation.read(reader, into: storage)
+    if let found = unsafe cache.find(target, storage),
+      let stamp = unsafe found._withUnsafeGuaranteedRef({ $0.read(reader, into: storage) })
     {
       result.stamp = stamp
       return
@@ -143,42 +165,40 @@ struct Decider {
   }
 
   private func reader(at now: Int64, _ storage: AnswerStorage) -> ConversationReader {
-    if let quiet = storage.quiet, quiet.holds(at: now), quiet.calendar == calendar.id,
-      quiet.count >= version.tables.scheduleTable.count
-    {
-      return ConversationReader(version: version, now: now, quiet: quiet)
-    }
-    let quiet = calendar.levels(at: now, version.tables.scheduleTable)
+    if let reader = storage.reader(at: now, version) { return reader }
+    let quiet = version.tables.calendar.levels(at: now, version.tables.scheduleTable)
     storage.quiet = quiet
     return ConversationReader(version: version, now: now, quiet: quiet)
   }
 
-  private var calendar: QuietCalendar { version.tables.calendar }
-
   /// E-50, member by member: a push that the filter admits to no device is filtered.
   private func apply(_ filter: DeviceFilter, _ result: inout FanoutResult) {
     let filtered = Outcome(.suppress, .filtered).code
-    let before = result
     result.filter = filter
-    result.messageClass = nil
-    result.corrections = []
-    if !filter.lets(.default) {
-      result.codes.change { if $0 & 1 != 0 { $0 = filtered } }
-    }
-    guard let states = before.memberStates() else { return }
-    for rank in 0..<states.count where rank != result.sender {
-      var code = before.code(of: rank, states)
-      if code & 1 != 0 {
+    guard let states = unsafe result.memberStates() else { return }
+    let (codes, devices) = unsafe (result.codes, result.deviceReader)
+    // Most have the default device, so that their states' codes say what they get.
+    let letsDefault = filter.lets(.default)
+    func code(_ code: UInt8) -> UInt8 { code & 1 == 0 || letsDefault ? code : filtered }
+    var corrections: [AnswerStorage.Correction] = []
+    var named = 0
+    for rank in 0..<result.memberCount where rank != result.sender {
+      let state = unsafe states[rank]
+      var own = unsafe codes[Int(state)]
+      if unsafe named < result.corrections.count && result.corrections[named].rank == rank {
+        own = unsafe result.corrections[named].code
+        named += 1
+      }
+      if own & 1 != 0 {
         let user = version.tables.memberUsers[Int(result.row.start) + rank]
-        let targets = version.tables.targets(of: user, .push, filter, at: result.instant)
-        if targets.isEmpty { code = filtered }
+        if !devices.hasTarget(user, filter, at: result.instant) { own = filtered }
       }
-      let state = unsafe states.bytes[rank]
-      if code != result.codes[Int(state)] {
-        result.corrections.append(
-          FanoutResult.Correction(rank: UInt32(rank), code: code, state: state))
+      if own != code(unsafe codes[Int(state)]) {
+        corrections.append(
+          AnswerStorage.Correction(rank: UInt32(rank), code: own, state: state))
       }
     }
+    result.storage.replace(corrections, code)
   }
 
   // MARK: One user
@@ -211,7 +231,7 @@ struct Decider {
     let index = isNamed ? plan.namedClass : plan.messageClass
     let outcome = StateRules.outcome(tables.app, target.kind, value, member, index, note)
     guard outcome.action == .push, let filter = plan.filter else { return outcome }
-    let targets = tables.targets(of: user, .push, filter, at: now)
-    return targets.isEmpty ? Outcome(.suppress, .filtered) : outcome
+    let isAdmitted = version.deviceReader.hasTarget(user, filter, at: now)
+    return isAdmitted ? outcome : Outcome(.suppress, .filtered)
   }
 }

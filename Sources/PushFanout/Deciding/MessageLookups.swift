@@ -19,43 +19,100 @@ struct MessageLookups {
     _ count: Int, _ version: EngineVersion, _ cache: ConversationCache,
     _ message: (Int) -> UnsafePointer<Message>
   ) {
-    let (users, rooms) = (version.tables.userIDs.lookup, version.tables.conversationIDs.lookup)
+    let lookup = MessageLookup(version)
     for index in 0..<count {
-      let message = unsafe message(index)
-      let room = unsafe rooms.slots.hash(message.pointee.conversation)
-      rooms.slots.prefetchSlot(room)
+      let (room, user) = unsafe lookup.hashes(message(index).pointee)
       hashes[index] = room
-      if let sender = unsafe message.pointee.sender {
-        let user = users.slots.hash(sender)
-        users.slots.prefetchSlot(user)
-        hashes[Self.count + index] = user
-      }
+      hashes[Self.count + index] = user
     }
     for index in 0..<count {
-      rooms.slots.prefetchRecord(hashes[index], rooms.base)
-      if unsafe message(index).pointee.sender != nil {
-        users.slots.prefetchRecord(hashes[Self.count + index], users.base)
-      }
+      unsafe lookup.prefetchRecords(
+        message(index).pointee, hashes[index], hashes[Self.count + index])
     }
     for index in 0..<count {
       let message = unsafe message(index)
-      let conversation = unsafe rooms.index(of: message.pointee.conversation) ?? Decider.unknown
-      conversations[index] = conversation
-      senders[index] =
-        unsafe message.pointee.sender.flatMap { users.index(of: $0) }
-        ?? Decider.unknown
-      if conversation == Decider.unknown { continue }
-      version.tables.conversations.prefetch(Int(conversation))
-      cache.prefetchSlot(conversation)
+      conversations[index] = unsafe lookup.conversation(message.pointee, hashes[index], cache)
+      senders[index] = unsafe lookup.sender(message.pointee, hashes[Self.count + index])
     }
-    for index in 0..<count where conversations[index] != Decider.unknown {
-      cache.prefetchEntry(conversations[index])
-      let row = version.tables.conversations[Int(conversations[index])]
-      for slot in stride(from: Int(row.start), to: Int(row.start) + min(Int(row.count), 64), by: 16)
-      {
+    for index in 0..<count { lookup.prefetchEntry(conversations[index], senders[index], cache) }
+    cache.prefetchWords(count) {
+      (conversations[$0], lookup.position(of: senders[$0]))
+    }
+  }
+}
+
+/// Looks up the ids of one message in steps, each of which prefetches what the next one reads.
+struct MessageLookup {
+  private let rooms: IDLookup
+  private let users: IDLookup
+  private let version: EngineVersion
+
+  @inline(__always)
+  init(_ version: EngineVersion) {
+    rooms = version.tables.conversationIDs.lookup
+    users = version.tables.userIDs.lookup
+    self.version = version
+  }
+
+  /// The hashes of the ids of the conversation and the sender.
+  @inline(__always)
+  func hashes(_ message: borrowing Message) -> (room: UInt32, user: UInt32) {
+    let room = rooms.slots.hash(message.conversation)
+    rooms.slots.prefetchSlot(room)
+    guard let sender = message.sender else { return (room, 0) }
+    let user = users.slots.hash(sender)
+    users.slots.prefetchSlot(user)
+    return (room, user)
+  }
+
+  @inline(__always)
+  func prefetchRecords(_ message: borrowing Message, _ room: UInt32, _ user: UInt32) {
+    rooms.slots.prefetchRecord(room, rooms.base)
+    if message.sender != nil { users.slots.prefetchRecord(user, users.base) }
+  }
+
+  /// The index of the conversation; ``Decider/unknown`` for an id that never appeared.
+  @inline(__always)
+  func conversation(
+    _ message: borrowing Message, _ hash: UInt32, _ cache: ConversationCache
+  ) -> UInt32 {
+    guard let conversation = rooms.index(of: message.conversation, hash: hash) else {
+      return Decider.unknown
+    }
+    version.tables.conversations.prefetch(Int(conversation))
+    cache.prefetchSlot(conversation)
+    return conversation
+  }
+
+  /// The index of the sender; ``Decider/unknown`` for none.
+  @inline(__always)
+  func sender(_ message: borrowing Message, _ hash: UInt32) -> UInt32 {
+    guard let sender = message.sender else { return Decider.unknown }
+    return users.index(of: sender, hash: hash) ?? Decider.unknown
+  }
+
+  /// Prefetches a conversation's entry in the cache, and its members where the sender is looked
+  /// for.
+  @inline(__always)
+  func prefetchEntry(_ conversation: UInt32, _ sender: UInt32, _ cache: ConversationCache) {
+    if conversation == Decider.unknown { return }
+    cache.prefetchEntry(conversation)
+    let row = version.tables.conversations[Int(conversation)]
+    if row.count == 0 { return }
+    if row.count <= 64 {
+      for slot in stride(from: Int(row.start), to: Int(row.start + row.count), by: 16) {
         version.tables.memberUsers.prefetch(slot)
       }
+    } else {
+      let rank = Int(Double(row.count) * position(of: sender))
+      version.tables.memberUsers.prefetch(Int(row.start) + rank)
     }
+  }
+
+  /// About where a user stands among the members of a conversation, from 0 to 1.
+  @inline(__always)
+  func position(of user: UInt32) -> Double {
+    min(Double(user) / Double(max(users.count, 1)), 1).nextDown.magnitude
   }
 }
 
@@ -66,7 +123,9 @@ struct IDLookup {
   let count: Int
 
   @inline(__always)
-  func index(of id: Identifier) -> UInt32? { slots.index(of: id, below: count, base) }
+  func index(of id: Identifier, hash: UInt32) -> UInt32? {
+    slots.index(of: id, hash: hash, below: count, base)
+  }
 }
 
 extension IDTable {

@@ -41,7 +41,8 @@ extension Fanout: ExplainingEvaluator {
     trace.quiet = tables.scheduleTable.schedule(tables.schedules[Int(index)])
     let decision = decision(message, for: index, version)
     guard trace.noteMembership(isSender: message.sender == user), let decision else { return nil }
-    trace.targets = tables.targets(of: index, .push, nil, at: message.at.milliseconds)
+    trace.targets = version.deviceReader.targets(
+      of: index, .push, nil, at: message.at.milliseconds)
     if let filter = MessagePlan(message, target, tables).filter {
       trace.admitted = trace.targets.filter { filter.lets($0) }
     }

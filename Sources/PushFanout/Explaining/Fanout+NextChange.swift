@@ -16,9 +16,9 @@ extension Fanout {
     try plainAnswer(for: user, in: conversation, channel: channel, after: instant).changesAt
   }
 
-  /// The answer for a plain message, when it next changes without an update, and what it is from then
-  /// on: all three of the version of the settings that is current when it is called, whatever updates
-  /// other threads make meanwhile.
+  /// The answer for a plain message, when it next changes without an update, and what it is from
+  /// then on: all three of the version of the settings that is current when it is called, whatever
+  /// updates other threads make meanwhile.
   ///
   /// - Throws: as ``nextChange(for:in:channel:after:)``.
   /// - Complexity: that of some decisions for one user; mostly four.

@@ -1,14 +1,34 @@
 public import PushModel
 
 extension FanoutResult {
+  /// The ids of the devices that a push or local notification goes to, in the order in which they
+  /// are listed; empty if the user gets none.
+  ///
+  /// ``PushSet/forEachTarget(_:)`` gives those of all pushes, without an array for each user.
+  ///
+  /// - Complexity: O(log members + devices).
+  public func devices(of user: UserIndex) -> [Identifier] {
+    targets(of: user).map(\.id)
+  }
+
   /// The devices that a push or local notification goes to, in the order they are listed, as they
   /// were in the version that the message was decided on; empty for a user who gets none.
   ///
   /// - Complexity: O(log members + devices).
   public func targets(of user: UserIndex) -> [Device] {
-    guard let engineVersion, let outcome = outcome(of: user) else { return [] }
-    return engineVersion.tables.targets(of: user.rawValue, outcome.action, filter, at: instant)
+    outcome(of: user).map { targets(of: user, $0.action) } ?? []
   }
+
+  /// The devices of a user whose action is known.
+  ///
+  /// - Complexity: O(devices).
+  package func targets(of user: UserIndex, _ action: Action) -> [Device] {
+    defer { withExtendedLifetime(storage) {} }
+    return deviceReader.targets(of: user.rawValue, action, filter, at: instant)
+  }
+
+  /// Where the notifications go, to be used while the result is retained.
+  package var targetReader: TargetReader { TargetReader(self) }
 }
 
 extension Fanout: Evaluator {
@@ -22,7 +42,8 @@ extension Fanout: Evaluator {
   ) rethrows {
     let result = decide(message)
     try result.forEachRecipient { user, outcome in
-      try body(user, Decision(outcome, devices: result.devices(of: user)))
+      let targets = result.targets(of: user, outcome.action)
+      try body(user, Decision(outcome, devices: targets.map(\.id)))
     }
   }
 }

@@ -10,18 +10,14 @@ internal import Synchronization
 /// corrections for the few members that the message treats differently: its sender and the users it
 /// mentions. Counts and lists are computed on demand.
 ///
-/// A result retains the version that it was decided on, so later updates do not affect it.
+/// A result retains the version that it was decided on, so later updates do not affect it. Any
+/// number of threads may read it; the iterations over recipients write nothing that other threads
+/// read, so that they cost the same on each.
 ///
-/// - Memory: 0.5 kB and 8 bytes per correction, beside what it shares.
+/// - Memory: 1.5 kB, 6 to 8 bytes per correction, and a byte per member of a conversation of up to
+///   512, beside what it shares.
 public struct FanoutResult: Sendable {
-  /// A member whose outcome differs from that of others in the same state.
-  struct Correction {
-    var rank: UInt32
-    var code: UInt8
-    var state: UInt8
-  }
-
-  /// The numbers of members by state, and what they were read from; shared with copies.
+  /// What was computed, and what it was read from; shared with copies.
   var storage = AnswerStorage()
   var row = ConversationRow()
   var stamp = ReadStamp(revision: 0, isExact: false)
@@ -29,15 +25,9 @@ public struct FanoutResult: Sendable {
   public internal(set) var memberCount = 0
   /// The number of states; every state is below it.
   var stateCount = 0
-  /// The outcome codes by state.
-  var codes = Codes()
-  /// The key of the shared bitmap of pushes; nil when the codes are this message's own.
-  var messageClass: Int?
   /// The rank of the sender, who is not a recipient, and its state; -1 for none.
   var sender = -1
   var senderState: UInt8 = 0
-  /// The corrections of other members, sorted by rank without duplicates.
-  var corrections: [Correction] = []
   var instant: Int64 = 0
   var threads = 1
   /// The users of the version's memberships, and their ids: read without counting a reference, as
@@ -57,9 +47,8 @@ public struct FanoutResult: Sendable {
       storage = AnswerStorage()
       storage.quiet = old.quiet
     }
-    if !corrections.isEmpty { corrections.removeAll(keepingCapacity: true) }
     if filter != nil { filter = nil }
-    messageClass = nil
+    row = ConversationRow()
     sender = -1
     memberCount = 0
     stateCount = 0
@@ -67,43 +56,11 @@ public struct FanoutResult: Sendable {
     self.threads = threads
   }
 
-  /// A table of codes: one of the version's rules, or the message's own.
-  ///
-  /// SAFETY: the address is of 256 bytes that live as long as the rules of ``engineVersion``.
-  @safe struct Codes: @unchecked Sendable {
-    private var shared: UnsafePointer<UInt8>?
-    private(set) var own: [UInt8] = []
+  /// The outcome code by state.
+  var codes: UnsafePointer<UInt8> { unsafe storage.codes }
 
-    init() { unsafe shared = nil }
-
-    mutating func set(_ table: UnsafePointer<UInt8>) {
-      unsafe shared = table
-      if !own.isEmpty { own = [] }
-    }
-
-    /// Replaces the table by a modified copy of its own.
-    mutating func change(_ body: (inout UInt8) -> Void) {
-      own = (0..<256).map { self[$0] }
-      unsafe shared = nil
-      for state in 0..<256 { body(&own[state]) }
-    }
-
-    subscript(state: Int) -> UInt8 {
-      @inline(__always) get {
-        if let shared = unsafe shared { return unsafe shared[state] }
-        return own.isEmpty ? 0 : own[state]
-      }
-    }
-
-    @inline(__always)
-    func withTable<Value>(_ body: (UnsafePointer<UInt8>) throws -> Value) rethrows -> Value? {
-      if let shared = unsafe shared { return try unsafe body(shared) }
-      return try unsafe own.withUnsafeBufferPointer { table in
-        guard let table = table.baseAddress else { return nil }
-        return try unsafe body(table)
-      }
-    }
-  }
+  /// The members, other than the sender, whose outcome differs from that of others in their state.
+  var corrections: UnsafeBufferPointer<AnswerStorage.Correction> { unsafe storage.corrections }
 
   /// Creates an empty result, to be filled by ``Fanout/decide(_:into:)``.
   public init() {}
@@ -119,15 +76,14 @@ public struct FanoutResult: Sendable {
   public var counts: FanoutCounts {
     var counts = FanoutCounts()
     guard memberCount > 0 else { return counts }
-    let histogram = unsafe storage.histogram
-    _ = unsafe codes.withTable { codes in
-      for state in 1..<stateCount {
-        counts.add(unsafe codes[state], Int(unsafe histogram[state]))
-      }
+    let (histogram, codes, corrections) = unsafe (storage.histogram, codes, corrections)
+    for state in 1..<stateCount {
+      counts.add(unsafe codes[state], Int(unsafe histogram[state]))
     }
-    if sender >= 0 { counts.add(codes[Int(senderState)], -1) }
-    for correction in corrections {
-      counts.add(codes[Int(correction.state)], -1)
+    if sender >= 0 { counts.add(unsafe codes[Int(senderState)], -1) }
+    for index in 0..<corrections.count {
+      let correction = unsafe corrections[index]
+      counts.add(unsafe codes[Int(correction.state)], -1)
       counts.add(correction.code, 1)
     }
     counts.removeNobody()
@@ -145,16 +101,15 @@ public struct FanoutResult: Sendable {
   public var pushCount: Int {
     guard memberCount > 0 else { return 0 }
     var count = 0
-    let histogram = unsafe storage.histogram
-    _ = unsafe codes.withTable { codes in
+    let (histogram, codes, corrections) = unsafe (storage.histogram, codes, corrections)
+    for state in 1..<stateCount {
       // The lowest bit of a code is "push": added, not asked.
-      for state in 1..<stateCount {
-        count &+= Int(unsafe histogram[state]) &* Int(unsafe codes[state] & 1)
-      }
+      count &+= Int(unsafe histogram[state]) &* Int(unsafe codes[state] & 1)
     }
-    if sender >= 0 { count -= Int(codes[Int(senderState)] & 1) }
-    for correction in corrections {
-      count += Int(correction.code & 1) - Int(codes[Int(correction.state)] & 1)
+    if sender >= 0 { count -= Int(unsafe codes[Int(senderState)] & 1) }
+    for index in 0..<corrections.count {
+      let correction = unsafe corrections[index]
+      count += Int(correction.code & 1) - Int(unsafe codes[Int(correction.state)] & 1)
     }
     return count
   }
@@ -172,42 +127,30 @@ public struct FanoutResult: Sendable {
   ///
   /// - Complexity: O(log members).
   public func outcome(of user: UserIndex) -> Outcome? {
-    let rank = memberUsers.rank(of: user.rawValue, in: row.range)
+    let rank = memberUsers.rank(of: user.rawValue, in: row.range, below: ids.count)
     return rank.flatMap { Outcome(code: code(of: $0)) }
   }
 
-  /// The ids of the devices that a push or local notification goes to, in the order in which they
-  /// are listed; empty if the user gets none.
-  ///
-  /// - Complexity: O(log members + devices).
-  public func devices(of user: UserIndex) -> [Identifier] {
-    targets(of: user).map(\.id)
-  }
-
   /// The code of a member; 0 for one who is not a recipient.
-  func code(of rank: Int) -> UInt8 { code(of: rank) { state(of: rank) } }
-
-  /// The same when the states of all members are at hand.
-  func code(of rank: Int, _ states: MemberStates) -> UInt8 {
-    code(of: rank) { unsafe states.bytes[rank] }
-  }
-
-  private func code(of rank: Int, _ state: () -> UInt8) -> UInt8 {
+  func code(of rank: Int) -> UInt8 {
     if rank == sender { return 0 }
-    let index = corrections.partitioningIndex { Int($0.rank) >= rank }
-    if index < corrections.count, Int(corrections[index].rank) == rank {
-      return corrections[index].code
+    let corrections = unsafe corrections
+    let index = unsafe corrections.partitioningIndex { Int($0.rank) >= rank }
+    if index < corrections.count {
+      let correction = unsafe corrections[index]
+      if Int(correction.rank) == rank { return correction.code }
     }
-    return codes[Int(state())]
+    return unsafe codes[Int(state(of: rank))]
   }
 
   // MARK: States
 
   private func state(of rank: Int) -> UInt8 {
+    if let known = storage.state(ofMember: rank) { return known }
     guard let conversation = storage.conversation, let quiet = storage.quiet,
       let version = storage.version
     else { return StateRules.absent }
-    let levels = unsafe quiet.levels
+    let levels = quiet.levels
     let word = conversation.word(rank)
     atomicMemoryFence(ordering: .acquiring)
     if stamp.isExact, conversation.revision.load(ordering: .relaxed) == stamp.revision {
@@ -217,22 +160,27 @@ public struct FanoutResult: Sendable {
       .state(levels, conversation.stateByBase)
   }
 
-  /// The states of all members; nil for an empty result.
+  /// The states of all members, in the order of users, which live until the next message; nil for an
+  /// empty result.
   ///
-  /// - Complexity: O(members) the first time for a conversation and an interval without transitions.
-  func memberStates() -> MemberStates? {
+  /// - Complexity: O(1), but O(members) the first time for a conversation of more than
+  ///   ``CachedConversation/smallSize`` members and an interval without transitions.
+  func memberStates() -> UnsafePointer<UInt8>? {
+    guard memberCount > 0, storage.conversation != nil else { return nil }
+    return unsafe storage.memberStates { makeStates() }
+  }
+
+  private func makeStates() -> MemberStates {
     guard let conversation = storage.conversation, let quiet = storage.quiet,
-      let version = storage.version, memberCount > 0
-    else { return nil }
-    if let own = AtomicLazy.load(storage.ownStates, as: MemberStates.self) { return own }
+      let version = storage.version
+    else { preconditionFailure("an empty result has no states") }
     if let states = conversation.states(stamp, quiet, at: instant, threads: threads) {
-      return stamp.isExact ? states : AtomicLazy.store(states, in: storage.ownStates)
+      return states
     }
     // The conversation has moved on to another version or instant.
     let reader = ConversationReader(version: version, now: instant, quiet: quiet)
     let made = CachedConversation.build(conversation.target, reader, threads: threads)
-    return AtomicLazy.store(
-      MemberStates(made, quiet, 0, threads: threads), in: storage.ownStates)
+    return MemberStates(made, quiet, 0, threads: threads)
   }
 
   // MARK: All members
@@ -254,21 +202,22 @@ public struct FanoutResult: Sendable {
   /// is not a recipient.
   ///
   /// - Precondition: `output` has room for ``memberCount`` bytes.
-  /// - Complexity: O(members), without allocating.
+  /// - Complexity: O(members). Allocates a byte a member the first time for a conversation of more
+  ///   than 512 members, after a transition or a change.
   public func writeCodes(into output: inout MutableSpan<UInt8>) {
-    guard let states = memberStates() else { return }
-    precondition(output.count >= states.count, "output is too small")
+    guard let states = unsafe memberStates() else { return }
+    precondition(output.count >= memberCount, "output is too small")
     unsafe output.withUnsafeMutableBufferPointer { output in
       guard let output = output.baseAddress else { return }
       // About 30 members per nanosecond: except for the largest, less work than waking a thread.
       let size = 1 << 18
-      guard threads > 1, states.count > size else {
-        return unsafe writeCodes(0..<states.count, states, to: output)
+      guard threads > 1, memberCount > size else {
+        return unsafe writeCodes(0..<memberCount, states, to: output)
       }
       // SAFETY: the pieces write disjoint bytes.
-      nonisolated(unsafe) let start = unsafe output
-      Parallel.perform((states.count + size - 1) / size, threads: threads) { piece in
-        let ranks = piece * size..<min((piece + 1) * size, states.count)
+      nonisolated(unsafe) let (start, states) = unsafe (output, states)
+      Parallel.perform((memberCount + size - 1) / size, threads: threads) { piece in
+        let ranks = piece * size..<min((piece + 1) * size, memberCount)
         unsafe writeCodes(ranks, states, to: start + ranks.lowerBound)
       }
     }
@@ -276,45 +225,16 @@ public struct FanoutResult: Sendable {
 
   /// Writes the codes of a range of ranks.
   private func writeCodes(
-    _ ranks: Range<Int>, _ states: MemberStates, to output: UnsafeMutablePointer<UInt8>
+    _ ranks: Range<Int>, _ states: UnsafePointer<UInt8>, to output: UnsafeMutablePointer<UInt8>
   ) {
-    _ = unsafe codes.withTable { codes in
-      unsafe pk_map(codes, states.bytes + ranks.lowerBound, output, ranks.count)
-    }
+    unsafe pk_map(codes, states + ranks.lowerBound, output, ranks.count)
     if ranks.contains(sender) { unsafe output[sender - ranks.lowerBound] = 0 }
-    for correction in corrections where ranks.contains(Int(correction.rank)) {
-      unsafe output[Int(correction.rank) - ranks.lowerBound] = correction.code
-    }
-  }
-
-  /// Calls `body` with each recipient's index and outcome, in the order of users.
-  ///
-  /// - Complexity: O(members).
-  public func forEachRecipient(
-    _ body: (UserIndex, Outcome) throws -> Void
-  ) rethrows {
-    try unsafe forEachRecipient(in: 0..<memberCount) { (user, _, code) throws -> Void in
-      if let outcome = Outcome(code: code) { try body(UserIndex(user), outcome) }
-    }
-  }
-
-  /// Calls `body` with the index, the id's UTF-8 and the code of each recipient in a range of
-  /// ranks.
-  package func forEachRecipient(
-    in ranks: Range<Int>, _ body: (UInt32, UnsafeRawBufferPointer, UInt8) throws -> Void
-  ) rethrows {
-    guard let states = memberStates() else { return }
-    var next = 0
-    while next < corrections.count, Int(corrections[next].rank) < ranks.lowerBound { next += 1 }
-    for rank in ranks {
-      var code = codes[Int(unsafe states.bytes[rank])]
-      if next < corrections.count, Int(corrections[next].rank) == rank {
-        code = corrections[next].code
-        next += 1
+    let corrections = unsafe corrections
+    for index in 0..<corrections.count {
+      let correction = unsafe corrections[index]
+      if ranks.contains(Int(correction.rank)) {
+        unsafe output[Int(correction.rank) - ranks.lowerBound] = correction.code
       }
-      if code == 0 || rank == sender { continue }
-      let user = memberUsers[Int(row.start) + rank]
-      try unsafe body(user, ids.characters(user), code)
     }
   }
 }

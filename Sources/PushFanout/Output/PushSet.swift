@@ -1,73 +1,125 @@
 public import PushModel
 
-/// The recipients who get a push, in the order of users, read from the result's bitmap.
+/// The recipients who get a push, in the order of users.
+///
+/// Reading them neither allocates nor counts references, and loads the ids of some users ahead:
+/// ``ids`` gives ids as values, ``forEachID(_:)`` their bytes, and ``forEachTarget(_:)`` those of
+/// devices too. Any number of threads may read the same set.
 public struct PushSet: Sequence, Sendable {
   let result: FanoutResult
-  let bitmap: Bitmap?
 
-  public func makeIterator() -> Iterator { Iterator(self) }
+  /// - Complexity: as for ``FanoutResult/pushes``.
+  public func makeIterator() -> Iterator { Iterator(result) }
 
-  /// Iterates over the set bits.
+  /// Iterates over the indices of users.
   public struct Iterator: IteratorProtocol {
-    private let result: FanoutResult
-    private let bitmap: Bitmap?
-    private var word: UInt64 = 0
-    private var wordIndex = -1
-    private var correction = 0
+    /// Retains what the cursor reads.
+    private let storage: AnswerStorage
+    private var cursor: RecipientCursor
 
-    init(_ set: PushSet) {
-      result = set.result
-      bitmap = set.bitmap
+    fileprivate init(_ result: borrowing FanoutResult) {
+      storage = result.storage
+      cursor = RecipientCursor(result, .pushes, .users, in: 0..<result.memberCount)
     }
 
     public mutating func next() -> UserIndex? {
-      guard let bitmap else { return nil }
-      while word == 0 {
-        wordIndex += 1
-        guard wordIndex < bitmap.wordCount else { return nil }
-        word = unsafe bitmap.words[wordIndex]
-        correctWord()
-      }
-      let bit = word.trailingZeroBitCount
-      word &= word &- 1
-      return result.member(at: wordIndex &* 64 &+ bit)
-    }
-
-    /// Applies the message's corrections to the word.
-    private mutating func correctWord() {
-      if result.sender >> 6 == wordIndex { word &= ~(1 << UInt64(result.sender & 63)) }
-      while correction < result.corrections.count {
-        let (rank, code) = (
-          result.corrections[correction].rank, result.corrections[correction].code
-        )
-        guard Int(rank) / 64 == wordIndex else { return }
-        let mask: UInt64 = 1 << UInt64(rank % 64)
-        word = word & ~mask | (code & 1 == 0 ? 0 : mask)
-        correction += 1
-      }
+      guard let recipient = cursor.next() else { return nil }
+      return UserIndex(recipient.index)
     }
   }
 
   /// The ids of the recipients who get a push.
   ///
   /// - Complexity: O(1); an id is created when it is read.
-  public var ids: LazyMapSequence<PushSet, Identifier> {
-    let result = result
-    return lazy.map { result.id(of: $0) }
+  public var ids: IDs { IDs(result: result) }
+
+  /// The ids of the recipients who get a push, in the order of users.
+  public struct IDs: Sequence, Sendable {
+    fileprivate let result: FanoutResult
+
+    /// - Complexity: as for ``FanoutResult/pushes``.
+    public func makeIterator() -> Iterator { Iterator(result) }
+
+    /// Iterates over the ids. One of up to 15 bytes is made without allocating.
+    public struct Iterator: IteratorProtocol {
+      /// Retains what the cursor reads.
+      private let storage: AnswerStorage
+      private let ids: IDReader
+      private var cursor: RecipientCursor
+
+      fileprivate init(_ result: borrowing FanoutResult) {
+        storage = result.storage
+        ids = result.ids
+        cursor = RecipientCursor(result, .pushes, .ids, in: 0..<result.memberCount)
+      }
+
+      public mutating func next() -> Identifier? {
+        guard let recipient = cursor.next() else { return nil }
+        return unsafe Identifier(utf8: ids.characters(at: recipient.address))
+      }
+
+      /// The next id, with the user.
+      package mutating func nextWithUser() -> (user: UserIndex, id: Identifier)? {
+        guard let recipient = cursor.next() else { return nil }
+        return (
+          UserIndex(IDArena.index(at: recipient.address)),
+          unsafe Identifier(utf8: ids.characters(at: recipient.address))
+        )
+      }
+    }
+  }
+
+  /// Calls `body` with each recipient who gets a push and the UTF-8 of the recipient's id, in the
+  /// order of users.
+  ///
+  /// The bytes are the engine's own, to be copied into a payload. They are those that settings
+  /// were loaded with; settings that were not valid UTF-8 are refused, but a snapshot's ids are not
+  /// examined for that.
+  ///
+  /// - Complexity: as for ``FanoutResult/pushes``; without allocating.
+  public func forEachID<Failure: Error>(
+    _ body: (_ user: UserIndex, _ id: RawSpan) throws(Failure) -> Void
+  ) throws(Failure) {
+    defer { withExtendedLifetime(result.storage) {} }
+    var cursor = RecipientCursor(result, .pushes, .ids, in: 0..<result.memberCount)
+    let ids = result.ids
+    while let recipient = cursor.next() {
+      let id = unsafe ids.characters(at: recipient.address)
+      try unsafe body(
+        UserIndex(IDArena.index(at: recipient.address)), RawSpan(_unsafeBytes: id))
+    }
+  }
+
+  /// Calls `body` for each device that a push goes to, with the recipient and the UTF-8 of the
+  /// recipient's id and of the device's: in the order of users, and of each user's devices. Who
+  /// gets a push has at least one.
+  ///
+  /// ``forEachID(_:)`` says what the bytes are.
+  ///
+  /// - Complexity: as for ``FanoutResult/pushes``, and O(devices of those users); without
+  ///   allocating, unless the message has a device filter.
+  public func forEachTarget<Failure: Error>(
+    _ body: (_ user: UserIndex, _ id: RawSpan, _ device: RawSpan) throws(Failure) -> Void
+  ) throws(Failure) {
+    defer { withExtendedLifetime(result.storage) {} }
+    var cursor = RecipientCursor(result, .pushes, .devices, in: 0..<result.memberCount)
+    let (ids, devices) = (result.ids, result.deviceReader)
+    while let recipient = cursor.next() {
+      let user = IDArena.index(at: recipient.address)
+      let id = unsafe ids.characters(at: recipient.address)
+      try devices.forEachTarget(of: user, .push, result.filter, at: result.instant) {
+        (device) throws(Failure) -> Void in
+        try unsafe body(
+          UserIndex(user), RawSpan(_unsafeBytes: id), RawSpan(_unsafeBytes: devices.id(of: device)))
+      }
+    }
   }
 }
 
 extension FanoutResult {
   /// Who gets a push.
   ///
-  /// - Complexity: O(1); O(members) the first time for a class of message and states. Iteration is
-  ///   O(members / 64 + pushes).
-  public var pushes: PushSet {
-    guard let states = memberStates() else { return PushSet(result: self, bitmap: nil) }
-    let bitmap = unsafe codes.withTable { codes -> Bitmap in
-      if let messageClass { return unsafe states.pushes(messageClass, codes: codes) }
-      return unsafe Bitmap(-1, states, codes: codes)
-    }
-    return PushSet(result: self, bitmap: bitmap)
-  }
+  /// - Complexity: O(1). Iteration is O(members / 64 + pushes), and O(members) the first time for a
+  ///   conversation of more than 512 members and an interval without transitions.
+  public var pushes: PushSet { PushSet(result: self) }
 }

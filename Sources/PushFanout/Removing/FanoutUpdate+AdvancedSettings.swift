@@ -1,7 +1,8 @@
 internal import PushModel
 
 extension FanoutUpdate {
-  /// Resets all levels, quiet hours and durations of users and members; time zones and devices stay.
+  /// Resets all levels, quiet hours and durations of users and members; time zones and devices
+  /// stay.
   ///
   /// - Complexity: O(users + memberships).
   package mutating func removeAdvancedSettings() throws(FanoutError) {

@@ -35,8 +35,8 @@ extension FanoutUpdate {
     try writer.setConversation(conversation, ConversationSettings())
   }
 
-  /// Gives the index of a user another id, so that neither this version nor a snapshot of it has the
-  /// characters of the one before.
+  /// Gives the index of a user another id, so that neither this version nor a snapshot of it has
+  /// the characters of the one before.
   ///
   /// - Precondition: `other` is not in use.
   /// - Throws: ``FanoutError/unknownUser(_:)`` if the id never appeared.

@@ -1,8 +1,8 @@
 internal import PushModel
 
 extension IDTable {
-  /// Gives an index another id. Earlier versions keep the one before; this one finds it no more, and
-  /// a snapshot has only records of ids that are found.
+  /// Gives an index another id. Earlier versions keep the one before; this one finds it no more,
+  /// and a snapshot has only records of ids that are found.
   ///
   /// - Precondition: the id is not in the table.
   /// - Complexity: O(ids), as all slots are rebuilt: shared ones are never changed.

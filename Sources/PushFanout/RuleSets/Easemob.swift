@@ -176,12 +176,21 @@ extension Tables {
     if mute(of: user, packed) > now { bits |= UserClass.muteBit }
     return bits | reach(of: user, packed, at: now).rawValue << 5
   }
+}
 
-  /// The devices that an Easemob push goes to (E-65 to E-68, E-50).
-  func easemobTargets(of user: UInt32, _ filter: DeviceFilter?) -> [Device] {
-    effectiveDevices(of: user).filter {
-      ($0.state == .offline || $0.state == .loggedOut) && $0.hasToken
-        && (filter?.lets($0) ?? true)
+extension DeviceReader {
+  /// The listed devices that an Easemob push goes to (E-65 to E-68, E-50).
+  @inline(__always)
+  func forEachEasemobTarget<Failure: Error>(
+    of user: UInt32, _ filter: DeviceFilter?, _ body: (DeviceRecord) throws(Failure) -> Void
+  ) throws(Failure) {
+    try forEachDevice(of: user) { (record) throws(Failure) -> Void in
+      guard
+        record.state == Device.State.offline.ordinal
+          || record.state == Device.State.loggedOut.ordinal,
+        record.hasToken, filter?.lets(device(record)) ?? true
+      else { return }
+      try body(record)
     }
   }
 }

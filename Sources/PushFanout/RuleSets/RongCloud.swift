@@ -272,24 +272,51 @@ extension Tables {
       body(device.backgroundSince)
     }
   }
+}
 
-  /// The devices that a RongCloud push or local notification goes to.
-  func rongcloudTargets(of user: UInt32, isLocal: Bool, at now: Int64) -> [Device] {
-    let devices = effectiveDevices(of: user)
-    let isPast = { (device: Device) in
-      guard let since = device.backgroundSince?.milliseconds, since <= now else { return false }
-      return now - since >= app.rongcloud.backgroundGraceMilliseconds
-    }
-    if isLocal { return devices.filter { $0.state == .background && !isPast($0) } }
-    let phones = devices.filter {
-      $0.kind == .mobile && $0.hasToken
-        && ($0.state == .offline || ($0.state == .background && isPast($0)))
+extension DeviceReader {
+  /// The listed devices that a RongCloud push or local notification goes to.
+  @inline(__always)
+  func forEachRongCloudTarget<Failure: Error>(
+    of user: UInt32, isLocal: Bool, at now: Int64,
+    _ body: (DeviceRecord) throws(Failure) -> Void
+  ) throws(Failure) {
+    if isLocal {
+      try forEachDevice(of: user) { (record) throws(Failure) -> Void in
+        if isInGrace(record, at: now) { try body(record) }
+      }
+      return
     }
     // with a desktop connected, only the last phone.
-    let hasConnected = devices.contains {
-      $0.state == .foreground || ($0.state == .background && !isPast($0))
+    var hasConnected = false
+    var last: DeviceRecord?
+    forEachDevice(of: user) { record in
+      if record.state == Device.State.foreground.ordinal || isInGrace(record, at: now) {
+        hasConnected = true
+      }
+      if isPushedTo(record, at: now) { last = record }
     }
-    return hasConnected ? phones.suffix(1) : phones
+    if hasConnected {
+      if let last { try body(last) }
+      return
+    }
+    try forEachDevice(of: user) { (record) throws(Failure) -> Void in
+      if isPushedTo(record, at: now) { try body(record) }
+    }
+  }
+
+  /// Whether a device is in the background, and its grace has not passed.
+  private func isInGrace(_ record: DeviceRecord, at now: Int64) -> Bool {
+    guard record.state == Device.State.background.ordinal else { return false }
+    let since = record.backgroundSince
+    return since < 0 || since > now || now - since < grace
+  }
+
+  /// Whether a device is a phone with a token and offline, or in the background for long.
+  private func isPushedTo(_ record: DeviceRecord, at now: Int64) -> Bool {
+    guard record.kind == Device.Kind.mobile.ordinal, record.hasToken else { return false }
+    return record.state == Device.State.offline.ordinal
+      || (record.state == Device.State.background.ordinal && !isInGrace(record, at: now))
   }
 }
 

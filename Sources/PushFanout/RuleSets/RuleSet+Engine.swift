@@ -96,14 +96,21 @@ extension Tables {
     }
   }
 
-  /// The devices that a push or local notification goes to.
-  func targets(
-    of user: UInt32, _ action: Action, _ filter: DeviceFilter?, at now: Int64
-  ) -> [Device] {
-    if action == .suppress { return [] }
-    switch app.rules {
-    case .easemob: return easemobTargets(of: user, filter)
-    case .rongcloud: return rongcloudTargets(of: user, isLocal: action == .local, at: now)
+}
+
+extension DeviceReader {
+  /// Calls `body` with each device that a push or local notification goes to, of a user whose
+  /// devices are listed.
+  @inline(never)
+  func forEachListedTarget<Failure: Error>(
+    of user: UInt32, _ action: Action, _ filter: DeviceFilter?, at now: Int64,
+    _ body: (DeviceRecord) throws(Failure) -> Void
+  ) throws(Failure) {
+    if action == .suppress { return }
+    switch rules {
+    case .easemob: try forEachEasemobTarget(of: user, filter, body)
+    case .rongcloud:
+      try forEachRongCloudTarget(of: user, isLocal: action == .local, at: now, body)
     }
   }
 }

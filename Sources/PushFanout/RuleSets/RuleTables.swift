@@ -19,6 +19,17 @@ final class RuleTables: Sendable {
     for slot in 0..<8 { AtomicLazy.release(kinds[slot], as: StateRules.self) }
   }
 
+  /// The tables of the rules of a kind of conversation.
+  func tables(_ kind: ConversationKind) -> StateTables {
+    let slot = app.rules.stateRulesSlot(for: kind)
+    let address = kinds[slot].load(ordering: .acquiring)
+    if let pointer = unsafe UnsafeRawPointer(bitPattern: address) {
+      return unsafe Unmanaged<StateRules>.fromOpaque(pointer)
+        ._withUnsafeGuaranteedRef { $0.tables }
+    }
+    return self[kind].tables
+  }
+
   /// The rules of a kind of conversation.
   subscript(kind: ConversationKind) -> StateRules {
     let slot = app.rules.stateRulesSlot(for: kind)

@@ -15,43 +15,17 @@ internal import PushModel
   /// State 0: not yet a member. Its code is always 0, not a recipient.
   static let absent: UInt8 = 0
 
-  let stateCount: Int
-  let tableCount: Int
-  // SAFETY: written by `init`, read only from then on, freed by `deinit`.
-  private nonisolated(unsafe) let states: UnsafeMutablePointer<UInt8>
-  private nonisolated(unsafe) let tables: UnsafeMutablePointer<UInt8>
-  private nonisolated(unsafe) let bases: UnsafeMutablePointer<UInt16>
-  private nonisolated(unsafe) let statesByBase: UnsafeMutablePointer<UInt8>
-
-  /// The state by the member's class (bits 8-11) and the user's (bits 0-7).
-  var stateTable: UnsafePointer<UInt8> { unsafe UnsafePointer(states) }
-
-  /// The base by the member's class (bits 8-11) and the user's without quiet hours (bits 0-7). 0 is
-  /// the base of a user who is not yet a member.
-  var baseTable: UnsafePointer<UInt16> { unsafe UnsafePointer(bases) }
-
-  /// The state by the level of quiet hours (``ScheduleLevels/levels``) times ``baseCapacity`` plus the
-  /// base.
-  var stateByBase: UnsafePointer<UInt8> { unsafe UnsafePointer(statesByBase) }
-
   /// The number of bases that ``MemberWord`` can hold.
   static let baseCapacity = 1 << MemberWord.baseBits
 
-  /// The codes by state for a class of message.
-  func codes(_ messageClass: Int) -> UnsafePointer<UInt8> {
-    unsafe UnsafePointer(tables + messageClass * 256)
-  }
-
-  @inline(__always)
-  func state(_ user: UserClass, _ member: MemberClass) -> UInt8 {
-    unsafe states[Int(member.bits) << 8 | Int(user.bits)]
-  }
+  let tableCount: Int
+  let tables: StateTables
 
   deinit {
-    unsafe states.deallocate()
-    unsafe tables.deallocate()
-    unsafe bases.deallocate()
-    unsafe statesByBase.deallocate()
+    unsafe tables.states.deallocate()
+    unsafe tables.codes.deallocate()
+    unsafe tables.bases.deallocate()
+    unsafe tables.statesByBase.deallocate()
   }
 
   /// - Parameters:
@@ -64,10 +38,10 @@ internal import PushModel
     outcome: (UserClass, MemberClass, Int) -> Outcome
   ) {
     self.tableCount = tableCount
-    unsafe states = .allocate(capacity: 4096)
+    let states = UnsafeMutablePointer<UInt8>.allocate(capacity: 4096)
     unsafe states.initialize(repeating: Self.absent, count: 4096)
-    unsafe tables = .allocate(capacity: 256 * tableCount)
-    unsafe tables.initialize(repeating: 0, count: 256 * tableCount)
+    let codes = UnsafeMutablePointer<UInt8>.allocate(capacity: 256 * tableCount)
+    unsafe codes.initialize(repeating: 0, count: 256 * tableCount)
     var known: [[UInt8]: UInt8] = [:]
     var pairs: [(UserClass, MemberClass)] = []
     for bits in 0..<15 as Range<UInt8> {
@@ -85,15 +59,17 @@ internal import PushModel
         unsafe states[Int(bits) << 8 | Int(user.bits)] = UInt8(pairs.count)
       }
     }
-    stateCount = pairs.count + 1
-    unsafe bases = .allocate(capacity: 4096)
-    unsafe statesByBase = .allocate(capacity: 4 * Self.baseCapacity)
+    let bases = UnsafeMutablePointer<UInt16>.allocate(capacity: 4096)
+    let statesByBase = UnsafeMutablePointer<UInt8>.allocate(capacity: 4 * Self.baseCapacity)
     unsafe Self.fillBases(bases, statesByBase, states, quietMask, isPossible)
     for table in 0..<tableCount {
       for (index, (user, member)) in pairs.enumerated() {
-        unsafe tables[table * 256 + index + 1] = outcome(user, member, table).code
+        unsafe codes[table * 256 + index + 1] = outcome(user, member, table).code
       }
     }
+    tables = unsafe StateTables(
+      stateCount: pairs.count + 1, states: states, codes: codes, bases: bases,
+      statesByBase: statesByBase)
   }
 
   /// Numbers the bases and lists their states.
@@ -127,6 +103,34 @@ internal import PushModel
   }
 }
 
+/// The tables of ``StateRules``.
+///
+/// SAFETY: valid as long as the rules, which every version with the same ``Tables/appRevision``
+/// retains.
+@safe struct StateTables: @unchecked Sendable {
+  /// Every state is below it.
+  let stateCount: Int
+  /// The state by the member's class (bits 8-11) and the user's (bits 0-7).
+  let states: UnsafePointer<UInt8>
+  /// For each class of message, the codes by state.
+  let codes: UnsafePointer<UInt8>
+  /// The base by the member's class (bits 8-11) and the user's without quiet hours (bits 0-7). 0 is
+  /// the base of a user who is not yet a member.
+  let bases: UnsafePointer<UInt16>
+  /// The state by the level of quiet hours (``ScheduleLevels/levels``) times
+  /// ``StateRules/baseCapacity`` plus the base.
+  let statesByBase: UnsafePointer<UInt8>
+
+  /// The codes by state for a class of message.
+  @inline(__always)
+  func codes(_ messageClass: Int) -> UnsafePointer<UInt8> { unsafe codes + messageClass * 256 }
+
+  @inline(__always)
+  func state(_ user: UserClass, _ member: MemberClass) -> UInt8 {
+    unsafe states[Int(member.bits) << 8 | Int(user.bits)]
+  }
+}
+
 /// What decides a member beside the time and the message: the schedule, and the base of
 /// ``StateRules``.
 struct MemberWord: BitwiseCopyable, Equatable {
@@ -147,7 +151,7 @@ struct MemberWord: BitwiseCopyable, Equatable {
 
   /// The state while the schedule has a level.
   @inline(__always)
-  func state(_ levels: UnsafePointer<UInt8>, _ stateByBase: UnsafePointer<UInt8>) -> UInt8 {
-    unsafe stateByBase[Int(levels[schedule]) << Self.baseBits | base]
+  func state(_ levels: LevelTable, _ stateByBase: UnsafePointer<UInt8>) -> UInt8 {
+    unsafe stateByBase[levels[schedule] << Self.baseBits | base]
   }
 }

@@ -3,8 +3,8 @@ internal import PushModel
 /// Everything about a user that a decision depends on at one instant, in one byte.
 ///
 /// Bits 0-2 hold a level's raw value: Easemob's app level, or RongCloud's for the kind of
-/// conversation. Bits 3-4 hold do-not-disturb: Easemob's window (bit 3) and app duration (bit 4), or
-/// RongCloud's quiet hours as ``Quiet``. Bits 5-7 hold ``Reach``.
+/// conversation. Bits 3-4 hold do-not-disturb: Easemob's window (bit 3) and app duration (bit 4),
+/// or RongCloud's quiet hours as ``Quiet``. Bits 5-7 hold ``Reach``.
 struct UserClass: BitwiseCopyable {
   var bits: UInt8
 

@@ -9,9 +9,9 @@ extension Fanout {
   /// copy the pages that they change.
   ///
   /// Snapshots are untrusted input: the whole file is read once, every checksum is verified, and
-  /// every index is bounds-checked before use, so that a malicious file can cause wrong decisions but
-  /// no memory errors. The caller applies the changes since ``snapshot``. The first message is decided
-  /// without users' classes, as after building; ``advance(to:)`` prepares them.
+  /// every index is bounds-checked before use, so that a malicious file can cause wrong decisions
+  /// but no memory errors. The caller applies the changes since ``snapshot``. As after building,
+  /// no conversation is cached; ``warmUp(_:at:)`` prepares them.
   ///
   /// The file may be replaced or removed while the engine exists, but not modified in place.
   ///

@@ -39,8 +39,8 @@ extension Fanout {
   /// - Parameters:
   ///   - path: the snapshot's file, which is replaced.
   ///   - identity: what opening the snapshot asks for.
-  ///   - sequence: the sequence number of the settings. No other thread may update meanwhile, or the
-  ///     number may belong to other settings.
+  ///   - sequence: the sequence number of the settings. No other thread may update meanwhile, or
+  ///     the number may belong to other settings.
   public func writeSnapshot(
     to path: String, identity: SnapshotIdentity, sequence: UInt64
   ) throws(SnapshotError) {

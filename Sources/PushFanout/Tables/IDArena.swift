@@ -1,10 +1,11 @@
 /// An append-only arena of ids' characters, which never move or change.
 @safe final class IDArena {
-  private var chunks: [UInt] = []
+  private var chunks: [(address: UInt, byteCount: Int)] = []
   private var free: UnsafeMutableRawPointer?
   private var freeCount = 0
   private(set) var byteCount = 0
-  private static let chunkSize = 1 << 18
+  /// The sizes of the first chunk, and of one when there is more than one.
+  private static let (firstSize, chunkSize) = (1 << 18, PageMemory.blockSize)
   /// The file of the first ids and of all mapped pages. Retained by every version of the tables.
   let mapping: Mapping?
   /// The base of the offsets in tables and slots.
@@ -25,7 +26,10 @@
   }
 
   deinit {
-    for chunk in chunks { unsafe UnsafeMutableRawPointer(bitPattern: chunk)?.deallocate() }
+    for chunk in chunks {
+      guard let start = unsafe UnsafeMutableRawPointer(bitPattern: chunk.address) else { continue }
+      unsafe PageMemory.shared.free(start, chunk.byteCount)
+    }
   }
 
   /// Appends an id and its index.
@@ -49,13 +53,16 @@
   }
 
   private func addChunk(_ size: Int) {
-    let size = max(size, Self.chunkSize)
-    let chunk = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 16)
-    chunks.append(UInt(bitPattern: chunk))
+    let size = max(size, chunks.isEmpty ? Self.firstSize : Self.chunkSize)
+    let chunk = unsafe PageMemory.shared.allocate(size)
+    chunks.append((UInt(bitPattern: chunk), size))
     unsafe free = chunk
     freeCount = size
     byteCount += size
   }
+
+  /// The size of the record of an id of 15 characters, most of which are shorter.
+  static let shortSize: UInt = 20
 
   /// The index in the record at an address.
   @inline(__always)

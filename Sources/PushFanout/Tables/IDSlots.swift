@@ -72,8 +72,16 @@ internal import Synchronization
 
   /// The index of an id, if it is below `count`; otherwise nil.
   func index(of id: Identifier, below count: Int, _ base: IDBase) -> UInt32? {
+    index(of: id, hash: hash(id), below: count, base)
+  }
+
+  /// The index of an id by its hash.
+  @inline(__always)
+  func index(of id: Identifier, hash: UInt32, below count: Int, _ base: IDBase) -> UInt32? {
     var text = id.text
-    return text.withUTF8 { unsafe index(of: UnsafeRawBufferPointer($0), below: count, base) }
+    return text.withUTF8 {
+      unsafe index(of: UnsafeRawBufferPointer($0), hash: hash, below: count, base)
+    }
   }
 
   func index(of id: UnsafeRawBufferPointer, below count: Int, _ base: IDBase) -> UInt32? {

@@ -185,14 +185,30 @@ struct IDReader: @unchecked Sendable {
     self.base = base
   }
 
+  var count: Int { addresses.count }
+
   /// The characters of the id of an index.
   @inline(__always)
   func characters(_ index: UInt32) -> UnsafeRawBufferPointer {
-    unsafe base.characters(at: base.address(at: UInt64(addresses[Int(index)])))
+    unsafe characters(at: address(index))
   }
 
   @inline(__always)
-  subscript(index: UInt32) -> Identifier {
-    unsafe Identifier(String(decoding: characters(index), as: UTF8.self))
+  subscript(index: UInt32) -> Identifier { unsafe Identifier(utf8: characters(index)) }
+
+  // MARK: Several at a time
+
+  /// Prefetches the address of an id's record.
+  @inline(__always)
+  func prefetch(_ index: UInt32) { addresses.prefetch(Int(index)) }
+
+  /// The address of an id's record.
+  @inline(__always)
+  func address(_ index: UInt32) -> UInt { base.address(at: UInt64(addresses[Int(index)])) }
+
+  /// The characters of the id whose record has an address.
+  @inline(__always)
+  func characters(at address: UInt) -> UnsafeRawBufferPointer {
+    unsafe base.characters(at: address)
   }
 }

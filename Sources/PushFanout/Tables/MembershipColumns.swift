@@ -109,7 +109,7 @@ package struct MembershipColumns: Sendable {
   }
 
   private func identifier(_ id: ID) -> Identifier {
-    unsafe withCharacters(of: id) { unsafe Identifier(String(decoding: $0, as: UTF8.self)) }
+    unsafe withCharacters(of: id) { unsafe Identifier(utf8: $0) }
   }
 
   func withCharacters<Value>(of id: ID, _ body: (UnsafeRawBufferPointer) -> Value) -> Value {

@@ -10,8 +10,8 @@
   /// The addresses of pages made and retired by the update in progress.
   private var created: [UInt] = []
   private var retired: [UInt] = []
-  /// The size of the header before each page, of which the first eight bytes are the generation:
-  /// the update that made the page.
+  /// The size of the header before each page: the generation, which is the update that made the
+  /// page, and the number of bytes that were allocated.
   static let headerSize = 16
   /// The generation of mapped pages: no update's, so that every update copies them before changing
   /// them.
@@ -22,9 +22,9 @@
 
   /// Allocates memory behind a header with the generation of the update in progress.
   func allocate(_ byteCount: Int) -> UnsafeMutableRawPointer {
-    let start = UnsafeMutableRawPointer.allocate(
-      byteCount: byteCount + Self.headerSize, alignment: 16)
+    let start = unsafe PageMemory.shared.allocate(byteCount + Self.headerSize)
     unsafe start.storeBytes(of: generation, as: UInt64.self)
+    unsafe start.storeBytes(of: byteCount + Self.headerSize, toByteOffset: 8, as: Int.self)
     let page = unsafe start + Self.headerSize
     created.append(UInt(bitPattern: page))
     return unsafe page
@@ -57,7 +57,8 @@
   /// Frees a page, unless it belongs to a mapping.
   static func free(_ page: UnsafeMutableRawPointer) {
     let start = unsafe page - headerSize
-    if unsafe start.load(as: UInt64.self) != mapped { unsafe start.deallocate() }
+    guard unsafe start.load(as: UInt64.self) != mapped else { return }
+    unsafe PageMemory.shared.free(start, start.load(fromByteOffset: 8, as: Int.self))
   }
 
   /// The generation of the page at an address.

@@ -117,8 +117,8 @@ private struct MemberPlacement: Sendable {
     return counts
   }
 
-  /// The first slot of each share's members in each conversation, and the end of each conversation's
-  /// members.
+  /// The first slot of each share's members in each conversation, and the end of each
+  /// conversation's members.
   private func starts(_ counts: consuming [[UInt32]]) -> ([[UInt32]], [UInt32]) {
     var starts = counts
     let shareCount = starts.count

@@ -17,7 +17,11 @@ struct Tables {
   var schedules = PagedTable<UInt32>()
   var scheduleTable: ScheduleTable
   /// The quiet hours of ``scheduleTable``, date by date.
-  var calendar = QuietCalendar()
+  var calendar = QuietCalendar() {
+    didSet { calendarID = calendar.id }
+  }
+  /// The id of ``calendar``, which counts no reference.
+  private(set) var calendarID = 0
   /// The ends of app durations, in milliseconds, by user.
   var userMutes = PagedMap()
   /// For each user 0: the default device, 1: no device, otherwise the index of the first record
@@ -41,6 +45,7 @@ struct Tables {
     self.app = app
     rules = RuleTables(app)
     scheduleTable = ScheduleTable(app: app)
+    calendarID = calendar.id
   }
 
   static func key(_ conversation: UInt32, _ user: UInt32) -> UInt64 {
@@ -88,7 +93,8 @@ struct Tables {
     settings.localHandledByApp = packed.localHandledByApp
     if hasOwnDevices(user) {
       var devices: [Device] = []
-      forEachDevice(of: user) { devices.append(device($0)) }
+      let reader = deviceReader
+      reader.forEachDevice(of: user) { devices.append(reader.device($0)) }
       settings.devices = devices
     }
     return settings
@@ -106,35 +112,12 @@ struct Tables {
     deviceLists.count > 0 && deviceLists[Int(user)] != 0
   }
 
+  /// The devices of users, without references.
+  var deviceReader: DeviceReader { DeviceReader(self) }
+
   /// Calls `body` with each listed device, in order.
   func forEachDevice(of user: UInt32, _ body: (DeviceRecord) -> Void) {
-    guard hasOwnDevices(user) else { return }
-    let first = deviceLists[Int(user)]
-    guard first >= 2 else { return }
-    var index = Int(first) - 2
-    while true {
-      let record = devices[index]
-      body(record)
-      if record.isLast { return }
-      index += 1
-    }
-  }
-
-  func device(_ record: DeviceRecord) -> Device {
-    Device(
-      id: deviceNames[record.id], kind: Device.Kind.byOrdinal[Int(record.kind)],
-      state: Device.State.byOrdinal[Int(record.state)], hasToken: record.hasToken,
-      notifier: record.notifier == 0 ? nil : deviceNames[record.notifier - 1],
-      backgroundSince: record.backgroundSince < 0
-        ? nil : Instant(milliseconds: record.backgroundSince))
-  }
-
-  /// The devices that the rules apply to: those listed, or the default.
-  func effectiveDevices(of user: UInt32) -> [Device] {
-    guard hasOwnDevices(user) else { return [.default] }
-    var list: [Device] = []
-    forEachDevice(of: user) { list.append(device($0)) }
-    return list
+    if hasOwnDevices(user) { devices.forEachDevice(inList: deviceLists[Int(user)], body) }
   }
 
   // MARK: Conversations and members
@@ -160,13 +143,13 @@ struct Tables {
   /// - Complexity: O(log members).
   @inline(__always)
   func rank(of user: UInt32, in row: ConversationRow) -> Int? {
-    memberUsers.rank(of: user, in: row.range)
+    memberUsers.rank(of: user, in: row.range, below: userCount)
   }
 
   /// The number of members before a user.
   @inline(__always)
   func insertionRank(of user: UInt32, in row: ConversationRow) -> Int {
-    memberUsers.insertionRank(of: user, in: row.range)
+    memberUsers.insertionRank(of: user, in: row.range, below: userCount)
   }
 
   /// A user's membership record in a conversation; nil for none.
@@ -199,26 +182,82 @@ struct Tables {
   }
 }
 
-extension PagedTable where Element == UInt32 {
-  /// The rank of a value in a range of ascending ones; nil if it is not among them.
+extension PagedTable where Element == DeviceRecord {
+  /// Calls `body` with each record of an element of ``Tables/deviceLists``, in order.
   @inline(__always)
-  func rank(of value: UInt32, in range: Range<Int>) -> Int? {
-    let rank = insertionRank(of: value, in: range)
+  func forEachDevice<Failure: Error>(
+    inList list: UInt32, _ body: (DeviceRecord) throws(Failure) -> Void
+  ) throws(Failure) {
+    guard list >= 2 else { return }
+    var index = Int(list) - 2
+    while true {
+      let record = self[index]
+      try body(record)
+      if record.isLast { return }
+      index += 1
+    }
+  }
+}
+
+extension PagedTable where Element == UInt32 {
+  /// The rank of a value in a range of ascending ones below `bound`; nil if it is not among them.
+  @inline(__always)
+  func rank(of value: UInt32, in range: Range<Int>, below bound: Int) -> Int? {
+    let rank = insertionRank(of: value, in: range, below: bound)
     guard rank < range.count, self[range.lowerBound + rank] == value else { return nil }
     return rank
   }
 
-  /// The number of values below one in a range of ascending ones.
-  @inline(__always)
-  func insertionRank(of value: UInt32, in range: Range<Int>) -> Int {
-    // Not `partitioningIndex`: this runs for each mention and sender, and a table of pages is not a
-    // collection.
+  /// The number of values below one in a range of ascending ones, all of them below `bound`.
+  ///
+  /// In a long range the search begins where the value stands if the values are spread evenly, as
+  /// the members of a large conversation mostly are among all users: three cache lines are read
+  /// instead of ten.
+  ///
+  /// - Complexity: O(log values).
+  func insertionRank(of value: UInt32, in range: Range<Int>, below bound: Int) -> Int {
+    let start = range.lowerBound
     var low = 0
     var high = range.count
+    if high > 64 { (low, high) = bracket(of: value, in: range, below: bound) }
     while low < high {
       let middle = (low + high) / 2
-      if self[range.lowerBound + middle] < value { low = middle + 1 } else { high = middle }
+      if self[start + middle] < value { low = middle + 1 } else { high = middle }
     }
     return low
+  }
+
+  /// Bounds of a value's rank, which are near each other if the values are spread evenly.
+  private func bracket(
+    of value: UInt32, in range: Range<Int>, below bound: Int
+  ) -> (low: Int, high: Int) {
+    let start = range.lowerBound
+    var (low, high) = (0, range.count)
+    var (lowValue, highValue) = (0, max(bound, Int(value) + 1))
+    var isBelow = true
+    // Twice: the second time the values between the first guess and an end are known to be fewer.
+    for _ in 0..<2 where low < high {
+      let share = (Int(value) - lowValue) * (high - low) / (highValue - lowValue)
+      let guess = low + min(share, high - low - 1)
+      let found = self[start + guess]
+      isBelow = found < value
+      if isBelow {
+        (low, lowValue) = (guess + 1, Int(found) + 1)
+      } else {
+        (high, highValue) = (guess, Int(found) + 1)
+      }
+    }
+    var step = 16
+    while high - low > step {
+      if isBelow {
+        if self[start + low + step] >= value { return (low, low + step) }
+        low += step + 1
+      } else {
+        if self[start + high - step] < value { return (high - step + 1, high) }
+        high -= step
+      }
+      step *= 4
+    }
+    return (low, high)
   }
 }

@@ -5,9 +5,9 @@ internal import Synchronization
 
 /// Finds when suppressed members of a conversation would get a push, if no settings changed.
 ///
-/// For a member without mutes or grace periods that end, the instant follows from the member's word:
-/// it is the first later level of the schedule at which the message pushes. So it is found for each
-/// distinct word, not for each member.
+/// For a member without mutes or grace periods that end, the instant follows from the member's
+/// word: it is the first later level of the schedule at which the message pushes. So it is found
+/// for each distinct word, not for each member.
 struct DeferredPushes {
   /// The members with the same outcome and instant.
   struct Group {
@@ -199,8 +199,8 @@ extension CachedConversation {
     }
   }
 
-  /// Calls `body` with words and the number of members who have them, and the rank -1; a member with
-  /// later events alone, with the rank.
+  /// Calls `body` with words and the number of members who have them, and the rank -1; a member
+  /// with later events alone, with the rank.
   ///
   /// - Complexity: O(runs + events), or O(members) for a conversation without runs.
   fileprivate func forEachWord(_ body: (MemberWord, Int, Int) -> Void) {

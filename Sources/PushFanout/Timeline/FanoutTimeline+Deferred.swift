@@ -143,8 +143,9 @@ extension FanoutTimeline {
       guard let (at, code) = release(of: rank, messageClass, deferring) else { continue }
       if let filter = deferring.plan.filter {
         let user = result.member(at: rank).rawValue
-        let targets = engineVersion.tables.targets(of: user, .push, filter, at: result.instant)
-        if targets.isEmpty { continue }
+        guard engineVersion.deviceReader.hasTarget(user, filter, at: result.instant) else {
+          continue
+        }
       }
       body(rank, at, code)
     }

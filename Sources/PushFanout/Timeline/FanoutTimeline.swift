@@ -29,7 +29,7 @@ public import PushModel
   /// Continues with another version of the same engine's settings.
   ///
   /// - Complexity: O(memberships of the users whose settings changed) for a later version. For an
-  ///   earlier one, or after very many changes, all conversations are built anew when they are
+  ///   earlier one, or after very many changes, all conversations are rebuilt when they are
   ///   needed.
   public func follow(_ version: FanoutVersion) {
     let before = engineVersion
@@ -53,7 +53,8 @@ public import PushModel
   ///
   /// A message to a conversation whose id never appeared has no recipients.
   ///
-  /// - Complexity: O(changes since the conversation's last message + states + mentions log members).
+  /// - Complexity: O(changes since the conversation's last message + states + mentions log
+  ///   members).
   public func counts(_ message: Message) -> FanoutCounts {
     decide(message)
     return result.counts

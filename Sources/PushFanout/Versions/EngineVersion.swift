@@ -11,6 +11,8 @@ final class EngineVersion: @unchecked Sendable {
   let generation: UInt64
   /// The conversations of each user.
   let memberships: MembershipIndex
+  /// The devices of users.
+  let deviceReader: DeviceReader
   private let reclaimer: PageReclaimer
 
   init(
@@ -18,6 +20,7 @@ final class EngineVersion: @unchecked Sendable {
     _ memberships: MembershipIndex, _ reclaimer: PageReclaimer
   ) {
     self.tables = tables
+    deviceReader = tables.deviceReader
     self.log = log
     self.number = number
     self.generation = generation

@@ -5,7 +5,7 @@ internal import Synchronization
 /// states of these conversations only.
 ///
 /// Built when first needed, from the tables: an array of conversations' indices, by user. Later
-/// memberships are kept beside it until they are so many that it is built anew. Ended memberships
+/// memberships are kept beside it until they are so many that it is rebuilt. Ended memberships
 /// stay listed, which costs a look-up without a result.
 ///
 /// - Memory: 4 bytes per membership and 4 per user, once built.

@@ -5,8 +5,8 @@ internal import Synchronization
 /// Lets threads read objects that other threads replace.
 ///
 /// A reader enters, loads the address of an object, retains it and leaves: a few instructions on a
-/// cache line that mostly no other thread uses. Who replaces an object waits until every reader that
-/// may have loaded the old address has left, and releases it then. Readers never wait.
+/// cache line that mostly no other thread uses. Who replaces an object waits until every reader
+/// that may have loaded the old address has left, and releases it then. Readers never wait.
 ///
 /// There are two phases, of which new readers use one. ``waitForReaders()`` switches them to the
 /// other and waits for the first to be empty, however many readers arrive. Each phase has a counter

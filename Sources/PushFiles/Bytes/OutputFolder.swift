@@ -9,8 +9,8 @@ public final class OutputFolder {
   private var files: [OutputFile] = []
   private var isOpen = true
 
-  /// What is removed when the work is broken off: the files under the names that they have first and
-  /// last, and the folder.
+  /// What is removed when the work is broken off: the files under the names that they have first
+  /// and last, and the folder.
   public var temporaryNames: [String] {
     names.map(path(of:)).flatMap { [TemporaryName(beside: $0).path, $0] } + [temporary.path]
   }

@@ -127,8 +127,8 @@ final class PieceReader: PieceSource {
     return unsafe TextPiece(buffer, count: count, isFirst: isFirst, isWhole: isWhole)
   }
 
-  /// Reads until the buffer is full; of a pipe, whose lines are to be dealt with as they come, until
-  /// there is a line.
+  /// Reads until the buffer is full; of a pipe, whose lines are to be dealt with as they come,
+  /// until there is a line.
   private func fill(
     _ buffer: UnsafeMutableRawBufferPointer, from count: inout Int, to capacity: Int
   ) {

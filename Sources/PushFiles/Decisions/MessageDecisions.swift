@@ -50,23 +50,20 @@ struct MessageDecisions {
   /// - Complexity: O(members before the first push).
   var hasEarlierPush: Bool {
     guard !isFirst, case .result(let result) = source else { return false }
-    struct Found: Error {}
-    do {
-      try unsafe result.forEachRecipient(in: 0..<ranks.lowerBound) { _, _, code in
-        if code & 1 != 0 { throw Found() }
-      }
-      return false
-    } catch {
-      return true
-    }
+    return result.hasPush(in: 0..<ranks.lowerBound)
   }
 
   /// Calls `body` with the index, the id's UTF-8 and the outcome's code of each recipient, in the
   /// order of users.
+  ///
+  /// - Parameter withDevices: whether ``devices`` will be read.
   @inline(__always)
-  func forEachRecipient(_ body: (UInt32, UnsafeRawBufferPointer, UInt8) -> Void) {
+  func forEachRecipient(
+    withDevices: Bool = false, _ body: (UInt32, UnsafeRawBufferPointer, UInt8) -> Void
+  ) {
     switch source {
-    case .result(let result): unsafe result.forEachRecipient(in: ranks, body)
+    case .result(let result):
+      unsafe result.forEachRecipient(in: ranks, withDevices: withDevices, body)
     case .list(let list):
       for (index, (user, decision)) in list.enumerated() {
         var text = user.text
@@ -75,6 +72,16 @@ struct MessageDecisions {
             UInt32(truncatingIfNeeded: index), UnsafeRawBufferPointer(utf8), decision.outcome.code)
         }
       }
+    }
+  }
+
+  /// Calls `body` with the id's UTF-8 of each recipient of a push, in the order of users.
+  @inline(__always)
+  func forEachPush(_ body: (UnsafeRawBufferPointer) -> Void) {
+    switch source {
+    case .result(let result): unsafe result.forEachPush(in: ranks, body)
+    case .list:
+      unsafe forEachRecipient { (_, id, code) -> Void in if code & 1 != 0 { unsafe body(id) } }
     }
   }
 
@@ -93,11 +100,30 @@ struct MessageDecisions {
     }
   }
 
-  /// The devices of a recipient, by the index that ``forEachRecipient(_:)`` gave.
-  func devices(of user: UInt32) -> [Identifier] {
+  /// Where the notifications go.
+  var devices: Devices {
     switch source {
-    case .result(let result): result.devices(of: UserIndex(user))
-    case .list(let list): list[Int(user)].decision.devices
+    case .result(let result): .read(result.targetReader)
+    case .list(let list): .list(list.map(\.decision.devices))
+    }
+  }
+
+  /// The devices of recipients. Used while the decisions are retained.
+  enum Devices {
+    case read(TargetReader)
+    case list([[Identifier]])
+
+    /// Calls `body` with the id's UTF-8 of each device of a recipient, by the index and code that
+    /// ``forEachRecipient(withDevices:_:)`` gave.
+    func forEachID(of user: UInt32, code: UInt8, _ body: (UnsafeRawBufferPointer) -> Void) {
+      switch self {
+      case .read(let reader): unsafe reader.forEachID(of: user, code: code, body)
+      case .list(let lists):
+        for device in lists[Int(user)] {
+          var text = device.text
+          text.withUTF8 { unsafe body(UnsafeRawBufferPointer($0)) }
+        }
+      }
     }
   }
 }

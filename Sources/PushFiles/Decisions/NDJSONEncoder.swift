@@ -21,24 +21,24 @@ struct NDJSONEncoder: DecisionEncoder {
     start.appendJSON(decisions.message.id.text)
     start.append(contentsOf: ",\"user\":".utf8)
     piece.reserve(decisions.ranks.count * (start.count + 64))
-    unsafe decisions.forEachRecipient { (user, id, code) -> Void in
+    let devices = showsDevices ? decisions.devices : nil
+    unsafe decisions.forEachRecipient(withDevices: showsDevices) { (user, id, code) -> Void in
       piece.bytes.append(contentsOf: start)
       unsafe piece.bytes.appendJSON(id)
       piece.bytes.append(contentsOf: rowEnds[Int(code)])
-      if showsDevices {
-        let devices = decisions.devices(of: user)
-        if !devices.isEmpty { Self.append(devices, to: &piece.bytes) }
-        piece.bytes.append(contentsOf: "}\n".utf8)
+      guard let devices else { return }
+      var isFirst = true
+      unsafe devices.forEachID(of: user, code: code) { (device) -> Void in
+        piece.bytes.append(contentsOf: isFirst ? Self.devicesStart : Self.comma)
+        isFirst = false
+        unsafe piece.bytes.appendJSON(device)
       }
+      piece.bytes.append(contentsOf: isFirst ? Self.rowEnd : Self.devicesEnd)
     }
   }
 
-  private static func append(_ devices: [Identifier], to bytes: inout [UInt8]) {
-    bytes.append(contentsOf: ",\"devices\":[".utf8)
-    for (index, device) in devices.enumerated() {
-      if index > 0 { bytes.append(UInt8(ascii: ",")) }
-      bytes.appendJSON(device.text)
-    }
-    bytes.append(UInt8(ascii: "]"))
-  }
+  private static let devicesStart = Array(",\"devices\":[".utf8)
+  private static let comma = Array(",".utf8)
+  private static let rowEnd = Array("}\n".utf8)
+  private static let devicesEnd = Array("]}\n".utf8)
 }

@@ -2,8 +2,9 @@ public import PushFanout
 internal import PushModel
 internal import PushSupport
 
-/// Decisions as arrays for NumPy and all that reads its files: a folder with one byte for each member
-/// of each message's conversation, and each list of members once (formats.md, "NumPy arrays").
+/// Decisions as arrays for NumPy and all that reads its files: a folder with one byte for each
+/// member of each message's conversation, and each list of members once (formats.md, "NumPy
+/// arrays").
 ///
 /// The folder appears under its name only when it is complete.
 ///

@@ -14,8 +14,7 @@ struct PushListEncoder: DecisionEncoder {
     }
     // Commas stand between users: one before the first of a part, too, unless there was none yet.
     var isFirst = !decisions.hasEarlierPush
-    unsafe decisions.forEachRecipient { (_, id, code) -> Void in
-      guard code & 1 != 0 else { return }
+    unsafe decisions.forEachPush { (id) -> Void in
       if !isFirst { piece.bytes.append(UInt8(ascii: ",")) }
       isFirst = false
       unsafe piece.bytes.appendJSON(id)

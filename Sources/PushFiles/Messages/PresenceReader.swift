@@ -52,8 +52,8 @@ public final class PresenceReader {
 
   /// The next row; nil at the end of the file.
   ///
-  /// - Throws: what is wrong with the next line. If ``FileProblem/isOfOneLine``, the call after goes
-  ///   on behind it.
+  /// - Throws: what is wrong with the next line. If ``FileProblem/isOfOneLine``, the call after
+  ///   goes on behind it.
   public func next() throws(FileProblem) -> PresenceChange? {
     do throws(FileProblem.Problem) {
       guard let row = try table.next() else { return nil }

@@ -215,7 +215,8 @@ struct CSVColumns: Sendable {
   /// The index in the header of each column that was asked for; -1 for one the file does not have.
   let cellIndices: [Int]
 
-  /// The same in memory of its own: threads that count references to one array slow each other down.
+  /// The same in memory of its own: threads that count references to one array slow each other
+  /// down.
   func copy() -> CSVColumns {
     CSVColumns(count: count, cellIndices: cellIndices.map { $0 })
   }

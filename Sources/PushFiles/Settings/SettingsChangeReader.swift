@@ -54,8 +54,8 @@ public final class SettingsChangeReader {
 
   /// The next change; nil at the end of the file.
   ///
-  /// - Throws: what is wrong with the next line. If ``FileProblem/isOfOneLine``, the call after goes
-  ///   on behind it.
+  /// - Throws: what is wrong with the next line. If ``FileProblem/isOfOneLine``, the call after
+  ///   goes on behind it.
   public func next() throws(FileProblem) -> SettingsChange? {
     do throws(FileProblem.Problem) {
       guard let line = try lines.next() else {

@@ -130,10 +130,10 @@ public enum SettingsLoader {
   ///   - threads: how many threads loading and the engine may use, nil for as many as there are
   ///     cores.
   ///   - progress: as for ``load(_:progress:)``.
-  /// - Throws: the problem of the earliest line that is not understood; a ``FanoutError`` when there
-  ///   is more of something than the engine can hold.
-  /// - Complexity: O(bytes). Beside the engine and 5 to 13 bytes a membership, memory holds about three
-  ///   pieces of 256 KiB, and what was parsed of them, for each thread.
+  /// - Throws: the problem of the earliest line that is not understood; a ``FanoutError`` when
+  ///   there is more of something than the engine can hold.
+  /// - Complexity: O(bytes). Beside the engine and 5 to 13 bytes a membership, memory holds about
+  ///   three pieces of 256 KiB, and what was parsed of them, for each thread.
   public static func loadFanout(
     _ paths: SettingsPaths, threads: Int? = nil, progress: @escaping (Double) -> Void = { _ in }
   ) throws -> Fanout {

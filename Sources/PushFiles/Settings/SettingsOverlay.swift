@@ -60,8 +60,8 @@ package struct SettingsOverlay {
     return nil
   }
 
-  /// The first contradiction between a conversation that is added and records of the world that stay;
-  /// nil for none.
+  /// The first contradiction between a conversation that is added and records of the world that
+  /// stay; nil for none.
   ///
   /// - Complexity: O(conversations) when a group becomes something else, O(members) when something
   ///   becomes a thread or an ultra group something else; otherwise O(1).

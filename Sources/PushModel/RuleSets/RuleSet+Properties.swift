@@ -46,7 +46,8 @@ extension RuleSet {
     }
   }
 
-  /// The fields of settings and messages, and the forms of their values, that not every rule set has.
+  /// The fields of settings and messages, and the forms of their values, that not every rule set
+  /// has.
   public var fields: VendorFields {
     switch self {
     case .easemob: Self.easemobFields

@@ -26,8 +26,8 @@ public struct Instant: Hashable, Comparable, Sendable {
   /// Converts a duration in seconds to milliseconds.
   ///
   /// Readers of files limit durations; settings made in code may have any number. It is clamped to
-  /// ``maximumMilliseconds`` seconds in either direction, so that the result plus any instant does not
-  /// overflow.
+  /// ``maximumMilliseconds`` seconds in either direction, so that the result plus any instant does
+  /// not overflow.
   @inlinable package static func milliseconds(ofSeconds seconds: Int64) -> Int64 {
     min(max(-maximumMilliseconds, seconds), maximumMilliseconds) * 1000
   }

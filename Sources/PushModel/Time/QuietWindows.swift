@@ -1,8 +1,8 @@
 /// Several windows of the week in which a person wants no push, or fewer.
 ///
-/// Neither vendor has them, so no file, column or operation can hold them yet; engine, reference and
-/// tests know what they mean under both rule sets. Times are of the wall clock of the user's zone,
-/// else the app's.
+/// Neither vendor has them, so no file, column or operation can hold them yet; engine, reference
+/// and tests know what they mean under both rule sets. Times are of the wall clock of the user's
+/// zone, else the app's.
 public struct QuietWindows: Hashable, Sendable {
   /// A window that starts at one time of some days.
   public struct Window: Hashable, Sendable {

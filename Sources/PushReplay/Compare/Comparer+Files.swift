@@ -39,8 +39,8 @@ extension Comparer {
     return comparer.finish()
   }
 
-  /// Checks that every file can be read as often as a comparison reads it: those of the world once for
-  /// A and once for B, and what is named twice as often as it is named.
+  /// Checks that every file can be read as often as a comparison reads it: those of the world once
+  /// for A and once for B, and what is named twice as often as it is named.
   ///
   /// - Parameters:
   ///   - world: the files of the world; none for a store.

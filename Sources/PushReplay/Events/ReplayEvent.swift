@@ -98,10 +98,10 @@ public final class ReplayEvents {
 
   /// Opens the files, of which the messages and changes are those of `rules`.
   ///
-  /// - Parameter skipped: called with each bad line of messages or presence, which is then left out;
-  ///   nil for a bad line to be an error.
-  /// - Throws: what is wrong with a file or with its first line; standard input and pipes can be named
-  ///   once only.
+  /// - Parameter skipped: called with each bad line of messages or presence, which is then left
+  ///   out; nil for a bad line to be an error.
+  /// - Throws: what is wrong with a file or with its first line; standard input and pipes can be
+  ///   named once only.
   public init(
     _ files: ReplayFiles, rules: RuleSet, skipped: ((FileProblem) -> Void)? = nil
   ) throws(FileProblem) {
@@ -177,7 +177,8 @@ public final class ReplayEvents {
     package let line: Int
   }
 
-  /// The share of the messages' files that has been read, 0...1; nil when their sizes are not known.
+  /// The share of the messages' files that has been read, 0...1; nil when their sizes are not
+  /// known.
   public var progress: Double? {
     var done = 0.0
     var all = 0.0

@@ -56,6 +56,7 @@ public final class ReplayEventPairs {
     try events.refuse(problem)
   }
 
-  /// The share of the messages' files that has been read, 0...1; nil when their sizes are not known.
+  /// The share of the messages' files that has been read, 0...1; nil when their sizes are not
+  /// known.
   public var progress: Double? { events.progress }
 }

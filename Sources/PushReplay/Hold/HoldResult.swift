@@ -1,7 +1,7 @@
 /// What became of suppressed decisions when they were asked again as time passed.
 ///
-/// A decision is *held* when the same message, decided with the settings of its own instant but at a
-/// later one, would push; it is *released* at the first such instant.
+/// A decision is *held* when the same message, decided with the settings of its own instant but at
+/// a later one, would push; it is *released* at the first such instant.
 ///
 /// - Source: docs/replay.md, "Held messages".
 public struct HoldResult: Codable, Equatable, Sendable {

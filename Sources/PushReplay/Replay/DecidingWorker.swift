@@ -1,8 +1,8 @@
 internal import PushFanout
 internal import PushModel
 
-/// Messages in the order of time, the conversations they go to, and the versions of the settings that
-/// they are decided on, each from a message on.
+/// Messages in the order of time, the conversations they go to, and the versions of the settings
+/// that they are decided on, each from a message on.
 struct MessageBatch: Sendable {
   var messages: [Message] = []
   /// The index of each message's conversation in the tally.

@@ -1,7 +1,7 @@
 /// What a replay came to: the content of a result file, which `compare` and `report` read.
 ///
-/// Instants are milliseconds since the epoch. A list that follows ``outcomes`` has a number for each
-/// of them, in their order.
+/// Instants are milliseconds since the epoch. A list that follows ``outcomes`` has a number for
+/// each of them, in their order.
 ///
 /// - Source: docs/replay.md, "The result file".
 public struct ReplayResult: Codable, Equatable, Sendable {

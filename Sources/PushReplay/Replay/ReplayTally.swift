@@ -4,7 +4,8 @@ internal import PushModel
 
 /// Adds up what messages came to, in the order of time.
 ///
-/// - Memory: that of the result: some 100 bytes an hour and a conversation, 32 a minute up to a limit.
+/// - Memory: that of the result: some 100 bytes an hour and a conversation, 32 a minute up to a
+///   limit.
 struct ReplayTally {
   private struct Conversation {
     var messages = 0
@@ -142,8 +143,8 @@ struct ReplayTally {
     return size
   }
 
-  /// Begins a row where another hour begins, and finds the hour of the week, which may change within
-  /// an hour of UTC.
+  /// Begins a row where another hour begins, and finds the hour of the week, which may change
+  /// within an hour of UTC.
   private mutating func beginHour(_ at: Int64) {
     if at / 3_600_000 * 3_600_000 != hours.at.last {
       hours.at.append(at / 3_600_000 * 3_600_000)

@@ -26,9 +26,9 @@ extension Replayer {
   ///   - skipped: called with each bad line of messages or presence, which is then left out and
   ///     counted in the result; nil for a bad line to be an error.
   ///   - heldRows: takes a row for each decision that would push later; nil for no rows.
-  ///   - progress: called now and then with what has been done, the share of the messages' files that
-  ///     has been read, 0...1 (nil when their sizes are not known), and whether the replay is about to
-  ///     wait for the instant of the next event.
+  ///   - progress: called now and then with what has been done, the share of the messages' files
+  ///     that has been read, 0...1 (nil when their sizes are not known), and whether the replay is
+  ///     about to wait for the instant of the next event.
   /// - Throws: `FileProblem`, ``FanoutError/unknownTimeZone(_:)`` for that of the options, or what
   ///   `heldRows` throws.
   public static func replay(

@@ -28,8 +28,8 @@ public struct ReplayOptions: Sendable {
   public var minuteLimit = 100_000
   /// A monotonic clock, in nanoseconds; nil for no costs in the result.
   public var nanoseconds: (@Sendable () -> UInt64)?
-  /// How many times faster than it happened files are replayed, at least ``slowestSpeed``; nil for as
-  /// fast as possible. ``Replayer/add(_:)`` never waits.
+  /// How many times faster than it happened files are replayed, at least ``slowestSpeed``; nil for
+  /// as fast as possible. ``Replayer/add(_:)`` never waits.
   public var speed: Double?
   /// The slowest ``speed``: any slower, and what files can say would be longer than a clock can.
   public static let slowestSpeed = 0.000_001
@@ -76,8 +76,8 @@ public final class Replayer {
   private var settingsChanges = 0
   private let batchSize: Int
 
-  /// Takes the rows of ``ReplayOptions/heldRow``, in the order of messages, those of one in the order
-  /// of users.
+  /// Takes the rows of ``ReplayOptions/heldRow``, in the order of messages, those of one in the
+  /// order of users.
   public var takeHeldRows: (([UInt8]) -> Void)?
 
   /// - Parameter fanout: the settings at the beginning; the replay changes them.

@@ -33,8 +33,8 @@ public enum Change: String, CaseIterable, Sendable {
   case userRemoved, conversationRemoved
   /// Records that were imported together, whichever they are: reload what you keep.
   case imported
-  /// The advanced features were switched on or off, with which all levels, quiet hours and durations
-  /// were deleted: reload what you keep.
+  /// The advanced features were switched on or off, with which all levels, quiet hours and
+  /// durations were deleted: reload what you keep.
   case advancedPush
   /// An id was erased; whose is not said, and all entries before are gone: reload what you keep.
   case erased

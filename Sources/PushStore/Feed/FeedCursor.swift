@@ -3,9 +3,9 @@ internal import GRDB
 /// A position in a store's change feed: the last entry that a follower has dealt with.
 ///
 /// An entry is known by its number and by a number that was drawn for it. After a restore of an old
-/// copy, or an export and an import, entries get the numbers of others that are gone, but not what was
-/// drawn for them: reading on from an entry that the feed does not have is an error, so that a follower
-/// misses no change unnoticed.
+/// copy, or an export and an import, entries get the numbers of others that are gone, but not what
+/// was drawn for them: reading on from an entry that the feed does not have is an error, so that a
+/// follower misses no change unnoticed.
 public struct FeedCursor: Hashable, Sendable, CustomStringConvertible {
   /// The entry's number; 0 for the beginning.
   public let sequence: Int64
@@ -35,8 +35,8 @@ public struct FeedCursor: Hashable, Sendable, CustomStringConvertible {
     guard description == text else { return nil }
   }
 
-  /// The number, and what was drawn in 16 hexadecimal digits, like `17-00c0ffee00c0ffee`; `0` for the
-  /// beginning.
+  /// The number, and what was drawn in 16 hexadecimal digits, like `17-00c0ffee00c0ffee`; `0` for
+  /// the beginning.
   public var description: String {
     if sequence == 0 { return "0" }
     let digits = String(UInt64(bitPattern: token), radix: 16)
@@ -50,8 +50,8 @@ extension SettingsQueries {
     FeedCursor(sequence: sequence, token: try token(at: sequence))
   }
 
-  /// - Throws: ``StoreError/unknownChange(_:_:)`` when the feed does not have the entry of a cursor,
-  ///   ``StoreError/changesDropped(_:_:upTo:)`` when it is behind those that were removed.
+  /// - Throws: ``StoreError/unknownChange(_:_:)`` when the feed does not have the entry of a
+  ///   cursor, ``StoreError/changesDropped(_:_:upTo:)`` when it is behind those that were removed.
   func check(_ cursor: FeedCursor) throws {
     let limit = try feedLimit().cursor
     // Nothing is missed after the last entry that was removed.
@@ -67,8 +67,8 @@ extension SettingsQueries {
 }
 
 extension StoreReader {
-  /// The cursor of the last entry of the change feed. Take it before reading all settings, and follow
-  /// the feed from it, so that no change is missed.
+  /// The cursor of the last entry of the change feed. Take it before reading all settings, and
+  /// follow the feed from it, so that no change is missed.
   public func endOfFeed() throws -> FeedCursor {
     try read { queries in try queries.cursor(at: queries.lastSequence()) }
   }

@@ -121,8 +121,8 @@ extension SettingsQueries {
 }
 
 extension StoreReader {
-  /// The cursor before the first entry that the change feed still has: ``FeedCursor/start`` until it
-  /// is compacted.
+  /// The cursor before the first entry that the change feed still has: ``FeedCursor/start`` until
+  /// it is compacted.
   public func startOfFeed() throws -> FeedCursor { try read { try $0.feedLimit().cursor } }
 }
 
@@ -131,9 +131,9 @@ extension SettingsStore {
   /// follower that is further behind is told to read everything again
   /// (``StoreError/changesDropped(_:_:upTo:)``).
   ///
-  /// Other writes are made in between, unless more than half of a large feed is removed. The space is
-  /// used by later writes; ``shrink()`` gives it back. When the snapshot needs entries that are gone
-  /// a new one is written.
+  /// Other writes are made in between, unless more than half of a large feed is removed. The space
+  /// is used by later writes; ``shrink()`` gives it back. When the snapshot needs entries that are
+  /// gone a new one is written.
   ///
   /// - Parameter now: from when on ages count.
   /// - Returns: how many entries were removed.
@@ -161,8 +161,8 @@ extension SettingsStore {
     return Int(removed)
   }
 
-  /// Sets what is kept of the change feed from now on: writers remove the rest by themselves, a part
-  /// with each of their commits; what the snapshot needs stays until there is a newer one.
+  /// Sets what is kept of the change feed from now on: writers remove the rest by themselves, a
+  /// part with each of their commits; what the snapshot needs stays until there is a newer one.
   ///
   /// - Parameter retention: nil to keep everything.
   /// - Throws: ``StoreError``.

@@ -19,8 +19,8 @@ public struct ErasureReport: Hashable, Sendable {
   public struct Column: Hashable, Sendable {
     /// The table and the column, like `users.id`.
     public let name: String
-    /// How many values contain them, and how many of these are equal to the id: another thing of the
-    /// same id, as a conversation may be.
+    /// How many values contain them, and how many of these are equal to the id: another thing of
+    /// the same id, as a conversation may be.
     public let containing, equal: Int
   }
 

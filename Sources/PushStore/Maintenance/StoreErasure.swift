@@ -34,8 +34,8 @@ enum AnonymousID {
 }
 
 extension StoreWrite {
-  /// Removes a user or a conversation, gives the row another id, and removes every entry of the feed
-  /// but a new one, ``Change/erased``, that names no user.
+  /// Removes a user or a conversation, gives the row another id, and removes every entry of the
+  /// feed but a new one, ``Change/erased``, that names no user.
   mutating func erase(_ erased: ErasedID) throws {
     switch erased {
     case .user(let id):
@@ -75,22 +75,23 @@ extension StoreWrite {
 }
 
 extension SettingsStore {
-  /// Erases a user or a conversation: removes it, and leaves no trace of the id in the database, its
-  /// log, the change feed and the snapshot.
+  /// Erases a user or a conversation: removes it, and leaves no trace of the id in the database,
+  /// its log, the change feed and the snapshot.
   ///
   /// The feed loses all entries and gets one, ``Change/erased``, that names no user and has
-  /// followers read everything again. The file is rewritten, as SQLite keeps removed bytes in free space;
-  /// other writes wait for it, decisions do not. The snapshot is removed; the next one is made from
-  /// the database, by ``writeSnapshot()`` or by the next opening. An id that was removed before can be
-  /// erased as well.
+  /// followers read everything again. The file is rewritten, as SQLite keeps removed bytes in free
+  /// space; other writes wait for it, decisions do not. The snapshot is removed; the next one is
+  /// made from the database, by ``writeSnapshot()`` or by the next opening. An id that was removed
+  /// before can be erased as well.
   ///
   /// Out of reach are backups, exports, copies that migrations have kept, what followers have read,
   /// the memory of running processes, and blocks that the file system has released.
   ///
   /// - Returns: where bytes like those of the id are still found.
-  /// - Throws: ``StoreError/unknownUser(_:)`` or ``StoreError/unknownConversation(_:)``, and nothing
-  ///   was changed; ``StoreError/erasureUnfinished(_:)`` when it is removed, but a reader of another
-  ///   process keeps the log from being emptied: the next opening for writing finishes it.
+  /// - Throws: ``StoreError/unknownUser(_:)`` or ``StoreError/unknownConversation(_:)``, and
+  ///   nothing was changed; ``StoreError/erasureUnfinished(_:)`` when it is removed, but a reader
+  ///   of another process keeps the log from being emptied: the next opening for writing finishes
+  ///   it.
   /// - Complexity: O(size of the file).
   @discardableResult
   public func erase(_ erased: ErasedID, at now: Instant) throws -> ErasureReport {

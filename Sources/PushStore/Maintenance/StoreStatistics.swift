@@ -10,8 +10,8 @@ public struct StoreStatistics: Hashable, Sendable {
   public struct Writer: Hashable, Sendable {
     /// The process.
     public let process: Int
-    /// When it was started, which may be before it opened the store: the system does not record when
-    /// a lock was taken. nil where that cannot be read.
+    /// When it was started, which may be before it opened the store: the system does not record
+    /// when a lock was taken. nil where that cannot be read.
     public let started: Instant?
   }
 

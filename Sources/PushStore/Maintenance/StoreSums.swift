@@ -100,8 +100,8 @@ extension Schema {
 public struct BackupVerification: Hashable, Sendable {
   /// What is wrong; nothing for a backup from which the store can be restored.
   public let problems: [StoreProblem]
-  /// Whether the backup has sums to compare with: not one that an earlier version made, nor one that
-  /// was opened for writing since.
+  /// Whether the backup has sums to compare with: not one that an earlier version made, nor one
+  /// that was opened for writing since.
   public let hasSums: Bool
   /// How many rows were compared.
   public let rows: Int
@@ -111,8 +111,8 @@ public struct BackupVerification: Hashable, Sendable {
 
 extension StoreReader {
   /// Restores a store from this file in memory, and compares the sums of its tables with those that
-  /// the backup was made with. Every page is read, and compared with its checksum; SQLite's integrity
-  /// check and every record are read from what was restored.
+  /// the backup was made with. Every page is read, and compared with its checksum; SQLite's
+  /// integrity check and every record are read from what was restored.
   ///
   /// - Complexity: O(size of the file), in time and in memory.
   public func verifyBackup() throws -> BackupVerification {

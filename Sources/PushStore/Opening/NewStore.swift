@@ -33,11 +33,11 @@ enum NewStore {
     try db.execute(sql: "PRAGMA cache_size = -2000")
   }
 
-  /// Gives the pages of an earlier version's file checksums, and makes tables that it does not have.
-  /// It is read through first; what is damaged stays as it is.
+  /// Gives the pages of an earlier version's file checksums, and makes tables that it does not
+  /// have. It is read through first; what is damaged stays as it is.
   ///
-  /// A crash in between leaves a store that is whole and is brought up to date by the next writer. A
-  /// reader that is in the way leaves that to the next writer as well.
+  /// A crash in between leaves a store that is whole and is brought up to date by the next writer.
+  /// A reader that is in the way leaves that to the next writer as well.
   ///
   /// - Complexity: O(size of the file).
   static func addChecksums(_ queue: DatabaseQueue, _ path: String) throws {

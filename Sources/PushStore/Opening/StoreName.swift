@@ -39,8 +39,8 @@ extension StoreFile {
 }
 
 extension StoreReader {
-  /// Whether a path is that of a store or of one of the files beside it, which may not be there now:
-  /// writing another file under it destroys the store.
+  /// Whether a path is that of a store or of one of the files beside it, which may not be there
+  /// now: writing another file under it destroys the store.
   public static func isFile(_ path: String, ofStore store: String) -> Bool {
     let file = (try? StoreName.file(store)) ?? store
     return (StoreName.files(file) + [SnapshotKeeper.path(file), store]).contains {

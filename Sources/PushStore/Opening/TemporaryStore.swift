@@ -4,8 +4,8 @@ internal import PushSupport
 
 /// A store that is being made, under another name until it is complete.
 ///
-/// It is locked from the beginning: the lock shows others whether its maker is still alive, and keeps
-/// other writers out when it has got its name.
+/// It is locked from the beginning: the lock shows others whether its maker is still alive, and
+/// keeps other writers out when it has got its name.
 struct TemporaryStore {
   /// The path of the file.
   var name: String { temporary.path }

@@ -56,8 +56,8 @@ extension StoreWrite {
     try changeApp { $0.messageNotification = isOn }
   }
 
-  /// Sets whether a user's phone gets pushes while only a web or desktop client is connected:
-  /// RongCloud's `setPushReceiveStatus`. A user never declared is made.
+  /// Sets whether a user's phone gets pushes while only a web or desktop client is connected
+  /// RongCloud's `setPushReceiveStatus`. A user never declared is made.
   ///
   /// It stands in the feed as ``Change/pushWhenDesktopOnline``, and is announced.
   ///

@@ -4,8 +4,8 @@ public import PushModel
 
 /// Removing users, memberships (``removeMember(_:of:)``) and conversations.
 ///
-/// What is removed is not in exports, and operations do not know it any more. Its id keeps its number
-/// in the order of ids, and its characters stay in the store, in the feed among others;
+/// What is removed is not in exports, and operations do not know it any more. Its id keeps its
+/// number in the order of ids, and its characters stay in the store, in the feed among others;
 /// ``SettingsStore/erase(_:at:)`` removes them too.
 extension StoreWrite {
   /// Removes a user: settings, devices, display settings, all memberships, and the nicknames in

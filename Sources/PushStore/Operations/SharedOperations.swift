@@ -23,8 +23,8 @@ extension SettingsQueries {
     guard kind.exists(under: rules) else { throw StoreError.unavailableKind(kind, rules) }
   }
 
-  /// A conversation's kind and parent, without its channels; nil for one that was never named, or was
-  /// removed.
+  /// A conversation's kind and parent, without its channels; nil for one that was never named, or
+  /// was removed.
   func kind(
     of conversation: Identifier
   ) throws -> (kind: ConversationKind, parent: Identifier?)? {

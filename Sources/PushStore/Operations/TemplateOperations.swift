@@ -66,11 +66,11 @@ extension SettingsQueries {
 }
 
 extension SettingsStore {
-  /// Renders by the settings that ``fanout`` decides by: display settings and templates as of the same
-  /// commit, however they change. It is made at the first call, and follows from then on.
+  /// Renders by the settings that ``fanout`` decides by: display settings and templates as of the
+  /// same commit, however they change. It is made at the first call, and follows from then on.
   ///
-  /// - Throws: ``StoreError/readOnly(_:)`` for a store that was opened for reading, whose engine does
-  ///   not follow; ``StoreReader/fanoutWithContent(threads:)`` reads both as of one commit.
+  /// - Throws: ``StoreError/readOnly(_:)`` for a store that was opened for reading, whose engine
+  ///   does not follow; ``StoreReader/fanoutWithContent(threads:)`` reads both as of one commit.
   /// - Complexity: O(users with display settings) for the first call, while other writes wait.
   public func liveRenderer() throws -> LiveRenderer {
     if let made = content.renderer { return made }

@@ -92,8 +92,8 @@ extension SettingsStore {
 
   /// What one of a user's devices is notified of: changes of the user's settings behind a sequence
   /// number that another device made, or an administrator, the oldest first (E-13, R-36). After
-  /// ``Change/user``, ``Change/member``, ``Change/imported`` and ``Change/advancedPush`` it reloads what
-  /// it keeps.
+  /// ``Change/user``, ``Change/member``, ``Change/imported`` and ``Change/advancedPush`` it reloads
+  /// what it keeps.
   ///
   /// Easemob's *mute info changed*, RongCloud's push status sync.
   ///

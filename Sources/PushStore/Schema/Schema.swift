@@ -40,9 +40,9 @@ enum Schema {
     return migrator
   }
 
-  /// A random number for each change. After an old copy of the store was restored, new changes reuse
-  /// sequence numbers; the token tells a snapshot and the followers of the feed that the change is
-  /// another one.
+  /// A random number for each change. After an old copy of the store was restored, new changes
+  /// reuse sequence numbers; the token tells a snapshot and the followers of the feed that the
+  /// change is another one.
   private static let tokens = "ALTER TABLE feed ADD COLUMN token INTEGER NOT NULL DEFAULT 0"
 
   /// Times are milliseconds since 1970; levels `NotificationLevel.rawValue`; kinds

@@ -26,8 +26,8 @@ extension SettingsQueries {
 
   private static let conversationColumns = "number, id, is_declared, kind, parent, level"
 
-  /// Calls `body` with every conversation in the order of numbers; nil for one that is only named by
-  /// members or as a parent.
+  /// Calls `body` with every conversation in the order of numbers; nil for one that is only named
+  /// by members or as a parent.
   func forEachConversation(
     _ body: (Int64, Identifier, ConversationSettings?, RecordState) throws -> Void
   ) throws {
@@ -141,7 +141,8 @@ extension SettingsQueries {
 
     """
 
-  /// Calls `body` with every member, by conversation and user; their ids are `ids`' at their numbers.
+  /// Calls `body` with every member, by conversation and user; their ids are `ids`' at their
+  /// numbers.
   func forEachMember(
     _ body: (_ user: Int64, _ conversation: Int64, MemberSettings) throws -> Void
   ) throws {

@@ -55,8 +55,9 @@ final class SnapshotKeeper: Sendable {
     self.state = Lock(state)
   }
 
-  /// Removes what a process left behind that was killed while it wrote a snapshot. A snapshot itself
-  /// stays, whatever it is of, until another replaces it: it may be the last copy of something.
+  /// Removes what a process left behind that was killed while it wrote a snapshot. A snapshot
+  /// itself stays, whatever it is of, until another replaces it: it may be the last copy of
+  /// something.
   static func tidy(_ file: String) {
     let url = URL(fileURLWithPath: path(file))
     let folder = url.deletingLastPathComponent()
@@ -66,7 +67,8 @@ final class SnapshotKeeper: Sendable {
     }
   }
 
-  /// Removes the snapshot, once the one that is being written is complete, and what others have left.
+  /// Removes the snapshot, once the one that is being written is complete, and what others have
+  /// left.
   ///
   /// Snapshots that are asked for are made from the database from now on, and others not at all.
   func remove() throws {

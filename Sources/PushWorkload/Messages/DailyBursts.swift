@@ -1,5 +1,5 @@
-/// Makes messages in pieces of a day, of about equally many: bursts, each in one room that is active
-/// on the day, that begin by the room's clock and are written by people who are awake.
+/// Makes messages in pieces of a day, of about equally many: bursts, each in one room that is
+/// active on the day, that begin by the room's clock and are written by people who are awake.
 struct DailyBursts: MessageChunks {
   private let workload: Workload
   private let plan: TrafficPlan
@@ -14,7 +14,7 @@ struct DailyBursts: MessageChunks {
     let positions: Range<UInt64>
   }
 
-  /// Rooms, and people of a room, among whom somebody is looked for who writes.
+  /// How many rooms, and members of a room, are tried to find a sender.
   private static let roomAttempts = 64
   private static let attempts = 24
 
@@ -86,7 +86,7 @@ struct DailyBursts: MessageChunks {
     return Int(UInt64(all).scaled(by: position - today.positions.lowerBound, of: length))
   }
 
-  /// A burst in a room in which somebody writes at an instant; if there is none, in any.
+  /// A burst in a room that has a sender at an instant; if none is found, in any room.
   private func begin(at: Int64, _ activity: DayActivity, _ draws: inout Draws) -> Burst {
     var attempt = 0
     while true {
@@ -123,8 +123,8 @@ struct DailyBursts: MessageChunks {
     var last = 0
   }
 
-  /// Moves to the instant of the next message; false when nobody writes any more, or only behind the
-  /// world's end.
+  /// Moves to the instant of the next message; false when no sender is found, or the instant is
+  /// behind the world's end.
   private func goOn(_ burst: inout Burst, _ draws: inout Draws) -> Bool {
     burst.at += workload.burstGap(&draws)
     guard burst.at < workload.time.upperBound, let next = nextSender(&burst, &draws) else {
@@ -149,7 +149,7 @@ struct DailyBursts: MessageChunks {
     return burst.people.count - 1
   }
 
-  /// Whether somebody who has written goes on. Into the own window few do; who was in it, does.
+  /// Whether a sender goes on. Few go on into their own window; a sender who began within it does.
   private func goesOn(_ person: Int, _ burst: inout Burst, _ draws: inout Draws) -> Bool {
     let sender = burst.people[person]
     if sender.isLate || !sender.isQuiet(at: burst.at) { return true }
@@ -159,21 +159,24 @@ struct DailyBursts: MessageChunks {
 
   /// A member who posts in the room, has joined, and writes at this time of the own day.
   private func newcomer(_ burst: Burst, _ draws: inout Draws) -> WorkloadSender? {
+    // Once each: in a small room a member would be drawn until accepted.
+    var refused: [Int] = []
     for _ in 0..<Self.attempts {
       let rank = workload.rank(draws.share(), of: burst.posters)
       if workload.since(room: burst.room, rank: rank) > burst.at { continue }
       let (user, zone) = burst.members.member(atRank: rank, workload.zones)
+      if refused.contains(user) { continue }
       var sender = WorkloadSender(user, zone: zone, workload)
-      if hours.accept(sender, at: burst.at, &draws) {
-        sender.isLate = sender.isQuiet(at: burst.at)
-        return sender
-      }
+      guard hours.accept(sender, at: burst.at, &draws) else { continue }
+      sender.isLate = sender.isQuiet(at: burst.at)
+      if !sender.isLate || draws.isBelow(hours.quietFactor) { return sender }
+      refused.append(user)
     }
     return nil
   }
 }
 
-/// Somebody who may write.
+/// A member who may write.
 struct WorkloadSender {
   let user: Int
   /// Whether the user writes within the own window.

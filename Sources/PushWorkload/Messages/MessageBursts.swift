@@ -12,8 +12,8 @@ struct PlainMessage: TimedEvent {
   }
 }
 
-/// Makes messages in pieces of equally many: bursts, each in one room, that begin by the hour of the
-/// day and in rooms by their activity.
+/// Makes messages in pieces of equally many: bursts, each in one room, that begin by the hour of
+/// the day and in rooms by their activity.
 struct MessageBursts: MessageChunks {
   private let workload: Workload
   private let messages: Int

@@ -78,7 +78,7 @@ struct MessageMentions {
   private static let bigRoom = 1000
 
   /// Whom a message mentions: who posted within 5 minutes, within a day, or any member; if
-  /// there is nobody of the first kind the second, and so on.
+  /// there is none of the first kind the second, and so on.
   private func target(
     of message: PlainMessage, besides others: [Int], _ recent: RecentPosters,
     _ draws: inout Draws

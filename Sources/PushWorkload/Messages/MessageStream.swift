@@ -52,8 +52,12 @@ struct MessageStream {
   }
 
   /// The next pieces; nil at the end.
-  mutating func next() -> [[WorkloadMessage]]? {
-    messages.next()?.map { mentions.complete($0) }
+  ///
+  /// - Parameter plain: called with them as they are without mentions; with nil at the end.
+  mutating func next(_ plain: ([[PlainMessage]]?) -> Void = { _ in }) -> [[WorkloadMessage]]? {
+    let pieces = messages.next()
+    plain(pieces)
+    return pieces?.map { mentions.complete($0) }
   }
 }
 

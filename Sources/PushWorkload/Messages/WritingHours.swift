@@ -1,12 +1,12 @@
 /// How busy each minute of people's own day is, and how much less in their own windows.
 ///
-/// Bursts begin by ``day`` in the zones of a room. Whoever writes then is accepted by the own clock;
-/// somebody within the own window only seldom, and others so much more often that a minute has
-/// what the day says.
+/// Bursts begin by ``day`` in the zones of a room. A drawn sender is accepted by the
+/// sender's own clock: within the own window seldom, and otherwise so much more often that each
+/// minute of the day has the messages that ``day`` gives it.
 struct WritingHours: Sendable {
   /// What bursts begin by: the busiest minute has 1.
   let day: [Double]
-  /// The same for everybody's own clock, in UTC.
+  /// The same for all users by their own clocks, in UTC.
   let worldDay: [Double]
   /// How often a writer who is within the own window is accepted, against others.
   let quietFactor: Double
@@ -49,10 +49,10 @@ struct WritingHours: Sendable {
     }
   }
 
-  /// Whether somebody writes at an instant who would, by the own day.
+  /// Whether a drawn sender writes at an instant, by the sender's own day; within the own window
+  /// ``quietFactor`` decides besides.
   func accept(_ sender: WorkloadSender, at milliseconds: Int64, _ draws: inout Draws) -> Bool {
     draws.isBelow(acceptance[sender.minute(at: milliseconds)])
-      && (!sender.isQuiet(at: milliseconds) || draws.isBelow(quietFactor))
   }
 
   // MARK: The day
@@ -81,8 +81,8 @@ struct WritingHours: Sendable {
     return shape.map { (1 + amount * $0) / top }
   }
 
-  /// The share of the messages that are so many minutes, modulo a day, behind the beginning of their
-  /// burst, in the mean.
+  /// The share of the messages that are so many minutes, modulo a day, behind the beginning of
+  /// their burst, in the mean.
   private static func delays(_ traffic: WorkloadOptions.Traffic) -> [Double] {
     let mean = traffic.burstGapSeconds
     let cut = PortableMath.exp2(

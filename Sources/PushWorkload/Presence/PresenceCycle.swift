@@ -18,8 +18,8 @@ struct SessionLengths: Sendable {
     logKnots = knots.map { (share: $0.0, log2: PortableMath.log2($0.1)) }
   }
 
-  /// The length that a share of the sessions has at most, between the knots in straight lines of its
-  /// logarithm.
+  /// The length that a share of the sessions has at most, between the knots in straight lines of
+  /// its logarithm.
   func minutes(_ share: Double) -> Double {
     let index = (1..<logKnots.count - 1).first { share < logKnots[$0].share } ?? logKnots.count - 1
     let (low, high) = (logKnots[index - 1], logKnots[index])
@@ -35,9 +35,9 @@ struct SessionLengths: Sendable {
 
 /// How long a cycle is, in which each user begins one session.
 ///
-/// A session ends when it has lasted its length, or shortly before the user's next one begins. While
-/// few sessions are cut short by that, `mean length / cycle` of the users are connected. The shorter
-/// the cycle, the more sessions are cut, so a great share needs a shorter cycle than that.
+/// A session ends when it has lasted its length, or shortly before the user's next one begins.
+/// While few sessions are cut short by that, `mean length / cycle` of the users are connected. The
+/// shorter the cycle, the more sessions are cut, so a great share needs a shorter cycle than that.
 struct PresenceCycle: Sendable {
   let minutes: Double
 
@@ -99,8 +99,8 @@ private struct ExpectedShare {
       let position = day.day.scaled(by: UInt64(start) * 2 + 1, of: UInt64(Self.startCount) * 2)
       let begin = day.milliseconds(at: position)
       for index in 0..<Self.gapCount {
-        // Two sessions are anywhere in two cycles that follow each other: the gap between them has a
-        // triangular distribution around one cycle.
+        // Two sessions are anywhere in two cycles that follow each other: the gap between them has
+        // a triangular distribution around one cycle.
         let share = (Double(index) + 0.5) / Double(Self.gapCount)
         let gap = share < 0.5 ? (share * 2).squareRoot() : 2 - ((1 - share) * 2).squareRoot()
         let next = day.milliseconds(at: position + UInt64(gap * cycle))

@@ -24,7 +24,7 @@ struct PresenceSessions: TimeChunks, Sendable {
   }
 
   private let workload: Workload
-  /// The weight of a cycle in positions of a zone's day; nil when nobody is ever connected.
+  /// The weight of a cycle in positions of a zone's day; nil when no user is ever connected.
   private let cycle: UInt64?
   private let lengths: SessionLengths
   let chunkCount: Int
@@ -83,7 +83,8 @@ struct PresenceSessions: TimeChunks, Sendable {
 
   private static let longestMilliseconds = Int64(SessionLengths.longestMinutes * 60_000)
 
-  /// The sessions that began before the world's time and continue in it, in ``earlierPieceCount`` pieces.
+  /// The sessions that began before the world's time and continue in it, in ``earlierPieceCount``
+  /// pieces.
   func earlierSessions(piece: Int) -> [Session] {
     let longest = Self.longestMilliseconds
     let first = time.lowerBound - longest
@@ -179,7 +180,8 @@ struct PresenceEvent: TimedEvent {
   }
 }
 
-/// Presence changes in the order of time, a batch at a time.
+/// Presence changes in the order of time, a batch at a time, of sessions and of the messages that
+/// are added.
 struct PresenceStream {
   private let sessions: PresenceSessions
   private let threads: Int
@@ -188,21 +190,41 @@ struct PresenceStream {
   private var done = 0
   private var hasBegun = false
 
-  /// What those who write do beside their sessions; nil when nobody does.
+  /// The visits of senders, in addition to sessions; nil when there are none.
   private var visits: VisitMerge?
 
   init(_ workload: Workload, threads: Int) {
     sessions = PresenceSessions(workload)
     time = workload.time
     self.threads = threads
-    visits = workload.visits.map { VisitMerge(workload, $0, threads: threads) }
+    visits = workload.visits.map { VisitMerge(workload, $0) }
+  }
+
+  /// The pieces that are made next.
+  private var nextChunks: Range<Int> { done..<min(sessions.chunkCount, done + threads * 2) }
+
+  /// Whether messages have to be added before the next pieces can be made.
+  var needsMessages: Bool {
+    guard let visits, done < sessions.chunkCount else { return false }
+    return !visits.hasMessages(before: sessions.start(ofChunk: nextChunks.upperBound))
+  }
+
+  /// Adds the next messages, in the order of time; nil for the end of all.
+  mutating func add(_ messages: [[PlainMessage]]?) { visits?.add(messages) }
+
+  /// The next pieces, of messages that are made as they are needed; nil at the end.
+  mutating func next(of messages: inout PlainMessageStream) -> [[WorkloadPresence]]? {
+    while needsMessages { add(messages.next()) }
+    return next()
   }
 
   /// The next pieces; nil at the end.
+  ///
+  /// - Precondition: not ``needsMessages``.
   mutating func next() -> [[WorkloadPresence]]? {
     if !hasBegun { begin() }
     if done == sessions.chunkCount { return nil }
-    let chunks = done..<min(sessions.chunkCount, done + threads * 2)
+    let chunks = nextChunks
     let made = Parallel.map(chunks.count, threads: threads) { [sessions] in
       sessions.sessions(ofChunk: chunks.lowerBound + $0)
     }
@@ -255,8 +277,10 @@ extension Workload {
   public func forEachPresenceChange(
     threads: Int = 1, _ body: (WorkloadPresence) throws -> Void
   ) rethrows {
-    var stream = PresenceStream(self, threads: Workload.usefulThreads(threads))
-    while let pieces = stream.next() {
+    let threads = Workload.usefulThreads(threads)
+    var messages = PlainMessageStream(self, threads: threads)
+    var stream = PresenceStream(self, threads: threads)
+    while let pieces = stream.next(of: &messages) {
       for piece in pieces {
         for change in piece { try body(change) }
       }

@@ -1,18 +1,18 @@
-/// Adds the visits of those who write to sessions, in the order of time: a user is connected as long
-/// as either lasts.
+/// Adds the visits of those who write to sessions, in the order of time: a user is connected as
+/// long as either lasts.
 ///
-/// - Memory: about 90 bytes for each user who is connected, and the messages of some minutes.
+/// - Memory: about 90 bytes for each user who is connected, and the visits of messages that were
+///   added ahead of the changes.
 struct VisitMerge {
   private let workload: Workload
   private let share: VisitShare
   private let tail: Int64
-  private var messages: PlainMessageStream
   private var begins = Queue()
   private var ends = Queue()
   /// Whether and until when connected users are; others are not there.
   private var users: [UInt32: Connected] = [:]
   /// No message is missing before this instant.
-  private var madeUntil = Int64.min
+  private var addedUntil = Int64.min
 
   private struct Connected {
     var hasSession = false
@@ -26,16 +26,19 @@ struct VisitMerge {
     }
   }
 
-  init(_ workload: Workload, _ share: VisitShare, threads: Int) {
+  init(_ workload: Workload, _ share: VisitShare) {
     self.workload = workload
     self.share = share
     tail = workload.visitTail
-    messages = PlainMessageStream(workload, threads: threads)
   }
 
+  /// Whether the messages that decide the changes before an instant have been added.
+  func hasMessages(before end: Int64) -> Bool { addedUntil > end + VisitShare.leadMilliseconds }
+
   /// The changes before an instant, from those of sessions.
+  ///
+  /// - Precondition: ``hasMessages(before:)``.
   mutating func add(to sessions: [PresenceEvent], before end: Int64) -> [PresenceEvent] {
-    read(until: end + VisitShare.leadMilliseconds)
     var changes: [PresenceEvent] = []
     changes.reserveCapacity(sessions.count)
     var next = 0
@@ -43,7 +46,7 @@ struct VisitMerge {
       let session = next < sessions.count ? sessions[next].at : Int64.max
       let begin = begins.first?.at ?? Int64.max
       let visitEnd = ends.first?.at ?? Int64.max
-      // Whoever comes and goes at the same instant stays.
+      // A user whose visits end and begin at one instant stays connected.
       if begin <= session, begin <= visitEnd {
         guard begin < end else { break }
         if let event = begins.removeFirst() { beginVisit(event, &changes) }
@@ -89,25 +92,23 @@ struct VisitMerge {
     changes.append(PresenceEvent(at: event.at, user: event.user, isOnline: false))
   }
 
-  /// Makes messages up to an instant.
-  private mutating func read(until end: Int64) {
+  /// Adds the next messages, in the order of time; nil for the end of all.
+  mutating func add(_ pieces: [[PlainMessage]]?) {
+    guard let pieces else {
+      addedUntil = .max
+      return
+    }
     let begin = workload.time.lowerBound
-    while madeUntil <= end {
-      guard let pieces = messages.next() else {
-        madeUntil = .max
-        return
-      }
-      for message in pieces.joined() {
-        madeUntil = message.at
-        if !isLeftOut(message) {
-          let at = max(begin, message.at - VisitShare.leadMilliseconds)
-          begins.append(Queue.Event(at: at, user: message.sender, message: message.at))
-        }
+    for message in pieces.joined() {
+      addedUntil = message.at
+      if !isLeftOut(message) {
+        let at = max(begin, message.at - VisitShare.leadMilliseconds)
+        begins.append(Queue.Event(at: at, user: message.sender, message: message.at))
       }
     }
   }
 
-  /// Whether nobody connects for a message: one user for an hour.
+  /// Whether a message's sender does not connect for it: drawn once for a user and an hour.
   private func isLeftOut(_ message: PlainMessage) -> Bool {
     if share.leftOut <= 0 { return false }
     let hour = UInt64(message.at / 3_600_000)

@@ -8,7 +8,7 @@ struct VisitShare: Sendable {
   private(set) var others: Double
   /// How many visits a message makes, in the mean.
   private(set) var perMessage = 0.0
-  /// The share of visits that are left out, as somebody sends without being connected.
+  /// The share of visits that are left out: their senders are not connected.
   private(set) var leftOut = 0.0
 
   /// A user connects so long before the first message.

@@ -37,7 +37,7 @@ public struct ArchiveProfile: Hashable, Sendable {
   public var weekendRatio: Double
   /// The coefficient of variation of messages a day in busy rooms.
   public var dayDeviation: Double
-  /// The share of the days on which somebody writes, in rooms of less than 10, 50, 200 and 1,000
+  /// The share of the days that have a message, in rooms of less than 10, 50, 200 and 1,000
   /// members, and above; nil for sizes of which there are no rooms.
   public var activeShares: [Double?]
   /// The share of messages that reply to another.
@@ -87,15 +87,15 @@ extension ArchiveProfile {
     set(\.traffic.weekendRatio, weekendRatio)
     set(\.traffic.dayDeviation, dayDeviation)
     for (index, share) in activeShares.enumerated() {
-      set(\.traffic.activeShares[index], share)
+      set(\.traffic.usualActiveShares[index], share)
     }
     set(\.traffic.replyShare, replyShare)
     set(\.presence.senderOnlineShare, senderOnlineShare)
     set(\.presence.sessionMinutes, sessionMinutes)
   }
 
-  /// freeCodeCamp on Gitter, 204,643 messages in 521 rooms, 2014 to 2016. Its members are known only
-  /// by what they wrote, so who never posts is not.
+  /// freeCodeCamp on Gitter, 204,643 messages in 521 rooms, 2014 to 2016. Its members are known
+  /// only by what they wrote, so who never posts is not.
   static let gitter = ArchiveProfile(
     medianSize: 5.5, sizeExponent: 1.72, giants: [], topJoinersShare: 0.333,
     activityDeviation: 0.91, senderExponent: 1.3, burstExponent: 2.26, burstGapSeconds: 42.8,
@@ -112,8 +112,8 @@ extension ArchiveProfile {
     mentionCountShares: [0.8745, 0.0869, 0.0386], bigAllShare: 0, weekendRatio: 0.317,
     dayDeviation: 1.03, activeShares: [nil, nil, nil, nil, 0.893], replyShare: 0.531)
 
-  /// Lean on Zulip, 921,508 messages in 88 rooms, 2018 to 2026. As in Gitter, who never posts is not
-  /// known.
+  /// Lean on Zulip, 921,508 messages in 88 rooms, 2018 to 2026. As in Gitter, who never posts is
+  /// not known.
   static let zulip = ArchiveProfile(
     medianSize: 38.5, sizeExponent: 1.83, giants: [], topJoinersShare: 0.427,
     activityDeviation: 1.07, senderExponent: 1.29, burstExponent: 2.63, burstGapSeconds: 79,

@@ -50,8 +50,8 @@ enum Likelihood {
     return (slope + 1, error(of: slope, likelihood), count)
   }
 
-  /// The exponent s of a room's senders, of whom the one of rank r sends a share of about r^-s, with
-  /// the distribution function that the generator inverts.
+  /// The exponent s of a room's senders: the one of rank r sends a share of about r^-s,
+  /// with the distribution function that the generator inverts.
   ///
   /// - Parameter counts: the messages of each sender, in any order; two at least.
   static func senderExponent(_ counts: [Int]) -> Double {

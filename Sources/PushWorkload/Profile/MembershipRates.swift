@@ -117,7 +117,7 @@ struct MembershipRates {
       MeasuredRate(
         "size-exponent", .number, exponent, missing: "fewer than ten rooms above the median"),
       MeasuredRate(
-        "top-joiners-share", .share, topJoiners, missing: "everybody is in one room"),
+        "top-joiners-share", .share, topJoiners, missing: "every user is in one room"),
     ]
   }
 
@@ -196,9 +196,9 @@ struct MembershipRates {
         "join-share", .share, RateEstimate(joins, of: present, "memberships"),
         missing: "no memberships are given"),
       MeasuredRate(
-        "join-days", .number, length, missing: "nobody joined meanwhile"),
+        "join-days", .number, length, missing: "no member joined meanwhile"),
       MeasuredRate(
-        "busiest-join-day", .share, busiest, missing: "nobody joined meanwhile", isFlag: false),
+        "busiest-join-day", .share, busiest, missing: "no member joined meanwhile", isFlag: false),
     ]
   }
 
@@ -248,11 +248,11 @@ struct MembershipRates {
     return rates
   }
 
-  /// The share m of the users among whom all mutes are.
+  /// The share m of the users who have all mutes.
   ///
-  /// A user of those mutes a room with the probability p/m, p being the share of such rooms that are
-  /// muted; so m is where as many users are expected to mute nothing as do. Who is in few rooms may
-  /// be a muter without a mute, so the share of those with a mute would be too low.
+  /// A user of those mutes a room with the probability p/m, p being the share of such rooms that
+  /// are muted; so m is where as many users are expected to mute nothing as do. Who is in few rooms
+  /// may be a muter without a mute, so the share of those with a mute would be too low.
   private var muters: RateEstimate? {
     let shares = mutes.map { $0.all > 0 ? Double($0.muted) / Double($0.all) : 0 }
     guard let least = shares.max(), least > 0 else { return nil }

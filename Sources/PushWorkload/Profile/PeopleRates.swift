@@ -92,7 +92,7 @@ struct PeopleRates {
 
   func rates() -> [MeasuredRate] {
     let none = "no settings of users are given"
-    let noWindows = "nobody has a window at night"
+    let noWindows = "no user has a window at night"
     let share = { (count: Int) in RateEstimate(count, of: declared, "users") }
     let (start, startDeviation) = startEstimates
     let (length, lengthDeviation) = lengthEstimates

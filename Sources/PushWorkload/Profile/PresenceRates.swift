@@ -19,7 +19,7 @@ struct PresenceRates {
   private var ended = [Int](repeating: 0, count: binCount)
   /// Whether senders were online.
   private var senders = GroupedMean()
-  /// The same since the last row of presence, by group: nobody knows what is behind the last one.
+  /// The same since the last row of presence, by group: what follows the last row is unknown.
   private var pending: [Int: (hits: Int, all: Int)] = [:]
 
   private static let binCount = 1024
@@ -50,7 +50,7 @@ struct PresenceRates {
       if open[session] == nil { open[session] = milliseconds }
     } else if let begin = open.removeValue(forKey: session) {
       online[session, default: 0] += milliseconds - begin
-      // When a session of the start state began, nobody knows.
+      // When a session of the start state began is unknown.
       if begin != first { ended[Self.bin(milliseconds - begin)] += 1 }
     }
   }
@@ -115,7 +115,8 @@ struct PresenceRates {
   /// The lengths that a tenth, half and nine tenths of the sessions do not exceed, those that are
   /// open at the end included; nil for one that too few reach.
   ///
-  /// - Source: E. L. Kaplan, P. Meier, Nonparametric Estimation from Incomplete Observations (1958).
+  /// - Source: E. L. Kaplan, P. Meier, Nonparametric Estimation from Incomplete Observations
+  ///   (1958).
   private var sessionEstimates: [RateEstimate?] {
     var unfinished = [Int](repeating: 0, count: Self.binCount)
     for begin in open.values where begin != first { unfinished[Self.bin(last - begin)] += 1 }

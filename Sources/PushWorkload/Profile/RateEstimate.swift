@@ -77,8 +77,8 @@ public struct RateEstimate: Hashable, Sendable {
   }
 }
 
-/// A mean of observations that are not independent: those of a group may depend on each other, groups
-/// do not.
+/// A mean of observations that are not independent: those of a group may depend on each other,
+/// groups do not.
 ///
 /// The standard error is found by leaving out one group after the other (the delete-a-group
 /// jackknife), so that a burst of a hundred messages does not count as a hundred observations.

@@ -1,13 +1,13 @@
 internal import Glibc
 
-/// What is written in each room: by whom, in bursts, on which days, and whom it mentions of those who
-/// wrote lately.
+/// What is written in each room: its senders, bursts and days, and which of the mentioned
+/// users wrote lately.
 struct RoomRates {
   /// What is known of a room's messages.
   private struct Room {
     var lastAt: Int64 = .min
     var lastSender = -1
-    /// When somebody else than the last sender last wrote.
+    /// When a user other than the last sender last wrote.
     var otherAt: Int64 = .min
     /// Messages of the burst that goes on.
     var burst = 0
@@ -26,7 +26,7 @@ struct RoomRates {
     var sameSender = 0
   }
 
-  /// What is known of somebody who writes in a room.
+  /// What is known of a sender of a room.
   private struct Writer {
     var messages = 0
     var lastAt: Int64 = 0
@@ -79,7 +79,7 @@ struct RoomRates {
     rooms[message.room] = room
   }
 
-  /// Only where somebody else wrote lately can somebody be mentioned who did.
+  /// A recent writer can be mentioned only where another user wrote lately.
   private mutating func addMentions(_ message: ProfiledMessage) {
     let room = rooms[message.room]
     let other = room.lastSender == message.sender ? room.otherAt : room.lastAt
@@ -158,10 +158,10 @@ struct RoomRates {
       MeasuredRate("same-sender-share", .share, same, missing: noGaps),
       MeasuredRate(
         "recent-share", .share, recent.share("mentions"),
-        missing: "no mention where somebody else wrote within 5 minutes"),
+        missing: "no mention where another user wrote within 5 minutes"),
       MeasuredRate(
         "day-share", .share, withinDay.share("mentions"),
-        missing: "no mention where somebody else wrote within 24 hours"),
+        missing: "no mention where another user wrote within 24 hours"),
     ]
   }
 
@@ -195,8 +195,8 @@ struct RoomRates {
     ("200 to 999", 200...999), ("above", 1000...Int.max),
   ]
 
-  /// The share of the days since a room's first member joined, or the first message of all, on which
-  /// somebody writes there.
+  /// The share of the days since a room's first member joined, or the first message of all, that
+  /// have a message.
   private func activeShares(
     _ members: MembershipRates, _ days: ClosedRange<Int64>?
   ) -> [MeasuredRate] {
@@ -217,8 +217,8 @@ struct RoomRates {
     }
   }
 
-  /// The deviation of the logarithm of a room's messages from that of its size's, by the generator's
-  /// law; of rooms in which a hundred messages can be expected.
+  /// The deviation of the logarithm of a room's messages from that of its size's, by the
+  /// generator's law; of rooms in which a hundred messages can be expected.
   private func activityDeviation(_ members: MembershipRates) -> RateEstimate? {
     let weights = members.sizes.map { size in
       pow(Double(min(size, 1000)), 1.57) * max(1, Double(size) / 1000)
@@ -241,8 +241,8 @@ struct RoomRates {
       observations: differences.count, "rooms")
   }
 
-  /// Of the members of rooms of 100 and more, those who did not write; but for ten of each room, who
-  /// always do.
+  /// Of the members of rooms of 100 and more, those who did not write; but for ten of each room,
+  /// who always do.
   private func neverPosters(_ members: MembershipRates) -> RateEstimate? {
     var mean = GroupedMean()
     var count = 0
@@ -256,8 +256,8 @@ struct RoomRates {
     return RateEstimate(Int(mean.sum), of: mean.count, "members")
   }
 
-  /// The exponent that makes the counts of all rooms with 20 senders and 200 messages likeliest: the
-  /// mean of the rooms' own.
+  /// The exponent that makes the counts of all rooms with 20 senders and 200 messages likeliest:
+  /// the mean of the rooms' own.
   private var senderExponent: RateEstimate? {
     let wanted = rooms.map { $0.senders >= 20 && $0.messages >= 200 }
     var counts: [Int32: [Int]] = [:]

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// What messages are like: whom they mention, when they are written, whether they reply.
+/// What messages are like: their mentions, when they are written, whether they reply.
 struct TrafficRates {
   private var mentioning = GroupedMean()
   private var mentionCounts = [GroupedMean](repeating: GroupedMean(), count: 3)

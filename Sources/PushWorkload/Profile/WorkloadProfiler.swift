@@ -75,8 +75,8 @@ public struct WorkloadProfiler {
 
   /// Adds a message; it is not before the one added last.
   ///
-  /// Mentions are those of ``Message/mentions`` and ``Message/mentionsAll``, or of `em_at_list` where
-  /// both are absent (E-46).
+  /// Mentions are those of ``Message/mentions`` and ``Message/mentionsAll``, or of `em_at_list`
+  /// where both are absent (E-46).
   ///
   /// - Parameters:
   ///   - isReply: whether it answers a message.

@@ -7,15 +7,17 @@ struct RoomActivity: Sendable {
 
   /// By ``sizeClass(_:)``: the share of the days that are active, and what those have, as a factor.
   private let activeShares: [Double]
-  private let dayFactors: [[Double]]
+  let dayFactors: [[Double]]
+  /// The least weight of an active day; set by ``RoomTable``.
+  var leastDayWeight: UInt64 = 2
 
   /// The slope of messages against members, both as logarithms, in rooms of up to 3,000.
   private static let slope = 1.57
 
   init(_ traffic: WorkloadOptions.Traffic) {
     factors = Self.logNormal(deviation: traffic.activityDeviation)
-    activeShares = traffic.activeShares
-    dayFactors = traffic.activeShares.map { share in
+    activeShares = traffic.activeShares ?? traffic.usualActiveShares
+    dayFactors = activeShares.map { share in
       let variation = max(
         Self.leastVariation, (1 + traffic.dayDeviation * traffic.dayDeviation) * share - 1)
       let isSteady = traffic.dayDeviation == 0
@@ -48,13 +50,14 @@ struct RoomActivity: Sendable {
   /// How much finer a day's weights are than those of rooms.
   static let dayScale = 64.0
 
-  /// What a room has on a day: as in the mean, but on active days only, and more or less; 1 on others.
+  /// What a room has on a day: as in the mean, but on active days only, more or less, and at least
+  /// ``leastDayWeight``; 1 on others.
   func weight(of room: Int, size: Int, day: Int64, seed: UInt64) -> UInt64 {
     let key = Draws.key(seed, .day, UInt64(room), UInt64(bitPattern: day))
     let sizeClass = Self.sizeClass(size)
     if Double(key >> 11) * 0x1p-53 >= activeShares[sizeClass] { return 1 }
     let mean = Self.dayScale * Double(weight(of: room, size: size, seed: seed))
-    return max(2, UInt64(mean * dayFactors[sizeClass][Int(key & 1023)]))
+    return max(leastDayWeight, UInt64(mean * dayFactors[sizeClass][Int(key & 1023)]))
   }
 
   func weight(of room: Int, size: Int, seed: UInt64) -> UInt64 {

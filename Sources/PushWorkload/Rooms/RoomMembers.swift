@@ -140,8 +140,8 @@ struct RoomHome {
 
 extension Workload {
   private static let homeAttempts = 8
-  /// A zone has so many times the people of a room that is there, if one is found: rooms have more of
-  /// those who are in many rooms than zones have.
+  /// A zone has so many times the people of a room that is there, if one is found: rooms have more
+  /// of those who are in many rooms than zones have.
   private static let homePeople = 4
 
   /// A room's own zone: that of anybody, but with enough people for the room, if one is found.

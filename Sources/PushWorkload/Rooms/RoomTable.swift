@@ -18,7 +18,7 @@ struct RoomTable: Sendable {
   private var lastSize: Int?
   /// For each group of rooms, the activity of those before it; and that of all.
   private var starts: [UInt64] = [0]
-  let activity: RoomActivity
+  private(set) var activity: RoomActivity
 
   static let groupSize = 16
   /// Rooms per piece of parallel work.
@@ -40,6 +40,9 @@ struct RoomTable: Sendable {
       try fill(members: members, threads: threads)
     } else {
       fill(rooms: sizes.rooms ?? max(1, giants.count, sizes.users / 5), threads: threads)
+    }
+    if options.rates != .first, count > 0 {
+      activity.leastDayWeight = try ActiveDays(options, self).leastWeight()
     }
   }
 

@@ -31,8 +31,8 @@ public struct WorkloadText: Sendable {
 
   /// The files that the world has, in the order in which they are read.
   ///
-  /// CSV has no devices and no levels of RongCloud's users: users who have them are in the settings.
-  /// Without messages there is no file of them, nor without changes.
+  /// CSV has no devices and no levels of RongCloud's users: users who have them are in the
+  /// settings. Without messages there is no file of them, nor without changes.
   public var files: [File] {
     let left: Set<File> =
       format == .ndjson ? [.users, .members] : usersAreInSettings ? [.users] : []
@@ -157,37 +157,6 @@ public struct WorkloadText: Sendable {
       try pieces.write(count: batch.count) { piece, bytes in
         for part in batch[piece] { rows.append(part, to: &bytes) }
         return batch[piece].reduce(0) { $0 + $1.ranks.count }
-      }
-    }
-  }
-
-  private func writeMessages<Problem>(_ pieces: TextPieces<Problem>) throws(Problem) {
-    let rows = EventRows(workload, isJSON: format == .ndjson)
-    try pieces.sink(rows.messageHeader, 0)
-    var stream = MessageStream(workload, threads: pieces.threads)
-    var number = 0
-    while let batch = stream.next() {
-      let firsts = batch.map { piece in
-        defer { number += piece.count }
-        return number + 1
-      }
-      try pieces.write(count: batch.count) { piece, bytes in
-        for (index, message) in batch[piece].enumerated() {
-          rows.append(message, number: firsts[piece] + index, to: &bytes)
-        }
-        return batch[piece].count
-      }
-    }
-  }
-
-  private func writePresence<Problem>(_ pieces: TextPieces<Problem>) throws(Problem) {
-    let rows = EventRows(workload, isJSON: format == .ndjson)
-    try pieces.sink(rows.presenceHeader, 0)
-    var stream = PresenceStream(workload, threads: pieces.threads)
-    while let batch = stream.next() {
-      try pieces.write(count: batch.count) { piece, bytes in
-        for change in batch[piece] { rows.append(change, to: &bytes) }
-        return batch[piece].count
       }
     }
   }

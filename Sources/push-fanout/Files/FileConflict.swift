@@ -8,13 +8,13 @@ struct FileConflict: Error, CustomStringConvertible {
   /// Whether standard error is one of the two, so that no message may be written to it.
   let isOfStandardError: Bool
 
-  /// Compares every file that a command writes, standard output and standard error too, with every other file that its
-  /// arguments name, before any of them is opened.
+  /// Compares every file that a command writes, standard output and standard error too, with every
+  /// other file that its arguments name, before any of them is opened.
   ///
   /// The arguments are found by their type, ``FileArgument``, wherever a command declares them.
   ///
-  /// - Throws: for the same device and inode, and for the same name of files that are not there yet.
-  ///   Pipes, terminals and devices like `/dev/null` may be named more than once.
+  /// - Throws: for the same device and inode, and for the same name of files that are not there
+  ///   yet. Pipes, terminals and devices like `/dev/null` may be named more than once.
   static func check(_ command: any ParsableCommand) throws(FileConflict) {
     var files: [Entry] = []
     collect(command, named: "", into: &files)

@@ -161,15 +161,28 @@ struct Generate: ParsableCommand {
     let files = text.files.filter { $0 != .presence || !presence.noPresence }
     let progress = Progress(files.reduce(0) { $0 + text.rowCount(of: $1) })
     var presenceCount = 0
-    for file in files {
-      let before = progress.rows
+    let hasEvents = files.contains(.messages) && files.contains(.presence)
+    for file in files where !(hasEvents && file == .presence) {
       let target = try folder.file(text.name(of: file))
-      try text.write(file, threads: threads) { (bytes, rows) throws(OutputProblem) in
+      let write = { (bytes: [UInt8], rows: Int) throws(OutputProblem) in
         try target.write(whole: bytes)
         progress.add(rows)
       }
+      if hasEvents, file == .messages {
+        let presence = try folder.file(text.name(of: .presence))
+        try text.writeEvents(threads: threads, messages: write) {
+          (bytes, rows) throws(OutputProblem) in
+          try presence.write(whole: bytes)
+          presenceCount += rows
+          progress.add(rows)
+        }
+        try presence.finish()
+      } else {
+        let before = progress.rows
+        try text.write(file, threads: threads, to: write)
+        if file == .presence { presenceCount = progress.rows - before }
+      }
       try target.finish()
-      if file == .presence { presenceCount = progress.rows - before }
     }
     try Interruption.publish { () throws(OutputProblem) in try folder.finish() }
     progress.bar.finish()

@@ -128,7 +128,9 @@ struct TrafficFlags: ParsableArguments {
       "10; with --rates 1 3.8, which gives 3.2"))
   var hourRatio: Double?
 
-  @Option(help: numberHelp("Messages of a Saturday or Sunday against another day.", "0.72"))
+  @Option(
+    help: numberHelp(
+      "Messages of a Saturday or Sunday against another day, by the room's clock.", "0.72"))
   var weekendRatio: Double?
 
   @Option(
@@ -139,8 +141,9 @@ struct TrafficFlags: ParsableArguments {
 
   @Option(
     help: listHelp(
-      "Days with a message, in rooms of less than 10, 50, 200, 1000, and above.",
-      "0.01,0.07,0.22,0.6,0.9"))
+      "Days with a message, in rooms of less than 10, 50, 200, 1000, and above; refused if there are "
+        + "too few messages.",
+      "0.01,0.07,0.22,0.6,0.9, or less with few messages"))
   var activeShares: NumberList?
 
   @Option(

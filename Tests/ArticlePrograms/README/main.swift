@@ -12,7 +12,7 @@ let fanout = try Fanout(settings)
 let night = Instant(rfc3339: "2024-06-03T23:30:00+08:00")!
 let result = fanout.decide(Message(id: "m1", conversation: "g1", at: night, sender: "u9"))
 let pushed =
-  result.pushes.map { result.id(of: $0) }  // ["u2"]
+  Array(result.pushes.ids)  // ["u2"]
 let key =
   result.outcome(of: "u1")?.key  // "none/quietHours/app"
 // end

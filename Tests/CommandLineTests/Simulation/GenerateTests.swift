@@ -100,7 +100,7 @@ import Testing
         ["--join-days", "3"], ["--join-burst-share", "1"], ["--shared-zone", "1"],
         ["--start", "2026-01-03T00:00:00Z", "--duration", "3d"],
         ["--start", "2026-01-03T00:00:00Z", "--duration", "3d", "--weekend-ratio", "0.1"],
-        ["--day-deviation", "3"], ["--active-shares", "1,1,1,1,1"], ["--reply-share", "0"],
+        ["--day-deviation", "3"], ["--active-shares", "0.1,0.2,0.4,0.8,1"], ["--reply-share", "0"],
         ["--format", "ndjson", "--text"], ["--quiet-writing-share", "0"], ["--changes", "1"],
         ["--changes", "0"], ["--sender-online-share", "0.5"], ["--visit-minutes", "60"],
         ["--giants", "1100", "--rooms", "1", "--big-all-share", "1"],

@@ -43,6 +43,27 @@ import Testing
     }
   }
 
+  /// The first steps, each with the files of the one before; of fewer users.
+  @Test func theFirstStepsRun() throws {
+    let block = try #require(
+      Self.blocks().first { $0.first?.hasPrefix("push-fanout generate --output world") ?? false })
+    #expect(block.count >= 5)
+    try withWorkplace { place in
+      for line in block {
+        let small = line.replacing("--users 20000", with: "--users 300")
+        let found = try Self.run(small + " >out.txt && wc -c <out.txt", in: place)
+        if line.contains(" replay ") {
+          let text = try place.shell("cat out.txt").output
+          for row in ["messages", "presence rows", "settings changes", "pushes"] {
+            #expect(text.contains("\n" + row) || text.hasPrefix(row), "\(line): \(found)")
+          }
+        }
+      }
+      let files = try place.shell("ls").output.split(separator: "\n")
+      #expect(["app.store", "world", "world.html", "world.replay.json"].allSatisfy(files.contains))
+    }
+  }
+
   @Test func thePayloadIsThatOfTheExample() throws {
     let (line, output) = try Self.transcript("render")
     try withWorkplace { place in

@@ -101,16 +101,16 @@ import Testing
     _ rules: StateRules, _ pairs: [(UserClass, MemberClass)], _ classes: [Int],
     _ outcome: (UserClass, MemberClass, Int) -> Outcome
   ) -> String? {
-    if rules.stateCount > 255 { return "\(rules.stateCount) states" }
-    let states = pairs.map { rules.state($0, $1) }
+    if rules.tables.stateCount > 255 { return "\(rules.tables.stateCount) states" }
+    let states = pairs.map { rules.tables.state($0, $1) }
     if states.contains(StateRules.absent) { return "a member is taken for nobody" }
-    if Set(states).count != rules.stateCount - 1 { return "states that nobody is in" }
+    if Set(states).count != rules.tables.stateCount - 1 { return "states that nobody is in" }
     let absent = (0...255 as ClosedRange<UInt8>).map {
-      rules.state(UserClass(bits: $0), .absent)
+      rules.tables.state(UserClass(bits: $0), .absent)
     }
     if Set(absent) != [StateRules.absent] { return "somebody absent has a state" }
     for messageClass in classes {
-      let codes = unsafe rules.codes(messageClass)
+      let codes = unsafe rules.tables.codes(messageClass)
       if unsafe codes[0] != 0 { return "an absent member has an outcome" }
       let found = states.map { unsafe codes[Int($0)] }
       let wanted = pairs.map { outcome($0, $1, messageClass).code }

@@ -47,6 +47,35 @@ import Testing
     }
   }
 
+  /// Words of levels beyond the last, too.
+  @Test func statesAreCounted() {
+    for seed in TestSupport.seeds([1, 2, 3]) {
+      var random = SeededGenerator(seed: seed)
+      for count in [0, 1, 31, 32, 33, 63, 500, 4096] {
+        let levels = (0..<100).map { _ in UInt8(Int.random(in: 0..<4, using: &random)) }
+        let states = (0..<4096).map { _ in UInt8(Int.random(in: 0..<70, using: &random)) }
+        let words = (0..<count).map { _ in
+          UInt32.random(in: 0..<(random.chance(5) ? 1 << 22 : 100), using: &random) << 10
+            | UInt32.random(in: 0..<1024, using: &random)
+        }
+        var expected = [UInt32](repeating: 0, count: 70) + [77]
+        let each = words.map { word in
+          let schedule = Int(word >> 10)
+          let level = schedule < levels.count ? Int(levels[schedule]) : 0
+          return states[level << 10 | Int(word & 1023)]
+        }
+        for state in each { expected[Int(state)] += 1 }
+        var found = [UInt32](repeating: 77, count: 71)
+        unsafe pk_count(words, count, levels, levels.count, states, &found, 70, nil)
+        #expect(found == expected, "seed \(seed), \(count) words")
+        var stored = [UInt8](repeating: 99, count: count + 1)
+        unsafe pk_count(words, count, levels, levels.count, states, &found, 70, &stored)
+        #expect(found == expected, "seed \(seed), \(count) words")
+        #expect(stored == each + [99], "seed \(seed), \(count) words")
+      }
+    }
+  }
+
   @Test func theSelectedVariantIsTheSame() {
     var random = SeededGenerator(seed: 4)
     let (table, input, mapped, words) = draw(1001, &random)

@@ -21,7 +21,7 @@ import Testing
 
   /// What happens in one run.
   struct Course {
-    /// Everybody in every conversation, so that users' classes and states are kept.
+    /// Every user in every conversation, so that conversations are large enough to be kept.
     var userCount = 90
     var density = 100
     var changesApp = false
@@ -150,7 +150,8 @@ import Testing
 }
 
 extension FanoutResult {
-  /// Where this is not what is expected: always asked for the recipients, now and then in every way.
+  /// Where this is not what is expected: always asked for the recipients, now and then in every
+  /// way.
   func disagreement(ofAll expected: [Row], in random: inout SeededGenerator) -> String? {
     random.chance(30) ? disagreement(with: expected) : firstDifference(rows, expected)
   }

@@ -7,8 +7,8 @@ import Testing
 
 @testable import PushStore
 
-/// Goal: after an erasure the bytes of the id are in none of the store's files: shown by a search of
-/// their bytes.
+/// Goal: after an erasure the bytes of the id are in none of the store's files: shown by a search
+/// of their bytes.
 @Suite struct ErasureTests {
   private static let id: Identifier = "the-erased-user-4711"
 

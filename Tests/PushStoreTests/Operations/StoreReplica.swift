@@ -3,8 +3,8 @@ import PushModel
 import PushStore
 import TestSupport
 
-/// What a follower of the change feed keeps: all records, and the cursor of the last entry that it has
-/// dealt with. It reads the records that entries name, and everything when it is told to.
+/// What a follower of the change feed keeps: all records, and the cursor of the last entry that it
+/// has dealt with. It reads the records that entries name, and everything when it is told to.
 struct StoreReplica {
   private var app = AppSettings()
   private var users: [Identifier: UserSettings] = [:]
@@ -73,8 +73,8 @@ struct StoreReplica {
     }
   }
 
-  /// What differs from the records of a store; nil for nothing. Of what is there without settings it
-  /// need not know.
+  /// What differs from the records of a store; nil for nothing. Of what is there without settings
+  /// it need not know.
   func difference(from settings: FanoutSettings) -> String? {
     if app != settings.app { return "app" }
     let ids = Set(users.keys).union(

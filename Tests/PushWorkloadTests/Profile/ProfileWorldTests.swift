@@ -4,17 +4,30 @@ import Testing
 
 @testable import PushWorkload
 
-/// Goal: what is measured of a generated world is what was asked for, within the tolerances that
-/// stand here.
+/// Goal: what is measured of a generated world is what was asked for, within chance and
+/// what the model is known to be off, which stands here.
 ///
 /// The draws are fixed by the seed, so a test that passes once passes always.
 @Suite struct ProfileWorldTests {
-  /// A world of a week, of options that differ from the defaults.
-  private static let profile: WorkloadProfile = measured { options in
+  /// Worlds of two weeks, of options that differ from the defaults.
+  private static let profiles: [WorkloadRates: WorkloadProfile] = Dictionary(
+    uniqueKeysWithValues: WorkloadRates.allCases.map { ($0, measured($0)) })
+
+  private static func measured(
+    _ rates: WorkloadRates, _ change: (inout WorkloadOptions) -> Void = { _ in }
+  ) -> WorkloadProfile {
+    var options = WorkloadOptions()
+    options.rates = rates
+    options.sizes.users = 4000
+    options.sizes.rooms = 1500
+    options.sizes.giants = []
+    options.traffic.messages = 40_000
+    options.traffic.durationMilliseconds = 14 * 86_400_000
     options.sizes.medianSize = 8
     options.sizes.sizeExponent = 2.4
     options.sizes.topJoinersShare = 0.5
     options.sizes.joinShare = 0.2
+    options.sizes.joinDays = 14
     options.people.quietShare = 0.3
     options.people.silentShare = 0.15
     options.people.quietStartMinute = 30
@@ -36,86 +49,62 @@ import Testing
     options.traffic.smallAllShare = 0.02
     options.presence.onlineShare = 0.12
     options.presence.sessionMinutes = [5, 40, 300]
-  }
-
-  private static func measured(_ change: (inout WorkloadOptions) -> Void) -> WorkloadProfile {
-    var options = WorkloadOptions()
-    options.rates = .first
-    options.sizes.users = 4000
-    options.sizes.rooms = 1500
-    options.sizes.giants = []
-    options.traffic.messages = 40_000
-    options.traffic.durationMilliseconds = 7 * 86_400_000
     change(&options)
-    let world = try! Workload(options, threads: 2)
-    var profiler = WorkloadProfiler(world.settings())
-    // Presence and messages, in the order of time.
-    var messages: [WorkloadMessage] = []
-    world.forEachMessage(threads: 2) { messages.append($0) }
-    var next = 0
-    func addMessages(before instant: Instant?) {
-      while next < messages.count, instant.map({ messages[next].at < $0 }) ?? true {
-        let message = messages[next]
-        let zone = ZonePopulation.zones[world.zones.zone(of: message.sender)]
-        profiler.add(
-          world.message(message, number: next),
-          clock: SenderClock(offsetSeconds: Int64(zone.offsetMinutes) * 60))
-        next += 1
-      }
-    }
-    world.forEachPresenceChange(threads: 2) { change in
-      addMessages(before: change.at)
-      profiler.addPresence(
-        at: change.at, user: Workload.userID(change.user), conversation: nil,
-        isOnline: change.isOnline)
-    }
-    addMessages(before: nil)
-    return profiler.profile()
+    return try! Workload(options, threads: 2).profile(presence: true)
   }
 
-  /// Each number of a rate, what was asked for, and how far the measured one may be from it.
-  private static let asked: [(name: String, values: [Double], tolerance: Double)] = [
-    ("median-size", [8], 0.6), ("size-exponent", [2.4], 0.15), ("top-joiners-share", [0.5], 0.03),
-    // The first member of a room never joins.
-    ("join-share", [0.2], 0.015),
-    ("quiet-share", [0.3], 0.02), ("silent-share", [0.15], 0.015), ("quiet-start", [30], 5),
-    ("quiet-start-sd", [40], 3), ("quiet-length", [400], 8), ("quiet-length-sd", [90], 6),
-    ("mention-level-share", [0.2], 0.02), ("none-level-share", [0.02], 0.007),
-    ("muters", [0.6], 0.03), ("mute-mention-share", [0.8], 0.015),
-    ("all-level-share", [0.07], 0.01),
-    ("burst-exponent", [2.6], 0.15), ("burst-gap", [30], 3),
-    ("mention-share", [0.3], 0.01), ("mention-counts", [0.7, 0.2, 0.1], 0.03),
-    // By chance some of the others wrote lately.
-    ("recent-share", [0.7], 0.06), ("day-share", [0.8], 0.06), ("small-all-share", [0.02], 0.003),
-    ("online-share", [0.12], 0.01), ("activity-sd", [0.85], 0.2), ("sender-exponent", [1], 0.3),
-    // The next to write is the same by chance, too.
-    ("same-sender-share", [0.4], 0.15),
+  private typealias Asked = (name: String, values: [Double?], model: ClosedRange<Double>)
+
+  /// Each number of a rate, what was asked for, and how far the model is off; the rest is chance.
+  private static let asked: [Asked] = [
+    ("median-size", [8], 0...0), ("size-exponent", [2.4], 0...0),
+    ("top-joiners-share", [0.5], 0...0),
+    // The first member of a room, of 13 in the mean, never joins.
+    ("join-share", [0.2], (-0.2 / 13)...0),
+    ("quiet-share", [0.3], 0...0), ("silent-share", [0.15], 0...0), ("quiet-start", [30], 0...0),
+    ("quiet-start-sd", [40], 0...0), ("quiet-length", [400], 0...0),
+    ("quiet-length-sd", [90], 0...0),
+    ("mention-level-share", [0.2], 0...0), ("none-level-share", [0.02], 0...0),
+    ("muters", [0.6], 0...0), ("mute-mention-share", [0.8], 0...0),
+    ("all-level-share", [0.07], 0...0), ("mute-shares", [0.3, 0.2, 0.5, nil], 0...0),
+    // On an active day of a room up to a tenth of the pauses are between two bursts: of a mean of
+    // 150 s. Bursts are then a tenth longer, as with an exponent that is 0.11 less.
+    ("burst-exponent", [2.6], -0.11...0), ("burst-gap", [30], 0...(0.1 * (150 - 30))),
+    // A message that mentions everyone mentions no one else.
+    ("mention-share", [0.3], (-0.3 * 0.02)...0), ("mention-counts", [0.7, 0.2, 0.1], 0...0),
+    ("small-all-share", [0.02], 0...0), ("online-share", [0.12], 0...0),
+    ("activity-sd", [0.85], 0...0),
+    // Senders are ranked by what was found, and bursts make that differ more than the law does.
+    ("sender-exponent", [1], 0...0.1),
+    // The next to write is the same by chance, too: one of four by Zipf's law, in a room of five.
+    ("same-sender-share", [0.4], 0...(0.6 * 0.25)),
   ]
 
-  @Test(arguments: asked.map(\.name))
-  func aRateIsTheOneThatWasAskedFor(name: String) throws {
-    let (_, values, tolerance) = try #require(Self.asked.first { $0.name == name })
-    let found = Self.profile.values(name)
-    #expect(found.count == values.count)
-    for (found, value) in zip(found, values) {
-      #expect(abs((found ?? .infinity) - value) <= tolerance, "\(name): \(found ?? .nan)")
-    }
+  @Test(arguments: asked.map(\.name), WorkloadRates.allCases)
+  func aRateIsTheOneThatWasAskedFor(name: String, rates: WorkloadRates) throws {
+    let (_, values, model) = try #require(Self.asked.first { $0.name == name })
+    let profile = try #require(Self.profiles[rates])
+    #expect(profile.misses(name, values, model: model) == [])
   }
 
-  @Test func mutesAndSessions() {
-    let mutes = Self.profile.values("mute-shares")
-    for (found, value) in zip(mutes.prefix(3), [0.3, 0.2, 0.5]) {
-      #expect(abs((found ?? 2) - value) < 0.03, "\(mutes)")
-    }
-    let sessions = Self.profile.values("session-minutes")
-    for (found, value) in zip(sessions, [5.0, 40, 300]) {
-      #expect(abs((found ?? 0) / value - 1) < 0.08, "\(sessions)")
-    }
+  /// Of a message's only mention: where another user wrote within 5 minutes, those who were to be
+  /// mentioned are there. Those of an earlier time may be missing, and then are of the 5 minutes, too;
+  /// of any members up to half wrote lately by chance.
+  @Test(arguments: WorkloadRates.allCases)
+  func mentionedPeopleWroteLately(rates: WorkloadRates) {
+    let profile = Self.measured(rates) { $0.traffic.mentionCountShares = [1, 0, 0] }
+    #expect(profile.misses("recent-share", [0.7], model: 0...(0.1 + 0.2 * 0.5)) == [])
+    #expect(profile.misses("day-share", [0.8], model: 0...(0.2 * 0.5)) == [])
+  }
+
+  /// Under the later rates sessions are measured together with the visits of senders.
+  @Test func sessionsAreAsLongAsAskedFor() {
+    #expect(Self.profiles[.first]?.misses("session-minutes", [5, 40, 300]) == [])
   }
 
   /// Each flag once, lists complete, shares of counts that add up to 1.
   @Test func flagsAreTakenByTheGenerator() throws {
-    let flags = Self.profile.flags
+    let flags = try #require(Self.profiles[.people]).flags
     #expect(flags.count % 2 == 0)
     let names = stride(from: 0, to: flags.count, by: 2).map { flags[$0] }
     #expect(Set(names).count == names.count)

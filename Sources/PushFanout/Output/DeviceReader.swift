@@ -1,0 +1,141 @@
+internal import CPushKernels
+internal import PushModel
+
+/// The devices of users, read without counting references and without an array for each user.
+///
+/// SAFETY: valid as long as a version of the tables is retained.
+struct DeviceReader: @unchecked Sendable {
+  private(set) var rules = RuleSet.easemob
+  /// RongCloud's grace of a device in the background, in milliseconds.
+  private(set) var grace: Int64 = 0
+  private var lists = PagedTable<UInt32>()
+  private var records = PagedTable<DeviceRecord>()
+  private var names = IDReader()
+
+  init() {}
+
+  init(_ tables: borrowing Tables) {
+    rules = tables.app.rules
+    grace = tables.app.rongcloud.backgroundGraceMilliseconds
+    lists = tables.deviceLists
+    records = tables.devices
+    names = tables.deviceNames.reader
+  }
+
+  /// The UTF-8 of the default device's id. It is never freed.
+  // SAFETY: written here, read only from then on.
+  private nonisolated(unsafe) static let defaultID: UnsafeRawBufferPointer = {
+    let text = Array(Device.default.id.text.utf8)
+    let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: text.count, alignment: 1)
+    unsafe bytes.copyBytes(from: text)
+    return UnsafeRawBufferPointer(bytes)
+  }()
+
+  // MARK: Listed devices
+
+  /// Whether the user's devices are listed; otherwise the user has `Device.default`.
+  @inline(__always)
+  func hasOwnDevices(_ user: UInt32) -> Bool { lists.count > 0 && lists[Int(user)] != 0 }
+
+  /// Calls `body` with each listed device, in order.
+  @inline(__always)
+  func forEachDevice<Failure: Error>(
+    of user: UInt32, _ body: (DeviceRecord) throws(Failure) -> Void
+  ) throws(Failure) {
+    if hasOwnDevices(user) { try records.forEachDevice(inList: lists[Int(user)], body) }
+  }
+
+  /// Prefetches the user's list.
+  @inline(__always)
+  func prefetch(_ user: UInt32) { if lists.count > 0 { lists.prefetch(Int(user)) } }
+
+  /// Prefetches the first record of the user's list.
+  @inline(__always)
+  func prefetchRecords(_ user: UInt32) {
+    guard hasOwnDevices(user) else { return }
+    let first = lists[Int(user)]
+    if first >= 2 { records.prefetch(Int(first) - 2) }
+  }
+
+  // MARK: Values
+
+  /// The UTF-8 of the id of a device; of the default one for nil.
+  @inline(__always)
+  func id(of record: DeviceRecord?) -> UnsafeRawBufferPointer {
+    guard let record else { return unsafe Self.defaultID }
+    return unsafe names.characters(record.id)
+  }
+
+  /// A device; the default one for nil.
+  func device(_ record: DeviceRecord?) -> Device {
+    guard let record else { return .default }
+    return Device(
+      id: names[record.id], kind: Device.Kind.byOrdinal[Int(record.kind)],
+      state: Device.State.byOrdinal[Int(record.state)], hasToken: record.hasToken,
+      notifier: record.notifier == 0 ? nil : names[record.notifier - 1],
+      backgroundSince: record.backgroundSince < 0
+        ? nil : Instant(milliseconds: record.backgroundSince))
+  }
+
+  // MARK: Targets
+
+  /// Calls `body` with each device that a push or local notification goes to, in the order in which
+  /// they are listed; with nil for the default device.
+  ///
+  /// - Complexity: O(devices).
+  @inline(__always)
+  func forEachTarget<Failure: Error>(
+    of user: UInt32, _ action: Action, _ filter: DeviceFilter?, at now: Int64,
+    _ body: (DeviceRecord?) throws(Failure) -> Void
+  ) throws(Failure) {
+    if hasOwnDevices(user) {
+      try forEachListedTarget(of: user, action, filter, at: now, body)
+    } else if action == .push, filter?.lets(.default) ?? true {
+      // An offline phone with a token, which nothing but a filter keeps from getting a push.
+      try body(nil)
+    }
+  }
+
+  /// Whether a push goes to any device.
+  func hasTarget(_ user: UInt32, _ filter: DeviceFilter?, at now: Int64) -> Bool {
+    var isFound = false
+    forEachTarget(of: user, .push, filter, at: now) { _ in isFound = true }
+    return isFound
+  }
+
+  /// The devices that a push or local notification goes to.
+  func targets(
+    of user: UInt32, _ action: Action, _ filter: DeviceFilter?, at now: Int64
+  ) -> [Device] {
+    var targets: [Device] = []
+    forEachTarget(of: user, action, filter, at: now) { targets.append(device($0)) }
+    return targets
+  }
+}
+
+/// Where the notifications of one message go, for threads that write rows.
+///
+/// SAFETY: used while the result that it came from is retained.
+package struct TargetReader: Sendable {
+  private let devices: DeviceReader
+  private let filter: DeviceFilter?
+  private let instant: Int64
+
+  init(_ result: borrowing FanoutResult) {
+    devices = result.deviceReader
+    filter = result.filter
+    instant = result.instant
+  }
+
+  /// Calls `body` with the id's UTF-8 of each device that a user's push or local notification goes
+  /// to, in the order in which they are listed.
+  ///
+  /// - Parameter code: the user's outcome.
+  /// - Complexity: O(devices).
+  package func forEachID(of user: UInt32, code: UInt8, _ body: (UnsafeRawBufferPointer) -> Void) {
+    guard let action = Outcome(code: code)?.action, action != .suppress else { return }
+    devices.forEachTarget(of: user, action, filter, at: instant) {
+      unsafe body(devices.id(of: $0))
+    }
+  }
+}

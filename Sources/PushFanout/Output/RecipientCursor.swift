@@ -1,0 +1,275 @@
+internal import Algorithms
+internal import CPushKernels
+public import PushModel
+
+/// Goes through recipients of a result in the order of users, without counting references.
+///
+/// Users are found 64 members at a time, in a bit for each member. The ids of some users ahead are
+/// being loaded while those before are read: the address of an id's record is prefetched when its
+/// user is found, the record once the address has arrived, and the id is read last. So the processor
+/// waits for many cache misses at once.
+///
+/// SAFETY: reads what the result's ``AnswerStorage`` retains; whoever uses a cursor retains that, and
+/// decides nothing into it.
+@safe struct RecipientCursor {
+  /// Which members are gone through.
+  enum Selection {
+    /// Everybody with an outcome.
+    case recipients
+    /// Those who get a push.
+    case pushes
+  }
+
+  /// What is read of each, and loaded ahead.
+  enum Content: Int {
+    case users
+    case ids
+    case devices
+  }
+
+  /// A recipient: the user's index, or the address of the id's record (which has the index too) once
+  /// it is known, below the outcome's code.
+  struct Recipient: BitwiseCopyable {
+    private var bits: UInt64 = 0
+
+    init() {}
+
+    init(user: UInt32, code: UInt8) { bits = UInt64(code) << 56 | UInt64(user) }
+
+    init(address: UInt, code: UInt8) { bits = UInt64(code) << 56 | UInt64(address) }
+
+    /// - Precondition: of a cursor of ``Selection/recipients``.
+    var code: UInt8 {
+      get { UInt8(truncatingIfNeeded: bits >> 56) }
+      set { bits = UInt64(newValue) << 56 | bits & (1 << 56 - 1) }
+    }
+    /// - Precondition: the address is not known.
+    var index: UInt32 { UInt32(truncatingIfNeeded: bits) }
+    /// - Precondition: the address is known.
+    var address: UInt { UInt(bits & (1 << 56 - 1)) }
+  }
+
+  /// A table in which the lowest bit says whether a state is a member's. It is never freed.
+  // SAFETY: written here, read only from then on.
+  nonisolated(unsafe) static let isMember: UnsafePointer<UInt8> = {
+    let table = UnsafeMutablePointer<UInt8>.allocate(capacity: 256)
+    unsafe table.initialize(repeating: 1, count: 256)
+    unsafe table[Int(StateRules.absent)] = 0
+    return unsafe UnsafePointer(table)
+  }()
+
+  /// About so many users are found at a time, so that as many ids are loaded at once.
+  private static var batch: Int { 24 }
+  private static var mask: Int { 127 }
+
+  private let selection: Selection
+  private let content: Content
+  private let states: UnsafePointer<UInt8>
+  private let codes: UnsafePointer<UInt8>
+  /// The table in which the lowest bit says whether a state is selected.
+  private let selected: UnsafePointer<UInt8>
+  private let corrections: UnsafeBufferPointer<AnswerStorage.Correction>
+  private let sender: Int
+  private let memberUsers: PagedTable<UInt32>
+  private let firstSlot: Int
+  private let ids: IDReader
+  private let devices: DeviceReader
+
+  /// The next member to be looked at, and the end.
+  private var rank: Int
+  private let end: Int
+  private var correction = 0
+  /// How many users were found, of how many the address is known, of how many the ids may be read,
+  /// and how many were.
+  private var foundCount = 0
+  private var locatedCount = 0
+  private var readableCount = 0
+  private var readCount = 0
+  /// A ring of the users found.
+  // Accessed only by mutating methods: others would copy it.
+  private var ring = InlineArray<128, Recipient>(repeating: Recipient())
+
+  /// - Parameter ranks: which members.
+  /// - Complexity: as for ``FanoutResult/memberStates()``.
+  init(
+    _ result: borrowing FanoutResult, _ selection: Selection, _ content: Content,
+    in ranks: Range<Int>
+  ) {
+    self.selection = selection
+    self.content = content
+    let states = unsafe result.memberStates()
+    unsafe self.states = unsafe states ?? Self.isMember
+    unsafe codes = result.codes
+    unsafe selected = selection == .pushes ? result.codes : Self.isMember
+    unsafe corrections = result.corrections
+    sender = result.sender
+    memberUsers = result.memberUsers
+    firstSlot = Int(result.row.start)
+    ids = result.ids
+    devices = content == .devices ? result.deviceReader : DeviceReader()
+    rank = ranks.lowerBound
+    end = unsafe states == nil ? ranks.lowerBound : ranks.upperBound
+    if rank > 0 {
+      correction = unsafe corrections.partitioningIndex { Int($0.rank) >= ranks.lowerBound }
+    }
+  }
+
+  /// The next recipient; nil at the end.
+  @inline(__always)
+  mutating func next() -> Recipient? {
+    if readCount == readableCount, !advance() { return nil }
+    let recipient = unsafe ring[unchecked: readCount & Self.mask]
+    readCount &+= 1
+    return recipient
+  }
+
+  // MARK: Ahead
+
+  /// Finds more users, locates the ids of those found before, and lets those be read whose ids were
+  /// located before that.
+  ///
+  /// - Returns: whether there is somebody to be read.
+  @inline(never)
+  private mutating func advance() -> Bool {
+    if content == .users {
+      find()
+      (locatedCount, readableCount) = (foundCount, foundCount)
+      return readableCount > readCount
+    }
+    repeat {
+      readableCount = locatedCount
+      locate()
+      find()
+    } while readableCount == readCount && foundCount > readCount
+    return readableCount > readCount
+  }
+
+  private mutating func find() {
+    let enough = foundCount + Self.batch
+    while foundCount < enough, foundCount - readCount <= 64, rank < end {
+      let count = min(64, end - rank)
+      var word: UInt64 = 0
+      unsafe pk_bits(selected, states + rank, &word, count)
+      if 0 <= sender - rank, sender - rank < count { word &= ~(1 << UInt64(sender - rank)) }
+      let first = correction
+      correct(&word, count)
+      let before = foundCount
+      if word != 0 { append(word, count) }
+      if selection == .recipients {
+        for index in first..<correction { unsafe setCode(corrections[index], word, before) }
+      }
+      rank += count
+    }
+  }
+
+  /// Applies the corrections of members whose bits are in a word.
+  @inline(__always)
+  private mutating func correct(_ word: inout UInt64, _ count: Int) {
+    while unsafe correction < corrections.count {
+      let next = unsafe corrections[correction]
+      let bit = Int(next.rank) - rank
+      if bit >= count { return }
+      let isSelected = selection == .pushes ? next.code & 1 != 0 : next.code != 0
+      word = word & ~(1 << UInt64(bit)) | (isSelected ? 1 << UInt64(bit) : 0)
+      correction += 1
+    }
+  }
+
+  private mutating func setCode(
+    _ correction: AnswerStorage.Correction, _ word: UInt64, _ before: Int
+  ) {
+    let bit: UInt64 = 1 << UInt64(Int(correction.rank) - rank)
+    guard word & bit != 0 else { return }
+    var ring = ring.mutableSpan
+    ring[(before + (word & (bit - 1)).nonzeroBitCount) & Self.mask].code = correction.code
+  }
+
+  private mutating func append(_ bits: UInt64, _ count: Int) {
+    // Copies: the compiler cannot tell that writing the ring does not change them.
+    let (ids, devices, content, selection) = (ids, devices, content, selection)
+    let (memberUsers, slot) = (memberUsers, firstSlot + rank)
+    let (states, codes) = unsafe (states + rank, codes)
+    let stretch = unsafe memberUsers.stretch(from: slot, limit: count)
+    var ring = ring.mutableSpan
+    var (word, found) = (bits, foundCount)
+    while word != 0 {
+      let bit = word.trailingZeroBitCount
+      word &= word &- 1
+      let user = bit < stretch.count ? unsafe stretch[bit] : memberUsers[slot + bit]
+      let code = selection == .recipients ? unsafe codes[Int(states[bit])] : 0
+      unsafe ring[unchecked: found & Self.mask] = Recipient(user: user, code: code)
+      found &+= 1
+      if content != .users { ids.prefetch(user) }
+      if content == .devices { devices.prefetch(user) }
+    }
+    foundCount = found
+  }
+
+  /// Reads the addresses of the records of users found before.
+  private mutating func locate() {
+    let (ids, devices, content) = (ids, devices, content)
+    var ring = ring.mutableSpan
+    for index in locatedCount..<foundCount {
+      let recipient = unsafe ring[unchecked: index & Self.mask]
+      let user = recipient.index
+      let address = ids.address(user)
+      unsafe ring[unchecked: index & Self.mask] = Recipient(address: address, code: recipient.code)
+      unsafe pk_prefetch(UnsafeRawPointer(bitPattern: address))
+      // One in four continues on the next cache line.
+      unsafe pk_prefetch(UnsafeRawPointer(bitPattern: address &+ IDArena.shortSize))
+      if content == .devices { devices.prefetchRecords(user) }
+    }
+    locatedCount = foundCount
+  }
+}
+
+extension FanoutResult {
+  /// What reads the devices of users, while the result is retained.
+  var deviceReader: DeviceReader { storage.version?.deviceReader ?? DeviceReader() }
+
+  /// Calls `body` with the index, the id's UTF-8 and the code of each recipient in a range of
+  /// ranks, in the order of users.
+  ///
+  /// - Complexity: O(members of the range), beside that of ``memberStates()``.
+  package func forEachRecipient(
+    in ranks: Range<Int>, withDevices: Bool = false,
+    _ body: (UInt32, UnsafeRawBufferPointer, UInt8) throws -> Void
+  ) rethrows {
+    defer { withExtendedLifetime(storage) {} }
+    var cursor = RecipientCursor(self, .recipients, withDevices ? .devices : .ids, in: ranks)
+    while let recipient = cursor.next() {
+      let id = unsafe ids.characters(at: recipient.address)
+      try unsafe body(IDArena.index(at: recipient.address), id, recipient.code)
+    }
+  }
+
+  /// Calls `body` with the id's UTF-8 of each recipient of a push in a range of ranks, in the order
+  /// of users.
+  package func forEachPush(in ranks: Range<Int>, _ body: (UnsafeRawBufferPointer) -> Void) {
+    defer { withExtendedLifetime(storage) {} }
+    var cursor = RecipientCursor(self, .pushes, .ids, in: ranks)
+    while let recipient = cursor.next() { unsafe body(ids.characters(at: recipient.address)) }
+  }
+
+  /// Whether anybody in a range of ranks gets a push.
+  package func hasPush(in ranks: Range<Int>) -> Bool {
+    defer { withExtendedLifetime(storage) {} }
+    var cursor = RecipientCursor(self, .pushes, .users, in: ranks)
+    return cursor.next() != nil
+  }
+
+  /// Calls `body` with each recipient's index and outcome, in the order of users.
+  ///
+  /// - Complexity: O(members).
+  public func forEachRecipient(
+    _ body: (UserIndex, Outcome) throws -> Void
+  ) rethrows {
+    defer { withExtendedLifetime(storage) {} }
+    var cursor = RecipientCursor(self, .recipients, .users, in: 0..<memberCount)
+    while let recipient = cursor.next() {
+      if let outcome = Outcome(code: recipient.code) {
+        try body(UserIndex(recipient.index), outcome)
+      }
+    }
+  }
+}

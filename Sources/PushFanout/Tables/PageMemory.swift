@@ -1,0 +1,188 @@
+internal import Glibc
+internal import PushSupport
+internal import Synchronization
+
+/// Allocates the pages of tables, and other arrays that are read at random.
+///
+/// Memory of a size class comes from blocks of 2 MiB, for which the kernel is asked to use huge
+/// pages: a message reads a dozen pages of tables, and with memory pages of 4 KiB nearly every one
+/// of them also misses the processor's translation buffer. With huge pages the messages of a day
+/// take two thirds of the time. The first block of a class uses small memory pages, so that a small
+/// engine takes little memory; arrays from ``hugeSize`` bytes on have blocks of their own.
+///
+/// Any thread may allocate and free.
+///
+/// SAFETY: a block's header and free parts are accessed under the lock.
+@safe final class PageMemory: Sendable {
+  /// The memory of the process.
+  ///
+  /// In debug builds it comes from `malloc`, so that the address sanitizer finds accesses to freed
+  /// pages.
+  static let shared = PageMemory(isPlain: _isDebugAssertConfiguration())
+
+  static let blockSize = 1 << 21
+  /// Parts of up to this many bytes share blocks.
+  private static let largestPart = 1 << 16
+  /// Arrays of at least this many bytes have blocks of their own.
+  static let hugeSize = 1 << 20
+
+  /// The header at the beginning of a block, whose address is a multiple of ``blockSize``.
+  private struct Block {
+    /// The blocks of the class that have free parts are linked; 0 for none.
+    var previous: UInt = 0
+    var next: UInt = 0
+    /// The address of the first free part, which holds that of the next; 0 for none.
+    var free: UInt = 0
+    /// The offset of the parts that were never used.
+    var fresh = 64
+    var usedCount = 0
+  }
+
+  private struct State {
+    /// By class, the address of the first block with free parts, and the number of blocks.
+    var available = [UInt](repeating: 0, count: PageMemory.classCount)
+    var blockCounts = [Int](repeating: 0, count: PageMemory.classCount)
+  }
+
+  private let state = Lock(State())
+  private let isPlain: Bool
+
+  init(isPlain: Bool) { self.isPlain = isPlain }
+
+  /// Classes: multiples of 16 up to 1,040, the size of most pages; beyond, four for each power of
+  /// two.
+  private static let smallClasses = 1040 / 16
+  private static let classCount = smallClasses + 4 * 7
+
+  private static func sizeClass(_ byteCount: Int) -> Int {
+    if byteCount <= 1040 { return max(0, (byteCount + 15) / 16 - 1) }
+    let power = Int.bitWidth - 1 - (byteCount - 1).leadingZeroBitCount
+    return smallClasses + (power - 10) * 4 + (byteCount - 1) >> (power - 2) & 3
+  }
+
+  private static func partSize(_ sizeClass: Int) -> Int {
+    if sizeClass < smallClasses { return (sizeClass + 1) * 16 }
+    let (power, quarter) = (sizeClass - smallClasses).quotientAndRemainder(dividingBy: 4)
+    return (1 << (power + 10)) + (quarter + 1) << (power + 8)
+  }
+
+  /// Allocates memory aligned to 16 bytes.
+  ///
+  /// - Complexity: O(1).
+  func allocate(_ byteCount: Int) -> UnsafeMutableRawPointer {
+    if isPlain || (byteCount > Self.largestPart && byteCount < Self.hugeSize) {
+      return .allocate(byteCount: byteCount, alignment: 16)
+    }
+    if byteCount >= Self.hugeSize { return unsafe Self.map(byteCount, isHuge: true) }
+    let sizeClass = Self.sizeClass(byteCount)
+    let address = state.withLock { allocatePart(sizeClass, &$0) }
+    return unsafe UnsafeMutableRawPointer(bitPattern: address).unsafelyUnwrapped
+  }
+
+  /// Frees memory.
+  ///
+  /// - Parameter byteCount: the size that was asked for.
+  func free(_ memory: UnsafeMutableRawPointer, _ byteCount: Int) {
+    if isPlain || (byteCount > Self.largestPart && byteCount < Self.hugeSize) {
+      unsafe memory.deallocate()
+    } else if byteCount >= Self.hugeSize {
+      unsafe munmap(memory, Self.roundedUp(byteCount))
+    } else {
+      let address = UInt(bitPattern: memory)
+      state.withLock { freePart(address, Self.sizeClass(byteCount), &$0) }
+    }
+  }
+
+  // MARK: Parts of blocks
+
+  private func allocatePart(_ sizeClass: Int, _ state: inout State) -> UInt {
+    if state.available[sizeClass] == 0 {
+      let isFirst = state.blockCounts[sizeClass] == 0
+      let block = unsafe Self.map(Self.blockSize, isHuge: !isFirst)
+      unsafe block.initializeMemory(as: Block.self, to: Block())
+      state.blockCounts[sizeClass] += 1
+      state.available[sizeClass] = UInt(bitPattern: block)
+    }
+    let block = unsafe Self.block(state.available[sizeClass])
+    let size = Self.partSize(sizeClass)
+    let part: UInt
+    if unsafe block.pointee.free != 0 {
+      part = unsafe block.pointee.free
+      unsafe block.pointee.free = Self.word(part).pointee
+    } else {
+      part = unsafe UInt(bitPattern: block) + UInt(block.pointee.fresh)
+      unsafe block.pointee.fresh += size
+    }
+    unsafe block.pointee.usedCount += 1
+    if unsafe Self.isFull(block, size) { unsafe unlink(block, sizeClass, &state) }
+    return part
+  }
+
+  private func freePart(_ part: UInt, _ sizeClass: Int, _ state: inout State) {
+    let block = unsafe Self.block(part & ~UInt(Self.blockSize - 1))
+    let wasFull = unsafe Self.isFull(block, Self.partSize(sizeClass))
+    unsafe Self.word(part).pointee = block.pointee.free
+    unsafe block.pointee.free = part
+    unsafe block.pointee.usedCount -= 1
+    if wasFull {
+      let first = state.available[sizeClass]
+      unsafe block.pointee.previous = 0
+      unsafe block.pointee.next = first
+      if first != 0 { unsafe Self.block(first).pointee.previous = UInt(bitPattern: block) }
+      state.available[sizeClass] = UInt(bitPattern: block)
+    }
+    // One block without used parts is kept: the next update may need it.
+    if unsafe block.pointee.usedCount == 0, unsafe block.pointee.previous != 0 {
+      unsafe unlink(block, sizeClass, &state)
+      state.blockCounts[sizeClass] -= 1
+      unsafe munmap(block, Self.blockSize)
+    }
+  }
+
+  private static func isFull(_ block: UnsafeMutablePointer<Block>, _ size: Int) -> Bool {
+    unsafe block.pointee.free == 0 && block.pointee.fresh + size > blockSize
+  }
+
+  private func unlink(
+    _ block: UnsafeMutablePointer<Block>, _ sizeClass: Int, _ state: inout State
+  ) {
+    let (previous, next) = unsafe (block.pointee.previous, block.pointee.next)
+    if previous == 0 {
+      state.available[sizeClass] = next
+    } else {
+      unsafe Self.block(previous).pointee.next = next
+    }
+    if next != 0 { unsafe Self.block(next).pointee.previous = previous }
+  }
+
+  private static func block(_ address: UInt) -> UnsafeMutablePointer<Block> {
+    unsafe UnsafeMutablePointer<Block>(bitPattern: address).unsafelyUnwrapped
+  }
+
+  private static func word(_ address: UInt) -> UnsafeMutablePointer<UInt> {
+    unsafe UnsafeMutablePointer<UInt>(bitPattern: address).unsafelyUnwrapped
+  }
+
+  // MARK: Mappings
+
+  private static func roundedUp(_ byteCount: Int) -> Int {
+    (byteCount + blockSize - 1) & ~(blockSize - 1)
+  }
+
+  /// Maps zeroed memory at a multiple of ``blockSize``.
+  private static func map(_ byteCount: Int, isHuge: Bool) -> UnsafeMutableRawPointer {
+    let size = roundedUp(byteCount)
+    // One block more, of which what stands out at either end is returned.
+    let memory = unsafe mmap(
+      nil, size + blockSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+    guard let memory = unsafe memory, unsafe memory != MAP_FAILED else {
+      fatalError("out of memory")
+    }
+    let front = (blockSize - Int(bitPattern: memory) & (blockSize - 1)) & (blockSize - 1)
+    if front > 0 { unsafe munmap(memory, front) }
+    let start = unsafe memory + front
+    unsafe munmap(start + size, blockSize - front)
+    if isHuge { unsafe madvise(start, size, MADV_HUGEPAGE) }
+    return unsafe start
+  }
+}
