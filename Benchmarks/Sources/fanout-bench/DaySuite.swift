@@ -99,8 +99,8 @@ struct DaySuite {
 
   /// Messages a second of threads that take them in turn, counting pushes, and the percentiles of
   /// one message's latency.
-  private func inTurn(
-    _ messages: [Message], _ threads: Int
+  func inTurn(
+    _ messages: [Message], _ threads: Int, _ fanout: Fanout
   ) -> (rate: Double, pushes: Int, latency: [Double]) {
     let pushes = Atomic(0)
     let latencies = Mutex<[Float]>([])
@@ -117,7 +117,7 @@ struct DaySuite {
         while true {
           let index = next.add(1, ordering: .relaxed).oldValue
           if index >= messages.count { break }
-          world.fanout.decide(messages[index], into: &result)
+          fanout.decide(messages[index], into: &result)
           sum += result.pushCount
           let now = DispatchTime.now().uptimeNanoseconds
           times.append(Float(now - before))
@@ -166,9 +166,9 @@ struct DaySuite {
     var lines: [Line] = []
     var one = 0.0
     var pushes: Int?
-    if warms { _ = inTurn(messages, 1) }
+    if warms { _ = inTurn(messages, 1, world.fanout) }
     for count in threads {
-      let (rate, sum, latency) = inTurn(messages, count)
+      let (rate, sum, latency) = inTurn(messages, count, world.fanout)
       guard pushes == nil || pushes == sum else { fatalError("\(count) threads push \(sum)") }
       pushes = sum
       if count == 1 { one = rate }
