@@ -26,7 +26,7 @@ extension DaySuite {
       _ = inTurn(messages, 1, tight)
       for count in threads {
         // By turns, so that a machine that slows down slows down both.
-        var (free, pressed, most) = (Samples(), Samples(), 0)
+        var (free, pressed, work, most) = (Samples(), Samples(), Samples(), 0)
         for _ in 0..<3 {
           let kept = inTurn(messages, count, roomy)
           let (evicted, bytes) = watchingStates(of: tight) { inTurn(messages, count, tight) }
@@ -35,6 +35,7 @@ extension DaySuite {
           }
           free.add(kept.rate)
           pressed.add(evicted.rate)
+          work.add(kept.processor / evicted.processor)
           most = max(most, bytes)
         }
         let text = "\(name), \(count == 1 ? "1 thread" : "\(count) threads")"
@@ -43,6 +44,8 @@ extension DaySuite {
           Line(
             name: "\(text): a tenth kept", value: pressed.median, unit: "M messages/s",
             least: 0.3 * free.median),
+          Line(
+            name: "  by processor time, of the speed of all kept", value: work.median, unit: "x"),
           Line(
             name: "  most states while deciding", value: Double(most) / 1e6, unit: "MB",
             most: Double(tight.cacheByteLimit) / 1e6),
