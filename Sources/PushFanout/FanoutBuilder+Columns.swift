@@ -1,3 +1,5 @@
+internal import QuietTime
+
 /// For readers of files that parse on several threads.
 extension FanoutBuilder {
   /// The ids so far.
@@ -5,66 +7,136 @@ extension FanoutBuilder {
     SettingsIDLookup(users: writer.tables.userIDs, conversations: writer.tables.conversationIDs)
   }
 
-  /// Whether a member may have channel levels.
-  package var hasChannels: Bool { writer.tables.memberChannels.count > 0 }
-
   /// Adds memberships, as ``setMember(_:of:_:)`` does in the order of the rows.
   ///
-  /// - Precondition: ``SettingsIDLookup/resolve(_:)`` was called, with a lookup of this builder.
+  /// - Precondition: a ``SettingsIDLookup`` of this builder resolved the columns.
   package mutating func add(
     _ columns: MembershipColumns, stretches: Range<Int>
   ) throws(FanoutError) {
-    let forgetsChannels = hasChannels
+    guard let first = stretches.first else { return }
+    var extras = columns.extras(from: columns.rows(of: first).lowerBound)
     for stretch in stretches {
       let rows = columns.rows(of: stretch)
-      let known = columns.conversations[stretch].index
-      let conversation =
-        known != .max ? known : try writer.intern(conversationAt: stretch, of: columns)
-      for row in rows {
-        let known = columns.users[row].index
-        let user = known != .max ? known : try writer.intern(userAt: row, of: columns)
-        try checkRoom()
-        let packed = columns.packed(at: row)
-        if packed.hasOverrides {
-          writer.setOverrides(Tables.key(conversation, user), columns.member(at: row).member)
-        }
-        if forgetsChannels { writer.forgetChannels(Tables.key(conversation, user)) }
-        append(conversation, user, packed)
+      writer.readAhead(conversationAt: stretch + TableWriter.readAhead, of: columns)
+      try checkRoom(rows.count)
+      let conversation = try writer.intern(conversationAt: stretch, of: columns)
+      let users = try writer.intern(usersAt: rows, of: columns)
+      append(conversation, users, columns.bits[rows])
+      while let extra = extras.first, extra.row < rows.upperBound {
+        appendOverrides(
+          conversation, users[users.startIndex + Int(extra.row) - rows.lowerBound],
+          since: extra.since, mutedUntil: extra.mutedUntil)
+        extras.removeFirst()
       }
     }
+  }
+
+  /// Adds users' records, as ``setUser(_:_:)`` does in the order of the rows.
+  ///
+  /// - Precondition: a ``SettingsIDLookup`` of this builder resolved the users.
+  package mutating func add(_ users: UserRecords, rows: Range<Int>) throws(FanoutError) {
+    declaredCount += try writer.add(users, rows)
   }
 }
 
 extension TableWriter {
-  /// The index of a row's user, which is added if it is new.
-  func intern(userAt row: Int, of columns: MembershipColumns) throws(FanoutError) -> UInt32 {
-    let id = columns.users[row]
-    let known = unsafe columns.withCharacters(of: id) {
-      unsafe tables.userIDs.index(of: $0, hash: id.hash)
+  /// The indices of the users of rows; who is new is added.
+  fileprivate func intern(
+    usersAt rows: Range<Int>, of columns: MembershipColumns
+  ) throws(FanoutError) -> ArraySlice<UInt32> {
+    var indices = columns.users.indices[rows]
+    guard indices.contains(.max) else { return indices }
+    for row in rows where indices[row] == .max {
+      indices[row] = try Self.intern(row, columns.users, columns.characters, &tables, store, limit)
     }
-    if let known { return known }
-    guard tables.userIDs.count < limit else { throw .tooMany("users") }
-    let index = unsafe columns.withCharacters(of: id) {
-      unsafe tables.userIDs.append($0, hash: id.hash, store)
+    return indices
+  }
+
+  /// Prefetches the slot of a conversation that will be added soon.
+  fileprivate func readAhead(conversationAt stretch: Int, of columns: MembershipColumns) {
+    guard stretch < columns.stretchCount, columns.conversations.indices[stretch] == .max else {
+      return
     }
-    appendUser()
-    return index
+    tables.conversationIDs.slots.prefetchSlot(columns.conversations.hashes[stretch])
   }
 
   /// The index of a stretch's conversation, which is added if it is new.
-  func intern(
+  fileprivate func intern(
     conversationAt stretch: Int, of columns: MembershipColumns
   ) throws(FanoutError) -> UInt32 {
-    let id = columns.conversations[stretch]
-    let known = unsafe columns.withCharacters(of: id) {
-      unsafe tables.conversationIDs.index(of: $0, hash: id.hash)
+    let (ids, characters) = (columns.conversations, columns.characters)
+    if ids.indices[stretch] != .max { return ids.indices[stretch] }
+    let hash = ids.hashes[stretch]
+    let known = unsafe ids.with(stretch, characters) {
+      unsafe tables.conversationIDs.index(of: $0, hash: hash)
     }
     if let known { return known }
     guard tables.conversationIDs.count < limit else { throw .tooMany("conversations") }
-    let index = unsafe columns.withCharacters(of: id) {
-      unsafe tables.conversationIDs.append($0, hash: id.hash, store)
+    let index = unsafe ids.with(stretch, characters) {
+      unsafe tables.conversationIDs.append($0, hash: hash, store)
     }
     tables.conversations.append(ConversationRow(), store)
     return index
+  }
+
+  /// The index of the user of a row, who is added if new.
+  private static func intern(
+    _ row: Int, _ ids: IDColumn, _ characters: IDCharacters, _ tables: inout Tables,
+    _ store: PageStore, _ limit: Int
+  ) throws(FanoutError) -> UInt32 {
+    if ids.indices[row] != .max { return ids.indices[row] }
+    let hash = ids.hashes[row]
+    let known = unsafe ids.with(row, characters) {
+      unsafe tables.userIDs.index(of: $0, hash: hash)
+    }
+    if let known { return known }
+    guard tables.userIDs.count < limit else { throw .tooMany("users") }
+    let index = unsafe ids.with(row, characters) {
+      unsafe tables.userIDs.append($0, hash: hash, store)
+    }
+    appendUser(&tables, store)
+    return index
+  }
+
+  /// Replaces the settings of users.
+  ///
+  /// - Returns: how many of them had none.
+  fileprivate func add(_ users: UserRecords, _ rows: Range<Int>) throws(FanoutError) -> Int {
+    try Self.add(users, rows, &tables, &recentSchedules, store, limit)
+  }
+
+  /// How many rows ahead the slot of an id is asked for.
+  fileprivate static var readAhead: Int { 12 }
+
+  private static func add(
+    _ users: UserRecords, _ rows: Range<Int>, _ tables: inout Tables,
+    _ recent: inout RecentSchedules, _ store: PageStore, _ limit: Int
+  ) throws(FanoutError) -> Int {
+    // Each of the quiet settings once, unless the rows are few.
+    var schedules: [UInt32] = []
+    if rows.count > users.quiet.settings.count {
+      schedules.reserveCapacity(users.quiet.settings.count)
+      for settings in users.quiet.settings {
+        schedules.append(try schedule(settings, &tables, &recent))
+      }
+    }
+    var newCount = 0
+    for row in rows {
+      let ahead = row + readAhead
+      if ahead < rows.upperBound { tables.userIDs.slots.prefetchSlot(users.ids.hashes[ahead]) }
+      let user = Int(try intern(row, users.ids, users.characters, &tables, store, limit))
+      let quiet = Int(users.quietIndices[row])
+      let schedule =
+        schedules.isEmpty
+        ? try schedule(users.quiet.settings[quiet], &tables, &recent) : schedules[quiet]
+      let packed = users.packed[row]
+      let before = tables.packedUsers[user]
+      if !before.isDeclared { newCount += 1 }
+      if before != packed { tables.packedUsers.set(user, packed, store) }
+      if tables.schedules[user] != schedule { tables.schedules.set(user, schedule, store) }
+      if packed.hasMute { tables.userMutes.set(UInt64(user), users.mute(at: row), store) }
+      if tables.hasOwnDevices(UInt32(user)) { tables.deviceLists.set(user, 0, store) }
+    }
+    return newCount
   }
 }

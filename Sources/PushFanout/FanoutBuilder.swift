@@ -1,22 +1,26 @@
 public import PushModel
+internal import QuietTime
 
 /// Builds a ``Fanout`` from records in any order, as files contain them, without an intermediate
 /// copy.
 ///
 /// A record with the same key replaces the whole earlier record and keeps its position.
 ///
-/// - Memory: while building, 5 bytes per membership beside the packed tables, and 8 bytes per run
-///   of consecutive memberships of one conversation.
+/// - Memory: while building, 5 bytes per membership and 12 per mute or start of membership beside
+///   the packed tables, and 8 to 16 bytes per run of consecutive memberships of one conversation.
 @safe public struct FanoutBuilder: ~Copyable {
   let writer: TableWriter
   private var memberships = MembershipList()
+  private var overrides = OverrideList()
+  /// The set of channel levels of each member that has any, by ``Tables/key(_:_:)``.
+  private var channelSets: [UInt64: UInt32] = [:]
   /// Whether each conversation was set, rather than only referred to by members or threads.
   private var isSet: [Bool] = []
   private var lastConversation: (id: Identifier, index: UInt32)?
   private var isSettled = false
   private var hasApp = false
   /// The number of users with settings.
-  package private(set) var declaredCount = 0
+  package internal(set) var declaredCount = 0
 
   /// Creates a builder without records. The app's settings are Easemob's defaults until they are
   /// set.
@@ -103,19 +107,40 @@ public import PushModel
   ) throws(FanoutError) {
     try checkRoom()
     let packed = PackedMember(member)
-    let key = Tables.key(conversation, user)
-    if packed.hasOverrides { writer.setOverrides(key, member) }
-    if !packed.hasChannels { writer.forgetChannels(key) }
-    append(conversation, user, packed)
+    append(conversation, CollectionOfOne(user), CollectionOfOne(packed.bits))
+    appendOverrides(
+      conversation, user, since: member.since.milliseconds,
+      mutedUntil: member.mutedUntil.milliseconds)
+    if packed.hasChannels {
+      let set = writer.tables.channelSets.insert(member.channels)
+      channelSets[Tables.key(conversation, user)] = set
+      overrides.append(conversation, OverrideRecord(.channels, of: user, Int64(set)))
+    }
   }
 
-  /// Checks that a membership can be added.
-  func checkRoom() throws(FanoutError) {
-    guard memberships.count < writer.limit else { throw .tooMany("memberships") }
+  /// Checks that memberships can be added.
+  func checkRoom(_ count: Int = 1) throws(FanoutError) {
+    guard memberships.count + count <= writer.limit else { throw .tooMany("memberships") }
+    guard overrides.count + 3 * count < Int(UInt32.max) else { throw .tooMany("overrides") }
   }
 
-  mutating func append(_ conversation: UInt32, _ user: UInt32, _ packed: PackedMember) {
-    memberships.append(conversation, user, packed.bits)
+  /// Adds memberships of a conversation, without their overrides.
+  mutating func append(
+    _ conversation: UInt32, _ users: some Collection<UInt32>, _ bits: some Collection<UInt8>
+  ) {
+    memberships.append(conversation, users, bits)
+    if channelSets.isEmpty { return }
+    for user in users { channelSets[Tables.key(conversation, user)] = nil }
+  }
+
+  /// Adds the start and the mute of a membership, in milliseconds, unless they are 0.
+  mutating func appendOverrides(
+    _ conversation: UInt32, _ user: UInt32, since: Int64, mutedUntil: Int64
+  ) {
+    if since > 0 { overrides.append(conversation, OverrideRecord(.since, of: user, since)) }
+    if mutedUntil > 0 {
+      overrides.append(conversation, OverrideRecord(.mute, of: user, mutedUntil))
+    }
   }
 
   /// Builds the engine.
@@ -170,16 +195,18 @@ extension FanoutBuilder {
     slots.prefetchSlot(unsafe userUTF8.withUnsafeBytes { unsafe slots.hash($0) })
   }
 
+  /// Whether a member has channel levels, as set so far.
+  package var hasChannels: Bool { !channelSets.isEmpty }
+
   /// A member's channel levels, as set so far.
   package func channels(
     of user: Identifier, in conversation: Identifier
   ) -> [Identifier: NotificationLevel] {
-    let tables = writer.tables
-    guard tables.memberChannels.count > 0, let user = tables.userIDs.index(of: user),
-      let index = tables.conversationIDs.index(of: conversation),
-      let set = tables.memberChannels[Tables.key(index, user)]
+    guard !channelSets.isEmpty, let user = writer.tables.userIDs.index(of: user),
+      let index = writer.tables.conversationIDs.index(of: conversation),
+      let set = channelSets[Tables.key(index, user)]
     else { return [:] }
-    return tables.channelSets[UInt32(truncatingIfNeeded: set)]
+    return writer.tables.channelSets[set]
   }
 
   /// Stores the members with their conversations, on several threads. No members can be added
@@ -187,8 +214,14 @@ extension FanoutBuilder {
   package mutating func settle(threads: Int = 1) {
     guard !isSettled else { return }
     isSettled = true
-    writer.storeMembers(memberships, threads: threads)
-    memberships = MembershipList()
+    // Each list is freed before the next table is made.
+    var (members, overrides) = (MembershipList(), OverrideList())
+    swap(&members, &memberships)
+    writer.storeMembers(consume members, threads: threads)
+    swap(&overrides, &self.overrides)
+    writer.storeOverrides(consume overrides, threads: threads)
+    channelSets = [:]
+    writer.recentSchedules = RecentSchedules()
   }
 
   /// A conversation's settings; nil if it was neither set nor has members, though a thread may name

@@ -4,13 +4,42 @@ public import PushModel
 ///
 /// Not part of the table, so that a version of that is not copied for a guess.
 public struct RecentSchedules: Sendable {
-  fileprivate var indices = [UInt32](repeating: 0, count: 1 << 10)
+  /// Two for each set, the one noted last first. There are at least as many as settings, and a
+  /// power of two, or none.
+  private var indices: [UInt32] = []
 
   /// Empty guesses.
   public init() {}
 
-  /// A slot, mostly another for other settings.
-  fileprivate static func slot(of settings: QuietSettings) -> Int {
+  /// The index of settings in a list, if it is among the guesses for them.
+  fileprivate func index(of new: QuietSettings, in settings: [QuietSettings]) -> UInt32? {
+    if indices.isEmpty { return nil }
+    let first = first(of: new)
+    let guess = indices[first]
+    if guess < settings.count, settings[Int(guess)] == new { return guess }
+    let second = indices[first + 1]
+    return second < settings.count && settings[Int(second)] == new ? second : nil
+  }
+
+  /// Makes an index of a list a guess.
+  ///
+  /// - Complexity: O(1) amortized.
+  fileprivate mutating func note(_ index: UInt32, in settings: [QuietSettings]) {
+    guard indices.count < settings.count else { return set(index, settings) }
+    var count = 1 << 10
+    while count < 4 * settings.count { count *= 2 }
+    indices = [UInt32](repeating: 0, count: count)
+    for index in settings.indices { set(UInt32(index), settings) }
+  }
+
+  private mutating func set(_ index: UInt32, _ settings: [QuietSettings]) {
+    let first = first(of: settings[Int(index)])
+    indices[first + 1] = indices[first]
+    indices[first] = index
+  }
+
+  /// Where the guesses for settings are: mostly elsewhere for other settings.
+  private func first(of settings: QuietSettings) -> Int {
     var number =
       switch settings.quietHours {
       case .interval(let interval): Int(interval.startMinute) &* 1440 &+ Int(interval.endMinute)
@@ -22,7 +51,27 @@ public struct RecentSchedules: Sendable {
       // Zones of one continent differ behind their first letters.
       for byte in zone.utf8.suffix(6) { number = number &* 31 &+ Int(byte) }
     }
-    return (number &* 0x9E37_79B9) >> 16 & 1023
+    return ((number &* 0x9E37_79B9) >> 16 & (indices.count / 2 - 1)) * 2
+  }
+}
+
+/// Quiet settings of many users, most of them once: settings that were seen last are found again,
+/// others are listed again.
+package struct QuietSettingsList: Sendable {
+  /// The settings, in the order in which they were listed.
+  package private(set) var settings: [QuietSettings] = []
+  private var recent = RecentSchedules()
+
+  /// An empty list.
+  package init() {}
+
+  /// The index of settings, which are listed now if they are not found.
+  package mutating func index(of new: QuietSettings) -> UInt32 {
+    if let index = recent.index(of: new, in: settings) { return index }
+    let index = UInt32(settings.count)
+    settings.append(new)
+    recent.note(index, in: settings)
+    return index
   }
 }
 
@@ -75,11 +124,9 @@ public struct ScheduleTable: Sendable {
   public mutating func insert(
     _ new: QuietSettings, _ recent: inout RecentSchedules
   ) throws(ZoneDataError) -> UInt32 {
-    let slot = RecentSchedules.slot(of: new)
-    let guess = recent.indices[slot]
-    if guess < settings.count, settings[Int(guess)] == new { return guess }
+    if let index = recent.index(of: new, in: settings) { return index }
     let index = try insert(new)
-    recent.indices[slot] = index
+    recent.note(index, in: settings)
     return index
   }
 

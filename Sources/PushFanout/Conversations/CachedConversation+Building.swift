@@ -25,101 +25,42 @@ extension CachedConversation {
   }
 
   private func fill(_ reader: ConversationReader, threads: Int) {
-    let resolver = MemberResolver(reader.version)
-    let pieces = (count + Self.pieceSize - 1) / Self.pieceSize
-    let isParallel = count >= Self.parallelSize && threads > 1
-    let special = Parallel.map(isParallel ? pieces : 1, threads: threads) { piece -> [UInt32] in
-      let ranks =
-        isParallel
-        ? piece * Self.pieceSize..<min((piece + 1) * Self.pieceSize, count) : 0..<count
-      return fill(ranks, resolver.version)
+    let floor = reader.now - Self.keptTime
+    let filling = WordFilling(self, reader, eventFloor: floor)
+    var events: [Event] = []
+    if count >= Self.parallelSize, threads > 1 {
+      let pieces = (count + Self.pieceSize - 1) / Self.pieceSize
+      let all = Parallel.map(pieces, threads: threads) { piece in
+        filling.fill(piece * Self.pieceSize..<min((piece + 1) * Self.pieceSize, count))
+      }
+      events = Array(all.joined())
+    } else {
+      events = filling.fill(0..<count)
     }
+    if target.kind == .thread, target.row.parent != 0 { filling.fillOwn(&events) }
+    if events.count > 1 { events.sort { $0.at < $1.at } }
     changing.withLock { changing in
       changing.now = reader.now
-      changing.eventFloor = reader.now - Self.keptTime
-      for ranks in special {
-        for (index, rank) in ranks.enumerated() {
-          if index % 16 == 0 {
-            prefetchOverrides(ranks[index..<min(index + 16, ranks.count)], resolver)
-          }
-          setFirst(Int(rank), resolver, reader.now, &changing)
-        }
-      }
-      if target.kind == .thread, target.row.parent != 0 {
-        for slot in target.row.range {
-          let user = resolver.tables.memberUsers[slot]
-          // Each member's events are listed once.
-          guard let rank = resolver.tables.rank(of: user, in: target.memberRow),
-            !special.contains(where: { ranks in
-              let index = ranks.partitioningIndex { $0 >= UInt32(rank) }
-              return index < ranks.count && ranks[index] == UInt32(rank)
-            })
-          else { continue }
-          setFirst(rank, resolver, reader.now, &changing)
-        }
-      }
-      if changing.events.count > 1 { changing.events.sort { $0.at < $1.at } }
-      changing.eventCount = changing.events.partitioningIndex { $0.at > reader.now }
+      changing.eventFloor = floor
+      changing.eventCount = events.partitioningIndex { $0.at > reader.now }
+      swap(&changing.events, &events)
       setEventBounds(changing)
       setByteLimit(changing)
     }
   }
 
-  private func prefetchOverrides(_ ranks: ArraySlice<UInt32>, _ resolver: MemberResolver) {
-    let start = Int(target.memberRow.start)
-    for rank in ranks {
-      let packed = PackedMember(bits: resolver.tables.packedMembers[start + Int(rank)])
-      let key = Tables.key(target.members, resolver.tables.memberUsers[start + Int(rank)])
-      if packed.hasSince { resolver.tables.memberSinces.prefetch(key) }
-      if packed.hasMute { resolver.tables.memberMutes.prefetch(key) }
-    }
-  }
-
-  private func setFirst(
-    _ rank: Int, _ resolver: MemberResolver, _ now: Int64, _ changing: inout Changing
-  ) {
-    if setJoin(rank, resolver.version, now, &changing) { return }
-    let word = listEvents(rank, resolver, at: now, &changing)
-    unsafe words[rank].store(word.bits, ordering: .relaxed)
-  }
-
-  /// Sets the word of a member who has nothing but a start of the membership, which is most of
-  /// those with overrides.
+  /// Appends the events of a member after an instant.
   ///
-  /// - Returns: whether the member is one.
-  private func setJoin(
-    _ rank: Int, _ version: EngineVersion, _ now: Int64, _ changing: inout Changing
-  ) -> Bool {
-    let slot = Int(target.memberRow.start) + rank
-    let packed = PackedMember(bits: version.tables.packedMembers[slot])
-    let user = version.tables.memberUsers[slot]
-    guard packed.hasSince, !packed.hasMute, !packed.hasChannels, target.kind != .thread,
-      !version.tables.packedUsers[Int(user)].hasMute, !version.tables.hasOwnDevices(user)
-    else { return false }
-    let since = version.tables.since(packed, Tables.key(target.members, user))
-    let after = word(rank)
-    let before = MemberWord(schedule: UInt32(after.schedule), base: 0)
-    if since > now { unsafe words[rank].store(before.bits, ordering: .relaxed) }
-    if since > changing.eventFloor, before != after {
-      changing.events.append(
-        Event(at: since, rank: UInt32(rank), before: before, after: after))
-    }
-    return true
-  }
-
-  /// Appends the events of a member after ``Changing/eventFloor``.
-  ///
-  /// - Returns: the member's word at an instant.
+  /// - Returns: the member's word at `now`.
   func listEvents(
-    _ rank: Int, _ resolver: MemberResolver, at now: Int64, _ changing: inout Changing
+    _ rank: Int, of user: UInt32, _ overrides: MemberOverrides, _ resolver: MemberResolver,
+    at now: Int64, after floor: Int64, _ events: inout [Event]
   ) -> MemberWord {
-    let user = resolver.tables.memberUsers[Int(target.memberRow.start) + rank]
-    let overrides = resolver.overrides(of: user, rank: rank, target)
     let word = resolver.word(of: user, overrides, target, at: now)
     var first: Int64?
     var others: [Int64] = []
     resolver.forEachEvent(of: user, overrides) { at in
-      guard at > changing.eventFloor else { return }
+      guard at > floor else { return }
       if first == nil { first = at } else { others.append(at) }
     }
     guard let first else { return word }
@@ -128,45 +69,135 @@ extension CachedConversation {
       let old = before ?? resolver.word(of: user, overrides, target, at: at - 1)
       let new = resolver.word(of: user, overrides, target, at: at)
       if old != new {
-        changing.events.append(Event(at: at, rank: UInt32(rank), before: old, after: new))
+        events.append(Event(at: at, rank: UInt32(rank), before: old, after: new))
       }
       before = new
     }
     return word
   }
+}
 
-  /// Fills the words of members whose levels alone decide them.
+/// Sets the words of a conversation that is being built, on several threads.
+private struct WordFilling: Sendable {
+  private let conversation: CachedConversation
+  private let resolver: MemberResolver
+  private let now: Int64
+  private let eventFloor: Int64
+  /// The bits of members who need more than their level and the start of their membership.
+  private let specialBits: UInt8
+
+  init(_ conversation: CachedConversation, _ reader: ConversationReader, eventFloor: Int64) {
+    self.conversation = conversation
+    resolver = MemberResolver(reader.version)
+    now = reader.now
+    self.eventFloor = eventFloor
+    // In a thread a record of its own may apply.
+    specialBits =
+      PackedMember.beyondSince | (conversation.target.kind == .thread ? PackedMember.sinceBit : 0)
+  }
+
+  /// Sets the words of a range of members.
   ///
-  /// - Returns: the ranks of the others: those with overrides, mutes or listed devices.
-  private func fill(_ ranks: Range<Int>, _ version: EngineVersion) -> [UInt32] {
-    let mask = MemberResolver(version).levelMask(target)
+  /// Members and their overrides are read forward. Nothing branches on whether a membership has a
+  /// start, which is unpredictable.
+  ///
+  /// - Returns: the members' events.
+  func fill(_ ranks: Range<Int>) -> [CachedConversation.Event] {
+    guard !ranks.isEmpty else { return [] }
+    let (version, target) = (resolver.version, conversation.target)
+    let mask = resolver.levelMask(target)
     let shift = version.tables.app.rules.levelShift(for: target.kind)
     let bases = unsafe target.rules.bases
     let start = Int(target.memberRow.start)
     let (packedUsers, schedules) = (version.tables.packedUsers, version.tables.schedules)
     let (memberUsers, packedMembers) = (version.tables.memberUsers, version.tables.packedMembers)
     let deviceLists = version.tables.deviceLists
-    var special: [UInt32] = []
+    let words = unsafe conversation.words
+    var cursor = OverrideCursor(
+      version.tables, target.memberRow,
+      from: ranks.lowerBound == 0 ? 0 : memberUsers[start + ranks.lowerBound])
+    var events: [CachedConversation.Event] = []
     var rank = ranks.lowerBound
     while rank < ranks.upperBound {
       let users = unsafe memberUsers.stretch(from: start + rank, limit: ranks.upperBound - rank)
       let members = unsafe packedMembers.stretch(from: start + rank, limit: users.count)
+      for index in 0..<min(Self.ahead, users.count) { prefetch(Int(unsafe users[index])) }
       for index in 0..<users.count {
-        let user = Int(unsafe users[index])
-        let packed = packedUsers[user]
-        let member = PackedMember(bits: unsafe members[index])
-        if member.hasOverrides || packed.hasMute
-          || (deviceLists.count > 0 && deviceLists[user] != 0)
-        {
-          special.append(UInt32(rank + index))
-        }
+        if index + Self.ahead < users.count { prefetch(Int(unsafe users[index + Self.ahead])) }
+        let (user, member) = unsafe (users[index], PackedMember(bits: members[index]))
+        let packed = packedUsers[Int(user)]
+        let schedule = schedules[Int(user)]
         let level = Int(packed.bits >> shift & 7)
         let base = unsafe bases[Int(member.bits & mask) << 8 | level]
+        let record = cursor.record
+        let hasSince = UInt32(member.bits & PackedMember.sinceBit) / UInt32(PackedMember.sinceBit)
+        let isOther =
+          UInt32(member.bits & specialBits) | (0 &- hasSince) & record.differenceFromSince(of: user)
+        if isOther != 0 || packed.hasMute || (deviceLists.count > 0 && deviceLists[Int(user)] != 0)
+        {
+          let word = list(rank + index, of: user, member, &cursor, &events)
+          unsafe (words + (rank + index)).initialize(to: Atomic(word.bits))
+          continue
+        }
+        let since = hasSince == 0 ? 0 : record.value
+        let word = MemberWord(schedule: schedule, base: base)
+        let absent = MemberWord(schedule: schedule, base: 0)
         unsafe (words + (rank + index)).initialize(
-          to: Atomic(MemberWord(schedule: schedules[user], base: base).bits))
+          to: Atomic(since > now ? absent.bits : word.bits))
+        if since > eventFloor, hasSince != 0, absent != word {
+          events.append(
+            CachedConversation.Event(
+              at: since, rank: UInt32(rank + index), before: absent, after: word))
+        }
+        cursor.advance(by: Int(hasSince))
       }
       rank += users.count
     }
-    return special
+    return events
+  }
+
+  /// How many members ahead their users' settings are prefetched.
+  private static let ahead = 16
+
+  @inline(__always)
+  private func prefetch(_ user: Int) {
+    resolver.tables.packedUsers.prefetch(user)
+    resolver.tables.schedules.prefetch(user)
+  }
+
+  /// The word of a member that depends on more than a level and the start of the membership.
+  @inline(never)
+  private func list(
+    _ rank: Int, of user: UInt32, _ packed: PackedMember, _ cursor: inout OverrideCursor,
+    _ events: inout [CachedConversation.Event]
+  ) -> MemberWord {
+    let target = conversation.target
+    let record =
+      packed.isChanged
+      ? resolver.tables.changedRecord(packed, of: user, target.members)
+      : cursor.record(packed, of: user)
+    return conversation.listEvents(
+      rank, of: user, resolver.overrides(of: user, record, target), resolver, at: now,
+      after: eventFloor, &events)
+  }
+
+  /// Sets the words of members without overrides, mutes or devices who have their own record in
+  /// the thread.
+  func fillOwn(_ events: inout [CachedConversation.Event]) {
+    let (target, tables) = (conversation.target, resolver.version.tables)
+    for slot in target.row.range {
+      let user = tables.memberUsers[slot]
+      // Each member's events are listed once.
+      guard let rank = tables.rank(of: user, in: target.memberRow) else { continue }
+      let packed = PackedMember(bits: tables.packedMembers[Int(target.memberRow.start) + rank])
+      if packed.hasOverrides || tables.packedUsers[Int(user)].hasMute || tables.hasOwnDevices(user)
+      {
+        continue
+      }
+      let word = conversation.listEvents(
+        rank, of: user, resolver.overrides(of: user, rank: rank, target), resolver, at: now,
+        after: eventFloor, &events)
+      unsafe conversation.words[rank].store(word.bits, ordering: .relaxed)
+    }
   }
 }

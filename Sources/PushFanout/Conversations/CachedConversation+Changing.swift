@@ -86,8 +86,11 @@ extension CachedConversation {
     }
     let known = changing.events.count
     for rank in ranks {
-      setWord(
-        Int(rank), listEvents(Int(rank), resolver, at: changing.now, &changing), &changing)
+      let user = resolver.tables.memberUsers[Int(row.start) + Int(rank)]
+      let word = listEvents(
+        Int(rank), of: user, resolver.overrides(of: user, rank: Int(rank), target), resolver,
+        at: changing.now, after: changing.eventFloor, &changing.events)
+      setWord(Int(rank), word, &changing)
     }
     if changing.events.count > known { changing.events.sort { $0.at < $1.at } }
     changing.eventCount = changing.events.partitioningIndex { $0.at > changing.now }

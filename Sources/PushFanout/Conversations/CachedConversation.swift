@@ -59,6 +59,7 @@ internal import Synchronization
   let eventsFrom = Atomic<Int64>(.min)
   let eventsUntil = Atomic<Int64>(.max)
   let stateCount: Int
+  /// Not used in a small conversation.
   let tallies: UnsafeMutablePointer<Atomic<UInt32>>
   /// For each tally, the half-open interval for which it holds; empty for an unused one.
   let tallyBounds: InlineArray<8, Atomic<Int64>> = InlineArray { _ in Atomic(0) }
@@ -91,7 +92,7 @@ internal import Synchronization
     var now: Int64 = 0
     var runs = WordRuns()
     /// The interval of each tally; nil for an unused one.
-    var tallied = [ScheduleLevels?](repeating: nil, count: tallyCount)
+    var tallied: [ScheduleLevels?] = []
     /// The members' states as last asked for as a whole.
     var states: MemberStates?
     /// When suppressed members get a push, by class of message.
@@ -145,17 +146,18 @@ internal import Synchronization
     applied = Atomic(number)
     var changing = Changing()
     changing.historyFrom = number
+    if !isSmall { changing.tallied = Array(repeating: nil, count: Self.tallyCount) }
     self.changing = Lock(changing)
     unsafe words = PageMemory.shared.allocate(max(count, 1) * 4)
       .bindMemory(to: Atomic<UInt32>.self, capacity: max(count, 1))
     let numbers = isSmall ? 0 : stateCount * Self.tallyCount
-    unsafe tallies = .allocate(capacity: max(numbers, 1))
+    unsafe tallies = isSmall ? words : .allocate(capacity: numbers)
     for index in 0..<numbers { unsafe (tallies + index).initialize(to: Atomic(0)) }
   }
 
   deinit {
     unsafe PageMemory.shared.free(UnsafeMutableRawPointer(words), max(count, 1) * 4)
-    unsafe tallies.deallocate()
+    if !isSmall { unsafe tallies.deallocate() }
   }
 
   /// Computes ``byteLimit``, when the events are known.

@@ -57,19 +57,25 @@ struct MemberResolver {
 
   /// A member's overrides.
   func overrides(of user: UInt32, rank: Int, _ target: ConversationTarget) -> MemberOverrides {
-    let packed = PackedMember(bits: tables.packedMembers[Int(target.memberRow.start) + rank])
-    let key = Tables.key(target.members, user)
+    let row = target.memberRow
+    return overrides(
+      of: user, tables.record(at: Int(row.start) + rank, target.members, row), target)
+  }
+
+  /// The overrides that follow from a member's record.
+  func overrides(
+    of user: UInt32, _ record: MemberRecord, _ target: ConversationTarget
+  ) -> MemberOverrides {
     var overrides = MemberOverrides(
-      member: MemberClass(bits: 0), since: tables.since(packed, key), mutedUntil: 0)
-    apply((packed, key), of: user, target, to: &overrides)
+      member: MemberClass(bits: 0), since: record.since, mutedUntil: 0)
+    apply(record, of: user, target, to: &overrides)
     return overrides
   }
 
   /// A user's own record in a thread; nil for none.
-  func ownRecord(of user: UInt32, inThread target: ConversationTarget) -> (PackedMember, UInt64)? {
+  func ownRecord(of user: UInt32, inThread target: ConversationTarget) -> MemberRecord? {
     tables.rank(of: user, in: target.row).map { rank in
-      let packed = PackedMember(bits: tables.packedMembers[Int(target.row.start) + rank])
-      return (packed, Tables.key(target.conversation, user))
+      tables.record(at: Int(target.row.start) + rank, target.conversation, target.row)
     }
   }
 

@@ -11,7 +11,7 @@ public struct MemoryReport: Sendable, Equatable {
   public let conversations: Int
   /// Members and their levels.
   public let memberships: Int
-  /// Overrides: mutes, starts of membership and channel levels, which few members have.
+  /// Overrides: mutes, starts of membership and channel levels.
   public let membershipExtras: Int
   /// The tables of user and conversation ids, without characters.
   public let ids: Int
@@ -59,8 +59,8 @@ extension Fanout {
         + names.characters,
       conversations: tables.conversations.byteCount,
       memberships: tables.memberUsers.byteCount + tables.packedMembers.byteCount,
-      membershipExtras: tables.memberMutes.byteCount + tables.memberSinces.byteCount
-        + tables.memberChannels.byteCount,
+      membershipExtras: tables.overrides.byteCount + tables.memberMutes.byteCount
+        + tables.memberSinces.byteCount + tables.memberChannels.byteCount,
       ids: userIDs.table + conversationIDs.table,
       idCharacters: userIDs.characters + conversationIDs.characters, states: cache.byteCount,
       mapped: tables.userIDs.mapping?.byteCount ?? 0,

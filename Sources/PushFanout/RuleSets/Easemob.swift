@@ -203,7 +203,7 @@ extension MemberResolver {
 
   /// The class of an Easemob member, and when the mute ends (E-22, E-63).
   func applyEasemob(
-    _ record: (PackedMember, UInt64), of user: UInt32, _ target: ConversationTarget,
+    _ record: MemberRecord, of user: UInt32, _ target: ConversationTarget,
     to overrides: inout MemberOverrides
   ) {
     var chain = [record]
@@ -216,9 +216,9 @@ extension MemberResolver {
       }
     }
     var level: UInt8 = 0
-    for (packed, key) in chain {
-      overrides.mutedUntil = max(overrides.mutedUntil, tables.mute(packed, key))
-      if level == 0 { level = packed.level }
+    for record in chain {
+      overrides.mutedUntil = max(overrides.mutedUntil, record.mutedUntil)
+      if level == 0 { level = record.packed.level }
     }
     overrides.member = MemberClass(bits: level)
   }

@@ -337,16 +337,16 @@ extension MemberResolver {
 
   /// The class of a RongCloud member.
   func rongcloudClass(
-    _ record: (PackedMember, UInt64), of user: UInt32, _ target: ConversationTarget
+    _ record: MemberRecord, of user: UInt32, _ target: ConversationTarget
   ) -> MemberClass {
     if target.kind == .thread {
-      return MemberClass(bits: ownRecord(of: user, inThread: target)?.0.level ?? 0)
+      return MemberClass(bits: ownRecord(of: user, inThread: target)?.packed.level ?? 0)
     }
-    let (own, key) = record
-    guard target.kind == .ultraGroup else { return MemberClass(bits: own.level) }
-    let channel = tables.channels(own, key)[target.channel] ?? .unset
+    let level = record.packed.level
+    guard target.kind == .ultraGroup else { return MemberClass(bits: level) }
+    let channel = tables.channelSets[record.channels][target.channel] ?? .unset
     if channel.isSet { return MemberClass(bits: channel.rawValue + 5) }
-    return MemberClass(bits: coversChannel(target) ? own.level : 0)
+    return MemberClass(bits: coversChannel(target) ? level : 0)
   }
 }
 

@@ -128,7 +128,7 @@ extension MemberResolver {
 
   /// Sets the class that results from a member's records.
   func apply(
-    _ record: (PackedMember, UInt64), of user: UInt32, _ target: ConversationTarget,
+    _ record: MemberRecord, of user: UInt32, _ target: ConversationTarget,
     to overrides: inout MemberOverrides
   ) {
     switch tables.app.rules {

@@ -96,6 +96,7 @@ struct SnapshotReading {
     tables.memberMutes = try map(.memberMutes, used, store)
     tables.memberSinces = try map(.memberSinces, used, store)
     tables.memberChannels = try map(.memberChannels, used, store)
+    tables.overrides = table(.overrides, store)
     try check(tables)
     return TableWriter(tables, store)
   }
@@ -217,6 +218,7 @@ struct SnapshotReading {
     }
     let indexed: [SnapshotPart] = [
       .userAddresses, .nameAddresses, .conversationAddresses, .devices, .memberUsers,
+      .overrides,
     ]
     for part in indexed where count(part) >= Int(UInt32.max) {
       throw .malformed(section: "\(part)", "too many elements")
@@ -320,8 +322,9 @@ struct SnapshotReading {
       throw .malformed(section: "devices", "unterminated device list")
     }
     let slots = SlotSet(count: tables.memberUsers.count)
+    let records = SlotSet(count: tables.overrides.count)
     try inPieces(tables.conversations.count, of: 1 << 13, .conversations) {
-      shared.value.areRight(conversations: $0, slots)
+      shared.value.areRight(conversations: $0, slots, records)
     }
   }
 

@@ -85,6 +85,7 @@ extension Tables {
     try memberMutes.slots.write(.memberMutes, to: &file)
     try memberSinces.slots.write(.memberSinces, to: &file)
     try memberChannels.slots.write(.memberChannels, to: &file)
+    try overrides.write(.overrides, to: &file)
   }
 }
 

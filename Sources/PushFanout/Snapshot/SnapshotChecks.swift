@@ -67,7 +67,7 @@ struct SnapshotBounds {
     case .memberUsers: finding.isWrong = unsafe Self.any(start, count, notBelow: users)
     case .packedMembers:
       finding.isWrong = unsafe Self.any(start, count, UInt8.self) {
-        $0 & 0x88 | $0 >> 2 & $0 >> 1 & 1
+        $0 & 0x08 | $0 >> 2 & $0 >> 1 & 1
       }
     case .devices:
       let size = MemoryLayout<DeviceRecord>.stride
@@ -77,6 +77,9 @@ struct SnapshotBounds {
       for index in 0..<count where unsafe !isConversation(start + index * size) {
         finding.isWrong = true
       }
+    case .overrides:
+      let records = unsafe start.assumingMemoryBound(to: OverrideRecord.self)
+      for index in 0..<count where unsafe !isOverride(records[index]) { finding.isWrong = true }
     case .userMutes, .memberMutes, .memberSinces:
       unsafe finding.merge(Self.check(map: start, count, upTo: Self.latest))
     case .memberChannels:
@@ -153,12 +156,21 @@ struct SnapshotBounds {
       && row.channels < channelSets && row.count <= row.capacity
   }
 
+  private func isOverride(_ record: OverrideRecord) -> Bool {
+    let value = UInt64(bitPattern: record.value)
+    return switch OverrideRecord.Kind(rawValue: record.rawKind) {
+    case .since, .mute: record.user < users && value <= Self.latest
+    case .channels: record.user < users && value < channelSets
+    case nil: false
+    }
+  }
+
   private static func isFlag(_ byte: UnsafeRawPointer) -> Bool {
     unsafe byte.load(as: UInt8.self) < 2
   }
 }
 
-/// The member slots that conversations have claimed.
+/// The slots of members or of their overrides that conversations have claimed.
 ///
 /// SAFETY: mutated by atomic operations only.
 @safe final class SlotSet: @unchecked Sendable {
@@ -193,8 +205,9 @@ struct SnapshotBounds {
 }
 
 extension Tables {
-  /// Whether conversations have disjoint slots, their members ascend, and overrides are flagged.
-  func areRight(conversations range: Range<Int>, _ slots: SlotSet) -> Bool {
+  /// Whether conversations have disjoint slots of members and of overrides, both ascend, and
+  /// overrides are flagged.
+  func areRight(conversations range: Range<Int>, _ slots: SlotSet, _ records: SlotSet) -> Bool {
     var isRight = true
     for conversation in range {
       let row = conversations[conversation]
@@ -203,6 +216,9 @@ extension Tables {
       isRight = isRight && slots.insert(start..<start + Int(row.capacity))
       isRight = isRight && isAscending(row.range)
       isRight = isRight && (row.hasOverrides || !hasOverrides(row.range))
+      guard row.overrides.upperBound <= overrides.count else { return false }
+      isRight = isRight && records.insert(row.overrides)
+      isRight = isRight && doesAscend(overrides: row.overrides)
     }
     return isRight
   }
@@ -218,6 +234,16 @@ extension Tables {
       last = unsafe users[users.count &- 1]
     }
     return wrong == 0
+  }
+
+  private func doesAscend(overrides range: Range<Int>) -> Bool {
+    var isAscending = true
+    var last: UInt64?
+    overrides.forEachStretchRank(range) { _, record in
+      if let last, record.key <= last { isAscending = false }
+      last = record.key
+    }
+    return isAscending
   }
 
   private func hasOverrides(_ range: Range<Int>) -> Bool {

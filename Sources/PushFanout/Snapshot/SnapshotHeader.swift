@@ -6,6 +6,7 @@ enum SnapshotPart: UInt32, CaseIterable {
   case conversationCharacters, conversationAddresses, conversationSlots
   case packedUsers, schedules, userMutes, deviceLists, devices
   case conversations, memberUsers, packedMembers, memberMutes, memberSinces, memberChannels
+  case overrides
 
   /// The size of the section's pages with their header, and the number of elements per page; nil
   /// for sections without pages.
@@ -19,6 +20,7 @@ enum SnapshotPart: UInt32, CaseIterable {
     case .packedMembers: Self.paging(of: UInt8.self)
     case .devices: Self.paging(of: DeviceRecord.self)
     case .conversations: Self.paging(of: ConversationRow.self)
+    case .overrides: Self.paging(of: OverrideRecord.self)
     case .userMutes, .memberMutes, .memberSinces, .memberChannels:
       Self.paging(of: PagedMap.Slot.self)
     }
@@ -99,7 +101,7 @@ struct SnapshotHeader {
   private static let magic = UInt64(littleEndian: 0x0A1A_544F_4853_5550)  // "PUSHOT", 1A, 0A
   /// The versions of the file format, and of the tables in its sections.
   static let formatVersion: UInt32 = 1
-  static let layoutVersion: UInt32 = 1
+  static let layoutVersion: UInt32 = 2
 
   var identity: SnapshotIdentity
   var sequence: UInt64
@@ -125,12 +127,14 @@ struct SnapshotHeader {
       MemoryLayout<Row>.offset(of: \.channels), MemoryLayout<Row>.offset(of: \.revision),
       MemoryLayout<Row>.offset(of: \.overrideRevision), MemoryLayout<Row>.offset(of: \.kind),
       MemoryLayout<Row>.offset(of: \.level), MemoryLayout<Row>.offset(of: \.hasOverrides),
+      MemoryLayout<Row>.offset(of: \.overrideStart), MemoryLayout<Row>.offset(of: \.overrideCount),
       MemoryLayout<Record>.offset(of: \.id), MemoryLayout<Record>.offset(of: \.notifier),
       MemoryLayout<Record>.offset(of: \.backgroundSince), MemoryLayout<Record>.offset(of: \.kind),
       MemoryLayout<Record>.offset(of: \.state), MemoryLayout<Record>.offset(of: \.hasToken),
       MemoryLayout<Record>.offset(of: \.isLast),
       MemoryLayout<PagedMap.Slot>.offset(of: \.key),
       MemoryLayout<PagedMap.Slot>.offset(of: \.value),
+      MemoryLayout<OverrideRecord>.offset(of: \.user), MemoryLayout<OverrideRecord>.stride,
     ]
     var mark: UInt32 = 2_166_136_261
     for number in offsets.map({ $0 ?? -1 }) + SnapshotPart.allCases.map({ $0.blockSize }) {

@@ -71,12 +71,9 @@ extension Tables {
       let user = memberUsers[Int(row.start) + rank]
       let otherUser = other.memberUsers[Int(otherRow.start) + rank]
       if user != otherUser { return userIDs[min(user, otherUser)] }
-      let packed = PackedMember(bits: packedMembers[Int(row.start) + rank])
-      let otherPacked = PackedMember(bits: other.packedMembers[Int(otherRow.start) + rank])
-      let isEqual =
-        member(packed, Self.key(index, user))
-        == other.member(otherPacked, Self.key(otherIndex, user))
-      if !isEqual { return userIDs[user] }
+      let record = record(at: Int(row.start) + rank, index, row)
+      let otherRecord = other.record(at: Int(otherRow.start) + rank, otherIndex, otherRow)
+      if member(record) != other.member(otherRecord) { return userIDs[user] }
     }
     guard row.count != otherRow.count else { return nil }
     let (longer, at) = row.count > otherRow.count ? (self, row) : (other, otherRow)

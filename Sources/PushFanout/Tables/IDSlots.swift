@@ -58,9 +58,10 @@ internal import Synchronization
   /// Prefetches the record of the id that a hash most likely leads to.
   @inline(__always)
   func prefetchRecord(_ hash: UInt32, _ base: IDBase) {
-    guard capacity > 0 else { return }
-    let slot = load(Int(hash) & (capacity - 1))
-    if slot != 0 { unsafe pk_prefetch(UnsafeRawPointer(bitPattern: base.address(at: slot))) }
+    forEachAddress(of: hash, base) { address in
+      unsafe pk_prefetch(UnsafeRawPointer(bitPattern: address))
+      return false
+    }
   }
 
   /// The hash of an id.

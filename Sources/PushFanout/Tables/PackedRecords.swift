@@ -1,4 +1,5 @@
 internal import PushModel
+internal import QuietTime
 
 /// A user's settings except quiet hours, in 32 bits: the level, a level per kind of conversation,
 /// and flags.
@@ -54,6 +55,23 @@ struct PackedUser: BitwiseCopyable, Equatable {
     self.pushWhenDesktopOnline = pushWhenDesktopOnline
   }
 
+  /// The settings of a user without devices, with the quiet settings and the end of the app
+  /// duration.
+  func settings(_ quiet: QuietSettings, mutedUntil: Int64) -> UserSettings {
+    var settings = UserSettings()
+    settings.level = NotificationLevel(rawValue: level) ?? .unset
+    for kind in ConversationKind.allCases {
+      settings.levels[kind] = NotificationLevel(rawValue: level(kind: kind.ordinal)) ?? .unset
+    }
+    settings.quietHours = quiet.quietHours
+    settings.timeZone = quiet.timeZone
+    settings.mutedUntil = Instant(milliseconds: mutedUntil)
+    settings.pushWhenDesktopOnline = pushWhenDesktopOnline
+    settings.localInformationMissing = localInformationMissing
+    settings.localHandledByApp = localHandledByApp
+    return settings
+  }
+
   private func has(_ bit: UInt32) -> Bool { bits >> bit & 1 != 0 }
   private mutating func set(_ bit: UInt32, _ value: Bool) {
     bits = bits & ~(1 << bit) | (value ? 1 << bit : 0)
@@ -71,15 +89,27 @@ struct PackedMember: BitwiseCopyable, Equatable {
   var hasChannels: Bool { bits & 0x40 != 0 }
   /// Whether the member has overrides: a mute, a start of membership or channel levels.
   var hasOverrides: Bool { bits & 0x70 != 0 }
+  /// Whether they were set after the tables were built, and so are in the maps of ``Tables`` rather
+  /// than among ``Tables/overrides``.
+  var isChanged: Bool { bits & 0x80 != 0 }
+  /// The bits of members with overrides that are not only a start of membership, or that were
+  /// changed.
+  static let beyondSince: UInt8 = 0xD0
+  static let sinceBit: UInt8 = 0x20
+
+  /// The same membership, set after the tables were built.
+  var changed: PackedMember { hasOverrides ? PackedMember(bits: bits | 0x80) : self }
 
   init(bits: UInt8) { self.bits = bits }
 
   init(_ member: MemberSettings) {
     let (level, mutedUntil, since, channels) = member.fields
-    bits = level.rawValue
-    if mutedUntil > .zero { bits |= 0x10 }
-    if since > .zero { bits |= 0x20 }
+    self.init(level: level, hasMute: mutedUntil > .zero, hasSince: since > .zero)
     if !channels.isEmpty { bits |= 0x40 }
+  }
+
+  init(level: NotificationLevel, hasMute: Bool, hasSince: Bool) {
+    bits = level.rawValue | (hasMute ? 0x10 : 0) | (hasSince ? Self.sinceBit : 0)
   }
 }
 
@@ -103,8 +133,12 @@ struct ConversationRow: BitwiseCopyable {
   var hasOverrides = false
   /// Padding, initialized because rows are written to files.
   private var unused: UInt8 = 0
+  /// The members' records in ``Tables/overrides``.
+  var overrideStart: UInt32 = 0
+  var overrideCount: UInt32 = 0
 
   var range: Range<Int> { Int(start)..<Int(start) + Int(count) }
+  var overrides: Range<Int> { Int(overrideStart)..<Int(overrideStart) + Int(overrideCount) }
 }
 
 /// One of a user's devices. A user's records are consecutive.

@@ -9,7 +9,7 @@ internal import QuietTime
   var tables: Tables
   var log = SettingsLog()
   let store: PageStore
-  private var recentSchedules = RecentSchedules()
+  var recentSchedules = RecentSchedules()
   /// The maximum number of anything with a 32-bit index; lower only in tests.
   var limit = Int(UInt32.max) - 1
 
@@ -74,7 +74,7 @@ internal import QuietTime
   /// Adds a user without settings, whose id was added.
   func appendUser() { Self.appendUser(&tables, store) }
 
-  private static func appendUser(_ tables: inout Tables, _ store: PageStore) {
+  static func appendUser(_ tables: inout Tables, _ store: PageStore) {
     tables.packedUsers.append(PackedUser(), store)
     tables.schedules.append(0, store)
     if tables.deviceLists.count > 0 { tables.deviceLists.append(0, store) }
@@ -90,15 +90,7 @@ internal import QuietTime
     _ user: UInt32, _ settings: UserSettings, _ tables: inout Tables,
     _ recent: inout RecentSchedules, _ store: PageStore
   ) throws(FanoutError) {
-    let scheduleIndex: UInt32
-    do throws(ZoneDataError) {
-      scheduleIndex = try tables.scheduleTable.insert(QuietSettings(settings), &recent)
-    } catch {
-      throw FanoutError(error)
-    }
-    guard tables.scheduleTable.count <= MemberWord.scheduleCapacity else {
-      throw .tooMany("distinct quiet hours")
-    }
+    let scheduleIndex = try schedule(QuietSettings(settings), &tables, &recent)
     let packed = PackedUser(settings)
     if tables.packedUsers[Int(user)] != packed { tables.packedUsers.set(Int(user), packed, store) }
     if tables.schedules[Int(user)] != scheduleIndex {
@@ -107,6 +99,22 @@ internal import QuietTime
     if packed.hasMute {
       tables.userMutes.set(UInt64(user), settings.mutedUntil.milliseconds, store)
     }
+  }
+
+  /// The index of the schedule of quiet settings, which is added if it is new.
+  static func schedule(
+    _ settings: QuietSettings, _ tables: inout Tables, _ recent: inout RecentSchedules
+  ) throws(FanoutError) -> UInt32 {
+    let index: UInt32
+    do throws(ZoneDataError) {
+      index = try tables.scheduleTable.insert(settings, &recent)
+    } catch {
+      throw FanoutError(error)
+    }
+    guard tables.scheduleTable.count <= MemberWord.scheduleCapacity else {
+      throw .tooMany("distinct quiet hours")
+    }
+    return index
   }
 
   private func setDevices(_ devices: [Device]?, of user: UInt32) throws(FanoutError) {
@@ -203,7 +211,7 @@ internal import QuietTime
     _ user: UInt32, of conversation: UInt32, _ member: MemberSettings
   ) throws(FanoutError) -> Bool {
     var row = tables.conversations[Int(conversation)]
-    let packed = PackedMember(member)
+    let packed = PackedMember(member).changed
     if packed.hasOverrides {
       setOverrides(Tables.key(conversation, user), member)
       row.hasOverrides = true
@@ -225,14 +233,7 @@ internal import QuietTime
     return false
   }
 
-  /// Stores a member's overrides.
-  func setOverrides(_ key: UInt64, _ member: MemberSettings) {
-    Self.setOverrides(key, member, &tables, store)
-  }
-
-  private static func setOverrides(
-    _ key: UInt64, _ member: MemberSettings, _ tables: inout Tables, _ store: PageStore
-  ) {
+  private func setOverrides(_ key: UInt64, _ member: MemberSettings) {
     if member.mutedUntil > .zero {
       tables.memberMutes.set(key, member.mutedUntil.milliseconds, store)
     }
@@ -241,12 +242,6 @@ internal import QuietTime
       let set = tables.channelSets.insert(member.channels)
       tables.memberChannels.set(key, Int64(set), store)
     }
-  }
-
-  /// Removes the channel levels of an earlier record of a member.
-  func forgetChannels(_ key: UInt64) {
-    guard tables.memberChannels.count > 0, tables.memberChannels[key] != nil else { return }
-    tables.memberChannels.set(key, 0, store)
   }
 
   private func insert(

@@ -34,8 +34,10 @@ struct Tables {
   var conversations = PagedTable<ConversationRow>()
   var memberUsers = PagedTable<UInt32>()
   var packedMembers = PagedTable<UInt8>()
-  /// By conversation and user: the ends of mutes, the starts of memberships, and the indices of
-  /// sets of channel levels.
+  /// What the members of each conversation have beside the level, since the tables were built.
+  var overrides = PagedTable<OverrideRecord>()
+  /// What was set later, by conversation and user: the ends of mutes, the starts of memberships,
+  /// and the indices of sets of channel levels.
   var memberMutes = PagedMap()
   var memberSinces = PagedMap()
   var memberChannels = PagedMap()
@@ -66,6 +68,7 @@ struct Tables {
     conversations.free(except: mapped)
     memberUsers.free(except: mapped)
     packedMembers.free(except: mapped)
+    overrides.free(except: mapped)
     memberMutes.free(except: mapped)
     memberSinces.free(except: mapped)
     memberChannels.free(except: mapped)
@@ -78,19 +81,8 @@ struct Tables {
   /// A user's settings.
   func user(_ user: UInt32) -> UserSettings {
     let packed = packedUsers[Int(user)]
-    let quiet = scheduleTable[schedules[Int(user)]]
-    var settings = UserSettings()
-    settings.level = NotificationLevel(rawValue: packed.level) ?? .unset
-    for kind in ConversationKind.allCases {
-      settings.levels[kind] =
-        NotificationLevel(rawValue: packed.level(kind: kind.ordinal)) ?? .unset
-    }
-    settings.quietHours = quiet.quietHours
-    settings.timeZone = quiet.timeZone
-    settings.mutedUntil = Instant(milliseconds: mute(of: user, packed))
-    settings.pushWhenDesktopOnline = packed.pushWhenDesktopOnline
-    settings.localInformationMissing = packed.localInformationMissing
-    settings.localHandledByApp = packed.localHandledByApp
+    var settings = packed.settings(
+      scheduleTable[schedules[Int(user)]], mutedUntil: mute(of: user, packed))
     if hasOwnDevices(user) {
       var devices: [Device] = []
       let reader = deviceReader
@@ -156,29 +148,14 @@ struct Tables {
   func member(_ user: UInt32, of conversation: UInt32) -> MemberSettings? {
     let row = conversations[Int(conversation)]
     guard let rank = rank(of: user, in: row) else { return nil }
-    let packed = PackedMember(bits: packedMembers[Int(row.start) + rank])
-    return member(packed, Self.key(conversation, user))
+    return member(record(at: Int(row.start) + rank, conversation, row))
   }
 
-  func member(_ packed: PackedMember, _ key: UInt64) -> MemberSettings {
+  func member(_ record: MemberRecord) -> MemberSettings {
     MemberSettings(
-      level: NotificationLevel(rawValue: packed.level) ?? .unset,
-      mutedUntil: Instant(milliseconds: mute(packed, key)),
-      since: Instant(milliseconds: since(packed, key)), channels: channels(packed, key))
-  }
-
-  /// The end of a member's mute, 0 for none.
-  func mute(_ packed: PackedMember, _ key: UInt64) -> Int64 {
-    packed.hasMute ? memberMutes[key] ?? 0 : 0
-  }
-
-  /// The start of a membership, 0 for always.
-  func since(_ packed: PackedMember, _ key: UInt64) -> Int64 {
-    packed.hasSince ? memberSinces[key] ?? 0 : 0
-  }
-
-  func channels(_ packed: PackedMember, _ key: UInt64) -> [Identifier: NotificationLevel] {
-    packed.hasChannels ? channelSets[UInt32(truncatingIfNeeded: memberChannels[key] ?? 0)] : [:]
+      level: NotificationLevel(rawValue: record.packed.level) ?? .unset,
+      mutedUntil: Instant(milliseconds: record.mutedUntil),
+      since: Instant(milliseconds: record.since), channels: channelSets[record.channels])
   }
 }
 

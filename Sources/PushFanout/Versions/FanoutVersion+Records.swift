@@ -38,10 +38,6 @@ extension FanoutVersion {
   ) {
     let tables = engineVersion.tables
     guard let index = tables.conversationIDs.index(of: conversation) else { return }
-    for slot in tables.conversations[Int(index)].range {
-      let user = tables.memberUsers[slot]
-      let packed = PackedMember(bits: tables.packedMembers[slot])
-      body(tables.userIDs[user], tables.member(packed, Tables.key(index, user)))
-    }
+    tables.forEachMember(of: index) { body(tables.userIDs[$0], tables.member($1)) }
   }
 }

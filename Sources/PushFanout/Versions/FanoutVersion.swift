@@ -14,13 +14,9 @@ public struct FanoutVersion: Sendable {
     let tables = engineVersion.tables
     var count = 0
     for conversation in 0..<tables.conversations.count {
-      for slot in tables.conversations[conversation].range {
-        let packed = PackedMember(bits: tables.packedMembers[slot])
-        guard packed.hasSince else { continue }
-        let since = tables.since(packed, Tables.key(UInt32(conversation), tables.memberUsers[slot]))
-        if range.lowerBound.milliseconds <= since, since <= range.upperBound.milliseconds {
-          count += 1
-        }
+      tables.forEachMember(of: UInt32(conversation)) { _, member in
+        guard member.packed.hasSince else { return }
+        if range.contains(Instant(milliseconds: member.since)) { count += 1 }
       }
     }
     return count

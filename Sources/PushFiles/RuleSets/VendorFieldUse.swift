@@ -78,5 +78,5 @@ struct VendorFieldUse {
   }
 
   /// Whether every rule set has all of it.
-  var isEmpty: Bool { RuleSet.allCases.allSatisfy { self[$0] == nil } }
+  var isEmpty: Bool { easemob == nil && rongcloud == nil }
 }

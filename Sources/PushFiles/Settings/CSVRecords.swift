@@ -52,10 +52,13 @@ enum UserColumns {
     "quietLevel", "quietTimeZone",
   ]
 
-  static func record(
+  static let id = 0
+
+  /// What a row says; its id is ``id``.
+  static func user(
     _ row: CSVRow, _ uses: inout VendorFieldUse, _ checked: inout ParseCache
-  ) throws(FileProblem.Problem) -> SettingsRecord {
-    guard let id = row.identifier(0) else { throw .missingField("id") }
+  ) throws(FileProblem.Problem) -> UserSettings {
+    if row.isEmpty(id) { throw .missingField("id") }
     var user = UserSettings()
     user.level = try row.level(1, "level", &uses)
     if !row.isEmpty(1) { uses.note(.userLevel, "a user's \"level\"") }
@@ -65,7 +68,7 @@ enum UserColumns {
       user.mutedUntil = mutedUntil
     }
     user.quietHours = try quietHours(row, &uses, &checked)
-    return .user(id, user)
+    return user
   }
 
   private static func quietHours(
@@ -95,6 +98,28 @@ enum UserColumns {
   }
 }
 
+/// What a record says of a membership, beside channel levels.
+struct MemberRow {
+  var level: NotificationLevel
+  var mutedUntil = Instant.zero
+  /// nil if it is not written.
+  var since: Instant?
+
+  init(level: NotificationLevel) { self.level = level }
+
+  init(_ member: MemberSettings, _ present: PresentFields) {
+    level = member.level
+    mutedUntil = member.mutedUntil
+    since = present.since ? member.since : nil
+  }
+
+  var settings: MemberSettings {
+    MemberSettings(level: level, mutedUntil: mutedUntil, since: since ?? .zero)
+  }
+
+  var present: PresentFields { PresentFields(since: since != nil) }
+}
+
 /// members.csv
 enum MemberColumns {
   static let names = ["conversation", "user", "level", "mutedUntil", "since"]
@@ -102,17 +127,16 @@ enum MemberColumns {
   /// What a row says; its ids are ``conversation`` and ``user``.
   static func member(
     _ row: CSVRow, _ uses: inout VendorFieldUse
-  ) throws(FileProblem.Problem) -> (member: MemberSettings, present: PresentFields) {
+  ) throws(FileProblem.Problem) -> MemberRow {
     if row.isEmpty(conversation) { throw .missingField("conversation") }
     if row.isEmpty(user) { throw .missingField("user") }
-    var member = MemberSettings(level: try row.level(2, "level", &uses))
+    var member = MemberRow(level: try row.level(2, "level", &uses))
     if let mutedUntil = try row.instant(3, "mutedUntil") {
       uses.note(.memberMute, "\"mutedUntil\"")
       member.mutedUntil = mutedUntil
     }
-    let since = try row.instant(4, "since")
-    member.since = since ?? .zero
-    return (member, PresentFields(since: since != nil))
+    member.since = try row.instant(4, "since")
+    return member
   }
 
   static let conversation = 0

@@ -13,6 +13,11 @@ struct PieceParser {
     case users(CSVColumns)
     /// members.csv
     case members(CSVColumns)
+
+    var isUsers: Bool {
+      if case .users = self { return true }
+      return false
+    }
   }
 
   /// A piece to parse, and what is known when it is submitted.
@@ -24,6 +29,8 @@ struct PieceParser {
     let lookup: SettingsIDLookup?
     /// Whether display settings are read too.
     let readsContent: Bool
+    /// Whether every problem is wanted.
+    let keepsAll: Bool
   }
 
   private var checked = ParseCache()
@@ -75,15 +82,21 @@ struct PieceParser {
     let record = try SettingsRecord.read(value, &uses, &checked)
     var note: ContentNote?
     if job.readsContent { note = try ContentNote.read(value, record, &uses) }
-    guard case .member(let user, let conversation, let member, let present) = record,
-      !present.channels, uses.isAllowed(by: job.rules)
-    else { return batch.add(record, uses, note, line: line) }
-    if case .nickname(.some, _, _) = note {
-      return batch.add(record, uses, note, line: line)
+    switch record {
+    case .member(let user, of: let conversation, let member, let present) where !present.channels:
+      if case .nickname(.some, _, _) = note { break }
+      guard batch.isPlain(uses, job.rules, keepsAll: job.keepsAll) else { break }
+      return unsafe user.text.utf8.span.bytes.withUnsafeBytes { (user) -> Void in
+        unsafe conversation.text.utf8.span.bytes.withUnsafeBytes { (conversation) -> Void in
+          unsafe batch.add(user, of: conversation, MemberRow(member, present), line: line)
+        }
+      }
+    case .user(let id, let user) where user.devices == nil && note == nil && !id.isEmpty:
+      guard batch.isPlain(uses, job.rules, keepsAll: job.keepsAll) else { break }
+      return unsafe id.text.utf8.span.bytes.withUnsafeBytes { unsafe batch.add($0, user) }
+    default: break
     }
-    unsafe batch.add(
-      user.text.utf8.span.bytes, of: conversation.text.utf8.span.bytes, member, present,
-      line: line)
+    batch.add(record, uses, note, line: line)
   }
 
   // MARK: CSV
@@ -96,6 +109,10 @@ struct PieceParser {
     let isUTF8 = unsafe pf_is_utf8(base, text.count)
     let cells = UnsafeMutableBufferPointer<pf_csv_cell>.allocate(capacity: columns.count)
     defer { unsafe cells.deallocate() }
+    // The cells of each row in turn.
+    let row = unsafe CSVRow(
+      cells: UnsafeBufferPointer(cells), cellIndices: columns.cellIndices)
+    unsafe batch.add(text: text, ofUsers: job.format.isUsers)
     var start = 0
     var line = 0
     while start < text.count {
@@ -113,9 +130,7 @@ struct PieceParser {
         guard count == columns.count else {
           throw .cellCount(found: count, expected: columns.count)
         }
-        let row = unsafe CSVRow(
-          cells: UnsafeBufferPointer(cells), cellIndices: columns.cellIndices)
-        try add(row, line: line, job.format, job.rules, to: &batch)
+        try add(row, line: line, job.format, job.rules, keepsAll: job.keepsAll, to: &batch)
       } catch {
         batch.add(error, line: line)
       }
@@ -133,25 +148,28 @@ struct PieceParser {
 
   /// Adds the record of a row.
   mutating func add(
-    _ row: CSVRow, line: Int, _ format: Format, _ rules: RuleSet?, to batch: inout RecordBatch
+    _ row: CSVRow, line: Int, _ format: Format, _ rules: RuleSet?, keepsAll: Bool,
+    to batch: inout RecordBatch
   ) throws(FileProblem.Problem) {
     var uses = VendorFieldUse()
-    guard case .members = format else {
-      let record = try UserColumns.record(row, &uses, &checked)
-      return batch.add(record, uses, line: line)
+    if format.isUsers {
+      let user = try UserColumns.user(row, &uses, &checked)
+      let id = unsafe row.utf8(UserColumns.id)
+      if batch.isPlain(uses, rules, keepsAll: keepsAll) { return unsafe batch.add(id, user) }
+      return unsafe batch.add(.user(Self.identifier(id), user), uses, line: line)
     }
-    let (member, present) = try MemberColumns.member(row, &uses)
+    let member = try MemberColumns.member(row, &uses)
     let user = unsafe row.utf8(MemberColumns.user)
     let conversation = unsafe row.utf8(MemberColumns.conversation)
-    if uses.isAllowed(by: rules) {
-      unsafe batch.add(
-        RawSpan(_unsafeBytes: user), of: RawSpan(_unsafeBytes: conversation), member, present,
-        line: line)
-    } else {
-      let record = unsafe SettingsRecord.member(
-        Identifier(String(decoding: user, as: UTF8.self)),
-        of: Identifier(String(decoding: conversation, as: UTF8.self)), member, present)
-      batch.add(record, uses, line: line)
+    if batch.isPlain(uses, rules, keepsAll: keepsAll) {
+      return unsafe batch.add(user, of: conversation, member, line: line)
     }
+    let record = unsafe SettingsRecord.member(
+      Self.identifier(user), of: Self.identifier(conversation), member.settings, member.present)
+    batch.add(record, uses, line: line)
+  }
+
+  private static func identifier(_ utf8: UnsafeRawBufferPointer) -> Identifier {
+    unsafe Identifier(String(decoding: utf8, as: UTF8.self))
   }
 }

@@ -7,6 +7,9 @@ struct RecordBatch: Sendable {
     /// Stretches of ``columns``: memberships without channels and without fields that the rules do
     /// not have.
     case members(Range<Int>)
+    /// Rows of ``users``: users without devices, without fields that the rules do not have, and
+    /// without display settings.
+    case users(Range<Int>)
     /// Any other record.
     case record(SettingsRecord, VendorFieldUse, ContentNote?, line: Int)
     /// A line that is not understood.
@@ -15,45 +18,90 @@ struct RecordBatch: Sendable {
 
   private(set) var steps: [Step] = []
   private(set) var columns = MembershipColumns()
+  private(set) var users = UserRecords()
   /// The number of lines with records, understood or not.
   private(set) var recordCount = 0
   /// The number of lines and of bytes of the piece.
   var lineCount = 0
   let byteCount: Int
-  /// The first stretch of members that no step has.
+  /// The first stretch of members, and the first row of users, that no step has.
   private var firstStretch = 0
+  private var firstUser = 0
+  /// What lines used before the rules were known.
+  private var noted = VendorFieldUse()
 
   init(byteCount: Int = 0) { self.byteCount = byteCount }
 
   // Lines are counted from 1 at the piece's beginning.
 
+  /// Says that most ids are parts of a text, which stays where it is until ``finish(_:)``.
+  mutating func add(text: UnsafeRawBufferPointer, ofUsers: Bool) {
+    if ofUsers {
+      unsafe users.add(text: text)
+    } else {
+      unsafe columns.add(text: text)
+    }
+  }
+
   mutating func add(
-    _ user: RawSpan, of conversation: RawSpan, _ member: MemberSettings, _ present: PresentFields,
+    _ user: UnsafeRawBufferPointer, of conversation: UnsafeRawBufferPointer, _ member: MemberRow,
     line: Int
   ) {
+    finishUsers()
     recordCount += 1
-    columns.append(user, of: conversation, member, present, line: line)
+    unsafe columns.append(
+      user, of: conversation, level: member.level, since: member.since,
+      mutedUntil: member.mutedUntil, line: line)
+  }
+
+  mutating func add(_ id: UnsafeRawBufferPointer, _ user: UserSettings) {
+    finishMembers()
+    recordCount += 1
+    unsafe users.append(id, user)
+  }
+
+  /// Whether there is nothing to say of what a record uses when it is applied: the rules have it,
+  /// or are not known, and an earlier line of the batch used the same.
+  ///
+  /// - Parameter keepsAll: whether each line is to be told.
+  mutating func isPlain(_ uses: VendorFieldUse, _ rules: RuleSet?, keepsAll: Bool) -> Bool {
+    if uses.isAllowed(by: rules) { return true }
+    return rules == nil && !keepsAll && !noted.add(uses)
   }
 
   mutating func add(
     _ record: consuming SettingsRecord, _ uses: VendorFieldUse, _ note: ContentNote? = nil,
     line: Int
   ) {
-    finishMembers()
+    finishRows()
     recordCount += 1
     steps.append(.record(record, uses, note, line: line))
   }
 
   mutating func add(_ problem: FileProblem.Problem, line: Int) {
-    finishMembers()
+    finishRows()
     recordCount += 1
     steps.append(.problem(problem, line: line))
   }
 
   /// Ends the batch, and looks its ids up.
   mutating func finish(_ lookup: SettingsIDLookup?) {
-    finishMembers()
+    finishRows()
+    columns.forgetText()
+    users.forgetText()
     lookup?.resolve(&columns)
+    lookup?.resolve(&users)
+  }
+
+  private mutating func finishRows() {
+    finishMembers()
+    finishUsers()
+  }
+
+  private mutating func finishUsers() {
+    guard firstUser < users.count else { return }
+    steps.append(.users(firstUser..<users.count))
+    firstUser = users.count
   }
 
   private mutating func finishMembers() {

@@ -173,7 +173,8 @@ struct SettingsFileReader<Settings: SettingsSink> {
     while table.hasParsed {
       do throws(FileProblem.Problem) {
         guard let row = try table.next() else { break }
-        try parser.add(row, line: table.lineNumber - lines, format, appRules, to: &batch)
+        try parser.add(
+          row, line: table.lineNumber - lines, format, appRules, keepsAll: keepsAll, to: &batch)
       } catch {
         if error.isOfOneLine {
           batch.add(error, line: table.lineNumber - lines)
@@ -198,7 +199,7 @@ struct SettingsFileReader<Settings: SettingsSink> {
     pipeline.submit(
       PieceParser.Job(
         piece: piece, format: format, rules: appRules, lookup: settings.lookup,
-        readsContent: content != nil))
+        readsContent: content != nil, keepsAll: keepsAll))
   }
 
   /// Applies the records of all pieces that are being parsed.
@@ -220,7 +221,8 @@ struct SettingsFileReader<Settings: SettingsSink> {
     recordCount += records
     fileRecordCount += records
     guard before >> 14 != fileRecordCount >> 14, let share = source.progress else { return }
-    if before < 0x4000 { makeRoom(share) }
+    // Records of users may be few of an NDJSON file, though it begins with them.
+    if before < 0x4000, fileNumber >= paths.settings.count { makeRoom(share) }
     progress((Double(fileNumber) + share) / Double(paths.count))
   }
 
@@ -260,6 +262,7 @@ struct SettingsFileReader<Settings: SettingsSink> {
       switch batch.steps[index] {
       case .members(let stretches):
         add(batch.columns, stretches, isCSV: isCSV)
+      case .users(let rows): add(batch.users, rows, isCSV: isCSV)
       case .record(let record, let uses, let note, let line):
         if let note { content?.add(note) }
         do throws(FileProblem.Problem) {
@@ -292,6 +295,14 @@ struct SettingsFileReader<Settings: SettingsSink> {
     validator.noteMembers(columns, stretches, location, kindsAreFinal: isCSV)
     guard let content, !isCSV else { return }
     for stretch in stretches { content.add(columns, stretch: stretch) }
+  }
+
+  private mutating func add(_ users: UserRecords, _ rows: Range<Int>, isCSV: Bool) {
+    // A user that occurs in CSV files only has no earlier record to merge with.
+    guard isCSV, before.declared > 0 else { return settings.add(users, rows: rows) }
+    for row in rows {
+      settings.updateUser(users.id(at: row)) { $0.replaceWhatRowsSay(with: users.user(at: row)) }
+    }
   }
 
   private mutating func addKeepingChannels(_ columns: MembershipColumns, _ stretches: Range<Int>) {

@@ -18,6 +18,8 @@ protocol SettingsSink: RecordLookup where LookupFailure == Never {
     _ user: Identifier, of conversation: Identifier, _ member: MemberSettings)
   /// Sets the members of stretches of columns, in the order of the rows.
   mutating func add(_ columns: MembershipColumns, stretches: Range<Int>)
+  /// Sets users, in the order of the rows.
+  mutating func add(_ users: UserRecords, rows: Range<Int>)
   /// The ids so far, by which columns are resolved before they are added; nil where that is not
   /// asked for.
   var lookup: SettingsIDLookup? { get }
@@ -47,6 +49,9 @@ extension SettingsSink {
         setMember(columns.user(at: row), of: conversation, columns.member(at: row).member)
       }
     }
+  }
+  mutating func add(_ users: UserRecords, rows: Range<Int>) {
+    for row in rows { setUser(users.id(at: row), users.user(at: row)) }
   }
   var lookup: SettingsIDLookup? { nil }
   var hasChannels: Bool { true }
@@ -114,6 +119,10 @@ final class PackedSettings: SettingsSink {
     keepFailure { (builder) throws(FanoutError) in
       try builder.add(columns, stretches: stretches)
     }
+  }
+
+  func add(_ users: UserRecords, rows: Range<Int>) {
+    keepFailure { (builder) throws(FanoutError) in try builder.add(users, rows: rows) }
   }
 
   var lookup: SettingsIDLookup? { builder.lookup }

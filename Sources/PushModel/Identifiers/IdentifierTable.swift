@@ -128,17 +128,23 @@ package func processSeed() -> UInt64 { UInt64(bitPattern: Int64(Hasher().finaliz
   return UInt32(truncatingIfNeeded: fold(state, 0xD6E8_FEB8_6659_FD93))
 }
 
-@usableFromInline func fold(_ left: UInt64, _ right: UInt64) -> UInt64 {
+@inlinable func fold(_ left: UInt64, _ right: UInt64) -> UInt64 {
   let product = left.multipliedFullWidth(by: right)
   return product.high ^ product.low
 }
 
-/// The eight bytes from `offset` on, or fewer at the end.
+/// The eight bytes from `offset` on, or those that are left at the end, the last of them lowest.
 ///
-/// SAFETY: eight bytes are loaded only where there are eight.
-@usableFromInline func word(of bytes: UnsafeRawBufferPointer, at offset: Int) -> UInt64 {
-  if offset + 8 <= bytes.count {
-    return unsafe bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+/// SAFETY: bytes are loaded only where there are as many.
+@inlinable func word(of bytes: UnsafeRawBufferPointer, at offset: Int) -> UInt64 {
+  let left = bytes.count - offset
+  if left >= 8 { return unsafe bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self) }
+  if left >= 4 {
+    let first = unsafe bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
+    // Some of the last four may be among the first.
+    let last = unsafe bytes.loadUnaligned(fromByteOffset: bytes.count - 4, as: UInt32.self)
+    let shift = UInt64(8 * (left - 4))
+    return UInt64(first.bigEndian) << shift | UInt64(last.bigEndian) & (1 << shift - 1)
   }
   var word: UInt64 = 0
   for index in offset..<bytes.count { word = word << 8 | UInt64(unsafe bytes[index]) }

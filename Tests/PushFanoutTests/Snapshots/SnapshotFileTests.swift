@@ -64,11 +64,11 @@ import Testing
     // Each number in front of the identity: the format, the tables, the rows, the machine.
     for (offset, what) in [
       (8, "has an unsupported version: format 2, expected 1"),
-      (12, "has an unsupported version: tables 2, expected 1"),
+      (12, "has an unsupported version: tables 3, expected 2"),
       (16, "has an unsupported version: the layout of rows differs"),
       (20, "has an unsupported version: the byte order or word size differs"),
       (21, "has an unsupported version: the byte order or word size differs"),
-      (22, "is malformed: header: 23 sections"),
+      (22, "is malformed: header: 24 sections"),
     ] {
       var bytes = try folder.bytes("s")
       bytes[offset] += 1
@@ -93,6 +93,57 @@ import Testing
       try self.problem { $0.sections[users].checksum ^= 1 }
         == "snapshot FILE is damaged: checksum mismatch in packedUsers")
     #expect(try self.problem { $0.fileSize += 4096 }.hasPrefix("snapshot FILE is damaged: "))
+  }
+
+  /// A snapshot of two conversations of 10 members with overrides, in which a number was replaced
+  /// and the checksum with it.
+  private func problem(
+    _ part: SnapshotPart, _ offset: Int, _ change: (UInt32) -> UInt32
+  ) throws -> String {
+    let folder = ScratchFolder()
+    let path = folder.path("s")
+    var builder = FanoutBuilder()
+    for number in 0..<20 {
+      try builder.setMember(
+        Identifier("u\(number)"), of: number % 2 == 0 ? "a" : "b",
+        MemberSettings(since: Instant(milliseconds: 1 << 40)))
+    }
+    try builder.build(threads: 1).writeSnapshot(to: path, identity: Self.identity, sequence: 1)
+    var bytes = try folder.bytes("s")
+    var header = try SnapshotHeader(of: try Mapping(path: path), path: path)
+    let index = Int(part.rawValue) - 1
+    let section = header.sections[index]
+    let place = section.offset + PageStore.headerSize + offset
+    let old = (0..<4).reduce(0 as UInt32) { $0 | UInt32(bytes[place + $1]) << UInt32(8 * $1) }
+    for byte in 0..<4 {
+      bytes[place + byte] = UInt8(truncatingIfNeeded: change(old) >> UInt32(8 * byte))
+    }
+    header.sections[index].checksum = SnapshotSection.sum(
+      (0..<section.blockCount).map { checksum(Array(bytes[section.block($0)])) })
+    try folder.write(header.bytes + bytes[SnapshotHeader.byteCount...], as: "s")
+    return problem(path)
+  }
+
+  @Test func overridesThatAreNotTheMembers() throws {
+    let row = MemoryLayout<ConversationRow>.stride
+    let start = try #require(MemoryLayout<ConversationRow>.offset(of: \.overrideStart))
+    let count = try #require(MemoryLayout<ConversationRow>.offset(of: \.overrideCount))
+    #expect(try problem(.conversations, start) { $0 } == "none")
+    let beyond = "snapshot FILE is malformed: conversations: inconsistent elements"
+    for (offset, value) in [
+      // Beyond the records, with another conversation's, and twice the same.
+      (start, 11), (count, 21), (count, .max), (row + start, .max), (count, 11), (row + start, 0),
+    ] as [(Int, UInt32)] {
+      #expect(try problem(.conversations, offset) { _ in value } == beyond, "\(offset) \(value)")
+    }
+    // A user again.
+    #expect(try problem(.overrides, 12) { _ in 0 } == beyond)
+    let wrong = "snapshot FILE is malformed: overrides: value out of range"
+    #expect(try problem(.overrides, 12 * 9) { _ in 20 } == wrong)
+    #expect(try problem(.overrides, 8) { $0 & 0x3FFF_FFFF } == wrong)
+    #expect(try problem(.overrides, 8) { $0 | 0x3FFF_FFFF } == wrong)
+    // A set of channel levels that is not there.
+    #expect(try problem(.overrides, 8) { _ in 3 << 30 | 1 } == wrong)
   }
 
   /// A snapshot in which a text of the settings is another of the same length.
@@ -227,5 +278,7 @@ import Testing
     #expect(Mirror(reflecting: QuietSettings()).children.count == 2)
     #expect(MemoryLayout<ConversationRow>.size == MemoryLayout<ConversationRow>.stride)
     #expect(MemoryLayout<DeviceRecord>.size == MemoryLayout<DeviceRecord>.stride)
+    #expect(MemoryLayout<OverrideRecord>.size == 12)
+    #expect(MemoryLayout<OverrideRecord>.stride == 12)
   }
 }

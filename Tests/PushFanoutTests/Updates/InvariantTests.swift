@@ -174,6 +174,20 @@ import Testing
     Self.expect(result, says: "Tables: overrides of member 2 of conversation 0 are missing")
   }
 
+  @Test func overridesThatDoNotAscend() async {
+    let result = await #expect(
+      processExitsWith: .failure, observing: [\.standardErrorContent]
+    ) {
+      let writer = try Self.writer()
+      // Records of members without overrides are not looked for.
+      writer.tables.packedMembers.set(4, 0, writer.store)
+      writer.tables.packedMembers.set(5, 0, writer.store)
+      writer.tables.overrides.set(4, OverrideRecord(.since, of: 9, 5), writer.store)
+      Self.check(writer)
+    }
+    Self.expect(result, says: "Tables: overrides of ")
+  }
+
   @Test func aPageOfALaterUpdate() async {
     let result = await #expect(
       processExitsWith: .failure, observing: [\.standardErrorContent]

@@ -1,10 +1,10 @@
 import Foundation
 import GRDB
-import PushFanout
 import PushModel
 import TestSupport
 import Testing
 
+@testable import PushFanout
 @testable import PushStore
 
 /// Goal: a store that is opened by its snapshot is the store that it is without one; a snapshot that
@@ -122,6 +122,32 @@ import Testing
       #expect(reason.contains("belongs to another store"))
       // Who writes the store leaves it, until another takes its place.
       #expect(try opening(path) == .rebuilt(reason))
+    }
+  }
+
+  /// A snapshot of an earlier program is no fault: the engine is built from the records, and who
+  /// writes the store replaces it.
+  @Test func aSnapshotOfAnotherVersionIsReplaced() throws {
+    try ScratchFolder.with { folder in
+      let path = try Self.store(in: folder)
+      let url = Self.snapshot(path)
+      var bytes = [UInt8](try Data(contentsOf: url))
+      bytes[12] -= 1
+      let sum = checksum(Array(bytes[..<4088]))
+      bytes.replaceSubrange(
+        4088..<4096, with: (0..<8).map { UInt8(truncatingIfNeeded: sum >> UInt64(8 * $0)) })
+      try Data(bytes).write(to: url)
+      let other = StoreOpening.rebuilt(
+        "snapshot \(url.path) has an unsupported version: tables 1, expected 2")
+      #expect(try opening(path, .read) == other)
+      let reader = try StoreReader(path)
+      #expect(try reader.check() == [])
+      try reader.close()
+      let store = try SettingsStore(path, threads: 1)
+      #expect(store.opening == other)
+      try store.writeSnapshot()
+      try store.close()
+      #expect(try opening(path) == .snapshot(sequence: 1, changes: 0))
     }
   }
 

@@ -21,6 +21,7 @@ extension Tables {
     conversations.checkInvariants(scope, generation: generation)
     memberUsers.checkInvariants(scope, generation: generation)
     packedMembers.checkInvariants(scope, generation: generation)
+    overrides.checkInvariants(scope, generation: generation)
     precondition(
       packedUsers.count == userIDs.count && schedules.count == userIDs.count,
       "Tables: \(userIDs.count) user ids, \(packedUsers.count) users")
@@ -77,22 +78,58 @@ extension Tables {
         row.hasOverrides || !packed.hasOverrides,
         "Tables: conversation \(index) does not say that members have overrides")
       guard isBuilt else { continue }
-      let key = Self.key(index, user)
       precondition(
-        (!packed.hasMute || memberMutes[key] != nil)
-          && (!packed.hasSince || memberSinces[key] != nil)
-          && (!packed.hasChannels || memberChannels[key] != nil),
+        hasOverrides(packed, of: user, index, row),
         "Tables: overrides of member \(rank) of conversation \(index) are missing")
+    }
+    checkOverrides(index, row, scope)
+  }
+
+  /// Whether the overrides of a packed member are stored.
+  private func hasOverrides(
+    _ packed: PackedMember, of user: UInt32, _ conversation: UInt32, _ row: ConversationRow
+  ) -> Bool {
+    let kinds = [packed.hasSince, packed.hasMute, packed.hasChannels]
+    let key = Self.key(conversation, user)
+    if packed.isChanged {
+      let isStored = [memberSinces, memberMutes, memberChannels].map { $0[key] != nil }
+      return zip(kinds, isStored).allSatisfy { !$0 || $1 }
+    }
+    guard packed.hasOverrides else { return true }
+    var cursor = OverrideCursor(self, row, from: user)
+    var isStored = [false, false, false, false]
+    while cursor.record.user == user {
+      isStored[Int(cursor.record.rawKind)] = true
+      cursor.advance(by: 1)
+    }
+    return zip(kinds, isStored.dropFirst()).allSatisfy { !$0 || $1 }
+  }
+
+  private func checkOverrides(
+    _ conversation: UInt32, _ row: ConversationRow, _ scope: InvariantScope
+  ) {
+    precondition(
+      row.overrides.upperBound <= overrides.count,
+      "Tables: conversation \(conversation) reaches beyond the overrides")
+    for offset in scope.indices(below: Int(row.overrideCount)) where offset > 0 {
+      let index = Int(row.overrideStart) + offset
+      precondition(
+        overrides[index - 1].key < overrides[index].key,
+        "Tables: overrides of conversation \(conversation) do not ascend at \(offset)")
     }
   }
 
   private func checkSlotsAreDisjoint() {
     let slots = SlotSet(count: memberUsers.count)
+    let records = SlotSet(count: overrides.count)
     for index in 0..<conversations.count {
       let row = conversations[index]
       precondition(
         slots.insert(Int(row.start)..<Int(row.start) + Int(row.capacity)),
         "Tables: conversation \(index) shares slots with another")
+      precondition(
+        records.insert(row.overrides), "Tables: conversation \(index) shares overrides with another"
+      )
     }
   }
 }

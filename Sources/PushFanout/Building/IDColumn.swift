@@ -1,0 +1,126 @@
+internal import PushModel
+
+/// The characters of many ids, as a reader of files makes them on one thread for another.
+struct IDCharacters: Sendable {
+  private(set) var bytes: [UInt8] = []
+  /// The addresses of a text that was added whole, and where it begins in ``bytes``.
+  private var text: Range<UInt> = 0..<0
+  private var textStart = 0
+
+  /// Adds a text of which many parts will be stored: that costs less than to add each.
+  ///
+  /// The text must stay where it is until ``forgetText()``.
+  mutating func add(text: UnsafeRawBufferPointer) {
+    guard let start = text.baseAddress else { return }
+    self.text = UInt(bitPattern: start)..<UInt(bitPattern: start) + UInt(text.count)
+    textStart = bytes.count
+    unsafe bytes.append(contentsOf: text)
+  }
+
+  mutating func forgetText() { text = 0..<0 }
+
+  /// Stores an id.
+  ///
+  /// - Returns: where it begins.
+  @inline(__always)
+  mutating func store(_ id: UnsafeRawBufferPointer) -> UInt32 {
+    let address = UInt(bitPattern: id.baseAddress)
+    if text.contains(address) { return UInt32(textStart + Int(address - text.lowerBound)) }
+    defer { unsafe bytes.append(contentsOf: id) }
+    return UInt32(bytes.count)
+  }
+}
+
+/// Ids in ``IDCharacters``, their hashes, and their indices in a table of ids.
+struct IDColumn: Sendable {
+  private var starts: [UInt32] = []
+  private var counts: [UInt32] = []
+  /// Empty until ``resolve(_:in:)``.
+  private(set) var hashes: [UInt32] = []
+  /// `UInt32.max` for an id that is not known to be in the table; empty until ``resolve(_:in:)``.
+  private(set) var indices: [UInt32] = []
+
+  var count: Int { starts.count }
+
+  @inline(__always)
+  mutating func append(_ id: UnsafeRawBufferPointer, _ characters: inout IDCharacters) {
+    starts.append(unsafe characters.store(id))
+    counts.append(UInt32(id.count))
+  }
+
+  func with<Value>(
+    _ row: Int, _ characters: IDCharacters, _ body: (UnsafeRawBufferPointer) -> Value
+  ) -> Value {
+    unsafe characters.bytes.withUnsafeBytes { unsafe body(id(row, $0)) }
+  }
+
+  func identifier(_ row: Int, _ characters: IDCharacters) -> Identifier {
+    unsafe with(row, characters) { unsafe Identifier(utf8: $0) }
+  }
+
+  @inline(__always)
+  private func id(_ row: Int, _ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+    let start = Int(starts[row])
+    return unsafe UnsafeRawBufferPointer(rebasing: bytes[start..<start + Int(counts[row])])
+  }
+
+  /// How many ids on the next step is done: the slot or the record asked for is there by then.
+  private static var distance: Int { 12 }
+
+  /// Hashes the ids, and finds the indices of those that are known.
+  ///
+  /// - Complexity: O(ids); look-ups overlap.
+  mutating func resolve(_ characters: IDCharacters, in table: IDTable) {
+    let (count, distance) = (count, Self.distance)
+    var (hashes, indices) = (
+      [UInt32](repeating: 0, count: count), [UInt32](repeating: .max, count: count)
+    )
+    unsafe characters.bytes.withUnsafeBytes { (bytes) -> Void in
+      for row in 0..<count + 2 * distance {
+        if row < count {
+          hashes[row] = unsafe table.hash(id(row, bytes))
+          table.slots.prefetchSlot(hashes[row])
+        }
+        let second = row - distance
+        if second >= 0, second < count {
+          table.slots.prefetchRecord(hashes[second], table.base)
+        }
+        let third = second - distance
+        guard third >= 0 else { continue }
+        if let index = unsafe table.index(of: id(third, bytes), hash: hashes[third]) {
+          indices[third] = index
+        }
+      }
+    }
+    (self.hashes, self.indices) = (hashes, indices)
+  }
+}
+
+/// The ids that a ``FanoutBuilder`` had when it was made, for looking up many at once on another
+/// thread while the builder goes on.
+///
+/// SAFETY: a copy of a table of ids is a version of its own, which the one writer does not disturb;
+/// nothing of it is freed before the engine is built, and a reader of files waits for all its
+/// threads before that.
+package struct SettingsIDLookup: @unchecked Sendable {
+  private let users: IDTable
+  private let conversations: IDTable
+
+  init(users: IDTable, conversations: IDTable) {
+    self.users = users
+    self.conversations = conversations
+  }
+
+  /// Hashes the ids of columns, and finds the indices of those that are known.
+  ///
+  /// - Complexity: O(rows); look-ups overlap.
+  package func resolve(_ columns: inout MembershipColumns) {
+    columns.conversations.resolve(columns.characters, in: conversations)
+    columns.users.resolve(columns.characters, in: users)
+  }
+
+  /// The same for users' records.
+  package func resolve(_ records: inout UserRecords) {
+    records.ids.resolve(records.characters, in: users)
+  }
+}

@@ -1,0 +1,121 @@
+internal import Algorithms
+package import PushModel
+
+/// Memberships as columns, as a reader of files makes them on one thread for another to add to a
+/// ``FanoutBuilder``.
+///
+/// Consecutive memberships of one conversation are a stretch, which names it once.
+///
+/// - Memory: about 21 bytes per membership, 24 more for one with a mute or a start, and the text
+///   that they are read from.
+package struct MembershipColumns: Sendable {
+  /// What a row says beside the level: milliseconds, 0 for nothing.
+  struct Extra: Sendable {
+    var row: UInt32
+    var saysSince: Bool
+    var since: Int64
+    var mutedUntil: Int64
+  }
+
+  private(set) var characters = IDCharacters()
+  var conversations = IDColumn()
+  var users = IDColumn()
+  /// The first row of each stretch.
+  private var starts: [UInt32] = []
+  /// The bits of each row's ``PackedMember``.
+  private(set) var bits: [UInt8] = []
+  private var lineNumbers: [UInt32] = []
+  /// The rows that say more than a level, ascending.
+  private var extras: [Extra] = []
+  private var isStretchOpen = false
+
+  /// Creates columns without memberships.
+  package init() {}
+
+  /// Says that most ids are parts of a text, which stays where it is until ``forgetText()``.
+  package mutating func add(text: UnsafeRawBufferPointer) { unsafe characters.add(text: text) }
+
+  /// Ends what ``add(text:)`` began.
+  package mutating func forgetText() { characters.forgetText() }
+
+  /// Adds a membership without channel levels.
+  ///
+  /// - Parameters:
+  ///   - since: the start of the membership; nil if it is not written.
+  ///   - mutedUntil: `zero` for no mute.
+  ///   - line: the line that says so, from the start of what is read together.
+  package mutating func append(
+    _ user: UnsafeRawBufferPointer, of conversation: UnsafeRawBufferPointer,
+    level: NotificationLevel, since: Instant?, mutedUntil: Instant, line: Int
+  ) {
+    let isLast = unsafe isStretchOpen && isLast(conversation)
+    if !isLast {
+      unsafe conversations.append(conversation, &characters)
+      starts.append(UInt32(users.count))
+      isStretchOpen = true
+    }
+    let packed = PackedMember(
+      level: level, hasMute: mutedUntil > .zero, hasSince: since.map { $0 > .zero } ?? false)
+    if packed.hasOverrides || since != nil {
+      extras.append(
+        Extra(
+          row: UInt32(users.count), saysSince: since != nil, since: since?.milliseconds ?? 0,
+          mutedUntil: mutedUntil.milliseconds))
+    }
+    unsafe users.append(user, &characters)
+    bits.append(packed.bits)
+    lineNumbers.append(UInt32(line))
+  }
+
+  /// Ends the stretch, though the next membership may be of the same conversation.
+  package mutating func endStretch() { isStretchOpen = false }
+
+  /// Whether an id is that of the conversation that was stored last.
+  private func isLast(_ conversation: UnsafeRawBufferPointer) -> Bool {
+    unsafe conversations.with(conversations.count - 1, characters) {
+      unsafe haveSameBytes($0, conversation)
+    }
+  }
+
+  // MARK: Reading
+
+  /// The number of stretches.
+  package var stretchCount: Int { starts.count }
+
+  /// The rows of a stretch.
+  package func rows(of stretch: Int) -> Range<Int> {
+    let end = stretch + 1 < starts.count ? Int(starts[stretch + 1]) : users.count
+    return Int(starts[stretch])..<end
+  }
+
+  /// The conversation of a stretch.
+  package func conversation(of stretch: Int) -> Identifier {
+    conversations.identifier(stretch, characters)
+  }
+
+  /// The user of a row.
+  package func user(at row: Int) -> Identifier { users.identifier(row, characters) }
+
+  /// The line of a row.
+  package func line(at row: Int) -> Int { Int(lineNumbers[row]) }
+
+  /// What a row says of the membership, and which fields it has.
+  ///
+  /// - Complexity: O(log rows).
+  package func member(at row: Int) -> (member: MemberSettings, present: PresentFields) {
+    let level = NotificationLevel(rawValue: PackedMember(bits: bits[row]).level) ?? .unset
+    guard let extra = extras(from: row).first, extra.row == row else {
+      return (MemberSettings(level: level), PresentFields())
+    }
+    return (
+      MemberSettings(
+        level: level, mutedUntil: Instant(milliseconds: extra.mutedUntil),
+        since: Instant(milliseconds: extra.since)), PresentFields(since: extra.saysSince)
+    )
+  }
+
+  /// What rows say beside the level, from `row` on.
+  func extras(from row: Int) -> ArraySlice<Extra> {
+    extras[extras.partitioningIndex { $0.row >= row }...]
+  }
+}

@@ -1,0 +1,124 @@
+internal import Algorithms
+internal import PushSupport
+internal import Synchronization
+
+/// Items of conversations in the order in which they were added: the conversation of each run of
+/// consecutive items, and the end of the run.
+struct ConversationRuns: Sendable {
+  private(set) var conversations: [UInt32] = []
+  private(set) var ends: [UInt32] = []
+
+  var count: Int { Int(ends.last ?? 0) }
+
+  /// Adds items of a conversation.
+  mutating func append(_ conversation: UInt32, count: Int = 1) {
+    let end = UInt32(self.count + count)
+    if conversations.last == conversation {
+      ends[ends.count - 1] = end
+    } else {
+      conversations.append(conversation)
+      ends.append(end)
+    }
+  }
+
+  /// The items of a run.
+  @inline(__always)
+  func run(_ index: Int) -> Range<Int> {
+    Int(index == 0 ? 0 : ends[index - 1])..<Int(ends[index])
+  }
+
+  /// Shares of the runs, with about as many items each.
+  fileprivate func shares(_ shareCount: Int) -> [Range<Int>] {
+    let starts = (0..<shareCount).map { share in
+      ends.partitioningIndex { Int($0) > count * share / shareCount }
+    }
+    return zip(starts, starts.dropFirst() + [ends.count]).map { $0..<$1 }
+  }
+
+  /// Distributes the items to slots, those of each conversation beside each other, in the order in
+  /// which they were added, as a counting sort does.
+  ///
+  /// - Parameter move: stores items in consecutive slots; called on several threads, for slots of
+  ///   its own each time.
+  /// - Returns: the end of each conversation's slots.
+  /// - Complexity: O(items + conversations).
+  func distribute(
+    conversationCount: Int, threads: Int,
+    _ move: @Sendable (_ items: Range<Int>, _ slot: Int) -> Void
+  ) -> [UInt32] {
+    // With fewer items a share than conversations, counting for each share costs more than it
+    // gains.
+    let shareCount = max(1, min(threads, count / max(1 << 16, conversationCount)))
+    let shares = shares(shareCount)
+    let (starts, ends) = Self.starts(
+      Parallel.map(shareCount, threads: threads) { count(shares[$0], conversationCount) })
+    let startsOfShares = Lock(starts)
+    Parallel.perform(shareCount, threads: threads) { share in
+      var next: [UInt32] = []
+      startsOfShares.withLock { swap(&next, &$0[share]) }
+      for run in shares[share] {
+        let (items, conversation) = (self.run(run), Int(conversations[run]))
+        move(items, Int(next[conversation]))
+        next[conversation] += UInt32(items.count)
+      }
+    }
+    return ends
+  }
+
+  /// The number of items of each conversation.
+  private func count(_ share: Range<Int>, _ conversationCount: Int) -> [UInt32] {
+    var counts = [UInt32](repeating: 0, count: conversationCount)
+    for run in share { counts[Int(conversations[run])] += UInt32(self.run(run).count) }
+    return counts
+  }
+
+  /// The first slot of each share's items in each conversation, and the end of each conversation's
+  /// slots.
+  private static func starts(_ counts: consuming [[UInt32]]) -> ([[UInt32]], [UInt32]) {
+    var starts = counts
+    let (shareCount, conversationCount) = (starts.count, starts[0].count)
+    var ends = [UInt32](repeating: 0, count: conversationCount)
+    var end: UInt32 = 0
+    for conversation in 0..<conversationCount {
+      for share in 0..<shareCount {
+        let count = starts[share][conversation]
+        starts[share][conversation] = end
+        end += count
+      }
+      ends[conversation] = end
+    }
+    return (starts, ends)
+  }
+}
+
+/// Memberships in the order in which they were added.
+struct MembershipList: Sendable {
+  private(set) var runs = ConversationRuns()
+  private(set) var users: [UInt32] = []
+  /// The bits of each ``PackedMember``.
+  private(set) var bits: [UInt8] = []
+
+  var count: Int { users.count }
+
+  /// Adds memberships of a conversation.
+  mutating func append(
+    _ conversation: UInt32, _ users: some Collection<UInt32>, _ bits: some Collection<UInt8>
+  ) {
+    runs.append(conversation, count: users.count)
+    self.users.append(contentsOf: users)
+    self.bits.append(contentsOf: bits)
+  }
+}
+
+/// What memberships say beside the level, in the order in which it was added.
+struct OverrideList: Sendable {
+  private(set) var runs = ConversationRuns()
+  private(set) var records: [OverrideRecord] = []
+
+  var count: Int { records.count }
+
+  mutating func append(_ conversation: UInt32, _ record: OverrideRecord) {
+    runs.append(conversation)
+    records.append(record)
+  }
+}

@@ -1,0 +1,59 @@
+internal import Algorithms
+package import PushModel
+internal import QuietTime
+
+/// Records of users without devices, as a reader of files makes them on one thread for another to
+/// add to a ``FanoutBuilder``.
+///
+/// - Memory: about 24 bytes per user, and the text that they are read from.
+package struct UserRecords: Sendable {
+  private(set) var characters = IDCharacters()
+  var ids = IDColumn()
+  private(set) var packed: [PackedUser] = []
+  /// The index of each user's quiet settings in ``quiet``.
+  private(set) var quietIndices: [UInt32] = []
+  private(set) var quiet = QuietSettingsList()
+  /// The rows with an app duration, ascending, and its end.
+  private var mutes: [(row: Int, until: Int64)] = []
+
+  /// Creates a list without users.
+  package init() {}
+
+  /// The number of users.
+  package var count: Int { ids.count }
+
+  /// Says that most ids are parts of a text, which stays where it is until ``forgetText()``.
+  package mutating func add(text: UnsafeRawBufferPointer) { unsafe characters.add(text: text) }
+
+  /// Ends what ``add(text:)`` began.
+  package mutating func forgetText() { characters.forgetText() }
+
+  /// Adds a user.
+  ///
+  /// - Precondition: the settings list no devices.
+  package mutating func append(_ id: UnsafeRawBufferPointer, _ user: UserSettings) {
+    assert(user.devices == nil, "devices are not kept")
+    let packed = PackedUser(user)
+    if packed.hasMute { mutes.append((row: ids.count, until: user.mutedUntil.milliseconds)) }
+    unsafe ids.append(id, &characters)
+    self.packed.append(packed)
+    quietIndices.append(quiet.index(of: QuietSettings(user)))
+  }
+
+  /// The user of a row.
+  package func id(at row: Int) -> Identifier { ids.identifier(row, characters) }
+
+  /// The settings of a row.
+  package func user(at row: Int) -> UserSettings {
+    packed[row].settings(
+      quiet.settings[Int(quietIndices[row])], mutedUntil: mute(at: row))
+  }
+
+  /// The end of a row's app duration, 0 for none.
+  ///
+  /// - Complexity: O(log rows) for a user who has one.
+  func mute(at row: Int) -> Int64 {
+    guard packed[row].hasMute else { return 0 }
+    return mutes[mutes.partitioningIndex { $0.row >= row }].until
+  }
+}

@@ -1,0 +1,211 @@
+internal import PushModel
+
+/// What a membership says beside the level, as the tables store it since they were built: one value
+/// of one member.
+///
+/// The records of a conversation's members are consecutive and sorted by user and kind. They do not
+/// change: of a member that is set later, ``PackedMember/isChanged`` says that the values are in
+/// the maps of ``Tables``. Records of such members, and of users who left, stay and are not read.
+struct OverrideRecord: BitwiseCopyable {
+  /// What the value is.
+  enum Kind: UInt32 {
+    case since = 1
+    case mute = 2
+    case channels = 3
+  }
+
+  /// The bits of ``high`` below the kind: a value has 62 bits.
+  private static let kindShift: UInt32 = 30
+
+  let user: UInt32
+  private let low: UInt32
+  private let high: UInt32
+
+  init(_ kind: Kind, of user: UInt32, _ value: Int64) {
+    self.user = user
+    low = UInt32(truncatingIfNeeded: value)
+    high = kind.rawValue << Self.kindShift | UInt32(truncatingIfNeeded: value >> 32)
+  }
+
+  /// A record that no member has.
+  private init() {
+    user = .max
+    (low, high) = (0, 0)
+  }
+
+  static let none = OverrideRecord()
+
+  /// Milliseconds, or the index of a set of channel levels.
+  @inline(__always)
+  var value: Int64 { Int64(high & (1 << Self.kindShift - 1)) << 32 | Int64(low) }
+
+  /// The raw value of the ``Kind``; 0 in invalid records.
+  @inline(__always)
+  var rawKind: UInt32 { high >> Self.kindShift }
+
+  /// The order of records.
+  var key: UInt64 { UInt64(user) << 2 | UInt64(rawKind) }
+
+  /// 0 if the record is the start of a user's membership.
+  @inline(__always)
+  func differenceFromSince(of user: UInt32) -> UInt32 {
+    (self.user ^ user) | (rawKind ^ Kind.since.rawValue)
+  }
+}
+
+/// A membership as the tables store it.
+struct MemberRecord {
+  var packed: PackedMember
+  /// The start of the membership in milliseconds, 0 for always.
+  var since: Int64 = 0
+  /// The end of the mute in milliseconds, 0 for none.
+  var mutedUntil: Int64 = 0
+  /// The index of the set of channel levels.
+  var channels: UInt32 = 0
+
+  init(_ packed: PackedMember) { self.packed = packed }
+
+  /// Takes over a value, if the membership has one of that kind.
+  fileprivate mutating func take(_ record: OverrideRecord) {
+    switch OverrideRecord.Kind(rawValue: record.rawKind) {
+    case .since: if packed.hasSince { since = record.value }
+    case .mute: if packed.hasMute { mutedUntil = record.value }
+    case .channels:
+      if packed.hasChannels { channels = UInt32(truncatingIfNeeded: record.value) }
+    case nil: break
+    }
+  }
+}
+
+extension Tables {
+  /// The membership in a slot of a conversation's row.
+  ///
+  /// - Complexity: O(log overrides), O(1) for a member without any.
+  func record(at slot: Int, _ conversation: UInt32, _ row: ConversationRow) -> MemberRecord {
+    let packed = PackedMember(bits: packedMembers[slot])
+    guard packed.hasOverrides else { return MemberRecord(packed) }
+    let user = memberUsers[slot]
+    if packed.isChanged { return changedRecord(packed, of: user, conversation) }
+    var cursor = OverrideCursor(self, row, from: user)
+    return cursor.record(packed, of: user)
+  }
+
+  /// The membership of a user that was set after the tables were built.
+  func changedRecord(
+    _ packed: PackedMember, of user: UInt32, _ conversation: UInt32
+  ) -> MemberRecord {
+    let key = Self.key(conversation, user)
+    var record = MemberRecord(packed)
+    if packed.hasSince { record.since = memberSinces[key] ?? 0 }
+    if packed.hasMute { record.mutedUntil = memberMutes[key] ?? 0 }
+    if packed.hasChannels {
+      record.channels = UInt32(truncatingIfNeeded: memberChannels[key] ?? 0)
+    }
+    return record
+  }
+
+  /// Calls `body` with the memberships of a conversation, in the order of users.
+  ///
+  /// - Complexity: O(members).
+  func forEachMember(
+    of conversation: UInt32, _ body: (_ user: UInt32, _ record: MemberRecord) -> Void
+  ) {
+    let row = conversations[Int(conversation)]
+    var cursor = OverrideCursor(self, row)
+    for slot in row.range {
+      let user = memberUsers[slot]
+      let packed = PackedMember(bits: packedMembers[slot])
+      body(
+        user,
+        packed.isChanged
+          ? changedRecord(packed, of: user, conversation) : cursor.record(packed, of: user))
+    }
+  }
+}
+
+/// Reads a conversation's overrides forward, beside its members in the order of users.
+///
+/// SAFETY: used only while the version of the tables is retained.
+@safe struct OverrideCursor {
+  private let table: PagedTable<OverrideRecord>
+  /// The range of records from the end of the current stretch on.
+  private var rest: Range<Int>
+  /// The next record, or ``OverrideRecord/none``, and how many from it on are consecutive.
+  private var next: UnsafePointer<OverrideRecord>
+  private var count: Int
+
+  /// Permanent memory with ``OverrideRecord/none``.
+  // SAFETY: written once, by the initializer.
+  nonisolated(unsafe) private static let end: UnsafePointer<OverrideRecord> = {
+    let end = UnsafeMutablePointer<OverrideRecord>.allocate(capacity: 1)
+    unsafe end.initialize(to: .none)
+    return unsafe UnsafePointer(end)
+  }()
+
+  /// Starts at the records of the members of a conversation from one user on.
+  init(_ tables: borrowing Tables, _ row: ConversationRow, from user: UInt32 = 0) {
+    table = tables.overrides
+    var range = row.overrides
+    if user > 0 {
+      range = range.lowerBound + table.insertionRank(of: user, in: range)..<range.upperBound
+    }
+    rest = range
+    unsafe next = Self.end
+    count = 0
+    readOn()
+  }
+
+  private mutating func readOn() {
+    guard !rest.isEmpty else {
+      unsafe next = Self.end
+      count = 1
+      return
+    }
+    let stretch = unsafe table.stretch(from: rest.lowerBound, limit: rest.count)
+    guard let first = stretch.baseAddress else { return }
+    unsafe next = first
+    count = stretch.count
+    rest.removeFirst(stretch.count)
+  }
+
+  /// The next record; at the end ``OverrideRecord/none``.
+  @inline(__always)
+  var record: OverrideRecord { unsafe next.pointee }
+
+  /// Goes on by 0 or 1 records.
+  ///
+  /// - Precondition: there is a next record, if `step` is 1.
+  @inline(__always)
+  mutating func advance(by step: Int) {
+    unsafe next += step
+    count -= step
+    if count == 0 { readOn() }
+  }
+
+  /// The membership of a user, whose packed record is not ``PackedMember/isChanged``.
+  ///
+  /// - Precondition: users are asked for in ascending order.
+  mutating func record(_ packed: PackedMember, of user: UInt32) -> MemberRecord {
+    var found = MemberRecord(packed)
+    guard packed.hasOverrides else { return found }
+    while record.user < user { advance(by: 1) }
+    while record.user == user {
+      found.take(record)
+      advance(by: 1)
+    }
+    return found
+  }
+}
+
+extension PagedTable where Element == OverrideRecord {
+  /// The number of records of earlier users in a range of sorted ones.
+  fileprivate func insertionRank(of user: UInt32, in range: Range<Int>) -> Int {
+    var low = 0
+    var high = range.count
+    while low < high {
+      let middle = (low + high) / 2
+      if self[range.lowerBound + middle].user < user { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+}
