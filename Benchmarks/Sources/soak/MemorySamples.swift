@@ -3,6 +3,8 @@ import Foundation
 /// How much memory of the process is resident, in the course of a soak.
 struct MemorySamples {
   private(set) var samples: [(seconds: Double, bytes: Double)] = []
+  /// What the engines report at the same instants.
+  private var reported: [Int] = []
   /// How long the soak lasts.
   let seconds: Double
 
@@ -13,7 +15,10 @@ struct MemorySamples {
 
   init(seconds: Double) { self.seconds = seconds }
 
-  mutating func add(_ bytes: Int, at seconds: Double) { samples.append((seconds, Double(bytes))) }
+  mutating func add(_ bytes: Int, _ reported: Int, at seconds: Double) {
+    samples.append((seconds, Double(bytes)))
+    self.reported.append(reported)
+  }
 
   /// The resident bytes of this process.
   static func residentBytes() -> Int {
@@ -50,10 +55,14 @@ struct MemorySamples {
   /// Lines for people.
   var lines: [String] {
     let tenth = max(1, samples.count / 10)
-    let course = stride(from: 0, to: samples.count, by: tenth).map { Self.text(samples[$0].bytes) }
+    let chosen = stride(from: 0, to: samples.count, by: tenth)
+    func course(_ bytes: (Int) -> Double) -> String {
+      chosen.map { Self.text(bytes($0)) }.joined(separator: " ")
+    }
     let growth = growth
     return [
-      "resident memory, \(samples.count) samples, in MB: " + course.joined(separator: " "),
+      "resident memory, \(samples.count) samples, in MB: " + course { samples[$0].bytes },
+      "  reported by the engines: " + course { Double(reported[$0]) },
       String(
         format: "growth %+.2f %% \(growth.text); must be at most %g %%", growth.share * 100,
         growth.most * 100),
