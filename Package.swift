@@ -177,7 +177,7 @@ let package = Package(
         "PushModel", "PushReference", "PushFanout", "PushContent", "PushFiles", "PushStore",
         "CPushSQLite", "TestSupport", "store-writer",
         .product(name: "GRDB", package: "GRDB.swift"),
-      ], swiftSettings: strict),
+      ], resources: [.copy("Fixtures")], swiftSettings: strict),
     // The code of the articles as programs: top-level code is isolated to the main actor, unlike that
     // of the functions in ArticleTests.
     .executableTarget(

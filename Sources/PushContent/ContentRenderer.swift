@@ -38,6 +38,11 @@ public struct ContentRenderer: Sendable {
     self.directory = directory
   }
 
+  /// The same with other templates.
+  package func replacingTemplates(_ templates: TemplateCatalog) -> ContentRenderer {
+    ContentRenderer(rules: rules, templates: templates, directory: directory)
+  }
+
   /// A renderer of one message, one recipient at a time. Threads that share the work have one each.
   ///
   /// - Precondition: ``PayloadForm/local`` is RongCloud's.

@@ -11,6 +11,10 @@ public struct PushTemplate: Hashable, Sendable {
   public let title: TemplateText
   /// Never empty before its arguments are filled in.
   public let content: TemplateText
+  /// The title as it was written.
+  public let titleSource: String
+  /// The content as it was written.
+  public let contentSource: String
 
   /// Takes a template apart.
   ///
@@ -22,6 +26,8 @@ public struct PushTemplate: Hashable, Sendable {
     self.name = name
     self.title = try TemplateText(title)
     self.content = try TemplateText(content)
+    titleSource = title
+    contentSource = content
   }
 
   /// Whether a template may be called so: 1 to 64 letters of ASCII, digits and underscores.
@@ -103,6 +109,16 @@ public struct TemplateCatalog: Hashable, Sendable {
   /// - Throws: ``TemplateProblem/repeatedName(_:)``.
   public init(_ templates: some Sequence<PushTemplate>) throws(TemplateProblem) {
     for template in templates { try add(template) }
+  }
+
+  /// Replaces the template of a name; nil removes it.
+  package mutating func set(_ name: String, _ template: PushTemplate?) {
+    templates[Identifier(name)] = template
+  }
+
+  /// All templates, in the order of their names' bytes.
+  public var sorted: [PushTemplate] {
+    templates.values.sorted { $0.name < $1.name }
   }
 
   /// How many templates there are.

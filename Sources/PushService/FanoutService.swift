@@ -16,6 +16,8 @@ public final class FanoutService: Sendable {
   public let backend: any SettingsBackend
   private let templates: TemplateCatalog
   private let contentState: Lock<ContentState>
+  /// The backend's renderer, if it has one that follows; then `contentState` is not used.
+  private let live: LiveRenderer?
 
   /// How pushes look, and what renders them.
   private struct ContentState {
@@ -34,14 +36,18 @@ public final class FanoutService: Sendable {
   ///
   /// - Parameters:
   ///   - backend: has the settings, and takes changes of them.
-  ///   - templates: those of the app, for the content of pushes.
+  ///   - templates: those of the app, for the content of pushes; without any, those of the backend.
   /// - Throws: what the backend throws when it cannot read display settings.
   public init(
     _ backend: any SettingsBackend, templates: TemplateCatalog = TemplateCatalog()
   ) throws {
     self.backend = backend
     self.templates = templates
-    contentState = Lock(ContentState(backend.engine.app.rules, templates, try backend.content()))
+    live = try backend.liveRenderer()
+    contentState = Lock(
+      ContentState(
+        backend.engine.app.rules, templates,
+        live == nil ? try backend.content() : ContentDirectory()))
   }
 
   /// Decides by an existing engine; changes are not stored anywhere else.
@@ -51,6 +57,7 @@ public final class FanoutService: Sendable {
   ) {
     backend = EngineBackend(engine, content: content)
     self.templates = templates
+    live = nil
     contentState = Lock(ContentState(engine.app.rules, templates, content))
   }
 
@@ -113,7 +120,23 @@ public final class FanoutService: Sendable {
   public var app: AppSettings { engine.app }
 
   /// Renders the content of pushes, by the current settings.
-  public var renderer: ContentRenderer { contentState.withLock { $0.renderer } }
+  public var renderer: ContentRenderer {
+    live.map { withTemplates($0.renderer) } ?? contentState.withLock { $0.renderer }
+  }
+
+  /// The same with the templates that the service was given, if it was given any.
+  private func withTemplates(_ renderer: ContentRenderer) -> ContentRenderer {
+    templates.count == 0 ? renderer : renderer.replacingTemplates(templates)
+  }
+
+  /// Decides, with the renderer of the version that was decided on.
+  private func withRenderer<Result>(
+    _ decide: () -> Result, version: (Result) -> UInt64
+  ) -> (result: Result, renderer: ContentRenderer) {
+    guard let live else { return (decide(), renderer) }
+    let (result, renderer) = live.decide(decide, version: version)
+    return (result, withTemplates(renderer))
+  }
 
   // MARK: Deciding
 
@@ -126,7 +149,8 @@ public final class FanoutService: Sendable {
   public func decide(
     _ message: Message, _ content: MessageContent = MessageContent()
   ) -> MessageDecision {
-    MessageDecision(message, content, engine.decide(message), renderer)
+    let (result, renderer) = withRenderer({ engine.decide(message) }, version: { $0.version })
+    return MessageDecision(message, content, result, renderer)
   }
 
   /// Decides messages on one version of the settings, on several threads.
@@ -135,8 +159,10 @@ public final class FanoutService: Sendable {
   public func decide(
     _ messages: [(message: Message, content: MessageContent)]
   ) -> [MessageDecision] {
-    let renderer = renderer
-    return zip(messages, engine.decide(messages.map(\.message))).map {
+    guard !messages.isEmpty else { return [] }
+    let (results, renderer) = withRenderer(
+      { engine.decide(messages.map(\.message)) }, version: { $0[0].version })
+    return zip(messages, results).map {
       MessageDecision($0.message, $0.content, $1, renderer)
     }
   }
@@ -239,15 +265,17 @@ public final class FanoutService: Sendable {
     try backend.events(after: cursor, limit: limit)
   }
 
-  /// Reloads how pushes look: needed after changes that did not come through this service.
+  /// Reloads how pushes look: needed after changes that did not come through this service, where
+  /// the backend has no renderer that follows.
   public func reloadContent() throws {
+    guard live == nil else { return }
     let read = ContentState(app.rules, templates, try backend.content())
     contentState.withLock { $0 = read }
   }
 
   /// Takes over from a batch that was applied how pushes look.
   private func follow(_ batch: SettingsBatch) {
-    guard batch.content != nil || batch.replacesApp else { return }
+    guard live == nil, batch.content != nil || batch.replacesApp else { return }
     let rules = app.rules
     contentState.withLock { contentState in
       var directory = contentState.directory

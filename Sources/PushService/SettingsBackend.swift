@@ -11,6 +11,11 @@ public protocol SettingsBackend: Sendable {
   /// Display settings of users.
   func content() throws -> ContentDirectory
 
+  /// Renders by the settings that ``engine`` decides by, as they change; nil for a backend whose
+  /// display settings change only by batches of the service. It has ``content()`` and templates of
+  /// its own.
+  func liveRenderer() throws -> LiveRenderer?
+
   /// Makes the changes of a batch, all or none. When it returns, the engine decides by them, and a
   /// backend that keeps settings has them on the disk.
   ///
@@ -34,6 +39,11 @@ public protocol SettingsBackend: Sendable {
   ///   - limit: how many entries at most.
   /// - Throws: when the feed does not have that entry, so that nothing is missed unknowingly.
   func events(after cursor: String, limit: Int) throws -> [ServiceEvent]
+}
+
+extension SettingsBackend {
+  /// No renderer that follows.
+  public func liveRenderer() throws -> LiveRenderer? { nil }
 }
 
 /// Changes of settings that become visible together.

@@ -33,7 +33,8 @@ public final class SettingsStore: Sendable {
   /// Rings after each commit.
   let feedNotifier = ChangeFeedNotifier()
   private let commits: Lock<GroupCommit<Committer.Job>?>
-  private let keeper: SnapshotKeeper?
+  let keeper: SnapshotKeeper?
+  let content = ContentFollower()
 
   /// Opens a store, and its engine: by its snapshot, if there is one of use, and otherwise from the
   /// database. ``opening`` says which.
@@ -71,7 +72,15 @@ public final class SettingsStore: Sendable {
     path = store.path
     reader = StoreReader(store)
     let isWriter = store.right != nil
-    if isWriter { SnapshotKeeper.tidy(store.file) }
+    if isWriter {
+      SnapshotKeeper.tidy(store.file)
+      // Where a reader is in the way, the next opening finishes it.
+      if try Erasing.isUnfinished(store) {
+        do {
+          try Erasing.finish(store) { try SnapshotKeeper.remove(store.file) }
+        } catch StoreError.erasureUnfinished {}
+      }
+    }
     let (identity, last) = try reader.read { queries in
       (try queries.identity(), try queries.lastSequence())
     }
@@ -83,7 +92,7 @@ public final class SettingsStore: Sendable {
       return
     }
     keeper = opened.map { SnapshotKeeper(store, identity, $0) }
-    let committer = Committer(store, opened?.fanout, feedNotifier, keeper)
+    let committer = Committer(store, opened?.fanout, feedNotifier, keeper, content)
     self.commits.withLock { $0 = GroupCommit { committer.commit($0) } }
     keeper?.begin()
   }
@@ -113,6 +122,20 @@ public final class SettingsStore: Sendable {
   public func writeSnapshot() throws {
     guard let keeper else { throw StoreError.readOnly(path) }
     try keeper.write()
+  }
+
+  /// Does something with the store between two commits.
+  func betweenCommits<Value>(_ body: (OpenStore) throws -> Value) throws -> Value {
+    guard let commits = commits.withLock({ $0 }) else {
+      throw store.right == nil ? StoreError.readOnly(path) : StoreError.closed(path)
+    }
+    return try commits.sync { try body(store) }
+  }
+
+  /// Writes a snapshot if the one that there is needs entries that the feed has no longer.
+  func writeSnapshotIfBehindFeed() throws {
+    let limit = try reader.startOfFeed().sequence
+    if let keeper, let written = keeper.written, written < limit { try keeper.write() }
   }
 
   /// What is to be removed when the process ends while a snapshot is being written.
@@ -200,7 +223,9 @@ public final class SettingsStore: Sendable {
   /// Entries of the change feed after a cursor, the oldest first.
   ///
   /// - Parameter user: only those that concern a user.
-  /// - Throws: ``StoreError/unknownChange(_:_:)`` for a cursor of another feed: reload everything.
+  /// - Throws: ``StoreError/unknownChange(_:_:)`` for a cursor of another feed,
+  ///   ``StoreError/changesDropped(_:_:upTo:)`` for one behind which the feed was compacted: reload
+  ///   everything.
   public func changes(
     after cursor: FeedCursor = .start, of user: Identifier? = nil, limit: Int = 1000
   ) throws -> [ChangeEvent] {

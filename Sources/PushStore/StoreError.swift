@@ -12,6 +12,11 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The change feed does not have the entry behind which it was to be read: the store was replaced
   /// by an old copy, was imported again, or is another. Changes are missed; reload everything.
   case unknownChange(String, FeedCursor)
+  /// The change feed was compacted up to an entry behind the one from which it was to be read.
+  /// Changes are missed; reload everything.
+  case changesDropped(String, FeedCursor, upTo: Int64)
+  /// An id was erased, but a reader of another process still uses the log, in which it may be.
+  case erasureUnfinished(String)
   /// A later push-fanout made it.
   case newer(String)
   /// Another process has it open for writing, or another store of this very process.
@@ -41,6 +46,8 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
   case unknownUser(Identifier)
   /// A conversation whose id the store does not have.
   case unknownConversation(Identifier)
+  /// A template that the store does not have.
+  case unknownTemplate(String)
   /// A setting for a conversation of which the user is not a member.
   case notAMember(user: Identifier, conversation: Identifier)
   /// A device that the user does not have.
@@ -81,6 +88,13 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case .unknownChange(let path, let cursor):
       "\(path) does not have change \(cursor): it was replaced by an older copy or import; "
         + "changes were missed, so read everything again"
+    case .changesDropped(let path, let cursor, let sequence):
+      "\(path) no longer has the changes after \(cursor): the feed was compacted up to \(sequence); "
+        + "changes were missed, so read everything again"
+    case .erasureUnfinished(let path):
+      "\(path): the id is removed, but a process that reads the store keeps its log, which may still "
+        + "have it; end that process, and the next opening for writing, or store erase --finish, "
+        + "empties the log"
     case .newer(let path): "\(path) was made by a later push-fanout; use that one"
     case .inUse(let path, byThisProcess: false):
       "\(path) is open for writing in another process; close it there first"
@@ -105,6 +119,7 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
       "the store's rules are \(rules.rawValue)'s, which have no such setting"
     case .unknownUser(let id): "there is no user \"\(id)\""
     case .unknownConversation(let id): "there is no conversation \"\(id)\""
+    case .unknownTemplate(let name): "there is no template \"\(name)\""
     case .notAMember(let user, let conversation):
       "\"\(user)\" is not a member of \"\(conversation)\""
     case .unknownDevice(let user, let device): "\"\(user)\" has no device \"\(device)\""

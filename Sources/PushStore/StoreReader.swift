@@ -58,7 +58,7 @@ public final class StoreReader: Sendable {
 
   /// Calls `body` with every record, as of one commit: the app, users and conversations in the
   /// order in which their ids first appeared, members by conversation and user. What was only named
-  /// is a record without settings.
+  /// is a record without settings; what was removed is left out.
   ///
   /// - Complexity: O(settings).
   public func forEachRecord(_ body: (SettingsRecord) throws -> Void) throws {
@@ -87,13 +87,15 @@ extension SettingsQueries {
   func forEachRecord(_ body: (SettingsRecord) throws -> Void) throws {
     try body(.app(try app()))
     var users: [Identifier] = []
-    try forEachUser { id, user in
+    try forEachUser { id, user, state in
       users.append(id)
+      if state == .removed { return }
       try body(.user(id, user ?? UserSettings()))
     }
     var conversations: [Int64: Identifier] = [:]
-    try forEachConversation { number, id, conversation in
+    try forEachConversation { number, id, conversation, state in
       conversations[number] = id
+      if state == .removed { return }
       try body(.conversation(id, conversation ?? ConversationSettings()))
     }
     try forEachMember { user, conversation, member in

@@ -22,6 +22,11 @@ public struct StoreBackend: SettingsBackend {
   /// How pushes look, as stored; O(records), as all of them are read.
   public func content() throws -> ContentDirectory { try store.reader.contentDirectory() }
 
+  /// The store's renderer, which follows its writes; nil for a store that was opened for reading.
+  public func liveRenderer() throws -> LiveRenderer? {
+    do { return try store.liveRenderer() } catch StoreError.readOnly { return nil }
+  }
+
   /// Applies a batch in one transaction, on the calling thread.
   public func apply(_ batch: SettingsBatch, at now: Instant, from device: Identifier?) throws {
     try store.write(at: now, from: device) { write in try Self.apply(batch, to: &write) }

@@ -9,12 +9,12 @@ public import PushModel
 /// user is found, the record once the address has arrived, and the id is read last. So the processor
 /// waits for many cache misses at once.
 ///
-/// SAFETY: reads what the result's ``AnswerStorage`` retains; whoever uses a cursor retains that, and
+/// SAFETY: reads what the result's ``AnswerStorage`` retains; the caller retains that, and
 /// decides nothing into it.
 @safe struct RecipientCursor {
   /// Which members are gone through.
   enum Selection {
-    /// Everybody with an outcome.
+    /// All recipients.
     case recipients
     /// Those who get a push.
     case pushes
@@ -128,7 +128,7 @@ public import PushModel
   /// Finds more users, locates the ids of those found before, and lets those be read whose ids were
   /// located before that.
   ///
-  /// - Returns: whether there is somebody to be read.
+  /// - Returns: whether there are users to read.
   @inline(never)
   private mutating func advance() -> Bool {
     if content == .users {

@@ -151,18 +151,42 @@ internal import Synchronization
   ) {
     let old = unsafe slots
     let oldCapacity = capacity
-    unsafe slots = store.allocate(newCapacity * 8)
-      .bindMemory(to: Atomic<UInt64>.self, capacity: newCapacity)
-    capacity = newCapacity
-    for index in 0..<newCapacity {
-      unsafe (slots.unsafelyUnwrapped + index).initialize(to: Atomic(0))
-    }
+    allocate(newCapacity, store)
     guard let old = unsafe old else { return }
     for index in 0..<oldCapacity {
       let slot = unsafe old[index].load(ordering: .relaxed)
       if slot != 0 { put(rehash(base.address(at: slot)), base.address(at: slot), base) }
     }
     unsafe store.retire(UnsafeMutableRawPointer(old))
+  }
+
+  /// Replaces the slots by new ones, which lead to the ids at these addresses and to no others.
+  ///
+  /// - Parameter hash: the hash of the id at an address; nil for one that has no slot.
+  mutating func rebuild(
+    _ addresses: PagedTable<UInt>, _ base: IDBase, _ store: PageStore, hash: (UInt) -> UInt32?
+  ) {
+    let old = unsafe slots
+    allocate(capacity, store)
+    used = 0
+    for index in 0..<addresses.count {
+      let address = base.address(at: UInt64(addresses[index]))
+      guard let hash = hash(address) else { continue }
+      used += 1
+      put(hash, address, base)
+    }
+    if let old = unsafe old { unsafe store.retire(UnsafeMutableRawPointer(old)) }
+  }
+
+  /// Makes empty slots; the ones before are left to the caller.
+  private mutating func allocate(_ newCapacity: Int, _ store: PageStore) {
+    capacity = newCapacity
+    guard newCapacity > 0 else { return unsafe slots = nil }
+    unsafe slots = store.allocate(newCapacity * 8)
+      .bindMemory(to: Atomic<UInt64>.self, capacity: newCapacity)
+    for index in 0..<newCapacity {
+      unsafe (slots.unsafelyUnwrapped + index).initialize(to: Atomic(0))
+    }
   }
 
   func free(except mapped: Range<UInt>) {

@@ -8,10 +8,10 @@ internal import PushModel
 struct IDTable {
   private let arena: IDArena
   /// The offset of each id's record from the base.
-  private(set) var addresses = PagedTable<UInt>()
-  private(set) var slots: IDSlots
+  var addresses = PagedTable<UInt>()
+  var slots: IDSlots
   /// The ids that differ from their lower case, by its hash (E-47); nil if the table does not fold.
-  private(set) var folded: IDSlots?
+  var folded: IDSlots?
 
   /// - Parameter folds: whether ids can be looked up by their lower case.
   init(folds: Bool) {
@@ -111,6 +111,13 @@ struct IDTable {
     return index
   }
 
+  /// Adds the record of an id, which no slot leads to yet.
+  ///
+  /// - Returns: its address.
+  func add(record id: UnsafeRawBufferPointer, _ index: UInt32) -> UInt {
+    unsafe arena.add(id, index)
+  }
+
   mutating func insert(_ id: Identifier, _ store: PageStore) -> UInt32 {
     var text = id.text
     return text.withUTF8 { unsafe insert(UnsafeRawBufferPointer($0), store) }
@@ -121,7 +128,7 @@ struct IDTable {
     folded == nil ? nil : unsafe Self.foldedHash(id, of: slots)
   }
 
-  private static func foldedHash(_ id: UnsafeRawBufferPointer, of slots: IDSlots) -> UInt32? {
+  static func foldedHash(_ id: UnsafeRawBufferPointer, of slots: IDSlots) -> UInt32? {
     guard unsafe id.contains(where: { $0 >= 0x80 || (0x41...0x5A).contains($0) }) else {
       return nil
     }

@@ -9,8 +9,12 @@ public enum Change: String, CaseIterable, Sendable {
   /// A single setting of a user: the level, the duration of a mute, the quiet hours with their time
   /// zone, or the level of a kind of conversation.
   case userLevel, userMute, quietHours, typeLevel
+  /// Whether a user's phone gets pushes while a desktop is connected.
+  case pushWhenDesktopOnline
   /// How pushes look to a user, and what others see of the user.
   case display
+  /// A template of the app.
+  case template
   /// A user's devices, their states and tokens.
   case devices
   /// The whole settings of a conversation.
@@ -24,16 +28,26 @@ public enum Change: String, CaseIterable, Sendable {
   case memberLevel, memberMute, channelLevel
   /// The end of a membership.
   case memberRemoved
+  /// The removal of a user with all memberships, and of a conversation with all of its own: none of
+  /// these has an entry.
+  case userRemoved, conversationRemoved
   /// Records that were imported together, whichever they are: reload what you keep.
   case imported
+  /// The advanced features were switched on or off, with which all levels, quiet hours and
+  /// durations were deleted: reload what you keep.
+  case advancedPush
+  /// An id was erased; whose is not said, and all entries before are gone: reload what you keep.
+  case erased
 
   /// Whether the user's other devices are notified: *mute info changed* (E-13, R-36).
   public var isAnnounced: Bool {
     switch self {
-    case .user, .userLevel, .userMute, .quietHours, .typeLevel, .member, .memberLevel, .memberMute,
-      .channelLevel, .imported:
+    case .user, .userLevel, .userMute, .quietHours, .typeLevel, .pushWhenDesktopOnline, .member,
+      .memberLevel, .memberMute, .channelLevel, .imported, .advancedPush:
       true
-    case .app, .display, .devices, .conversation, .groupDefault, .channelDefault, .memberRemoved:
+    case .app, .display, .template, .devices, .conversation, .groupDefault, .channelDefault,
+      .memberRemoved,
+      .userRemoved, .conversationRemoved, .erased:
       false
     }
   }
@@ -41,7 +55,8 @@ public enum Change: String, CaseIterable, Sendable {
 
 /// An entry of the change feed.
 public struct ChangeEvent: Hashable, Sendable {
-  /// 1, 2, 3 …, in the order of writes, without gaps.
+  /// 1, 2, 3 …, in the order of writes, without gaps; the first ones are gone when the feed was
+  /// compacted.
   public let sequence: Int64
   /// When the change was made.
   public let at: Instant

@@ -51,9 +51,14 @@ extension SettingsQueries {
   }
 
   /// - Throws: ``StoreError/unknownChange(_:_:)`` when the feed does not have the entry of a
-  ///   cursor.
+  ///   cursor, ``StoreError/changesDropped(_:_:upTo:)`` when it is behind those that were removed.
   func check(_ cursor: FeedCursor) throws {
-    if cursor.sequence == 0 { return }
+    let limit = try feedLimit().cursor
+    // Nothing is missed after the last entry that was removed.
+    if cursor == limit { return }
+    if cursor.sequence < limit.sequence {
+      throw StoreError.changesDropped(path, cursor, upTo: limit.sequence)
+    }
     let find = try db.cachedStatement(sql: "SELECT 1 FROM feed WHERE sequence = ?")
     guard try Bool.fetchOne(find, arguments: [cursor.sequence]) == true,
       try self.cursor(at: cursor.sequence) == cursor

@@ -46,10 +46,20 @@ struct BulkImport {
     /// The next number of a new id.
     var next: Int64
     let wasEmpty: Bool
+    /// Makes an id that was removed one that is named.
+    private var revive: RepeatedStatement
 
     init(_ db: Database, _ table: String) throws {
       let last = try Int64.fetchOne(db, sql: "SELECT max(number) FROM \(table)")
-      find = try RepeatedStatement(db, "SELECT number FROM \(table) WHERE id = ?")
+      let hasRemoved = try Bool.fetchOne(
+        db, sql: "SELECT EXISTS (SELECT 1 FROM \(table) WHERE is_declared = 2)")
+      // Negative where it was removed.
+      let number = hasRemoved == true ? "iif(is_declared = 2, -number, number)" : "number"
+      let find = try RepeatedStatement(db, "SELECT \(number) FROM \(table) WHERE id = ?")
+      let revive = try RepeatedStatement(
+        db, "UPDATE \(table) SET is_declared = 0 WHERE number = ?")
+      self.find = find
+      self.revive = revive
       next = (last ?? 0) + 1
       wasEmpty = next == 1
     }
@@ -57,7 +67,12 @@ struct BulkImport {
     mutating func number(_ id: Identifier) throws -> Number {
       if !wasEmpty {
         try find.bind(id)
-        if let number = try find.firstNumber() { return (number, false) }
+        if let number = try find.firstNumber() {
+          if number > 0 { return (number, false) }
+          try revive.bind(-number)
+          try revive.run()
+          return (-number, false)
+        }
       }
       defer { next += 1 }
       return (next, true)

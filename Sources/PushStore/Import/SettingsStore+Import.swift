@@ -40,7 +40,11 @@ extension StoreWrite {
     try bulk.run()
     try ImportValidator(queries: queries, settings: settings).check()
     if let content { try queries.write(content, for: settings, partial) }
-    steps.append(.imported(settings, replacingApp: replacingApp))
+    steps.append(
+      .imported(
+        Imported(
+          settings: settings, content: content, isPartial: partial != nil,
+          replacesApp: replacingApp)))
     try record(.imported)
   }
 

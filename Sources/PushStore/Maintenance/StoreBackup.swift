@@ -9,6 +9,8 @@ extension StoreReader {
 
   /// Copies the store, as of one commit, to a new file, while others go on writing.
   ///
+  /// It has the sums of its tables, with which ``verifyBackup()`` compares them.
+  ///
   /// The copy appears under its name when it is complete and on the disk; it is a store itself,
   /// which the store's owner and its group may use as they may use the store. What backups that
   /// were killed have left in the same folder is removed.
@@ -42,6 +44,7 @@ extension StoreReader {
         // own.
         try copy.write { db in
           try db.execute(sql: "UPDATE store SET identity = randomblob(16)")
+          try SettingsQueries(db: db, path: path).writeSums()
         }
         try copy.close()
       }

@@ -59,6 +59,10 @@ final class OpenStore: Sendable {
         guard try pool.read({ try Schema.migrator.completedMigrations($0).contains("1") }) else {
           throw StoreError.notAStore(path, reason: "its tables are not those of a store")
         }
+        // Those of a backup, which is a store from now on.
+        if try pool.read({ try SettingsQueries(db: $0, path: path).storedSums() }) != nil {
+          try pool.write { try $0.execute(sql: "DELETE FROM sums") }
+        }
         return (pool: pool, copy: copy)
       }
     }

@@ -113,13 +113,13 @@ extension SettingsQueries {
     do {
       try builder.setApp(try app())
       var users: [Int64: UserIndex] = [:]
-      try forEachUser { id, settings in
+      try forEachUser { id, settings, _ in
         let index = try builder.intern(user: id)
         users[Int64(users.count) + 1] = index
         if let settings { try builder.setUser(id, settings) }
       }
       var indices: [Int64: UInt32] = [:]
-      try forEachConversation { number, id, settings in
+      try forEachConversation { number, id, settings, _ in
         indices[number] = try builder.intern(conversation: id)
         if let settings { try builder.setConversation(id, settings) }
       }

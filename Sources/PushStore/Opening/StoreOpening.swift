@@ -100,6 +100,9 @@ struct StoreOpener {
       throw Unusable(
         reason: "the snapshot is of change \(sequence), the store ends at \(last)", isWrong: true)
     }
+    if try sequence < queries.feedLimit().cursor.sequence {
+      throw Unusable(reason: "changes since the snapshot are not in the feed any more")
+    }
     guard try queries.identity(at: sequence) == fanout.snapshot?.identity else {
       throw Unusable(
         reason: "the snapshot is of changes that the store does not have", isWrong: true)
@@ -174,7 +177,9 @@ extension SettingsQueries {
   func token(at sequence: Int64) throws -> Int64 {
     guard try hasTokens() else { return 0 }
     let find = try db.cachedStatement(sql: "SELECT token FROM feed WHERE sequence = ?")
-    return try Int64.fetchOne(find, arguments: [sequence]) ?? 0
+    if let token = try Int64.fetchOne(find, arguments: [sequence]) { return token }
+    let limit = try feedLimit().cursor
+    return limit.sequence == sequence ? limit.token : 0
   }
 
   /// Whether the users of an engine can be the first ones of this store.
@@ -191,7 +196,10 @@ extension SettingsQueries {
   fileprivate func follow(_ fanout: Fanout, after sequence: Int64) throws {
     let changed = try Row.fetchCursor(
       db,
-      sql: "SELECT DISTINCT change = 'imported', user, conversation FROM feed WHERE sequence > ?",
+      sql: """
+        SELECT DISTINCT CASE WHEN change IN ('imported', 'advancedPush') THEN change END,
+          user, conversation FROM feed WHERE sequence > ?
+        """,
       arguments: [sequence])
     try fanout.update { update in
       // First of all the new ids, in the order of their numbers.
@@ -199,9 +207,14 @@ extension SettingsQueries {
       try forEachID("conversations", behind: fanout.conversationCount) {
         try update.name(conversation: $0)
       }
+      // What was removed first: what came again later has entries of its own.
+      try followRemovals(&update, after: sequence)
       while let row = try changed.next() {
-        if try get(row, 0, "feed.change") {
-          throw StoreOpener.Unusable(reason: "records were imported since the snapshot")
+        if let change: String = try find(row, 0, "feed.change") {
+          let what =
+            change == Change.imported.rawValue
+            ? "records were imported" : "advanced push was switched"
+          throw StoreOpener.Unusable(reason: "\(what) since the snapshot")
         }
         let user = try findID(row, 1, "feed.user")
         let conversation = try findID(row, 2, "feed.conversation")
@@ -216,6 +229,21 @@ extension SettingsQueries {
         case (let user?, let conversation?):
           try follow(user, conversation, &update, fanout)
         }
+      }
+    }
+  }
+
+  private func followRemovals(_ update: inout FanoutUpdate, after sequence: Int64) throws {
+    let removed = try Row.fetchCursor(
+      db,
+      sql: """
+        SELECT DISTINCT user, conversation FROM feed
+        WHERE sequence > ? AND change IN ('userRemoved', 'conversationRemoved')
+        """, arguments: [sequence])
+    while let row = try removed.next() {
+      if let user = try findID(row, 0, "feed.user") { try update.removeUser(user) }
+      if let conversation = try findID(row, 1, "feed.conversation") {
+        try update.removeConversation(conversation)
       }
     }
   }

@@ -22,18 +22,21 @@ final class Committer: Sendable {
   /// Rings when something was committed.
   private let feedNotifier: ChangeFeedNotifier
   private let keeper: SnapshotKeeper?
+  private let content: ContentFollower
+  private let retention = Lock(AutomaticRetention())
   /// Set when store and engine differ.
   private let failure = Lock<StoreError?>(nil)
 
   init(
     _ store: OpenStore, _ fanout: Fanout?, _ feedNotifier: ChangeFeedNotifier,
-    _ keeper: SnapshotKeeper?
+    _ keeper: SnapshotKeeper?, _ content: ContentFollower
   ) {
     self.store = store
     self.fanout = fanout
     path = store.path
     self.feedNotifier = feedNotifier
     self.keeper = keeper
+    self.content = content
   }
 
   /// Commits writes together, applies them to the engine, and resumes the waiting callers.
@@ -62,8 +65,14 @@ final class Committer: Sendable {
               refused[index] = error
             }
           }
-          last = try SettingsQueries(db: db, path: path).lastSequence()
-          token = try SettingsQueries(db: db, path: path).token(at: last)
+          let queries = SettingsQueries(db: db, path: path)
+          last = try queries.lastSequence()
+          token = try queries.token(at: last)
+          if let now = jobs.last?.now {
+            try retention.withLock {
+              try $0.step(queries, last: last, snapshot: keeper?.written, at: now)
+            }
+          }
           try store.right?.check()
           return .commit
         }
@@ -75,6 +84,9 @@ final class Committer: Sendable {
         try keeper.follow(last, token) { () throws(FanoutError) in try apply(steps) }
       } else {
         try apply(steps)
+      }
+      if let fanout, !steps.isEmpty {
+        try follow(steps, fanout.version)
       }
       feedNotifier.notify(last)
       keeper?.note(isLarge: steps.contains { $0.isLarge })
@@ -91,17 +103,38 @@ final class Committer: Sendable {
     for (job, error) in zip(jobs, refused) { job.done(error) }
   }
 
+  /// Has the renderer follow; where it cannot, nothing more is written until the store is reopened.
+  private func follow(_ steps: [StoreWrite.Step], _ version: UInt64) throws {
+    do {
+      try content.follow(steps, version: version) {
+        try StoreReader(store).read { queries in
+          (try queries.contentDirectory(), try queries.templates(), try queries.rules())
+        }
+      }
+    } catch {
+      failure.withLock { $0 = .database(path, reason: "\(error)") }
+      throw error
+    }
+  }
+
   private func apply(_ steps: [StoreWrite.Step]) throws(FanoutError) {
-    guard let fanout, !steps.isEmpty else { return }
+    guard let fanout, steps.contains(where: { $0.isOfEngine }) else { return }
     try fanout.update { (update) throws(FanoutError) in
       for step in steps {
         switch step {
         case .record(let record): try update.set(record)
         case .memberRemoved(let user, let conversation):
           try update.removeMember(user, of: conversation)
-        case .imported(let settings, let replacingApp):
-          if replacingApp { try update.setApp(settings.app) }
-          try update.add(settings)
+        case .userRemoved(let id): try update.removeUser(id)
+        case .advancedSettingsDeleted: try update.removeAdvancedSettings()
+        case .conversationRemoved(let id): try update.removeConversation(id)
+        case .renamed(.user(let id), let anonymous): try update.renameUser(id, to: anonymous)
+        case .renamed(.conversation(let id), let anonymous):
+          try update.renameConversation(id, to: anonymous)
+        case .imported(let imported):
+          if imported.replacesApp { try update.setApp(imported.settings.app) }
+          try update.add(imported.settings)
+        case .display, .template: break
         }
       }
     }

@@ -72,6 +72,7 @@ extension StoreWrite {
     let isNew = try queries.user(user) == nil
     if isNew { try set(user, UserSettings(), [.display]) }
     try queries.write(after, ofUser: try queries.number(user: user))
+    steps.append(.display(user, after))
     if !isNew { try record(.display, user: user) }
   }
 }
@@ -107,10 +108,12 @@ extension StoreReader {
   /// - Complexity: as for opening a ``SettingsStore``, and for ``contentDirectory()``.
   public func fanoutWithContent(
     threads: Int? = nil
-  ) throws -> (fanout: Fanout, content: ContentDirectory, opening: StoreOpening) {
+  ) throws -> (
+    fanout: Fanout, content: ContentDirectory, templates: TemplateCatalog, opening: StoreOpening
+  ) {
     let (opened, content) = try StoreOpener(reader: self, threads: threads)
-      .open { try $0.contentDirectory() }
-    return (opened.fanout, content, opened.opening)
+      .open { (try $0.contentDirectory(), try $0.templates()) }
+    return (opened.fanout, content.0, content.1, opened.opening)
   }
 
   /// Everything as values, and what the words of pushes depend on, both as of one commit.

@@ -23,11 +23,13 @@ extension SettingsQueries {
     guard kind.exists(under: rules) else { throw StoreError.unavailableKind(kind, rules) }
   }
 
-  /// A conversation's kind and parent, without its channels; nil for one that was never named.
+  /// A conversation's kind and parent, without its channels; nil for one that was never named, or
+  /// was removed.
   func kind(
     of conversation: Identifier
   ) throws -> (kind: ConversationKind, parent: Identifier?)? {
-    let find = try db.cachedStatement(sql: "SELECT kind, parent FROM conversations WHERE id = ?")
+    let find = try db.cachedStatement(
+      sql: "SELECT kind, parent FROM conversations WHERE id = ? AND is_declared <> 2")
     guard let row = try Row.fetchOne(find, arguments: [conversation.bytes]) else { return nil }
     return (
       try known(
@@ -76,6 +78,9 @@ extension StoreWrite {
       changes.append(.quietHours)
     }
     if after.levels != before.levels { changes.append(.typeLevel) }
+    if after.pushWhenDesktopOnline != before.pushWhenDesktopOnline {
+      changes.append(.pushWhenDesktopOnline)
+    }
     if after.devices != before.devices { changes.append(.devices) }
     if !changes.isEmpty { try set(id, after, changes) }
   }

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import GRDB
+internal import PushContent
 public import PushModel
 internal import QuietTime
 
@@ -21,11 +22,35 @@ public struct StoreWrite {
     /// A record as it is now.
     case record(SettingsRecord)
     case memberRemoved(Identifier, of: Identifier)
-    case imported(FanoutSettings, replacingApp: Bool)
+    case userRemoved(Identifier)
+    case advancedSettingsDeleted
+    case conversationRemoved(Identifier)
+    case renamed(ErasedID, to: Identifier)
+    case imported(Imported)
+    case display(Identifier, RecipientDisplay)
+    case template(String, PushTemplate?)
+
+    /// Whether decisions may depend on it.
+    var isOfEngine: Bool {
+      switch self {
+      case .display, .template: false
+      default: true
+      }
+    }
 
     var isLarge: Bool {
-      if case .imported = self { true } else { false }
+      switch self {
+      case .imported, .advancedSettingsDeleted: true
+      default: false
+      }
     }
+  }
+
+  /// Records that were imported together.
+  struct Imported: Sendable {
+    let settings: FanoutSettings
+    let content: ContentDirectory?
+    let isPartial, replacesApp: Bool
   }
 
   init(_ queries: SettingsQueries, at now: Instant, from device: Identifier?) {
@@ -188,7 +213,7 @@ public struct StoreWrite {
 
   func record(
     _ change: Change, user: Identifier? = nil, conversation: Identifier? = nil,
-    channel: Identifier? = nil
+    channel: Identifier? = nil, byDevice: Bool = true
   ) throws {
     if let channel { try check(channel, canBeEmpty: true) }
     let insert = try queries.db.cachedStatement(
@@ -199,7 +224,7 @@ public struct StoreWrite {
     try insert.execute(
       arguments: [
         now.milliseconds, change.rawValue, user?.bytes, conversation?.bytes, channel?.bytes,
-        device?.bytes, Int64.random(in: .min ... .max),
+        byDevice ? device?.bytes : nil, Int64.random(in: .min ... .max),
       ])
   }
 }

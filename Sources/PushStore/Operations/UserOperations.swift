@@ -92,7 +92,8 @@ extension SettingsStore {
 
   /// What one of a user's devices is notified of: changes of the user's settings behind a sequence
   /// number that another device made, or an administrator, the oldest first (E-13, R-36). After
-  /// ``Change/user``, ``Change/member`` and ``Change/imported`` it reloads what it keeps.
+  /// ``Change/user``, ``Change/member``, ``Change/imported`` and ``Change/advancedPush`` it reloads
+  /// what it keeps.
   ///
   /// Easemob's *mute info changed*, RongCloud's push status sync.
   ///
@@ -213,7 +214,7 @@ extension SettingsQueries {
         UNION ALL
         SELECT \(columns) FROM feed
         WHERE sequence > ?1 AND user IS NULL AND conversation IS NULL
-          AND change = '\(Change.imported.rawValue)'
+          AND change IN ('\(Change.imported.rawValue)', '\(Change.advancedPush.rawValue)')
         ORDER BY sequence LIMIT ?4
         """, arguments: [cursor.sequence, user.bytes, device?.bytes, limit])
     return try rows.map(change)

@@ -5,7 +5,7 @@ internal import GRDB
 ///
 /// Ids are BLOBs of their UTF-8: compared byte by byte, and free to hold a NUL. Users and
 /// conversations have numbers in the order in which their ids first appeared, which is the order in
-/// which decisions are written.
+/// which decisions are written. `is_declared` is a ``RecordState``.
 enum Schema {
   /// "PFck": what SQLite calls the application's id, of a store whose pages have checksums.
   static let applicationID: Int32 = 0x5046_636b
@@ -33,6 +33,9 @@ enum Schema {
     // Entries of before there were tokens get theirs, by which cursors are checked.
     migrator.registerMigration("cursors") { db in
       try db.execute(sql: "UPDATE feed SET token = random() WHERE token = 0")
+    }
+    migrator.registerMigration("operation") { db in
+      for sql in [retention, feedIndices, sums, templates] { try db.execute(sql: sql) }
     }
     return migrator
   }

@@ -29,7 +29,7 @@ extension SettingsQueries {
   /// Calls `body` with every conversation in the order of numbers; nil for one that is only named
   /// by members or as a parent.
   func forEachConversation(
-    _ body: (Int64, Identifier, ConversationSettings?) throws -> Void
+    _ body: (Int64, Identifier, ConversationSettings?, RecordState) throws -> Void
   ) throws {
     let channels = try Row.fetchCursor(
       db,
@@ -44,7 +44,9 @@ extension SettingsQueries {
         levels[try id(next, 1, "channels.channel")] = try level(next, 2, "channels.level")
         channel = try channels.next()
       }
-      try body(number, try id(row, 1, "conversations.id"), try conversation(row, levels))
+      try body(
+        number, try id(row, 1, "conversations.id"), try conversation(row, levels),
+        try state(row, 2, "conversations.is_declared"))
     }
     if channel != nil {
       throw StoreError.damaged(path, reason: "channels.conversation names nothing")
@@ -65,7 +67,7 @@ extension SettingsQueries {
   private func conversation(
     _ row: Row, _ channels: [Identifier: NotificationLevel]
   ) throws -> ConversationSettings? {
-    guard try get(row, 2, "conversations.is_declared") else { return nil }
+    guard try state(row, 2, "conversations.is_declared") == .declared else { return nil }
     return ConversationSettings(
       kind: try known(
         ConversationKind(rawValue: get(row, 3, "conversations.kind")), "conversations.kind"),

@@ -25,8 +25,14 @@ struct SettingsQueries {
 
   private func number(of id: Identifier, _ table: String) throws -> Int64 {
     let bytes = id.bytes
-    let find = try db.cachedStatement(sql: "SELECT number FROM \(table) WHERE id = ?")
-    if let number = try Int64.fetchOne(find, arguments: [bytes]) { return number }
+    let find = try db.cachedStatement(
+      sql: "SELECT number, is_declared = 2 FROM \(table) WHERE id = ?")
+    if let row = try Row.fetchOne(find, arguments: [bytes]) {
+      let number: Int64 = try get(row, 0, "\(table).number")
+      // What was removed is there again.
+      if row[1] { try run("UPDATE \(table) SET is_declared = 0 WHERE number = ?", [number]) }
+      return number
+    }
     try run("INSERT INTO \(table) (id) VALUES (?)", [bytes])
     return db.lastInsertedRowID
   }
@@ -125,7 +131,7 @@ struct SettingsQueries {
     """
 
   /// Calls `body` with every user in the order of numbers; nil for one who has set nothing.
-  func forEachUser(_ body: (Identifier, UserSettings?) throws -> Void) throws {
+  func forEachUser(_ body: (Identifier, UserSettings?, RecordState) throws -> Void) throws {
     let devices = try Row.fetchCursor(
       db, sql: "SELECT \(Self.deviceColumns) FROM devices ORDER BY user, position")
     var device = try devices.next()
@@ -142,7 +148,8 @@ struct SettingsQueries {
         listed.append(try self.device(next))
         device = try devices.next()
       }
-      try body(try id(row, 1, "users.id"), try user(row, listed))
+      try body(
+        try id(row, 1, "users.id"), try user(row, listed), try state(row, 2, "users.is_declared"))
     }
     if device != nil { throw StoreError.damaged(path, reason: "devices.user names no user") }
   }
@@ -159,7 +166,7 @@ struct SettingsQueries {
   }
 
   private func user(_ row: Row, _ devices: [Device]) throws -> UserSettings? {
-    guard try get(row, 2, "users.is_declared") else { return nil }
+    guard try state(row, 2, "users.is_declared") == .declared else { return nil }
     var user = UserSettings()
     user.level = try level(row, 3, "users.level")
     user.quietHours = try quietHours(row)

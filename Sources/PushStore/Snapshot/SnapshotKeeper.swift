@@ -28,6 +28,9 @@ final class SnapshotKeeper: Sendable {
     /// Snapshots may take a tenth of the time, not more.
     var notBefore = ContinuousClock.now
     var problem: SnapshotError?
+    /// Whether an id was erased, of which names of devices may be left in the engine: snapshots are
+    /// made from the database.
+    var isErased = false
   }
 
   private let path: String
@@ -63,6 +66,31 @@ final class SnapshotKeeper: Sendable {
       try? FileManager.default.removeItem(at: folder.appendingPathComponent(name))
     }
   }
+
+  /// Removes the snapshot, once the one that is being written is complete, and what others have
+  /// left.
+  ///
+  /// Snapshots that are asked for are made from the database from now on, and others not at all.
+  func remove() throws {
+    try queue.sync {
+      state.withLock { state in
+        state.written = nil
+        state.isErased = true
+      }
+      try Self.remove(String(path.dropLast(Self.path("").utf8.count)))
+    }
+  }
+
+  /// Removes the snapshot of a store.
+  ///
+  /// - Parameter file: that of a store, no symbolic link.
+  static func remove(_ file: String) throws {
+    tidy(file)
+    do { try FileManager.default.removeItem(atPath: path(file)) } catch CocoaError.fileNoSuchFile {}
+  }
+
+  /// The change that the snapshot is of; nil when there is none of use.
+  var written: Int64? { state.withLock { $0.written } }
 
   /// Why the last attempt to write one failed; nothing is lost by it.
   var problem: SnapshotError? { state.withLock { $0.problem } }
@@ -102,7 +130,9 @@ final class SnapshotKeeper: Sendable {
   private func isDue(_ state: State, isLarge: Bool) -> Bool {
     let changes = state.last - (state.written ?? 0)
     // The cheapest first: this is asked at every commit.
-    guard isLarge || changes >= Self.leastChanges, !state.isScheduled else { return false }
+    guard isLarge || changes >= Self.leastChanges, !state.isScheduled, !state.isErased else {
+      return false
+    }
     let records = fanout.recordCount
     guard records >= Self.leastRecords, state.notBefore <= .now else { return false }
     return isLarge || changes >= Int64(records / 512)
@@ -129,11 +159,12 @@ final class SnapshotKeeper: Sendable {
   }
 
   private func writeNow() throws(SnapshotError) {
-    let (version, sequence, token) = followed.withLock {
-      (fanout.currentVersion, $0.last, $0.token)
-    }
     let start = ContinuousClock.now
+    let sequence: Int64
     do throws(SnapshotError) {
+      let version: FanoutVersion
+      let token: Int64
+      (version, sequence, token) = try source()
       do { try store.right?.check() } catch {
         throw SnapshotError(path: path, problem: .cannotWrite("\(error)"))
       }
@@ -156,12 +187,27 @@ final class SnapshotKeeper: Sendable {
     }
   }
 
+  /// What is written, with its last change and that change's token.
+  private func source() throws(SnapshotError) -> (FanoutVersion, Int64, Int64) {
+    guard state.withLock({ $0.isErased }) else {
+      return followed.withLock { (fanout.currentVersion, $0.last, $0.token) }
+    }
+    do {
+      return try StoreReader(store).read { queries in
+        let last = try queries.lastSequence()
+        return (try queries.fanout(threads: nil).currentVersion, last, try queries.token(at: last))
+      }
+    } catch {
+      throw SnapshotError(path: path, problem: .cannotWrite("\(error)"))
+    }
+  }
+
   /// Waits for the one that is being written, and leaves one behind that spares the next opening
   /// most of its work.
   func finish() {
     queue.sync {
       let isDue = state.withLock { state in
-        state.written.map { state.last - $0 >= Self.changesAtEnd } ?? true
+        !state.isErased && state.written.map { state.last - $0 >= Self.changesAtEnd } ?? true
       }
       if isDue, fanout.recordCount >= Self.leastRecords { try? writeNow() }
     }

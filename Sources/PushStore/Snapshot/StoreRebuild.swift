@@ -75,8 +75,9 @@ public struct StoreRebuild: Sendable {
       acceptsOtherTimeZoneData: true)
     let version = fanout.currentVersion
     var settings = FanoutSettings(app: fanout.app)
-    version.forEachUser { settings.setUser($0, $1) }
+    version.forEachUser { if !AnonymousID.contains($0) { settings.setUser($0, $1) } }
     version.forEachConversation { id, conversation in
+      if AnonymousID.contains(id) { return }
       settings.setConversation(id, conversation)
       version.forEachMember(of: id) { settings.setMember($0, of: id, $1) }
     }

@@ -63,12 +63,13 @@ struct Render: ParsableCommand {
   }
 
   func run() throws {
-    let (fanout, directory) = try world.loadFanoutWithContent(threads: threads)
+    let (fanout, directory, stored) = try world.loadFanoutWithContent(threads: threads)
     if let user, fanout.user(Identifier(user)) == nil {
       throw Failure(text: "no user \"\(user)\" in the settings, users or members")
     }
     let service = FanoutService(
-      fanout, content: directory, templates: try content.load(for: fanout.app.rules))
+      fanout, content: directory,
+      templates: try content.load(for: fanout.app.rules, orStored: stored))
     let reader = try MessageReader(path: messages.path, rules: fanout.app.rules)
     let bar = ProgressBar("rendering")
     defer { bar.finish() }
@@ -122,11 +123,16 @@ extension ContentNoteTally {
 struct ContentOptions: ParsableArguments {
   @Option(
     parsing: .upToNextOption,
-    help: ArgumentHelp("Templates, NDJSON. Several are read as one.", valueName: "file"))
+    help: ArgumentHelp(
+      "Templates, NDJSON. Several are read as one. (default: those of the store)",
+      valueName: "file"))
   var templates: [InputPath] = []
 
   /// Reads the templates.
-  func load(for rules: RuleSet) throws -> TemplateCatalog {
+  ///
+  /// - Parameter stored: those of the store, which count when no file is named.
+  func load(for rules: RuleSet, orStored stored: TemplateCatalog) throws -> TemplateCatalog {
+    if templates.isEmpty { return stored }
     if !templates.isEmpty, !rules.fields.contains(.templates) {
       let owner = RuleSet.owner(of: .templates)?.rawValue ?? "other rules"
       throw Failure(
@@ -137,28 +143,39 @@ struct ContentOptions: ParsableArguments {
 }
 
 extension WorldOptions {
-  /// Loads the settings into the engine, and the content directory.
-  func loadFanoutWithContent(threads: Int?) throws -> (fanout: Fanout, content: ContentDirectory) {
+  /// Loads the settings into the engine, the content directory, and the templates of a store.
+  func loadFanoutWithContent(
+    threads: Int?
+  ) throws -> (fanout: Fanout, content: ContentDirectory, templates: TemplateCatalog) {
     if let store = store?.path {
       return try reading(store) { reader in
-        let (fanout, content, opening) = try reader.fanoutWithContent(threads: threads)
+        let (fanout, content, templates, opening) = try reader.fanoutWithContent(threads: threads)
         if case .rebuilt = opening { Terminal.say("\(store): \(opening)") }
-        return (fanout, content)
+        return (fanout, content, templates)
       }
     }
     let bar = ProgressBar("loading")
     defer { bar.finish() }
-    return try SettingsLoader.loadFanoutWithContent(files.paths, threads: threads) {
-      bar.update($0)
-    }
+    let (fanout, content) = try SettingsLoader.loadFanoutWithContent(
+      files.paths, threads: threads
+    ) { bar.update($0) }
+    return (fanout, content, TemplateCatalog())
   }
 
-  /// Loads the settings as values, and the content directory.
-  func loadWithContent() throws -> (settings: FanoutSettings, content: ContentDirectory) {
-    if let store { return try reading(store.path) { try $0.settingsWithContent() } }
+  /// Loads the settings as values, the content directory, and the templates of a store.
+  func loadWithContent() throws -> (
+    settings: FanoutSettings, content: ContentDirectory, templates: TemplateCatalog
+  ) {
+    if let store {
+      return try reading(store.path) { reader in
+        let (settings, content) = try reader.settingsWithContent()
+        return (settings, content, try reader.templates())
+      }
+    }
     let bar = ProgressBar("loading")
     defer { bar.finish() }
-    return try SettingsLoader.loadWithContent(files.paths) { bar.update($0) }
+    let (settings, content) = try SettingsLoader.loadWithContent(files.paths) { bar.update($0) }
+    return (settings, content, TemplateCatalog())
   }
 
   private func reading<Value>(_ store: String, _ body: (StoreReader) throws -> Value) throws

@@ -89,22 +89,26 @@ struct Explain: ParsableCommand {
     let isKnown: Bool
     let directory: ContentDirectory
     let rules: RuleSet
+    let stored: TemplateCatalog
     switch engine {
     case .packed:
-      let (fanout, content) =
+      let (fanout, content, found) =
         content
         ? try world.loadFanoutWithContent(threads: nil)
-        : (try world.loadFanout(threads: nil), ContentDirectory())
+        : (try world.loadFanout(threads: nil), ContentDirectory(), TemplateCatalog())
+      stored = found
       (evaluator, isKnown) = (fanout, fanout.user(user) != nil)
       (directory, rules) = (content, fanout.app.rules)
     case .reference:
-      let (settings, content) =
-        content ? try world.loadWithContent() : (try world.load(), ContentDirectory())
+      let (settings, content, found) =
+        content
+        ? try world.loadWithContent() : (try world.load(), ContentDirectory(), TemplateCatalog())
+      stored = found
       evaluator = ReferenceEvaluator(settings, zoneOffset: try SettingsZones(settings).offset)
       isKnown = settings.index(of: user) != nil
       (directory, rules) = (content, settings.app.rules)
     }
-    let catalog = try templates.load(for: rules)
+    let catalog = try templates.load(for: rules, orStored: stored)
     return (
       evaluator, isKnown, ContentRenderer(rules: rules, templates: catalog, directory: directory)
     )

@@ -3,6 +3,7 @@ public import PushModel
 
 // Words of the rules that are typed as they stand in files.
 
+extension AppSettings.DevicePolicy: ExpressibleByArgument {}
 extension ConversationKind: ExpressibleByArgument {}
 extension Device.Kind: ExpressibleByArgument {}
 extension Device.State: ExpressibleByArgument {}

@@ -65,6 +65,8 @@ struct OwnSetting: SettingResult, Encodable {
   var mutedUntil: Int64?
   var quietHours: Quiet?
   var timeZone: String?
+  /// Present when it is on.
+  var pushWhenDesktopOnline: Bool?
   /// What was written but has no effect there.
   var ignored: [String]?
 
@@ -79,13 +81,14 @@ struct OwnSetting: SettingResult, Encodable {
 
   init(
     _ user: Identifier, _ span: QuietSpan?, _ levels: [ConversationKind: NotificationLevel],
-    _ timeZone: String?
+    _ timeZone: String?, pushWhenDesktopOnline: Bool
   ) {
     self.user = user.text
     self.levels = Self.sorted(
       levels.filter { $0.value.isSet }.map { (Identifier($0.key.rawValue), $0.value) })
     quietHours = span.map { Quiet($0) }
     self.timeZone = timeZone
+    self.pushWhenDesktopOnline = pushWhenDesktopOnline ? true : nil
   }
 
   init(
@@ -118,6 +121,7 @@ struct OwnSetting: SettingResult, Encodable {
 
   private enum CodingKeys: String, CodingKey {
     case user, conversation, channel, type, level, mutedUntil, quietHours, timeZone, ignored
+    case pushWhenDesktopOnline
   }
 
   func json() throws -> String {
@@ -150,6 +154,7 @@ struct OwnSetting: SettingResult, Encodable {
     }
     if let quietHours { parts.append(quietHours.text) }
     if let timeZone { parts.append("time zone \(timeZone)") }
+    if pushWhenDesktopOnline == true { parts.append("push when desktop online") }
     if parts.isEmpty { parts.append("nothing set") }
     if ignored != nil { parts.append("quiet hours ignored: only the app level has them") }
     return subject + ": " + parts.joined(separator: ", ")

@@ -26,7 +26,8 @@ struct SettingsCommand: ParsableCommand {
     subcommands: [
       SettingsGet.self, SettingsSet.self, SettingsClear.self, SettingsList.self,
       SettingsBlocked.self, SettingsEvents.self, SettingsDevice.self, SettingsDisplay.self,
-      SettingsDefaults.self,
+      SettingsDefaults.self, SettingsApp.self, SettingsRemove.self,
+      SettingsTemplate.self,
     ])
 }
 

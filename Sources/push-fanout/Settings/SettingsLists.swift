@@ -113,8 +113,9 @@ struct SettingsEvents: ParsableCommand {
       Every entry begins with its cursor: its number, and a random tag. --after takes the \
       cursor of the last entry that was processed, or 0 for the beginning. When the store does not \
       have that entry, as after an old copy was restored, or an export was imported again, changes \
-      were missed: the command reports it and exits with status 1. Reload everything then, and go \
-      on from the cursor that store stats prints.
+      were missed: the command reports it and exits with status 1. So it does when entries behind \
+      the cursor were removed (store compact, store erase). Reload everything then, and go on from \
+      the cursor that store stats prints.
 
       --announced keeps what a user's devices are notified of, and --on leaves out what that device \
       wrote itself.
@@ -128,8 +129,11 @@ struct SettingsEvents: ParsableCommand {
       """)
 
   @OptionGroup var options: StoreOptions
-  @Option(help: ArgumentHelp("Only entries behind this one; 0 for all.", valueName: "cursor"))
-  var after = "0"
+  @Option(
+    help: ArgumentHelp(
+      "Only entries behind this one, 0 being the beginning. (default: all that there are)",
+      valueName: "cursor"))
+  var after: String?
   @Option(help: ArgumentHelp("Only what concerns a user.", valueName: "id"))
   var user: String?
   @Flag(help: "Only what the user's devices are notified of.")
@@ -140,7 +144,7 @@ struct SettingsEvents: ParsableCommand {
   var follow = false
 
   func validate() throws {
-    if FeedCursor(after) == nil {
+    if let after, FeedCursor(after) == nil {
       throw ValidationError(
         "--after \(after) is not a cursor; give the first word of an entry, or 0 for all.")
     }
@@ -152,7 +156,7 @@ struct SettingsEvents: ParsableCommand {
     let user = user.map { Identifier($0) }
     let device = on.map { Identifier($0) }
     try options.reading { store in
-      var last = FeedCursor(after) ?? .start
+      var last = try after.flatMap { FeedCursor($0) } ?? store.reader.startOfFeed()
       while true {
         let events =
           if announced, let user {

@@ -24,6 +24,8 @@ struct SettingsSet: ParsableCommand {
 
         push-fanout settings set --store app.store --user u1 --quiet 22:00:00+600 \\
           --quiet-level none --quiet-zone Asia/Shanghai
+
+        push-fanout settings set --store app.store --user u1 --push-when-desktop-online on
       """)
 
   @OptionGroup var options: StoreOptions
@@ -63,6 +65,12 @@ struct SettingsSet: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
+      "Whether a phone gets pushes while only a desktop is connected: on or off (rongcloud).",
+      valueName: "switch"))
+  var pushWhenDesktopOnline: SettingsApp.Switch?
+
+  @Option(
+    help: ArgumentHelp(
       """
       What an older client writes: dnd or notify (rongcloud); no-push or push of a conversation, \
       or whole hours, like 22-8 (easemob).
@@ -72,12 +80,12 @@ struct SettingsSet: ParsableCommand {
   func validate() throws {
     let others =
       level == nil && minutes == nil && quiet == nil && !removeQuiet && timeZone == nil
-      && !removeTimeZone
+      && !removeTimeZone && pushWhenDesktopOnline == nil
     if others && legacy == nil {
       throw ValidationError(
         """
         Say what to set: --level, --minutes, --quiet, --remove-quiet, --time-zone, \
-        --remove-time-zone or --legacy.
+        --remove-time-zone, --push-when-desktop-online or --legacy.
         """)
     }
     if legacy != nil && !others {
@@ -91,6 +99,10 @@ struct SettingsSet: ParsableCommand {
     if timeZone != nil, hasScope {
       throw ValidationError(
         "The time zone is the user's: leave out --conversation, --channel and --type.")
+    }
+    if pushWhenDesktopOnline != nil, hasScope {
+      throw ValidationError(
+        "--push-when-desktop-online is the user's: leave out --conversation, --channel and --type.")
     }
     if timeZone != nil, removeTimeZone {
       throw ValidationError("--time-zone and --remove-time-zone contradict each other.")

@@ -84,7 +84,8 @@ import Testing
       #expect(
         json.output.hasPrefix(
           #"{"rules":"easemob","cursor":"\#(cursor)","users":3,"declaredUsers":2,"devices":2,"conversations":1,"#
-            + #""members":3,"memberSettings":0,"feedEntries":1,"lastSequence":1,"fileBytes":"#))
+            + #""members":3,"memberSettings":0,"templates":0,"feedEntries":1,"lastSequence":1,"feedStart":"0","#
+        ))
 
       let copy = try place.run("store", "backup", "--store", "s", "--output", "copy")
       #expect(copy.status == 0)

@@ -21,7 +21,8 @@ import Testing
   private static let enough = [
     "settings set": ["--level", "all"], "settings clear": ["--quiet"],
     "settings defaults": ["--app-key"], "explain": ["--content"],
-    "store rebuild": ["--from-snapshot"],
+    "store rebuild": ["--from-snapshot"], "store compact": ["--keep", "1d"],
+    "store erase": ["--user", "u1"],
   ]
 
   /// A command line with values for some arguments, and for what else there must be.
@@ -47,8 +48,10 @@ import Testing
       + (options + positional).flatMap { $0.argument.words($0.value) }
   }
 
-  private static func message(_ output: String, _ other: Argument, _ path: String) -> String {
-    other.name == "store"
+  private static func message(
+    _ output: String, _ other: Argument, _ path: String, isStore: Bool = false
+  ) -> String {
+    other.name == "store" || isStore
       ? "Error: \(output) belongs to the store \(path); write somewhere else\n"
       : "Error: \(output) and \(other.shown) \(path) are the same file; write somewhere else\n"
   }
@@ -104,7 +107,9 @@ import Testing
           let shown = command.name == "check" ? "<files>" : file.shown
           #expect(
             run.errors.replacing(shown, with: file.shown)
-              == Self.message("standard output", file, "target"), "\(command.name)")
+              == Self.message(
+                "standard output", file, "target", isStore: command.name == "store verify"),
+            "\(command.name)")
           #expect(run.status == 2, "\(command.name) \(file.shown)")
           #expect(try place.read("target") == "kept\n", "\(command.name) \(file.shown)")
         }

@@ -8,9 +8,9 @@ import Testing
 /// Goal: `checkInvariants` accepts what the engine builds and updates, and stops the process when a
 /// structure contradicts itself.
 ///
-/// Each broken structure is checked in a process of its own, which ends by the check's precondition:
-/// the message says so in debug builds, the only ones that print it. The same structure unbroken ends
-/// well.
+/// Each broken structure is checked in a process of its own, which ends by the check's
+/// precondition: the message says so in debug builds, the only ones that print it. The same
+/// structure unbroken ends well.
 @Suite struct InvariantTests {
   private static let start: Int64 = 1_711_843_200_000
 

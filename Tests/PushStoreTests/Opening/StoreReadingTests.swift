@@ -55,7 +55,7 @@ import Testing
     var differing: [[String?]] = []
     for _ in 0..<100 {
       let reader = try StoreReader(path.path("s"))
-      let (fanout, content, _) = try reader.fanoutWithContent(threads: 1)
+      let (fanout, content, _, _) = try reader.fanoutWithContent(threads: 1)
       let found = Self.found(fanout.user("u") ?? UserSettings(), content)
       if found[0] != found[1] { differing.append(found) }
       try reader.close()

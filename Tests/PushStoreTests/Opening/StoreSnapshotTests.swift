@@ -7,8 +7,8 @@ import Testing
 @testable import PushFanout
 @testable import PushStore
 
-/// Goal: a store that is opened by its snapshot is the store that it is without one; a snapshot that
-/// is of no use is said, passed over, and replaced.
+/// Goal: a store that is opened by its snapshot is the store that it is without one; a snapshot
+/// that is of no use is said, passed over, and replaced.
 @Suite struct StoreSnapshotTests {
   /// A store with records of every kind and its snapshot, in which nobody is called `late`.
   private static func store(in folder: URL, _ name: String = "settings.store") throws -> String {

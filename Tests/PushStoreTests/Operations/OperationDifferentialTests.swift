@@ -1,3 +1,4 @@
+import Foundation
 import PushFanout
 import PushReference
 import PushModel
@@ -13,7 +14,14 @@ import Testing
 @Suite struct OperationDifferentialTests {
   static let users: [Identifier] = ["u0", "u1", "u2", "u3", "u4", "x"]
 
-  @Test(.tags(.slow), .unlessFast, arguments: RuleSet.allCases, seeds([1, 2, 3, 42]))
+  /// `PUSH_SEQUENCES=300` tries so many more.
+  private static let sequences: [UInt64] = {
+    let count = ProcessInfo.processInfo.environment["PUSH_SEQUENCES"].flatMap { UInt64($0) } ?? 0
+    return (0..<count / 2).map { 1000 + $0 }
+  }()
+
+  @Test(
+    .tags(.slow), .unlessFast, arguments: RuleSet.allCases, seeds([1, 2, 3, 42]) + sequences)
   func theStoreHoldsWhatDictionariesHold(rules: RuleSet, seed: UInt64) throws {
     try withStore { path in
       var random = SeededGenerator(seed: seed)
@@ -31,7 +39,8 @@ import Testing
         }
       }
       var last = try store.reader.endOfFeed()
-      var snapshot: Int64 = 0
+      var snapshot: Int64? = 0
+      var replica = try StoreReplica(store)
       var now = Instant(milliseconds: 1_764_000_000_000)
       for number in 0..<120 {
         now = now.after(minutes: Int64.random(in: 0...40, using: &random))
@@ -54,7 +63,16 @@ import Testing
             change: $0.change, user: $0.user, conversation: $0.conversation, channel: $0.channel)
         }
         #expect(entries == model.feed, at)
+        // What the snapshot has is not enough for what was deleted as a whole.
+        if model.feed.contains(where: { $0.change == .advancedPush }) { snapshot = nil }
         model.feed = []
+        if random.chance(70) { try replica.follow(store, &random) }
+        if random.oneIn(20), try eraseOne(&model, store, at: now, &random, at) { snapshot = nil }
+        if random.oneIn(15) {
+          try store.compact(FeedRetention(entries: random.pick([1, 3, 30])), at: now)
+          snapshot = snapshot.map { _ in -1 }
+        }
+        last = try store.reader.endOfFeed()
         if number % 10 == 9 { try expectSame(store, model, at: now, at) }
         // In the middle, so that some changes are behind it when the store is opened again.
         if number % 80 == 20 {
@@ -64,14 +82,36 @@ import Testing
         if number % 40 == 39 {
           try store.close()
           store = try SettingsStore(path, threads: 1)
-          #expect(
-            store.opening == .snapshot(sequence: snapshot, changes: last.sequence - snapshot), at)
+          if let snapshot, snapshot >= 0 {
+            let changes = last.sequence - snapshot
+            #expect(store.opening == .snapshot(sequence: snapshot, changes: changes), at)
+          }
           try expectSame(store, model, at: now, at)
           #expect(try store.reader.check() == [], at)
         }
       }
+      // Cut off wherever it was, it ends with what the store has.
+      for _ in 0..<50 { try replica.follow(store, &random) }
+      try replica.catchUp(store)
+      #expect(replica.difference(from: try store.reader.settings()) == nil, "seed \(seed)")
       try store.close()
     }
+  }
+
+  /// Erases a user of the model, if there is one.
+  private func eraseOne(
+    _ model: inout OperationModel, _ store: SettingsStore, at now: Instant,
+    _ random: inout SeededGenerator, _ comment: Comment
+  ) throws -> Bool {
+    let users = model.known.sorted { $0.text < $1.text }
+    guard !users.isEmpty else { return false }
+    let user = random.pick(users)
+    model.removeUser(user)
+    let end = try store.reader.endOfFeed()
+    try store.erase(.user(user), at: now)
+    #expect(try store.changes(after: end).map(\.change) == [.erased], comment)
+    #expect(store.fanout.user(user) == nil, comment)
+    return true
   }
 
   /// Applies a write, all of it or nothing.
@@ -90,6 +130,7 @@ import Testing
 
   private static func model(_ rules: RuleSet) -> OperationModel {
     var model = OperationModel(app: AppSettings(rules: rules, timeZone: "Europe/Berlin"))
+    model.known = Set(users.dropLast())
     for kind in ConversationKind.allCases where kind.exists(under: rules) {
       let id = Identifier(kind.rawValue)
       model.conversations[id] = ConversationSettings(
@@ -98,6 +139,7 @@ import Testing
         model.members[.init(user: user, conversation: id)] = MemberSettings()
       }
     }
+    model.kinds = model.conversations
     return model
   }
 
@@ -167,10 +209,35 @@ extension Operation {
     _ rules: RuleSet, _ model: OperationModel, _ random: inout SeededGenerator
   ) -> Operation {
     let user = random.pick(OperationDifferentialTests.users)
-    let ids = model.ids + ["nowhere"]
-    let id = random.oneIn(30) ? "nowhere" : random.pick(model.ids)
+    let all = model.kinds.keys.sorted { $0.text < $1.text }
+    let ids = all + ["nowhere"]
+    let id = random.oneIn(30) ? "nowhere" : random.pick(all)
+    if random.chance(12) { return removal(user, id, rules, model, &random) }
     if random.chance(30) { return device(user, &random) }
     return rules == .easemob ? easemob(user, id, ids, &random) : rongCloud(user, id, &random)
+  }
+
+  private static func removal(
+    _ user: Identifier, _ id: Identifier, _ rules: RuleSet, _ model: OperationModel,
+    _ random: inout SeededGenerator
+  ) -> Operation {
+    let isOn = random.chance(50)
+    // A conversation that is gone is usually made again.
+    let gone = model.kinds.keys.filter { model.conversations[$0] == nil && $0 != "thread" }
+      .sorted { $0.text < $1.text }
+    if !gone.isEmpty, random.chance(70) {
+      let users = OperationDifferentialTests.users.filter { _ in random.chance(60) }
+      return .restore(random.pick(gone), users)
+    }
+    switch Int.random(in: 0..<9, using: &random) {
+    case 0: return .removeUser(user)
+    case 1...3: return .removeMember(user, id)
+    case 4: return .removeConversation(id)
+    case 5 where random.oneIn(3): return .advancedPush(isOn)
+    case 6: return .policy(isOn ? .anyOffline : .allOffline)
+    case 7: return .notification(isOn)
+    default: return rules == .easemob ? .removeMember(user, id) : .desktop(user, isOn)
+    }
   }
 
   private static func device(

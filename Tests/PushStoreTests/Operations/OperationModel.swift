@@ -21,6 +21,10 @@ struct OperationModel {
   var conversations: [Identifier: ConversationSettings] = [:]
   var members: [Place: MemberSettings] = [:]
   var feed: [Entry] = []
+  /// Ids of users that were named and not removed.
+  var known: Set<Identifier> = []
+  /// What conversations are when they are made again.
+  var kinds: [Identifier: ConversationSettings] = [:]
 
   var ids: [Identifier] { conversations.keys.sorted { $0.text < $1.text } }
 
@@ -44,6 +48,7 @@ struct OperationModel {
     body(&own)
     if own == before { return }
     users[id] = own
+    known.insert(id)
     feed.append(Entry(change: change, user: id))
   }
 
@@ -66,6 +71,7 @@ struct OperationModel {
     body(&own)
     if own == before { return }
     members[place] = own
+    known.insert(user)
     feed.append(Entry(change: change, user: user, conversation: id, channel: channel))
   }
 
@@ -166,7 +172,81 @@ struct OperationModel {
         (devices[place].hasToken, devices[place].notifier) = (false, nil)
       }
     case .forget(let id, let device): try devices(id, device) { $0.remove(at: $1) }
+    default: try applyRemoval(operation)
     }
+  }
+
+  /// Removals, and settings of the app.
+  private mutating func applyRemoval(_ operation: Operation) throws {
+    switch operation {
+    case .removeUser(let id):
+      guard known.contains(id) else { throw StoreError.unknownUser(id) }
+      removeUser(id)
+      feed.append(Entry(change: .userRemoved, user: id))
+    case .removeMember(let id, let conversation):
+      guard members[Place(user: id, conversation: conversation)] != nil else {
+        throw StoreError.notAMember(user: id, conversation: conversation)
+      }
+      let threads = ids.filter { conversations[$0]?.parent == conversation }
+      for place in [conversation] + threads
+      where members.removeValue(forKey: Place(user: id, conversation: place)) != nil {
+        feed.append(Entry(change: .memberRemoved, user: id, conversation: place))
+      }
+    case .removeConversation(let id):
+      guard conversations[id] != nil else { throw StoreError.unknownConversation(id) }
+      for gone in [id] + ids.filter({ conversations[$0]?.parent == id }) {
+        conversations[gone] = nil
+        members = members.filter { $0.key.conversation != gone }
+        feed.append(Entry(change: .conversationRemoved, conversation: gone))
+      }
+    case .restore(let id, let users):
+      for made in [id] + kinds.keys.filter({ kinds[$0]?.parent == id }) {
+        conversations[made] = kinds[made]
+        feed.append(Entry(change: .conversation, conversation: made))
+      }
+      for user in users {
+        members[Place(user: user, conversation: id)] = MemberSettings()
+        known.insert(user)
+        feed.append(Entry(change: .member, user: user, conversation: id))
+      }
+    case .advancedPush(let isOn):
+      try require(.easemob)
+      if app.advancedPush == isOn { return }
+      app.advancedPush = isOn
+      for id in users.keys {
+        users[id]?.level = .unset
+        users[id]?.mutedUntil = .zero
+        users[id]?.quietHours = nil
+      }
+      for place in members.keys {
+        members[place]?.level = .unset
+        members[place]?.mutedUntil = .zero
+      }
+      feed.append(Entry(change: .advancedPush))
+    case .policy(let policy):
+      try require(.easemob)
+      if app.devicePolicy == policy { return }
+      app.devicePolicy = policy
+      feed.append(Entry(change: .app))
+    case .notification(let isOn):
+      try require(.rongcloud)
+      if app.messageNotification == isOn { return }
+      app.messageNotification = isOn
+      feed.append(Entry(change: .app))
+    case .desktop(let id, let isOn):
+      user(id, .pushWhenDesktopOnline) { $0.pushWhenDesktopOnline = isOn }
+    default: preconditionFailure("\(operation) is applied above")
+    }
+  }
+
+  private func require(_ rules: RuleSet) throws {
+    if app.rules != rules { throw StoreError.otherRules(app.rules) }
+  }
+
+  mutating func removeUser(_ id: Identifier) {
+    users[id] = nil
+    known.remove(id)
+    members = members.filter { $0.key.user != id }
   }
 
   private mutating func groupDefault(
@@ -207,6 +287,15 @@ enum Operation: Sendable {
   case logOut(Identifier, Identifier, keepsToken: Bool)
   case unbind(Identifier, Identifier)
   case forget(Identifier, Identifier)
+  case removeUser(Identifier)
+  case removeMember(Identifier, Identifier)
+  case removeConversation(Identifier)
+  /// A conversation that is no thread, with its threads and these members.
+  case restore(Identifier, [Identifier])
+  case advancedPush(Bool)
+  case policy(AppSettings.DevicePolicy)
+  case notification(Bool)
+  case desktop(Identifier, Bool)
 
   func apply(to write: inout StoreWrite) throws {
     switch self {
@@ -243,6 +332,20 @@ enum Operation: Sendable {
       try write.logOut(device: id, of: user, keepingToken: keeps)
     case .unbind(let user, let id): try write.unbindToken(ofDevice: id, of: user)
     case .forget(let user, let id): try write.remove(device: id, of: user)
+    case .removeUser(let user): try write.removeUser(user)
+    case .removeMember(let user, let id): try write.removeMember(user, of: id)
+    case .removeConversation(let id): try write.removeConversation(id)
+    case .restore(let id, let users):
+      let kind = ConversationKind(rawValue: id.text) ?? .group
+      try write.setConversation(id, ConversationSettings(kind: kind))
+      if kind == .group, try write.app().rules == .easemob {
+        try write.setConversation("thread", ConversationSettings(kind: .thread, parent: id))
+      }
+      for user in users { try write.setMember(user, of: id) }
+    case .advancedPush(let isOn): try write.setAdvancedPush(isOn)
+    case .policy(let policy): try write.setDevicePolicy(policy)
+    case .notification(let isOn): try write.setMessageNotification(isOn)
+    case .desktop(let user, let isOn): try write.setPushWhenDesktopOnline(isOn, of: user)
     }
   }
 }

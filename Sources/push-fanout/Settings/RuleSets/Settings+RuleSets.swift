@@ -11,7 +11,8 @@ extension SettingsStore {
     case (.easemob, .conversation(let id)): OwnSetting(user, try silentMode(of: user, in: id))
     case (.rongcloud, .user):
       OwnSetting(
-        user, try quietHours(of: user), try ownKindLevels(of: user), try timeZone(of: user))
+        user, try quietHours(of: user), try ownKindLevels(of: user), try timeZone(of: user),
+        pushWhenDesktopOnline: try pushWhenDesktopOnline(of: user))
     case (.rongcloud, .conversation(let id)):
       OwnSetting(user, try notificationLevel(of: user, in: id), conversation: id)
     // With the other vendor's rules, these throw.
@@ -53,7 +54,8 @@ extension SettingsSet {
   }
 
   private func writeEasemob(_ store: SettingsStore, _ user: Identifier) throws -> Bool {
-    guard scopeOptions.channel == nil, scopeOptions.type == nil, quietLevel == nil, quietZone == nil
+    guard scopeOptions.channel == nil, scopeOptions.type == nil, quietLevel == nil,
+      quietZone == nil, pushWhenDesktopOnline == nil
     else {
       throw StoreError.otherRules(.easemob)
     }
@@ -93,7 +95,11 @@ extension SettingsSet {
     let quietLevel = try self.quietLevel?.level(.rongcloud) ?? .unset
     let (quietZone, removesQuiet) = (quietZone, removeQuiet)
     let (zone, setsZone) = (timeZone, setsZone)
+    let pushWhenDesktopOnline = pushWhenDesktopOnline.map { $0 == .on }
     try store.write(at: try writing.now, from: writing.device) { write in
+      if let pushWhenDesktopOnline {
+        try write.setPushWhenDesktopOnline(pushWhenDesktopOnline, of: user)
+      }
       if let level { try write.setLevel(level, of: user, scope) }
       if let span {
         try write.setQuietHours(
