@@ -19,7 +19,7 @@ DOCUMENTED := $(STRICTLY_DOCUMENTED) PushModel QuietTime PushReference PushConte
   PushReplay PushWorkload PushReport
 PICTURES := .build/report-check
 
-.PHONY: help demo test test-fast build program debug lint unit oracle speed crash-test fuzz bench bench-all bench-store bench-tiny \
+.PHONY: help demo test test-fast build program debug lint unit oracle speed crash-test fuzz bench bench-all bench-store bench-tiny soak \
   benchmarks bench-check bench-baseline bench-peers report report-check sanitize docs examples format clean packages
 
 help:
@@ -31,6 +31,7 @@ help:
 	@echo "make oracle WORLDS=100 DEFECTS=1100 FIRST=0   more of the differential test"
 	@echo "make crash-test KILLS=200  a writing process is killed so often, and nothing may be lost"
 	@echo "make fuzz FUZZ_SECONDS=600  changed snapshots, guided by what they reach, must not crash"
+	@echo "make soak SECONDS=1200  decides, changes settings and holds results on many threads: memory stays flat"
 	@echo "make speed  how fast files are read and messages are decided"
 	@echo "make bench  the engine against the reference and a plain loop; BENCH=--quick is the default"
 	@echo "make bench-store  how fast settings are imported, written and seen, each beside its must"
@@ -103,6 +104,12 @@ fuzz: packages
 	  -max_total_time=$(FUZZ_SECONDS) -max_len=400 -artifact_prefix=Fuzz/.build/ -verbosity=0 \
 	  -print_final_stats=1
 
+# An engine of each rule set under load, beside the reference; fails if memory grows.
+SECONDS = 1200
+soak: packages
+	$(SWIFT) build -c release --package-path Benchmarks --product soak
+	$(BENCHMARKS)/soak --seconds $(SECONDS)
+
 speed: program
 	@scripts/install-packages python3 util-linux
 	@scripts/speed $(RELEASE)
@@ -127,12 +134,16 @@ FILTER ?= .*
 bench-all: benchmarks
 	$(SWIFT) package --package-path Benchmarks benchmark --filter '$(FILTER)'
 
-# Every benchmark once, in a small world: their own comparisons with the reference are the test.
+# Every benchmark once, in a small world: their own comparisons with the reference are the test. Then
+# a short soak, and one that loses memory, which has to fail.
 bench-tiny: benchmarks
 	PUSH_BENCH=tiny $(BENCHMARKS)/FanoutBenchmarks > $(BENCHMARKS)/tiny.txt
-	$(BENCHMARKS)/fanout-bench --users 2000 --rounds 2 > $(BENCHMARKS)/tiny-bench.txt
+	$(BENCHMARKS)/fanout-bench --quick --users 2000 --rounds 2 > $(BENCHMARKS)/tiny-bench.txt
 	$(BENCHMARKS)/fanout-bench kernels time --rounds 1 > $(BENCHMARKS)/tiny-kernels.txt
 	$(BENCHMARKS)/store-bench --users 2000 --plain-users 2000 --opened-users 3000 --seconds 0.2 > $(BENCHMARKS)/tiny-store.txt
+	$(BENCHMARKS)/soak --seconds 4
+	! $(BENCHMARKS)/soak --seconds 4 --leak 50 > $(BENCHMARKS)/leaking-soak.txt
+	grep -q '^FAILED: memory grows$$' $(BENCHMARKS)/leaking-soak.txt
 	python3 -m unittest discover --quiet Benchmarks/gate
 	python3 -m unittest discover --quiet Benchmarks/report
 	python3 Benchmarks/report/readme.py --check

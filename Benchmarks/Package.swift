@@ -47,6 +47,9 @@ let package = Package(
         "BenchSupport", arguments, .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ],
       swiftSettings: strict),
+    // Whether memory stays flat. In release builds, as the engine's pages come from `malloc` in others.
+    .executableTarget(
+      name: "soak", dependencies: engine + ["BenchSupport", arguments], swiftSettings: strict),
     // Every benchmark, for `swift package benchmark`.
     .executableTarget(
       name: "FanoutBenchmarks",

@@ -14,10 +14,16 @@ public struct DayWorld: Sendable {
   /// Conversations by number of members: at least so many, and fewer than the next.
   public let bySize: [(members: Int, ids: [Identifier])]
 
+  /// All conversations.
+  public let conversations: [Identifier]
+  private let workload: Workload
+
   public static let sizes = [5, 50, 500, 5_000, 100_000]
 
   public init(_ options: WorkloadOptions, threads: Int) {
     let workload = must { try Workload(options, threads: threads) }
+    self.workload = workload
+    conversations = (0..<workload.roomCount).map { Workload.roomID($0) }
     do throws(FanoutError) {
       fanout = try Self.build(workload, threads: threads)
       alone = try Self.build(workload, threads: 1)
@@ -39,7 +45,18 @@ public struct DayWorld: Sendable {
     bySize = zip(Self.sizes, ids).map { (members: $0, ids: $1) }
   }
 
-  private static func build(_ workload: Workload, threads: Int) throws(FanoutError) -> Fanout {
+  /// Another engine with the same settings, for one thread.
+  public func engine(cacheBytes: Int) -> Fanout {
+    do throws(FanoutError) {
+      return try Self.build(workload, threads: 1, cacheBytes: cacheBytes)
+    } catch {
+      fatalError("\(error)")
+    }
+  }
+
+  private static func build(
+    _ workload: Workload, threads: Int, cacheBytes: Int? = nil
+  ) throws(FanoutError) -> Fanout {
     var builder = FanoutBuilder()
     try builder.setApp(workload.app)
     for user in 0..<workload.userCount {
@@ -57,6 +74,6 @@ public struct DayWorld: Sendable {
       }
     }
     if let failure { throw failure }
-    return try builder.build(threads: threads)
+    return try builder.build(threads: threads, cacheBytes: cacheBytes)
   }
 }

@@ -97,16 +97,19 @@ struct DaySuite {
 
   // MARK: The service
 
-  /// Messages a second of threads that take them in turn, counting pushes, and the percentiles of
-  /// one message's latency.
-  private func inTurn(
-    _ messages: [Message], _ threads: Int
-  ) -> (rate: Double, pushes: Int, latency: [Double]) {
+  /// Messages a second of threads that take them in turn, counting pushes, the percentiles of one
+  /// message's latency, and the processor time of a message in microseconds.
+  func inTurn(
+    _ messages: [Message], _ threads: Int, _ fanout: Fanout
+  ) -> (rate: Double, pushes: Int, latency: [Double], processor: Double) {
     let pushes = Atomic(0)
     let latencies = Mutex<[Float]>([])
     let next = Atomic(0)
+    let processor = Atomic(0)
     let elapsed = seconds {
       DispatchQueue.concurrentPerform(iterations: threads) { _ in
+        let start = Self.threadNanoseconds()
+        defer { processor.add(Self.threadNanoseconds() - start, ordering: .relaxed) }
         var result = FanoutResult()
         var sum = 0
         var times: [Float] = []
@@ -117,7 +120,7 @@ struct DaySuite {
         while true {
           let index = next.add(1, ordering: .relaxed).oldValue
           if index >= messages.count { break }
-          world.fanout.decide(messages[index], into: &result)
+          fanout.decide(messages[index], into: &result)
           sum += result.pushCount
           let now = DispatchTime.now().uptimeNanoseconds
           times.append(Float(now - before))
@@ -132,8 +135,16 @@ struct DaySuite {
       Double(sorted[min(sorted.count - 1, Int(Double(sorted.count) * share))]) / 1000
     }
     return (
-      Double(messages.count) / elapsed / 1e6, pushes.load(ordering: .relaxed), at
+      Double(messages.count) / elapsed / 1e6, pushes.load(ordering: .relaxed), at,
+      Double(processor.load(ordering: .relaxed)) / 1e3 / Double(messages.count)
     )
+  }
+
+  /// The processor time that the calling thread has taken.
+  private static func threadNanoseconds() -> Int {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return time.tv_sec * 1_000_000_000 + time.tv_nsec
   }
 
   /// All messages at one instant.
@@ -166,9 +177,9 @@ struct DaySuite {
     var lines: [Line] = []
     var one = 0.0
     var pushes: Int?
-    if warms { _ = inTurn(messages, 1) }
+    if warms { _ = inTurn(messages, 1, world.fanout) }
     for count in threads {
-      let (rate, sum, latency) = inTurn(messages, count)
+      let (rate, sum, latency, _) = inTurn(messages, count, world.fanout)
       guard pushes == nil || pushes == sum else { fatalError("\(count) threads push \(sum)") }
       pushes = sum
       if count == 1 { one = rate }

@@ -4,7 +4,7 @@ import BenchSupport
 enum Suite: String, CaseIterable {
   /// A generated day in its order.
   case day
-  /// The same messages by several threads, reading of answers, and conversations by size.
+  /// The same messages by several threads, reading of answers, conversations by size, and eviction.
   case service
   /// Plain messages to groups of all sizes.
   case decide
@@ -25,7 +25,7 @@ struct Plan {
   let cases: [Case]
   /// The parts of the service.
   let parts: [String]
-  static let serviceParts = ["still", "along", "answers", "sizes"]
+  static let serviceParts = ["still", "along", "answers", "sizes", "eviction"]
 
   /// Contestants that decide the same.
   struct Case {

@@ -23,7 +23,7 @@ struct Run: ParsableCommand {
         fanout-bench --quick
         fanout-bench --json > fanout.ndjson
         fanout-bench --suite day --suite service
-        fanout-bench --suite service --filter '^(still|along|answers|sizes)$'
+        fanout-bench --suite service --filter '^(still|along|answers|sizes|eviction)$'
         fanout-bench --suite decide --filter '^1000000$'
         fanout-bench --suite update --memberships 100000000
 
@@ -141,6 +141,7 @@ struct Run: ParsableCommand {
       if plan.parts.contains("along") { add(suite.alongTheDay()) }
       if plan.parts.contains("answers") { add(suite.answers()) }
       if plan.parts.contains("sizes") { add(suite.bySize()) }
+      if plan.parts.contains("eviction") { add(suite.eviction()) }
     }
     let missed = lines.count { !$0.holds }
     if missed > 0 { say(["\(missed) of \(lines.count) figures miss what they must reach."]) }
