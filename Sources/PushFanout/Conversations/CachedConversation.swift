@@ -148,15 +148,14 @@ internal import Synchronization
     changing.historyFrom = number
     if !isSmall { changing.tallied = Array(repeating: nil, count: Self.tallyCount) }
     self.changing = Lock(changing)
-    unsafe words = PageMemory.shared.allocate(max(count, 1) * 4)
-      .bindMemory(to: Atomic<UInt32>.self, capacity: max(count, 1))
+    unsafe words = .allocate(capacity: max(count, 1))
     let numbers = isSmall ? 0 : stateCount * Self.tallyCount
     unsafe tallies = isSmall ? words : .allocate(capacity: numbers)
     for index in 0..<numbers { unsafe (tallies + index).initialize(to: Atomic(0)) }
   }
 
   deinit {
-    unsafe PageMemory.shared.free(UnsafeMutableRawPointer(words), max(count, 1) * 4)
+    unsafe words.deallocate()
     if !isSmall { unsafe tallies.deallocate() }
   }
 
