@@ -17,8 +17,8 @@ struct StoreVerify: ParsableCommand {
 
         push-fanout store verify monday.store
 
-        push-fanout store backup --store settings.store -o new.store && push-fanout store verify \\
-          new.store
+        push-fanout store backup --store settings.store -o new.store
+        push-fanout store verify new.store
 
       Exit status 0 when nothing is wrong, 1 when something is.
       """)
