@@ -125,13 +125,19 @@ internal import QuietTime
     _ devices: [Device]?, of user: UInt32, _ tables: inout Tables, _ store: PageStore, _ limit: Int
   ) throws(FanoutError) {
     guard let devices else {
-      if tables.hasOwnDevices(user) { tables.deviceLists.set(Int(user), 0, store) }
+      if tables.hasOwnDevices(user) {
+        freeDevices(of: user, &tables, store)
+        tables.deviceLists.set(Int(user), 0, store)
+      }
       return
     }
     if tables.deviceLists.count == 0 {
       tables.deviceLists.grow(to: tables.userCount, repeating: 0, store)
     }
-    if devices.isEmpty { return tables.deviceLists.set(Int(user), 1, store) }
+    if devices.isEmpty {
+      freeDevices(of: user, &tables, store)
+      return tables.deviceLists.set(Int(user), 1, store)
+    }
     var before = 0
     tables.forEachDevice(of: user) { _ in before += 1 }
     let records = try records(devices, &tables, store, limit)
@@ -142,10 +148,33 @@ internal import QuietTime
       }
       return
     }
-    guard tables.devices.count + records.count < limit else { throw .tooMany("devices") }
+    freeDevices(of: user, &tables, store)
+    let size = records.count
+    if size < tables.freeDevices.count, tables.freeDevices[size] > 0 {
+      let first = Int(tables.freeDevices[size]) - 1
+      tables.freeDevices[size] = UInt32(tables.devices[first].backgroundSince)
+      for (offset, record) in records.enumerated() {
+        tables.devices.set(first + offset, record, store)
+      }
+      return tables.deviceLists.set(Int(user), UInt32(first + 2), store)
+    }
+    guard tables.devices.count + size < limit else { throw .tooMany("devices") }
     let first = UInt32(tables.devices.count + 2)
     for record in records { tables.devices.append(record, store) }
     tables.deviceLists.set(Int(user), first, store)
+  }
+
+  /// Lists a user's records as free, for another user with as many devices: users who come and go
+  /// would otherwise leave records behind for ever.
+  private static func freeDevices(of user: UInt32, _ tables: inout Tables, _ store: PageStore) {
+    var size = 0
+    tables.forEachDevice(of: user) { _ in size += 1 }
+    guard size > 0, size < tables.freeDevices.count else { return }
+    let first = Int(tables.deviceLists[Int(user)]) - 2
+    var record = tables.devices[first]
+    record.backgroundSince = Int64(tables.freeDevices[size])
+    tables.devices.set(first, record, store)
+    tables.freeDevices[size] = UInt32(first + 1)
   }
 
   private static func records(

@@ -28,6 +28,9 @@ struct Tables {
   /// plus 2. Empty while no user has listed devices.
   var deviceLists = PagedTable<UInt32>()
   var devices = PagedTable<DeviceRecord>()
+  /// For each number of records, the first of a run that no user has any more, plus one; 0 for
+  /// none. A run's first record has the next run of that number instead of an instant.
+  var freeDevices = InlineArray<16, UInt32>(repeating: 0)
   var deviceNames = IDTable(folds: false)
 
   var conversationIDs = IDTable(folds: false)

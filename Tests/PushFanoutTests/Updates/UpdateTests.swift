@@ -19,6 +19,49 @@ import Testing
 
   struct Stop: Error {}
 
+  /// Users whose number of devices changes leave no records behind.
+  @Test func devicesAreReused() throws {
+    var random = SeededGenerator(seed: 11)
+    var settings = FanoutSettings(app: AppSettings(rules: .rongcloud))
+    for user in 0..<40 { settings.setUser(Identifier("u\(user)"), UserSettings()) }
+    let fanout = try Fanout(settings)
+    var expected = [[Device]?](repeating: nil, count: 40)
+    var sizes: [Int] = []
+    for step in 0..<4000 {
+      let user = Int.random(in: 0..<40, using: &random)
+      let count = Int.random(in: -1...6, using: &random)
+      let devices =
+        count < 0
+        ? nil
+        : (0..<count).map {
+          Device(
+            id: Identifier("d\($0)"), kind: .mobile, state: .background, hasToken: true,
+            notifier: nil, backgroundSince: Instant(milliseconds: Int64(step)))
+        }
+      expected[user] = devices
+      if random.oneIn(20) {
+        // What a failed update freed is not free.
+        #expect(throws: Stop.self) {
+          try fanout.update { update in
+            try update.updateUser(Identifier("u\((user + 1) % 40)")) { $0.devices = nil }
+            throw Stop()
+          }
+        }
+      }
+      try fanout.update { update throws(FanoutError) in
+        try update.updateUser(Identifier("u\(user)")) { $0.devices = devices }
+      }
+      sizes.append(fanout.memoryReport().userExtras)
+      if step % 500 == 0 {
+        let found = (0..<40).map { fanout.user(Identifier("u\($0)"))?.devices }
+        #expect(found == expected, "step \(step)")
+      }
+    }
+    // Some more runs of a number are needed at times; without reuse it would grow by 200 kB.
+    let growth = (sizes[1000...].max() ?? 0) - sizes[1000]
+    #expect(growth < 8192, "it grows from \(sizes[1000]) to \(sizes[3999])")
+  }
+
   /// What happens in one run.
   struct Course {
     /// Every user in every conversation, so that conversations are large enough to be kept.
