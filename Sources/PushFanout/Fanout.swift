@@ -127,7 +127,7 @@ public final class Fanout: Sendable {
         let decider = Decider(version: version, cache: self.cache, threads: 1)
         var result = results.withLock { $0.popLast() } ?? FanoutResult()
         let indices = piece * size..<min((piece + 1) * size, count)
-        unsafe decider.decide(start, indices, version, self.cache, into: &result, body)
+        unsafe decider.decide(start, indices, self.cache, into: &result, body)
         let used = result
         results.withLock { $0.append(used) }
       }

@@ -7,8 +7,8 @@ internal import Synchronization
 /// Which version and instant are asked for.
 ///
 /// SAFETY: the levels and the references are valid as long as the version and the
-/// ``ScheduleLevels``, which who makes a reader retains. They are not retained here, as all threads
-/// would write their counts.
+/// ``ScheduleLevels``, which the caller retains. They are not retained here, as all threads would
+/// write their counts.
 @safe struct ConversationReader {
   let number: UInt64
   /// Milliseconds since the epoch.

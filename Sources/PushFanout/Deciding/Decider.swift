@@ -3,7 +3,7 @@ internal import QuietTime
 
 /// Decides messages on one version.
 ///
-/// SAFETY: valid as long as the version and the cache, which who makes a decider retains.
+/// SAFETY: valid as long as the cache, which the caller retains.
 @safe struct Decider {
   let version: EngineVersion
   private let cacheReference: Unmanaged<ConversationCache>
@@ -43,8 +43,7 @@ internal import QuietTime
   ///   - indices: which messages.
   ///   - body: called with the index of each and its result.
   func decide(
-    _ messages: UnsafePointer<Message>, _ indices: Range<Int>, _ version: EngineVersion,
-    _ cache: ConversationCache,
+    _ messages: UnsafePointer<Message>, _ indices: Range<Int>, _ cache: ConversationCache,
     into result: inout FanoutResult, _ body: (Int, borrowing FanoutResult) -> Void
   ) {
     var lookups = MessageLookups()
@@ -52,7 +51,7 @@ internal import QuietTime
     while next < indices.upperBound {
       let count = min(MessageLookups.count, indices.upperBound - next)
       let first = next
-      unsafe lookups.find(count, self.version, cache) { unsafe messages + (first + $0) }
+      unsafe lookups.find(count, version, cache) { unsafe messages + (first + $0) }
       for offset in 0..<count {
         let index = first + offset
         let message = unsafe messages + index

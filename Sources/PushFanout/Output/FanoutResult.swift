@@ -160,8 +160,8 @@ public struct FanoutResult: Sendable {
       .state(levels, conversation.stateByBase)
   }
 
-  /// The states of all members, in the order of users, which live until the next message; nil for an
-  /// empty result.
+  /// The states of all members, in the order of users, which live until the next message; nil for
+  /// an empty result.
   ///
   /// - Complexity: O(1), but O(members) the first time for a conversation of more than
   ///   ``CachedConversation/smallSize`` members and an interval without transitions.

@@ -6,8 +6,8 @@ public import PushModel
 ///
 /// Users are found 64 members at a time, in a bit for each member. The ids of some users ahead are
 /// being loaded while those before are read: the address of an id's record is prefetched when its
-/// user is found, the record once the address has arrived, and the id is read last. So the processor
-/// waits for many cache misses at once.
+/// user is found, the record once the address has arrived, and the id is read last. So the
+/// processor waits for many cache misses at once.
 ///
 /// SAFETY: reads what the result's ``AnswerStorage`` retains; the caller retains that, and
 /// decides nothing into it.
@@ -27,8 +27,8 @@ public import PushModel
     case devices
   }
 
-  /// A recipient: the user's index, or the address of the id's record (which has the index too) once
-  /// it is known, below the outcome's code.
+  /// A recipient: the user's index, or the address of the id's record (which has the index too)
+  /// once it is known, below the outcome's code.
   struct Recipient: BitwiseCopyable {
     private var bits: UInt64 = 0
 
