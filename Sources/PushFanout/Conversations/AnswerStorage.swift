@@ -19,7 +19,7 @@ internal import Synchronization
 
   /// 256 numbers.
   let histogram: UnsafeMutablePointer<UInt32>
-  /// The outcome code by state: 256 bytes of the version's rules, or ``ownCodes``.
+  /// The outcome code by state: 256 bytes of the version's rules, or the message's own.
   @exclusivity(unchecked) var codes: UnsafePointer<UInt8>
   /// The ranks to look up, and the states found.
   @safe @exclusivity(unchecked) private var rankMemory = ReusedMemory<UInt32>()

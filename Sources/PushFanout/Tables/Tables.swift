@@ -191,8 +191,8 @@ extension PagedTable where Element == UInt32 {
   /// The number of values below one in a range of ascending ones, all of them below `bound`.
   ///
   /// In a long range the search begins where the value stands if the values are spread evenly, as
-  /// the members of a large conversation mostly are among all users: three cache lines are read
-  /// instead of ten.
+  /// the members of a large conversation mostly are among all users, so that few cache lines are
+  /// read.
   ///
   /// - Complexity: O(log values).
   func insertionRank(of value: UInt32, in range: Range<Int>, below bound: Int) -> Int {
