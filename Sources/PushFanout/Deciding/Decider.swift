@@ -8,6 +8,15 @@ internal import QuietTime
   let version: EngineVersion
   private let cacheReference: Unmanaged<ConversationCache>
   let threads: Int
+  var tableUse = TableUse.smallOrFirst
+
+  /// Which messages are decided from the words in the tables, rather than by a cached conversation.
+  enum TableUse {
+    /// Those to small conversations, and the first to any other.
+    case smallOrFirst
+    case small
+    case none
+  }
 
   /// The index of an id that never appeared.
   static let unknown = UInt32.max
@@ -43,7 +52,7 @@ internal import QuietTime
   ///   - indices: which messages.
   ///   - body: called with the index of each and its result.
   func decide(
-    _ messages: UnsafePointer<Message>, _ indices: Range<Int>, _ cache: ConversationCache,
+    _ messages: borrowing Span<Message>, _ indices: Range<Int>, _ cache: ConversationCache,
     into result: inout FanoutResult, _ body: (Int, borrowing FanoutResult) -> Void
   ) {
     var lookups = MessageLookups()
@@ -51,14 +60,13 @@ internal import QuietTime
     while next < indices.upperBound {
       let count = min(MessageLookups.count, indices.upperBound - next)
       let first = next
-      unsafe lookups.find(count, version, cache) { unsafe messages + (first + $0) }
+      lookups.find(messages, first..<first + count, version, cache)
       for offset in 0..<count {
         let index = first + offset
-        let message = unsafe messages + index
-        result.reset(unsafe message.pointee.at.milliseconds, threads: threads)
+        result.reset(messages[index].at.milliseconds, threads: threads)
         if result.storage.version !== version { result.storage.version = version }
-        unsafe decide(
-          message.pointee, in: lookups.conversations[offset], from: lookups.senders[offset],
+        decide(
+          messages[index], in: lookups.conversations[offset], from: lookups.senders[offset],
           cache, into: &result)
         body(index, result)
       }
@@ -88,6 +96,7 @@ internal import QuietTime
     let target = ConversationTarget(conversation, channel: message.channel, version.tables)
     let plan = MessagePlan(message, target, version.tables)
     result.row = target.memberRow
+    result.conversation = conversation
     result.stateCount = target.rules.stateCount
     result.memberCount = Int(target.memberRow.count)
     result.memberUsers = version.tables.memberUsers
@@ -147,6 +156,13 @@ internal import QuietTime
   ) {
     let storage = result.storage
     let reader = reader(at: now, storage)
+    storage.isOfTables = false
+    if mayReadTables(target, cache), readTables(target, reader, storage) {
+      if result.memberCount > cache.tableSize { cache.noteUse(target.conversation) }
+      storage.isOfTables = true
+      result.stamp = ReadStamp(revision: 0, isExact: true)
+      return
+    }
     if let found = unsafe cache.find(target, storage),
       let stamp = unsafe found._withUnsafeGuaranteedRef({ $0.read(reader, into: storage) })
     {
@@ -161,6 +177,17 @@ internal import QuietTime
       preconditionFailure("a conversation cannot be read at the instant that it was built for")
     }
     result.stamp = stamp
+  }
+
+  @inline(__always)
+  private func mayReadTables(
+    _ target: borrowing ConversationTarget, _ cache: ConversationCache
+  ) -> Bool {
+    guard tableUse != .none, cache.tableSize > 0,
+      target.kind.hasLastingWords
+    else { return false }
+    return target.memberRow.count <= cache.tableSize
+      || tableUse == .smallOrFirst && cache.isFirstUse(target.conversation)
   }
 
   private func reader(at now: Int64, _ storage: AnswerStorage) -> ConversationReader {

@@ -6,7 +6,7 @@ enum SnapshotPart: UInt32, CaseIterable {
   case conversationCharacters, conversationAddresses, conversationSlots
   case packedUsers, schedules, userMutes, deviceLists, devices
   case conversations, memberUsers, packedMembers, memberMutes, memberSinces, memberChannels
-  case overrides
+  case overrides, memberWords
 
   /// The size of the section's pages with their header, and the number of elements per page; nil
   /// for sections without pages.
@@ -16,7 +16,7 @@ enum SnapshotPart: UInt32, CaseIterable {
     case .userSlots, .userFolded, .nameSlots, .conversationSlots: nil
     case .userAddresses, .nameAddresses, .conversationAddresses: Self.paging(of: UInt.self)
     case .packedUsers: Self.paging(of: PackedUser.self)
-    case .schedules, .deviceLists, .memberUsers: Self.paging(of: UInt32.self)
+    case .schedules, .deviceLists, .memberUsers, .memberWords: Self.paging(of: UInt32.self)
     case .packedMembers: Self.paging(of: UInt8.self)
     case .devices: Self.paging(of: DeviceRecord.self)
     case .conversations: Self.paging(of: ConversationRow.self)
@@ -101,7 +101,7 @@ struct SnapshotHeader {
   private static let magic = UInt64(littleEndian: 0x0A1A_544F_4853_5550)  // "PUSHOT", 1A, 0A
   /// The versions of the file format, and of the tables in its sections.
   static let formatVersion: UInt32 = 1
-  static let layoutVersion: UInt32 = 2
+  static let layoutVersion: UInt32 = 3
 
   var identity: SnapshotIdentity
   var sequence: UInt64
@@ -125,7 +125,7 @@ struct SnapshotHeader {
       MemoryLayout<Row>.offset(of: \.start), MemoryLayout<Row>.offset(of: \.count),
       MemoryLayout<Row>.offset(of: \.capacity), MemoryLayout<Row>.offset(of: \.parent),
       MemoryLayout<Row>.offset(of: \.channels), MemoryLayout<Row>.offset(of: \.revision),
-      MemoryLayout<Row>.offset(of: \.overrideRevision), MemoryLayout<Row>.offset(of: \.kind),
+      MemoryLayout<Row>.offset(of: \.startsUntil), MemoryLayout<Row>.offset(of: \.kind),
       MemoryLayout<Row>.offset(of: \.level), MemoryLayout<Row>.offset(of: \.hasOverrides),
       MemoryLayout<Row>.offset(of: \.overrideStart), MemoryLayout<Row>.offset(of: \.overrideCount),
       MemoryLayout<Record>.offset(of: \.id), MemoryLayout<Record>.offset(of: \.notifier),

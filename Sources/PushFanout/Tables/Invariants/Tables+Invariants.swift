@@ -21,6 +21,7 @@ extension Tables {
     conversations.checkInvariants(scope, generation: generation)
     memberUsers.checkInvariants(scope, generation: generation)
     packedMembers.checkInvariants(scope, generation: generation)
+    memberWords.checkInvariants(scope, generation: generation)
     overrides.checkInvariants(scope, generation: generation)
     precondition(
       packedUsers.count == userIDs.count && schedules.count == userIDs.count,
@@ -34,6 +35,9 @@ extension Tables {
     precondition(
       packedMembers.count == memberUsers.count,
       "Tables: \(memberUsers.count) members' users, \(packedMembers.count) members")
+    precondition(
+      memberWords.count == memberUsers.count,
+      "Tables: \(memberUsers.count) members' users, \(memberWords.count) words")
     for user in scope.indices(below: userCount) { checkUser(UInt32(user), isBuilt: isBuilt) }
     for index in scope.indices(below: conversations.count) {
       checkConversation(UInt32(index), scope, isBuilt: isBuilt)
@@ -78,6 +82,9 @@ extension Tables {
         row.hasOverrides || !packed.hasOverrides,
         "Tables: conversation \(index) does not say that members have overrides")
       guard isBuilt else { continue }
+      precondition(
+        memberWords[slot] == LastingWords(self).word(slot, row).bits,
+        "Tables: member \(rank) of conversation \(index) has another word")
       precondition(
         hasOverrides(packed, of: user, index, row),
         "Tables: overrides of member \(rank) of conversation \(index) are missing")
