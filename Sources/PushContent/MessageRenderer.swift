@@ -167,7 +167,7 @@ public struct MessageRenderer: Sendable {
     piece.items.reserveCapacity(recipients.count)
     var appearances: [ContentDirectory.Appearance] = []
     for (index, recipient) in recipients.enumerated() {
-      // Look-ups in a row wait for memory at the same time.
+      // Reads in a row wait for memory at the same time.
       if index % Self.lookAhead == 0 {
         appearances = recipients.dropFirst(index).prefix(Self.lookAhead).map {
           plan.directory.appearance(of: $0)
