@@ -140,7 +140,7 @@ bench-tiny: benchmarks
 	PUSH_BENCH=tiny $(BENCHMARKS)/FanoutBenchmarks > $(BENCHMARKS)/tiny.txt
 	$(BENCHMARKS)/fanout-bench --quick --users 2000 --rounds 2 > $(BENCHMARKS)/tiny-bench.txt
 	$(BENCHMARKS)/fanout-bench kernels time --rounds 1 > $(BENCHMARKS)/tiny-kernels.txt
-	$(BENCHMARKS)/store-bench --users 2000 --plain-users 2000 --opened-users 3000 --seconds 0.2 > $(BENCHMARKS)/tiny-store.txt
+	$(BENCHMARKS)/store-bench --users 2000 --plain-users 2000 --opened-users 3000 --feed-entries 3000 --people 3000 --seconds 0.2 > $(BENCHMARKS)/tiny-store.txt
 	$(BENCHMARKS)/soak --seconds 4
 	! $(BENCHMARKS)/soak --seconds 4 --leak 50 > $(BENCHMARKS)/leaking-soak.txt
 	grep -q '^FAILED: memory grows$$' $(BENCHMARKS)/leaking-soak.txt

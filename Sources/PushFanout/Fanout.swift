@@ -160,17 +160,7 @@ public final class Fanout: Sendable {
   ///
   /// - Complexity: O(log members + devices).
   public func decision(_ message: Message, for user: Identifier) -> Decision? {
-    let version = publisher.load()
-    guard let index = version.tables.userIDs.index(of: user) else { return nil }
-    return decision(message, for: index, version)
-  }
-
-  func decision(_ message: Message, for user: UInt32, _ version: EngineVersion) -> Decision? {
-    guard let outcome = Decider.decide(message, for: user, version) else { return nil }
-    let filter = message.filter ?? message.ext.filter
-    let targets = version.deviceReader.targets(
-      of: user, outcome.action, filter.isEmpty ? nil : filter, at: message.at.milliseconds)
-    return Decision(outcome, devices: targets.map(\.id))
+    currentVersion.decision(message, for: user)
   }
 
   // MARK: Settings

@@ -130,7 +130,7 @@ public final class FanoutService: Sendable {
   }
 
   /// Decides, with the renderer of the version that was decided on.
-  private func withRenderer<Result>(
+  func withRenderer<Result>(
     _ decide: () -> Result, version: (Result) -> UInt64
   ) -> (result: Result, renderer: ContentRenderer) {
     guard let live else { return (decide(), renderer) }
@@ -189,12 +189,20 @@ public final class FanoutService: Sendable {
     engine.explain(message, for: user)
   }
 
-  /// Explains the text of a push; nil for a user who gets none.
+  /// Explains the text of a push, by the settings that the push is decided by; nil for a user who
+  /// gets none.
   public func explain(
     _ content: MessageContent, of message: Message, for user: Identifier
   ) -> ContentExplanation? {
-    guard let decision = engine.decision(message, for: user) else { return nil }
+    let (version, renderer) = pinned()
+    guard let decision = version.decision(message, for: user) else { return nil }
     return renderer.explain(decision, message, content, for: user)
+  }
+
+  /// The engine's current version, and the renderer of it.
+  func pinned() -> (version: FanoutVersion, renderer: ContentRenderer) {
+    let (version, renderer) = withRenderer({ engine.currentVersion }, version: { $0.number })
+    return (version, renderer)
   }
 
   /// When the decision for a plain message (a text from another user, without mentions) next

@@ -7,6 +7,17 @@ public struct FanoutVersion: Sendable {
   /// The number of the update that published it, from 1.
   public var number: UInt64 { engineVersion.number }
 
+  /// As `Fanout.decision`, on this version.
+  package func decision(_ message: Message, for user: Identifier) -> Decision? {
+    engineVersion.tables.userIDs.index(of: user)
+      .flatMap { engineVersion.decision(message, for: $0) }
+  }
+
+  /// Whether the version has a user.
+  package func contains(user: Identifier) -> Bool {
+    engineVersion.tables.userIDs.index(of: user) != nil
+  }
+
   /// The number of memberships that begin within a range of instants.
   ///
   /// - Complexity: O(memberships).
@@ -20,6 +31,16 @@ public struct FanoutVersion: Sendable {
       }
     }
     return count
+  }
+}
+
+extension EngineVersion {
+  func decision(_ message: Message, for user: UInt32) -> Decision? {
+    guard let outcome = Decider.decide(message, for: user, self) else { return nil }
+    let filter = message.filter ?? message.ext.filter
+    let targets = deviceReader.targets(
+      of: user, outcome.action, filter.isEmpty ? nil : filter, at: message.at.milliseconds)
+    return Decision(outcome, devices: targets.map(\.id))
   }
 }
 
