@@ -76,12 +76,46 @@ public import PushModel
     _ message: Message, into output: inout [UInt8]
   ) -> (counts: FanoutCounts, members: UInt64) {
     decide(message)
+    let members = writeCodes(into: &output)
+    return (members == .max ? FanoutCounts() : result.counts, members)
+  }
+
+  /// Writes the outcome codes of the message that was decided last.
+  ///
+  /// - Returns: the key of the list of members; the greatest number for a conversation that is
+  ///   unknown.
+  /// - Complexity: as for ``writeCodes(_:into:)``.
+  package func writeCodes(into output: inout [UInt8]) -> UInt64 {
     let count = result.memberCount
     if output.count != count { output = [UInt8](repeating: 0, count: count) }
-    guard let target = result.storage.conversation?.target else { return (FanoutCounts(), .max) }
+    guard let target = result.storage.conversation?.target else { return .max }
     var span = output.mutableSpan
     result.writeCodes(into: &span)
-    return (result.counts, UInt64(target.members) << 32 | UInt64(target.memberRow.revision))
+    return UInt64(target.members) << 32 | UInt64(target.memberRow.revision)
+  }
+
+  /// The outcome of the message that was decided last, for a user; nil if the user is not a
+  /// recipient.
+  ///
+  /// - Complexity: O(log members).
+  package func decidedOutcome(of user: Identifier) -> Outcome? { result.outcome(of: user) }
+
+  /// Whom a message mentions, among the members of its conversation: those by name, as ranks, each
+  /// once, and whether everyone.
+  ///
+  /// - Complexity: O(mentions log members).
+  package func mentions(of message: Message) -> (ranks: [Int], everyone: Bool) {
+    let tables = engineVersion.tables
+    guard let index = tables.conversationIDs.index(of: message.conversation) else {
+      return ([], false)
+    }
+    let target = ConversationTarget(index, channel: message.channel, tables)
+    guard let mentions = MessagePlan(message, target, tables).mentions else { return ([], false) }
+    var ranks: Set<Int> = []
+    mentions.forEachUser(in: tables) { user in
+      if let rank = tables.rank(of: user, in: target.memberRow) { ranks.insert(rank) }
+    }
+    return (ranks.sorted(), mentions.everyone)
   }
 
   // MARK: Ids

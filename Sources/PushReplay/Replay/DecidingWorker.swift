@@ -30,6 +30,9 @@ struct DecidedBatch: Sendable {
   /// How long each message took; empty without a clock.
   var nanoseconds: [UInt32] = []
   var total: UInt64 = 0
+  /// Which thread decided it, and what that thread has to say of people.
+  var thread = 0
+  var people: (ended: [PeopleCounter.Day], current: Int) = ([], .min)
 }
 
 /// Decides batches, one thread's part of a replay.
@@ -38,8 +41,14 @@ struct DecidingWorker {
   private let heldRow: (@Sendable (HeldDecision, inout [UInt8]) -> Void)?
   private let nanoseconds: (@Sendable () -> UInt64)?
   private var timeline: FanoutTimeline?
+  private let thread: Int
+  private(set) var people: PeopleCounter
+  private var codes: [UInt8] = []
 
-  init(_ options: ReplayOptions) {
+  /// - Parameter thread: the number of the thread.
+  init(_ options: ReplayOptions, _ clock: WeekClock, thread: Int) {
+    self.thread = thread
+    people = PeopleCounter(clock, hasTwoSides: false)
     holds = options.holds
     heldRow = options.heldRow
     nanoseconds = options.nanoseconds
@@ -47,6 +56,7 @@ struct DecidingWorker {
 
   mutating func decide(_ batch: MessageBatch) -> DecidedBatch {
     var decided = DecidedBatch()
+    decided.thread = thread
     guard let first = batch.versions.first?.version else { return decided }
     let timeline = self.timeline ?? FanoutTimeline(first)
     self.timeline = timeline
@@ -65,13 +75,23 @@ struct DecidingWorker {
       } else {
         decided.counts.append(timeline.counts(batch.messages[index]))
       }
+      addPeople(batch.messages[index], Int(batch.conversationIndices[index]), timeline)
       guard let nanoseconds else { continue }
       let now = nanoseconds()
       decided.nanoseconds.append(UInt32(clamping: now - before))
       before = now
     }
     decided.total = before - start
+    decided.people = people.takeDays()
     return decided
+  }
+
+  /// Notes who got a push of the message that was decided last.
+  private mutating func addPeople(_ message: Message, _ room: Int, _ timeline: FanoutTimeline) {
+    let list = timeline.writeCodes(into: &codes)
+    people.add(at: message.at.milliseconds, room, PeopleCounter.Lists(a: list, b: 0), codes, []) {
+      timeline.members(of: message.conversation).map(\.rawValue)
+    }
   }
 
   private func hold(

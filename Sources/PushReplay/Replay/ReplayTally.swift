@@ -38,7 +38,11 @@ struct ReplayTally {
   private var seconds = PeakFinder(unit: "second", step: 1000)
   private var minutePeaks = PeakFinder(unit: "minute", step: 60_000)
   private var held: HoldTally
+  private var people = PeopleTally(hasTwoSides: false)
   private var first: Int64?
+
+  /// The clock of the result's time zone.
+  var clock: WeekClock { week }
 
   init(_ app: AppSettings, _ options: ReplayOptions) throws(FanoutError) {
     rules = app.rules
@@ -77,6 +81,7 @@ struct ReplayTally {
       held.add(at: at, decided.held, heldStart..<heldEnd)
       heldStart = heldEnd
     }
+    people.add(decided.people, from: decided.thread)
     if hold {
       held.add(decided.released)
       if let last = batch.messages.last { held.close(before: last.at.milliseconds) }
@@ -159,7 +164,10 @@ struct ReplayTally {
 
   // MARK: The result
 
-  mutating func finish(_ fanout: Fanout, _ joins: JoinTally) -> ReplayResult {
+  /// - Parameter counters: those of the threads.
+  mutating func finish(
+    _ fanout: Fanout, _ joins: JoinTally, _ counters: [PeopleCounter]
+  ) -> (result: ReplayResult, people: PeopleTally) {
     var result = ReplayResult(rules: rules.rawValue, timeZone: week.name)
     result.users = fanout.userCount
     result.messages = progress.messages
@@ -195,7 +203,12 @@ struct ReplayTally {
     let id = { [ids] (index: Int) in ids[UInt32(index)].text }
     result.peaks = seconds.finish(id: id) + minutePeaks.finish(id: id)
     if hold { result.hold = held.finish(order.map(\.outcome), result.outcomes.map(\.count)) }
-    return result
+    // A copy: more may be added after a result was asked for.
+    var people = people
+    for var counter in counters { people.add(counter.finish()) }
+    people.finish()
+    result.people = people.people(counters.map(\.suppressed))
+    return (result, people)
   }
 
   private mutating func addConversations(

@@ -75,6 +75,8 @@ public final class Replayer {
   private var presenceRows = 0
   private var settingsChanges = 0
   private let batchSize: Int
+  /// Of what was finished.
+  private var people: (tally: PeopleTally, suppressed: [SuppressedRows])?
 
   /// Takes the rows of ``ReplayOptions/heldRow``, in the order of messages, those of one in the
   /// order of users.
@@ -89,10 +91,15 @@ public final class Replayer {
     batchSize = min(
       options.batch.messages,
       options.heldRow == nil ? options.batch.messages : ReplayOptions.listingBatch)
-    let worker = DecidingWorker(options)
-    pipeline = OrderedPipeline(threads: fanout.threads, makeWorker: { worker }) { batch, worker in
-      worker.decide(batch)
-    }
+    let clock = tally.clock
+    var thread = 0
+    pipeline = OrderedPipeline(
+      threads: fanout.threads,
+      makeWorker: {
+        thread += 1
+        return DecidingWorker(options, clock, thread: thread)
+      }
+    ) { batch, worker in worker.decide(batch) }
     start = options.nanoseconds?() ?? 0
   }
 
@@ -161,7 +168,9 @@ public final class Replayer {
   /// What everything that was added comes to.
   public func finish() -> ReplayResult {
     flush()
-    var result = tally.finish(fanout, joins)
+    let counters = pipeline.finish().map(\.people)
+    var (result, tally) = tally.finish(fanout, joins, counters)
+    people = (tally, counters.map(\.suppressed))
     result.presenceRows = presenceRows
     result.settingsChanges = settingsChanges
     guard let nanoseconds = options.nanoseconds else { return result }
@@ -171,5 +180,12 @@ public final class Replayer {
       threads: fanout.threads,
       decisionsPerSecond: seconds > 0 ? Double(result.decisions) / seconds : 0)
     return result
+  }
+  /// Calls `body` with each person of what ``finish()`` came to, in the order of ids.
+  ///
+  /// - Complexity: O(users log users).
+  public func forEachPerson(_ body: (PersonTotal) throws -> Void) rethrows {
+    try people?.tally.forEachPerson(
+      id: { fanout.id(of: UserIndex($0)) }, people?.suppressed ?? [], body: body)
   }
 }

@@ -31,7 +31,9 @@ public struct CompareReport {
           name: "empty", heading: "Nothing to show", note: "No message had a recipient.", body: "")
       ]
     }
-    return [headline, alongTime, week, reasons, changes, rooms, users].compactMap { $0 }
+    return [headline, sizes, people, alongTime, week, reasons, changes, rooms, users].compactMap {
+      $0
+    }
   }
 
   private var lead: String {
@@ -43,7 +45,9 @@ public struct CompareReport {
           separator: " ")
       return "<strong>\(name)</strong>: \(Escaping.text(side.rules)), \(what)"
     }
-    var text = "<p>\(world("A", result.a)). \(world("B", result.b)). "
+    var text = "<p class=\"answer\">\(Escaping.text(Self.answer(result)))</p>\n"
+    text += "<p>\(world("A", result.a)). \(world("B", result.b)). "
+    if let reach = reachInWords { text += "\(reach) " }
     if let first = result.first, let last = result.last {
       text += "<strong>\(CivilTime.text(first)) to \(CivilTime.text(last)) UTC</strong>. "
     }

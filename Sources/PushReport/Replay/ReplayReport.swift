@@ -39,7 +39,7 @@ public struct ReplayReport {
       ]
     }
     return [
-      headline, alongTime, hours, week, sizes, busiest, held, conversations, outcomes, cost,
+      headline, alongTime, hours, week, sizes, people, busiest, held, conversations, outcomes, cost,
     ].compactMap { $0 }
   }
 
@@ -55,7 +55,9 @@ public struct ReplayReport {
     let zone =
       "Hours of the day and weekdays are those of "
       + "<strong>\(Escaping.text(result.timeZone))</strong>, all other times UTC."
-    return "<p>\(parts.joined(separator: ". ")). \(zone)</p>"
+    let answer = result.decisions > 0 ? Self.answer(result) : ""
+    return (answer.isEmpty ? "" : "<p class=\"answer\">\(Escaping.text(answer))</p>\n")
+      + "<p>\(parts.joined(separator: ". ")). \(zone)</p>"
   }
 
   private var rulesName: String {

@@ -16,6 +16,7 @@ struct ResultCheck: ResultChecks {
     try check.checkSizes()
     try check.checkPeaks()
     try check.checkCost()
+    if let people = result.people { try check.check(people) }
     if let hold = result.hold { try check.check(hold) }
   }
 

@@ -70,17 +70,18 @@ struct Replay: ParsableCommand {
     defer { target?.abandon() }
     let heldTarget = try held?.open()
     defer { heldTarget?.abandon() }
+    let people = try results.people?.open()
+    defer { people?.abandon() }
+    let files = [heldTarget, people, target].compactMap { $0 }
     Interruption.beginOutput(
-      target?.finalName ?? heldTarget?.finalName,
-      temporaryNames: [heldTarget, target].compactMap { $0?.temporaryName })
+      files.last?.finalName, temporaryNames: files.compactMap(\.temporaryName))
     let fanout = try world.loadFanout(threads: results.threads)
     let loaded = ContinuousClock.now
-    var result = try replay(fanout, heldTarget)
+    var result = try replay(fanout, heldTarget, people)
     result.cost?.loadingSeconds = (loaded - start) / .seconds(1)
     result.cost?.cpuSeconds = Self.processorSeconds
     let text = try ReplayFile.bytes(result)
     if let target { try target.write(text) }
-    let files = [heldTarget, target].compactMap { $0 }
     for file in files { try file.sync() }
     for file in files { try file.finish() }
     Interruption.endOutput()
@@ -96,7 +97,9 @@ struct Replay: ParsableCommand {
     if result.skippedLines > 0 { throw ExitCode(1) }
   }
 
-  private func replay(_ fanout: Fanout, _ heldTarget: OutputFile?) throws -> ReplayResult {
+  private func replay(
+    _ fanout: Fanout, _ heldTarget: OutputFile?, _ people: OutputFile?
+  ) throws -> ReplayResult {
     let bar = ProgressBar("replaying")
     defer { bar.finish() }
     let watch = ReplayWatch(bar)
@@ -114,7 +117,7 @@ struct Replay: ParsableCommand {
     }
     return try Replayer.replay(
       traffic.files(changes: changes), on: fanout, options, skipped: skipInvalid ? report : nil,
-      heldRows: heldRows
+      heldRows: heldRows, people: people.map { file in PeopleRows { try file.write(whole: $0) } }
     ) { done, share, isWaiting in
       watch.show(done, share, isSlow: isWaiting)
     }

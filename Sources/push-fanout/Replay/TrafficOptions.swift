@@ -38,6 +38,12 @@ struct ResultOptions: ParsableArguments {
       valueName: "file"))
   var output: OutputPath?
 
+  @Option(
+    help: ArgumentHelp(
+      "List every person with days and pushes, CSV, in a file beside the result.",
+      valueName: "file"))
+  var people: OutputPath?
+
   func validate() throws {
     if let threads, !(1...1024).contains(threads) {
       throw ValidationError("--threads \(threads) is not 1...1024.")

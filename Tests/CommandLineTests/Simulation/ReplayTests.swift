@@ -31,7 +31,9 @@ import Testing
       let run = try place.run(Self.replay)
       #expect(run.status == 0)
       #expect(
-        Array(run.lines.prefix(9)) == [
+        Array(run.lines.prefix(10)) == [
+          "Pushes a person and day: median 1, 90 % at most 1, 99 % at most 1. Busiest minute: "
+            + "2 pushes (2024-06-03 04:00 UTC). Never reached: 0 of 3 people.",
           "messages                        2", "conversations                   1",
           "decisions                       5", "pushes                          3    60.0 %",
           "from             2024-06-03T04:00:00Z", "to               2024-06-03T15:30:00Z",
@@ -71,6 +73,20 @@ import Testing
       #expect(result.hold?.minutes?.released == [0, 1])
       #expect(result.hold?.releasePeak?.at == 1_717_459_200_000)
       #expect((result.cost?.seconds ?? 0) > 0 && (result.cost?.loadingSeconds ?? 0) > 0)
+    }
+  }
+
+  @Test func peopleAreListed() throws {
+    try withReplay { place in
+      try place.write([#"{"kind":"user","id":"u1","level":"none"}"#], as: "more.ndjson")
+      let run = try place.run(
+        Self.replay + ["--settings", "more.ndjson", "--people", "people.csv", "--json"])
+      #expect(run.status == 0, "\(run.errors)")
+      #expect(
+        try place.read("people.csv")
+          == "user,days,pushes,neverReachedBy\nu1,1,0,levelNone\nu2,1,1,\nu3,1,1,\n")
+      let people = try #require(try result(run.output).people)
+      #expect(people.neverReached == 1 && people.pushes.classes == [1, 2, 0, 0, 0, 0, 0, 0, 0])
     }
   }
 
