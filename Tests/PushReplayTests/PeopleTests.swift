@@ -1,5 +1,6 @@
 import Foundation
 import PushFanout
+import PushFiles
 import PushModel
 import PushReference
 import PushReplay
@@ -80,12 +81,42 @@ import Testing
     return many.sorted { $0.at < $1.at }
   }
 
+  /// A change of a user, a membership, a room or the app.
+  private static func change(
+    of settings: FanoutSettings, at: Instant, _ random: inout SeededGenerator
+  ) -> SettingsChange {
+    let fields = settings.app.rules.fields
+    let levels: [NotificationLevel] = [.all, .mention, .blocked, .unset]
+    let user = settings.id(
+      of: UserIndex(UInt32.random(in: 0..<UInt32(settings.userCount), using: &random)))
+    let groups = settings.conversationIDs.filter { settings.conversation($0)?.kind == .group }
+    switch Int.random(in: 0..<10, using: &random) {
+    case 0:
+      var app = settings.app
+      app.devicePolicy = random.pick(AppSettings.DevicePolicy.allCases)
+      app.timeZone = random.pick(RandomWorld.zones)
+      return SettingsChange(at: at, .app(app))
+    case 1...5 where !groups.isEmpty:
+      let member = MemberSettings(
+        level: random.pick(levels),
+        since: random.chance(30) ? Instant(milliseconds: at.milliseconds + 3_600_000) : .zero)
+      return SettingsChange(at: at, .member(user, of: random.pick(groups), member))
+    default:
+      var changed = settings.user(user)
+      changed.timeZone = random.pick(RandomWorld.zones)
+      if fields.contains(.userLevel) { changed.level = random.pick(levels) }
+      if fields.contains(.kindLevels) { changed.levels[.group] = random.pick(levels) }
+      if random.chance(30) { changed.devices = [Device(id: "p", hasToken: random.chance(50))] }
+      return SettingsChange(at: at, .user(user, changed))
+    }
+  }
+
   @Test(arguments: RuleSet.allCases) func aReplayCountsWhatTheReferenceSays(rules: RuleSet) throws {
-    for seed in TestSupport.seeds([21, 22, 23]) {
+    for seed in TestSupport.seeds([21, 22, 24, 26]) {
       let world = RandomWorld(
         rules, seed: seed, userCount: 40, messageCount: 60,
         style: RandomWorld.Style(density: 60, isVaried: true))
-      let settings = ModelWorld(world).settings
+      var settings = ModelWorld(world).settings
       var random = SeededGenerator(seed: seed)
       var options = ReplayOptions()
       options.timeZone = random.pick(RandomWorld.zones)
@@ -98,6 +129,11 @@ import Testing
       for message in Self.messages(world, in: [settings]) {
         try replayer.add(.message(message))
         naive.add(message, [Self.outcomes(&reference, settings, message)])
+        guard seed % 2 == 0, random.chance(15) else { continue }
+        let change = Self.change(of: settings, at: message.at, &random)
+        try replayer.add(.change(change))
+        settings.set(change.record)
+        reference = ReferenceEvaluator(settings)
       }
       let people = try #require(replayer.finish().people)
       let never = naive.days.keys.filter { naive.total($0, 0) == 0 }

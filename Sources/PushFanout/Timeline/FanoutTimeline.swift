@@ -76,22 +76,12 @@ public import PushModel
     _ message: Message, into output: inout [UInt8]
   ) -> (counts: FanoutCounts, members: UInt64) {
     decide(message)
-    let members = writeCodes(into: &output)
-    return (members == .max ? FanoutCounts() : result.counts, members)
-  }
-
-  /// Writes the outcome codes of the message that was decided last.
-  ///
-  /// - Returns: the key of the list of members; the greatest number for a conversation that is
-  ///   unknown.
-  /// - Complexity: as for ``writeCodes(_:into:)``.
-  package func writeCodes(into output: inout [UInt8]) -> UInt64 {
     let count = result.memberCount
     if output.count != count { output = [UInt8](repeating: 0, count: count) }
-    guard let target = result.storage.conversation?.target else { return .max }
+    guard let target = result.storage.conversation?.target else { return (FanoutCounts(), .max) }
     var span = output.mutableSpan
     result.writeCodes(into: &span)
-    return UInt64(target.members) << 32 | UInt64(target.memberRow.revision)
+    return (result.counts, UInt64(target.members) << 32 | UInt64(target.memberRow.revision))
   }
 
   /// The outcome of the message that was decided last, for a user; nil if the user is not a
@@ -100,7 +90,18 @@ public import PushModel
   /// - Complexity: O(log members).
   package func decidedOutcome(of user: Identifier) -> Outcome? { result.outcome(of: user) }
 
-  /// Whom a message mentions, among the members of its conversation: those by name, as ranks, each
+  /// The rank of a user among the members of a conversation; nil for who is none.
+  ///
+  /// - Complexity: O(log members).
+  package func rank(of user: Identifier, in conversation: Identifier) -> Int? {
+    let tables = engineVersion.tables
+    guard let index = tables.conversationIDs.index(of: conversation),
+      let user = tables.userIDs.index(of: user)
+    else { return nil }
+    return tables.rank(of: user, in: ConversationTarget(index, channel: "", tables).memberRow)
+  }
+
+  /// Which users a message mentions, among the members of its conversation: those by name, as ranks, each
   /// once, and whether everyone.
   ///
   /// - Complexity: O(mentions log members).

@@ -3,7 +3,7 @@ internal import PushSupport
 
 /// Which rooms and users a change is for, as it is written in front of it: `rooms>500`, `share=10%`.
 ///
-/// - Source: docs/compare.md, "For whom".
+/// - Source: docs/compare.md, "Conditions".
 enum ChangeCondition: Sendable {
   enum Comparison: String, CaseIterable, Sendable {
     // The longer first, as one begins with another.
@@ -70,8 +70,7 @@ enum ChangeCondition: Sendable {
     }
   }
 
-  /// Where a user lies among all, 0..<100: the same in every run, as likely in one place as in
-  /// another. FNV-1a of the id's bytes, mixed.
+  /// Where a user lies among all, 0..<100: the same in every run, and evenly distributed. FNV-1a of the id's bytes, mixed.
   static func percent(of user: Identifier) -> Double {
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
     for byte in user.text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }

@@ -2,7 +2,7 @@ internal import PushFanout
 internal import PushModel
 internal import QuietTime
 
-/// Whom a change was for.
+/// Which users and members a change was for.
 public struct ChangeReach: Codable, Equatable, Sendable {
   /// Users whose own settings it is for.
   public var users = 0
@@ -11,7 +11,7 @@ public struct ChangeReach: Codable, Equatable, Sendable {
   /// Memberships of these rooms that it is for.
   public var members = 0
 
-  /// Nobody.
+  /// Nothing.
   public init(users: Int = 0, rooms: Int = 0, members: Int = 0) {
     self.users = users
     self.rooms = rooms
@@ -66,8 +66,8 @@ struct ChangeTarget {
     return conditions.allSatisfy { $0.isMet(by: id, zone: zone) }
   }
 
-  /// Sets the level that members have for rooms: of all members, or of those for whom neither they
-  /// themselves nor their settings for all rooms of the type say one. The settings of threads follow
+  /// Sets the level that members have for rooms: of all members, or of those who have set none
+  /// themselves, neither for the room nor for all rooms of the type. The settings of threads follow
   /// from their parents' (E-63).
   ///
   /// - Complexity: O(users + memberships), each O(log members).

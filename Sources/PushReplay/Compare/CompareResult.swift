@@ -63,7 +63,7 @@ public struct CompareResult: Codable, Equatable, Sendable {
 public struct ComparedSide: Codable, Equatable, Sendable {
   /// What was asked for, as it was written; empty for the world as it is.
   public var what: [String]
-  /// Whom each of them was for, nobody for a change that is not of users; nil in results that do not
+  /// Which users and members each of them was for, none for a change that is not of users; nil in results that do not
   /// have it.
   public var reach: [ChangeReach]?
   /// `easemob` or `rongcloud`.
@@ -74,6 +74,8 @@ public struct ComparedSide: Codable, Equatable, Sendable {
   public var decisions = 0
   /// Decisions whose action is a push.
   public var pushes = 0
+  /// With `--rate-limit` only.
+  public var rateLimit: RateLimitResult?
 
   /// A side without counts yet.
   public init(what: [String], rules: String) {

@@ -19,7 +19,12 @@ struct CompareTally {
   private(set) var people = PeopleTally(hasTwoSides: true)
   var clock: WeekClock { hours }
 
-  init(_ a: ComparedSide, _ b: ComparedSide, timeZone: String) throws(FanoutError) {
+  private var limits: (a: RateLimitTally, b: RateLimitTally)?
+
+  init(
+    _ a: ComparedSide, _ b: ComparedSide, timeZone: String, rateLimit: Int?
+  ) throws(FanoutError) {
+    limits = rateLimit.map { (RateLimitTally(perSecond: $0), RateLimitTally(perSecond: $0)) }
     hours = try WeekClock(timeZone)
     result = CompareResult(a: a, b: b, timeZone: hours.name)
     result.week = (0..<168).map { ComparedWeekHour(weekday: $0 / 24 + 1, hour: $0 % 24) }
@@ -67,6 +72,8 @@ struct CompareTally {
     conversations[index].b += message.pushesB
     conversations[index].gained += message.gained
     conversations[index].lost += message.lost
+    limits?.a.add(at, pushes: message.pushesA)
+    limits?.b.add(at, pushes: message.pushesB)
     result.hours.add(at, message)
     let hour = hours.hourOfWeek(at)
     result.week[hour].messages += 1
@@ -92,12 +99,12 @@ struct CompareTally {
       users[user].gained += Int(moved.gained)
       users[user].lost += Int(moved.lost)
     }
-    var counter = worker.people
-    people.add(counter.finish())
+    people.add(worker.people.finish())
   }
 
   /// - Parameter id: the id of a user's number.
   mutating func finish(userLimit: Int, id: (UInt32) -> Identifier) -> CompareResult {
+    (result.a.rateLimit, result.b.rateLimit) = (limits?.a.finish(), limits?.b.finish())
     people.finish()
     result.people = people.compared
     (result.mentionsLost, result.everyoneMentionsLost) = (mentionsLost, everyoneMentionsLost)

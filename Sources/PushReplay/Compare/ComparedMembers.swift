@@ -37,7 +37,7 @@ struct ComparedMembers {
   }
 }
 
-/// Numbers for the users of two worlds, the same for all threads: those whom A knew at the beginning
+/// Numbers for the users of two worlds, the same for all threads: the users that A knew at the beginning
 /// have their indices there, all others numbers beyond.
 final class ComparedUserNumbers: Sendable {
   /// How many users A knew at the beginning.
@@ -46,7 +46,7 @@ final class ComparedUserNumbers: Sendable {
 
   init(_ a: Fanout) { count = UInt32(a.userCount) }
 
-  /// The number of a user whom A did not know at the beginning.
+  /// The number of a user that A did not know at the beginning.
   func number(_ id: Identifier) -> UInt32 {
     others.withLock { others in count + (others.index(of: id) ?? others.insert(id)) }
   }

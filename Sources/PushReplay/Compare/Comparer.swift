@@ -9,6 +9,8 @@ public struct CompareOptions: Sendable {
   public var timeZone: String?
   /// How many top gainers and losers to list.
   public var userLimit = 20
+  /// How many pushes a second a provider takes, at least 1; nil for no comparison with a limit.
+  public var rateLimit: Int?
   /// A monotonic clock, in nanoseconds; nil for no costs in the result.
   public var nanoseconds: (@Sendable () -> UInt64)?
   package var batch = (messages: 512, versions: 128)
@@ -49,7 +51,7 @@ public final class Comparer {
     tally = try CompareTally(
       ComparedSide(what: labels.a, rules: a.app.rules.rawValue),
       ComparedSide(what: labels.b, rules: b.app.rules.rawValue),
-      timeZone: options.timeZone ?? a.app.timeZone)
+      timeZone: options.timeZone ?? a.app.timeZone, rateLimit: options.rateLimit)
     let (numbers, clock) = (ComparedUserNumbers(a), tally.clock)
     self.numbers = numbers
     var thread = 0

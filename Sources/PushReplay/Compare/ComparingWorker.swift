@@ -42,7 +42,7 @@ struct ComparingWorker {
   private var timelines: (a: FanoutTimeline, b: FanoutTimeline)?
   private let thread: Int
   private var pairs: UserPairs
-  private(set) var people: PeopleCounter
+  let people: PeopleCounter
   private var known: [Identifier: Known] = [:]
   private var codes: (a: [UInt8], b: [UInt8]) = ([], [])
   /// The ranks where both differ.
@@ -100,8 +100,9 @@ struct ComparingWorker {
     members.align(&codes.a, &codes.b)
     addDifferences(members.users, &compared)
     if compared.lost > 0 { addMentions(a.mentions(of: message.a), &compared) }
-    let lists = PeopleCounter.Lists(a: listA, b: listB)
-    people.add(at: message.a.at.milliseconds, room, lists, codes.a, codes.b) { members.users }
+    let at = message.a.at.milliseconds
+    people.add(at: at, room, a) { pairs.numbers(ofA: $0, a) }
+    people.add(at: at, room, b, isB: true) { pairs.numbers(ofB: $0, a, b) }
     return compared
   }
 

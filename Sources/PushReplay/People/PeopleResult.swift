@@ -16,7 +16,7 @@ public struct PeopleResult: Codable, Equatable, Sendable {
   /// Why those were not reached: by the reason of most of a person's decisions, most people first.
   public var neverReasons: [NeverReason] = []
 
-  /// Nobody.
+  /// Nothing.
   public init() {}
 }
 
@@ -95,6 +95,6 @@ public struct ComparedPeople: Codable, Equatable, Sendable {
   /// People who get none at all on either side.
   public var never = 0
 
-  /// Nobody.
+  /// Nothing.
   public init() {}
 }

@@ -2,9 +2,9 @@ internal import PushModel
 
 /// Adds up what threads counted of people, day by day.
 ///
-/// A day is closed when every thread has passed it; until then what threads say of it waits.
+/// A day is closed when every thread has passed it; until then what threads counted waits.
 ///
-/// - Memory: 20 bytes a user, and 12 for each person of a day that is not closed.
+/// - Memory: 20 bytes a user, and 16 for each person of a day that is not closed.
 struct PeopleTally {
   /// What a person came to, over all days.
   struct Total {
@@ -27,7 +27,7 @@ struct PeopleTally {
 
   init(hasTwoSides: Bool) { self.hasTwoSides = hasTwoSides }
 
-  /// Takes in what a thread has said with a batch; batches come in the order of time.
+  /// Takes in what a thread counted with a batch; batches come in the order of time.
   mutating func add(_ days: (ended: [PeopleCounter.Day], current: Int), from thread: Int) {
     add(days.ended)
     current[thread] = days.current
@@ -59,8 +59,8 @@ struct PeopleTally {
         sums[user].isThere = true
         users.append(entry.user)
       }
-      sums[user].a += entry.a
-      sums[user].b += entry.b
+      sums[user].a += UInt32(entry.a)
+      sums[user].b += UInt32(entry.b)
     }
     var last = (pushes: UInt32.max, index: 0)
     func index(_ pushes: UInt32) -> Int {

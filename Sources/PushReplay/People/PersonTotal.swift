@@ -25,7 +25,7 @@ public struct PeopleRows {
   /// - Parameter write: takes the header and the rows, in the order of ids.
   public init(write: @escaping ([UInt8]) throws -> Void) { self.write = write }
 
-  /// Writes everybody whom `forEach` gives.
+  /// Writes each person that `forEach` gives.
   func write(
     isCompared: Bool, _ forEach: (_ body: (PersonTotal) throws -> Void) throws -> Void
   ) throws {

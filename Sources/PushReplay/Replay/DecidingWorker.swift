@@ -32,6 +32,8 @@ struct DecidedBatch: Sendable {
   var total: UInt64 = 0
   /// Which thread decided it, and what that thread has to say of people.
   var thread = 0
+  /// The messages that are followed.
+  var followed: [FollowedMessage] = []
   var people: (ended: [PeopleCounter.Day], current: Int) = ([], .min)
 }
 
@@ -42,13 +44,14 @@ struct DecidingWorker {
   private let nanoseconds: (@Sendable () -> UInt64)?
   private var timeline: FanoutTimeline?
   private let thread: Int
-  private(set) var people: PeopleCounter
-  private var codes: [UInt8] = []
+  let people: PeopleCounter
+  private let follower: Follower?
 
   /// - Parameter thread: the number of the thread.
   init(_ options: ReplayOptions, _ clock: WeekClock, thread: Int) {
     self.thread = thread
     people = PeopleCounter(clock, hasTwoSides: false)
+    follower = Follower(options)
     holds = options.holds
     heldRow = options.heldRow
     nanoseconds = options.nanoseconds
@@ -69,11 +72,16 @@ struct DecidingWorker {
         timeline.follow(batch.versions[version].version)
         version += 1
       }
+      let counts: FanoutCounts
       if holds {
-        decided.counts.append(hold(batch.messages[index], timeline, &held, &decided))
+        counts = hold(batch.messages[index], timeline, &held, &decided)
         decided.held.append(held)
       } else {
-        decided.counts.append(timeline.counts(batch.messages[index]))
+        counts = timeline.counts(batch.messages[index])
+      }
+      decided.counts.append(counts)
+      if let followed = follower?.follow(batch.messages[index], counts, timeline) {
+        decided.followed.append(followed)
       }
       addPeople(batch.messages[index], Int(batch.conversationIndices[index]), timeline)
       guard let nanoseconds else { continue }
@@ -87,11 +95,8 @@ struct DecidingWorker {
   }
 
   /// Notes who got a push of the message that was decided last.
-  private mutating func addPeople(_ message: Message, _ room: Int, _ timeline: FanoutTimeline) {
-    let list = timeline.writeCodes(into: &codes)
-    people.add(at: message.at.milliseconds, room, PeopleCounter.Lists(a: list, b: 0), codes, []) {
-      timeline.members(of: message.conversation).map(\.rawValue)
-    }
+  private func addPeople(_ message: Message, _ room: Int, _ timeline: FanoutTimeline) {
+    people.add(at: message.at.milliseconds, room, timeline) { $0.map(\.rawValue) }
   }
 
   private func hold(

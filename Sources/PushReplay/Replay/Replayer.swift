@@ -24,6 +24,13 @@ public struct ReplayOptions: Sendable {
   public var heldRow: (@Sendable (HeldDecision, inout [UInt8]) -> Void)?
   /// The IANA zone of hours of the day; nil for the app's.
   public var timeZone: String?
+  /// How many pushes a second a provider takes, at least 1; nil for no comparison with a limit.
+  public var rateLimit: Int?
+  /// The user, known to the settings at the beginning, whose messages the result lists.
+  public var followedUser: Identifier?
+  /// The conversation, known at the beginning, of which the result lists the messages, or those to
+  /// ``followedUser``.
+  public var followedConversation: Identifier?
   /// The most minutes that the result lists.
   public var minuteLimit = 100_000
   /// A monotonic clock, in nanoseconds; nil for no costs in the result.
@@ -83,8 +90,13 @@ public final class Replayer {
   public var takeHeldRows: (([UInt8]) -> Void)?
 
   /// - Parameter fanout: the settings at the beginning; the replay changes them.
-  /// - Throws: ``FanoutError/unknownTimeZone(_:)``.
+  /// - Throws: ``FanoutError/unknownTimeZone(_:)``; ``FanoutError/unknownUser(_:)`` or
+  ///   ``FanoutError/unknownConversation(_:)`` for what is to be followed.
   public init(_ fanout: Fanout, _ options: ReplayOptions = ReplayOptions()) throws(FanoutError) {
+    if let user = options.followedUser, fanout.user(user) == nil { throw .unknownUser(user) }
+    if let room = options.followedConversation, fanout.conversation(room) == nil {
+      throw .unknownConversation(room)
+    }
     self.fanout = fanout
     self.options = options
     tally = try ReplayTally(fanout.app, options)

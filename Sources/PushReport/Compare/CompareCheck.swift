@@ -46,6 +46,9 @@ struct CompareCheck: ResultChecks {
       throw ReportProblem(field: "gained", reason: "does not agree with lost and the pushes")
     }
     for (name, side) in [("a", result.a), ("b", result.b)] {
+      if let limit = side.rateLimit {
+        try check(limit, pushes: side.pushes, "\(name).rateLimit")
+      }
       guard let reach = side.reach else { continue }
       try checkLength(reach.count, side.what.count, "\(name).reach")
       try checkCounts(reach.flatMap { [$0.users, $0.rooms, $0.members] }, "\(name).reach")

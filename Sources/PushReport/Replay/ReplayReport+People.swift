@@ -24,8 +24,8 @@ extension ReplayReport {
       + "\(Figures.exact(people.pushes.most)). Days are those of "
       + "\(Escaping.text(result.timeZone)) on which a message had the person as a recipient: "
       + "\(Figures.exact(people.personDays)) person-days of "
-      + "\(Figures.count(people.people, "person", "people")), of whom "
-      + "<strong>\(Figures.exact(people.neverReached))</strong> never get a push."
+      + "\(Figures.count(people.people, "person", "people")); "
+      + "<strong>\(Figures.exact(people.neverReached))</strong> of these people never get a push."
   }
 
   private func never(_ people: PeopleResult) -> Table {

@@ -102,6 +102,7 @@ struct Compare: ParsableCommand {
     var options = CompareOptions()
     options.timeZone = timeZone
     options.userLimit = top
+    options.rateLimit = results.rateLimit?.perSecond
     options.nanoseconds = { Replay.nanoseconds }
     // Its time begins when both worlds are loaded.
     lazy var bar = ProgressBar("comparing")

@@ -26,6 +26,9 @@ struct Replay: ParsableCommand {
 
         push-fanout replay --settings world.ndjson --messages today.ndjson --speed 60x
 
+        push-fanout replay --store app.store --messages today.ndjson --follow-user u1 --json | \
+      push-fanout report - >u1.html
+
       Each file is sorted by time. Members join at their since. With --hold each suppressed \
       decision is evaluated again at later instants. docs/replay.md explains \
       the figures and the result file.
@@ -59,6 +62,17 @@ struct Replay: ParsableCommand {
     help: ArgumentHelp("Zone of the hours of the week. (default: the app's)", valueName: "zone"))
   var timeZone: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "List every message to this user, and why it did or did not push.", valueName: "id"))
+  var followUser: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "List every message of this conversation, with --follow-user those to the user.",
+      valueName: "id"))
+  var followConversation: String?
+
   @OptionGroup var results: ResultOptions
 
   @Flag(help: "Report bad lines of messages and presence and go on; the exit status is 1.")
@@ -87,6 +101,12 @@ struct Replay: ParsableCommand {
     Interruption.endOutput()
     Terminal.printResult(
       results.json ? String(decoding: text, as: UTF8.self) : ReplayText(result).text)
+    if let follow = result.follow, follow.count > follow.messages.count {
+      Terminal.say(
+        "push-fanout: \(follow.count) messages were followed, the result lists the first "
+          + "\(follow.messages.count); replay fewer messages, or follow one user in one conversation"
+      )
+    }
     if result.skippedLines > 0 {
       Terminal.say("push-fanout: bad lines left out: \(result.skippedLines)")
     }
@@ -111,6 +131,9 @@ struct Replay: ParsableCommand {
     options.holds = hold
     options.timeZone = timeZone
     options.speed = speed.times
+    options.rateLimit = results.rateLimit?.perSecond
+    options.followedUser = followUser.map { Identifier($0) }
+    options.followedConversation = followConversation.map { Identifier($0) }
     options.nanoseconds = { Self.nanoseconds }
     let heldRows = held.map { held in
       Replayer.HeldRows(HeldText(path: held.path)) { try heldTarget?.write(whole: $0) }
