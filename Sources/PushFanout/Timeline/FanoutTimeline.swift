@@ -15,6 +15,9 @@ public import PushModel
   var result = FanoutResult()
   var deferred = DeferredPushes()
 
+  /// Whether every conversation with messages is cached, as ``record(in:users:_:)`` requires.
+  package var keepsConversations = false
+
   /// How many bytes the conversations that are kept may take.
   private static let cacheBytes = 1 << 29
 
@@ -65,7 +68,7 @@ public import PushModel
     result.reset(message.at.milliseconds, threads: 1)
     if result.storage.version !== engineVersion { result.storage.version = engineVersion }
     var decider = Decider(version: engineVersion, cache: cache, threads: 1)
-    decider.readsTables = readsTables
+    decider.readsTables = readsTables && !keepsConversations
     decider.decide(message, into: &result)
   }
 

@@ -160,6 +160,7 @@ struct MemberListKey: Equatable {
 extension FanoutTimeline {
   /// Adds the message that was decided last to the ledger of its conversation.
   ///
+  /// - Precondition: ``keepsConversations``.
   /// - Parameters:
   ///   - ledger: that of the conversation; nil for none yet. One of other members or settings is
   ///     closed, and replaced.
@@ -170,6 +171,7 @@ extension FanoutTimeline {
   package func record(
     in ledger: inout MemberLedger?, users: ([UserIndex]) -> [UInt32], _ emit: MemberLedger.Emit
   ) {
+    precondition(keepsConversations, "a ledger needs the conversation")
     guard result.memberCount > 0, let conversation = exactConversation(),
       let quiet = result.storage.quiet
     else { return }

@@ -69,6 +69,7 @@ struct ComparingWorker {
     guard let first = batch.versions.first else { return compared }
     let (a, b) = timelines ?? (FanoutTimeline(first.a), FanoutTimeline(first.b))
     timelines = (a, b)
+    (a.keepsConversations, b.keepsConversations) = (true, true)
     var version = 0
     compared.messages = batch.messages.indices.map { index in
       while version < batch.versions.count, batch.versions[version].from <= index {

@@ -63,6 +63,7 @@ struct DecidingWorker {
     guard let first = batch.versions.first?.version else { return decided }
     let timeline = self.timeline ?? FanoutTimeline(first)
     self.timeline = timeline
+    timeline.keepsConversations = true
     var version = 0
     var held = FanoutCounts()
     let start = nanoseconds?() ?? 0

@@ -67,7 +67,7 @@ struct CostFigures {
       ("The whole time", 1), ("A day", 1 / Double(days)), ("A month of 30 days", 30 / Double(days)),
     ]
     return Table(
-      columns: [("", .text)]
+      columns: [("Period", .text)]
         + sides.flatMap { side in
           let name = side.name.isEmpty ? "" : " in \(side.name)"
           return [("Pushes\(name)", Table.Kind.number), ("Cost\(name)", Table.Kind.number)]
@@ -98,7 +98,7 @@ struct CostFigures {
     ]
     let sides = sides.compactMap { side in side.limit.map { (side.name, $0) } }
     return Table(
-      columns: [("", .text)]
+      columns: [("Measure", .text)]
         + sides.map { ($0.0.isEmpty ? "Figure" : "In \($0.0)", Table.Kind.number) },
       rows: rows.map { name, value in
         [Table.Cell(name)] + sides.map { Table.Cell(value($0.1)) }

@@ -90,6 +90,44 @@ import Testing
     }
   }
 
+  @Test func followingAndLimits() throws {
+    try withReplay { place in
+      let run = try place.run(
+        Self.replay + [
+          "--follow-user", "u1", "--rate-limit", "1/s", "--json", "--output", "result.json",
+        ])
+      #expect(run.status == 0, "\(run.errors)")
+      let result = try result(run.output)
+      // By day it gets a push, by night it sleeps.
+      #expect(
+        result.follow?.messages.map { "\($0.id) \($0.outcome?.reason ?? "") \($0.sender ?? "")" }
+          == ["m2 allowed u3", "m1 quietHours u9"])
+      var limit = RateLimitResult(perSecond: 1)
+      (limit.secondsOver, limit.minutesOver, limit.delayed) = (1, 1, 1)
+      (limit.backlogs, limit.backlogSeconds) = (1, 1)
+      let noon = try #require(result.first)
+      limit.longest = Backlog(from: noon, seconds: 1, waiting: 1, at: noon)
+      limit.worst = limit.longest
+      #expect(result.rateLimit == limit)
+      let page = try place.run("report", "result.json", "--price-per-million", "2 EUR")
+      #expect(page.status == 0, "\(page.errors)")
+      for words in [
+        "Messages to u1", "Costs at 2.00 EUR a million pushes", "0.000006 EUR",
+        "1 pushes a second are exceeded in 1 second",
+      ] { #expect(page.output.contains(words), "\(words)") }
+      let wrong: [([String], Int32, String)] = [
+        (Self.replay + ["--follow-user", "u7"], 1, "there is no user \"u7\""),
+        (Self.replay + ["--follow-conversation", "g7"], 1, "there is no conversation \"g7\""),
+        (Self.replay + ["--rate-limit", "5"], 2, "'5'"),
+        (["report", "result.json", "--price-per-million", "free"], 2, "'free'"),
+      ]
+      for (arguments, status, words) in wrong {
+        let run = try place.run(arguments)
+        #expect(run.status == status && run.errors.contains(words), "\(run.errors)")
+      }
+    }
+  }
+
   @Test func changesAndStores() throws {
     try withReplay { place in
       try place.write(
