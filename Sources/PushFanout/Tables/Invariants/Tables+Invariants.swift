@@ -36,7 +36,7 @@ extension Tables {
       packedMembers.count == memberUsers.count,
       "Tables: \(memberUsers.count) members' users, \(packedMembers.count) members")
     precondition(
-      memberWords.count == (hasWords ? memberUsers.count : 0),
+      memberWords.count == memberUsers.count,
       "Tables: \(memberUsers.count) members' users, \(memberWords.count) words")
     for user in scope.indices(below: userCount) { checkUser(UInt32(user), isBuilt: isBuilt) }
     for index in scope.indices(below: conversations.count) {
@@ -81,12 +81,10 @@ extension Tables {
       precondition(
         row.hasOverrides || !packed.hasOverrides,
         "Tables: conversation \(index) does not say that members have overrides")
-      if hasWords {
-        precondition(
-          memberWords[slot] == LastingWords(self).word(slot, row).bits,
-          "Tables: member \(rank) of conversation \(index) has another word")
-      }
       guard isBuilt else { continue }
+      precondition(
+        memberWords[slot] == LastingWords(self).word(slot, row).bits,
+        "Tables: member \(rank) of conversation \(index) has another word")
       precondition(
         hasOverrides(packed, of: user, index, row),
         "Tables: overrides of member \(rank) of conversation \(index) are missing")
