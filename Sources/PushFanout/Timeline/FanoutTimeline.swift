@@ -66,7 +66,7 @@ public import PushModel
     result.reset(message.at.milliseconds, threads: 1)
     if result.storage.version !== engineVersion { result.storage.version = engineVersion }
     var decider = Decider(version: engineVersion, cache: cache, threads: 1)
-decider.tableUse = keepsConversations ? .none : tableUse
+    decider.tableUse = keepsConversations ? .none : tableUse
     decider.decide(message, into: &result)
   }
 
