@@ -15,6 +15,9 @@ public import PushModel
   var result = FanoutResult()
   var deferred = DeferredPushes()
 
+  /// Whether every conversation with messages is cached, as ``record(in:users:_:)`` requires.
+  package var keepsConversations = false
+
   /// How many bytes the conversations that are kept may take.
   private static let cacheBytes = 1 << 29
 
@@ -63,7 +66,7 @@ public import PushModel
     result.reset(message.at.milliseconds, threads: 1)
     if result.storage.version !== engineVersion { result.storage.version = engineVersion }
     var decider = Decider(version: engineVersion, cache: cache, threads: 1)
-    decider.tableUse = tableUse
+    decider.tableUse = keepsConversations ? .none : tableUse
     decider.decide(message, into: &result)
   }
 
@@ -83,6 +86,41 @@ public import PushModel
     var span = output.mutableSpan
     result.writeCodes(into: &span)
     return (result.counts, UInt64(target.members) << 32 | UInt64(target.memberRow.revision))
+  }
+
+  /// The outcome of the message that was decided last, for a user; nil if the user is not a
+  /// recipient.
+  ///
+  /// - Complexity: O(log members).
+  package func decidedOutcome(of user: Identifier) -> Outcome? { result.outcome(of: user) }
+
+  /// The rank of a user among the members of a conversation; nil for who is none.
+  ///
+  /// - Complexity: O(log members).
+  package func rank(of user: Identifier, in conversation: Identifier) -> Int? {
+    let tables = engineVersion.tables
+    guard let index = tables.conversationIDs.index(of: conversation),
+      let user = tables.userIDs.index(of: user)
+    else { return nil }
+    return tables.rank(of: user, in: ConversationTarget(index, channel: "", tables).memberRow)
+  }
+
+  /// Which users a message mentions, among the members of its conversation: those by name, as ranks, each
+  /// once, and whether everyone.
+  ///
+  /// - Complexity: O(mentions log members).
+  package func mentions(of message: Message) -> (ranks: [Int], everyone: Bool) {
+    let tables = engineVersion.tables
+    guard let index = tables.conversationIDs.index(of: message.conversation) else {
+      return ([], false)
+    }
+    let target = ConversationTarget(index, channel: message.channel, tables)
+    guard let mentions = MessagePlan(message, target, tables).mentions else { return ([], false) }
+    var ranks: Set<Int> = []
+    mentions.forEachUser(in: tables) { user in
+      if let rank = tables.rank(of: user, in: target.memberRow) { ranks.insert(rank) }
+    }
+    return (ranks.sorted(), mentions.everyone)
   }
 
   // MARK: Ids

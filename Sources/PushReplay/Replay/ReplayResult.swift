@@ -54,6 +54,12 @@ public struct ReplayResult: Codable, Equatable, Sendable {
   public var sizes: [SizeClass] = []
   /// The busiest second and minute: by messages, by decisions, by pushes.
   public var peaks: [Peak] = []
+  /// How many pushes people get a day; nil in results that do not have it.
+  public var people: PeopleResult?
+  /// With `--rate-limit` only.
+  public var rateLimit: RateLimitResult?
+  /// With `--follow-user` or `--follow-conversation` only.
+  public var follow: FollowResult?
   /// With `--hold` only.
   public var hold: HoldResult?
   /// What the run cost; not the same in every run.

@@ -8,14 +8,20 @@ internal import PushSupport
 public struct CompareReport {
   let result: CompareResult
   let title: String
+  let pushPrice: PushPrice?
 
   /// A page of a result.
   ///
-  /// - Parameter title: the page's heading; nil for one that names what was compared.
+  /// - Parameters:
+  ///   - title: the page's heading; nil for one that names what was compared.
+  ///   - price: what pushes cost; nil for no costs on the page.
   /// - Throws: ``ReportProblem`` for a result that contradicts itself.
-  public init(_ result: CompareResult, title: String? = nil) throws(ReportProblem) {
+  public init(
+    _ result: CompareResult, title: String? = nil, price: PushPrice? = nil
+  ) throws(ReportProblem) {
     try CompareCheck.check(result)
     self.result = result
+    pushPrice = price
     self.title = title ?? "Two worlds, \(Figures.count(result.messages, "message"))"
   }
 
@@ -31,7 +37,10 @@ public struct CompareReport {
           name: "empty", heading: "Nothing to show", note: "No message had a recipient.", body: "")
       ]
     }
-    return [headline, alongTime, week, reasons, changes, rooms, users].compactMap { $0 }
+    return [headline, sizes, people, price, alongTime, week, reasons, changes, rooms, users]
+      .compactMap {
+        $0
+      }
   }
 
   private var lead: String {
@@ -43,7 +52,9 @@ public struct CompareReport {
           separator: " ")
       return "<strong>\(name)</strong>: \(Escaping.text(side.rules)), \(what)"
     }
-    var text = "<p>\(world("A", result.a)). \(world("B", result.b)). "
+    var text = "<p class=\"answer\">\(Escaping.text(Self.answer(result)))</p>\n"
+    text += "<p>\(world("A", result.a)). \(world("B", result.b)). "
+    if let reach = reachInWords { text += "\(reach) " }
     if let first = result.first, let last = result.last {
       text += "<strong>\(CivilTime.text(first)) to \(CivilTime.text(last)) UTC</strong>. "
     }

@@ -39,6 +39,7 @@ enum StyleSheet {
     h1{font-size:28px;line-height:1.2;margin:0 0 6px}
     h2{font-size:20px;line-height:1.3;margin:0 0 10px}
     header p,.note,footer p{color:var(--soft);margin:0 0 14px}
+    header p.answer{color:var(--ink);font-size:19px;line-height:1.4;max-width:48em}
     .note{max-width:64em;margin-top:-6px}
     .note strong,header strong{color:var(--ink);font-weight:600}
     .note strong{white-space:nowrap}

@@ -12,15 +12,21 @@ internal import PushSupport
 public struct ReplayReport {
   let result: ReplayResult
   let title: String
+  let pushPrice: PushPrice?
 
   /// A page of a result.
   ///
-  /// - Parameter title: the page's heading; nil for one with the number of messages.
+  /// - Parameters:
+  ///   - title: the page's heading; nil for one with the number of messages.
+  ///   - price: what pushes cost; nil for no costs on the page.
   /// - Throws: ``ReportProblem`` for a result that contradicts itself, so that no chart is drawn of
   ///   numbers that cannot be.
-  public init(_ result: ReplayResult, title: String? = nil) throws(ReportProblem) {
+  public init(
+    _ result: ReplayResult, title: String? = nil, price: PushPrice? = nil
+  ) throws(ReportProblem) {
     try ResultCheck.check(result)
     self.result = result
+    pushPrice = price
     self.title = title ?? "Replay of \(Figures.count(result.messages, "message"))"
   }
 
@@ -39,7 +45,8 @@ public struct ReplayReport {
       ]
     }
     return [
-      headline, alongTime, hours, week, sizes, busiest, held, conversations, outcomes, cost,
+      headline, follow, alongTime, hours, week, sizes, people, busiest, held, price, conversations,
+      outcomes, cost,
     ].compactMap { $0 }
   }
 
@@ -55,7 +62,9 @@ public struct ReplayReport {
     let zone =
       "Hours of the day and weekdays are those of "
       + "<strong>\(Escaping.text(result.timeZone))</strong>, all other times UTC."
-    return "<p>\(parts.joined(separator: ". ")). \(zone)</p>"
+    let answer = result.decisions > 0 ? Self.answer(result) : ""
+    return (answer.isEmpty ? "" : "<p class=\"answer\">\(Escaping.text(answer))</p>\n")
+      + "<p>\(parts.joined(separator: ". ")). \(zone)</p>"
   }
 
   private var rulesName: String {

@@ -16,6 +16,11 @@ struct ResultCheck: ResultChecks {
     try check.checkSizes()
     try check.checkPeaks()
     try check.checkCost()
+    if let people = result.people { try check.check(people) }
+    if let limit = result.rateLimit {
+      try check.check(limit, pushes: result.pushes, "rateLimit")
+    }
+    if let follow = result.follow { try check.check(follow) }
     if let hold = result.hold { try check.check(hold) }
   }
 

@@ -17,6 +17,8 @@ struct Report: ParsableCommand {
 
         push-fanout report june.replay.json.gz --title "June, with the new default" -o june.html
 
+        push-fanout report june.replay.json --price-per-million '$0.50' -o june.html
+
         push-fanout replay --settings world.ndjson --messages today.ndjson --json | \
       push-fanout report - >today.html
 
@@ -32,6 +34,12 @@ struct Report: ParsableCommand {
   var title: String?
 
   @Option(
+    help: ArgumentHelp(
+      "What a million pushes cost, in any currency: 0.50, $0.50, \"0.50 EUR\".",
+      valueName: "price"))
+  var pricePerMillion: PriceArgument?
+
+  @Option(
     name: .shortAndLong,
     help: ArgumentHelp("Write to a file, which appears when it is complete.", valueName: "file"))
   var output: OutputPath?
@@ -43,11 +51,23 @@ struct Report: ParsableCommand {
     Interruption.beginOutput(output)
     let content = try ReplayFile.read(result.path)
     let html: String
-    do throws(ReportProblem) { html = try content.html(title: title) } catch {
+    do throws(ReportProblem) {
+      html = try content.html(title: title, price: pricePerMillion?.price)
+    } catch {
       throw ReplayFileProblem(file: result.path, reason: "\(error)")
     }
     try output.write(html.utf8)
     try output.finish()
     Interruption.endOutput()
+  }
+}
+
+/// A price of a million pushes.
+struct PriceArgument: ExpressibleByArgument {
+  let price: PushPrice
+
+  init?(argument: String) {
+    guard let price = PushPrice(argument) else { return nil }
+    self.price = price
   }
 }
