@@ -14,6 +14,7 @@ public import PushModel
   private var followed: Int
   var result = FanoutResult()
   var deferred = DeferredPushes()
+  var localPushes = LocalPushes()
 
   /// How many bytes the conversations that are kept may take.
   private static let cacheBytes = 1 << 29

@@ -30,6 +30,8 @@ struct DecidedBatch: Sendable {
   /// How long each message took; empty without a clock.
   var nanoseconds: [UInt32] = []
   var total: UInt64 = 0
+  /// Pushes by the hour of the recipient's local day.
+  var localHours = [Int](repeating: 0, count: 24)
 }
 
 /// Decides batches, one thread's part of a replay.
@@ -65,6 +67,7 @@ struct DecidingWorker {
       } else {
         decided.counts.append(timeline.counts(batch.messages[index]))
       }
+      timeline.addPushes(byLocalHour: &decided.localHours)
       guard let nanoseconds else { continue }
       let now = nanoseconds()
       decided.nanoseconds.append(UInt32(clamping: now - before))
