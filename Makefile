@@ -185,7 +185,10 @@ report-check: $(if $(PAGES),,program)
 	@$(if $(PAGES),:,for day in fcc-2016-03-03 qa-2021-05-19; do \
 	  $(RELEASE) replay --users data/$$day.users.csv.gz --members data/$$day.members.csv.gz \
 	    --messages data/$$day.messages.csv.gz --hold --json | \
-	  $(RELEASE) report - --output $(PICTURES)/$$day.html || exit 1; done)
+	  $(RELEASE) report - --output $(PICTURES)/$$day.html || exit 1; \
+	  $(RELEASE) compare --users data/$$day.users.csv.gz --members data/$$day.members.csv.gz \
+	    --messages data/$$day.messages.csv.gz --b unset.level=mention --json | \
+	  $(RELEASE) report - --output $(PICTURES)/$$day-compared.html || exit 1; done)
 	@$(if $(PAGES),:,scripts/crowded-result | $(RELEASE) report - --output $(PICTURES)/crowded.html)
 	scripts/check-report --prove $(or $(PAGES),$(PICTURES)/*.html) --screenshots $(PICTURES)
 

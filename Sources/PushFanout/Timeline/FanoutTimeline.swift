@@ -14,6 +14,7 @@ public import PushModel
   private var followed: Int
   var result = FanoutResult()
   var deferred = DeferredPushes()
+  var localPushes = LocalPushes()
 
   /// Whether every conversation with messages is cached, as ``record(in:users:_:)`` requires.
   package var keepsConversations = false
