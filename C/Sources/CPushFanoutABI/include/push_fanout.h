@@ -177,8 +177,6 @@ typedef struct pf_options {
   size_t struct_size; /* sizeof(pf_options) */
   /* How many threads one call may use, 1 ... 1024; 0 for the number of cores. */
   int32_t threads;
-  /* How many bytes conversations kept between messages may take; 0 for 1 GiB. */
-  int64_t cache_bytes;
 } pf_options;
 
 /* Opens an engine for the bytes of a settings.ndjson (docs/formats.md). No bytes at all: an engine
@@ -196,7 +194,7 @@ int pf_open_files(
   char **error);
 
 /* Opens the snapshot of an engine: maps the file instead of building tables. The two numbers are the
-** identity that it was written with. `cache_bytes` has no effect.
+** identity that it was written with.
 **
 ** PF_SNAPSHOT when it cannot be used. */
 int pf_open_snapshot(
@@ -569,7 +567,7 @@ void pf_relation_free(pf_relation *relation);
 ** order, recipients by rank.
 **
 **   message  uint32  the index of the message
-**   user     uint32  the user's number, or with PF_ARROW_IDS utf8, the id
+**   user     uint32  the user's number, or with PF_ARROW_IDS large_utf8, the id
 **   code     uint8   the outcome's code
 **
 ** The batches of a conversation of more than 65,536 members share one buffer of users as long as its
@@ -581,7 +579,7 @@ void pf_relation_free(pf_relation *relation);
 int pf_relation_stream(
   const pf_relation *relation, struct ArrowArrayStream *stream, char **error);
 
-/* The users of a relation's version: user uint32, the number, and id utf8; in the order of numbers,
+/* The users of a relation's version: user uint32, the number, and id large_utf8; in the order of numbers,
 ** which begin with 0. */
 int pf_relation_users(
   const pf_relation *relation, struct ArrowArrayStream *stream, char **error);
@@ -599,8 +597,7 @@ int pf_relation_users(
 /* To write; a store that is not there is made. */
 #define PF_STORE_CREATE 2
 
-/* Opens a store and its engine. pf_update() returns when the changes are on the disk. `cache_bytes`
-** has no effect. Stores cannot be used in a child of fork(), whatever `threads` is, nor opened in
+/* Opens a store and its engine. pf_update() returns when the changes are on the disk. Stores cannot be used in a child of fork(), whatever `threads` is, nor opened in
 ** one when the parent has used several threads or a store: PF_FORKED. */
 int pf_store_open(
   const char *path, int access, const pf_options *options, pf_engine **engine, char **error);
