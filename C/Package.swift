@@ -14,6 +14,8 @@ func product(_ name: String) -> Target.Dependency { .product(name: name, package
 let package = Package(
   name: "push-fanout-c",
   products: [
+    // For the fuzzer, which links everything into one program.
+    .library(name: "PushFanoutC", targets: ["PushFanoutC"]),
     .library(name: "pushfanout", type: .dynamic, targets: ["PushFanoutC"]),
     .library(name: "pushfanout-store", type: .dynamic, targets: ["PushFanoutStoreC"]),
   ],
@@ -28,6 +30,11 @@ let package = Package(
         product("PushFiles"), product("PushService"), product("QuietTime"),
       ], swiftSettings: strict),
     .target(name: "CPushFanoutStoreABI", dependencies: ["CPushFanoutABI"]),
+    // What the calls from C are compared with: `make clib-speed`.
+    .executableTarget(
+      name: "decide-speed",
+      dependencies: [product("PushModel"), product("PushFanout"), product("PushFiles")],
+      swiftSettings: strict),
     .target(
       name: "PushFanoutStoreC",
       dependencies: [

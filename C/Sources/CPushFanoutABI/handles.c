@@ -322,7 +322,7 @@ int pf_reopen(const pf_engine *engine, pf_engine **reopened, char **error) {
   if (!self || self->kind != ENGINE) return misuse(error, "engine is NULL or closed");
   if (!reopened) return misuse(error, NO_RESULT);
   pf_object object = NULL;
-  int status = self->functions->reopen(self->object, pf_lost_threads(), &object, error);
+  int status = self->functions->reopen(self->object, &object, error);
   if (status != PF_OK) return status;
   return pf_make_engine(self->functions, object, reopened, error);
 }

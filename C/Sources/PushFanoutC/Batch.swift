@@ -62,7 +62,8 @@ private func batchOf(_ messages: [Message], _ engine: Fanout, _ parts: UInt32) -
     }
   }
   if parts & PF_PUSH_BITMAPS != 0 {
-    unsafe (batch.bitmap_starts, batch.bitmaps) = join(sizes.map { ($0 + 7) / 8 }) { index, output in
+    unsafe (batch.bitmap_starts, batch.bitmaps) = join(sizes.map { ($0 + 7) / 8 }) {
+      index, output in
       unsafe pf_pack_pushes(codes[index], sizes[index], output)
     }
   }

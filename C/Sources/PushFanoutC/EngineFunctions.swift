@@ -68,8 +68,8 @@ func openArrow(
 }
 
 func reopen(
-  _ engine: UnsafeMutableRawPointer?, _ hasLostThreads: Int32,
-  _ object: UnsafeMutablePointer<pf_object?>?, _ error: ErrorText
+  _ engine: UnsafeMutableRawPointer?, _ object: UnsafeMutablePointer<pf_object?>?,
+  _ error: ErrorText
 ) -> Int32 {
   unsafe answering(error) {
     guard let reopen = unsafe EngineObject.of(engine).reopen else {
@@ -77,7 +77,7 @@ func reopen(
         "the settings of the engine came from bytes or streams and cannot be opened again; "
           + "open it from files or a snapshot, or use one thread")
     }
-    unsafe object?.pointee = try reopen(hasLostThreads != 0).retained
+    unsafe object?.pointee = try reopen(pf_lost_threads() != 0).retained
   }
 }
 

@@ -18,7 +18,7 @@ private func makeTable() -> pf_functions {
     open_files: { unsafe openFiles($0, $1, $2, $3, $4, $5, $6, $7, $8) },
     open_snapshot: { unsafe openSnapshot($0, $1, $2, $3, $4, $5) },
     open_arrow: { unsafe openArrow($0, $1, $2, $3, $4, $5, $6) },
-    reopen: { unsafe reopen($0, $1, $2, $3) },
+    reopen: { unsafe reopen($0, $1, $2) },
     can_follow_fork: { unsafe canFollowFork($0) },
     write_snapshot: { unsafe writeSnapshot($0, $1, $2, $3, $4, $5) },
     get_info: { unsafe getInfo($0, $1, $2) },

@@ -62,7 +62,8 @@ extension Message {
     channel =
       unsafe from.channel.bytes == nil ? "" : Identifier(try unsafe text(from.channel, "channel"))
     pushContent =
-      unsafe from.push_content.bytes == nil ? "" : try unsafe text(from.push_content, "push_content")
+      unsafe from.push_content.bytes == nil
+      ? "" : try unsafe text(from.push_content, "push_content")
     try unsafe readMentions(from)
   }
 
@@ -74,7 +75,9 @@ extension Message {
       mentions = nil
       return
     }
-    guard unsafe from.mention_count <= Int(UInt32.max) else { throw CallError("mention_count is too large") }
+    guard unsafe from.mention_count <= Int(UInt32.max) else {
+      throw CallError("mention_count is too large")
+    }
     mentions = unsafe try (0..<from.mention_count).map { index in
       let id = Identifier(try unsafe text(list[index], "a mention"))
       guard !id.isEmpty else { throw CallError("a mention is empty", status: PF_INVALID) }

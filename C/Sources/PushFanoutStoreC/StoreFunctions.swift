@@ -2,7 +2,7 @@ internal import CPushFanoutABI
 internal import CPushFanoutStoreABI
 public import PushFanoutC
 internal import PushService
-internal import PushStore
+public import PushStore
 internal import PushStoreService
 
 @c(pf_swift_store_open)
@@ -51,6 +51,6 @@ private struct StoreCallError: StatusError, CustomStringConvertible {
   let description: String
 }
 
-extension StoreError: @retroactive StatusError {
+extension StoreError: StatusError {
   public var status: Int32 { PF_STORE }
 }

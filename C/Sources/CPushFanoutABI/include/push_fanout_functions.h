@@ -21,7 +21,7 @@ typedef struct pf_functions {
   int (*open_arrow)(
     const void *, size_t, struct ArrowArrayStream *users, struct ArrowArrayStream *members,
     int32_t threads, pf_object *, char **error);
-  int (*reopen)(pf_object engine, int has_lost_threads, pf_object *, char **error);
+  int (*reopen)(pf_object engine, pf_object *, char **error);
   /* Whether the engine works on in a child of fork(): it uses one thread, and no store. */
   int (*can_follow_fork)(pf_object engine);
   int (*write_snapshot)(
