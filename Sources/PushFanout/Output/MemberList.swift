@@ -8,9 +8,9 @@ package struct MemberList: Sendable {
   /// ``FanoutResult/membershipVersion``.
   package let membershipVersion: UInt64
 
-  fileprivate init(_ version: EngineVersion, _ target: ConversationTarget, _ row: ConversationRow) {
+  fileprivate init(_ version: EngineVersion, _ target: ConversationTarget) {
     self.version = version
-    self.row = row
+    row = target.memberRow
     membershipVersion = target.membershipVersion
   }
 
@@ -30,10 +30,8 @@ package struct MemberList: Sendable {
 extension FanoutResult {
   /// The members that the codes belong to; nil for a conversation without members.
   package var memberList: MemberList? {
-    guard memberCount > 0, let engineVersion, let conversation = storage.conversation else {
-      return nil
-    }
-    return MemberList(engineVersion, conversation.target, row)
+    guard memberCount > 0, let engineVersion, let target else { return nil }
+    return MemberList(engineVersion, target)
   }
 }
 
@@ -48,7 +46,7 @@ extension FanoutResult {
   /// It changes with every change of the members or of the conversation's own settings, and has no
   /// order. A thread has that of its parent.
   public var membershipVersion: UInt64 {
-    memberCount > 0 ? storage.conversation?.target.membershipVersion ?? 0 : 0
+    memberCount > 0 ? target?.membershipVersion ?? 0 : 0
   }
 
   /// Writes the indices of the members' users, ascending, in the order of ranks.
