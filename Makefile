@@ -128,10 +128,10 @@ clib-fuzz: packages
 	  -print_final_stats=1
 
 clib-speed: clib
-	$(SWIFT) build -c release --package-path C --product decide-speed --scratch-path C/.build-speed
+	C/build decide-speed
 	gcc -O2 -std=c11 -IC/out/include C/Tests/speed.c -o C/out/speed -LC/out/lib -lpushfanout \
 	  -Wl,-rpath,$(CURDIR)/C/out/lib
-	for round in 1 2 3; do C/.build-speed/release/decide-speed; C/out/speed $(SNAPSHOT); done
+	for round in 1 2 3; do C/.build/release/decide-speed; C/out/speed $(SNAPSHOT); done
 
 # An engine of each rule set under load, beside the reference; fails if memory grows.
 SECONDS = 1200
@@ -273,5 +273,5 @@ format:
 
 clean:
 	rm -rf .build .build-thread .build-address .build-base Benchmarks/.build Examples/dispatcher/.build \
-	  C/.build C/.build-speed C/Fuzz/.build C/out
+	  C/.build C/Fuzz/.build C/out
 	git worktree prune

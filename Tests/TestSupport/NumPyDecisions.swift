@@ -1,4 +1,5 @@
 package import Foundation
+import PushModel
 
 /// The decisions in a folder of NumPy arrays, read by hand as formats.md says, with every number
 /// checked against the others.

@@ -1,3 +1,4 @@
+import Glibc
 import PushFanout
 import PushFiles
 import PushModel
@@ -25,20 +26,25 @@ import PushModel
         sender: Identifier("user\(room * 50 + number % members)"))
     }
     var result = FanoutResult()
-    var best = Duration.seconds(1000)
-    var pushes = 0
+    var best = Int.max
+    var members = 0
     for _ in 0..<20 {
-      let time = ContinuousClock().measure {
-        for _ in 0..<100 {
-          for message in messages {
-            engine.decide(message, into: &result)
-            pushes &+= result.memberCount
-          }
+      let start = processorTime()
+      for _ in 0..<100 {
+        for message in messages {
+          engine.decide(message, into: &result)
+          members &+= result.memberCount
         }
       }
-      best = min(best, time)
+      best = min(best, processorTime() - start)
     }
-    let nanoseconds = Double(best.components.attoseconds) / 1e9 / 102_400
-    print("Swift: \(nanoseconds) ns a message (\(pushes))")
+    print("Swift: \(Double(best) / 102_400) ns a message, \(members / 2_048_000) members")
+  }
+
+  /// Nanoseconds of the thread's processor time, which other work on the machine disturbs less.
+  static func processorTime() -> Int {
+    var time = timespec()
+    unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return time.tv_sec * 1_000_000_000 + time.tv_nsec
   }
 }

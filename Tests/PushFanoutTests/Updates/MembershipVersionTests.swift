@@ -1,7 +1,8 @@
-import PushFanout
 import PushModel
 import TestSupport
 import Testing
+
+@testable import PushFanout
 
 /// Goal: ids that were fetched once belong to an answer exactly when epoch and membership version
 /// are equal, and a pinned version keeps answering the same.
@@ -20,7 +21,8 @@ import Testing
       var ids: [Identifier] = []
       var users: [UInt32] = []
       result.forEachMember { user, id in
-        ids.append(Identifier(id.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }))
+        ids.append(
+          Identifier(unsafe id.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }))
         users.append(user.rawValue)
       }
       var written = [UInt32](repeating: .max, count: result.memberCount)
@@ -49,13 +51,12 @@ import Testing
       let before = Members(conversation, engine)
       let kind = Int.random(in: 0..<4, using: &random)
       let isMember = before.ids.contains(user)
+      let level: NotificationLevel = random.pick([.all, .mention, .blocked])
       try engine.update { update throws(FanoutError) in
         switch kind {
         case 0: try update.setUser(user, UserSettings())
         case 1 where isMember: try update.removeMember(user, of: conversation)
-        default:
-          try update.setMember(
-            user, of: conversation, MemberSettings(level: random.pick([.all, .mention, .blocked])))
+        default: try update.setMember(user, of: conversation, MemberSettings(level: level))
         }
       }
       let after = Members(conversation, engine)
@@ -97,11 +98,12 @@ import Testing
     }
     var held: [(version: FanoutVersion, codes: [UInt8], ids: [Identifier])] = []
     for _ in 0..<30 {
+      let changes = (0..<40).map { _ -> (user: Identifier, level: NotificationLevel) in
+        (random.pick(users), random.pick([.unset, .all, .blocked]))
+      }
       try engine.update { update throws(FanoutError) in
-        for _ in 0..<40 {
-          try update.setMember(
-            random.pick(users), of: "g",
-            MemberSettings(level: random.pick([.unset, .all, .blocked])))
+        for (user, level) in changes {
+          try update.setMember(user, of: "g", MemberSettings(level: level))
         }
       }
       let result = engine.decide(message)
@@ -114,7 +116,8 @@ import Testing
       #expect(result.version == version.number)
       var all: [Identifier] = []
       version.forEachUserID(in: 0..<version.userCount) { _, id in
-        all.append(Identifier(id.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }))
+        all.append(
+          Identifier(unsafe id.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }))
       }
       #expect(ids.allSatisfy(Set(all).contains))
     }
