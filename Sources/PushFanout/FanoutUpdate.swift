@@ -127,12 +127,10 @@ public import PushModel
     let entries = users + members
     for entry in entries { writer.log.append(entry, writer.store) }
     for join in joins { memberships.add(join.user, to: join.conversation) }
-    if !users.isEmpty, writer.tables.hasWords || memberships.isWanted || !cache.isEmpty {
-      memberships.build(writer.tables)
-    }
+    if !users.isEmpty { memberships.build(writer.tables) }
     if writer.needsWords {
       writer.fillWords(threads: threads)
-    } else if writer.tables.hasWords {
+    } else {
       for user in self.users {
         _ = memberships.forEachConversation(of: user) { writer.setWord(of: user, in: $0) }
       }
