@@ -222,13 +222,14 @@ public final class FanoutService: Sendable {
 
   /// Who a conversation's messages may go to, by rank: the order of ``MessageDecision/codes``.
   ///
-  /// Ranks are those of one version: for codes of another version, call it again.
+  /// Codes belong to these members if their ``MessageDecision/epoch`` and
+  /// ``MessageDecision/membershipVersion`` are equal; otherwise call it again.
   ///
   /// - Complexity: O(members).
   public func members(of conversation: Identifier) -> ConversationMembers {
     let result = engine.decide(Message(id: "", conversation: conversation, at: .zero))
     return ConversationMembers(
-      version: result.version,
+      version: result.version, epoch: result.epoch, membershipVersion: result.membershipVersion,
       ids: (0..<result.memberCount).map { result.id(of: result.member(at: $0)) })
   }
 
@@ -297,6 +298,10 @@ public final class FanoutService: Sendable {
 public struct ConversationMembers: Hashable, Sendable {
   /// The version of the settings.
   public let version: UInt64
+  /// `Fanout.epoch`: versions of different epochs do not compare.
+  public let epoch: UInt64
+  /// `FanoutResult.membershipVersion`: equal ones of an epoch mean equal ranks.
+  public let membershipVersion: UInt64
   /// The ids by rank.
   public let ids: [Identifier]
 }

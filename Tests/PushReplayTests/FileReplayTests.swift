@@ -108,7 +108,9 @@ import Testing
       count += 1
       return try Fanout(settings, threads: 1)
     }
-    #expect(found == comparer.finish())
+    var parts = comparer.finish()
+    (parts.a.reach, parts.b.reach) = ([], [ChangeReach(users: 2)])
+    #expect(found == parts)
     #expect(count == 2 && found.changed > 0)
   }
 

@@ -120,7 +120,7 @@ extension MessagePlan {
       force: force, beatSilence: silent, mentionsMe: false, mentionsEveryone: mentions.everyone)
     self.messageClass = messageClass.index
     namedClass = messageClass.forNamed.index
-    if !mentions.ids.isEmpty { self.mentions = mentions }
+    if mentions.everyone || !mentions.ids.isEmpty { self.mentions = mentions }
     if let filter = message.filter {
       if !filter.isEmpty { self.filter = filter }
     } else if !message.ext.filter.isEmpty {

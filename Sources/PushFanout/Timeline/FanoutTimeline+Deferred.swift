@@ -82,7 +82,7 @@ extension FanoutTimeline {
   }
 
   /// The conversation of the result, with words that hold for its version and instant.
-  private func exactConversation() -> CachedConversation? {
+  func exactConversation() -> CachedConversation? {
     guard let conversation = result.storage.conversation, let quiet = result.storage.quiet else {
       return nil
     }

@@ -14,6 +14,10 @@ public import PushModel
   private var followed: Int
   var result = FanoutResult()
   var deferred = DeferredPushes()
+  var localPushes = LocalPushes()
+
+  /// Whether every conversation with messages is cached, as ``record(in:users:_:)`` requires.
+  package var keepsConversations = false
 
   /// How many bytes the conversations that are kept may take.
   private static let cacheBytes = 1 << 29
@@ -63,15 +67,14 @@ public import PushModel
     result.reset(message.at.milliseconds, threads: 1)
     if result.storage.version !== engineVersion { result.storage.version = engineVersion }
     var decider = Decider(version: engineVersion, cache: cache, threads: 1)
-    decider.tableUse = tableUse
+    decider.tableUse = keepsConversations ? .none : tableUse
     decider.decide(message, into: &result)
   }
 
   /// Writes the outcome codes of all members of a message's conversation, 0 for members who are not
   /// recipients, in the order of ``members(of:)``.
   ///
-  /// - Returns: the counts of outcomes, and a key of the list of members: the conversation (a
-  ///   thread's parent) and the revision of its members.
+  /// - Returns: the counts of outcomes, and the ``FanoutResult/membershipVersion``; `max` for none.
   /// - Complexity: O(members), at the speed of memory unless a filter is evaluated.
   package func writeCodes(
     _ message: Message, into output: inout [UInt8]
@@ -82,7 +85,42 @@ public import PushModel
     guard let target = result.target else { return (FanoutCounts(), .max) }
     var span = output.mutableSpan
     result.writeCodes(into: &span)
-    return (result.counts, UInt64(target.members) << 32 | UInt64(target.memberRow.revision))
+    return (result.counts, target.membershipVersion)
+  }
+
+  /// The outcome of the message that was decided last, for a user; nil if the user is not a
+  /// recipient.
+  ///
+  /// - Complexity: O(log members).
+  package func decidedOutcome(of user: Identifier) -> Outcome? { result.outcome(of: user) }
+
+  /// The rank of a user among the members of a conversation; nil for who is none.
+  ///
+  /// - Complexity: O(log members).
+  package func rank(of user: Identifier, in conversation: Identifier) -> Int? {
+    let tables = engineVersion.tables
+    guard let index = tables.conversationIDs.index(of: conversation),
+      let user = tables.userIDs.index(of: user)
+    else { return nil }
+    return tables.rank(of: user, in: ConversationTarget(index, channel: "", tables).memberRow)
+  }
+
+  /// Which users a message mentions, among the members of its conversation: those by name, as ranks, each
+  /// once, and whether everyone.
+  ///
+  /// - Complexity: O(mentions log members).
+  package func mentions(of message: Message) -> (ranks: [Int], everyone: Bool) {
+    let tables = engineVersion.tables
+    guard let index = tables.conversationIDs.index(of: message.conversation) else {
+      return ([], false)
+    }
+    let target = ConversationTarget(index, channel: message.channel, tables)
+    guard let mentions = MessagePlan(message, target, tables).mentions else { return ([], false) }
+    var ranks: Set<Int> = []
+    mentions.forEachUser(in: tables) { user in
+      if let rank = tables.rank(of: user, in: target.memberRow) { ranks.insert(rank) }
+    }
+    return (ranks.sorted(), mentions.everyone)
   }
 
   // MARK: Ids

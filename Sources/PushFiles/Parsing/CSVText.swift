@@ -15,7 +15,7 @@ extension [UInt8] {
   }
 
   /// Appends a CSV cell, quoted if it must be (RFC 4180).
-  mutating func appendCSV(_ text: String) {
+  package mutating func appendCSV(_ text: String) {
     guard text.utf8.contains(where: { [0x22, 0x2C, 0x0A, 0x0D].contains($0) }) else {
       append(contentsOf: text.utf8)
       return

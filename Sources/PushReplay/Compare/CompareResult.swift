@@ -29,6 +29,11 @@ public struct CompareResult: Codable, Equatable, Sendable {
   public var gained = 0
   /// Pushes in A only.
   public var lost = 0
+  /// Of ``lost``, those whose message mentioned the recipient by name; nil in results that do not
+  /// have it.
+  public var mentionsLost: Int?
+  /// Of ``lost``, those whose message mentioned everyone and not the recipient by name.
+  public var everyoneMentionsLost: Int?
   /// How often each outcome occurred on each side, in the byte order of their keys.
   public var outcomes: [ComparedOutcome] = []
   /// From which outcome to which, the most frequent change first.
@@ -41,6 +46,8 @@ public struct CompareResult: Codable, Equatable, Sendable {
   public var conversationTable: [ComparedConversation] = []
   /// What it is for users.
   public var users = ComparedUsers()
+  /// How many pushes people get a day; nil in results that do not have it.
+  public var people: ComparedPeople?
   /// What the run cost; not the same in every run.
   public var cost: ReplayCost?
 
@@ -56,6 +63,9 @@ public struct CompareResult: Codable, Equatable, Sendable {
 public struct ComparedSide: Codable, Equatable, Sendable {
   /// What was asked for, as it was written; empty for the world as it is.
   public var what: [String]
+  /// Which users and members each of them was for, none for a change that is not of users; nil in results that do not
+  /// have it.
+  public var reach: [ChangeReach]?
   /// `easemob` or `rongcloud`.
   public var rules: String
   /// User ids that the settings know at the end.
@@ -64,6 +74,8 @@ public struct ComparedSide: Codable, Equatable, Sendable {
   public var decisions = 0
   /// Decisions whose action is a push.
   public var pushes = 0
+  /// With `--rate-limit` only.
+  public var rateLimit: RateLimitResult?
 
   /// A side without counts yet.
   public init(what: [String], rules: String) {
@@ -140,6 +152,9 @@ public struct ComparedWeekHour: Codable, Equatable, Sendable {
 public struct ComparedConversation: Codable, Equatable, Sendable {
   /// The conversation's id.
   public var id: String
+  /// Its members when its first message came, on the side that had more; nil in results that do not
+  /// have it.
+  public var members: Int?
   /// Its messages.
   public var messages = 0
   /// Decisions of the side that has more.

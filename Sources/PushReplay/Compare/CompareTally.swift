@@ -12,9 +12,19 @@ struct CompareTally {
   private var conversations: [ComparedConversation] = []
   private var totals = (a: [Int](repeating: 0, count: 256), b: [Int](repeating: 0, count: 256))
   private var changes = [Int](repeating: 0, count: 65_536)
-  private var users: [Identifier: (gained: Int, lost: Int)] = [:]
+  private var mentionsLost = 0
+  private var everyoneMentionsLost = 0
+  /// Pushes that users gained and lost, by their numbers.
+  private var users: [(gained: Int, lost: Int)] = []
+  private(set) var people = PeopleTally(hasTwoSides: true)
+  var clock: WeekClock { hours }
 
-  init(_ a: ComparedSide, _ b: ComparedSide, timeZone: String) throws(FanoutError) {
+  private var limits: (a: RateLimitTally, b: RateLimitTally)?
+
+  init(
+    _ a: ComparedSide, _ b: ComparedSide, timeZone: String, rateLimit: Int?
+  ) throws(FanoutError) {
+    limits = rateLimit.map { (RateLimitTally(perSecond: $0), RateLimitTally(perSecond: $0)) }
     hours = try WeekClock(timeZone)
     result = CompareResult(a: a, b: b, timeZone: hours.name)
     result.week = (0..<168).map { ComparedWeekHour(weekday: $0 / 24 + 1, hour: $0 % 24) }
@@ -30,14 +40,17 @@ struct CompareTally {
     guard a.conversation(id) != nil || b.conversation(id) != nil else {
       throw .unknownConversation(id.text)
     }
-    conversations.append(ComparedConversation(id: id.text))
+    var conversation = ComparedConversation(id: id.text)
+    conversation.members = max(a.memberCount(of: id), b.memberCount(of: id))
+    conversations.append(conversation)
     return ids.insert(id)
   }
 
-  mutating func add(_ batch: ComparedBatch, _ compared: [ComparedMessage]) {
-    for (index, message) in compared.enumerated() {
+  mutating func add(_ batch: ComparedBatch, _ compared: ComparedMessages) {
+    for (index, message) in compared.messages.enumerated() {
       add(batch.messages[index].a.at.milliseconds, Int(batch.conversationIndices[index]), message)
     }
+    people.add(compared.people, from: compared.thread)
   }
 
   private mutating func add(_ at: Int64, _ index: Int, _ message: ComparedMessage) {
@@ -51,12 +64,16 @@ struct CompareTally {
     result.changed += message.changed
     result.gained += message.gained
     result.lost += message.lost
+    mentionsLost += message.mentionsLost
+    everyoneMentionsLost += message.everyoneMentionsLost
     conversations[index].messages += 1
     conversations[index].decisions += max(message.a, message.b)
     conversations[index].a += message.pushesA
     conversations[index].b += message.pushesB
     conversations[index].gained += message.gained
     conversations[index].lost += message.lost
+    limits?.a.add(at, pushes: message.pushesA)
+    limits?.b.add(at, pushes: message.pushesB)
     result.hours.add(at, message)
     let hour = hours.hourOfWeek(at)
     result.week[hour].messages += 1
@@ -75,13 +92,22 @@ struct CompareTally {
       totals.b[code] += worker.totalsOfB[code]
     }
     for pair in 0..<65_536 { changes[pair] += worker.changes[pair] }
-    worker.forEachUser { id, gained, lost in
-      users[id, default: (0, 0)].gained += gained
-      users[id, default: (0, 0)].lost += lost
+    if worker.moved.count > users.count {
+      users += Array(repeating: (0, 0), count: worker.moved.count - users.count)
     }
+    for (user, moved) in worker.moved.enumerated() {
+      users[user].gained += Int(moved.gained)
+      users[user].lost += Int(moved.lost)
+    }
+    people.add(worker.people.finish())
   }
 
-  mutating func finish(userLimit: Int) -> CompareResult {
+  /// - Parameter id: the id of a user's number.
+  mutating func finish(userLimit: Int, id: (UInt32) -> Identifier) -> CompareResult {
+    (result.a.rateLimit, result.b.rateLimit) = (limits?.a.finish(), limits?.b.finish())
+    people.finish()
+    result.people = people.compared
+    (result.mentionsLost, result.everyoneMentionsLost) = (mentionsLost, everyoneMentionsLost)
     let outcomes = (1..<256).compactMap { code -> (Outcome, Int)? in
       guard totals.a[code] + totals.b[code] > 0 else { return nil }
       return Outcome(code: UInt8(code)).map { ($0, code) }
@@ -105,13 +131,13 @@ struct CompareTally {
         ? $0.gained + $0.lost > $1.gained + $1.lost : precedes($0.id, $1.id)
     }
     result.conversations = result.conversationTable.count
-    addUsers(userLimit)
+    addUsers(userLimit, id)
     return result
   }
 
-  private mutating func addUsers(_ limit: Int) {
+  private mutating func addUsers(_ limit: Int, _ id: (UInt32) -> Identifier) {
     var list: [ComparedUser] = []
-    for (id, user) in users {
+    for (index, user) in users.enumerated() where user != (0, 0) {
       let net = user.gained - user.lost
       if net > 0 {
         result.users.more += 1
@@ -120,7 +146,7 @@ struct CompareTally {
       } else {
         result.users.asMany += 1
       }
-      list.append(ComparedUser(id: id.text, gained: user.gained, lost: user.lost))
+      list.append(ComparedUser(id: id(UInt32(index)).text, gained: user.gained, lost: user.lost))
     }
     func most(_ gain: (ComparedUser) -> Int) -> [ComparedUser] {
       let sorted = list.filter { gain($0) > 0 }.sorted {

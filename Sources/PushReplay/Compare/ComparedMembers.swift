@@ -1,19 +1,22 @@
 internal import PushFanout
 internal import PushModel
+internal import PushSupport
+internal import Synchronization
 
 /// Which members of a conversation are the same users in two worlds.
 struct ComparedMembers {
-  /// The users of A, and behind them those only in B, in A's numbers or beyond them.
+  /// The numbers of A's members, and behind them those of members only in B.
   private(set) var users: [UInt32] = []
   /// For each rank in B that of A; nil when both lists are the same.
   private(set) var ranks: [Int32]?
   private(set) var countOfA = 0
 
-  /// - Parameter pair: gives the user of A for one of B.
-  init(_ a: [UserIndex], _ b: [UserIndex], pair: (UserIndex) -> UInt32) {
-    users = a.map(\.rawValue)
+  /// - Parameters:
+  ///   - a: the numbers of the members in A.
+  ///   - paired: those of the members in B.
+  init(_ a: [UInt32], _ paired: [UInt32]) {
+    users = a
     countOfA = a.count
-    let paired = b.map(pair)
     if paired == users { return }
     var rankOf: [UInt32: Int32] = [:]
     for (rank, user) in users.enumerated() { rankOf[user] = Int32(rank) }
@@ -34,39 +37,51 @@ struct ComparedMembers {
   }
 }
 
-/// Users of B by their numbers in A; who is not in A has a number of its own, counted down from the
-/// top.
-struct UserPairs {
-  private var pairs: [UInt32] = []
-  private var strangerNumbers: [Identifier: UInt32] = [:]
-  private var strangers: [Identifier] = []
-  /// How many users A had when the pairs were made.
-  private var countOfA = 0
+/// Numbers for the users of two worlds, the same for all threads: the users that A knew at the beginning
+/// have their indices there, all others numbers beyond.
+final class ComparedUserNumbers: Sendable {
+  /// How many users A knew at the beginning.
+  let count: UInt32
+  private let others = Lock(IdentifierTable())
 
-  /// - Complexity: O(users that have come since); O(users) when A has got more.
-  mutating func pair(_ user: UserIndex, _ a: FanoutTimeline, _ b: FanoutTimeline) -> UInt32 {
-    if a.userCount != countOfA {
-      countOfA = a.userCount
-      pairs.removeAll(keepingCapacity: true)
-    }
-    while pairs.count <= Int(user.rawValue) {
-      let id = b.id(of: UserIndex(UInt32(pairs.count)))
-      pairs.append(a.user(id)?.rawValue ?? stranger(id))
-    }
-    return pairs[Int(user.rawValue)]
-  }
+  init(_ a: Fanout) { count = UInt32(a.userCount) }
 
-  private mutating func stranger(_ id: Identifier) -> UInt32 {
-    if let known = strangerNumbers[id] { return known }
-    let number = UInt32.max - UInt32(strangers.count)
-    strangers.append(id)
-    strangerNumbers[id] = number
-    return number
+  /// The number of a user that A did not know at the beginning.
+  func number(_ id: Identifier) -> UInt32 {
+    others.withLock { others in count + (others.index(of: id) ?? others.insert(id)) }
   }
 
   /// The id of a number.
-  func id(_ number: UInt32, _ a: FanoutTimeline) -> Identifier {
-    Int(number) < a.userCount
-      ? a.id(of: UserIndex(number)) : strangers[Int(UInt32.max - number)]
+  func id(_ number: UInt32, _ a: Fanout) -> Identifier {
+    number < count ? a.id(of: UserIndex(number)) : others.withLock { $0[number - count] }
+  }
+}
+
+/// The numbers of users by their indices in both worlds, as far as one thread has asked.
+struct UserPairs {
+  private let numbers: ComparedUserNumbers
+  private var pairs: [UInt32] = []
+
+  init(_ numbers: ComparedUserNumbers) { self.numbers = numbers }
+
+  /// The numbers of users of A.
+  func numbers(ofA users: [UserIndex], _ a: FanoutTimeline) -> [UInt32] {
+    users.map { $0.rawValue < numbers.count ? $0.rawValue : numbers.number(a.id(of: $0)) }
+  }
+
+  /// The numbers of users of B.
+  ///
+  /// - Complexity: O(users), and O(users that have come since) once.
+  mutating func numbers(
+    ofB users: [UserIndex], _ a: FanoutTimeline, _ b: FanoutTimeline
+  ) -> [UInt32] {
+    users.map { user in
+      while pairs.count <= Int(user.rawValue) {
+        let id = b.id(of: UserIndex(UInt32(pairs.count)))
+        let known = a.user(id)?.rawValue ?? .max
+        pairs.append(known < numbers.count ? known : numbers.number(id))
+      }
+      return pairs[Int(user.rawValue)]
+    }
   }
 }

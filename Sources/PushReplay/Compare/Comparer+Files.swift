@@ -10,22 +10,23 @@ extension Comparer {
   ///   - a: the changes of the one world, in their order; their texts are its label in the result.
   ///     `b` likewise.
   ///   - options: how it is done.
+  ///   - people: takes a row for each person when all is compared; nil for no rows.
   ///   - progress: called now and then with what has been compared, and the share of the messages'
   ///     files that has been read, 0...1; nil when their sizes are not known.
   ///   - world: loads the world as it is without changes; called once for A and once for B.
-  /// - Throws: what `world` throws, `FileProblem`, ``WhatIf/Problem``, or
+  /// - Throws: what `world` or `people` throws, `FileProblem`, ``WhatIf/Problem``, or
   ///   ``FanoutError/unknownTimeZone(_:)`` for that of the options.
   public static func compare(
     _ files: ReplayFiles, a: [WhatIf], b: [WhatIf], _ options: CompareOptions = CompareOptions(),
+    people: PeopleRows? = nil,
     progress: (_ done: ReplayProgress, _ share: Double?) -> Void = { _, _ in },
     world: () throws -> Fanout
   ) throws -> CompareResult {
-    func load(_ changes: [WhatIf]) throws -> Fanout {
+    func load(_ changes: [WhatIf]) throws -> (Fanout, [ChangeReach]) {
       let fanout = try world()
-      for change in changes { try change.apply(to: fanout) }
-      return fanout
+      return (fanout, try changes.map { try $0.apply(to: fanout) ?? ChangeReach() })
     }
-    let (first, second) = (try load(a), try load(b))
+    let ((first, reachA), (second, reachB)) = (try load(a), try load(b))
     let events = try ReplayEventPairs(files, rules: (first.app.rules, second.app.rules))
     let comparer = try Comparer(first, second, labels: (a.map(\.text), b.map(\.text)), options)
     var count = 0
@@ -36,7 +37,10 @@ extension Comparer {
       count += 1
       if count & 0xFF == 0 { progress(comparer.progress, events.progress) }
     }
-    return comparer.finish()
+    var result = comparer.finish()
+    try people?.write(isCompared: true, comparer.forEachPerson)
+    (result.a.reach, result.b.reach) = (reachA, reachB)
+    return result
   }
 
   /// Checks that every file can be read as often as a comparison reads it: those of the world once

@@ -9,6 +9,8 @@ public struct CompareOptions: Sendable {
   public var timeZone: String?
   /// How many top gainers and losers to list.
   public var userLimit = 20
+  /// How many pushes a second a provider takes, at least 1; nil for no comparison with a limit.
+  public var rateLimit: Int?
   /// A monotonic clock, in nanoseconds; nil for no costs in the result.
   public var nanoseconds: (@Sendable () -> UInt64)?
   package var batch = (messages: 512, versions: 128)
@@ -28,8 +30,9 @@ public final class Comparer {
   private let b: Fanout
   private let options: CompareOptions
   private var tally: CompareTally
-  private let pipeline: OrderedPipeline<ComparingWorker, ComparedBatch, [ComparedMessage]>
+  private let pipeline: OrderedPipeline<ComparingWorker, ComparedBatch, ComparedMessages>
   private var presence = (a: PresenceSessions(), b: PresenceSessions())
+  private let numbers: ComparedUserNumbers
   private var batch = ComparedBatch()
   private var hasNewVersion = true
   private let start: UInt64
@@ -48,10 +51,17 @@ public final class Comparer {
     tally = try CompareTally(
       ComparedSide(what: labels.a, rules: a.app.rules.rawValue),
       ComparedSide(what: labels.b, rules: b.app.rules.rawValue),
-      timeZone: options.timeZone ?? a.app.timeZone)
-    pipeline = OrderedPipeline(threads: a.threads, makeWorker: { ComparingWorker() }) {
-      batch, worker in worker.compare(batch)
-    }
+      timeZone: options.timeZone ?? a.app.timeZone, rateLimit: options.rateLimit)
+    let (numbers, clock) = (ComparedUserNumbers(a), tally.clock)
+    self.numbers = numbers
+    var thread = 0
+    pipeline = OrderedPipeline(
+      threads: a.threads,
+      makeWorker: {
+        thread += 1
+        return ComparingWorker(numbers, clock, thread: thread)
+      }
+    ) { batch, worker in worker.compare(batch) }
     start = options.nanoseconds?() ?? 0
   }
 
@@ -114,7 +124,7 @@ public final class Comparer {
     submit()
     while pipeline.hasMore { take() }
     for worker in pipeline.finish() { tally.add(worker) }
-    var result = tally.finish(userLimit: options.userLimit)
+    var result = tally.finish(userLimit: options.userLimit) { numbers.id($0, a) }
     result.a.users = a.userCount
     result.b.users = b.userCount
     guard let nanoseconds = options.nanoseconds else { return result }
@@ -124,5 +134,11 @@ public final class Comparer {
       seconds: seconds, decidingSeconds: seconds, threads: a.threads,
       decisionsPerSecond: seconds > 0 ? Double(decisions) / seconds : 0)
     return result
+  }
+  /// Calls `body` with each person, in the order of ids, after ``finish()``.
+  ///
+  /// - Complexity: O(users log users).
+  public func forEachPerson(_ body: (PersonTotal) throws -> Void) rethrows {
+    try tally.people.forEachPerson(id: { numbers.id($0, a) }, body: body)
   }
 }

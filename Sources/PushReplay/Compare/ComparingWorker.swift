@@ -19,6 +19,16 @@ struct ComparedMessage: Sendable {
   var changed = 0
   var gained = 0
   var lost = 0
+  /// Of those lost, whose message mentions the recipient by name, and else everyone.
+  var mentionsLost = 0
+  var everyoneMentionsLost = 0
+}
+
+/// What a thread says of a batch.
+struct ComparedMessages: Sendable {
+  var messages: [ComparedMessage] = []
+  var thread = 0
+  var people: (ended: [PeopleCounter.Day], current: Int) = ([], .min)
 }
 
 /// One thread's part of a comparison: it decides messages in both worlds and adds up where they
@@ -30,7 +40,9 @@ struct ComparingWorker {
   }
 
   private var timelines: (a: FanoutTimeline, b: FanoutTimeline)?
-  private var pairs = UserPairs()
+  private let thread: Int
+  private var pairs: UserPairs
+  let people: PeopleCounter
   private var known: [Identifier: Known] = [:]
   private var codes: (a: [UInt8], b: [UInt8]) = ([], [])
   /// The ranks where both differ.
@@ -41,29 +53,38 @@ struct ComparingWorker {
   /// How often a code of A met another one of B, at 256 times the first and the second.
   private(set) var changes = [Int](repeating: 0, count: 65_536)
   /// Pushes that users gained and lost, by their numbers.
-  private var moved: [UInt32: (gained: Int, lost: Int)] = [:]
-  private var dense: [(gained: Int32, lost: Int32)] = []
+  private(set) var moved: [(gained: Int32, lost: Int32)] = []
 
-  init() {}
+  /// - Parameter thread: the number of the thread.
+  init(_ numbers: ComparedUserNumbers, _ clock: WeekClock, thread: Int) {
+    pairs = UserPairs(numbers)
+    people = PeopleCounter(clock, hasTwoSides: true)
+    self.thread = thread
+  }
 
   /// Decides a batch.
-  mutating func compare(_ batch: ComparedBatch) -> [ComparedMessage] {
-    guard let first = batch.versions.first else { return [] }
+  mutating func compare(_ batch: ComparedBatch) -> ComparedMessages {
+    var compared = ComparedMessages()
+    compared.thread = thread
+    guard let first = batch.versions.first else { return compared }
     let (a, b) = timelines ?? (FanoutTimeline(first.a), FanoutTimeline(first.b))
     timelines = (a, b)
+    (a.keepsConversations, b.keepsConversations) = (true, true)
     var version = 0
-    return batch.messages.indices.map { index in
+    compared.messages = batch.messages.indices.map { index in
       while version < batch.versions.count, batch.versions[version].from <= index {
         a.follow(batch.versions[version].a)
         b.follow(batch.versions[version].b)
         version += 1
       }
-      return compare(batch.messages[index], a, b)
+      return compare(batch.messages[index], Int(batch.conversationIndices[index]), a, b)
     }
+    compared.people = people.takeDays()
+    return compared
   }
 
   private mutating func compare(
-    _ message: (a: Message, b: Message), _ a: FanoutTimeline, _ b: FanoutTimeline
+    _ message: (a: Message, b: Message), _ room: Int, _ a: FanoutTimeline, _ b: FanoutTimeline
   ) -> ComparedMessage {
     var compared = ComparedMessage()
     let (countsA, listA) = a.writeCodes(message.a, into: &codes.a)
@@ -72,14 +93,17 @@ struct ComparingWorker {
     (compared.b, compared.pushesB) = Self.add(countsB, to: &totalsOfB)
     let id = message.a.conversation
     if known[id].map({ $0.lists != (listA, listB) }) ?? true {
-      let members = ComparedMembers(a.members(of: id), b.members(of: id)) { user in
-        pairs.pair(user, a, b)
-      }
+      let members = ComparedMembers(
+        pairs.numbers(ofA: a.members(of: id), a), pairs.numbers(ofB: b.members(of: id), a, b))
       known[id] = Known(lists: (listA, listB), members: members)
     }
     guard let members = known[id]?.members else { return compared }
     members.align(&codes.a, &codes.b)
     addDifferences(members.users, &compared)
+    if compared.lost > 0 { addMentions(a.mentions(of: message.a), &compared) }
+    let at = message.a.at.milliseconds
+    people.add(at: at, room, a) { pairs.numbers(ofA: $0, a) }
+    people.add(at: at, room, b, isB: true) { pairs.numbers(ofB: $0, a, b) }
     return compared
   }
 
@@ -130,28 +154,21 @@ struct ComparingWorker {
     }
   }
 
-  private mutating func note(_ user: UInt32, isGain: Bool) {
-    let index = Int(user)
-    if index >= 1 << 28 {
-      if isGain {
-        moved[user, default: (0, 0)].gained += 1
-      } else {
-        moved[user, default: (0, 0)].lost += 1
-      }
-      return
+  /// Counts the pushes lost of a message that mentions recipients; the differing ranks are known.
+  private func addMentions(
+    _ mentions: (ranks: [Int], everyone: Bool), _ compared: inout ComparedMessage
+  ) {
+    for rank in mentions.ranks where codes.a[rank] & 1 != 0 && codes.b[rank] & 1 == 0 {
+      compared.mentionsLost += 1
     }
-    if index >= dense.count {
-      dense += Array(repeating: (0, 0), count: max(index + 1 - dense.count, dense.count))
-    }
-    if isGain { dense[index].gained += 1 } else { dense[index].lost += 1 }
+    if mentions.everyone { compared.everyoneMentionsLost = compared.lost - compared.mentionsLost }
   }
 
-  /// Calls `body` with every user who gained or lost a push.
-  func forEachUser(_ body: (Identifier, _ gained: Int, _ lost: Int) -> Void) {
-    guard let a = timelines?.a else { return }
-    for (index, user) in dense.enumerated() where user != (0, 0) {
-      body(pairs.id(UInt32(index), a), Int(user.gained), Int(user.lost))
+  private mutating func note(_ user: UInt32, isGain: Bool) {
+    let index = Int(user)
+    if index >= moved.count {
+      moved += Array(repeating: (0, 0), count: max(index + 1 - moved.count, moved.count))
     }
-    for (number, user) in moved { body(pairs.id(number, a), user.gained, user.lost) }
+    if isGain { moved[index].gained += 1 } else { moved[index].lost += 1 }
   }
 }

@@ -8,6 +8,7 @@ extension WhatIf {
   /// - Complexity: O(length of the text), times the number of keys.
   public var mistake: String? {
     guard let path, path != "-", unsafe access(path, F_OK) != 0 else { return nil }
+    if let wrongCondition { return "neither a change nor a file; \(wrongCondition)" }
     let parts = path.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     let key = String(parts.first ?? "")
     let nearest = Self.nearestKey(to: key)

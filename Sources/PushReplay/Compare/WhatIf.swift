@@ -11,8 +11,8 @@ public struct WhatIf: Sendable {
     case file(String)
     case app(field: String, value: String)
     case option(name: String, value: String)
-    /// A field of all users, or only of those who have not set it.
-    case users(field: String, value: String, onlyUnset: Bool)
+    /// A field of all users, or only of those who have not set it, that meet conditions.
+    case users(field: String, value: String, onlyUnset: Bool, [ChangeCondition])
   }
 
   /// Why a change cannot be made.
@@ -27,11 +27,25 @@ public struct WhatIf: Sendable {
   /// The change, as it was written.
   public let text: String
   private let change: Change
+  /// What is wrong with the conditions of a text that is no change because of them.
+  let wrongCondition: String?
 
   /// - Parameter text: `app.FIELD=VALUE`, `option.NAME=VALUE`, `everyone.FIELD=VALUE`,
-  ///   `unset.FIELD=VALUE`, or the name of a settings file.
+  ///   `unset.FIELD=VALUE`, the latter two with conditions in front, like
+  ///   `rooms>500.unset.level=mention`, or the name of a settings file.
   public init(_ text: String) {
-    self.text = text
+    let whole = text
+    var text = text
+    var conditions: [ChangeCondition] = []
+    var wrong: String?
+    do throws(ChangeCondition.Mistake) {
+      if let read = try ChangeCondition.read(text) {
+        conditions = read.conditions
+        text = String(read.change)
+      }
+    } catch { wrong = error.reason }
+    self.text = whole
+    wrongCondition = wrong
     func parts(_ prefix: String) -> (String, String)? {
       guard text.hasPrefix(prefix + "."), let equal = text.firstIndex(of: "=") else { return nil }
       let start = text.index(text.startIndex, offsetBy: prefix.count + 1)
@@ -43,11 +57,11 @@ public struct WhatIf: Sendable {
     } else if let (name, value) = parts("option") {
       change = .option(name: name, value: value)
     } else if let (field, value) = parts("everyone") {
-      change = .users(field: field, value: value, onlyUnset: false)
+      change = .users(field: field, value: value, onlyUnset: false, conditions)
     } else if let (field, value) = parts("unset") {
-      change = .users(field: field, value: value, onlyUnset: true)
+      change = .users(field: field, value: value, onlyUnset: true, conditions)
     } else {
-      change = .file(text)
+      change = .file(whole)
     }
   }
 
@@ -59,12 +73,18 @@ public struct WhatIf: Sendable {
 
   /// Changes settings; all of them or none.
   ///
+  /// Conditions are judged by the settings that it is applied to.
+  ///
+  /// - Returns: how many users' own settings and how many memberships it is for; nil for one that
+  ///   is not of users.
   /// - Throws: ``Problem``, or what is wrong with a file.
-  /// - Complexity: O(users) for a field of users, O(records) for a file.
-  public func apply(to fanout: Fanout) throws {
+  /// - Complexity: O(users) for a field of users, O(users + memberships) with a condition on rooms,
+  ///   O(records) for a file.
+  @discardableResult public func apply(to fanout: Fanout) throws -> ChangeReach? {
     do {
       switch change {
       case .file(let path):
+        if let mistake, wrongCondition != nil { throw problem(mistake) }
         let read = try SettingsLoader.load(SettingsPaths(settings: [path]), over: fanout)
         let (settings, saysApp) = (read.settings, read.saysApp)
         if saysApp, let foreign = RuleSwitch(fanout, settings).problem { throw problem(foreign) }
@@ -82,19 +102,28 @@ public struct WhatIf: Sendable {
           throw problem("\(app.rules.rawValue) has no option \(name) with that value")
         }
         try fanout.update { (update) throws(FanoutError) in try update.setApp(app) }
-      case .users(let field, let value, let onlyUnset):
+      case .users(let field, let value, let onlyUnset, let conditions):
+        let target = try ChangeTarget(conditions, fanout, self)
+        if conditions.contains(where: \.isOfRooms) {
+          guard field == "level" else {
+            throw problem("with a condition on rooms the field is level, not \(field)")
+          }
+          return try target.setLevel(try level(value, fanout.app.rules), onlyUnset)
+        }
         let field = try UserField(field, value, fanout.app.rules, self)
-        let ids = (0..<UInt32(fanout.userCount)).map { fanout.id(of: UserIndex($0)) }
+        let ids = target.users
         try fanout.update { (update) throws(FanoutError) in
           for id in ids { try update.updateUser(id) { field.set(in: &$0, onlyUnset) } }
         }
+        return ChangeReach(users: ids.count)
       }
     } catch let error as FanoutError {
       throw problem("\(error)")
     }
+    return nil
   }
 
-  fileprivate func problem(_ reason: String) -> Problem { Problem(text: text, reason: reason) }
+  func problem(_ reason: String) -> Problem { Problem(text: text, reason: reason) }
 
   private func set(_ field: String, to value: String, in app: inout AppSettings) throws {
     let fields = app.rules.fields

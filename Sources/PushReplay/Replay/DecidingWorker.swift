@@ -30,6 +30,13 @@ struct DecidedBatch: Sendable {
   /// How long each message took; empty without a clock.
   var nanoseconds: [UInt32] = []
   var total: UInt64 = 0
+  /// Which thread decided it, and what that thread has to say of people.
+  var thread = 0
+  /// The messages that are followed.
+  var followed: [FollowedMessage] = []
+  var people: (ended: [PeopleCounter.Day], current: Int) = ([], .min)
+  /// Pushes by the hour of the recipient's local day.
+  var localHours = [Int](repeating: 0, count: 24)
 }
 
 /// Decides batches, one thread's part of a replay.
@@ -38,8 +45,15 @@ struct DecidingWorker {
   private let heldRow: (@Sendable (HeldDecision, inout [UInt8]) -> Void)?
   private let nanoseconds: (@Sendable () -> UInt64)?
   private var timeline: FanoutTimeline?
+  private let thread: Int
+  let people: PeopleCounter
+  private let follower: Follower?
 
-  init(_ options: ReplayOptions) {
+  /// - Parameter thread: the number of the thread.
+  init(_ options: ReplayOptions, _ clock: WeekClock, thread: Int) {
+    self.thread = thread
+    people = PeopleCounter(clock, hasTwoSides: false)
+    follower = Follower(options)
     holds = options.holds
     heldRow = options.heldRow
     nanoseconds = options.nanoseconds
@@ -47,9 +61,11 @@ struct DecidingWorker {
 
   mutating func decide(_ batch: MessageBatch) -> DecidedBatch {
     var decided = DecidedBatch()
+    decided.thread = thread
     guard let first = batch.versions.first?.version else { return decided }
     let timeline = self.timeline ?? FanoutTimeline(first)
     self.timeline = timeline
+    timeline.keepsConversations = true
     var version = 0
     var held = FanoutCounts()
     let start = nanoseconds?() ?? 0
@@ -59,19 +75,32 @@ struct DecidingWorker {
         timeline.follow(batch.versions[version].version)
         version += 1
       }
+      let counts: FanoutCounts
       if holds {
-        decided.counts.append(hold(batch.messages[index], timeline, &held, &decided))
+        counts = hold(batch.messages[index], timeline, &held, &decided)
         decided.held.append(held)
       } else {
-        decided.counts.append(timeline.counts(batch.messages[index]))
+        counts = timeline.counts(batch.messages[index])
       }
+      decided.counts.append(counts)
+      if let followed = follower?.follow(batch.messages[index], counts, timeline) {
+        decided.followed.append(followed)
+      }
+      addPeople(batch.messages[index], Int(batch.conversationIndices[index]), timeline)
+      timeline.addPushes(byLocalHour: &decided.localHours)
       guard let nanoseconds else { continue }
       let now = nanoseconds()
       decided.nanoseconds.append(UInt32(clamping: now - before))
       before = now
     }
     decided.total = before - start
+    decided.people = people.takeDays()
     return decided
+  }
+
+  /// Notes who got a push of the message that was decided last.
+  private func addPeople(_ message: Message, _ room: Int, _ timeline: FanoutTimeline) {
+    people.add(at: message.at.milliseconds, room, timeline) { $0.map(\.rawValue) }
   }
 
   private func hold(

@@ -37,8 +37,15 @@ struct ReplayTally {
   }
   private var seconds = PeakFinder(unit: "second", step: 1000)
   private var minutePeaks = PeakFinder(unit: "minute", step: 60_000)
+  private var localHours = [Int](repeating: 0, count: 24)
   private var held: HoldTally
+  private var people = PeopleTally(hasTwoSides: false)
+  private var limit: RateLimitTally?
+  private var follow: FollowResult?
   private var first: Int64?
+
+  /// The clock of the result's time zone.
+  var clock: WeekClock { week }
 
   init(_ app: AppSettings, _ options: ReplayOptions) throws(FanoutError) {
     rules = app.rules
@@ -46,6 +53,11 @@ struct ReplayTally {
     hold = options.holds
     minutes = MinuteSeries(limit: options.minuteLimit)
     held = HoldTally(limit: options.minuteLimit)
+    limit = options.rateLimit.map { RateLimitTally(perSecond: $0) }
+    if Follower(options) != nil {
+      follow = FollowResult(
+        user: options.followedUser?.text, conversation: options.followedConversation?.text)
+    }
   }
 
   /// The index of a conversation in this tally; it is added when it is new.
@@ -66,6 +78,7 @@ struct ReplayTally {
   mutating func add(_ batch: MessageBatch, _ decided: DecidedBatch) {
     var start = 0
     var heldStart = 0
+    for hour in 0..<24 { localHours[hour] += decided.localHours[hour] }
     for index in batch.messages.indices {
       let at = batch.messages[index].at.milliseconds
       let end = decided.counts.ends[index]
@@ -76,6 +89,11 @@ struct ReplayTally {
       let heldEnd = decided.held.ends[index]
       held.add(at: at, decided.held, heldStart..<heldEnd)
       heldStart = heldEnd
+    }
+    people.add(decided.people, from: decided.thread)
+    if let count = follow?.messages.count {
+      follow?.count += decided.followed.count
+      follow?.messages += decided.followed.prefix(max(0, FollowResult.limit - count))
     }
     if hold {
       held.add(decided.released)
@@ -109,6 +127,7 @@ struct ReplayTally {
     weekHours[weekHour][1] += decisions
     weekHours[weekHour][2] += pushes
     minutes.add(decisions: decisions, pushes: pushes)
+    limit?.add(at, pushes: pushes)
     seconds.add(at: at, index, decisions: decisions, pushes: pushes, nanoseconds: spent)
     minutePeaks.add(at: at, index, decisions: decisions, pushes: pushes, nanoseconds: spent)
     add(at, index, decisions, pushes)
@@ -159,7 +178,10 @@ struct ReplayTally {
 
   // MARK: The result
 
-  mutating func finish(_ fanout: Fanout, _ joins: JoinTally) -> ReplayResult {
+  /// - Parameter counters: those of the threads.
+  mutating func finish(
+    _ fanout: Fanout, _ joins: JoinTally, _ counters: [PeopleCounter]
+  ) -> (result: ReplayResult, people: PeopleTally) {
     var result = ReplayResult(rules: rules.rawValue, timeZone: week.name)
     result.users = fanout.userCount
     result.messages = progress.messages
@@ -191,11 +213,19 @@ struct ReplayTally {
       row.outcomes = order.map { byWeekHour.value(row: index, column: $0.column) }
       return row
     }
+    result.pushesByLocalHour = localHours
     addConversations(to: &result, fanout, order.map(\.column))
     let id = { [ids] (index: Int) in ids[UInt32(index)].text }
     result.peaks = seconds.finish(id: id) + minutePeaks.finish(id: id)
     if hold { result.hold = held.finish(order.map(\.outcome), result.outcomes.map(\.count)) }
-    return result
+    result.follow = follow
+    for counter in counters { people.add(counter.finish()) }
+    // Copies: more may be added after a result was asked for.
+    var (people, limit) = (people, limit)
+    result.rateLimit = limit?.finish()
+    people.finish()
+    result.people = people.people(counters.map(\.suppressed))
+    return (result, people)
   }
 
   private mutating func addConversations(

@@ -26,14 +26,16 @@ extension Replayer {
   ///   - skipped: called with each bad line of messages or presence, which is then left out and
   ///     counted in the result; nil for a bad line to be an error.
   ///   - heldRows: takes a row for each decision that would push later; nil for no rows.
+  ///   - people: takes a row for each person when all is replayed; nil for no rows.
   ///   - progress: called now and then with what has been done, the share of the messages' files
   ///     that has been read, 0...1 (nil when their sizes are not known), and whether the replay is
   ///     about to wait for the instant of the next event.
   /// - Throws: `FileProblem`, ``FanoutError/unknownTimeZone(_:)`` for that of the options, or what
-  ///   `heldRows` throws.
+  ///   `heldRows` or `people` throws.
   public static func replay(
     _ files: ReplayFiles, on fanout: Fanout, _ options: ReplayOptions = ReplayOptions(),
     skipped: ((FileProblem) -> Void)? = nil, heldRows: HeldRows? = nil,
+    people: PeopleRows? = nil,
     progress: (_ done: ReplayProgress, _ share: Double?, _ isWaiting: Bool) -> Void = { _, _, _ in }
   ) throws -> ReplayResult {
     let events = try ReplayEvents(files, rules: fanout.app.rules, skipped: skipped)
@@ -67,6 +69,7 @@ extension Replayer {
       if count & 0xFFF == 0 { progress(replayer.progress, events.progress, false) }
     }
     var result = replayer.finish()
+    try people?.write(isCompared: false, replayer.forEachPerson)
     if let failure { throw failure }
     result.skippedLines = events.skippedCount
     return result

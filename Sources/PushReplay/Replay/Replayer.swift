@@ -24,6 +24,13 @@ public struct ReplayOptions: Sendable {
   public var heldRow: (@Sendable (HeldDecision, inout [UInt8]) -> Void)?
   /// The IANA zone of hours of the day; nil for the app's.
   public var timeZone: String?
+  /// How many pushes a second a provider takes, at least 1; nil for no comparison with a limit.
+  public var rateLimit: Int?
+  /// The user, known to the settings at the beginning, whose messages the result lists.
+  public var followedUser: Identifier?
+  /// The conversation, known at the beginning, of which the result lists the messages, or those to
+  /// ``followedUser``.
+  public var followedConversation: Identifier?
   /// The most minutes that the result lists.
   public var minuteLimit = 100_000
   /// A monotonic clock, in nanoseconds; nil for no costs in the result.
@@ -75,24 +82,36 @@ public final class Replayer {
   private var presenceRows = 0
   private var settingsChanges = 0
   private let batchSize: Int
+  /// Of what was finished.
+  private var people: (tally: PeopleTally, suppressed: [SuppressedRows])?
 
   /// Takes the rows of ``ReplayOptions/heldRow``, in the order of messages, those of one in the
   /// order of users.
   public var takeHeldRows: (([UInt8]) -> Void)?
 
   /// - Parameter fanout: the settings at the beginning; the replay changes them.
-  /// - Throws: ``FanoutError/unknownTimeZone(_:)``.
+  /// - Throws: ``FanoutError/unknownTimeZone(_:)``; ``FanoutError/unknownUser(_:)`` or
+  ///   ``FanoutError/unknownConversation(_:)`` for what is to be followed.
   public init(_ fanout: Fanout, _ options: ReplayOptions = ReplayOptions()) throws(FanoutError) {
+    if let user = options.followedUser, fanout.user(user) == nil { throw .unknownUser(user) }
+    if let room = options.followedConversation, fanout.conversation(room) == nil {
+      throw .unknownConversation(room)
+    }
     self.fanout = fanout
     self.options = options
     tally = try ReplayTally(fanout.app, options)
     batchSize = min(
       options.batch.messages,
       options.heldRow == nil ? options.batch.messages : ReplayOptions.listingBatch)
-    let worker = DecidingWorker(options)
-    pipeline = OrderedPipeline(threads: fanout.threads, makeWorker: { worker }) { batch, worker in
-      worker.decide(batch)
-    }
+    let clock = tally.clock
+    var thread = 0
+    pipeline = OrderedPipeline(
+      threads: fanout.threads,
+      makeWorker: {
+        thread += 1
+        return DecidingWorker(options, clock, thread: thread)
+      }
+    ) { batch, worker in worker.decide(batch) }
     start = options.nanoseconds?() ?? 0
   }
 
@@ -161,7 +180,9 @@ public final class Replayer {
   /// What everything that was added comes to.
   public func finish() -> ReplayResult {
     flush()
-    var result = tally.finish(fanout, joins)
+    let counters = pipeline.finish().map(\.people)
+    var (result, tally) = tally.finish(fanout, joins, counters)
+    people = (tally, counters.map(\.suppressed))
     result.presenceRows = presenceRows
     result.settingsChanges = settingsChanges
     guard let nanoseconds = options.nanoseconds else { return result }
@@ -171,5 +192,12 @@ public final class Replayer {
       threads: fanout.threads,
       decisionsPerSecond: seconds > 0 ? Double(result.decisions) / seconds : 0)
     return result
+  }
+  /// Calls `body` with each person of what ``finish()`` came to, in the order of ids.
+  ///
+  /// - Complexity: O(users log users).
+  public func forEachPerson(_ body: (PersonTotal) throws -> Void) rethrows {
+    try people?.tally.forEachPerson(
+      id: { fanout.id(of: UserIndex($0)) }, people?.suppressed ?? [], body: body)
   }
 }

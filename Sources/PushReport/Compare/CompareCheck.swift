@@ -13,6 +13,9 @@ struct CompareCheck: ResultChecks {
     try check.checkTotals()
     try check.checkSeries()
     try check.checkTables()
+    if let people = result.people {
+      try check.check(people, fewer: result.users.fewer, more: result.users.more)
+    }
   }
 
   private func checkTotals() throws(ReportProblem) {
@@ -42,6 +45,17 @@ struct CompareCheck: ResultChecks {
     guard result.b.pushes - result.a.pushes == result.gained - result.lost else {
       throw ReportProblem(field: "gained", reason: "does not agree with lost and the pushes")
     }
+    for (name, side) in [("a", result.a), ("b", result.b)] {
+      if let limit = side.rateLimit {
+        try check(limit, pushes: side.pushes, "\(name).rateLimit")
+      }
+      guard let reach = side.reach else { continue }
+      try checkLength(reach.count, side.what.count, "\(name).reach")
+      try checkCounts(reach.flatMap { [$0.users, $0.rooms, $0.members] }, "\(name).reach")
+    }
+    try checkSum(
+      [result.mentionsLost ?? 0, result.everyoneMentionsLost ?? 0], isAtMost: result.lost,
+      "mentionsLost and everyoneMentionsLost")
     try checkSpan()
     try checkCost()
   }
@@ -99,6 +113,7 @@ struct CompareCheck: ResultChecks {
     try checkSum(rooms.map(\.gained), is: result.gained, "conversationTable.gained")
     try checkSum(rooms.map(\.lost), is: result.lost, "conversationTable.lost")
     try checkCounts(rooms.map(\.decisions), "conversationTable.decisions")
+    try checkCounts(rooms.compactMap(\.members), "conversationTable.members")
     for (row, room) in rooms.enumerated() {
       try checkPushes(room.a, room.b, room.gained, room.lost, "conversationTable[\(row)]")
       guard max(room.a, room.b) <= room.decisions else {

@@ -12,15 +12,21 @@ internal import PushSupport
 public struct ReplayReport {
   let result: ReplayResult
   let title: String
+  let pushPrice: PushPrice?
 
   /// A page of a result.
   ///
-  /// - Parameter title: the page's heading; nil for one with the number of messages.
+  /// - Parameters:
+  ///   - title: the page's heading; nil for one with the number of messages.
+  ///   - price: what pushes cost; nil for no costs on the page.
   /// - Throws: ``ReportProblem`` for a result that contradicts itself, so that no chart is drawn of
   ///   numbers that cannot be.
-  public init(_ result: ReplayResult, title: String? = nil) throws(ReportProblem) {
+  public init(
+    _ result: ReplayResult, title: String? = nil, price: PushPrice? = nil
+  ) throws(ReportProblem) {
     try ResultCheck.check(result)
     self.result = result
+    pushPrice = price
     self.title = title ?? "Replay of \(Figures.count(result.messages, "message"))"
   }
 
@@ -28,6 +34,9 @@ public struct ReplayReport {
   public var html: String {
     Page(title: title, lead: lead, sections: sections, foot: foot).html
   }
+
+  /// The exact figures behind each chart, and those of the tables.
+  public var figures: [FigureTable] { sections.flatMap(\.figures) }
 
   private var sections: [Section] {
     guard result.decisions > 0 else {
@@ -39,7 +48,8 @@ public struct ReplayReport {
       ]
     }
     return [
-      headline, alongTime, hours, week, sizes, busiest, held, conversations, outcomes, cost,
+      headline, follow, alongTime, hours, localTime, week, sizes, people, busiest, held, price,
+      conversations, outcomes, limits,
     ].compactMap { $0 }
   }
 
@@ -55,7 +65,9 @@ public struct ReplayReport {
     let zone =
       "Hours of the day and weekdays are those of "
       + "<strong>\(Escaping.text(result.timeZone))</strong>, all other times UTC."
-    return "<p>\(parts.joined(separator: ". ")). \(zone)</p>"
+    let answer = result.decisions > 0 ? Self.answer(result) : ""
+    return (answer.isEmpty ? "" : "<p class=\"answer\">\(Escaping.text(answer))</p>\n")
+      + "<p>\(parts.joined(separator: ". ")). \(zone)</p>"
   }
 
   private var rulesName: String {
@@ -72,7 +84,22 @@ public struct ReplayReport {
   private var foot: String {
     "<p>A <em>decision</em> is one recipient of one message; the <em>push rate</em> is the share of "
       + "decisions that end in a push. Made by push-fanout from a replay\u{2019}s result file; "
-      + "the figures under each chart are all that it shows.</p>"
+      + "the figures under each chart are all that it shows.\(RunCost.words(result.cost))</p>"
+  }
+
+  // MARK: What went in
+
+  /// What the figures rest on, and what no replay knows.
+  private var limits: Section {
+    var counts: [(String, Int)] = [("users that the settings know", result.users)]
+    counts += [
+      ("joins while messages flowed", result.joins), ("rows of presence", result.presenceRows),
+      ("settings changes", result.settingsChanges), ("bad lines left out", result.skippedLines),
+    ].filter { $0.1 > 0 }
+    let input = counts.map { "\(Figures.exact($0.1)) \($0.0)" }.joined(separator: ", ")
+    return Section(
+      name: "limits", heading: "What this rests on",
+      note: "", body: Limits.list(["What went in: \(input)."] + Limits.assumed))
   }
 }
 

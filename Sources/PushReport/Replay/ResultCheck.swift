@@ -16,6 +16,11 @@ struct ResultCheck: ResultChecks {
     try check.checkSizes()
     try check.checkPeaks()
     try check.checkCost()
+    if let people = result.people { try check.check(people) }
+    if let limit = result.rateLimit {
+      try check.check(limit, pushes: result.pushes, "rateLimit")
+    }
+    if let follow = result.follow { try check.check(follow) }
     if let hold = result.hold { try check.check(hold) }
   }
 
@@ -151,6 +156,10 @@ struct ResultCheck: ResultChecks {
           reason: "is weekday \(hour.weekday), hour \(hour.hour), not \(row / 24 + 1), \(row % 24)")
       }
       try checkRow(hour.outcomes, hour.decisions, hour.pushes, "week[\(row)]")
+    }
+    if let hours = result.pushesByLocalHour {
+      try checkLength(hours.count, 24, "pushesByLocalHour")
+      try checkSum(hours, is: result.pushes, "pushesByLocalHour")
     }
     try checkSums(
       result.week.map(\.messages), result.week.map(\.decisions), result.week.map(\.pushes), "week")

@@ -15,6 +15,8 @@ struct Compare: ParsableCommand {
         everyone.level=mention            a field of all users (easemob: level, quietHours; rongcloud: \
       levels.group and the like, quietHours)
         unset.quietHours=23:00-07:00      the same of users who have not set it; none removes
+        rooms>500.unset.level=mention     the level of members for rooms, or the field of users, \
+      that meet conditions: rooms, type, room, share, zone
         app.devicePolicy=anyOffline       a field of the app
         option.mentionBypassesDnd=true    an option of docs/decision-rules.md
         other.ndjson                      records that replace those of the same key
@@ -23,6 +25,9 @@ struct Compare: ParsableCommand {
 
         push-fanout compare --users users.csv --members members.csv --messages messages.csv.gz \\
           --b unset.level=mention
+
+        push-fanout compare --settings world.ndjson --messages may.ndjson \\
+          --b 'rooms>500.unset.level=mention' 'zone=Asia/*.share=10%.unset.quietHours=23:00-07:00'
 
         push-fanout compare --settings world.ndjson --messages may.ndjson \\
           --a app.devicePolicy=allOffline --b app.devicePolicy=anyOffline --json
@@ -72,13 +77,16 @@ struct Compare: ParsableCommand {
     try Comparer.checkCanBeRead(world.files.paths, traffic.files(), a + b)
     let target = try results.output?.open()
     defer { target?.abandon() }
-    Interruption.beginOutput(target)
-    let result = try compare(a, b)
+    let people = try results.people?.open()
+    defer { people?.abandon() }
+    let files = [people, target].compactMap { $0 }
+    Interruption.beginOutput(
+      files.last?.finalName, temporaryNames: files.compactMap(\.temporaryName))
+    let result = try compare(a, b, people)
     let text = try ReplayFile.bytes(result)
-    if let target {
-      try target.write(text)
-      try target.finish()
-    }
+    if let target { try target.write(text) }
+    for file in files { try file.sync() }
+    for file in files { try file.finish() }
     Interruption.endOutput()
     Terminal.printResult(
       results.json ? String(decoding: text, as: UTF8.self) : CompareText(result).text)
@@ -88,16 +96,22 @@ struct Compare: ParsableCommand {
         + "\(Int(result.cost?.decisionsPerSecond ?? 0)) decisions/s")
   }
 
-  private func compare(_ a: [WhatIf], _ b: [WhatIf]) throws -> CompareResult {
+  private func compare(
+    _ a: [WhatIf], _ b: [WhatIf], _ people: OutputFile?
+  ) throws -> CompareResult {
     var options = CompareOptions()
     options.timeZone = timeZone
     options.userLimit = top
+    options.rateLimit = results.rateLimit?.perSecond
     options.nanoseconds = { Replay.nanoseconds }
     // Its time begins when both worlds are loaded.
     lazy var bar = ProgressBar("comparing")
     lazy var watch = ReplayWatch(bar, "compared")
     defer { bar.finish() }
-    return try Comparer.compare(traffic.files(), a: a, b: b, options) { done, share in
+    return try Comparer.compare(
+      traffic.files(), a: a, b: b, options,
+      people: people.map { file in PeopleRows { try file.write(whole: $0) } }
+    ) { done, share in
       watch.show(done, share)
     } world: {
       try world.loadFanout(threads: results.threads)

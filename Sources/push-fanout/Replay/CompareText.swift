@@ -1,5 +1,6 @@
 import PushModel
 import PushReplay
+import PushReport
 import PushSupport
 
 /// A comparison as plain text.
@@ -11,7 +12,10 @@ struct CompareText {
 
   init(_ result: CompareResult) {
     self.result = result
+    lines += [CompareReport.answer(result), ""]
     addTotals()
+    addSizes()
+    addPeople()
     addOutcomes()
     addChanges()
     addHours()
@@ -42,6 +46,28 @@ struct CompareText {
         + "(\(result.changed.percentage(of: most))): "
         + "\(result.gained.grouped) pushes in B only, "
         + "\(result.lost.grouped) in A only")
+  }
+
+  /// Rooms by their members, the class that matters most first.
+  private mutating func addSizes() {
+    let classes = (result.sizeClasses ?? []).filter { $0.a + $0.b > 0 }
+    guard !classes.isEmpty else { return }
+    lines += ["", TextTable.row(["pushes in rooms of", "A", "B", "B - A"], Self.widths)]
+    for size in classes.sorted(by: { ($0.changed, $1.to) > ($1.changed, $0.to) }) {
+      add("\(size.from.grouped) to \(size.to.grouped) members", size.a, size.b)
+    }
+  }
+
+  private mutating func addPeople() {
+    guard let people = result.people, people.personDays > 0 else { return }
+    lines += ["", TextTable.row(["pushes a person and day", "A", "B", "B - A"], Self.widths)]
+    add("median", people.a.median, people.b.median)
+    add("90 % at most", people.a.p90, people.b.p90)
+    add("99 % at most", people.a.p99, people.b.p99)
+    add("the most", people.a.most, people.b.most)
+    lines.append(
+      "of \(people.people.grouped) people \(people.noneAnyMore.grouped) get none any more in B, "
+        + "\(people.firstTime.grouped) their first, \(people.never.grouped) none on either side")
   }
 
   private static let widths = [36, 18, 18, 18]

@@ -26,6 +26,9 @@ struct Replay: ParsableCommand {
 
         push-fanout replay --settings world.ndjson --messages today.ndjson --speed 60x
 
+        push-fanout replay --store app.store --messages today.ndjson --follow-user u1 --json | \
+      push-fanout report - >u1.html
+
       Each file is sorted by time. Members join at their since. With --hold each suppressed \
       decision is evaluated again at later instants. docs/replay.md explains \
       the figures and the result file.
@@ -59,6 +62,17 @@ struct Replay: ParsableCommand {
     help: ArgumentHelp("Zone of the hours of the week. (default: the app's)", valueName: "zone"))
   var timeZone: String?
 
+  @Option(
+    help: ArgumentHelp(
+      "List every message to this user, and why it did or did not push.", valueName: "id"))
+  var followUser: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "List every message of this conversation, with --follow-user those to the user.",
+      valueName: "id"))
+  var followConversation: String?
+
   @OptionGroup var results: ResultOptions
 
   @Flag(help: "Report bad lines of messages and presence and go on; the exit status is 1.")
@@ -70,22 +84,29 @@ struct Replay: ParsableCommand {
     defer { target?.abandon() }
     let heldTarget = try held?.open()
     defer { heldTarget?.abandon() }
+    let people = try results.people?.open()
+    defer { people?.abandon() }
+    let files = [heldTarget, people, target].compactMap { $0 }
     Interruption.beginOutput(
-      target?.finalName ?? heldTarget?.finalName,
-      temporaryNames: [heldTarget, target].compactMap { $0?.temporaryName })
+      files.last?.finalName, temporaryNames: files.compactMap(\.temporaryName))
     let fanout = try world.loadFanout(threads: results.threads)
     let loaded = ContinuousClock.now
-    var result = try replay(fanout, heldTarget)
+    var result = try replay(fanout, heldTarget, people)
     result.cost?.loadingSeconds = (loaded - start) / .seconds(1)
     result.cost?.cpuSeconds = Self.processorSeconds
     let text = try ReplayFile.bytes(result)
     if let target { try target.write(text) }
-    let files = [heldTarget, target].compactMap { $0 }
     for file in files { try file.sync() }
     for file in files { try file.finish() }
     Interruption.endOutput()
     Terminal.printResult(
       results.json ? String(decoding: text, as: UTF8.self) : ReplayText(result).text)
+    if let follow = result.follow, follow.count > follow.messages.count {
+      Terminal.say(
+        "push-fanout: \(follow.count) messages were followed, the result lists the first "
+          + "\(follow.messages.count); replay fewer messages, or follow one user in one conversation"
+      )
+    }
     if result.skippedLines > 0 {
       Terminal.say("push-fanout: bad lines left out: \(result.skippedLines)")
     }
@@ -96,7 +117,9 @@ struct Replay: ParsableCommand {
     if result.skippedLines > 0 { throw ExitCode(1) }
   }
 
-  private func replay(_ fanout: Fanout, _ heldTarget: OutputFile?) throws -> ReplayResult {
+  private func replay(
+    _ fanout: Fanout, _ heldTarget: OutputFile?, _ people: OutputFile?
+  ) throws -> ReplayResult {
     let bar = ProgressBar("replaying")
     defer { bar.finish() }
     let watch = ReplayWatch(bar)
@@ -108,13 +131,16 @@ struct Replay: ParsableCommand {
     options.holds = hold
     options.timeZone = timeZone
     options.speed = speed.times
+    options.rateLimit = results.rateLimit?.perSecond
+    options.followedUser = followUser.map { Identifier($0) }
+    options.followedConversation = followConversation.map { Identifier($0) }
     options.nanoseconds = { Self.nanoseconds }
     let heldRows = held.map { held in
       Replayer.HeldRows(HeldText(path: held.path)) { try heldTarget?.write(whole: $0) }
     }
     return try Replayer.replay(
       traffic.files(changes: changes), on: fanout, options, skipped: skipInvalid ? report : nil,
-      heldRows: heldRows
+      heldRows: heldRows, people: people.map { file in PeopleRows { try file.write(whole: $0) } }
     ) { done, share, isWaiting in
       watch.show(done, share, isSlow: isWaiting)
     }

@@ -1,5 +1,6 @@
 import PushModel
 import PushReplay
+import PushReport
 import PushSupport
 
 /// A replay's result as plain text.
@@ -11,7 +12,9 @@ struct ReplayText {
 
   init(_ result: ReplayResult) {
     self.result = result
+    if result.decisions > 0 { lines += [ReplayReport.answer(result), ""] }
     addTotals()
+    addPeople()
     addOutcomes()
     addPeaks()
     addHours()
@@ -37,6 +40,15 @@ struct ReplayText {
     if let first = result.first, let last = result.last {
       lines.append(TextTable.right("from", 17) + Self.time(first))
       lines.append(TextTable.right("to", 17) + Self.time(last))
+    }
+  }
+
+  private mutating func addPeople() {
+    guard let people = result.people, people.neverReached > 0 else { return }
+    lines += ["", TextTable.right("never reached by", 30) + TextTable.left("people", 16)]
+    for reason in people.neverReasons {
+      lines.append(
+        TextTable.right(reason.reason, 30) + TextTable.left(reason.people.grouped, 16))
     }
   }
 

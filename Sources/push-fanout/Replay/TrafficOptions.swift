@@ -38,9 +38,33 @@ struct ResultOptions: ParsableArguments {
       valueName: "file"))
   var output: OutputPath?
 
+  @Option(
+    help: ArgumentHelp(
+      "List every person with days and pushes, CSV, in a file beside the result.",
+      valueName: "file"))
+  var people: OutputPath?
+
+  @Option(
+    help: ArgumentHelp(
+      "How many pushes the provider takes, like 10000/s: when more come, and how they queue.",
+      valueName: "rate"))
+  var rateLimit: PushRate?
+
   func validate() throws {
     if let threads, !(1...1024).contains(threads) {
       throw ValidationError("--threads \(threads) is not 1...1024.")
     }
+  }
+}
+
+/// Pushes a second, `10000/s`.
+struct PushRate: ExpressibleByArgument {
+  let perSecond: Int
+
+  init?(argument: String) {
+    guard argument.hasSuffix("/s"), let perSecond = Int(argument.dropLast(2)),
+      (1...1_000_000_000_000).contains(perSecond)
+    else { return nil }
+    self.perSecond = perSecond
   }
 }

@@ -23,10 +23,14 @@ import Testing
       #expect(run.status == 0)
       let lines = run.lines.map { $0.split(separator: " ").joined(separator: " ") }
       #expect(
-        Array(lines.prefix(6)) == [
+        Array(lines.prefix(7)) == [
+          "Pushes \u{2212}100\u{A0}% (3 \u{2192} 0). 3 of 3 people get fewer, 3 get none any more; "
+            + "mentions lost: 1.",
           "A: easemob, as it is", "B: easemob, everyone.level=none", "A B B - A",
           "messages 2 2 0", "decisions 5 5 0", "pushes 3 0 -3",
         ])
+      #expect(lines.contains("0 to 5 members 3 0 -3"))
+      #expect(lines.contains("median 1 0 -1"))
       #expect(lines.contains("users with more pushes in B: 0, fewer: 3, as many but others: 0"))
       #expect(run.errors.hasPrefix("2 messages, 10 decisions, "))
     }
@@ -50,6 +54,28 @@ import Testing
     }
   }
 
+  @Test func conditionsAndPeople() throws {
+    try withMessages { place in
+      let change = "rooms>=3.room=g1.share=100%.unset.level=none"
+      let run = try place.run(
+        Self.compare + ["--b", change, "--people", "people.csv", "--json"])
+      #expect(run.status == 0, "\(run.errors)")
+      let result = try JSONDecoder().decode(CompareResult.self, from: Data(run.output.utf8))
+      // u2 has a level of its own.
+      #expect(result.b.reach == [ChangeReach(rooms: 1, members: 2)] && result.b.what == [change])
+      #expect(result.mentionsLost == 0 && result.lost == 2)
+      #expect(
+        try place.read("people.csv")
+          == "user,days,pushesA,pushesB\nu1,1,1,0\nu2,1,1,1\nu3,1,1,0\n")
+      let wrong = try place.run(Self.compare + ["--b", "rooms>many.unset.level=none"])
+      #expect(
+        wrong.errorLines.first
+          == "Error: --b rooms>many.unset.level=none is neither a change nor a file; rooms>many: "
+          + "rooms are compared with a number of members, like rooms>500")
+      #expect(wrong.status == 2)
+    }
+  }
+
   @Test func twoRuleSets() throws {
     try withMessages { place in
       try place.write([#"{"kind":"app","rules":"rongcloud"}"#], as: "rongcloud.ndjson")
@@ -60,7 +86,7 @@ import Testing
       try place.write(SmallWorld.settings.suffix(3) + [], as: "world.ndjson")
       let run = try place.run(Self.compare + ["--b", "rongcloud.ndjson"])
       #expect(run.status == 0, "\(run.errors)")
-      #expect(run.lines[1] == "B: rongcloud, rongcloud.ndjson")
+      #expect(run.lines[2] == "B: rongcloud, rongcloud.ndjson")
     }
   }
 
@@ -138,6 +164,15 @@ import Testing
         #expect(page.contains(">\(heading)</h2>"))
       }
       #expect(XMLParser(data: Data(page.utf8)).parse())
+      // The first sentence of the page is the answer.
+      let start = try #require(page.range(of: "</h1>"))
+      #expect(
+        page[start.upperBound...].trimmingPrefix { $0.isNewline }.hasPrefix(
+          "<p class=\"answer\">Pushes \u{2212}100\u{A0}% (3 \u{2192} 0). 3 of 3 people get fewer, "
+            + "3 get none any more; mentions lost: 1.</p>"))
+      for heading in ["Small rooms and large ones", "People"] {
+        #expect(page.contains(">\(heading)</h2>"))
+      }
 
       let text = try place.read("c.json")
       for (from, to, message) in [
@@ -157,6 +192,34 @@ import Testing
     }
   }
 
+  /// A result of before people and sizes were counted.
+  @Test func anOlderResultIsAPage() throws {
+    try withWorkplace { place in
+      try place.write(ReplayTests.messages, as: "sorted.ndjson")
+      for (command, heading) in [("compare", "Who is affected most"), ("replay", "All outcomes")] {
+        let made = try place.run(
+          [command, "--settings", "world.ndjson", "--messages", "sorted.ndjson", "--json"]
+            + (command == "compare" ? ["--b", "everyone.level=none"] : []))
+        var result = try #require(
+          try JSONSerialization.jsonObject(with: Data(made.output.utf8)) as? [String: Any])
+        for field in ["people", "mentionsLost", "everyoneMentionsLost"] { result[field] = nil }
+        for side in ["a", "b"] {
+          guard var object = result[side] as? [String: Any] else { continue }
+          object["reach"] = nil
+          result[side] = object
+        }
+        result["conversationTable"] = (result["conversationTable"] as? [[String: Any]])?.map {
+          command == "compare" ? $0.filter { $0.key != "members" } : $0
+        }
+        try JSONSerialization.data(withJSONObject: result).write(
+          to: place.url.appending(path: "old.json"))
+        let run = try place.run("report", "old.json")
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.output.contains(">\(heading)</h2>") && !run.output.contains(">People</h2>"))
+      }
+    }
+  }
+
   @Test func whatContradictsItselfIsRefused() throws {
     let cases: [(path: String, value: Int, message: String)] = [
       ("conversations", 2, "conversationTable: has 1 rows where 2 belong"),
@@ -171,6 +234,12 @@ import Testing
       ("users.asMany", 9, "users: are more than pushes gained and lost"),
       ("cost.decidingSeconds", -1, "cost.decidingSeconds: -1.0 is not a duration"),
       ("last", 0, "last: is before the first message"),
+      ("mentionsLost", 9, "mentionsLost and everyoneMentionsLost: they add up to 9"),
+      ("people.a.classes.0", 1, "people.a.classes: they add up to 4, and the total is 3"),
+      ("people.flow.1.0", 2, "people.flow[1]: they add up to 2, and the total is 3"),
+      ("people.noneAnyMore", 4, "people, by what they get: they add up to 4"),
+      ("people.b.most", -1, "people.b: the median, p90, p99 and the most are not in this"),
+      ("b.reach.0.users", -1, "b.reach: -1 is not 0...9007199254740991"),
     ]
     try withWorkplace { place in
       try place.write(ReplayTests.messages, as: "sorted.ndjson")

@@ -31,7 +31,9 @@ import Testing
       let run = try place.run(Self.replay)
       #expect(run.status == 0)
       #expect(
-        Array(run.lines.prefix(9)) == [
+        Array(run.lines.prefix(10)) == [
+          "Pushes a person and day: median 1, 90 % at most 1, 99 % at most 1. Busiest minute: "
+            + "2 pushes (2024-06-03 04:00 UTC). Never reached: 0 of 3 people.",
           "messages                        2", "conversations                   1",
           "decisions                       5", "pushes                          3    60.0 %",
           "from             2024-06-03T04:00:00Z", "to               2024-06-03T15:30:00Z",
@@ -71,6 +73,58 @@ import Testing
       #expect(result.hold?.minutes?.released == [0, 1])
       #expect(result.hold?.releasePeak?.at == 1_717_459_200_000)
       #expect((result.cost?.seconds ?? 0) > 0 && (result.cost?.loadingSeconds ?? 0) > 0)
+    }
+  }
+
+  @Test func peopleAreListed() throws {
+    try withReplay { place in
+      try place.write([#"{"kind":"user","id":"u1","level":"none"}"#], as: "more.ndjson")
+      let run = try place.run(
+        Self.replay + ["--settings", "more.ndjson", "--people", "people.csv", "--json"])
+      #expect(run.status == 0, "\(run.errors)")
+      #expect(
+        try place.read("people.csv")
+          == "user,days,pushes,neverReachedBy\nu1,1,0,levelNone\nu2,1,1,\nu3,1,1,\n")
+      let people = try #require(try result(run.output).people)
+      #expect(people.neverReached == 1 && people.pushes.classes == [1, 2, 0, 0, 0, 0, 0, 0, 0])
+    }
+  }
+
+  @Test func followingAndLimits() throws {
+    try withReplay { place in
+      let run = try place.run(
+        Self.replay + [
+          "--follow-user", "u1", "--rate-limit", "1/s", "--json", "--output", "result.json",
+        ])
+      #expect(run.status == 0, "\(run.errors)")
+      let result = try result(run.output)
+      // By day it gets a push, by night it sleeps.
+      #expect(
+        result.follow?.messages.map { "\($0.id) \($0.outcome?.reason ?? "") \($0.sender ?? "")" }
+          == ["m2 allowed u3", "m1 quietHours u9"])
+      var limit = RateLimitResult(perSecond: 1)
+      (limit.secondsOver, limit.minutesOver, limit.delayed) = (1, 1, 1)
+      (limit.backlogs, limit.backlogSeconds) = (1, 1)
+      let noon = try #require(result.first)
+      limit.longest = Backlog(from: noon, seconds: 1, waiting: 1, at: noon)
+      limit.worst = limit.longest
+      #expect(result.rateLimit == limit)
+      let page = try place.run("report", "result.json", "--price-per-million", "2 EUR")
+      #expect(page.status == 0, "\(page.errors)")
+      for words in [
+        "Messages to u1", "Costs at 2.00 EUR a million pushes", "0.000006 EUR",
+        "1 pushes a second are exceeded in 1 second",
+      ] { #expect(page.output.contains(words), "\(words)") }
+      let wrong: [([String], Int32, String)] = [
+        (Self.replay + ["--follow-user", "u7"], 1, "there is no user \"u7\""),
+        (Self.replay + ["--follow-conversation", "g7"], 1, "there is no conversation \"g7\""),
+        (Self.replay + ["--rate-limit", "5"], 2, "'5'"),
+        (["report", "result.json", "--price-per-million", "free"], 2, "'free'"),
+      ]
+      for (arguments, status, words) in wrong {
+        let run = try place.run(arguments)
+        #expect(run.status == status && run.errors.contains(words), "\(run.errors)")
+      }
     }
   }
 

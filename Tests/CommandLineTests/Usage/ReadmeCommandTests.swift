@@ -43,6 +43,17 @@ import Testing
     }
   }
 
+  /// The answer to a question, of the other real day in data/.
+  @Test func theComparisonIsThatOfTheData() throws {
+    let (line, output) = try Self.transcript("compare")
+    try withWorkplace { place in
+      let data = Self.root.appending(path: "data").path
+      let found = try Self.run(line.replacing(" data/", with: " '\(data)'/"), in: place)
+      #expect(output.last == "…" && output.count == 2)
+      #expect(found[0].replacing("\u{A0}", with: " ") == output[0])
+    }
+  }
+
   /// The first steps, each with the files of the one before; of fewer users.
   @Test func theFirstStepsRun() throws {
     let block = try #require(

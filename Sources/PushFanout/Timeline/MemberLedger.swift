@@ -1,0 +1,205 @@
+package import PushModel
+internal import Synchronization
+
+/// How often each member of a conversation got each outcome, along a timeline: a message adds to the
+/// ledger in steps that do not depend on the number of members.
+///
+/// Members in the same state get the same outcome. The ledger counts messages by their table of
+/// outcomes by state, and keeps for each member the state and the counts as they were when the
+/// member came into it (an *epoch*). What a member got since is the difference, which is given out
+/// when the member leaves the state, and when the ledger is closed. The sender and users that a
+/// message mentions differ from their state: what they get is given out at once.
+///
+/// - Memory: 13 bytes a member, and 8 more once a schedule has a transition.
+package struct MemberLedger {
+  /// Takes how often more, or less, a user got the outcome of a code.
+  package typealias Emit = (_ user: UInt32, _ code: UInt8, _ count: Int) -> Void
+
+  /// The list of members that it is of, and the settings of the conversation.
+  let key: MemberListKey
+  /// What the caller calls the members.
+  private let users: [UInt32]
+  /// What decides the members, and the version of its words.
+  private var conversation: CachedConversation
+  private var revision: UInt
+  private var quiet: ScheduleLevels
+  private var words: [UInt32]
+  private var states: [UInt8]
+  /// Messages by their table of outcomes.
+  private var tables: [[UInt8]] = []
+  private var counts: [UInt32] = []
+  /// ``counts`` at the beginning of each epoch, and the epoch in which each member's state began.
+  private var epochs: [[UInt32]] = [[]]
+  private var epochOf: [UInt32]
+  /// Whether there was a message since the last epoch began.
+  private var hasNewCounts = false
+  /// The ranks by schedule, and where those of each begin; made on demand.
+  private var ranks: [Int32] = []
+  private var starts: [Int: Range<Int>] = [:]
+
+  fileprivate init(
+    _ key: MemberListKey, _ conversation: CachedConversation, _ quiet: ScheduleLevels,
+    _ revision: UInt, users: [UInt32]
+  ) {
+    self.key = key
+    self.users = users
+    self.conversation = conversation
+    self.quiet = quiet
+    self.revision = revision
+    words = (0..<conversation.count).map { conversation.word($0).bits }
+    let levels = quiet.levels
+    states = (0..<conversation.count).map {
+      unsafe conversation.word($0).state(levels, conversation.stateByBase)
+    }
+    epochOf = [UInt32](repeating: 0, count: conversation.count)
+  }
+
+  /// Gives out what all members got, and starts again from here.
+  ///
+  /// - Complexity: O(members).
+  package mutating func flush(_ emit: Emit) {
+    for rank in users.indices { give(rank, emit) }
+    for rank in epochOf.indices { epochOf[rank] = 0 }
+    (tables, counts, epochs, hasNewCounts) = ([], [], [[]], false)
+  }
+
+  /// Gives out what a member got in its present state.
+  private func give(_ rank: Int, _ emit: Emit) {
+    let begin = epochs[Int(epochOf[rank])]
+    for table in counts.indices {
+      let count = counts[table] - (table < begin.count ? begin[table] : 0)
+      let code = tables[table][Int(states[rank])]
+      if count > 0, code != 0 { emit(users[rank], code, Int(count)) }
+    }
+  }
+
+  /// Moves a member to another state.
+  private mutating func move(_ rank: Int, to state: UInt8, _ emit: Emit) {
+    if states[rank] == state { return }
+    give(rank, emit)
+    states[rank] = state
+    if hasNewCounts {
+      epochs.append(counts)
+      hasNewCounts = false
+    }
+    epochOf[rank] = UInt32(epochs.count - 1)
+  }
+
+  /// Follows to the words and levels of a message.
+  ///
+  /// - Complexity: O(schedules + members whose state changes); O(members) if a word changed.
+  fileprivate mutating func follow(
+    _ conversation: CachedConversation, _ quiet: ScheduleLevels, _ revision: UInt, _ emit: Emit
+  ) {
+    let levels = quiet.levels
+    let isSameCalendar = quiet.calendar == self.quiet.calendar
+    if conversation !== self.conversation || revision != self.revision || !isSameCalendar {
+      for rank in words.indices {
+        let word = conversation.word(rank)
+        if word.bits == words[rank], isSameCalendar { continue }
+        if word.schedule != MemberWord(bits: words[rank]).schedule { ranks = [] }
+        words[rank] = word.bits
+        move(rank, to: unsafe word.state(levels, conversation.stateByBase), emit)
+      }
+      (self.conversation, self.revision) = (conversation, revision)
+    }
+    guard quiet !== self.quiet else { return }
+    if isSameCalendar {
+      let old = self.quiet.levels
+      for schedule in 0..<quiet.count where old[schedule] != levels[schedule] {
+        if ranks.isEmpty { sortRanks() }
+        for index in starts[schedule] ?? 0..<0 {
+          let rank = Int(ranks[index])
+          let word = MemberWord(bits: words[rank])
+          move(rank, to: unsafe word.state(levels, conversation.stateByBase), emit)
+        }
+      }
+    }
+    self.quiet = quiet
+  }
+
+  private mutating func sortRanks() {
+    let words = words
+    ranks = words.indices.map { Int32($0) }.sorted { words[Int($0)] < words[Int($1)] }
+    starts = [:]
+    var start = 0
+    for index in ranks.indices {
+      let schedule = MemberWord(bits: words[Int(ranks[index])]).schedule
+      let isLast =
+        index + 1 == ranks.count
+        || MemberWord(bits: words[Int(ranks[index + 1])]).schedule != schedule
+      guard isLast else { continue }
+      starts[schedule] = start..<index + 1
+      start = index + 1
+    }
+  }
+
+  /// Counts a message by its table of outcomes.
+  fileprivate mutating func add(_ codes: UnsafePointer<UInt8>, count: Int) {
+    hasNewCounts = true
+    let codes = unsafe UnsafeBufferPointer(start: codes, count: count)
+    for index in tables.indices where unsafe tables[index].elementsEqual(codes) {
+      counts[index] += 1
+      return
+    }
+    tables.append(unsafe Array(codes))
+    counts.append(1)
+  }
+
+  fileprivate func user(_ rank: Int) -> UInt32 { users[rank] }
+}
+
+/// Which members a conversation has, and by which settings of its own and of the app.
+struct MemberListKey: Equatable {
+  let members: UInt64
+  let conversation: UInt32
+  let row: UInt32
+  let app: UInt32
+}
+
+extension FanoutTimeline {
+  /// Adds the message that was decided last to the ledger of its conversation.
+  ///
+  /// - Precondition: ``keepsConversations``.
+  /// - Parameters:
+  ///   - ledger: that of the conversation; nil for none yet. One of other members or settings is
+  ///     closed, and replaced.
+  ///   - users: what the members are called; asked for when a ledger begins.
+  ///   - emit: called with what members got.
+  /// - Complexity: O(states + mentions + members whose state changes); O(members) when a word
+  ///   changed, and when a ledger begins.
+  package func record(
+    in ledger: inout MemberLedger?, users: ([UserIndex]) -> [UInt32], _ emit: MemberLedger.Emit
+  ) {
+    precondition(keepsConversations, "a ledger needs the conversation")
+    guard result.memberCount > 0, let conversation = exactConversation(),
+      let quiet = result.storage.quiet
+    else { return }
+    let target = conversation.target
+    let key = MemberListKey(
+      members: UInt64(target.members) << 32 | UInt64(target.memberRow.revision),
+      conversation: target.conversation, row: target.row.revision, app: target.appRevision)
+    let revision = conversation.revision.load(ordering: .relaxed)
+    if ledger?.key != key {
+      ledger?.flush(emit)
+      let members = result.row.range.map { UserIndex(engineVersion.tables.memberUsers[$0]) }
+      ledger = MemberLedger(key, conversation, quiet, revision, users: users(members))
+    } else {
+      ledger?.follow(conversation, quiet, revision, emit)
+    }
+    unsafe ledger?.add(result.codes, count: result.stateCount)
+    guard let ledger else { return }
+    if result.sender >= 0 {
+      let code = unsafe result.codes[Int(result.senderState)]
+      if code != 0 { emit(ledger.user(result.sender), code, -1) }
+    }
+    let corrections = unsafe result.corrections
+    for index in 0..<corrections.count {
+      let correction = unsafe corrections[index]
+      let user = ledger.user(Int(correction.rank))
+      let code = unsafe result.codes[Int(correction.state)]
+      if code != 0 { emit(user, code, -1) }
+      if correction.code != 0 { emit(user, correction.code, 1) }
+    }
+  }
+}

@@ -1,0 +1,180 @@
+internal import PushFanout
+internal import PushModel
+
+/// Counts the pushes of each person and day: one thread's part, used on one thread at a time.
+///
+/// Each room with messages on a day has a ledger for each side; at the end of the day the ledgers
+/// say what their members got.
+///
+/// - Memory: some 20 bytes for each membership in rooms with messages that day, 60 a user.
+final class PeopleCounter {
+  /// What a person got on a day.
+  struct Entry: Sendable {
+    var user: UInt32
+    /// Pushes on both sides.
+    var a: Int32 = 0
+    var b: Int32 = 0
+    /// Messages that had the person as a recipient, on both sides.
+    var recipient: Int32 = 0
+  }
+
+  /// The people who were recipients on a day, as far as one thread knows.
+  struct Day: Sendable {
+    let number: Int
+    let entries: [Entry]
+  }
+
+  private let clock: WeekClock
+  private let hasTwoSides: Bool
+  /// By the index of the conversation in the tally.
+  private var ledgers: (a: [MemberLedger?], b: [MemberLedger?]) = ([], [])
+  /// The rooms that had a message on this day, and on the one before.
+  private var rooms: (now: Set<Int>, before: Set<Int>) = ([], [])
+  private var day = Int.min
+  private var entries: [Entry] = []
+  /// For each user one more than the index of the entry; 0 for none.
+  private var entryOf: [UInt32] = []
+  /// The users who got a push on a day before.
+  private var isReached: [Bool] = []
+  /// Suppressed decisions of people who were not reached, by user and outcome.
+  private(set) var suppressed = SuppressedRows()
+  private var finished: [Day] = []
+
+  init(_ clock: WeekClock, hasTwoSides: Bool) {
+    self.clock = clock
+    self.hasTwoSides = hasTwoSides
+  }
+
+  /// Adds a message that was just decided on one side; messages come in the order of time.
+  ///
+  /// - Parameters:
+  ///   - at: its instant in milliseconds.
+  ///   - room: the index of its conversation.
+  ///   - timeline: what decided it.
+  ///   - isB: whether it is of the second side.
+  ///   - users: the numbers of users.
+  func add(
+    at: Int64, _ room: Int, _ timeline: FanoutTimeline, isB: Bool = false,
+    users: ([UserIndex]) -> [UInt32]
+  ) {
+    let today = clock.day(at)
+    if today != day {
+      endDay()
+      day = today
+    }
+    if rooms.now.insert(room).inserted {
+      while room >= ledgers.a.count { ledgers.a.append(nil) }
+      while hasTwoSides, room >= ledgers.b.count { ledgers.b.append(nil) }
+    }
+    if isB {
+      timeline.record(in: &ledgers.b[room], users: users) { user, code, count in
+        addB(user, code, count)
+      }
+    } else {
+      timeline.record(in: &ledgers.a[room], users: users) { user, code, count in
+        addA(user, code, count)
+      }
+    }
+  }
+
+  private func addA(_ user: UInt32, _ code: UInt8, _ count: Int) {
+    let entry = entry(of: user)
+    entries[entry].recipient += Int32(truncatingIfNeeded: count)
+    if code & 1 != 0 {
+      entries[entry].a += Int32(truncatingIfNeeded: count)
+    } else if !hasTwoSides, !isReached[Int(user)] {
+      suppressed.add(count, user: Int(user), code)
+    }
+  }
+
+  private func addB(_ user: UInt32, _ code: UInt8, _ count: Int) {
+    let entry = entry(of: user)
+    entries[entry].recipient += Int32(truncatingIfNeeded: count)
+    if code & 1 != 0 { entries[entry].b += Int32(truncatingIfNeeded: count) }
+  }
+
+  private func entry(of user: UInt32) -> Int {
+    let index = Int(user)
+    if index >= entryOf.count {
+      let more = max(index + 1 - entryOf.count, entryOf.count / 4)
+      entryOf += [UInt32](repeating: 0, count: more)
+      isReached += [Bool](repeating: false, count: more)
+    }
+    if entryOf[index] == 0 {
+      entries.append(Entry(user: user))
+      entryOf[index] = UInt32(entries.count)
+    }
+    return Int(entryOf[index]) - 1
+  }
+
+  /// Ends the day; rooms that had no message on it are forgotten.
+  private func endDay() {
+    for room in rooms.now {
+      ledgers.a[room]?.flush { addA($0, $1, $2) }
+      if hasTwoSides { ledgers.b[room]?.flush { addB($0, $1, $2) } }
+    }
+    for room in rooms.before where !rooms.now.contains(room) {
+      ledgers.a[room] = nil
+      if hasTwoSides { ledgers.b[room] = nil }
+    }
+    rooms = ([], rooms.now)
+    for entry in entries {
+      entryOf[Int(entry.user)] = 0
+      if entry.a > 0 { isReached[Int(entry.user)] = true }
+    }
+    entries.removeAll { $0.recipient == 0 }
+    if !entries.isEmpty { finished.append(Day(number: day, entries: entries)) }
+    entries = []
+  }
+
+  /// The days that have ended since this was last asked, and the one that has not.
+  func takeDays() -> (ended: [Day], current: Int) {
+    defer { finished = [] }
+    return (finished, day)
+  }
+
+  /// What has not been taken yet, also of the day that has not ended.
+  func finish() -> [Day] {
+    endDay()
+    return takeDays().ended
+  }
+}
+
+/// Suppressed decisions by user and outcome, a column for each outcome that occurred.
+///
+/// - Memory: 4 bytes a user and column; columns are made eight at a time.
+struct SuppressedRows {
+  private var columns = OutcomeColumns()
+  private var width = 8
+  private var values: [Int32] = []
+
+  /// - Parameter count: how many more, or less.
+  mutating func add(_ count: Int, user: Int, _ code: UInt8) {
+    let column = columns.column(of: code)
+    if column >= width { widen() }
+    let index = user * width + column
+    if index >= values.count {
+      let more = max(index + width - values.count, values.count / 4)
+      values += [Int32](repeating: 0, count: more)
+    }
+    values[index] += Int32(truncatingIfNeeded: count)
+  }
+
+  /// Adds a user's counts to a list by code.
+  func addCounts(of user: Int, to counts: inout [Int]) {
+    for (column, code) in columns.codes.enumerated() {
+      let index = user * width + column
+      if index < values.count { counts[Int(code)] += Int(values[index]) }
+    }
+  }
+
+  private mutating func widen() {
+    let old = (width: width, values: values)
+    width += 8
+    let users = (old.values.count + old.width - 1) / old.width
+    values = [Int32](repeating: 0, count: users * width)
+    for index in old.values.indices {
+      values[index / old.width * width + index % old.width] = old.values[index]
+    }
+  }
+}

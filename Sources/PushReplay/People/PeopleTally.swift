@@ -1,0 +1,170 @@
+internal import PushModel
+
+/// Adds up what threads counted of people, day by day.
+///
+/// A day is closed when every thread has passed it; until then what threads counted waits.
+///
+/// - Memory: 20 bytes a user, and 16 for each person of a day that is not closed.
+struct PeopleTally {
+  /// What a person came to, over all days.
+  struct Total {
+    var a: UInt32 = 0
+    var b: UInt32 = 0
+    var days: UInt32 = 0
+  }
+
+  /// What waits, by day.
+  private var open: [Int: [[PeopleCounter.Entry]]] = [:]
+  /// The day that each thread counts at.
+  private var current: [Int: Int] = [:]
+  private(set) var totals: [Total] = []
+  /// While a day is closed, what each user got on it.
+  private var sums: [(a: UInt32, b: UInt32, isThere: Bool)] = []
+  private let hasTwoSides: Bool
+  private var counts = (a: PersonDayCounts(), b: PersonDayCounts())
+  private var flow = ComparedPeople().flow
+  private(set) var personDays = 0
+
+  init(hasTwoSides: Bool) { self.hasTwoSides = hasTwoSides }
+
+  /// Takes in what a thread counted with a batch; batches come in the order of time.
+  mutating func add(_ days: (ended: [PeopleCounter.Day], current: Int), from thread: Int) {
+    add(days.ended)
+    current[thread] = days.current
+    // The clocks of a zone may go back over midnight: one day more.
+    guard let least = current.values.min(), !open.isEmpty else { return }
+    for day in open.keys where day < least - 1 { close(day) }
+  }
+
+  mutating func add(_ days: [PeopleCounter.Day]) {
+    for day in days { open[day.number, default: []].append(day.entries) }
+  }
+
+  /// Closes all days.
+  mutating func finish() {
+    for day in Array(open.keys) { close(day) }
+  }
+
+  private mutating func close(_ day: Int) {
+    guard let lists = open.removeValue(forKey: day) else { return }
+    var users: [UInt32] = []
+    for entry in lists.joined() {
+      let user = Int(entry.user)
+      if user >= totals.count {
+        let more = max(user + 1 - totals.count, totals.count / 4)
+        totals += [Total](repeating: Total(), count: more)
+        sums += Array(repeating: (0, 0, false), count: more)
+      }
+      if !sums[user].isThere {
+        sums[user].isThere = true
+        users.append(entry.user)
+      }
+      sums[user].a += UInt32(entry.a)
+      sums[user].b += UInt32(entry.b)
+    }
+    var last = (pushes: UInt32.max, index: 0)
+    func index(_ pushes: UInt32) -> Int {
+      if pushes != last.pushes { last = (pushes, DailyPushes.index(Int(pushes))) }
+      return last.index
+    }
+    for user in users {
+      let (a, b, _) = sums[Int(user)]
+      sums[Int(user)] = (0, 0, false)
+      totals[Int(user)].a += a
+      totals[Int(user)].b += b
+      totals[Int(user)].days += 1
+      counts.a.add(Int(a))
+      guard hasTwoSides else { continue }
+      counts.b.add(Int(b))
+      flow[index(a)][index(b)] += 1
+    }
+    personDays += users.count
+  }
+
+  // MARK: The results
+
+  /// - Parameter suppressed: what each thread counted of people who were not reached.
+  /// - Precondition: all days are closed.
+  func people(_ suppressed: [SuppressedRows]) -> PeopleResult {
+    var result = PeopleResult()
+    result.people = totals.count { $0.days > 0 }
+    result.personDays = personDays
+    result.pushes = DailyPushes(counts.a.sorted)
+    var reasons: [String: Int] = [:]
+    for (user, total) in totals.enumerated() where total.days > 0 && total.a == 0 {
+      result.neverReached += 1
+      guard let reason = Self.reason(of: user, suppressed) else { continue }
+      reasons[reason.name, default: 0] += 1
+    }
+    result.neverReasons = reasons.map { NeverReason(reason: $0.key, people: $0.value) }.sorted {
+      ($1.people, $0.reason) < ($0.people, $1.reason)
+    }
+    return result
+  }
+
+  /// The reason of most of a person's decisions; of equals the first by name.
+  static func reason(of user: Int, _ suppressed: [SuppressedRows]) -> Reason? {
+    var codes = [Int](repeating: 0, count: Outcome.codeCount)
+    for rows in suppressed { rows.addCounts(of: user, to: &codes) }
+    var counts: [Reason: Int] = [:]
+    for (code, count) in codes.enumerated() where count > 0 {
+      if let outcome = Outcome(code: UInt8(code)) { counts[outcome.reason, default: 0] += count }
+    }
+    return counts.min { ($1.value, $0.key.name) < ($0.value, $1.key.name) }?.key
+  }
+
+  /// Calls `body` with each person, in the order of ids.
+  ///
+  /// - Parameter id: the id of a user's number.
+  /// - Precondition: all days are closed.
+  func forEachPerson(
+    id: (UInt32) -> Identifier, _ suppressed: [SuppressedRows] = [],
+    body: (PersonTotal) throws -> Void
+  ) rethrows {
+    let people = totals.indices.filter { totals[$0].days > 0 }.map { (id(UInt32($0)), $0) }
+    for (id, user) in people.sorted(by: { $0.0.text.utf8.lexicographicallyPrecedes($1.0.text.utf8) }
+    ) {
+      let total = totals[user]
+      try body(
+        PersonTotal(
+          user: id, days: Int(total.days), pushes: Int(total.a),
+          pushesInB: hasTwoSides ? Int(total.b) : nil,
+          neverReason: total.a == 0 ? Self.reason(of: user, suppressed) : nil))
+    }
+  }
+
+  /// - Precondition: all days are closed.
+  var compared: ComparedPeople {
+    var result = ComparedPeople()
+    result.personDays = personDays
+    result.a = DailyPushes(counts.a.sorted)
+    result.b = DailyPushes(counts.b.sorted)
+    result.flow = flow
+    for total in totals where total.days > 0 {
+      result.people += 1
+      switch (total.a > 0, total.b > 0) {
+      case (true, false): result.noneAnyMore += 1
+      case (false, true): result.firstTime += 1
+      case (false, false): result.never += 1
+      case (true, true): break
+      }
+    }
+    return result
+  }
+}
+
+/// Person-days by their number of pushes.
+private struct PersonDayCounts {
+  private var few = [Int](repeating: 0, count: 4096)
+  private var many: [Int: Int] = [:]
+
+  mutating func add(_ pushes: Int) {
+    if pushes < few.count { few[pushes] += 1 } else { many[pushes, default: 0] += 1 }
+  }
+
+  /// Ascending by pushes.
+  var sorted: [(pushes: Int, count: Int)] {
+    few.enumerated().filter { $0.element > 0 }.map { ($0.offset, $0.element) }
+      + many.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+  }
+}

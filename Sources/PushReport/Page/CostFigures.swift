@@ -1,0 +1,129 @@
+internal import PushReplay
+
+/// What pushes cost, and when they are more than a provider takes.
+struct CostFigures {
+  /// One side, or the only one, and its pushes.
+  struct Side {
+    let name: String
+    let pushes: Int
+    let limit: RateLimitResult?
+  }
+
+  let sides: [Side]
+  let price: PushPrice?
+  /// The first and the last message.
+  let span: ClosedRange<Int64>
+
+  /// The section; nil if neither a price nor a limit is known.
+  var section: Section? {
+    var parts: [String] = []
+    if let price { parts.append(costs(price).html) }
+    if sides.contains(where: { $0.limit != nil }) { parts.append(limits.html) }
+    guard !parts.isEmpty else { return nil }
+    return Section(
+      name: "price", heading: "Costs and the provider\u{2019}s limit", note: note,
+      body: parts.map { "<div class=\"panel-box\">\($0)</div>\n" }.joined())
+  }
+
+  /// UTC days, the first and the last one counted whole.
+  private var days: Int {
+    let day = CivilTime.dayMilliseconds
+    return Int(span.upperBound / day - span.lowerBound / day) + 1
+  }
+
+  private var note: String {
+    var text = ""
+    if price != nil {
+      text =
+        "A day is the mean of \(Figures.count(days, "day")), "
+        + "\(CivilTime(span.lowerBound).date) to \(CivilTime(span.upperBound).date) UTC, the first "
+        + "and the last one counted whole; a month is 30 of them. "
+    }
+    for side in sides {
+      guard let limit = side.limit else { continue }
+      text += (side.name.isEmpty ? "" : "\(side.name): ") + Self.words(limit) + " "
+    }
+    return text
+  }
+
+  private static func words(_ limit: RateLimitResult) -> String {
+    let rate = "\(Figures.exact(limit.perSecond)) pushes a second"
+    guard let worst = limit.worst, let longest = limit.longest else {
+      return "<strong>\(rate) are never exceeded</strong>."
+    }
+    return
+      "<strong>\(rate) are exceeded in \(Figures.count(limit.secondsOver, "second"))</strong>; "
+      + "at worst \(Figures.short(worst.waiting)) pushes wait, at \(time(worst.at)); the longest "
+      + "backlog lasts \(Figures.seconds(Double(longest.seconds))), from \(time(longest.from))."
+  }
+
+  private static func time(_ at: Int64) -> String {
+    let time = CivilTime(at)
+    return "\(time.date) \(time.timeWithSeconds)"
+  }
+
+  private func costs(_ price: PushPrice) -> Table {
+    let rows: [(String, Double)] = [
+      ("The whole time", 1), ("A day", 1 / Double(days)), ("A month of 30 days", 30 / Double(days)),
+    ]
+    return Table(
+      columns: [("Period", .text)]
+        + sides.flatMap { side in
+          let name = side.name.isEmpty ? "" : " in \(side.name)"
+          return [("Pushes\(name)", Table.Kind.number), ("Cost\(name)", Table.Kind.number)]
+        },
+      rows: rows.map { name, factor in
+        [Table.Cell(name)]
+          + sides.flatMap { side in
+            let pushes = Double(side.pushes) * factor
+            return [
+              Table.Cell(Figures.exact(Figures.whole(pushes))), Table.Cell(price.text(pushes)),
+            ]
+          }
+      }, caption: "Costs at \(price.text(1e6)) a million pushes")
+  }
+
+  private var limits: Table {
+    let rows: [(String, (RateLimitResult) -> String)] = [
+      ("Pushes a second that are taken", { Figures.exact($0.perSecond) }),
+      ("Seconds with more pushes", { Figures.exact($0.secondsOver) }),
+      ("Minutes with such a second", { Figures.exact($0.minutesOver) }),
+      ("Pushes sent later than they came", { Figures.exact($0.delayed) }),
+      ("Backlogs", { Figures.exact($0.backlogs) }),
+      ("Time with a backlog", { Figures.seconds(Double($0.backlogSeconds)) }),
+      ("The longest backlog", { $0.longest.map { Figures.seconds(Double($0.seconds)) } ?? "none" }),
+      ("It begins, UTC", { $0.longest.map { Self.time($0.from) } ?? "\u{2013}" }),
+      ("Most pushes that wait", { $0.worst.map { Figures.exact($0.waiting) } ?? "none" }),
+      ("At the end of the second, UTC", { $0.worst.map { Self.time($0.at) } ?? "\u{2013}" }),
+    ]
+    let sides = sides.compactMap { side in side.limit.map { (side.name, $0) } }
+    return Table(
+      columns: [("Measure", .text)]
+        + sides.map { ($0.0.isEmpty ? "Figure" : "In \($0.0)", Table.Kind.number) },
+      rows: rows.map { name, value in
+        [Table.Cell(name)] + sides.map { Table.Cell(value($0.1)) }
+      }, caption: "The provider\u{2019}s limit: what comes first is sent first, the rest waits")
+  }
+}
+
+extension ReplayReport {
+  var price: Section? {
+    guard let first = result.first, let last = result.last else { return nil }
+    return CostFigures(
+      sides: [CostFigures.Side(name: "", pushes: result.pushes, limit: result.rateLimit)],
+      price: pushPrice, span: first...last
+    ).section
+  }
+}
+
+extension CompareReport {
+  var price: Section? {
+    guard let first = result.first, let last = result.last else { return nil }
+    return CostFigures(
+      sides: [
+        CostFigures.Side(name: "A", pushes: result.a.pushes, limit: result.a.rateLimit),
+        CostFigures.Side(name: "B", pushes: result.b.pushes, limit: result.b.rateLimit),
+      ], price: pushPrice, span: first...last
+    ).section
+  }
+}

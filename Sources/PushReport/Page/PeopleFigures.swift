@@ -1,0 +1,53 @@
+internal import PushReplay
+
+/// Words and tables about how many pushes people get a day.
+enum PeopleFigures {
+  /// `0`, `1–2`, and so on: the classes of a distribution.
+  static let names: [String] = DailyPushes.classes.indices.map { index in
+    let from = DailyPushes.classes[index]
+    guard index + 1 < DailyPushes.classes.count else { return "over \(Figures.exact(from - 1))" }
+    let to = DailyPushes.classes[index + 1] - 1
+    return from == to ? Figures.exact(from) : "\(Figures.exact(from))\u{2013}\(Figures.exact(to))"
+  }
+
+  static func series(
+    _ name: String, _ pushes: DailyPushes, of personDays: Int, color: String
+  ) -> GroupedBars.Series {
+    GroupedBars.Series(
+      name: name, shares: pushes.classes.map { Double($0) / Double(max(1, personDays)) },
+      titles: pushes.classes.map {
+        "\(name): \(Figures.exact($0)) person-days, \(Figures.share($0, of: personDays))"
+      }, color: color)
+  }
+
+  /// `A: at most 3 pushes on half of the person-days, …`
+  static func words(_ name: String, _ pushes: DailyPushes) -> String {
+    "\(name): median \(Figures.exact(pushes.median)), 90 % at most \(Figures.exact(pushes.p90)), "
+      + "99 % at most \(Figures.exact(pushes.p99)), the most \(Figures.exact(pushes.most))."
+  }
+
+  /// Person-days by class, and the quantiles.
+  static func table(_ sides: [(name: String, pushes: DailyPushes)], of personDays: Int) -> Table {
+    var rows = names.indices.map { index in
+      [Table.Cell(names[index])]
+        + sides.flatMap { side in
+          let count = side.pushes.classes[index]
+          return [Table.Cell(count), Table.Cell(Figures.share(count, of: personDays))]
+        }
+    }
+    for (name, value) in [
+      ("median", \DailyPushes.median), ("90th percentile", \DailyPushes.p90),
+      ("99th percentile", \DailyPushes.p99), ("the most", \DailyPushes.most),
+    ] {
+      rows.append(
+        [Table.Cell(name)]
+          + sides.flatMap { [Table.Cell($0.pushes[keyPath: value]), Table.Cell("")] })
+    }
+    return Table(
+      columns: [("Pushes a day", .text)]
+        + sides.flatMap { side in
+          let name = side.name.isEmpty ? "Person-days" : "Person-days in \(side.name)"
+          return [(name, Table.Kind.number), ("Share", Table.Kind.number)]
+        }, rows: rows)
+  }
+}
