@@ -35,8 +35,8 @@ struct MessagePlan: Sendable {
   /// What of a recipient changes the words.
   func context(_ recipient: Identifier) -> RecipientContext {
     var context = own(recipient)
-    let look = directory.look(of: recipient)
-    context.preferences = directory.distinctPreferences[Int(look.preferencesIndex)]
+    let appearance = directory.appearance(of: recipient)
+    context.preferences = directory.distinctPreferences[Int(appearance.preferencesIndex)]
     return context
   }
 
@@ -98,6 +98,9 @@ public struct MessageRenderer: Sendable {
   /// With more preferences than this they are looked up, not listed.
   private static let listedPreferences = 4_096
 
+  /// So many recipients are looked up in a row.
+  private static let lookAhead = 32
+
   private let plan: MessagePlan
   private let limit: Int
   private var variants: [Variant] = []
@@ -135,14 +138,14 @@ public struct MessageRenderer: Sendable {
     _ recipient: Identifier, to bytes: inout [UInt8]
   ) -> ContentProblem? {
     if hasManyVariants { removeVariants() }
-    return append(recipient, to: &bytes).state.problem
+    return append(recipient, plan.directory.appearance(of: recipient), to: &bytes).state.problem
   }
 
   /// The payload of a recipient, with its words.
   public mutating func render(_ recipient: Identifier) -> RenderedPush {
     if hasManyVariants { removeVariants() }
     var bytes: [UInt8] = []
-    let (words, state) = append(recipient, to: &bytes)
+    let (words, state) = append(recipient, plan.directory.appearance(of: recipient), to: &bytes)
     return RenderedPush(
       recipient: recipient, payload: bytes[...], content: variants[words].words,
       isShortened: state.isShortened, problem: state.problem)
@@ -162,8 +165,15 @@ public struct MessageRenderer: Sendable {
     if variants.count > Self.keptVariants || variantBytes > Self.keptBytes { removeVariants() }
     let before = variantBytes
     piece.items.reserveCapacity(recipients.count)
-    for recipient in recipients {
-      let (words, state) = append(recipient, to: &piece.bytes)
+    var appearances: [ContentDirectory.Appearance] = []
+    for (index, recipient) in recipients.enumerated() {
+      // Reads in a row wait for memory at the same time.
+      if index % Self.lookAhead == 0 {
+        appearances = recipients.dropFirst(index).prefix(Self.lookAhead).map {
+          plan.directory.appearance(of: $0)
+        }
+      }
+      let (words, state) = append(recipient, appearances[index % Self.lookAhead], to: &piece.bytes)
       if piece.items.isEmpty {
         // Most payloads of a message are about as long as the first.
         let expected = piece.bytes.count * recipients.count * 17 / 16
@@ -179,9 +189,9 @@ public struct MessageRenderer: Sendable {
   }
 
   private mutating func append(
-    _ recipient: Identifier, to bytes: inout [UInt8]
+    _ recipient: Identifier, _ appearance: ContentDirectory.Appearance, to bytes: inout [UInt8]
   ) -> (words: Int, state: State) {
-    let (variant, badge) = variant(of: recipient)
+    let (variant, badge) = (variant(of: recipient, appearance), appearance.offlineMessages)
     let start = bytes.count
     variants[variant].template.append(recipient, badge: badge, to: &bytes)
     if bytes.count - start <= limit { return (variant, State()) }
@@ -190,16 +200,17 @@ public struct MessageRenderer: Sendable {
   }
 
   @inline(__always)
-  private mutating func variant(of recipient: Identifier) -> (index: Int, badge: UInt32) {
-    let look = plan.directory.look(of: recipient)
-    let preferencesIndex = Int(look.preferencesIndex)
+  private mutating func variant(of recipient: Identifier, _ appearance: ContentDirectory.Appearance)
+    -> Int
+  {
+    let preferencesIndex = Int(appearance.preferencesIndex)
     let isListed = preferencesIndex < byPreferences.count && plan.isUsual(recipient)
     if isListed, byPreferences[preferencesIndex] != 0 {
-      return (Int(byPreferences[preferencesIndex]) - 1, look.offlineMessages)
+      return Int(byPreferences[preferencesIndex]) - 1
     }
     let index = variant(plan.own(recipient), preferencesIndex)
     if isListed { byPreferences[preferencesIndex] = UInt32(index) + 1 }
-    return (index, look.offlineMessages)
+    return index
   }
 
   private mutating func variant(_ context: RecipientContext, _ preferencesIndex: Int) -> Int {

@@ -32,14 +32,14 @@ public struct ContentDirectory: Sendable {
 
   /// What a person has set, without the remarks themselves.
   struct Person {
-    var look = Look()
+    var appearance = Appearance()
     var name: String?
     /// Whom the person calls otherwise.
     var remarked: [Identifier] = []
   }
 
   /// What of a person is asked for each payload.
-  struct Look {
+  struct Appearance {
     /// An index in ``distinctPreferences``.
     var preferencesIndex: UInt32 = 0
     var offlineMessages: UInt32 = 1
@@ -77,10 +77,10 @@ public struct ContentDirectory: Sendable {
   /// - Complexity: O(log people + remarks of the person); O(different preferences) when the person
   ///   is the first with these.
   public mutating func setUser(_ id: Identifier, _ display: RecipientDisplay) {
-    let look = Look(
+    let appearance = Appearance(
       preferencesIndex: index(of: display.preferences), offlineMessages: display.offlineMessages)
     let before = people.update(id, default: Person()) { person in
-      person.look = look
+      person.appearance = appearance
       person.name = display.name
       return person.remarked
     }
@@ -111,12 +111,12 @@ public struct ContentDirectory: Sendable {
   public func user(_ id: Identifier) -> RecipientDisplay {
     var display = RecipientDisplay()
     guard let person = people[id] else { return display }
-    let preferences = distinctPreferences[Int(person.look.preferencesIndex)]
+    let preferences = distinctPreferences[Int(person.appearance.preferencesIndex)]
     display.name = person.name
     display.style = preferences.style
     display.language = preferences.language
     display.template = preferences.template
-    display.offlineMessages = person.look.offlineMessages
+    display.offlineMessages = person.appearance.offlineMessages
     for other in person.remarked { display.remarks[other] = remarks[other]?[id] }
     return display
   }
@@ -206,7 +206,9 @@ public struct ContentDirectory: Sendable {
 
   /// A person's preferences and badge.
   @inline(__always)
-  func look(of id: Identifier) -> Look { people.withValue(of: id) { $0.look } ?? Look() }
+  func appearance(of id: Identifier) -> Appearance {
+    people.withValue(of: id) { $0.appearance } ?? Appearance()
+  }
 
   /// A user's nickname in a group or a thread; in a thread without a nickname of its own as in
   /// its group. nil for nothing.

@@ -38,21 +38,20 @@ struct IdentifierMap<Value: Sendable>: @unchecked Sendable {
     guard let root else { return nil }
     let hash = mapHash(id)
     // SAFETY: the map keeps its nodes, so their references need not be counted.
-    return withExtendedLifetime(root) {
-      var node = unsafe Unmanaged.passUnretained(root)
-      var isLeaf = rootIsLeaf
-      var rest = hash
-      while !isLeaf {
-        let next = unsafe node._withUnsafeGuaranteedRef { node in
-          unsafe unsafeDowncast(node, to: MapBranch.self).child(rest, &isLeaf)
-        }
-        guard let next = unsafe next else { return nil }
-        unsafe node = next
-        rest >>= MapBranch.bits
+    defer { _fixLifetime(root) }
+    var node = unsafe Unmanaged.passUnretained(root)
+    var isLeaf = rootIsLeaf
+    var rest = hash
+    while !isLeaf {
+      let next = unsafe node._withUnsafeGuaranteedRef { node in
+        unsafe unsafeDowncast(node, to: MapBranch.self).child(rest, &isLeaf)
       }
-      return unsafe node._withUnsafeGuaranteedRef { node in
-        unsafe unsafeDowncast(node, to: MapLeaf<Value>.self).withValue(of: id, hash, body)
-      }
+      guard let next = unsafe next else { return nil }
+      unsafe node = next
+      rest >>= MapBranch.bits
+    }
+    return unsafe node._withUnsafeGuaranteedRef { node in
+      unsafe unsafeDowncast(node, to: MapLeaf<Value>.self).withValue(of: id, hash, body)
     }
   }
 

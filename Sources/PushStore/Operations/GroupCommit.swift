@@ -32,7 +32,7 @@ final class GroupCommit<Job: Sendable>: Sendable {
     if starts { queue.async { self.drain() } }
   }
 
-  /// Commits once. The next commit is a turn of its own, so that ``sync(_:)`` has its turn between
+  /// Commits once. The next commit is queued separately, so that ``sync(_:)`` runs between
   /// two of them, however many writes there are.
   private func drain() {
     let batch = state.withLock { state in

@@ -37,7 +37,7 @@ struct SettingsApp: ParsableCommand {
   var devicePolicy: AppSettings.DevicePolicy?
 
   @Option(
-    help: "Local notifications: on, or off for disableMessageNotificaiton, its spelling (rongcloud).")
+    help: "Local notifications, on or off: the SDK's disableMessageNotificaiton (rongcloud).")
   var messageNotification: Switch?
 
   @OptionGroup var writing: WriteOptions
