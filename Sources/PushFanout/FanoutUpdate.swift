@@ -46,6 +46,22 @@ public import PushModel
     users.insert(user)
   }
 
+  /// Sets one device of a user: in place of that of the same id, or behind the others; behind
+  /// `Device.default` if none are listed.
+  ///
+  /// - Throws: ``FanoutError/tooMany(_:)``.
+  /// - Complexity: O(devices).
+  package mutating func setDevice(_ device: Device, of user: UserIndex) throws(FanoutError) {
+    let user = user.rawValue
+    if try !writer.replaceLastDevice(of: user, by: device) {
+      let others = (writer.tables.listedDevices(of: user) ?? [.default]).filter {
+        $0.id != device.id
+      }
+      try writer.setDevices(others + [device], of: user)
+    }
+    users.insert(user)
+  }
+
   /// Replaces the settings of a conversation, which is added if new; its members are kept.
   public mutating func setConversation(
     _ id: Identifier, _ settings: ConversationSettings
@@ -100,8 +116,9 @@ public import PushModel
   }
 
   /// Adds a user id without settings, if it is new.
-  package mutating func name(user id: Identifier) throws(FanoutError) {
-    _ = try writer.intern(user: id)
+  @discardableResult
+  package mutating func name(user id: Identifier) throws(FanoutError) -> UserIndex {
+    UserIndex(try writer.intern(user: id))
   }
 
   /// Adds a conversation id as a group without members, if it is new.
