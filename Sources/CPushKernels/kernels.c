@@ -171,39 +171,68 @@ static inline uint8_t state(const uint32_t *word, const uint8_t *levels, size_t 
 
 // Members mostly are in the same state as their neighbours. Four histograms, so that the increments
 // of neighbours do not wait for each other.
-static inline void count_states(const uint32_t *words, size_t count, const uint8_t *levels,
-                                size_t levelCount, const uint8_t *states, uint32_t *histogram,
-                                size_t stateCount, uint8_t *output, int stores) {
+static inline void count_states(const uint32_t *const *pages, size_t pageSize, size_t offset,
+                                size_t count, const uint8_t *levels, size_t levelCount,
+                                const uint8_t *states, uint32_t *histogram, size_t stateCount,
+                                uint8_t *output, int stores) {
   uint32_t others[3][256];
-  memset(histogram, 0, stateCount * sizeof *histogram);
-  size_t i = 0;
-  if (count >= 32) {
+  int isSplit = count >= 32;
+  if (isSplit)
     for (int k = 0; k < 3; k++) memset(others[k], 0, stateCount * sizeof **others);
-    for (; i + 4 <= count; i += 4) {
-      uint8_t first = state(words + i, levels, levelCount, states);
-      histogram[first]++;
-      if (stores) output[i] = first;
-      for (int k = 0; k < 3; k++) {
-        uint8_t next = state(words + i + k + 1, levels, levelCount, states);
-        others[k][next]++;
-        if (stores) output[i + k + 1] = next;
+  while (count > 0) {
+    const uint32_t *words = *pages++ + offset;
+    size_t run = pageSize - offset < count ? pageSize - offset : count;
+    size_t i = 0;
+    if (isSplit) {
+      for (; i + 4 <= run; i += 4) {
+        uint8_t first = state(words + i, levels, levelCount, states);
+        histogram[first]++;
+        if (stores) output[i] = first;
+        for (int k = 0; k < 3; k++) {
+          uint8_t next = state(words + i + k + 1, levels, levelCount, states);
+          others[k][next]++;
+          if (stores) output[i + k + 1] = next;
+        }
       }
     }
-    for (size_t k = 0; k < stateCount; k++) {
-      histogram[k] += others[0][k] + others[1][k] + others[2][k];
+    for (; i < run; i++) {
+      uint8_t last = state(words + i, levels, levelCount, states);
+      histogram[last]++;
+      if (stores) output[i] = last;
     }
+    if (stores) output += run;
+    count -= run;
+    offset = 0;
   }
-  for (; i < count; i++) {
-    uint8_t last = state(words + i, levels, levelCount, states);
-    histogram[last]++;
-    if (stores) output[i] = last;
-  }
+  if (isSplit)
+    for (size_t k = 0; k < stateCount; k++)
+      histogram[k] += others[0][k] + others[1][k] + others[2][k];
 }
 
 void pk_count(const uint32_t *words, size_t count, const uint8_t *levels, size_t levelCount,
               const uint8_t *states, uint32_t *histogram, size_t stateCount, uint8_t *output) {
+  memset(histogram, 0, stateCount * sizeof *histogram);
+  pk_count_pages(&words, SIZE_MAX, 0, count, levels, levelCount, states, histogram, stateCount, output);
+}
+
+void pk_count_pages(const uint32_t *const *pages, size_t pageSize, size_t offset, size_t count,
+                    const uint8_t *levels, size_t levelCount, const uint8_t *states,
+                    uint32_t *histogram, size_t stateCount, uint8_t *output) {
   if (output)
-    count_states(words, count, levels, levelCount, states, histogram, stateCount, output, 1);
+    count_states(pages, pageSize, offset, count, levels, levelCount, states, histogram, stateCount,
+                 output, 1);
   else
-    count_states(words, count, levels, levelCount, states, histogram, stateCount, NULL, 0);
+    count_states(pages, pageSize, offset, count, levels, levelCount, states, histogram, stateCount,
+                 NULL, 0);
+}
+
+size_t pk_find_unknown(const uint32_t *words, size_t from, size_t count) {
+  size_t i = from;
+  for (; i + 32 <= count; i += 32) {
+    uint32_t any = 0;
+    for (size_t k = 0; k < 32; k++) any |= (words[i + k] & 1023) == 0;
+    if (any) break;
+  }
+  while (i < count && (words[i] & 1023) != 0) i++;
+  return i;
 }

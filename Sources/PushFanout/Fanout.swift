@@ -58,7 +58,7 @@ public final class Fanout: Sendable {
 
   init(
     _ writer: TableWriter, threads: Int?, snapshot: SnapshotInfo? = nil, cacheBytes: Int? = nil,
-    smallSize: Int = CachedConversation.smallSize
+    smallSize: Int = CachedConversation.smallSize, tableSize: Int = CachedConversation.tableSize
   ) {
     let generation = writer.store.generation
     reclaimer.begin(generation, retired: [])
@@ -68,7 +68,8 @@ public final class Fanout: Sendable {
       EngineVersion(
         writer.tables, writer.log, number: 1, generation: generation, memberships, reclaimer))
     cache = ConversationCache(
-      byteLimit: cacheBytes ?? Self.defaultCacheBytes, version: 1, smallSize: smallSize)
+      byteLimit: cacheBytes ?? Self.defaultCacheBytes, version: 1, smallSize: smallSize,
+      tableSize: tableSize)
     self.threads = max(1, threads ?? Self.coreCount)
     self.snapshot = snapshot
     checkInDebugBuilds { checkInvariants(.sample(generation)) }
@@ -114,6 +115,13 @@ public final class Fanout: Sendable {
   public func decide(
     _ messages: [Message], _ body: @Sendable (Int, borrowing FanoutResult) -> Void
   ) {
+    decide(messages, readsTables: true, body)
+  }
+
+  private func decide(
+    _ messages: [Message], readsTables: Bool,
+    _ body: @Sendable (Int, borrowing FanoutResult) -> Void
+  ) {
     let version = publisher.load()
     // Short pieces in the order of the messages: threads stay close to each other in time.
     let size = max(1, min(256, messages.count / (threads * 8)))
@@ -124,10 +132,12 @@ public final class Fanout: Sendable {
       let results = Lock<[FanoutResult]>([])
       Parallel.perform((count + size - 1) / size, threads: threads) { piece in
         guard let start = unsafe start else { return }
-        let decider = Decider(version: version, cache: self.cache, threads: 1)
+        var decider = Decider(version: version, cache: self.cache, threads: 1)
+        decider.readsTables = readsTables
         var result = results.withLock { $0.popLast() } ?? FanoutResult()
         let indices = piece * size..<min((piece + 1) * size, count)
-        unsafe decider.decide(start, indices, self.cache, into: &result, body)
+        let all = unsafe Span(_unsafeStart: start, count: count)
+        decider.decide(all, indices, self.cache, into: &result, body)
         let used = result
         results.withLock { $0.append(used) }
       }
@@ -195,7 +205,7 @@ public final class Fanout: Sendable {
   /// - Complexity: O(members), on all threads.
   public func warmUp(_ conversations: [Identifier], at instant: Instant) {
     let messages = conversations.map { Message(id: "", conversation: $0, at: instant) }
-    decide(messages) { _, _ in }
+    decide(messages, readsTables: false) { _, _ in }
   }
 
   /// Forgets what is kept of conversations between messages, and frees its memory.
@@ -257,7 +267,7 @@ public final class Fanout: Sendable {
       do throws(Failure) {
         let value = try body(&update)
         let number = publisher.load().number + 1
-        update.finish(cache, memberships, number: number)
+        update.finish(cache, memberships, number: number, threads: threads)
         publish(writer, number: number)
         return .success(value)
       } catch {

@@ -158,6 +158,7 @@ internal import QuietTime
     // Whether the system has the default's zone.
     if !hasApp { try writer.setApp(AppSettings()) }
     settle(threads: threads)
+    writer.fillWords(threads: threads)
     return writer
   }
 }

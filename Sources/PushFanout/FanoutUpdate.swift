@@ -18,7 +18,7 @@ public import PushModel
   /// Replaces the app's settings.
   ///
   /// - Throws: ``FanoutError/unknownTimeZone(_:)``.
-  /// - Complexity: O(1) now; O(users) before the next large message.
+  /// - Complexity: O(1) now; O(memberships) when the update is published.
   public mutating func setApp(_ app: AppSettings) throws(FanoutError) { try writer.setApp(app) }
 
   /// Replaces all settings of a user, who is added if new.
@@ -138,13 +138,22 @@ public import PushModel
 
   /// Logs the changes, and delivers them to the cached conversations that they concern.
   mutating func finish(
-    _ cache: ConversationCache, _ memberships: MembershipIndex, number: UInt64
+    _ cache: ConversationCache, _ memberships: MembershipIndex, number: UInt64, threads: Int
   ) {
     let users = users.map { SettingsLog.Entry(user: $0, conversation: SettingsLog.everywhere) }
     let entries = users + members
     for entry in entries { writer.log.append(entry, writer.store) }
     for join in joins { memberships.add(join.user, to: join.conversation) }
-    if !users.isEmpty, memberships.isWanted || !cache.isEmpty { memberships.build(writer.tables) }
+    if !users.isEmpty, writer.tables.hasWords || memberships.isWanted || !cache.isEmpty {
+      memberships.build(writer.tables)
+    }
+    if writer.needsWords {
+      writer.fillWords(threads: threads)
+    } else if writer.tables.hasWords {
+      for user in self.users {
+        _ = memberships.forEachConversation(of: user) { writer.setWord(of: user, in: $0) }
+      }
+    }
     if !cache.deliver(entries, memberships, number: number) { cache.removeAll() }
   }
 }

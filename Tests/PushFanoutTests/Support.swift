@@ -1,5 +1,6 @@
 import PushModel
 import TestSupport
+import Testing
 
 @testable import PushFanout
 
@@ -10,5 +11,29 @@ extension EngineVersion {
   /// The index of a message's conversation.
   func conversation(of message: Message) -> UInt32? {
     tables.conversationIDs.index(of: message.conversation)
+  }
+}
+
+/// Which conversations are cached, and in which form.
+struct CacheSizes: CustomTestStringConvertible, Sendable {
+  /// See ``CachedConversation/smallSize`` and ``ConversationCache/tableSize``.
+  let small: Int
+  let table: Int
+
+  var testDescription: String { "small to \(small), tables to \(table)" }
+
+  /// All conversations are cached.
+  static let cached = [CacheSizes(small: 0, table: 0), CacheSizes(small: .max, table: 0)]
+  /// The defaults, and no conversation cached but those whose words in the tables do not suffice.
+  static let all =
+    cached + [
+      CacheSizes(small: CachedConversation.smallSize, table: CachedConversation.tableSize),
+      CacheSizes(small: 0, table: .max),
+    ]
+}
+
+extension Fanout {
+  convenience init(_ writer: TableWriter, threads: Int, _ sizes: CacheSizes) {
+    self.init(writer, threads: threads, smallSize: sizes.small, tableSize: sizes.table)
   }
 }

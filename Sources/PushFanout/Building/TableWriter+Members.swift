@@ -106,6 +106,11 @@ private struct OverrideSlots: @unchecked Sendable {
   func sort(_ range: Range<Int>, _ row: inout ConversationRow) {
     row.overrideStart = UInt32(range.lowerBound)
     row.overrideCount = UInt32(sort(range))
+    var last: Int64 = 0
+    records.forEachStretchRank(row.overrides) { _, record in
+      if record.isStart { last = max(last, record.value) }
+    }
+    row.startsUntil = UInt32(clamping: (last + 999) / 1000)
   }
 
   private func sort(_ range: Range<Int>) -> Int {
@@ -214,11 +219,6 @@ private func sortByDigits(
 }
 
 extension PagedTable {
-  /// Replaces an element in a page that belongs to the update in progress.
-  fileprivate func update(_ index: Int, _ element: Element) {
-    unsafe page(at: index)[index & (Self.pageSize - 1)] = element
-  }
-
   /// Replaces elements from `index` on, in pages that belong to the update in progress, by some of
   /// an array.
   fileprivate func update(from index: Int, _ source: [Element], _ items: Range<Int>) {

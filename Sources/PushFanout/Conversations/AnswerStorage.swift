@@ -41,6 +41,8 @@ internal import Synchronization
         conversation.map { unsafe UInt(bitPattern: Unmanaged.passUnretained($0).toOpaque()) } ?? 0
     }
   }
+  /// Whether the answer is from the words in the tables, rather than from ``conversation``.
+  @safe @exclusivity(unchecked) var isOfTables = false
   /// The address of ``conversation``; 0 for none.
   @safe @exclusivity(unchecked) private(set) var conversationAddress: UInt = 0
   @safe @exclusivity(unchecked) var quiet: ScheduleLevels? {
@@ -151,6 +153,9 @@ internal import Synchronization
     memberCount = count
     return unsafe memberMemory.start
   }
+
+  /// Says that no states were stored after all.
+  func forgetMemberStates() { memberCount = 0 }
 
   /// The states of all members, in the order of users; `make` is called for those of a larger
   /// conversation the first time.

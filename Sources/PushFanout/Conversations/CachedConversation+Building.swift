@@ -1,4 +1,5 @@
 internal import Algorithms
+internal import CPushKernels
 internal import PushModel
 internal import PushSupport
 internal import Synchronization
@@ -83,102 +84,115 @@ private struct WordFilling: Sendable {
   private let resolver: MemberResolver
   private let now: Int64
   private let eventFloor: Int64
-  /// The bits of members who need more than their level and the start of their membership.
-  private let specialBits: UInt8
 
   init(_ conversation: CachedConversation, _ reader: ConversationReader, eventFloor: Int64) {
     self.conversation = conversation
     resolver = MemberResolver(reader.version)
     now = reader.now
     self.eventFloor = eventFloor
-    // In a thread a record of its own may apply.
-    specialBits =
-      PackedMember.beyondSince | (conversation.target.kind == .thread ? PackedMember.sinceBit : 0)
   }
 
   /// Sets the words of a range of members.
   ///
-  /// Members and their overrides are read forward. Nothing branches on whether a membership has a
-  /// start, which is unpredictable.
-  ///
   /// - Returns: the members' events.
   func fill(_ ranks: Range<Int>) -> [CachedConversation.Event] {
     guard !ranks.isEmpty else { return [] }
-    let (version, target) = (resolver.version, conversation.target)
-    let mask = resolver.levelMask(target)
-    let shift = version.tables.app.rules.levelShift(for: target.kind)
-    let bases = unsafe target.rules.bases
-    let start = Int(target.memberRow.start)
-    let (packedUsers, schedules) = (version.tables.packedUsers, version.tables.schedules)
-    let (memberUsers, packedMembers) = (version.tables.memberUsers, version.tables.packedMembers)
-    let deviceLists = version.tables.deviceLists
-    let words = unsafe conversation.words
-    var cursor = OverrideCursor(
-      version.tables, target.memberRow,
-      from: ranks.lowerBound == 0 ? 0 : memberUsers[start + ranks.lowerBound])
     var events: [CachedConversation.Event] = []
-    var rank = ranks.lowerBound
-    while rank < ranks.upperBound {
-      let users = unsafe memberUsers.stretch(from: start + rank, limit: ranks.upperBound - rank)
-      let members = unsafe packedMembers.stretch(from: start + rank, limit: users.count)
-      for index in 0..<min(Self.ahead, users.count) { prefetch(Int(unsafe users[index])) }
-      for index in 0..<users.count {
-        if index + Self.ahead < users.count { prefetch(Int(unsafe users[index + Self.ahead])) }
-        let (user, member) = unsafe (users[index], PackedMember(bits: members[index]))
-        let packed = packedUsers[Int(user)]
-        let schedule = schedules[Int(user)]
-        let level = Int(packed.bits >> shift & 7)
-        let base = unsafe bases[Int(member.bits & mask) << 8 | level]
-        let record = cursor.record
-        let hasSince = UInt32(member.bits & PackedMember.sinceBit) / UInt32(PackedMember.sinceBit)
-        let isOther =
-          UInt32(member.bits & specialBits) | (0 &- hasSince) & record.differenceFromSince(of: user)
-        if isOther != 0 || packed.hasMute || (deviceLists.count > 0 && deviceLists[Int(user)] != 0)
-        {
-          let word = list(rank + index, of: user, member, &cursor, &events)
-          unsafe (words + (rank + index)).initialize(to: Atomic(word.bits))
-          continue
-        }
-        let since = hasSince == 0 ? 0 : record.value
-        let word = MemberWord(schedule: schedule, base: base)
-        let absent = MemberWord(schedule: schedule, base: 0)
-        unsafe (words + (rank + index)).initialize(
-          to: Atomic(since > now ? absent.bits : word.bits))
-        if since > eventFloor, hasSince != 0, absent != word {
-          events.append(
-            CachedConversation.Event(
-              at: since, rank: UInt32(rank + index), before: absent, after: word))
-        }
-        cursor.advance(by: Int(hasSince))
-      }
-      rank += users.count
+    setLastingWords(ranks)
+    // Before others are resolved, as the words then say for whom this was all.
+    let absent = addStarts(ranks, &events)
+    resolveUnknown(ranks, &events)
+    let words = unsafe conversation.words
+    for rank in absent {
+      let word = MemberWord(bits: unsafe words[rank].load(ordering: .relaxed))
+      unsafe words[rank].store(word.absent.bits, ordering: .relaxed)
     }
     return events
   }
 
-  /// How many members ahead their users' settings are prefetched.
-  private static let ahead = 16
-
-  @inline(__always)
-  private func prefetch(_ user: Int) {
-    resolver.tables.packedUsers.prefetch(user)
-    resolver.tables.schedules.prefetch(user)
+  /// The words, while no other thread knows of them.
+  private var words: UnsafeMutablePointer<UInt32> {
+    unsafe UnsafeMutableRawPointer(conversation.words).assumingMemoryBound(to: UInt32.self)
   }
 
-  /// The word of a member that depends on more than a level and the start of the membership.
-  @inline(never)
-  private func list(
-    _ rank: Int, of user: UInt32, _ packed: PackedMember, _ cursor: inout OverrideCursor,
-    _ events: inout [CachedConversation.Event]
-  ) -> MemberWord {
+  /// Copies the words from the tables, or computes them if the tables have none that hold for the
+  /// message.
+  private func setLastingWords(_ ranks: Range<Int>) {
     let target = conversation.target
-    let record =
-      packed.isChanged
-      ? resolver.tables.changedRecord(packed, of: user, target.members)
-      : cursor.record(packed, of: user)
-    return conversation.listEvents(
-      rank, of: user, resolver.overrides(of: user, record, target), resolver, at: now,
-      after: eventFloor, &events)
+    let words = unsafe words
+    let mask = resolver.levelMask(target)
+    if resolver.tables.hasWords, target.kind != .thread, mask == LastingWords.wholeMask {
+      let start = Int(target.memberRow.start)
+      let slots = start + ranks.lowerBound..<start + ranks.upperBound
+      unsafe resolver.tables.memberWords.forEachStretch(slots) { (offset, stretch) -> Void in
+        guard let source = stretch.baseAddress else { return }
+        unsafe (words + (ranks.lowerBound + offset)).update(from: source, count: stretch.count)
+      }
+      return
+    }
+    LastingWords(resolver.tables).write(
+      ranks, of: target.memberRow, target.kind, target.rules, mask: mask
+    ) { unsafe words[$0] = $1 }
+  }
+
+  /// Adds the events of members of whom only the start of the membership is not lasting.
+  ///
+  /// - Returns: the ranks of those who are not yet members.
+  private func addStarts(
+    _ ranks: Range<Int>, _ events: inout [CachedConversation.Event]
+  ) -> [Int] {
+    let row = conversation.target.memberRow
+    // In a thread a record of its own may apply.
+    guard conversation.target.kind != .thread, row.hasStart(after: eventFloor) else { return [] }
+    let (users, packedMembers) = (resolver.tables.memberUsers, resolver.tables.packedMembers)
+    let start = Int(row.start)
+    let last = users[start + ranks.upperBound - 1]
+    var cursor = OverrideCursor(resolver.tables, row, from: users[start + ranks.lowerBound])
+    var absent: [Int] = []
+    var rank = ranks.lowerBound
+    while cursor.record.user <= last {
+      let record = cursor.record
+      cursor.advance(by: 1)
+      guard record.isStart, record.value > eventFloor else { continue }
+      rank = users.rank(ofFirstNotBelow: record.user, from: rank, in: row.range)
+      // Of another user, or replaced by a later record.
+      guard users[start + rank] == record.user,
+        PackedMember(bits: packedMembers[start + rank]).hasOnlySince
+      else { continue }
+      let word = MemberWord(bits: unsafe words[rank])
+      if word.isUnknown { continue }
+      if record.value > now { absent.append(rank) }
+      events.append(
+        CachedConversation.Event(
+          at: record.value, rank: UInt32(rank), before: word.absent, after: word))
+    }
+    return absent
+  }
+
+  /// Resolves the words that are not lasting.
+  private func resolveUnknown(
+    _ ranks: Range<Int>, _ events: inout [CachedConversation.Event]
+  ) {
+    let target = conversation.target
+    let start = Int(target.memberRow.start)
+    let words = unsafe words
+    var rank = unsafe pk_find_unknown(words, ranks.lowerBound, ranks.upperBound)
+    guard rank < ranks.upperBound else { return }
+    var cursor = OverrideCursor(
+      resolver.tables, target.memberRow, from: resolver.tables.memberUsers[start + rank])
+    while rank < ranks.upperBound {
+      let user = resolver.tables.memberUsers[start + rank]
+      let packed = PackedMember(bits: resolver.tables.packedMembers[start + rank])
+      let record =
+        packed.isChanged
+        ? resolver.tables.changedRecord(packed, of: user, target.members)
+        : cursor.record(packed, of: user)
+      let word = conversation.listEvents(
+        rank, of: user, resolver.overrides(of: user, record, target), resolver, at: now,
+        after: eventFloor, &events)
+      unsafe words[rank] = word.bits
+      rank = unsafe pk_find_unknown(words, rank + 1, ranks.upperBound)
+    }
   }
 
   /// Sets the words of members without overrides, mutes or devices who have their own record in

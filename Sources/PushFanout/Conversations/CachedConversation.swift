@@ -27,6 +27,8 @@ internal import Synchronization
   /// Up to this many members, the words are read for each message, unless tests ask for another
   /// limit.
   static let smallSize = 512
+  /// See ``ConversationCache/tableSize``.
+  static let tableSize = 128
   static let tallyCount = 4
   /// How many cache lines of an entry a message reads.
   static let prefetchedLines = 4

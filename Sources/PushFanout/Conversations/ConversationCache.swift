@@ -23,6 +23,13 @@ internal import Synchronization
   let byteLimit: Int
   /// See ``CachedConversation/smallSize``.
   let smallSize: Int
+  /// Up to this many members a message is decided from the words in the tables, and no entry is
+  /// made. One to more members is too, if it is the first: an entry is made for the second. 0 to
+  /// make an entry always.
+  let tableSize: Int
+
+  /// In place of the address of an entry: a message was decided from the words in the tables.
+  private static let used: UInt = 1
 
   private struct State {
     var entries: [CachedConversation] = []
@@ -34,8 +41,12 @@ internal import Synchronization
     var threads: [UInt32: Set<UInt32>] = [:]
   }
 
-  init(byteLimit: Int, version: UInt64, smallSize: Int = CachedConversation.smallSize) {
+  init(
+    byteLimit: Int, version: UInt64, smallSize: Int = CachedConversation.smallSize,
+    tableSize: Int = CachedConversation.tableSize
+  ) {
     self.smallSize = smallSize
+    self.tableSize = tableSize
     self.byteLimit = byteLimit
     delivered = Atomic(version)
     let memory = unsafe calloc(Self.chunkCount, MemoryLayout<Atomic<UInt>>.stride)
@@ -68,7 +79,7 @@ internal import Synchronization
   ) -> Unmanaged<CachedConversation>? {
     guard let slot = unsafe slot(of: target.conversation) else { return nil }
     let address = unsafe slot.pointee.load(ordering: .acquiring)
-    if address == 0 { return nil }
+    if address <= Self.used { return nil }
     // One that is held is not freed, so its address is no other's.
     if address == storage.conversationAddress, target.kind != .ultraGroup {
       guard let held = unsafe Self.reference(at: address) else { return nil }
@@ -128,7 +139,7 @@ internal import Synchronization
   }
 
   private static func reference(at address: UInt) -> Unmanaged<CachedConversation>? {
-    guard let pointer = unsafe UnsafeRawPointer(bitPattern: address) else { return nil }
+    guard address > used, let pointer = unsafe UnsafeRawPointer(bitPattern: address) else { return nil }
     return unsafe Unmanaged<CachedConversation>.fromOpaque(pointer)
   }
 
@@ -149,8 +160,7 @@ internal import Synchronization
   }
 
   private static func entry(at address: UInt) -> CachedConversation? {
-    guard let pointer = unsafe UnsafeRawPointer(bitPattern: address) else { return nil }
-    return unsafe Unmanaged<CachedConversation>.fromOpaque(pointer).takeUnretainedValue()
+    unsafe reference(at: address)?.takeUnretainedValue()
   }
 
   /// The slot of a conversation; nil if none near it was ever stored.
@@ -160,6 +170,20 @@ internal import Synchronization
     let start = unsafe UnsafeMutablePointer<Atomic<UInt>>(bitPattern: chunk)
     guard let start = unsafe start else { return nil }
     return unsafe start + Int(conversation) & (1 << Self.chunkBits - 1)
+  }
+
+  /// Whether no message to a conversation was decided, as far as is known.
+  @inline(__always)
+  func isFirstUse(_ conversation: UInt32) -> Bool {
+    guard let slot = unsafe slot(of: conversation) else { return true }
+    return unsafe slot.pointee.load(ordering: .relaxed) == 0
+  }
+
+  /// Notes that a message was decided without an entry.
+  func noteUse(_ conversation: UInt32) {
+    let slot = unsafe slot(of: conversation) ?? state.withLock { unsafe makeSlot(conversation, &$0) }
+    _ = unsafe slot.pointee.compareExchange(
+      expected: 0, desired: Self.used, ordering: .relaxed)
   }
 
   // MARK: Storing
@@ -185,7 +209,8 @@ internal import Synchronization
       if made.target.kind == .thread {
         state.threads[made.target.members, default: []].insert(made.target.conversation)
       }
-      unsafe made.next.store(slot.pointee.load(ordering: .relaxed), ordering: .relaxed)
+      let next = unsafe slot.pointee.load(ordering: .relaxed)
+      made.next.store(next > Self.used ? next : 0, ordering: .relaxed)
       unsafe slot.pointee.store(Self.address(made), ordering: .sequentiallyConsistent)
       // A delivery that began before the slot was stored may have missed the entry.
       if delivered.load(ordering: .sequentiallyConsistent) == number {
@@ -349,7 +374,7 @@ internal import Synchronization
 
   private func deliver(_ user: UInt32, to conversation: UInt32, _ number: UInt64) {
     guard let slot = unsafe slot(of: conversation),
-      unsafe slot.pointee.load(ordering: .sequentiallyConsistent) != 0
+      unsafe slot.pointee.load(ordering: .sequentiallyConsistent) > Self.used
     else { return }
     readGuard.reading {
       var address = unsafe slot.pointee.load(ordering: .sequentiallyConsistent)

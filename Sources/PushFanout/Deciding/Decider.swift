@@ -8,6 +8,9 @@ internal import QuietTime
   let version: EngineVersion
   private let cacheReference: Unmanaged<ConversationCache>
   let threads: Int
+  /// Whether a message may be decided from the words in the tables; otherwise the conversation is
+  /// cached.
+  var readsTables = true
 
   /// The index of an id that never appeared.
   static let unknown = UInt32.max
@@ -43,7 +46,7 @@ internal import QuietTime
   ///   - indices: which messages.
   ///   - body: called with the index of each and its result.
   func decide(
-    _ messages: UnsafePointer<Message>, _ indices: Range<Int>, _ cache: ConversationCache,
+    _ messages: borrowing Span<Message>, _ indices: Range<Int>, _ cache: ConversationCache,
     into result: inout FanoutResult, _ body: (Int, borrowing FanoutResult) -> Void
   ) {
     var lookups = MessageLookups()
@@ -51,14 +54,13 @@ internal import QuietTime
     while next < indices.upperBound {
       let count = min(MessageLookups.count, indices.upperBound - next)
       let first = next
-      unsafe lookups.find(count, version, cache) { unsafe messages + (first + $0) }
+      lookups.find(messages, first..<first + count, version, cache)
       for offset in 0..<count {
         let index = first + offset
-        let message = unsafe messages + index
-        result.reset(unsafe message.pointee.at.milliseconds, threads: threads)
+        result.reset(messages[index].at.milliseconds, threads: threads)
         if result.storage.version !== version { result.storage.version = version }
-        unsafe decide(
-          message.pointee, in: lookups.conversations[offset], from: lookups.senders[offset],
+        decide(
+          messages[index], in: lookups.conversations[offset], from: lookups.senders[offset],
           cache, into: &result)
         body(index, result)
       }
@@ -88,6 +90,7 @@ internal import QuietTime
     let target = ConversationTarget(conversation, channel: message.channel, version.tables)
     let plan = MessagePlan(message, target, version.tables)
     result.row = target.memberRow
+    result.conversation = conversation
     result.stateCount = target.rules.stateCount
     result.memberCount = Int(target.memberRow.count)
     result.memberUsers = version.tables.memberUsers
@@ -147,6 +150,19 @@ internal import QuietTime
   ) {
     let storage = result.storage
     let reader = reader(at: now, storage)
+    storage.isOfTables = false
+    if readsTables, cache.tableSize > 0, version.tables.hasWords, target.kind.hasLastingWords {
+      let isLarge = result.memberCount > cache.tableSize
+      // The words of a larger conversation are kept from the second message on.
+      if !isLarge || cache.isFirstUse(target.conversation) {
+        if readTables(target, reader, storage) {
+          if isLarge { cache.noteUse(target.conversation) }
+          storage.isOfTables = true
+          result.stamp = ReadStamp(revision: 0, isExact: true)
+          return
+        }
+      }
+    }
     if let found = unsafe cache.find(target, storage),
       let stamp = unsafe found._withUnsafeGuaranteedRef({ $0.read(reader, into: storage) })
     {

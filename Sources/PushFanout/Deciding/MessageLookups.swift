@@ -16,23 +16,23 @@ struct MessageLookups {
   ///
   /// - Precondition: at most ``count``.
   mutating func find(
-    _ count: Int, _ version: EngineVersion, _ cache: ConversationCache,
-    _ message: (Int) -> UnsafePointer<Message>
+    _ messages: borrowing Span<Message>, _ indices: Range<Int>, _ version: EngineVersion,
+    _ cache: ConversationCache
   ) {
     let lookup = MessageLookup(version)
+    let (first, count) = (indices.lowerBound, indices.count)
     for index in 0..<count {
-      let (room, user) = unsafe lookup.hashes(message(index).pointee)
+      let (room, user) = lookup.hashes(messages[first + index])
       hashes[index] = room
       hashes[Self.count + index] = user
     }
     for index in 0..<count {
-      unsafe lookup.prefetchRecords(
-        message(index).pointee, hashes[index], hashes[Self.count + index])
+      lookup.prefetchRecords(
+        messages[first + index], hashes[index], hashes[Self.count + index])
     }
     for index in 0..<count {
-      let message = unsafe message(index)
-      conversations[index] = unsafe lookup.conversation(message.pointee, hashes[index], cache)
-      senders[index] = unsafe lookup.sender(message.pointee, hashes[Self.count + index])
+      conversations[index] = lookup.conversation(messages[first + index], hashes[index], cache)
+      senders[index] = lookup.sender(messages[first + index], hashes[Self.count + index])
     }
     for index in 0..<count { lookup.prefetchEntry(conversations[index], senders[index], cache) }
     cache.prefetchWords(count) {
@@ -96,12 +96,14 @@ struct MessageLookup {
   @inline(__always)
   func prefetchEntry(_ conversation: UInt32, _ sender: UInt32, _ cache: ConversationCache) {
     if conversation == Decider.unknown { return }
-    cache.prefetchEntry(conversation)
     let row = version.tables.conversations[Int(conversation)]
     if row.count == 0 { return }
-    if row.count <= 64 {
+    let isOfTables = version.tables.hasWords && row.count <= cache.tableSize
+    if !isOfTables { cache.prefetchEntry(conversation) }
+    if row.count <= 64 || isOfTables {
       for slot in stride(from: Int(row.start), to: Int(row.start + row.count), by: 16) {
         version.tables.memberUsers.prefetch(slot)
+        if isOfTables { version.tables.memberWords.prefetch(slot) }
       }
     } else {
       let rank = Int(Double(row.count) * position(of: sender))

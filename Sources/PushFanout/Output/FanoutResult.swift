@@ -20,6 +20,8 @@ public struct FanoutResult: Sendable {
   /// What was computed, and what it was read from; shared with copies.
   var storage = AnswerStorage()
   var row = ConversationRow()
+  /// The index of the conversation.
+  var conversation: UInt32 = 0
   var stamp = ReadStamp(revision: 0, isExact: false)
   /// The number of the conversation's members, recipients or not.
   public internal(set) var memberCount = 0
@@ -37,6 +39,13 @@ public struct FanoutResult: Sendable {
   var filter: DeviceFilter?
 
   var engineVersion: EngineVersion? { storage.version }
+
+  /// The conversation and what its members' states depend on; nil for an empty result.
+  var target: ConversationTarget? {
+    guard storage.isOfTables else { return storage.conversation?.target }
+    // An answer from the tables is of no channel.
+    return storage.version.map { ConversationTarget(conversation, channel: "", $0.tables) }
+  }
 
   /// Prepares for another message, reusing the memory unless a copy shares it.
   mutating func reset(_ now: Int64, threads: Int) {
@@ -147,10 +156,15 @@ public struct FanoutResult: Sendable {
 
   private func state(of rank: Int) -> UInt8 {
     if let known = storage.state(ofMember: rank) { return known }
-    guard let conversation = storage.conversation, let quiet = storage.quiet,
-      let version = storage.version
-    else { return StateRules.absent }
+    guard let quiet = storage.quiet, let version = storage.version else {
+      return StateRules.absent
+    }
     let levels = quiet.levels
+    guard !storage.isOfTables, let conversation = storage.conversation else {
+      guard let target else { return StateRules.absent }
+      return unsafe MemberResolver(version).word(rank, target, at: instant)
+        .state(levels, target.rules.statesByBase)
+    }
     let word = conversation.word(rank)
     atomicMemoryFence(ordering: .acquiring)
     if stamp.isExact, conversation.revision.load(ordering: .relaxed) == stamp.revision {
@@ -166,20 +180,22 @@ public struct FanoutResult: Sendable {
   /// - Complexity: O(1), but O(members) the first time for a conversation of more than
   ///   ``CachedConversation/smallSize`` members and an interval without transitions.
   func memberStates() -> UnsafePointer<UInt8>? {
-    guard memberCount > 0, storage.conversation != nil else { return nil }
+    guard memberCount > 0 else { return nil }
     return unsafe storage.memberStates { makeStates() }
   }
 
   private func makeStates() -> MemberStates {
-    guard let conversation = storage.conversation, let quiet = storage.quiet,
-      let version = storage.version
-    else { preconditionFailure("an empty result has no states") }
-    if let states = conversation.states(stamp, quiet, at: instant, threads: threads) {
+    guard let target, let quiet = storage.quiet, let version = storage.version else {
+      preconditionFailure("an empty result has no states")
+    }
+    if !storage.isOfTables,
+      let states = storage.conversation?.states(stamp, quiet, at: instant, threads: threads)
+    {
       return states
     }
-    // The conversation has moved on to another version or instant.
+    // Not cached, or the conversation has moved on to another version or instant.
     let reader = ConversationReader(version: version, now: instant, quiet: quiet)
-    let made = CachedConversation.build(conversation.target, reader, threads: threads)
+    let made = CachedConversation.build(target, reader, threads: threads)
     return MemberStates(made, quiet, 0, threads: threads)
   }
 

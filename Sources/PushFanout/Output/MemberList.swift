@@ -12,9 +12,9 @@ package struct MemberList: Sendable {
     fileprivate let revision: UInt32
   }
 
-  fileprivate init(_ version: EngineVersion, _ target: ConversationTarget, _ row: ConversationRow) {
+  fileprivate init(_ version: EngineVersion, _ target: ConversationTarget) {
     self.version = version
-    self.row = row
+    row = target.memberRow
     key = Key(conversation: target.members, revision: row.revision)
   }
 
@@ -34,10 +34,8 @@ package struct MemberList: Sendable {
 extension FanoutResult {
   /// The members that the codes belong to; nil for a conversation without members.
   package var memberList: MemberList? {
-    guard memberCount > 0, let engineVersion, let conversation = storage.conversation else {
-      return nil
-    }
-    return MemberList(engineVersion, conversation.target, row)
+    guard memberCount > 0, let engineVersion, let target else { return nil }
+    return MemberList(engineVersion, target)
   }
 }
 

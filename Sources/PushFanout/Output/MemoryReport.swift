@@ -9,7 +9,7 @@ public struct MemoryReport: Sendable, Equatable {
   public let userExtras: Int
   /// The rows of conversations.
   public let conversations: Int
-  /// Members and their levels.
+  /// Members, their levels, and what follows from these and their users' settings.
   public let memberships: Int
   /// Overrides: mutes, starts of membership and channel levels.
   public let membershipExtras: Int
@@ -58,7 +58,8 @@ extension Fanout {
       userExtras: tables.userMutes.byteCount + tables.devices.byteCount + names.table
         + names.characters,
       conversations: tables.conversations.byteCount,
-      memberships: tables.memberUsers.byteCount + tables.packedMembers.byteCount,
+      memberships: tables.memberUsers.byteCount + tables.packedMembers.byteCount
+        + tables.memberWords.byteCount,
       membershipExtras: tables.overrides.byteCount + tables.memberMutes.byteCount
         + tables.memberSinces.byteCount + tables.memberChannels.byteCount,
       ids: userIDs.table + conversationIDs.table,

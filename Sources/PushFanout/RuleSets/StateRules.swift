@@ -144,6 +144,18 @@ struct MemberWord: BitwiseCopyable, Equatable {
 
   init(schedule: UInt32, base: UInt16) { bits = schedule << UInt32(Self.baseBits) | UInt32(base) }
 
+  /// The word of a member whose state is resolved from the tables at each instant. Its state is
+  /// ``StateRules/absent`` at any level.
+  static let unknown = MemberWord(bits: 0)
+
+  /// Whether the base is that of ``unknown``, which no lasting word has.
+  @inline(__always)
+  var isUnknown: Bool { base == 0 }
+
+  /// The word while the user is not yet a member.
+  @inline(__always)
+  var absent: MemberWord { MemberWord(bits: bits & ~UInt32(1 << Self.baseBits - 1)) }
+
   @inline(__always)
   var schedule: Int { Int(bits >> UInt32(Self.baseBits)) }
   @inline(__always)

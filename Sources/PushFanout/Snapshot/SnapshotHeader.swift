@@ -101,7 +101,7 @@ struct SnapshotHeader {
   private static let magic = UInt64(littleEndian: 0x0A1A_544F_4853_5550)  // "PUSHOT", 1A, 0A
   /// The versions of the file format, and of the tables in its sections.
   static let formatVersion: UInt32 = 1
-  static let layoutVersion: UInt32 = 2
+  static let layoutVersion: UInt32 = 3
 
   var identity: SnapshotIdentity
   var sequence: UInt64
@@ -125,7 +125,7 @@ struct SnapshotHeader {
       MemoryLayout<Row>.offset(of: \.start), MemoryLayout<Row>.offset(of: \.count),
       MemoryLayout<Row>.offset(of: \.capacity), MemoryLayout<Row>.offset(of: \.parent),
       MemoryLayout<Row>.offset(of: \.channels), MemoryLayout<Row>.offset(of: \.revision),
-      MemoryLayout<Row>.offset(of: \.overrideRevision), MemoryLayout<Row>.offset(of: \.kind),
+      MemoryLayout<Row>.offset(of: \.startsUntil), MemoryLayout<Row>.offset(of: \.kind),
       MemoryLayout<Row>.offset(of: \.level), MemoryLayout<Row>.offset(of: \.hasOverrides),
       MemoryLayout<Row>.offset(of: \.overrideStart), MemoryLayout<Row>.offset(of: \.overrideCount),
       MemoryLayout<Record>.offset(of: \.id), MemoryLayout<Record>.offset(of: \.notifier),

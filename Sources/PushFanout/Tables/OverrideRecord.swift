@@ -46,11 +46,9 @@ struct OverrideRecord: BitwiseCopyable {
   /// The order of records.
   var key: UInt64 { UInt64(user) << 2 | UInt64(rawKind) }
 
-  /// 0 if the record is the start of a user's membership.
+  /// Whether the value is the start of a membership.
   @inline(__always)
-  func differenceFromSince(of user: UInt32) -> UInt32 {
-    (self.user ^ user) | (rawKind ^ Kind.since.rawValue)
-  }
+  var isStart: Bool { rawKind == Kind.since.rawValue }
 }
 
 /// A membership as the tables store it.

@@ -97,6 +97,9 @@ struct PackedMember: BitwiseCopyable, Equatable {
   static let beyondSince: UInt8 = 0xD0
   static let sinceBit: UInt8 = 0x20
 
+  /// Whether the start of the membership is the only override, as of when the tables were built.
+  var hasOnlySince: Bool { bits & (Self.beyondSince | Self.sinceBit) == Self.sinceBit }
+
   /// The same membership, set after the tables were built.
   var changed: PackedMember { hasOverrides ? PackedMember(bits: bits | 0x80) : self }
 
@@ -125,8 +128,9 @@ struct ConversationRow: BitwiseCopyable {
   var channels: UInt32 = 0
   /// Incremented by every change of the membership or of the conversation's settings.
   var revision: UInt32 = 0
-  /// Incremented by every change of a member with overrides.
-  var overrideRevision: UInt32 = 0
+  /// The second, rounded up, from which on no membership begins among ``overrides``; `.max` for one
+  /// that the field cannot hold.
+  var startsUntil: UInt32 = 0
   var kind = UInt8(ConversationKind.group.ordinal)
   var level: UInt8 = 0
   /// Whether any member ever had overrides.
@@ -138,6 +142,11 @@ struct ConversationRow: BitwiseCopyable {
   var overrideCount: UInt32 = 0
 
   var range: Range<Int> { Int(start)..<Int(start) + Int(count) }
+  /// Whether a membership may begin after an instant in milliseconds, by ``Tables/overrides``.
+  @inline(__always)
+  func hasStart(after instant: Int64) -> Bool {
+    instant < Int64(startsUntil) * 1000 || startsUntil == .max
+  }
   var overrides: Range<Int> { Int(overrideStart)..<Int(overrideStart) + Int(overrideCount) }
 }
 

@@ -78,6 +78,26 @@ internal import CPushKernels
     }
   }
 
+  /// Calls `body` with the offset in a range, the pages from there on whose addresses are
+  /// consecutive, the index of the first element in the first page, and the number of elements.
+  @inline(__always)
+  func forEachRun(
+    of range: Range<Int>,
+    _ body: (Int, UnsafePointer<UnsafePointer<Element>?>, _ first: Int, _ count: Int) -> Void
+  ) {
+    guard let root = unsafe root else { return }
+    var index = range.lowerBound
+    while index < range.upperBound {
+      let end = min(range.upperBound, (index >> Self.nodeShift + 1) << Self.nodeShift)
+      let pages = unsafe root[index >> Self.nodeShift] + (index >> Self.shift & 127)
+      unsafe body(
+        index - range.lowerBound,
+        UnsafeRawPointer(pages).assumingMemoryBound(to: UnsafePointer<Element>?.self),
+        index & Self.mask, end - index)
+      index = end
+    }
+  }
+
   // MARK: Writing
 
   /// Replaces an element.
@@ -92,6 +112,12 @@ internal import CPushKernels
     } else {
       unsafe ownPage(at: index, store)[index & Self.mask] = element
     }
+  }
+
+  /// Replaces an element in a page that belongs to the update in progress.
+  @inline(__always)
+  func update(_ index: Int, _ element: Element) {
+    unsafe page(at: index)[index & Self.mask] = element
   }
 
   /// The page of an index, copied first unless it belongs to the update.

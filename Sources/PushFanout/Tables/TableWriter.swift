@@ -10,11 +10,14 @@ internal import QuietTime
   var log = SettingsLog()
   let store: PageStore
   var recentSchedules = RecentSchedules()
+  /// Whether all of ``Tables/memberWords`` have to be computed again: the rules changed.
+  var needsWords = false
   /// The maximum number of anything with a 32-bit index; lower only in tests.
   var limit = Int(UInt32.max) - 1
 
   init(app: AppSettings) throws(FanoutError) {
     tables = Tables(app: app)
+    tables.hasWords = true
     store = PageStore()
     do throws(ZoneDataError) {
       try tables.scheduleTable.setApp(app)
@@ -36,6 +39,7 @@ internal import QuietTime
     self.tables.conversationIDs.rollBack(to: tables.conversationIDs)
     self.tables = tables
     self.log = log
+    needsWords = false
     store.rollBack()
   }
 
@@ -52,6 +56,7 @@ internal import QuietTime
     tables.rules = RuleTables(app)
     tables.calendar = QuietCalendar()
     tables.appRevision &+= 1
+    needsWords = needsWords || tables.hasWords
     log.removeAll(store)
   }
 
@@ -238,6 +243,7 @@ internal import QuietTime
     _ conversation: UInt32, _ settings: ConversationSettings
   ) throws(FanoutError) {
     var row = tables.conversations[Int(conversation)]
+    let before = row.kind
     row.kind = UInt8(settings.kind.ordinal)
     row.level = settings.level.rawValue
     row.parent =
@@ -247,6 +253,7 @@ internal import QuietTime
     row.channels = tables.channelSets.insert(settings.channels)
     row.revision &+= 1
     tables.conversations.set(Int(conversation), row, store)
+    if row.kind != before { row.range.forEach { setWord($0, row) } }
   }
 
   // MARK: Members
@@ -269,10 +276,8 @@ internal import QuietTime
     if rank < Int(row.count), tables.memberUsers[slot] == user {
       let before = PackedMember(bits: tables.packedMembers[slot])
       if before != packed { tables.packedMembers.set(slot, packed.bits, store) }
-      if before.hasOverrides || packed.hasOverrides {
-        row.overrideRevision &+= 1
-        tables.conversations.set(Int(conversation), row, store)
-      }
+      if packed.hasOverrides { tables.conversations.set(Int(conversation), row, store) }
+      setWord(slot, row)
       return true
     }
     try insert(user, packed, at: rank, &row)
@@ -301,10 +306,12 @@ internal import QuietTime
     while slot > start + rank {
       tables.memberUsers.set(slot, tables.memberUsers[slot - 1], store)
       tables.packedMembers.set(slot, tables.packedMembers[slot - 1], store)
+      if tables.hasWords { tables.memberWords.set(slot, tables.memberWords[slot - 1], store) }
       slot -= 1
     }
     tables.memberUsers.set(slot, user, store)
     tables.packedMembers.set(slot, packed.bits, store)
+    setWord(slot, row)
     row.count += 1
   }
 
@@ -315,10 +322,14 @@ internal import QuietTime
     guard start + capacity <= limit else { throw .tooMany("memberships") }
     tables.memberUsers.grow(to: start + capacity, repeating: 0, store)
     tables.packedMembers.grow(to: start + capacity, repeating: 0, store)
+    if tables.hasWords { tables.memberWords.grow(to: start + capacity, repeating: 0, store) }
     for offset in 0..<Int(row.count) {
       let slot = Int(row.start) + offset
       tables.memberUsers.set(start + offset, tables.memberUsers[slot], store)
       tables.packedMembers.set(start + offset, tables.packedMembers[slot], store)
+      if tables.hasWords {
+        tables.memberWords.set(start + offset, tables.memberWords[slot], store)
+      }
     }
     row.start = UInt32(start)
     row.capacity = UInt32(capacity)
@@ -334,6 +345,7 @@ internal import QuietTime
     for slot in Int(row.start) + rank..<Int(row.start) + Int(row.count) - 1 {
       tables.memberUsers.set(slot, tables.memberUsers[slot + 1], store)
       tables.packedMembers.set(slot, tables.packedMembers[slot + 1], store)
+      if tables.hasWords { tables.memberWords.set(slot, tables.memberWords[slot + 1], store) }
     }
     row.count -= 1
     row.revision &+= 1

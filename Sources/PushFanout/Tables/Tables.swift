@@ -37,6 +37,10 @@ struct Tables {
   var conversations = PagedTable<ConversationRow>()
   var memberUsers = PagedTable<UInt32>()
   var packedMembers = PagedTable<UInt8>()
+  /// The lasting word of each member, if ``hasWords``.
+  var memberWords = PagedTable<UInt32>()
+  /// Whether the words are kept: not by an engine that was opened from a snapshot.
+  var hasWords = false
   /// What the members of each conversation have beside the level, since the tables were built.
   var overrides = PagedTable<OverrideRecord>()
   /// What was set later, by conversation and user: the ends of mutes, the starts of memberships,
@@ -71,6 +75,7 @@ struct Tables {
     conversations.free(except: mapped)
     memberUsers.free(except: mapped)
     packedMembers.free(except: mapped)
+    memberWords.free(except: mapped)
     overrides.free(except: mapped)
     memberMutes.free(except: mapped)
     memberSinces.free(except: mapped)
@@ -207,6 +212,24 @@ extension PagedTable where Element == UInt32 {
     while low < high {
       let middle = (low + high) / 2
       if self[start + middle] < value { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  /// The rank, at least `rank`, of the first value not below one in a range of ascending ones.
+  ///
+  /// - Precondition: there is such a value.
+  /// - Complexity: O(log of the ranks passed).
+  func rank(ofFirstNotBelow value: UInt32, from rank: Int, in range: Range<Int>) -> Int {
+    var (low, high, step) = (rank, rank, 1)
+    while high < range.count, self[range.lowerBound + high] < value {
+      low = high + 1
+      high = min(range.count, high + step)
+      step *= 2
+    }
+    while low < high {
+      let middle = (low + high) / 2
+      if self[range.lowerBound + middle] < value { low = middle + 1 } else { high = middle }
     }
     return low
   }

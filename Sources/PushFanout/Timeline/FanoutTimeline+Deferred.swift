@@ -60,7 +60,7 @@ extension FanoutTimeline {
 
   /// Decides a message; nil if nothing of it can be deferred.
   private func deferring(_ message: Message) -> Deferring? {
-    decide(message)
+    decide(message, readsTables: false)
     guard let conversation = exactConversation(), let quiet = result.storage.quiet else {
       return nil
     }

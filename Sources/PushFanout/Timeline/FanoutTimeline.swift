@@ -86,10 +86,13 @@ public import PushModel
     return result.counts
   }
 
-  func decide(_ message: Message) {
+  /// - Parameter readsTables: whether the conversation need not be cached.
+  func decide(_ message: Message, readsTables: Bool = true) {
     result.reset(message.at.milliseconds, threads: 1)
     if result.storage.version !== engineVersion { result.storage.version = engineVersion }
-    Decider(version: engineVersion, cache: cache, threads: 1).decide(message, into: &result)
+    var decider = Decider(version: engineVersion, cache: cache, threads: 1)
+    decider.readsTables = readsTables
+    decider.decide(message, into: &result)
   }
 
   /// Writes the outcome codes of all members of a message's conversation, 0 for members who are not
@@ -104,7 +107,7 @@ public import PushModel
     decide(message)
     let count = result.memberCount
     if output.count != count { output = [UInt8](repeating: 0, count: count) }
-    guard let target = result.storage.conversation?.target else { return (FanoutCounts(), .max) }
+    guard let target = result.target else { return (FanoutCounts(), .max) }
     var span = output.mutableSpan
     result.writeCodes(into: &span)
     return (result.counts, UInt64(target.members) << 32 | UInt64(target.memberRow.revision))

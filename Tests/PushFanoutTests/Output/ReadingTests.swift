@@ -129,8 +129,8 @@ import Testing
       let settings = world.settings()
       var builder = FanoutBuilder()
       try builder.add(settings)
-      let smallSize = seed % 2 == 0 ? 0 : CachedConversation.smallSize
-      let fanout = Fanout(try builder.finish(), threads: 1, smallSize: smallSize)
+      let sizes = CacheSizes.all[Int(seed) % CacheSizes.all.count]
+      let fanout = Fanout(try builder.finish(), threads: 1, sizes)
       var kept = FanoutResult()
       for message in world.messages {
         let expected = Self.expected(settings, message)

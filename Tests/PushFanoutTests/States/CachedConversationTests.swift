@@ -63,21 +63,21 @@ import Testing
   @Test(arguments: RuleSet.allCases, seeds)
   func everyOrder(rules: RuleSet, seed: UInt64) throws {
     for world in 0..<6 {
-      for smallSize in [0, 512] {
+      for sizes in CacheSizes.all {
         try run(
           RandomWorld(
             rules, seed: seed &* 1000 &+ UInt64(world), userCount: 24, messageCount: 90,
-            style: RandomWorld.Style(isVaried: world % 2 == 1)), smallSize: smallSize)
+            style: RandomWorld.Style(isVaried: world % 2 == 1)), sizes)
       }
     }
   }
 
-  private func run(_ drawn: RandomWorld, smallSize: Int) throws {
+  private func run(_ drawn: RandomWorld, _ sizes: CacheSizes) throws {
     var world = drawn
     var settings = world.settings()
     var builder = FanoutBuilder()
     try builder.add(settings)
-    let fanout = Fanout(try builder.finish(), threads: 1, smallSize: smallSize)
+    let fanout = Fanout(try builder.finish(), threads: 1, sizes)
     let timeline = FanoutTimeline(fanout.currentVersion)
     var versions: [(FanoutVersion, FanoutSettings)] = [(fanout.currentVersion, settings)]
     var held: [Expected] = []
@@ -124,7 +124,7 @@ import Testing
   }
 
   /// A change that moves a member's event, and changes no word at the instant of the words.
-  @Test(arguments: [0, 512]) func anEarlierAnswerKeepsItsEvents(smallSize: Int) throws {
+  @Test(arguments: CacheSizes.cached) func anEarlierAnswerKeepsItsEvents(sizes: CacheSizes) throws {
     let noon: Int64 = 1_711_886_400_000
     var settings = FanoutSettings()
     for number in 0..<10 { settings.setMember(Identifier("u\(number)"), of: "g") }
@@ -134,7 +134,7 @@ import Testing
     settings.setMember("u3", of: "g", muted)
     var builder = FanoutBuilder()
     try builder.add(settings)
-    let fanout = Fanout(try builder.finish(), threads: 1, smallSize: smallSize)
+    let fanout = Fanout(try builder.finish(), threads: 1, sizes)
     func decide(_ at: Int64) -> FanoutResult {
       fanout.decide(Message(id: "m", conversation: "g", at: Instant(milliseconds: at)))
     }
@@ -166,7 +166,9 @@ import Testing
     whole.warmUp((0..<400).map { Identifier("g\($0)") }, at: Instant(milliseconds: 0))
     #expect(whole.cache.entryCount == 400)
     let limit = whole.cache.byteCount / 10
-    let fanout = try Fanout(settings, threads: threads, cacheBytes: limit)
+    var builder = FanoutBuilder()
+    try builder.add(settings)
+    let fanout = Fanout(try builder.finish(), threads: threads, cacheBytes: limit, tableSize: 0)
     let messages = (0..<4000).map { number in
       Message(
         id: "m", conversation: Identifier("g\(number * 7919 % 400)"),

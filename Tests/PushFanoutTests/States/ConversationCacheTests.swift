@@ -18,7 +18,7 @@ import Testing
         try builder.setMember(Identifier("u\(number)"), of: Identifier("g\(conversation)"))
       }
     }
-    return try builder.build(threads: 1)
+    return Fanout(try builder.finish(), threads: 1, tableSize: 0)
   }
 
   private func block(_ fanout: Fanout, _ number: Int) throws {
@@ -76,6 +76,59 @@ import Testing
     #expect(fanout.decide(Self.message("g2")).storage.conversation !== first.storage.conversation)
   }
 
+  /// A first message makes no entry, nor does any to a small conversation.
+  @Test func whatIsCached() throws {
+    var builder = FanoutBuilder()
+    for number in 0..<CachedConversation.tableSize + 1 {
+      let user = Identifier("u\(number)")
+      try builder.setMember(user, of: "large")
+      if number > 0 { try builder.setMember(user, of: "small") }
+    }
+    let fanout = try builder.build(threads: 1)
+    var counts: [Int] = []
+    for id in ["small", "small", "large", "large", "large"] as [Identifier] {
+      #expect(fanout.decide(Self.message(id)).pushCount == fanout.memberCount(of: id))
+      counts.append(fanout.cache.entryCount)
+    }
+    #expect(counts == [0, 0, 0, 1, 1])
+    fanout.forgetConversations()
+    _ = fanout.decide(Self.message("large"))
+    #expect(fanout.cache.isEmpty)
+    fanout.warmUp(["small", "large"], at: Self.message("m").at)
+    #expect(fanout.cache.entryCount == 2)
+  }
+
+  /// Members without lasting words are resolved one by one while they are few.
+  @Test func membersWithoutLastingWords() throws {
+    var builder = FanoutBuilder()
+    let noon = Self.message("m").at.milliseconds
+    for number in 0..<100 {
+      var member = MemberSettings()
+      if number % 50 == 7 { member.mutedUntil = Instant(milliseconds: noon + 1000) }
+      if number % 10 == 3 { member.since = Instant(milliseconds: noon + Int64(number) * 1000) }
+      try builder.setMember(Identifier("u\(number)"), of: "g", member)
+    }
+    let fanout = try builder.build(threads: 1)
+    func decide(_ after: Int64) -> FanoutResult {
+      var message = Self.message("g")
+      message.at = Instant(milliseconds: noon + after)
+      return fanout.decide(message)
+    }
+    #expect(numbers(decide(0)) == [88, 0, 88, 90])
+    #expect(numbers(decide(999)) == [88, 0, 88, 90])
+    #expect(numbers(decide(3000)) == [91, 0, 91, 91])
+    #expect(numbers(decide(93_000)) == [100, 0, 100, 100])
+    #expect(fanout.cache.isEmpty)
+    // More than a few devices, and it is cached.
+    for number in 0..<20 {
+      try fanout.update { (update) throws(FanoutError) in
+        try update.updateUser(Identifier("u\(number)")) { $0.devices = [Device(id: "d")] }
+      }
+    }
+    #expect(numbers(decide(93_000)) == [100, 0, 100, 100])
+    #expect(fanout.cache.entryCount == 1)
+  }
+
   @Test func aCacheKeepsToItsLimit() throws {
     let size = try {
       let fanout = try fanout()
@@ -90,7 +143,7 @@ import Testing
           try builder.setMember(Identifier("u\(number)"), of: Identifier("g\(conversation)"))
         }
       }
-      let fanout = try builder.build(threads: 1, cacheBytes: limit)
+      let fanout = Fanout(try builder.finish(), threads: 1, cacheBytes: limit, tableSize: 0)
       #expect(fanout.cacheByteLimit == limit)
       var result = FanoutResult()
       for round in 0..<12 {

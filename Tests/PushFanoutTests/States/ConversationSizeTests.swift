@@ -132,17 +132,17 @@ import Testing
 
   private func compare(_ crowd: Crowd, messages: Int, threads: [Int]) throws {
     var evaluator = ReferenceEvaluator(crowd.settings)
-    for smallSize in [CachedConversation.smallSize, 0, Int.max] {
+    for sizes in CacheSizes.all {
       var builder = FanoutBuilder()
       try builder.add(crowd.settings)
-      let fanout = Fanout(try builder.finish(), threads: threads[0], smallSize: smallSize)
+      let fanout = Fanout(try builder.finish(), threads: threads[0], sizes)
       var kept = FanoutResult()
       for number in 0..<messages {
         let message = crowd.message(number)
         let expected = expected(&evaluator, message)
         #expect(expected.count == crowd.memberCount)
         fanout.decide(message, into: &kept)
-        #expect(difference(kept, expected) == nil, "message \(number), small \(smallSize)")
+        #expect(difference(kept, expected) == nil, "message \(number), \(sizes)")
         kept.storage.conversation?.changing.withLock { changing in
           kept.storage.conversation?.checkInvariants(fanout.current, changing, .all)
         }

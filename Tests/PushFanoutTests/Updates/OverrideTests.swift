@@ -136,15 +136,15 @@ import Testing
 
   @Test(arguments: RuleSet.allCases, TestSupport.seeds([1, 2, 3]))
   func changesOfWhatWasBuilt(rules: RuleSet, seed: UInt64) throws {
-    for smallSize in [0, 512] {
+    for sizes in CacheSizes.all {
       // More overrides than a page holds.
       var world = World(rules, seed: seed, users: 150)
-      let fanout = Fanout(try world.build(threads: 2), threads: 1, smallSize: smallSize)
+      let fanout = Fanout(try world.build(threads: 2), threads: 1, sizes)
       let folder = ScratchFolder()
       var opened: Fanout?
       var held: [Held] = []
       for step in 0..<40 {
-        let label: Comment = "seed \(seed), \(rules), step \(step), small to \(smallSize)"
+        let label: Comment = "seed \(seed), \(rules), step \(step), \(sizes)"
         var evaluator = ReferenceEvaluator(world.settings)
         for number in 0..<3 {
           let message = world.message(number)

@@ -21,6 +21,7 @@ extension Tables {
     conversations.checkInvariants(scope, generation: generation)
     memberUsers.checkInvariants(scope, generation: generation)
     packedMembers.checkInvariants(scope, generation: generation)
+    memberWords.checkInvariants(scope, generation: generation)
     overrides.checkInvariants(scope, generation: generation)
     precondition(
       packedUsers.count == userIDs.count && schedules.count == userIDs.count,
@@ -34,6 +35,9 @@ extension Tables {
     precondition(
       packedMembers.count == memberUsers.count,
       "Tables: \(memberUsers.count) members' users, \(packedMembers.count) members")
+    precondition(
+      memberWords.count == (hasWords ? memberUsers.count : 0),
+      "Tables: \(memberUsers.count) members' users, \(memberWords.count) words")
     for user in scope.indices(below: userCount) { checkUser(UInt32(user), isBuilt: isBuilt) }
     for index in scope.indices(below: conversations.count) {
       checkConversation(UInt32(index), scope, isBuilt: isBuilt)
@@ -77,6 +81,11 @@ extension Tables {
       precondition(
         row.hasOverrides || !packed.hasOverrides,
         "Tables: conversation \(index) does not say that members have overrides")
+      if hasWords {
+        precondition(
+          memberWords[slot] == LastingWords(self).word(slot, row).bits,
+          "Tables: member \(rank) of conversation \(index) has another word")
+      }
       guard isBuilt else { continue }
       precondition(
         hasOverrides(packed, of: user, index, row),

@@ -1,0 +1,121 @@
+internal import CPushKernels
+internal import PushModel
+
+/// Answers from the words in the tables, without an entry of the cache.
+extension Decider {
+  /// Counts the members in each state at an instant, and looks up the states of the ranks in the
+  /// storage; for few members those of all.
+  ///
+  /// - Returns: false if too many members have no lasting word. The storage has no answer then.
+  /// - Complexity: O(members).
+  func readTables(
+    _ target: borrowing ConversationTarget, _ reader: ConversationReader, _ storage: AnswerStorage
+  ) -> Bool {
+    let row = target.memberRow
+    let count = Int(row.count)
+    let isSmall = count <= CachedConversation.smallSize
+    let states = unsafe isSmall ? storage.makeMemberStates(count) : nil
+    let histogram = unsafe storage.histogram
+    unsafe histogram.update(repeating: 0, count: target.rules.stateCount)
+    unsafe version.tables.memberWords.countStates(
+      row.range, reader.levels, target.rules, into: histogram, states: states)
+    let unknown = unsafe Int(histogram[0])
+    if unknown > 0 {
+      if unknown > 2 + count / 16 {
+        storage.forgetMemberStates()
+        return false
+      }
+      resolveUnknown(unknown, copy target, reader, storage)
+    }
+    let begins = row.hasStart(after: reader.now)
+    if begins { removeAbsent(target, reader, storage) }
+    for index in 0..<storage.rankCount {
+      let rank = unsafe Int(storage.ranks[index])
+      if let states = unsafe states {
+        unsafe storage.states[index] = unsafe states[rank]
+        continue
+      }
+      var word = MemberWord(bits: version.tables.memberWords[Int(row.start) + rank])
+      if word.isUnknown || begins {
+        word = MemberResolver(version).word(rank, copy target, at: reader.now)
+      }
+      unsafe storage.states[index] = unsafe word.state(reader.levels, target.rules.statesByBase)
+    }
+    return true
+  }
+
+  /// Resolves members without a lasting word, who were counted as absent.
+  private func resolveUnknown(
+    _ count: Int, _ target: ConversationTarget, _ reader: ConversationReader,
+    _ storage: AnswerStorage
+  ) {
+    let resolver = MemberResolver(version)
+    let histogram = unsafe storage.histogram
+    var left = count
+    unsafe version.tables.memberWords.forEachStretch(target.memberRow.range) {
+      (offset, words) -> Void in
+      guard left > 0, let start = words.baseAddress else { return }
+      var index = unsafe pk_find_unknown(start, 0, words.count)
+      while index < words.count {
+        let rank = offset + index
+        let state = unsafe resolver.word(rank, target, at: reader.now)
+          .state(reader.levels, target.rules.statesByBase)
+        unsafe histogram[0] -= 1
+        unsafe histogram[Int(state)] += 1
+        storage.setState(state, ofMember: rank)
+        left -= 1
+        index = unsafe pk_find_unknown(start, index + 1, words.count)
+      }
+    }
+  }
+
+  /// Counts those who have a lasting word, and are not yet members, as absent.
+  private func removeAbsent(
+    _ target: borrowing ConversationTarget, _ reader: ConversationReader, _ storage: AnswerStorage
+  ) {
+    let row = target.memberRow
+    let statesByBase = unsafe target.rules.statesByBase
+    let histogram = unsafe storage.histogram
+    let now = reader.now
+    unsafe version.tables.overrides.forEachStretch(row.overrides) { (_, records) -> Void in
+      for index in 0..<records.count {
+        let record = unsafe records[index]
+        guard record.isStart, record.value > now,
+          let rank = version.tables.rank(of: record.user, in: row)
+        else { continue }
+        let slot = Int(row.start) + rank
+        let word = MemberWord(bits: version.tables.memberWords[slot])
+        // The record may have been replaced by a later one.
+        guard !word.isUnknown,
+          PackedMember(bits: version.tables.packedMembers[slot]).hasOnlySince
+        else { continue }
+        unsafe histogram[Int(word.state(reader.levels, statesByBase))] -= 1
+        unsafe histogram[Int(StateRules.absent)] += 1
+        storage.setState(StateRules.absent, ofMember: rank)
+      }
+    }
+  }
+}
+
+extension ConversationKind {
+  /// Whether the words in the tables hold for every message: no channel, and no record of a thread,
+  /// applies.
+  var hasLastingWords: Bool { self != .thread && self != .ultraGroup }
+}
+
+extension PagedTable where Element == UInt32 {
+  /// Adds the number of words in each state, and stores the states if there is room for them.
+  @inline(__always)
+  fileprivate func countStates(
+    _ range: Range<Int>, _ levels: LevelTable, _ rules: StateTables,
+    into histogram: UnsafeMutablePointer<UInt32>, states: UnsafeMutablePointer<UInt8>?
+  ) {
+    unsafe levels.withBytes { (bytes) -> Void in
+      unsafe forEachRun(of: range) { (offset, pages, first, count) -> Void in
+        unsafe pk_count_pages(
+          pages, Self.pageSize, first, count, bytes, levels.count, rules.statesByBase, histogram,
+          rules.stateCount, states.map { unsafe $0 + offset })
+      }
+    }
+  }
+}
