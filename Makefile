@@ -108,7 +108,7 @@ fuzz: packages
 SECONDS = 1200
 soak: packages
 	$(SWIFT) build -c release --package-path Benchmarks --product soak
-	$(BENCHMARKS)/soak --seconds $(SECONDS)
+	MALLOC_ARENA_MAX=1 $(BENCHMARKS)/soak --seconds $(SECONDS)
 
 speed: program
 	@scripts/install-packages python3 util-linux

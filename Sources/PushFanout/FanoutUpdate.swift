@@ -62,6 +62,18 @@ public import PushModel
     users.insert(user)
   }
 
+  /// Forgets the lasting words of members, and computes none from now on.
+  ///
+  /// Users with listed devices have none. Where most users get some, words only cost time: each
+  /// membership of a user who gets the first one is written.
+  ///
+  /// - Complexity: O(memberships).
+  package mutating func discardWords() {
+    writer.needsWords = false
+    writer.tables.hasWords = false
+    writer.tables.memberWords.removeAll(writer.store)
+  }
+
   /// Replaces the settings of a conversation, which is added if new; its members are kept.
   public mutating func setConversation(
     _ id: Identifier, _ settings: ConversationSettings
@@ -150,6 +162,7 @@ public import PushModel
     if writer.needsWords {
       writer.fillWords(threads: threads)
     } else if writer.tables.hasWords {
+      let memberships = memberships.reader
       for user in self.users {
         _ = memberships.forEachConversation(of: user) { writer.setWord(of: user, in: $0) }
       }

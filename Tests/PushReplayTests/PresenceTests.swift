@@ -21,10 +21,11 @@ import Testing
     settings.setMember("s", of: "g")
     settings.setMember("s", of: "h")
     let fanout = try Fanout(settings, threads: 2)
-    let first = fanout.version
     let replayer = try Replayer(fanout)
     try replayer.add(ReplayerTests.message(0))
     try replayer.add(ReplayerTests.message(0, in: "h"))
+    try replayer.add(Self.online(0, 0, true))
+    let first = fanout.version
     for number in 0..<50 {
       try replayer.add(Self.online(number, number, true))
       try replayer.add(ReplayerTests.message(1, 1))

@@ -34,9 +34,6 @@ struct Program: ParsableCommand {
   }
 
   func run() throws {
-    // By default each thread has an arena, which grows to the most that the thread ever needed at
-    // once: for long, and by several megabytes each. One arena for all shows what is not freed.
-    mallopt(M_ARENA_MAX, 1)
     // 30 March 2024, 23:50: dates change soon, and clocks in Europe a few hours later.
     let clock = SoakClock(1_711_842_600_000)
     let soaks = try RuleSet.allCases.map {

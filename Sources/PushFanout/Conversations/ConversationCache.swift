@@ -358,7 +358,7 @@ internal import Synchronization
   private func prefetchChanging(_ conversation: UInt32) {
     guard let slot = unsafe slot(of: conversation) else { return }
     let address = unsafe slot.pointee.load(ordering: .relaxed)
-    if address == 0 { return }
+    if address <= Self.used { return }
     for line in 0..<2 * CachedConversation.prefetchedLines {
       unsafe pk_prefetch(UnsafeRawPointer(bitPattern: address &+ UInt(line) &* 64))
     }
