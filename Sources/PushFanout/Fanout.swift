@@ -115,11 +115,11 @@ public final class Fanout: Sendable {
   public func decide(
     _ messages: [Message], _ body: @Sendable (Int, borrowing FanoutResult) -> Void
   ) {
-    decide(messages, readsTables: true, body)
+    decide(messages, .smallOrFirst, body)
   }
 
   private func decide(
-    _ messages: [Message], readsTables: Bool,
+    _ messages: [Message], _ tableUse: Decider.TableUse,
     _ body: @Sendable (Int, borrowing FanoutResult) -> Void
   ) {
     let version = publisher.load()
@@ -133,7 +133,7 @@ public final class Fanout: Sendable {
       Parallel.perform((count + size - 1) / size, threads: threads) { piece in
         guard let start = unsafe start else { return }
         var decider = Decider(version: version, cache: self.cache, threads: 1)
-        decider.readsTables = readsTables
+        decider.tableUse = tableUse
         var result = results.withLock { $0.popLast() } ?? FanoutResult()
         let indices = piece * size..<min((piece + 1) * size, count)
         let all = unsafe Span(_unsafeStart: start, count: count)
@@ -205,7 +205,7 @@ public final class Fanout: Sendable {
   /// - Complexity: O(members), on all threads.
   public func warmUp(_ conversations: [Identifier], at instant: Instant) {
     let messages = conversations.map { Message(id: "", conversation: $0, at: instant) }
-    decide(messages, readsTables: false) { _, _ in }
+    decide(messages, .small) { _, _ in }
   }
 
   /// Forgets what is kept of conversations between messages, and frees its memory.

@@ -7,6 +7,8 @@ public import PushModel
 @safe public struct FanoutUpdate: ~Copyable {
   let writer: TableWriter
   private var users: Set<UInt32> = []
+  /// Users of whose settings one listed device has changed: their members' words stay unknown.
+  private var deviceUsers: Set<UInt32> = []
   private var members: [SettingsLog.Entry] = []
   private var joins: [SettingsLog.Entry] = []
 
@@ -53,25 +55,15 @@ public import PushModel
   /// - Complexity: O(devices).
   package mutating func setDevice(_ device: Device, of user: UserIndex) throws(FanoutError) {
     let user = user.rawValue
-    if try !writer.replaceLastDevice(of: user, by: device) {
-      let others = (writer.tables.listedDevices(of: user) ?? [.default]).filter {
-        $0.id != device.id
-      }
-      try writer.setDevices(others + [device], of: user)
+    if try writer.replaceLastDevice(of: user, by: device) {
+      deviceUsers.insert(user)
+      return
     }
+    let others = (writer.tables.listedDevices(of: user) ?? [.default]).filter {
+      $0.id != device.id
+    }
+    try writer.setDevices(others + [device], of: user)
     users.insert(user)
-  }
-
-  /// Forgets the lasting words of members, and computes none from now on.
-  ///
-  /// Users with listed devices have none. Where most users get some, words only cost time: each
-  /// membership of a user who gets the first one is written.
-  ///
-  /// - Complexity: O(memberships).
-  package mutating func discardWords() {
-    writer.needsWords = false
-    writer.tables.hasWords = false
-    writer.tables.memberWords.removeAll(writer.store)
   }
 
   /// Replaces the settings of a conversation, which is added if new; its members are kept.
@@ -152,16 +144,16 @@ public import PushModel
   mutating func finish(
     _ cache: ConversationCache, _ memberships: MembershipIndex, number: UInt64, threads: Int
   ) {
-    let users = users.map { SettingsLog.Entry(user: $0, conversation: SettingsLog.everywhere) }
+    let users = users.union(deviceUsers).map {
+      SettingsLog.Entry(user: $0, conversation: SettingsLog.everywhere)
+    }
     let entries = users + members
     for entry in entries { writer.log.append(entry, writer.store) }
     for join in joins { memberships.add(join.user, to: join.conversation) }
-    if !users.isEmpty, writer.tables.hasWords || memberships.isWanted || !cache.isEmpty {
-      memberships.build(writer.tables)
-    }
+    if !users.isEmpty { memberships.build(writer.tables) }
     if writer.needsWords {
       writer.fillWords(threads: threads)
-    } else if writer.tables.hasWords {
+    } else {
       let memberships = memberships.reader
       for user in self.users {
         _ = memberships.forEachConversation(of: user) { writer.setWord(of: user, in: $0) }

@@ -53,3 +53,16 @@ package enum ClockTime {
     text(minuteOfDay: second / 60) + ":" + (second % 60).padded(to: 2)
   }
 }
+
+extension [UInt8] {
+  /// Appends a number that is not negative in decimal digits, without making a string.
+  package mutating func appendDecimal(_ number: Int) {
+    let start = count
+    var rest = number
+    repeat {
+      append(UInt8(ascii: "0") + UInt8(rest % 10))
+      rest /= 10
+    } while rest > 0
+    self[start...].reverse()
+  }
+}

@@ -78,6 +78,16 @@ extension OrderedPipelineTests {
 }
 
 @Suite struct NumberTextTests {
+  @Test func decimalDigits() {
+    let numbers = [0, 7, 10, 99, 100, 1_234_567_890, Int(UInt32.max), .max]
+    let texts = numbers.map { number in
+      var bytes = Array("n=".utf8)
+      bytes.appendDecimal(number)
+      return String(decoding: bytes, as: UTF8.self)
+    }
+    #expect(texts == numbers.map { "n=\($0)" })
+  }
+
   @Test(arguments: [
     (0, "0"), (999, "999"), (1000, "1,000"), (-1_234_567, "-1,234,567"),
     (Int.max, "9,223,372,036,854,775,807"),

@@ -20,13 +20,14 @@ public struct DayWorld: Sendable {
 
   public static let sizes = [5, 50, 500, 5_000, 100_000]
 
-  public init(_ options: WorkloadOptions, threads: Int) {
+  /// - Parameter hasAlone: whether ``alone`` is an engine of its own, rather than ``fanout``.
+  public init(_ options: WorkloadOptions, threads: Int, hasAlone: Bool = true) {
     let workload = must { try Workload(options, threads: threads) }
     self.workload = workload
     conversations = (0..<workload.roomCount).map { Workload.roomID($0) }
     do throws(FanoutError) {
       fanout = try Self.build(workload, threads: threads)
-      alone = try Self.build(workload, threads: 1)
+      alone = hasAlone ? try Self.build(workload, threads: 1) : fanout
     } catch {
       fatalError("\(error)")
     }

@@ -34,7 +34,7 @@ public struct Work: Sendable {
 
   /// All that is measured.
   public static let all: [Work] =
-    bitmaps + resolve + decide + pushList + updates + turns + parse + write + content
+    bitmaps + days + resolve + decide + pushList + updates + turns + parse + write + content
 
   /// The group sizes that are measured.
   static let sizes = [5, 50, 500, 5_000, 100_000, 1_000_000]
@@ -75,7 +75,8 @@ public struct Scale: Sendable {
 extension Work {
   /// The kernels whose instructions are counted, and which are timed against another revision.
   public static let kernels = named([
-    "bitmaps.day", "turn.windows", "resolve.5000", "decide-cold.plain.5", "decide-cold.plain.500",
+    "bitmaps.day", "day.live", "day.batches", "day.replay", "turn.windows", "resolve.5000",
+    "decide-cold.plain.5", "decide-cold.plain.500",
     "decide-cold.plain.100000", "decide-cold.user.500", "decide-warm.plain.100000",
     "push-list.100000", "updates.user", "updates.member-together", "parse.ndjson-users",
     "parse.csv-members", "write.ndjson",

@@ -6,12 +6,20 @@ enum Suite: String, CaseIterable {
   case day
   /// The same messages by several threads, reading of answers, conversations by size, and eviction.
   case service
+  /// Messages a second, as one property of the day's world after the other changes.
+  case curve
   /// Plain messages to groups of all sizes.
   case decide
   /// Messages that mention or force, to one size.
   case kinds
   case turn
   case update
+
+  /// Those that are measured unless others are named: all but the one that takes many minutes.
+  static let usual = allCases.filter { $0 != .curve }
+
+  /// Whether its figures are printed as lines, on worlds of its own.
+  var isOfDay: Bool { self == .day || self == .service || self == .curve }
 
   var decides: Bool { self == .decide || self == .kinds }
 }
@@ -59,7 +67,7 @@ struct Plan {
     self.parts = parts
     self.suites = suites.filter { suite in
       switch suite {
-      case .day: filter(suite.rawValue)
+      case .day, .curve: filter(suite.rawValue)
       case .service: !parts.isEmpty
       case .decide, .kinds: chosen.contains { $0.suite == suite }
       case .turn: filter("windows")

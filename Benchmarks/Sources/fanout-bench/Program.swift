@@ -23,6 +23,7 @@ struct Run: ParsableCommand {
         fanout-bench --quick
         fanout-bench --json > fanout.ndjson
         fanout-bench --suite day --suite service
+        fanout-bench --suite curve
         fanout-bench --suite service --filter '^(still|along|answers|sizes|eviction)$'
         fanout-bench --suite decide --filter '^1000000$'
         fanout-bench --suite update --memberships 100000000
@@ -47,7 +48,7 @@ struct Run: ParsableCommand {
   @Flag(help: "One JSON object a row.")
   var json = false
 
-  @Option(help: "day, service, decide, kinds, turn or update. (default: all)")
+  @Option(help: "day, service, curve, decide, kinds, turn or update. (default: all but curve)")
   var suite: [Suite] = []
 
   @Option(help: ArgumentHelp("Only cases whose name matches.", valueName: "regex"))
@@ -84,7 +85,7 @@ struct Run: ParsableCommand {
     let regex = try filter.map { try Regex($0) }
     let plan = Plan(
       users: users ?? (quick ? 1_000_000 : 10_000_000), rounds: rounds ?? (quick ? 5 : 9),
-      memberships: memberships, suites: suite.isEmpty ? Suite.allCases : suite
+      memberships: memberships, suites: suite.isEmpty ? Suite.usual : suite
     ) { name in regex.map { name.firstMatch(of: $0) != nil } ?? true }
     guard !plan.suites.isEmpty else {
       throw ValidationError("No case matches; with \(plan.users) users, groups have at most that.")
@@ -92,7 +93,13 @@ struct Run: ParsableCommand {
     let machine = Machine.current()
     say(machine.lines)
     runDay(plan)
-    if plan.suites.allSatisfy({ $0 == .day || $0 == .service }) { return }
+    if plan.suites.contains(.curve) {
+      CurveSuite(cores: ProcessInfo.processInfo.activeProcessorCount).run {
+        print($0)
+        fflush(nil)
+      }
+    }
+    if plan.suites.allSatisfy(\.isOfDay) { return }
     let contest = Contest(plan)
     let memory = Memory(contest.one.memoryReport())
     say([memory.line])

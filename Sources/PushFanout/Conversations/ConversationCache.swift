@@ -139,7 +139,9 @@ internal import Synchronization
   }
 
   private static func reference(at address: UInt) -> Unmanaged<CachedConversation>? {
-    guard address > used, let pointer = unsafe UnsafeRawPointer(bitPattern: address) else { return nil }
+    guard address > used, let pointer = unsafe UnsafeRawPointer(bitPattern: address) else {
+      return nil
+    }
     return unsafe Unmanaged<CachedConversation>.fromOpaque(pointer)
   }
 
@@ -181,7 +183,8 @@ internal import Synchronization
 
   /// Notes that a message was decided without an entry.
   func noteUse(_ conversation: UInt32) {
-    let slot = unsafe slot(of: conversation) ?? state.withLock { unsafe makeSlot(conversation, &$0) }
+    let slot =
+      unsafe slot(of: conversation) ?? state.withLock { unsafe makeSlot(conversation, &$0) }
     _ = unsafe slot.pointee.compareExchange(
       expected: 0, desired: Self.used, ordering: .relaxed)
   }

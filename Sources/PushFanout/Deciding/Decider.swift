@@ -8,9 +8,15 @@ internal import QuietTime
   let version: EngineVersion
   private let cacheReference: Unmanaged<ConversationCache>
   let threads: Int
-  /// Whether a message may be decided from the words in the tables; otherwise the conversation is
-  /// cached.
-  var readsTables = true
+  var tableUse = TableUse.smallOrFirst
+
+  /// Which messages are decided from the words in the tables, rather than by a cached conversation.
+  enum TableUse {
+    /// Those to small conversations, and the first to any other.
+    case smallOrFirst
+    case small
+    case none
+  }
 
   /// The index of an id that never appeared.
   static let unknown = UInt32.max
@@ -151,17 +157,11 @@ internal import QuietTime
     let storage = result.storage
     let reader = reader(at: now, storage)
     storage.isOfTables = false
-    if readsTables, cache.tableSize > 0, version.tables.hasWords, target.kind.hasLastingWords {
-      let isLarge = result.memberCount > cache.tableSize
-      // The words of a larger conversation are kept from the second message on.
-      if !isLarge || cache.isFirstUse(target.conversation) {
-        if readTables(target, reader, storage) {
-          if isLarge { cache.noteUse(target.conversation) }
-          storage.isOfTables = true
-          result.stamp = ReadStamp(revision: 0, isExact: true)
-          return
-        }
-      }
+    if mayReadTables(target, cache), readTables(target, reader, storage) {
+      if result.memberCount > cache.tableSize { cache.noteUse(target.conversation) }
+      storage.isOfTables = true
+      result.stamp = ReadStamp(revision: 0, isExact: true)
+      return
     }
     if let found = unsafe cache.find(target, storage),
       let stamp = unsafe found._withUnsafeGuaranteedRef({ $0.read(reader, into: storage) })
@@ -177,6 +177,17 @@ internal import QuietTime
       preconditionFailure("a conversation cannot be read at the instant that it was built for")
     }
     result.stamp = stamp
+  }
+
+  @inline(__always)
+  private func mayReadTables(
+    _ target: borrowing ConversationTarget, _ cache: ConversationCache
+  ) -> Bool {
+    guard tableUse != .none, cache.tableSize > 0,
+      target.kind.hasLastingWords
+    else { return false }
+    return target.memberRow.count <= cache.tableSize
+      || tableUse == .smallOrFirst && cache.isFirstUse(target.conversation)
   }
 
   private func reader(at now: Int64, _ storage: AnswerStorage) -> ConversationReader {

@@ -37,6 +37,22 @@ final class RuleTables: Sendable {
     return AtomicLazy.store(StateRules.make(app, kind), in: kinds[slot])
   }
 
+  /// A hash of the bases of all kinds of conversations whose members have lasting words, so that
+  /// words are not read with a program that numbers bases in another way. Never 0.
+  ///
+  /// - Complexity: that of creating the rules.
+  var mark: UInt64 {
+    var sink = ByteSink()
+    for kind in ConversationKind.allCases where kind != .thread {
+      let tables = tables(kind)
+      for index in 0..<4096 { sink.put(unsafe tables.bases[index]) }
+      for index in 0..<4 * StateRules.baseCapacity {
+        sink.put(unsafe tables.statesByBase[index])
+      }
+    }
+    return max(checksum(sink.bytes), 1)
+  }
+
   /// The codes of a message that has the same outcome for all recipients.
   func codes(ofAll outcome: Outcome) -> UnsafePointer<UInt8> {
     unsafe uniform.codes(Int(outcome.code))

@@ -97,8 +97,12 @@ struct SnapshotReading {
     tables.memberSinces = try map(.memberSinces, used, store)
     tables.memberChannels = try map(.memberChannels, used, store)
     tables.overrides = table(.overrides, store)
+    tables.memberWords = table(.memberWords, store)
     try check(tables)
-    return TableWriter(tables, store)
+    let writer = TableWriter(tables, store)
+    // Unless a program with the same rules wrote the words.
+    if settings.rulesMark != tables.rules.mark { writer.fillWords(threads: threads) }
+    return writer
   }
 
   // MARK: Values
@@ -215,6 +219,10 @@ struct SnapshotReading {
     if count(.deviceLists) != 0, count(.deviceLists) != count(.packedUsers) {
       throw .malformed(
         section: "deviceLists", "\(count(.deviceLists)) elements, expected \(count(.packedUsers))")
+    }
+    if count(.memberWords) != count(.memberUsers) {
+      throw .malformed(
+        section: "memberWords", "\(count(.memberWords)) elements, expected \(count(.memberUsers))")
     }
     let indexed: [SnapshotPart] = [
       .userAddresses, .nameAddresses, .conversationAddresses, .devices, .memberUsers,

@@ -86,6 +86,7 @@ extension Tables {
     try memberSinces.slots.write(.memberSinces, to: &file)
     try memberChannels.slots.write(.memberChannels, to: &file)
     try overrides.write(.overrides, to: &file)
+    try memberWords.write(.memberWords, to: &file)
   }
 }
 

@@ -65,6 +65,11 @@ struct SnapshotBounds {
     case .schedules: finding.isWrong = unsafe Self.any(start, count, notBelow: schedules)
     case .deviceLists: finding.isWrong = unsafe Self.any(start, count, notBelow: devices + 2)
     case .memberUsers: finding.isWrong = unsafe Self.any(start, count, notBelow: users)
+    case .memberWords:
+      let limit = UInt32(min(schedules, MemberWord.scheduleCapacity) - 1)
+      finding.isWrong = unsafe Self.any(start, count, UInt32.self) {
+        MemberWord(bits: $0).schedule > limit ? 1 : 0
+      }
     case .packedMembers:
       finding.isWrong = unsafe Self.any(start, count, UInt8.self) {
         $0 & 0x08 | $0 >> 2 & $0 >> 1 & 1

@@ -6,7 +6,7 @@ enum SnapshotPart: UInt32, CaseIterable {
   case conversationCharacters, conversationAddresses, conversationSlots
   case packedUsers, schedules, userMutes, deviceLists, devices
   case conversations, memberUsers, packedMembers, memberMutes, memberSinces, memberChannels
-  case overrides
+  case overrides, memberWords
 
   /// The size of the section's pages with their header, and the number of elements per page; nil
   /// for sections without pages.
@@ -16,7 +16,7 @@ enum SnapshotPart: UInt32, CaseIterable {
     case .userSlots, .userFolded, .nameSlots, .conversationSlots: nil
     case .userAddresses, .nameAddresses, .conversationAddresses: Self.paging(of: UInt.self)
     case .packedUsers: Self.paging(of: PackedUser.self)
-    case .schedules, .deviceLists, .memberUsers: Self.paging(of: UInt32.self)
+    case .schedules, .deviceLists, .memberUsers, .memberWords: Self.paging(of: UInt32.self)
     case .packedMembers: Self.paging(of: UInt8.self)
     case .devices: Self.paging(of: DeviceRecord.self)
     case .conversations: Self.paging(of: ConversationRow.self)

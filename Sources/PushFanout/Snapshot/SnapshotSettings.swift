@@ -8,6 +8,8 @@ struct SnapshotSettings {
   var channelSets: [[Identifier: NotificationLevel]] = []
   /// The secret seeds of the hash tables of users', devices' and conversations' ids.
   var seeds: [UInt64] = []
+  /// ``RuleTables/mark``, by which members' words were computed.
+  var rulesMark: UInt64 = 0
   /// Of the time-zone data that the engine used; nil in a snapshot that was written before it was
   /// kept.
   var zoneVersion: String?
@@ -19,6 +21,7 @@ struct SnapshotSettings {
     schedules = (0..<UInt32(tables.scheduleTable.count)).map { tables.scheduleTable[$0] }
     channelSets = (0..<UInt32(tables.channelSets.count)).map { tables.channelSets[$0] }
     seeds = [tables.userIDs, tables.deviceNames, tables.conversationIDs].map(\.slots.seed)
+    rulesMark = tables.rules.mark
     zoneVersion = try? ZoneDatabase.system.get().version
   }
 
@@ -38,6 +41,7 @@ struct SnapshotSettings {
         sink.put(level.rawValue)
       }
     }
+    sink.put(rulesMark)
     if let zoneVersion { sink.put(zoneVersion) }
     return sink.bytes
   }
@@ -62,6 +66,7 @@ struct SnapshotSettings {
       }
       channelSets.append(set)
     }
+    rulesMark = try source.number(UInt64.self)
     if source.remaining > 0 { zoneVersion = try source.text() }
     guard source.remaining == 0 else { throw Malformed("trailing bytes") }
     guard !schedules.isEmpty, !channelSets.isEmpty else {

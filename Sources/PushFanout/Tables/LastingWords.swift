@@ -104,7 +104,6 @@ extension TableWriter {
   /// - Complexity: O(memberships), on several threads.
   func fillWords(threads: Int) {
     needsWords = false
-    tables.hasWords = true
     tables.memberWords.removeAll(store)
     tables.memberWords.grow(to: tables.memberUsers.count, repeating: 0, store)
     let filling = WordFilling(tables)
@@ -119,7 +118,7 @@ extension TableWriter {
 
   /// Computes the word of the member in a slot again.
   func setWord(_ slot: Int, _ row: ConversationRow) {
-    guard tables.hasWords else { return }
+    guard slot < tables.memberWords.count else { return }
     let word = LastingWords(tables).word(slot, row).bits
     if tables.memberWords[slot] != word { tables.memberWords.set(slot, word, store) }
   }
@@ -152,7 +151,9 @@ extension TableWriter {
       let row = conversations[conversation]
       let kind = ConversationKind(ordinal: Int(row.kind))
       if kind == .thread || row.count == 0 { return }
-      lasting.write(0..<Int(row.count), of: row, kind, rules.tables(kind), mask: LastingWords.wholeMask) {
+      lasting.write(
+        0..<Int(row.count), of: row, kind, rules.tables(kind), mask: LastingWords.wholeMask
+      ) {
         words.update(Int(row.start) + $0, $1)
       }
     }

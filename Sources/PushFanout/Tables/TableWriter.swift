@@ -17,7 +17,6 @@ internal import QuietTime
 
   init(app: AppSettings) throws(FanoutError) {
     tables = Tables(app: app)
-    tables.hasWords = true
     store = PageStore()
     do throws(ZoneDataError) {
       try tables.scheduleTable.setApp(app)
@@ -56,7 +55,7 @@ internal import QuietTime
     tables.rules = RuleTables(app)
     tables.calendar = QuietCalendar()
     tables.appRevision &+= 1
-    needsWords = needsWords || tables.hasWords
+    needsWords = true
     log.removeAll(store)
   }
 
@@ -306,7 +305,7 @@ internal import QuietTime
     while slot > start + rank {
       tables.memberUsers.set(slot, tables.memberUsers[slot - 1], store)
       tables.packedMembers.set(slot, tables.packedMembers[slot - 1], store)
-      if tables.hasWords { tables.memberWords.set(slot, tables.memberWords[slot - 1], store) }
+      tables.memberWords.set(slot, tables.memberWords[slot - 1], store)
       slot -= 1
     }
     tables.memberUsers.set(slot, user, store)
@@ -322,14 +321,12 @@ internal import QuietTime
     guard start + capacity <= limit else { throw .tooMany("memberships") }
     tables.memberUsers.grow(to: start + capacity, repeating: 0, store)
     tables.packedMembers.grow(to: start + capacity, repeating: 0, store)
-    if tables.hasWords { tables.memberWords.grow(to: start + capacity, repeating: 0, store) }
+    tables.memberWords.grow(to: start + capacity, repeating: 0, store)
     for offset in 0..<Int(row.count) {
       let slot = Int(row.start) + offset
       tables.memberUsers.set(start + offset, tables.memberUsers[slot], store)
       tables.packedMembers.set(start + offset, tables.packedMembers[slot], store)
-      if tables.hasWords {
-        tables.memberWords.set(start + offset, tables.memberWords[slot], store)
-      }
+      tables.memberWords.set(start + offset, tables.memberWords[slot], store)
     }
     row.start = UInt32(start)
     row.capacity = UInt32(capacity)
@@ -345,7 +342,7 @@ internal import QuietTime
     for slot in Int(row.start) + rank..<Int(row.start) + Int(row.count) - 1 {
       tables.memberUsers.set(slot, tables.memberUsers[slot + 1], store)
       tables.packedMembers.set(slot, tables.packedMembers[slot + 1], store)
-      if tables.hasWords { tables.memberWords.set(slot, tables.memberWords[slot + 1], store) }
+      tables.memberWords.set(slot, tables.memberWords[slot + 1], store)
     }
     row.count -= 1
     row.revision &+= 1

@@ -37,10 +37,9 @@ struct Tables {
   var conversations = PagedTable<ConversationRow>()
   var memberUsers = PagedTable<UInt32>()
   var packedMembers = PagedTable<UInt8>()
-  /// The lasting word of each member, if ``hasWords``.
+  /// The lasting word of each member (``LastingWords``); empty until ``TableWriter`` has computed
+  /// them.
   var memberWords = PagedTable<UInt32>()
-  /// Whether the words are kept: not by an engine that was opened from a snapshot.
-  var hasWords = false
   /// What the members of each conversation have beside the level, since the tables were built.
   var overrides = PagedTable<OverrideRecord>()
   /// What was set later, by conversation and user: the ends of mutes, the starts of memberships,

@@ -60,7 +60,8 @@ extension FanoutTimeline {
 
   /// Decides a message; nil if nothing of it can be deferred.
   private func deferring(_ message: Message) -> Deferring? {
-    decide(message, readsTables: false)
+    // What is found is kept with the conversation.
+    decide(message, .none)
     guard let conversation = exactConversation(), let quiet = result.storage.quiet else {
       return nil
     }

@@ -23,7 +23,6 @@ public import PushModel
     engineVersion = version.engineVersion
     followed = engineVersion.log.end
     cache = ConversationCache(byteLimit: Self.cacheBytes, version: engineVersion.number)
-    engineVersion.memberships.want()
   }
 
   /// Continues with another version of the same engine's settings.
@@ -86,12 +85,11 @@ public import PushModel
     return result.counts
   }
 
-  /// - Parameter readsTables: whether the conversation need not be cached.
-  func decide(_ message: Message, readsTables: Bool = true) {
+  func decide(_ message: Message, _ tableUse: Decider.TableUse = .smallOrFirst) {
     result.reset(message.at.milliseconds, threads: 1)
     if result.storage.version !== engineVersion { result.storage.version = engineVersion }
     var decider = Decider(version: engineVersion, cache: cache, threads: 1)
-    decider.readsTables = readsTables
+    decider.tableUse = tableUse
     decider.decide(message, into: &result)
   }
 

@@ -2,10 +2,10 @@ internal import CPushKernels
 internal import PushSupport
 internal import Synchronization
 
-/// The conversations of each user, so that a change of a user's settings is delivered to the cached
-/// states of these conversations only.
+/// The conversations of each user, so that a change of a user's settings reaches the words and the
+/// cached states of these conversations only.
 ///
-/// Built when first needed, from the tables: an array of conversations' indices, by user. Later
+/// Built by the first change of a user's settings, from the tables: an array of conversations' indices, by user. Later
 /// memberships are kept beside it until they are so many that it is rebuilt. Ended memberships
 /// stay listed, which costs a look-up without a result.
 ///
@@ -69,15 +69,8 @@ final class MembershipIndex: Sendable {
   }
 
   private let state = Lock(State())
-  /// Whether states are cached by anybody who follows versions.
-  private let wanted = Atomic<Bool>(false)
   /// Whether a membership was ever added after building.
   private let hasAdded = Atomic<Bool>(false)
-
-  /// Has the next update build the index.
-  func want() { wanted.store(true, ordering: .relaxed) }
-
-  var isWanted: Bool { wanted.load(ordering: .relaxed) }
 
   /// The bytes that it takes.
   var byteCount: Int {

@@ -1,4 +1,5 @@
 internal import PushModel
+internal import PushSupport
 
 /// A JSON object for every message: how often each outcome occurred.
 struct CountsEncoder: DecisionEncoder {
@@ -11,7 +12,9 @@ struct CountsEncoder: DecisionEncoder {
     piece.bytes.appendJSON(message.id.text)
     piece.bytes.append(contentsOf: ",\"conversation\":".utf8)
     piece.bytes.appendJSON(message.conversation.text)
-    piece.bytes.append(contentsOf: ",\"recipients\":\(counts.recipients),\"counts\":".utf8)
+    piece.bytes.append(contentsOf: ",\"recipients\":".utf8)
+    piece.bytes.appendDecimal(counts.recipients)
+    piece.bytes.append(contentsOf: ",\"counts\":".utf8)
     Self.appendObject(to: &piece.bytes) { Int(counts.byCode[Int($0)]) }
     piece.bytes.append(contentsOf: "}\n".utf8)
   }
@@ -34,7 +37,7 @@ struct CountsEncoder: DecisionEncoder {
       if !isFirst { bytes.append(UInt8(ascii: ",")) }
       isFirst = false
       bytes.append(contentsOf: key)
-      bytes.append(contentsOf: "\(count)".utf8)
+      bytes.appendDecimal(count)
     }
     bytes.append(UInt8(ascii: "}"))
   }

@@ -95,7 +95,8 @@ public final class NumPyFolder {
         let start = (first + index) * size
         var text: [UInt8] = []
         unsafe fanout.forEachUser(in: start..<min(start + size, count)) { user, id in
-          text.append(contentsOf: "\(user),".utf8)
+          text.appendDecimal(Int(user))
+          text.append(UInt8(ascii: ","))
           unsafe text.appendCSV(id)
           text.append(UInt8(ascii: "\n"))
         }

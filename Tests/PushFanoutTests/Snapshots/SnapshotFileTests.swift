@@ -68,7 +68,7 @@ import Testing
       (16, "has an unsupported version: the layout of rows differs"),
       (20, "has an unsupported version: the byte order or word size differs"),
       (21, "has an unsupported version: the byte order or word size differs"),
-      (22, "is malformed: header: 24 sections"),
+      (22, "is malformed: header: 25 sections"),
     ] {
       var bytes = try folder.bytes("s")
       bytes[offset] += 1

@@ -36,7 +36,7 @@ extension Tables {
       packedMembers.count == memberUsers.count,
       "Tables: \(memberUsers.count) members' users, \(packedMembers.count) members")
     precondition(
-      memberWords.count == (hasWords ? memberUsers.count : 0),
+      memberWords.count == memberUsers.count,
       "Tables: \(memberUsers.count) members' users, \(memberWords.count) words")
     for user in scope.indices(below: userCount) { checkUser(UInt32(user), isBuilt: isBuilt) }
     for index in scope.indices(below: conversations.count) {
@@ -81,15 +81,13 @@ extension Tables {
       precondition(
         row.hasOverrides || !packed.hasOverrides,
         "Tables: conversation \(index) does not say that members have overrides")
-      if hasWords {
-        precondition(
-          memberWords[slot] == LastingWords(self).word(slot, row).bits,
-          "Tables: member \(rank) of conversation \(index) has another word")
-      }
       guard isBuilt else { continue }
       precondition(
         hasOverrides(packed, of: user, index, row),
         "Tables: overrides of member \(rank) of conversation \(index) are missing")
+      precondition(
+        memberWords[slot] == LastingWords(self).word(slot, row).bits,
+        "Tables: member \(rank) of conversation \(index) has another word")
     }
     checkOverrides(index, row, scope)
   }
