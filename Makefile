@@ -137,7 +137,7 @@ clib-speed: clib
 SECONDS = 1200
 soak: packages
 	$(SWIFT) build -c release --package-path Benchmarks --product soak
-	$(BENCHMARKS)/soak --seconds $(SECONDS)
+	MALLOC_ARENA_MAX=1 $(BENCHMARKS)/soak --seconds $(SECONDS)
 
 speed: program
 	@scripts/install-packages python3 util-linux

@@ -306,6 +306,16 @@ public final class Fanout: Sendable {
     }
   }
 
+  /// Builds the index of users' conversations, unless it exists.
+  ///
+  /// - Complexity: O(memberships) the first time.
+  package func indexMemberships() {
+    writerLock.withLock { _ in
+      let writer = unsafe self.writer
+      memberships.build(writer.tables)
+    }
+  }
+
   private func publish(_ writer: TableWriter, number: UInt64) {
     let generation = writer.store.generation
     reclaimer.begin(generation, retired: writer.store.commit())

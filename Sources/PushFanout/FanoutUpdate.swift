@@ -7,6 +7,8 @@ public import PushModel
 @safe public struct FanoutUpdate: ~Copyable {
   let writer: TableWriter
   private var users: Set<UInt32> = []
+  /// Users of whose settings one listed device has changed: their members' words stay unknown.
+  private var deviceUsers: Set<UInt32> = []
   private var members: [SettingsLog.Entry] = []
   private var joins: [SettingsLog.Entry] = []
 
@@ -43,6 +45,24 @@ public import PushModel
     var settings = writer.tables.user(user)
     change(&settings)
     try writer.setUser(user, settings)
+    users.insert(user)
+  }
+
+  /// Sets one device of a user: in place of that of the same id, or behind the others; behind
+  /// `Device.default` if none are listed.
+  ///
+  /// - Throws: ``FanoutError/tooMany(_:)``.
+  /// - Complexity: O(devices).
+  package mutating func setDevice(_ device: Device, of user: UserIndex) throws(FanoutError) {
+    let user = user.rawValue
+    if try writer.replaceLastDevice(of: user, by: device) {
+      deviceUsers.insert(user)
+      return
+    }
+    let others = (writer.tables.listedDevices(of: user) ?? [.default]).filter {
+      $0.id != device.id
+    }
+    try writer.setDevices(others + [device], of: user)
     users.insert(user)
   }
 
@@ -100,8 +120,9 @@ public import PushModel
   }
 
   /// Adds a user id without settings, if it is new.
-  package mutating func name(user id: Identifier) throws(FanoutError) {
-    _ = try writer.intern(user: id)
+  @discardableResult
+  package mutating func name(user id: Identifier) throws(FanoutError) -> UserIndex {
+    UserIndex(try writer.intern(user: id))
   }
 
   /// Adds a conversation id as a group without members, if it is new.
@@ -123,7 +144,9 @@ public import PushModel
   mutating func finish(
     _ cache: ConversationCache, _ memberships: MembershipIndex, number: UInt64, threads: Int
   ) {
-    let users = users.map { SettingsLog.Entry(user: $0, conversation: SettingsLog.everywhere) }
+    let users = users.union(deviceUsers).map {
+      SettingsLog.Entry(user: $0, conversation: SettingsLog.everywhere)
+    }
     let entries = users + members
     for entry in entries { writer.log.append(entry, writer.store) }
     for join in joins { memberships.add(join.user, to: join.conversation) }
@@ -131,6 +154,7 @@ public import PushModel
     if writer.needsWords {
       writer.fillWords(threads: threads)
     } else {
+      let memberships = memberships.reader
       for user in self.users {
         _ = memberships.forEachConversation(of: user) { writer.setWord(of: user, in: $0) }
       }

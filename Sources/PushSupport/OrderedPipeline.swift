@@ -3,13 +3,14 @@ internal import Synchronization
 
 /// Does pieces of work on several threads and gives their results back in their order.
 ///
-/// A thread takes the next unassigned piece, so that the pieces of a worker are in order, as
-/// timelines want them to.
+/// A thread takes the next piece that is not reserved for another worker, so that the pieces of a
+/// worker are in order, as timelines want them to.
 ///
 /// SAFETY: one thread at a time has a worker; handing it over goes through the lock.
 package final class OrderedPipeline<Worker, Job: Sendable, Output: Sendable>: @unchecked Sendable {
   private struct State {
-    var waiting: [(number: Int, job: Job)] = []
+    /// The worker is nil if any may do the piece.
+    var waiting: [(number: Int, job: Job, worker: Int?)] = []
     var done: [Int: (Job, Output)] = [:]
     /// Workers that no thread uses.
     var idle: [Int]
@@ -46,16 +47,23 @@ package final class OrderedPipeline<Worker, Job: Sendable, Output: Sendable>: @u
     limit = threads * 2 + 1
   }
 
+  /// The number of workers.
+  package var threadCount: Int { workers.count }
+
   /// Whether a result has to be taken before the next piece is submitted.
   package var isFull: Bool { submitted - taken >= limit }
   package var hasMore: Bool { submitted > taken }
 
-  package func submit(_ job: Job) {
+  /// - Parameter worker: the only worker that may do the piece, below ``threadCount``; nil for any.
+  /// - Precondition: without a worker that takes, if `worker` is given.
+  package func submit(_ job: Job, to worker: Int? = nil) {
+    precondition(worker == nil || ownWorker == nil, "the worker that takes may rest")
     let number = submitted
     submitted += 1
     let index = state.withLock { state -> Int? in
-      state.waiting.append((number, job))
-      return state.idle.popLast()
+      state.waiting.append((number, job, worker))
+      guard let worker else { return state.idle.popLast() }
+      return state.idle.firstIndex(of: worker).map { state.idle.remove(at: $0) }
     }
     guard let index else { return }
     DispatchQueue.global(qos: .userInitiated).async { self.run(index) }
@@ -84,7 +92,7 @@ package final class OrderedPipeline<Worker, Job: Sendable, Output: Sendable>: @u
     while runNext(index) { changed.signal() }
     // Asked again together with resting: a piece may have been submitted since.
     let rests = state.withLock { state -> Bool in
-      guard state.waiting.isEmpty else { return false }
+      guard Self.nextPiece(of: index, state) == nil else { return false }
       state.idle.append(index)
       return true
     }
@@ -94,10 +102,17 @@ package final class OrderedPipeline<Worker, Job: Sendable, Output: Sendable>: @u
 
   /// Works on the next piece, if one is waiting.
   private func runNext(_ index: Int) -> Bool {
-    let next = state.withLock { $0.waiting.isEmpty ? nil : $0.waiting.removeFirst() }
-    guard let (number, job) = next else { return false }
+    let next = state.withLock { state in
+      Self.nextPiece(of: index, state).map { state.waiting.remove(at: $0) }
+    }
+    guard let (number, job, _) = next else { return false }
     let output = work(job, &workers[index].worker)
     state.withLock { $0.done[number] = (job, output) }
     return true
+  }
+
+  /// Where the next piece stands that a worker may do.
+  private static func nextPiece(of worker: Int, _ state: State) -> Int? {
+    state.waiting.firstIndex { $0.worker == nil || $0.worker == worker }
   }
 }

@@ -53,6 +53,30 @@ import Testing
   }
 }
 
+extension OrderedPipelineTests {
+  @Test(arguments: [1, 2, 5]) func aReservedPieceIsWorkedOnByItsWorker(threads: Int) {
+    let pipeline = OrderedPipeline(
+      threads: threads, makeWorker: { Worker() },
+      work: { (piece: Int, worker: inout Worker) in
+        worker.pieces.append(piece)
+        return piece
+      })
+    var results: [Int] = []
+    for piece in 0..<500 {
+      if pipeline.isFull, let (_, result) = pipeline.take() { results.append(result) }
+      // Some that any worker may do in between.
+      pipeline.submit(piece, to: piece % 7 == 0 ? nil : piece % threads)
+    }
+    while let (_, result) = pipeline.take() { results.append(result) }
+    #expect(results == Array(0..<500))
+    let reserved = pipeline.finish().map { $0.pieces.filter { $0 % 7 != 0 } }
+    let wanted = (0..<threads).map { worker in
+      (0..<500).filter { $0 % 7 != 0 && $0 % threads == worker }
+    }
+    #expect(reserved == wanted)
+  }
+}
+
 @Suite struct NumberTextTests {
   @Test func decimalDigits() {
     let numbers = [0, 7, 10, 99, 100, 1_234_567_890, Int(UInt32.max), .max]

@@ -37,7 +37,7 @@ struct Program: ParsableCommand {
     // 30 March 2024, 23:50: dates change soon, and clocks in Europe a few hours later.
     let clock = SoakClock(1_711_842_600_000)
     let soaks = try RuleSet.allCases.map {
-      try Soak($0, seed: seed, clock: clock, longestHold: min(2, seconds / 20))
+      try Soak($0, seed: seed, clock: clock)
     }
     let group = DispatchGroup()
     for body in soaks.flatMap(\.bodies) {

@@ -19,18 +19,18 @@ final class Soak: Sendable {
   private let ids: [Identifier]
   private let zones: SettingsZones
   private let clock: SoakClock
-  /// How long a result is held at most, in seconds.
-  private let longestHold: Double
+  /// While how many versions a result is held at most. Not for how long: the pages that versions
+  /// keep would be more when the machine has nothing else to do.
+  private static let longestHold = 300
   let decided = Atomic(0)
   let checked = Atomic(0)
   let changed = Atomic(0)
   private let problems = Mutex<[String]>([])
 
-  init(_ rules: RuleSet, seed: UInt64, clock: SoakClock, longestHold: Double) throws {
+  init(_ rules: RuleSet, seed: UInt64, clock: SoakClock) throws {
     self.rules = rules
     self.seed = seed
     self.clock = clock
-    self.longestHold = longestHold
     let now = clock.milliseconds
     let world = SoakModel(rules, seed: seed, now: now)
     let settings = world.settings
@@ -94,7 +94,8 @@ final class Soak: Sendable {
     let result: FanoutResult
     let message: Message
     let settings: FanoutSettings?
-    let end: DispatchTime
+    /// The version with which it is released.
+    let end: UInt64
   }
 
   /// Single messages; each thread has an instant of its own, and some messages are late.
@@ -168,26 +169,26 @@ final class Soak: Sendable {
   // MARK: Holding and comparing
 
   /// Holds a result, and at times the settings that it has to agree with, if it is of the latest
-  /// version.
+  /// version. Only one of each thread with settings, whose memory is not the engine's.
   private func hold(
     _ result: FanoutResult, _ message: Message, _ room: Int, _ nextCheck: inout DispatchTime,
     _ held: inout [Held], _ random: inout Seeded
   ) {
     if held.count >= 100 { return }
     var settings: FanoutSettings?
-    if DispatchTime.now() >= nextCheck {
+    if DispatchTime.now() >= nextCheck, held.allSatisfy({ $0.settings == nil }) {
       nextCheck = .now() + 0.1
       settings = model.withLock { $0.version == result.version ? $0.settings(ofRoom: room) : nil }
     }
-    let seconds = longestHold * Double(random.below(1000)) / 1000
-    held.append(Held(result: result, message: message, settings: settings, end: .now() + seconds))
+    let end = result.version + UInt64(random.below(Self.longestHold))
+    held.append(Held(result: result, message: message, settings: settings, end: end))
   }
 
   /// Releases results whose time is over, compared with the reference where settings are held.
   private func release(_ held: inout [Held]) {
-    let now = DispatchTime.now()
+    let version = fanout.version
     held.removeAll { one in
-      guard one.end <= now else { return false }
+      guard one.end <= version else { return false }
       guard let settings = one.settings else { return true }
       if let difference = difference(one.result, one.message, settings) {
         report("version \(one.result.version): \(difference), \(one.message)")

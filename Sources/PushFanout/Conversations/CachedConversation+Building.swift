@@ -39,7 +39,7 @@ extension CachedConversation {
       events = filling.fill(0..<count)
     }
     if target.kind == .thread, target.row.parent != 0 { filling.fillOwn(&events) }
-    if events.count > 1 { events.sort { $0.at < $1.at } }
+    if events.count > 1 { events.sort { $0.precedes($1) } }
     changing.withLock { changing in
       changing.now = reader.now
       changing.eventFloor = floor

@@ -1,4 +1,5 @@
 internal import Algorithms
+internal import CPushKernels
 internal import PushModel
 internal import PushSupport
 internal import Synchronization
@@ -42,15 +43,16 @@ extension CachedConversation {
     let start = changing.eventCount
     changing.eventCount = position
     changing.now = now
+    var tallied = talliedLevels(changing)
     if position >= start {
       for index in start..<position {
         let event = changing.events[index]
-        setWord(Int(event.rank), event.after, &changing)
+        setWord(Int(event.rank), event.after, &tallied, &changing)
       }
     } else {
       for index in (position..<start).reversed() {
         let event = changing.events[index]
-        setWord(Int(event.rank), event.before, &changing)
+        setWord(Int(event.rank), event.before, &tallied, &changing)
       }
     }
   }
@@ -58,19 +60,53 @@ extension CachedConversation {
   private func applyWaiting(
     _ number: UInt64, _ resolver: MemberResolver, _ changing: inout Changing
   ) {
-    let end = changing.waiting.partitioningIndex { $0.number > number }
+    let ranks = takeWaiting(number, resolver, &changing)
+    // Events may change though no word does; an answer for an earlier instant depends on them.
+    if !ranks.isEmpty { revision.add(1, ordering: .acquiringAndReleasing) }
     let row = target.memberRow
-    var ranks: Set<UInt32> = []
+    var tallied = talliedLevels(changing)
+    var listed = ListedEvents(&changing)
+    for rank in ranks {
+      let user = resolver.tables.memberUsers[Int(row.start) + Int(rank)]
+      let start = listed.all.count
+      let word = listEvents(
+        Int(rank), of: user, resolver.overrides(of: user, rank: Int(rank), target), resolver,
+        at: changing.now, after: changing.eventFloor, &listed.all)
+      listed.replace(rank, from: start, &changing)
+      setWord(Int(rank), word, &tallied, &changing)
+    }
+    listed.finish(&changing)
+    changing.eventCount = changing.events.partitioningIndex { $0.at > changing.now }
+    applied.store(number, ordering: .relaxed)
+    setWaitingFrom(changing)
+  }
+
+  /// Takes the changes up to a version out of those that wait.
+  ///
+  /// - Returns: the ranks of the members that they concern, ascending, without duplicates.
+  private func takeWaiting(
+    _ number: UInt64, _ resolver: MemberResolver, _ changing: inout Changing
+  ) -> [UInt32] {
+    let end = changing.waiting.partitioningIndex { $0.number > number }
+    var ranks: [UInt32] = []
+    ranks.reserveCapacity(end)
+    for change in changing.waiting[..<end] where change.subject != .max {
+      resolver.prefetch(change.subject, target)
+    }
     for change in changing.waiting[..<end] {
       if change.subject == .max {
-        ranks = Set(0..<UInt32(count))
+        ranks = Array(0..<UInt32(count))
         changing.history = []
         changing.historyFrom = number
         changing.lost = .max ..< .max
         break
       }
-      guard let rank = resolver.tables.rank(of: change.subject, in: row) else { continue }
-      ranks.insert(UInt32(rank))
+      guard let rank = resolver.tables.rank(of: change.subject, in: target.memberRow) else {
+        continue
+      }
+      if ranks.last != UInt32(rank) { ranks.append(UInt32(rank)) }
+      resolver.prefetchRecords(of: change.subject, rank, target)
+      unsafe pk_prefetch(words + rank)
       changing.history.append(Change(number: change.number, subject: UInt32(rank)))
     }
     changing.waiting.removeSubrange(..<end)
@@ -79,23 +115,15 @@ extension CachedConversation {
       changing.historyFrom = changing.history[half - 1].number
       changing.history.removeSubrange(..<half)
     }
-    // Events may change though no word does; an answer for an earlier instant depends on them.
-    if !ranks.isEmpty { revision.add(1, ordering: .acquiringAndReleasing) }
-    if !changing.events.isEmpty {
-      changing.events.removeAll { ranks.contains($0.rank) }
+    guard ranks.count > 1 else { return ranks }
+    ranks.sort()
+    var kept = 1
+    for rank in ranks[1...] where rank != ranks[kept - 1] {
+      ranks[kept] = rank
+      kept += 1
     }
-    let known = changing.events.count
-    for rank in ranks {
-      let user = resolver.tables.memberUsers[Int(row.start) + Int(rank)]
-      let word = listEvents(
-        Int(rank), of: user, resolver.overrides(of: user, rank: Int(rank), target), resolver,
-        at: changing.now, after: changing.eventFloor, &changing.events)
-      setWord(Int(rank), word, &changing)
-    }
-    if changing.events.count > known { changing.events.sort { $0.at < $1.at } }
-    changing.eventCount = changing.events.partitioningIndex { $0.at > changing.now }
-    applied.store(number, ordering: .relaxed)
-    setWaitingFrom(changing)
+    ranks.removeSubrange(kept...)
+    return ranks
   }
 
   func setEventBounds(_ changing: borrowing Changing) {
@@ -106,23 +134,41 @@ extension CachedConversation {
       count < changing.events.count ? changing.events[count].at : .max, ordering: .relaxed)
   }
 
-  private func setWord(_ rank: Int, _ word: MemberWord, _ changing: inout Changing) {
+  /// A tally that is in use, and the levels that it was counted at, which ``Changing/tallied``
+  /// retains.
+  private struct TalliedLevels {
+    let slot: Int
+    let levels: LevelTable
+  }
+
+  private func talliedLevels(_ changing: borrowing Changing) -> [TalliedLevels] {
+    if isSmall { return [] }
+    return (0..<Self.tallyCount).compactMap { slot in
+      changing.tallied[slot].map { TalliedLevels(slot: slot, levels: $0.levels) }
+    }
+  }
+
+  private func setWord(
+    _ rank: Int, _ word: MemberWord, _ tallied: inout [TalliedLevels], _ changing: inout Changing
+  ) {
     let before = self.word(rank)
     if before == word { return }
     // First the revision: who reads the new word without the lock then sees that it is newer.
     revision.add(1, ordering: .acquiringAndReleasing)
     unsafe words[rank].store(word.bits, ordering: .releasing)
     changing.runs.move(from: before, to: word)
-    if isSmall { return }
-    for slot in 0..<Self.tallyCount {
-      guard let quiet = changing.tallied[slot] else { continue }
-      guard word.schedule < quiet.count else {
+    var index = 0
+    while index < tallied.count {
+      let (slot, levels) = (tallied[index].slot, tallied[index].levels)
+      guard word.schedule < levels.count else {
+        // The levels may be freed here.
+        tallied.remove(at: index)
         setTallied(nil, slot, &changing)
         continue
       }
-      let levels = quiet.levels
       add(slot, unsafe before.state(levels, stateByBase), 0 &- 1)
       add(slot, unsafe word.state(levels, stateByBase), 1)
+      index += 1
     }
   }
 

@@ -25,12 +25,15 @@ extension CachedConversation {
     for index in scope.indices(below: changing.events.count) {
       let event = changing.events[index]
       precondition(
-        index == 0 || changing.events[index - 1].at <= event.at,
+        index == 0 || changing.events[index - 1].precedes(event),
         "CachedConversation: event \(index) precedes the one before")
       precondition(
         (event.at <= changing.now) == (index < changing.eventCount),
         "CachedConversation: event \(index) is on the wrong side of \(changing.now)")
     }
+    precondition(
+      changing.eventRanks.isEmpty || changing.eventRanks.count == changing.events.count,
+      "CachedConversation: \(changing.eventRanks.count) ranks of \(changing.events.count) events")
     if case .all = scope { checkCounts(changing) }
   }
 

@@ -86,8 +86,11 @@ internal import Synchronization
     /// The ranks of members changed by versions after ``historyFrom``.
     var history: [Change] = []
     var historyFrom: UInt64 = 0
-    /// The events after ``eventFloor``, ascending, and how many of them have been applied.
+    /// The events after ``eventFloor``, ascending, those of an instant by rank, and how many of them
+    /// have been applied.
     var events: [Event] = []
+    /// The ranks of all events, ascending; empty until settings of a member changed.
+    var eventRanks: [UInt32] = []
     var eventCount = 0
     var eventFloor = Int64.min
     /// The instant of the words.
@@ -138,6 +141,8 @@ internal import Synchronization
     /// The words until then, and from then on.
     var before: MemberWord
     var after: MemberWord
+
+    func precedes(_ other: Event) -> Bool { (at, rank) < (other.at, other.rank) }
   }
 
   init(_ target: ConversationTarget, number: UInt64, isSmall: Bool) {
@@ -166,7 +171,7 @@ internal import Synchronization
   /// Computes ``byteLimit``, when the events are known.
   func setByteLimit(_ changing: borrowing Changing) {
     let fixed = 640 + (isSmall ? 0 : stateCount * 4 * Self.tallyCount)
-    let events = changing.events.count * MemoryLayout<Event>.stride
+    let events = changing.events.count * (MemoryLayout<Event>.stride + MemoryLayout<UInt32>.stride)
     unsafe byteLimit = fixed + count * (isSmall ? 6 : 12) + events
   }
 

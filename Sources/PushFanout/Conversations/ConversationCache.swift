@@ -330,17 +330,41 @@ internal import Synchronization
     delivered.store(number, ordering: .sequentiallyConsistent)
     let threads = state.withLock { $0.entries.isEmpty ? nil : $0.threads }
     guard let threads else { return true }
+    let memberships = memberships.reader
+    for entry in entries where entry.conversation == SettingsLog.everywhere {
+      memberships.prefetch(entry.user)
+    }
+    // Some at a time, so that their cache misses overlap.
+    var found: [SettingsLog.Entry] = []
+    func deliverFound() {
+      for entry in found { prefetchChanging(entry.conversation) }
+      for entry in found { deliver(entry.user, to: entry.conversation, threads, number) }
+      found.removeAll(keepingCapacity: true)
+    }
     for entry in entries {
       if entry.conversation == SettingsLog.everywhere {
-        let isKnown = memberships.forEachConversation(of: entry.user) {
-          deliver(entry.user, to: $0, threads, number)
+        let isKnown = memberships.forEachConversation(of: entry.user) { conversation in
+          prefetchSlot(conversation)
+          found.append(SettingsLog.Entry(user: entry.user, conversation: conversation))
         }
         if !isKnown { return false }
       } else {
-        deliver(entry.user, to: entry.conversation, threads, number)
+        found.append(entry)
       }
+      if found.count >= 64 { deliverFound() }
     }
+    deliverFound()
     return true
+  }
+
+  /// Prefetches what ``CachedConversation/deliver(_:number:)`` accesses of a conversation's entry.
+  private func prefetchChanging(_ conversation: UInt32) {
+    guard let slot = unsafe slot(of: conversation) else { return }
+    let address = unsafe slot.pointee.load(ordering: .relaxed)
+    if address <= Self.used { return }
+    for line in 0..<2 * CachedConversation.prefetchedLines {
+      unsafe pk_prefetch(UnsafeRawPointer(bitPattern: address &+ UInt(line) &* 64))
+    }
   }
 
   private func deliver(

@@ -59,6 +59,23 @@ struct MemberResolver {
     @inline(__always) _read { yield version.tables }
   }
 
+  /// Prefetches what a user's word depends on, and about where the user stands among the members.
+  func prefetch(_ user: UInt32, _ target: borrowing ConversationTarget) {
+    let row = target.memberRow
+    if row.count == 0 || Int(user) >= tables.userCount { return }
+    tables.packedUsers.prefetch(Int(user))
+    tables.schedules.prefetch(Int(user))
+    version.deviceReader.prefetch(user)
+    let rank = Int(row.count) * Int(user) / tables.userCount
+    tables.memberUsers.prefetch(Int(row.start) + rank)
+  }
+
+  /// Prefetches what else a member's word depends on, once the rank is known.
+  func prefetchRecords(of user: UInt32, _ rank: Int, _ target: borrowing ConversationTarget) {
+    version.deviceReader.prefetchRecords(user)
+    tables.packedMembers.prefetch(Int(target.memberRow.start) + rank)
+  }
+
   /// A member's overrides.
   func overrides(of user: UInt32, rank: Int, _ target: ConversationTarget) -> MemberOverrides {
     let row = target.memberRow

@@ -90,13 +90,17 @@ struct Tables {
     let packed = packedUsers[Int(user)]
     var settings = packed.settings(
       scheduleTable[schedules[Int(user)]], mutedUntil: mute(of: user, packed))
-    if hasOwnDevices(user) {
-      var devices: [Device] = []
-      let reader = deviceReader
-      reader.forEachDevice(of: user) { devices.append(reader.device($0)) }
-      settings.devices = devices
-    }
+    settings.devices = listedDevices(of: user)
     return settings
+  }
+
+  /// The devices that are listed for a user; nil for one who has `Device.default`.
+  func listedDevices(of user: UInt32) -> [Device]? {
+    guard hasOwnDevices(user) else { return nil }
+    var devices: [Device] = []
+    let reader = deviceReader
+    reader.forEachDevice(of: user) { devices.append(reader.device($0)) }
+    return devices
   }
 
   /// The end of a user's app duration, 0 for none.

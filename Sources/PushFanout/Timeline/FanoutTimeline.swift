@@ -47,6 +47,32 @@ public import PushModel
     if !canFollow || !isComplete { cache.removeAll() }
   }
 
+  /// A user whose settings changed, and the index of a conversation with that member.
+  package struct MemberChange: Sendable {
+    package var user: UserIndex
+    package var conversation: UInt32
+
+    package init(user: UserIndex, conversation: UInt32) {
+      self.user = user
+      self.conversation = conversation
+    }
+  }
+
+  /// Continues with a later version, when it is known which kept conversations what has changed
+  /// concerns.
+  ///
+  /// - Parameter changes: all changes of members of conversations that this timeline has decided
+  ///   messages to; those of others are ignored.
+  /// - Complexity: O(changes).
+  package func follow(_ version: FanoutVersion, _ changes: [MemberChange]) {
+    engineVersion = version.engineVersion
+    followed = engineVersion.log.end
+    let entries = changes.lazy.map {
+      SettingsLog.Entry(user: $0.user.rawValue, conversation: $0.conversation)
+    }
+    _ = cache.deliver(entries, engineVersion.memberships, number: engineVersion.number)
+  }
+
   /// The bytes that the conversations that are kept may take.
   public var stateBytes: Int { cache.byteCount }
 

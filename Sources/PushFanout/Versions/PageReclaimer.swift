@@ -1,3 +1,4 @@
+internal import Algorithms
 internal import PushSupport
 internal import Synchronization
 
@@ -17,7 +18,7 @@ final class PageReclaimer: Sendable {
 
   struct State {
     var entries: [Entry] = []
-    var hasGone = false
+    var goneCount = 0
     /// The tables of the last version, after ``close(_:_:)``.
     var last: Last?
   }
@@ -39,19 +40,21 @@ final class PageReclaimer: Sendable {
         state.entries[state.entries.count - 1].retired += retired
       }
       state.entries.append(Entry(generation: generation))
-      if state.hasGone { Self.sweep(&state) }
+      // A sweep looks at all versions; so it waits until a quarter of them have ended.
+      if state.goneCount * 4 >= state.entries.count { Self.sweep(&state) }
     }
   }
 
-  /// Ends a version that has no readers left. Its pages are freed when the next version begins, not
-  /// on the thread of the last reader.
+  /// Ends a version that has no readers left. Its pages are freed when one of the next versions
+  /// begins, not on the thread of the last reader.
   func end(_ generation: UInt64) {
     state.withLock { state in
-      guard let index = state.entries.lastIndex(where: { $0.generation == generation }) else {
+      let index = state.entries.partitioningIndex { $0.generation >= generation }
+      guard index < state.entries.count, state.entries[index].generation == generation else {
         return
       }
       state.entries[index].isGone = true
-      state.hasGone = true
+      state.goneCount += 1
       if state.last != nil { Self.sweep(&state) }
     }
   }
@@ -73,7 +76,8 @@ final class PageReclaimer: Sendable {
   }
 
   private static func sweep(_ state: inout State) {
-    state.hasGone = false
+    if state.goneCount == 0 { return }
+    state.goneCount = 0
     // Newest first, so that pages are passed back from version to version as far as they are read.
     for index in state.entries.indices.reversed() where state.entries[index].isGone {
       let retired = state.entries[index].retired

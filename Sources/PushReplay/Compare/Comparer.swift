@@ -79,12 +79,13 @@ public final class Comparer {
     case (.message(let message), .message(let other)): try add(message, other)
     case (.presence(let change), .presence(let other)):
       // Where the conversation is unknown, it is a connection that belongs to none.
-      try presence.a.apply(change, to: a, beside: b)
-      try presence.b.apply(other, to: b, beside: a)
-      hasNewVersion = true
+      try presence.a.add(change, to: a, beside: b)
+      try presence.b.add(other, to: b, beside: a)
     case (.change(let change), .change(let other)):
-      try change.apply(to: a, presence.a)
-      try other.apply(to: b, presence.b)
+      _ = try a.change(presence.a.takeWaiting())
+      _ = try b.change(presence.b.takeWaiting())
+      try change.apply(to: a, &presence.a)
+      try other.apply(to: b, &presence.b)
       hasNewVersion = true
     default: preconditionFailure("events of two lines")
     }
@@ -92,6 +93,12 @@ public final class Comparer {
 
   private func add(_ message: Message, _ other: Message) throws(FileProblem.Problem) {
     let index = try tally.index(of: message.conversation, a, b)
+    if presence.a.concerns(message, index, a), try a.change(presence.a.takeWaiting()) {
+      hasNewVersion = true
+    }
+    if presence.b.concerns(other, index, b), try b.change(presence.b.takeWaiting()) {
+      hasNewVersion = true
+    }
     if hasNewVersion {
       if batch.versions.count == options.batch.versions { submit() }
       batch.versions.append((batch.messages.count, a.currentVersion, b.currentVersion))

@@ -7,79 +7,233 @@ internal import PushModel
 /// A user who is online anywhere has a connected desktop beside the devices of the settings; once
 /// offline everywhere, that desktop is logged out and has no token, so nothing is pushed to it.
 ///
+/// Who comes online is *waiting* until a message concerns one of those who wait: until then no
+/// answer depends on it. So there are far fewer versions of the settings than changes of presence.
+///
 /// - Source: readings.md, "Replays".
 struct PresenceSessions {
-  private struct Session: Hashable {
-    let conversation: Identifier?
-    let user: Identifier
-  }
-
   /// The id of the device.
   static let deviceID: Identifier = "push-fanout presence"
 
-  private var online: Set<Session> = []
-  /// In how many conversations each user that was ever named is online.
-  private var counts: [Identifier: Int] = [:]
+  /// A user who was ever named.
+  private struct User {
+    /// The engine's index.
+    let index: UserIndex
+    /// In how many conversations the user is online.
+    var count = 0
+    var isWaiting = false
+  }
 
-  /// Applies a row.
+  private var ids = IdentifierTable()
+  /// By index in ``ids``.
+  private var users: [User] = []
+  private var conversations = IdentifierTable()
+  /// The index of a conversation plus one, or 0 for none, and that of a user.
+  private var online: Set<UInt64> = []
+  /// The users whose device is not yet what it has to be.
+  private var waiting: [UInt32] = []
+  /// Which conversations have waiting members, by the engine's index: the round, and the index of
+  /// the member in ``ids``, or ``several``.
+  private var marks: [UInt64] = []
+  private var round: UInt64 = 1
+  private static let several = UInt64(UInt32.max)
+  /// By the engine's index of a conversation, the worker that decides messages to its members, plus
+  /// one; 0 for none, ``manyWorkers`` for several.
+  private var homes: [UInt16] = []
+  private static let manyWorkers = UInt16.max
+  /// For each worker, the members who wait of the conversations that it decides messages to.
+  private var dealt: [[FanoutTimeline.MemberChange]]
+  /// Whether the conversations of a waiting user are not known.
+  private var concernsAll = false
+  /// For each conversation of a tally, the engine's index of the one whose members get its messages.
+  private var recipients: [UInt32?] = []
+
+  /// - Parameter workers: how many threads decide messages, each mostly to conversations of its
+  ///   own; 0 if any decides messages to any.
+  init(workers: Int = 0) {
+    precondition(workers < Self.manyWorkers, "too many threads")
+    dealt = Array(repeating: [], count: workers)
+  }
+
+  // MARK: Taking in
+
+  /// Takes in a row. ``takeWaiting()`` says what follows from it.
   ///
-  /// A user who is unknown to the settings is added, as a member of no conversation.
+  /// A user who is unknown to the settings is added at once, as a member of no conversation.
   ///
   /// - Parameter other: the other settings, in which the conversation may be known instead.
   /// - Throws: when the conversation is unknown.
-  mutating func apply(
+  /// - Complexity: O(the user's memberships).
+  mutating func add(
     _ change: PresenceChange, to fanout: Fanout, beside other: Fanout? = nil
   ) throws(FileProblem.Problem) {
-    let session = Session(conversation: change.conversation, user: change.user)
-    let isKnown = counts[change.user] != nil
-    if !isKnown || !online.contains(session) {
-      if let conversation = change.conversation, fanout.conversation(conversation) == nil,
-        other?.conversation(conversation) == nil
-      {
-        throw .unknownConversation(conversation.text)
+    var session: UInt64 = 0
+    if let id = change.conversation {
+      let known = conversations.index(of: id)
+      if known == nil, fanout.conversation(id) == nil, other?.conversation(id) == nil {
+        throw .unknownConversation(id.text)
       }
+      session = UInt64(known ?? conversations.insert(id)) + 1
     }
-    let before = counts[change.user, default: 0]
-    var after = before
+    let known = ids.index(of: change.user)
+    let index = if let known { known } else { try introduce(change.user, to: fanout) }
+    let before = users[Int(index)].count
     if change.isOnline {
-      if online.insert(session).inserted { after += 1 }
-    } else if online.remove(session) != nil {
-      after -= 1
+      if online.insert(session << 32 | UInt64(index)).inserted { users[Int(index)].count += 1 }
+    } else if online.remove(session << 32 | UInt64(index)) != nil {
+      users[Int(index)].count -= 1
     }
-    counts[change.user] = after
-    if isKnown, (before > 0) == (after > 0) { return }
-    var user = fanout.user(change.user) ?? UserSettings()
-    user.devices = devices(user.devices, of: change.user)
-    try fanout.change { (update) throws(FanoutError) in try update.setUser(change.user, user) }
+    if known != nil, (before > 0) == (users[Int(index)].count > 0) { return }
+    wait(for: index, fanout)
+  }
+
+  /// Numbers a user.
+  private mutating func introduce(
+    _ id: Identifier, to fanout: Fanout
+  ) throws(FileProblem.Problem) -> UInt32 {
+    if ids.count == 0 { fanout.indexMemberships() }
+    if let index = fanout.index(of: id) {
+      users.append(User(index: index))
+    } else {
+      let index = try fanout.change { (update) throws(FanoutError) in try update.name(user: id) }
+      users.append(User(index: index))
+    }
+    return ids.insert(id)
+  }
+
+  private mutating func wait(for index: UInt32, _ fanout: Fanout) {
+    if users[Int(index)].isWaiting { return }
+    users[Int(index)].isWaiting = true
+    waiting.append(index)
+    let user = users[Int(index)].index
+    let isKnown = fanout.forEachConversation(of: user) { conversation in
+      let row = Int(conversation)
+      if row >= marks.count { grow(to: max(fanout.conversationCount, row + 1)) }
+      let isFirst = marks[row] >> 32 != round
+      marks[row] = round << 32 | (isFirst ? UInt64(index) : Self.several)
+      let home = homes[row]
+      if home == 0 { return }
+      let change = FanoutTimeline.MemberChange(user: user, conversation: conversation)
+      if home != Self.manyWorkers { return dealt[Int(home) - 1].append(change) }
+      for worker in dealt.indices { dealt[worker].append(change) }
+    }
+    if !isKnown { concernsAll = true }
+  }
+
+  private mutating func grow(to count: Int) {
+    if count <= marks.count { return }
+    marks += Array(repeating: 0, count: count - marks.count)
+    homes += Array(repeating: 0, count: count - homes.count)
+  }
+
+  // MARK: Applying
+
+  /// Whether a message may have a recipient who waits.
+  ///
+  /// Its sender is no recipient. But a worker that decides the first message to a conversation will
+  /// not hear of members who waited before: the message may concern them all.
+  ///
+  /// - Parameters:
+  ///   - index: the index of its conversation in the tally.
+  ///   - worker: the one that decides it; nil if any does.
+  mutating func concerns(
+    _ message: Message, _ index: UInt32, to worker: Int? = nil, _ fanout: Fanout
+  ) -> Bool {
+    if worker == nil, waiting.isEmpty { return false }
+    while recipients.count <= Int(index) { recipients.append(nil) }
+    guard let found = recipients[Int(index)] ?? fanout.recipientsIndex(of: message.conversation)
+    else { return false }
+    recipients[Int(index)] = found
+    let row = Int(found)
+    var isFirst = false
+    if let worker {
+      if row >= homes.count { grow(to: max(fanout.conversationCount, row + 1)) }
+      let home = homes[row]
+      isFirst = home != UInt16(worker + 1) && home != Self.manyWorkers
+      if isFirst { homes[row] = home == 0 ? UInt16(worker + 1) : Self.manyWorkers }
+    }
+    if waiting.isEmpty { return false }
+    if concernsAll { return true }
+    guard row < marks.count, marks[row] >> 32 == round else { return false }
+    let user = marks[row] & UInt64(UInt32.max)
+    return isFirst || user == Self.several || ids[UInt32(user)] != message.sender
+  }
+
+  /// The device of a user as it has to be.
+  struct DeviceChange: Sendable {
+    let user: UserIndex
+    let isOnline: Bool
+  }
+
+  /// For each worker, the members of its conversations who wait; nil if not all are known. To be
+  /// called before ``takeWaiting()``.
+  var waitingMembers: [[FanoutTimeline.MemberChange]]? { concernsAll ? nil : dealt }
+
+  /// What the devices of those who wait have to be; they no longer wait.
+  mutating func takeWaiting() -> [DeviceChange] {
+    if waiting.isEmpty { return [] }
+    for worker in dealt.indices { dealt[worker] = [] }
+    let changes = waiting.map { index in
+      DeviceChange(user: users[Int(index)].index, isOnline: users[Int(index)].count > 0)
+    }
+    for index in waiting { users[Int(index)].isWaiting = false }
+    waiting.removeAll(keepingCapacity: true)
+    round = round % UInt64(UInt32.max) + 1
+    concernsAll = false
+    return changes
+  }
+
+  /// Has ``concerns(_:_:_:)`` look threads' parents up again.
+  mutating func forgetRecipients() { recipients = [] }
+
+  private static let onlineDevice = device(.foreground)
+  private static let offlineDevice = device(.loggedOut)
+
+  private static func device(_ state: Device.State) -> Device {
+    Device(id: deviceID, kind: .desktop, state: state, hasToken: false)
+  }
+
+  fileprivate static func device(isOnline: Bool) -> Device {
+    isOnline ? onlineDevice : offlineDevice
   }
 
   /// A user's devices, with the one for presence if the user was ever named.
   func devices(_ devices: [Device]?, of user: Identifier) -> [Device]? {
-    guard let count = counts[user] else { return devices }
-    var list = devices ?? [.default]
-    list.removeAll { $0.id == Self.deviceID }
-    list.append(
-      Device(
-        id: Self.deviceID, kind: .desktop, state: count > 0 ? .foreground : .loggedOut,
-        hasToken: false))
-    return list
+    guard let index = ids.index(of: user) else { return devices }
+    let own = Self.device(isOnline: users[Int(index)].count > 0)
+    return (devices ?? [.default]).filter { $0.id != Self.deviceID } + [own]
   }
 }
 
 extension Fanout {
+  /// Sets the devices for presence, in one update.
+  ///
+  /// - Returns: whether there are any changes.
+  func change(_ changes: [PresenceSessions.DeviceChange]) throws(FileProblem.Problem) -> Bool {
+    if changes.isEmpty { return false }
+    try change { (update) throws(FanoutError) in
+      for change in changes {
+        try update.setDevice(PresenceSessions.device(isOnline: change.isOnline), of: change.user)
+      }
+    }
+    return true
+  }
+
   /// Updates settings that were checked; what the engine still refuses is a limit of its own.
-  func change(
-    _ body: (inout FanoutUpdate) throws(FanoutError) -> Void
-  ) throws(FileProblem.Problem) {
-    do throws(FanoutError) { try update(body) } catch { throw .cannotApply("\(error)") }
+  func change<Value>(
+    _ body: (inout FanoutUpdate) throws(FanoutError) -> Value
+  ) throws(FileProblem.Problem) -> Value {
+    do throws(FanoutError) { return try update(body) } catch { throw .cannotApply("\(error)") }
   }
 }
 
 extension SettingsChange {
   /// Replaces the record of the same key.
   ///
+  /// - Precondition: no user waits.
   /// - Throws: why it contradicts the settings; nothing has changed then.
-  func apply(to fanout: Fanout, _ presence: PresenceSessions) throws(FileProblem.Problem) {
+  func apply(to fanout: Fanout, _ presence: inout PresenceSessions) throws(FileProblem.Problem) {
+    if case .conversation = record { presence.forgetRecipients() }
     try check(against: fanout)
     var record = record
     if case .user(let id, var user) = record {

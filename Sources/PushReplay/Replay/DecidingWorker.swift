@@ -7,11 +7,33 @@ struct MessageBatch: Sendable {
   var messages: [Message] = []
   /// The index of each message's conversation in the tally.
   var conversationIndices: [UInt32] = []
-  var versions: [(from: Int, version: FanoutVersion)] = []
+  var versions: [(from: Int, version: PlannedVersion)] = []
+
+  /// For each worker, the indices of the messages that it decides, ascending.
+  var parts: [[Int]]
+
+  init(workers: Int) { parts = Array(repeating: [], count: workers) }
+
+  /// The worker that decides the next message: for those to one conversation always the same one,
+  /// so that one timeline keeps the conversation and applies changes to it. If that worker has much
+  /// more to do than others, the one that has least.
+  func worker(ofConversation index: UInt32) -> Int {
+    let worker = Int(index) % parts.count
+    if parts[worker].count <= 16 + messages.count * 3 / (parts.count * 2) { return worker }
+    return parts.indices.min { parts[$0].count < parts[$1].count } ?? worker
+  }
 }
 
-/// What the messages of a batch came to.
-struct DecidedBatch: Sendable {
+/// The messages of a batch that one worker decides.
+struct BatchPart: Sendable {
+  let batch: MessageBatch
+  let planner: VersionPlanner
+  let worker: Int
+  var indices: [Int] { batch.parts[worker] }
+}
+
+/// What the messages of a part of a batch came to.
+struct DecidedPart: Sendable {
   /// The outcomes of all messages and how often each occurred, message by message.
   struct Counts: Sendable {
     var codes: [UInt8] = []
@@ -25,21 +47,22 @@ struct DecidedBatch: Sendable {
   var held = Counts()
   /// How many are released in each minute.
   var released: [Int64: Int] = [:]
-  /// The rows of the held, if they are wanted.
+  /// The rows of the held, if they are wanted, and where each message's end.
   var heldRows: [UInt8] = []
+  var heldRowEnds: [Int] = []
   /// How long each message took; empty without a clock.
   var nanoseconds: [UInt32] = []
   var total: UInt64 = 0
   /// Which thread decided it, and what that thread has to say of people.
   var thread = 0
-  /// The messages that are followed.
-  var followed: [FollowedMessage] = []
+  /// The messages that are followed, with their indices in the batch.
+  var followed: [(index: Int, message: FollowedMessage)] = []
   var people: (ended: [PeopleCounter.Day], current: Int) = ([], .min)
   /// Pushes by the hour of the recipient's local day.
   var localHours = [Int](repeating: 0, count: 24)
 }
 
-/// Decides batches, one thread's part of a replay.
+/// Decides parts of batches, one thread's share of a replay.
 struct DecidingWorker {
   private let holds: Bool
   private let heldRow: (@Sendable (HeldDecision, inout [UInt8]) -> Void)?
@@ -48,6 +71,8 @@ struct DecidingWorker {
   private let thread: Int
   let people: PeopleCounter
   private let follower: Follower?
+  /// The version that the timeline is at.
+  private var followed: PlannedVersion?
 
   /// - Parameter thread: the number of the thread.
   init(_ options: ReplayOptions, _ clock: WeekClock, thread: Int) {
@@ -59,32 +84,34 @@ struct DecidingWorker {
     nanoseconds = options.nanoseconds
   }
 
-  mutating func decide(_ batch: MessageBatch) -> DecidedBatch {
-    var decided = DecidedBatch()
+  mutating func decide(_ part: BatchPart) -> DecidedPart {
+    var decided = DecidedPart()
     decided.thread = thread
+    let batch = part.batch
     guard let first = batch.versions.first?.version else { return decided }
-    let timeline = self.timeline ?? FanoutTimeline(first)
+    let timeline = self.timeline ?? FanoutTimeline(part.planner.version(of: first))
+    if self.timeline == nil { followed = first }
     self.timeline = timeline
     timeline.keepsConversations = true
     var version = 0
     var held = FanoutCounts()
     let start = nanoseconds?() ?? 0
     var before = start
-    for index in batch.messages.indices {
-      while version < batch.versions.count, batch.versions[version].from <= index {
-        timeline.follow(batch.versions[version].version)
-        version += 1
-      }
+    for index in part.indices {
+      let first = version
+      while version < batch.versions.count, batch.versions[version].from <= index { version += 1 }
+      follow(first..<version, part)
       let counts: FanoutCounts
       if holds {
         counts = hold(batch.messages[index], timeline, &held, &decided)
         decided.held.append(held)
+        if heldRow != nil { decided.heldRowEnds.append(decided.heldRows.count) }
       } else {
         counts = timeline.counts(batch.messages[index])
       }
       decided.counts.append(counts)
       if let followed = follower?.follow(batch.messages[index], counts, timeline) {
-        decided.followed.append(followed)
+        decided.followed.append((index, followed))
       }
       addPeople(batch.messages[index], Int(batch.conversationIndices[index]), timeline)
       timeline.addPushes(byLocalHour: &decided.localHours)
@@ -93,8 +120,10 @@ struct DecidingWorker {
       decided.nanoseconds.append(UInt32(clamping: now - before))
       before = now
     }
-    decided.total = before - start
+    // The next part's versions differ from the last one of this batch.
+    follow(version..<batch.versions.count, part)
     decided.people = people.takeDays()
+    if let nanoseconds { decided.total = nanoseconds() - start }
     return decided
   }
 
@@ -103,9 +132,27 @@ struct DecidingWorker {
     people.add(at: message.at.milliseconds, room, timeline) { $0.map(\.rawValue) }
   }
 
+  /// Goes on to the last of some versions of a batch.
+  private mutating func follow(_ indices: Range<Int>, _ part: BatchPart) {
+    var changes: [FanoutTimeline.MemberChange] = []
+    var isKnown = true
+    guard let last = indices.last.map({ part.batch.versions[$0].version }), last !== followed
+    else { return }
+    for (_, planned) in part.batch.versions[indices] where planned !== followed {
+      if let members = planned.members {
+        changes += members[part.worker]
+      } else {
+        isKnown = false
+      }
+    }
+    followed = last
+    let version = part.planner.version(of: last)
+    if isKnown { timeline?.follow(version, changes) } else { timeline?.follow(version) }
+  }
+
   private func hold(
     _ message: Message, _ timeline: FanoutTimeline, _ held: inout FanoutCounts,
-    _ decided: inout DecidedBatch
+    _ decided: inout DecidedPart
   ) -> FanoutCounts {
     guard let heldRow else {
       return timeline.counts(message, held: &held) { at, count in
@@ -123,7 +170,7 @@ struct DecidingWorker {
   }
 }
 
-extension DecidedBatch.Counts {
+extension DecidedPart.Counts {
   fileprivate mutating func append(_ counts: FanoutCounts) {
     counts.append(to: &codes, &values)
     ends.append(codes.count)

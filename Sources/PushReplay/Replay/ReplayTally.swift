@@ -75,44 +75,61 @@ struct ReplayTally {
 
   // MARK: Adding
 
-  mutating func add(_ batch: MessageBatch, _ decided: DecidedBatch) {
-    var start = 0
-    var heldStart = 0
-    for hour in 0..<24 { localHours[hour] += decided.localHours[hour] }
-    for index in batch.messages.indices {
+  /// Adds the parts of a batch.
+  ///
+  /// - Returns: the rows of the held, in the order of messages.
+  mutating func add(
+    _ batch: MessageBatch, _ parts: [DecidedPart]
+  ) -> [UInt8] {
+    var rows: [UInt8] = []
+    // Where each message's numbers are.
+    var positions = [(part: Int, position: Int)](repeating: (0, 0), count: batch.messages.count)
+    for (part, indices) in batch.parts.enumerated() {
+      for (position, index) in indices.enumerated() { positions[index] = (part, position) }
+    }
+    for (index, (part, position)) in positions.enumerated() {
       let at = batch.messages[index].at.milliseconds
-      let end = decided.counts.ends[index]
-      let spent = decided.nanoseconds.isEmpty ? 0 : UInt64(decided.nanoseconds[index])
-      add(at, Int(batch.conversationIndices[index]), decided.counts, start..<end, spent)
-      start = end
+      add(at, Int(batch.conversationIndices[index]), parts[part], position)
       guard hold else { continue }
-      let heldEnd = decided.held.ends[index]
-      held.add(at: at, decided.held, heldStart..<heldEnd)
-      heldStart = heldEnd
+      held.add(at: at, parts[part].held, parts[part].held.ends.stretch(position))
+      if !parts[part].heldRowEnds.isEmpty {
+        rows += parts[part].heldRows[parts[part].heldRowEnds.stretch(position)]
+      }
     }
-    people.add(decided.people, from: decided.thread)
-    if let count = follow?.messages.count {
-      follow?.count += decided.followed.count
-      follow?.messages += decided.followed.prefix(max(0, FollowResult.limit - count))
+    for part in parts {
+      for hour in 0..<24 { localHours[hour] += part.localHours[hour] }
+      people.add(part.people, from: part.thread)
     }
+    addFollowed(parts)
     if hold {
-      held.add(decided.released)
+      for part in parts { held.add(part.released) }
       if let last = batch.messages.last { held.close(before: last.at.milliseconds) }
     }
+    return rows
+  }
+
+  private mutating func addFollowed(_ parts: [DecidedPart]) {
+    guard let count = follow?.messages.count else { return }
+    let followed = parts.flatMap(\.followed).sorted { $0.index < $1.index }.map(\.message)
+    follow?.count += followed.count
+    follow?.messages += followed.prefix(max(0, FollowResult.limit - count))
   }
 
   private mutating func add(
-    _ at: Int64, _ index: Int, _ counts: DecidedBatch.Counts, _ range: Range<Int>, _ spent: UInt64
+    _ at: Int64, _ index: Int, _ decided: DecidedPart, _ position: Int
   ) {
+    let range = decided.counts.ends.stretch(position)
+    let spent = decided.nanoseconds.isEmpty ? 0 : UInt64(decided.nanoseconds[position])
     beginHour(at)
     minutes.begin(at)
     var decisions = 0
     var pushes = 0
     for entry in range {
-      let count = Int(counts.values[entry])
-      let column = columns.column(of: counts.codes[entry])
+      let count = Int(decided.counts.values[entry])
+      let code = decided.counts.codes[entry]
+      let column = columns.column(of: code)
       decisions += count
-      pushes += count * Int(counts.codes[entry] & 1)
+      pushes += count * Int(code & 1)
       totals.add(count, row: 0, column: column)
       byConversation.add(count, row: index, column: column)
       byHour.add(count, row: byHour.rowCount - 1, column: column)
@@ -248,5 +265,12 @@ struct ReplayTally {
     }
     result.conversations = result.conversationTable.count
     result.sizes = sizes.filter { $0.messages > 0 }
+  }
+}
+
+extension [Int] {
+  /// The range up to the end at a position.
+  fileprivate func stretch(_ position: Int) -> Range<Int> {
+    (position == 0 ? 0 : self[position - 1])..<self[position]
   }
 }

@@ -41,9 +41,9 @@ public struct ReplayOptions: Sendable {
   /// The slowest ``speed``: any slower, and what files can say would be longer than a clock can.
   public static let slowestSpeed = 0.000_001
   /// Limits of a batch: messages, and versions of the settings.
-  package var batch = (messages: 512, versions: 128)
+  package var batch = (messages: 2048, versions: 512)
   /// The same where each message may have a row for every member.
-  static let listingBatch = 8
+  static let listingBatch = 24
 
   /// The defaults: nothing is held, the app's time zone, 100,000 minutes, no costs.
   public init() {}
@@ -63,20 +63,26 @@ public struct ReplayProgress: Sendable {
 
 /// Replays what happens, event by event, on an engine of its own.
 ///
-/// Messages are decided on all threads, in batches; changes and presence make versions of the
-/// settings, so that deciding does not wait for them.
+/// Messages are decided on all threads, in batches, those to one conversation mostly on the same
+/// thread. Changes and presence make versions of the settings, so that deciding does not wait for
+/// them; who comes online or goes offline makes one when a message has such a recipient.
 ///
 /// - Memory: the engine's, and for each thread that of a timeline; of messages, some batches.
 public final class Replayer {
   private let fanout: Fanout
   private let options: ReplayOptions
   private var tally: ReplayTally
-  private let pipeline: OrderedPipeline<DecidingWorker, MessageBatch, DecidedBatch>
-  private var presence = PresenceSessions()
+  private let pipeline: OrderedPipeline<DecidingWorker, BatchPart, DecidedPart>
+  /// The batches whose parts are being decided.
+  private var submitted: [MessageBatch] = []
+  private var presence: PresenceSessions
+  private let planner: VersionPlanner
   private var joins = JoinTally()
-  private var batch = MessageBatch()
-  /// Whether a setting was changed since the last message.
+  private var batch: MessageBatch
+  /// Whether another version was planned or a setting changed since the last message.
   private var hasNewVersion = true
+  /// The version of the next message; nil for the engine's current one.
+  private var version: PlannedVersion?
   private var start: UInt64 = 0
   private var decidingNanoseconds: UInt64 = 0
   private var presenceRows = 0
@@ -100,6 +106,9 @@ public final class Replayer {
     self.fanout = fanout
     self.options = options
     tally = try ReplayTally(fanout.app, options)
+    planner = VersionPlanner(fanout)
+    presence = PresenceSessions(workers: fanout.threads)
+    batch = MessageBatch(workers: fanout.threads)
     batchSize = min(
       options.batch.messages,
       options.heldRow == nil ? options.batch.messages : ReplayOptions.listingBatch)
@@ -111,7 +120,7 @@ public final class Replayer {
         thread += 1
         return DecidingWorker(options, clock, thread: thread)
       }
-    ) { batch, worker in worker.decide(batch) }
+    ) { part, worker in worker.decide(part) }
     start = options.nanoseconds?() ?? 0
   }
 
@@ -123,12 +132,12 @@ public final class Replayer {
     switch event {
     case .message(let message): try add(message)
     case .presence(let change):
-      try presence.apply(change, to: fanout)
+      try presence.add(change, to: fanout)
       presenceRows += 1
-      hasNewVersion = true
     case .change(let change):
       let replaced = JoinTally.replaced(by: change, in: fanout)
-      try change.apply(to: fanout, presence)
+      try settle()
+      try change.apply(to: fanout, &presence)
       joins.add(change, replacing: replaced, in: fanout)
       settingsChanges += 1
       hasNewVersion = true
@@ -137,41 +146,64 @@ public final class Replayer {
 
   private func add(_ message: Message) throws(FileProblem.Problem) {
     let index = try tally.index(of: message.conversation, in: fanout)
-    if hasNewVersion {
-      if batch.versions.count == options.batch.versions { submit() }
-      batch.versions.append((batch.messages.count, fanout.currentVersion))
+    // One more at most, if presence makes it.
+    if batch.versions.count + (hasNewVersion ? 1 : 0) > options.batch.versions { submit() }
+    let worker = batch.worker(ofConversation: index)
+    if presence.concerns(message, index, to: worker, fanout) {
+      // What else has changed since the last version is found in the engine's log.
+      let members = hasNewVersion ? nil : presence.waitingMembers
+      version = try planner.plan(presence.takeWaiting(), members)
+      hasNewVersion = true
+    }
+    if hasNewVersion || batch.versions.isEmpty {
+      let version = if let version { version } else { try planner.makeAll() }
+      self.version = version
+      batch.versions.append((batch.messages.count, version))
       hasNewVersion = false
-    } else if batch.versions.isEmpty {
-      batch.versions.append((0, fanout.currentVersion))
     }
     if batch.messages.isEmpty {
       batch.messages.reserveCapacity(batchSize)
       batch.conversationIndices.reserveCapacity(batchSize)
     }
+    batch.parts[worker].append(batch.messages.count)
     batch.messages.append(message)
     batch.conversationIndices.append(index)
     if batch.messages.count >= batchSize { submit() }
   }
 
+  /// Applies the presence of those who wait, before the settings are changed.
+  private func settle() throws(FileProblem.Problem) {
+    let changes = presence.takeWaiting()
+    if !changes.isEmpty { _ = try planner.plan(changes, nil) }
+    _ = try planner.makeAll()
+    version = nil
+    hasNewVersion = true
+  }
+
   /// Hands the messages that wait to the threads, and takes what they have done.
   private func submit() {
     guard !batch.messages.isEmpty else { return }
-    pipeline.submit(batch)
-    batch = MessageBatch()
+    for worker in batch.parts.indices {
+      pipeline.submit(BatchPart(batch: batch, planner: planner, worker: worker), to: worker)
+    }
+    submitted.append(batch)
+    batch = MessageBatch(workers: fanout.threads)
     while pipeline.isFull { take() }
   }
 
+  /// Takes what a batch came to.
   private func take() {
-    guard let (batch, decided) = pipeline.take() else { return }
-    decidingNanoseconds += decided.total
-    tally.add(batch, decided)
-    if !decided.heldRows.isEmpty { takeHeldRows?(decided.heldRows) }
+    let batch = submitted.removeFirst()
+    let parts = batch.parts.indices.compactMap { _ in pipeline.take()?.1 }
+    for part in parts { decidingNanoseconds += part.total }
+    let rows = tally.add(batch, parts)
+    if !rows.isEmpty { takeHeldRows?(rows) }
   }
 
   /// Decides everything that was added; afterwards ``progress`` is complete.
   public func flush() {
     submit()
-    while pipeline.hasMore { take() }
+    while !submitted.isEmpty { take() }
   }
 
   /// What has been decided and counted so far.
@@ -180,6 +212,8 @@ public final class Replayer {
   /// What everything that was added comes to.
   public func finish() -> ReplayResult {
     flush()
+    // What the engine refuses here concerns no message any more.
+    try? settle()
     let counters = pipeline.finish().map(\.people)
     var (result, tally) = tally.finish(fanout, joins, counters)
     people = (tally, counters.map(\.suppressed))
