@@ -10,7 +10,7 @@ LIBRARIES := libsimdjson-dev libcsv-dev zlib1g-dev libsqlite3-dev tzdata
 RELEASE := .build/release/push-fanout
 BENCHMARKS := Benchmarks/.build/release
 DEBUG := .build/debug/push-fanout
-FORMATTED := Package.swift Sources Tests Examples/dispatcher/Package.swift Benchmarks/Package.swift Benchmarks/Sources Fuzz/Package.swift Fuzz/Sources \
+FORMATTED := Package.swift Sources Tests Examples/dispatcher/Package.swift Benchmarks/Package.swift Benchmarks/Sources Fuzz/Package.swift Fuzz/Sources C/Package.swift C/Sources C/Fuzz/Package.swift \
   Benchmarks/FanoutBenchmarks Examples/dispatcher/Sources
 DOCS := .build/docs
 # A web site each; those of the first line may have no warnings.
@@ -19,7 +19,8 @@ DOCUMENTED := $(STRICTLY_DOCUMENTED) PushModel QuietTime PushReference PushConte
   PushReplay PushWorkload PushReport
 PICTURES := .build/report-check
 
-.PHONY: help demo test test-fast build program debug lint unit oracle speed crash-test fuzz bench bench-all bench-store bench-tiny soak \
+.PHONY: help demo test test-fast build program debug lint unit oracle speed crash-test fuzz clib clib-test clib-fuzz clib-speed \
+  clib-examples bench bench-all bench-store bench-tiny soak \
   benchmarks bench-check bench-baseline bench-peers report report-check sanitize docs examples format clean packages
 
 help:
@@ -48,6 +49,11 @@ help:
 	@echo "make sanitize   the engine's tests under the thread and the address sanitizer"
 	@echo "make docs   the library's documentation as web sites, one a module: $(DOCS)"
 	@echo "make examples  builds Examples/dispatcher, runs it and compares what it prints"
+	@echo "make clib   the C library, and that of the store: C/out/lib and C/out/include"
+	@echo "make clib-test  builds and tests them: CLIB_WORLDS=100 CLIB_OPENS=10000, valgrind, sanitizer, forks"
+	@echo "make clib-fuzz FUZZ_SECONDS=600  calls in any order with any arguments must not crash"
+	@echo "make clib-speed  what a call from C costs beside the same in Swift"
+	@echo "make clib-examples  builds and runs the examples in C, Go and Java"
 	@echo "make format formats the sources"
 
 packages:
@@ -104,6 +110,29 @@ fuzz: packages
 	  -max_total_time=$(FUZZ_SECONDS) -max_len=400 -artifact_prefix=Fuzz/.build/ -verbosity=0 \
 	  -print_final_stats=1
 
+# The C library (docs/c.md): a package of its own.
+clib: packages
+	C/build
+
+clib-test: clib
+	WORLDS=$(or $(CLIB_WORLDS),100) OPENS=$(or $(CLIB_OPENS),10000) C/test
+
+clib-examples: clib
+	C/examples
+
+clib-fuzz: packages
+	$(SWIFT) build -c release --package-path C/Fuzz --product fuzz-abi --sanitize=fuzzer
+	mkdir -p C/Fuzz/.build/corpus
+	SWIFT_BACKTRACE=enable=no C/Fuzz/.build/release/fuzz-abi C/Fuzz/.build/corpus \
+	  -max_total_time=$(FUZZ_SECONDS) -max_len=600 -artifact_prefix=C/Fuzz/.build/ -verbosity=0 \
+	  -print_final_stats=1
+
+clib-speed: clib
+	C/build decide-speed
+	gcc -O2 -std=c11 -IC/out/include C/Tests/speed.c -o C/out/speed -LC/out/lib -lpushfanout \
+	  -Wl,-rpath,$(CURDIR)/C/out/lib
+	for round in 1 2 3; do C/.build/release/decide-speed; C/out/speed $(SNAPSHOT); done
+
 # An engine of each rule set under load, beside the reference; fails if memory grows.
 SECONDS = 1200
 soak: packages
@@ -140,7 +169,7 @@ bench-tiny: benchmarks
 	PUSH_BENCH=tiny $(BENCHMARKS)/FanoutBenchmarks > $(BENCHMARKS)/tiny.txt
 	$(BENCHMARKS)/fanout-bench --quick --users 2000 --rounds 2 > $(BENCHMARKS)/tiny-bench.txt
 	$(BENCHMARKS)/fanout-bench kernels time --rounds 1 > $(BENCHMARKS)/tiny-kernels.txt
-	$(BENCHMARKS)/store-bench --users 2000 --plain-users 2000 --opened-users 3000 --seconds 0.2 > $(BENCHMARKS)/tiny-store.txt
+	$(BENCHMARKS)/store-bench --users 2000 --plain-users 2000 --opened-users 3000 --feed-entries 3000 --people 3000 --seconds 0.2 > $(BENCHMARKS)/tiny-store.txt
 	$(BENCHMARKS)/soak --seconds 4
 	! $(BENCHMARKS)/soak --seconds 4 --leak 50 > $(BENCHMARKS)/leaking-soak.txt
 	grep -q '^FAILED: memory grows$$' $(BENCHMARKS)/leaking-soak.txt
@@ -185,7 +214,10 @@ report-check: $(if $(PAGES),,program)
 	@$(if $(PAGES),:,for day in fcc-2016-03-03 qa-2021-05-19; do \
 	  $(RELEASE) replay --users data/$$day.users.csv.gz --members data/$$day.members.csv.gz \
 	    --messages data/$$day.messages.csv.gz --hold --json | \
-	  $(RELEASE) report - --output $(PICTURES)/$$day.html || exit 1; done)
+	  $(RELEASE) report - --output $(PICTURES)/$$day.html || exit 1; \
+	  $(RELEASE) compare --users data/$$day.users.csv.gz --members data/$$day.members.csv.gz \
+	    --messages data/$$day.messages.csv.gz --b unset.level=mention --json | \
+	  $(RELEASE) report - --output $(PICTURES)/$$day-compared.html || exit 1; done)
 	@$(if $(PAGES),:,scripts/crowded-result | $(RELEASE) report - --output $(PICTURES)/crowded.html)
 	scripts/check-report --prove $(or $(PAGES),$(PICTURES)/*.html) --screenshots $(PICTURES)
 
@@ -243,5 +275,6 @@ format:
 	$(SWIFT) format format --in-place --recursive $(FORMATTED)
 
 clean:
-	rm -rf .build .build-thread .build-address .build-base Benchmarks/.build Examples/dispatcher/.build
+	rm -rf .build .build-thread .build-address .build-base Benchmarks/.build Examples/dispatcher/.build \
+	  C/.build C/Fuzz/.build C/out
 	git worktree prune

@@ -43,7 +43,7 @@ let package = Package(
     // kernels run, crashes on programs that use Swift's concurrency.
     .executableTarget(
       name: "store-bench",
-      dependencies: engine + ours("PushStore") + [
+      dependencies: engine + ours("PushStore", "PushContent") + [
         "BenchSupport", arguments, .product(name: "GRDBSQLite", package: "GRDB.swift"),
       ],
       swiftSettings: strict),

@@ -5,8 +5,8 @@ struct MessagePlan: Sendable {
   let directory: ContentDirectory
   let layout: PayloadLayout
   private let words: Words
-  /// The remarks that users have set for the sender, by the users' indices.
-  private let remarks: [UInt32: String]
+  /// The remarks that users have set for the sender.
+  private let remarks: IdentifierMap<String>
   /// The users with another template of the sender, in lower case.
   private let targets: Set<Identifier>
   private let mentioned: Set<Identifier>
@@ -21,7 +21,7 @@ struct MessagePlan: Sendable {
     directory = renderer.directory
     let conversation = directory.conversation(message.conversation)
     let senderName = message.sender.map { renderer.directory.pushName(of: $0) } ?? ""
-    remarks = message.sender.map { renderer.directory.remarks(of: $0) } ?? [:]
+    remarks = message.sender.map { renderer.directory.remarks(of: $0) } ?? IdentifierMap()
     let parts = VendorParts(
       renderer, message, content, form, conversation.kind, name: conversation.name,
       senderName: senderName)
@@ -34,16 +34,16 @@ struct MessagePlan: Sendable {
 
   /// What of a recipient changes the words.
   func context(_ recipient: Identifier) -> RecipientContext {
-    let known = directory.person(recipient)
-    var context = own(recipient, known?.index)
-    context.preferences = directory.distinctPreferences[Int(known?.person.preferencesIndex ?? 0)]
+    var context = own(recipient)
+    let look = directory.look(of: recipient)
+    context.preferences = directory.distinctPreferences[Int(look.preferencesIndex)]
     return context
   }
 
   /// What makes a recipient differ from others, but for the preferences.
-  func own(_ recipient: Identifier, _ index: UInt32?) -> RecipientContext {
+  func own(_ recipient: Identifier) -> RecipientContext {
     var context = RecipientContext()
-    if let index { context.remark = remarks[index] }
+    context.remark = remarks[recipient]
     context.isDirected = isDirected(recipient)
     context.isMentioned = mentionsEveryone || mentioned.contains(recipient)
     return context
@@ -51,8 +51,8 @@ struct MessagePlan: Sendable {
 
   /// Whether a recipient is like all others of the same preferences.
   @inline(__always)
-  func isUsual(_ recipient: Identifier, _ index: UInt32?) -> Bool {
-    if !remarks.isEmpty, let index, remarks[index] != nil { return false }
+  func isUsual(_ recipient: Identifier) -> Bool {
+    if remarks.contains(recipient) { return false }
     if !targets.isEmpty, isDirected(recipient) { return false }
     return mentioned.isEmpty || !mentioned.contains(recipient)
   }
@@ -191,16 +191,15 @@ public struct MessageRenderer: Sendable {
 
   @inline(__always)
   private mutating func variant(of recipient: Identifier) -> (index: Int, badge: UInt32) {
-    let known = plan.directory.person(recipient)
-    let person = known?.person ?? ContentDirectory.Person()
-    let preferencesIndex = Int(person.preferencesIndex)
-    let isListed = preferencesIndex < byPreferences.count && plan.isUsual(recipient, known?.index)
+    let look = plan.directory.look(of: recipient)
+    let preferencesIndex = Int(look.preferencesIndex)
+    let isListed = preferencesIndex < byPreferences.count && plan.isUsual(recipient)
     if isListed, byPreferences[preferencesIndex] != 0 {
-      return (Int(byPreferences[preferencesIndex]) - 1, person.offlineMessages)
+      return (Int(byPreferences[preferencesIndex]) - 1, look.offlineMessages)
     }
-    let index = variant(plan.own(recipient, known?.index), preferencesIndex)
+    let index = variant(plan.own(recipient), preferencesIndex)
     if isListed { byPreferences[preferencesIndex] = UInt32(index) + 1 }
-    return (index, person.offlineMessages)
+    return (index, look.offlineMessages)
   }
 
   private mutating func variant(_ context: RecipientContext, _ preferencesIndex: Int) -> Int {

@@ -26,6 +26,8 @@ public final class Fanout: Sendable {
   private let memberships = MembershipIndex()
   /// The number of threads that one call may use.
   public let threads: Int
+  /// Drawn at random for each engine, never 0: versions of different engines do not compare.
+  public let epoch: UInt64
   /// The snapshot that the engine was opened from; nil for an engine that was built.
   public let snapshot: SnapshotInfo?
 
@@ -64,9 +66,11 @@ public final class Fanout: Sendable {
     reclaimer.begin(generation, retired: [])
     for page in writer.store.commit() { PageStore.free(page) }
     unsafe self.writer = writer
+    epoch = UInt64.random(in: 1 ... .max)
     publisher = VersionPublisher(
       EngineVersion(
-        writer.tables, writer.log, number: 1, generation: generation, memberships, reclaimer))
+        writer.tables, writer.log, number: 1, epoch: epoch, generation: generation, memberships,
+        reclaimer))
     cache = ConversationCache(
       byteLimit: cacheBytes ?? Self.defaultCacheBytes, version: 1, smallSize: smallSize,
       tableSize: tableSize)
@@ -103,6 +107,24 @@ public final class Fanout: Sendable {
     unsafe version._withUnsafeGuaranteedRef {
       Decider(version: $0, cache: cache, threads: threads).decide(message, into: &result)
     }
+  }
+
+  /// Decides a message on a version of this engine's settings, current or not, reusing the memory of
+  /// a result: several calls on one version belong together whatever is updated meanwhile.
+  ///
+  /// - Precondition: the version is one of this engine.
+  /// - Complexity: as for ``decide(_:)->FanoutResult``; O(members) when the conversation's states
+  ///   have followed to another version.
+  public func decide(
+    _ message: Message, on version: FanoutVersion, into result: inout FanoutResult
+  ) {
+    precondition(version.engineVersion.epoch == epoch, "a version of another engine")
+    result.reset(message.at.milliseconds, threads: threads)
+    if result.storage.version !== version.engineVersion {
+      result.storage.version = version.engineVersion
+    }
+    Decider(version: version.engineVersion, cache: cache, threads: threads)
+      .decide(message, into: &result)
   }
 
   /// Decides messages on one version of the settings, on several threads.
@@ -160,17 +182,7 @@ public final class Fanout: Sendable {
   ///
   /// - Complexity: O(log members + devices).
   public func decision(_ message: Message, for user: Identifier) -> Decision? {
-    let version = publisher.load()
-    guard let index = version.tables.userIDs.index(of: user) else { return nil }
-    return decision(message, for: index, version)
-  }
-
-  func decision(_ message: Message, for user: UInt32, _ version: EngineVersion) -> Decision? {
-    guard let outcome = Decider.decide(message, for: user, version) else { return nil }
-    let filter = message.filter ?? message.ext.filter
-    let targets = version.deviceReader.targets(
-      of: user, outcome.action, filter.isEmpty ? nil : filter, at: message.at.milliseconds)
-    return Decision(outcome, devices: targets.map(\.id))
+    currentVersion.decision(message, for: user)
   }
 
   // MARK: Settings
@@ -299,7 +311,8 @@ public final class Fanout: Sendable {
     reclaimer.begin(generation, retired: writer.store.commit())
     publisher.store(
       EngineVersion(
-        writer.tables, writer.log, number: number, generation: generation, memberships, reclaimer))
+        writer.tables, writer.log, number: number, epoch: epoch, generation: generation,
+        memberships, reclaimer))
     checkInDebugBuilds { checkInvariants(.sample(generation)) }
   }
 

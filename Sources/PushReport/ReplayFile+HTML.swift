@@ -15,4 +15,14 @@ extension ReplayFile.Content {
     case .comparison(let result): try CompareReport(result, title: title, price: price).html
     }
   }
+
+  /// The exact figures behind each chart of the page, and those of its tables.
+  ///
+  /// - Throws: as ``html(title:)``.
+  public func figures() throws(ReportProblem) -> [FigureTable] {
+    switch self {
+    case .replay(let result): try ReplayReport(result).figures
+    case .comparison(let result): try CompareReport(result).figures
+    }
+  }
 }

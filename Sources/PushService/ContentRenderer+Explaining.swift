@@ -26,9 +26,17 @@ extension ContentRenderer {
     by evaluator: inout some ExplainingEvaluator, for user: Identifier,
     next: () throws -> (message: Message, content: MessageContent?)?
   ) rethrows -> [(decision: Explanation, content: ContentExplanation?)] {
+    try explain(by: { evaluator.explain($0, for: user) }, for: user, next: next)
+  }
+
+  /// The same by any function.
+  func explain(
+    by explaining: (Message) -> Explanation, for user: Identifier,
+    next: () throws -> (message: Message, content: MessageContent?)?
+  ) rethrows -> [(decision: Explanation, content: ContentExplanation?)] {
     var found: [(decision: Explanation, content: ContentExplanation?)] = []
     while let (message, content) = try next() {
-      let explanation = evaluator.explain(message, for: user)
+      let explanation = explaining(message)
       let words = content.flatMap { content in
         explanation.decision.flatMap { explain($0, message, content, for: user) }
       }

@@ -76,7 +76,8 @@ extension FanoutService {
     }
   }
 
-  /// Renders the payloads of a message, one for each user who gets a push, in the order of users.
+  /// Renders the payloads of a message, one for each user who gets a push, in the order of users,
+  /// by the settings that it is decided by.
   ///
   /// - Parameters:
   ///   - message: the message.
@@ -90,8 +91,7 @@ extension FanoutService {
     threads: Int? = nil, into writer: PayloadWriter, each: (RenderedPush) -> Void = { _ in }
   ) throws(OutputProblem) {
     writer.begin(message)
-    let recipients = recipients(of: message, onlyFor: user)
-    let renderer = renderer
+    let (recipients, renderer) = recipients(of: message, onlyFor: user)
     func stream(_ action: Action, _ form: PayloadForm) -> RenderedStream? {
       let users = recipients.filter { $0.action == action }.map(\.user)
       return users.isEmpty
@@ -106,28 +106,28 @@ extension FanoutService {
     }
   }
 
-  /// Who gets a push or a local notification, in the order of users.
+  /// Who gets a push or a local notification, in the order of users, and the renderer of the
+  /// version that was decided on.
   private func recipients(
     of message: Message, onlyFor user: Identifier?
-  ) -> [(user: Identifier, action: Action)] {
+  ) -> (users: [(user: Identifier, action: Action)], renderer: ContentRenderer) {
     if let user {
-      guard let decision = engine.decision(message, for: user),
-        decision.outcome.action != .suppress
-      else { return [] }
-      return [(user, decision.outcome.action)]
+      let (version, renderer) = pinned()
+      let action = version.decision(message, for: user)?.outcome.action ?? .suppress
+      return (action == .suppress ? [] : [(user, action)], renderer)
     }
-    let result = engine.decide(message)
+    let (result, renderer) = withRenderer({ engine.decide(message) }, version: { $0.version })
     var recipients: [(user: Identifier, action: Action)] = []
     unsafe result.forEachRecipient(in: 0..<result.memberCount) { (_, id, code) -> Void in
       guard let action = Outcome(code: code)?.action, action != .suppress else { return }
       recipients.append((unsafe Identifier(utf8: id), action))
     }
-    return recipients
+    return (recipients, renderer)
   }
 
   // MARK: Questions
 
-  /// Explains each message of a messages.ndjson for a user.
+  /// Explains each message of a messages.ndjson for a user, all by one version of the settings.
   ///
   /// - Parameters:
   ///   - messages: the bytes of a messages.ndjson.
@@ -138,10 +138,10 @@ extension FanoutService {
   public func explain(
     ndjson messages: [UInt8], for user: Identifier, content: Bool = false
   ) throws -> [UInt8] {
-    guard engine.user(user) != nil else { throw ServiceError.unknownUser(user) }
-    let reader = try MessageReader(messages, rules: app.rules)
-    var engine = engine
-    let explanations = try renderer.explain(by: &engine, for: user) {
+    let (version, renderer) = pinned()
+    guard version.contains(user: user) else { throw ServiceError.unknownUser(user) }
+    let reader = try MessageReader(messages, rules: renderer.rules)
+    let explanations = try renderer.explain(by: { version.explain($0, for: user) }, for: user) {
       try reader.nextWithContent().map { ($0.message, content ? $0.content : nil) }
     }
     return explanations.flatMap {

@@ -130,7 +130,7 @@ public final class FanoutService: Sendable {
   }
 
   /// Decides, with the renderer of the version that was decided on.
-  private func withRenderer<Result>(
+  func withRenderer<Result>(
     _ decide: () -> Result, version: (Result) -> UInt64
   ) -> (result: Result, renderer: ContentRenderer) {
     guard let live else { return (decide(), renderer) }
@@ -189,12 +189,20 @@ public final class FanoutService: Sendable {
     engine.explain(message, for: user)
   }
 
-  /// Explains the text of a push; nil for a user who gets none.
+  /// Explains the text of a push, by the settings that the push is decided by; nil for a user who
+  /// gets none.
   public func explain(
     _ content: MessageContent, of message: Message, for user: Identifier
   ) -> ContentExplanation? {
-    guard let decision = engine.decision(message, for: user) else { return nil }
+    let (version, renderer) = pinned()
+    guard let decision = version.decision(message, for: user) else { return nil }
     return renderer.explain(decision, message, content, for: user)
+  }
+
+  /// The engine's current version, and the renderer of it.
+  func pinned() -> (version: FanoutVersion, renderer: ContentRenderer) {
+    let (version, renderer) = withRenderer({ engine.currentVersion }, version: { $0.number })
+    return (version, renderer)
   }
 
   /// When the decision for a plain message (a text from another user, without mentions) next
@@ -214,13 +222,14 @@ public final class FanoutService: Sendable {
 
   /// Who a conversation's messages may go to, by rank: the order of ``MessageDecision/codes``.
   ///
-  /// Ranks are those of one version: for codes of another version, call it again.
+  /// Codes belong to these members if their ``MessageDecision/epoch`` and
+  /// ``MessageDecision/membershipVersion`` are equal; otherwise call it again.
   ///
   /// - Complexity: O(members).
   public func members(of conversation: Identifier) -> ConversationMembers {
     let result = engine.decide(Message(id: "", conversation: conversation, at: .zero))
     return ConversationMembers(
-      version: result.version,
+      version: result.version, epoch: result.epoch, membershipVersion: result.membershipVersion,
       ids: (0..<result.memberCount).map { result.id(of: result.member(at: $0)) })
   }
 
@@ -289,6 +298,10 @@ public final class FanoutService: Sendable {
 public struct ConversationMembers: Hashable, Sendable {
   /// The version of the settings.
   public let version: UInt64
+  /// `Fanout.epoch`: versions of different epochs do not compare.
+  public let epoch: UInt64
+  /// `FanoutResult.membershipVersion`: equal ones of an epoch mean equal ranks.
+  public let membershipVersion: UInt64
   /// The ids by rank.
   public let ids: [Identifier]
 }

@@ -28,6 +28,12 @@ public struct MessageDecision: Sendable {
   /// The version of the settings it was decided on.
   public var version: UInt64 { result.version }
 
+  /// `Fanout.epoch`: versions of different epochs do not compare.
+  public var epoch: UInt64 { result.epoch }
+
+  /// `FanoutResult.membershipVersion`: equal ones of an epoch mean equal ranks.
+  public var membershipVersion: UInt64 { result.membershipVersion }
+
   /// How often each outcome occurs.
   ///
   /// - Complexity: as for `FanoutResult.counts`.

@@ -80,6 +80,7 @@ public final class SettingsStore: Sendable {
           try Erasing.finish(store) { try SnapshotKeeper.remove(store.file) }
         } catch StoreError.erasureUnfinished {}
       }
+      try FeedCompaction.finish(store)
     }
     let (identity, last) = try reader.read { queries in
       (try queries.identity(), try queries.lastSequence())

@@ -105,6 +105,11 @@ import Testing
     #expect(listed == coded)
   }
 
+  @Test func theVersionIsTheNumberOfOutcomes() throws {
+    let lines = try Self.table().split(separator: "\n").dropFirst()
+    #expect(Outcome.registryVersion == lines.count)
+  }
+
   @Test func aNumberInTheTableIsReadAsItsOutcome() throws {
     let lines = try Self.table().split(separator: "\n").dropFirst()
     let read = try lines.map { line in

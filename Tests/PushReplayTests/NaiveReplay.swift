@@ -26,6 +26,8 @@ struct NaiveReplay {
     let held: [String: Int]
     let released: [Int64: Int]
     let heldRows: [String]
+    /// Pushes by the hour of the recipient's own day.
+    let localHours: [Int]
 
     var decisions: Int { counts.values.reduce(0, +) }
     var pushes: Int {
@@ -111,7 +113,25 @@ struct NaiveReplay {
       released: answer.releases,
       heldRows: answer.rows.map { row in
         Self.row(message, settings.id(of: row.user), row.outcome, row.at)
-      })
+      }, localHours: localHours(message, answer.pushed))
+  }
+
+  /// By Foundation's calendar.
+  private func localHours(_ message: Message, _ users: [UserIndex]) -> [Int] {
+    var hours = [Int](repeating: 0, count: 24)
+    let date = Date(timeIntervalSince1970: Double(message.at.milliseconds) / 1000)
+    var calendar = Calendar(identifier: .iso8601)
+    for (zone, users) in Dictionary(grouping: users, by: { zone(of: settings.user($0)) }) {
+      calendar.timeZone = TimeZone(identifier: zone)!
+      hours[calendar.component(.hour, from: date)] += users.count
+    }
+    return hours
+  }
+
+  private func zone(of user: UserSettings) -> String {
+    if let zone = user.timeZone { return zone }
+    if case .span(let span) = user.quietHours, let zone = span.timeZone { return zone }
+    return settings.app.timeZone
   }
 
   /// A held decision in words.

@@ -52,6 +52,10 @@ struct ReplayComparison {
     let day = minutes.filter { $0.key / 86_400_000 == peak / 86_400_000 }
     compare(result.peakDay, day, "the peak day")
     let week = naive.sums(by: NaiveReplay.weekHour(zone))
+    expect(
+      result.pushesByLocalHour,
+      (0..<24).map { hour in naive.messages.reduce(0) { $0 + $1.localHours[hour] } },
+      "pushes by the recipient's hour")
     expect(result.week.count, 168, "hours of the week")
     for row in result.week {
       let sums = week[[row.weekday, row.hour]] ?? NaiveSums()
@@ -151,6 +155,16 @@ struct ReplayComparison {
     expect(found, waiting, "waiting")
     expect(waiting.last?[3] ?? 0, 0, "what waits at the end")
     let release = waiting.max { ($0[2], $1[0]) < ($1[2], $0[0]) }
+    if let peak = hold.releasePeak {
+      let day: Int64 = 18 * 3_600_000
+      let rows = naive.waiting.filter { $0[0] >= peak.at - day && $0[0] < peak.at + day }
+      let around = hold.aroundPeak ?? HoldSeries(step: 0)
+      let found = around.at.indices.map { row in
+        [around.at[row], Int64(around.held[row]), Int64(around.released[row])]
+          + [Int64(around.waiting[row])]
+      }
+      expect(found, rows, "the hours around the release's peak")
+    }
     expect(hold.releasePeak?.at, release?[0], "the release's peak")
     expect(hold.releasePeak?.count, release.map { Int($0[2]) }, "the release's peak")
     let most = waiting.max { ($0[3], $1[0]) < ($1[3], $0[0]) }

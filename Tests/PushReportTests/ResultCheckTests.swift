@@ -103,6 +103,11 @@ import Testing
     ({ $0.hold!.waitingPeak!.count = 91 }, "hold.waitingPeak.count: is 91, and the most is 90"),
     ({ $0.hold!.peakDay.waiting = [] }, "hold.peakDay.waiting: has 0 entries where 3 belong"),
     ({ $0.hold!.peakDay.at[2] += 86_400_000 }, "hold.peakDay.at: is more than a day"),
+    ({ $0.hold!.aroundPeak!.released[2] = 1 }, "hold.aroundPeak.waiting[2]: is 0, and what is"),
+    ({ $0.hold!.aroundPeak!.at[2] += 60_000 }, "hold.aroundPeak: has not the greatest release"),
+    ({ $0.hold!.aroundPeak!.at[1] += 60_000 }, "hold.aroundPeak: is not that of the minutes"),
+    ({ $0.pushesByLocalHour!.removeLast() }, "pushesByLocalHour: has 23 entries where 24 belong"),
+    ({ $0.pushesByLocalHour![3] += 1 }, "pushesByLocalHour: they add up to 683, and the total"),
     ({ $0.hold!.releasePeak!.at = -1 }, "hold.releasePeak.at: -1 is not an instant"),
   ]
 

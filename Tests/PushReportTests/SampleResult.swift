@@ -42,6 +42,12 @@ enum SampleResult {
     for index in stride(from: 0, to: hours, by: 3) { add(index, to: &result, start) }
     result.first = start
     result.last = result.hours.at.last
+    // Everybody is an hour east of Greenwich.
+    var local = [Int](repeating: 0, count: 24)
+    for (at, pushes) in zip(result.hours.at, result.hours.pushes) {
+      local[Int((at / hour + 1) % 24)] += pushes
+    }
+    result.pushesByLocalHour = local
     addPeaks(to: &result)
     if hold { result.hold = Self.hold(of: result.outcomes, start) }
     var cost = ReplayCost(
@@ -127,6 +133,7 @@ enum SampleResult {
     hold.hours = hold.peakDay
     hold.hours.step = hour
     hold.minutes = hold.peakDay
+    hold.aroundPeak = hold.peakDay
     hold.releasePeak = HoldPeak(at: day + 7 * hour, count: hold.held - early)
     hold.waitingPeak = HoldPeak(at: day + hour, count: hold.held)
     return hold

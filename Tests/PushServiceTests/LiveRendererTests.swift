@@ -1,6 +1,7 @@
 import Foundation
 import PushContent
 import PushFanout
+import PushFiles
 import PushModel
 import PushService
 import PushStore
@@ -156,6 +157,60 @@ import Testing
       group.wait()
       #expect(wrong == [])
       #expect(seen.isSubset(of: ["even", "odd"]) && !seen.isEmpty)
+    }
+  }
+
+  /// So it is with what is rendered into a file, for one user and explained.
+  @Test func filesAndExplanationsAreOfOneCommit() throws {
+    try withStore { store in
+      @Sendable func write(_ number: Int) throws {
+        let isEven = number % 2 == 0
+        try store.write(at: .zero) { write in
+          try write.setMember("u0", of: "g", MemberSettings(level: isEven ? .all : .blocked))
+          try write.setMember("u1", of: "g", MemberSettings(level: isEven ? .blocked : .all))
+          try write.updatePushDisplayName(isEven ? "for u0" : "for u1", of: "sender")
+        }
+      }
+      try store.write(at: .zero) { write in
+        for user: Identifier in ["u0", "u1"] {
+          try write.updatePushDisplayStyle(.messageSummary, of: user)
+        }
+      }
+      try write(0)
+      let service = try FanoutService(StoreBackend(store))
+      let isDone = Atomic(false)
+      let group = DispatchGroup()
+      DispatchQueue.global().async(group: group) {
+        for number in 1...600 { try? write(number) }
+        isDone.store(true, ordering: .releasing)
+      }
+      let (message, content) = (Self.message, MessageContent(text: "Hello"))
+      let line =
+        #"{"id":"m","conversation":"g","sender":"sender","at":1764000000000,"text":"Hello"}"#
+      var wrong: [String] = []
+      while !isDone.load(ordering: .acquiring) {
+        for user: Identifier? in [nil, "u0", "u1"] {
+          try service.render(message, content, onlyFor: user, into: PayloadWriter(OutputBytes())) {
+            let payload = String(decoding: $0.payload, as: UTF8.self)
+            if !payload.contains("for \($0.recipient)") { wrong.append(payload) }
+          }
+        }
+        for user: Identifier in ["u0", "u1"] {
+          let words = service.explain(content, of: message, for: user)?.content.body
+          if let words, !words.contains("for \(user)") { wrong.append(words) }
+          let lines = try service.explain(ndjson: Array(line.utf8), for: user, content: true)
+          let text = String(decoding: lines, as: UTF8.self)
+          if text.contains("for u"), !text.contains("for \(user)") { wrong.append(text) }
+        }
+      }
+      group.wait()
+      #expect(wrong == [])
+      // The lines are understood.
+      let all = ["u0", "u1"].map { (user: Identifier) in
+        (try? service.explain(ndjson: Array(line.utf8), for: user, content: true))
+          .map { String(decoding: $0, as: UTF8.self) } ?? ""
+      }
+      #expect(all.contains { $0.contains("for u0") }, "\(all)")
     }
   }
 

@@ -137,4 +137,20 @@ import Testing
     try second.reloadContent()
     #expect(words(first) == words(second) && words(first)?.contains("Hello") == true)
   }
+
+  /// Ids that were fetched once are those of every answer with their epoch and membership version.
+  @Test func membersAndAnswersHaveTheSameVersions() throws {
+    let service = try Sample.service()
+    let members = service.members(of: "g1")
+    let message = Message(id: "m", conversation: "g1", at: Sample.noon)
+    let decision = service.decide(message)
+    #expect(decision.epoch == members.epoch && members.epoch == service.engine.epoch)
+    #expect(decision.membershipVersion == members.membershipVersion)
+    #expect(decision.codes.count == members.ids.count)
+    var batch = SettingsBatch(FanoutSettings(app: service.app))
+    batch.removedMembers = [SettingsBatch.Member(try #require(members.ids.first), of: "g1")]
+    try service.change(batch, at: Sample.noon)
+    #expect(service.decide(message).membershipVersion != members.membershipVersion)
+    #expect(service.members(of: "g1").ids == Array(members.ids.dropFirst()))
+  }
 }

@@ -9,6 +9,7 @@ import TestSupport
 /// Writes a store, or reads it, in a process of its own; the tests start it, and kill it.
 ///
 ///     store-writer write STORE WRITERS IMPORTERS WRITES [--bytes N] [--user N] [--snapshots yes]
+///         [--erasures SECRET] [--compactions yes]
 ///     store-writer read STORE WRITERS IMPORTERS STATES
 ///     store-writer cycle STORE WRITERS IMPORTERS OPENINGS
 ///     store-writer look STORE WRITERS IMPORTERS OPENINGS
@@ -16,6 +17,9 @@ import TestSupport
 /// Prints `ready` when the store is open, and for each write of a writer that is acknowledged
 /// `ack WRITER NUMBER`, or `error WRITER NUMBER MESSAGE` for the first that is not. With `--snapshots`
 /// it also writes one snapshot after the other, and prints `opened` and how, and `snapshot` for each.
+/// With `--erasures` it makes users called `SECRET-NUMBER`, prints `made NUMBER` for
+/// each, erases it, and prints `erased NUMBER`; with `--compactions` it compacts
+/// the feed by and by, and prints `compacted NUMBER` with the number of the last entry that is gone.
 /// `cycle` opens the store for each write anew, and closes it; `look` opens it to read so often.
 @main
 struct Program {
@@ -72,6 +76,13 @@ struct Program {
     if CommandLine.arguments.contains("--snapshots") {
       Thread.detachNewThread { writeSnapshots(of: store) }
     }
+    if let place = CommandLine.arguments.firstIndex(of: "--erasures") {
+      let secret = CommandLine.arguments[place + 1]
+      Thread.detachNewThread { erase(secret, in: store) }
+    }
+    if CommandLine.arguments.contains("--compactions") {
+      Thread.detachNewThread { compact(store) }
+    }
     for model in models {
       group.enter()
       // Threads of their own: a queue would run only as many as there are cores.
@@ -119,6 +130,44 @@ struct Program {
     }
   }
 
+  /// Makes a user who is wherever a user can be, and erases the user, again and again.
+  private static func erase(_ secret: String, in store: SettingsStore) {
+    do {
+      let last = store.fanout.user("erasures")?.mutedUntil.milliseconds ?? 0
+      // The process before may have been killed before it began to erase.
+      if store.fanout.user(ErasedUser.id(secret, last)) != nil {
+        try store.erase(.user(ErasedUser.id(secret, last)), at: .zero)
+        say("erased \(last)")
+      }
+      for number in last + 1..<1_000_000 {
+        let id = ErasedUser.id(secret, number)
+        try store.write(at: .zero, from: id) { write in
+          var count = UserSettings()
+          count.mutedUntil = Instant(milliseconds: number)
+          try write.setUser("erasures", count)
+          try write.setUser(id, ErasedUser.settings)
+          try write.setMember(id, of: ErasedUser.group, ErasedUser.member)
+          try write.setRemark("remark", for: id, by: "erasures")
+          try write.setRemark("remark", for: "erasures", by: id)
+        }
+        say("made \(number)")
+        try store.erase(.user(id), at: .zero)
+        say("erased \(number)")
+        Thread.sleep(forTimeInterval: 0.01)
+      }
+    } catch { say("error 0 0 \(error)") }
+  }
+
+  private static func compact(_ store: SettingsStore) {
+    do {
+      while true {
+        try store.compact(FeedRetention(entries: 40), at: .zero)
+        say("compacted \(try store.reader.startOfFeed().sequence)")
+        Thread.sleep(forTimeInterval: 0.005)
+      }
+    } catch { say("error 0 0 \(error)") }
+  }
+
   private static func write(_ model: WriterModel, to store: SettingsStore, _ count: Int64) {
     let before = store.fanout.user(model.counter)?.mutedUntil.milliseconds ?? 0
     for number in before + 1...before + count {
@@ -138,12 +187,23 @@ struct Program {
     if model.imports {
       var settings = FanoutSettings()
       for (id, user) in write.users { settings.setUser(id, user) }
-      for (id, member) in write.members { settings.setMember(id, of: model.group, member) }
+      for (place, member) in write.members {
+        settings.setMember(place.user, of: place.conversation, member)
+      }
       return try store.importSettings(settings, at: .zero, replacingApp: false)
     }
     try store.write(at: .zero) { change in
       for (id, user) in write.users { try change.setUser(id, user) }
-      for (id, member) in write.members { try change.setMember(id, of: model.group, member) }
+      for (place, member) in write.members {
+        try change.setMember(place.user, of: place.conversation, member)
+      }
+      if let user = write.removedUser { try change.removeUser(user) }
+      if let place = write.removedMember {
+        try change.removeMember(place.user, of: place.conversation)
+      }
+      if let conversation = write.removedConversation {
+        try change.removeConversation(conversation)
+      }
     }
   }
 
@@ -159,10 +219,11 @@ struct Program {
       for place in models.indices {
         models[place].advance(
           to: settings.user(models[place].counter).mutedUntil.milliseconds)
-        let group = models[place].group
         let difference = models[place].difference(
-          users: { settings.user($0) },
-          members: { id in settings.index(of: id).flatMap { settings.member($0, of: group) } })
+          users: { id in settings.index(of: id).map { settings.user($0) } },
+          members: { place in
+            settings.index(of: place.user).flatMap { settings.member($0, of: place.conversation) }
+          })
         if let difference { return say("different \(difference)") }
       }
       let state = models.map { $0.count }

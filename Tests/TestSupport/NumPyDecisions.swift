@@ -1,4 +1,5 @@
 package import Foundation
+import PushModel
 
 /// The decisions in a folder of NumPy arrays, read by hand as formats.md says, with every number
 /// checked against the others.
@@ -67,7 +68,7 @@ package struct NumPyDecisions {
     let numbers = [
       "version": 2, "messages": count, "codes": codes.count, "recipients": recipients.reduce(0, +),
       "pushes": pushes.reduce(0, +), "lists": lists.count, "members": members.count,
-      "users": users.count,
+      "users": users.count, "outcomes": Outcome.registryVersion,
     ]
     let metadata =
       try JSONSerialization.jsonObject(with: file("metadata.json")) as? [String: Any] ?? [:]

@@ -12,7 +12,8 @@ struct Program: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "store-bench",
     abstract: """
-      Measures imports, durable writes, their visibility, decisions beside them, and openings.
+      Measures imports, durable writes, their visibility, decisions beside them, openings, compaction, \
+      and changes of a live renderer.
       """)
 
   @Option(help: "Users that are imported; a membership each, 40 % with settings.")
@@ -28,6 +29,15 @@ struct Program: AsyncParsableCommand {
   @Flag(help: "Only that comparison.")
   var onlyPlain = false
 
+  @Option(help: "Entries of the feed that is compacted.")
+  var feedEntries = 10_000_000
+
+  @Option(help: "People with display settings of the live renderer.")
+  var people = 1_000_000
+
+  @Flag(help: "Only the compaction and the live renderer.")
+  var onlyOperation = false
+
   @Option(help: "Seconds that each kind of measurement goes on.")
   var seconds = 3.0
 
@@ -39,6 +49,7 @@ struct Program: AsyncParsableCommand {
       path: "store-bench-\(ProcessInfo.processInfo.processIdentifier)")
     try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: place) }
+    if onlyOperation { return try operation(place) }
     try PlainImport(users: plainUsers, memberships: plainUsers * 10).measure(in: place)
     if onlyPlain { return }
     let world = world()
@@ -50,6 +61,12 @@ struct Program: AsyncParsableCommand {
     try await decisionsBesideWrites(store)
     try await store.close()
     try Opening(users: openedUsers).measure(in: place)
+    try operation(place)
+  }
+
+  private func operation(_ folder: URL) throws {
+    LiveRendering(people: people).measure()
+    try Compaction(entries: feedEntries).measure(in: folder)
   }
 
   private static func group(_ user: Int) -> Identifier { Identifier("g\(user / 1000)") }

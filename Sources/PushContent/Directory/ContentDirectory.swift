@@ -3,11 +3,11 @@ public import PushModel
 /// Everything that the text of a push depends on, beside templates and the message itself: users'
 /// display settings, what they call each other, and what conversations are.
 ///
-/// A copy shares what is not changed: a change of one that is shared copies a thousandth of it.
+/// A copy shares what is not changed: a change of one that is shared copies some nodes of a tree,
+/// beside a million people as beside a thousand.
 ///
-/// - Memory: 60 to 80 bytes a person beyond the characters of ids, names and remarks, and 8 KiB.
-/// - Complexity: every call is O(1), beside the characters; a change of a copy O(1 + people /
-///   1024).
+/// - Memory: 60 to 100 bytes a person beyond the characters of ids, names and remarks.
+/// - Complexity: every call is O(log people), beside the characters, unless it says something else.
 public struct ContentDirectory: Sendable {
   /// The settings that determine which text a user sees; many users share them.
   ///
@@ -30,7 +30,16 @@ public struct ContentDirectory: Sendable {
     }
   }
 
+  /// What a person has set, without the remarks themselves.
   struct Person {
+    var look = Look()
+    var name: String?
+    /// Whom the person calls otherwise.
+    var remarked: [Identifier] = []
+  }
+
+  /// What of a person is asked for each payload.
+  struct Look {
     /// An index in ``distinctPreferences``.
     var preferencesIndex: UInt32 = 0
     var offlineMessages: UInt32 = 1
@@ -43,14 +52,14 @@ public struct ContentDirectory: Sendable {
     var parent: Identifier?
   }
 
-  /// How many bits of a person's index are the shard's number.
-  private static let shardBits: UInt32 = 10
-  private static let shardCount = 1 << Int(shardBits)
-  private static let localLimit = 1 << (32 - Int(shardBits))
-
-  /// By the low bits of ids' hashes; nil for one without ids. Empty at first.
-  private var shards: [DirectoryShard?] = []
-  private let seed = processSeed()
+  private var people = IdentifierMap<Person>()
+  /// The remarks for users, by those who set them.
+  private var remarks = IdentifierMap<IdentifierMap<String>>()
+  /// The nicknames in conversations, by users.
+  private var nicknames = IdentifierMap<IdentifierMap<String>>()
+  /// The conversations in which users have nicknames.
+  private var nicknamed = IdentifierMap<[Identifier]>()
+  private var conversations = IdentifierMap<Conversation>()
   /// The first is that of users who have set nothing.
   private(set) var distinctPreferences: [DisplayPreferences] = [DisplayPreferences()]
   private var preferenceIndices: [DisplayPreferences: UInt32] = [DisplayPreferences(): 0]
@@ -59,186 +68,145 @@ public struct ContentDirectory: Sendable {
   public init() {}
 
   /// The number of users with settings.
-  public var count: Int { shards.reduce(0) { $0 + ($1?.people.count ?? 0) } }
-
-  // MARK: Shards
-
-  private func number(_ id: Identifier) -> Int {
-    var text = id.text
-    let hash = text.withUTF8 { unsafe seededHash(UnsafeRawBufferPointer($0), seed) }
-    return Int(hash & UInt32(Self.shardCount - 1))
-  }
-
-  private func shard(_ id: Identifier) -> DirectoryShard? {
-    shards.isEmpty ? nil : shards[number(id)]
-  }
-
-  /// A shard that may be changed.
-  private mutating func ownShard(_ number: Int) -> DirectoryShard {
-    if shards.isEmpty { shards = Array(repeating: nil, count: Self.shardCount) }
-    if shards[number] == nil {
-      shards[number] = DirectoryShard()
-    } else if !isKnownUniquelyReferenced(&shards[number]) {
-      shards[number] = shards[number].map { DirectoryShard(copy: $0) }
-    }
-    guard let shard = shards[number] else { preconditionFailure("a shard was made") }
-    return shard
-  }
-
-  /// Changes a shard, which is not kept: it would be copied by the next change.
-  private mutating func change(_ number: Int, _ body: (DirectoryShard) -> Void) {
-    body(ownShard(number))
-  }
-
-  private mutating func change(_ id: Identifier, _ body: (DirectoryShard) -> Void) {
-    body(ownShard(number(id)))
-  }
+  public var count: Int { people.count }
 
   // MARK: Users
 
   /// Replaces all that a person has set.
+  ///
+  /// - Complexity: O(log people + remarks of the person); O(different preferences) when the person
+  ///   is the first with these.
   public mutating func setUser(_ id: Identifier, _ display: RecipientDisplay) {
-    let number = number(id)
-    let person = Person(
+    let look = Look(
       preferencesIndex: index(of: display.preferences), offlineMessages: display.offlineMessages)
-    var local: UInt32 = 0
-    var before: [Identifier] = []
-    change(number) { shard in
-      local = shard.ids.index(of: id) ?? shard.ids.insert(id)
-      if Int(local) == shard.people.count {
-        precondition(Int(local) < Self.localLimit, "at most 2^22 users of one shard")
-        shard.people.append(person)
-        shard.names.append(display.name)
-        return
-      }
-      shard.people[Int(local)] = person
-      if shard.names[Int(local)].exact != display.name.exact {
-        shard.names[Int(local)] = display.name
-      }
-      before = shard.remarked[local] ?? []
+    let before = people.update(id, default: Person()) { person in
+      person.look = look
+      person.name = display.name
+      return person.remarked
     }
-    let index = local << Self.shardBits | UInt32(number)
-    for other in before { change(other) { $0.remarks[other]?[index] = nil } }
-    for (other, remark) in display.remarks {
-      change(other) { $0.remarks[other, default: [:]][index] = remark }
+    let gone = before.filter { display.remarks[$0] == nil }
+    for other in gone { setRemark(nil, for: other, by: id) }
+    for (other, remark) in display.remarks
+    where remarks[other]?[id].exact != Identifier(remark) {
+      setRemark(remark, for: other, by: id)
     }
-    if !before.isEmpty || !display.remarks.isEmpty {
-      let others = display.remarks.isEmpty ? nil : Array(display.remarks.keys)
-      change(number) { $0.remarked[local] = others }
+    if !gone.isEmpty || before.count != display.remarks.count {
+      people.update(id, default: Person()) { $0.remarked = Array(display.remarks.keys) }
     }
   }
 
+  private mutating func setRemark(
+    _ remark: String?, for other: Identifier, by user: Identifier
+  ) {
+    let isEmpty = remarks.update(other, default: IdentifierMap()) { remarks in
+      remarks[user] = remark
+      return remarks.isEmpty
+    }
+    if isEmpty { remarks.remove(other) }
+  }
+
   /// All that a person has set.
+  ///
+  /// - Complexity: O(log people + remarks of the person).
   public func user(_ id: Identifier) -> RecipientDisplay {
     var display = RecipientDisplay()
-    guard let shard = shard(id), let local = shard.ids.index(of: id) else { return display }
-    let person = shard.people[Int(local)]
-    let preferences = distinctPreferences[Int(person.preferencesIndex)]
-    display.name = shard.names[Int(local)]
+    guard let person = people[id] else { return display }
+    let preferences = distinctPreferences[Int(person.look.preferencesIndex)]
+    display.name = person.name
     display.style = preferences.style
     display.language = preferences.language
     display.template = preferences.template
-    display.offlineMessages = person.offlineMessages
-    let index = local << Self.shardBits | UInt32(number(id))
-    for other in shard.remarked[local] ?? [] {
-      display.remarks[other] = self.shard(other)?.remarks[other]?[index]
-    }
+    display.offlineMessages = person.look.offlineMessages
+    for other in person.remarked { display.remarks[other] = remarks[other]?[id] }
     return display
   }
 
   /// Whether anything is known of a person.
-  public func contains(_ id: Identifier) -> Bool { shard(id)?.ids.index(of: id) != nil }
+  public func contains(_ id: Identifier) -> Bool { people.contains(id) }
 
   /// Removes what a person has set, and the person's nicknames.
   package mutating func removeUser(_ id: Identifier) {
     if contains(id) { setUser(id, RecipientDisplay()) }
-    for conversation in shard(id)?.nicknames[id]?.keys.map({ $0 }) ?? [] {
-      setNickname(nil, of: id, in: conversation)
-    }
+    for conversation in nicknamed[id] ?? [] { setNickname(nil, of: id, in: conversation) }
   }
 
   /// Removes what others call a person.
+  ///
+  /// - Complexity: O(remarks of those who call the person something).
   package mutating func removeRemarks(for id: Identifier) {
-    guard let setters = shard(id)?.remarks[id] else { return }
-    change(id) { $0.remarks[id] = nil }
-    for index in setters.keys {
-      change(Int(index & UInt32(Self.shardCount - 1))) {
-        $0.remarked[index >> Self.shardBits]?.removeAll { $0 == id }
-      }
+    for user in remarks[id]?.ids ?? [] {
+      people.update(user, default: Person()) { $0.remarked.removeAll { $0 == id } }
     }
+    remarks.remove(id)
   }
 
   // MARK: Conversations
 
   /// Sets a member's nickname in a group; nil for none.
+  ///
+  /// - Complexity: O(log people + nicknames of the member) for the first nickname in a group and
+  ///   for its removal.
   public mutating func setNickname(
     _ nickname: String?, of user: Identifier, in conversation: Identifier
   ) {
     let before = self.nickname(of: user, in: conversation)
     if before == nil, nickname == nil { return }
-    change(user) { shard in
-      shard.nicknames[user, default: [:]][conversation] = nickname
-      if shard.nicknames[user]?.isEmpty == true { shard.nicknames[user] = nil }
+    let isEmpty = nicknames.update(conversation, default: IdentifierMap()) { nicknames in
+      nicknames[user] = nickname
+      return nicknames.isEmpty
     }
-    let added = (nickname == nil ? 0 : 1) - (before == nil ? 0 : 1)
-    if added != 0 {
-      change(conversation) { $0.nicknameCounts[conversation, default: 0] += added }
+    if isEmpty { nicknames.remove(conversation) }
+    if (before == nil) == (nickname == nil) { return }
+    let isLast = nicknamed.update(user, default: []) { conversations in
+      if nickname == nil {
+        conversations.removeAll { $0 == conversation }
+      } else {
+        conversations.append(conversation)
+      }
+      return conversations.isEmpty
     }
+    if isLast { nicknamed.remove(user) }
   }
 
   /// Whether some member has a nickname in a conversation.
   package func hasNicknames(in conversation: Identifier) -> Bool {
-    shard(conversation)?.nicknameCounts[conversation] ?? 0 > 0
+    nicknames.contains(conversation)
   }
 
   /// A member's nickname in a group.
   public func nickname(of user: Identifier, in conversation: Identifier) -> String? {
-    shard(user)?.nicknames[user]?[conversation]
+    nicknames[conversation]?[user]
   }
 
   /// Sets the kind and name of a conversation, and which group a thread belongs to.
   public mutating func setConversation(
     _ id: Identifier, kind: ConversationKind, name: String? = nil, parent: Identifier? = nil
   ) {
-    change(id) { $0.conversations[id] = Conversation(kind: kind, name: name, parent: parent) }
+    conversations[id] = Conversation(kind: kind, name: name, parent: parent)
   }
 
   /// Removes a conversation with its name and nicknames.
   ///
-  /// - Complexity: O(1) without nicknames, otherwise O(users with nicknames).
+  /// - Complexity: O(nicknames in the conversation).
   package mutating func removeConversation(_ id: Identifier) {
-    if hasNicknames(in: id) {
-      let users = shards.flatMap { shard in
-        (shard?.nicknames ?? [:]).filter { $0.value[id] != nil }.keys
-      }
-      for user in users { setNickname(nil, of: user, in: id) }
-    }
-    if shard(id)?.conversations[id] != nil { change(id) { $0.conversations[id] = nil } }
+    for user in nicknames[id]?.ids ?? [] { setNickname(nil, of: user, in: id) }
+    conversations.remove(id)
   }
 
   /// How a conversation is called; nil for nothing of its own.
-  public func name(of conversation: Identifier) -> String? {
-    shard(conversation)?.conversations[conversation]?.name
-  }
+  public func name(of conversation: Identifier) -> String? { conversations[conversation]?.name }
 
   /// What a conversation is; one that was not set is a group.
-  func conversation(_ id: Identifier) -> Conversation {
-    shard(id)?.conversations[id] ?? Conversation()
-  }
+  func conversation(_ id: Identifier) -> Conversation { conversations[id] ?? Conversation() }
 
   // MARK: For rendering
 
-  /// The remarks for a user, by the indices of those who set them.
-  func remarks(of user: Identifier) -> [UInt32: String] { shard(user)?.remarks[user] ?? [:] }
+  /// The remarks for a user, by those who set them.
+  func remarks(of user: Identifier) -> IdentifierMap<String> { remarks[user] ?? IdentifierMap() }
 
-  /// A person's index, preferences and badge; nil for one who has set nothing.
+  /// A person's preferences and badge.
   @inline(__always)
-  func person(_ id: Identifier) -> (index: UInt32, person: Person)? {
-    guard !shards.isEmpty else { return nil }
-    let number = number(id)
-    guard let shard = shards[number], let local = shard.ids.index(of: id) else { return nil }
-    return (local << Self.shardBits | UInt32(number), shard.people[Int(local)])
-  }
+  func look(of id: Identifier) -> Look { people.withValue(of: id) { $0.look } ?? Look() }
 
   /// A user's nickname in a group or a thread; in a thread without a nickname of its own as in
   /// its group. nil for nothing.
@@ -250,10 +218,7 @@ public struct ContentDirectory: Sendable {
   }
 
   /// A person's push nickname; the id of one who has none, or an empty one.
-  func pushName(of user: Identifier) -> String {
-    let shard = shard(user)
-    return shard?.ids.index(of: user).flatMap { shard?.names[Int($0)] }.saying ?? user.text
-  }
+  func pushName(of user: Identifier) -> String { people[user]?.name.saying ?? user.text }
 
   private mutating func index(of preferences: DisplayPreferences) -> UInt32 {
     if let index = preferenceIndices[preferences] { return index }

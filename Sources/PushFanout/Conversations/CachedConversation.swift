@@ -99,6 +99,8 @@ internal import Synchronization
     var states: MemberStates?
     /// When suppressed members get a push, by class of message.
     var deferred: [Int: DeferredPushes.Known] = [:]
+    /// Members who get a push by zone, by the address of a class of message's codes.
+    var localPushes: [UInt: LocalPushes.Known] = [:]
 
     /// The number of events up to an instant, which is mostly near that of the words.
     ///

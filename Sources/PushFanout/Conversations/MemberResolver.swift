@@ -28,6 +28,10 @@ struct ConversationTarget {
     rules = tables.rules.tables(kind)
     appRevision = tables.appRevision
   }
+
+  /// A number that changes whenever members of the conversation come or go, and differs from those
+  /// of other conversations; never 0.
+  var membershipVersion: UInt64 { (UInt64(members) + 1) << 32 | UInt64(memberRow.revision) }
 }
 
 /// A member's mute, start of membership and own levels, from which the member's class follows at

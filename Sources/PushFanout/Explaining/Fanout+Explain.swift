@@ -10,9 +10,15 @@ extension Fanout: ExplainingEvaluator {
   ///
   /// - Complexity: O(log members + devices).
   public func explain(_ message: Message, for user: Identifier) -> Explanation {
-    let version = current
-    var trace = RuleTrace(message, version.tables.app)
-    let decision = decide(message, for: user, version, &trace)
+    currentVersion.explain(message, for: user)
+  }
+}
+
+extension FanoutVersion {
+  /// As `Fanout.explain`, on this version.
+  package func explain(_ message: Message, for user: Identifier) -> Explanation {
+    var trace = RuleTrace(message, engineVersion.tables.app)
+    let decision = decide(message, for: user, engineVersion, &trace)
     trace.markLast()
     return Explanation(
       message: message.id, conversation: message.conversation, user: user, at: message.at,
@@ -39,7 +45,7 @@ extension Fanout: ExplainingEvaluator {
     trace.own = tables.member(index, of: conversation) ?? MemberSettings()
     trace.membership = isMember ? tables.member(index, of: target.members) : nil
     trace.quiet = tables.scheduleTable.schedule(tables.schedules[Int(index)])
-    let decision = decision(message, for: index, version)
+    let decision = version.decision(message, for: index)
     guard trace.noteMembership(isSender: message.sender == user), let decision else { return nil }
     trace.targets = version.deviceReader.targets(
       of: index, .push, nil, at: message.at.milliseconds)

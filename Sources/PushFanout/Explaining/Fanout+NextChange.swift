@@ -46,7 +46,7 @@ extension Fanout {
     return solver.plainAnswer(after: instant) { at in
       var message = Message(id: "plain", conversation: conversation, at: at)
       message.channel = channel
-      return decision(message, for: userIndex, version)
+      return version.decision(message, for: userIndex)
     }
   }
 }

@@ -1,21 +1,17 @@
+public import PushModel
+
 /// The members of the conversation that a message was decided for, recipients or not, as of the
 /// version that it was decided on, which this retains.
 package struct MemberList: Sendable {
   private let version: EngineVersion
   private let row: ConversationRow
-  /// Equal keys from one engine mean equal lists.
-  package let key: Key
-
-  /// A conversation and the number of changes of its members and settings.
-  package struct Key: Hashable, Sendable {
-    fileprivate let conversation: UInt32
-    fileprivate let revision: UInt32
-  }
+  /// ``FanoutResult/membershipVersion``.
+  package let membershipVersion: UInt64
 
   fileprivate init(_ version: EngineVersion, _ target: ConversationTarget) {
     self.version = version
     row = target.memberRow
-    key = Key(conversation: target.members, revision: row.revision)
+    membershipVersion = target.membershipVersion
   }
 
   /// The number of members.
@@ -36,6 +32,50 @@ extension FanoutResult {
   package var memberList: MemberList? {
     guard memberCount > 0, let engineVersion, let target else { return nil }
     return MemberList(engineVersion, target)
+  }
+}
+
+/// Answers by rank: whose they are.
+extension FanoutResult {
+  /// The engine's ``Fanout/epoch``; 0 for an empty result.
+  public var epoch: UInt64 { engineVersion?.epoch ?? 0 }
+
+  /// The membership version of the conversation: of results of one engine (``epoch``) with equal
+  /// ones, the same members have the same ranks. 0 for a conversation without members.
+  ///
+  /// It changes with every change of the members or of the conversation's own settings, and has no
+  /// order. A thread has that of its parent.
+  public var membershipVersion: UInt64 {
+    memberCount > 0 ? target?.membershipVersion ?? 0 : 0
+  }
+
+  /// Writes the indices of the members' users, ascending, in the order of ranks.
+  ///
+  /// - Precondition: `output` has room for ``memberCount`` indices.
+  /// - Complexity: O(members), at the speed of memory.
+  public func writeUsers(into output: inout MutableSpan<UInt32>) {
+    precondition(output.count >= memberCount, "output is too small")
+    guard memberCount > 0 else { return }
+    defer { withExtendedLifetime(storage) {} }
+    unsafe output.withUnsafeMutableBufferPointer { output in
+      guard let start = output.baseAddress else { return }
+      unsafe memberUsers.forEachStretch(row.range) { (offset, users) -> Void in
+        guard let from = users.baseAddress else { return }
+        unsafe (start + offset).update(from: from, count: users.count)
+      }
+    }
+  }
+
+  /// Calls `body` with each member, recipient or not, and the UTF-8 of the member's id, in the order
+  /// of ranks. The bytes are the engine's own.
+  ///
+  /// - Complexity: O(members).
+  public func forEachMember(_ body: (_ user: UserIndex, _ id: RawSpan) -> Void) {
+    guard memberCount > 0 else { return }
+    defer { withExtendedLifetime(storage) {} }
+    memberUsers.forEachStretchRank(row.range) { _, user in
+      unsafe body(UserIndex(user), RawSpan(_unsafeBytes: ids.characters(user)))
+    }
   }
 }
 

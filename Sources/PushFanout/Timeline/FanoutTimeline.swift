@@ -14,6 +14,7 @@ public import PushModel
   private var followed: Int
   var result = FanoutResult()
   var deferred = DeferredPushes()
+  var localPushes = LocalPushes()
 
   /// Whether every conversation with messages is cached, as ``record(in:users:_:)`` requires.
   package var keepsConversations = false
@@ -73,8 +74,7 @@ public import PushModel
   /// Writes the outcome codes of all members of a message's conversation, 0 for members who are not
   /// recipients, in the order of ``members(of:)``.
   ///
-  /// - Returns: the counts of outcomes, and a key of the list of members: the conversation (a
-  ///   thread's parent) and the revision of its members.
+  /// - Returns: the counts of outcomes, and the ``FanoutResult/membershipVersion``; `max` for none.
   /// - Complexity: O(members), at the speed of memory unless a filter is evaluated.
   package func writeCodes(
     _ message: Message, into output: inout [UInt8]
@@ -85,7 +85,7 @@ public import PushModel
     guard let target = result.target else { return (FanoutCounts(), .max) }
     var span = output.mutableSpan
     result.writeCodes(into: &span)
-    return (result.counts, UInt64(target.members) << 32 | UInt64(target.memberRow.revision))
+    return (result.counts, target.membershipVersion)
   }
 
   /// The outcome of the message that was decided last, for a user; nil if the user is not a

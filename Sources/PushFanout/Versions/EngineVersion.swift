@@ -7,6 +7,8 @@ final class EngineVersion: @unchecked Sendable {
   let log: SettingsLog
   /// The number of the update that made the settings.
   let number: UInt64
+  /// The engine's ``Fanout/epoch``.
+  let epoch: UInt64
   /// The newest generation of pages that it reads.
   let generation: UInt64
   /// The conversations of each user.
@@ -16,13 +18,14 @@ final class EngineVersion: @unchecked Sendable {
   private let reclaimer: PageReclaimer
 
   init(
-    _ tables: Tables, _ log: SettingsLog, number: UInt64, generation: UInt64,
+    _ tables: Tables, _ log: SettingsLog, number: UInt64, epoch: UInt64, generation: UInt64,
     _ memberships: MembershipIndex, _ reclaimer: PageReclaimer
   ) {
     self.tables = tables
     deviceReader = tables.deviceReader
     self.log = log
     self.number = number
+    self.epoch = epoch
     self.generation = generation
     self.memberships = memberships
     self.reclaimer = reclaimer

@@ -1,4 +1,4 @@
-package import PushModel
+public import PushModel
 
 /// An immutable version of an engine's settings.
 public struct FanoutVersion: Sendable {
@@ -6,6 +6,36 @@ public struct FanoutVersion: Sendable {
 
   /// The number of the update that published it, from 1.
   public var number: UInt64 { engineVersion.number }
+
+  /// As `Fanout.decision`, on this version.
+  package func decision(_ message: Message, for user: Identifier) -> Decision? {
+    engineVersion.tables.userIDs.index(of: user)
+      .flatMap { engineVersion.decision(message, for: $0) }
+  }
+
+  /// Whether the version has a user.
+  package func contains(user: Identifier) -> Bool {
+    engineVersion.tables.userIDs.index(of: user) != nil
+  }
+
+  /// The engine's ``Fanout/epoch``.
+  public var epoch: UInt64 { engineVersion.epoch }
+
+  /// The number of user ids that had appeared.
+  public var userCount: Int { engineVersion.tables.userCount }
+
+  /// Calls `body` with the UTF-8 of the id of each user in a range of indices; the bytes are the
+  /// engine's own.
+  ///
+  /// - Precondition: within 0 ..< ``userCount``.
+  public func forEachUserID(in users: Range<Int>, _ body: (UserIndex, RawSpan) -> Void) {
+    precondition(users.lowerBound >= 0 && users.upperBound <= userCount, "no such user")
+    defer { withExtendedLifetime(engineVersion) {} }
+    let ids = engineVersion.tables.userIDs
+    for user in users {
+      unsafe body(UserIndex(UInt32(user)), RawSpan(_unsafeBytes: ids.characters(UInt32(user))))
+    }
+  }
 
   /// The number of memberships that begin within a range of instants.
   ///
@@ -20,6 +50,16 @@ public struct FanoutVersion: Sendable {
       }
     }
     return count
+  }
+}
+
+extension EngineVersion {
+  func decision(_ message: Message, for user: UInt32) -> Decision? {
+    guard let outcome = Decider.decide(message, for: user, self) else { return nil }
+    let filter = message.filter ?? message.ext.filter
+    let targets = deviceReader.targets(
+      of: user, outcome.action, filter.isEmpty ? nil : filter, at: message.at.milliseconds)
+    return Decision(outcome, devices: targets.map(\.id))
   }
 }
 

@@ -23,8 +23,8 @@ public final class NumPyFolder {
   private var listStarts: NumPyArray<Int64>
   private let messages: OutputFile
 
-  /// The number of each list that was written. List 0 is empty.
-  private var lists: [MemberList.Key: UInt32] = [:]
+  /// The number of each list that was written, by its membership version. List 0 is empty.
+  private var lists: [UInt64: UInt32] = [:]
   private var codeCount = 0
   private var memberCount = 0
   private var messageCount = 0
@@ -121,7 +121,7 @@ public final class NumPyFolder {
     let numbers: [(String, Int)] = [
       ("version", Self.layoutVersion), ("messages", messageCount), ("codes", codeCount),
       ("recipients", recipientCount), ("pushes", pushCount), ("lists", lists.count + 1),
-      ("members", memberCount), ("users", userCount),
+      ("members", memberCount), ("users", userCount), ("outcomes", Outcome.registryVersion),
     ]
     let fields = [#""format":"push-fanout npy""#] + numbers.map { "\"\($0)\":\($1)" }
     try file.write("{\(fields.joined(separator: ","))}\n".utf8)
@@ -146,15 +146,15 @@ extension NumPyFolder: DecisionOutput {
     try messagePushes.append(UInt32(message.pushes))
   }
 
-  /// The number of a list, which is written when it is the first of its key.
+  /// The number of a list, which is written when it is the first of its membership version.
   private func number(of list: MemberList?) throws(OutputProblem) -> UInt32 {
     guard let list else { return 0 }
-    if let number = lists[list.key] { return number }
+    if let number = lists[list.membershipVersion] { return number }
     guard lists.count < UInt32.max - 1 else {
       throw OutputProblem(target: "members.npy", reason: "more than \(UInt32.max) lists")
     }
     let number = UInt32(lists.count + 1)
-    lists[list.key] = number
+    lists[list.membershipVersion] = number
     memberCount += list.count
     try members.append { list.append(to: &$0) }
     try listStarts.append(Int64(memberCount))

@@ -184,6 +184,11 @@ public struct Outcome: Hashable, Sendable {
 ///
 /// - Source: docs/outcome-codes.csv, which lists them.
 extension Outcome {
+  /// The version of the registry: the number of its outcomes, to which later versions only add.
+  ///
+  /// What was stored with a version is understood with the same one and with every higher one.
+  public static let registryVersion = coded.count
+
   /// Every code is below this.
   public static let codeCount = 128
 

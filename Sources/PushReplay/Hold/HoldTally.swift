@@ -18,6 +18,9 @@ struct HoldTally {
   private var hours = HoldSeries(step: 3_600_000)
   private var minutes: HoldSeries? = HoldSeries(step: 60_000)
   private var peakDay = HoldSeries(step: 60_000)
+  /// The day before the peak's, the peak's, and the day after it.
+  private var peakDays = HoldSeries(step: 60_000)
+  private var previousDay = HoldSeries(step: 60_000)
   private var releasePeak: HoldPeak?
   private var waitingPeak: HoldPeak?
 
@@ -70,7 +73,16 @@ struct HoldTally {
         waitingPeak = HoldPeak(at: minute * 60_000, count: waiting)
       }
     }
-    if isPeak { peakDay = day }
+    if isPeak {
+      peakDay = day
+      peakDays = previousDay
+      peakDays.append(day)
+    } else if let peak = releasePeak, let at = day.at.first,
+      at / 86_400_000 == peak.at / 86_400_000 + 1
+    {
+      peakDays.append(day)
+    }
+    previousDay = day
     if let count = minutes?.at.count {
       if count + day.at.count > limit { minutes = nil } else { minutes?.append(day) }
     }
@@ -93,6 +105,7 @@ struct HoldTally {
     result.hours = hours
     result.minutes = minutes
     result.peakDay = peakDay
+    result.aroundPeak = releasePeak.map { peakDays.within(18 * 3_600_000, of: $0.at) }
     result.releasePeak = releasePeak
     result.waitingPeak = waitingPeak
     return result
@@ -100,6 +113,16 @@ struct HoldTally {
 }
 
 extension HoldSeries {
+  /// The rows from a time before an instant to the same time after it.
+  fileprivate func within(_ milliseconds: Int64, of instant: Int64) -> HoldSeries {
+    var result = HoldSeries(step: step)
+    for row in at.indices
+    where at[row] >= instant - milliseconds && at[row] < instant + milliseconds {
+      result.append(at[row], held[row], released[row], waiting[row])
+    }
+    return result
+  }
+
   fileprivate mutating func append(_ at: Int64, _ held: Int, _ released: Int, _ waiting: Int) {
     self.at.append(at)
     self.held.append(held)

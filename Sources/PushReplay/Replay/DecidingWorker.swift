@@ -35,6 +35,8 @@ struct DecidedBatch: Sendable {
   /// The messages that are followed.
   var followed: [FollowedMessage] = []
   var people: (ended: [PeopleCounter.Day], current: Int) = ([], .min)
+  /// Pushes by the hour of the recipient's local day.
+  var localHours = [Int](repeating: 0, count: 24)
 }
 
 /// Decides batches, one thread's part of a replay.
@@ -85,6 +87,7 @@ struct DecidingWorker {
         decided.followed.append(followed)
       }
       addPeople(batch.messages[index], Int(batch.conversationIndices[index]), timeline)
+      timeline.addPushes(byLocalHour: &decided.localHours)
       guard let nanoseconds else { continue }
       let now = nanoseconds()
       decided.nanoseconds.append(UInt32(clamping: now - before))

@@ -48,6 +48,9 @@ public struct ReplayResult: Codable, Equatable, Sendable {
   public var peakDay = TimeSeries(step: 60_000)
   /// 168 rows, by weekday and hour of the day in ``timeZone``.
   public var week: [WeekHour] = []
+  /// Pushes by the hour of the recipient's own day, 24 numbers: in the user's time zone, without one
+  /// in that of the user's quiet hours, and else in the app's. nil in results of earlier versions.
+  public var pushesByLocalHour: [Int]?
   /// Every conversation that got a message, the one with most decisions first.
   public var conversationTable: [ConversationTotal] = []
   /// By how many recipients a message had.

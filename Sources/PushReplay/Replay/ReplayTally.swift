@@ -37,6 +37,7 @@ struct ReplayTally {
   }
   private var seconds = PeakFinder(unit: "second", step: 1000)
   private var minutePeaks = PeakFinder(unit: "minute", step: 60_000)
+  private var localHours = [Int](repeating: 0, count: 24)
   private var held: HoldTally
   private var people = PeopleTally(hasTwoSides: false)
   private var limit: RateLimitTally?
@@ -77,6 +78,7 @@ struct ReplayTally {
   mutating func add(_ batch: MessageBatch, _ decided: DecidedBatch) {
     var start = 0
     var heldStart = 0
+    for hour in 0..<24 { localHours[hour] += decided.localHours[hour] }
     for index in batch.messages.indices {
       let at = batch.messages[index].at.milliseconds
       let end = decided.counts.ends[index]
@@ -211,6 +213,7 @@ struct ReplayTally {
       row.outcomes = order.map { byWeekHour.value(row: index, column: $0.column) }
       return row
     }
+    result.pushesByLocalHour = localHours
     addConversations(to: &result, fanout, order.map(\.column))
     let id = { [ids] (index: Int) in ids[UInt32(index)].text }
     result.peaks = seconds.finish(id: id) + minutePeaks.finish(id: id)

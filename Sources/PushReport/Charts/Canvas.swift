@@ -4,11 +4,14 @@
 struct Canvas {
   let width: Double
   let height: Double
+  /// Whether parts have tooltips; who points with a finger sees none.
+  private let hasTitles: Bool
   private var content = ""
 
-  init(width: Double, height: Double) {
+  init(width: Double, height: Double, hasTitles: Bool) {
     self.width = width
     self.height = height
+    self.hasTitles = hasTitles
   }
 
   /// Where a text stands relative to its point.
@@ -57,7 +60,7 @@ struct Canvas {
   /// - Parameter title: the lines of the tooltip. Each is escaped by itself, so that the only line
   ///   breaks are those between them.
   private mutating func add(_ element: String, _ attributes: String, _ title: [String] = []) {
-    guard !title.isEmpty else {
+    guard hasTitles, !title.isEmpty else {
       content += "<\(element) \(attributes)/>"
       return
     }

@@ -12,16 +12,20 @@ struct GroupedBars {
   let rows: [String]
   let series: [Series]
   let label: String
+  /// Whether the chart has the page's width, rather than half of it.
+  var isFull = false
 
-  private static let left = 96.0
+  private static let left = 118.0
   private static let barHeight = 14.0
   private static let gap = 12.0
 
   func draw(_ layout: Layout) -> String {
+    let width = isFull ? layout.fullWidth : layout.halfWidth
     let rowHeight = Double(series.count) * Self.barHeight + Self.gap
     let bottom = Double(rows.count) * rowHeight
-    var canvas = Canvas(width: layout.halfWidth, height: bottom + 26)
-    let end = layout.halfWidth - 50
+    var canvas = Canvas(
+      width: width, height: bottom + 26, hasTitles: layout == .wide)
+    let end = width - 50
     let x = LinearScale(
       upTo: series.flatMap(\.shares).max() ?? 0, from: Self.left, to: end, limit: 1)
     for tick in x.ticks {

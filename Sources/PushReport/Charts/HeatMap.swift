@@ -1,3 +1,35 @@
+/// Colours for values, each for as many of them, so that a few large ones do not take all.
+struct QuantileScale {
+  /// How many colours there are, `heat-0` to the last.
+  static let colorCount = 8
+
+  /// The least value of each colour, and the greatest of all; empty without values.
+  let bounds: [Double]
+
+  /// - Parameter values: those of all charts that share the colours. Zeros have a colour of their
+  ///   own.
+  init(_ values: [Double]) {
+    let sorted = values.filter { $0 > 0 }.sorted()
+    bounds =
+      sorted.isEmpty
+      ? []
+      : (0..<Self.colorCount).map { sorted[$0 * sorted.count / Self.colorCount] }
+        + [sorted[sorted.count - 1]]
+  }
+
+  /// The class of a value's colour.
+  func color(of value: Double) -> String {
+    guard value > 0 else { return "heat-zero" }
+    let color = bounds.dropLast().lastIndex { $0 <= value } ?? 0
+    return "heat-\(color)"
+  }
+
+  /// What the page says of it.
+  static let remark =
+    "Each colour has an eighth of the fields above 0, so that the busiest do not make all others "
+    + "alike; the numbers are the least of each colour and the greatest of all."
+}
+
 /// A field for each row and column, darker where there is more.
 struct HeatMap {
   let rows: [String]
@@ -9,30 +41,27 @@ struct HeatMap {
   let titles: [[[String]]]
   /// How a value of the legend is written.
   let text: (Double) -> String
-  /// Whether the lightest colour is the least value rather than 0.
-  var beginsAtLeast = false
+  /// Charts that are compared have the same.
+  let scale: QuantileScale
   let label: String
 
-  /// How many colours there are, `heat-0` to the last.
-  static let colorCount = 8
   private static let left = 40.0
   private static let rowHeight = 28.0
 
   func draw(_ layout: Layout) -> String {
     let bottom = Double(rows.count) * Self.rowHeight
-    var canvas = Canvas(width: layout.halfWidth, height: bottom + 64)
+    var canvas = Canvas(
+      width: layout.halfWidth, height: bottom + 72, hasTitles: layout == .wide)
     let step = (layout.halfWidth - Self.left) / Double(columns.count)
-    let known = values.joined().compactMap { $0 }
-    let greatest = known.max() ?? 0
-    let least = beginsAtLeast ? known.min() ?? 0 : 0
     for (row, name) in rows.enumerated() {
       let y = Double(row) * Self.rowHeight
       canvas.text(
         name, x: Self.left - 8, y: y + Self.rowHeight / 2 + 4, anchor: .end, class: "label tick-y")
       for (column, value) in values[row].enumerated() {
         canvas.rectangle(
-          x: Self.left + Double(column) * step + 0.5, y: y + 0.5, width: step - 1,
-          height: Self.rowHeight - 1, class: Self.color(value, least, greatest),
+          x: Self.left + Double(column) * step + 1, y: y + 1, width: step - 2,
+          height: Self.rowHeight - 2,
+          class: value.map { "heat \(scale.color(of: $0))" } ?? "heat-empty",
           title: titles[row][column])
       }
     }
@@ -40,32 +69,22 @@ struct HeatMap {
       let x = Self.left + (Double(column) + 0.5) * step
       canvas.text(name, x: x, y: bottom + 16, anchor: .middle, class: "label tick-x")
     }
-    drawLegend(least, greatest, top: bottom + 36, width: layout.halfWidth, on: &canvas)
+    drawLegend(layout, top: bottom + 36, on: &canvas)
     return canvas.svg(label: label, class: layout.rawValue)
   }
 
-  private static func color(_ value: Double?, _ least: Double, _ greatest: Double) -> String {
-    guard let value else { return "heat-empty" }
-    guard value > 0 else { return "heat heat-zero" }
-    let share = greatest > least ? (value - least) / (greatest - least) : 1
-    return "heat heat-\(min(colorCount - 1, Int(share * Double(colorCount))))"
-  }
-
-  private func drawLegend(
-    _ least: Double, _ greatest: Double, top: Double, width: Double, on canvas: inout Canvas
-  ) {
-    let box = 22.0
-    let start = Self.left + 50
-    canvas.text(
-      least == 0 ? "0" : text(least), x: start - 7, y: top + 12, anchor: .end,
-      class: "label legend")
-    for color in 0..<Self.colorCount {
-      canvas.rectangle(
-        x: start + Double(color) * box, y: top, width: box - 1, height: 14,
-        class: "heat heat-\(color)")
+  private func drawLegend(_ layout: Layout, top: Double, on canvas: inout Canvas) {
+    guard !scale.bounds.isEmpty else { return }
+    let box = (layout.halfWidth - Self.left - 48) / Double(QuantileScale.colorCount)
+    for (color, bound) in scale.bounds.enumerated() {
+      let x = Self.left + Double(color) * box
+      if color < QuantileScale.colorCount {
+        canvas.rectangle(
+          x: x, y: top, width: box - 1, height: 14, class: "heat heat-\(color)")
+      }
+      // On a telephone there is room for every second number.
+      guard layout == .wide || color % 2 == 0 else { continue }
+      canvas.text(text(bound), x: x, y: top + 30, class: "label legend")
     }
-    canvas.text(
-      text(greatest), x: start + Double(Self.colorCount) * box + 7, y: top + 12,
-      class: "label legend")
   }
 }

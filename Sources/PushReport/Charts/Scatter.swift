@@ -35,7 +35,8 @@ struct Scatter {
   }
 
   func draw(_ layout: Layout) -> String {
-    var canvas = Canvas(width: layout.halfWidth, height: Self.height)
+    var canvas = Canvas(
+      width: layout.halfWidth, height: Self.height, hasTitles: layout == .wide)
     let end = layout.halfWidth - 20
     let values = points.map(\.x)
     let x = LogScale((values.min() ?? 1)...(values.max() ?? 10), from: Self.left, to: end)

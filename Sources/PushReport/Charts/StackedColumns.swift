@@ -1,4 +1,4 @@
-/// Columns side by side, each in parts that lie on each other.
+/// Columns side by side, each in parts that lie on each other or stand beside each other.
 struct StackedColumns {
   struct Series {
     let name: String
@@ -13,9 +13,18 @@ struct StackedColumns {
   let titles: [String]
   /// From the lowest part to the highest.
   let series: [Series]
-  /// Whether each column is as high as the others, its parts being shares.
-  let showsShares: Bool
+  enum Arrangement {
+    case stacked
+    /// Stacked, each column as high as the others.
+    case shares
+    /// The parts are alternatives, all on one scale.
+    case beside
+  }
+
+  let arrangement: Arrangement
   let label: String
+  /// Whether the chart has the page's width, rather than half of it.
+  var isFull = false
 
   private static let left = 52.0
   private static let height = 300.0
@@ -23,13 +32,19 @@ struct StackedColumns {
   private static let bottom = 270.0
 
   func draw(_ layout: Layout) -> String {
-    var canvas = Canvas(width: layout.halfWidth, height: Self.height)
-    let totals = names.indices.map { column in series.reduce(0) { $0 + $1.values[column] } }
+    let width = isFull ? layout.fullWidth : layout.halfWidth
+    var canvas = Canvas(
+      width: width, height: Self.height, hasTitles: layout == .wide)
+    let showsShares = arrangement == .shares
+    let totals = names.indices.map { column in
+      let values = series.map { $0.values[column] }
+      return arrangement == .beside ? values.max() ?? 0 : values.reduce(0, +)
+    }
     let greatest = showsShares ? 1 : Double(totals.max() ?? 0)
     let scale = LinearScale(
       upTo: greatest, from: Self.bottom, to: Self.top, tickCount: showsShares ? 5 : 4,
       limit: showsShares ? 1 : .infinity, isWhole: !showsShares)
-    let end = layout.halfWidth - 6
+    let end = width - 6
     for tick in scale.ticks {
       let y = scale(tick)
       canvas.line(Self.left, y, end, y, class: tick == 0 ? "base" : "grid")
@@ -50,19 +65,21 @@ struct StackedColumns {
   private func draw(
     _ column: Int, _ total: Int, _ step: Double, _ scale: LinearScale, on canvas: inout Canvas
   ) {
-    let left = Self.left + Double(column) * step
+    let left = Self.left + Double(column) * step + step * 0.08
+    let isBeside = arrangement == .beside
+    let width = step * 0.84 / (isBeside ? Double(series.count) : 1)
     var below = 0
-    for part in series where part.values[column] > 0 {
+    for (index, part) in series.enumerated() where part.values[column] > 0 {
       let value = part.values[column]
-      let unit = showsShares ? Double(total) : 1
+      let unit = arrangement == .shares ? Double(total) : 1
       let bottom = scale(Double(below) / unit)
-      below += value
-      let top = scale(Double(below) / unit)
-      let share = Figures.share(value, of: total)
+      let top = scale(Double(below + value) / unit)
+      if !isBeside { below += value }
+      let share = isBeside ? "" : " (\(Figures.share(value, of: total)))"
       canvas.rectangle(
-        x: left + step * 0.08, y: top, width: step * 0.84, height: bottom - top,
-        class: "part \(part.color)",
-        title: [titles[column], "\(part.name): \(Figures.exact(value)) (\(share))"])
+        x: left + (isBeside ? Double(index) * width : 0), y: top, width: width,
+        height: bottom - top, class: "part \(part.color)",
+        title: [titles[column], "\(part.name): \(Figures.exact(value))\(share)"])
     }
   }
 }

@@ -1,12 +1,50 @@
-/// Areas along time, one above the other on the same axis.
+/// Areas along time, one above the other on the same axis of time.
 struct TimeChart {
-  /// One quantity.
+  /// One quantity, or two of the same kind on one scale.
   struct Panel {
     let title: String
     /// A value for each bin.
     let values: [Int]
     /// The class of its colour.
     let color: String
+    /// Drawn as a line over the area, on the same scale.
+    var over: (values: [Int], color: String)?
+
+    private var all: [Int] { values + (over?.values ?? []) }
+
+    /// Where the scale ends: at the greatest value but for a few outliers, which would flatten the
+    /// rest; they are cut off there.
+    ///
+    /// Of the values above 0 at most one in fifty is cut, and only those above four times the
+    /// greatest of the others.
+    var limit: Int {
+      let sorted = all.filter { $0 > 0 }.sorted()
+      guard sorted.count >= 10, let greatest = sorted.last else { return sorted.last ?? 0 }
+      let usual = sorted[sorted.count - 1 - max(1, sorted.count / 50)]
+      guard greatest > 4 * usual else { return greatest }
+      return sorted.last { $0 <= 4 * usual } ?? greatest
+    }
+
+    /// The bins that are cut off, the greatest first.
+    var cut: [Int] {
+      let limit = limit
+      let most = values.indices.map { max(values[$0], over?.values[$0] ?? 0) }
+      return most.indices.filter { most[$0] > limit }.sorted { (most[$0], $1) > (most[$1], $0) }
+    }
+
+    /// Names what is cut off; nil for nothing.
+    ///
+    /// - Parameter time: when a bin begins.
+    func remark(_ time: (Int) -> String) -> String? {
+      let cut = cut
+      guard !cut.isEmpty else { return nil }
+      let names = cut.prefix(5).map { bin in
+        "\(time(bin)) (\(Figures.exact(max(values[bin], over?.values[bin] ?? 0))))"
+      }
+      let more = cut.count > 5 ? " and \(cut.count - 5) more" : ""
+      return "\(title): cut off at the top, so that the rest is seen, and marked with a triangle: "
+        + names.joined(separator: ", ") + more + "."
+    }
   }
 
   /// A part of the axis with a tooltip.
@@ -23,21 +61,27 @@ struct TimeChart {
   /// What the picture shows, for those who do not see it.
   let label: String
 
-  private static let left = 58.0
+  private static let left = 64.0
   private static let right = 14.0
   private static let titleHeight = 34.0
   private static let panelHeight = 120.0
 
+  /// What is cut off in any panel; nil for nothing.
+  func remark(_ time: (Int) -> String) -> String? {
+    let remarks = panels.compactMap { $0.remark(time) }
+    return remarks.isEmpty ? nil : remarks.joined(separator: " ")
+  }
+
   func draw(_ layout: Layout) -> String {
     let height = Double(panels.count) * (Self.titleHeight + Self.panelHeight) + 40
-    var canvas = Canvas(width: layout.fullWidth, height: height)
+    var canvas = Canvas(
+      width: layout.fullWidth, height: height, hasTitles: layout == .wide)
     let axis = Self.left...(layout.fullWidth - Self.right)
     for (index, panel) in panels.enumerated() {
       let top = Double(index) * (Self.titleHeight + Self.panelHeight) + Self.titleHeight
       draw(panel, top: top, axis, on: &canvas)
     }
     drawTicks(layout == .wide ? 9 : 4, bottom: height - 40, axis, on: &canvas)
-    // Who points with a finger sees no titles.
     if layout == .wide { drawHits(axis, height: height, on: &canvas) }
     return canvas.svg(label: label, class: layout.rawValue)
   }
@@ -51,8 +95,7 @@ struct TimeChart {
     _ panel: Panel, top: Double, _ axis: ClosedRange<Double>, on canvas: inout Canvas
   ) {
     let bottom = top + Self.panelHeight
-    let scale = LinearScale(
-      upTo: Double(panel.values.max() ?? 0), from: bottom, to: top, isWhole: true)
+    let scale = LinearScale(upTo: Double(panel.limit), from: bottom, to: top, isWhole: true)
     canvas.text(panel.title, x: 0, y: top - 12, class: "panel")
     for tick in scale.ticks {
       let y = scale(tick)
@@ -60,18 +103,34 @@ struct TimeChart {
       canvas.text(
         Figures.tick(tick), x: Self.left - 8, y: y + 4, anchor: .end, class: "label tick-y")
     }
-    var data = "M\(Canvas.number(x(edges[0], axis))) \(Canvas.number(bottom))"
-    var isAt = bottom
-    for (index, value) in panel.values.enumerated() {
-      let y = scale(Double(value))
-      // Bins of the same height are one line.
-      if y != isAt {
-        data += "H\(Canvas.number(x(edges[index], axis)))V\(Canvas.number(y))"
-        isAt = y
-      }
+    let close = "H\(Canvas.number(axis.upperBound))V\(Canvas.number(bottom))Z"
+    canvas.path(
+      outline(panel.values, scale, axis) + close, class: "area \(panel.color)")
+    if let over = panel.over {
+      canvas.path(
+        outline(over.values, scale, axis) + "H\(Canvas.number(axis.upperBound))",
+        class: "line \(over.color)")
     }
-    data += "H\(Canvas.number(axis.upperBound))V\(Canvas.number(bottom))Z"
-    canvas.path(data, class: "area \(panel.color)")
+    for bin in panel.cut {
+      let middle = (x(edges[bin], axis) + x(edges[bin + 1], axis)) / 2
+      let tip = "M\(Canvas.number(middle)) \(Canvas.number(top - 8))"
+      canvas.path("\(tip)l5 7h-10Z", class: "cut")
+    }
+  }
+
+  /// The upper edge of columns, from the lower left corner; bins of the same height are one line.
+  private func outline(
+    _ values: [Int], _ scale: LinearScale, _ axis: ClosedRange<Double>
+  ) -> String {
+    var data = "M\(Canvas.number(axis.lowerBound)) \(Canvas.number(scale(0)))"
+    var isAt = scale(0)
+    for (index, value) in values.enumerated() {
+      let y = scale(Double(value))
+      guard y != isAt else { continue }
+      data += "H\(Canvas.number(x(edges[index], axis)))V\(Canvas.number(y))"
+      isAt = y
+    }
+    return data
   }
 
   private func drawTicks(
@@ -82,9 +141,9 @@ struct TimeChart {
     for tick in ticks {
       let x = x(tick.at, axis)
       canvas.line(x, bottom, x, bottom + 5, class: "base")
-      let anchor: Canvas.Anchor = x > axis.upperBound - 20 ? .end : .middle
+      let anchor: Canvas.Anchor = x > axis.upperBound - 24 ? .end : .middle
       canvas.text(tick.text, x: x, y: bottom + 19, anchor: anchor, class: "label tick-x")
-      if let context = tick.context, x < axis.upperBound - 30 {
+      if let context = tick.context, x < axis.upperBound - 40 {
         canvas.text(context, x: x, y: bottom + 35, anchor: .middle, class: "label context")
       }
     }

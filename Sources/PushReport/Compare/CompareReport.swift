@@ -30,6 +30,9 @@ public struct CompareReport {
     Page(title: title, lead: lead, sections: sections, foot: foot).html
   }
 
+  /// The exact figures behind each chart, and those of the tables.
+  public var figures: [FigureTable] { sections.flatMap(\.figures) }
+
   private var sections: [Section] {
     guard result.a.decisions + result.b.decisions > 0 else {
       return [
@@ -37,10 +40,9 @@ public struct CompareReport {
           name: "empty", heading: "Nothing to show", note: "No message had a recipient.", body: "")
       ]
     }
-    return [headline, sizes, people, price, alongTime, week, reasons, changes, rooms, users]
-      .compactMap {
-        $0
-      }
+    return [
+      headline, sizes, people, price, alongTime, hours, week, reasons, changes, rooms, users, limits,
+    ].compactMap { $0 }
   }
 
   private var lead: String {
@@ -65,7 +67,8 @@ public struct CompareReport {
   private var foot: String {
     "<p>A <em>decision</em> is one recipient of one message. It <em>differs</em> when its action, "
       + "reason or scope do. A push is <em>gained</em> when it is in B only, <em>lost</em> when it "
-      + "is in A only. Made by push-fanout from a comparison\u{2019}s result file.</p>"
+      + "is in A only. Made by push-fanout from a comparison\u{2019}s result file."
+      + "\(RunCost.words(result.cost))</p>"
   }
 
   // MARK: At a glance
@@ -107,70 +110,9 @@ public struct CompareReport {
       body: "<dl class=\"tiles\">\n\(entries.joined())</dl>\n")
   }
 
-  // MARK: Along time
-
-  private var alongTime: Section {
-    let bins = TimeBins((result.first ?? 0)...(result.last ?? 0), least: result.hours.step)
-    let series = result.hours
-    let columns = [
-      ("Pushes in A", bins.sums(series.a, at: series.at), "messages"),
-      ("Pushes in B", bins.sums(series.b, at: series.at), "pushes"),
-    ]
-    let messages = bins.sums(series.messages, at: series.at)
-    let chart = TimeChart(
-      edges: bins.edges,
-      panels: columns.map { name, values, color in
-        TimeChart.Panel(title: "\(name) per \(bins.step.name)", values: values, color: color)
-      },
-      hits: (0..<bins.count).map { bin in
-        TimeChart.Hit(
-          range: bins.edges[bin]..<bins.edges[bin + 1],
-          text: [bins.step.text(bins.edges[bin])]
-            + columns.map { "\($0.0): \(Figures.exact($0.1[bin]))" })
-      }, label: "Pushes in A and in B per \(bins.step.name).")
-    let figure = ChartFigure(
-      title: "Pushes, UTC", draw: chart.draw,
-      remark: "Each has an axis of its own.",
-      table: Table(
-        columns: [("From", .text), ("A", .number), ("B", .number), ("B \u{2212} A", .number)],
-        rows: (0..<bins.count).filter { messages[$0] > 0 }.map { bin in
-          [
-            Table.Cell(bins.step.text(bins.edges[bin])), Table.Cell(columns[0].1[bin]),
-            Table.Cell(columns[1].1[bin]),
-            Table.Cell(Figures.exact(columns[1].1[bin] - columns[0].1[bin])),
-          ]
-        }))
-    return Section(name: "time", heading: "Along time", note: "", body: figure.html)
-  }
-
-  // MARK: By hour
-
-  private var week: Section {
-    func map(_ name: String, _ value: (ComparedWeekHour) -> Int) -> ChartFigure {
-      let rows = (0..<7).map { Array(result.week[$0 * 24..<$0 * 24 + 24]) }
-      let chart = HeatMap(
-        rows: ReplayReport.weekdays.map { String($0.prefix(3)) }, columns: ReplayReport.hourNames,
-        values: rows.map { $0.map { $0.messages == 0 ? nil : Double(value($0)) } },
-        titles: rows.map { row in
-          row.map {
-            [
-              "\(ReplayReport.weekdays[$0.weekday - 1]), \(ReplayReport.hourText($0.hour))",
-              "\(Figures.exact(value($0))) pushes in \(name)",
-            ]
-          }
-        }, text: { Figures.short($0) }, label: "Pushes in \(name) by weekday and hour.")
-      let hours = (0..<24).map { hour in
-        stride(from: hour, to: 168, by: 24).reduce(0) { $0 + value(result.week[$1]) }
-      }
-      return ChartFigure(
-        title: "Pushes in \(name), all weeks together", draw: chart.draw,
-        table: Table(
-          columns: [("Hour of the day", .text), ("Pushes", .number)],
-          rows: (0..<24).map { [Table.Cell($0.padded(to: 2)), Table.Cell(hours[$0])] },
-          isDense: true))
-    }
-    return Section(
-      name: "week", heading: "Hours of the week", note: "",
-      body: Section.pair(map("A", \.a).html, map("B", \.b).html))
+  private var limits: Section {
+    Section(
+      name: "limits", heading: "What this does not know", note: "",
+      body: Limits.list(Limits.reactions + Limits.assumed))
   }
 }

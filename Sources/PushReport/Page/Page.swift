@@ -25,12 +25,20 @@ struct Page {
       <header>
       <h1>\(Escaping.text(title))</h1>
       \(lead)
-      </header>
+      \(contents)</header>
       <main>
 
       """
     for section in sections { text += section.html }
     return text + "</main>\n<footer>\(foot)</footer>\n</body>\n</html>\n"
+  }
+
+  private var contents: String {
+    guard sections.count > 1 else { return "" }
+    let entries = sections.map {
+      "<li><a href=\"#\($0.name)\">\(Escaping.text($0.heading))</a></li>"
+    }
+    return "<nav aria-label=\"Contents\"><ul>\(entries.joined())</ul></nav>\n"
   }
 }
 
@@ -42,6 +50,29 @@ struct Section {
   let note: String
   /// HTML.
   let body: String
+  /// The tables of the body that have a CSV file.
+  var figures: [FigureTable] = []
+
+  init(name: String, heading: String, note: String, body: String) {
+    self.name = name
+    self.heading = heading
+    self.note = note
+    self.body = body
+  }
+
+  /// A section of charts in pairs, beside each other where there is room, and of tables below them.
+  init(
+    name: String, heading: String, note: String, charts: [[ChartFigure]], tables: [Table] = []
+  ) {
+    let rows = charts.filter { !$0.isEmpty }.map { row in
+      let figures = row.map(\.html).joined()
+      return row.count > 1 ? "<div class=\"pair\">\n\(figures)</div>\n" : figures
+    }
+    self.init(
+      name: name, heading: heading, note: note,
+      body: rows.joined() + tables.map(\.boxed).joined())
+    figures = (charts.joined().flatMap(\.tables) + tables).compactMap(\.figures)
+  }
 
   var html: String {
     """
@@ -68,6 +99,17 @@ struct ChartFigure {
   /// More about the chart; text.
   var remark: String?
   var table: Table?
+  /// A second table, of what the first has only sums of.
+  var detail: Table?
+
+  /// Each with a caption.
+  var tables: [Table] {
+    [table, detail].compactMap { $0 }.map { table in
+      var named = table
+      named.caption = table.caption ?? title
+      return named
+    }
+  }
 
   var html: String {
     var text = "<figure>\n<figcaption>\(Escaping.text(title))</figcaption>\n"
@@ -79,10 +121,14 @@ struct ChartFigure {
     }
     text += Layout.allCases.map(draw).joined()
     if let remark { text += "<p class=\"remark\">\(Escaping.text(remark))</p>\n" }
-    if let table {
-      text += "<details><summary>Figures</summary>"
-      text += "<div class=\"figures\">\(table.html)</div></details>\n"
+    if !tables.isEmpty { text += "<details><summary>Figures</summary>" }
+    for table in tables {
+      // Its box scrolls, which is to be possible with keys.
+      let name = Escaping.text(table.caption ?? title)
+      text += "<div class=\"figures\" tabindex=\"0\" role=\"region\" aria-label=\"\(name)\">"
+      text += "\(table.html)</div>\n"
     }
+    if !tables.isEmpty { text += "</details>\n" }
     return text + "</figure>\n"
   }
 }

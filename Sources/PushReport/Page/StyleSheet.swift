@@ -1,26 +1,28 @@
 /// How pages look: light and dark as the reader's system wishes, on paper light.
 ///
-/// The colours of outcomes are Okabe and Ito's, which differ for colour-blind readers too, lighter
-/// where the page is dark.
+/// The colours of outcomes are based on Okabe and Ito's, which differ for colour-blind readers too:
+/// darker where theirs are too pale for white paper, lighter where the page is dark.
 enum StyleSheet {
   static let text = colors + layout + charts + narrow + paper
 
+  // Every mark is at least 3 : 1 against the panel, every text 4.5 : 1, which
+  // `scripts/check-report` computes.
   private static let light = """
     color-scheme:light;--page:#f6f7f9;--panel:#ffffff;--ink:#1a1f26;--soft:#59636e;--line:#d5dbe1;
     --grid:#e6eaee;--hit:#1a1f2614;--messages:#6b7683;--pushes:#0072b2;--waiting:#b0598f;
-    --released:#c65300;--family-0:#0072b2;--family-1:#6cbfe8;--family-2:#ecd944;--family-3:#d55e00;
-    --family-4:#e69f00;--family-5:#cc79a7;--family-6:#009e73;--family-7:#8d949d;--family-8:#3f4751;
-    --heat-zero:#eef1f4;--heat-0:#dbe9f4;--heat-1:#bfd8eb;--heat-2:#9ac4e0;--heat-3:#6fabd2;
-    --heat-4:#448fc0;--heat-5:#2273ab;--heat-6:#0d5790;--heat-7:#083c6b;
+    --released:#c65300;--family-0:#0072b2;--family-1:#7b61d6;--family-2:#a68a00;--family-3:#d55e00;
+    --family-4:#8a5a2b;--family-5:#b0598f;--family-6:#009268;--family-7:#7d858f;--family-8:#3f4751;
+    --heat-0:#6897c1;--heat-1:#5589b7;--heat-2:#3f76a8;--heat-3:#2d6599;
+    --heat-4:#1f5488;--heat-5:#134375;--heat-6:#0a3160;--heat-7:#041f44;
     """
 
   private static let dark = """
     color-scheme:dark;--page:#0e1216;--panel:#161b21;--ink:#e4e8ec;--soft:#9aa5b1;--line:#303841;
     --grid:#262d35;--hit:#e4e8ec1c;--messages:#8e99a5;--pushes:#4fa9de;--waiting:#d993bd;
-    --released:#f08a4b;--family-0:#3f9fd9;--family-1:#9bd7f5;--family-2:#f0e26a;--family-3:#ee7a2e;
-    --family-4:#f2b33d;--family-5:#d993bd;--family-6:#2fb892;--family-7:#77808a;--family-8:#c3cad1;
-    --heat-zero:#1d242b;--heat-0:#14304a;--heat-1:#184264;--heat-2:#1d5680;--heat-3:#266c9e;
-    --heat-4:#3a85ba;--heat-5:#5fa1d0;--heat-6:#93c0e3;--heat-7:#d3e6f6;
+    --released:#f08a4b;--family-0:#3f9fd9;--family-1:#a796f2;--family-2:#f0e26a;--family-3:#ee7a2e;
+    --family-4:#b98a5e;--family-5:#d993bd;--family-6:#2fb892;--family-7:#77808a;--family-8:#c3cad1;
+    --heat-0:#2f6d9e;--heat-1:#3c7fb2;--heat-2:#5091c3;--heat-3:#6aa4d1;
+    --heat-4:#88b8de;--heat-5:#a8cce9;--heat-6:#c8dff2;--heat-7:#eaf4fb;
     """
 
   private static let colors = """
@@ -43,6 +45,8 @@ enum StyleSheet {
     .note{max-width:64em;margin-top:-6px}
     .note strong,header strong{color:var(--ink);font-weight:600}
     .note strong{white-space:nowrap}
+    nav ul{display:flex;flex-wrap:wrap;gap:0 18px;list-style:none;margin:0;padding:0}
+    nav a,footer a{color:var(--pushes);display:inline-block;min-height:24px;line-height:24px}
     section{margin:36px 0 0}
     footer{margin-top:36px;padding-bottom:32px;font-size:13px}
     dl.tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(240px,1fr));gap:12px;
@@ -60,12 +64,15 @@ enum StyleSheet {
     {margin-top:16px}
     .pair figure+figure{margin-top:0}
     figcaption{font-weight:600;margin-bottom:8px}
+    .limits{margin:0;padding-left:34px}
+    .limits li+li{margin-top:6px}
     .remark{color:var(--soft);font-size:13px;margin:6px 0 0}
     ul.legend{display:flex;flex-wrap:wrap;gap:2px 16px;list-style:none;margin:0 0 8px;padding:0;
     font-size:13px;color:var(--soft)}
     .swatch{display:inline-block;width:11px;height:11px;border-radius:2px;margin-right:6px}
     details{margin-top:8px;font-size:13px}
-    summary{color:var(--soft);cursor:pointer;width:fit-content}
+    summary{color:var(--soft);cursor:pointer;width:fit-content;min-height:24px;line-height:24px}
+    :focus-visible{outline:2px solid var(--pushes);outline-offset:2px}
     .figures{max-height:360px;overflow:auto;margin-top:8px}
     .figures thead th{position:sticky;top:0;background:var(--panel)}
     table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}
@@ -76,20 +83,14 @@ enum StyleSheet {
     th:first-child,td:first-child{padding-left:0}
     th:last-child,td:last-child{padding-right:0}
     tbody tr:last-child>*{border-bottom:0}
-    .number{text-align:right;white-space:nowrap}
-    td.number,th.number{overflow-wrap:normal}
+    td,.number{text-align:right;white-space:nowrap;overflow-wrap:normal}
+    td.text,td.prose{text-align:left;white-space:normal;overflow-wrap:anywhere}
     .instant{white-space:nowrap}
     td bdi{display:inline-block;min-width:4em}
     .sub{display:block;color:var(--soft);font-size:13px;font-weight:400}
     .bar{display:block;height:5px;border-radius:2px;background:var(--grid);margin-top:3px;
     min-width:72px;overflow:hidden}
     .bar i{display:block;height:100%;background:var(--pushes)}
-    .dense th,.dense td{padding:3px 4px}
-    table.crowded{font-size:10.5px}
-    .crowded th,.crowded td{padding:3px 2px}
-    .crowded thead th{font-size:inherit}
-    .crowded thead th:not(:first-child) span{writing-mode:vertical-rl;transform:rotate(180deg);
-    display:inline-block;line-height:1.1}
 
     """
 
@@ -105,22 +106,28 @@ enum StyleSheet {
       .area{stroke-width:1;stroke-linejoin:round}
       .hit{fill:transparent}
       .hit:hover{fill:var(--hit)}
+      .line{fill:none;stroke-width:2;stroke-linejoin:round}
+      .part{stroke:var(--panel);stroke-width:.6}
       .part:hover,.heat:hover,.point:hover{stroke:var(--ink);stroke-width:1.5}
       .point{fill:var(--pushes);fill-opacity:.35;stroke:var(--pushes);stroke-width:.8}
       .level{fill:var(--released)}
+      .cut{fill:var(--ink)}
       .heat-empty{fill:none;stroke:var(--grid)}
-      .heat-zero{fill:var(--heat-zero)}
+      .heat-zero{fill:var(--panel);stroke:var(--messages)}
       svg.narrow{display:none}
 
       """
     for name in ["messages", "pushes", "waiting", "released"] {
       text += ".\(name){fill:var(--\(name));background:var(--\(name))}"
-      text += ".area.\(name){fill-opacity:.35;stroke:var(--\(name))}\n"
+      text += ".area.\(name){fill-opacity:.35;stroke:var(--\(name))}"
+      text += ".line.\(name){fill:none;stroke:var(--\(name))}\n"
     }
     for family in OutcomeFamily.allCases {
       text += ".\(family.color){fill:var(--\(family.color));background:var(--\(family.color))}\n"
     }
-    for color in 0..<HeatMap.colorCount { text += ".heat-\(color){fill:var(--heat-\(color))}\n" }
+    for color in 0..<QuantileScale.colorCount {
+      text += ".heat-\(color){fill:var(--heat-\(color))}\n"
+    }
     return text
   }()
 
@@ -138,18 +145,13 @@ enum StyleSheet {
     figure,.panel-box{padding:12px 6px}
     figcaption,ul.legend,.remark,details,.panel-box>*{margin-left:6px;margin-right:6px}
     .panel-box table{width:calc(100% - 12px)}
+    .pair{grid-template-columns:minmax(0,1fr)}
     svg.wide{display:none}
     svg.narrow{display:block;max-width:620px;margin:0 auto}
-    .figures,.figures thead th{font-size:12px}
+    .figures,.figures thead th{font-size:11.5px}
     .figures th,.figures td{padding:4px 3px}
     .figures tbody th{white-space:nowrap}
-    .dense{font-size:11px}
-    .dense th,.dense td{padding:2px 1px}
-    table.crowded{font-size:9.5px}
-    .dense thead th{vertical-align:bottom;font-size:inherit;white-space:nowrap}
-    .dense thead th:not(:first-child) span{writing-mode:vertical-rl;transform:rotate(180deg);
-    display:inline-block;line-height:1.1;white-space:nowrap}
-    table.cards thead{display:none}
+    table.cards thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
     table.cards tr{display:grid;grid-template-columns:repeat(3,minmax(0,1fr));gap:4px 12px;
     padding:8px 0;border-bottom:1px solid var(--grid)}
     table.cards tr:last-child{border-bottom:0}
@@ -159,17 +161,35 @@ enum StyleSheet {
     table.cards td::before{content:attr(data-name);display:block;color:var(--soft);font-size:12px}
     table.cards td.prose{grid-column:1/-1}
     }
-    @media screen and (max-width:759px){.pair{grid-template-columns:minmax(0,1fr)}}
+    @media screen and (max-width:379px){
+    svg.narrow text{font-size:12.5px}
+    table.cards tr{grid-template-columns:repeat(2,minmax(0,1fr))}
+    }
 
     """
 
+  /// Charts over the width of the paper, and every chart's figures below it.
   private static let paper = """
     @media print{
     body{background:none;font-size:10pt}
-    figure,.panel-box,dl.tiles div,tr{break-inside:avoid}
-    h2,.note{break-after:avoid}
-    details,svg.wide{display:none}
-    svg.narrow{display:block;max-width:520px;margin:0 auto}
+    header,main,footer{max-width:none;padding:0}
+    nav,summary{display:none}
+    .pair{display:block}
+    .pair figure+figure{margin-top:16px}
+    svg,dl.tiles div,tr,caption,figcaption,ul.legend{break-inside:avoid}
+    h2,.note,figcaption,ul.legend,caption,thead{break-after:avoid}
+    svg text{font-size:15px}
+    svg .value{font-size:15px}
+    svg .panel{font-size:16px}
+    .pair svg text{font-size:11px}
+    details::details-content{content-visibility:visible;display:block}
+    .figures{max-height:none;overflow:visible;columns:2;column-gap:24px;font-size:7.5pt}
+    .figures+.figures{margin-top:12px}
+    .figures tbody th:not(:has(bdi)){white-space:nowrap}
+    dl.tiles{grid-template-columns:repeat(4,minmax(0,1fr))}
+    dd.figure{font-size:15pt}
+    .figures thead th{position:static;font-size:7.5pt}
+    .figures th,.figures td{padding:1px 4px}
     *{print-color-adjust:exact;-webkit-print-color-adjust:exact}
     }
     """

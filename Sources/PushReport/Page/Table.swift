@@ -9,46 +9,104 @@ struct Table {
   struct Cell {
     /// HTML.
     let content: String
+    /// The same for a CSV file: exact, without units and separators.
+    let value: String
 
     /// Text that is escaped here.
-    init(_ text: String) { content = Escaping.text(text) }
-    init(html: String) { content = html }
-    init(_ count: Int) { content = Figures.exact(count) }
+    init(_ text: String) { self.init(html: Escaping.text(text), value: text) }
+
+    /// An id, cut and escaped here; CSV has the whole.
+    init(id: String) { self.init(html: "<bdi>\(Escaping.identifier(id))</bdi>", value: id) }
+
+    init(_ count: Int) { self.init(html: Figures.exact(count), value: "\(count)") }
+
+    /// A share as percent; CSV has it as a number of 0...1, of nothing none.
+    init(_ part: Int, of total: Int) {
+      self.init(
+        html: Figures.share(part, of: total),
+        value: total > 0 ? "\(Double(part) / Double(total))" : "")
+    }
+
+    /// The difference of two counts, with its sign.
+    init(from a: Int, to b: Int) {
+      self.init(html: (b > a ? "+" : "") + Figures.exact(b - a), value: "\(b - a)")
+    }
+
+    init(html: String, value: String = "") {
+      content = html
+      self.value = value
+    }
+
+    /// The same figure with a bar below it.
+    func bar(_ part: Int, of whole: Int) -> Cell {
+      let percent = Canvas.number(Double(part) * 100 / Double(max(1, whole)))
+      return Cell(
+        html: "\(content)<span class=\"bar\"><i style=\"width:\(percent)%\"></i></span>",
+        value: value)
+    }
   }
 
   let columns: [(name: String, kind: Kind)]
   let rows: [[Cell]]
   /// Whether a narrow page shows each row as a card with the columns' names in it.
   var becomesCards = false
-  /// Whether the columns are many, and their names stand upright where there is little room.
-  var isDense = false
-  /// What the table holds, for those who do not see what stands around it.
+  /// What the table holds. A chart's table without one has the chart's title.
   var caption: String?
+  /// The name of its CSV file without the ending; nil for none.
+  var file: String?
+  /// Rows that only the CSV file has, behind the others.
+  var more: [[Cell]] = []
 
   var html: String {
-    let name =
-      becomesCards
-      ? " class=\"cards\""
-      : isDense ? columns.count > 8 ? " class=\"dense crowded\"" : " class=\"dense\"" : ""
-    var text = "<table\(name)>"
+    // A row that is laid out as a card would no longer be a row to a screen reader.
+    let role = { (name: String) in becomesCards ? " role=\"\(name)\"" : "" }
+    var text = "<table\(becomesCards ? " class=\"cards\"" : "")\(role("table"))>"
     if let caption { text += "<caption>\(Escaping.text(caption))</caption>" }
-    text += "<thead><tr>"
+    text += "<thead\(role("rowgroup"))><tr\(role("row"))>"
     for column in columns {
-      text +=
-        "<th scope=\"col\" class=\"\(column.kind.rawValue)\"><span>\(Escaping.text(column.name))</span></th>"
+      text += "<th scope=\"col\" class=\"\(column.kind.rawValue)\"\(role("columnheader"))>"
+      text += "\(Escaping.text(column.name))</th>"
     }
-    text += "</tr></thead>\n<tbody>"
+    text += "</tr></thead>\n<tbody\(role("rowgroup"))>"
     for row in rows {
-      text += "<tr>"
+      text += "<tr\(role("row"))>"
       for (index, cell) in row.enumerated() {
-        var attributes = " class=\"\(columns[index].kind.rawValue)\""
-        if becomesCards { attributes += " data-name=\"\(Escaping.text(columns[index].name))\"" }
+        let (name, kind) = columns[index]
+        var attributes = index == 0 ? " scope=\"row\"" : ""
+        // Most cells are numbers, and the style sheet takes them for granted.
+        if index > 0, kind != .number { attributes += " class=\"\(kind.rawValue)\"" }
+        attributes += role(index == 0 ? "rowheader" : "cell")
+        if becomesCards { attributes += " data-name=\"\(Escaping.text(name))\"" }
         let element = index == 0 ? "th" : "td"
-        if index == 0 { attributes += " scope=\"row\"" }
         text += "<\(element)\(attributes)>\(cell.content)</\(element)>"
       }
       text += "</tr>\n"
     }
     return text + "</tbody></table>\n"
   }
+
+  /// The table in a box of its own.
+  var boxed: String { "<div class=\"panel-box\">\(html)</div>\n" }
+
+  /// The columns' names and the exact values; nil for a table without a file.
+  var figures: FigureTable? {
+    file.map { file in
+      FigureTable(
+        name: file,
+        // A file has the minus sign that keyboards have.
+        columns: columns.map { $0.name.split(separator: "\u{2212}").joined(separator: "-") },
+        rows: (rows + more).map { $0.map(\.value) })
+    }
+  }
+}
+
+/// The figures behind a chart, or those of a table, as plain values.
+public struct FigureTable: Hashable, Sendable {
+  /// A name for a file, without an ending: letters, digits and `-`.
+  public let name: String
+  /// What stands in each column.
+  public let columns: [String]
+  /// Counts in decimal digits, shares as numbers of 0...1, instants as `2016-03-03 13:14` in UTC,
+  /// ids as they are.
+  public let rows: [[String]]
 }

@@ -41,13 +41,6 @@ extension ReplayReport {
           more: "would be released in the minute \(CivilTime.text(peak.at)), if held pushes were "
             + "sent when they may be"))
     }
-    if let cost = result.cost {
-      tiles.append(
-        Tile(
-          name: "Decided at", figure: "\(Figures.short(cost.decisionsPerSecond))/s",
-          more: "decisions, in \(Figures.seconds(cost.seconds)) on "
-            + Figures.count(cost.threads, "thread")))
-    }
     let entries = tiles.map {
       "<div><dt>\($0.name)</dt><dd class=\"figure\">\($0.figure)</dd>"
         + "<dd class=\"more\">\($0.more)</dd></div>\n"

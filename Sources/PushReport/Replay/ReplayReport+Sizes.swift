@@ -23,7 +23,7 @@ extension ReplayReport {
   var sizes: Section {
     Section(
       name: "sizes", heading: "Small rooms and large ones", note: sizesInWords,
-      body: Section.pair(rateBySize.html, shareBySize.html))
+      charts: [[rateBySize, shareBySize]])
   }
 
   /// What the largest class of messages comes to.
@@ -89,12 +89,22 @@ extension ReplayReport {
         ],
         rows: classes.map {
           [
-            Table.Cell(Self.className($0.from)), Table.Cell($0.rooms),
-            Table.Cell(html: Figures.short($0.decisions)),
-            Table.Cell(html: Figures.short($0.pushes)),
-            Table.Cell(Figures.share($0.pushes, of: $0.decisions)),
+            Table.Cell(html: Self.className($0.from), value: "\($0.from)"),
+            Table.Cell($0.rooms), Table.Cell($0.decisions), Table.Cell($0.pushes),
+            Table.Cell($0.pushes, of: $0.decisions),
           ]
-        }))
+        }, caption: "Rooms by members", file: "room-sizes"),
+      detail: Table(
+        columns: [
+          ("Room", .text), ("Members", .number), ("Decisions", .number), ("Pushes", .number),
+          ("Push rate", .number),
+        ],
+        rows: rooms.prefix(Self.pointLimit).map { room in
+          [
+            Table.Cell(id: room.id), Table.Cell(room.members), Table.Cell(room.decisions),
+            Table.Cell(room.pushes), Table.Cell(room.pushes, of: room.decisions),
+          ]
+        }, caption: "The rooms of the chart"))
   }
 
   private struct Members {
@@ -155,11 +165,11 @@ extension ReplayReport {
         ],
         rows: sizes.map {
           [
-            Table.Cell(Self.className($0.from)), Table.Cell($0.conversations),
-            Table.Cell($0.messages), Table.Cell(html: Figures.short($0.decisions)),
-            Table.Cell(html: Figures.short($0.pushes)),
+            Table.Cell(html: Self.className($0.from), value: "\($0.from)"),
+            Table.Cell($0.conversations), Table.Cell($0.messages), Table.Cell($0.decisions),
+            Table.Cell($0.pushes),
           ]
-        }))
+        }, file: "message-sizes"))
   }
 
   // MARK: The top rooms
@@ -169,20 +179,15 @@ extension ReplayReport {
     let top = rooms.prefix(Self.roomLimit)
     let sum = top.reduce(0) { $0 + $1.decisions }
     let most = top.map(\.decisions).max() ?? 1
-    let rows = top.map { room in
-      [
-        Table.Cell(html: "<bdi>\(Escaping.identifier(room.id))</bdi>"), Table.Cell(room.members),
-        Table.Cell(room.messages),
-        Table.Cell(html: Figures.short(room.decisions) + Self.bar(room.decisions, of: most)),
-        Table.Cell(html: Figures.short(room.pushes)),
-        Table.Cell(Figures.share(room.pushes, of: room.decisions)),
-      ]
-    }
+    let shown = Set(top.map(\.id))
     let table = Table(
       columns: [
         ("Room", .text), ("Members", .number), ("Messages", .number), ("Decisions", .number),
         ("Pushes", .number), ("Push rate", .number),
-      ], rows: rows, becomesCards: true)
+      ], rows: top.map { row($0, most) }, becomesCards: true, caption: "Rooms by decisions",
+      file: "rooms",
+      more: result.conversationTable.filter { room in !shown.contains(room.id) }
+        .map { row($0, most) })
     let others = result.conversations - rooms.count
     let left =
       others == 0
@@ -195,13 +200,15 @@ extension ReplayReport {
       : "The first \(Figures.exact(top.count)) of \(Figures.exact(rooms.count)) rooms have "
         + "<strong>\(Figures.share(sum, of: result.decisions))</strong> of all decisions." + left
     return Section(
-      name: "rooms", heading: "The rooms with most decisions", note: note,
-      body: "<div class=\"panel-box\">\(table.html)</div>\n")
+      name: "rooms", heading: "The rooms with most decisions", note: note, charts: [],
+      tables: [table])
   }
 
-  /// A bar below a figure.
-  static func bar(_ part: Int, of whole: Int) -> String {
-    let percent = Canvas.number(Double(part) * 100 / Double(max(1, whole)))
-    return "<span class=\"bar\"><i style=\"width:\(percent)%\"></i></span>"
+  private func row(_ room: ConversationTotal, _ most: Int) -> [Table.Cell] {
+    [
+      Table.Cell(id: room.id), Table.Cell(room.members), Table.Cell(room.messages),
+      Table.Cell(room.decisions).bar(room.decisions, of: most), Table.Cell(room.pushes),
+      Table.Cell(room.pushes, of: room.decisions),
+    ]
   }
 }

@@ -35,18 +35,18 @@ extension ReplayReport {
     let rows = (0..<bins.count).filter { messages[$0] > 0 }.map { bin in
       [
         Table.Cell(bins.step.text(bins.edges[bin])), Table.Cell(messages[bin]),
-        Table.Cell(html: Figures.short(decisions[bin])),
-        Table.Cell(html: Figures.short(pushes[bin])),
-        Table.Cell(Figures.share(pushes[bin], of: decisions[bin])),
+        Table.Cell(decisions[bin]), Table.Cell(pushes[bin]),
+        Table.Cell(pushes[bin], of: decisions[bin]),
       ]
     }
     let figure = ChartFigure(
       title: "Messages and pushes, UTC", draw: chart.draw,
+      remark: chart.remark { bins.step.text(bins.edges[$0]) },
       table: Table(
         columns: [
           ("From", .text), ("Messages", .number), ("Decisions", .number), ("Pushes", .number),
           ("Push rate", .number),
-        ], rows: rows))
+        ], rows: rows, caption: "Messages and pushes per \(bins.step.name), UTC", file: "time"))
     let quiet = messages.count { $0 == 0 }
     let note =
       "The \(bins.step.name) with most messages began "
@@ -58,7 +58,7 @@ extension ReplayReport {
         ? ""
         : "In \(Figures.exact(quiet)) of \(Figures.exact(bins.count)) there was "
           + "no message at all.")
-    return Section(name: "time", heading: "Along time", note: note, body: figure.html)
+    return Section(name: "time", heading: "Along time", note: note, charts: [[figure]])
   }
 
   // MARK: By the hour of the day
@@ -76,40 +76,58 @@ extension ReplayReport {
     }
     let decisions = (0..<24).map { ofHour($0).reduce(0) { $0 + $1.decisions } }
     let pushes = (0..<24).map { ofHour($0).reduce(0) { $0 + $1.pushes } }
-    let chart = { (showsShares: Bool) in
+    let chart = { (arrangement: StackedColumns.Arrangement) in
       StackedColumns(
         names: Self.hourNames, titles: (0..<24).map(Self.hourText), series: series,
-        showsShares: showsShares,
-        label: (showsShares ? "Shares of outcomes" : "Outcomes") + " by hour of the day. "
+        arrangement: arrangement,
+        label: (arrangement == .shares ? "Shares of outcomes" : "Outcomes")
+          + " by hour of the day. "
           + self.hoursInWords(decisions, pushes))
     }
     let legend = series.map { (name: $0.name, color: $0.color) }
-    let table = Table(
-      columns: [("Hour", .text)] + series.map { ($0.name, .number) },
-      rows: (0..<24).map { hour in
-        [Table.Cell(hour.padded(to: 2))]
-          + series.map { Table.Cell(html: Figures.short($0.values[hour])) }
-      }, isDense: true)
     return Section(
       name: "hours", heading: "Outcomes by hour of the day",
       note: Escaping.text(hoursInWords(decisions, pushes)),
-      body: Section.pair(
-        ChartFigure(
-          title: "Decisions", draw: chart(false).draw, legend: legend, table: table
-        ).html,
-        ChartFigure(
-          title: "Shares of the hour\u{2019}s decisions", draw: chart(true).draw, legend: legend,
-          table: shares(series, decisions)
-        ).html))
+      charts: [
+        [
+          ChartFigure(
+            title: "Decisions", draw: chart(.stacked).draw, legend: legend,
+            table: hourTotals(decisions, pushes)),
+          ChartFigure(
+            title: "Shares of the hour\u{2019}s decisions", draw: chart(.shares).draw,
+            legend: legend, table: hourOutcomes(series, decisions)),
+        ]
+      ])
   }
 
-  private func shares(_ series: [StackedColumns.Series], _ decisions: [Int]) -> Table {
+  private func hourTotals(_ decisions: [Int], _ pushes: [Int]) -> Table {
     Table(
-      columns: [("Hour", .text)] + series.map { ($0.name, .number) },
+      columns: [
+        ("Hour", .text), ("Messages", .number), ("Decisions", .number), ("Pushes", .number),
+        ("Push rate", .number),
+      ],
       rows: (0..<24).map { hour in
-        [Table.Cell(hour.padded(to: 2))]
-          + series.map { Table.Cell(Figures.share($0.values[hour], of: decisions[hour])) }
-      }, isDense: true)
+        [
+          Table.Cell(hour.padded(to: 2)),
+          Table.Cell(ofHour(hour).reduce(0) { $0 + $1.messages }), Table.Cell(decisions[hour]),
+          Table.Cell(pushes[hour]), Table.Cell(pushes[hour], of: decisions[hour]),
+        ]
+      }, caption: "By hour of the day", file: "hours")
+  }
+
+  private func hourOutcomes(_ series: [StackedColumns.Series], _ decisions: [Int]) -> Table {
+    Table(
+      columns: [
+        ("Hour", .text), ("Outcome", .text), ("Decisions", .number), ("Share", .number),
+      ],
+      rows: (0..<24).flatMap { hour in
+        series.filter { $0.values[hour] > 0 }.map { part in
+          [
+            Table.Cell(hour.padded(to: 2)), Table.Cell(part.name), Table.Cell(part.values[hour]),
+            Table.Cell(part.values[hour], of: decisions[hour]),
+          ]
+        }
+      }, caption: "Outcomes by hour of the day", file: "hour-outcomes")
   }
 
   private func ofHour(_ hour: Int) -> [WeekHour] {
@@ -130,7 +148,11 @@ extension ReplayReport {
 
   // MARK: By the hour of the week
 
-  var week: Section {
+  /// nil for less than seven days, of which most of the week would be empty.
+  var week: Section? {
+    guard let first = result.first, let last = result.last, Self.isWeek(first, last) else {
+      return nil
+    }
     let busiest = result.week.max { $0.pushes < $1.pushes }
     let note = busiest.map {
       "Most pushes fall on \(Self.weekdays[$0.weekday - 1]) from \(Self.hourText($0.hour)): "
@@ -139,31 +161,35 @@ extension ReplayReport {
     let pushes = weekMap(
       "Pushes by weekday and hour. \(note ?? "")", text: { Figures.short($0) }
     ) { $0.decisions == 0 ? nil : Double($0.pushes) }
-    var rate = weekMap(
-      "Push rate by weekday and hour.", text: { Figures.percent($0) }
+    let rate = weekMap(
+      "Push rate by weekday and hour.", text: { Figures.percent($0, isExact: $0 == 1) }
     ) { $0.decisions == 0 ? nil : Double($0.pushes) / Double($0.decisions) }
-    rate.beginsAtLeast = true
     return Section(
       name: "week", heading: "Hours of the week",
       note: result.pushes > 0 ? note ?? "" : "",
-      body: Section.pair(
-        ChartFigure(
-          title: "Pushes, all weeks together", draw: pushes.draw,
-          table: weekTable { Figures.short($0.pushes) }
-        ).html,
-        ChartFigure(
-          title: "Push rate", draw: rate.draw,
-          table: weekTable { Figures.share($0.pushes, of: $0.decisions) }
-        ).html))
+      charts: [
+        [
+          ChartFigure(
+            title: "Pushes, all weeks together", draw: pushes.draw,
+            remark: QuantileScale.remark, table: weekdayTable),
+          ChartFigure(title: "Push rate", draw: rate.draw, table: weekTable),
+        ]
+      ])
+  }
+
+  /// Whether there is something of each weekday.
+  static func isWeek(_ first: Int64, _ last: Int64) -> Bool {
+    last - first >= 7 * CivilTime.dayMilliseconds
   }
 
   private func weekMap(
     _ label: String, text: @escaping (Double) -> String, value: (WeekHour) -> Double?
   ) -> HeatMap {
     let rows = (0..<7).map { Array(result.week[$0 * 24..<$0 * 24 + 24]) }
+    let values = rows.map { $0.map(value) }
     return HeatMap(
       rows: Self.weekdays.map { String($0.prefix(3)) }, columns: Self.hourNames,
-      values: rows.map { $0.map(value) },
+      values: values,
       titles: rows.map { row in
         row.map {
           [
@@ -173,14 +199,41 @@ extension ReplayReport {
               + Figures.count($0.messages, "message"),
           ]
         }
-      }, text: text, label: label)
+      }, text: text, scale: QuantileScale(values.joined().compactMap { $0 }), label: label)
   }
 
-  private func weekTable(_ text: (WeekHour) -> String) -> Table {
+  private static let weekColumns: [(name: String, kind: Table.Kind)] = [
+    ("Messages", .number), ("Decisions", .number), ("Pushes", .number), ("Push rate", .number),
+  ]
+
+  private var weekdayTable: Table {
     Table(
-      columns: [("Hour", .text)] + Self.weekdays.map { (String($0.prefix(3)), .number) },
-      rows: (0..<24).map { hour in
-        [Table.Cell(hour.padded(to: 2))] + ofHour(hour).map { Table.Cell(text($0)) }
-      }, isDense: true)
+      columns: [("Weekday", .text)] + Self.weekColumns,
+      rows: (0..<7).map { day in
+        [Table.Cell(Self.weekdays[day])] + Self.cells(result.week[day * 24..<day * 24 + 24])
+      }, caption: "By weekday", file: "weekdays")
+  }
+
+  private var weekTable: Table {
+    Table(
+      columns: [("Hour", .text)] + Self.weekColumns,
+      rows: result.week.map {
+        [Table.Cell(Self.hourOfWeek($0.weekday, $0.hour))] + Self.cells([$0])
+      },
+      caption: "By weekday and hour", file: "week")
+  }
+
+  private static func cells(_ hours: ArraySlice<WeekHour>) -> [Table.Cell] {
+    let decisions = hours.reduce(0) { $0 + $1.decisions }
+    let pushes = hours.reduce(0) { $0 + $1.pushes }
+    return [
+      Table.Cell(hours.reduce(0) { $0 + $1.messages }), Table.Cell(decisions), Table.Cell(pushes),
+      Table.Cell(pushes, of: decisions),
+    ]
+  }
+
+  /// `Mon 07`
+  static func hourOfWeek(_ weekday: Int, _ hour: Int) -> String {
+    "\(weekdays[weekday - 1].prefix(3)) \(hour.padded(to: 2))"
   }
 }

@@ -35,6 +35,9 @@ public struct ReplayReport {
     Page(title: title, lead: lead, sections: sections, foot: foot).html
   }
 
+  /// The exact figures behind each chart, and those of the tables.
+  public var figures: [FigureTable] { sections.flatMap(\.figures) }
+
   private var sections: [Section] {
     guard result.decisions > 0 else {
       let why = result.messages == 0 ? "There were no messages." : "No message had a recipient."
@@ -45,8 +48,8 @@ public struct ReplayReport {
       ]
     }
     return [
-      headline, follow, alongTime, hours, week, sizes, people, busiest, held, price, conversations,
-      outcomes, cost,
+      headline, follow, alongTime, hours, localTime, week, sizes, people, busiest, held, price,
+      conversations, outcomes, limits,
     ].compactMap { $0 }
   }
 
@@ -81,7 +84,22 @@ public struct ReplayReport {
   private var foot: String {
     "<p>A <em>decision</em> is one recipient of one message; the <em>push rate</em> is the share of "
       + "decisions that end in a push. Made by push-fanout from a replay\u{2019}s result file; "
-      + "the figures under each chart are all that it shows.</p>"
+      + "the figures under each chart are all that it shows.\(RunCost.words(result.cost))</p>"
+  }
+
+  // MARK: What went in
+
+  /// What the figures rest on, and what no replay knows.
+  private var limits: Section {
+    var counts: [(String, Int)] = [("users that the settings know", result.users)]
+    counts += [
+      ("joins while messages flowed", result.joins), ("rows of presence", result.presenceRows),
+      ("settings changes", result.settingsChanges), ("bad lines left out", result.skippedLines),
+    ].filter { $0.1 > 0 }
+    let input = counts.map { "\(Figures.exact($0.1)) \($0.0)" }.joined(separator: ", ")
+    return Section(
+      name: "limits", heading: "What this rests on",
+      note: "", body: Limits.list(["What went in: \(input)."] + Limits.assumed))
   }
 }
 

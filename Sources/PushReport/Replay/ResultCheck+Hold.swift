@@ -20,6 +20,7 @@ extension ResultCheck {
     }
     try checkSeries(of: hold)
     try checkPeaks(of: hold)
+    try checkAroundPeak(hold)
   }
 
   private func checkSeries(of hold: HoldResult) throws(ReportProblem) {
@@ -47,6 +48,30 @@ extension ResultCheck {
       ("waiting", day.waiting, minutes.waiting),
     ] where column != rows.map({ all[$0] }) {
       throw ReportProblem(field: "hold.peakDay.\(name)", reason: "are not those of the minutes")
+    }
+  }
+
+  /// The greatest release is among the hours around it, which are among all minutes.
+  private func checkAroundPeak(_ hold: HoldResult) throws(ReportProblem) {
+    guard let around = hold.aroundPeak else { return }
+    try check(around, "hold.aroundPeak", step: 60_000, before: nil)
+    try checkSum(around.held, isAtMost: hold.held, "hold.aroundPeak.held")
+    try checkSum(around.released, isAtMost: hold.held, "hold.aroundPeak.released")
+    let peak = hold.releasePeak
+    guard let row = around.at.firstIndex(where: { $0 == peak?.at }),
+      around.released[row] == peak?.count
+    else {
+      throw ReportProblem(field: "hold.aroundPeak", reason: "has not the greatest release")
+    }
+    guard let minutes = hold.minutes, let first = around.at.first, let last = around.at.last else {
+      return
+    }
+    let rows = minutes.at.indices.filter { (first...last).contains(minutes.at[$0]) }
+    guard around.at == rows.map({ minutes.at[$0] }),
+      around.released == rows.map({ minutes.released[$0] }),
+      around.waiting == rows.map({ minutes.waiting[$0] })
+    else {
+      throw ReportProblem(field: "hold.aroundPeak", reason: "is not that of the minutes")
     }
   }
 

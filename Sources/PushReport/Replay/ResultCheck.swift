@@ -157,6 +157,10 @@ struct ResultCheck: ResultChecks {
       }
       try checkRow(hour.outcomes, hour.decisions, hour.pushes, "week[\(row)]")
     }
+    if let hours = result.pushesByLocalHour {
+      try checkLength(hours.count, 24, "pushesByLocalHour")
+      try checkSum(hours, is: result.pushes, "pushesByLocalHour")
+    }
     try checkSums(
       result.week.map(\.messages), result.week.map(\.decisions), result.week.map(\.pushes), "week")
   }

@@ -5,9 +5,8 @@ internal import PushModel
 struct AutomaticRetention {
   /// After so many new entries it is looked again.
   static let interval: Int64 = 256
-  /// So many are removed at a time: more than can be added meanwhile.
-  static let portion: Int64 = 2 * interval
-  private var next: Int64 = 0
+  /// The last entry when it was looked.
+  private var seen: Int64?
 
   /// Called in the transaction of a commit.
   ///
@@ -17,11 +16,13 @@ struct AutomaticRetention {
   mutating func step(
     _ queries: SettingsQueries, last: Int64, snapshot: Int64?, at now: Instant
   ) throws {
-    guard last >= next else { return }
+    let added = last - (seen ?? last - Self.interval)
+    guard added >= Self.interval else { return }
     if let retention = try queries.feedLimit().retention {
-      let first = try queries.firstKept(by: retention, at: now, limit: Self.portion)
+      // Twice as many as were added, so that a feed that is too long becomes shorter.
+      let first = try queries.firstKept(by: retention, at: now, limit: 2 * added)
       try queries.removeFeed(below: min(first, snapshot.map { $0 + 1 } ?? first))
     }
-    next = last + Self.interval
+    seen = last
   }
 }

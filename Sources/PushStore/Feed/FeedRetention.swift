@@ -131,9 +131,9 @@ extension SettingsStore {
   /// follower that is further behind is told to read everything again
   /// (``StoreError/changesDropped(_:_:upTo:)``).
   ///
-  /// Other writes are made in between, unless more than half of a large feed is removed. The space
-  /// is used by later writes; ``shrink()`` gives it back. When the snapshot needs entries that are
-  /// gone a new one is written.
+  /// It is done in pieces, each a transaction: other writes wait for one of them at most, and when
+  /// it is interrupted, some are done. The space is used by later writes; ``shrink()`` gives it
+  /// back. When the snapshot needs entries that are gone a new one is written.
   ///
   /// - Parameter now: from when on ages count.
   /// - Returns: how many entries were removed.
@@ -141,24 +141,10 @@ extension SettingsStore {
   /// - Complexity: O(removed).
   @discardableResult
   public func compact(_ retention: FeedRetention, at now: Instant) throws -> Int {
-    var removed: Int64 = 0
-    // A write of its own decides how much, as indices may be rebuilt.
-    let first = try write(at: now) {
-      try $0.queries.firstKept(by: retention, at: $0.now, limit: .max >> 1)
-    }
-    let start = try reader.startOfFeed().sequence
-    let all = first - 1 - start
-    let isMost = try all > 100_000 && all > reader.endOfFeed().sequence - first
-    while true {
-      let count = try write(at: now) { write in
-        let begin = try write.queries.feedLimit().cursor.sequence
-        return try write.queries.removeFeed(below: isMost ? first : min(first, begin + 16_385))
-      }
-      removed += count
-      if count == 0 { break }
-    }
-    if removed > 0 { try writeSnapshotIfBehindFeed() }
-    return Int(removed)
+    var compaction = try FeedCompaction(self, retention, at: now)
+    while try compaction.step() {}
+    if compaction.removed > 0 { try writeSnapshotIfBehindFeed() }
+    return Int(compaction.removed)
   }
 
   /// Sets what is kept of the change feed from now on: writers remove the rest by themselves, a

@@ -262,7 +262,11 @@ extension SettingsQueries {
     if let member = try member(user, of: conversation) {
       try update.setMember(user, of: conversation, member)
     } else if fanout.member(user, of: conversation) != nil {
-      try update.removeMember(user, of: conversation)
+      do throws(FanoutError) {
+        try update.removeMember(user, of: conversation)
+      } catch .notAMember {
+        // Gone already, with the user or the conversation, which were there again in between.
+      }
     }
   }
 }

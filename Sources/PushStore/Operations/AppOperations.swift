@@ -47,8 +47,8 @@ extension StoreWrite {
     try changeApp { $0.devicePolicy = policy }
   }
 
-  /// Sets whether the app shows local notifications at all: RongCloud's
-  /// `disableMessageNotification` is `false`.
+  /// Sets whether the app shows local notifications at all: `false` is RongCloud's
+  /// `RCKitConfigCenter.message.disableMessageNotificaiton`, which is spelled so, with `YES`.
   ///
   /// - Throws: ``StoreError/otherRules(_:)``.
   public mutating func setMessageNotification(_ isOn: Bool) throws {
@@ -57,7 +57,7 @@ extension StoreWrite {
   }
 
   /// Sets whether a user's phone gets pushes while only a web or desktop client is connected
-  /// RongCloud's `setPushReceiveStatus`. A user never declared is made.
+  /// `RCPushProfile.setPushReceiveStatus` of RongCloud's client SDK. A user never declared is made.
   ///
   /// It stands in the feed as ``Change/pushWhenDesktopOnline``, and is announced.
   ///

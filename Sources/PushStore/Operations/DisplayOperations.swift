@@ -116,11 +116,12 @@ extension StoreReader {
     return (opened.fanout, content.0, content.1, opened.opening)
   }
 
-  /// Everything as values, and what the words of pushes depend on, both as of one commit.
+  /// Everything as values, and what the words of pushes depend on, all as of one commit.
   ///
   /// - Complexity: O(settings).
-  public func settingsWithContent() throws -> (settings: FanoutSettings, content: ContentDirectory)
-  {
-    try read { (try $0.settings(), try $0.contentDirectory()) }
+  public func settingsWithContent() throws -> (
+    settings: FanoutSettings, content: ContentDirectory, templates: TemplateCatalog
+  ) {
+    try read { (try $0.settings(), try $0.contentDirectory(), try $0.templates()) }
   }
 }

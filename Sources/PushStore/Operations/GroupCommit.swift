@@ -8,6 +8,9 @@ final class GroupCommit<Job: Sendable>: Sendable {
   private struct State {
     var jobs: [Job] = []
     var isScheduled = false
+    /// How many jobs were added, and how many are done.
+    var added = 0
+    var done = 0
   }
 
   private let state = Lock(State())
@@ -22,25 +25,38 @@ final class GroupCommit<Job: Sendable>: Sendable {
   func add(_ job: Job) {
     let starts = state.withLock { state in
       state.jobs.append(job)
+      state.added += 1
       defer { state.isScheduled = true }
       return !state.isScheduled
     }
     if starts { queue.async { self.drain() } }
   }
 
+  /// Commits once. The next commit is a turn of its own, so that ``sync(_:)`` has its turn between
+  /// two of them, however many writes there are.
   private func drain() {
-    while true {
-      let batch = state.withLock { state in
-        let batch = Array(state.jobs.prefix(Self.largestBatch))
-        state.jobs.removeFirst(batch.count)
-        state.isScheduled = !batch.isEmpty
-        return batch
-      }
-      if batch.isEmpty { return }
-      commit(batch)
+    let batch = state.withLock { state in
+      let batch = Array(state.jobs.prefix(Self.largestBatch))
+      state.jobs.removeFirst(batch.count)
+      return batch
     }
+    commit(batch)
+    let goesOn = state.withLock { state in
+      state.done += batch.count
+      state.isScheduled = !state.jobs.isEmpty
+      return state.isScheduled
+    }
+    if goesOn { queue.async { self.drain() } }
   }
 
   /// Waits until what was added before is done, and does `body` between two commits.
-  func sync<Value>(_ body: () throws -> Value) rethrows -> Value { try queue.sync(execute: body) }
+  func sync<Value>(_ body: () throws -> Value) rethrows -> Value {
+    let target = state.withLock { $0.added }
+    while true {
+      let value: Value? = try queue.sync {
+        state.withLock { $0.done >= target } ? try body() : nil
+      }
+      if let value { return value }
+    }
+  }
 }

@@ -167,10 +167,7 @@ extension WorldOptions {
     settings: FanoutSettings, content: ContentDirectory, templates: TemplateCatalog
   ) {
     if let store {
-      return try reading(store.path) { reader in
-        let (settings, content) = try reader.settingsWithContent()
-        return (settings, content, try reader.templates())
-      }
+      return try reading(store.path) { try $0.settingsWithContent() }
     }
     let bar = ProgressBar("loading")
     defer { bar.finish() }

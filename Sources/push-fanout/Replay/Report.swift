@@ -19,6 +19,8 @@ struct Report: ParsableCommand {
 
         push-fanout report june.replay.json --price-per-million '$0.50' -o june.html
 
+        push-fanout report june.replay.json --figures june -o june.html
+
         push-fanout replay --settings world.ndjson --messages today.ndjson --json | \
       push-fanout report - >today.html
 
@@ -44,6 +46,14 @@ struct Report: ParsableCommand {
     help: ArgumentHelp("Write to a file, which appears when it is complete.", valueName: "file"))
   var output: OutputPath?
 
+  @Option(
+    help: ArgumentHelp(
+      """
+      Also write the exact figures behind the charts as CSV files, in a folder that must not exist \
+      yet.
+      """, valueName: "folder"))
+  var figures: OutputPath?
+
   func run() throws {
     let file = try output?.open()
     let output = file ?? OutputFile()
@@ -51,12 +61,30 @@ struct Report: ParsableCommand {
     Interruption.beginOutput(output)
     let content = try ReplayFile.read(result.path)
     let html: String
+    let tables: [FigureTable]
     do throws(ReportProblem) {
       html = try content.html(title: title, price: pricePerMillion?.price)
+      tables = figures == nil ? [] : try content.figures()
     } catch {
       throw ReplayFileProblem(file: result.path, reason: "\(error)")
     }
+    let folder = try figures.map { path in
+      try OutputFolder(path: path.path, names: tables.map(\.fileName))
+    }
+    defer { folder?.abandon() }
+    if let folder {
+      Interruption.beginOutput(
+        output.finalName,
+        temporaryNames: [output.temporaryName].compactMap { $0 } + folder.temporaryNames)
+      for table in tables { try table.write(to: try folder.file(table.fileName)) }
+    }
     try output.write(html.utf8)
+    if let folder {
+      // All that can fail but giving names.
+      try output.sync()
+      try Interruption.publish { () throws(OutputProblem) in try folder.finish() }
+      Interruption.beginOutput(output)
+    }
     try output.finish()
     Interruption.endOutput()
   }
@@ -69,5 +97,22 @@ struct PriceArgument: ExpressibleByArgument {
   init?(argument: String) {
     guard let price = PushPrice(argument) else { return nil }
     self.price = price
+  }
+}
+
+extension FigureTable {
+  fileprivate var fileName: String { "\(name).csv" }
+
+  fileprivate func write(to file: OutputFile) throws {
+    var bytes: [UInt8] = []
+    for row in [columns] + rows {
+      for (index, cell) in row.enumerated() {
+        if index > 0 { bytes.append(UInt8(ascii: ",")) }
+        bytes.appendCSV(cell)
+      }
+      bytes.append(UInt8(ascii: "\n"))
+    }
+    try file.write(whole: bytes)
+    try file.finish()
   }
 }

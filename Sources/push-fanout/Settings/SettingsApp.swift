@@ -37,7 +37,7 @@ struct SettingsApp: ParsableCommand {
   var devicePolicy: AppSettings.DevicePolicy?
 
   @Option(
-    help: "Local notifications: on, or off as by disableMessageNotification (rongcloud).")
+    help: "Local notifications: on, or off for disableMessageNotificaiton, its spelling (rongcloud).")
   var messageNotification: Switch?
 
   @OptionGroup var writing: WriteOptions

@@ -67,6 +67,37 @@ import Testing
     }
   }
 
+  @Test func figuresAreFiles() throws {
+    try withWorkplace { place in
+      try Self.write(place)
+      let run = try place.run("report", "a.json", "--figures", "figures", "-o", "a.html")
+      #expect(run.status == 0 && run.output == "" && run.errors == "")
+      let rooms = try place.read("figures/rooms.csv")
+      #expect(
+        rooms == "Room,Members,Messages,Decisions,Pushes,Push rate\n<g&1>,3,1,2,1,0.5\n", "\(rooms)"
+      )
+      let outcomes = try place.read("figures/outcomes.csv")
+      #expect(
+        outcomes == "Outcome,Decisions,Share\nnone/online,1,0.5\npush/allowed/default,1,0.5\n")
+      let page = try place.read("a.html")
+      // Nothing is replaced, and nothing is left of what could not be finished.
+      let again = try place.run("report", "a.json", "--figures", "figures", "-o", "b.html")
+      #expect(again.status == 1 && again.errorLines.count == 1)
+      let refusal = "cannot write figures: there is something of that name"
+      #expect(again.errors.contains(refusal), "\(again.errors)")
+      let bad = try place.run("report", "world.ndjson", "--figures", "other", "-o", "b.html")
+      #expect(bad.status == 1)
+      let same = try place.run("report", "a.json", "--figures", "b.html", "-o", "b.html")
+      #expect(same.status != 0)
+      let full = try place.shell("\"$0\" report a.json --figures other >/dev/full")
+      #expect(full.status == 1)
+      #expect(
+        place.names() == ["a.html", "a.json", "figures", "messages.ndjson", "world.ndjson"])
+      let printed = try place.run("report", "a.json", "--figures", "other")
+      #expect(printed.output == page && place.names().contains("other"))
+    }
+  }
+
   /// What a file holds, and what is said of it.
   private static let bad: [(text: String, message: String)] = [
     ("", "bad.json: the file is empty"),

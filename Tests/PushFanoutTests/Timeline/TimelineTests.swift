@@ -172,10 +172,16 @@ import Testing
     _ tally: inout Tally
   ) -> String? {
     let plain = timeline.counts(message)
+    var localHours = [[Int]](repeating: [Int](repeating: 0, count: 24), count: 2)
+    timeline.addPushes(byLocalHour: &localHours[0])
     var held = FanoutCounts()
     var found: [Int64: Int] = [:]
     let counts = timeline.counts(message, held: &held) { found[$0, default: 0] += $1 }
+    timeline.addPushes(byLocalHour: &localHours[1])
     let expected = reference.answer(message)
+    let hours = reference.localHours(expected, at: message.at)
+    if let place = firstDifference(localHours[0], hours) { return "local hours " + place }
+    if let place = firstDifference(localHours[1], hours) { return "local hours, holding, " + place }
     tally.decisions += expected.counts.reduce(0, +)
     tally.pushes += counts.pushCount
     tally.held += expected.held.reduce(0, +)

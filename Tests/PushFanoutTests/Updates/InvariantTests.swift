@@ -122,8 +122,7 @@ import Testing
       try builder.setMember(
         Identifier("u\(number)"), of: "g", MemberSettings(since: Instant(milliseconds: 5)))
     }
-    builder.settle()
-    return builder.writer
+    return try builder.finish()
   }
 
   private static func check(_ writer: TableWriter) {

@@ -13,8 +13,7 @@ import TestSupport
     for number in 0..<4 {
       var model = WriterModel(writer: number, imports: false)
       model.advance(to: 40)
-      for (id, user) in model.state.users { settings.setUser(id, user) }
-      for (id, member) in model.state.members { settings.setMember(id, of: model.group, member) }
+      model.add(to: &settings)
     }
     settings.setConversation("t", ConversationSettings(kind: .thread, parent: "g1"))
     let store = try SettingsStore(path, .create, threads: 1)

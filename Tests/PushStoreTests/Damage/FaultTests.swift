@@ -16,11 +16,7 @@ import TestSupport
     let store = try SettingsStore(path, .create, threads: 1)
     for number in 1...writes {
       let write = model.write(number)
-      let group = model.group
-      try store.write(at: .zero) { change in
-        for (id, user) in write.users { try change.setUser(id, user) }
-        for (id, member) in write.members { try change.setMember(id, of: group, member) }
-      }
+      try store.write(at: .zero) { try write.apply(to: &$0) }
     }
     model.advance(to: writes)
     try store.close()

@@ -47,6 +47,11 @@ struct StoreWriter {
     return last
   }
 
+  /// The number that the last line of a kind says; nil when there is none.
+  func last(_ kind: String) -> Int64? {
+    lines.last { $0.hasPrefix(kind + " ") }.flatMap { Int64($0.dropFirst(kind.count + 1)) }
+  }
+
   /// The messages of writes that failed.
   var errors: [String] {
     lines.filter { $0.hasPrefix("error ") }.map {
@@ -89,7 +94,23 @@ extension WriterModel {
     #expect((acknowledged...acknowledged + slack).contains(found), "writer \(writer)")
     advance(to: found)
     let difference = difference(
-      users: { store.fanout.user($0) }, members: { store.fanout.member($0, of: group) })
+      users: { store.fanout.user($0) },
+      members: { store.fanout.member($0.user, of: $0.conversation) })
     #expect(difference == nil)
+  }
+}
+
+extension WriterModel.Write {
+  /// Does it, as the process that is killed does.
+  func apply(to change: inout StoreWrite) throws {
+    for (id, user) in users { try change.setUser(id, user) }
+    for (place, member) in members {
+      try change.setMember(place.user, of: place.conversation, member)
+    }
+    if let removedUser { try change.removeUser(removedUser) }
+    if let removedMember {
+      try change.removeMember(removedMember.user, of: removedMember.conversation)
+    }
+    if let removedConversation { try change.removeConversation(removedConversation) }
   }
 }

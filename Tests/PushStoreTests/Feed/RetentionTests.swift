@@ -1,9 +1,11 @@
 import Foundation
+import GRDB
 import PushFanout
 import PushModel
-import PushStore
 import TestSupport
 import Testing
+
+@testable import PushStore
 
 @Suite struct RetentionTests {
   private static let start = Instant(milliseconds: 1_764_000_000_000)
@@ -120,6 +122,95 @@ import Testing
       #expect(try again.reader.check() == [])
       try again.close()
     }
+  }
+
+  /// Commits of any size are made up for.
+  @Test func aWriterOfLargeCommitsKeepsTheFeedShort() throws {
+    try withStore { path in
+      let store = try SettingsStore(path, .create, threads: 1)
+      try store.setRetention(FeedRetention(entries: 10), at: .zero)
+      for _ in 0..<10 {
+        try store.write(at: .zero) { write in
+          for number in 0..<2000 { try write.setUser(Identifier("u\(number)"), UserSettings()) }
+        }
+      }
+      let length = try store.reader.endOfFeed().sequence - store.reader.startOfFeed().sequence
+      #expect((10...2010).contains(length), "\(length)")
+      try store.close()
+    }
+  }
+
+  /// A store with so many entries, made by statements: writes would take long.
+  private func withLongFeed(
+    _ count: Int, _ body: (SettingsStore, _ path: String) throws -> Void
+  ) throws {
+    try withStore { path in
+      try SettingsStore(path, .create, threads: 1).close()
+      let queue = try storeQueue(path)
+      try queue.write { db in
+        try db.execute(
+          sql: """
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(count))
+            INSERT INTO feed (at, change, user, token)
+              SELECT i, 'userLevel', CAST('user-' || (i * 7919 % 10007) AS BLOB), random() FROM n
+            """)
+      }
+      try queue.close()
+      let store = try SettingsStore(path, .write, threads: 1)
+      try body(store, path)
+      try store.close()
+    }
+  }
+
+  /// No transaction removes more than a piece; what is written in between is kept, and the store
+  /// is whole after each piece.
+  @Test(arguments: [(120_000, 50), (40_000, 30_000)])
+  func aCompactionIsDoneInPieces(count: Int, kept: Int) throws {
+    try withLongFeed(count) { store, path in
+      var compaction = try FeedCompaction(store, FeedRetention(entries: kept), at: .zero)
+      let piece = count > 100_000 ? FeedCompaction.piece : FeedCompaction.indexedPiece
+      var (before, writes, pieces): (Int64, Int64, Int) = (0, 0, 0)
+      while try compaction.step() {
+        #expect(compaction.removed - before <= piece)
+        if compaction.removed > before { pieces += 1 }
+        before = compaction.removed
+        try store.write(at: .zero) { [pieces] in
+          try $0.updatePushDisplayName("\(pieces)", of: "user-1")
+        }
+        writes += 1
+        #expect(try store.reader.startOfFeed().sequence == before)
+      }
+      #expect(pieces == (count - kept + Int(piece) - 1) / Int(piece))
+      #expect(try store.reader.startOfFeed().sequence == Int64(count - kept))
+      #expect(try store.reader.endOfFeed().sequence >= Int64(count) + 2)
+      #expect(try indices(path) == ["feed_by_user", "feed_for_all"])
+      #expect(try store.reader.check() == [])
+      try store.writeSnapshot()
+    }
+  }
+
+  /// One that is interrupted leaves a store that is whole; the next opening makes the index again.
+  @Test func anInterruptedCompactionIsMadeUpFor() throws {
+    try withLongFeed(120_000) { store, path in
+      var compaction = try FeedCompaction(store, FeedRetention(entries: 50), at: .zero)
+      _ = try compaction.step()
+      _ = try compaction.step()
+      #expect(try indices(path) == ["feed_for_all"])
+      let start = try store.reader.startOfFeed()
+      #expect(start.sequence == FeedCompaction.piece)
+      #expect(try store.changes(after: start, of: "user-7919", limit: 1).count == 1)
+      try store.writeSnapshot()
+      #expect(try store.reader.check() == [])
+      try store.close()
+      try SettingsStore(path, .write, threads: 1).close()
+      #expect(try indices(path) == ["feed_by_user", "feed_for_all"])
+    }
+  }
+
+  private func indices(_ path: String) throws -> [String] {
+    let reader = try StoreReader(path)
+    defer { try? reader.close() }
+    return try reader.read { try $0.db.indexes(on: "feed").map(\.name).sorted() }
   }
 
   /// A follower that waits at the end misses nothing; one that is behind is told.

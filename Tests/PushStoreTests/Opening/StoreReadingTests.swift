@@ -33,7 +33,7 @@ import Testing
       if case .user(_, let found) = record { user = found }
     }
     let first = Self.found(user, content)
-    let (settings, later) = try reader.settingsWithContent()
+    let (settings, later, _) = try reader.settingsWithContent()
     let second = Self.found(settings.user("u"), later)
     try reader.close()
     try store.close()

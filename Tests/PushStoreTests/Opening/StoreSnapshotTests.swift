@@ -18,8 +18,7 @@ import Testing
     for number in 0..<4 {
       var model = WriterModel(writer: number, imports: false)
       model.advance(to: 20)
-      for (id, user) in model.state.users { settings.setUser(id, user) }
-      for (id, member) in model.state.members { settings.setMember(id, of: model.group, member) }
+      model.add(to: &settings)
     }
     settings.setConversation("t", ConversationSettings(kind: .thread, parent: "g1"))
     try store.importSettings(settings, at: .zero)

@@ -1,4 +1,5 @@
 import Foundation
+import PushContent
 import PushFanout
 import PushReference
 import PushModel
@@ -73,7 +74,13 @@ import Testing
           snapshot = snapshot.map { _ in -1 }
         }
         last = try store.reader.endOfFeed()
-        if number % 10 == 9 { try expectSame(store, model, at: now, at) }
+        if number % 10 == 9 {
+          try expectSame(store, model, at: now, at)
+          // Cut off here, and going on at once.
+          var follower = replica
+          try follower.catchUp(store)
+          #expect(try follower.difference(from: store) == nil, at)
+        }
         // In the middle, so that some changes are behind it when the store is opened again.
         if number % 80 == 20 {
           try store.writeSnapshot()
@@ -93,31 +100,41 @@ import Testing
       // Cut off wherever it was, it ends with what the store has.
       for _ in 0..<50 { try replica.follow(store, &random) }
       try replica.catchUp(store)
-      #expect(replica.difference(from: try store.reader.settings()) == nil, "seed \(seed)")
+      #expect(try replica.difference(from: store) == nil, "seed \(seed)")
       try store.close()
     }
   }
 
-  /// Erases a user of the model, if there is one.
+  /// Erases a user or a conversation of the model, if there is one.
   private func eraseOne(
     _ model: inout OperationModel, _ store: SettingsStore, at now: Instant,
     _ random: inout SeededGenerator, _ comment: Comment
   ) throws -> Bool {
-    let users = model.known.sorted { $0.text < $1.text }
-    guard !users.isEmpty else { return false }
-    let user = random.pick(users)
-    model.removeUser(user)
     let end = try store.reader.endOfFeed()
-    try store.erase(.user(user), at: now)
+    let erased: ErasedID
+    // A thread goes with its group.
+    let conversations = model.ids.filter { $0 != "thread" }
+    let users = model.known.sorted { $0.text < $1.text }
+    if !conversations.isEmpty, random.oneIn(4) {
+      erased = .conversation(random.pick(conversations))
+      model.removeConversation(erased.id)
+    } else if !users.isEmpty {
+      erased = .user(random.pick(users))
+      model.erase(erased.id)
+    } else {
+      return false
+    }
+    try store.erase(erased, at: now)
     #expect(try store.changes(after: end).map(\.change) == [.erased], comment)
-    #expect(store.fanout.user(user) == nil, comment)
+    #expect(store.fanout.user(erased.id) == nil, comment)
+    #expect(store.fanout.conversation(erased.id) == nil, comment)
     return true
   }
 
   /// Applies a write, all of it or nothing.
   ///
   /// - Returns: why it is refused.
-  private static func apply(
+  static func apply(
     _ operations: [Operation], to model: inout OperationModel, at now: Instant
   ) -> String? {
     var next = model
@@ -128,7 +145,7 @@ import Testing
     } catch { return "\(error)" }
   }
 
-  private static func model(_ rules: RuleSet) -> OperationModel {
+  static func model(_ rules: RuleSet) -> OperationModel {
     var model = OperationModel(app: AppSettings(rules: rules, timeZone: "Europe/Berlin"))
     model.known = Set(users.dropLast())
     for kind in ConversationKind.allCases where kind.exists(under: rules) {
@@ -151,7 +168,13 @@ import Testing
     for (id, conversation) in model.conversations {
       #expect(store.fanout.conversation(id) == conversation, comment)
     }
+    let (stored, live) = (try store.reader.templates(), try store.liveRenderer().directory)
+    #expect(stored.count == model.templates.count, comment)
+    for (name, template) in model.templates { #expect(stored[name] == template, comment) }
     for user in Self.users {
+      let display = model.displays[user] ?? RecipientDisplay()
+      #expect(try store.pushDisplay(of: user) == display, comment)
+      #expect(live.user(user) == display, comment)
       let own = model.users[user] ?? UserSettings()
       #expect(store.fanout.user(user) ?? UserSettings() == own, comment)
       #expect(try store.devices(of: user) == own.effectiveDevices, comment)
@@ -213,6 +236,12 @@ extension Operation {
     let ids = all + ["nowhere"]
     let id = random.oneIn(30) ? "nowhere" : random.pick(all)
     if random.chance(12) { return removal(user, id, rules, model, &random) }
+    if random.chance(12) {
+      if !random.oneIn(4) {
+        return .display(user, .random(OperationDifferentialTests.users, &random))
+      }
+      return .template(random.pick(["t1", "t2"]), random.pick([nil, "{$msg}", "a {0}"]))
+    }
     if random.chance(30) { return device(user, &random) }
     return rules == .easemob ? easemob(user, id, ids, &random) : rongCloud(user, id, &random)
   }

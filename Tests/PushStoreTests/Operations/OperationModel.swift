@@ -1,3 +1,4 @@
+import PushContent
 import PushModel
 import PushStore
 import TestSupport
@@ -20,6 +21,8 @@ struct OperationModel {
   var users: [Identifier: UserSettings] = [:]
   var conversations: [Identifier: ConversationSettings] = [:]
   var members: [Place: MemberSettings] = [:]
+  var displays: [Identifier: RecipientDisplay] = [:]
+  var templates: [String: PushTemplate] = [:]
   var feed: [Entry] = []
   /// Ids of users that were named and not removed.
   var known: Set<Identifier> = []
@@ -194,9 +197,7 @@ struct OperationModel {
       }
     case .removeConversation(let id):
       guard conversations[id] != nil else { throw StoreError.unknownConversation(id) }
-      for gone in [id] + ids.filter({ conversations[$0]?.parent == id }) {
-        conversations[gone] = nil
-        members = members.filter { $0.key.conversation != gone }
+      for gone in removeConversation(id) {
         feed.append(Entry(change: .conversationRemoved, conversation: gone))
       }
     case .restore(let id, let users):
@@ -235,16 +236,30 @@ struct OperationModel {
       feed.append(Entry(change: .app))
     case .desktop(let id, let isOn):
       user(id, .pushWhenDesktopOnline) { $0.pushWhenDesktopOnline = isOn }
+    case .display(let id, let change): try applyDisplay(change, of: id)
+    case .template(let name, let content): try applyTemplate(name, content)
     default: preconditionFailure("\(operation) is applied above")
     }
   }
 
-  private func require(_ rules: RuleSet) throws {
+  func require(_ rules: RuleSet) throws {
     if app.rules != rules { throw StoreError.otherRules(app.rules) }
+  }
+
+  /// - Returns: the conversation and its threads.
+  @discardableResult
+  mutating func removeConversation(_ id: Identifier) -> [Identifier] {
+    let gone = [id] + ids.filter { conversations[$0]?.parent == id }
+    for id in gone {
+      conversations[id] = nil
+      members = members.filter { $0.key.conversation != id }
+    }
+    return gone
   }
 
   mutating func removeUser(_ id: Identifier) {
     users[id] = nil
+    displays[id] = nil
     known.remove(id)
     members = members.filter { $0.key.user != id }
   }
@@ -296,6 +311,9 @@ enum Operation: Sendable {
   case policy(AppSettings.DevicePolicy)
   case notification(Bool)
   case desktop(Identifier, Bool)
+  case display(Identifier, DisplayChange)
+  /// Its content; nil removes it.
+  case template(String, String?)
 
   func apply(to write: inout StoreWrite) throws {
     switch self {
@@ -346,6 +364,10 @@ enum Operation: Sendable {
     case .policy(let policy): try write.setDevicePolicy(policy)
     case .notification(let isOn): try write.setMessageNotification(isOn)
     case .desktop(let user, let isOn): try write.setPushWhenDesktopOnline(isOn, of: user)
+    case .display(let user, let change): try change.apply(to: &write, of: user)
+    case .template(let name, nil): try write.removeTemplate(name)
+    case .template(let name, let content?):
+      try write.setTemplate(PushTemplate(name: name, title: "", content: content))
     }
   }
 }

@@ -45,6 +45,29 @@ import Testing
     }
   }
 
+  /// A snapshot is followed over a membership that ended twice, the first time with its user or its
+  /// conversation.
+  @Test(arguments: [true, false])
+  func aSnapshotIsFollowedOverWhatWasThereAgain(isUser: Bool) throws {
+    try withStore { path in
+      let store = try SettingsStore(path, .create, threads: 1)
+      try store.write(at: .zero) { try $0.setMember("u", of: "g") }
+      try store.writeSnapshot()
+      try store.write(at: .zero) { write in
+        if isUser { try write.removeUser("u") } else { try write.removeConversation("g") }
+      }
+      try store.write(at: .zero) { try $0.setMember("u", of: "g") }
+      try store.write(at: .zero) { try $0.removeMember("u", of: "g") }
+      let last = try store.reader.endOfFeed().sequence
+      try store.close()
+      let again = try SettingsStore(path, threads: 1)
+      #expect(again.opening == .snapshot(sequence: 1, changes: last - 1))
+      #expect(again.fanout.memberCount(of: "g") == 0)
+      #expect(try again.reader.check() == [])
+      try again.close()
+    }
+  }
+
   @Test func aRemovedConversationTakesItsThreadsAlong() throws {
     try withWorld(.easemob) { world in
       try world.changes {

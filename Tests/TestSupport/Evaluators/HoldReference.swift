@@ -11,6 +11,8 @@ public struct HoldReference {
     public var held = [Int](repeating: 0, count: Outcome.codeCount)
     public var never = 0
     public var releases: [Int64: Int] = [:]
+    /// Who gets a push, in the order of recipients.
+    public var pushed: [UserIndex] = []
     /// Who is held, why, and until when, in the order of recipients.
     public var rows: [(user: UserIndex, outcome: Outcome, at: Instant)] = []
   }
@@ -36,7 +38,10 @@ public struct HoldReference {
   /// The counts alone.
   public mutating func decide(_ message: Message) -> Answer {
     var answer = Answer()
-    evaluator.decide(message) { answer.counts[Int($1.outcome.code)] += 1 }
+    evaluator.decide(message) { user, decision in
+      answer.counts[Int(decision.outcome.code)] += 1
+      if decision.outcome.action == .push { answer.pushed.append(user) }
+    }
     return answer
   }
 
@@ -47,6 +52,7 @@ public struct HoldReference {
     for (user, outcome) in rows {
       let code = Int(outcome.code)
       answer.counts[code] += 1
+      if outcome.action == .push { answer.pushed.append(user) }
       guard outcome.action == .suppress else { continue }
       if let at = release(message, of: user) {
         answer.held[code] += 1
@@ -57,6 +63,18 @@ public struct HoldReference {
       }
     }
     return answer
+  }
+
+  /// The pushes of an answer by the hour of each recipient's own day.
+  public func localHours(_ answer: Answer, at: Instant) -> [Int] {
+    var hours = [Int](repeating: 0, count: 24)
+    for user in answer.pushed {
+      let own = settings.user(user)
+      let name = own.timeZone ?? own.quietHours?.timeZone ?? settings.app.timeZone
+      guard let zone = try? Self.zone(named: name) else { continue }
+      hours[Int(zone.localSecond(at: at.milliseconds / 1000) / 3600)] += 1
+    }
+    return hours
   }
 
   /// When the message would push, as time goes on; nil for never within days of everything that ends.

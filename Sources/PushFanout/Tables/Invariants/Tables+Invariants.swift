@@ -83,11 +83,11 @@ extension Tables {
         "Tables: conversation \(index) does not say that members have overrides")
       guard isBuilt else { continue }
       precondition(
-        memberWords[slot] == LastingWords(self).word(slot, row).bits,
-        "Tables: member \(rank) of conversation \(index) has another word")
-      precondition(
         hasOverrides(packed, of: user, index, row),
         "Tables: overrides of member \(rank) of conversation \(index) are missing")
+      precondition(
+        memberWords[slot] == LastingWords(self).word(slot, row).bits,
+        "Tables: member \(rank) of conversation \(index) has another word")
     }
     checkOverrides(index, row, scope)
   }

@@ -1,0 +1,14 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// A package of its own: what the fuzzer needs of the compiler is not for those who use the library.
+let package = Package(
+  name: "fuzz-c",
+  dependencies: [.package(name: "push-fanout-c", path: "..")],
+  targets: [
+    .executableTarget(
+      name: "fuzz-abi",
+      dependencies: [.product(name: "PushFanoutC", package: "push-fanout-c")],
+      linkerSettings: [.unsafeFlags(["-sanitize=fuzzer"])])
+  ]
+)

@@ -1,0 +1,283 @@
+internal import CPushFanoutABI
+internal import PushFanout
+internal import PushFiles
+internal import PushModel
+internal import PushService
+
+// MARK: Opening
+
+func openBytes(
+  _ start: UnsafeRawPointer?, _ size: Int, _ threads: Int32,
+  _ object: UnsafeMutablePointer<pf_object?>?, _ error: ErrorText
+) -> Int32 {
+  unsafe answering(error) {
+    unsafe object?.pointee = try EngineObject.open(
+      bytes: bytes(start, size), threads: threads
+    ).retained
+  }
+}
+
+func openFiles(
+  _ settings: UnsafePointer<UnsafePointer<CChar>?>?, _ settingsCount: Int,
+  _ users: UnsafePointer<UnsafePointer<CChar>?>?, _ usersCount: Int,
+  _ members: UnsafePointer<UnsafePointer<CChar>?>?, _ membersCount: Int, _ threads: Int32,
+  _ object: UnsafeMutablePointer<pf_object?>?, _ error: ErrorText
+) -> Int32 {
+  unsafe answering(error) {
+    func list(
+      _ paths: UnsafePointer<UnsafePointer<CChar>?>?, _ count: Int
+    ) throws -> [String] {
+      guard let paths = unsafe paths else { return [] }
+      return try (0..<count).map { index in
+        let path = try unsafe text(paths[index], "a path")
+        // Standard input is the host's.
+        guard path != "-" else { throw CallError("a path is \"-\"; name a file") }
+        return path
+      }
+    }
+    let paths = SettingsPaths(
+      settings: try unsafe list(settings, settingsCount), users: try unsafe list(users, usersCount),
+      members: try unsafe list(members, membersCount))
+    unsafe object?.pointee = try EngineObject.open(paths: paths, threads: threads).retained
+  }
+}
+
+func openSnapshot(
+  _ path: UnsafePointer<CChar>?, _ high: UInt64, _ low: UInt64, _ threads: Int32,
+  _ object: UnsafeMutablePointer<pf_object?>?, _ error: ErrorText
+) -> Int32 {
+  unsafe answering(error) {
+    unsafe object?.pointee = try EngineObject.open(
+      snapshot: text(path, "path"), SnapshotIdentity(high: high, low: low), threads: threads
+    ).retained
+  }
+}
+
+func openArrow(
+  _ settings: UnsafeRawPointer?, _ size: Int, _ users: UnsafeMutablePointer<ArrowArrayStream>?,
+  _ members: UnsafeMutablePointer<ArrowArrayStream>?, _ threads: Int32,
+  _ object: UnsafeMutablePointer<pf_object?>?, _ error: ErrorText
+) -> Int32 {
+  unsafe answering(error) {
+    unsafe object?.pointee = try EngineObject.open(
+      settings: bytes(settings, size),
+      users: users == nil ? nil : ArrowStream(users, "users"),
+      members: members == nil ? nil : ArrowStream(members, "members"), threads: threads
+    ).retained
+  }
+}
+
+func reopen(
+  _ engine: UnsafeMutableRawPointer?, _ object: UnsafeMutablePointer<pf_object?>?,
+  _ error: ErrorText
+) -> Int32 {
+  unsafe answering(error) {
+    guard let reopen = unsafe EngineObject.of(engine).reopen else {
+      throw CallError(
+        "the settings of the engine came from bytes or streams and cannot be opened again; "
+          + "open it from files or a snapshot, or use one thread")
+    }
+    unsafe object?.pointee = try reopen(pf_lost_threads() != 0).retained
+  }
+}
+
+func canFollowFork(_ engine: UnsafeMutableRawPointer?) -> Int32 {
+  unsafe EngineObject.of(engine).canFollowFork ? 1 : 0
+}
+
+func release(_ object: UnsafeMutableRawPointer?) {
+  guard let object = unsafe object else { return }
+  unsafe Unmanaged<AnyObject>.fromOpaque(object).release()
+}
+
+// MARK: The engine
+
+func writeSnapshot(
+  _ engine: UnsafeMutableRawPointer?, _ path: UnsafePointer<CChar>?, _ high: UInt64, _ low: UInt64,
+  _ sequence: UInt64, _ error: ErrorText
+) -> Int32 {
+  unsafe answering(error) {
+    try unsafe EngineObject.of(engine).engine.writeSnapshot(
+      to: text(path, "path"), identity: SnapshotIdentity(high: high, low: low), sequence: sequence)
+  }
+}
+
+func getInfo(
+  _ engine: UnsafeMutableRawPointer?, _ info: UnsafeMutablePointer<pf_info>?, _ error: ErrorText
+) -> Int32 {
+  let object = unsafe EngineObject.of(engine)
+  let version = object.engine.currentVersion
+  unsafe info?.pointee = pf_info(
+    struct_size: MemoryLayout<pf_info>.size, epoch: version.epoch, sequence: version.number,
+    user_count: UInt64(version.userCount), threads: Int32(object.engine.threads),
+    is_rongcloud: object.rules.rawValue == "rongcloud" ? 1 : 0,
+    snapshot_sequence: object.engine.snapshot?.sequence ?? 0)
+  return PF_OK
+}
+
+func getMemory(
+  _ engine: UnsafeMutableRawPointer?, _ memory: UnsafeMutablePointer<pf_memory>?,
+  _ error: ErrorText
+) -> Int32 {
+  let report = unsafe EngineObject.of(engine).engine.memoryReport()
+  unsafe memory?.pointee = pf_memory(
+    struct_size: MemoryLayout<pf_memory>.size, users: UInt64(report.users),
+    user_extras: UInt64(report.userExtras), conversations: UInt64(report.conversations),
+    memberships: UInt64(report.memberships), membership_extras: UInt64(report.membershipExtras),
+    ids: UInt64(report.ids), id_characters: UInt64(report.idCharacters),
+    states: UInt64(report.states), mapped: UInt64(report.mapped),
+    user_count: UInt64(report.userCount), conversation_count: UInt64(report.conversationCount),
+    membership_count: UInt64(report.membershipCount))
+  return PF_OK
+}
+
+func members(
+  _ engine: UnsafeMutableRawPointer?, _ conversation: UnsafePointer<CChar>?, _ size: Int,
+  _ stamp: UnsafeMutablePointer<pf_stamp>?, _ ids: UnsafeMutablePointer<pf_ids>?,
+  _ error: ErrorText
+) -> Int32 {
+  unsafe answering(error) {
+    let conversation = try unsafe identifier(conversation, size, "conversation")
+    let result = unsafe EngineObject.of(engine).engine.decide(
+      Message(id: "", conversation: conversation, at: .zero))
+    var list = IDCollector(capacity: result.memberCount)
+    result.forEachMember { _, id in list.append(id) }
+    unsafe stamp?.pointee = pf_stamp(result)
+    unsafe ids?.pointee = list.finish()
+  }
+}
+
+// MARK: Changes
+
+func update(
+  _ engine: UnsafeMutableRawPointer?, _ changes: UnsafeRawPointer?, _ size: Int, _ now: Int64,
+  _ records: UnsafeMutablePointer<UInt64>?, _ error: ErrorText
+) -> Int32 {
+  unsafe answering(error) {
+    let count = try unsafe EngineObject.of(engine).service.change(
+      ndjson: bytes(changes, size), at: instant(now, "now"))
+    unsafe records?.pointee = UInt64(count)
+  }
+}
+
+func removeMember(
+  _ engine: UnsafeMutableRawPointer?, _ user: UnsafePointer<CChar>?, _ userSize: Int,
+  _ conversation: UnsafePointer<CChar>?, _ conversationSize: Int, _ now: Int64, _ error: ErrorText
+) -> Int32 {
+  unsafe answering(error) {
+    let service = unsafe EngineObject.of(engine).service
+    var batch = SettingsBatch(FanoutSettings(app: service.app))
+    batch.removedMembers = [
+      SettingsBatch.Member(
+        try unsafe identifier(user, userSize, "user"),
+        of: try unsafe identifier(conversation, conversationSize, "conversation"))
+    ]
+    try service.change(batch, at: instant(now, "now"))
+  }
+}
+
+func advance(_ engine: UnsafeMutableRawPointer?, _ at: Int64, _ error: ErrorText) -> Int32 {
+  unsafe answering(error) {
+    try unsafe EngineObject.of(engine).engine.advance(to: instant(at, "at"))
+  }
+}
+
+func warmUp(
+  _ engine: UnsafeMutableRawPointer?, _ conversation: UnsafePointer<CChar>?, _ size: Int,
+  _ at: Int64, _ error: ErrorText
+) -> Int32 {
+  unsafe answering(error) {
+    try unsafe EngineObject.of(engine).engine.warmUp(
+      [identifier(conversation, size, "conversation")], at: instant(at, "at"))
+  }
+}
+
+// MARK: Questions
+
+func explain(
+  _ engine: UnsafeMutableRawPointer?, _ messages: UnsafeRawPointer?, _ size: Int,
+  _ user: UnsafePointer<CChar>?, _ userSize: Int, _ content: Int32,
+  _ json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?,
+  _ jsonSize: UnsafeMutablePointer<Int>?, _ error: ErrorText
+) -> Int32 {
+  unsafe answering(error) {
+    let answer = try unsafe EngineObject.of(engine).service.explain(
+      ndjson: bytes(messages, size), for: identifier(user, userSize, "user"), content: content != 0)
+    unsafe json?.pointee = copy(answer)
+    unsafe jsonSize?.pointee = answer.count
+  }
+}
+
+func nextChange(
+  _ engine: UnsafeMutableRawPointer?, _ user: UnsafePointer<CChar>?, _ userSize: Int,
+  _ conversation: UnsafePointer<CChar>?, _ conversationSize: Int,
+  _ channel: UnsafePointer<CChar>?, _ channelSize: Int, _ after: Int64,
+  _ change: UnsafeMutablePointer<pf_change>?, _ error: ErrorText
+) -> Int32 {
+  unsafe answering(error) {
+    let answer = try unsafe EngineObject.of(engine).engine.plainAnswer(
+      for: identifier(user, userSize, "user"),
+      in: identifier(conversation, conversationSize, "conversation"),
+      channel: identifier(channel, channelSize, "channel"), after: instant(after, "after"))
+    let before = answer.before?.outcome.code ?? 0
+    unsafe change?.pointee = pf_change(
+      at: answer.changesAt?.milliseconds ?? -1, before: before,
+      after: answer.changesAt == nil ? before : answer.after?.outcome.code ?? 0)
+  }
+}
+
+func evaluate(
+  _ engine: UnsafeMutableRawPointer?, _ messages: UnsafeRawPointer?, _ size: Int,
+  _ format: UnsafePointer<CChar>?, _ devices: Int32,
+  _ output: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?,
+  _ outputSize: UnsafeMutablePointer<Int>?, _ error: ErrorText
+) -> Int32 {
+  unsafe answering(error) {
+    let name = try unsafe text(format, "format")
+    guard let format = DecisionFormat(rawValue: name), !format.isFolder else {
+      let names = DecisionFormat.allCases.filter { !$0.isFolder }.map(\.rawValue)
+      throw CallError("there is no format \"\(name)\"; it must be one of \(names)")
+    }
+    let bytes = try unsafe EngineObject.of(engine).service.decide(
+      ndjson: bytes(messages, size), as: format, showsDevices: devices != 0)
+    unsafe output?.pointee = copy(bytes)
+    unsafe outputSize?.pointee = bytes.count
+  }
+}
+
+// MARK: Outcomes
+
+@c(pf_swift_outcome_count)
+public func outcomeCount() -> UInt32 { UInt32(Outcome.registryVersion) }
+
+/// The words of each code; never freed.
+// SAFETY: made once, and read only.
+private nonisolated(unsafe) let outcomeNames:
+  [UInt8: (
+    action: UnsafePointer<CChar>, reason: UnsafePointer<CChar>, scope: UnsafePointer<CChar>?
+  )] = {
+    func name(_ text: String) -> UnsafePointer<CChar> { unsafe UnsafePointer(copy(text.utf8)) }
+    return unsafe Dictionary(
+      uniqueKeysWithValues: Outcome.coded.map { code, outcome in
+        unsafe (
+          code,
+          (
+            action: name(outcome.action.name), reason: name(outcome.reason.name),
+            scope: outcome.scope.map { unsafe name($0.name) }
+          )
+        )
+      })
+  }()
+
+@c(pf_swift_outcome)
+public func outcome(
+  _ code: UInt8, _ action: UnsafeMutablePointer<UnsafePointer<CChar>?>?,
+  _ reason: UnsafeMutablePointer<UnsafePointer<CChar>?>?,
+  _ scope: UnsafeMutablePointer<UnsafePointer<CChar>?>?
+) -> Int32 {
+  guard let names = unsafe outcomeNames[code] else { return PF_NOT_FOUND }
+  unsafe action?.pointee = names.action
+  unsafe reason?.pointee = names.reason
+  unsafe scope?.pointee = names.scope
+  return PF_OK
+}

@@ -1,0 +1,162 @@
+internal import CPushFanoutABI
+internal import PushFanout
+internal import PushFiles
+internal import PushModel
+public import PushService
+
+/// An engine behind a handle.
+public final class EngineObject: Sendable {
+  /// Answers everything that is not about one decision.
+  public let service: FanoutService
+  let engine: Fanout
+  let rules: RuleSet
+  /// Whether it works on in a child of `fork`.
+  let canFollowFork: Bool
+  /// Opens the same settings again, on one thread if there are no others; nil when they are no
+  /// longer there.
+  let reopen: (@Sendable (_ hasLostThreads: Bool) throws -> EngineObject)?
+
+  /// - Parameters:
+  ///   - usesStore: whether changes go to a store, which has threads of its own.
+  ///   - reopen: opens the same settings again.
+  public init(
+    _ service: FanoutService, usesStore: Bool = false,
+    reopen: (@Sendable (_ hasLostThreads: Bool) throws -> EngineObject)?
+  ) {
+    self.service = service
+    engine = service.engine
+    rules = service.app.rules
+    canFollowFork = !usesStore && service.engine.threads == 1
+    self.reopen = reopen
+  }
+
+  /// The object of a handle.
+  static func of(_ object: UnsafeMutableRawPointer?) -> EngineObject {
+    unsafe EngineObject.at(object)
+  }
+}
+
+extension EngineObject: HandleObject {}
+
+/// A class whose objects are behind handles.
+public protocol HandleObject: AnyObject {}
+
+extension HandleObject {
+  /// The object of a handle, which the C functions have checked.
+  @inline(__always)
+  static func at(_ object: UnsafeMutableRawPointer?) -> Self {
+    unsafe Unmanaged<Self>.fromOpaque(object.unsafelyUnwrapped).takeUnretainedValue()
+  }
+
+  /// A reference that a handle holds.
+  public var retained: UnsafeMutableRawPointer { unsafe Unmanaged.passRetained(self).toOpaque() }
+}
+
+// MARK: Opening
+
+extension EngineObject {
+  /// As options have it: 0 for as many as there are cores.
+  static func threads(_ count: Int32) -> Int? { count == 0 ? nil : Int(count) }
+
+  static func open(bytes: [UInt8], threads: Int32) throws -> EngineObject {
+    let paths = bytes.isEmpty ? SettingsPaths() : SettingsPaths(bytes)
+    return EngineObject(
+      try FanoutService(paths, threads: Self.threads(threads)), reopen: nil)
+  }
+
+  static func open(paths: SettingsPaths, threads: Int32) throws -> EngineObject {
+    EngineObject(try FanoutService(paths, threads: Self.threads(threads))) { hasLostThreads in
+      try open(paths: paths, threads: hasLostThreads ? 1 : threads)
+    }
+  }
+
+  static func open(
+    snapshot path: String, _ identity: SnapshotIdentity, threads: Int32
+  ) throws -> EngineObject {
+    let engine = try Fanout(
+      snapshot: path, identity: identity, threads: Self.threads(threads))
+    return EngineObject(FanoutService(engine)) { hasLostThreads in
+      try open(snapshot: path, identity, threads: hasLostThreads ? 1 : threads)
+    }
+  }
+
+  /// Opens settings whose users and members are in streams.
+  static func open(
+    settings: [UInt8], users: ArrowStream?, members: ArrowStream?, threads: Int32
+  ) throws -> EngineObject {
+    var paths = SettingsPaths()
+    func add(_ bytes: [UInt8], _ name: String) {
+      guard !bytes.isEmpty else { return }
+      paths.settings.append(name)
+      paths.contents[name] = bytes
+    }
+    add(settings, "settings.ndjson")
+    if let users { add(try users.lines(prefix: #""kind":"user","#, name: "users"), "users") }
+    if let members {
+      add(try members.lines(prefix: #""kind":"member","#, name: "members"), "members")
+    }
+    return EngineObject(try FanoutService(paths, threads: Self.threads(threads)), reopen: nil)
+  }
+}
+
+// MARK: Values
+
+/// An instant of a number of milliseconds.
+func instant(_ milliseconds: Int64, _ name: StaticString) throws -> Instant {
+  guard (0...Instant.maximumMilliseconds).contains(milliseconds) else {
+    throw CallError(
+      "\(name) is \(milliseconds); it must be milliseconds, 0 ... \(Instant.maximumMilliseconds)")
+  }
+  return Instant(milliseconds: milliseconds)
+}
+
+/// The text of bytes, which must be UTF-8.
+@inline(__always)
+func text(
+  _ bytes: UnsafePointer<CChar>?, _ size: Int, _ name: StaticString
+) throws -> String {
+  guard let bytes = unsafe bytes else {
+    guard size == 0 else { throw CallError("\(name) is NULL, but not of size 0") }
+    return ""
+  }
+  let buffer = unsafe UnsafeRawBufferPointer(start: bytes, count: size)
+  if size <= 15, let short = unsafe shortASCII(buffer) { return short }
+  guard let text = unsafe String(validating: buffer, as: UTF8.self) else {
+    throw CallError("\(name) is not UTF-8", status: PF_INVALID)
+  }
+  return text
+}
+
+/// A text of up to 15 bytes if they are ASCII: it is stored in the value, and needs no other check.
+@inline(__always)
+private func shortASCII(_ bytes: UnsafeRawBufferPointer) -> String? {
+  guard let start = bytes.baseAddress else { return "" }
+  var all: UInt8 = 0
+  for index in 0..<bytes.count { unsafe all |= bytes[index] }
+  guard all < 0x80 else { return nil }
+  return unsafe String(unsafeUninitializedCapacity: bytes.count) { buffer in
+    guard let to = UnsafeMutableRawPointer(buffer.baseAddress) else { return 0 }
+    unsafe to.copyMemory(from: start, byteCount: bytes.count)
+    return bytes.count
+  }
+}
+
+func identifier(
+  _ bytes: UnsafePointer<CChar>?, _ size: Int, _ name: StaticString
+) throws -> Identifier {
+  Identifier(try unsafe text(bytes, size, name))
+}
+
+/// The bytes of a pointer and a size.
+func bytes(_ start: UnsafeRawPointer?, _ size: Int) -> [UInt8] {
+  unsafe Array(UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : size))
+}
+
+/// A text that ends with a zero.
+func text(_ characters: UnsafePointer<CChar>?, _ name: StaticString) throws -> String {
+  guard let characters = unsafe characters else { throw CallError("\(name) is NULL") }
+  guard let text = unsafe String(validatingCString: characters) else {
+    throw CallError("\(name) is not UTF-8", status: PF_INVALID)
+  }
+  return text
+}

@@ -1,0 +1,147 @@
+internal import CPushFanoutABI
+internal import PushFanout
+internal import PushFiles
+internal import PushModel
+
+/// Messages that were read.
+final class MessagesObject: HandleObject, Sendable {
+  let messages: [Message]
+
+  init(_ reader: MessageReader) throws(FileProblem) {
+    var messages: [Message] = []
+    while let message = try reader.next() { messages.append(message) }
+    self.messages = messages
+  }
+
+  func message(_ index: Int) throws -> Message {
+    guard index >= 0, index < messages.count else {
+      throw CallError("index \(UInt(bitPattern: index)), but there are \(messages.count) messages")
+    }
+    return messages[index]
+  }
+}
+
+extension Message {
+  /// Takes the fields of a message from C.
+  ///
+  /// The id is left out: it decides nothing, and an answer does not name it.
+  /// - Parameter isPlain: whether the fields that most messages do not have are not set; remembered
+  ///   from one message to the next, so that such a message costs little.
+  @inline(__always)
+  mutating func read(_ source: UnsafePointer<pf_message>, isPlain: inout Bool) throws {
+    let from = unsafe source.pointee
+    conversation = Identifier(try unsafe text(from.conversation, "conversation"))
+    at = unsafe try instant(from.at, "at")
+    sender =
+      unsafe from.sender.bytes == nil ? nil : Identifier(try unsafe text(from.sender, "sender"))
+    let fieldsAreZero =
+      unsafe from.mentions == nil && from.channel.bytes == nil && from.push_content.bytes == nil
+      && from.sent_at == 0 && from.mention_count == 0
+      && from.mentions_all | from.silent | from.body | from.force | from.online_only
+        | from.is_mentioned | from.persisted | from.backlog == 0
+    if fieldsAreZero && isPlain { return }
+    isPlain = false
+    try unsafe readRare(from)
+    isPlain = fieldsAreZero
+  }
+
+  /// Takes the fields that most messages do not have.
+  private mutating func readRare(_ from: pf_message) throws {
+    mentionsAll = unsafe try maybe(from.mentions_all, "mentions_all")
+    silent = unsafe try maybe(from.silent, "silent")
+    force = unsafe try maybe(from.force, "force")
+    isMentioned = unsafe try maybe(from.is_mentioned, "is_mentioned")
+    persisted = unsafe try maybe(from.persisted, "persisted") ?? true
+    onlineOnly = unsafe from.online_only != 0
+    backlog = unsafe from.backlog != 0
+    guard unsafe from.body >= 0, unsafe from.body < MessageBody.allCases.count else {
+      throw CallError(unsafe "body is \(from.body); it must be one of PF_BODY_")
+    }
+    body = unsafe [.text, .command, .status, .custom][Int(from.body)]
+    sentAt = unsafe from.sent_at == 0 ? nil : try instant(from.sent_at, "sent_at")
+    channel =
+      unsafe from.channel.bytes == nil ? "" : Identifier(try unsafe text(from.channel, "channel"))
+    pushContent =
+      unsafe from.push_content.bytes == nil
+      ? "" : try unsafe text(from.push_content, "push_content")
+    try unsafe readMentions(from)
+  }
+
+  private mutating func readMentions(_ from: pf_message) throws {
+    guard let list = unsafe from.mentions else {
+      guard unsafe from.mention_count == 0 else {
+        throw CallError("mentions are NULL, but mention_count is not 0")
+      }
+      mentions = nil
+      return
+    }
+    guard unsafe from.mention_count <= Int(UInt32.max) else {
+      throw CallError("mention_count is too large")
+    }
+    mentions = unsafe try (0..<from.mention_count).map { index in
+      let id = Identifier(try unsafe text(list[index], "a mention"))
+      guard !id.isEmpty else { throw CallError("a mention is empty", status: PF_INVALID) }
+      return id
+    }
+  }
+
+  private func maybe(_ value: Int8, _ name: StaticString) throws -> Bool? {
+    switch value {
+    case 0: nil
+    case 1: true
+    case -1: false
+    default: throw CallError("\(name) is \(value); it must be 1, 0 or -1")
+    }
+  }
+
+  @inline(__always)
+  private func text(_ text: pf_text, _ name: StaticString) throws -> String {
+    try unsafe PushFanoutC.text(text.bytes, text.size, name)
+  }
+}
+
+// MARK: Functions
+
+func messagesRead(
+  _ engine: UnsafeMutableRawPointer?, _ start: UnsafeRawPointer?, _ size: Int,
+  _ name: UnsafePointer<CChar>?, _ object: UnsafeMutablePointer<pf_object?>?, _ error: ErrorText
+) -> Int32 {
+  unsafe answering(error) {
+    let reader = unsafe try MessageReader(
+      unsafe bytes(start, size), name: try unsafe text(name, "name"),
+      rules: EngineObject.of(engine).rules)
+    unsafe object?.pointee = try MessagesObject(reader).retained
+  }
+}
+
+func messagesReadArrow(
+  _ engine: UnsafeMutableRawPointer?, _ stream: UnsafeMutablePointer<ArrowArrayStream>?,
+  _ object: UnsafeMutablePointer<pf_object?>?, _ error: ErrorText
+) -> Int32 {
+  unsafe answering(error) {
+    let lines = try unsafe ArrowStream(stream, "messages").lines(prefix: "", name: "messages")
+    let reader = unsafe try MessageReader(
+      lines, name: "messages", rules: EngineObject.of(engine).rules)
+    unsafe object?.pointee = try MessagesObject(reader).retained
+  }
+}
+
+func messagesCount(_ messages: UnsafeMutableRawPointer?) -> Int {
+  unsafe MessagesObject.at(messages).messages.count
+}
+
+func messagesGet(
+  _ messages: UnsafeMutableRawPointer?, _ index: Int,
+  _ id: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?,
+  _ conversation: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?,
+  _ at: UnsafeMutablePointer<Int64>?, _ error: ErrorText
+) -> Int32 {
+  unsafe answering(error) {
+    let message = try unsafe MessagesObject.at(messages).message(index)
+    if let id = unsafe id { unsafe id.pointee = copy(message.id.text.utf8) }
+    if let conversation = unsafe conversation {
+      unsafe conversation.pointee = copy(message.conversation.text.utf8)
+    }
+    unsafe at?.pointee = message.at.milliseconds
+  }
+}

@@ -1,0 +1,777 @@
+/* Every function of the library, and what it refuses: `functions FOLDER`, which is written to. */
+#include <pthread.h>
+#include <unistd.h>
+
+#include "arrow.h"
+
+static pf_engine *open_world(void) {
+  pf_engine *engine = NULL;
+  char *error = NULL;
+  OK(pf_open_bytes(WORLD, strlen(WORLD), NULL, &engine, &error));
+  return engine;
+}
+
+static pf_message message_at(int64_t at) {
+  pf_message message = {0};
+  message.struct_size = sizeof message;
+  message.conversation = text_of("g");
+  message.sender = text_of("dan");
+  message.at = at;
+  return message;
+}
+
+static void names_and_numbers(void) {
+  const char *action, *reason, *scope;
+  CHECK(pf_abi_version() == PF_ABI_VERSION);
+  CHECK(pf_outcome_registry_version() >= 70);
+  CHECK_TEXT(pf_status_name(PF_INVALID), "PF_INVALID");
+  CHECK_TEXT(pf_status_name(99), "unknown");
+  CHECK(pf_outcome(1, &action, &reason, &scope) == PF_OK);
+  CHECK_TEXT(action, "push");
+  CHECK_TEXT(reason, "allowed");
+  CHECK_TEXT(scope, "quietHours");
+  CHECK(pf_outcome(92, &action, &reason, &scope) == PF_OK);
+  CHECK_TEXT(reason, "online");
+  CHECK(scope == NULL);
+  CHECK(pf_outcome(92, NULL, NULL, NULL) == PF_OK);
+  CHECK(pf_outcome(0, &action, &reason, &scope) == PF_NOT_FOUND);
+  CHECK(pf_outcome(255, &action, &reason, &scope) == PF_NOT_FOUND);
+  uint32_t count = 0;
+  for (int code = 0; code < 256; code++) {
+    if (pf_outcome((uint8_t)code, &action, NULL, NULL) != PF_OK) continue;
+    count++;
+    CHECK((code & 1) == (strcmp(action, "push") == 0));
+  }
+  CHECK(count == pf_outcome_registry_version());
+  pf_free(NULL);
+  pf_ids_free(NULL);
+  pf_targets_free(NULL);
+  pf_batch_free(NULL);
+  pf_close(NULL);
+  pf_messages_free(NULL);
+  pf_answer_free(NULL);
+  pf_relation_free(NULL);
+  CHECK(pf_messages_count(NULL) == 0);
+}
+
+static void one_message(void) {
+  char *error = NULL;
+  pf_engine *engine = open_world();
+  pf_answer *answer = NULL;
+  OK(pf_answer_new(engine, &answer, &error));
+  pf_message message = message_at(NOON);
+  OK(pf_decide(engine, &message, answer, &error));
+
+  pf_summary summary;
+  OK(pf_answer_summary(answer, &summary, &error));
+  CHECK(summary.members == 4 && summary.recipients == 3 && summary.pushes == 2);
+  CHECK(summary.stamp.epoch != 0 && summary.stamp.sequence == 1 && summary.stamp.membership != 0);
+
+  uint32_t counts[PF_CODE_COUNT];
+  OK(pf_answer_counts(answer, counts, &error));
+  /* docs/outcome-codes.csv: 29 push/allowed/app, 33 push/allowed/default, 60 none/levelNone/app. */
+  CHECK(counts[0] == 0 && counts[29] == 1 && counts[33] == 1 && counts[60] == 1);
+
+  size_t count = 0;
+  uint8_t codes[4] = {0};
+  OK(pf_answer_codes(answer, codes, 4, &count, &error));
+  CHECK(count == 4);
+  CHECK(codes[0] == 29 && codes[1] == 33 && codes[2] == 60 && codes[3] == 0);
+  count = 0;
+  FAILS(
+    pf_answer_codes(answer, codes, 3, &count, &error), PF_TOO_SMALL,
+    "the buffer is too small; *count is needed");
+  CHECK(count == 4);
+  FAILS(
+    pf_answer_codes(answer, NULL, 4, &count, &error), PF_MISUSE,
+    "a pointer for the result is NULL");
+
+  uint8_t bitmap = 0xFF;
+  OK(pf_answer_push_bitmap(answer, &bitmap, 1, &count, &error));
+  CHECK(count == 1 && bitmap == 3);
+  uint32_t ranks[2] = {9, 9};
+  OK(pf_answer_push_ranks(answer, ranks, 2, &count, &error));
+  CHECK(count == 2 && ranks[0] == 0 && ranks[1] == 1);
+  uint32_t users[4] = {9, 9, 9, 9};
+  OK(pf_answer_users(answer, users, 4, NULL, &error));
+  CHECK(users[0] == 0 && users[1] == 1 && users[2] == 2 && users[3] == 3);
+
+  pf_ids ids;
+  OK(pf_answer_push_ids(answer, &ids, &error));
+  CHECK(ids_are(&ids, "ann,ben"));
+  pf_ids_free(&ids);
+  CHECK(ids.count == 0 && ids.offsets == NULL);
+  OK(pf_answer_members(answer, &ids, &error));
+  CHECK(ids_are(&ids, "ann,ben,cid,dan"));
+  pf_ids_free(&ids);
+  pf_targets targets;
+  OK(pf_answer_push_targets(answer, &targets, &error));
+  CHECK(ids_are(&targets.users, "ann,ben"));
+  CHECK(ids_are(&targets.devices, "a1,a2,default"));
+  CHECK(targets.device_starts[0] == 0 && targets.device_starts[1] == 2);
+  CHECK(targets.device_starts[2] == 3);
+  pf_targets_free(&targets);
+
+  uint8_t code = 9;
+  OK(pf_answer_code(answer, "cid", 3, &code, &error));
+  CHECK(code == 60);
+  OK(pf_answer_code(answer, "dan", 3, &code, &error));
+  CHECK(code == 0);
+  OK(pf_answer_code(answer, "nobody", 6, &code, &error));
+  CHECK(code == 0);
+
+  message.conversation = text_of("unknown");
+  OK(pf_decide(engine, &message, answer, &error));
+  OK(pf_answer_summary(answer, &summary, &error));
+  CHECK(summary.members == 0 && summary.stamp.membership == 0 && summary.stamp.sequence == 1);
+  OK(pf_answer_codes(answer, NULL, 0, &count, &error));
+  CHECK(count == 0);
+  OK(pf_answer_push_ids(answer, &ids, &error));
+  CHECK(ids.count == 0 && ids.offsets[0] == 0);
+  pf_ids_free(&ids);
+  pf_answer_free(answer);
+  pf_close(engine);
+}
+
+static void fields_of_a_message(void) {
+  char *error = NULL;
+  pf_engine *engine = open_world();
+  pf_answer *answer = NULL;
+  OK(pf_answer_new(engine, &answer, &error));
+  pf_summary summary;
+  pf_message message = message_at(NOON);
+  message.silent = 1;
+  OK(pf_decide(engine, &message, answer, &error));
+  OK(pf_answer_summary(answer, &summary, &error));
+  CHECK(summary.pushes == 0 && summary.recipients == 3);
+  /* A plain message after it is plain again. */
+  message = message_at(NIGHT);
+  OK(pf_decide(engine, &message, answer, &error));
+  OK(pf_answer_summary(answer, &summary, &error));
+  CHECK(summary.pushes == 1);
+  message.force = 1;
+  OK(pf_decide(engine, &message, answer, &error));
+  OK(pf_answer_summary(answer, &summary, &error));
+  CHECK(summary.pushes == 2);
+
+  message = message_at(NOON);
+  pf_text mentions[] = {text_of("cid"), text_of("ben")};
+  message.mentions = mentions;
+  message.mention_count = 2;
+  OK(pf_decide(engine, &message, answer, &error));
+  message.mentions = NULL;
+  FAILS(
+    pf_decide(engine, &message, answer, &error), PF_MISUSE,
+    "mentions are NULL, but mention_count is not 0");
+  OK(pf_answer_summary(answer, &summary, &error));
+  CHECK(summary.members == 0 && summary.stamp.epoch == 0);
+
+  message = message_at(-1);
+  FAILS(
+    pf_decide(engine, &message, answer, &error), PF_MISUSE,
+    "at is -1; it must be milliseconds, 0 ... 9007199254740991");
+  message = message_at(NOON);
+  message.body = 4;
+  FAILS(
+    pf_decide(engine, &message, answer, &error), PF_MISUSE,
+    "body is 4; it must be one of PF_BODY_");
+  message = message_at(NOON);
+  message.silent = 7;
+  FAILS(
+    pf_decide(engine, &message, answer, &error), PF_MISUSE, "silent is 7; it must be 1, 0 or -1");
+  message = message_at(NOON);
+  message.conversation.bytes = "\xFF";
+  message.conversation.size = 1;
+  FAILS(
+    pf_decide(engine, &message, answer, &error), PF_INVALID, "conversation is not UTF-8");
+  message = message_at(NOON);
+  message.struct_size = 8;
+  FAILS(
+    pf_decide(engine, &message, answer, &error), PF_MISUSE,
+    "message is NULL, or its struct_size is not that of pf_message");
+  message = message_at(NOON);
+  FAILS(pf_decide(NULL, &message, answer, &error), PF_MISUSE, "engine is NULL");
+  FAILS(
+    pf_decide(engine, &message, NULL, &error), PF_MISUSE,
+    "answer is NULL, closed, or of another engine");
+  FAILS(
+    pf_decide((pf_engine *)answer, &message, answer, &error), PF_MISUSE,
+    "engine is no such handle, closed, or of another release of the library");
+  pf_engine *other = open_world();
+  FAILS(
+    pf_decide(other, &message, answer, &error), PF_MISUSE,
+    "answer is NULL, closed, or of another engine");
+  pf_close(other);
+  CHECK(pf_decide(NULL, NULL, NULL, NULL) == PF_MISUSE);
+  pf_answer_free(answer);
+  pf_close(engine);
+}
+
+static void one_user(void) {
+  char *error = NULL;
+  pf_engine *engine = open_world();
+  pf_message message = message_at(NOON);
+  uint8_t code = 9;
+  pf_ids devices;
+  OK(pf_decide_user(engine, &message, "ann", 3, &code, &devices, &error));
+  CHECK(code == 29 && ids_are(&devices, "a1,a2"));
+  pf_ids_free(&devices);
+  OK(pf_decide_user(engine, &message, "dan", 3, &code, NULL, &error));
+  CHECK(code == 0);
+
+  const char *ndjson = "{\"id\":\"m1\",\"conversation\":\"g\",\"at\":1717387200000}\n";
+  char *json = NULL;
+  size_t size = 0;
+  OK(pf_explain(engine, ndjson, strlen(ndjson), "cid", 3, 0, &json, &size, &error));
+  CHECK(json && strlen(json) == size && json[size - 1] == '\n');
+  CHECK(strstr(json, "\"decision\":{\"action\":\"none\",\"reason\":\"levelNone\",\"scope\":\"app\"}"));
+  pf_free(json);
+  OK(pf_explain(engine, ndjson, strlen(ndjson), "ann", 3, 1, &json, NULL, &error));
+  CHECK(strstr(json, "\"payload\":"));
+  pf_free(json);
+  FAILS(
+    pf_explain(engine, ndjson, strlen(ndjson), "eve", 3, 0, &json, &size, &error), PF_NOT_FOUND,
+    "there is no user \"eve\"");
+  FAILS(
+    pf_explain(engine, "x", 1, "cid", 3, 0, &json, &size, &error), PF_INVALID,
+    "messages.ndjson:1: the line is not JSON");
+
+  pf_change change;
+  OK(pf_next_change(engine, "ben", 3, "g", 1, NULL, 0, NOON, &change, &error));
+  /* 22:00 in Shanghai: 76 is none/quietHours/app. */
+  CHECK(change.at == INT64_C(1717423200000) && change.before == 33 && change.after == 76);
+  OK(pf_next_change(engine, "cid", 3, "g", 1, NULL, 0, NOON, &change, &error));
+  CHECK(change.at == -1 && change.before == 60 && change.after == 60);
+  FAILS(
+    pf_next_change(engine, "ben", 3, "h", 1, NULL, 0, NOON, &change, &error), PF_NOT_FOUND,
+    "there is no conversation \"h\"");
+  FAILS(
+    pf_next_change(engine, "ben", 3, "g", 1, NULL, 0, INT64_MIN, &change, &error), PF_MISUSE,
+    "after is -9223372036854775808; it must be milliseconds, 0 ... 9007199254740991");
+  pf_close(engine);
+}
+
+static void changes(void) {
+  char *error = NULL;
+  pf_engine *engine = open_world();
+  pf_answer *answer = NULL;
+  OK(pf_answer_new(engine, &answer, &error));
+  pf_message message = message_at(NOON);
+  pf_stamp stamps[5];
+  pf_summary summary;
+  pf_ids ids;
+  const char *level = "{\"kind\":\"member\",\"conversation\":\"g\",\"user\":\"ben\",\"level\":\"none\"}\n";
+  const char *joins =
+    "{\"kind\":\"user\",\"id\":\"eve\"}\n{\"kind\":\"member\",\"conversation\":\"g\",\"user\":\"eve\"}\n";
+  for (int step = 0; step < 5; step++) {
+    uint64_t records = 0;
+    if (step == 1) OK(pf_update(engine, level, strlen(level), NOON, &records, &error));
+    if (step == 1) CHECK(records == 1);
+    if (step == 2) OK(pf_update(engine, joins, strlen(joins), NOON, NULL, &error));
+    if (step == 3) OK(pf_remove_member(engine, "cid", 3, "g", 1, NOON, &error));
+    if (step == 4) CHECK(pf_update(engine, NULL, 0, NOON, &records, NULL) == PF_INVALID);
+    OK(pf_decide(engine, &message, answer, &error));
+    OK(pf_answer_summary(answer, &summary, &error));
+    stamps[step] = summary.stamp;
+  }
+  /* A level is no change of ranks; joining and leaving are. */
+  CHECK(stamps[0].sequence == 1 && stamps[1].sequence == 2 && stamps[2].sequence == 3);
+  CHECK(stamps[0].membership == stamps[1].membership);
+  CHECK(stamps[1].membership != stamps[2].membership);
+  CHECK(stamps[2].membership != stamps[3].membership);
+  CHECK(stamps[3].membership != stamps[0].membership);
+  CHECK(stamps[0].epoch == stamps[3].epoch);
+  pf_stamp stamp;
+  OK(pf_members(engine, "g", 1, &stamp, &ids, &error));
+  CHECK(ids_are(&ids, "ann,ben,dan,eve"));
+  CHECK(stamp.epoch == stamps[3].epoch && stamp.membership == stamps[3].membership);
+  pf_ids_free(&ids);
+  OK(pf_members(engine, "nothing", 7, NULL, &ids, &error));
+  CHECK(ids.count == 0);
+  pf_ids_free(&ids);
+
+  /* An answer is of its version, whatever was updated since. */
+  OK(pf_update(engine, level, strlen(level), NOON, NULL, &error));
+  OK(pf_remove_member(engine, "eve", 3, "g", 1, NOON, &error));
+  OK(pf_answer_members(answer, &ids, &error));
+  CHECK(ids_are(&ids, "ann,ben,dan,eve"));
+  pf_ids_free(&ids);
+
+  FAILS(
+    pf_remove_member(engine, "cid", 3, "g", 1, NOON, &error), PF_NOT_FOUND,
+    "\"cid\" is not a member of \"g\"");
+  const char *wrong = "{\"kind\":\"user\",\"id\":\"zoe\"}\n{\"kind\":\"user\",\"id\":\"\"}\n";
+  FAILS(
+    pf_update(engine, wrong, strlen(wrong), NOON, NULL, &error), PF_INVALID,
+    "settings.ndjson:2: \"id\" must not be empty");
+  const char *rules = "{\"kind\":\"app\",\"rules\":\"rongcloud\"}\n";
+  FAILS(
+    pf_update(engine, rules, strlen(rules), NOON, NULL, &error), PF_REFUSED,
+    "the changes are by the rules rongcloud, the settings by easemob");
+  pf_info info = {0};
+  info.struct_size = sizeof info;
+  OK(pf_get_info(engine, &info, &error));
+  CHECK(info.user_count == 5 && info.epoch == stamps[0].epoch && info.is_rongcloud == 0);
+  CHECK(info.snapshot_sequence == 0 && info.threads >= 1);
+  info.struct_size = 3;
+  FAILS(
+    pf_get_info(engine, &info, &error), PF_MISUSE, "struct_size of info is not that of pf_info");
+
+  OK(pf_advance(engine, NOON, &error));
+  FAILS(
+    pf_advance(engine, INT64_MAX, &error), PF_MISUSE,
+    "at is 9223372036854775807; it must be milliseconds, 0 ... 9007199254740991");
+  OK(pf_warm_up(engine, "g", 1, NOON, &error));
+  OK(pf_warm_up(engine, "nothing", 7, NOON, &error));
+  pf_memory memory = {0};
+  memory.struct_size = sizeof memory;
+  OK(pf_get_memory(engine, &memory, &error));
+  CHECK(memory.user_count == 5 && memory.conversation_count == 1 && memory.membership_count == 3);
+  CHECK(memory.users > 0 && memory.mapped == 0);
+  pf_answer_free(answer);
+  pf_close(engine);
+}
+
+static void many_messages(void) {
+  char *error = NULL;
+  pf_engine *engine = open_world();
+  const char *ndjson =
+    "{\"id\":\"m1\",\"conversation\":\"g\",\"sender\":\"dan\",\"at\":1717387200000}\n"
+    "{\"id\":\"m2\",\"conversation\":\"nothing\",\"at\":1717387200000}\n"
+    "{\"id\":\"m3\",\"conversation\":\"g\",\"at\":1717426800000}\n";
+  pf_messages *messages = NULL;
+  OK(pf_messages_read(engine, ndjson, strlen(ndjson), NULL, &messages, &error));
+  CHECK(pf_messages_count(messages) == 3);
+  char *id = NULL, *conversation = NULL;
+  int64_t at = 0;
+  OK(pf_messages_get(messages, 2, &id, &conversation, &at, &error));
+  CHECK_TEXT(id, "m3");
+  CHECK_TEXT(conversation, "g");
+  CHECK(at == NIGHT);
+  pf_free(id);
+  pf_free(conversation);
+  FAILS(
+    pf_messages_get(messages, 3, NULL, NULL, NULL, &error), PF_MISUSE,
+    "index 3, but there are 3 messages");
+  FAILS(
+    pf_messages_get(messages, SIZE_MAX, NULL, NULL, NULL, &error), PF_MISUSE,
+    "index 18446744073709551615, but there are 3 messages");
+  pf_answer *answer = NULL;
+  OK(pf_answer_new(engine, &answer, &error));
+  pf_summary summary;
+  OK(pf_decide_at(engine, messages, 2, answer, &error));
+  OK(pf_answer_summary(answer, &summary, &error));
+  CHECK(summary.recipients == 4 && summary.pushes == 2);
+  FAILS(
+    pf_decide_at(engine, messages, 3, answer, &error), PF_MISUSE,
+    "index 3, but there are 3 messages");
+
+  pf_batch *batch = NULL;
+  OK(pf_decide_batch(
+    engine, messages, 0, 3, PF_COUNTS | PF_CODES | PF_PUSH_BITMAPS, &batch, &error));
+  CHECK(batch->count == 3);
+  CHECK(batch->summaries[0].pushes == 2 && batch->summaries[1].members == 0);
+  CHECK(batch->summaries[2].pushes == 2 && batch->summaries[2].recipients == 4);
+  CHECK(batch->summaries[0].stamp.sequence == 1 && batch->summaries[0].stamp.membership != 0);
+  CHECK(batch->counts[29] == 1 && batch->counts[2 * PF_CODE_COUNT + 76] == 1);
+  const uint8_t codes[] = {29, 33, 60, 0, 29, 76, 60, 33};
+  CHECK(batch->code_starts[1] == 4 && batch->code_starts[2] == 4 && batch->code_starts[3] == 8);
+  CHECK(memcmp(batch->codes, codes, sizeof codes) == 0);
+  CHECK(batch->bitmap_starts[1] == 1 && batch->bitmap_starts[3] == 2);
+  CHECK(batch->bitmaps[0] == 3 && batch->bitmaps[1] == 9);
+  pf_batch_free(batch);
+  OK(pf_decide_batch(engine, messages, 1, 2, 0, &batch, &error));
+  CHECK(batch->count == 2 && batch->counts == NULL && batch->codes == NULL);
+  CHECK(batch->summaries[1].pushes == 2);
+  pf_batch_free(batch);
+  OK(pf_decide_batch(engine, messages, 3, 0, PF_CODES, &batch, &error));
+  CHECK(batch->count == 0 && batch->code_starts[0] == 0);
+  pf_batch_free(batch);
+  FAILS(
+    pf_decide_batch(engine, messages, 2, SIZE_MAX, 0, &batch, &error), PF_MISUSE,
+    "messages 2 and 18446744073709551615 more, but there are 3");
+  FAILS(
+    pf_decide_batch(engine, messages, 0, 1, 8, &batch, &error), PF_MISUSE,
+    "parts must be a sum of PF_COUNTS, PF_CODES and PF_PUSH_BITMAPS");
+
+  char *text = NULL;
+  size_t size = 0;
+  OK(pf_evaluate(engine, ndjson, strlen(ndjson), "pushlist", 0, &text, &size, &error));
+  CHECK_TEXT(
+    text,
+    "{\"message\":\"m1\",\"push\":[\"ann\",\"ben\"]}\n{\"message\":\"m2\",\"push\":[]}\n"
+    "{\"message\":\"m3\",\"push\":[\"ann\",\"dan\"]}\n");
+  pf_free(text);
+  FAILS(
+    pf_evaluate(engine, ndjson, 5, "csv", 0, &text, &size, &error), PF_INVALID,
+    "messages.ndjson:1: the JSON ends too early; the line was cut off");
+  FAILS(
+    pf_evaluate(engine, ndjson, strlen(ndjson), "npy", 0, &text, &size, &error), PF_MISUSE,
+    "there is no format \"npy\"; it must be one of [\"ndjson\", \"csv\", \"counts\", "
+    "\"pushlist\", \"summary\"]");
+  pf_messages *none = NULL;
+  FAILS(
+    pf_messages_read(engine, NULL, 0, NULL, &none, &error), PF_INVALID,
+    "messages.ndjson:1: the file is empty");
+  const char *csv = "id,conversation,at\nm1,g,x\n";
+  FAILS(
+    pf_messages_read(engine, csv, strlen(csv), "day.csv", &none, &error), PF_INVALID,
+    "day.csv:2: \"at\": x is not an instant; give Unix milliseconds, 0 to 9007199254740991, or an "
+    "RFC 3339 time with an offset or Z");
+  pf_answer_free(answer);
+  pf_messages_free(messages);
+  pf_close(engine);
+}
+
+/* Adds the rows of a stream to `rows`, and reads its metadata. */
+static void read_rows(struct ArrowArrayStream *stream, int has_ids, char *rows, char *metadata) {
+  struct ArrowSchema schema;
+  CHECK(stream->get_schema(stream, &schema) == 0);
+  CHECK_TEXT(schema.format, "+s");
+  CHECK(schema.n_children == 3);
+  CHECK_TEXT(schema.children[1]->name, "user");
+  CHECK_TEXT(schema.children[1]->format, has_ids ? "U" : "I");
+  int32_t pairs;
+  memcpy(&pairs, schema.metadata, 4);
+  const char *at = schema.metadata + 4;
+  for (int32_t index = 0; index < 2 * pairs; index++) {
+    int32_t length;
+    memcpy(&length, at, 4);
+    strncat(metadata, at + 4, (size_t)length);
+    strcat(metadata, index % 2 ? ";" : "=");
+    at += 4 + length;
+  }
+  schema.release(&schema);
+  for (;;) {
+    struct ArrowArray array;
+    CHECK(stream->get_next(stream, &array) == 0);
+    if (!array.release) break;
+    const struct ArrowArray *message = array.children[0], *user = array.children[1],
+                            *code = array.children[2];
+    for (int64_t row = 0; row < array.length; row++) {
+      char id[64], line[128];
+      int64_t at_user = row + user->offset;
+      if (has_ids) {
+        const int64_t *offsets = user->buffers[1];
+        int length = (int)(offsets[at_user + 1] - offsets[at_user]);
+        snprintf(id, sizeof id, "%.*s", length, (const char *)user->buffers[2] + offsets[at_user]);
+      } else {
+        snprintf(id, sizeof id, "%u", ((const uint32_t *)user->buffers[1])[at_user]);
+      }
+      snprintf(
+        line, sizeof line, "%u:%s:%u ",
+        ((const uint32_t *)message->buffers[1])[row + message->offset], id,
+        ((const uint8_t *)code->buffers[1])[row + code->offset]);
+      strcat(rows, line);
+    }
+    array.release(&array);
+    CHECK(array.release == NULL);
+  }
+}
+
+static void relations(void) {
+  char *error = NULL;
+  pf_engine *engine = open_world();
+  const char *ndjson =
+    "{\"id\":\"m1\",\"conversation\":\"g\",\"sender\":\"dan\",\"at\":1717387200000}\n"
+    "{\"id\":\"m2\",\"conversation\":\"nothing\",\"at\":1717387200000}\n"
+    "{\"id\":\"m3\",\"conversation\":\"g\",\"sender\":\"ann\",\"at\":1717426800000}\n";
+  pf_messages *messages = NULL;
+  OK(pf_messages_read(engine, ndjson, strlen(ndjson), NULL, &messages, &error));
+  pf_relation *relation = NULL, *named = NULL;
+  FAILS(
+    pf_relation_new(engine, messages, 2, &relation, &error), PF_MISUSE,
+    "flags must be 0 or PF_ARROW_IDS");
+  OK(pf_relation_new(engine, messages, 0, &relation, &error));
+  OK(pf_relation_new(engine, messages, PF_ARROW_IDS, &named, &error));
+  pf_messages_free(messages);
+  const char *level = "{\"kind\":\"user\",\"id\":\"ann\",\"level\":\"none\"}\n";
+  for (int time = 0; time < 2; time++) {
+    char rows[1024] = "", metadata[1024] = "", expected[256];
+    struct ArrowArrayStream stream;
+    OK(pf_relation_stream(relation, &stream, &error));
+    read_rows(&stream, 0, rows, metadata);
+    stream.release(&stream);
+    CHECK(stream.release == NULL);
+    CHECK_TEXT(rows, "0:0:29 0:1:33 0:2:60 2:1:76 2:2:60 2:3:33 ");
+    pf_info info = {0};
+    info.struct_size = sizeof info;
+    OK(pf_get_info(engine, &info, &error));
+    snprintf(
+      expected, sizeof expected,
+      "push_fanout.epoch=%llu;push_fanout.sequence=1;push_fanout.outcomes=%u;",
+      (unsigned long long)info.epoch, pf_outcome_registry_version());
+    CHECK_TEXT(metadata, expected);
+    /* The second time after an update, which a relation does not see. */
+    OK(pf_update(engine, level, strlen(level), NOON, NULL, &error));
+  }
+  pf_close(engine);
+  struct ArrowArrayStream stream, users;
+  OK(pf_relation_stream(named, &stream, &error));
+  OK(pf_relation_users(named, &users, &error));
+  pf_relation_free(relation);
+  pf_relation_free(named);
+  char rows[1024] = "", metadata[1024] = "";
+  read_rows(&stream, 1, rows, metadata);
+  stream.release(&stream);
+  CHECK_TEXT(rows, "0:ann:29 0:ben:33 0:cid:60 2:ben:76 2:cid:60 2:dan:33 ");
+  struct ArrowArray array;
+  CHECK(users.get_next(&users, &array) == 0 && array.length == 4);
+  /* A child may be moved away, and outlives its parent. */
+  struct ArrowArray ids = *array.children[1];
+  array.children[1]->release = NULL;
+  array.release(&array);
+  CHECK(((const int64_t *)ids.buffers[1])[4] == 12);
+  CHECK(memcmp(ids.buffers[2], "annbenciddan", 12) == 0);
+  ids.release(&ids);
+  CHECK(users.get_next(&users, &array) == 0 && array.release == NULL);
+  users.release(&users);
+}
+
+/* Views of 16 bytes: a short text within, a long one in a buffer of characters. */
+typedef struct {
+  int32_t size;
+  union {
+    char text[12];
+    struct {
+      char prefix[4];
+      int32_t buffer, offset;
+    } long_text;
+  } of;
+} view;
+
+static void arrow_in(void) {
+  char *error = NULL;
+  int released = 0;
+  const char *app = "{\"kind\":\"app\",\"rules\":\"easemob\"}\n";
+  static const int32_t offsets[] = {0, 3, 6, 9};
+  static const int64_t large[] = {0, 4, 4, 8};
+  static const uint8_t second_is_null = 5;
+  const test_column user_columns[] = {
+    {"id", "u", 3, {NULL, offsets, "annbencid"}},
+    {"level", "U", 3, {&second_is_null, large, "nonenone"}}};
+  static const int64_t until[] = {0, 1717426800, 0};
+  view users[3] = {
+    {3, {"ann"}}, {3, {"ben"}}, {21, {.long_text = {{'a', '-', 'l', 'o'}, 0, 2}}}};
+  static const char characters[] = "..a-long-id-of-a-member";
+  static const int64_t sizes[] = {23};
+  static const int32_t keys[] = {0, 0, 0};
+  (void)keys;
+  const test_column member_columns[] = {
+    {"user", "vu", 4, {NULL, users, characters, sizes}},
+    {"conversation", "u", 3, {NULL, (const int32_t[]){0, 1, 2, 3}, "ggg"}},
+    {"mutedUntil", "tss:UTC", 2, {NULL, until}}};
+  test_table user_table = {3, 2, user_columns, 1, &released};
+  test_table member_table = {3, 3, member_columns, 1, &released};
+  struct ArrowArrayStream user_stream = stream_of(&user_table), member_stream = stream_of(&member_table);
+  pf_engine *engine = NULL;
+  OK(pf_open_arrow(app, strlen(app), &user_stream, &member_stream, NULL, &engine, &error));
+  CHECK(released == 2);
+  CHECK(user_stream.release == NULL && member_stream.release == NULL);
+  pf_ids ids;
+  OK(pf_members(engine, "g", 1, NULL, &ids, &error));
+  CHECK(ids_are(&ids, "ann,ben,a-long-id-of-a-member"));
+  pf_ids_free(&ids);
+
+  /* ann: none by her level; ben: muted until NIGHT; the long one: pushed to. */
+  const test_column message_columns[] = {
+    {"id", "u", 3, {NULL, (const int32_t[]){0, 2}, "m1"}},
+    {"conversation", "u", 3, {NULL, (const int32_t[]){0, 1}, "g"}},
+    {"at", "tsn:", 2, {NULL, (const int64_t[]){INT64_C(1717387200000999999)}}},
+    {"silent", "b", 2, {NULL, "\0"}}};
+  test_table message_table = {1, 4, message_columns, 1, &released};
+  struct ArrowArrayStream message_stream = stream_of(&message_table);
+  pf_messages *messages = NULL;
+  OK(pf_messages_read_arrow(engine, &message_stream, &messages, &error));
+  int64_t at = 0;
+  OK(pf_messages_get(messages, 0, NULL, NULL, &at, &error));
+  CHECK(at == NOON);
+  pf_answer *answer = NULL;
+  OK(pf_answer_new(engine, &answer, &error));
+  OK(pf_decide_at(engine, messages, 0, answer, &error));
+  uint8_t codes[3];
+  OK(pf_answer_codes(answer, codes, 3, NULL, &error));
+  CHECK(codes[0] == 60 && codes[1] == 80 && codes[2] == 33);
+  pf_answer_free(answer);
+  pf_messages_free(messages);
+  pf_close(engine);
+
+  /* What is refused. */
+  static const int32_t descending[] = {0, 3, 1, 9};
+  const test_column wrong[][2] = {
+    {{"id", "u", 3, {NULL, descending, "annbencid"}}, {"level", "u", 3, {NULL, offsets, "allallall"}}},
+    {{"id", "u", 3, {NULL, offsets, "annbencid"}}, {"level", "u", 3, {NULL, offsets, "allannall"}}},
+    {{"id", "u", 3, {NULL, offsets, "annbencid"}}, {"colour", "u", 3, {NULL, offsets, "redredred"}}},
+    {{"id", "u", 3, {NULL, offsets, "annbencid"}}, {"level", "z", 3, {NULL, offsets, "redredred"}}},
+    {{"id", "u", 2, {NULL, offsets, NULL}}, {"level", "u", 3, {NULL, offsets, "allallall"}}},
+    {{"id", "u", 3, {NULL, offsets, "ann\xFFzz\"\\\n"}}, {"level", "u", 3, {NULL, offsets, "allallall"}}},
+  };
+  const char *words[] = {
+    "the column \"id\" has offsets that descend or are out of range",
+    ("users:2: \"level\" cannot be \"ann\"; it is one of default, all, mention, mentionUsers, "
+     "mentionAll, none"),
+    "users:1: unknown field \"colour\"",
+    ("users.level: a column of the type \"z\" cannot be read; it must be text, integers, bool, a "
+     "timestamp, a struct or a list"),
+    "the column \"id\" lacks buffers", "users:2: the line is not UTF-8"};
+  for (size_t index = 0; index < sizeof wrong / sizeof *wrong; index++) {
+    test_table table = {3, 2, wrong[index], 1, &released};
+    struct ArrowArrayStream stream = stream_of(&table);
+    released = 0;
+    FAILS(
+      pf_open_arrow(NULL, 0, &stream, NULL, NULL, &engine, &error), PF_INVALID, words[index]);
+    CHECK(released == 1);
+  }
+  test_table table = {3, 2, user_columns, 1, &released};
+  struct ArrowArrayStream stream = stream_of(&table);
+  stream.get_next = table_failure;
+  FAILS(
+    pf_open_arrow(NULL, 0, &stream, NULL, NULL, &engine, &error), PF_INVALID,
+    "users: the test's own error");
+  FAILS(
+    pf_open_arrow(NULL, 0, &stream, NULL, NULL, &engine, &error), PF_INVALID,
+    "users: the stream is released, or lacks a function");
+}
+
+static void files_and_snapshots(const char *folder) {
+  char *error = NULL;
+  char settings[512], members[512], snapshot[512], text[1024];
+  snprintf(settings, sizeof settings, "%s/settings.ndjson", folder);
+  snprintf(members, sizeof members, "%s/members.csv", folder);
+  snprintf(snapshot, sizeof snapshot, "%s/world.snapshot", folder);
+  FILE *file = fopen(settings, "w");
+  fputs(WORLD, file);
+  fclose(file);
+  file = fopen(members, "w");
+  fputs("conversation,user\ng,eve\n", file);
+  fclose(file);
+  const char *settings_paths[] = {settings}, *member_paths[] = {members};
+  pf_options options = {sizeof options, 2};
+  pf_engine *engine = NULL;
+  OK(pf_open_files(settings_paths, 1, NULL, 0, member_paths, 1, &options, &engine, &error));
+  pf_ids ids;
+  OK(pf_members(engine, "g", 1, NULL, &ids, &error));
+  CHECK(ids_are(&ids, "ann,ben,cid,dan,eve"));
+  pf_ids_free(&ids);
+  OK(pf_write_snapshot(engine, snapshot, 1, 2, 77, &error));
+  FAILS(
+    pf_write_snapshot(engine, NULL, 1, 2, 77, &error), PF_MISUSE, "the path is NULL");
+
+  pf_engine *again = NULL, *mapped = NULL;
+  OK(pf_reopen(engine, &again, &error));
+  OK(pf_members(again, "g", 1, NULL, &ids, &error));
+  CHECK(ids.count == 5);
+  pf_ids_free(&ids);
+  pf_info info = {0}, other = {0};
+  info.struct_size = other.struct_size = sizeof info;
+  OK(pf_get_info(engine, &info, &error));
+  OK(pf_get_info(again, &other, &error));
+  CHECK(info.epoch != other.epoch && info.threads == 2);
+  OK(pf_open_snapshot(snapshot, 1, 2, NULL, &mapped, &error));
+  OK(pf_get_info(mapped, &info, &error));
+  CHECK(info.snapshot_sequence == 77 && info.user_count == 5);
+  pf_close(again);
+  OK(pf_reopen(mapped, &again, &error));
+  pf_close(again);
+  pf_close(mapped);
+  pf_close(engine);
+  snprintf(
+    text, sizeof text, "%s: belongs to another store, 0000000000000001-0000000000000002", snapshot);
+  int status = pf_open_snapshot(snapshot, 1, 3, NULL, &mapped, &error);
+  CHECK(status == PF_SNAPSHOT && error && strstr(error, "belongs to another store"));
+  pf_free(error);
+  snprintf(text, sizeof text, "%s/none.ndjson: cannot be opened: No such file or directory", folder);
+  snprintf(settings, sizeof settings, "%s/none.ndjson", folder);
+  FAILS(
+    pf_open_files(settings_paths, 1, NULL, 0, NULL, 0, NULL, &engine, &error), PF_IO, text);
+  settings_paths[0] = NULL;
+  FAILS(
+    pf_open_files(settings_paths, 1, NULL, 0, NULL, 0, NULL, &engine, &error), PF_MISUSE,
+    "a path is NULL");
+  settings_paths[0] = "-";
+  FAILS(
+    pf_open_files(settings_paths, 1, NULL, 0, NULL, 0, NULL, &engine, &error), PF_MISUSE,
+    "a path is \"-\"; name a file");
+  options.threads = 5000;
+  FAILS(
+    pf_open_bytes(NULL, 0, &options, &engine, &error), PF_MISUSE, "threads must be 0 ... 1024");
+  options.struct_size = 1;
+  FAILS(
+    pf_open_bytes(NULL, 0, &options, &engine, &error), PF_MISUSE,
+    "struct_size of the options is not that of pf_options");
+  FAILS(
+    pf_open_bytes(NULL, 4, NULL, &engine, &error), PF_MISUSE,
+    "settings are NULL, but not of size 0");
+  FAILS(
+    pf_open_bytes(WORLD, strlen(WORLD), NULL, NULL, &error), PF_MISUSE,
+    "a pointer for the result is NULL");
+  const char *zone = "{\"kind\":\"app\",\"timeZone\":\"Europe/Nowhere\"}\n";
+  FAILS(
+    pf_open_bytes(zone, strlen(zone), NULL, &engine, &error), PF_INVALID,
+    "settings.ndjson:1: \"timeZone\": \"Europe/Nowhere\" is not a time zone of the IANA database");
+  engine = open_world();
+  FAILS(
+    pf_reopen(engine, &again, &error), PF_MISUSE,
+    "the settings of the engine came from bytes or streams and cannot be opened again; open it "
+    "from files or a snapshot, or use one thread");
+  pf_close(engine);
+  OK(pf_open_bytes(NULL, 0, NULL, &engine, &error));
+  pf_close(engine);
+}
+
+static pf_engine *shared;
+static int stop;
+
+static void *decide_always(void *unused) {
+  (void)unused;
+  char *error = NULL;
+  pf_answer *answer = NULL;
+  OK(pf_answer_new(shared, &answer, &error));
+  pf_message message = message_at(NOON);
+  long decided = 0;
+  while (!__atomic_load_n(&stop, __ATOMIC_RELAXED) || decided < 100) {
+    OK(pf_decide(shared, &message, answer, &error));
+    pf_summary summary;
+    OK(pf_answer_summary(answer, &summary, &error));
+    pf_ids ids;
+    OK(pf_answer_members(answer, &ids, &error));
+    /* Members and summary are of one version. */
+    CHECK(ids.count == summary.members);
+    pf_ids_free(&ids);
+    decided++;
+  }
+  pf_answer_free(answer);
+  return NULL;
+}
+
+static void threads(void) {
+  char *error = NULL;
+  shared = open_world();
+  pthread_t deciders[3];
+  for (int index = 0; index < 3; index++) pthread_create(&deciders[index], NULL, decide_always, NULL);
+  for (int number = 0; number < 200; number++) {
+    char line[128];
+    int size = snprintf(
+      line, sizeof line, "{\"kind\":\"member\",\"conversation\":\"g\",\"user\":\"n%d\"}\n", number);
+    OK(pf_update(shared, line, (size_t)size, NOON, NULL, &error));
+  }
+  __atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
+  for (int index = 0; index < 3; index++) pthread_join(deciders[index], NULL);
+  pf_close(shared);
+}
+
+int main(int count, char **arguments) {
+  if (count != 2) return 2;
+  names_and_numbers();
+  one_message();
+  fields_of_a_message();
+  one_user();
+  changes();
+  many_messages();
+  relations();
+  arrow_in();
+  files_and_snapshots(arguments[1]);
+  threads();
+  if (failures == 0) puts("functions: every function answers");
+  return failures > 0;
+}

@@ -1,0 +1,3 @@
+module example/decide
+
+go 1.19

@@ -1,0 +1,103 @@
+import Foundation
+import FoundationXML
+import PushReplay
+import Testing
+
+@testable import PushReport
+
+/// Goal: behind each chart are its exact figures, in a table that has a name and headings, and as plain
+/// values.
+@Suite struct FigureTableTests {
+  private static func tables(_ html: String) throws -> [XMLElement] {
+    try XMLDocument(xmlString: html).nodes(forXPath: "//*[local-name()='table']").compactMap {
+      $0 as? XMLElement
+    }
+  }
+
+  private static func column(_ table: FigureTable?, _ index: Int) -> [Int] {
+    table?.rows.compactMap { Int($0[index]) } ?? []
+  }
+
+  @Test func tablesHaveNamesAndHeadings() throws {
+    let pages = [
+      try ReplayReport(SampleResult.make(hours: 24 * 30)).html,
+      try CompareReport(SampleComparison.make(hours: 24 * 30)).html,
+    ]
+    for page in pages {
+      let tables = try Self.tables(page)
+      #expect(tables.count > 8)
+      for table in tables {
+        let part = { (path: String) in try table.nodes(forXPath: path) }
+        let rows = try part("./*[local-name()='tbody']/*")
+        let name = try part("./*[local-name()='caption']").first?.stringValue ?? ""
+        let columns = try part("./*[local-name()='thead']//*[local-name()='th'][@scope='col']")
+        let headings = try part("./*[local-name()='tbody']/*/*[local-name()='th'][@scope='row']")
+        let cells = try part("./*[local-name()='tbody']/*/*")
+        #expect(!name.isEmpty && headings.count == rows.count, "\(name)")
+        #expect(cells.count == rows.count * columns.count, "\(name)")
+        let isCards = table.attributes?.contains { $0.name == "class" } ?? false
+        #expect(
+          try part(".//*[@role='cell' or @role='rowheader']").count == (isCards ? cells.count : 0))
+      }
+    }
+  }
+
+  @Test func figuresAreExact() throws {
+    let result = SampleResult.make(hours: 24 * 500)
+    let tables = try ReplayReport(result).figures
+    let byName = Dictionary(tables.map { ($0.name, $0) }) { first, _ in first }
+    #expect(byName.count == tables.count)
+    #expect(
+      byName.keys.sorted() == [
+        "held", "held-outcomes", "hour-outcomes", "hours", "local-hours", "message-sizes",
+        "outcomes", "peak-day", "peaks", "room-sizes", "rooms", "time", "week", "weekdays",
+      ])
+    #expect(
+      tables.allSatisfy { table in table.rows.allSatisfy { $0.count == table.columns.count } })
+    for name in ["time", "hours", "week", "weekdays"] {
+      let sums = (1...3).map { Self.column(byName[name], $0).reduce(0, +) }
+      #expect(sums == [result.messages, result.decisions, result.pushes], "\(name)")
+    }
+    #expect(Self.column(byName["local-hours"], 3) == result.pushesByLocalHour)
+    #expect(byName["week"]?.rows.count == 168 && byName["week"]?.rows[31].first == "Tue 07")
+    #expect(byName["outcomes"]?.rows.map(\.first).contains("none/quietHours/app") == true)
+    #expect(Self.column(byName["hour-outcomes"], 2).reduce(0, +) == result.decisions)
+  }
+
+  @Test func figuresOfAComparisonAreExact() throws {
+    let result = SampleComparison.make(hours: 24 * 30)
+    let tables = try ReplayFile.Content.comparison(result).figures()
+    let byName = Dictionary(tables.map { ($0.name, $0) }) { first, _ in first }
+    #expect(
+      byName.keys.sorted() == [
+        "changes", "hours", "kinds", "losers", "outcomes", "rooms", "time", "week", "weekdays",
+      ])
+    for name in ["time", "hours", "week", "weekdays"] {
+      let sums = (1...4).map { Self.column(byName[name], $0).reduce(0, +) }
+      let difference = result.b.pushes - result.a.pushes
+      #expect(sums == [result.messages, result.a.pushes, result.b.pushes, difference], "\(name)")
+    }
+    #expect(byName["time"]?.columns == ["From", "Messages", "A", "B", "B - A", "Gained", "Lost"])
+    #expect(byName["losers"]?.rows.last?.first == "=u,2\"")
+    #expect(
+      byName["changes"]?.rows == [
+        ["push/allowed/default", "none/notMentioned/app", "\(result.lost)", "1.0"]
+      ])
+  }
+
+  @Test func filesHaveRowsThatThePageCutsOff() throws {
+    var result = SampleResult.make(hours: 30)
+    for number in 0..<50 {
+      var room = ConversationTotal(
+        id: "quiet \(number)", members: 1, messages: 0, decisions: 0, pushes: 0,
+        first: SampleResult.start, last: SampleResult.start)
+      room.outcomes = result.outcomes.map { _ in 0 }
+      result.conversationTable.append(room)
+    }
+    result.conversations += 50
+    result.sizes[0].conversations += 50
+    let report = try ReplayReport(result)
+    #expect(report.figures.first { $0.name == "rooms" }?.rows.count == 53)
+    #expect(!report.html.contains("quiet 7"))
+  }
+}

@@ -1,0 +1,34 @@
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import PushStore
+
+@Suite struct GroupCommitTests {
+  /// What is done between two commits waits for what was added before, and not for what is added
+  /// again and again.
+  @Test func writesDoNotKeepOthersFromTheirTurn() {
+    let limit = 5000
+    let count = Atomic(0)
+    let made = Locked<GroupCommit<Int>?>(nil)
+    let commits = GroupCommit<Int> { jobs in
+      let number = count.add(1, ordering: .sequentiallyConsistent).newValue
+      if number < limit { made.withLock { $0 }?.add(number) }
+    }
+    made.withLock { $0 = commits }
+    commits.add(0)
+    let reached = commits.sync { count.load(ordering: .sequentiallyConsistent) }
+    #expect((1..<limit).contains(reached))
+    while count.load(ordering: .sequentiallyConsistent) < limit { commits.sync {} }
+    made.withLock { $0 = nil }
+  }
+
+  /// All that was added before is done, in their order, also when it is more than a commit takes.
+  @Test func whatWasAddedBeforeIsDone() {
+    let done = Locked<[Int]>([])
+    let commits = GroupCommit<Int> { jobs in done.withLock { $0 += jobs } }
+    for number in 0..<5000 { commits.add(number) }
+    let found = commits.sync { done.withLock { $0 } }
+    #expect(found == Array(0..<5000))
+  }
+}
