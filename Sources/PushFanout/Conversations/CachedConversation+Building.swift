@@ -99,7 +99,7 @@ private struct WordFilling: Sendable {
     guard !ranks.isEmpty else { return [] }
     var events: [CachedConversation.Event] = []
     setLastingWords(ranks)
-    // Before others are resolved, as the words then say for whom this was all.
+    // Before the others are resolved: a lasting word then means that the start is the only event.
     let absent = addStarts(ranks, &events)
     resolveUnknown(ranks, &events)
     let words = unsafe conversation.words
@@ -135,7 +135,7 @@ private struct WordFilling: Sendable {
     ) { unsafe words[$0] = $1 }
   }
 
-  /// Adds the events of members of whom only the start of the membership is not lasting.
+  /// Adds the events of members with lasting words: the starts of their memberships.
   ///
   /// - Returns: the ranks of those who are not yet members.
   private func addStarts(

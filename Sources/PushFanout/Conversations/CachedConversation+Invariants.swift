@@ -11,7 +11,7 @@ extension CachedConversation {
     _ version: EngineVersion, _ changing: borrowing Changing, _ scope: InvariantScope
   ) {
     let resolver = MemberResolver(version)
-    // A snapshot is believed what its checksums confirm.
+    // Words of a snapshot are not computed again: its checksums are what is verified.
     let isBuilt = version.tables.userIDs.mapping == nil
     for rank in scope.indices(below: isBuilt ? count : 0) {
       let expected = resolver.word(rank, target, at: changing.now)

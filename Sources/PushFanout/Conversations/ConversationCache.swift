@@ -28,7 +28,7 @@ internal import Synchronization
   /// make an entry always.
   let tableSize: Int
 
-  /// In place of the address of an entry: a message was decided from the words in the tables.
+  /// A slot without an entry, of a conversation to which a message was decided from the tables.
   private static let used: UInt = 1
 
   private struct State {
