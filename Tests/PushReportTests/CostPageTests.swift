@@ -77,10 +77,10 @@ import Testing
     let text = try XMLDocument(xmlString: html).rootElement()?.stringValue ?? ""
     for words in [
       "Messages to u<1>", "2 messages, 1 of them were pushed. 1 later messages are not listed",
-      "2016-03-03 01:01:01room & boardu9by namepush, allowedset for the whole app by the user"
-        + "Nothing stood in the way.",
-      "2016-03-03 02:01:01room & boardu9\u{2013}quietHoursset for the whole app by the user"
-        + "It came within the recipient\u{2019}s quiet hours.",
+      "2016-03-03 01:01:01room & boardu9by name"
+        + "\(OutcomePhrases.phrase("push", "allowed", "app"))push/allowed/app",
+      "2016-03-03 02:01:01room & boardu9\u{2013}"
+        + "\(OutcomePhrases.phrase("none", "quietHours", "app"))none/quietHours/app",
     ] { #expect(text.contains(words), "\(words)") }
     #expect(html.contains("pushed: 1, quiet hours: 1. The table below has every message."))
     #expect(html.contains("<path d=\"M") && html.contains("class=\"family-5\""))

@@ -87,7 +87,8 @@ package struct MemberLedger {
 
   /// Follows to the words and levels of a message.
   ///
-  /// - Complexity: O(schedules + members whose state changes); O(members) if a word changed.
+  /// - Complexity: O(transitions in between + members whose state changes), on another date
+  ///   O(schedules of the members) more; O(members) if a word changed.
   fileprivate mutating func follow(
     _ conversation: CachedConversation, _ quiet: ScheduleLevels, _ revision: UInt, _ emit: Emit
   ) {
@@ -105,13 +106,28 @@ package struct MemberLedger {
     }
     guard quiet !== self.quiet else { return }
     if isSameCalendar {
-      let old = self.quiet.levels
-      for schedule in 0..<quiet.count where old[schedule] != levels[schedule] {
-        if ranks.isEmpty { sortRanks() }
-        for index in starts[schedule] ?? 0..<0 {
+      let old = self.quiet
+      if ranks.isEmpty { sortRanks() }
+      func moveMembers(_ range: Range<Int>) {
+        for index in range {
           let rank = Int(ranks[index])
           let word = MemberWord(bits: words[rank])
           move(rank, to: unsafe word.state(levels, conversation.stateByBase), emit)
+        }
+      }
+      if old.day == quiet.day {
+        // Only the schedules that have transitions in between.
+        let midnight = quiet.day * 86_400_000
+        let (from, to) = (
+          quiet.transitions.entryCount(upTo: Int((old.from - midnight) / 1000)),
+          quiet.transitions.entryCount(upTo: Int((quiet.from - midnight) / 1000))
+        )
+        for entry in quiet.transitions.entries[min(from, to)..<max(from, to)] {
+          if let range = starts[Int(entry.schedule)] { moveMembers(range) }
+        }
+      } else {
+        for (schedule, range) in starts where old.levels[schedule] != levels[schedule] {
+          moveMembers(range)
         }
       }
     }

@@ -22,7 +22,7 @@ struct Strip {
 
   func draw(_ layout: Layout) -> String {
     let bottom = Double(lanes.count) * Self.laneHeight + 6
-    var canvas = Canvas(width: layout.fullWidth, height: bottom + 44)
+    var canvas = Canvas(width: layout.fullWidth, height: bottom + 44, hasTitles: false)
     let axis = Self.left...(layout.fullWidth - Self.right)
     let span = Double(range.upperBound - range.lowerBound)
     func x(_ at: Int64) -> Double {

@@ -65,7 +65,7 @@ extension CompareReport {
             return row == column && count > 0
               ? Table.Cell(html: "<strong>\(Figures.exact(count))</strong>") : Table.Cell(count)
           } + [Table.Cell(people.flow[row].reduce(0, +))]
-      }, isDense: true,
+      },
       caption: "Person-days by pushes of the day: rows are classes in A, columns those in B; what "
         + "stays in its class is bold")
   }

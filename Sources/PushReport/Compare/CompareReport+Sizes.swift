@@ -63,9 +63,7 @@ extension CompareReport {
           Table.Cell(Self.name(size)), Table.Cell(size.rooms), Table.Cell(size.messages),
           Table.Cell(size.a), Table.Cell(size.b),
           Table.Cell((size.b > size.a ? "+" : "") + Figures.exact(size.b - size.a)),
-          Table.Cell(
-            html: Escaping.text(Figures.share(size.changed, of: changed))
-              + ReplayReport.bar(size.changed, of: most)),
+          Table.Cell(size.changed, of: changed).bar(size.changed, of: most),
         ]
       }, becomesCards: true, caption: "Rooms by their members, most changed pushes first")
   }

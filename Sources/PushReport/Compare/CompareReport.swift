@@ -41,7 +41,8 @@ public struct CompareReport {
       ]
     }
     return [
-      headline, sizes, people, price, alongTime, hours, week, reasons, changes, rooms, users, limits,
+      headline, sizes, people, price, alongTime, hours, week, reasons, changes, rooms, users,
+      limits,
     ].compactMap { $0 }
   }
 

@@ -67,7 +67,7 @@ extension ReplayReport {
     if follow.conversation == nil { columns.append(("Room", .text)) }
     columns += [("From", .text), ("Mentions", .text)]
     if !ofUser { columns += [("Recipients", .number), ("Pushes", .number)] }
-    columns += [(ofUser ? "Outcome" : "Most often", .text), ("Why", .prose)]
+    columns.append((ofUser ? "What became of it, and why" : "Most often", .text))
     let rows = follow.messages.map { message in
       let time = CivilTime(message.at)
       var row = [Table.Cell("\(time.date) \(time.timeWithSeconds)")]
@@ -77,12 +77,9 @@ extension ReplayReport {
         row += [Table.Cell(message.recipients ?? 0), Table.Cell(message.pushes ?? 0)]
       }
       guard let outcome = message.outcome else {
-        return row + [Table.Cell("\u{2013}"), Table.Cell("There was no recipient.")]
+        return row + [Table.Cell("There was no recipient.")]
       }
-      return row + [
-        Table.Cell(html: outcomeName(outcome.action, outcome.reason, outcome.scope)),
-        Table.Cell(ReasonWords.sentence(action: outcome.action, reason: outcome.reason)),
-      ]
+      return row + [Self.outcome(outcome.action, outcome.reason, outcome.scope)]
     }
     return Table(
       columns: columns, rows: rows, becomesCards: true,

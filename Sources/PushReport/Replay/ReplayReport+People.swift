@@ -31,14 +31,14 @@ extension ReplayReport {
   private func never(_ people: PeopleResult) -> Table {
     let most = people.neverReasons.map(\.people).max() ?? 1
     return Table(
-      columns: [("Mostly because", .text), ("People", .number), ("Share", .number)],
+      columns: [
+        ("Mostly because", .text), ("Reason", .text), ("People", .number), ("Share", .number),
+      ],
       rows: people.neverReasons.map { reason in
         [
-          Table.Cell(ReasonWords.sentence(action: "none", reason: reason.reason)),
-          Table.Cell(reason.people),
-          Table.Cell(
-            html: Escaping.text(Figures.share(reason.people, of: people.neverReached))
-              + Self.bar(reason.people, of: most)),
+          Table.Cell(OutcomeFamily(action: "none", reason: reason.reason).name),
+          Table.Cell(reason.reason), Table.Cell(reason.people),
+          Table.Cell(reason.people, of: people.neverReached).bar(reason.people, of: most),
         ]
       }, caption: "Why people never get a push: the reason of most of their decisions")
   }
