@@ -213,7 +213,7 @@ report-check: $(if $(PAGES),,program)
 	@mkdir -p $(PICTURES)
 	@$(if $(PAGES),:,for day in fcc-2016-03-03 qa-2021-05-19; do \
 	  $(RELEASE) replay --users data/$$day.users.csv.gz --members data/$$day.members.csv.gz \
-	    --messages data/$$day.messages.csv.gz --hold --json | \
+	    --messages data/$$day.messages.csv.gz --hold --per-person --json | \
 	  $(RELEASE) report - --output $(PICTURES)/$$day.html || exit 1; \
 	  $(RELEASE) compare --users data/$$day.users.csv.gz --members data/$$day.members.csv.gz \
 	    --messages data/$$day.messages.csv.gz --b unset.level=mention --json | \

@@ -119,6 +119,7 @@ import Testing
       var settings = ModelWorld(world).settings
       var random = SeededGenerator(seed: seed)
       var options = ReplayOptions()
+      options.countsPeople = true
       options.timeZone = random.pick(RandomWorld.zones)
       options.holds = random.chance(50)
       options.batch = (messages: random.pick([1, 7, 512]), versions: 128)

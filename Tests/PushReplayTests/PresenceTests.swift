@@ -78,6 +78,7 @@ import Testing
         ($0.element.at, $0.offset) < ($1.element.at, $1.offset)
       }.map(\.element)
       var options = ReplayOptions()
+      options.countsPeople = true
       options.holds = seed % 4 < 2
       options.batch = (
         messages: world.random.pick([1, 20, 2048]), versions: world.random.pick([1, 5, 512])

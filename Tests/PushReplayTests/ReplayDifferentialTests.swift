@@ -62,6 +62,7 @@ import Testing
     let settings = try Self.settings(slice)
     let events = try Self.events(slice, settings, &random)
     var options = ReplayOptions()
+    options.countsPeople = true
     options.holds = slice.holds
     options.timeZone = "Asia/Kolkata"
     let whole = try Replayer(try Fanout(settings, threads: 2), options)

@@ -33,7 +33,7 @@ struct PeopleTally {
     current[thread] = days.current
     // The clocks of a zone may go back over midnight: one day more.
     guard let least = current.values.min(), !open.isEmpty else { return }
-    for day in open.keys where day < least - 1 { close(day) }
+    for day in open.keys where day + 1 < least { close(day) }
   }
 
   mutating func add(_ days: [PeopleCounter.Day]) {

@@ -69,7 +69,8 @@ struct DecidingWorker {
   private let nanoseconds: (@Sendable () -> UInt64)?
   private var timeline: FanoutTimeline?
   private let thread: Int
-  let people: PeopleCounter
+  /// nil if people are not counted.
+  let people: PeopleCounter?
   private let follower: Follower?
   /// The version that the timeline is at.
   private var followed: PlannedVersion?
@@ -77,7 +78,7 @@ struct DecidingWorker {
   /// - Parameter thread: the number of the thread.
   init(_ options: ReplayOptions, _ clock: WeekClock, thread: Int) {
     self.thread = thread
-    people = PeopleCounter(clock, hasTwoSides: false)
+    people = options.countsPeople ? PeopleCounter(clock, hasTwoSides: false) : nil
     follower = Follower(options)
     holds = options.holds
     heldRow = options.heldRow
@@ -92,7 +93,7 @@ struct DecidingWorker {
     let timeline = self.timeline ?? FanoutTimeline(part.planner.version(of: first))
     if self.timeline == nil { followed = first }
     self.timeline = timeline
-    timeline.keepsConversations = true
+    timeline.keepsConversations = people != nil
     var version = 0
     var held = FanoutCounts()
     let start = nanoseconds?() ?? 0
@@ -113,8 +114,12 @@ struct DecidingWorker {
       if let followed = follower?.follow(batch.messages[index], counts, timeline) {
         decided.followed.append((index, followed))
       }
-      addPeople(batch.messages[index], Int(batch.conversationIndices[index]), timeline)
-      timeline.addPushes(byLocalHour: &decided.localHours)
+      if let people {
+        people.add(
+          at: batch.messages[index].at.milliseconds, Int(batch.conversationIndices[index]), timeline
+        ) { $0.map(\.rawValue) }
+        timeline.addPushes(byLocalHour: &decided.localHours)
+      }
       guard let nanoseconds else { continue }
       let now = nanoseconds()
       decided.nanoseconds.append(UInt32(clamping: now - before))
@@ -122,14 +127,9 @@ struct DecidingWorker {
     }
     // The next part's versions differ from the last one of this batch.
     follow(version..<batch.versions.count, part)
-    decided.people = people.takeDays()
+    if let people { decided.people = people.takeDays() }
     if let nanoseconds { decided.total = nanoseconds() - start }
     return decided
-  }
-
-  /// Notes who got a push of the message that was decided last.
-  private func addPeople(_ message: Message, _ room: Int, _ timeline: FanoutTimeline) {
-    people.add(at: message.at.milliseconds, room, timeline) { $0.map(\.rawValue) }
   }
 
   /// Goes on to the last of some versions of a batch.

@@ -39,7 +39,8 @@ struct ReplayTally {
   private var minutePeaks = PeakFinder(unit: "minute", step: 60_000)
   private var localHours = [Int](repeating: 0, count: 24)
   private var held: HoldTally
-  private var people = PeopleTally(hasTwoSides: false)
+  /// nil if people are not counted.
+  private var people: PeopleTally?
   private var limit: RateLimitTally?
   private var follow: FollowResult?
   private var first: Int64?
@@ -53,6 +54,7 @@ struct ReplayTally {
     hold = options.holds
     minutes = MinuteSeries(limit: options.minuteLimit)
     held = HoldTally(limit: options.minuteLimit)
+    people = options.countsPeople ? PeopleTally(hasTwoSides: false) : nil
     limit = options.rateLimit.map { RateLimitTally(perSecond: $0) }
     if Follower(options) != nil {
       follow = FollowResult(
@@ -98,7 +100,7 @@ struct ReplayTally {
     }
     for part in parts {
       for hour in 0..<24 { localHours[hour] += part.localHours[hour] }
-      people.add(part.people, from: part.thread)
+      people?.add(part.people, from: part.thread)
     }
     addFollowed(parts)
     if hold {
@@ -198,7 +200,7 @@ struct ReplayTally {
   /// - Parameter counters: those of the threads.
   mutating func finish(
     _ fanout: Fanout, _ joins: JoinTally, _ counters: [PeopleCounter]
-  ) -> (result: ReplayResult, people: PeopleTally) {
+  ) -> (result: ReplayResult, people: PeopleTally?) {
     var result = ReplayResult(rules: rules.rawValue, timeZone: week.name)
     result.users = fanout.userCount
     result.messages = progress.messages
@@ -230,18 +232,18 @@ struct ReplayTally {
       row.outcomes = order.map { byWeekHour.value(row: index, column: $0.column) }
       return row
     }
-    result.pushesByLocalHour = localHours
+    if people != nil { result.pushesByLocalHour = localHours }
     addConversations(to: &result, fanout, order.map(\.column))
     let id = { [ids] (index: Int) in ids[UInt32(index)].text }
     result.peaks = seconds.finish(id: id) + minutePeaks.finish(id: id)
     if hold { result.hold = held.finish(order.map(\.outcome), result.outcomes.map(\.count)) }
     result.follow = follow
-    for counter in counters { people.add(counter.finish()) }
+    for counter in counters { people?.add(counter.finish()) }
     // Copies: more may be added after a result was asked for.
     var (people, limit) = (people, limit)
     result.rateLimit = limit?.finish()
-    people.finish()
-    result.people = people.people(counters.map(\.suppressed))
+    people?.finish()
+    result.people = people?.people(counters.map(\.suppressed))
     return (result, people)
   }
 

@@ -24,6 +24,10 @@ public struct ReplayOptions: Sendable {
   public var heldRow: (@Sendable (HeldDecision, inout [UInt8]) -> Void)?
   /// The IANA zone of hours of the day; nil for the app's.
   public var timeZone: String?
+  /// Whether to count the pushes of each person and day, and those of each hour of the recipients'
+  /// own day: ``ReplayResult/people`` and ``ReplayResult/pushesByLocalHour``. That takes about
+  /// twice the time of everything else.
+  public var countsPeople = false
   /// How many pushes a second a provider takes, at least 1; nil for no comparison with a limit.
   public var rateLimit: Int?
   /// The user, known to the settings at the beginning, whose messages the result lists.
@@ -214,9 +218,9 @@ public final class Replayer {
     flush()
     // What the engine refuses here concerns no message any more.
     try? settle()
-    let counters = pipeline.finish().map(\.people)
+    let counters = pipeline.finish().compactMap(\.people)
     var (result, tally) = tally.finish(fanout, joins, counters)
-    people = (tally, counters.map(\.suppressed))
+    people = tally.map { ($0, counters.map(\.suppressed)) }
     result.presenceRows = presenceRows
     result.settingsChanges = settingsChanges
     guard let nanoseconds = options.nanoseconds else { return result }
@@ -227,7 +231,8 @@ public final class Replayer {
       decisionsPerSecond: seconds > 0 ? Double(result.decisions) / seconds : 0)
     return result
   }
-  /// Calls `body` with each person of what ``finish()`` came to, in the order of ids.
+  /// Calls `body` with each person of what ``finish()`` came to, in the order of ids; with nobody
+  /// unless ``ReplayOptions/countsPeople``.
   ///
   /// - Complexity: O(users log users).
   public func forEachPerson(_ body: (PersonTotal) throws -> Void) rethrows {

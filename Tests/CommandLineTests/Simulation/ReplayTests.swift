@@ -28,7 +28,11 @@ import Testing
 
   @Test func theSummaryIsForPeople() throws {
     try withReplay { place in
-      let run = try place.run(Self.replay)
+      let short = try place.run(Self.replay)
+      #expect(
+        short.lines.first
+          == "3 pushes, 60.0 % of all decisions. Busiest minute: 2 pushes (2024-06-03 04:00 UTC).")
+      let run = try place.run(Self.replay + ["--per-person"])
       #expect(run.status == 0)
       #expect(
         Array(run.lines.prefix(10)) == [
