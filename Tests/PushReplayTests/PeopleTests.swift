@@ -234,7 +234,7 @@ import Testing
     }
     // Muted twice, then not mentioned and none three times.
     let events = [1, 2, 4, 5, 6].map { ReplayerTests.message($0) }
-    let people = try #require(try ReplayerTests.replay(settings, events).people)
+    let people = try #require(try ReplayerTests.replay(settings, events, countsPeople: true).people)
     #expect(people.neverReached == 2 && people.people == 3 && people.personDays == 3)
     #expect(
       people.neverReasons == [

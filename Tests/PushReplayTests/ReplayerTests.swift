@@ -31,10 +31,12 @@ import Testing
   }
 
   static func replay(
-    _ settings: FanoutSettings, _ events: [ReplayEvent], holds: Bool = false
+    _ settings: FanoutSettings, _ events: [ReplayEvent], holds: Bool = false,
+    countsPeople: Bool = false
   ) throws -> ReplayResult {
     var options = ReplayOptions()
     options.holds = holds
+    options.countsPeople = countsPeople
     let replayer = try Replayer(try Fanout(settings, threads: 2), options)
     for event in events { try replayer.add(event) }
     return replayer.finish()

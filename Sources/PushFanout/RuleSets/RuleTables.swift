@@ -1,4 +1,5 @@
 internal import PushModel
+internal import PushSupport
 internal import Synchronization
 
 /// An app's state rules, by kind of conversation.
@@ -9,6 +10,24 @@ final class RuleTables: Sendable {
   /// The addresses of the rules, 0 until created.
   private let kinds: InlineArray<8, Atomic<UInt>>
   private let uniform = UniformCodes()
+  /// 0 until it is computed.
+  private let knownMark = Atomic<UInt64>(0)
+
+  /// Those asked for last, most recent last.
+  private static let recent = Lock<[RuleTables]>([])
+  private static let recentLimit = 16
+
+  /// The rules of an app, which engines with the same app settings share: to compute them takes
+  /// milliseconds.
+  static func shared(_ app: AppSettings) -> RuleTables {
+    recent.withLock { recent in
+      let known = recent.firstIndex { $0.app == app }
+      let tables = known.map { recent.remove(at: $0) } ?? RuleTables(app)
+      recent.append(tables)
+      if recent.count > recentLimit { recent.removeFirst() }
+      return tables
+    }
+  }
 
   init(_ app: AppSettings) {
     self.app = app
@@ -40,8 +59,10 @@ final class RuleTables: Sendable {
   /// A hash of the bases of all kinds of conversations whose members have lasting words, so that
   /// words are not read with a program that numbers bases in another way. Never 0.
   ///
-  /// - Complexity: that of creating the rules.
+  /// - Complexity: that of creating the rules, the first time.
   var mark: UInt64 {
+    let known = knownMark.load(ordering: .relaxed)
+    if known != 0 { return known }
     var sink = ByteSink()
     for kind in ConversationKind.allCases where kind != .thread {
       let tables = tables(kind)
@@ -50,7 +71,9 @@ final class RuleTables: Sendable {
         sink.put(unsafe tables.statesByBase[index])
       }
     }
-    return max(checksum(sink.bytes), 1)
+    let mark = max(checksum(sink.bytes), 1)
+    knownMark.store(mark, ordering: .relaxed)
+    return mark
   }
 
   /// The codes of a message that has the same outcome for all recipients.

@@ -52,7 +52,7 @@ internal import QuietTime
       throw FanoutError(error)
     }
     tables.app = app
-    tables.rules = RuleTables(app)
+    tables.rules = RuleTables.shared(app)
     tables.calendar = QuietCalendar()
     tables.appRevision &+= 1
     needsWords = true

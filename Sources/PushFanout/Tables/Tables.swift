@@ -51,7 +51,7 @@ struct Tables {
 
   init(app: AppSettings) {
     self.app = app
-    rules = RuleTables(app)
+    rules = RuleTables.shared(app)
     scheduleTable = ScheduleTable(app: app)
     calendarID = calendar.id
   }

@@ -231,8 +231,8 @@ public final class Replayer {
       decisionsPerSecond: seconds > 0 ? Double(result.decisions) / seconds : 0)
     return result
   }
-  /// Calls `body` with each person of what ``finish()`` came to, in the order of ids; with nobody
-  /// unless ``ReplayOptions/countsPeople``.
+  /// Calls `body` with each person of what ``finish()`` came to, in the order of ids; it is
+  /// not called unless ``ReplayOptions/countsPeople``.
   ///
   /// - Complexity: O(users log users).
   public func forEachPerson(_ body: (PersonTotal) throws -> Void) rethrows {
