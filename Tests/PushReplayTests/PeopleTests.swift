@@ -242,7 +242,9 @@ import Testing
       ])
     #expect(people.pushes.median == 0 && people.pushes.p90 == 5 && people.pushes.most == 5)
     let even = try #require(
-      try ReplayerTests.replay(settings, [1, 2, 4, 5].map { ReplayerTests.message($0) }).people)
+      try ReplayerTests.replay(
+        settings, [1, 2, 4, 5].map { ReplayerTests.message($0) }, countsPeople: true
+      ).people)
     #expect(
       even.neverReasons == [
         NeverReason(reason: "levelNone", people: 1), NeverReason(reason: "muted", people: 1),
