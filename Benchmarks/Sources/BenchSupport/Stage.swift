@@ -13,6 +13,8 @@ public final class Stage {
     self.world = world
     fanout = world.fanout(threads: 1)
     fanout.advance(to: Instant(milliseconds: at))
+    // Not the first messages ever: those are read from the tables.
+    fanout.warmUp(world.groups.map(\.id), at: Instant(milliseconds: at))
   }
 
   var memberships: Int { world.groups.reduce(0) { $0 + $1.members.count } }

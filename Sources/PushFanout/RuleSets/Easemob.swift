@@ -206,20 +206,17 @@ extension MemberResolver {
     _ record: MemberRecord, of user: UInt32, _ target: ConversationTarget,
     to overrides: inout MemberOverrides
   ) {
-    var chain = [record]
-    if target.kind == .thread {
-      let own = ownRecord(of: user, inThread: target).map { [$0] } ?? []
-      switch tables.app.easemob.threadScope {
-      case .inheritParent: chain = own + [record]
-      case .parentOnly: break
-      case .ownOnly: chain = own
-      }
-    }
+    let isThread = target.kind == .thread
+    let scope = tables.app.easemob.threadScope
     var level: UInt8 = 0
-    for record in chain {
+    func apply(_ record: MemberRecord) {
       overrides.mutedUntil = max(overrides.mutedUntil, record.mutedUntil)
       if level == 0 { level = record.packed.level }
     }
+    if isThread, scope != .parentOnly, let own = ownRecord(of: user, inThread: target) {
+      apply(own)
+    }
+    if !isThread || scope != .ownOnly { apply(record) }
     overrides.member = MemberClass(bits: level)
   }
 }
