@@ -132,17 +132,16 @@ import Testing
 
   private func compare(_ crowd: Crowd, messages: Int, threads: [Int]) throws {
     var evaluator = ReferenceEvaluator(crowd.settings)
+    let answers = (0..<messages).map { expected(&evaluator, crowd.message($0)) }
     for sizes in CacheSizes.all {
       var builder = FanoutBuilder()
       try builder.add(crowd.settings)
       let fanout = Fanout(try builder.finish(), threads: threads[0], sizes)
       var kept = FanoutResult()
       for number in 0..<messages {
-        let message = crowd.message(number)
-        let expected = expected(&evaluator, message)
-        #expect(expected.count == crowd.memberCount)
-        fanout.decide(message, into: &kept)
-        #expect(difference(kept, expected) == nil, "message \(number), \(sizes)")
+        #expect(answers[number].count == crowd.memberCount)
+        fanout.decide(crowd.message(number), into: &kept)
+        #expect(difference(kept, answers[number]) == nil, "message \(number), \(sizes)")
         kept.storage.conversation?.changing.withLock { changing in
           kept.storage.conversation?.checkInvariants(fanout.current, changing, .all)
         }
