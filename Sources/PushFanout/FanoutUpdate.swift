@@ -27,7 +27,7 @@ public import PushModel
   ///
   /// - Throws: ``FanoutError/unknownTimeZone(_:)``, ``FanoutError/emptyID`` or
   ///   ``FanoutError/tooMany(_:)``.
-  /// - Complexity: O(devices).
+  /// - Complexity: O(devices), and O(memberships log members) when the update is published.
   public mutating func setUser(_ id: Identifier, _ settings: UserSettings) throws(FanoutError) {
     let user = try writer.intern(user: id)
     try writer.setUser(user, settings)
@@ -64,6 +64,16 @@ public import PushModel
     }
     try writer.setDevices(others + [device], of: user)
     users.insert(user)
+  }
+
+  /// Forgets the lasting words of members, and keeps none from now on.
+  ///
+  /// Users with listed devices have none. Where most users get some, one after the other, words
+  /// only cost time: those of all memberships are written when a user lists the first device.
+  ///
+  /// - Complexity: O(memberships).
+  package mutating func discardWords() {
+    writer.tables.memberWords.removeAll(writer.store)
   }
 
   /// Replaces the settings of a conversation, which is added if new; its members are kept.
@@ -151,7 +161,9 @@ public import PushModel
     for entry in entries { writer.log.append(entry, writer.store) }
     for join in joins { memberships.add(join.user, to: join.conversation) }
     if !users.isEmpty { memberships.build(writer.tables) }
-    if writer.needsWords {
+    if !writer.tables.hasWords {
+      writer.needsWords = false
+    } else if writer.needsWords {
       writer.fillWords(threads: threads)
     } else {
       let memberships = memberships.reader

@@ -121,7 +121,7 @@ private struct WordFilling: Sendable {
     let target = conversation.target
     let words = unsafe words
     let mask = resolver.levelMask(target)
-    if target.kind != .thread, mask == LastingWords.wholeMask {
+    if resolver.tables.hasWords, target.kind != .thread, mask == LastingWords.wholeMask {
       let start = Int(target.memberRow.start)
       let slots = start + ranks.lowerBound..<start + ranks.upperBound
       unsafe resolver.tables.memberWords.forEachStretch(slots) { (offset, stretch) -> Void in

@@ -183,7 +183,7 @@ internal import QuietTime
   private func mayReadTables(
     _ target: borrowing ConversationTarget, _ cache: ConversationCache
   ) -> Bool {
-    guard tableUse != .none, cache.tableSize > 0,
+    guard tableUse != .none, cache.tableSize > 0, version.tables.hasWords,
       target.kind.hasLastingWords
     else { return false }
     return target.memberRow.count <= cache.tableSize

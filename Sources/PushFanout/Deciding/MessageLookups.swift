@@ -98,7 +98,7 @@ struct MessageLookup {
     if conversation == Decider.unknown { return }
     let row = version.tables.conversations[Int(conversation)]
     if row.count == 0 { return }
-    let isOfTables = row.count <= cache.tableSize
+    let isOfTables = row.count <= cache.tableSize && version.tables.hasWords
     if !isOfTables { cache.prefetchEntry(conversation) }
     if row.count <= 64 || isOfTables {
       for slot in stride(from: Int(row.start), to: Int(row.start + row.count), by: 16) {

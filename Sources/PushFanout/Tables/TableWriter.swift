@@ -305,7 +305,7 @@ internal import QuietTime
     while slot > start + rank {
       tables.memberUsers.set(slot, tables.memberUsers[slot - 1], store)
       tables.packedMembers.set(slot, tables.packedMembers[slot - 1], store)
-      tables.memberWords.set(slot, tables.memberWords[slot - 1], store)
+      if tables.hasWords { tables.memberWords.set(slot, tables.memberWords[slot - 1], store) }
       slot -= 1
     }
     tables.memberUsers.set(slot, user, store)
@@ -319,14 +319,15 @@ internal import QuietTime
     let capacity = max(4, Int(row.capacity) * 2)
     let start = tables.memberUsers.count
     guard start + capacity <= limit else { throw .tooMany("memberships") }
+    let hasWords = tables.hasWords
     tables.memberUsers.grow(to: start + capacity, repeating: 0, store)
     tables.packedMembers.grow(to: start + capacity, repeating: 0, store)
-    tables.memberWords.grow(to: start + capacity, repeating: 0, store)
+    if hasWords { tables.memberWords.grow(to: start + capacity, repeating: 0, store) }
     for offset in 0..<Int(row.count) {
       let slot = Int(row.start) + offset
       tables.memberUsers.set(start + offset, tables.memberUsers[slot], store)
       tables.packedMembers.set(start + offset, tables.packedMembers[slot], store)
-      tables.memberWords.set(start + offset, tables.memberWords[slot], store)
+      if hasWords { tables.memberWords.set(start + offset, tables.memberWords[slot], store) }
     }
     row.start = UInt32(start)
     row.capacity = UInt32(capacity)
@@ -342,7 +343,7 @@ internal import QuietTime
     for slot in Int(row.start) + rank..<Int(row.start) + Int(row.count) - 1 {
       tables.memberUsers.set(slot, tables.memberUsers[slot + 1], store)
       tables.packedMembers.set(slot, tables.packedMembers[slot + 1], store)
-      tables.memberWords.set(slot, tables.memberWords[slot + 1], store)
+      if tables.hasWords { tables.memberWords.set(slot, tables.memberWords[slot + 1], store) }
     }
     row.count -= 1
     row.revision &+= 1

@@ -38,7 +38,7 @@ struct Tables {
   var memberUsers = PagedTable<UInt32>()
   var packedMembers = PagedTable<UInt8>()
   /// The lasting word of each member (``LastingWords``); empty until ``TableWriter`` has computed
-  /// them.
+  /// them, and after ``FanoutUpdate/discardWords()``.
   var memberWords = PagedTable<UInt32>()
   /// What the members of each conversation have beside the level, since the tables were built.
   var overrides = PagedTable<OverrideRecord>()
@@ -80,6 +80,10 @@ struct Tables {
     memberSinces.free(except: mapped)
     memberChannels.free(except: mapped)
   }
+
+  /// Whether ``memberWords`` are kept.
+  @inline(__always)
+  var hasWords: Bool { memberWords.count == memberUsers.count }
 
   // MARK: Users
 

@@ -91,7 +91,10 @@ struct PresenceSessions {
   private mutating func introduce(
     _ id: Identifier, to fanout: Fanout
   ) throws(FileProblem.Problem) -> UInt32 {
-    if ids.count == 0 { fanout.indexMemberships() }
+    if ids.count == 0 {
+      try fanout.change { (update) throws(FanoutError) in update.discardWords() }
+      fanout.indexMemberships()
+    }
     if let index = fanout.index(of: id) {
       users.append(User(index: index))
     } else {

@@ -36,7 +36,7 @@ extension Tables {
       packedMembers.count == memberUsers.count,
       "Tables: \(memberUsers.count) members' users, \(packedMembers.count) members")
     precondition(
-      memberWords.count == memberUsers.count,
+      hasWords || memberWords.count == 0,
       "Tables: \(memberUsers.count) members' users, \(memberWords.count) words")
     for user in scope.indices(below: userCount) { checkUser(UInt32(user), isBuilt: isBuilt) }
     for index in scope.indices(below: conversations.count) {
@@ -86,7 +86,7 @@ extension Tables {
         hasOverrides(packed, of: user, index, row),
         "Tables: overrides of member \(rank) of conversation \(index) are missing")
       precondition(
-        memberWords[slot] == LastingWords(self).word(slot, row).bits,
+        !hasWords || memberWords[slot] == LastingWords(self).word(slot, row).bits,
         "Tables: member \(rank) of conversation \(index) has another word")
     }
     checkOverrides(index, row, scope)
