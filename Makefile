@@ -219,6 +219,7 @@ report-check: $(if $(PAGES),,program)
 	    --messages data/$$day.messages.csv.gz --b unset.level=mention --json | \
 	  $(RELEASE) report - --output $(PICTURES)/$$day-compared.html || exit 1; done)
 	@$(if $(PAGES),:,scripts/crowded-result | $(RELEASE) report - --output $(PICTURES)/crowded.html)
+	@$(if $(PAGES),:,scripts/weeks-of-pages $(RELEASE) $(PICTURES))
 	scripts/check-report --prove $(or $(PAGES),$(PICTURES)/*.html) --screenshots $(PICTURES)
 
 QUICK ?=

@@ -236,3 +236,14 @@ size_t pk_find_unknown(const uint32_t *words, size_t from, size_t count) {
   while (i < count && (words[i] & 1023) != 0) i++;
   return i;
 }
+
+size_t pk_find_difference(const uint32_t *words, const uint32_t *others, size_t from, size_t count) {
+  size_t i = from;
+  for (; i + 32 <= count; i += 32) {
+    uint32_t any = 0;
+    for (size_t k = 0; k < 32; k++) any |= words[i + k] ^ others[i + k];
+    if (any) break;
+  }
+  while (i < count && words[i] == others[i]) i++;
+  return i;
+}

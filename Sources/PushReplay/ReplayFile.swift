@@ -53,39 +53,53 @@ public enum ReplayFile {
   /// - Parameter path: what problems call the bytes.
   /// - Throws: ``ReplayFileProblem`` or `FileProblem`.
   public static func read(_ bytes: [UInt8], name path: String) throws -> Content {
-    let data = Data(bytes)
-    let kind: Kind
-    do { kind = try JSONDecoder().decode(Kind.self, from: data) } catch {
-      throw ReplayFileProblem(file: path, reason: "no result of a replay: \(text(error, data))")
-    }
     try WholeFile.checkKeys(inJSON: bytes, of: path)
-    if let format = kind.pushFanoutCompare {
-      guard kind.pushFanoutReplay == nil else {
-        throw ReplayFileProblem(
-          file: path,
-          reason: "is the result of a replay and of a comparison at once: it has both fields "
-            + "\(ReplayResult.formatField) and \(CompareResult.formatField)")
+    let data = Data(bytes)
+    do { return try JSONDecoder().decode(Whole.self, from: data).content } catch {
+      switch error {
+      case Refusal.sentence(let reason): throw ReplayFileProblem(file: path, reason: reason)
+      case Refusal.ofResult(let error):
+        throw ReplayFileProblem(file: path, reason: text(error, data))
+      default:
+        throw ReplayFileProblem(file: path, reason: "no result of a replay: \(text(error, data))")
       }
-      return .comparison(try decode(data, path, format))
     }
-    guard let format = kind.pushFanoutReplay else {
-      throw ReplayFileProblem(
-        file: path,
-        reason: "no result of a replay: the field \(ReplayResult.formatField) is missing")
-    }
-    return .replay(try decode(data, path, format))
   }
 
-  private static func decode<Result: ResultFrame>(
-    _ data: Data, _ path: String, _ format: Int
-  ) throws -> Result {
-    guard format == Result.format else {
-      throw ReplayFileProblem(
-        file: path,
-        reason: "the result's format is \(format); this program reads \(Result.format)")
+  /// Why a file is refused whose kind is known.
+  private enum Refusal: Error {
+    case sentence(String)
+    /// By the decoder.
+    case ofResult(any Error)
+  }
+
+  /// A result of either kind, which the file's own fields say: it is parsed once.
+  private struct Whole: Decodable {
+    let content: Content
+
+    init(from decoder: any Decoder) throws {
+      let kind = try Kind(from: decoder)
+      switch (kind.pushFanoutReplay, kind.pushFanoutCompare) {
+      case (_?, _?):
+        throw Refusal.sentence(
+          "is the result of a replay and of a comparison at once: it has both fields "
+            + "\(ReplayResult.formatField) and \(CompareResult.formatField)")
+      case (nil, nil):
+        throw Refusal.sentence(
+          "no result of a replay: the field \(ReplayResult.formatField) is missing")
+      case (let format?, nil): content = .replay(try Self.result(format, decoder))
+      case (nil, let format?): content = .comparison(try Self.result(format, decoder))
+      }
     }
-    do { return try JSONDecoder().decode(Result.self, from: data) } catch {
-      throw ReplayFileProblem(file: path, reason: text(error, data))
+
+    private static func result<Result: ResultFrame>(
+      _ format: Int, _ decoder: any Decoder
+    ) throws -> Result {
+      guard format == Result.format else {
+        throw Refusal.sentence(
+          "the result's format is \(format); this program reads \(Result.format)")
+      }
+      do { return try Result(from: decoder) } catch { throw Refusal.ofResult(error) }
     }
   }
 
@@ -103,7 +117,8 @@ public enum ReplayFile {
     case DecodingError.dataCorrupted(let context):
       return "\(fieldPath(context.codingPath)): \(line(context.debugDescription))"
     default:
-      return line("\(error)")
+      // What the decoder itself turns into corrupted data, once it is out of all objects.
+      return whatIsBroken(data)
     }
   }
 

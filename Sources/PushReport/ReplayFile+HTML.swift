@@ -18,11 +18,12 @@ extension ReplayFile.Content {
 
   /// The exact figures behind each chart of the page, and those of its tables.
   ///
-  /// - Throws: as ``html(title:)``.
-  public func figures() throws(ReportProblem) -> [FigureTable] {
+  /// - Parameter price: what pushes cost; nil for no costs.
+  /// - Throws: as ``html(title:price:)``.
+  public func figures(price: PushPrice? = nil) throws(ReportProblem) -> [FigureTable] {
     switch self {
-    case .replay(let result): try ReplayReport(result).figures
-    case .comparison(let result): try CompareReport(result).figures
+    case .replay(let result): try ReplayReport(result, price: price).figures
+    case .comparison(let result): try CompareReport(result, price: price).figures
     }
   }
 }

@@ -50,55 +50,65 @@ extension ResultChecks {
     try checkCount(cost.threads, "cost.threads")
   }
 
+  // The names of fields are made only for a problem: there are as many as numbers.
+
   // MARK: Numbers
 
-  func checkSum(_ counts: [Int], is total: Int, _ field: String) throws(ReportProblem) {
-    let sum = try sum(counts, field)
+  func checkSum(
+    _ counts: some Sequence<Int>, is total: Int, _ field: @autoclosure () -> String
+  ) throws(ReportProblem) {
+    let sum = try sum(counts, field())
     guard sum == total, sum <= Self.maximum else {
       throw ReportProblem(
-        field: field, reason: "they add up to \(sum), and the total is \(total)")
+        field: field(), reason: "they add up to \(sum), and the total is \(total)")
     }
   }
 
-  func checkSum(_ counts: [Int], isAtMost total: Int, _ field: String) throws(ReportProblem) {
-    let sum = try sum(counts, field)
+  func checkSum(
+    _ counts: some Sequence<Int>, isAtMost total: Int, _ field: @autoclosure () -> String
+  ) throws(ReportProblem) {
+    let sum = try sum(counts, field())
     guard sum <= total else {
       throw ReportProblem(
-        field: field, reason: "they add up to \(sum), and there are \(total) in all")
+        field: field(), reason: "they add up to \(sum), and there are \(total) in all")
     }
   }
 
   /// The sum, or what is above the maximum before it can overflow.
-  private func sum(_ counts: [Int], _ field: String) throws(ReportProblem) -> Int {
+  private func sum(
+    _ counts: some Sequence<Int>, _ field: @autoclosure () -> String
+  ) throws(ReportProblem) -> Int {
     var sum = 0
     for count in counts where sum <= Self.maximum {
-      try checkCount(count, field)
+      try checkCount(count, field())
       sum += count
     }
     return sum
   }
 
-  func checkLength(_ found: Int, _ wanted: Int, _ field: String) throws(ReportProblem) {
+  func checkLength(
+    _ found: Int, _ wanted: Int, _ field: @autoclosure () -> String
+  ) throws(ReportProblem) {
     guard found == wanted else {
-      throw ReportProblem(field: field, reason: "has \(found) entries where \(wanted) belong")
+      throw ReportProblem(field: field(), reason: "has \(found) entries where \(wanted) belong")
     }
   }
 
-  func checkCount(_ count: Int, _ field: String) throws(ReportProblem) {
+  func checkCount(_ count: Int, _ field: @autoclosure () -> String) throws(ReportProblem) {
     guard (0...Self.maximum).contains(count) else {
-      throw ReportProblem(field: field, reason: "\(count) is not 0...\(Self.maximum)")
+      throw ReportProblem(field: field(), reason: "\(count) is not 0...\(Self.maximum)")
     }
   }
 
-  func checkInstant(_ at: Int64, _ field: String) throws(ReportProblem) {
+  func checkInstant(_ at: Int64, _ field: @autoclosure () -> String) throws(ReportProblem) {
     guard (0...Instant.maximumMilliseconds).contains(at) else {
-      throw ReportProblem(field: field, reason: "\(at) is not an instant")
+      throw ReportProblem(field: field(), reason: "\(at) is not an instant")
     }
   }
 
-  func checkSeconds(_ seconds: Double, _ field: String) throws(ReportProblem) {
+  func checkSeconds(_ seconds: Double, _ field: @autoclosure () -> String) throws(ReportProblem) {
     guard seconds.isFinite, seconds >= 0 else {
-      throw ReportProblem(field: field, reason: "\(seconds) is not a duration")
+      throw ReportProblem(field: field(), reason: "\(seconds) is not a duration")
     }
   }
 }

@@ -39,13 +39,7 @@ import Testing
     #expect(try !Self.text(result).contains("Costs and the provider"))
     result.rateLimit = RateLimitResult(perSecond: 10_000)
     #expect(try Self.text(result).contains("10,000 pushes a second are never exceeded"))
-    var limit = RateLimitResult(perSecond: 5)
-    (limit.secondsOver, limit.minutesOver, limit.delayed) = (9, 4, 120)
-    (limit.backlogs, limit.backlogSeconds) = (4, 100)
-    let start = SampleResult.start
-    limit.longest = Backlog(from: start, seconds: 70, waiting: 30, at: start + 1000)
-    limit.worst = Backlog(from: start + 90_000, seconds: 20, waiting: 80, at: start + 91_000)
-    result.rateLimit = limit
+    result.rateLimit = SampleResult.limit
     let limited = try Self.text(result)
     for words in [
       "5 pushes a second are exceeded in 9 seconds; at worst 80 pushes wait, at 2016-03-03 00:01:31",
@@ -56,19 +50,7 @@ import Testing
 
   private static func followed() -> ReplayResult {
     var result = SampleResult.make(hours: 30)
-    var follow = FollowResult(user: "u<1>", conversation: nil)
-    follow.count = 3
-    let hour: Int64 = 3_600_000
-    for (index, key) in [("push", "allowed"), ("none", "quietHours")].enumerated() {
-      var message = FollowedMessage(
-        id: "m\(index)", conversation: "room & board",
-        at: SampleResult.start + Int64(index + 1) * hour + 61_000,
-        outcome: FollowedOutcome(action: key.0, reason: key.1, scope: "app"))
-      message.sender = "u9"
-      message.mentions = index == 0
-      follow.messages.append(message)
-    }
-    result.follow = follow
+    result.follow = SampleResult.follow
     return result
   }
 

@@ -85,6 +85,42 @@ import Testing
       ])
   }
 
+  /// Whatever a page can have: people, costs, limits and what is followed too.
+  @Test func everySectionHasItsFigures() throws {
+    let replay = try ReplayReport(SampleResult.complete(), price: PushPrice("$2")).figures
+    let compared = try CompareReport(SampleComparison.complete(), price: PushPrice("$2")).figures
+    let found = [replay, compared].map { tables in
+      Dictionary(uniqueKeysWithValues: tables.map { ($0.name, $0.rows) })
+    }
+    let names = found.map { Set($0.keys) }
+    #expect(
+      names[0].isSuperset(of: ["people", "never-reached", "costs", "provider-limit", "messages"]))
+    #expect(
+      names[1].isSuperset(of: [
+        "people", "people-totals", "people-flow", "room-sizes", "costs", "provider-limit",
+      ]))
+    #expect(found[0]["people"]?[1] == ["1\u{2013}2", "600", "\(600.0 / 1800)"])
+    #expect(found[0]["never-reached"]?[0] == ["level none", "levelNone", "200", "\(200.0 / 203)"])
+    let pushes = SampleResult.complete().pushes
+    #expect(
+      found[0]["costs"]?[0] == ["The whole time", "\(pushes)", "\(Double(pushes) * 2 / 1e6)"])
+    #expect(
+      found[0]["provider-limit"]?[6...] == [
+        ["The longest backlog", "70"], ["It begins, UTC", "2016-03-03 00:00:00"],
+        ["Most pushes that wait", "80"], ["At the end of the second, UTC", "2016-03-03 00:01:31"],
+      ])
+    #expect(
+      found[0]["messages"]?[0] == [
+        "2016-03-03 01:01:01", "room & board", "u9", "by name", "push/allowed/app",
+      ])
+    #expect(found[1]["people-totals"]?[3] == ["Get pushes in A and none in B", "1", "0.5"])
+    #expect(found[1]["people-flow"]?[1] == ["1\u{2013}2 in A", "1", "1", "0", "2"])
+    #expect(found[1]["room-sizes"]?[0].first == "101\u{2013}500")
+    for table in replay + compared where table.rows.contains(where: { $0.contains("\u{A0}") }) {
+      Issue.record("\(table.name) has a number with a unit")
+    }
+  }
+
   @Test func filesHaveRowsThatThePageCutsOff() throws {
     var result = SampleResult.make(hours: 30)
     for number in 0..<50 {

@@ -9,18 +9,23 @@ import Testing
 @Suite struct PeoplePageTests {
   private static func result() -> ReplayResult {
     var result = SampleResult.make(hours: 30)
-    var people = PeopleResult()
-    people.people = 940
-    people.personDays = 1800
-    people.pushes.classes = [700, 600, 300, 100, 50, 30, 15, 4, 1]
-    (people.pushes.median, people.pushes.p90, people.pushes.p99) = (1, 7, 60)
-    people.pushes.most = 1500
-    people.neverReached = 203
-    people.neverReasons = [
-      NeverReason(reason: "levelNone", people: 200), NeverReason(reason: "noToken", people: 3),
-    ]
-    result.people = people
+    result.people = SampleResult.people
     return result
+  }
+
+  @Test func roomsHaveNames() throws {
+    var result = SampleResult.complete()
+    result.nameConversations { $0 == "room & board" ? "Tea <3" : nil }
+    result.follow?.user = nil
+    result.follow?.conversation = "room & board"
+    let html = try ReplayReport(result).html
+    #expect(html.contains("Messages in Tea &lt;3</h2>"))
+    let name = "<bdi>Tea &lt;3</bdi><span class=\"sub\"><bdi>room &amp; board</bdi></span>"
+    #expect(html.contains(name))
+    #expect(try ReplayReport(result).figures.allSatisfy { !$0.rows.joined().contains("Tea <3") })
+    var compared = SampleComparison.make(hours: 30)
+    compared.nameConversations { "the \($0)" }
+    #expect(try CompareReport(compared).html.contains("<bdi>the room</bdi>"))
   }
 
   @Test func theFirstSentenceIsTheAnswer() throws {

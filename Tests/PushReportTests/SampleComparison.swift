@@ -55,4 +55,20 @@ enum SampleComparison {
     ]
     return result
   }
+
+  /// A month of everything that a comparison can have.
+  static func complete() -> CompareResult {
+    var result = make(hours: 24 * 30)
+    result.conversationTable[0].members = 400
+    var people = ComparedPeople()
+    (people.people, people.personDays, people.noneAnyMore) = (2, 3, 1)
+    people.a.classes = [0, 2, 1, 0, 0, 0, 0, 0, 0]
+    people.b.classes = [1, 2, 0, 0, 0, 0, 0, 0, 0]
+    (people.a.median, people.a.p90, people.a.p99, people.a.most) = (2, 4, 4, 4)
+    (people.b.median, people.b.p90, people.b.p99, people.b.most) = (1, 2, 2, 2)
+    (people.flow[1][0], people.flow[1][1], people.flow[2][1]) = (1, 1, 1)
+    result.people = people
+    (result.a.rateLimit, result.b.rateLimit) = (SampleResult.limit, RateLimitResult(perSecond: 5))
+    return result
+  }
 }

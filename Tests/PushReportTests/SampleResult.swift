@@ -57,6 +57,52 @@ enum SampleResult {
     return result
   }
 
+  static let people: PeopleResult = {
+    var people = PeopleResult()
+    people.people = 940
+    people.personDays = 1800
+    people.pushes.classes = [700, 600, 300, 100, 50, 30, 15, 4, 1]
+    (people.pushes.median, people.pushes.p90, people.pushes.p99) = (1, 7, 60)
+    people.pushes.most = 1500
+    people.neverReached = 203
+    people.neverReasons = [
+      NeverReason(reason: "levelNone", people: 200), NeverReason(reason: "noToken", people: 3),
+    ]
+    return people
+  }()
+
+  static let limit: RateLimitResult = {
+    var limit = RateLimitResult(perSecond: 5)
+    (limit.secondsOver, limit.minutesOver, limit.delayed) = (9, 4, 120)
+    (limit.backlogs, limit.backlogSeconds) = (4, 100)
+    limit.longest = Backlog(from: start, seconds: 70, waiting: 30, at: start + 1000)
+    limit.worst = Backlog(from: start + 90_000, seconds: 20, waiting: 80, at: start + 91_000)
+    return limit
+  }()
+
+  /// What one user got: two messages of three, in a room.
+  static let follow: FollowResult = {
+    var follow = FollowResult(user: "u<1>", conversation: nil)
+    follow.count = 3
+    for (index, key) in [("push", "allowed"), ("none", "quietHours")].enumerated() {
+      var message = FollowedMessage(
+        id: "m\(index)", conversation: "room & board",
+        at: start + Int64(index + 1) * hour + 61_000,
+        outcome: FollowedOutcome(action: key.0, reason: key.1, scope: "app"))
+      message.sender = "u9"
+      message.mentions = index == 0
+      follow.messages.append(message)
+    }
+    return follow
+  }()
+
+  /// A month of everything that a result can have.
+  static func complete() -> ReplayResult {
+    var result = make(hours: 24 * 30, rooms: ["room & board", "middle", "large"])
+    (result.people, result.rateLimit, result.follow) = (people, limit, follow)
+    return result
+  }
+
   /// One message at the beginning of an hour.
   private static func add(_ index: Int, to result: inout ReplayResult, _ start: Int64) {
     let at = start + Int64(index) * hour

@@ -30,6 +30,9 @@ void pk_count_pages(const uint32_t *const *pages, size_t pageSize, size_t offset
 // The first index from `from` on whose word has the base 0; count for none.
 size_t pk_find_unknown(const uint32_t *words, size_t from, size_t count);
 
+// The first index from `from` on at which the words differ; count for none.
+size_t pk_find_difference(const uint32_t *words, const uint32_t *others, size_t from, size_t count);
+
 // pk_map and pk_bits by a variant: 0 plain, 1 AVX2, 2 AVX-512 VBMI. For tests; the processor must support it.
 void pk_map_by(int variant, const uint8_t *table, const uint8_t *input, uint8_t *output, size_t count);
 void pk_bits_by(int variant, const uint8_t *table, const uint8_t *input, uint64_t *words, size_t count);

@@ -76,6 +76,7 @@ extension CachedConversation {
       setWord(Int(rank), word, &tallied, &changing)
     }
     listed.finish(&changing)
+    if !ranks.isEmpty { changing.memberEvents = nil }
     changing.eventCount = changing.events.partitioningIndex { $0.at > changing.now }
     applied.store(number, ordering: .relaxed)
     setWaitingFrom(changing)

@@ -92,6 +92,9 @@ internal import Synchronization
     /// The ranks of all events, ascending; empty until settings of a member changed.
     var eventRanks: [UInt32] = []
     var eventCount = 0
+    /// The positions in ``events`` of those whose members are members before them, ascending; made
+    /// on demand, and again after ``events`` were changed.
+    var memberEvents: [Int]?
     var eventFloor = Int64.min
     /// The instant of the words.
     var now: Int64 = 0

@@ -1,3 +1,4 @@
+internal import Algorithms
 internal import PushModel
 internal import PushSupport
 internal import QuietTime
@@ -191,21 +192,27 @@ struct DeferredPushes {
 }
 
 extension CachedConversation {
-  /// Whether a member has an event after the instant of the words.
+  /// Whether a member has an event after the instant of the words. Of users who are not yet members
+  /// it is not asked: their decisions are not suppressed.
+  ///
+  /// - Complexity: O(later events of members).
   fileprivate func hasLaterEvent(_ rank: Int) -> Bool {
-    if eventsUntil.load(ordering: .relaxed) == .max { return false }
+    if eventsUntil.load(ordering: .relaxed) == .max || word(rank).isUnknown { return false }
     return changing.withLock { changing in
-      changing.events[changing.eventCount...].contains { $0.rank == UInt32(rank) }
+      let positions = changing.laterMemberEvents()
+      return positions.contains { changing.events[$0].rank == UInt32(rank) }
     }
   }
 
   /// Calls `body` with words and the number of members who have them, and the rank -1; a member
   /// with later events alone, with the rank.
   ///
-  /// - Complexity: O(runs + events), or O(members) for a conversation without runs.
+  /// - Complexity: O(runs + later events of members), or O(members) for a conversation without
+  ///   runs.
   fileprivate func forEachWord(_ body: (MemberWord, Int, Int) -> Void) {
     let (runs, special) = changing.withLock { changing in
-      (changing.runs, Set(changing.events[changing.eventCount...].map(\.rank)))
+      let positions = changing.laterMemberEvents()
+      return (changing.runs, Set(positions.map { changing.events[$0].rank }))
     }
     for rank in special { body(word(Int(rank)), 1, Int(rank)) }
     if runs.isMade {
@@ -220,5 +227,17 @@ extension CachedConversation {
         body(word(rank), 1, -1)
       }
     }
+  }
+}
+
+extension CachedConversation.Changing {
+  /// The positions of the events after the instant of the words, but the starts of memberships: until
+  /// then no decision of the user is suppressed.
+  ///
+  /// - Complexity: O(log events), O(events) the first time.
+  fileprivate mutating func laterMemberEvents() -> ArraySlice<Int> {
+    let positions = memberEvents ?? events.indices.filter { !events[$0].before.isUnknown }
+    memberEvents = positions
+    return positions[positions.partitioningIndex { $0 >= eventCount }...]
   }
 }

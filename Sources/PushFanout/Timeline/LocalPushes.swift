@@ -127,7 +127,11 @@ struct LocalPushes {
     let levels = quiet.levels
     let stateByBase = unsafe conversation.stateByBase
     let runs = conversation.changing.withLock { $0.runs }
-    if runs.isMade {
+    if let known, known.revision == revision,
+      unsafe follow(known, conversation, quiet, codes, runs)
+    {
+      // What changed since the interval that is known was added.
+    } else if runs.isMade {
       for (bits, count) in zip(runs.words, runs.counts) {
         let word = MemberWord(bits: bits)
         let push = unsafe codes[Int(word.state(levels, stateByBase))] & 1
@@ -141,7 +145,7 @@ struct LocalPushes {
       }
     }
     var zones: [(zone: Int, count: Int)] = []
-    for zone in sums.indices where sums[zone] > 0 {
+    for zone in sums.indices where sums[zone] != 0 {
       zones.append((zone, sums[zone]))
       sums[zone] = 0
     }
@@ -149,6 +153,38 @@ struct LocalPushes {
       revision: revision, calendar: quiet.calendar, from: quiet.from, zones: zones)
     conversation.changing.withLock { $0.localPushes[key] = made }
     return zones
+  }
+
+  /// Sets ``sums`` by those of another interval of the same date, transition by transition.
+  ///
+  /// - Returns: false, with ``sums`` unchanged, if a new count costs less.
+  private mutating func follow(
+    _ known: Known, _ conversation: CachedConversation, _ quiet: ScheduleLevels,
+    _ codes: UnsafePointer<UInt8>, _ runs: WordRuns
+  ) -> Bool {
+    guard runs.isMade, known.calendar == quiet.calendar, known.from / 86_400_000 == quiet.day else {
+      return false
+    }
+    let midnight = quiet.day * 86_400_000
+    let (from, to) = (
+      quiet.transitions.entryCount(upTo: Int((known.from - midnight) / 1000)),
+      quiet.transitions.entryCount(upTo: Int((quiet.from - midnight) / 1000))
+    )
+    guard abs(to - from) * 8 < runs.words.count else { return false }
+    for (zone, count) in known.zones { sums[zone] = count }
+    let isLater = from <= to
+    let stateByBase = unsafe conversation.stateByBase
+    for entry in quiet.transitions.entries[min(from, to)..<max(from, to)] {
+      let old = Int(isLater ? entry.before : entry.after) << MemberWord.baseBits
+      let new = Int(isLater ? entry.after : entry.before) << MemberWord.baseBits
+      let zone = clockOfSchedule[Int(entry.schedule)]
+      runs.forEach(of: entry.schedule) { word, count in
+        let before = unsafe codes[Int(stateByBase[old | word.base])] & 1
+        let after = unsafe codes[Int(stateByBase[new | word.base])] & 1
+        sums[zone] += Int(count) * (Int(after) - Int(before))
+      }
+    }
+    return true
   }
 }
 

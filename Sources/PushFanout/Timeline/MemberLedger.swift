@@ -1,3 +1,4 @@
+internal import CPushKernels
 package import PushModel
 internal import Synchronization
 
@@ -33,9 +34,9 @@ package struct MemberLedger {
   private var epochOf: [UInt32]
   /// Whether there was a message since the last epoch began.
   private var hasNewCounts = false
-  /// The ranks by schedule, and where those of each begin; made on demand.
+  /// The ranks by schedule, and where those of each are; made on demand.
   private var ranks: [Int32] = []
-  private var starts: [Int: Range<Int>] = [:]
+  private var ranges = ScheduleRanges()
 
   fileprivate init(
     _ key: MemberListKey, _ conversation: CachedConversation, _ quiet: ScheduleLevels,
@@ -95,12 +96,13 @@ package struct MemberLedger {
     let levels = quiet.levels
     let isSameCalendar = quiet.calendar == self.quiet.calendar
     if conversation !== self.conversation || revision != self.revision || !isSameCalendar {
-      for rank in words.indices {
+      var rank = isSameCalendar ? difference(conversation, from: 0) : 0
+      while rank < words.count {
         let word = conversation.word(rank)
-        if word.bits == words[rank], isSameCalendar { continue }
         if word.schedule != MemberWord(bits: words[rank]).schedule { ranks = [] }
         words[rank] = word.bits
         move(rank, to: unsafe word.state(levels, conversation.stateByBase), emit)
+        rank = isSameCalendar ? difference(conversation, from: rank + 1) : rank + 1
       }
       (self.conversation, self.revision) = (conversation, revision)
     }
@@ -123,31 +125,37 @@ package struct MemberLedger {
           quiet.transitions.entryCount(upTo: Int((quiet.from - midnight) / 1000))
         )
         for entry in quiet.transitions.entries[min(from, to)..<max(from, to)] {
-          if let range = starts[Int(entry.schedule)] { moveMembers(range) }
+          moveMembers(ranges[Int(entry.schedule)])
         }
       } else {
-        for (schedule, range) in starts where old.levels[schedule] != levels[schedule] {
-          moveMembers(range)
+        ranges.forEach { schedule, range in
+          if old.levels[schedule] != levels[schedule] { moveMembers(range) }
         }
       }
     }
     self.quiet = quiet
   }
 
+  /// The first rank from `rank` on whose word is another in a conversation.
+  ///
+  /// No other thread changes the words of a timeline's conversation.
+  private func difference(_ conversation: CachedConversation, from rank: Int) -> Int {
+    unsafe words.withUnsafeBufferPointer { known in
+      guard let start = known.baseAddress else { return 0 }
+      let words = unsafe UnsafeRawPointer(conversation.words).assumingMemoryBound(to: UInt32.self)
+      return unsafe pk_find_difference(words, start, rank, known.count)
+    }
+  }
+
   private mutating func sortRanks() {
     let words = words
     ranks = words.indices.map { Int32($0) }.sorted { words[Int($0)] < words[Int($1)] }
-    starts = [:]
-    var start = 0
+    var found: [(schedule: Int, start: Int)] = []
     for index in ranks.indices {
       let schedule = MemberWord(bits: words[Int(ranks[index])]).schedule
-      let isLast =
-        index + 1 == ranks.count
-        || MemberWord(bits: words[Int(ranks[index + 1])]).schedule != schedule
-      guard isLast else { continue }
-      starts[schedule] = start..<index + 1
-      start = index + 1
+      if found.last?.schedule != schedule { found.append((schedule, index)) }
     }
+    ranges = ScheduleRanges(found, end: ranks.count)
   }
 
   /// Counts a message by its table of outcomes.
@@ -163,6 +171,58 @@ package struct MemberLedger {
   }
 
   fileprivate func user(_ rank: Int) -> UInt32 { users[rank] }
+}
+
+/// A range of positions for each of some schedules: a hash table with linear probing, for whose keys
+/// the numbers of schedules, which are dense, serve as their own hash.
+private struct ScheduleRanges {
+  private struct Slot {
+    /// -1 for an empty slot.
+    var schedule: Int32 = -1
+    var start: Int32 = 0
+    var end: Int32 = 0
+  }
+
+  private var slots = [Slot()]
+
+  init() {}
+
+  /// - Parameters:
+  ///   - schedules: different ones, with the starts of their ranges, ascending.
+  ///   - end: the end of the last range.
+  init(_ schedules: [(schedule: Int, start: Int)], end: Int) {
+    var size = 1
+    while size < schedules.count * 2 { size *= 2 }
+    slots = Array(repeating: Slot(), count: size)
+    for (index, (schedule, start)) in schedules.enumerated() {
+      let next = index + 1 < schedules.count ? schedules[index + 1].start : end
+      slots[position(of: schedule)] = Slot(
+        schedule: Int32(schedule), start: Int32(start), end: Int32(next))
+    }
+  }
+
+  /// The slot of a schedule, or the empty one where it belongs.
+  @inline(__always)
+  private func position(of schedule: Int) -> Int {
+    var position = schedule & (slots.count - 1)
+    while slots[position].schedule >= 0, slots[position].schedule != Int32(schedule) {
+      position = (position + 1) & (slots.count - 1)
+    }
+    return position
+  }
+
+  /// The range of a schedule; empty for one that has none.
+  @inline(__always)
+  subscript(schedule: Int) -> Range<Int> {
+    let slot = slots[position(of: schedule)]
+    return Int(slot.start)..<Int(slot.end)
+  }
+
+  func forEach(_ body: (_ schedule: Int, _ range: Range<Int>) -> Void) {
+    for slot in slots where slot.schedule >= 0 {
+      body(Int(slot.schedule), Int(slot.start)..<Int(slot.end))
+    }
+  }
 }
 
 /// Which members a conversation has, and by which settings of its own and of the app.

@@ -84,6 +84,18 @@ public struct ComparedSide: Codable, Equatable, Sendable {
   }
 }
 
+extension CompareResult {
+  /// Names the conversations.
+  ///
+  /// - Parameter name: the name of an id; nil for none.
+  /// - Complexity: O(conversations).
+  public mutating func nameConversations(_ name: (String) -> String?) {
+    for index in conversationTable.indices {
+      conversationTable[index].name = name(conversationTable[index].id)
+    }
+  }
+}
+
 /// How often an outcome occurred on each side.
 public struct ComparedOutcome: Codable, Equatable, Sendable {
   /// `push`, `local` or `suppress`.
@@ -152,6 +164,8 @@ public struct ComparedWeekHour: Codable, Equatable, Sendable {
 public struct ComparedConversation: Codable, Equatable, Sendable {
   /// The conversation's id.
   public var id: String
+  /// What the conversation is called; nil if nothing says so.
+  public var name: String?
   /// Its members when its first message came, on the side that had more; nil in results that do not
   /// have it.
   public var members: Int?

@@ -64,6 +64,16 @@ public struct HoldSeries: Codable, Equatable, Sendable {
 
   /// A series without rows; `step` in milliseconds.
   public init(step: Int64) { self.step = step }
+
+  /// Reads a series.
+  public init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    step = try fields.decode(Int64.self, forKey: .step)
+    at = try fields.instants(forKey: .at)
+    held = try fields.wholeNumbers(forKey: .held)
+    released = try fields.wholeNumbers(forKey: .released)
+    waiting = try fields.wholeNumbers(forKey: .waiting)
+  }
 }
 
 /// A minute and a count.

@@ -25,25 +25,21 @@ final class PeopleCounter {
   }
 
   private let clock: WeekClock
-  private let hasTwoSides: Bool
   /// By the index of the conversation in the tally.
   private var ledgers: (a: [MemberLedger?], b: [MemberLedger?]) = ([], [])
   /// The rooms that had a message on this day, and on the one before.
   private var rooms: (now: Set<Int>, before: Set<Int>) = ([], [])
   private var day = Int.min
-  private var entries: [Entry] = []
-  /// For each user one more than the index of the entry; 0 for none.
-  private var entryOf: [UInt32] = []
-  /// The users who got a push on a day before.
-  private var isReached: [Bool] = []
-  /// Suppressed decisions of people who were not reached, by user and outcome.
-  private(set) var suppressed = SuppressedRows()
+  private var entries: DayEntries
   private var finished: [Day] = []
 
   init(_ clock: WeekClock, hasTwoSides: Bool) {
     self.clock = clock
-    self.hasTwoSides = hasTwoSides
+    entries = DayEntries(hasTwoSides: hasTwoSides)
   }
+
+  /// Suppressed decisions of people who were not reached, by user and outcome.
+  var suppressed: SuppressedRows { entries.suppressed }
 
   /// Adds a message that was just decided on one side; messages come in the order of time.
   ///
@@ -64,67 +60,41 @@ final class PeopleCounter {
     }
     if rooms.now.insert(room).inserted {
       while room >= ledgers.a.count { ledgers.a.append(nil) }
-      while hasTwoSides, room >= ledgers.b.count { ledgers.b.append(nil) }
+      while entries.hasTwoSides, room >= ledgers.b.count { ledgers.b.append(nil) }
     }
-    if isB {
-      timeline.record(in: &ledgers.b[room], users: users) { user, code, count in
-        addB(user, code, count)
-      }
-    } else {
-      timeline.record(in: &ledgers.a[room], users: users) { user, code, count in
-        addA(user, code, count)
+    withEntries { entries in
+      if isB {
+        timeline.record(in: &ledgers.b[room], users: users) { entries.addB($0, $1, $2) }
+      } else {
+        timeline.record(in: &ledgers.a[room], users: users) { entries.addA($0, $1, $2) }
       }
     }
   }
 
-  private func addA(_ user: UInt32, _ code: UInt8, _ count: Int) {
-    let entry = entry(of: user)
-    entries[entry].recipient += Int32(truncatingIfNeeded: count)
-    if code & 1 != 0 {
-      entries[entry].a += Int32(truncatingIfNeeded: count)
-    } else if !hasTwoSides, !isReached[Int(user)] {
-      suppressed.add(count, user: Int(user), code)
-    }
-  }
-
-  private func addB(_ user: UInt32, _ code: UInt8, _ count: Int) {
-    let entry = entry(of: user)
-    entries[entry].recipient += Int32(truncatingIfNeeded: count)
-    if code & 1 != 0 { entries[entry].b += Int32(truncatingIfNeeded: count) }
-  }
-
-  private func entry(of user: UInt32) -> Int {
-    let index = Int(user)
-    if index >= entryOf.count {
-      let more = max(index + 1 - entryOf.count, entryOf.count / 4)
-      entryOf += [UInt32](repeating: 0, count: more)
-      isReached += [Bool](repeating: false, count: more)
-    }
-    if entryOf[index] == 0 {
-      entries.append(Entry(user: user))
-      entryOf[index] = UInt32(entries.count)
-    }
-    return Int(entryOf[index]) - 1
+  /// Gives the entries out for a while: a variable of a function is accessed without the checks at
+  /// run time that those of an object need, at each of many steps.
+  private func withEntries(_ body: (inout DayEntries) -> Void) {
+    var entries = DayEntries(hasTwoSides: self.entries.hasTwoSides)
+    swap(&entries, &self.entries)
+    body(&entries)
+    swap(&entries, &self.entries)
   }
 
   /// Ends the day; rooms that had no message on it are forgotten.
   private func endDay() {
-    for room in rooms.now {
-      ledgers.a[room]?.flush { addA($0, $1, $2) }
-      if hasTwoSides { ledgers.b[room]?.flush { addB($0, $1, $2) } }
+    withEntries { entries in
+      for room in rooms.now {
+        ledgers.a[room]?.flush { entries.addA($0, $1, $2) }
+        if entries.hasTwoSides { ledgers.b[room]?.flush { entries.addB($0, $1, $2) } }
+      }
     }
     for room in rooms.before where !rooms.now.contains(room) {
       ledgers.a[room] = nil
-      if hasTwoSides { ledgers.b[room] = nil }
+      if entries.hasTwoSides { ledgers.b[room] = nil }
     }
     rooms = ([], rooms.now)
-    for entry in entries {
-      entryOf[Int(entry.user)] = 0
-      if entry.a > 0 { isReached[Int(entry.user)] = true }
-    }
-    entries.removeAll { $0.recipient == 0 }
-    if !entries.isEmpty { finished.append(Day(number: day, entries: entries)) }
-    entries = []
+    let all = entries.end()
+    if !all.isEmpty { finished.append(Day(number: day, entries: all)) }
   }
 
   /// The days that have ended since this was last asked, and the one that has not.
@@ -137,6 +107,63 @@ final class PeopleCounter {
   func finish() -> [Day] {
     endDay()
     return takeDays().ended
+  }
+}
+
+/// What people got on the day that has not ended.
+private struct DayEntries {
+  let hasTwoSides: Bool
+  private var entries: [PeopleCounter.Entry] = []
+  /// For each user one more than the index of the entry; 0 for none.
+  private var entryOf: [UInt32] = []
+  /// The users who got a push on a day before.
+  private var isReached: [Bool] = []
+  private(set) var suppressed = SuppressedRows()
+
+  init(hasTwoSides: Bool) { self.hasTwoSides = hasTwoSides }
+
+  mutating func addA(_ user: UInt32, _ code: UInt8, _ count: Int) {
+    let entry = entry(of: user)
+    entries[entry].recipient += Int32(truncatingIfNeeded: count)
+    if code & 1 != 0 {
+      entries[entry].a += Int32(truncatingIfNeeded: count)
+    } else if !hasTwoSides, !isReached[Int(user)] {
+      suppressed.add(count, user: Int(user), code)
+    }
+  }
+
+  mutating func addB(_ user: UInt32, _ code: UInt8, _ count: Int) {
+    let entry = entry(of: user)
+    entries[entry].recipient += Int32(truncatingIfNeeded: count)
+    if code & 1 != 0 { entries[entry].b += Int32(truncatingIfNeeded: count) }
+  }
+
+  private mutating func entry(of user: UInt32) -> Int {
+    let index = Int(user)
+    if index >= entryOf.count {
+      let more = max(index + 1 - entryOf.count, entryOf.count / 4)
+      entryOf += [UInt32](repeating: 0, count: more)
+      isReached += [Bool](repeating: false, count: more)
+    }
+    if entryOf[index] == 0 {
+      entries.append(PeopleCounter.Entry(user: user))
+      entryOf[index] = UInt32(entries.count)
+    }
+    return Int(entryOf[index]) - 1
+  }
+
+  /// Ends the day.
+  ///
+  /// - Returns: those who were recipients on it.
+  mutating func end() -> [PeopleCounter.Entry] {
+    for entry in entries {
+      entryOf[Int(entry.user)] = 0
+      if entry.a > 0 { isReached[Int(entry.user)] = true }
+    }
+    var all: [PeopleCounter.Entry] = []
+    swap(&all, &entries)
+    all.removeAll { $0.recipient == 0 }
+    return all
   }
 }
 

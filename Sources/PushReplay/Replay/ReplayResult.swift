@@ -75,6 +75,18 @@ public struct ReplayResult: Codable, Equatable, Sendable {
   }
 }
 
+extension ReplayResult {
+  /// Names the conversations.
+  ///
+  /// - Parameter name: the name of an id; nil for none.
+  /// - Complexity: O(conversations).
+  public mutating func nameConversations(_ name: (String) -> String?) {
+    for index in conversationTable.indices {
+      conversationTable[index].name = name(conversationTable[index].id)
+    }
+  }
+}
+
 /// How often an outcome occurred.
 public struct OutcomeTotal: Codable, Equatable, Sendable {
   /// `push`, `local` or `suppress`.
@@ -112,6 +124,17 @@ public struct TimeSeries: Codable, Equatable, Sendable {
 
   /// A series without rows; `step` in milliseconds.
   public init(step: Int64) { self.step = step }
+
+  /// Reads a series.
+  public init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    step = try fields.decode(Int64.self, forKey: .step)
+    at = try fields.instants(forKey: .at)
+    messages = try fields.wholeNumbers(forKey: .messages)
+    decisions = try fields.wholeNumbers(forKey: .decisions)
+    pushes = try fields.wholeNumbers(forKey: .pushes)
+    outcomes = try fields.wholeNumberColumnsIfPresent(forKey: .outcomes)
+  }
 }
 
 /// An hour of the week, all weeks together.
@@ -140,6 +163,8 @@ public struct WeekHour: Codable, Equatable, Sendable {
 public struct ConversationTotal: Codable, Equatable, Sendable {
   /// The conversation's id.
   public var id: String
+  /// What the conversation is called; nil if nothing says so.
+  public var name: String?
   /// How many members it has at the end, joined or still to join.
   public var members: Int
   /// Its messages.

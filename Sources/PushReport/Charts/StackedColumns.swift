@@ -26,7 +26,8 @@ struct StackedColumns {
   /// Whether the chart has the page's width, rather than half of it.
   var isFull = false
 
-  private static let left = 52.0
+  /// Room for the marks of the axis, which on paper are larger beside a full chart.
+  private var left: Double { isFull ? 66 : 52 }
   private static let height = 300.0
   private static let top = 12.0
   private static let bottom = 270.0
@@ -47,16 +48,16 @@ struct StackedColumns {
     let end = width - 6
     for tick in scale.ticks {
       let y = scale(tick)
-      canvas.line(Self.left, y, end, y, class: tick == 0 ? "base" : "grid")
+      canvas.line(left, y, end, y, class: tick == 0 ? "base" : "grid")
       let text = showsShares ? Figures.tick(percent: tick) : Figures.tick(tick)
-      canvas.text(text, x: Self.left - 8, y: y + 4, anchor: .end, class: "label tick-y")
+      canvas.text(text, x: left - 8, y: y + 4, anchor: .end, class: "label tick-y")
     }
-    let step = (end - Self.left) / Double(names.count)
+    let step = (end - left) / Double(names.count)
     for column in names.indices where totals[column] > 0 {
       draw(column, totals[column], step, scale, on: &canvas)
     }
     for (column, name) in names.enumerated() where !name.isEmpty {
-      let x = Self.left + (Double(column) + 0.5) * step
+      let x = left + (Double(column) + 0.5) * step
       canvas.text(name, x: x, y: Self.bottom + 18, anchor: .middle, class: "label tick-x")
     }
     return canvas.svg(label: label, class: layout.rawValue)
@@ -65,7 +66,7 @@ struct StackedColumns {
   private func draw(
     _ column: Int, _ total: Int, _ step: Double, _ scale: LinearScale, on canvas: inout Canvas
   ) {
-    let left = Self.left + Double(column) * step + step * 0.08
+    let left = left + Double(column) * step + step * 0.08
     let isBeside = arrangement == .beside
     let width = step * 0.84 / (isBeside ? Double(series.count) : 1)
     var below = 0

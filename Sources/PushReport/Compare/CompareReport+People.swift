@@ -17,10 +17,11 @@ extension CompareReport {
       legend: series.map { (name: $0.name, color: $0.color) },
       table: PeopleFigures.table(
         [("A", people.a), ("B", people.b)], of: people.personDays))
+    let (totals, flow) = (totals(people), flow(people))
     return Section(
       name: "people", heading: "People", note: peopleInWords(people),
-      body: Section.pair(figure.html, "<div class=\"panel-box\">\(totals(people).html)</div>\n")
-        + "<div class=\"panel-box\">\(flow(people).html)</div>\n")
+      body: Section.pair(figure.html, totals.boxed) + flow.boxed,
+      tables: figure.tables + [totals, flow])
   }
 
   private func peopleInWords(_ people: ComparedPeople) -> String {
@@ -44,10 +45,9 @@ extension CompareReport {
       columns: [("People", .text), ("How many", .number), ("Share", .number)],
       rows: rows.map { name, count in
         [
-          Table.Cell(name), Table.Cell(count),
-          Table.Cell(Figures.share(count, of: people.people)),
+          Table.Cell(name), Table.Cell(count), Table.Cell(count, of: people.people),
         ]
-      }, caption: "People over the whole time")
+      }, caption: "People over the whole time", file: "people-totals")
   }
 
   /// Where person-days go.
@@ -63,10 +63,11 @@ extension CompareReport {
           + used.map { column in
             let count = people.flow[row][column]
             return row == column && count > 0
-              ? Table.Cell(html: "<strong>\(Figures.exact(count))</strong>") : Table.Cell(count)
+              ? Table.Cell(html: "<strong>\(Figures.exact(count))</strong>", value: "\(count)")
+              : Table.Cell(count)
           } + [Table.Cell(people.flow[row].reduce(0, +))]
-      },
+      }, scrolls: true,
       caption: "Person-days by pushes of the day: rows are classes in A, columns those in B; what "
-        + "stays in its class is bold")
+        + "stays in its class is bold", file: "people-flow")
   }
 }

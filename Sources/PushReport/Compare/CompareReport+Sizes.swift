@@ -26,12 +26,13 @@ extension CompareReport {
         }, color: "waiting")
     ]
     let names = classes.map(Self.name)
+    let table = table(classes)
     return Section(
       name: "sizes", heading: "Small rooms and large ones", note: sizesInWords(classes),
       body: Section.pair(
         figure("Push rate by members of the room", names, rates),
         figure("Share of all pushes that change, by members of the room", names, moved))
-        + "<div class=\"panel-box\">\(table(classes).html)</div>\n")
+        + table.boxed, tables: [table])
   }
 
   private func figure(
@@ -62,10 +63,11 @@ extension CompareReport {
         [
           Table.Cell(Self.name(size)), Table.Cell(size.rooms), Table.Cell(size.messages),
           Table.Cell(size.a), Table.Cell(size.b),
-          Table.Cell((size.b > size.a ? "+" : "") + Figures.exact(size.b - size.a)),
+          Table.Cell(from: size.a, to: size.b),
           Table.Cell(size.changed, of: changed).bar(size.changed, of: most),
         ]
-      }, becomesCards: true, caption: "Rooms by their members, most changed pushes first")
+      }, becomesCards: true, caption: "Rooms by their members, most changed pushes first",
+      file: "room-sizes")
   }
 
   /// The class that matters most.

@@ -88,7 +88,7 @@ extension CompareReport {
     let most = shown.map { $0.gained + $0.lost }.max() ?? 1
     let rows = moved.map { room in
       [
-        Table.Cell(id: room.id), Table.Cell(room.messages), Table.Cell(room.a),
+        Table.Cell(room: room.id, name: room.name), Table.Cell(room.messages), Table.Cell(room.a),
         Table.Cell(room.b),
         Table.Cell(from: room.a, to: room.b).bar(room.gained + room.lost, of: most),
       ]

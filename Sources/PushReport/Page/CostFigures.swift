@@ -16,13 +16,13 @@ struct CostFigures {
 
   /// The section; nil if neither a price nor a limit is known.
   var section: Section? {
-    var parts: [String] = []
-    if let price { parts.append(costs(price).html) }
-    if sides.contains(where: { $0.limit != nil }) { parts.append(limits.html) }
-    guard !parts.isEmpty else { return nil }
+    var tables: [Table] = []
+    if let price { tables.append(costs(price)) }
+    if sides.contains(where: { $0.limit != nil }) { tables.append(limits) }
+    guard !tables.isEmpty else { return nil }
     return Section(
       name: "price", heading: "Costs and the provider\u{2019}s limit", note: note,
-      body: parts.map { "<div class=\"panel-box\">\($0)</div>\n" }.joined())
+      charts: [], tables: tables)
   }
 
   /// UTC days, the first and the last one counted whole.
@@ -77,32 +77,43 @@ struct CostFigures {
           + sides.flatMap { side in
             let pushes = Double(side.pushes) * factor
             return [
-              Table.Cell(Figures.exact(Figures.whole(pushes))), Table.Cell(price.text(pushes)),
+              Table.Cell(Figures.whole(pushes)),
+              Table.Cell(price.text(pushes), value: "\(price.amount(pushes))"),
             ]
           }
-      }, caption: "Costs at \(price.text(1e6)) a million pushes")
+      }, becomesCards: true, caption: "Costs at \(price.text(1e6)) a million pushes", file: "costs")
   }
 
   private var limits: Table {
-    let rows: [(String, (RateLimitResult) -> String)] = [
-      ("Pushes a second that are taken", { Figures.exact($0.perSecond) }),
-      ("Seconds with more pushes", { Figures.exact($0.secondsOver) }),
-      ("Minutes with such a second", { Figures.exact($0.minutesOver) }),
-      ("Pushes sent later than they came", { Figures.exact($0.delayed) }),
-      ("Backlogs", { Figures.exact($0.backlogs) }),
-      ("Time with a backlog", { Figures.seconds(Double($0.backlogSeconds)) }),
-      ("The longest backlog", { $0.longest.map { Figures.seconds(Double($0.seconds)) } ?? "none" }),
-      ("It begins, UTC", { $0.longest.map { Self.time($0.from) } ?? "\u{2013}" }),
-      ("Most pushes that wait", { $0.worst.map { Figures.exact($0.waiting) } ?? "none" }),
-      ("At the end of the second, UTC", { $0.worst.map { Self.time($0.at) } ?? "\u{2013}" }),
+    let count = { (count: Int) in Table.Cell(count) }
+    let duration = { (seconds: Int) in
+      Table.Cell(Figures.seconds(Double(seconds)), value: "\(seconds)")
+    }
+    let none = Table.Cell("none", value: "")
+    let instant = { (at: Int64?) in
+      at.map { Table.Cell(Self.time($0)) } ?? Table.Cell("\u{2013}", value: "")
+    }
+    let rows: [(String, (RateLimitResult) -> Table.Cell)] = [
+      ("Pushes a second that are taken", { count($0.perSecond) }),
+      ("Seconds with more pushes", { count($0.secondsOver) }),
+      ("Minutes with such a second", { count($0.minutesOver) }),
+      ("Pushes sent later than they came", { count($0.delayed) }),
+      ("Backlogs", { count($0.backlogs) }),
+      ("Time with a backlog", { duration($0.backlogSeconds) }),
+      ("The longest backlog", { $0.longest.map { duration($0.seconds) } ?? none }),
+      ("It begins, UTC", { instant($0.longest?.from) }),
+      ("Most pushes that wait", { $0.worst.map { count($0.waiting) } ?? none }),
+      ("At the end of the second, UTC", { instant($0.worst?.at) }),
     ]
     let sides = sides.compactMap { side in side.limit.map { (side.name, $0) } }
     return Table(
       columns: [("Measure", .text)]
         + sides.map { ($0.0.isEmpty ? "Figure" : "In \($0.0)", Table.Kind.number) },
       rows: rows.map { name, value in
-        [Table.Cell(name)] + sides.map { Table.Cell(value($0.1)) }
-      }, caption: "The provider\u{2019}s limit: what comes first is sent first, the rest waits")
+        [Table.Cell(name)] + sides.map { value($0.1) }
+      }, becomesCards: true,
+      caption: "The provider\u{2019}s limit: what comes first is sent first, the rest waits",
+      file: "provider-limit")
   }
 }
 

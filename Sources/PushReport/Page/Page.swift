@@ -51,13 +51,15 @@ struct Section {
   /// HTML.
   let body: String
   /// The tables of the body that have a CSV file.
-  var figures: [FigureTable] = []
+  let figures: [FigureTable]
 
-  init(name: String, heading: String, note: String, body: String) {
+  /// - Parameter tables: those of the body that have a CSV file.
+  init(name: String, heading: String, note: String, body: String, tables: [Table] = []) {
     self.name = name
     self.heading = heading
     self.note = note
     self.body = body
+    figures = tables.compactMap(\.figures)
   }
 
   /// A section of charts in pairs, beside each other where there is room, and of tables below them.
@@ -70,8 +72,8 @@ struct Section {
     }
     self.init(
       name: name, heading: heading, note: note,
-      body: rows.joined() + tables.map(\.boxed).joined())
-    figures = (charts.joined().flatMap(\.tables) + tables).compactMap(\.figures)
+      body: rows.joined() + tables.map(\.boxed).joined(),
+      tables: charts.joined().flatMap(\.tables) + tables)
   }
 
   var html: String {
@@ -123,10 +125,7 @@ struct ChartFigure {
     if let remark { text += "<p class=\"remark\">\(Escaping.text(remark))</p>\n" }
     if !tables.isEmpty { text += "<details><summary>Figures</summary>" }
     for table in tables {
-      // Its box scrolls, which is to be possible with keys.
-      let name = Escaping.text(table.caption ?? title)
-      text += "<div class=\"figures\" tabindex=\"0\" role=\"region\" aria-label=\"\(name)\">"
-      text += "\(table.html)</div>\n"
+      text += table.scrolling
     }
     if !tables.isEmpty { text += "</details>\n" }
     return text + "</figure>\n"

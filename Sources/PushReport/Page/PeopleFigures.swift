@@ -32,7 +32,7 @@ enum PeopleFigures {
       [Table.Cell(names[index])]
         + sides.flatMap { side in
           let count = side.pushes.classes[index]
-          return [Table.Cell(count), Table.Cell(Figures.share(count, of: personDays))]
+          return [Table.Cell(count), Table.Cell(count, of: personDays)]
         }
     }
     for (name, value) in [
@@ -48,6 +48,6 @@ enum PeopleFigures {
         + sides.flatMap { side in
           let name = side.name.isEmpty ? "Person-days" : "Person-days in \(side.name)"
           return [(name, Table.Kind.number), ("Share", Table.Kind.number)]
-        }, rows: rows)
+        }, rows: rows, caption: "Person-days by the pushes of the day", file: "people")
   }
 }

@@ -21,9 +21,12 @@ public struct PushPrice: Hashable, Sendable {
     behind = String(text[number.endIndex...])
   }
 
-  /// What so many pushes cost, as text.
+  /// What so many pushes cost.
+  func amount(_ pushes: Double) -> Double { pushes * perMillion / 1e6 }
+
+  /// The same as text.
   func text(_ pushes: Double) -> String {
-    let amount = pushes * perMillion / 1e6
+    let amount = amount(pushes)
     let decimals = amount == 0 || amount >= 0.1 ? 2 : 6
     return front + Figures.fixed(amount, decimals: decimals) + behind
   }

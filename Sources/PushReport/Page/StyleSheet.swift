@@ -138,6 +138,7 @@ enum StyleSheet {
     header{padding-top:18px}
     h1{font-size:23px}
     h2{font-size:18px}
+    .note strong{white-space:normal}
     header>*,h2,.note,footer{padding-left:6px;padding-right:6px}
     dl.tiles{grid-template-columns:repeat(auto-fit,minmax(168px,1fr));gap:8px}
     dl.tiles div{padding:10px 12px}
@@ -184,6 +185,7 @@ enum StyleSheet {
     .pair svg text{font-size:11px}
     details::details-content{content-visibility:visible;display:block}
     .figures{max-height:none;overflow:visible;columns:2;column-gap:24px;font-size:7.5pt}
+    .figures.wide{columns:1}
     .figures+.figures{margin-top:12px}
     .figures tbody th:not(:has(bdi)){white-space:nowrap}
     dl.tiles{grid-template-columns:repeat(4,minmax(0,1fr))}

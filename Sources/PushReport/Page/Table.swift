@@ -12,6 +12,9 @@ struct Table {
     /// The same for a CSV file: exact, without units and separators.
     let value: String
 
+    /// Text that is escaped here; CSV has another one.
+    init(_ text: String, value: String) { self.init(html: Escaping.text(text), value: value) }
+
     /// Text that is escaped here.
     init(_ text: String) { self.init(html: Escaping.text(text), value: text) }
 
@@ -19,6 +22,17 @@ struct Table {
     init(id: String) { self.init(html: "<bdi>\(Escaping.identifier(id))</bdi>", value: id) }
 
     init(_ count: Int) { self.init(html: Figures.exact(count), value: "\(count)") }
+
+    /// A room: its name, if it has one, with the id below; CSV has the id.
+    init(room id: String, name: String?) {
+      guard let name, !name.isEmpty else {
+        self.init(id: id)
+        return
+      }
+      self.init(
+        html: "<bdi>\(Escaping.identifier(name))</bdi>"
+          + "<span class=\"sub\"><bdi>\(Escaping.identifier(id))</bdi></span>", value: id)
+    }
 
     /// A share as percent; CSV has it as a number of 0...1, of nothing none.
     init(_ part: Int, of total: Int) {
@@ -50,6 +64,8 @@ struct Table {
   let rows: [[Cell]]
   /// Whether a narrow page shows each row as a card with the columns' names in it.
   var becomesCards = false
+  /// Whether its own box scrolls when there is too little room.
+  var scrolls = false
   /// What the table holds. A chart's table without one has the chart's title.
   var caption: String?
   /// The name of its CSV file without the ending; nil for none.
@@ -86,7 +102,20 @@ struct Table {
   }
 
   /// The table in a box of its own.
-  var boxed: String { "<div class=\"panel-box\">\(html)</div>\n" }
+  var boxed: String {
+    scrolls
+      ? "<div class=\"panel-box\">\n\(scrolling)</div>\n"
+      : "<div class=\"panel-box\">\(html)</div>\n"
+  }
+
+  /// The table in a box that scrolls, which is to be possible with keys.
+  var scrolling: String {
+    let name = Escaping.text(caption ?? "")
+    // On paper figures stand in two columns, but for those that are too wide for one.
+    let width = columns.count > 5 ? " wide" : ""
+    return "<div class=\"figures\(width)\" tabindex=\"0\" role=\"region\" aria-label=\"\(name)\">"
+      + "\(html)</div>\n"
+  }
 
   /// The columns' names and the exact values; nil for a table without a file.
   var figures: FigureTable? {

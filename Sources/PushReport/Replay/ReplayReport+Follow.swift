@@ -6,7 +6,7 @@ extension ReplayReport {
     guard let follow = result.follow else { return nil }
     guard let first = follow.messages.first?.at, let last = follow.messages.last?.at else {
       return Section(
-        name: "follow", heading: Self.heading(follow),
+        name: "follow", heading: heading(follow),
         note: "No message of the replay was to be followed.", body: "")
     }
     let hour: Int64 = 3_600_000
@@ -16,7 +16,7 @@ extension ReplayReport {
     }
     let strip = Strip(
       range: first / hour * hour...(last / hour + 1) * hour, lanes: lanes,
-      label: "\(Self.heading(follow)), a mark for each message by what became of it. "
+      label: "\(heading(follow)), a mark for each message by what became of it. "
         + lanes.map { "\($0.name): \(Figures.exact($0.at.count))" }.joined(separator: ", ")
         + ". The table below has every message.")
     let figure = ChartFigure(
@@ -24,16 +24,16 @@ extension ReplayReport {
       remark: follow.user == nil
         ? "Each mark is a message, in the lane of what became of it for most recipients." : nil)
     return Section(
-      name: "follow", heading: Self.heading(follow), note: Self.note(follow),
-      body: figure.html + "<div class=\"panel-box\"><div class=\"figures\">"
-        + "\(Self.table(follow).html)</div></div>\n")
+      name: "follow", heading: heading(follow), note: Self.note(follow), charts: [[figure]],
+      tables: [table(follow)])
   }
 
-  private static func heading(_ follow: FollowResult) -> String {
-    switch (follow.user, follow.conversation) {
-    case (let user?, let room?): "Messages to \(name(user)) in \(name(room))"
-    case (let user?, nil): "Messages to \(name(user))"
-    case (nil, let room?): "Messages in \(name(room))"
+  private func heading(_ follow: FollowResult) -> String {
+    let room = follow.conversation.map { Self.name(roomNames[$0] ?? $0) }
+    return switch (follow.user, room) {
+    case (let user?, let room?): "Messages to \(Self.name(user)) in \(room)"
+    case (let user?, nil): "Messages to \(Self.name(user))"
+    case (nil, let room?): "Messages in \(room)"
     case (nil, nil): "Messages"
     }
   }
@@ -61,7 +61,8 @@ extension ReplayReport {
     message.outcome.map { OutcomeFamily(action: $0.action, reason: $0.reason) } ?? .other
   }
 
-  private static func table(_ follow: FollowResult) -> Table {
+  private func table(_ follow: FollowResult) -> Table {
+    let names = roomNames
     let ofUser = follow.user != nil
     var columns: [(name: String, kind: Table.Kind)] = [("Time, UTC", .text)]
     if follow.conversation == nil { columns.append(("Room", .text)) }
@@ -71,8 +72,13 @@ extension ReplayReport {
     let rows = follow.messages.map { message in
       let time = CivilTime(message.at)
       var row = [Table.Cell("\(time.date) \(time.timeWithSeconds)")]
-      if follow.conversation == nil { row.append(cell(message.conversation)) }
-      row += [cell(message.sender ?? "\u{2013}"), Table.Cell(mentions(message, ofUser))]
+      if follow.conversation == nil {
+        row.append(Table.Cell(room: message.conversation, name: names[message.conversation]))
+      }
+      row += [
+        message.sender.map { Table.Cell(id: $0) } ?? Table.Cell("\u{2013}", value: ""),
+        Table.Cell(Self.mentions(message, ofUser)),
+      ]
       if !ofUser {
         row += [Table.Cell(message.recipients ?? 0), Table.Cell(message.pushes ?? 0)]
       }
@@ -82,12 +88,8 @@ extension ReplayReport {
       return row + [Self.outcome(outcome.action, outcome.reason, outcome.scope)]
     }
     return Table(
-      columns: columns, rows: rows, becomesCards: true,
-      caption: "Every message of the strip, and why it did or did not push")
-  }
-
-  private static func cell(_ id: String) -> Table.Cell {
-    Table.Cell(html: "<bdi>\(Escaping.identifier(id))</bdi>")
+      columns: columns, rows: rows, becomesCards: true, scrolls: true,
+      caption: "Every message of the strip, and why it did or did not push", file: "messages")
   }
 
   private static func mentions(_ message: FollowedMessage, _ ofUser: Bool) -> String {

@@ -10,6 +10,7 @@ extension ReplayReport {
   }
 
   var headline: Section {
+    let names = roomNames
     var tiles = [
       Tile(
         name: "Messages", figure: Figures.exact(result.messages),
@@ -32,7 +33,8 @@ extension ReplayReport {
         Tile(
           name: "Peak \(unit)", figure: "\(Figures.short(peak.pushes)) pushes",
           more: "\(Self.instant(peak)), \(Figures.count(peak.messages, "message")); "
-            + "most in <bdi>\(Escaping.identifier(peak.conversation))</bdi>"))
+            + "most in <bdi>\(Escaping.identifier(names[peak.conversation] ?? peak.conversation))</bdi>"
+        ))
     }
     if let hold = result.hold, let peak = hold.releasePeak {
       tiles.append(

@@ -5,6 +5,7 @@ extension ReplayReport {
   // MARK: The busiest day
 
   var busiest: Section {
+    let names = roomNames
     let rows = peaks.map { peak, by in
       [
         Table.Cell(
@@ -12,7 +13,7 @@ extension ReplayReport {
         Table.Cell(
           html: "<span class=\"instant\">\(Self.instant(peak))</span>", value: Self.instant(peak)),
         Table.Cell(peak.messages), Table.Cell(peak.decisions), Table.Cell(peak.pushes),
-        Table.Cell(id: peak.conversation),
+        Table.Cell(room: peak.conversation, name: names[peak.conversation]),
       ]
     }
     let table = Table(

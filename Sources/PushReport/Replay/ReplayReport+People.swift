@@ -11,10 +11,14 @@ extension ReplayReport {
     let figure = ChartFigure(
       title: "Person-days by the pushes of the day", draw: chart.draw,
       table: PeopleFigures.table([("", people.pushes)], of: people.personDays))
-    let panel = "<div class=\"panel-box\">\(never(people).html)</div>\n"
+    guard people.neverReached > 0 else {
+      return Section(
+        name: "people", heading: "People", note: peopleInWords(people), charts: [[figure]])
+    }
+    let never = never(people)
     return Section(
       name: "people", heading: "People", note: peopleInWords(people),
-      body: people.neverReached > 0 ? Section.pair(figure.html, panel) : figure.html)
+      body: Section.pair(figure.html, never.boxed), tables: figure.tables + [never])
   }
 
   private func peopleInWords(_ people: PeopleResult) -> String {
@@ -40,6 +44,7 @@ extension ReplayReport {
           Table.Cell(reason.reason), Table.Cell(reason.people),
           Table.Cell(reason.people, of: people.neverReached).bar(reason.people, of: most),
         ]
-      }, caption: "Why people never get a push: the reason of most of their decisions")
+      }, caption: "Why people never get a push: the reason of most of their decisions",
+      file: "never-reached")
   }
 }

@@ -101,7 +101,8 @@ extension ReplayReport {
         ],
         rows: rooms.prefix(Self.pointLimit).map { room in
           [
-            Table.Cell(id: room.id), Table.Cell(room.members), Table.Cell(room.decisions),
+            Table.Cell(room: room.id, name: room.name), Table.Cell(room.members),
+            Table.Cell(room.decisions),
             Table.Cell(room.pushes), Table.Cell(room.pushes, of: room.decisions),
           ]
         }, caption: "The rooms of the chart"))

@@ -118,6 +118,13 @@ extension ReplayReport {
     }
   }
 
+  /// The names of the rooms that have one, by their ids.
+  var roomNames: [String: String] {
+    result.conversationTable.reduce(into: [:]) { names, room in
+      if let name = room.name, !name.isEmpty { names[room.id] = name }
+    }
+  }
+
   /// The least steps that a series along the whole time can be shown in.
   var series: TimeSeries { result.minutes ?? result.hours }
 

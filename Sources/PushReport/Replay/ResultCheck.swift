@@ -111,7 +111,7 @@ struct ResultCheck: ResultChecks {
       }
       guard let outcomes = series.outcomes else { continue }
       try checkSum(
-        outcomes.map { $0[row] }, is: series.decisions[row], "\(field).outcomes, row \(row)")
+        outcomes.lazy.map { $0[row] }, is: series.decisions[row], "\(field).outcomes, row \(row)")
     }
     guard let first = series.at.first, let last = series.at.last else { return }
     guard let from = result.first, let to = result.last, first / step >= from / step,

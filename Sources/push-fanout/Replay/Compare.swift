@@ -1,4 +1,5 @@
 import ArgumentParser
+import PushContent
 import PushFanout
 import PushFiles
 import PushReplay
@@ -108,13 +109,18 @@ struct Compare: ParsableCommand {
     lazy var bar = ProgressBar("comparing")
     lazy var watch = ReplayWatch(bar, "compared")
     defer { bar.finish() }
-    return try Comparer.compare(
+    var names = ContentDirectory()
+    var result = try Comparer.compare(
       traffic.files(), a: a, b: b, options,
       people: people.map { file in PeopleRows { try file.write(whole: $0) } }
     ) { done, share in
       watch.show(done, share)
     } world: {
-      try world.loadFanout(threads: results.threads)
+      let (fanout, content, _) = try world.loadFanoutWithContent(threads: results.threads)
+      names = content
+      return fanout
     }
+    result.nameConversations { names.name(of: Identifier($0)) }
+    return result
   }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import PushContent
 import PushFanout
 import PushFiles
 import PushReplay
@@ -95,9 +96,10 @@ struct Replay: ParsableCommand {
     let files = [heldTarget, people, target].compactMap { $0 }
     Interruption.beginOutput(
       files.last?.finalName, temporaryNames: files.compactMap(\.temporaryName))
-    let fanout = try world.loadFanout(threads: results.threads)
+    let (fanout, names, _) = try world.loadFanoutWithContent(threads: results.threads)
     let loaded = ContinuousClock.now
     var result = try replay(fanout, heldTarget, people)
+    result.nameConversations { names.name(of: Identifier($0)) }
     result.cost?.loadingSeconds = (loaded - start) / .seconds(1)
     result.cost?.cpuSeconds = Self.processorSeconds
     let text = try ReplayFile.bytes(result)

@@ -64,7 +64,7 @@ struct Report: ParsableCommand {
     let tables: [FigureTable]
     do throws(ReportProblem) {
       html = try content.html(title: title, price: pricePerMillion?.price)
-      tables = figures == nil ? [] : try content.figures()
+      tables = figures == nil ? [] : try content.figures(price: pricePerMillion?.price)
     } catch {
       throw ReplayFileProblem(file: result.path, reason: "\(error)")
     }

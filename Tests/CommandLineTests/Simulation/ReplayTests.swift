@@ -93,6 +93,25 @@ import Testing
     }
   }
 
+  @Test func conversationsHaveTheNamesOfTheSettings() throws {
+    try withReplay { place in
+      try place.write([#"{"kind":"conversation","id":"g1","name":"Friends"}"#], as: "more.ndjson")
+      let settings = ["--settings", "world.ndjson", "more.ndjson"]
+      let run = try place.run(
+        ["replay"] + settings + ["--messages", "sorted.ndjson", "--json"])
+      let compared = try place.run(
+        ["compare"] + settings
+          + ["--messages", "sorted.ndjson", "--b", "unset.level=none", "--json"])
+      #expect(run.status == 0 && compared.status == 0, "\(run.errors)\(compared.errors)")
+      let names = [
+        try result(run.output).conversationTable.map { [$0.id, $0.name ?? ""] },
+        try JSONDecoder().decode(CompareResult.self, from: Data(compared.output.utf8))
+          .conversationTable.map { [$0.id, $0.name ?? ""] },
+      ]
+      #expect(names.allSatisfy { $0.contains(["g1", "Friends"]) }, "\(names)")
+    }
+  }
+
   @Test func followingAndLimits() throws {
     try withReplay { place in
       let run = try place.run(

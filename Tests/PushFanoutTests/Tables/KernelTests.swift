@@ -76,6 +76,26 @@ import Testing
     }
   }
 
+  @Test func differencesAreFound() {
+    var random = SeededGenerator(seed: 8)
+    var wrong: [String] = []
+    for count in Self.counts {
+      let words = (0..<count).map { _ in UInt32.random(in: 0...UInt32.max, using: &random) }
+      for changed in Set([0, count / 2, count - 1, Int.random(in: 0...count, using: &random)]) {
+        var others = words
+        if others.indices.contains(changed) { others[changed] ^= 1 << 31 }
+        let found = [0, changed, changed + 1].filter { $0 >= 0 && $0 <= count }.map {
+          unsafe pk_find_difference(words, others, $0, count)
+        }
+        let expected = [0, changed, changed + 1].filter { $0 >= 0 && $0 <= count }.map { from in
+          (from..<count).first { words[$0] != others[$0] } ?? count
+        }
+        if found != expected { wrong.append("\(count) words, \(changed): \(found)") }
+      }
+    }
+    #expect(wrong == [])
+  }
+
   @Test func theSelectedVariantIsTheSame() {
     var random = SeededGenerator(seed: 4)
     let (table, input, mapped, words) = draw(1001, &random)
