@@ -5,6 +5,8 @@
 SWIFT ?= swift
 # An import of a target that Package.swift does not name as a dependency is an error.
 STRICT := --explicit-target-dependency-import-check error
+# The program contains Swift's runtime, so that it runs where there is no toolchain.
+STATIC := --static-swift-stdlib --disable-local-rpath
 # What the program is built with, and the time zones that it reads.
 LIBRARIES := libsimdjson-dev libcsv-dev zlib1g-dev libsqlite3-dev tzdata
 RELEASE := .build/release/push-fanout
@@ -20,7 +22,7 @@ DOCUMENTED := $(STRICTLY_DOCUMENTED) PushModel QuietTime PushReference PushConte
 PICTURES := .build/report-check
 
 .PHONY: help demo test test-fast build program debug lint unit oracle speed crash-test fuzz clib clib-test clib-fuzz clib-speed \
-  clib-examples bench bench-all bench-store bench-tiny soak \
+  clib-examples install deb deb-check release-check bench bench-all bench-store bench-tiny soak \
   benchmarks bench-check bench-baseline bench-peers report report-check sanitize docs examples format clean packages
 
 help:
@@ -54,6 +56,9 @@ help:
 	@echo "make clib-fuzz FUZZ_SECONDS=600  calls in any order with any arguments must not crash"
 	@echo "make clib-speed  what a call from C costs beside the same in Swift"
 	@echo "make clib-examples  builds and runs the examples in C, Go and Java"
+	@echo "make install PREFIX=/usr/local DESTDIR=  the command, C libraries, header, man pages and completions"
+	@echo "make deb    the same as a Debian package, .build/deb/*.deb; make deb-check tries it on a fresh Debian"
+	@echo "make release-check  a package that depends on this one by version; scripts/release makes a version"
 	@echo "make format formats the sources"
 
 packages:
@@ -64,7 +69,7 @@ build: program
 	@ln -sf "$(CURDIR)/$(BENCHMARKS)/fanout-bench" .build/release/fanout-bench
 
 program: packages
-	$(SWIFT) build -c release --product push-fanout $(STRICT)
+	$(SWIFT) build -c release --product push-fanout $(STATIC) $(STRICT)
 
 demo: program
 	@scripts/demo $(RELEASE)
@@ -126,6 +131,24 @@ clib-fuzz: packages
 	SWIFT_BACKTRACE=enable=no C/Fuzz/.build/release/fuzz-abi C/Fuzz/.build/corpus \
 	  -max_total_time=$(FUZZ_SECONDS) -max_len=600 -artifact_prefix=C/Fuzz/.build/ -verbosity=0 \
 	  -print_final_stats=1
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+install: program clib
+	@scripts/install-packages binutils python3
+	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' scripts/package/install
+
+deb: program clib
+	@scripts/package/deb
+
+# Installs and uses the package on a fresh Debian, in a folder, and removes it again.
+deb-check: deb
+	@scripts/install-packages mmdebstrap python3 man-db groff-base
+	@scripts/package/check-deb .build/deb/*.deb
+
+# A package that depends on this one by version, in a clone with that tag.
+release-check:
+	@scripts/package/check-dependency
 
 clib-speed: clib
 	C/build decide-speed
