@@ -17,8 +17,15 @@ enum CommandArguments {
     }
   }
 
+  /// No argument can be read, not even the program's name.
+  struct Unreadable: Error, CustomStringConvertible {
+    let description = "no arguments can be read, as /proc is not mounted"
+  }
+
   /// What follows the program's name, in the form that ArgumentParser takes.
-  static func read() throws(NotUTF8) -> [String] {
+  static func read() throws -> [String] {
+    // Swift's runtime reads /proc/self/cmdline.
+    if CommandLine.argc == 0 { throw Unreadable() }
     var arguments: [String] = []
     for index in 0..<Int(CommandLine.argc) {
       guard let bytes = unsafe CommandLine.unsafeArgv[index] else { break }

@@ -66,6 +66,8 @@ struct Program: ParsableCommand {
       Terminal.fail("push-fanout: \(missing)")
     } catch let failure as Failure {
       Terminal.fail("push-fanout: \(failure.text)")
+    } catch let error as CommandArguments.Unreadable {
+      Terminal.fail("push-fanout: \(error)")
     } catch let argument as CommandArguments.NotUTF8 {
       failUsage(["\(argument)"])
     } catch let conflict as FileConflict {

@@ -88,8 +88,8 @@ package struct MemberLedger {
 
   /// Follows to the words and levels of a message.
   ///
-  /// - Complexity: O(transitions in between + members whose state changes), on another date
-  ///   O(schedules of the members) more; O(members) if a word changed.
+  /// - Complexity: O(transitions in between + members whose state changes), at most O(schedules of
+  ///   the members + members whose state changes); O(members) if a word changed.
   fileprivate mutating func follow(
     _ conversation: CachedConversation, _ quiet: ScheduleLevels, _ revision: UInt, _ emit: Emit
   ) {
@@ -117,13 +117,13 @@ package struct MemberLedger {
           move(rank, to: unsafe word.state(levels, conversation.stateByBase), emit)
         }
       }
-      if old.day == quiet.day {
+      let midnight = quiet.day * 86_400_000
+      let (from, to) = (
+        quiet.transitions.entryCount(upTo: Int((old.from - midnight) / 1000)),
+        quiet.transitions.entryCount(upTo: Int((quiet.from - midnight) / 1000))
+      )
+      if old.day == quiet.day, abs(to - from) < ranges.count {
         // Only the schedules that have transitions in between.
-        let midnight = quiet.day * 86_400_000
-        let (from, to) = (
-          quiet.transitions.entryCount(upTo: Int((old.from - midnight) / 1000)),
-          quiet.transitions.entryCount(upTo: Int((quiet.from - midnight) / 1000))
-        )
         for entry in quiet.transitions.entries[min(from, to)..<max(from, to)] {
           moveMembers(ranges[Int(entry.schedule)])
         }
@@ -184,6 +184,8 @@ private struct ScheduleRanges {
   }
 
   private var slots = [Slot()]
+  /// The number of schedules.
+  private(set) var count = 0
 
   init() {}
 
@@ -191,8 +193,9 @@ private struct ScheduleRanges {
   ///   - schedules: different ones, with the starts of their ranges, ascending.
   ///   - end: the end of the last range.
   init(_ schedules: [(schedule: Int, start: Int)], end: Int) {
+    count = schedules.count
     var size = 1
-    while size < schedules.count * 2 { size *= 2 }
+    while size < count * 2 { size *= 2 }
     slots = Array(repeating: Slot(), count: size)
     for (index, (schedule, start)) in schedules.enumerated() {
       let next = index + 1 < schedules.count ? schedules[index + 1].start : end
