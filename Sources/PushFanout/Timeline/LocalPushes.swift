@@ -151,7 +151,7 @@ struct LocalPushes {
   ///
   /// - Returns: false, with ``sums`` unchanged, if a new count costs less.
   private mutating func follow(
-    _ known: Known, _ conversation: CachedConversation, _ quiet: ScheduleLevels,
+    _ known: ZonePushes, _ conversation: CachedConversation, _ quiet: ScheduleLevels,
     _ codes: UnsafePointer<UInt8>, _ runs: WordRuns
   ) -> Bool {
     guard runs.isMade, known.calendar == quiet.calendar, known.from / 86_400_000 == quiet.day else {
