@@ -117,7 +117,7 @@ public enum ReplayFile {
     case DecodingError.dataCorrupted(let context):
       return "\(fieldPath(context.codingPath)): \(line(context.debugDescription))"
     default:
-      // What the decoder itself turns into corrupted data, once it is out of all objects.
+      // The decoder's own error, which it reports as corrupted data only when it returns.
       return whatIsBroken(data)
     }
   }
