@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import gzip
 import json
 import os
-import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timezone
 from typing import Any, Protocol, Union, cast, runtime_checkable
@@ -124,6 +122,9 @@ def read_settings(path: Path) -> bytes:
     data = read_bytes(path)
     if not os.fspath(path).endswith(".gz"):
         return data
+    import gzip
+    import zlib
+
     try:
         return gzip.decompress(data)
     except (OSError, EOFError, zlib.error) as error:
