@@ -65,7 +65,19 @@ static PyObject *answer_engine(PyObject *object, void *unused) {
   return engine;
 }
 
+/* Epoch, sequence, membership, members, recipients and pushes; None when they cannot be had. */
+static PyObject *answer_summary(PyObject *object, void *unused) {
+  (void)unused;
+  pf_summary found;
+  if (pf_answer_summary(((Answer *)object)->answer, &found, NULL) != PF_OK) Py_RETURN_NONE;
+  return Py_BuildValue(
+    "(KKKKKK)", (unsigned long long)found.stamp.epoch, (unsigned long long)found.stamp.sequence,
+    (unsigned long long)found.stamp.membership, (unsigned long long)found.members,
+    (unsigned long long)found.recipients, (unsigned long long)found.pushes);
+}
+
 static PyGetSetDef answer_fields[] = {
+  {"_summary", answer_summary, NULL, "What it comes to; None when that cannot be had.", NULL},
   {"_handle", answer_handle, NULL, "The address of the pf_answer.", NULL},
   {"_engine", answer_engine, NULL, "The engine that decided.", NULL},
   {NULL, NULL, NULL, NULL, NULL}};

@@ -76,32 +76,35 @@ class Decision(Answer):
     def __init__(self) -> None:
         raise TypeError("decisions are made by Fanout.decide()")
 
-    def _summary(self) -> Any:
-        summary = _library.Summary()
-        call(library.pf_answer_summary, self._handle, C.byref(summary))
+    def _known(self) -> tuple[int, int, int, int, int, int]:
+        """Epoch, sequence, membership, members, recipients and pushes."""
+        summary = self._summary
+        if summary is None:
+            # Raises what is wrong.
+            call(library.pf_answer_summary, self._handle, C.byref(_library.Summary()))
+            raise RuntimeError("the decision has no summary")
         return summary
 
     @property
     def stamp(self) -> Stamp:
         """Which settings it is of."""
-        stamp = self._summary().stamp
-        return Stamp(stamp.epoch, stamp.sequence, stamp.membership)
+        return Stamp(*self._known()[:3])
 
     @property
     def member_count(self) -> int:
         """The number of members of the conversation, and of codes."""
-        return int(self._summary().members)
+        return self._known()[3]
 
     @property
     def recipient_count(self) -> int:
         """The number of members for whom there was something to decide: all but the sender, and those
         whose membership begins later."""
-        return int(self._summary().recipients)
+        return self._known()[4]
 
     @property
     def push_count(self) -> int:
         """The number of pushes."""
-        return int(self._summary().pushes)
+        return self._known()[5]
 
     @property
     def counts(self) -> dict[str, int]:
@@ -124,26 +127,26 @@ class Decision(Answer):
     @property
     def codes(self) -> npt.NDArray[np.uint8]:
         """The code of each member's outcome by rank; 0 for one who is not a recipient."""
-        found: npt.NDArray[np.uint8] = self._fill(library.pf_answer_codes, "uint8", self._summary().members)
+        found: npt.NDArray[np.uint8] = self._fill(library.pf_answer_codes, "uint8", self.member_count)
         return found
 
     @property
     def push_bitmap(self) -> npt.NDArray[np.uint8]:
         """A bit for each member by rank, 1 for a push, the lowest bit first: ``numpy.unpackbits(...,
         bitorder="little")`` unpacks it."""
-        found: npt.NDArray[np.uint8] = self._fill(library.pf_answer_push_bitmap, "uint8", (self._summary().members + 7) // 8)
+        found: npt.NDArray[np.uint8] = self._fill(library.pf_answer_push_bitmap, "uint8", (self.member_count + 7) // 8)
         return found
 
     @property
     def push_ranks(self) -> npt.NDArray[np.uint32]:
         """The ranks of those who get a push, ascending."""
-        found: npt.NDArray[np.uint32] = self._fill(library.pf_answer_push_ranks, "uint32", self._summary().pushes)
+        found: npt.NDArray[np.uint32] = self._fill(library.pf_answer_push_ranks, "uint32", self.push_count)
         return found
 
     @property
     def user_numbers(self) -> npt.NDArray[np.uint32]:
         """The number of each member's user by rank. It never changes while the engine lives."""
-        found: npt.NDArray[np.uint32] = self._fill(library.pf_answer_users, "uint32", self._summary().members)
+        found: npt.NDArray[np.uint32] = self._fill(library.pf_answer_users, "uint32", self.member_count)
         return found
 
     def outcome(self, user: str) -> Outcome | None:
@@ -186,13 +189,8 @@ class Decision(Answer):
                 devices = next(targets)[1]
             yield Row(user, *outcome, devices)
 
-    def __len__(self) -> int:
-        """The number of recipients."""
-        return self.recipient_count
-
     def __repr__(self) -> str:
-        summary = self._summary()
-        return f"<Decision: {summary.pushes} pushes, {summary.recipients} recipients>"
+        return f"<Decision: {self.push_count} pushes, {self.recipient_count} recipients>"
 
     def _ids(self, function: Any) -> list[str]:
         ids = _library.IDs()

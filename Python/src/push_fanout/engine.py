@@ -200,7 +200,7 @@ class Fanout:
         Args:
             message: the fields of a line of messages.ndjson (docs/formats.md); instants may also be
                 a datetime with a time zone. A message without device filter, ``ext`` and fields of
-                one vendor is decided without being written as JSON, in a fifth of the time.
+                one vendor is decided without being written as JSON, in a fraction of the time.
 
         Raises:
             Error: what is wrong with the message.
@@ -209,8 +209,13 @@ class Fanout:
         >>> fanout.decide({"id": "m", "conversation": "g", "at": 0, "sender": "ann"}).counts
         {}
         """
-        engine = self._engine or self._opened()
-        return engine.decide(message) or self._decide_read(engine, message)  # type: ignore[return-value]
+        engine = self._engine
+        if engine is None:
+            engine = self._opened()
+        decision = engine.decide(message)
+        if decision is None:
+            return self._decide_read(engine, message)
+        return decision  # type: ignore[return-value]
 
     def _decide_read(self, engine: _native.Engine, message: Record) -> Decision:
         line = json_line(message)
