@@ -162,7 +162,10 @@ static int read_at(PyObject *value, int64_t *at) {
 
 static int read_mentions(Plain *plain, PyObject *value) {
   if (PyList_Check(value)) {
+    /* Making a tuple may collect garbage, which may run code that changes the message. */
+    Py_INCREF(value);
     plain->mentions = PyList_AsTuple(value);
+    Py_DECREF(value);
     if (!plain->mentions) PyErr_Clear();
   } else if (PyTuple_Check(value)) {
     Py_INCREF(value);

@@ -173,7 +173,7 @@ def test_an_interruption_leaves_no_output(folder):
     with open(folder / "slow.ndjson", "w", encoding="utf-8"):
         # It has opened the messages, and waits for them.
         command.send_signal(signal.SIGINT)
-        errors = command.communicate(timeout=120)[1]
+    errors = command.communicate(timeout=120)[1]
     assert command.returncode == 130
     assert errors == "push_fanout: interrupted; no output was written\n"
     assert not (folder / "o.parquet").exists()

@@ -142,7 +142,7 @@ def test_decisions_go_into_every_library(decided):
     found = {
         "pyarrow": pyarrow.table(decisions).to_pylist(),
         "polars": polars.DataFrame(decisions).to_dicts(),
-        "pandas": pandas.DataFrame.from_arrow(decisions).to_dict("records"),
+        "pandas": pyarrow.table(decisions).to_pandas().to_dict("records"),
         "duckdb": [
             dict(zip(columns, row)) for row in duckdb.sql("FROM decisions").fetchall()
         ],
