@@ -42,7 +42,7 @@ internal import Synchronization
     }
   }
   /// Whether the answer is from the words in the tables, rather than from ``conversation``.
-  @safe @exclusivity(unchecked) var isOfTables = false
+  @safe @exclusivity(unchecked) var isFromTables = false
   /// The address of ``conversation``; 0 for none.
   @safe @exclusivity(unchecked) private(set) var conversationAddress: UInt = 0
   @safe @exclusivity(unchecked) var quiet: ScheduleLevels? {

@@ -75,9 +75,7 @@ struct IDTable {
   func forEachIndex(loweredTo lowered: Identifier, _ body: (UInt32) -> Void) {
     if let index = index(of: lowered) { body(index) }
     guard let folded else { return }
-    var text = lowered.text
-    let hash = text.withUTF8 { unsafe folded.hash(UnsafeRawBufferPointer($0)) }
-    folded.forEachAddress(of: hash, base) { address in
+    folded.forEachAddress(of: folded.hash(lowered), base) { address in
       let index = IDArena.index(at: address)
       if index < addresses.count, self[index].lowercased() == lowered { body(index) }
       return true
@@ -119,8 +117,7 @@ struct IDTable {
   }
 
   mutating func insert(_ id: Identifier, _ store: PageStore) -> UInt32 {
-    var text = id.text
-    return text.withUTF8 { unsafe insert(UnsafeRawBufferPointer($0), store) }
+    unsafe id.withUTF8 { unsafe insert($0, store) }
   }
 
   /// The hash of an id's lower case; nil if the id equals it, or the table does not fold.
@@ -135,8 +132,7 @@ struct IDTable {
     let exact = unsafe Identifier(String(decoding: id, as: UTF8.self))
     let lowered = exact.lowercased()
     guard lowered != exact else { return nil }
-    var text = lowered.text
-    return text.withUTF8 { unsafe slots.hash(UnsafeRawBufferPointer($0)) }
+    return slots.hash(lowered)
   }
 
   mutating func reserve(_ count: Int, _ store: PageStore) {

@@ -88,7 +88,7 @@ struct LocalPushes {
   }
 
   /// Finds the clocks of schedules that are new.
-  private mutating func prepare(_ tables: borrowing Tables) {
+  private mutating func prepare(_ tables: Tables) {
     if appRevision != tables.appRevision {
       // The app's zone may be another.
       appRevision = tables.appRevision
@@ -163,7 +163,7 @@ extension FanoutTimeline {
   package func addPushes(byLocalHour hours: inout [Int]) {
     precondition(hours.count == 24, "a day has 24 hours")
     guard result.pushCount > 0, let quiet = result.storage.quiet else { return }
-    let conversation = result.storage.isOfTables ? nil : exactConversation()
+    let conversation = result.storage.isFromTables ? nil : exactConversation()
     localPushes.add(result, conversation, quiet, engineVersion, to: &hours)
   }
 }
