@@ -1,7 +1,7 @@
 """What the Python package costs, beside what it must cost, and other tools on the same tables.
 
-Times are of the best of several rounds; those of single calls are processor time of the thread. Other
-tools answer before they are timed, and one difference ends the run.
+Times are of the best of several rounds; those of single calls are processor time of the thread.
+Other tools answer before they are timed, and one difference ends the run.
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ def row(name: str, value: str, must: str = "", holds: bool = True) -> None:
     print(f"{name:<58}{value:>22}  {must}{'' if holds else '  MISSED'}", flush=True)
 
 
-def best(rounds: int, call: Callable[[], Any], clock: Callable[[], float] = time.perf_counter) -> float:
+def best(
+    rounds: int, call: Callable[[], Any], clock: Callable[[], float] = time.perf_counter
+) -> float:
     """The seconds of the fastest call."""
     found = []
     for _ in range(rounds):
@@ -83,9 +85,8 @@ def measure_decide(swift: str) -> None:
             fanout.decide(message).push_count
 
     def empty() -> None:
-        call = str
         for _ in range(20):
-            for message in messages:
+            for _message in messages:
                 pass
 
     output = subprocess.run([swift], capture_output=True, text=True, check=True).stdout
@@ -181,9 +182,7 @@ def measure_build(tables: Tables) -> Fanout:
 
     def build() -> None:
         opened.clear()
-        opened.append(
-            Fanout.open(tables.settings, users=tables.users, members=tables.members)
-        )
+        opened.append(Fanout.open(tables.settings, users=tables.users, members=tables.members))
 
     seconds = best(3, build)
     rows = len(tables.users) + len(tables.members)
@@ -261,12 +260,17 @@ def peers(tables: Tables, threads: int) -> dict[str, Any]:
             f"{column}::{kind} AS {column}" for column, kind in types.items()
         ) + f" FROM given_{name}_table)"
     )  # fmt: skip
-    day_polars._csv = lambda name, schema: pl.DataFrame(plain[name].select(list(schema))).cast(schema)
+    day_polars._csv = lambda name, schema: pl.DataFrame(plain[name].select(list(schema))).cast(
+        schema
+    )
     return {"DuckDB": sql, "Polars": day_polars.PolarsDay(world, threads)}
 
 
 def measure_peers(tables: Tables, threads: int) -> None:
-    print(f"\nthe same tables, recipients and pushes of {len(tables.messages):,} messages, {threads} threads")
+    print(
+        f"\nthe same tables, recipients and pushes of {len(tables.messages):,} messages, "
+        f"{threads} threads"
+    )
 
     def ours() -> tuple[Any, Any]:
         batch = fanout.decide_batch(messages, parts=())

@@ -63,7 +63,9 @@ def test_rows_are_those_of_the_command(folder, settings, messages):
 
 def test_users_and_members_come_from_files_of_their_own(folder):
     members = [record for record in RECORDS if record["kind"] == "member"]
-    table = pyarrow.Table.from_pylist([{k: v for k, v in r.items() if k != "kind"} for r in members])
+    table = pyarrow.Table.from_pylist(
+        [{k: v for k, v in r.items() if k != "kind"} for r in members]
+    )
     pyarrow.parquet.write_table(table, folder / "members.parquet")
     users = pyarrow.table({"id": ["ann", "ben"], "level": ["none", "all"]})
     pyarrow.parquet.write_table(users, folder / "users.parquet")
@@ -82,7 +84,9 @@ def test_numbers_go_with_their_users(folder):
     users = pyarrow.parquet.read_table(folder / "u.parquet")
     assert users["id"].to_pylist() == ["ann", "ben", "cid", "dän"]
     assert users.schema.metadata == table.schema.metadata
-    assert table == pyarrow.table(Fanout.from_ndjson(RECORDS).decisions(MESSAGES)).cast(table.schema)
+    assert table == pyarrow.table(Fanout.from_ndjson(RECORDS).decisions(MESSAGES)).cast(
+        table.schema
+    )
 
 
 def test_counts_and_lists_are_those_of_the_command(folder):
@@ -159,7 +163,10 @@ def test_wrong_usage_is_two_lines(folder):
 def test_help_has_examples(folder):
     done = run(folder, "evaluate", "--help")
     assert done.returncode == 0
-    for words in ("--settings world.parquet --messages m.parquet --output o.parquet", "exit status"):
+    for words in (
+        "--settings world.parquet --messages m.parquet --output o.parquet",
+        "exit status",
+    ):
         assert words in done.stdout
 
 

@@ -156,7 +156,9 @@ def test_equal_memberships_have_equal_stamps():
 def test_changes_are_made_all_or_none():
     fanout = opened()
     with pytest.raises(Error, match="unknown field") as raised:
-        fanout.update(b'{"kind":"user","id":"ben","level":"none"}\n{"kind":"user","id":"x","a":1}\n')
+        fanout.update(
+            b'{"kind":"user","id":"ben","level":"none"}\n{"kind":"user","id":"x","a":1}\n'
+        )
     assert ":2: " in str(raised.value)
     assert fanout.decide(MESSAGE).pushes == ["ben"]
     with pytest.raises(Error) as raised:

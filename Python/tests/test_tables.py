@@ -17,8 +17,8 @@ from worlds_under_test import MESSAGES, NIGHT, NOON, RECORDS
 from push_fanout import REGISTRY_VERSION, Error, Fanout, _native
 
 USERS = [
-    {"id": "ann", "level": None, "mutedUntil": None, "quietHours": {"start": "22:00", "end": "8:00"},
-     "devices": None},
+    {"id": "ann", "level": None, "mutedUntil": None,
+     "quietHours": {"start": "22:00", "end": "8:00"}, "devices": None},
     {"id": "ben", "level": "all", "mutedUntil": NOON, "quietHours": None,
      "devices": [{"id": "p1", "state": "offline"}, {"id": "p2", "state": "offline"}]},
     {"id": "dän", "level": "mention", "mutedUntil": None, "quietHours": None, "devices": None},
@@ -143,9 +143,7 @@ def test_decisions_go_into_every_library(decided):
         "pyarrow": pyarrow.table(decisions).to_pylist(),
         "polars": polars.DataFrame(decisions).to_dicts(),
         "pandas": pyarrow.table(decisions).to_pandas().to_dict("records"),
-        "duckdb": [
-            dict(zip(columns, row)) for row in duckdb.sql("FROM decisions").fetchall()
-        ],
+        "duckdb": [dict(zip(columns, row)) for row in duckdb.sql("FROM decisions").fetchall()],
         "reader": pyarrow.RecordBatchReader.from_stream(decisions).read_all().to_pylist(),
     }
     rows = [dict(zip(columns, row)) for row in expected]
@@ -192,7 +190,7 @@ def test_the_stamp_and_the_registry_are_in_the_metadata(tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["decisions.parquet"]
 
 
-# ----------------------------------------------------------------------------- No copy, by addresses
+# ---------------------------------------------------------------------------- No copy, by addresses
 
 
 class Array(C.Structure):

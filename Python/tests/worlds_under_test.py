@@ -19,7 +19,10 @@ RECORDS = [
     {"kind": "user", "id": "ben", "devices": [{"id": "p1"}, {"id": "p2"}]},
     {"kind": "user", "id": "cid", "level": "none"},
     {"kind": "user", "id": "dän", "level": "mention"},
-    *({"kind": "member", "conversation": "g", "user": user} for user in ("ann", "ben", "cid", "dän")),
+    *(
+        {"kind": "member", "conversation": "g", "user": user}
+        for user in ("ann", "ben", "cid", "dän")
+    ),
 ]
 MESSAGE = {"id": "m", "conversation": "g", "sender": "cid", "at": NIGHT}
 MESSAGES = [

@@ -17,12 +17,12 @@ examples:
       --members members.parquet --messages m.parquet --output counts.parquet --format counts
 
 Each input is a Parquet file, or what push-fanout reads: .ndjson, .csv, with .gz or without. The
-columns of a Parquet file are the fields of docs/formats.md, by their names; that of --settings has a
-column "kind". The formats of the output:
+columns of a Parquet file are the fields of docs/formats.md, by their names; that of --settings has
+a column "kind". The formats of the output:
 
   rows      message, user, action, reason, scope, code: a row for each recipient
-  numbers   message, user, code as numbers, which take a tenth of that; the numbers of users are those
-            of --output-users
+  numbers   message, user, code as numbers, which take a tenth of that; the numbers of users are
+            those of --output-users
   counts    message, conversation, action, reason, scope, code, count: a row for each outcome
   pushlist  message, push: the ids of those who get a push
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ctypes as C
 import os
-from typing import Any, Sequence
+from collections.abc import Sequence
+from typing import Any
 
 from .errors import Error
 
@@ -193,7 +194,9 @@ def _load(path: str) -> C.CDLL:
     return library
 
 
-library = _load(os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib", "libpushfanout.so.1"))
+library = _load(
+    os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib", "libpushfanout.so.1")
+)
 
 
 def take_text(address: int | None, size: int | None = None) -> bytes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes as C
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 from ._library import ABI_VERSION
@@ -11,7 +11,7 @@ from ._library import ABI_VERSION
 ACCESS = {"read": 0, "write": 1, "create": 2}
 
 
-@lru_cache(maxsize=None)
+@cache
 def open_store() -> Any:
     """The function that opens a store."""
     try:

@@ -110,7 +110,9 @@ class Batch:
         """A row for each message: epoch, sequence, membership, members, recipients, pushes."""
         names = ("epoch", "sequence", "membership", "members", "recipients", "pushes")
         kind = [(name, "u8") for name in names]
-        found: npt.NDArray[np.void] = self._array(self._batch.summaries, len(self) * C.sizeof(_library.Summary), kind)
+        found: npt.NDArray[np.void] = self._array(
+            self._batch.summaries, len(self) * C.sizeof(_library.Summary), kind
+        )
         return found
 
     @property
@@ -142,7 +144,9 @@ class Batch:
     @property
     def code_starts(self) -> npt.NDArray[np.uint64]:
         """The index in `codes` of each message's first code, and the number of codes."""
-        found: npt.NDArray[np.uint64] = self._array(self._batch.code_starts, (len(self) + 1) * 8, "uint64", "codes")
+        found: npt.NDArray[np.uint64] = self._array(
+            self._batch.code_starts, (len(self) + 1) * 8, "uint64", "codes"
+        )
         return found
 
     def codes_of(self, index: int) -> npt.NDArray[np.uint8]:
@@ -152,15 +156,19 @@ class Batch:
 
     @property
     def push_bitmaps(self) -> npt.NDArray[np.uint8]:
-        """A bit for each member by rank, 1 for a push, the lowest bit first; each message begins with
-        a byte of its own."""
-        found: npt.NDArray[np.uint8] = self._array(self._batch.bitmaps, int(self.bitmap_starts[-1]), "uint8")
+        """A bit for each member by rank, 1 for a push, the lowest bit first; each message begins
+        with a byte of its own."""
+        found: npt.NDArray[np.uint8] = self._array(
+            self._batch.bitmaps, int(self.bitmap_starts[-1]), "uint8"
+        )
         return found
 
     @property
     def bitmap_starts(self) -> npt.NDArray[np.uint64]:
         """The index in `push_bitmaps` of each message's first byte, and the number of bytes."""
-        found: npt.NDArray[np.uint64] = self._array(self._batch.bitmap_starts, (len(self) + 1) * 8, "uint64", "bitmaps")
+        found: npt.NDArray[np.uint64] = self._array(
+            self._batch.bitmap_starts, (len(self) + 1) * 8, "uint64", "bitmaps"
+        )
         return found
 
     def push_bitmap_of(self, index: int) -> npt.NDArray[np.uint8]:
@@ -238,11 +246,11 @@ class Rows:
 class Decisions(Rows):
     """Decisions for many messages as rows of Arrow: what `Fanout.decisions` gives.
 
-    A row for each recipient of each message, messages in their order, recipients by rank: ``message``
-    (uint32, its number), ``user`` (uint32, the user's number; or the id) and ``code`` (uint8,
-    `OUTCOMES`). Rows are decided while they are read, on the version of the settings that was current
-    when this was made. The schema's metadata has ``push_fanout.epoch``, ``push_fanout.sequence`` and
-    ``push_fanout.outcomes``, the registry's version.
+    A row for each recipient of each message, messages in their order, recipients by rank:
+    ``message`` (uint32, its number), ``user`` (uint32, the user's number; or the id) and ``code``
+    (uint8, `OUTCOMES`). Rows are decided while they are read, on the version of the settings that
+    was current when this was made. The schema's metadata has ``push_fanout.epoch``,
+    ``push_fanout.sequence`` and ``push_fanout.outcomes``, the registry's version.
 
     >>> import pyarrow
     >>> from push_fanout import Fanout
@@ -263,8 +271,8 @@ class Decisions(Rows):
 
     @property
     def users(self) -> Rows:
-        """The users of the same version of the settings: ``user`` (uint32, the number) and ``id``, in
-        the order of numbers, which begin with 0."""
+        """The users of the same version of the settings: ``user`` (uint32, the number) and ``id``,
+        in the order of numbers, which begin with 0."""
         return Rows(self._owned, library.pf_relation_users)
 
     def write_parquet(self, path: str | os.PathLike[str], compression: str = "zstd") -> int:

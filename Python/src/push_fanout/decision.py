@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ctypes as C
-from typing import TYPE_CHECKING, Any, Iterator, NamedTuple
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _library
 from ._library import CODE_COUNT, call, library, text_arguments
@@ -39,8 +40,8 @@ class Row(NamedTuple):
         action: ``"push"``, ``"local"`` or ``"none"``.
         reason: why.
         scope: the scope of the setting that decided; None when there is none.
-        devices: those that a push goes to; empty for ``"none"``. None for ``"local"``, whose devices
-            only `Fanout.evaluate` lists.
+        devices: those that a push goes to; empty for ``"none"``. None for ``"local"``, whose
+            devices only `Fanout.evaluate` lists.
     """
 
     user: str
@@ -53,8 +54,8 @@ class Row(NamedTuple):
 class Decision(Answer):
     """Who gets a push for one message, and why others do not: what `Fanout.decide` gives.
 
-    It keeps the version of the settings that it was decided on, whatever is updated later. Any number
-    of threads may read it.
+    It keeps the version of the settings that it was decided on, whatever is updated later. Any
+    number of threads may read it.
 
     >>> from push_fanout import Fanout
     >>> fanout = Fanout.from_ndjson(b'''
@@ -97,8 +98,8 @@ class Decision(Answer):
 
     @property
     def recipient_count(self) -> int:
-        """The number of members for whom there was something to decide: all but the sender, and those
-        whose membership begins later."""
+        """The number of members for whom there was something to decide: all but the sender, and
+        those whose membership begins later."""
         return self._known()[4]
 
     @property
@@ -108,7 +109,8 @@ class Decision(Answer):
 
     @property
     def counts(self) -> dict[str, int]:
-        """The number of recipients by outcome, ``action/reason/scope``, in the order of these keys."""
+        """The number of recipients by outcome, ``action/reason/scope``, in the order of these
+        keys."""
         counts = (C.c_uint32 * CODE_COUNT)()
         call(library.pf_answer_counts, self._handle, counts)
         found = {OUTCOMES[code].key: count for code, count in enumerate(counts) if count}
@@ -127,26 +129,34 @@ class Decision(Answer):
     @property
     def codes(self) -> npt.NDArray[np.uint8]:
         """The code of each member's outcome by rank; 0 for one who is not a recipient."""
-        found: npt.NDArray[np.uint8] = self._fill(library.pf_answer_codes, "uint8", self.member_count)
+        found: npt.NDArray[np.uint8] = self._fill(
+            library.pf_answer_codes, "uint8", self.member_count
+        )
         return found
 
     @property
     def push_bitmap(self) -> npt.NDArray[np.uint8]:
-        """A bit for each member by rank, 1 for a push, the lowest bit first: ``numpy.unpackbits(...,
-        bitorder="little")`` unpacks it."""
-        found: npt.NDArray[np.uint8] = self._fill(library.pf_answer_push_bitmap, "uint8", (self.member_count + 7) // 8)
+        """A bit for each member by rank, 1 for a push, the lowest bit first:
+        ``numpy.unpackbits(..., bitorder="little")`` unpacks it."""
+        found: npt.NDArray[np.uint8] = self._fill(
+            library.pf_answer_push_bitmap, "uint8", (self.member_count + 7) // 8
+        )
         return found
 
     @property
     def push_ranks(self) -> npt.NDArray[np.uint32]:
         """The ranks of those who get a push, ascending."""
-        found: npt.NDArray[np.uint32] = self._fill(library.pf_answer_push_ranks, "uint32", self.push_count)
+        found: npt.NDArray[np.uint32] = self._fill(
+            library.pf_answer_push_ranks, "uint32", self.push_count
+        )
         return found
 
     @property
     def user_numbers(self) -> npt.NDArray[np.uint32]:
         """The number of each member's user by rank. It never changes while the engine lives."""
-        found: npt.NDArray[np.uint32] = self._fill(library.pf_answer_users, "uint32", self.member_count)
+        found: npt.NDArray[np.uint32] = self._fill(
+            library.pf_answer_users, "uint32", self.member_count
+        )
         return found
 
     def outcome(self, user: str) -> Outcome | None:

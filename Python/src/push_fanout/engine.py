@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import ctypes as C
 import json
-import time
-from typing import Any, Iterable, Literal, NamedTuple, Union
+from collections.abc import Iterable
+from typing import Any, Literal, NamedTuple, Union
 
 from . import _library, _native
 from ._library import Owned, call, library, path_argument, path_list, take_text, text_arguments
 from .batch import Batch, Decisions, Messages
-from .decision import Decision, Stamp
+from .decision import Decision
 from .errors import Error
 from .opening import Settings
 from .outcomes import OUTCOMES, Outcome
@@ -29,6 +29,7 @@ from .sources import (
     ndjson,
     read_bytes,
 )
+from .state import EngineState, checked_number
 
 Source = Union[bytes, Path, ArrowTable, Records]
 """Settings or messages: bytes of NDJSON, the path of a file, a table, or records."""
@@ -53,11 +54,11 @@ class Change(NamedTuple):
     after: Outcome | None
 
 
-class Fanout:
+class Fanout(EngineState):
     """An engine: settings of users and memberships, packed, which decide for messages.
 
-    Any number of threads may use it. `update` does not wait for those that decide. It is closed with
-    `close`, as a context manager, or when it is no longer referred to.
+    Any number of threads may use it. `update` does not wait for those that decide. It is closed
+    with `close`, as a context manager, or when it is no longer referred to.
 
     After a fork it is refused in the child with an `Error` of the status ``"PF_FORKED"``, unless it
     was opened with ``threads=1``; `reopen` opens the same settings again.
@@ -67,8 +68,7 @@ class Fanout:
     ['ann']
     """
 
-    __slots__ = ("_engine", "__weakref__")
-    _engine: _native.Engine | None
+    __slots__ = ()
 
     def __init__(self) -> None:
         raise TypeError("open an engine with Fanout.open() or Fanout.from_ndjson()")
@@ -99,8 +99,8 @@ class Fanout:
 
         Settings, users and members are each the path of a file (.ndjson, .csv or .parquet, with .gz
         or without), bytes of NDJSON, dictionaries, or a table: whatever gives an Arrow stream, such
-        as frames of pyarrow, polars, pandas and DuckDB. docs/formats.md says which fields there are;
-        the columns of a table have their names.
+        as frames of pyarrow, polars, pandas and DuckDB. docs/formats.md says which fields there
+        are; the columns of a table have their names.
 
         Args:
             settings: records of all kinds.
@@ -128,7 +128,7 @@ class Fanout:
         if (store is not None) + (snapshot is not None) + bool(records) > 1:
             raise TypeError("settings, a snapshot and a store cannot be opened together")
         if snapshot is not None:
-            high, low = (_number(part, "a number of identity") for part in identity)
+            high, low = (checked_number(part, "a number of identity") for part in identity)
             call(
                 library.pf_open_snapshot, path_argument(snapshot), high, low, C.byref(options),
                 C.byref(handle),
@@ -145,7 +145,7 @@ class Fanout:
         else:
             paths = [[source] if is_path(source) else [] for source in (settings, users, members)]
             if sum(map(len, paths)) == len(records) and not any(map(is_parquet, records)):
-                lists = [argument for part in paths for argument in path_list(part)]  # type: ignore[arg-type]
+                lists = [text for part in paths for text in path_list(part)]  # type: ignore[arg-type]
                 call(library.pf_open_files, *lists, C.byref(options), C.byref(handle))
             else:
                 Settings(settings, users, members).open(options, handle)
@@ -165,7 +165,8 @@ class Fanout:
         return cls._of(handle.value)
 
     def reopen(self) -> Fanout:
-        """Opens the same files, snapshot or store again, as they are now, also in a child of a fork.
+        """Opens the same files, snapshot or store again, as they are now, also in a child of a
+        fork.
 
         Raises:
             Error: when the settings came from bytes or tables, which are no longer there.
@@ -174,23 +175,6 @@ class Fanout:
         handle = C.c_void_p()
         call(library.pf_reopen, engine.handle, C.byref(handle))
         return self._of(handle.value)
-
-    def close(self) -> None:
-        """Closes the engine. Its tables are freed when calls in other threads have ended, and
-        decisions, messages and relations of it are gone."""
-        self._engine = None
-
-    def __enter__(self) -> Fanout:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self.close()
-
-    def _opened(self) -> _native.Engine:
-        engine = self._engine
-        if engine is None:
-            raise ValueError("the engine is closed")
-        return engine
 
     # ------------------------------------------------------------------------------------ Deciding
 
@@ -227,7 +211,8 @@ class Fanout:
         return answer  # type: ignore[return-value]
 
     def messages(self, source: Source) -> Messages:
-        """Reads messages: bytes of NDJSON, a file (.ndjson, .csv or .parquet), a table or dictionaries.
+        """Reads messages: bytes of NDJSON, a file (.ndjson, .csv or .parquet), a table or
+        dictionaries.
 
         Raises:
             Error: what is wrong with which message; then none is read.
@@ -295,8 +280,9 @@ class Fanout:
         engine = self._opened()
         handle = C.c_void_p()
         call(
-            library.pf_decide_batch, engine.handle, read._owned.address, _number(first, "first"),
-            max(0, len(read) - first) if count is None else _number(count, "count"), flags,
+            library.pf_decide_batch, engine.handle, read._owned.address,
+            checked_number(first, "first"),
+            max(0, len(read) - first) if count is None else checked_number(count, "count"), flags,
             C.byref(handle),
         )  # fmt: skip
         return Batch(read, handle.value or 0)
@@ -312,9 +298,7 @@ class Fanout:
         engine = self._opened()
         handle = C.c_void_p()
         flags = _library.ARROW_IDS if ids else 0
-        call(
-            library.pf_relation_new, engine.handle, read._owned.address, flags, C.byref(handle)
-        )
+        call(library.pf_relation_new, engine.handle, read._owned.address, flags, C.byref(handle))
         return Decisions(read, Owned(handle.value or 0, library.pf_relation_free, engine))
 
     def evaluate(
@@ -370,8 +354,8 @@ class Fanout:
     def next_change(
         self, user: str, conversation: str, after: Instant, *, channel: str | None = None
     ) -> Change:
-        """When the answer for a plain message, a text from another user without mentions, next changes
-        without an update.
+        """When the answer for a plain message, a text from another user without mentions, next
+        changes without an update.
 
         Args:
             user: the id of a member.
@@ -400,144 +384,3 @@ class Fanout:
         )  # fmt: skip
         at = None if change.at < 0 else change.at
         return Change(at, OUTCOMES.get(change.before), OUTCOMES.get(change.after))
-
-    # ------------------------------------------------------------------------------------- Changes
-
-    def update(self, changes: bytes | str | Records, *, now: Instant | None = None) -> int:
-        """Makes changes, all or none: lines or records of a settings.ndjson, each of which replaces the
-        record of the same key. Decisions that begin when it has returned are by them; with a store
-        they are on the disk then.
-
-        Args:
-            changes: the lines or records.
-            now: when the changes are made, for the change feed of a store; None for the clock's time.
-
-        Returns:
-            the number of records.
-
-        >>> fanout = Fanout.from_ndjson(b'{"kind":"member","conversation":"g","user":"ann"}')
-        >>> fanout.update({"kind": "user", "id": "ann", "level": "none"})
-        1
-        >>> fanout.decide({"id": "m", "conversation": "g", "at": 0}).counts
-        {'none/levelNone/app': 1}
-        """
-        engine = self._opened()
-        data = ndjson(changes)
-        records = C.c_uint64()
-        call(library.pf_update, engine.handle, data, len(data), _now(now), C.byref(records))
-        return records.value
-
-    def remove_member(self, user: str, conversation: str, *, now: Instant | None = None) -> None:
-        """Ends a membership."""
-        engine = self._opened()
-        call(
-            library.pf_remove_member, engine.handle, *text_arguments(user, "user"),
-            *text_arguments(conversation, "conversation"), _now(now),
-        )  # fmt: skip
-
-    def advance(self, at: Instant) -> None:
-        """Prepares an instant: the day's quiet hours, and in its last hour those of the next day.
-        Called each minute, it keeps that work off the threads that decide."""
-        call(library.pf_advance, self._opened().handle, milliseconds(at, "at"))
-
-    def warm_up(self, conversation: str, at: Instant) -> None:
-        """Prepares a conversation, so that the first message to it costs no more than later ones."""
-        call(
-            library.pf_warm_up, self._opened().handle,
-            *text_arguments(conversation, "conversation"), milliseconds(at, "at"),
-        )  # fmt: skip
-
-    def write_snapshot(
-        self, path: Path, *, identity: tuple[int, int] = (0, 0), sequence: int = 0
-    ) -> None:
-        """Writes a snapshot, which `open` maps into memory. It appears under its name when it is
-        complete.
-
-        Args:
-            path: the file.
-            identity: two numbers that `open` has to be given again.
-            sequence: a number of the caller's for what was written, `snapshot_sequence` later.
-        """
-        high, low = (_number(part, "a number of identity") for part in identity)
-        call(
-            library.pf_write_snapshot, self._opened().handle, path_argument(path), high, low,
-            _number(sequence, "sequence"),
-        )  # fmt: skip
-
-    # -------------------------------------------------------------------------------- What it holds
-
-    def members(self, conversation: str) -> tuple[list[str], Stamp]:
-        """The ids of a conversation's members by rank, and the stamp that they are of. No members for
-        an id that never appeared. O(members)."""
-        ids, stamp = _library.IDs(), _library.Stamp()
-        call(
-            library.pf_members, self._opened().handle,
-            *text_arguments(conversation, "conversation"), C.byref(stamp), C.byref(ids),
-        )  # fmt: skip
-        try:
-            return ids.texts(), Stamp(stamp.epoch, stamp.sequence, stamp.membership)
-        finally:
-            library.pf_ids_free(C.addressof(ids))
-
-    def _info(self) -> Any:
-        info = _library.Info(C.sizeof(_library.Info))
-        call(library.pf_get_info, self._opened().handle, C.byref(info))
-        return info
-
-    @property
-    def epoch(self) -> int:
-        """Drawn when the engine was opened; numbers of different epochs do not compare."""
-        return int(self._info().epoch)
-
-    @property
-    def sequence(self) -> int:
-        """The settings' sequence number: 1, and one more for each update."""
-        return int(self._info().sequence)
-
-    @property
-    def user_count(self) -> int:
-        """The number of users."""
-        return int(self._info().user_count)
-
-    @property
-    def threads(self) -> int:
-        """How many threads a call may use."""
-        return int(self._info().threads)
-
-    @property
-    def rules(self) -> Literal["easemob", "rongcloud"]:
-        """The vendor by whose rules it decides."""
-        return "rongcloud" if self._info().is_rongcloud else "easemob"
-
-    @property
-    def snapshot_sequence(self) -> int:
-        """The number of the snapshot that it was opened from; 0 if it was not."""
-        return int(self._info().snapshot_sequence)
-
-    def memory(self) -> dict[str, int]:
-        """Bytes of memory by what they are for, and the numbers of users, conversations and
-        memberships. O(conversations)."""
-        memory = _library.Memory(C.sizeof(_library.Memory))
-        call(library.pf_get_memory, self._opened().handle, C.byref(memory))
-        return {name: int(getattr(memory, name)) for name in _library.MEMORY_PARTS}
-
-    def __repr__(self) -> str:
-        if self._engine is None:
-            return "<Fanout: closed>"
-        try:
-            info = self._info()
-        except Error as error:
-            return f"<Fanout: {error}>"
-        return f"<Fanout: {self.rules}, {info.user_count} users, sequence {info.sequence}>"
-
-
-def _now(now: Instant | None) -> int:
-    return time.time_ns() // 1_000_000 if now is None else milliseconds(now, "now")
-
-
-def _number(value: int, name: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"{name} must be an integer, not {type(value).__name__}")
-    if not 0 <= value < 2**64:
-        raise ValueError(f"{name} is out of range: {value}")
-    return value

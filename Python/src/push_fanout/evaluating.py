@@ -56,7 +56,8 @@ def _rows(fanout: Fanout, messages: Messages, options: Any, compression: str | N
     decisions: Decisions = fanout.decisions(messages, ids=True)
     reader = pa.RecordBatchReader.from_stream(decisions)
     schema = pa.schema(
-        [("message", pa.string()), ("user", pa.large_string()), *outcomes.fields, ("code", pa.uint8())],
+        [("message", pa.string()), ("user", pa.large_string()), *outcomes.fields,
+         ("code", pa.uint8())],
         metadata=reader.schema.metadata,
     )  # fmt: skip
 

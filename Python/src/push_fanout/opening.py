@@ -56,7 +56,7 @@ class _Lines:
         name, before, skipped = max(
             (part for part in self._parts if part[1] < line), key=lambda part: part[1]
         )
-        return f"{name}:{line - before + skipped}: {text[found.end():]}"
+        return f"{name}:{line - before + skipped}: {text[found.end() :]}"
 
 
 class Settings:
@@ -131,5 +131,5 @@ class Settings:
         found = re.match(r"(users|members):(\d+): ", text)
         if found:
             name, before = self._names[found[1]]
-            return f"{name}:{int(found[2]) + before}: {text[found.end():]}"
+            return f"{name}:{int(found[2]) + before}: {text[found.end() :]}"
         return self._lines.named(text)

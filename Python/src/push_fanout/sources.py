@@ -15,8 +15,8 @@ from .errors import Error
 
 @runtime_checkable
 class ArrowTable(Protocol):
-    """What gives its rows as an Arrow stream: a pyarrow.Table, polars.DataFrame, pandas.DataFrame, a
-    relation of DuckDB, and others."""
+    """What gives its rows as an Arrow stream: a pyarrow.Table, polars.DataFrame, pandas.DataFrame,
+    a relation of DuckDB, and others."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """A capsule with an `ArrowArrayStream`."""

@@ -2,5 +2,7 @@
 
 import os
 
-LIBRARY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib", "libpushfanout-store.so.1")
+LIBRARY = os.path.join(
+    os.path.dirname(os.path.abspath(__file__)), "lib", "libpushfanout-store.so.1"
+)
 """The path of libpushfanout-store.so."""
