@@ -64,7 +64,7 @@ internal import Synchronization
   init() {
     unsafe histogram = .allocate(capacity: 256)
     unsafe histogram.initialize(repeating: 0, count: 256)
-    unsafe codes = RecipientCursor.isMember
+    unsafe codes = StateTables.isMember
   }
 
   deinit {

@@ -123,7 +123,7 @@ internal import Synchronization
     readGuard.reading {
       for index in 0..<count {
         let (conversation, position) = message(index)
-        guard conversation != Decider.unknown, let slot = unsafe slot(of: conversation),
+        guard conversation != IDTable.unknown, let slot = unsafe slot(of: conversation),
           let entry = unsafe Self.reference(
             at: slot.pointee.load(ordering: .sequentiallyConsistent))
         else { continue }

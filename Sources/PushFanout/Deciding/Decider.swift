@@ -18,9 +18,6 @@ internal import QuietTime
     case none
   }
 
-  /// The index of an id that never appeared.
-  static let unknown = UInt32.max
-
   @inline(__always)
   init(version: EngineVersion, cache: ConversationCache, threads: Int) {
     self.version = version
@@ -83,14 +80,14 @@ internal import QuietTime
   ///   member.
   ///
   /// - Parameters:
-  ///   - conversation: the index of its conversation; ``unknown`` for an id that never appeared.
-  ///   - sender: the index of its sender; ``unknown`` for none.
+  ///   - conversation: the index of its conversation; ``IDTable/unknown`` for an id that never appeared.
+  ///   - sender: the index of its sender; ``IDTable/unknown`` for none.
   func decide(
     _ message: borrowing Message, in conversation: UInt32, from sender: UInt32,
     _ cache: ConversationCache, into result: inout FanoutResult
   ) {
     let storage = result.storage
-    guard conversation != Self.unknown else {
+    guard conversation != IDTable.unknown else {
       storage.conversation = nil
       return
     }
@@ -103,7 +100,7 @@ internal import QuietTime
     result.memberUsers = version.tables.memberUsers
     result.ids = version.tables.userIDs.reader
     result.sender =
-      sender == Self.unknown ? -1 : version.tables.rank(of: sender, in: target.memberRow) ?? -1
+      sender == IDTable.unknown ? -1 : version.tables.rank(of: sender, in: target.memberRow) ?? -1
     if let uniform = plan.uniform {
       unsafe storage.codes = version.tables.codes(ofAll: uniform)
     } else {

@@ -41,9 +41,9 @@ struct MessageLookups {
   static let count = 32
 
   private var hashes = InlineArray<64, UInt32>(repeating: 0)
-  /// For each message, its conversation and its sender; ``Decider/unknown`` for none.
-  private(set) var conversations = InlineArray<32, UInt32>(repeating: Decider.unknown)
-  private(set) var senders = InlineArray<32, UInt32>(repeating: Decider.unknown)
+  /// For each message, its conversation and its sender; ``IDTable/unknown`` for none.
+  private(set) var conversations = InlineArray<32, UInt32>(repeating: IDTable.unknown)
+  private(set) var senders = InlineArray<32, UInt32>(repeating: IDTable.unknown)
 
   /// Looks up messages.
   ///
@@ -106,24 +106,24 @@ struct MessageLookup {
     users.slots.prefetchRecord(user, users.base)
   }
 
-  /// The index of the conversation; ``Decider/unknown`` for an id that never appeared.
+  /// The index of the conversation; ``IDTable/unknown`` for an id that never appeared.
   @inline(__always)
   func conversation(
     _ id: Identifier, _ hash: UInt32, _ tables: Tables, _ cache: ConversationCache
   ) -> UInt32 {
     guard let conversation = rooms.index(of: id, hash: hash) else {
-      return Decider.unknown
+      return IDTable.unknown
     }
     tables.conversations.prefetch(Int(conversation))
     cache.prefetchSlot(conversation)
     return conversation
   }
 
-  /// The index of the sender; ``Decider/unknown`` for none.
+  /// The index of the sender; ``IDTable/unknown`` for none.
   @inline(__always)
   func sender(_ id: Identifier?, _ hash: UInt32) -> UInt32 {
-    guard let id else { return Decider.unknown }
-    return users.index(of: id, hash: hash) ?? Decider.unknown
+    guard let id else { return IDTable.unknown }
+    return users.index(of: id, hash: hash) ?? IDTable.unknown
   }
 
   /// Prefetches a conversation's entry in the cache, and its members where the sender is looked
@@ -132,7 +132,7 @@ struct MessageLookup {
   func prefetchEntry(
     _ conversation: UInt32, _ sender: UInt32, _ tables: Tables, _ cache: ConversationCache
   ) {
-    if conversation == Decider.unknown { return }
+    if conversation == IDTable.unknown { return }
     let row = tables.conversations[Int(conversation)]
     if row.count == 0 { return }
     let isFromTables = row.count <= cache.tableSize && tables.hasWords

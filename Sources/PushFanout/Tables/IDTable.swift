@@ -6,6 +6,9 @@ internal import PushModel
 ///   39 bytes per id beyond its characters.
 /// - Limit: 2^32 - 2 ids, enforced by the caller.
 struct IDTable {
+  /// Stands for the index of an id that never appeared.
+  static let unknown = UInt32.max
+
   private let arena: IDArena
   /// The offset of each id's record from the base.
   var addresses = PagedTable<UInt>()
