@@ -133,6 +133,20 @@ def test_a_table_of_settings_needs_kinds(tmp_path):
         Fanout.open(tmp_path / "bad.parquet")
 
 
+def test_a_damaged_file_is_named(tmp_path):
+    path = tmp_path / "users.parquet"
+    pyarrow.parquet.write_table(pyarrow.table({"id": [f"u{n}" for n in range(1000)]}), path)
+    data = bytearray(path.read_bytes())
+    data[4:64] = b"\xff" * 60
+    path.write_bytes(data)
+    with pytest.raises(Error) as raised:
+        Fanout.open(users=path)
+    assert str(raised.value).startswith(f"{path}: ")
+    with pytest.raises(Error) as raised:
+        Fanout.from_ndjson(b"").messages(path)
+    assert str(raised.value).startswith(f"{path}: ")
+
+
 def test_a_failed_write_leaves_nothing(tmp_path):
     decisions = Fanout.from_ndjson(RECORDS).decisions(MESSAGES)
     path = tmp_path / "d.parquet"

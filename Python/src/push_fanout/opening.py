@@ -128,8 +128,11 @@ class Settings:
             raise Error(self._named(str(error)), error.status) from None
 
     def _named(self, text: str) -> str:
-        found = re.match(r"(users|members):(\d+): ", text)
+        # Without a row, where it is the stream.
+        found = re.match(r"(users|members):(?:(\d+):)? ", text)
         if found:
             name, before = self._names[found[1]]
+            if found[2] is None:
+                return f"{name}: {text[found.end() :]}"
             return f"{name}:{int(found[2]) + before}: {text[found.end() :]}"
         return self._lines.named(text)
