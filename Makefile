@@ -22,7 +22,8 @@ DOCUMENTED := $(STRICTLY_DOCUMENTED) PushModel QuietTime PushReference PushConte
 PICTURES := .build/report-check
 
 .PHONY: help demo test test-fast build program debug lint unit oracle speed crash-test fuzz clib clib-test clib-fuzz clib-speed \
-  clib-examples install deb deb-check release-check bench bench-all bench-store bench-tiny soak \
+  clib-examples install deb deb-check release-check test-python wheel bench-python \
+  bench bench-all bench-store bench-tiny soak \
   benchmarks bench-check bench-baseline bench-peers report report-check sanitize docs examples format clean packages
 
 help:
@@ -59,6 +60,9 @@ help:
 	@echo "make install PREFIX=/usr/local DESTDIR=  the command, C libraries, header, man pages and completions"
 	@echo "make deb    the same as a Debian package, .build/deb/*.deb; make deb-check tries it on a fresh Debian"
 	@echo "make release-check  a package that depends on this one by version; scripts/release makes a version"
+	@echo "make test-python  the Python package: its types and tests; PUSH_WORLDS=100 PUSH_OPENS=10000"
+	@echo "make wheel  dist/*.whl, tested in a fresh environment"
+	@echo "make bench-python  what the package costs, and DuckDB, Polars and Synapse beside it"
 	@echo "make format formats the sources"
 
 packages:
@@ -155,6 +159,16 @@ clib-speed: clib
 	gcc -O2 -std=c11 -IC/out/include C/Tests/speed.c -o C/out/speed -LC/out/lib -lpushfanout \
 	  -Wl,-rpath,$(CURDIR)/C/out/lib
 	for round in 1 2 3; do C/.build/release/decide-speed; C/out/speed $(SNAPSHOT); done
+
+# The Python package (docs/python.md), on the C library.
+test-python: clib
+	Python/test
+
+wheel: clib
+	Python/wheel
+
+bench-python: clib program
+	Python/benchmarks/run
 
 # An engine of each rule set under load, beside the reference; fails if memory grows.
 SECONDS = 1200
@@ -300,5 +314,5 @@ format:
 
 clean:
 	rm -rf .build .build-thread .build-address .build-base Benchmarks/.build Examples/dispatcher/.build \
-	  C/.build C/Fuzz/.build C/out
+	  C/.build C/Fuzz/.build C/out dist Python/.venv Python/.venv-fresh
 	git worktree prune

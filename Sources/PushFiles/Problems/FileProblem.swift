@@ -46,6 +46,8 @@ public struct FileProblem: Error, Hashable, Sendable {
     case gzipTrailing
     /// Neither name nor content identify the kind of file.
     case unknownFileKind
+    /// A Parquet file by its name.
+    case isParquet
     // The line
     /// The line is over the limit.
     case tooLong
@@ -152,8 +154,8 @@ extension FileProblem.Problem {
     switch self {
     case .cannotOpen, .cannotRead, .isDirectory, .isEmpty, .cannotBeReadAgain, .hasChanged,
       .notGzip,
-      .gzipTruncated, .gzipCorrupt, .gzipTrailing, .unknownFileKind, .openQuote, .unknownColumn,
-      .repeatedColumn, .missingColumn:
+      .gzipTruncated, .gzipCorrupt, .gzipTrailing, .unknownFileKind, .isParquet, .openQuote,
+      .unknownColumn, .repeatedColumn, .missingColumn:
       false
     default: true
     }
@@ -163,7 +165,8 @@ extension FileProblem.Problem {
   /// the file could not even be opened.
   var lineAtOpening: Int? {
     switch self {
-    case .cannotOpen, .isDirectory, .cannotBeReadAgain, .hasChanged, .unknownFileKind: nil
+    case .cannotOpen, .isDirectory, .cannotBeReadAgain, .hasChanged, .unknownFileKind, .isParquet:
+      nil
     default: 1
     }
   }
@@ -191,6 +194,8 @@ extension FileProblem.Problem: CustomStringConvertible {
     case .unknownFileKind:
       "is neither NDJSON nor CSV by its name; it must end in .ndjson, .jsonl, .json or .csv, "
         + "with or without .gz"
+    case .isParquet:
+      "Parquet is read by the Python package: python -m push_fanout evaluate --help"
     case .tooLong: "the line is longer than \(LineReader.maximumLineBytes) bytes"
     case .notUTF8: "the line is not UTF-8"
     case .byteOrderMark: "the file begins with a byte order mark, which NDJSON does not have"
