@@ -101,7 +101,9 @@ struct SnapshotReading {
     try check(tables)
     let writer = TableWriter(tables, store)
     // Unless a program with the same rules wrote the words.
-    if settings.rulesMark != tables.rules.mark || !tables.hasWords { writer.fillWords(threads: threads) }
+    if settings.rulesMark != tables.rules.mark || !tables.hasWords {
+      writer.fillWords(threads: threads)
+    }
     return writer
   }
 

@@ -3,7 +3,7 @@
 /// Open addressing with linear probing over a ``PagedTable``, for what few users or members have:
 /// mutes, starts of membership, channel levels.
 ///
-/// - Memory: 16 bytes per slot; at least a third of the slots are in use, unless the map is empty.
+/// - Memory: 16 bytes per slot; at least a third of the slots were in use when it had most keys.
 struct PagedMap {
   struct Slot: BitwiseCopyable {
     /// The key plus one; 0 for an empty slot.
@@ -54,6 +54,28 @@ struct PagedMap {
     if slot.key != 0, slot.value == value { return }
     if slot.key == 0 { count += 1 }
     slots.set(index, Slot(key: key + 1, value: value), store)
+  }
+
+  /// Removes a key, if it is there.
+  ///
+  /// - Complexity: O(1) on average.
+  mutating func remove(_ key: UInt64, _ store: PageStore) {
+    guard slots.count > 0 else { return }
+    let mask = slots.count - 1
+    var hole = slotIndex(of: key)
+    guard slots[hole].key != 0 else { return }
+    // Later keys move up, unless that is before the slot where their search begins.
+    var index = (hole + 1) & mask
+    while slots[index].key != 0 {
+      let first = Int(truncatingIfNeeded: Self.mix(slots[index].key - 1)) & mask
+      if (index - first) & mask >= (index - hole) & mask {
+        slots.set(hole, slots[index], store)
+        hole = index
+      }
+      index = (index + 1) & mask
+    }
+    slots.set(hole, Slot(), store)
+    count -= 1
   }
 
   func free(except mapped: Range<UInt> = 0..<0) { slots.free(except: mapped) }

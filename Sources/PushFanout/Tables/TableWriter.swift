@@ -343,6 +343,12 @@ internal import QuietTime
       tables.packedMembers.set(slot, tables.packedMembers[slot + 1], store)
       if tables.hasWords { tables.memberWords.set(slot, tables.memberWords[slot + 1], store) }
     }
+    if row.hasOverrides {
+      let key = Tables.key(conversation, user)
+      tables.memberMutes.remove(key, store)
+      tables.memberSinces.remove(key, store)
+      tables.memberChannels.remove(key, store)
+    }
     row.count -= 1
     row.revision &+= 1
     tables.conversations.set(Int(conversation), row, store)
