@@ -95,9 +95,8 @@ func answerCounts(
 }
 
 func write(_ counts: FanoutCounts, to output: UnsafeMutablePointer<UInt32>) {
-  for code in 0..<Outcome.codeCount {
-    unsafe output[code] = UInt32(truncatingIfNeeded: counts[code: UInt8(code)])
-  }
+  var span = unsafe UnsafeMutableBufferPointer(start: output, count: Outcome.codeCount).mutableSpan
+  counts.write(into: &span)
 }
 
 func answerSize(_ answer: UnsafeMutableRawPointer?) -> Int {

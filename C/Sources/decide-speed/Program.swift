@@ -40,7 +40,8 @@ import PushModel
     let counted = best(of: messages) { message in
       engine.decide(message, into: &result)
       let counts = result.counts
-      for code in 0..<Outcome.codeCount { numbers[code] = UInt32(counts[code: UInt8(code)]) }
+      var span = numbers.mutableSpan
+      counts.write(into: &span)
       memberCount &+= Int(numbers[1])
     }
     print("Swift: \(plain) ns a message, \(summed) with its summary, \(counted) with its counts")

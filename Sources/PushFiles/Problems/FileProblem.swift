@@ -46,6 +46,8 @@ public struct FileProblem: Error, Hashable, Sendable {
     case gzipTrailing
     /// Neither name nor content identify the kind of file.
     case unknownFileKind
+    /// An Arrow stream breaks the specification, or has a column that cannot be read; the reason.
+    case arrow(String)
     // The line
     /// The line is over the limit.
     case tooLong
@@ -191,6 +193,7 @@ extension FileProblem.Problem: CustomStringConvertible {
     case .unknownFileKind:
       "is neither NDJSON nor CSV by its name; it must end in .ndjson, .jsonl, .json or .csv, "
         + "with or without .gz"
+    case .arrow(let why): printable(why, limit: 240)
     case .tooLong: "the line is longer than \(LineReader.maximumLineBytes) bytes"
     case .notUTF8: "the line is not UTF-8"
     case .byteOrderMark: "the file begins with a byte order mark, which NDJSON does not have"

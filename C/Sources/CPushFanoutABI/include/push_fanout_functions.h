@@ -112,7 +112,5 @@ void pf_pack_pushes(const uint8_t *codes, size_t count, uint8_t *bitmap);
 size_t pf_compact(uint8_t *codes, uint32_t *users, size_t count);
 /* Fills with a number. */
 void pf_fill(uint32_t *numbers, size_t count, uint32_t number);
-/* How many bytes at the beginning of a text JSON takes as they are. */
-size_t pf_plain_json(const char *text, size_t size);
 
 #endif
