@@ -10,6 +10,8 @@ internal import QuietTime
 ///   the packed tables, and 8 to 16 bytes per run of consecutive memberships of one conversation.
 @safe public struct FanoutBuilder: ~Copyable {
   let writer: TableWriter
+  /// The users whose ids were given as numbers.
+  let numbers = NumberIndex()
   private var memberships = MembershipList()
   private var overrides = OverrideList()
   /// The set of channel levels of each member that has any, by ``Tables/key(_:_:)``.

@@ -9,7 +9,7 @@ struct ArrowPiece: Sendable {
   let isUsers: Bool
 
   /// About how many rows are parsed together, by the size of a piece of text.
-  static func rowCount(pieceSize: Int) -> Int { max(1, pieceSize / 16) }
+  static func rowCount(pieceSize: Int) -> Int { max(1, pieceSize / 32) }
 
   /// The column of a name, and the columns that are none of `names`, or one of them again.
   func columns(named names: [String]) -> (named: [ArrowValues?], others: [ArrowValues]) {
@@ -42,6 +42,10 @@ struct ArrowRowParser {
   /// Milliseconds; -1 for none.
   private var mutes: [Int64] = []
   private var sinces: [Int64] = []
+  /// The ids of pieces of which all are integers.
+  private var numbers: [Int64] = []
+  private var conversationNumbers: [Int64] = []
+  private var users: [UserSettings] = []
 
   /// Adds the records of a piece.
   ///
@@ -70,13 +74,20 @@ struct ArrowRowParser {
     else { return addLines(piece, job, &records, to: &batch) }
     rare.reset(count: piece.range.count)
     noteRare(others, piece.rows)
-    conversations.read(conversation, piece.rows, takesNumbers: true, &rare)
-    ids.read(user, piece.rows, takesNumbers: true, &rare)
     readLevels(columns[2], piece.rows, rules, isAllowed: true)
     Self.readInstants(
       columns[3], piece.rows, isAllowed: rules?.fields.contains(.memberMute) ?? false, &mutes, &rare)
     Self.readInstants(columns[4], piece.rows, isAllowed: true, &sinces, &rare)
+    if rare.isEmpty, Self.readNumbers(conversation, piece.rows, into: &conversationNumbers),
+      Self.readNumbers(user, piece.rows, into: &numbers)
+    {
+      return batch.add(
+        numbers: numbers, of: conversationNumbers, levels: levels, mutes: mutes, sinces: sinces)
+    }
+    conversations.read(conversation, piece.rows, takesNumbers: true, &rare)
+    ids.read(user, piece.rows, takesNumbers: true, &rare)
     unsafe batch.add(text: ids.whole, ofUsers: false)
+    batch.reserveCapacity(members: piece.range.count)
     for row in 0..<piece.range.count {
       let (conversation, user) = unsafe (conversations.texts[row], ids.texts[row])
       if unsafe rare[row] || user.isEmpty || conversation.isEmpty {
@@ -105,7 +116,6 @@ struct ArrowRowParser {
     let fields = rules?.fields ?? []
     rare.reset(count: piece.range.count)
     noteRare(others, piece.rows)
-    ids.read(id, piece.rows, takesNumbers: true, &rare)
     readLevels(columns[1], piece.rows, rules, isAllowed: fields.contains(.userLevel))
     let zone = columns[2]
     if let zone { zones.read(zone, piece.rows, takesNumbers: false, &rare) }
@@ -115,20 +125,46 @@ struct ArrowRowParser {
     if let quiet {
       readQuietHours(quiet, piece.rows, isAllowed: fields.contains(.quietInterval))
     }
-    unsafe batch.add(text: ids.whole, ofUsers: true)
+    users.removeAll(keepingCapacity: true)
     for row in 0..<piece.range.count {
       var user = UserSettings()
-      let isUsual = unsafe !rare[row] && !ids.texts[row].isEmpty
-        && setZone(of: &user, row, isThere: zone != nil, &records.checked)
-        && setQuietHours(of: &user, row, isThere: quiet != nil, &records.checked)
-      guard isUsual else {
-        records.add(row, of: piece, job, to: &batch)
-        continue
+      if !setZone(of: &user, row, isThere: zone != nil, &records.checked)
+        || !setQuietHours(of: &user, row, isThere: quiet != nil, &records.checked)
+      {
+        rare.add(row)
       }
       if !levels.isEmpty { user.level = levels[row] }
       if !mutes.isEmpty, mutes[row] >= 0 { user.mutedUntil = Instant(milliseconds: mutes[row]) }
-      unsafe batch.add(ids.texts[row], user)
+      users.append(user)
     }
+    if rare.isEmpty, Self.readNumbers(id, piece.rows, into: &numbers) {
+      return batch.add(numbers: numbers) { users[$0] }
+    }
+    ids.read(id, piece.rows, takesNumbers: true, &rare)
+    unsafe batch.add(text: ids.whole, ofUsers: true)
+    for row in 0..<piece.range.count {
+      if unsafe rare[row] || ids.texts[row].isEmpty {
+        records.add(row, of: piece, job, to: &batch)
+      } else {
+        unsafe batch.add(ids.texts[row], users[row])
+      }
+    }
+  }
+
+  /// Reads ids that are integers.
+  ///
+  /// - Returns: whether all are, and none is above all that are signed.
+  private static func readNumbers(
+    _ column: ArrowValues, _ rows: Range<Int>, into numbers: inout [Int64]
+  ) -> Bool {
+    switch column.kind {
+    case .signed, .unsigned: break
+    default: return false
+    }
+    let cells = column.cells
+    guard cells.readIntegers(rows, into: &numbers) else { return false }
+    if cells.hasNulls, rows.contains(where: { cells.isNull($0) }) { return false }
+    return cells.form != .uint64 || numbers.allSatisfy { $0 >= 0 }
   }
 
   private func setZone(
@@ -184,7 +220,7 @@ struct ArrowRowParser {
 
   /// Notes the rows in which columns have anything.
   private mutating func noteRare(_ columns: [ArrowValues], _ rows: Range<Int>) {
-    for column in columns {
+    for column in columns where column.cells.form != .null {
       for row in rows where !column.isNull(row) { rare.add(row - rows.lowerBound) }
     }
   }
@@ -208,9 +244,9 @@ struct ArrowRowParser {
     levels.append(contentsOf: repeatElement(.unset, count: rows.count))
     guard isAllowed else { return noteRare([column], rows) }
     switch column.kind {
-    case .signed, .unsigned:
-      guard let rules, rules.fields.contains(.levelNumbers) else { return noteRare([column], rows) }
-      for row in rows where !column.isNull(row) { readLevel(column, row, rows.lowerBound) }
+    case .signed, .unsigned: readNumbers(column, rows, rules)
+    case .dictionary where column.children[0].length <= Self.fewEntries:
+      readLevels(ofFew: column, rows)
     default:
       texts.read(column, rows, takesNumbers: false, &rare)
       for row in 0..<rows.count {
@@ -221,12 +257,45 @@ struct ArrowRowParser {
     }
   }
 
-  private mutating func readLevel(_ column: ArrowValues, _ row: Int, _ first: Int) {
-    guard let number = column.integer(row, column.kind),
-      let level = try? NotificationLevel(rongCloudNumber: number)
-    else { return rare.add(row - first) }
-    levels[row - first] = level
+  private mutating func readNumbers(
+    _ column: ArrowValues, _ rows: Range<Int>, _ rules: RuleSet?
+  ) {
+    guard let rules, rules.fields.contains(.levelNumbers) else { return noteRare([column], rows) }
+    let cells = column.cells
+    for row in rows where !cells.isNull(row) {
+      let index = row - rows.lowerBound
+      if let number = cells.integer(row), let level = try? NotificationLevel(rongCloudNumber: number)
+      {
+        levels[index] = level
+      } else {
+        rare.add(index)
+      }
+    }
   }
+
+  /// Reads a dictionary of few texts.
+  private mutating func readLevels(ofFew column: ArrowValues, _ rows: Range<Int>) {
+    let entries = column.children[0]
+    var rareEntries = RareRows()
+    rareEntries.reset(count: entries.length)
+    texts.read(entries, 0..<entries.length, takesNumbers: false, &rareEntries)
+    // Unset stands for a null.
+    let known = unsafe texts.texts.map { unsafe $0.baseAddress == nil ? .unset : Self.level($0) }
+    let keys = column.cells
+    for row in rows where !keys.isNull(row) {
+      let index = row - rows.lowerBound
+      guard let key = keys.integer(row), known.indices.contains(Int(key)),
+        !rareEntries[Int(key)], let level = known[Int(key)]
+      else {
+        rare.add(index)
+        continue
+      }
+      levels[index] = level
+    }
+  }
+
+  /// The most entries of a dictionary that are all read for each piece.
+  private static let fewEntries = 64
 
   @inline(__always)
   private static func level(_ text: UnsafeRawBufferPointer) -> NotificationLevel? {
@@ -247,13 +316,14 @@ struct ArrowRowParser {
   ) {
     instants.removeAll(keepingCapacity: true)
     guard let column else { return }
-    guard isAllowed, column.readIntegers(rows, column.kind, into: &instants) else {
+    guard isAllowed, column.readIntegers(rows, into: &instants) else {
       instants = [Int64](repeating: -1, count: rows.count)
       for row in rows where !column.isNull(row) { rare.add(row - rows.lowerBound) }
       return
     }
+    let cells = column.cells
     for row in 0..<rows.count {
-      if column.isNull(row + rows.lowerBound) {
+      if cells.isNull(row + rows.lowerBound) {
         instants[row] = -1
       } else if !(0...Instant.maximumMilliseconds).contains(instants[row]) {
         rare.add(row)

@@ -47,7 +47,7 @@ struct RareRows {
     unsafe texts.reserveCapacity(rows.count)
     unsafe whole = UnsafeRawBufferPointer(start: nil, count: 0)
     switch values.kind {
-    case .text, .views: readTexts(values, TextCells(values), rows, &rare)
+    case .text, .views: readTexts(values.cells, rows, &rare)
     case .dictionary: readDictionary(values, rows, &rare)
     case .signed, .unsigned:
       takesNumbers ? readNumbers(values, rows, &rare) : skip(values, rows, &rare)
@@ -74,13 +74,13 @@ struct RareRows {
   // MARK: Texts
 
   private mutating func readTexts(
-    _ values: ArrowValues, _ cells: TextCells, _ rows: Range<Int>, _ rare: inout RareRows
+    _ cells: ArrowCells, _ rows: Range<Int>, _ rare: inout RareRows
   ) {
     unsafe whole = cells.whole(rows)
+    let whole = unsafe cells.isContiguous ? whole : UnsafeRawBufferPointer(start: nil, count: 0)
     let isASCII = unsafe cells.isContiguous && Self.isASCII(whole)
-    let hasNulls = unsafe values.validity != nil
     for row in rows {
-      if hasNulls, values.isNull(row) {
+      if cells.isNull(row) {
         addNull()
       } else if let text = unsafe cells.text(row, within: whole),
         unsafe isASCII && text.count <= Self.longest || Self.isPlain(text)
@@ -95,22 +95,22 @@ struct RareRows {
   private mutating func readDictionary(
     _ values: ArrowValues, _ rows: Range<Int>, _ rare: inout RareRows
   ) {
-    guard case .dictionary(let keyKind, _) = values.kind, let entries = values.children.first,
-      entries.isText
-    else { return skip(values, rows, &rare) }
-    let cells = TextCells(entries)
-    let all = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
-    guard values.readIntegers(rows, keyKind, into: &numbers) else {
+    let (keys, length) = (values.cells, values.children[0].length)
+    let entries = values.children[0].cells
+    guard entries.hasText, keys.readIntegers(rows, into: &numbers) else {
       return skip(values, rows, &rare)
     }
+    let all = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
     for row in rows {
       let index = row - rows.lowerBound
       let key = numbers[index]
-      if values.isNull(row) {
+      if keys.isNull(row) {
         addNull()
-      } else if key >= 0, key < entries.length, let text = unsafe cells.text(Int(key), within: all),
-        unsafe Self.isPlain(text)
-      {
+      } else if key < 0 || key >= length {
+        addRare(index, &rare)
+      } else if entries.isNull(Int(key)) {
+        addNull()
+      } else if let text = unsafe entries.text(Int(key), within: all), unsafe Self.isPlain(text) {
         unsafe texts.append(text)
       } else {
         addRare(index, &rare)
@@ -146,14 +146,13 @@ struct RareRows {
   private mutating func readNumbers(
     _ values: ArrowValues, _ rows: Range<Int>, _ rare: inout RareRows
   ) {
-    values.readIntegers(rows, values.kind, into: &numbers)
-    var isUnsigned = false
-    if case .unsigned = values.kind { isUnsigned = true }
+    let cells = values.cells
+    guard cells.readIntegers(rows, into: &numbers) else { return skip(values, rows, &rare) }
+    let isUnsigned = cells.form == .uint64
     let memory = unsafe digits.reserve(rows.count * DigitMemory.limit)
     var end = unsafe memory
-    let hasNulls = unsafe values.validity != nil
     for row in rows {
-      if hasNulls, values.isNull(row) {
+      if cells.isNull(row) {
         addNull()
         continue
       }
@@ -212,77 +211,4 @@ private func writeDigits(
     rest /= 10
   }
   return unsafe start + count
-}
-
-/// Where the texts of a column are, whatever its type.
-///
-/// SAFETY: as of ``ArrowValues``.
-@safe struct TextCells {
-  private enum Layout { case narrow, wide, views, none }
-
-  private let values: ArrowValues
-  private let layout: Layout
-  private let offset: Int
-  private let offsets: UnsafeRawPointer?
-  private let characters: UnsafeRawPointer?
-
-  init(_ values: ArrowValues) {
-    self.values = values
-    offset = values.offset
-    unsafe offsets = values.first
-    unsafe characters = values.second
-    switch values.kind {
-    case .text(let isLarge): layout = isLarge ? .wide : .narrow
-    case .views: layout = .views
-    default: layout = .none
-    }
-  }
-
-  /// Whether texts lie behind each other.
-  var isContiguous: Bool { layout != .views }
-
-  /// What the texts of rows are parts of; empty if there is nothing such.
-  func whole(_ rows: Range<Int>) -> UnsafeRawBufferPointer {
-    let nothing = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
-    guard let offsets = unsafe offsets else { return unsafe nothing }
-    switch layout {
-    case .views:
-      return unsafe UnsafeRawBufferPointer(
-        start: offsets + (rows.lowerBound + offset) * 16, count: rows.count * 16)
-    case .narrow, .wide:
-      let (start, end) = (place(rows.lowerBound), place(rows.upperBound))
-      guard let characters = unsafe characters, 0 <= start, start < end else {
-        return unsafe nothing
-      }
-      return unsafe UnsafeRawBufferPointer(start: characters + start, count: end - start)
-    case .none: return unsafe nothing
-    }
-  }
-
-  /// The text of a row that is not null; nil if the column does not say where it is.
-  ///
-  /// - Parameter whole: that of rows that include this one, where texts lie behind each other;
-  ///   empty for any.
-  @inline(__always)
-  func text(_ row: Int, within whole: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
-    if layout == .views { return unsafe try? values.view(row + offset) }
-    let (start, end) = (place(row), place(row + 1))
-    guard 0 <= start, start <= end else { return nil }
-    if start == end { return unsafe UnsafeRawBufferPointer(start: offsets, count: 0) }
-    guard let characters = unsafe characters else { return nil }
-    let text = unsafe UnsafeRawBufferPointer(start: characters + start, count: end - start)
-    guard let first = whole.baseAddress else { return unsafe text }
-    // Offsets that descend somewhere between those of the rows.
-    let isInside = unsafe characters + start >= first && characters + end <= first + whole.count
-    return unsafe isInside ? text : nil
-  }
-
-  @inline(__always)
-  private func place(_ row: Int) -> Int {
-    let offsets = unsafe offsets.unsafelyUnwrapped
-    if layout == .wide {
-      return unsafe Int(offsets.loadUnaligned(fromByteOffset: (row + offset) * 8, as: Int64.self))
-    }
-    return unsafe Int(offsets.loadUnaligned(fromByteOffset: (row + offset) * 4, as: Int32.self))
-  }
 }

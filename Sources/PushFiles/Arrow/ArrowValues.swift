@@ -7,16 +7,14 @@ internal import PushModel
 /// be known; pointers that are missing, negative numbers and offsets that descend are errors.
 @safe struct ArrowValues: @unchecked Sendable {
   let length: Int
-  let offset: Int
   private(set) var children: [ArrowValues] = []
   let kind: ArrowColumn.Kind
-  let name: String
+  private let name: String
   private let holdsIDs: Bool
-  let validity: UnsafePointer<UInt8>?
-  let first: UnsafeRawPointer?
-  let second: UnsafeRawPointer?
-  let buffers: UnsafeMutablePointer<UnsafeRawPointer?>?
-  private let bufferCount: Int
+  /// Where the values are.
+  let cells: ArrowCells
+
+  var offset: Int { cells.offset }
 
   init(_ array: ArrowArray, _ column: ArrowColumn) throws(FileProblem.Problem) {
     kind = column.kind
@@ -26,18 +24,12 @@ internal import PushModel
       unsafe array.offset <= 1 << 48
     else { throw .arrow("the column \"\(column.name)\" has a negative length or offset") }
     length = unsafe Int(array.length)
-    offset = unsafe Int(array.offset)
-    unsafe buffers = array.buffers
-    bufferCount = unsafe Int(array.n_buffers)
     let needed = Self.bufferCount(column.kind)
     guard unsafe array.n_buffers >= Int64(needed), unsafe needed == 0 || array.buffers != nil else {
       throw .arrow("the column \"\(column.name)\" lacks buffers")
     }
-    unsafe validity =
-      needed > 0 ? unsafe array.buffers[0]?.assumingMemoryBound(to: UInt8.self) : nil
-    unsafe first = needed > 1 ? unsafe array.buffers[1] : nil
-    unsafe second = needed > 2 ? unsafe array.buffers[2] : nil
-    if needed > 1, length > 0, unsafe first == nil {
+    cells = unsafe ArrowCells(array, column.kind, bufferCount: needed)
+    if needed > 1, length > 0, unsafe cells.first == nil {
       throw .arrow("the column \"\(column.name)\" lacks buffers")
     }
     switch column.kind {
@@ -79,14 +71,9 @@ internal import PushModel
   }
 
   /// Whether there is no value at a row of the array, counted without its offset.
-  @inline(__always)
   func isNull(_ row: Int) -> Bool {
-    if case .null = kind { return true }
-    if let validity = unsafe validity {
-      let index = row + offset
-      if unsafe validity[index >> 3] & 1 << UInt8(index & 7) == 0 { return true }
-    }
-    if case .dictionary(let indices, _) = kind, let index = integer(row, indices) {
+    if cells.isNull(row) { return true }
+    if case .dictionary = kind, let index = cells.integer(row) {
       return index >= 0 && index < children[0].length && children[0].isNull(Int(index))
     }
     return false
@@ -101,7 +88,7 @@ internal import PushModel
     case .views: unsafe try text.appendJSON(view(index))
     case .signed, .unsigned:
       if holdsIDs { text.append(UInt8(ascii: "\"")) }
-      text.append(contentsOf: (integer(row, kind)?.description ?? large(row)).utf8)
+      text.append(contentsOf: cells.digits(row).utf8)
       if holdsIDs { text.append(UInt8(ascii: "\"")) }
     default: try appendRare(row, to: &text)
     }
@@ -111,10 +98,10 @@ internal import PushModel
     let index = row + offset
     switch kind {
     case .bool:
-      let byte = load(UInt8.self, index >> 3)
+      let byte = cells.load(UInt8.self, index >> 3)
       text.append(contentsOf: (byte & 1 << UInt8(index & 7) == 0 ? "false" : "true").utf8)
     case .float(let size):
-      let number = size == 4 ? Double(load(Float.self, index)) : load(Double.self, index)
+      let number = size == 4 ? Double(cells.load(Float.self, index)) : cells.load(Double.self, index)
       if let whole = Int64(exactly: number) {
         text.append(contentsOf: "\(whole)".utf8)
       } else {
@@ -122,7 +109,7 @@ internal import PushModel
       }
     case .time(let multiplier, let divisor):
       text.append(
-        contentsOf: "\(milliseconds(load(Int64.self, index), multiplier, divisor))".utf8)
+        contentsOf: "\(milliseconds(cells.load(Int64.self, index), multiplier, divisor))".utf8)
     case .list(_, let isLarge):
       let range = try range(index, isLarge, limit: children[0].length)
       text.append(UInt8(ascii: "["))
@@ -145,8 +132,8 @@ internal import PushModel
         try values.append(index, to: &text)
       }
       text.append(UInt8(ascii: "}"))
-    case .dictionary(let indices, _):
-      guard let key = integer(row, indices), key >= 0, key < Int64(children[0].length) else {
+    case .dictionary:
+      guard let key = cells.integer(row), key >= 0, key < Int64(children[0].length) else {
         throw .arrow("the column \"\(name)\" has an index that is not in its dictionary")
       }
       try children[0].append(Int(key), to: &text)
@@ -161,32 +148,6 @@ internal import PushModel
     return product / divisor - (product % divisor < 0 ? 1 : 0)
   }
 
-  @inline(__always)
-  private func load<Value: BitwiseCopyable>(_ type: Value.Type, _ index: Int) -> Value {
-    unsafe first.unsafelyUnwrapped.loadUnaligned(
-      fromByteOffset: index * MemoryLayout<Value>.stride, as: type)
-  }
-
-  /// An integer; nil for one above all that are signed, and for another type.
-  @inline(__always)
-  func integer(_ row: Int, _ kind: ArrowColumn.Kind) -> Int64? {
-    let index = row + offset
-    switch kind {
-    case .signed(8): return load(Int64.self, index)
-    case .signed(4): return Int64(load(Int32.self, index))
-    case .signed(2): return Int64(load(Int16.self, index))
-    case .signed: return Int64(load(Int8.self, index))
-    case .unsigned(8): return Int64(exactly: load(UInt64.self, index))
-    case .unsigned(4): return Int64(load(UInt32.self, index))
-    case .unsigned(2): return Int64(load(UInt16.self, index))
-    case .unsigned: return Int64(load(UInt8.self, index))
-    default: return nil
-    }
-  }
-
-  /// The digits of an integer above all that are signed.
-  private func large(_ row: Int) -> String { "\(load(UInt64.self, row + offset))" }
-
   /// The range that offsets give at an index.
   private func range(
     _ index: Int, _ isLarge: Bool, limit: Int
@@ -194,11 +155,11 @@ internal import PushModel
     let (start, end): (Int, Int)
     if isLarge {
       (start, end) = (
-        Int(load(Int64.self, index)), Int(load(Int64.self, index + 1))
+        Int(cells.load(Int64.self, index)), Int(cells.load(Int64.self, index + 1))
       )
     } else {
       (start, end) = (
-        Int(load(Int32.self, index)), Int(load(Int32.self, index + 1))
+        Int(cells.load(Int32.self, index)), Int(cells.load(Int32.self, index + 1))
       )
     }
     guard 0 <= start, start <= end, end <= limit else {
@@ -212,71 +173,34 @@ internal import PushModel
   ) throws(FileProblem.Problem) -> UnsafeRawBufferPointer {
     let range = try range(index, isLarge, limit: .max)
     guard range.count > 0 else { return unsafe UnsafeRawBufferPointer(start: nil, count: 0) }
-    guard let start = unsafe second else {
+    guard let start = unsafe cells.second else {
       throw .arrow("the column \"\(name)\" lacks buffers")
     }
     return unsafe UnsafeRawBufferPointer(start: start + range.lowerBound, count: range.count)
   }
 
-  func view(_ index: Int) throws(FileProblem.Problem) -> UnsafeRawBufferPointer {
-    let view = unsafe first.unsafelyUnwrapped + index * 16
-    let size = unsafe Int(view.loadUnaligned(as: Int32.self))
-    guard size >= 0 else { throw .arrow("the column \"\(name)\" has a negative size") }
-    if size <= 12 { return unsafe UnsafeRawBufferPointer(start: view + 4, count: size) }
-    let number = unsafe Int(view.loadUnaligned(fromByteOffset: 8, as: Int32.self))
-    let start = unsafe Int(view.loadUnaligned(fromByteOffset: 12, as: Int32.self))
-    // The last buffer has the sizes of those of characters.
-    let count = bufferCount - 3
-    guard number >= 0, number < count, start >= 0, let buffers = unsafe buffers,
-      let characters = unsafe buffers[2 + number], let sizes = unsafe buffers[bufferCount - 1],
-      unsafe Int64(start + size) <= sizes.loadUnaligned(fromByteOffset: number * 8, as: Int64.self)
-    else { throw .arrow("the column \"\(name)\" has a view that is out of range") }
-    return unsafe UnsafeRawBufferPointer(start: characters + start, count: size)
+  private func view(_ index: Int) throws(FileProblem.Problem) -> UnsafeRawBufferPointer {
+    guard let text = unsafe cells.view(index) else {
+      throw .arrow("the column \"\(name)\" has a view that is out of range")
+    }
+    return unsafe text
   }
 
   // MARK: Many values
 
-  var isText: Bool {
-    switch kind {
-    case .text, .views: unsafe first != nil || length == 0
-    default: false
-    }
-  }
-
   /// Replaces `numbers` by the integers of rows, of a column of integers or of timestamps; what is at
   /// nulls has no meaning. Unsigned integers above all that are signed become negative.
   ///
-  /// - Parameters:
-  ///   - rows: counted without the column's offset.
-  ///   - kind: of the integers, which those of a dictionary's indices is, too.
+  /// - Parameter rows: counted without the column's offset.
   /// - Returns: whether the column has integers.
-  @discardableResult
-  func readIntegers(
-    _ rows: Range<Int>, _ kind: ArrowColumn.Kind, into numbers: inout [Int64]
-  ) -> Bool {
-    numbers.removeAll(keepingCapacity: true)
-    switch kind {
-    case .signed(8), .unsigned(8), .time: append(Int64.self, rows, to: &numbers)
-    case .signed(4): append(Int32.self, rows, to: &numbers)
-    case .signed(2): append(Int16.self, rows, to: &numbers)
-    case .signed: append(Int8.self, rows, to: &numbers)
-    case .unsigned(4): append(UInt32.self, rows, to: &numbers)
-    case .unsigned(2): append(UInt16.self, rows, to: &numbers)
-    case .unsigned: append(UInt8.self, rows, to: &numbers)
-    default: return false
-    }
+  func readIntegers(_ rows: Range<Int>, into numbers: inout [Int64]) -> Bool {
+    if case .dictionary = kind { return false }
+    guard cells.readIntegers(rows, into: &numbers) else { return false }
     if case .time(let multiplier, let divisor) = kind, multiplier != divisor {
       for index in numbers.indices {
         numbers[index] = milliseconds(numbers[index], multiplier, divisor)
       }
     }
     return true
-  }
-
-  private func append<Value: FixedWidthInteger & BitwiseCopyable>(
-    _ type: Value.Type, _ rows: Range<Int>, to numbers: inout [Int64]
-  ) {
-    numbers.reserveCapacity(rows.count)
-    for row in rows { numbers.append(Int64(truncatingIfNeeded: load(type, row + offset))) }
   }
 }
