@@ -115,7 +115,10 @@ extension SettingsFileReader {
         while let first = batches.first, first.end <= lines { batches.removeFirst().batch.release() }
       }
     } catch {
-      report(error.problem, line: nil)
+      report(
+        Located(
+          location: Location(file: fileNumber, line: 0), hasLine: false, problem: error.problem,
+          name: error.file))
     }
     applyAll(from: source)
     for (batch, _) in batches { batch.release() }

@@ -86,7 +86,7 @@ struct SettingsFileReader<Settings: SettingsSink> {
   private var sortedProblems: [FileProblem] {
     problems.sorted { $0.location < $1.location }.map {
       FileProblem(
-        file: paths.path($0.location.file), line: $0.hasLine ? $0.location.line : nil,
+        file: $0.name ?? paths.path($0.location.file), line: $0.hasLine ? $0.location.line : nil,
         problem: $0.problem)
     }
   }
@@ -170,7 +170,7 @@ struct SettingsFileReader<Settings: SettingsSink> {
         problem: problem))
   }
 
-  private mutating func report(_ located: Located) {
+  mutating func report(_ located: Located) {
     if keepsAll || problems.isEmpty {
       problems.append(located)
     } else if located.location < problems[0].location {

@@ -71,6 +71,8 @@ public enum SettingsLoader {
     /// Whether the problem has a line, and not only a file.
     let hasLine: Bool
     let problem: FileProblem.Problem
+    /// What is wrong, if it is a column of a stream rather than the file.
+    var name: String?
   }
 
   /// Loads settings as values.

@@ -209,11 +209,14 @@ struct ArrowArrayStream;
 ** without `kind`: those of `users` are fields of user records, those of `members` of member records.
 ** Types: utf8, large_utf8 or utf8_view; integers, bool, timestamps (any unit; taken as UTC);
 ** dictionaries of these; structs for objects and lists for arrays. A null is a field that is absent.
+** An id may be an integer, which is the same id as the text of its decimal digits.
 **
 ** settings    the bytes of a settings.ndjson with the app and conversations; NULL for none.
-** users, members    NULL for none. Both are consumed and released, also when there is an error.
+** users, members    NULL for none. Both are consumed and released, also when there is an error, by the
+**                   thread that calls.
 **
-** PF_INVALID with "users:ROW: what is wrong", "members:ROW: ...", rows from 1. */
+** PF_INVALID with "users:ROW: what is wrong", "members:ROW: ...", rows from 1; "users: what is wrong"
+** where it is no row but the stream, or a batch. */
 int pf_open_arrow(
   const void *settings, size_t size, struct ArrowArrayStream *users,
   struct ArrowArrayStream *members, const pf_options *options, pf_engine **engine, char **error);
