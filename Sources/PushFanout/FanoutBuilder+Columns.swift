@@ -14,19 +14,28 @@ extension FanoutBuilder {
   package mutating func add(
     _ columns: MembershipColumns, stretches: Range<Int>
   ) throws(FanoutError) {
-    guard let first = stretches.first else { return }
+    guard let first = stretches.first, let last = stretches.last else { return }
     var extras = columns.extras(from: columns.rows(of: first).lowerBound)
+    let all = columns.rows(of: first).lowerBound..<columns.rows(of: last).upperBound
+    let known = columns.users.indices[all]
+    // Users who are all known are added together.
+    let areKnown = !hasChannels && !known.contains(.max)
+    try checkRoom(all.count)
+    if areKnown { append(members: known, columns.bits[all]) }
     for stretch in stretches {
       let rows = columns.rows(of: stretch)
       writer.readAhead(conversationAt: stretch + TableWriter.readAhead, of: columns)
-      try checkRoom(rows.count)
       let conversation = try writer.intern(conversationAt: stretch, of: columns)
-      let users = try writer.intern(usersAt: rows, of: columns, numbers)
-      append(conversation, users, columns.bits[rows])
+      var users = known
+      if areKnown {
+        append(conversation, count: rows.count)
+      } else {
+        users = try writer.intern(usersAt: rows, of: columns, numbers)
+        append(conversation, users, columns.bits[rows])
+      }
       while let extra = extras.first, extra.row < rows.upperBound {
         appendOverrides(
-          conversation, users[users.startIndex + Int(extra.row) - rows.lowerBound],
-          since: extra.since, mutedUntil: extra.mutedUntil)
+          conversation, users[Int(extra.row)], since: extra.since, mutedUntil: extra.mutedUntil)
         extras.removeFirst()
       }
     }

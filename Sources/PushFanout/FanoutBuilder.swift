@@ -135,6 +135,16 @@ internal import QuietTime
     for user in users { channelSets[Tables.key(conversation, user)] = nil }
   }
 
+  /// Adds members without their conversations, which follow.
+  mutating func append(members users: ArraySlice<UInt32>, _ bits: ArraySlice<UInt8>) {
+    memberships.append(members: users, bits)
+  }
+
+  /// Adds the conversation of members that were added.
+  mutating func append(_ conversation: UInt32, count: Int) {
+    memberships.append(conversation, count: count)
+  }
+
   /// Adds the start and the mute of a membership, in milliseconds, unless they are 0.
   mutating func appendOverrides(
     _ conversation: UInt32, _ user: UInt32, since: Int64, mutedUntil: Int64
