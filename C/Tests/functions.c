@@ -218,6 +218,20 @@ static void one_user(void) {
   pf_ids_free(&devices);
   OK(pf_decide_user(engine, &message, "dan", 3, &code, NULL, &error));
   CHECK(code == 0);
+  pf_info info = {0};
+  info.struct_size = sizeof info;
+  OK(pf_get_info(engine, &info, &error));
+  pf_stamp stamp = {0, 0, 9};
+  OK(pf_decide_user_stamped(engine, &message, "cid", 3, &code, NULL, &stamp, &error));
+  CHECK(code == 60 && stamp.epoch == info.epoch && stamp.sequence == 1 && stamp.membership == 0);
+  const char *level = "{\"kind\":\"user\",\"id\":\"cid\",\"level\":\"all\"}\n";
+  OK(pf_update(engine, level, strlen(level), NOON, NULL, &error));
+  OK(pf_decide_user_stamped(engine, &message, "cid", 3, &code, &devices, &stamp, &error));
+  CHECK(code == 29 && stamp.sequence == 2 && ids_are(&devices, "default"));
+  pf_ids_free(&devices);
+  OK(pf_decide_user_stamped(engine, &message, "cid", 3, &code, NULL, NULL, &error));
+  pf_close(engine);
+  engine = open_world();
 
   const char *ndjson = "{\"id\":\"m1\",\"conversation\":\"g\",\"at\":1717387200000}\n";
   char *json = NULL;

@@ -226,6 +226,12 @@ void pk_count_pages(const uint32_t *const *pages, size_t pageSize, size_t offset
                  NULL, 0);
 }
 
+uint32_t pk_sum_odd(const uint32_t *histogram, const uint8_t *codes, size_t from, size_t stateCount) {
+  uint32_t sum = 0;
+  for (size_t i = from; i < stateCount; i++) sum += histogram[i] & -(uint32_t)(codes[i] & 1);
+  return sum;
+}
+
 size_t pk_find_unknown(const uint32_t *words, size_t from, size_t count) {
   size_t i = from;
   for (; i + 32 <= count; i += 32) {

@@ -69,7 +69,7 @@ public final class Fanout: Sendable {
     epoch = UInt64.random(in: 1 ... .max)
     publisher = VersionPublisher(
       EngineVersion(
-        writer.tables, writer.log, number: 1, epoch: epoch, generation: generation, memberships,
+        writer, number: 1, epoch: epoch, generation: generation, memberships,
         reclaimer))
     cache = ConversationCache(
       byteLimit: cacheBytes ?? Self.defaultCacheBytes, version: 1, smallSize: smallSize,
@@ -158,7 +158,7 @@ public final class Fanout: Sendable {
         decider.tableUse = tableUse
         var result = results.withLock { $0.popLast() } ?? FanoutResult()
         let indices = piece * size..<min((piece + 1) * size, count)
-        let all = unsafe Span(_unsafeStart: start, count: count)
+        let all = unsafe MessageList(start)
         decider.decide(all, indices, self.cache, into: &result, body)
         let used = result
         results.withLock { $0.append(used) }
@@ -196,7 +196,7 @@ public final class Fanout: Sendable {
   ///
   /// Tables are pointers to pages that the version keeps alive. Read without retaining their
   /// version, they may point to pages that updates on other threads have freed.
-  func reading<Value>(_ body: (borrowing Tables) -> Value) -> Value {
+  func reading<Value>(_ body: (Tables) -> Value) -> Value {
     let version = current
     defer { withExtendedLifetime(version) {} }
     return body(version.tables)
@@ -274,7 +274,6 @@ public final class Fanout: Sendable {
   ) throws(Failure) -> Value {
     let outcome = writerLock.withLock { _ -> Result<Value, Failure> in
       let writer = unsafe self.writer
-      let (tables, log) = (writer.tables, writer.log)
       var update = FanoutUpdate(writer)
       do throws(Failure) {
         let value = try body(&update)
@@ -283,7 +282,7 @@ public final class Fanout: Sendable {
         publish(writer, number: number)
         return .success(value)
       } catch {
-        writer.rollBack(to: tables, log)
+        writer.rollBack(to: publisher.load())
         return .failure(error)
       }
     }
@@ -321,7 +320,7 @@ public final class Fanout: Sendable {
     reclaimer.begin(generation, retired: writer.store.commit())
     publisher.store(
       EngineVersion(
-        writer.tables, writer.log, number: number, epoch: epoch, generation: generation,
+        writer, number: number, epoch: epoch, generation: generation,
         memberships, reclaimer))
     checkInDebugBuilds { checkInvariants(.sample(generation)) }
   }

@@ -82,8 +82,10 @@ private struct BatchDecider {
   private static func decide(
     _ messages: [Message], _ fanout: Fanout, _ result: inout FanoutResult, _ codes: inout [UInt8]
   ) {
-    for message in messages {
-      fanout.decide(message, into: &result)
+    // Borrowed: a message taken out of an array is copied.
+    let messages = messages.span
+    for index in messages.indices {
+      fanout.decide(messages[index], into: &result)
       var span = codes.mutableSpan
       result.writeCodes(into: &span)
     }

@@ -27,6 +27,9 @@ void pk_count_pages(const uint32_t *const *pages, size_t pageSize, size_t offset
                     const uint8_t *levels, size_t levelCount, const uint8_t *states,
                     uint32_t *histogram, size_t stateCount, uint8_t *output);
 
+// The sum of the numbers in histogram of the states whose code is odd, from `from` on.
+uint32_t pk_sum_odd(const uint32_t *histogram, const uint8_t *codes, size_t from, size_t stateCount);
+
 // The first index from `from` on whose word has the base 0; count for none.
 size_t pk_find_unknown(const uint32_t *words, size_t from, size_t count);
 

@@ -48,27 +48,6 @@ internal import Algorithms
   var day: Int64 { from / 86_400_000 }
 }
 
-/// The levels of schedules.
-///
-/// SAFETY: valid as long as the ``ScheduleLevels``.
-@safe struct LevelTable {
-  fileprivate let bytes: UnsafePointer<UInt8>
-  let count: Int
-
-  fileprivate init(bytes: UnsafePointer<UInt8>, count: Int) {
-    unsafe self.bytes = unsafe bytes
-    self.count = count
-  }
-
-  /// The level of a schedule. A word that another thread has just changed may name one that was
-  /// added later; what is read of it is not used.
-  @inline(__always)
-  subscript(schedule: Int) -> Int { schedule < count ? Int(unsafe bytes[schedule]) : 0 }
-
-  @inline(__always)
-  func withBytes<Value>(_ body: (UnsafePointer<UInt8>) -> Value) -> Value { unsafe body(bytes) }
-}
-
 /// The transitions of all schedules on one UTC date, in the order of time.
 struct QuietTransitions: Sendable {
   /// A schedule, and its level before and after, as in ``ScheduleLevels/levels``.

@@ -42,7 +42,7 @@ internal import Synchronization
     }
   }
   /// Whether the answer is from the words in the tables, rather than from ``conversation``.
-  @safe @exclusivity(unchecked) var isOfTables = false
+  @safe @exclusivity(unchecked) var isFromTables = false
   /// The address of ``conversation``; 0 for none.
   @safe @exclusivity(unchecked) private(set) var conversationAddress: UInt = 0
   @safe @exclusivity(unchecked) var quiet: ScheduleLevels? {
@@ -64,7 +64,7 @@ internal import Synchronization
   init() {
     unsafe histogram = .allocate(capacity: 256)
     unsafe histogram.initialize(repeating: 0, count: 256)
-    unsafe codes = RecipientCursor.isMember
+    unsafe codes = StateTables.isMember
   }
 
   deinit {

@@ -103,7 +103,7 @@ internal import Synchronization
     /// When suppressed members get a push, by class of message.
     var deferred: [Int: DeferredPushes.Known] = [:]
     /// Members who get a push by zone, by the address of a class of message's codes.
-    var localPushes: [UInt: LocalPushes.Known] = [:]
+    var localPushes: [UInt: ZonePushes] = [:]
 
     /// The number of events up to an instant, which is mostly near that of the words.
     ///
@@ -287,4 +287,12 @@ struct WordRuns {
       index += 1
     }
   }
+}
+
+/// The members of a conversation who get a push, by zone, and what they were computed from.
+struct ZonePushes {
+  let revision: UInt
+  let calendar: Int
+  let from: Int64
+  let zones: [(zone: Int, count: Int)]
 }

@@ -23,9 +23,9 @@ internal import Synchronization
   let byteLimit: Int
   /// See ``CachedConversation/smallSize``.
   let smallSize: Int
-  /// Up to this many members a message is decided from the words in the tables, and no entry is
-  /// made. One to more members is too, if it is the first: an entry is made for the second. 0 to
-  /// make an entry always.
+  /// Messages to conversations of up to this many members are decided from the words in the tables;
+  /// such conversations have no entry. In larger ones the first message is decided in the same way,
+  /// and the second makes an entry. 0: every conversation has an entry.
   let tableSize: Int
 
   /// A slot without an entry, of a conversation to which a message was decided from the tables.
@@ -123,7 +123,7 @@ internal import Synchronization
     readGuard.reading {
       for index in 0..<count {
         let (conversation, position) = message(index)
-        guard conversation != Decider.unknown, let slot = unsafe slot(of: conversation),
+        guard conversation != IDTable.unknown, let slot = unsafe slot(of: conversation),
           let entry = unsafe Self.reference(
             at: slot.pointee.load(ordering: .sequentiallyConsistent))
         else { continue }

@@ -25,7 +25,7 @@ struct ConversationTarget {
     if kind == .thread, row.parent == 0 { memberRow.count = 0 }
     self.memberRow = memberRow
     self.channel = kind == .ultraGroup ? channel : ""
-    rules = tables.rules.tables(kind)
+    rules = tables.stateTables(kind)
     appRevision = tables.appRevision
   }
 
@@ -55,9 +55,7 @@ struct MemberResolver {
 
   init(_ version: EngineVersion) { self.version = version }
 
-  var tables: Tables {
-    @inline(__always) _read { yield version.tables }
-  }
+  var tables: Tables { version.tables }
 
   /// Prefetches what a user's word depends on, and about where the user stands among the members.
   func prefetch(_ user: UInt32, _ target: borrowing ConversationTarget) {

@@ -18,9 +18,6 @@ internal import QuietTime
     case none
   }
 
-  /// The index of an id that never appeared.
-  static let unknown = UInt32.max
-
   @inline(__always)
   init(version: EngineVersion, cache: ConversationCache, threads: Int) {
     self.version = version
@@ -38,11 +35,11 @@ internal import QuietTime
     _ message: borrowing Message, _ cache: ConversationCache, into result: inout FanoutResult
   ) {
     let lookup = MessageLookup(version)
-    let (room, user) = lookup.hashes(message)
-    lookup.prefetchRecords(message, room, user)
-    let conversation = lookup.conversation(message, room, cache)
-    let sender = lookup.sender(message, user)
-    lookup.prefetchEntry(conversation, sender, cache)
+    let (room, user) = lookup.hashes(message.conversation, message.sender)
+    lookup.prefetchRecords(room, user)
+    let conversation = lookup.conversation(message.conversation, room, version.tables, cache)
+    let sender = lookup.sender(message.sender, user)
+    lookup.prefetchEntry(conversation, sender, version.tables, cache)
     decide(message, in: conversation, from: sender, cache, into: &result)
   }
 
@@ -52,7 +49,7 @@ internal import QuietTime
   ///   - indices: which messages.
   ///   - body: called with the index of each and its result.
   func decide(
-    _ messages: borrowing Span<Message>, _ indices: Range<Int>, _ cache: ConversationCache,
+    _ messages: borrowing MessageList, _ indices: Range<Int>, _ cache: ConversationCache,
     into result: inout FanoutResult, _ body: (Int, borrowing FanoutResult) -> Void
   ) {
     var lookups = MessageLookups()
@@ -63,11 +60,12 @@ internal import QuietTime
       lookups.find(messages, first..<first + count, version, cache)
       for offset in 0..<count {
         let index = first + offset
-        result.reset(messages[index].at.milliseconds, threads: threads)
-        if result.storage.version !== version { result.storage.version = version }
-        decide(
-          messages[index], in: lookups.conversations[offset], from: lookups.senders[offset],
-          cache, into: &result)
+        let (conversation, sender) = (lookups.conversations[offset], lookups.senders[offset])
+        messages.withMessage(index) { message in
+          result.reset(message.at.milliseconds, threads: threads)
+          if result.storage.version !== version { result.storage.version = version }
+          decide(message, in: conversation, from: sender, cache, into: &result)
+        }
         body(index, result)
       }
       next += count
@@ -82,14 +80,14 @@ internal import QuietTime
   ///   member.
   ///
   /// - Parameters:
-  ///   - conversation: the index of its conversation; ``unknown`` for an id that never appeared.
-  ///   - sender: the index of its sender; ``unknown`` for none.
+  ///   - conversation: the index of its conversation; ``IDTable/unknown`` for an id that never appeared.
+  ///   - sender: the index of its sender; ``IDTable/unknown`` for none.
   func decide(
     _ message: borrowing Message, in conversation: UInt32, from sender: UInt32,
     _ cache: ConversationCache, into result: inout FanoutResult
   ) {
     let storage = result.storage
-    guard conversation != Self.unknown else {
+    guard conversation != IDTable.unknown else {
       storage.conversation = nil
       return
     }
@@ -102,9 +100,9 @@ internal import QuietTime
     result.memberUsers = version.tables.memberUsers
     result.ids = version.tables.userIDs.reader
     result.sender =
-      sender == Self.unknown ? -1 : version.tables.rank(of: sender, in: target.memberRow) ?? -1
+      sender == IDTable.unknown ? -1 : version.tables.rank(of: sender, in: target.memberRow) ?? -1
     if let uniform = plan.uniform {
-      unsafe storage.codes = version.tables.rules.codes(ofAll: uniform)
+      unsafe storage.codes = version.tables.codes(ofAll: uniform)
     } else {
       unsafe storage.codes = target.rules.codes(plan.messageClass)
       addNamed(plan, target, result.sender, storage)
@@ -156,10 +154,10 @@ internal import QuietTime
   ) {
     let storage = result.storage
     let reader = reader(at: now, storage)
-    storage.isOfTables = false
+    storage.isFromTables = false
     if mayReadTables(target, cache), readTables(target, reader, storage) {
       if result.memberCount > cache.tableSize { cache.noteUse(target.conversation) }
-      storage.isOfTables = true
+      storage.isFromTables = true
       result.stamp = ReadStamp(revision: 0, isExact: true)
       return
     }

@@ -1,5 +1,38 @@
 internal import PushModel
 
+/// Messages of an array, each of which is read where it is: a copy of a message counts a dozen
+/// references.
+///
+/// SAFETY: valid as long as the array is not changed.
+@safe struct MessageList {
+  /// A message that cannot be copied, and has the layout of one.
+  private struct Borrowed: ~Copyable {
+    let message: Message
+  }
+
+  private let start: UnsafePointer<Borrowed>
+
+  init(_ start: UnsafePointer<Message>) {
+    unsafe self.start = UnsafeRawPointer(start).assumingMemoryBound(to: Borrowed.self)
+  }
+
+  @inline(__always)
+  func withMessage(_ index: Int, _ body: (borrowing Message) -> Void) {
+    unsafe Self.borrow(start[index], body)
+  }
+
+  @inline(__always)
+  private static func borrow(_ borrowed: borrowing Borrowed, _ body: (borrowing Message) -> Void) {
+    body(borrowed.message)
+  }
+
+  /// The ids of a message's conversation and sender.
+  @inline(__always)
+  func ids(_ index: Int) -> (conversation: Identifier, sender: Identifier?) {
+    unsafe (start[index].message.conversation, start[index].message.sender)
+  }
+}
+
 /// Looks up the ids of several messages at a time, so that their cache misses overlap.
 ///
 /// What is found is kept for deciding them; the rest of what deciding reads first is prefetched.
@@ -8,33 +41,37 @@ struct MessageLookups {
   static let count = 32
 
   private var hashes = InlineArray<64, UInt32>(repeating: 0)
-  /// For each message, its conversation and its sender; ``Decider/unknown`` for none.
-  private(set) var conversations = InlineArray<32, UInt32>(repeating: Decider.unknown)
-  private(set) var senders = InlineArray<32, UInt32>(repeating: Decider.unknown)
+  /// For each message, its conversation and its sender; ``IDTable/unknown`` for none.
+  private(set) var conversations = InlineArray<32, UInt32>(repeating: IDTable.unknown)
+  private(set) var senders = InlineArray<32, UInt32>(repeating: IDTable.unknown)
 
   /// Looks up messages.
   ///
   /// - Precondition: at most ``count``.
   mutating func find(
-    _ messages: borrowing Span<Message>, _ indices: Range<Int>, _ version: EngineVersion,
+    _ messages: borrowing MessageList, _ indices: Range<Int>, _ version: EngineVersion,
     _ cache: ConversationCache
   ) {
     let lookup = MessageLookup(version)
     let (first, count) = (indices.lowerBound, indices.count)
     for index in 0..<count {
-      let (room, user) = lookup.hashes(messages[first + index])
+      let (conversation, sender) = messages.ids(first + index)
+      let (room, user) = lookup.hashes(conversation, sender)
       hashes[index] = room
       hashes[Self.count + index] = user
     }
     for index in 0..<count {
-      lookup.prefetchRecords(
-        messages[first + index], hashes[index], hashes[Self.count + index])
+      lookup.prefetchRecords(hashes[index], hashes[Self.count + index])
     }
     for index in 0..<count {
-      conversations[index] = lookup.conversation(messages[first + index], hashes[index], cache)
-      senders[index] = lookup.sender(messages[first + index], hashes[Self.count + index])
+      let (conversation, sender) = messages.ids(first + index)
+      conversations[index] = lookup.conversation(
+        conversation, hashes[index], version.tables, cache)
+      senders[index] = lookup.sender(sender, hashes[Self.count + index])
     }
-    for index in 0..<count { lookup.prefetchEntry(conversations[index], senders[index], cache) }
+    for index in 0..<count {
+      lookup.prefetchEntry(conversations[index], senders[index], version.tables, cache)
+    }
     cache.prefetchWords(count) {
       (conversations[$0], lookup.position(of: senders[$0]))
     }
@@ -45,69 +82,69 @@ struct MessageLookups {
 struct MessageLookup {
   private let rooms: IDLookup
   private let users: IDLookup
-  private let version: EngineVersion
 
   @inline(__always)
   init(_ version: EngineVersion) {
     rooms = version.tables.conversationIDs.lookup
     users = version.tables.userIDs.lookup
-    self.version = version
   }
 
   /// The hashes of the ids of the conversation and the sender.
   @inline(__always)
-  func hashes(_ message: borrowing Message) -> (room: UInt32, user: UInt32) {
-    let room = rooms.slots.hash(message.conversation)
+  func hashes(_ conversation: Identifier, _ sender: Identifier?) -> (room: UInt32, user: UInt32) {
+    let room = rooms.slots.hash(conversation)
     rooms.slots.prefetchSlot(room)
-    guard let sender = message.sender else { return (room, 0) }
+    guard let sender else { return (room, 0) }
     let user = users.slots.hash(sender)
     users.slots.prefetchSlot(user)
     return (room, user)
   }
 
   @inline(__always)
-  func prefetchRecords(_ message: borrowing Message, _ room: UInt32, _ user: UInt32) {
+  func prefetchRecords(_ room: UInt32, _ user: UInt32) {
     rooms.slots.prefetchRecord(room, rooms.base)
-    if message.sender != nil { users.slots.prefetchRecord(user, users.base) }
+    users.slots.prefetchRecord(user, users.base)
   }
 
-  /// The index of the conversation; ``Decider/unknown`` for an id that never appeared.
+  /// The index of the conversation; ``IDTable/unknown`` for an id that never appeared.
   @inline(__always)
   func conversation(
-    _ message: borrowing Message, _ hash: UInt32, _ cache: ConversationCache
+    _ id: Identifier, _ hash: UInt32, _ tables: Tables, _ cache: ConversationCache
   ) -> UInt32 {
-    guard let conversation = rooms.index(of: message.conversation, hash: hash) else {
-      return Decider.unknown
+    guard let conversation = rooms.index(of: id, hash: hash) else {
+      return IDTable.unknown
     }
-    version.tables.conversations.prefetch(Int(conversation))
+    tables.conversations.prefetch(Int(conversation))
     cache.prefetchSlot(conversation)
     return conversation
   }
 
-  /// The index of the sender; ``Decider/unknown`` for none.
+  /// The index of the sender; ``IDTable/unknown`` for none.
   @inline(__always)
-  func sender(_ message: borrowing Message, _ hash: UInt32) -> UInt32 {
-    guard let sender = message.sender else { return Decider.unknown }
-    return users.index(of: sender, hash: hash) ?? Decider.unknown
+  func sender(_ id: Identifier?, _ hash: UInt32) -> UInt32 {
+    guard let id else { return IDTable.unknown }
+    return users.index(of: id, hash: hash) ?? IDTable.unknown
   }
 
   /// Prefetches a conversation's entry in the cache, and its members where the sender is looked
   /// for.
   @inline(__always)
-  func prefetchEntry(_ conversation: UInt32, _ sender: UInt32, _ cache: ConversationCache) {
-    if conversation == Decider.unknown { return }
-    let row = version.tables.conversations[Int(conversation)]
+  func prefetchEntry(
+    _ conversation: UInt32, _ sender: UInt32, _ tables: Tables, _ cache: ConversationCache
+  ) {
+    if conversation == IDTable.unknown { return }
+    let row = tables.conversations[Int(conversation)]
     if row.count == 0 { return }
-    let isOfTables = row.count <= cache.tableSize && version.tables.hasWords
-    if !isOfTables { cache.prefetchEntry(conversation) }
-    if row.count <= 64 || isOfTables {
+    let isFromTables = row.count <= cache.tableSize && tables.hasWords
+    if !isFromTables { cache.prefetchEntry(conversation) }
+    if row.count <= 64 || isFromTables {
       for slot in stride(from: Int(row.start), to: Int(row.start + row.count), by: 16) {
-        version.tables.memberUsers.prefetch(slot)
-        if isOfTables { version.tables.memberWords.prefetch(slot) }
+        tables.memberUsers.prefetch(slot)
+        if isFromTables { tables.memberWords.prefetch(slot) }
       }
     } else {
       let rank = Int(Double(row.count) * position(of: sender))
-      version.tables.memberUsers.prefetch(Int(row.start) + rank)
+      tables.memberUsers.prefetch(Int(row.start) + rank)
     }
   }
 

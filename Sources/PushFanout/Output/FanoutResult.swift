@@ -42,7 +42,7 @@ public struct FanoutResult: Sendable {
 
   /// The conversation and what its members' states depend on; nil for an empty result.
   var target: ConversationTarget? {
-    guard storage.isOfTables else { return storage.conversation?.target }
+    guard storage.isFromTables else { return storage.conversation?.target }
     // An answer from the tables is of no channel.
     return storage.version.map { ConversationTarget(conversation, channel: "", $0.tables) }
   }
@@ -109,12 +109,9 @@ public struct FanoutResult: Sendable {
   /// - Complexity: as for ``counts``, with less work.
   public var pushCount: Int {
     guard memberCount > 0 else { return 0 }
-    var count = 0
-    let (histogram, codes, corrections) = unsafe (storage.histogram, codes, corrections)
-    for state in 1..<stateCount {
-      // The lowest bit of a code is "push": added, not asked.
-      count &+= Int(unsafe histogram[state]) &* Int(unsafe codes[state] & 1)
-    }
+    let (codes, corrections) = unsafe (codes, corrections)
+    // The lowest bit of a code is "push".
+    var count = unsafe Int(pk_sum_odd(storage.histogram, codes, 1, stateCount))
     if sender >= 0 { count -= Int(unsafe codes[Int(senderState)] & 1) }
     for index in 0..<corrections.count {
       let correction = unsafe corrections[index]
@@ -160,7 +157,7 @@ public struct FanoutResult: Sendable {
       return StateRules.absent
     }
     let levels = quiet.levels
-    guard !storage.isOfTables, let conversation = storage.conversation else {
+    guard !storage.isFromTables, let conversation = storage.conversation else {
       guard let target else { return StateRules.absent }
       return unsafe MemberResolver(version).word(rank, target, at: instant)
         .state(levels, target.rules.statesByBase)
@@ -188,7 +185,7 @@ public struct FanoutResult: Sendable {
     guard let target, let quiet = storage.quiet, let version = storage.version else {
       preconditionFailure("an empty result has no states")
     }
-    if !storage.isOfTables,
+    if !storage.isFromTables,
       let states = storage.conversation?.states(stamp, quiet, at: instant, threads: threads)
     {
       return states

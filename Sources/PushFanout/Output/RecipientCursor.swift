@@ -49,15 +49,6 @@ public import PushModel
     var address: UInt { UInt(bits & (1 << 56 - 1)) }
   }
 
-  /// A table in which the lowest bit says whether a state is a member's. It is never freed.
-  // SAFETY: written here, read only from then on.
-  nonisolated(unsafe) static let isMember: UnsafePointer<UInt8> = {
-    let table = UnsafeMutablePointer<UInt8>.allocate(capacity: 256)
-    unsafe table.initialize(repeating: 1, count: 256)
-    unsafe table[Int(StateRules.absent)] = 0
-    return unsafe UnsafePointer(table)
-  }()
-
   /// About so many users are found at a time, so that as many ids are loaded at once.
   private static var batch: Int { 24 }
   private static var mask: Int { 127 }
@@ -98,9 +89,9 @@ public import PushModel
     self.selection = selection
     self.content = content
     let states = unsafe result.memberStates()
-    unsafe self.states = unsafe states ?? Self.isMember
+    unsafe self.states = unsafe states ?? StateTables.isMember
     unsafe codes = result.codes
-    unsafe selected = selection == .pushes ? result.codes : Self.isMember
+    unsafe selected = selection == .pushes ? result.codes : StateTables.isMember
     unsafe corrections = result.corrections
     sender = result.sender
     memberUsers = result.memberUsers

@@ -8,8 +8,7 @@ extension IDTable {
   /// - Complexity: O(ids), as all slots are rebuilt: shared ones are never changed.
   mutating func rename(_ index: UInt32, to id: Identifier, _ store: PageStore) {
     precondition(self.index(of: id) == nil, "an id that is in the table")
-    var text = id.text
-    let address = text.withUTF8 { unsafe add(record: UnsafeRawBufferPointer($0), index) }
+    let address = unsafe id.withUTF8 { unsafe add(record: $0, index) }
     addresses.set(Int(index), base.distance(to: address), store)
     let (slots, base) = (slots, base)
     self.slots.rebuild(addresses, base, store) { unsafe slots.hash(base.characters(at: $0)) }

@@ -95,9 +95,8 @@ struct EasemobStates {
 extension MessagePlan {
   /// Lines 2 to 4 of Easemob's procedure.
   mutating func plan(
-    easemob message: borrowing Message, _ kind: ConversationKind, _ app: AppSettings
+    easemob message: borrowing Message, _ kind: ConversationKind, _ options: EasemobOptions
   ) {
-    let options = app.easemob
     let force = message.force ?? message.ext.force
     let silent = message.silent ?? message.ext.ignore
     // 2
@@ -230,8 +229,14 @@ extension MentionedUsers {
       ids = message.mentions ?? []
       return
     }
-    var list = message.ext.atList
-    if list == .absent, options.atListLegacyAPNsExt { list = message.ext.legacyAtList }
+    if case .absent = message.ext.atList {
+      if options.atListLegacyAPNsExt { add(message.ext.legacyAtList, options) }
+    } else {
+      add(message.ext.atList, options)
+    }
+  }
+
+  private mutating func add(_ list: EasemobExtension.AtList, _ options: EasemobOptions) {
     switch list {
     case .absent, .unreadable: break
     case .text(let text):

@@ -150,7 +150,7 @@ extension MessagePlan {
   /// Lines 1 and 2 of RongCloud's procedure.
   mutating func plan(
     rongcloud message: borrowing Message, _ target: borrowing ConversationTarget,
-    _ tables: borrowing Tables
+    _ tables: Tables
   ) {
     // 1
     if target.kind == .room { return uniform = Outcome(.suppress, .chatRoom) }
@@ -171,7 +171,7 @@ extension MessagePlan {
   /// The level and scope where the user has set nothing.
   private static func fallback(
     _ message: borrowing Message, _ target: borrowing ConversationTarget,
-    _ tables: borrowing Tables
+    _ tables: Tables
   ) -> RongCloudMessageClass.Fallback {
     if target.kind == .ultraGroup {
       let channel = tables.channelSets[target.row.channels][message.channel] ?? .unset

@@ -143,10 +143,10 @@ extension MemberResolver {
 extension MessagePlan {
   mutating func plan(
     _ message: borrowing Message, _ target: borrowing ConversationTarget,
-    _ tables: borrowing Tables
+    _ tables: Tables
   ) {
     switch tables.app.rules {
-    case .easemob: plan(easemob: message, target.kind, tables.app)
+    case .easemob: plan(easemob: message, target.kind, tables.app.easemob)
     case .rongcloud: plan(rongcloud: message, target, tables)
     }
   }

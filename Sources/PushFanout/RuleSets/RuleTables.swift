@@ -1,3 +1,4 @@
+internal import CPushKernels
 internal import PushModel
 internal import PushSupport
 internal import Synchronization
@@ -63,15 +64,16 @@ final class RuleTables: Sendable {
   var mark: UInt64 {
     let known = knownMark.load(ordering: .relaxed)
     if known != 0 { return known }
-    var sink = ByteSink()
+    var bytes: [UInt8] = []
     for kind in ConversationKind.allCases where kind != .thread {
       let tables = tables(kind)
-      for index in 0..<4096 { sink.put(unsafe tables.bases[index]) }
-      for index in 0..<4 * StateRules.baseCapacity {
-        sink.put(unsafe tables.statesByBase[index])
-      }
+      unsafe bytes.append(
+        contentsOf: UnsafeRawBufferPointer(UnsafeBufferPointer(start: tables.bases, count: 4096)))
+      unsafe bytes.append(
+        contentsOf: UnsafeBufferPointer(
+          start: tables.statesByBase, count: 4 * StateRules.baseCapacity))
     }
-    let mark = max(checksum(sink.bytes), 1)
+    let mark = max(unsafe pk_checksum(bytes, bytes.count), 1)
     knownMark.store(mark, ordering: .relaxed)
     return mark
   }

@@ -121,6 +121,15 @@ internal import PushModel
   /// ``StateRules/baseCapacity`` plus the base.
   let statesByBase: UnsafePointer<UInt8>
 
+  /// A table in which the lowest bit says whether a state is a member's. It is never freed.
+  // SAFETY: written here, read only from then on.
+  nonisolated(unsafe) static let isMember: UnsafePointer<UInt8> = {
+    let table = UnsafeMutablePointer<UInt8>.allocate(capacity: 256)
+    unsafe table.initialize(repeating: 1, count: 256)
+    unsafe table[Int(StateRules.absent)] = 0
+    return unsafe UnsafePointer(table)
+  }()
+
   /// The codes by state for a class of message.
   @inline(__always)
   func codes(_ messageClass: Int) -> UnsafePointer<UInt8> { unsafe codes + messageClass * 256 }
@@ -129,6 +138,27 @@ internal import PushModel
   func state(_ user: UserClass, _ member: MemberClass) -> UInt8 {
     unsafe states[Int(member.bits) << 8 | Int(user.bits)]
   }
+}
+
+/// The levels of schedules.
+///
+/// SAFETY: valid as long as the ``ScheduleLevels``.
+@safe struct LevelTable {
+  private let bytes: UnsafePointer<UInt8>
+  let count: Int
+
+  init(bytes: UnsafePointer<UInt8>, count: Int) {
+    unsafe self.bytes = unsafe bytes
+    self.count = count
+  }
+
+  /// The level of a schedule. A word that another thread has just changed may name one that was
+  /// added later; what is read of it is not used.
+  @inline(__always)
+  subscript(schedule: Int) -> Int { schedule < count ? Int(unsafe bytes[schedule]) : 0 }
+
+  @inline(__always)
+  func withBytes<Value>(_ body: (UnsafePointer<UInt8>) -> Value) -> Value { unsafe body(bytes) }
 }
 
 /// What decides a member beside the time and the message: the schedule, and the base of

@@ -75,8 +75,8 @@ struct SnapshotReading {
       channelSets: settings.channelSets.count)
     let used = try checkBlocks(bounds)
     let store = PageStore()
-    var tables = Tables(app: settings.app)
-    try read(settings, into: &tables)
+    let tables = Tables(app: settings.app)
+    try read(settings, into: tables)
     let seeds = settings.seeds
     tables.userIDs = try ids(
       .userCharacters, .userAddresses, .userSlots, .userFolded, seeds[0], used, store)
@@ -101,7 +101,7 @@ struct SnapshotReading {
     try check(tables)
     let writer = TableWriter(tables, store)
     // Unless a program with the same rules wrote the words.
-    if settings.rulesMark != tables.rules.mark { writer.fillWords(threads: threads) }
+    if settings.rulesMark != tables.rules.mark || !tables.hasWords { writer.fillWords(threads: threads) }
     return writer
   }
 
@@ -122,7 +122,7 @@ struct SnapshotReading {
   }
 
   private func read(
-    _ settings: SnapshotSettings, into tables: inout Tables
+    _ settings: SnapshotSettings, into tables: Tables
   ) throws(SnapshotError.Problem) {
     let (indices, version): ([UInt32], String)
     do throws(ZoneDataError) {
@@ -220,7 +220,7 @@ struct SnapshotReading {
       throw .malformed(
         section: "deviceLists", "\(count(.deviceLists)) elements, expected \(count(.packedUsers))")
     }
-    if count(.memberWords) != count(.memberUsers) {
+    if count(.memberWords) != 0, count(.memberWords) != count(.memberUsers) {
       throw .malformed(
         section: "memberWords", "\(count(.memberWords)) elements, expected \(count(.memberUsers))")
     }

@@ -16,7 +16,7 @@ struct SnapshotSettings {
 
   init() {}
 
-  init(_ tables: Tables) {
+  init(_ tables: borrowing Tables) {
     app = tables.app
     schedules = (0..<UInt32(tables.scheduleTable.count)).map { tables.scheduleTable[$0] }
     channelSets = (0..<UInt32(tables.channelSets.count)).map { tables.channelSets[$0] }

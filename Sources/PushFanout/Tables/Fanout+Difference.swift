@@ -35,7 +35,7 @@ extension Fanout {
 }
 
 extension Tables {
-  fileprivate func difference(from other: borrowing Tables) -> String? {
+  fileprivate func difference(from other: Tables) -> String? {
     if app != other.app { return "the app's settings" }
     if userCount != other.userCount { return "\(userCount) users and \(other.userCount)" }
     for index in 0..<UInt32(userCount) {

@@ -66,10 +66,7 @@ internal import Synchronization
 
   /// The hash of an id.
   @inline(__always)
-  func hash(_ id: Identifier) -> UInt32 {
-    var text = id.text
-    return text.withUTF8 { unsafe hash(UnsafeRawBufferPointer($0)) }
-  }
+  func hash(_ id: Identifier) -> UInt32 { unsafe id.withUTF8 { unsafe hash($0) } }
 
   /// The index of an id, if it is below `count`; otherwise nil.
   func index(of id: Identifier, below count: Int, _ base: IDBase) -> UInt32? {
@@ -79,10 +76,7 @@ internal import Synchronization
   /// The index of an id by its hash.
   @inline(__always)
   func index(of id: Identifier, hash: UInt32, below count: Int, _ base: IDBase) -> UInt32? {
-    var text = id.text
-    return text.withUTF8 {
-      unsafe index(of: UnsafeRawBufferPointer($0), hash: hash, below: count, base)
-    }
+    unsafe id.withUTF8 { unsafe index(of: $0, hash: hash, below: count, base) }
   }
 
   func index(of id: UnsafeRawBufferPointer, below count: Int, _ base: IDBase) -> UInt32? {

@@ -6,6 +6,9 @@ internal import PushModel
 ///   39 bytes per id beyond its characters.
 /// - Limit: 2^32 - 2 ids, enforced by the caller.
 struct IDTable {
+  /// Stands for the index of an id that never appeared.
+  static let unknown = UInt32.max
+
   private let arena: IDArena
   /// The offset of each id's record from the base.
   var addresses = PagedTable<UInt>()
@@ -75,9 +78,7 @@ struct IDTable {
   func forEachIndex(loweredTo lowered: Identifier, _ body: (UInt32) -> Void) {
     if let index = index(of: lowered) { body(index) }
     guard let folded else { return }
-    var text = lowered.text
-    let hash = text.withUTF8 { unsafe folded.hash(UnsafeRawBufferPointer($0)) }
-    folded.forEachAddress(of: hash, base) { address in
+    folded.forEachAddress(of: folded.hash(lowered), base) { address in
       let index = IDArena.index(at: address)
       if index < addresses.count, self[index].lowercased() == lowered { body(index) }
       return true
@@ -119,8 +120,7 @@ struct IDTable {
   }
 
   mutating func insert(_ id: Identifier, _ store: PageStore) -> UInt32 {
-    var text = id.text
-    return text.withUTF8 { unsafe insert(UnsafeRawBufferPointer($0), store) }
+    unsafe id.withUTF8 { unsafe insert($0, store) }
   }
 
   /// The hash of an id's lower case; nil if the id equals it, or the table does not fold.
@@ -135,8 +135,7 @@ struct IDTable {
     let exact = unsafe Identifier(String(decoding: id, as: UTF8.self))
     let lowered = exact.lowercased()
     guard lowered != exact else { return nil }
-    var text = lowered.text
-    return text.withUTF8 { unsafe slots.hash(UnsafeRawBufferPointer($0)) }
+    return slots.hash(lowered)
   }
 
   mutating func reserve(_ count: Int, _ store: PageStore) {

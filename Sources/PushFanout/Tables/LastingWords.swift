@@ -106,7 +106,7 @@ extension TableWriter {
     needsWords = false
     tables.memberWords.removeAll(store)
     tables.memberWords.grow(to: tables.memberUsers.count, repeating: 0, store)
-    let filling = WordFilling(tables)
+    let filling = AllWords(tables)
     let count = tables.conversations.count
     let pieceCount = threads <= 1 ? 1 : min(threads * 16, max(count, 1))
     Parallel.perform(pieceCount, threads: threads) { piece in
@@ -134,7 +134,7 @@ extension TableWriter {
   ///
   /// SAFETY: the pages belong to the update in progress, and each thread writes slots that no other
   /// does.
-  private struct WordFilling: @unchecked Sendable {
+  private struct AllWords: @unchecked Sendable {
     let words: PagedTable<UInt32>
     let conversations: PagedTable<ConversationRow>
     let rules: RuleTables

@@ -2,11 +2,8 @@ internal import PushModel
 internal import QuietTime
 
 /// Changes tables and the log of changes together, for the one writer.
-///
-/// Functions called per record of a file take the tables as `inout`: each access to a class's
-/// property is checked for exclusivity at run time, and there would be ten per record.
 @safe final class TableWriter {
-  var tables: Tables
+  @safe @exclusivity(unchecked) private(set) var tables: Tables
   var log = SettingsLog()
   let store: PageStore
   var recentSchedules = RecentSchedules()
@@ -32,12 +29,13 @@ internal import QuietTime
   }
 
   /// Reverts all changes since the last version.
-  func rollBack(to tables: Tables, _ log: SettingsLog) {
-    self.tables.userIDs.rollBack(to: tables.userIDs)
-    self.tables.deviceNames.rollBack(to: tables.deviceNames)
-    self.tables.conversationIDs.rollBack(to: tables.conversationIDs)
-    self.tables = tables
-    self.log = log
+  func rollBack(to version: EngineVersion) {
+    let last = version.tables
+    tables.userIDs.rollBack(to: last.userIDs)
+    tables.deviceNames.rollBack(to: last.deviceNames)
+    tables.conversationIDs.rollBack(to: last.conversationIDs)
+    tables = Tables(copying: last)
+    log = version.log
     needsWords = false
     store.rollBack()
   }
@@ -61,24 +59,24 @@ internal import QuietTime
 
   /// The index of a user id, which is added if it is new.
   func intern(user id: Identifier) throws(FanoutError) -> UInt32 {
-    try Self.intern(user: id, &tables, store, limit)
+    try Self.intern(user: id, tables, store, limit)
   }
 
   private static func intern(
-    user id: Identifier, _ tables: inout Tables, _ store: PageStore, _ limit: Int
+    user id: Identifier, _ tables: Tables, _ store: PageStore, _ limit: Int
   ) throws(FanoutError) -> UInt32 {
     if let index = tables.userIDs.index(of: id) { return index }
     if id.isEmpty { throw .emptyID }
     guard tables.userIDs.count < limit else { throw .tooMany("users") }
     let index = tables.userIDs.insert(id, store)
-    appendUser(&tables, store)
+    appendUser(tables, store)
     return index
   }
 
   /// Adds a user without settings, whose id was added.
-  func appendUser() { Self.appendUser(&tables, store) }
+  func appendUser() { Self.appendUser(tables, store) }
 
-  static func appendUser(_ tables: inout Tables, _ store: PageStore) {
+  static func appendUser(_ tables: Tables, _ store: PageStore) {
     tables.packedUsers.append(PackedUser(), store)
     tables.schedules.append(0, store)
     if tables.deviceLists.count > 0 { tables.deviceLists.append(0, store) }
@@ -86,15 +84,15 @@ internal import QuietTime
 
   /// Replaces all settings of a user.
   func setUser(_ user: UInt32, _ settings: UserSettings) throws(FanoutError) {
-    try Self.setUser(user, settings, &tables, &recentSchedules, store)
+    try Self.setUser(user, settings, tables, &recentSchedules, store)
     try setDevices(settings.devices, of: user)
   }
 
   private static func setUser(
-    _ user: UInt32, _ settings: UserSettings, _ tables: inout Tables,
+    _ user: UInt32, _ settings: UserSettings, _ tables: Tables,
     _ recent: inout RecentSchedules, _ store: PageStore
   ) throws(FanoutError) {
-    let scheduleIndex = try schedule(QuietSettings(settings), &tables, &recent)
+    let scheduleIndex = try schedule(QuietSettings(settings), tables, &recent)
     let packed = PackedUser(settings)
     if tables.packedUsers[Int(user)] != packed { tables.packedUsers.set(Int(user), packed, store) }
     if tables.schedules[Int(user)] != scheduleIndex {
@@ -107,7 +105,7 @@ internal import QuietTime
 
   /// The index of the schedule of quiet settings, which is added if it is new.
   static func schedule(
-    _ settings: QuietSettings, _ tables: inout Tables, _ recent: inout RecentSchedules
+    _ settings: QuietSettings, _ tables: Tables, _ recent: inout RecentSchedules
   ) throws(FanoutError) -> UInt32 {
     let index: UInt32
     do throws(ZoneDataError) {
@@ -123,7 +121,7 @@ internal import QuietTime
 
   /// Replaces the devices of a user; nil for `Device.default`.
   func setDevices(_ devices: [Device]?, of user: UInt32) throws(FanoutError) {
-    try Self.setDevices(devices, of: user, &tables, store, limit)
+    try Self.setDevices(devices, of: user, tables, store, limit)
   }
 
   /// Replaces the last of a user's listed devices by one of the same id.
@@ -138,18 +136,18 @@ internal import QuietTime
       index += 1
     }
     guard tables.devices[index].id == id else { return false }
-    for record in try Self.records([device], &tables, store, limit) {
+    for record in try Self.records([device], tables, store, limit) {
       tables.devices.set(index, record, store)
     }
     return true
   }
 
   private static func setDevices(
-    _ devices: [Device]?, of user: UInt32, _ tables: inout Tables, _ store: PageStore, _ limit: Int
+    _ devices: [Device]?, of user: UInt32, _ tables: Tables, _ store: PageStore, _ limit: Int
   ) throws(FanoutError) {
     guard let devices else {
       if tables.hasOwnDevices(user) {
-        freeDevices(of: user, &tables, store)
+        freeDevices(of: user, tables, store)
         tables.deviceLists.set(Int(user), 0, store)
       }
       return
@@ -158,12 +156,12 @@ internal import QuietTime
       tables.deviceLists.grow(to: tables.userCount, repeating: 0, store)
     }
     if devices.isEmpty {
-      freeDevices(of: user, &tables, store)
+      freeDevices(of: user, tables, store)
       return tables.deviceLists.set(Int(user), 1, store)
     }
     var before = 0
     tables.forEachDevice(of: user) { _ in before += 1 }
-    let records = try records(devices, &tables, store, limit)
+    let records = try records(devices, tables, store, limit)
     if before == records.count {
       let first = Int(tables.deviceLists[Int(user)]) - 2
       for (offset, record) in records.enumerated() {
@@ -171,7 +169,7 @@ internal import QuietTime
       }
       return
     }
-    freeDevices(of: user, &tables, store)
+    freeDevices(of: user, tables, store)
     let size = records.count
     if size < tables.freeDevices.count, tables.freeDevices[size] > 0 {
       let first = Int(tables.freeDevices[size]) - 1
@@ -189,7 +187,7 @@ internal import QuietTime
 
   /// Lists a user's records as free, for another user with as many devices: users who come and go
   /// would otherwise leave records behind for ever.
-  private static func freeDevices(of user: UInt32, _ tables: inout Tables, _ store: PageStore) {
+  private static func freeDevices(of user: UInt32, _ tables: Tables, _ store: PageStore) {
     var size = 0
     tables.forEachDevice(of: user) { _ in size += 1 }
     guard size > 0, size < tables.freeDevices.count else { return }
@@ -201,7 +199,7 @@ internal import QuietTime
   }
 
   private static func records(
-    _ devices: [Device], _ tables: inout Tables, _ store: PageStore, _ limit: Int
+    _ devices: [Device], _ tables: Tables, _ store: PageStore, _ limit: Int
   ) throws(FanoutError) -> [DeviceRecord] {
     var records: [DeviceRecord] = []
     records.reserveCapacity(devices.count)
@@ -223,11 +221,11 @@ internal import QuietTime
 
   /// The index of a conversation's id, which is added if it is new, as a group without members.
   func intern(conversation id: Identifier) throws(FanoutError) -> UInt32 {
-    try Self.intern(conversation: id, &tables, store, limit)
+    try Self.intern(conversation: id, tables, store, limit)
   }
 
   private static func intern(
-    conversation id: Identifier, _ tables: inout Tables, _ store: PageStore, _ limit: Int
+    conversation id: Identifier, _ tables: Tables, _ store: PageStore, _ limit: Int
   ) throws(FanoutError) -> UInt32 {
     if let index = tables.conversationIDs.index(of: id) { return index }
     if id.isEmpty { throw .emptyID }

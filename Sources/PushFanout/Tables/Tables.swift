@@ -3,57 +3,88 @@ internal import QuietTime
 
 /// All settings in packed form: one version of them.
 ///
-/// A copy is a version of its own that shares all pages with the original. ``TableWriter`` changes
-/// it.
-struct Tables {
-  var app: AppSettings
-  var rules: RuleTables
+/// A copy is a version of its own that shares all pages with the original. An object, as a struct of
+/// this size would be copied for each function that is called with it.
+///
+/// SAFETY: ``TableWriter`` changes its own copy, under the lock of the engine's writer. Those of
+/// versions are not changed, and are read by any thread.
+@safe final class Tables: @unchecked Sendable {
+  @safe @exclusivity(unchecked) var app: AppSettings
+  @safe @exclusivity(unchecked) var rules: RuleTables
   /// Incremented by every change of the app's settings.
-  var appRevision: UInt32 = 0
+  @safe @exclusivity(unchecked) var appRevision: UInt32 = 0
 
-  var userIDs = IDTable(folds: true)
-  var packedUsers = PagedTable<PackedUser>()
+  @safe @exclusivity(unchecked) var userIDs = IDTable(folds: true)
+  @safe @exclusivity(unchecked) var packedUsers = PagedTable<PackedUser>()
   /// The index of each user's schedule; 0 is the empty one.
-  var schedules = PagedTable<UInt32>()
-  var scheduleTable: ScheduleTable
+  @safe @exclusivity(unchecked) var schedules = PagedTable<UInt32>()
+  @safe @exclusivity(unchecked) var scheduleTable: ScheduleTable
   /// The quiet hours of ``scheduleTable``, date by date.
-  var calendar = QuietCalendar() {
+  @safe @exclusivity(unchecked) var calendar = QuietCalendar() {
     didSet { calendarID = calendar.id }
   }
   /// The id of ``calendar``, which counts no reference.
-  private(set) var calendarID = 0
+  @safe @exclusivity(unchecked) private(set) var calendarID = 0
   /// The ends of app durations, in milliseconds, by user.
-  var userMutes = PagedMap()
+  @safe @exclusivity(unchecked) var userMutes = PagedMap()
   /// For each user 0: the default device, 1: no device, otherwise the index of the first record
   /// plus 2. Empty while no user has listed devices.
-  var deviceLists = PagedTable<UInt32>()
-  var devices = PagedTable<DeviceRecord>()
+  @safe @exclusivity(unchecked) var deviceLists = PagedTable<UInt32>()
+  @safe @exclusivity(unchecked) var devices = PagedTable<DeviceRecord>()
   /// For each number of records, the first of a run that no user has any more, plus one; 0 for
   /// none. A run's first record has the next run of that number instead of an instant.
-  var freeDevices = InlineArray<16, UInt32>(repeating: 0)
-  var deviceNames = IDTable(folds: false)
+  @safe @exclusivity(unchecked) var freeDevices = InlineArray<16, UInt32>(repeating: 0)
+  @safe @exclusivity(unchecked) var deviceNames = IDTable(folds: false)
 
-  var conversationIDs = IDTable(folds: false)
-  var conversations = PagedTable<ConversationRow>()
-  var memberUsers = PagedTable<UInt32>()
-  var packedMembers = PagedTable<UInt8>()
+  @safe @exclusivity(unchecked) var conversationIDs = IDTable(folds: false)
+  @safe @exclusivity(unchecked) var conversations = PagedTable<ConversationRow>()
+  @safe @exclusivity(unchecked) var memberUsers = PagedTable<UInt32>()
+  @safe @exclusivity(unchecked) var packedMembers = PagedTable<UInt8>()
   /// The lasting word of each member (``LastingWords``); empty until ``TableWriter`` has computed
   /// them, and after ``FanoutUpdate/discardWords()``.
-  var memberWords = PagedTable<UInt32>()
+  @safe @exclusivity(unchecked) var memberWords = PagedTable<UInt32>()
   /// What the members of each conversation have beside the level, since the tables were built.
-  var overrides = PagedTable<OverrideRecord>()
+  @safe @exclusivity(unchecked) var overrides = PagedTable<OverrideRecord>()
   /// What was set later, by conversation and user: the ends of mutes, the starts of memberships,
   /// and the indices of sets of channel levels.
-  var memberMutes = PagedMap()
-  var memberSinces = PagedMap()
-  var memberChannels = PagedMap()
-  var channelSets = ChannelSets()
+  @safe @exclusivity(unchecked) var memberMutes = PagedMap()
+  @safe @exclusivity(unchecked) var memberSinces = PagedMap()
+  @safe @exclusivity(unchecked) var memberChannels = PagedMap()
+  @safe @exclusivity(unchecked) var channelSets = ChannelSets()
 
   init(app: AppSettings) {
     self.app = app
     rules = RuleTables.shared(app)
     scheduleTable = ScheduleTable(app: app)
     calendarID = calendar.id
+  }
+
+  /// A copy of other tables.
+  init(copying other: Tables) {
+    app = other.app
+    rules = other.rules
+    appRevision = other.appRevision
+    userIDs = other.userIDs
+    packedUsers = other.packedUsers
+    schedules = other.schedules
+    scheduleTable = other.scheduleTable
+    calendar = other.calendar
+    calendarID = other.calendarID
+    userMutes = other.userMutes
+    deviceLists = other.deviceLists
+    devices = other.devices
+    freeDevices = other.freeDevices
+    deviceNames = other.deviceNames
+    conversationIDs = other.conversationIDs
+    conversations = other.conversations
+    memberUsers = other.memberUsers
+    packedMembers = other.packedMembers
+    memberWords = other.memberWords
+    overrides = other.overrides
+    memberMutes = other.memberMutes
+    memberSinces = other.memberSinces
+    memberChannels = other.memberChannels
+    channelSets = other.channelSets
   }
 
   static func key(_ conversation: UInt32, _ user: UInt32) -> UInt64 {
@@ -79,6 +110,21 @@ struct Tables {
     memberMutes.free(except: mapped)
     memberSinces.free(except: mapped)
     memberChannels.free(except: mapped)
+  }
+
+  /// The rules of a kind of conversation. Valid as long as the tables' rules are not replaced.
+  @inline(__always)
+  func stateTables(_ kind: ConversationKind) -> StateTables {
+    // All threads that decide share the rules, so no reference is counted.
+    unsafe Unmanaged.passUnretained(rules)._withUnsafeGuaranteedRef { $0.tables(kind) }
+  }
+
+  /// The codes of a message that has the same outcome for all recipients.
+  @inline(__always)
+  func codes(ofAll outcome: Outcome) -> UnsafePointer<UInt8> {
+    unsafe Unmanaged.passUnretained(rules)._withUnsafeGuaranteedRef {
+      unsafe $0.codes(ofAll: outcome)
+    }
   }
 
   /// Whether ``memberWords`` are kept.

@@ -7,14 +7,6 @@ internal import Synchronization
 /// Members of a conversation who get a push of a class of message are counted by zone once for an
 /// interval without transitions; a message then adds a number for each zone.
 struct LocalPushes {
-  /// The members of a conversation who get a push, by zone, and what they were computed from.
-  struct Known {
-    let revision: UInt
-    let calendar: Int
-    let from: Int64
-    let zones: [(zone: Int, count: Int)]
-  }
-
   /// The local hour of a zone, and the half-open interval of seconds in which it holds.
   private struct Clock {
     let table: ZoneTable
@@ -88,7 +80,7 @@ struct LocalPushes {
   }
 
   /// Finds the clocks of schedules that are new.
-  private mutating func prepare(_ tables: borrowing Tables) {
+  private mutating func prepare(_ tables: Tables) {
     if appRevision != tables.appRevision {
       // The app's zone may be another.
       appRevision = tables.appRevision
@@ -145,7 +137,7 @@ struct LocalPushes {
       zones.append((zone, sums[zone]))
       sums[zone] = 0
     }
-    let made = Known(
+    let made = ZonePushes(
       revision: revision, calendar: quiet.calendar, from: quiet.from, zones: zones)
     conversation.changing.withLock { $0.localPushes[key] = made }
     return zones
@@ -163,7 +155,7 @@ extension FanoutTimeline {
   package func addPushes(byLocalHour hours: inout [Int]) {
     precondition(hours.count == 24, "a day has 24 hours")
     guard result.pushCount > 0, let quiet = result.storage.quiet else { return }
-    let conversation = result.storage.isOfTables ? nil : exactConversation()
+    let conversation = result.storage.isFromTables ? nil : exactConversation()
     localPushes.add(result, conversation, quiet, engineVersion, to: &hours)
   }
 }

@@ -17,13 +17,14 @@ final class EngineVersion: @unchecked Sendable {
   let deviceReader: DeviceReader
   private let reclaimer: PageReclaimer
 
+  /// The version that a writer has made.
   init(
-    _ tables: Tables, _ log: SettingsLog, number: UInt64, epoch: UInt64, generation: UInt64,
+    _ writer: TableWriter, number: UInt64, epoch: UInt64, generation: UInt64,
     _ memberships: MembershipIndex, _ reclaimer: PageReclaimer
   ) {
-    self.tables = tables
+    tables = Tables(copying: writer.tables)
     deviceReader = tables.deviceReader
-    self.log = log
+    log = writer.log
     self.number = number
     self.epoch = epoch
     self.generation = generation

@@ -5,9 +5,9 @@ internal import Synchronization
 /// The conversations of each user, so that a change of a user's settings reaches the words and the
 /// cached states of these conversations only.
 ///
-/// Built by the first change of a user's settings, from the tables: an array of conversations' indices, by user. Later
-/// memberships are kept beside it until they are so many that it is rebuilt. Ended memberships
-/// stay listed, which costs a look-up without a result.
+/// Built by the first change of a user's settings, from the tables: an array of conversations'
+/// indices, by user. Later memberships are kept beside it until they are so many that it is rebuilt.
+/// Ended memberships stay listed, which costs a look-up without a result.
 ///
 /// - Memory: 4 bytes per membership and 4 per user, once built.
 final class MembershipIndex: Sendable {
@@ -86,7 +86,7 @@ final class MembershipIndex: Sendable {
   /// Builds the index, unless it exists.
   ///
   /// - Complexity: O(memberships) the first time.
-  func build(_ tables: borrowing Tables) {
+  func build(_ tables: Tables) {
     state.withLock { state in
       if state.built != nil { return }
       var ends = [UInt32](repeating: 0, count: tables.userCount + 1)

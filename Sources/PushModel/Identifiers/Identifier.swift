@@ -55,6 +55,19 @@ public struct Identifier: Sendable {
     }
   }
 
+  /// Calls `body` with the characters, without a copy of the text that counts a reference.
+  @inlinable
+  @inline(__always)
+  package func withUTF8<Value>(_ body: (UnsafeRawBufferPointer) -> Value) -> Value {
+    let value = unsafe text.utf8.withContiguousStorageIfAvailable {
+      unsafe body(UnsafeRawBufferPointer($0))
+    }
+    if let value { return value }
+    // Text that another language's runtime stores in another encoding.
+    var copy = text
+    return copy.withUTF8 { unsafe body(UnsafeRawBufferPointer($0)) }
+  }
+
   /// Whether the id has no characters.
   public var isEmpty: Bool { text.isEmpty }
 
@@ -89,21 +102,16 @@ public struct Identifier: Sendable {
 
 extension Identifier: Hashable {
   public static func == (left: Identifier, right: Identifier) -> Bool {
-    var right = right.text
-    return right.withUTF8 { right in unsafe left.hasUTF8(UnsafeRawBufferPointer(right)) }
+    unsafe right.withUTF8 { right in unsafe left.hasUTF8(right) }
   }
 
   /// Whether these are the id's characters.
   func hasUTF8(_ bytes: UnsafeRawBufferPointer) -> Bool {
-    var text = text
-    return text.withUTF8 { unsafe haveSameBytes(UnsafeRawBufferPointer($0), bytes) }
+    unsafe withUTF8 { unsafe haveSameBytes($0, bytes) }
   }
 
   public func hash(into hasher: inout Hasher) {
-    var text = text
-    text.withUTF8 { bytes in
-      unsafe hasher.combine(bytes: UnsafeRawBufferPointer(bytes))
-    }
+    unsafe withUTF8 { bytes in unsafe hasher.combine(bytes: bytes) }
     hasher.combine(0xFF as UInt8)
   }
 }

@@ -75,8 +75,7 @@ public struct IdentifierTable: Sendable {
 
   /// The slot that holds the id, or the empty one where it belongs.
   private func find(_ id: Identifier, _ hash: UInt32) -> Int {
-    var text = id.text
-    return text.withUTF8 { utf8 in unsafe find(UnsafeRawBufferPointer(utf8), hash) }
+    unsafe id.withUTF8 { utf8 in unsafe find(utf8, hash) }
   }
 
   private func find(_ bytes: UnsafeRawBufferPointer, _ hash: UInt32) -> Int {
@@ -106,8 +105,7 @@ public struct IdentifierTable: Sendable {
   }
 
   private func hash(of id: Identifier) -> UInt32 {
-    var text = id.text
-    return text.withUTF8 { utf8 in unsafe hash(of: UnsafeRawBufferPointer(utf8)) }
+    unsafe id.withUTF8 { utf8 in unsafe hash(of: utf8) }
   }
 
   private func hash(of bytes: UnsafeRawBufferPointer) -> UInt32 { unsafe seededHash(bytes, seed) }
@@ -122,13 +120,15 @@ package func processSeed() -> UInt64 { UInt64(bitPattern: Int64(Hasher().finaliz
 /// Multiplies and folds, eight bytes at a time, like wyhash.
 @inlinable package func seededHash(_ bytes: UnsafeRawBufferPointer, _ seed: UInt64) -> UInt32 {
   var state = seed ^ UInt64(bytes.count)
-  for offset in stride(from: 0, to: bytes.count, by: 8) {
+  var offset = 0
+  while offset < bytes.count {
     state = fold(state ^ (unsafe word(of: bytes, at: offset)), 0x9E37_79B9_7F4A_7C15)
+    offset += 8
   }
   return UInt32(truncatingIfNeeded: fold(state, 0xD6E8_FEB8_6659_FD93))
 }
 
-@inlinable func fold(_ left: UInt64, _ right: UInt64) -> UInt64 {
+@inlinable @inline(__always) func fold(_ left: UInt64, _ right: UInt64) -> UInt64 {
   let product = left.multipliedFullWidth(by: right)
   return product.high ^ product.low
 }
@@ -136,7 +136,7 @@ package func processSeed() -> UInt64 { UInt64(bitPattern: Int64(Hasher().finaliz
 /// The eight bytes from `offset` on, or those that are left at the end, the last of them lowest.
 ///
 /// SAFETY: bytes are loaded only where there are as many.
-@inlinable func word(of bytes: UnsafeRawBufferPointer, at offset: Int) -> UInt64 {
+@inlinable @inline(__always) func word(of bytes: UnsafeRawBufferPointer, at offset: Int) -> UInt64 {
   let left = bytes.count - offset
   if left >= 8 { return unsafe bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self) }
   if left >= 4 {
@@ -156,8 +156,10 @@ package func processSeed() -> UInt64 { UInt64(bitPattern: Int64(Hasher().finaliz
   _ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer
 ) -> Bool {
   guard left.count == right.count else { return false }
-  for offset in stride(from: 0, to: left.count, by: 8) {
+  var offset = 0
+  while offset < left.count {
     if unsafe word(of: left, at: offset) != word(of: right, at: offset) { return false }
+    offset += 8
   }
   return true
 }

@@ -107,10 +107,18 @@ extension ConversationKind {
 
   /// The kind of a number.
   package init(ordinal: Int) {
-    let kinds: [ConversationKind] = [
-      .private, .group, .thread, .discussion, .customerService, .system, .ultraGroup, .room,
-    ]
-    self = kinds[ordinal]
+    self =
+      switch ordinal {
+      case 0: .private
+      case 1: .group
+      case 2: .thread
+      case 3: .discussion
+      case 4: .customerService
+      case 5: .system
+      case 6: .ultraGroup
+      case 7: .room
+      default: preconditionFailure("no kind of conversation has the number \(ordinal)")
+      }
   }
 
   fileprivate var shift: UInt64 { UInt64(ordinal) * 8 }

@@ -1,4 +1,4 @@
-import PushFanout
+@testable import PushFanout
 import PushReference
 import PushModel
 import Synchronization
@@ -121,6 +121,33 @@ import Testing
       for (result, rows) in held.shuffled(using: &aged.random) {
         #expect(result.disagreement(with: rows) == nil, label)
       }
+    }
+  }
+
+  /// Lasting words that are mapped are replaced when the app changes, discarded, written as none,
+  /// and computed again when that is opened.
+  @Test(arguments: RuleSet.allCases)
+  func mappedWordsAreReplaced(rules: RuleSet) throws {
+    for seed in TestSupport.seeds([21, 22]) {
+      let label: Comment = "seed \(seed), \(rules.rawValue)"
+      let folder = ScratchFolder()
+      let path = folder.path("snapshot")
+      var aged = try Aged(rules, seed, users: 90, density: 100, updates: 5)
+      try aged.fanout.writeSnapshot(to: path, identity: Self.identity, sequence: 1)
+      aged.fanout = try Fanout(snapshot: path, identity: Self.identity, threads: 1)
+      for _ in 0..<3 {
+        let change = aged.world.change(of: aged.model, changesApp: true)
+        change.apply(to: &aged.model)
+        try aged.fanout.update { (update) throws(FanoutError) in try change.apply(to: &update) }
+        try aged.fanout.update { (update) throws(FanoutError) in try update.setApp(update.app) }
+        #expect(aged.difference(10) == nil, label)
+      }
+      aged.fanout.update { $0.discardWords() }
+      #expect(aged.difference(10) == nil, label)
+      try aged.fanout.writeSnapshot(to: path, identity: Self.identity, sequence: 2)
+      aged.fanout = try Fanout(snapshot: path, identity: Self.identity, threads: 2)
+      #expect(aged.fanout.reading { $0.hasWords }, label)
+      #expect(aged.difference(10) == nil, label)
     }
   }
 

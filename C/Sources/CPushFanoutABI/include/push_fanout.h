@@ -443,6 +443,12 @@ int pf_decide_user(
   const pf_engine *engine, const pf_message *message, const char *user, size_t size, uint8_t *code,
   pf_ids *devices, char **error);
 
+/* The same with the stamp of the settings that decided; its membership is 0, as the answer has no
+** ranks. `devices` and `stamp` may be NULL. */
+int pf_decide_user_stamped(
+  const pf_engine *engine, const pf_message *message, const char *user, size_t size, uint8_t *code,
+  pf_ids *devices, pf_stamp *stamp, char **error);
+
 /* Explains messages of a messages.ndjson for one user: a JSON object a line, as of `explain --json`,
 ** terminated; freed with pf_free().
 **

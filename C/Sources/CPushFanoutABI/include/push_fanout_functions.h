@@ -65,7 +65,8 @@ typedef struct pf_functions {
   int (*answer_code)(pf_object answer, const char *, size_t, uint8_t *, char **error);
 
   int (*decide_user)(
-    pf_object engine, const pf_message *, const char *, size_t, uint8_t *, pf_ids *, char **error);
+    pf_object engine, const pf_message *, const char *, size_t, uint8_t *, pf_ids *, pf_stamp *,
+    char **error);
   int (*explain)(
     pf_object engine, const void *, size_t, const char *, size_t, int content, char **, size_t *,
     char **error);

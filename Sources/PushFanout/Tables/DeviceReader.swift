@@ -112,30 +112,3 @@ struct DeviceReader: @unchecked Sendable {
     return targets
   }
 }
-
-/// Where the notifications of one message go, for threads that write rows.
-///
-/// SAFETY: used while the result that it came from is retained.
-package struct TargetReader: Sendable {
-  private let devices: DeviceReader
-  private let filter: DeviceFilter?
-  private let instant: Int64
-
-  init(_ result: borrowing FanoutResult) {
-    devices = result.deviceReader
-    filter = result.filter
-    instant = result.instant
-  }
-
-  /// Calls `body` with the id's UTF-8 of each device that a user's push or local notification goes
-  /// to, in the order in which they are listed.
-  ///
-  /// - Parameter code: the user's outcome.
-  /// - Complexity: O(devices).
-  package func forEachID(of user: UInt32, code: UInt8, _ body: (UnsafeRawBufferPointer) -> Void) {
-    guard let action = Outcome(code: code)?.action, action != .suppress else { return }
-    devices.forEachTarget(of: user, action, filter, at: instant) {
-      unsafe body(devices.id(of: $0))
-    }
-  }
-}
