@@ -122,8 +122,8 @@ struct MembershipList: Sendable {
   }
 }
 
-/// Elements in memory that grows in its place where the system can, as `realloc` does with large
-/// blocks; an array would be copied, to memory that has to be cleared first.
+/// Elements in memory that grows by `realloc`, which does not copy large blocks; an array would be
+/// copied, to memory that has to be cleared first.
 ///
 /// SAFETY: one thread appends; others read afterwards.
 @safe final class GrowingBuffer<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {

@@ -37,7 +37,7 @@ internal import Synchronization
     @inline(__always)
     func prefetch(_ number: Int64) { unsafe pk_prefetch(memory + slot(number) * 16) }
 
-    /// The index of a number; nil if it is not there, or was added a moment ago.
+    /// The index of a number; nil if it is not there, or is being added.
     @inline(__always)
     func index(of number: Int64) -> UInt32? {
       var slot = slot(number)

@@ -120,7 +120,7 @@ internal import CPushFiles
 
   // MARK: Texts
 
-  /// Whether there are texts, whose places can be read.
+  /// Whether there are texts with offsets or views.
   var hasText: Bool {
     switch form {
     case .narrow, .wide, .views: unsafe first != nil
@@ -137,7 +137,7 @@ internal import CPushFiles
       return unsafe UnsafeRawBufferPointer(
         start: views + (rows.lowerBound + offset) * 16, count: rows.count * 16)
     }
-    let (start, end) = (place(rows.lowerBound), place(rows.upperBound))
+    let (start, end) = (textOffset(rows.lowerBound), textOffset(rows.upperBound))
     guard let characters = unsafe second, 0 <= start, start < end else {
       return unsafe UnsafeRawBufferPointer(start: nil, count: 0)
     }
@@ -151,7 +151,7 @@ internal import CPushFiles
   @inline(__always)
   func text(_ row: Int, within whole: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
     if form == .views { return unsafe view(row + offset) }
-    let (start, end) = (place(row), place(row + 1))
+    let (start, end) = (textOffset(row), textOffset(row + 1))
     guard 0 <= start, start <= end else { return nil }
     if start == end { return unsafe UnsafeRawBufferPointer(start: first, count: 0) }
     guard let characters = unsafe second else { return nil }
@@ -163,7 +163,7 @@ internal import CPushFiles
   }
 
   @inline(__always)
-  private func place(_ row: Int) -> Int {
+  private func textOffset(_ row: Int) -> Int {
     form == .wide ? Int(load(Int64.self, row + offset)) : Int(load(Int32.self, row + offset))
   }
 

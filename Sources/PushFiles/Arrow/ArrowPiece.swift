@@ -76,7 +76,8 @@ struct ArrowRowParser {
     noteRare(others, piece.rows)
     readLevels(columns[2], piece.rows, rules, isAllowed: true)
     Self.readInstants(
-      columns[3], piece.rows, isAllowed: rules?.fields.contains(.memberMute) ?? false, &mutes, &rare)
+      columns[3], piece.rows, isAllowed: rules?.fields.contains(.memberMute) ?? false, &mutes, &rare
+    )
     Self.readInstants(columns[4], piece.rows, isAllowed: true, &sinces, &rare)
     if rare.isEmpty, Self.readNumbers(conversation, piece.rows, into: &conversationNumbers),
       Self.readNumbers(user, piece.rows, into: &numbers)
@@ -264,7 +265,8 @@ struct ArrowRowParser {
     let cells = column.cells
     for row in rows where !cells.isNull(row) {
       let index = row - rows.lowerBound
-      if let number = cells.integer(row), let level = try? NotificationLevel(rongCloudNumber: number)
+      if let number = cells.integer(row),
+        let level = try? NotificationLevel(rongCloudNumber: number)
       {
         levels[index] = level
       } else {

@@ -44,7 +44,9 @@ internal import PushModel
     }
   }
 
-  private mutating func readChildren(_ array: ArrowArray, _ columns: [ArrowColumn]) throws(FileProblem.Problem) {
+  private mutating func readChildren(_ array: ArrowArray, _ columns: [ArrowColumn])
+    throws(FileProblem.Problem)
+  {
     guard unsafe array.n_children == Int64(columns.count),
       unsafe columns.isEmpty || array.children != nil
     else { throw .arrow("the column \"\(name)\" lacks children") }
@@ -101,7 +103,8 @@ internal import PushModel
       let byte = cells.load(UInt8.self, index >> 3)
       text.append(contentsOf: (byte & 1 << UInt8(index & 7) == 0 ? "false" : "true").utf8)
     case .float(let size):
-      let number = size == 4 ? Double(cells.load(Float.self, index)) : cells.load(Double.self, index)
+      let number =
+        size == 4 ? Double(cells.load(Float.self, index)) : cells.load(Double.self, index)
       if let whole = Int64(exactly: number) {
         text.append(contentsOf: "\(whole)".utf8)
       } else {
@@ -188,8 +191,8 @@ internal import PushModel
 
   // MARK: Many values
 
-  /// Replaces `numbers` by the integers of rows, of a column of integers or of timestamps; what is at
-  /// nulls has no meaning. Unsigned integers above all that are signed become negative.
+  /// Replaces `numbers` by the integers of rows, of a column of integers or of timestamps; what is
+  /// at nulls has no meaning. Unsigned integers above all that are signed become negative.
   ///
   /// - Parameter rows: counted without the column's offset.
   /// - Returns: whether the column has integers.

@@ -58,7 +58,8 @@ struct RecordParser {
       text.append(contentsOf: repeatElement(0, count: Int(PF_JSON_PADDING)))
       try unsafe text.withUnsafeBufferPointer { (bytes) throws(FileProblem.Problem) in
         try unsafe add(
-          UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: bytes[..<count])), line: row + 1, isFirst: false, job,
+          UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: bytes[..<count])), line: row + 1,
+          isFirst: false, job,
           to: &batch)
       }
     } catch {

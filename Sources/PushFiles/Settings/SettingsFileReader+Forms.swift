@@ -112,7 +112,9 @@ extension SettingsFileReader {
           submit(
             .rows(ArrowPiece(batch: batch, range: range, isUsers: isUsers)), rules, from: source)
         }
-        while let first = batches.first, first.end <= lines { batches.removeFirst().batch.release() }
+        while let first = batches.first, first.end <= lines {
+          batches.removeFirst().batch.release()
+        }
       }
     } catch {
       report(

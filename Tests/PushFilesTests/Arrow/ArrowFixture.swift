@@ -17,7 +17,8 @@ indirect enum Cell: Sendable {
     case .number(let number): "\(number)"
     case .flag(let flag): "\(flag)"
     case .object(let fields):
-      "{" + fields.sorted { $0.key < $1.key }.map { quoted($0.key) + ":" + $0.value.json }
+      "{"
+        + fields.sorted { $0.key < $1.key }.map { quoted($0.key) + ":" + $0.value.json }
         .joined(separator: ",") + "}"
     case .list(let items): "[" + items.map(\.json).joined(separator: ",") + "]"
     }

@@ -5,9 +5,9 @@ import PushModel
 import TestSupport
 import Testing
 
-/// Goal: the rows of Arrow streams are read as lines of NDJSON with the same values are: the engine,
-/// the order of its users and every problem are the same, whatever the types of the columns, the
-/// batches, the pieces, and the number of threads.
+/// Goal: the rows of Arrow streams are read as lines of NDJSON with the same values are: the
+/// engine, the order of its users and every problem are the same, whatever the types of the
+/// columns, the batches, the pieces, and the number of threads.
 @Suite struct ArrowStreamTests {
   typealias Fields = [(name: String, form: Form)]
 
@@ -154,7 +154,8 @@ import Testing
   }
 
   private func members(
-    _ random: inout SeededGenerator, _ users: [Cell], _ conversations: [Cell], idForms: (Form, Form),
+    _ random: inout SeededGenerator, _ users: [Cell], _ conversations: [Cell],
+    idForms: (Form, Form),
     wrong: Int, isEasemob: Bool, count: Int
   ) -> Table {
     let levels: Form = isEasemob ? random.pick(Self.textForms) : .integer(random.pick(["c", "l"]))
@@ -272,7 +273,9 @@ import Testing
   // MARK: Streams
 
   @Test func problemsOfStreams() throws {
-    func outcome(_ fields: Fields, _ batches: [ArrowFixture.Rows], failing: Int? = nil) throws -> String {
+    func outcome(_ fields: Fields, _ batches: [ArrowFixture.Rows], failing: Int? = nil) throws
+      -> String
+    {
       let fixture = ArrowFixture(fields, batches)
       if let failing { fixture.failure = (failing, "the disk is on fire") }
       var paths = SettingsPaths()
@@ -318,7 +321,9 @@ import Testing
       ],
       [
         [
-          [.number(1), .number(-3), .text("a"), .number(5), .list([.number(7), .number(8)]), .null],
+          [
+            .number(1), .number(-3), .text("a"), .number(5), .list([.number(7), .number(8)]), .null,
+          ],
           [.number(2), .number(4), .null, .number(6), .list([]), .flag(true)],
         ], [[.null, .null, .null, .null, .null, .flag(false)]],
       ], offset: 3)
