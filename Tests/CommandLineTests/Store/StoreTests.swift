@@ -231,7 +231,7 @@ import Testing
   func anInterruptedImportIsWholeOrNothing(isThere: Bool) throws {
     try withWorkplace { place in
       try place.write(
-        (0..<40_000).map { #"{"kind":"user","id":"x\#($0)","level":"all"}"# }, as: "large.ndjson")
+        (0..<15_000).map { #"{"kind":"user","id":"x\#($0)","level":"all"}"# }, as: "large.ndjson")
       let importLarge = ["store", "import", "--store", "s", "--settings", "large.ndjson"]
       func renew() throws {
         try place.shell("rm -f s s-* s.*")
@@ -246,7 +246,7 @@ import Testing
       let after = try export()
       #expect(before != after)
 
-      let attempts = 12
+      let attempts = 8
       var answers: Set<String> = []
       for attempt in 0..<attempts {
         try renew()
