@@ -20,7 +20,7 @@ DOCUMENTED := $(STRICTLY_DOCUMENTED) PushModel QuietTime PushReference PushConte
 PICTURES := .build/report-check
 
 .PHONY: help demo test test-fast build program debug lint unit oracle speed crash-test fuzz clib clib-test clib-fuzz clib-speed \
-  clib-examples bench bench-all bench-store bench-tiny soak \
+  clib-examples test-python wheel bench-python bench bench-all bench-store bench-tiny soak \
   benchmarks bench-check bench-baseline bench-peers report report-check sanitize docs examples format clean packages
 
 help:
@@ -54,6 +54,9 @@ help:
 	@echo "make clib-fuzz FUZZ_SECONDS=600  calls in any order with any arguments must not crash"
 	@echo "make clib-speed  what a call from C costs beside the same in Swift, and Arrow in and out"
 	@echo "make clib-examples  builds and runs the examples in C, Go and Java"
+	@echo "make test-python  the Python package: its types and tests; PUSH_WORLDS=100 PUSH_OPENS=10000"
+	@echo "make wheel  dist/*.whl, tested in a fresh environment"
+	@echo "make bench-python  what the package costs, and DuckDB, Polars and Synapse beside it"
 	@echo "make format formats the sources"
 
 packages:
@@ -134,6 +137,16 @@ clib-speed: clib
 	    -lpushfanout -Wl,-rpath,$(CURDIR)/C/out/lib || exit 1; done
 	for round in 1 2 3; do C/.build/release/decide-speed && C/out/speed $(SNAPSHOT) || exit 1; done
 	C/out/arrow-speed
+
+# The Python package (docs/python.md), on the C library.
+test-python: clib
+	Python/test
+
+wheel: clib
+	Python/wheel
+
+bench-python: clib program
+	Python/benchmarks/run
 
 # An engine of each rule set under load, beside the reference; fails if memory grows.
 SECONDS = 1200
@@ -278,5 +291,5 @@ format:
 
 clean:
 	rm -rf .build .build-thread .build-address .build-base Benchmarks/.build Examples/dispatcher/.build \
-	  C/.build C/Fuzz/.build C/out
+	  C/.build C/Fuzz/.build C/out dist Python/.venv Python/.venv-fresh
 	git worktree prune

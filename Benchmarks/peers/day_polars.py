@@ -8,6 +8,10 @@ from day_world import LEVELS, MINUTES_OF_DAY, offsets
 ROWS_AT_A_TIME = 1 << 24
 
 
+def _csv(path, schema):
+    return pl.read_csv(path, schema=schema)
+
+
 def _level(column):
     return (
         pl.col(column).replace_strict(LEVELS, default=0, return_dtype=pl.UInt8).fill_null(0)
@@ -40,7 +44,7 @@ class PolarsDay:
         self.world = world
 
     def load(self):
-        messages = pl.read_csv(self.world.messages, schema={
+        messages = _csv(self.world.messages, {
             "at": pl.Int64, "conversation": pl.String, "sender": pl.String,
             "mentions": pl.String, "mentionsAll": pl.UInt8,
         }).with_row_index("message")
@@ -70,7 +74,7 @@ class PolarsDay:
 
     def _users(self, first, last):
         """Numbers begin with 1. Without a window, its start and end are 0, as in with_polars.py."""
-        users = pl.read_csv(self.world.users, schema={
+        users = _csv(self.world.users, {
             "id": pl.String, "level": pl.String, "quietStart": pl.String,
             "quietEnd": pl.String, "timeZone": pl.String,
         }).with_row_index("member", 1).with_columns(
@@ -98,7 +102,7 @@ class PolarsDay:
 
     def _memberships(self, users):
         """Memberships sorted by conversation, and where those of each begin."""
-        given = pl.read_csv(self.world.members, schema={
+        given = _csv(self.world.members, {
             "conversation": pl.String, "user": pl.String, "level": pl.String, "since": pl.Int64,
         })
         conversations = (

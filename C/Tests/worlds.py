@@ -243,7 +243,9 @@ def rows_of(text):
     return rows
 
 
-def world(library, seed, rules):
+def world(open_engine, seed, rules):
+    """A random world; `open_engine` gives an Engine, or what answers like one, of settings and a
+    number of threads."""
     with tempfile.TemporaryDirectory() as folder:
         made = subprocess.run([sys.executable, os.path.join(ORACLE, "fuzz_world.py"), "--out", folder,
                                "--seed", str(seed), "--rules", rules], capture_output=True)
@@ -256,15 +258,15 @@ def world(library, seed, rules):
         if oracle.returncode != 0 or not oracle.stdout:
             raise Different(f"the oracle: {oracle.stderr.decode()}")
         settings, messages = (open(file, "rb").read() for file in files)
-    engine = Engine(library, settings, 1 + seed % 3)
+    engine = open_engine(settings, 1 + seed % 3)
     expect(engine.evaluate(messages, "ndjson", 1).splitlines(), oracle.stdout.splitlines(), "rows")
     expect(engine.rows(messages), rows_of(oracle.stdout), "rows of answers")
     engine.close()
 
 
-def vector(library, case):
+def vector(open_engine, case):
     settings = "".join(json.dumps(record) + "\n" for record in case["settings"]).encode()
-    engine = Engine(library, settings, 1)
+    engine = open_engine(settings, 1)
     rows = engine.rows((json.dumps(case["message"]) + "\n").encode())
     expected = case["expect"]
     if len(rows) != 1:
@@ -281,6 +283,10 @@ def main():
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     options = parser.parse_args()
     library = Library(options.library)
+
+    def open_engine(settings, threads):
+        return Engine(library, settings, threads)
+
     with open(VECTORS, encoding="utf-8") as file:
         jobs = [(f"vector {case['id']}", vector, (case,)) for case in map(json.loads, file)]
     for seed in range(options.first, options.first + options.worlds):
@@ -289,7 +295,7 @@ def main():
     failed = 0
     for name, check, arguments in jobs:
         try:
-            check(library, *arguments)
+            check(open_engine, *arguments)
         except (Different, RuntimeError) as error:
             failed += 1
             print(f"{name}: {error}")

@@ -8,11 +8,11 @@
   /// the sanitizer intercepts: `swift test --sanitize=thread -Xswiftc -DTHREAD_SANITIZER`.
   ///
   /// SAFETY: the value is accessed only while the lock is held.
-  @safe package struct Lock<Value>: ~Copyable, @unchecked Sendable {
+  @safe package struct Lock<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
     private let value: UnsafeMutablePointer<Value>
     private let lock: UnsafeMutablePointer<pthread_mutex_t>
 
-    package init(_ initial: Value) {
+    package init(_ initial: consuming Value) {
       unsafe value = .allocate(capacity: 1)
       unsafe value.initialize(to: initial)
       unsafe lock = .allocate(capacity: 1)

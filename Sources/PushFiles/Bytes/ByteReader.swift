@@ -55,6 +55,10 @@ final class ByteReader {
       if path != "-" { close(descriptor) }
       throw .isDirectory
     }
+    guard !path.hasSuffix(".parquet") else {
+      close(descriptor)
+      throw .isParquet
+    }
     byteCount = kind == S_IFREG ? Int64(status.st_size) : nil
     unsafe gzip = path.hasSuffix(".gz") ? pf_gzip_create() : nil
     unsafe packed = .allocate(byteCount: Self.packedCapacity, alignment: 64)

@@ -73,7 +73,7 @@ public struct FileChecker {
         case .changes: changes.append(path)
         case .settings: world.settings.append(path)
         }
-      case nil: throw .unknownFileKind
+      case nil: throw path.hasSuffix(".parquet") ? .isParquet : .unknownFileKind
       }
     } catch {
       problems.append(FileProblem(file: path, line: error.lineAtOpening, problem: error))

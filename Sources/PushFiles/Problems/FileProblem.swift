@@ -48,6 +48,8 @@ public struct FileProblem: Error, Hashable, Sendable {
     case unknownFileKind
     /// An Arrow stream breaks the specification, or has a column that cannot be read; the reason.
     case arrow(String)
+    /// A Parquet file by its name.
+    case isParquet
     // The line
     /// The line is over the limit.
     case tooLong
@@ -154,8 +156,8 @@ extension FileProblem.Problem {
     switch self {
     case .cannotOpen, .cannotRead, .isDirectory, .isEmpty, .cannotBeReadAgain, .hasChanged,
       .notGzip,
-      .gzipTruncated, .gzipCorrupt, .gzipTrailing, .unknownFileKind, .openQuote, .unknownColumn,
-      .repeatedColumn, .missingColumn:
+      .gzipTruncated, .gzipCorrupt, .gzipTrailing, .unknownFileKind, .isParquet, .openQuote,
+      .unknownColumn, .repeatedColumn, .missingColumn:
       false
     default: true
     }
@@ -165,7 +167,8 @@ extension FileProblem.Problem {
   /// the file could not even be opened.
   var lineAtOpening: Int? {
     switch self {
-    case .cannotOpen, .isDirectory, .cannotBeReadAgain, .hasChanged, .unknownFileKind: nil
+    case .cannotOpen, .isDirectory, .cannotBeReadAgain, .hasChanged, .unknownFileKind, .isParquet:
+      nil
     default: 1
     }
   }
@@ -194,6 +197,8 @@ extension FileProblem.Problem: CustomStringConvertible {
       "is neither NDJSON nor CSV by its name; it must end in .ndjson, .jsonl, .json or .csv, "
         + "with or without .gz"
     case .arrow(let why): printable(why, limit: 240)
+    case .isParquet:
+      "Parquet is read by the Python package: python -m push_fanout evaluate --help"
     case .tooLong: "the line is longer than \(LineReader.maximumLineBytes) bytes"
     case .notUTF8: "the line is not UTF-8"
     case .byteOrderMark: "the file begins with a byte order mark, which NDJSON does not have"

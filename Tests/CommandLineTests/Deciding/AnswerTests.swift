@@ -180,8 +180,11 @@ import Testing
 
   @Test func checkSaysWhatIsWrongWithAFileItself() throws {
     try withWorkplace { place in
-      try place.shell("mkdir d.csv; : >e.ndjson; : >e.csv; cp world.ndjson w.gz; echo x >y.txt")
-      let names = ["none.ndjson", "none.csv", "d.csv", "e.ndjson", "e.csv", "y.txt", "w.gz"]
+      try place.shell(
+        "mkdir d.csv; : >e.ndjson; : >e.csv; cp world.ndjson w.gz; echo x | tee y.txt >z.parquet")
+      let names = [
+        "none.ndjson", "none.csv", "d.csv", "e.ndjson", "e.csv", "y.txt", "w.gz", "z.parquet",
+      ]
       let run = try place.run(["check"] + names)
       let kind =
         "is neither NDJSON nor CSV by its name; it must end in .ndjson, .jsonl, .json or .csv, "
@@ -192,6 +195,8 @@ import Testing
           "e.ndjson:1: the file is empty", "none.csv: cannot be opened: No such file or directory",
           "none.ndjson: cannot be opened: No such file or directory", "w.gz: \(kind)",
           "y.txt: \(kind)",
+          "z.parquet: Parquet is read by the Python package: python -m push_fanout evaluate "
+            + "--help",
         ])
       #expect(run.status == 1)
     }

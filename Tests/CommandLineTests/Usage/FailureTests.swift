@@ -16,7 +16,7 @@ import Testing
       try place.write(["conversation,at", "g1,5", "g1"], as: "bad-messages.csv")
       try place.shell(
         """
-        mkdir folder; : >empty.ndjson
+        mkdir folder; : >empty.ndjson; echo PAR1 >world.parquet
         gzip -c world.ndjson | head -c 60 >cut.ndjson.gz
         gzip -c messages.ndjson | head -c 60 >cut-messages.ndjson.gz
         cp world.ndjson plain.ndjson.gz
@@ -37,6 +37,16 @@ import Testing
           "plain.ndjson.gz:1: is not gzip data, although its name ends in .gz"
         ),
         ("bad.ndjson", "messages.ndjson", #"bad.ndjson:1: "id" must be a string"#),
+        (
+          "world.parquet", "messages.ndjson",
+          "world.parquet: Parquet is read by the Python package: python -m push_fanout evaluate "
+            + "--help"
+        ),
+        (
+          "world.ndjson", "world.parquet",
+          "world.parquet: Parquet is read by the Python package: python -m push_fanout evaluate "
+            + "--help"
+        ),
         ("world.ndjson", "none", "none: cannot be opened: No such file or directory"),
         ("world.ndjson", "folder", "folder: is a directory; name a file"),
         ("world.ndjson", "empty.ndjson", "empty.ndjson:1: the file is empty"),

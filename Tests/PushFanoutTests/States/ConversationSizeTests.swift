@@ -1,4 +1,5 @@
 import PushReference
+import PushSupport
 import PushModel
 import TestSupport
 import Synchronization

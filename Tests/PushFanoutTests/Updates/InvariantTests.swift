@@ -1,3 +1,4 @@
+import PushSupport
 import PushModel
 import TestSupport
 import Synchronization

@@ -1,0 +1,45 @@
+"""push-fanout: who gets a push for a message to a group, and why others do not.
+
+>>> from push_fanout import Fanout
+>>> fanout = Fanout.from_ndjson(b'''
+... {"kind":"app","rules":"easemob","timeZone":"Asia/Shanghai"}
+... {"kind":"user","id":"ann","quietHours":{"start":"22:00","end":"08:00"}}
+... {"kind":"member","conversation":"g1","user":"ann"}
+... {"kind":"member","conversation":"g1","user":"ben"}
+... ''')
+>>> decision = fanout.decide({"id": "m1", "conversation": "g1", "at": "2024-06-03T23:30:00+08:00"})
+>>> decision.pushes
+['ben']
+>>> for row in decision.rows():
+...     print(row.user, row.action, row.reason, row.scope)
+ann none quietHours app
+ben push allowed default
+
+docs/python.md is the guide, docs/formats.md has the fields of settings and messages,
+docs/decision-rules.md the rules.
+"""
+
+from ._version import __version__
+from .batch import Batch, Decisions, MessageInfo, Messages, Rows
+from .decision import Decision, Row, Stamp
+from .engine import Change, Fanout
+from .errors import Error
+from .outcomes import OUTCOMES, REGISTRY_VERSION, Outcome
+
+__all__ = [
+    "OUTCOMES",
+    "REGISTRY_VERSION",
+    "Batch",
+    "Change",
+    "Decision",
+    "Decisions",
+    "Error",
+    "Fanout",
+    "MessageInfo",
+    "Messages",
+    "Outcome",
+    "Row",
+    "Rows",
+    "Stamp",
+    "__version__",
+]

@@ -1,0 +1,288 @@
+"""Messages that were read, and decisions for many of them."""
+
+from __future__ import annotations
+
+import ctypes as C
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from . import _library, _native
+from ._library import CODE_COUNT, Owned, call, library, take_text
+from .decision import Stamp
+from .outcomes import OUTCOMES
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+
+class MessageInfo(NamedTuple):
+    """A message of `Messages`.
+
+    Attributes:
+        id: its id; not necessarily unique.
+        conversation: the id of its conversation.
+        at: the instant of the decision, milliseconds since 1970.
+    """
+
+    id: str
+    conversation: str
+    at: int
+
+
+class Messages:
+    """Messages that were read for an engine, to be decided any number of times: what
+    `Fanout.messages` gives.
+
+    >>> from push_fanout import Fanout
+    >>> messages = Fanout.from_ndjson(b"").messages([{"id": "m", "conversation": "g", "at": 0}])
+    >>> len(messages), messages[0].id
+    (1, 'm')
+    """
+
+    __slots__ = ("_owned", "_engine")
+
+    def __init__(self, owned: Owned, engine: _native.Engine) -> None:
+        self._owned = owned
+        self._engine = engine
+
+    def __len__(self) -> int:
+        return int(library.pf_messages_count(self._owned.address))
+
+    def __getitem__(self, index: int) -> MessageInfo:
+        count = len(self)
+        if not -count <= index < count:
+            raise IndexError(f"message {index}, but there are {count}")
+        id, conversation, at = C.c_void_p(), C.c_void_p(), C.c_int64()
+        call(
+            library.pf_messages_get, self._owned.address, index % count, C.byref(id),
+            C.byref(conversation), C.byref(at),
+        )  # fmt: skip
+        return MessageInfo(
+            take_text(id.value).decode(), take_text(conversation.value).decode(), at.value
+        )
+
+    def columns(self) -> dict[str, list[Any]]:
+        """The messages as columns ``message`` (the number, from 0), ``id``, ``conversation`` and
+        ``at``: what every library of frames takes."""
+        rows = [self[index] for index in range(len(self))]
+        return {
+            "message": list(range(len(rows))),
+            "id": [row.id for row in rows],
+            "conversation": [row.conversation for row in rows],
+            "at": [row.at for row in rows],
+        }
+
+
+class Batch:
+    """Decisions for many messages as arrays: what `Fanout.decide_batch` gives.
+
+    The arrays are the memory of the engine's answer, not copies; it is freed with the last of them.
+    All decisions are by the same version of the settings.
+
+    >>> from push_fanout import Fanout
+    >>> fanout = Fanout.from_ndjson(b'{"kind":"member","conversation":"g","user":"ann"}')
+    >>> batch = fanout.decide_batch([{"id": "m", "conversation": "g", "at": 0}] * 2)
+    >>> batch.codes.tolist(), batch.pushes.tolist()
+    ([33, 33], [1, 1])
+    >>> [batch.codes_of(index).tolist() for index in range(len(batch))]
+    [[33], [33]]
+    """
+
+    __slots__ = ("messages", "_owned", "_batch")
+
+    def __init__(self, messages: Messages, address: int) -> None:
+        self.messages = messages
+        """What was decided."""
+        self._owned = Owned(address, library.pf_batch_free)
+        self._batch = _library.Batch.from_address(address)
+
+    def __len__(self) -> int:
+        return int(self._batch.count)
+
+    def stamp(self, index: int) -> Stamp:
+        """Which settings the decision for a message is of."""
+        row = self.summaries[index]
+        return Stamp(int(row["epoch"]), int(row["sequence"]), int(row["membership"]))
+
+    @property
+    def summaries(self) -> npt.NDArray[np.void]:
+        """A row for each message: epoch, sequence, membership, members, recipients, pushes."""
+        names = ("epoch", "sequence", "membership", "members", "recipients", "pushes")
+        kind = [(name, "u8") for name in names]
+        found: npt.NDArray[np.void] = self._array(
+            self._batch.summaries, len(self) * C.sizeof(_library.Summary), kind
+        )
+        return found
+
+    @property
+    def recipients(self) -> npt.NDArray[np.uint64]:
+        """The number of recipients of each message."""
+        found: npt.NDArray[np.uint64] = self.summaries["recipients"]
+        return found
+
+    @property
+    def pushes(self) -> npt.NDArray[np.uint64]:
+        """The number of pushes for each message."""
+        found: npt.NDArray[np.uint64] = self.summaries["pushes"]
+        return found
+
+    @property
+    def counts(self) -> npt.NDArray[np.uint32]:
+        """The number of recipients by message and code: ``counts[message, code]``."""
+        size = len(self) * CODE_COUNT * 4
+        found: npt.NDArray[np.uint32] = self._array(self._batch.counts, size, "uint32", "counts")
+        return found.reshape(-1, CODE_COUNT)
+
+    @property
+    def codes(self) -> npt.NDArray[np.uint8]:
+        """The code of each member's outcome, message after message, by rank."""
+        size = int(self.code_starts[-1])
+        found: npt.NDArray[np.uint8] = self._array(self._batch.codes, size, "uint8")
+        return found
+
+    @property
+    def code_starts(self) -> npt.NDArray[np.uint64]:
+        """The index in `codes` of each message's first code, and the number of codes."""
+        found: npt.NDArray[np.uint64] = self._array(
+            self._batch.code_starts, (len(self) + 1) * 8, "uint64", "codes"
+        )
+        return found
+
+    def codes_of(self, index: int) -> npt.NDArray[np.uint8]:
+        """The codes of one message."""
+        found: npt.NDArray[np.uint8] = self._part(self.codes, self.code_starts, index)
+        return found
+
+    @property
+    def push_bitmaps(self) -> npt.NDArray[np.uint8]:
+        """A bit for each member by rank, 1 for a push, the lowest bit first; each message begins
+        with a byte of its own."""
+        found: npt.NDArray[np.uint8] = self._array(
+            self._batch.bitmaps, int(self.bitmap_starts[-1]), "uint8"
+        )
+        return found
+
+    @property
+    def bitmap_starts(self) -> npt.NDArray[np.uint64]:
+        """The index in `push_bitmaps` of each message's first byte, and the number of bytes."""
+        found: npt.NDArray[np.uint64] = self._array(
+            self._batch.bitmap_starts, (len(self) + 1) * 8, "uint64", "bitmaps"
+        )
+        return found
+
+    def push_bitmap_of(self, index: int) -> npt.NDArray[np.uint8]:
+        """The bits of one message."""
+        found: npt.NDArray[np.uint8] = self._part(self.push_bitmaps, self.bitmap_starts, index)
+        return found
+
+    def counts_columns(self) -> dict[str, Any]:
+        """The counts that are not 0 as columns ``message``, ``code``, ``action``, ``reason``,
+        ``scope`` and ``count``, which every library of frames takes.
+
+        >>> import polars
+        >>> from push_fanout import Fanout
+        >>> fanout = Fanout.from_ndjson(b'{"kind":"member","conversation":"g","user":"ann"}')
+        >>> batch = fanout.decide_batch([{"id": "m", "conversation": "g", "at": 0}])
+        >>> polars.DataFrame(batch.counts_columns()).row(0)
+        (0, 33, 'push', 'allowed', 'default', 1)
+        """
+        import numpy as np
+
+        counts = self.counts
+        messages, codes = np.nonzero(counts)
+        outcomes = [OUTCOMES[code] for code in codes.tolist()]
+        return {
+            "message": messages.astype("uint32"),
+            "code": codes.astype("uint8"),
+            "action": [outcome.action for outcome in outcomes],
+            "reason": [outcome.reason for outcome in outcomes],
+            "scope": [outcome.scope for outcome in outcomes],
+            "count": counts[messages, codes],
+        }
+
+    def _part(self, values: Any, starts: Any, index: int) -> Any:
+        count = len(self)
+        if not -count <= index < count:
+            raise IndexError(f"message {index}, but there are {count}")
+        index %= count
+        return values[int(starts[index]) : int(starts[index + 1])]
+
+    def _array(self, address: int | None, size: int, kind: Any, part: str = "") -> Any:
+        import numpy as np
+
+        if address is None:
+            raise ValueError(f'the batch was decided without "{part}"')
+        memory: Any = (C.c_uint8 * size).from_address(address)
+        memory._owned = self._owned
+        array = np.frombuffer(memory, kind)
+        array.flags.writeable = False
+        return array
+
+
+class Rows:
+    """Rows as Arrow, which can be read any number of times; each reading gives the same.
+
+    pyarrow, polars, pandas, DuckDB and others take it where they take a table of another library.
+    """
+
+    __slots__ = ("_owned", "_function")
+
+    def __init__(self, owned: Owned, function: Any) -> None:
+        self._owned = owned
+        self._function = function
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The rows from the beginning, as a capsule with an `ArrowArrayStream`.
+
+        Args:
+            requested_schema: not followed, as the protocol allows.
+        """
+        stream = _library.ArrowArrayStream()
+        call(self._function, self._owned.address, C.byref(stream))
+        return _native.make_capsule(C.addressof(stream))
+
+
+class Decisions(Rows):
+    """Decisions for many messages as rows of Arrow: what `Fanout.decisions` gives.
+
+    A row for each recipient of each message, messages in their order, recipients by rank:
+    ``message`` (uint32, its number), ``user`` (uint32, the user's number; or the id) and ``code``
+    (uint8, `OUTCOMES`). Rows are decided while they are read, on the version of the settings that
+    was current when this was made. The schema's metadata has ``push_fanout.epoch``,
+    ``push_fanout.sequence`` and ``push_fanout.outcomes``, the registry's version.
+
+    >>> import pyarrow
+    >>> from push_fanout import Fanout
+    >>> fanout = Fanout.from_ndjson(b'{"kind":"member","conversation":"g","user":"ann"}')
+    >>> decisions = fanout.decisions([{"id": "m", "conversation": "g", "at": 0}])
+    >>> pyarrow.table(decisions).to_pylist()
+    [{'message': 0, 'user': 0, 'code': 33}]
+    >>> pyarrow.table(decisions.users).to_pylist()
+    [{'user': 0, 'id': 'ann'}]
+    """
+
+    __slots__ = ("messages",)
+
+    def __init__(self, messages: Messages, owned: Owned) -> None:
+        super().__init__(owned, library.pf_relation_stream)
+        self.messages = messages
+        """What is decided."""
+
+    @property
+    def users(self) -> Rows:
+        """The users of the same version of the settings: ``user`` (uint32, the number) and ``id``,
+        in the order of numbers, which begin with 0."""
+        return Rows(self._owned, library.pf_relation_users)
+
+    def write_parquet(self, path: str | os.PathLike[str], compression: str = "zstd") -> int:
+        """Writes the rows as a Parquet file, which appears under its name when it is complete.
+
+        Needs pyarrow. The stamp and the registry's version are in the file's metadata.
+
+        Returns:
+            the number of rows.
+        """
+        from . import parquet
+
+        return parquet.write(self, path, compression)

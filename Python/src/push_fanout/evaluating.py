@@ -1,0 +1,158 @@
+"""What ``python -m push_fanout evaluate`` does."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from . import parquet
+from .batch import Batch, Decisions, Messages
+from .engine import Fanout
+from .outcomes import OUTCOMES
+
+MESSAGES_AT_ONCE = 4096
+"""How many messages are decided before they are written as counts or lists."""
+
+
+def evaluate(options: argparse.Namespace) -> str:
+    """Decides messages as options say.
+
+    Returns:
+        a line about what was done.
+    """
+    start = time.monotonic()
+    with Fanout.open(
+        options.settings, users=options.users, members=options.members, threads=options.threads
+    ) as fanout:
+        messages = fanout.messages(options.messages)
+        loaded = time.monotonic()
+        compression = None if options.compression == "none" else options.compression
+        write = {"rows": _rows, "numbers": _numbers, "counts": _counts, "pushlist": _pushes}
+        rows = write[options.format](fanout, messages, options, compression)
+    end = time.monotonic()
+    return (
+        f"{len(messages)} messages, {rows} rows, loaded in {loaded - start:.2f} s, decided and "
+        f"written in {end - loaded:.2f} s"
+    )
+
+
+def _numbers(fanout: Fanout, messages: Messages, options: Any, compression: str | None) -> int:
+    decisions = fanout.decisions(messages)
+    if options.output_users is None:
+        return decisions.write_parquet(options.output, compression or "none")
+    reader = parquet.pyarrow_module().RecordBatchReader.from_stream(decisions.users)
+    # The users get their name when the decisions have theirs.
+    with parquet.complete_file(options.output_users) as path:
+        parquet.write_batches(path, reader.schema, iter(reader), compression=compression)
+        return decisions.write_parquet(options.output, compression or "none")
+
+
+def _rows(fanout: Fanout, messages: Messages, options: Any, compression: str | None) -> int:
+    pa = parquet.pyarrow_module()
+    ids = pa.array(messages.columns()["id"], pa.string())
+    outcomes = _OutcomeColumns(pa)
+    decisions: Decisions = fanout.decisions(messages, ids=True)
+    reader = pa.RecordBatchReader.from_stream(decisions)
+    schema = pa.schema(
+        [("message", pa.string()), ("user", pa.large_string()), *outcomes.fields,
+         ("code", pa.uint8())],
+        metadata=reader.schema.metadata,
+    )  # fmt: skip
+
+    def batches() -> Iterator[Any]:
+        for batch in reader:
+            code = batch["code"]
+            columns = [ids.take(batch["message"]), batch["user"], *outcomes.columns(code), code]
+            yield pa.RecordBatch.from_arrays(columns, schema=schema)
+
+    return parquet.write_batches(options.output, schema, batches(), compression=compression)
+
+
+def _counts(fanout: Fanout, messages: Messages, options: Any, compression: str | None) -> int:
+    pa = parquet.pyarrow_module()
+    outcomes = _OutcomeColumns(pa)
+    columns = messages.columns()
+    ids, conversations = (pa.array(columns[name], pa.string()) for name in ("id", "conversation"))
+    schema = pa.schema(
+        [("message", pa.string()), ("conversation", pa.string()), *outcomes.fields,
+         ("code", pa.uint8()), ("count", pa.uint32())],
+        metadata=_metadata(fanout, messages),
+    )  # fmt: skip
+
+    def batches() -> Iterator[Any]:
+        for first, batch in _pieces(fanout, messages, ("counts",)):
+            found = batch.counts_columns()
+            numbers = pa.array(found["message"] + first)
+            code = pa.array(found["code"])
+            arrays = [
+                ids.take(numbers), conversations.take(numbers), *outcomes.columns(code), code,
+                pa.array(found["count"]),
+            ]  # fmt: skip
+            yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+    return parquet.write_batches(options.output, schema, batches(), compression=compression)
+
+
+def _pushes(fanout: Fanout, messages: Messages, options: Any, compression: str | None) -> int:
+    pa = parquet.pyarrow_module()
+    ids = pa.array(messages.columns()["id"], pa.string())
+    reader = pa.RecordBatchReader.from_stream(fanout.decisions(messages, ids=True))
+    schema = pa.schema(
+        [("message", pa.string()), ("push", pa.large_list(pa.large_string()))],
+        metadata=reader.schema.metadata,
+    )
+
+    def batches() -> Iterator[Any]:
+        pushed = pa.chunked_array([], pa.large_string())
+        for first, batch in _pieces(fanout, messages, ()):
+            counts = batch.pushes.astype("int64")
+            starts = pa.array([0, *counts.cumsum().tolist()], pa.int64())
+            total = int(counts.sum())
+            while len(pushed) < total:
+                rows = next(reader)
+                is_push = pa.compute.bit_wise_and(rows["code"], 1).cast(pa.bool_())
+                pushed = pa.chunked_array([*pushed.chunks, rows["user"].filter(is_push)])
+            values = pushed.slice(0, total).combine_chunks()
+            pushed = pushed.slice(total)
+            lists = pa.LargeListArray.from_arrays(starts, values)
+            yield pa.RecordBatch.from_arrays([ids.slice(first, len(batch)), lists], schema=schema)
+
+    return parquet.write_batches(options.output, schema, batches(), compression=compression)
+
+
+def _pieces(fanout: Fanout, messages: Messages, parts: Any) -> Iterator[tuple[int, Batch]]:
+    """Decisions for some messages after the other, with the number of the first."""
+    for first in range(0, len(messages), MESSAGES_AT_ONCE):
+        count = min(MESSAGES_AT_ONCE, len(messages) - first)
+        yield first, fanout.decide_batch(messages, parts=parts, first=first, count=count)
+
+
+def _metadata(fanout: Fanout, messages: Messages) -> Any:
+    pa = parquet.pyarrow_module()
+    return pa.RecordBatchReader.from_stream(fanout.decisions(messages)).schema.metadata
+
+
+class _OutcomeColumns:
+    """Codes as columns action, reason and scope, each a dictionary of its words."""
+
+    def __init__(self, pa: Any) -> None:
+        self._pa = pa
+        names = ("action", "reason", "scope")
+        self.fields = [(name, pa.dictionary(pa.int8(), pa.string())) for name in names]
+        self._columns = []
+        for name in names:
+            words = sorted({getattr(outcome, name) for outcome in OUTCOMES.values()} - {None})
+            numbers = [
+                words.index(word) if (word := getattr(OUTCOMES.get(code), name, None)) else None
+                for code in range(128)
+            ]
+            self._columns.append((pa.array(numbers, pa.int8()), pa.array(words, pa.string())))
+
+    def columns(self, codes: Any) -> list[Any]:
+        """The three columns of codes."""
+        return [
+            self._pa.DictionaryArray.from_arrays(numbers.take(codes), words)
+            for numbers, words in self._columns
+        ]

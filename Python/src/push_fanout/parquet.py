@@ -1,0 +1,188 @@
+"""Parquet files, by pyarrow."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from .errors import Error
+from .sources import ArrowTable, Path, json_line, opening
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from .batch import Decisions
+
+ROW_GROUP = 1 << 20
+"""Rows of a row group that is written."""
+
+
+def pyarrow_module() -> Any:
+    """pyarrow, with what is needed of it."""
+    try:
+        import pyarrow
+        import pyarrow.compute
+        import pyarrow.parquet
+    except ImportError:
+        raise ImportError("Parquet needs pyarrow: pip install 'push-fanout[parquet]'") from None
+    return pyarrow
+
+
+@contextlib.contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Says in which file a problem is."""
+    pa = pyarrow_module()
+    try:
+        with opening(path):
+            # pyarrow says less of a file that it cannot open.
+            open(path, "rb").close()
+            yield
+    except pa.ArrowInvalid as error:
+        raise Error(f"{os.fspath(path)}: {error}", "PF_INVALID") from None
+
+
+def open_table(path: Path) -> ArrowTable:
+    """A Parquet file as a stream, read a batch at a time, once."""
+    pa = pyarrow_module()
+    with _reading(path):
+        file = pa.parquet.ParquetFile(path)
+        reader: ArrowTable = pa.RecordBatchReader.from_batches(
+            file.schema_arrow, file.iter_batches(ROW_GROUP)
+        )
+    return reader
+
+
+def _settings_table(source: Any) -> tuple[Any, str]:
+    pa = pyarrow_module()
+    if hasattr(source, "__arrow_c_stream__"):
+        return pa.table(source), "settings"
+    name = os.fspath(source)
+    with _reading(source):
+        return pa.parquet.read_table(source), name
+
+
+def split_settings(
+    source: Any,
+    add_lines: Callable[[bytes, str, int], None],
+    add_table: Callable[[str, Any, str, int], None],
+) -> None:
+    """Splits a table of settings, whose column ``kind`` says what each row is, so that no user gets
+    another place in the order: into lines, a table of users and one of members.
+
+    A table that has its users before its members, and other records before both, is not written as
+    lines; any other is.
+    """
+    import numpy as np
+
+    pa = pyarrow_module()
+    table, name = _settings_table(source)
+    if "kind" not in table.column_names:
+        raise Error(f'{name}: there is no column "kind", which says what each row is', "PF_INVALID")
+    kinds = pa.compute.index_in(
+        pa.compute.cast(table["kind"], pa.string()), pa.array(["user", "member"])
+    )
+    numbers = pa.compute.fill_null(kinds, -1).to_numpy()
+    others, users = (int(np.count_nonzero(numbers == number)) for number in (-1, 0))
+    is_ordered = bool(np.all(numbers[1:] >= numbers[:-1]))
+    if not is_ordered:
+        others, users = table.num_rows, 0
+    add_lines(_lines(table.slice(0, others)), name, 0)
+    if not is_ordered:
+        return
+    for kind, start, count in (
+        ("users", others, users),
+        ("members", others + users, table.num_rows - others - users),
+    ):
+        if count > 0:
+            part = table.slice(start, count)
+            columns = [
+                column
+                for column in part.column_names
+                if column != "kind" and part[column].null_count < count
+            ]
+            add_table(kind, part.select(columns), name, start)
+
+
+def _lines(table: Any) -> bytes:
+    """Rows as lines of NDJSON, without what is null."""
+    return b"".join(
+        json_line({name: _present(value) for name, value in row.items() if value is not None})
+        for batch in table.to_batches(max_chunksize=65_536)
+        for row in batch.to_pylist()
+    )
+
+
+def _present(value: Any) -> Any:
+    """A value without fields that are null."""
+    if isinstance(value, dict):
+        return {key: _present(part) for key, part in value.items() if part is not None}
+    if isinstance(value, list):
+        # A map of Parquet comes as pairs.
+        if value and all(isinstance(part, tuple) and len(part) == 2 for part in value):
+            return {key: _present(part) for key, part in value if part is not None}
+        return [_present(part) for part in value]
+    return value
+
+
+@contextlib.contextmanager
+def complete_file(path: Path) -> Iterator[str]:
+    """The name of a file beside `path`, which takes its place when the block has ended well, and is
+    removed otherwise."""
+    path = os.path.realpath(os.fspath(path))
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise Error(f"{path}: is not a regular file; Parquet cannot be written to it", "PF_IO")
+    try:
+        descriptor, temporary = tempfile.mkstemp(
+            prefix=f".{os.path.basename(path)}.", suffix=".part", dir=os.path.dirname(path)
+        )
+    except OSError as error:
+        raise Error(f"{path}: cannot be written: {error.strerror}", "PF_IO") from None
+    os.close(descriptor)
+    try:
+        yield temporary
+        # As `open` would have made it.
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(temporary, 0o666 & ~mask)
+        with open(temporary, "rb") as file:
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except OSError as error:
+        raise Error(f"{path}: cannot be written: {error.strerror or error}", "PF_IO") from None
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
+
+
+def write_batches(path: Path, schema: pa.Schema, batches: Iterator[Any], **options: Any) -> int:
+    """Writes batches as row groups of about `ROW_GROUP` rows; the number of rows."""
+    pa = pyarrow_module()
+    rows = waiting = 0
+    group: list[Any] = []
+    with complete_file(path) as temporary:
+        with pa.parquet.ParquetWriter(temporary, schema, **options) as writer:
+            for batch in batches:
+                group.append(batch)
+                waiting += batch.num_rows
+                if waiting >= ROW_GROUP:
+                    writer.write_table(pa.Table.from_batches(group, schema), ROW_GROUP)
+                    rows, waiting, group = rows + waiting, 0, []
+            if group:
+                writer.write_table(pa.Table.from_batches(group, schema), ROW_GROUP)
+    return rows + waiting
+
+
+def write(decisions: Decisions, path: Path, compression: str = "zstd") -> int:
+    """Writes decisions as they are: see `Decisions.write_parquet`."""
+    pa = pyarrow_module()
+    reader = pa.RecordBatchReader.from_stream(decisions)
+    has_ids = reader.schema.field("user").type == pa.large_string()
+    # Numbers of users ascend within a message; the other columns repeat.
+    encodings = {} if has_ids else {"user": "DELTA_BINARY_PACKED"}
+    return write_batches(
+        path, reader.schema, iter(reader), compression=compression, column_encoding=encodings,
+        use_dictionary=["code", "message", *(["user"] if has_ids else [])],
+    )  # fmt: skip
