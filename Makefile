@@ -55,7 +55,7 @@ help:
 	@echo "make clib   the C library, and that of the store: C/out/lib and C/out/include"
 	@echo "make clib-test  builds and tests them: CLIB_WORLDS=100 CLIB_OPENS=10000, valgrind, sanitizer, forks"
 	@echo "make clib-fuzz FUZZ_SECONDS=600  calls in any order with any arguments must not crash"
-	@echo "make clib-speed  what a call from C costs beside the same in Swift"
+	@echo "make clib-speed  what a call from C costs beside the same in Swift, and Arrow in and out"
 	@echo "make clib-examples  builds and runs the examples in C, Go and Java"
 	@echo "make install PREFIX=/usr/local DESTDIR=  the command, C libraries, header, man pages and completions"
 	@echo "make deb    the same as a Debian package, .build/deb/*.deb; make deb-check tries it on a fresh Debian"
@@ -156,9 +156,11 @@ release-check:
 
 clib-speed: clib
 	C/build decide-speed
-	gcc -O2 -std=c11 -IC/out/include C/Tests/speed.c -o C/out/speed -LC/out/lib -lpushfanout \
-	  -Wl,-rpath,$(CURDIR)/C/out/lib
-	for round in 1 2 3; do C/.build/release/decide-speed; C/out/speed $(SNAPSHOT); done
+	for program in speed arrow-speed; do \
+	  gcc -O2 -std=c11 -IC/out/include C/Tests/$$program.c -o C/out/$$program -LC/out/lib \
+	    -lpushfanout -Wl,-rpath,$(CURDIR)/C/out/lib || exit 1; done
+	for round in 1 2 3; do C/.build/release/decide-speed && C/out/speed $(SNAPSHOT) || exit 1; done
+	C/out/arrow-speed
 
 # The Python package (docs/python.md), on the C library.
 test-python: clib

@@ -155,8 +155,9 @@ let package = Package(
       resources: [.copy("Goldens")], swiftSettings: strict),
     .testTarget(
       name: "PushFilesTests",
-      dependencies: ["PushModel", "PushFanout", "PushContent", "PushFiles", "TestSupport"],
-      swiftSettings: strict),
+      dependencies: [
+        "PushModel", "PushFanout", "PushContent", "PushFiles", "CPushFiles", "TestSupport",
+      ], swiftSettings: strict),
     .testTarget(
       name: "PushServiceTests",
       dependencies: [

@@ -4,11 +4,19 @@
 
 #include "check.h"
 
-typedef struct {
+/* Most columns have no children and no dictionary. */
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+
+/* A column. The children and the dictionary of most are absent; a length of 0 is that of the batch. */
+typedef struct test_column {
   const char *name;
   const char *format;
   int64_t n_buffers;
   const void *buffers[4];
+  int children;
+  const struct test_column *child;
+  const struct test_column *dictionary;
+  int64_t length, offset;
 } test_column;
 
 typedef struct {
@@ -21,76 +29,105 @@ typedef struct {
 
 static void release_schema(struct ArrowSchema *schema) {
   for (int64_t index = 0; index < schema->n_children; index++) {
-    free(schema->children[index]);
+    struct ArrowSchema *child = schema->children[index];
+    if (child->release) child->release(child);
+    free(child);
+  }
+  if (schema->dictionary) {
+    schema->dictionary->release(schema->dictionary);
+    free(schema->dictionary);
   }
   free(schema->children);
   schema->release = NULL;
 }
 
-static void keep_schema(struct ArrowSchema *schema) { schema->release = NULL; }
-
 static void release_array(struct ArrowArray *array) {
-  for (int64_t index = 0; index < array->n_children; index++) free(array->children[index]);
+  for (int64_t index = 0; index < array->n_children; index++) {
+    struct ArrowArray *child = array->children[index];
+    if (child->release) child->release(child);
+    free(child);
+  }
+  if (array->dictionary) {
+    array->dictionary->release(array->dictionary);
+    free(array->dictionary);
+  }
   free(array->children);
   free(array->buffers);
   array->release = NULL;
 }
 
-static void keep_array(struct ArrowArray *array) { array->release = NULL; }
-
-static int table_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out) {
-  test_table *table = stream->private_data;
+static void column_schema(const test_column *column, struct ArrowSchema *out) {
   memset(out, 0, sizeof *out);
-  out->format = "+s";
-  out->name = "";
-  out->n_children = table->columns;
-  out->children = calloc((size_t)table->columns + 1, sizeof *out->children);
+  out->format = column->format;
+  out->name = column->name;
+  out->flags = ARROW_FLAG_NULLABLE;
+  out->n_children = column->children;
+  out->children = calloc((size_t)column->children + 1, sizeof *out->children);
   out->release = release_schema;
-  for (int index = 0; index < table->columns; index++) {
-    struct ArrowSchema *child = calloc(1, sizeof *child);
-    child->format = table->column[index].format;
-    child->name = table->column[index].name;
-    child->flags = ARROW_FLAG_NULLABLE;
-    child->release = keep_schema;
-    out->children[index] = child;
+  for (int index = 0; index < column->children; index++) {
+    out->children[index] = malloc(sizeof *out);
+    column_schema(&column->child[index], out->children[index]);
   }
+  if (column->dictionary) {
+    out->dictionary = malloc(sizeof *out);
+    column_schema(column->dictionary, out->dictionary);
+  }
+}
+
+static void column_array(const test_column *column, int64_t rows, struct ArrowArray *out) {
+  memset(out, 0, sizeof *out);
+  out->length = column->length ? column->length : rows;
+  out->offset = column->offset;
+  out->null_count = -1;
+  out->n_buffers = column->n_buffers;
+  out->buffers = malloc(sizeof column->buffers);
+  memcpy(out->buffers, column->buffers, sizeof column->buffers);
+  out->n_children = column->children;
+  out->children = calloc((size_t)column->children + 1, sizeof *out->children);
+  out->release = release_array;
+  for (int index = 0; index < column->children; index++) {
+    out->children[index] = malloc(sizeof *out);
+    column_array(&column->child[index], out->length, out->children[index]);
+  }
+  if (column->dictionary) {
+    out->dictionary = malloc(sizeof *out);
+    column_array(column->dictionary, column->dictionary->length, out->dictionary);
+  }
+}
+
+/* The table as a struct column. */
+static test_column table_column(const test_table *table) {
+  return (test_column){
+    .name = "", .format = "+s", .n_buffers = 1, .children = table->columns, .child = table->column};
+}
+
+static inline int table_schema(struct ArrowArrayStream *stream, struct ArrowSchema *out) {
+  const test_column root = table_column(stream->private_data);
+  column_schema(&root, out);
   return 0;
 }
 
-static int table_next(struct ArrowArrayStream *stream, struct ArrowArray *out) {
+static inline int table_next(struct ArrowArrayStream *stream, struct ArrowArray *out) {
   test_table *table = stream->private_data;
   memset(out, 0, sizeof *out);
   if (table->batches-- <= 0) return 0;
-  out->length = table->rows;
-  out->n_buffers = 1;
-  out->buffers = calloc(1, sizeof *out->buffers);
-  out->n_children = table->columns;
-  out->children = calloc((size_t)table->columns + 1, sizeof *out->children);
-  out->release = release_array;
-  for (int index = 0; index < table->columns; index++) {
-    struct ArrowArray *child = calloc(1, sizeof *child);
-    child->length = table->rows;
-    child->null_count = -1;
-    child->n_buffers = table->column[index].n_buffers;
-    child->buffers = (const void **)table->column[index].buffers;
-    child->release = keep_array;
-    out->children[index] = child;
-  }
+  const test_column root = table_column(table);
+  column_array(&root, table->rows, out);
   return 0;
 }
 
-static const char *table_error(struct ArrowArrayStream *stream) {
+static inline const char *table_error(struct ArrowArrayStream *stream) {
   (void)stream;
   return "the test's own error";
 }
 
-static int table_failure(struct ArrowArrayStream *stream, struct ArrowArray *out) {
+static inline int table_failure(struct ArrowArrayStream *stream, struct ArrowArray *out) {
   (void)stream;
   (void)out;
   return 5;
 }
 
-static void table_release(struct ArrowArrayStream *stream) {
+static inline void table_release(struct ArrowArrayStream *stream) {
   test_table *table = stream->private_data;
   (*table->released)++;
   stream->release = NULL;

@@ -218,6 +218,20 @@ static void one_user(void) {
   pf_ids_free(&devices);
   OK(pf_decide_user(engine, &message, "dan", 3, &code, NULL, &error));
   CHECK(code == 0);
+  pf_info info = {0};
+  info.struct_size = sizeof info;
+  OK(pf_get_info(engine, &info, &error));
+  pf_stamp stamp = {0, 0, 9};
+  OK(pf_decide_user_stamped(engine, &message, "cid", 3, &code, NULL, &stamp, &error));
+  CHECK(code == 60 && stamp.epoch == info.epoch && stamp.sequence == 1 && stamp.membership == 0);
+  const char *level = "{\"kind\":\"user\",\"id\":\"cid\",\"level\":\"all\"}\n";
+  OK(pf_update(engine, level, strlen(level), NOON, NULL, &error));
+  OK(pf_decide_user_stamped(engine, &message, "cid", 3, &code, &devices, &stamp, &error));
+  CHECK(code == 29 && stamp.sequence == 2 && ids_are(&devices, "default"));
+  pf_ids_free(&devices);
+  OK(pf_decide_user_stamped(engine, &message, "cid", 3, &code, NULL, NULL, &error));
+  pf_close(engine);
+  engine = open_world();
 
   const char *ndjson = "{\"id\":\"m1\",\"conversation\":\"g\",\"at\":1717387200000}\n";
   char *json = NULL;
@@ -528,6 +542,122 @@ static void relations(void) {
   users.release(&users);
 }
 
+/* Reads a relation to rooms of more than 65,536 members, which share one buffer of users. */
+static void check_large(
+  const pf_relation *relation, const pf_engine *engine, const pf_messages *messages, int has_ids,
+  const pf_ids *user_ids) {
+  char *error = NULL;
+  struct ArrowArrayStream stream;
+  OK(pf_relation_stream(relation, &stream, &error));
+  pf_answer *answer = NULL;
+  OK(pf_answer_new(engine, &answer, &error));
+  /* Where the columns of users began, for each message with batches of its own. */
+  const void *shared[8] = {0};
+  static uint8_t codes[80000];
+  static uint32_t users[80000];
+  size_t message = 0, rank = 0, members = 0, rows = 0, expected = 0;
+  for (;;) {
+    struct ArrowArray array;
+    CHECK(stream.get_next(&stream, &array) == 0);
+    if (!array.release) break;
+    const struct ArrowArray *column = array.children[1];
+    for (int64_t row = 0; row < array.length; row++) {
+      uint32_t number = ((const uint32_t *)array.children[0]->buffers[1])[row + array.children[0]->offset];
+      uint8_t code = ((const uint8_t *)array.children[2]->buffers[1])[row + array.children[2]->offset];
+      while (members == 0 || number != message) {
+        /* Nobody who is behind the last row of a message is a recipient. */
+        for (; rank < members; rank++) CHECK(codes[rank] == 0);
+        if (members > 0) message++;
+        OK(pf_decide_at(engine, messages, message, answer, &error));
+        OK(pf_answer_codes(answer, codes, 80000, &members, &error));
+        OK(pf_answer_users(answer, users, 80000, NULL, &error));
+        pf_summary summary;
+        OK(pf_answer_summary(answer, &summary, &error));
+        expected += summary.recipients;
+        rank = 0;
+      }
+      while (rank < members && codes[rank] == 0) rank++;
+      if (rank == members || codes[rank] != code) {
+        CHECK(!"a row has another code");
+        break;
+      }
+      int64_t at = row + column->offset;
+      if (has_ids) {
+        const int64_t *offsets = column->buffers[1];
+        uint64_t from = user_ids->offsets[users[rank]], size = user_ids->offsets[users[rank] + 1] - from;
+        if ((uint64_t)(offsets[at + 1] - offsets[at]) != size ||
+            memcmp((const char *)column->buffers[2] + offsets[at], user_ids->bytes + from, size) != 0) {
+          CHECK(!"a row has another id");
+          break;
+        }
+      } else if (((const uint32_t *)column->buffers[1])[at] != users[rank]) {
+        CHECK(!"a row has another user");
+        break;
+      }
+      rank++;
+      rows++;
+    }
+    if (message < 8 && members > 65536) shared[message] = column->buffers[has_ids ? 2 : 1];
+    array.release(&array);
+  }
+  CHECK(rows == expected && message == 6);
+  /* The messages before and behind a small one, but not the one that has many gaps. */
+  CHECK(shared[0] != NULL && shared[0] == shared[1] && shared[1] == shared[4]);
+  CHECK(shared[3] != shared[0]);
+  stream.release(&stream);
+  pf_answer_free(answer);
+}
+
+static void large_rooms(void) {
+  char *error = NULL;
+  const int count = 70000;
+  char *lines = malloc((size_t)count * 200), *at = lines;
+  for (int user = 0; user < count; user++) {
+    at += sprintf(at, "{\"kind\":\"user\",\"id\":\"user%d\",\"level\":\"%s\"}\n", user, user % 7 ? "all" : "none");
+    at += sprintf(
+      at, "{\"kind\":\"member\",\"conversation\":\"big\",\"user\":\"user%d\"%s}\n", user,
+      user % 4000 == 5 ? ",\"since\":1717400000000" : user > 60000 ? ",\"mutedUntil\":1717400000000" : "");
+    if (user % 10 == 0) at += sprintf(at, "{\"kind\":\"member\",\"conversation\":\"small\",\"user\":\"user%d\"}\n", user);
+  }
+  /* A room just above the limit, and one just below it. */
+  for (int user = 0; user < 65537; user++) {
+    at += sprintf(at, "{\"kind\":\"member\",\"conversation\":\"above\",\"user\":\"user%d\"}\n", user);
+  }
+  pf_engine *engine = NULL;
+  OK(pf_open_bytes(lines, (size_t)(at - lines), NULL, &engine, &error));
+  free(lines);
+  /* 0 and 1 with a gap, the sender, behind the instant of all starts; 3 before them, so with 18 gaps. */
+  const char *ndjson =
+    "{\"id\":\"0\",\"conversation\":\"big\",\"sender\":\"user0\",\"at\":1717426800000}\n"
+    "{\"id\":\"1\",\"conversation\":\"big\",\"sender\":\"user69999\",\"at\":1717426800000}\n"
+    "{\"id\":\"2\",\"conversation\":\"small\",\"sender\":\"user10\",\"at\":1717387200000}\n"
+    "{\"id\":\"3\",\"conversation\":\"big\",\"sender\":\"user9\",\"at\":1717387200000}\n"
+    "{\"id\":\"4\",\"conversation\":\"big\",\"at\":1717426800000}\n"
+    "{\"id\":\"5\",\"conversation\":\"above\",\"sender\":\"user65536\",\"at\":1717387200000}\n"
+    "{\"id\":\"6\",\"conversation\":\"small\",\"at\":1717387200000}\n";
+  pf_messages *messages = NULL;
+  OK(pf_messages_read(engine, ndjson, strlen(ndjson), NULL, &messages, &error));
+  pf_ids ids;
+  OK(pf_members(engine, "big", 3, NULL, &ids, &error));
+  for (uint32_t flags = 0; flags <= PF_ARROW_IDS; flags++) {
+    pf_relation *relation = NULL;
+    OK(pf_relation_new(engine, messages, flags, &relation, &error));
+    /* The members of the room are all users, so ids by rank are ids by number. */
+    check_large(relation, engine, messages, flags == PF_ARROW_IDS, &ids);
+    /* A stream that is not read to its end. */
+    struct ArrowArrayStream stream;
+    OK(pf_relation_stream(relation, &stream, &error));
+    struct ArrowArray array;
+    CHECK(stream.get_next(&stream, &array) == 0);
+    stream.release(&stream);
+    array.release(&array);
+    pf_relation_free(relation);
+  }
+  pf_ids_free(&ids);
+  pf_messages_free(messages);
+  pf_close(engine);
+}
+
 /* Views of 16 bytes: a short text within, a long one in a buffer of characters. */
 typedef struct {
   int32_t size;
@@ -555,8 +685,6 @@ static void arrow_in(void) {
     {3, {"ann"}}, {3, {"ben"}}, {21, {.long_text = {{'a', '-', 'l', 'o'}, 0, 2}}}};
   static const char characters[] = "..a-long-id-of-a-member";
   static const int64_t sizes[] = {23};
-  static const int32_t keys[] = {0, 0, 0};
-  (void)keys;
   const test_column member_columns[] = {
     {"user", "vu", 4, {NULL, users, characters, sizes}},
     {"conversation", "u", 3, {NULL, (const int32_t[]){0, 1, 2, 3}, "ggg"}},
@@ -607,13 +735,13 @@ static void arrow_in(void) {
     {{"id", "u", 3, {NULL, offsets, "ann\xFFzz\"\\\n"}}, {"level", "u", 3, {NULL, offsets, "allallall"}}},
   };
   const char *words[] = {
-    "the column \"id\" has offsets that descend or are out of range",
+    "users:2: the column \"id\" has offsets that descend or are out of range",
     ("users:2: \"level\" cannot be \"ann\"; it is one of default, all, mention, mentionUsers, "
      "mentionAll, none"),
     "users:1: unknown field \"colour\"",
     ("users.level: a column of the type \"z\" cannot be read; it must be text, integers, bool, a "
      "timestamp, a struct or a list"),
-    "the column \"id\" lacks buffers", "users:2: the line is not UTF-8"};
+    "users: the column \"id\" lacks buffers", "users:2: the line is not UTF-8"};
   for (size_t index = 0; index < sizeof wrong / sizeof *wrong; index++) {
     test_table table = {3, 2, wrong[index], 1, &released};
     struct ArrowArrayStream stream = stream_of(&table);
@@ -631,6 +759,94 @@ static void arrow_in(void) {
   FAILS(
     pf_open_arrow(NULL, 0, &stream, NULL, NULL, &engine, &error), PF_INVALID,
     "users: the stream is released, or lacks a function");
+}
+
+/* Ids that are integers answer as the texts of their digits do. */
+static void number_ids(const char *folder) {
+  char *error = NULL, snapshot[512];
+  int released = 0;
+  snprintf(snapshot, sizeof snapshot, "%s/numbers.snapshot", folder);
+  static const int64_t ids[] = {42, -7, INT64_MAX}, rooms[] = {1, 1, 1};
+  static const char *const levels = "all";
+  static const int32_t level_offsets[] = {0, 3};
+  static const int8_t keys[] = {0, 0, 0};
+  static const uint8_t only_first = 1;
+  const test_column entries = {"", "u", 3, {NULL, level_offsets, levels}, 0, NULL, NULL, 1, 0};
+  const test_column user_columns[] = {
+    {"id", "l", 2, {NULL, ids}, 0, NULL, NULL, 0, 0},
+    {"level", "c", 2, {&only_first, keys}, 0, NULL, &entries, 0, 0}};
+  const test_column member_columns[] = {
+    {"user", "l", 2, {NULL, ids}, 0, NULL, NULL, 0, 0},
+    {"conversation", "l", 2, {NULL, rooms}, 0, NULL, NULL, 0, 0}};
+  test_table user_table = {3, 2, user_columns, 1, &released};
+  test_table member_table = {3, 2, member_columns, 1, &released};
+  struct ArrowArrayStream users = stream_of(&user_table), members = stream_of(&member_table);
+  pf_engine *engine = NULL, *mapped = NULL;
+  OK(pf_open_arrow(NULL, 0, &users, &members, NULL, &engine, &error));
+  OK(pf_write_snapshot(engine, snapshot, 1, 2, 0, &error));
+  OK(pf_open_snapshot(snapshot, 1, 2, NULL, &mapped, &error));
+  for (int time = 0; time < 2; time++) {
+    pf_engine *from = time ? mapped : engine;
+    pf_ids found;
+    OK(pf_members(from, "1", 1, NULL, &found, &error));
+    CHECK(ids_are(&found, "42,-7,9223372036854775807"));
+    pf_ids_free(&found);
+    pf_answer *answer = NULL;
+    OK(pf_answer_new(from, &answer, &error));
+    pf_text mention = text_of("-7");
+    pf_message message = message_at(NOON);
+    message.conversation = text_of("1");
+    message.sender = text_of("42");
+    message.mentions = &mention;
+    message.mention_count = 1;
+    OK(pf_decide(from, &message, answer, &error));
+    uint8_t codes[3] = {9, 9, 9}, code = 9;
+    OK(pf_answer_codes(answer, codes, 3, NULL, &error));
+    CHECK(codes[0] == 0 && codes[1] % 2 == 1 && codes[2] % 2 == 1);
+    OK(pf_answer_code(answer, "9223372036854775807", 19, &code, &error));
+    CHECK(code == codes[2]);
+    char *json = NULL;
+    const char *ndjson = "{\"id\":\"m\",\"conversation\":\"1\",\"sender\":\"-7\",\"at\":1717387200000}\n";
+    OK(pf_explain(from, ndjson, strlen(ndjson), "42", 2, 0, &json, NULL, &error));
+    CHECK(json && strstr(
+      json, "\"decision\":{\"action\":\"push\",\"devices\":[\"default\"],\"reason\":\"allowed\",\"scope\":\"app\"}"));
+    pf_free(json);
+    pf_answer_free(answer);
+  }
+  pf_close(mapped);
+  const char *change = "{\"kind\":\"user\",\"id\":\"42\",\"level\":\"none\"}\n";
+  OK(pf_update(engine, change, strlen(change), NOON, NULL, &error));
+  pf_info info = {0};
+  info.struct_size = sizeof info;
+  OK(pf_get_info(engine, &info, &error));
+  CHECK(info.user_count == 3);
+
+  /* Messages with such ids. */
+  static const int32_t mention_offsets[] = {0, 1};
+  static const int64_t mentioned[] = {-7};
+  const test_column item = {"item", "l", 2, {NULL, mentioned}, 0, NULL, NULL, 1, 0};
+  const test_column message_columns[] = {
+    {"id", "l", 2, {NULL, ids}, 0, NULL, NULL, 0, 0},
+    {"conversation", "l", 2, {NULL, rooms}, 0, NULL, NULL, 0, 0},
+    {"sender", "l", 2, {NULL, ids}, 0, NULL, NULL, 0, 0},
+    {"mentions", "+l", 2, {NULL, mention_offsets}, 1, &item, NULL, 0, 0},
+    {"at", "l", 2, {NULL, (const int64_t[]){NOON}}, 0, NULL, NULL, 0, 0}};
+  test_table message_table = {1, 5, message_columns, 1, &released};
+  struct ArrowArrayStream stream = stream_of(&message_table);
+  pf_messages *messages = NULL;
+  OK(pf_messages_read_arrow(engine, &stream, &messages, &error));
+  char *id = NULL, *conversation = NULL;
+  OK(pf_messages_get(messages, 0, &id, &conversation, NULL, &error));
+  CHECK_TEXT(id, "42");
+  CHECK_TEXT(conversation, "1");
+  pf_free(id);
+  pf_free(conversation);
+  pf_batch *batch = NULL;
+  OK(pf_decide_batch(engine, messages, 0, 1, PF_CODES, &batch, &error));
+  CHECK(batch->codes[0] == 0 && batch->codes[1] % 2 == 1);
+  pf_batch_free(batch);
+  pf_messages_free(messages);
+  pf_close(engine);
 }
 
 static void files_and_snapshots(const char *folder) {
@@ -769,7 +985,9 @@ int main(int count, char **arguments) {
   changes();
   many_messages();
   relations();
+  large_rooms();
   arrow_in();
+  number_ids(arguments[1]);
   files_and_snapshots(arguments[1]);
   threads();
   if (failures == 0) puts("functions: every function answers");

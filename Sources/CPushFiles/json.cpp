@@ -259,4 +259,10 @@ const uint8_t *pf_json_repeated_key(const pf_json_parser *parser, size_t *length
 bool pf_is_utf8(const uint8_t *text, size_t length) {
   return simdjson::validate_utf8(reinterpret_cast<const char *>(text), length);
 }
+
+bool pf_is_ascii(const uint8_t *text, size_t length) {
+  uint8_t all = 0;
+  for (size_t index = 0; index < length; index++) all |= text[index];
+  return all < 0x80;
+}
 }

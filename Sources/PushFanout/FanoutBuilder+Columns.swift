@@ -4,7 +4,8 @@ internal import QuietTime
 extension FanoutBuilder {
   /// The ids so far.
   package var lookup: SettingsIDLookup {
-    SettingsIDLookup(users: writer.tables.userIDs, conversations: writer.tables.conversationIDs)
+    SettingsIDLookup(
+      users: writer.tables.userIDs, conversations: writer.tables.conversationIDs, numbers: numbers)
   }
 
   /// Adds memberships, as ``setMember(_:of:_:)`` does in the order of the rows.
@@ -13,19 +14,28 @@ extension FanoutBuilder {
   package mutating func add(
     _ columns: MembershipColumns, stretches: Range<Int>
   ) throws(FanoutError) {
-    guard let first = stretches.first else { return }
+    guard let first = stretches.first, let last = stretches.last else { return }
     var extras = columns.extras(from: columns.rows(of: first).lowerBound)
+    let all = columns.rows(of: first).lowerBound..<columns.rows(of: last).upperBound
+    let known = columns.users.indices[all]
+    // Users who are all known are added together.
+    let areKnown = !hasChannels && !known.contains(.max)
+    try checkRoom(all.count)
+    if areKnown { append(members: known, columns.bits[all]) }
     for stretch in stretches {
       let rows = columns.rows(of: stretch)
       writer.readAhead(conversationAt: stretch + TableWriter.readAhead, of: columns)
-      try checkRoom(rows.count)
       let conversation = try writer.intern(conversationAt: stretch, of: columns)
-      let users = try writer.intern(usersAt: rows, of: columns)
-      append(conversation, users, columns.bits[rows])
+      var users = known
+      if areKnown {
+        append(conversation, count: rows.count)
+      } else {
+        users = try writer.intern(usersAt: rows, of: columns, numbers)
+        append(conversation, users, columns.bits[rows])
+      }
       while let extra = extras.first, extra.row < rows.upperBound {
         appendOverrides(
-          conversation, users[users.startIndex + Int(extra.row) - rows.lowerBound],
-          since: extra.since, mutedUntil: extra.mutedUntil)
+          conversation, users[Int(extra.row)], since: extra.since, mutedUntil: extra.mutedUntil)
         extras.removeFirst()
       }
     }
@@ -35,19 +45,20 @@ extension FanoutBuilder {
   ///
   /// - Precondition: a ``SettingsIDLookup`` of this builder resolved the users.
   package mutating func add(_ users: UserRecords, rows: Range<Int>) throws(FanoutError) {
-    declaredCount += try writer.add(users, rows)
+    declaredCount += try writer.add(users, rows, numbers)
   }
 }
 
 extension TableWriter {
   /// The indices of the users of rows; who is new is added.
   fileprivate func intern(
-    usersAt rows: Range<Int>, of columns: MembershipColumns
+    usersAt rows: Range<Int>, of columns: MembershipColumns, _ numbers: NumberIndex
   ) throws(FanoutError) -> ArraySlice<UInt32> {
     var indices = columns.users.indices[rows]
     guard indices.contains(.max) else { return indices }
     for row in rows where indices[row] == .max {
-      indices[row] = try Self.intern(row, columns.users, columns.characters, tables, store, limit)
+      indices[row] = try Self.intern(
+        row, columns.users, columns.characters, numbers, tables, store, limit)
     }
     return indices
   }
@@ -81,10 +92,25 @@ extension TableWriter {
 
   /// The index of the user of a row, who is added if new.
   private static func intern(
+    _ row: Int, _ ids: IDColumn, _ characters: IDCharacters, _ numbers: NumberIndex,
+    _ tables: Tables, _ store: PageStore, _ limit: Int
+  ) throws(FanoutError) -> UInt32 {
+    if ids.indices[row] != .max { return ids.indices[row] }
+    guard !ids.numbers.isEmpty else {
+      return try intern(row, ids, characters, tables, store, limit)
+    }
+    if let known = numbers.slots.index(of: ids.numbers[row]) { return known }
+    // The id may have been added as a text.
+    let index = try intern(row, ids, characters, tables, store, limit)
+    numbers.insert(ids.numbers[row], index)
+    return index
+  }
+
+  /// The index of the user of a row whose index was not known, by the characters of the id.
+  private static func intern(
     _ row: Int, _ ids: IDColumn, _ characters: IDCharacters, _ tables: Tables,
     _ store: PageStore, _ limit: Int
   ) throws(FanoutError) -> UInt32 {
-    if ids.indices[row] != .max { return ids.indices[row] }
     let hash = ids.hashes[row]
     let known = unsafe ids.with(row, characters) {
       unsafe tables.userIDs.index(of: $0, hash: hash)
@@ -101,15 +127,17 @@ extension TableWriter {
   /// Replaces the settings of users.
   ///
   /// - Returns: how many of them had none.
-  fileprivate func add(_ users: UserRecords, _ rows: Range<Int>) throws(FanoutError) -> Int {
-    try Self.add(users, rows, tables, &recentSchedules, store, limit)
+  fileprivate func add(
+    _ users: UserRecords, _ rows: Range<Int>, _ numbers: NumberIndex
+  ) throws(FanoutError) -> Int {
+    try Self.add(users, rows, numbers, tables, &recentSchedules, store, limit)
   }
 
   /// How many rows ahead the slot of an id is asked for.
   fileprivate static var readAhead: Int { 12 }
 
   private static func add(
-    _ users: UserRecords, _ rows: Range<Int>, _ tables: Tables,
+    _ users: UserRecords, _ rows: Range<Int>, _ numbers: NumberIndex, _ tables: Tables,
     _ recent: inout RecentSchedules, _ store: PageStore, _ limit: Int
   ) throws(FanoutError) -> Int {
     // Each of the quiet settings once, unless the rows are few.
@@ -124,7 +152,7 @@ extension TableWriter {
     for row in rows {
       let ahead = row + readAhead
       if ahead < rows.upperBound { tables.userIDs.slots.prefetchSlot(users.ids.hashes[ahead]) }
-      let user = Int(try intern(row, users.ids, users.characters, tables, store, limit))
+      let user = Int(try intern(row, users.ids, users.characters, numbers, tables, store, limit))
       let quiet = Int(users.quietIndices[row])
       let schedule =
         schedules.isEmpty

@@ -10,6 +10,8 @@ internal import QuietTime
 ///   the packed tables, and 8 to 16 bytes per run of consecutive memberships of one conversation.
 @safe public struct FanoutBuilder: ~Copyable {
   let writer: TableWriter
+  /// The users whose ids were given as numbers.
+  let numbers = NumberIndex()
   private var memberships = MembershipList()
   private var overrides = OverrideList()
   /// The set of channel levels of each member that has any, by ``Tables/key(_:_:)``.
@@ -131,6 +133,16 @@ internal import QuietTime
     memberships.append(conversation, users, bits)
     if channelSets.isEmpty { return }
     for user in users { channelSets[Tables.key(conversation, user)] = nil }
+  }
+
+  /// Adds members without their conversations, which follow.
+  mutating func append(members users: ArraySlice<UInt32>, _ bits: ArraySlice<UInt8>) {
+    memberships.append(members: users, bits)
+  }
+
+  /// Adds the conversation of members that were added.
+  mutating func append(_ conversation: UInt32, count: Int) {
+    memberships.append(conversation, count: count)
   }
 
   /// Adds the start and the mute of a membership, in milliseconds, unless they are 0.

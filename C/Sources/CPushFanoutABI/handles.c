@@ -575,12 +575,18 @@ int pf_answer_code(
 int pf_decide_user(
   const pf_engine *engine, const pf_message *message, const char *user, size_t size, uint8_t *code,
   pf_ids *devices, char **error) {
+  return pf_decide_user_stamped(engine, message, user, size, code, devices, NULL, error);
+}
+
+int pf_decide_user_stamped(
+  const pf_engine *engine, const pf_message *message, const char *user, size_t size, uint8_t *code,
+  pf_ids *devices, pf_stamp *stamp, char **error) {
   BEGIN(engine, ENGINE, "engine")
   NEED(message && message->struct_size >= sizeof *message, OTHER_MESSAGE);
   NEED(code, NO_RESULT);
   NEED(user || size == 0, NO_TEXT);
   status = self->functions->decide_user(
-    self->object, message, user, size, code, devices, error);
+    self->object, message, user, size, code, devices, stamp, error);
   END
 }
 

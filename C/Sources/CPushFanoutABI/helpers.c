@@ -31,12 +31,3 @@ size_t pf_compact(uint8_t *codes, uint32_t *users, size_t count) {
 void pf_fill(uint32_t *numbers, size_t count, uint32_t number) {
   for (size_t index = 0; index < count; index++) numbers[index] = number;
 }
-
-size_t pf_plain_json(const char *text, size_t size) {
-  size_t index = 0;
-  for (; index < size; index++) {
-    unsigned char byte = (unsigned char)text[index];
-    if (byte < 0x20 || byte == '"' || byte == '\\') break;
-  }
-  return index;
-}

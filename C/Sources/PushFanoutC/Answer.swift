@@ -95,9 +95,8 @@ func answerCounts(
 }
 
 func write(_ counts: FanoutCounts, to output: UnsafeMutablePointer<UInt32>) {
-  for code in 0..<Outcome.codeCount {
-    unsafe output[code] = UInt32(truncatingIfNeeded: counts[code: UInt8(code)])
-  }
+  var span = unsafe UnsafeMutableBufferPointer(start: output, count: Outcome.codeCount).mutableSpan
+  counts.write(into: &span)
 }
 
 func answerSize(_ answer: UnsafeMutableRawPointer?) -> Int {
@@ -215,14 +214,18 @@ func answerCode(
 func decideUser(
   _ engine: UnsafeMutableRawPointer?, _ source: UnsafePointer<pf_message>?,
   _ user: UnsafePointer<CChar>?, _ size: Int, _ code: UnsafeMutablePointer<UInt8>?,
-  _ devices: UnsafeMutablePointer<pf_ids>?, _ error: ErrorText
+  _ devices: UnsafeMutablePointer<pf_ids>?, _ stamp: UnsafeMutablePointer<pf_stamp>?,
+  _ error: ErrorText
 ) -> Int32 {
   unsafe answering(error) {
     var message = Message(id: "", conversation: "", at: .zero)
     var isPlain = true
     try unsafe message.read(source.unsafelyUnwrapped, isPlain: &isPlain)
     let user = try unsafe identifier(user, size, "user")
-    let decision = unsafe EngineObject.of(engine).engine.decision(message, for: user)
+    let version = unsafe EngineObject.of(engine).engine.currentVersion
+    let decision = version.decision(message, for: user)
+    unsafe stamp?.pointee = pf_stamp(
+      epoch: version.epoch, sequence: version.number, membership: 0)
     unsafe code?.pointee = decision?.outcome.code ?? 0
     guard let devices = unsafe devices else { return }
     var ids = IDCollector()

@@ -61,8 +61,8 @@ func openArrow(
   unsafe answering(error) {
     unsafe object?.pointee = try EngineObject.open(
       settings: bytes(settings, size),
-      users: users == nil ? nil : ArrowStream(users, "users"),
-      members: members == nil ? nil : ArrowStream(members, "members"), threads: threads
+      users: users == nil ? nil : ArrowStream(users, of: .users),
+      members: members == nil ? nil : ArrowStream(members, of: .members), threads: threads
     ).retained
   }
 }

@@ -84,16 +84,10 @@ extension EngineObject {
   static func open(
     settings: [UInt8], users: ArrowStream?, members: ArrowStream?, threads: Int32
   ) throws -> EngineObject {
-    var paths = SettingsPaths()
-    func add(_ bytes: [UInt8], _ name: String) {
-      guard !bytes.isEmpty else { return }
-      paths.settings.append(name)
-      paths.contents[name] = bytes
-    }
-    add(settings, "settings.ndjson")
-    if let users { add(try users.lines(prefix: #""kind":"user","#, name: "users"), "users") }
-    if let members {
-      add(try members.lines(prefix: #""kind":"member","#, name: "members"), "members")
+    var paths = settings.isEmpty ? SettingsPaths() : SettingsPaths(settings)
+    for stream in [users, members].compactMap(\.self) {
+      paths.settings.append(stream.rows.rawValue)
+      paths.streams[stream.rows.rawValue] = stream
     }
     return EngineObject(try FanoutService(paths, threads: Self.threads(threads)), reopen: nil)
   }

@@ -47,7 +47,7 @@ private func makeTable() -> pf_functions {
     answer_push_targets: { unsafe answerPushTargets($0, $1) },
     answer_members: { unsafe answerMembers($0, $1) },
     answer_code: { unsafe answerCode($0, $1, $2, $3, $4) },
-    decide_user: { unsafe decideUser($0, $1, $2, $3, $4, $5, $6) },
+    decide_user: { unsafe decideUser($0, $1, $2, $3, $4, $5, $6, $7) },
     explain: { unsafe explain($0, $1, $2, $3, $4, $5, $6, $7, $8) },
     next_change: { unsafe nextChange($0, $1, $2, $3, $4, $5, $6, $7, $8, $9) },
     decide_batch: { unsafe decideBatch($0, $1, $2, $3, $4, $5, $6) },

@@ -65,13 +65,6 @@ func copy<Element: BitwiseCopyable>(_ elements: [Element]) -> UnsafePointer<Elem
   }
 
   @inline(__always)
-  mutating func append(_ byte: UInt8) {
-    reserve(1)
-    unsafe memory[count] = byte
-    count += 1
-  }
-
-  @inline(__always)
   mutating func append(_ bytes: UnsafeRawBufferPointer) {
     guard let start = bytes.baseAddress, bytes.count > 0 else { return }
     reserve(bytes.count)
@@ -79,33 +72,10 @@ func copy<Element: BitwiseCopyable>(_ elements: [Element]) -> UnsafePointer<Elem
     count += bytes.count
   }
 
-  mutating func append(_ text: StaticString) {
-    unsafe append(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
-  }
-
   mutating func append(_ text: String) {
     var text = text
     text.withUTF8 { utf8 in unsafe append(UnsafeRawBufferPointer(utf8)) }
   }
-
-  /// Appends a number in decimal digits.
-  mutating func append(number: Int64) {
-    if number < 0 { append(UInt8(ascii: "-")) }
-    var rest = number.magnitude
-    var digits: InlineArray<20, UInt8> = .init(repeating: 0)
-    var start = 20
-    repeat {
-      start -= 1
-      digits[start] = UInt8(ascii: "0") + UInt8(rest % 10)
-      rest /= 10
-    } while rest > 0
-    for index in start..<20 { append(digits[index]) }
-  }
-
-  mutating func removeLast() { count -= 1 }
-
-  /// The bytes as an array.
-  var bytes: [UInt8] { unsafe Array(UnsafeBufferPointer(start: memory, count: count)) }
 
   /// The bytes so far, and begins anew.
   mutating func take() -> UnsafeMutablePointer<UInt8> {

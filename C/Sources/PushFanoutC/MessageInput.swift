@@ -119,7 +119,7 @@ func messagesReadArrow(
   _ object: UnsafeMutablePointer<pf_object?>?, _ error: ErrorText
 ) -> Int32 {
   unsafe answering(error) {
-    let lines = try unsafe ArrowStream(stream, "messages").lines(prefix: "", name: "messages")
+    let lines = try unsafe ArrowStream(stream, of: .messages).ndjson()
     let reader = unsafe try MessageReader(
       lines, name: "messages", rules: EngineObject.of(engine).rules)
     unsafe object?.pointee = try MessagesObject(reader).retained

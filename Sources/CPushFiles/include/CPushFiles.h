@@ -1,11 +1,13 @@
 // The two parsers and gzip behind one small C interface, so that Swift sees plain structs and
-// pointers and no C++.
+// pointers and no C++; and the structures of Arrow (arrow.h).
 #ifndef CPUSHFILES_H
 #define CPUSHFILES_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "arrow.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -69,6 +71,7 @@ const uint8_t *pf_json_repeated_key(const pf_json_parser *parser, size_t *length
 size_t pf_whole_lines(const uint8_t *text, size_t length);
 
 bool pf_is_utf8(const uint8_t *text, size_t length);
+bool pf_is_ascii(const uint8_t *text, size_t length);
 
 // MARK: CSV
 

@@ -33,6 +33,8 @@ struct IDCharacters: Sendable {
 
 /// Ids in ``IDCharacters``, their hashes, and their indices in a table of ids.
 struct IDColumn: Sendable {
+  /// The numbers whose decimal digits the ids are, of all ids or none.
+  private(set) var numbers: [Int64] = []
   private var starts: [UInt32] = []
   private var counts: [UInt32] = []
   /// Empty until ``resolve(_:in:)``.
@@ -40,7 +42,12 @@ struct IDColumn: Sendable {
   /// `UInt32.max` for an id that is not known to be in the table; empty until ``resolve(_:in:)``.
   private(set) var indices: [UInt32] = []
 
-  var count: Int { starts.count }
+  var count: Int { max(starts.count, numbers.count) }
+
+  mutating func reserveCapacity(_ count: Int) {
+    starts.reserveCapacity(count)
+    counts.reserveCapacity(count)
+  }
 
   @inline(__always)
   mutating func append(_ id: UnsafeRawBufferPointer, _ characters: inout IDCharacters) {
@@ -48,10 +55,19 @@ struct IDColumn: Sendable {
     counts.append(UInt32(id.count))
   }
 
+  /// Adds numbers as ids.
+  ///
+  /// - Precondition: there are no ids that are texts.
+  mutating func append(numbers: [Int64]) {
+    precondition(starts.isEmpty, "ids are numbers or texts")
+    self.numbers.append(contentsOf: numbers)
+  }
+
   func with<Value>(
     _ row: Int, _ characters: IDCharacters, _ body: (UnsafeRawBufferPointer) -> Value
   ) -> Value {
-    unsafe characters.bytes.withUnsafeBytes { unsafe body(id(row, $0)) }
+    if !numbers.isEmpty { return unsafe withDigits(numbers[row], body) }
+    return unsafe characters.bytes.withUnsafeBytes { unsafe body(id(row, $0)) }
   }
 
   func identifier(_ row: Int, _ characters: IDCharacters) -> Identifier {
@@ -70,7 +86,10 @@ struct IDColumn: Sendable {
   /// Hashes the ids, and finds the indices of those that are known.
   ///
   /// - Complexity: O(ids); look-ups overlap.
-  mutating func resolve(_ characters: IDCharacters, in table: IDTable) {
+  mutating func resolve(
+    _ characters: IDCharacters, in table: IDTable, _ slots: NumberIndex.Slots? = nil
+  ) {
+    if let slots, !numbers.isEmpty { return resolveNumbers(in: table, slots) }
     let (count, distance) = (count, Self.distance)
     var (hashes, indices) = (
       [UInt32](repeating: 0, count: count), [UInt32](repeating: .max, count: count)
@@ -94,6 +113,26 @@ struct IDColumn: Sendable {
     }
     (self.hashes, self.indices) = (hashes, indices)
   }
+
+  /// Finds the indices of numbers, and hashes the digits of those that are not known.
+  ///
+  /// - Complexity: O(ids); look-ups overlap.
+  private mutating func resolveNumbers(in table: IDTable, _ slots: NumberIndex.Slots) {
+    var (hashes, indices) = (
+      [UInt32](repeating: 0, count: count), [UInt32](repeating: .max, count: count)
+    )
+    for row in 0..<numbers.count + Self.distance {
+      if row < numbers.count { slots.prefetch(numbers[row]) }
+      let second = row - Self.distance
+      guard second >= 0 else { continue }
+      if let index = slots.index(of: numbers[second]) {
+        indices[second] = index
+      } else {
+        hashes[second] = unsafe withDigits(numbers[second]) { unsafe table.hash($0) }
+      }
+    }
+    (self.hashes, self.indices) = (hashes, indices)
+  }
 }
 
 /// The ids that a ``FanoutBuilder`` had when it was made, for looking up many at once on another
@@ -105,8 +144,12 @@ struct IDColumn: Sendable {
 package struct SettingsIDLookup: @unchecked Sendable {
   private let users: IDTable
   private let conversations: IDTable
+  private let numbers: NumberIndex
+  private let slots: NumberIndex.Slots
 
-  init(users: IDTable, conversations: IDTable) {
+  init(users: IDTable, conversations: IDTable, numbers: NumberIndex) {
+    self.numbers = numbers
+    slots = numbers.slots
     self.users = users
     self.conversations = conversations
   }
@@ -116,11 +159,11 @@ package struct SettingsIDLookup: @unchecked Sendable {
   /// - Complexity: O(rows); look-ups overlap.
   package func resolve(_ columns: inout MembershipColumns) {
     columns.conversations.resolve(columns.characters, in: conversations)
-    columns.users.resolve(columns.characters, in: users)
+    columns.users.resolve(columns.characters, in: users, slots)
   }
 
   /// The same for users' records.
   package func resolve(_ records: inout UserRecords) {
-    records.ids.resolve(records.characters, in: users)
+    records.ids.resolve(records.characters, in: users, slots)
   }
 }

@@ -32,6 +32,13 @@ package struct MembershipColumns: Sendable {
   /// Creates columns without memberships.
   package init() {}
 
+  /// Reserves capacity for rows.
+  package mutating func reserveCapacity(_ count: Int) {
+    users.reserveCapacity(count)
+    bits.reserveCapacity(count)
+    lineNumbers.reserveCapacity(count)
+  }
+
   /// Says that most ids are parts of a text, which stays where it is until ``forgetText()``.
   package mutating func add(text: UnsafeRawBufferPointer) { unsafe characters.add(text: text) }
 
@@ -65,6 +72,41 @@ package struct MembershipColumns: Sendable {
     unsafe users.append(user, &characters)
     bits.append(packed.bits)
     lineNumbers.append(UInt32(line))
+  }
+
+  /// Adds memberships without channel levels whose ids are numbers, those of their decimal digits.
+  ///
+  /// - Parameters:
+  ///   - levels: of all rows, or none.
+  ///   - mutes: milliseconds, -1 for none; of all rows, or none.
+  ///   - sinces: as `mutes`.
+  /// - Precondition: the columns are empty.
+  package mutating func append(
+    numbers users: [Int64], of conversations: [Int64], levels: [NotificationLevel],
+    mutes: [Int64], sinces: [Int64]
+  ) {
+    for row in users.indices {
+      if row == 0 || conversations[row] != conversations[row - 1] {
+        unsafe withDigits(conversations[row]) { digits in
+          unsafe self.conversations.append(digits, &characters)
+        }
+        starts.append(UInt32(row))
+      }
+      let mute = mutes.isEmpty ? -1 : mutes[row]
+      let since = sinces.isEmpty ? -1 : sinces[row]
+      let packed = PackedMember(
+        level: levels.isEmpty ? .unset : levels[row], hasMute: mute > 0, hasSince: since > 0)
+      bits.append(packed.bits)
+      if mute > 0 || since >= 0 {
+        extras.append(
+          Extra(
+            row: UInt32(row), saysSince: since >= 0, since: max(0, since),
+            mutedUntil: max(0, mute)))
+      }
+    }
+    isStretchOpen = !users.isEmpty
+    self.users.append(numbers: users)
+    lineNumbers.append(contentsOf: 1..<UInt32(users.count + 1))
   }
 
   /// Ends the stretch, though the next membership may be of the same conversation.

@@ -1,4 +1,5 @@
 internal import Algorithms
+internal import Glibc
 internal import PushSupport
 internal import Synchronization
 
@@ -94,9 +95,9 @@ struct ConversationRuns: Sendable {
 /// Memberships in the order in which they were added.
 struct MembershipList: Sendable {
   private(set) var runs = ConversationRuns()
-  private(set) var users: [UInt32] = []
+  let users = GrowingBuffer<UInt32>()
   /// The bits of each ``PackedMember``.
-  private(set) var bits: [UInt8] = []
+  let bits = GrowingBuffer<UInt8>()
 
   var count: Int { users.count }
 
@@ -104,9 +105,51 @@ struct MembershipList: Sendable {
   mutating func append(
     _ conversation: UInt32, _ users: some Collection<UInt32>, _ bits: some Collection<UInt8>
   ) {
-    runs.append(conversation, count: users.count)
-    self.users.append(contentsOf: users)
-    self.bits.append(contentsOf: bits)
+    append(conversation, count: users.count)
+    self.users.append(users)
+    self.bits.append(bits)
+  }
+
+  /// Adds members, whose conversations are added with ``append(_:count:)``.
+  func append(members users: ArraySlice<UInt32>, _ bits: ArraySlice<UInt8>) {
+    self.users.append(users)
+    self.bits.append(bits)
+  }
+
+  /// Adds the conversation of members.
+  mutating func append(_ conversation: UInt32, count: Int) {
+    runs.append(conversation, count: count)
+  }
+}
+
+/// Elements in memory that grows by `realloc`, which does not copy large blocks; an array would be
+/// copied, to memory that has to be cleared first.
+///
+/// SAFETY: one thread appends; others read afterwards.
+@safe final class GrowingBuffer<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
+  private var memory: UnsafeMutablePointer<Element>?
+  private var capacity = 0
+  private(set) var count = 0
+
+  init() { unsafe memory = nil }
+
+  deinit { unsafe free(memory) }
+
+  var elements: UnsafeBufferPointer<Element> {
+    unsafe UnsafeBufferPointer(start: memory, count: count)
+  }
+
+  func append(_ elements: some Collection<Element>) {
+    let end = count + elements.count
+    if end > capacity {
+      capacity = max(end, capacity * 2)
+      let larger = unsafe realloc(memory, capacity * MemoryLayout<Element>.stride)
+      guard let larger = unsafe larger else { fatalError("out of memory") }
+      unsafe memory = larger.bindMemory(to: Element.self, capacity: capacity)
+    }
+    let room = unsafe UnsafeMutableBufferPointer(start: memory, count: end)
+    _ = unsafe UnsafeMutableBufferPointer(rebasing: room[count...]).initialize(from: elements)
+    count = end
   }
 }
 

@@ -16,8 +16,8 @@ extension TableWriter {
     let ends = list.runs.distribute(conversationCount: tables.conversations.count, threads: threads)
     {
       items, slot in
-      slots.users.update(from: slot, list.users, items)
-      slots.packed.update(from: slot, list.bits, items)
+      unsafe slots.users.update(from: slot, list.users.elements, items)
+      unsafe slots.packed.update(from: slot, list.bits.elements, items)
     }
     slots.rows.forEachRow(ends, threads: threads) { slots.sort($1, &$0) }
   }
@@ -35,7 +35,9 @@ extension TableWriter {
     let ends = list.runs.distribute(conversationCount: tables.conversations.count, threads: threads)
     {
       items, slot in
-      slots.records.update(from: slot, list.records, items)
+      unsafe list.records.withUnsafeBufferPointer { (records) -> Void in
+        unsafe slots.records.update(from: slot, records, items)
+      }
     }
     slots.rows.forEachRow(ends, threads: threads) { slots.sort($1, &$0) }
   }
@@ -220,17 +222,17 @@ private func sortByDigits(
 
 extension PagedTable {
   /// Replaces elements from `index` on, in pages that belong to the update in progress, by some of
-  /// an array.
-  fileprivate func update(from index: Int, _ source: [Element], _ items: Range<Int>) {
-    unsafe source.withUnsafeBufferPointer { (source) -> Void in
-      var (index, item) = (index, items.lowerBound)
-      while item < items.upperBound {
-        let offset = index & (Self.pageSize - 1)
-        let count = min(items.upperBound - item, Self.pageSize - offset)
-        for step in 0..<count { unsafe page(at: index)[offset + step] = source[item + step] }
-        index += count
-        item += count
-      }
+  /// a buffer.
+  fileprivate func update(
+    from index: Int, _ source: UnsafeBufferPointer<Element>, _ items: Range<Int>
+  ) {
+    var (index, item) = (index, items.lowerBound)
+    while item < items.upperBound {
+      let offset = index & (Self.pageSize - 1)
+      let count = min(items.upperBound - item, Self.pageSize - offset)
+      for step in 0..<count { unsafe page(at: index)[offset + step] = source[item + step] }
+      index += count
+      item += count
     }
   }
 }

@@ -33,11 +33,23 @@ package struct UserRecords: Sendable {
   /// - Precondition: the settings list no devices.
   package mutating func append(_ id: UnsafeRawBufferPointer, _ user: UserSettings) {
     assert(user.devices == nil, "devices are not kept")
-    let packed = PackedUser(user)
-    if packed.hasMute { mutes.append((row: ids.count, until: user.mutedUntil.milliseconds)) }
+    append(settings: user, ids.count)
     unsafe ids.append(id, &characters)
+  }
+
+  private mutating func append(settings user: UserSettings, _ row: Int) {
+    let packed = PackedUser(user)
+    if packed.hasMute { mutes.append((row: row, until: user.mutedUntil.milliseconds)) }
     self.packed.append(packed)
     quietIndices.append(quiet.index(of: QuietSettings(user)))
+  }
+
+  /// Adds users whose ids are numbers, those of their decimal digits.
+  ///
+  /// - Precondition: the list is empty, and no settings list devices.
+  package mutating func append(numbers: [Int64], _ user: (Int) -> UserSettings) {
+    for row in numbers.indices { append(settings: user(row), row) }
+    ids.append(numbers: numbers)
   }
 
   /// The user of a row.

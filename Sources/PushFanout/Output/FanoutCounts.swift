@@ -35,6 +35,14 @@ public struct FanoutCounts: Sendable {
   /// The number of recipients with the outcome of a code.
   public subscript(code code: UInt8) -> Int { Int(counts.span[Int(code)]) }
 
+  /// Writes the counts of all codes, `Outcome.codeCount` numbers, of which the first is 0.
+  ///
+  /// - Precondition: there is room for them.
+  public func write(into output: inout MutableSpan<UInt32>) {
+    let span = counts.span
+    for code in 0..<128 { output[code] = span[code] }
+  }
+
   /// The number of recipients who get a push. Their codes are the odd ones.
   public var pushCount: Int {
     let span = counts.span

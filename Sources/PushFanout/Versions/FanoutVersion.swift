@@ -8,7 +8,7 @@ public struct FanoutVersion: Sendable {
   public var number: UInt64 { engineVersion.number }
 
   /// As `Fanout.decision`, on this version.
-  package func decision(_ message: Message, for user: Identifier) -> Decision? {
+  public func decision(_ message: Message, for user: Identifier) -> Decision? {
     engineVersion.tables.userIDs.index(of: user)
       .flatMap { engineVersion.decision(message, for: $0) }
   }

@@ -46,6 +46,8 @@ public struct FileProblem: Error, Hashable, Sendable {
     case gzipTrailing
     /// Neither name nor content identify the kind of file.
     case unknownFileKind
+    /// An Arrow stream breaks the specification, or has a column that cannot be read; the reason.
+    case arrow(String)
     /// A Parquet file by its name.
     case isParquet
     // The line
@@ -194,6 +196,7 @@ extension FileProblem.Problem: CustomStringConvertible {
     case .unknownFileKind:
       "is neither NDJSON nor CSV by its name; it must end in .ndjson, .jsonl, .json or .csv, "
         + "with or without .gz"
+    case .arrow(let why): printable(why, limit: 240)
     case .isParquet:
       "Parquet is read by the Python package: python -m push_fanout evaluate --help"
     case .tooLong: "the line is longer than \(LineReader.maximumLineBytes) bytes"

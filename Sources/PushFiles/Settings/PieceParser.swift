@@ -20,10 +20,15 @@ struct PieceParser {
     }
   }
 
+  /// What is parsed.
+  enum Source: Sendable {
+    case text(TextPiece, Format)
+    case rows(ArrowPiece)
+  }
+
   /// A piece to parse, and what is known when it is submitted.
   struct Job: Sendable {
-    let piece: TextPiece
-    let format: Format
+    let source: Source
     /// The rules, if they are known.
     let rules: RuleSet?
     let lookup: SettingsIDLookup?
@@ -33,15 +38,23 @@ struct PieceParser {
     let keepsAll: Bool
   }
 
-  private var checked = ParseCache()
-  private var json: JSONParser?
+  private var records = RecordParser()
+  private var rows = ArrowRowParser()
 
   mutating func parse(_ job: Job) -> RecordBatch {
-    var batch = unsafe RecordBatch(byteCount: job.piece.text.count)
-    switch job.format {
-    case .settings: parseLines(job, into: &batch)
-    case .users(let columns): parseRows(job, columns.copy(), into: &batch)
-    case .members(let columns): parseRows(job, columns.copy(), into: &batch)
+    var batch: RecordBatch
+    switch job.source {
+    case .text(let piece, let format):
+      batch = unsafe RecordBatch(byteCount: piece.text.count)
+      switch format {
+      case .settings: parseLines(piece, job, into: &batch)
+      case .users(let columns), .members(let columns):
+        parseRows(piece, format, columns.copy(), job, into: &batch)
+      }
+    case .rows(let piece):
+      batch = RecordBatch()
+      rows.add(piece, job, &records, to: &batch)
+      batch.lineCount = piece.range.count
     }
     batch.finish(job.lookup)
     return batch
@@ -49,8 +62,10 @@ struct PieceParser {
 
   // MARK: NDJSON
 
-  private mutating func parseLines(_ job: Job, into batch: inout RecordBatch) {
-    let text = unsafe job.piece.text
+  private mutating func parseLines(
+    _ piece: TextPiece, _ job: Job, into batch: inout RecordBatch
+  ) {
+    let text = unsafe piece.text
     guard let base = text.baseAddress else { return }
     var start = 0
     var line = 0
@@ -59,9 +74,9 @@ struct PieceParser {
       let end = unsafe feed.map { unsafe UnsafeRawPointer($0) - base } ?? text.count
       line += 1
       do throws(FileProblem.Problem) {
-        try unsafe parse(
+        try unsafe records.add(
           UnsafeRawBufferPointer(rebasing: text[start..<end]), line: line,
-          isFirst: job.piece.isFirst && line == 1, job, into: &batch)
+          isFirst: piece.isFirst && line == 1, job, to: &batch)
       } catch {
         batch.add(error, line: line)
       }
@@ -70,41 +85,13 @@ struct PieceParser {
     batch.lineCount = line
   }
 
-  private mutating func parse(
-    _ text: UnsafeRawBufferPointer, line: Int, isFirst: Bool, _ job: Job,
-    into batch: inout RecordBatch
-  ) throws(FileProblem.Problem) {
-    if text.count > LineReader.maximumLineBytes { throw .tooLong }
-    if self.json == nil { self.json = try JSONParser() }
-    guard let json = self.json else { return }
-    guard let value = try unsafe json.parse(text, isFirst: isFirst) else { return }
-    var uses = VendorFieldUse()
-    let record = try SettingsRecord.read(value, &uses, &checked)
-    var note: ContentNote?
-    if job.readsContent { note = try ContentNote.read(value, record, &uses) }
-    switch record {
-    case .member(let user, of: let conversation, let member, let present) where !present.channels:
-      if case .nickname(.some, _, _) = note { break }
-      guard batch.isPlain(uses, job.rules, keepsAll: job.keepsAll) else { break }
-      return unsafe user.text.utf8.span.bytes.withUnsafeBytes { (user) -> Void in
-        unsafe conversation.text.utf8.span.bytes.withUnsafeBytes { (conversation) -> Void in
-          unsafe batch.add(user, of: conversation, MemberRow(member, present), line: line)
-        }
-      }
-    case .user(let id, let user) where user.devices == nil && note == nil && !id.isEmpty:
-      guard batch.isPlain(uses, job.rules, keepsAll: job.keepsAll) else { break }
-      return unsafe id.text.utf8.span.bytes.withUnsafeBytes { unsafe batch.add($0, user) }
-    default: break
-    }
-    batch.add(record, uses, note, line: line)
-  }
-
   // MARK: CSV
 
   private mutating func parseRows(
-    _ job: Job, _ columns: CSVColumns, into batch: inout RecordBatch
+    _ piece: TextPiece, _ format: Format, _ columns: CSVColumns, _ job: Job,
+    into batch: inout RecordBatch
   ) {
-    let text = unsafe job.piece.text
+    let text = unsafe piece.text
     guard let base = unsafe text.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return }
     let isUTF8 = unsafe pf_is_utf8(base, text.count)
     let cells = UnsafeMutableBufferPointer<pf_csv_cell>.allocate(capacity: columns.count)
@@ -112,7 +99,7 @@ struct PieceParser {
     // The cells of each row in turn.
     let row = unsafe CSVRow(
       cells: UnsafeBufferPointer(cells), cellIndices: columns.cellIndices)
-    unsafe batch.add(text: text, ofUsers: job.format.isUsers)
+    unsafe batch.add(text: text, ofUsers: format.isUsers)
     var start = 0
     var line = 0
     while start < text.count {
@@ -130,7 +117,7 @@ struct PieceParser {
         guard count == columns.count else {
           throw .cellCount(found: count, expected: columns.count)
         }
-        try add(row, line: line, job.format, job.rules, keepsAll: job.keepsAll, to: &batch)
+        try add(row, line: line, format, job.rules, keepsAll: job.keepsAll, to: &batch)
       } catch {
         batch.add(error, line: line)
       }
@@ -153,7 +140,7 @@ struct PieceParser {
   ) throws(FileProblem.Problem) {
     var uses = VendorFieldUse()
     if format.isUsers {
-      let user = try UserColumns.user(row, &uses, &checked)
+      let user = try UserColumns.user(row, &uses, &records.checked)
       let id = unsafe row.utf8(UserColumns.id)
       if batch.isPlain(uses, rules, keepsAll: keepsAll) { return unsafe batch.add(id, user) }
       return unsafe batch.add(.user(Self.identifier(id), user), uses, line: line)

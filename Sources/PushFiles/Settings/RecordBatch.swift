@@ -32,6 +32,9 @@ struct RecordBatch: Sendable {
 
   init(byteCount: Int = 0) { self.byteCount = byteCount }
 
+  /// Reserves capacity for memberships.
+  mutating func reserveCapacity(members: Int) { columns.reserveCapacity(members) }
+
   // Lines are counted from 1 at the piece's beginning.
 
   /// Says that most ids are parts of a text, which stays where it is until ``finish(_:)``.
@@ -58,6 +61,24 @@ struct RecordBatch: Sendable {
     finishMembers()
     recordCount += 1
     unsafe users.append(id, user)
+  }
+
+  /// Adds memberships whose ids are numbers, as `MembershipColumns` does.
+  mutating func add(
+    numbers users: [Int64], of conversations: [Int64], levels: [NotificationLevel],
+    mutes: [Int64], sinces: [Int64]
+  ) {
+    finishUsers()
+    recordCount += users.count
+    columns.append(
+      numbers: users, of: conversations, levels: levels, mutes: mutes, sinces: sinces)
+  }
+
+  /// Adds users whose ids are numbers, as `UserRecords` does.
+  mutating func add(numbers: [Int64], _ user: (Int) -> UserSettings) {
+    finishMembers()
+    recordCount += numbers.count
+    users.append(numbers: numbers, user)
   }
 
   /// Whether there is nothing to say of what a record uses when it is applied: the rules have it,

@@ -7,15 +7,15 @@ struct SettingsFileReader<Settings: SettingsSink> {
   typealias Location = SettingsLoader.Location
   typealias Located = SettingsLoader.Located
 
-  private(set) var settings: Settings
-  private let paths: SettingsPaths
+  var settings: Settings
+  let paths: SettingsPaths
   private var checked = ParseCache()
-  private var appRules: RuleSet?
+  var appRules: RuleSet?
   /// The rules that apply when the files have no app record.
-  private let defaultRules: RuleSet
+  let defaultRules: RuleSet
   /// Whether every problem is wanted; otherwise only the earliest is kept.
-  private let keepsAll: Bool
-  private var problems: [Located] = []
+  let keepsAll: Bool
+  var problems: [Located] = []
   /// Fields of one rule set that were read before the rules were known.
   private var unchecked: [(location: Location, uses: VendorFieldUse)] = []
   /// All of it together.
@@ -29,16 +29,16 @@ struct SettingsFileReader<Settings: SettingsSink> {
   private let marksRows: Bool
   private(set) var csvMerge: CSVMerge?
   /// Whether a row of members.csv leaves levels by channel as they are: where there are such.
-  private var rowsKeepChannels = false
-  private var fileRecordCount = 0
+  var rowsKeepChannels = false
+  var fileRecordCount = 0
   /// How many there were when the file was begun.
   private var before = (users: 0, declared: 0)
   /// The records ahead whose ids are prefetched.
   private static var readAhead: Int { 32 }
-  private let pieceSize: Int
+  let pieceSize: Int
   /// The file that is read, and the number of its lines before those that are applied next.
-  private var fileNumber = 0
-  private var lines = 0
+  var fileNumber = 0
+  var lines = 0
   private let pipeline: OrderedPipeline<PieceParser, PieceParser.Job, RecordBatch>
 
   init(
@@ -58,6 +58,9 @@ struct SettingsFileReader<Settings: SettingsSink> {
       threads: threads, takerWorks: true, makeWorker: { PieceParser() },
       work: { job, parser in parser.parse(job) })
   }
+
+  /// Whether no file follows that can have an app or conversations.
+  var isBehindSettings: Bool { fileNumber > paths.lastSettingsFile }
 
   /// The settings, if every line is understood.
   mutating func read() throws(FileProblem) -> Settings {
@@ -83,7 +86,7 @@ struct SettingsFileReader<Settings: SettingsSink> {
   private var sortedProblems: [FileProblem] {
     problems.sorted { $0.location < $1.location }.map {
       FileProblem(
-        file: paths.path($0.location.file), line: $0.hasLine ? $0.location.line : nil,
+        file: $0.name ?? paths.path($0.location.file), line: $0.hasLine ? $0.location.line : nil,
         problem: $0.problem)
     }
   }
@@ -96,7 +99,9 @@ struct SettingsFileReader<Settings: SettingsSink> {
       if marksRows, file == paths.settings.count { csvMerge = settings.csvMerge }
       before = (settings.userCount, settings.declaredCount)
       (fileNumber, lines) = (file, 0)
-      if file < paths.settings.count {
+      if let stream = paths.stream(file) {
+        readStream(stream)
+      } else if file < paths.settings.count {
         readNDJSON()
       } else if file < paths.settings.count + paths.users.count {
         readCSV(UserColumns.names, ["id"]) { .users($0) }
@@ -106,104 +111,25 @@ struct SettingsFileReader<Settings: SettingsSink> {
     }
   }
 
-  private mutating func readNDJSON() {
-    let reader: PieceReader
-    do { reader = try PieceReader(paths.source(fileNumber), size: pieceSize) } catch {
-      return report(error, line: error.lineAtOpening)
-    }
-    do throws(FileProblem.Problem) {
-      while let piece = try reader.next() {
-        if piece.isWhole {
-          parse(piece, .settings, from: reader)
-          continue
-        }
-        applyAll(from: reader)
-        lines += 1
-        try reader.dropLine()
-        report(.tooLong, line: lines)
-        unsafe reader.pass(bytes: piece.text.count, lines: 1)
-        count(1, from: reader)
-      }
-      applyAll(from: reader)
-      if fileRecordCount == 0 { report(.isEmpty, line: 1) }
-    } catch {
-      applyAll(from: reader)
-      report(error, line: lines + 1)
-    }
-  }
-
-  private mutating func readCSV(
-    _ names: [String], _ required: [String], format: (CSVColumns) -> PieceParser.Format
-  ) {
-    rowsKeepChannels = (appRules ?? defaultRules).fields.contains(.channels)
-    let table: CSVTable
-    do {
-      table = try CSVTable(
-        paths.source(fileNumber), columns: names, required: required, pieceSize: pieceSize)
-    } catch {
-      return report(error, line: error.lineAtOpening)
-    }
-    lines = table.openLine - 1
-    let format = format(table.columns)
-    var parser = PieceParser()
-    do throws(FileProblem.Problem) {
-      while !table.isAtEnd {
-        if let piece = try table.plainPiece() {
-          parse(piece, format, from: table)
-          continue
-        }
-        applyAll(from: table)
-        guard try readRows(of: table, format, &parser) else { return }
-      }
-    } catch {
-      applyAll(from: table)
-      report(error, line: table.openLine)
-    }
-  }
-
-  /// Reads rows that need the CSV parser.
-  ///
-  /// - Returns: whether reading can go on.
-  private mutating func readRows(
-    of table: CSVTable, _ format: PieceParser.Format, _ parser: inout PieceParser
-  ) throws(FileProblem.Problem) -> Bool {
-    if !table.hasParsed { try table.parseMore() }
-    var batch = RecordBatch()
-    var failure: FileProblem.Problem?
-    while table.hasParsed {
-      do throws(FileProblem.Problem) {
-        guard let row = try table.next() else { break }
-        try parser.add(
-          row, line: table.lineNumber - lines, format, appRules, keepsAll: keepsAll, to: &batch)
-      } catch {
-        if error.isOfOneLine {
-          batch.add(error, line: table.lineNumber - lines)
-        } else {
-          failure = error
-        }
-      }
-    }
-    batch.finish(settings.lookup)
-    apply(batch)
-    count(batch.recordCount, from: table)
-    if let failure { report(failure, line: table.lineNumber) }
-    lines = table.openLine - 1
-    return failure == nil
-  }
-
   /// Has a piece parsed, on this thread or on another.
-  private mutating func parse(
+  mutating func parse(
     _ piece: TextPiece, _ format: PieceParser.Format, from source: any PieceSource
+  ) {
+    submit(.text(piece, format), appRules, from: source)
+  }
+
+  mutating func submit(
+    _ piece: PieceParser.Source, _ rules: RuleSet?, from source: any PieceSource
   ) {
     if pipeline.isFull { applyNext(from: source) }
     pipeline.submit(
       PieceParser.Job(
-        piece: piece, format: format, rules: appRules, lookup: settings.lookup,
-        readsContent: content != nil, keepsAll: keepsAll))
+        source: piece, rules: rules, lookup: settings.lookup, readsContent: content != nil,
+        keepsAll: keepsAll))
   }
 
   /// Applies the records of all pieces that are being parsed.
-  private mutating func applyAll(from source: any PieceSource) {
+  mutating func applyAll(from source: any PieceSource) {
     while pipeline.hasMore { applyNext(from: source) }
   }
 
@@ -216,7 +142,7 @@ struct SettingsFileReader<Settings: SettingsSink> {
   }
 
   /// Counts records of a file and, now and then, reports progress.
-  private mutating func count(_ records: Int, from source: any PieceSource) {
+  mutating func count(_ records: Int, from source: any PieceSource) {
     let before = fileRecordCount
     recordCount += records
     fileRecordCount += records
@@ -237,14 +163,14 @@ struct SettingsFileReader<Settings: SettingsSink> {
       declared: more(settings.declaredCount, before.declared))
   }
 
-  private mutating func report(_ problem: FileProblem.Problem, line: Int?) {
+  mutating func report(_ problem: FileProblem.Problem, line: Int?) {
     report(
       Located(
         location: Location(file: fileNumber, line: line ?? 0), hasLine: line != nil,
         problem: problem))
   }
 
-  private mutating func report(_ located: Located) {
+  mutating func report(_ located: Located) {
     if keepsAll || problems.isEmpty {
       problems.append(located)
     } else if located.location < problems[0].location {
@@ -255,7 +181,7 @@ struct SettingsFileReader<Settings: SettingsSink> {
   // MARK: Records
 
   /// Applies the records of a piece, in the order of its lines.
-  private mutating func apply(_ batch: RecordBatch) {
+  mutating func apply(_ batch: RecordBatch) {
     let isCSV = fileNumber >= paths.settings.count
     for index in batch.steps.indices {
       if index % Self.readAhead == 0 { readAhead(batch, from: index) }
@@ -292,7 +218,7 @@ struct SettingsFileReader<Settings: SettingsSink> {
       settings.add(columns, stretches: stretches)
     }
     let location = Location(file: fileNumber, line: lines)
-    validator.noteMembers(columns, stretches, location, kindsAreFinal: isCSV)
+    validator.noteMembers(columns, stretches, location, kindsAreFinal: isBehindSettings)
     guard let content, !isCSV else { return }
     for stretch in stretches { content.add(columns, stretch: stretch) }
   }
@@ -354,7 +280,7 @@ struct SettingsFileReader<Settings: SettingsSink> {
         member.channels = settings.channels(of: user, in: conversation)
       }
       settings.setMember(user, of: conversation, member)
-      validator.noteMember(conversation, user, present, location, kindsAreFinal: isCSV)
+      validator.noteMember(conversation, user, present, location, kindsAreFinal: isBehindSettings)
     }
   }
 

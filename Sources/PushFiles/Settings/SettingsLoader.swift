@@ -12,6 +12,9 @@ public struct SettingsPaths: Sendable {
   public var members: [String]
   /// Bytes that are read instead of a file of their name, where one is named above.
   public var contents: [String: [UInt8]]
+  /// Streams of users or members that are read, once, instead of a file of their name among
+  /// ``settings``.
+  public var streams: [String: ArrowStream] = [:]
 
   /// Names files to read; all may be none.
   public init(
@@ -32,6 +35,15 @@ public struct SettingsPaths: Sendable {
   var count: Int { settings.count + users.count + members.count }
 
   func path(_ file: Int) -> String { (settings + users + members)[file] }
+
+  /// The stream that is read instead of a file.
+  func stream(_ file: Int) -> ArrowStream? {
+    guard file < settings.count, let stream = streams[settings[file]] else { return nil }
+    return stream.rows == .messages ? nil : stream
+  }
+
+  /// The last file that can have an app or conversations; -1 if there is none.
+  var lastSettingsFile: Int { settings.indices.last { stream($0) == nil } ?? -1 }
 
   func source(_ file: Int) -> FileSource {
     let name = path(file)
@@ -59,6 +71,8 @@ public enum SettingsLoader {
     /// Whether the problem has a line, and not only a file.
     let hasLine: Bool
     let problem: FileProblem.Problem
+    /// What is wrong, if it is a column of a stream rather than the file.
+    var name: String?
   }
 
   /// Loads settings as values.

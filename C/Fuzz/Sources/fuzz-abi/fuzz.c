@@ -169,6 +169,11 @@ static struct ArrowArrayStream arrow(input *in, table *made) {
       .length = byte(in) < 8 ? -1 : 8, .offset = byte(in) < 8 ? INT64_MIN : byte(in) % 2,
       .n_buffers = byte(in) < 8 ? 1 : format[0] == 'v' ? 4 : 3, .buffers = made->buffers[column],
       .release = keep_array};
+    /* The fourth column is no field, but may be the values of dictionaries. */
+    if (column < 3 && byte(in) < 48) {
+      made->schemas[column].dictionary = &made->schemas[3];
+      made->arrays[column].dictionary = byte(in) == 1 ? NULL : &made->arrays[3];
+    }
     made->schema_list[column] = byte(in) == 1 ? NULL : &made->schemas[column];
     made->array_list[column] = byte(in) == 1 ? NULL : &made->arrays[column];
   }
@@ -267,7 +272,8 @@ static void ask(input *in, char **error) {
       pf_message made = message(in, mentions);
       first = text(in, &size);
       int wants = byte(in) % 2;
-      if (pf_decide_user(AT(engines, slot(in)), &made, first, size, &code, wants ? &ids : NULL, error) == PF_OK && wants) {
+      pf_stamp stamp;
+      if (pf_decide_user_stamped(AT(engines, slot(in)), &made, first, size, &code, wants ? &ids : NULL, &stamp, error) == PF_OK && wants) {
         pf_ids_free(&ids);
       }
     }

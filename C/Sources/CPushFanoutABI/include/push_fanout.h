@@ -209,11 +209,14 @@ struct ArrowArrayStream;
 ** without `kind`: those of `users` are fields of user records, those of `members` of member records.
 ** Types: utf8, large_utf8 or utf8_view; integers, bool, timestamps (any unit; taken as UTC);
 ** dictionaries of these; structs for objects and lists for arrays. A null is a field that is absent.
+** An id may be an integer, which is the same id as the text of its decimal digits.
 **
 ** settings    the bytes of a settings.ndjson with the app and conversations; NULL for none.
-** users, members    NULL for none. Both are consumed and released, also when there is an error.
+** users, members    NULL for none. Both are consumed and released, also when there is an error, by the
+**                   thread that calls.
 **
-** PF_INVALID with "users:ROW: what is wrong", "members:ROW: ...", rows from 1. */
+** PF_INVALID with "users:ROW: what is wrong", "members:ROW: ...", rows from 1; "users: what is wrong"
+** where it is no row but the stream, or a batch. */
 int pf_open_arrow(
   const void *settings, size_t size, struct ArrowArrayStream *users,
   struct ArrowArrayStream *members, const pf_options *options, pf_engine **engine, char **error);
@@ -439,6 +442,12 @@ int pf_answer_code(
 int pf_decide_user(
   const pf_engine *engine, const pf_message *message, const char *user, size_t size, uint8_t *code,
   pf_ids *devices, char **error);
+
+/* The same with the stamp of the settings that decided; its membership is 0, as the answer has no
+** ranks. `devices` and `stamp` may be NULL. */
+int pf_decide_user_stamped(
+  const pf_engine *engine, const pf_message *message, const char *user, size_t size, uint8_t *code,
+  pf_ids *devices, pf_stamp *stamp, char **error);
 
 /* Explains messages of a messages.ndjson for one user: a JSON object a line, as of `explain --json`,
 ** terminated; freed with pf_free().

@@ -65,7 +65,8 @@ typedef struct pf_functions {
   int (*answer_code)(pf_object answer, const char *, size_t, uint8_t *, char **error);
 
   int (*decide_user)(
-    pf_object engine, const pf_message *, const char *, size_t, uint8_t *, pf_ids *, char **error);
+    pf_object engine, const pf_message *, const char *, size_t, uint8_t *, pf_ids *, pf_stamp *,
+    char **error);
   int (*explain)(
     pf_object engine, const void *, size_t, const char *, size_t, int content, char **, size_t *,
     char **error);
@@ -112,7 +113,5 @@ void pf_pack_pushes(const uint8_t *codes, size_t count, uint8_t *bitmap);
 size_t pf_compact(uint8_t *codes, uint32_t *users, size_t count);
 /* Fills with a number. */
 void pf_fill(uint32_t *numbers, size_t count, uint32_t number);
-/* How many bytes at the beginning of a text JSON takes as they are. */
-size_t pf_plain_json(const char *text, size_t size);
 
 #endif

@@ -1,8 +1,9 @@
-internal import CPushFanoutABI
+internal import CPushFiles
+internal import PushModel
 
 /// The type of a column.
-struct ArrowColumn {
-  indirect enum Kind {
+struct ArrowColumn: Sendable {
+  indirect enum Kind: Sendable {
     case null
     case bool
     case signed(bytes: Int)
@@ -21,48 +22,63 @@ struct ArrowColumn {
 
   let name: String
   let format: String
+  /// Whether integers are ids: their text is that of the digits.
+  let holdsIDs: Bool
   let kind: Kind
   /// `"name":`
-  private let quotedName: [UInt8]
+  let quotedName: [UInt8]
   /// Deeper types are refused: no record has any.
   private static let depthLimit = 16
 
-  init(_ schema: ArrowSchema, _ path: String, depth: Int = 0) throws {
-    guard depth < Self.depthLimit else {
-      throw ArrowError("\(path): the type is nested too deeply")
+  /// - Parameters:
+  ///   - path: what problems call it.
+  ///   - ids: the names of the fields that are ids, or lists of ids.
+  init(
+    _ schema: ArrowSchema, _ path: String, ids: Set<String>, depth: Int = 0, holdsIDs: Bool = false
+  ) throws(FileProblem) {
+    func problem(_ why: String, at path: String? = nil) -> FileProblem {
+      FileProblem(file: path ?? startPath, line: nil, problem: .arrow(why))
     }
+    let startPath = path
+    guard depth < Self.depthLimit else { throw problem("the type is nested too deeply") }
     guard let characters = unsafe schema.format,
       let format = unsafe String(validatingCString: characters)
-    else { throw ArrowError("\(path): the schema has no format") }
-    name =
-      try unsafe schema.name.map { (name) throws in
-        guard let name = unsafe String(validatingCString: name) else {
-          throw ArrowError("\(path): a name is not UTF-8")
-        }
-        return name
-      } ?? ""
+    else { throw problem("the schema has no format") }
+    var name = ""
+    if let characters = unsafe schema.name {
+      guard let text = unsafe String(validatingCString: characters) else {
+        throw problem("a name is not UTF-8")
+      }
+      name = text
+    }
+    self.name = name
     self.format = format
-    var text = ByteBuffer()
+    self.holdsIDs = holdsIDs || depth == 1 && ids.contains(name)
+    var text: [UInt8] = []
     text.appendJSON(name)
     text.append(UInt8(ascii: ":"))
-    quotedName = text.bytes
+    quotedName = text
     let path = depth == 0 ? path : "\(path).\(name)"
     var children: [ArrowColumn] = []
     if unsafe schema.n_children > 0 {
       guard unsafe schema.n_children <= 10_000, let list = unsafe schema.children else {
-        throw ArrowError("\(path): the schema's children are missing")
+        throw problem("the schema's children are missing", at: path)
       }
       for index in unsafe 0..<Int(schema.n_children) {
         guard let child = unsafe list[index] else {
-          throw ArrowError("\(path): the schema's children are missing")
+          throw problem("the schema's children are missing", at: path)
         }
-        children.append(try unsafe ArrowColumn(child.pointee, path, depth: depth + 1))
+        children.append(
+          try unsafe ArrowColumn(
+            child.pointee, path, ids: ids, depth: depth + 1, holdsIDs: self.holdsIDs))
       }
     }
     let kind = try Self.kind(format, children, path)
     if let dictionary = unsafe schema.dictionary {
       self.kind = .dictionary(
-        kind, try unsafe ArrowColumn(dictionary.pointee, path, depth: depth + 1))
+        kind,
+        try unsafe ArrowColumn(
+          dictionary.pointee, path, ids: [], depth: depth + 1, holdsIDs: self.holdsIDs))
     } else {
       self.kind = kind
     }
@@ -70,7 +86,7 @@ struct ArrowColumn {
 
   private static func kind(
     _ format: String, _ children: [ArrowColumn], _ path: String
-  ) throws -> Kind {
+  ) throws(FileProblem) -> Kind {
     switch format {
     case "n": return .null
     case "b": return .bool
@@ -89,20 +105,20 @@ struct ArrowColumn {
     case "vu": return .views
     case "+s": return .object(children)
     case "+l", "+L":
-      guard children.count == 1 else { throw ArrowError("\(path): a list has one child") }
+      guard children.count == 1 else {
+        throw FileProblem(file: path, line: nil, problem: .arrow("a list has one child"))
+      }
       return .list(children[0], isLarge: format == "+L")
     default:
       if format.hasPrefix("tss:") { return .time(multiplier: 1000, divisor: 1) }
       if format.hasPrefix("tsm:") { return .time(multiplier: 1, divisor: 1) }
       if format.hasPrefix("tsu:") { return .time(multiplier: 1, divisor: 1000) }
       if format.hasPrefix("tsn:") { return .time(multiplier: 1, divisor: 1_000_000) }
-      throw ArrowError(
-        "\(path): a column of the type \"\(format)\" cannot be read; it must be text, integers, "
-          + "bool, a timestamp, a struct or a list")
+      throw FileProblem(
+        file: path, line: nil,
+        problem: .arrow(
+          "a column of the type \"\(format)\" cannot be read; it must be text, integers, bool, "
+            + "a timestamp, a struct or a list"))
     }
-  }
-
-  func appendName(to text: inout ByteBuffer) throws {
-    unsafe quotedName.withUnsafeBytes { unsafe text.append($0) }
   }
 }

@@ -1,0 +1,70 @@
+internal import CPushFiles
+internal import PushFanout
+internal import PushModel
+
+/// Parses lines of settings.ndjson, and rows of streams as such lines, into records of a batch.
+struct RecordParser {
+  var checked = ParseCache()
+  private var json: JSONParser?
+  /// The line of a row.
+  private var text: [UInt8] = []
+
+  /// Adds the record of a line; none for a blank line.
+  ///
+  /// - Parameters:
+  ///   - text: the line without its line feed, with `PF_JSON_PADDING` readable bytes behind it.
+  ///   - isFirst: whether the file begins with it.
+  mutating func add(
+    _ text: UnsafeRawBufferPointer, line: Int, isFirst: Bool, _ job: PieceParser.Job,
+    to batch: inout RecordBatch
+  ) throws(FileProblem.Problem) {
+    if text.count > LineReader.maximumLineBytes { throw .tooLong }
+    if self.json == nil { self.json = try JSONParser() }
+    guard let json = self.json else { return }
+    guard let value = try unsafe json.parse(text, isFirst: isFirst) else { return }
+    var uses = VendorFieldUse()
+    let record = try SettingsRecord.read(value, &uses, &checked)
+    var note: ContentNote?
+    if job.readsContent { note = try ContentNote.read(value, record, &uses) }
+    switch record {
+    case .member(let user, of: let conversation, let member, let present) where !present.channels:
+      if case .nickname(.some, _, _) = note { break }
+      guard batch.isPlain(uses, job.rules, keepsAll: job.keepsAll) else { break }
+      return unsafe user.text.utf8.span.bytes.withUnsafeBytes { (user) -> Void in
+        unsafe conversation.text.utf8.span.bytes.withUnsafeBytes { (conversation) -> Void in
+          unsafe batch.add(user, of: conversation, MemberRow(member, present), line: line)
+        }
+      }
+    case .user(let id, let user) where user.devices == nil && note == nil && !id.isEmpty:
+      guard batch.isPlain(uses, job.rules, keepsAll: job.keepsAll) else { break }
+      return unsafe id.text.utf8.span.bytes.withUnsafeBytes { unsafe batch.add($0, user) }
+    default: break
+    }
+    batch.add(record, uses, note, line: line)
+  }
+
+  /// Adds the record, or the problem, of a row of a stream.
+  ///
+  /// - Parameter row: counted from the first of the piece.
+  mutating func add(
+    _ row: Int, of piece: ArrowPiece, _ job: PieceParser.Job, to batch: inout RecordBatch
+  ) {
+    var text: [UInt8] = []
+    swap(&text, &self.text)
+    text.removeAll(keepingCapacity: true)
+    do throws(FileProblem.Problem) {
+      try piece.batch.appendJSON(piece.range.lowerBound + row, to: &text)
+      let count = text.count
+      text.append(contentsOf: repeatElement(0, count: Int(PF_JSON_PADDING)))
+      try unsafe text.withUnsafeBufferPointer { (bytes) throws(FileProblem.Problem) in
+        try unsafe add(
+          UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: bytes[..<count])), line: row + 1,
+          isFirst: false, job,
+          to: &batch)
+      }
+    } catch {
+      batch.add(error, line: row + 1)
+    }
+    swap(&text, &self.text)
+  }
+}
