@@ -126,6 +126,11 @@ import Testing
           // Neighbours, as keys of users are, and keys of conversations above.
           let key =
             random.chance(50) ? random.next() % UInt64(size) : (random.next() % 50) << 32 | 3
+          if random.chance(35) {
+            map.remove(key, store)
+            dictionary[key] = nil
+            continue
+          }
           let value = Int64(truncatingIfNeeded: random.next() % 5)
           map.set(key, value, store)
           dictionary[key] = value
@@ -143,6 +148,8 @@ import Testing
           #expect(map.count == keys.count, "\(label)")
           let found = keys.map { map[$0] }
           #expect(firstDifference(found, keys.map { dictionary[$0] }) == nil, "\(label)")
+          let slots = (0..<map.slots.count).count { map.slots[$0].key != 0 }
+          #expect(slots == keys.count, "\(label)")
           #expect(map[UInt64(size) + 7] == dictionary[UInt64(size) + 7], "\(label)")
         }
       }

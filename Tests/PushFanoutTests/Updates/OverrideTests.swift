@@ -215,6 +215,30 @@ import Testing
     }
     #expect(fanout.memoryReport().membershipExtras < bytes + 20_000)
   }
+
+  /// Memberships that end take their overrides with them: memory is that of those who are there.
+  @Test func overridesOfEndedMembershipsAreRemoved() throws {
+    let fanout = try Fanout(FanoutSettings(app: AppSettings(rules: .easemob)))
+    let later = Instant(milliseconds: Self.noon + 60_000)
+    var sizes: [Int] = []
+    for round in 0..<20 {
+      for user in 0..<500 {
+        let id = Identifier("u\(round)-\(user)")
+        let member = MemberSettings(mutedUntil: later, since: user % 2 == 0 ? later : .zero)
+        try fanout.update { update throws(FanoutError) in
+          try update.setMember(id, of: "g", member)
+        }
+        try fanout.update { update throws(FanoutError) in
+          if user % 10 != 0 || round > 0 { try update.removeMember(id, of: "g") }
+        }
+      }
+      sizes.append(fanout.memoryReport().membershipExtras)
+    }
+    #expect(Set(sizes) == [sizes[0]])
+    #expect(fanout.memberCount(of: "g") == 50)
+    let kept = fanout.member("u0-10", of: "g")
+    #expect(kept == MemberSettings(mutedUntil: later, since: later))
+  }
 }
 
 extension FanoutSettings {
