@@ -12,51 +12,71 @@ internal import QuietTime
   @safe @exclusivity(unchecked) var app: AppSettings
   @safe @exclusivity(unchecked) var rules: RuleTables
   /// Incremented by every change of the app's settings.
-  @safe @exclusivity(unchecked) var appRevision: UInt32 = 0
+  @safe @exclusivity(unchecked) var appRevision: UInt32
 
-  @safe @exclusivity(unchecked) var userIDs = IDTable(folds: true)
-  @safe @exclusivity(unchecked) var packedUsers = PagedTable<PackedUser>()
+  @safe @exclusivity(unchecked) var userIDs: IDTable
+  @safe @exclusivity(unchecked) var packedUsers: PagedTable<PackedUser>
   /// The index of each user's schedule; 0 is the empty one.
-  @safe @exclusivity(unchecked) var schedules = PagedTable<UInt32>()
+  @safe @exclusivity(unchecked) var schedules: PagedTable<UInt32>
   @safe @exclusivity(unchecked) var scheduleTable: ScheduleTable
   /// The quiet hours of ``scheduleTable``, date by date.
-  @safe @exclusivity(unchecked) var calendar = QuietCalendar() {
+  @safe @exclusivity(unchecked) var calendar: QuietCalendar {
     didSet { calendarID = calendar.id }
   }
   /// The id of ``calendar``, which counts no reference.
-  @safe @exclusivity(unchecked) private(set) var calendarID = 0
+  @safe @exclusivity(unchecked) private(set) var calendarID: Int
   /// The ends of app durations, in milliseconds, by user.
-  @safe @exclusivity(unchecked) var userMutes = PagedMap()
+  @safe @exclusivity(unchecked) var userMutes: PagedMap
   /// For each user 0: the default device, 1: no device, otherwise the index of the first record
   /// plus 2. Empty while no user has listed devices.
-  @safe @exclusivity(unchecked) var deviceLists = PagedTable<UInt32>()
-  @safe @exclusivity(unchecked) var devices = PagedTable<DeviceRecord>()
+  @safe @exclusivity(unchecked) var deviceLists: PagedTable<UInt32>
+  @safe @exclusivity(unchecked) var devices: PagedTable<DeviceRecord>
   /// For each number of records, the first of a run that no user has any more, plus one; 0 for
   /// none. A run's first record has the next run of that number instead of an instant.
-  @safe @exclusivity(unchecked) var freeDevices = InlineArray<16, UInt32>(repeating: 0)
-  @safe @exclusivity(unchecked) var deviceNames = IDTable(folds: false)
+  @safe @exclusivity(unchecked) var freeDevices: InlineArray<16, UInt32>
+  @safe @exclusivity(unchecked) var deviceNames: IDTable
 
-  @safe @exclusivity(unchecked) var conversationIDs = IDTable(folds: false)
-  @safe @exclusivity(unchecked) var conversations = PagedTable<ConversationRow>()
-  @safe @exclusivity(unchecked) var memberUsers = PagedTable<UInt32>()
-  @safe @exclusivity(unchecked) var packedMembers = PagedTable<UInt8>()
+  @safe @exclusivity(unchecked) var conversationIDs: IDTable
+  @safe @exclusivity(unchecked) var conversations: PagedTable<ConversationRow>
+  @safe @exclusivity(unchecked) var memberUsers: PagedTable<UInt32>
+  @safe @exclusivity(unchecked) var packedMembers: PagedTable<UInt8>
   /// The lasting word of each member (``LastingWords``); empty until ``TableWriter`` has computed
   /// them, and after ``FanoutUpdate/discardWords()``.
-  @safe @exclusivity(unchecked) var memberWords = PagedTable<UInt32>()
+  @safe @exclusivity(unchecked) var memberWords: PagedTable<UInt32>
   /// What the members of each conversation have beside the level, since the tables were built.
-  @safe @exclusivity(unchecked) var overrides = PagedTable<OverrideRecord>()
+  @safe @exclusivity(unchecked) var overrides: PagedTable<OverrideRecord>
   /// What was set later, by conversation and user: the ends of mutes, the starts of memberships,
   /// and the indices of sets of channel levels.
-  @safe @exclusivity(unchecked) var memberMutes = PagedMap()
-  @safe @exclusivity(unchecked) var memberSinces = PagedMap()
-  @safe @exclusivity(unchecked) var memberChannels = PagedMap()
-  @safe @exclusivity(unchecked) var channelSets = ChannelSets()
+  @safe @exclusivity(unchecked) var memberMutes: PagedMap
+  @safe @exclusivity(unchecked) var memberSinces: PagedMap
+  @safe @exclusivity(unchecked) var memberChannels: PagedMap
+  @safe @exclusivity(unchecked) var channelSets: ChannelSets
 
   init(app: AppSettings) {
     self.app = app
     rules = RuleTables.shared(app)
+    appRevision = 0
     scheduleTable = ScheduleTable(app: app)
+    calendar = QuietCalendar()
     calendarID = calendar.id
+    userIDs = IDTable(folds: true)
+    packedUsers = PagedTable()
+    schedules = PagedTable()
+    userMutes = PagedMap()
+    deviceLists = PagedTable()
+    devices = PagedTable()
+    freeDevices = InlineArray(repeating: 0)
+    deviceNames = IDTable(folds: false)
+    conversationIDs = IDTable(folds: false)
+    conversations = PagedTable()
+    memberUsers = PagedTable()
+    packedMembers = PagedTable()
+    memberWords = PagedTable()
+    overrides = PagedTable()
+    memberMutes = PagedMap()
+    memberSinces = PagedMap()
+    memberChannels = PagedMap()
+    channelSets = ChannelSets()
   }
 
   /// A copy of other tables.
