@@ -33,6 +33,8 @@ struct DeferredPushes {
   private var nextTransitions: [Int64] = []
   private var nextLevels: [UInt8] = []
   private var levelCounts: [UInt8] = []
+  /// Of the app whose version was prepared last.
+  private var bits = QuietLevelBits(AppSettings())
 
   private static let unknown = Int64.min
   private static let never = Int64.max
@@ -51,6 +53,7 @@ struct DeferredPushes {
       levelCounts = []
     }
     now = second
+    bits = QuietLevelBits(version.tables.app)
     let count = version.tables.scheduleTable.count
     while nextTransitions.count < count {
       nextTransitions.append(Self.unknown)
@@ -129,7 +132,6 @@ struct DeferredPushes {
     of index: Int, _ version: EngineVersion, _ body: (Int64, UInt8) -> Bool
   ) {
     if index == 0 { return }
-    let bits = QuietLevelBits(version.tables.app)
     if nextTransitions[index] <= now {
       let schedule = version.tables.scheduleTable.schedule(UInt32(index))
       let next = schedule?.nextTransition(after: now)
