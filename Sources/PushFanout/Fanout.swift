@@ -105,7 +105,7 @@ public final class Fanout: Sendable {
     // The result's storage retains the version: no count is written that all threads share.
     guard let version = unsafe result.storage.version.map(Unmanaged.passUnretained) else { return }
     unsafe version._withUnsafeGuaranteedRef {
-      Decider(version: $0, cache: cache, threads: threads).decide(message, into: &result)
+      Decider(version: $0, threads: threads).decide(message, cache, into: &result)
     }
   }
 
@@ -123,8 +123,8 @@ public final class Fanout: Sendable {
     if result.storage.version !== version.engineVersion {
       result.storage.version = version.engineVersion
     }
-    Decider(version: version.engineVersion, cache: cache, threads: threads)
-      .decide(message, into: &result)
+    Decider(version: version.engineVersion, threads: threads)
+      .decide(message, cache, into: &result)
   }
 
   /// Decides messages on one version of the settings, on several threads.
@@ -154,7 +154,7 @@ public final class Fanout: Sendable {
       let results = Lock<[FanoutResult]>([])
       Parallel.perform((count + size - 1) / size, threads: threads) { piece in
         guard let start = unsafe start else { return }
-        var decider = Decider(version: version, cache: self.cache, threads: 1)
+        var decider = Decider(version: version, threads: 1)
         decider.tableUse = tableUse
         var result = results.withLock { $0.popLast() } ?? FanoutResult()
         let indices = piece * size..<min((piece + 1) * size, count)

@@ -57,8 +57,7 @@ extension TableWriter {
     var indices = columns.users.indices[rows]
     guard indices.contains(.max) else { return indices }
     for row in rows where indices[row] == .max {
-      indices[row] = try Self.intern(
-        row, columns.users, columns.characters, numbers, tables, store, limit)
+      indices[row] = try intern(row, columns.users, columns.characters, numbers)
     }
     return indices
   }
@@ -91,25 +90,21 @@ extension TableWriter {
   }
 
   /// The index of the user of a row, who is added if new.
-  private static func intern(
-    _ row: Int, _ ids: IDColumn, _ characters: IDCharacters, _ numbers: NumberIndex,
-    _ tables: Tables, _ store: PageStore, _ limit: Int
+  private func intern(
+    _ row: Int, _ ids: IDColumn, _ characters: IDCharacters, _ numbers: NumberIndex
   ) throws(FanoutError) -> UInt32 {
     if ids.indices[row] != .max { return ids.indices[row] }
-    guard !ids.numbers.isEmpty else {
-      return try intern(row, ids, characters, tables, store, limit)
-    }
+    guard !ids.numbers.isEmpty else { return try intern(row, ids, characters) }
     if let known = numbers.slots.index(of: ids.numbers[row]) { return known }
     // The id may have been added as a text.
-    let index = try intern(row, ids, characters, tables, store, limit)
+    let index = try intern(row, ids, characters)
     numbers.insert(ids.numbers[row], index)
     return index
   }
 
   /// The index of the user of a row whose index was not known, by the characters of the id.
-  private static func intern(
-    _ row: Int, _ ids: IDColumn, _ characters: IDCharacters, _ tables: Tables,
-    _ store: PageStore, _ limit: Int
+  private func intern(
+    _ row: Int, _ ids: IDColumn, _ characters: IDCharacters
   ) throws(FanoutError) -> UInt32 {
     let hash = ids.hashes[row]
     let known = unsafe ids.with(row, characters) {
@@ -120,7 +115,7 @@ extension TableWriter {
     let index = unsafe ids.with(row, characters) {
       unsafe tables.userIDs.append($0, hash: hash, store)
     }
-    appendUser(tables, store)
+    appendUser()
     return index
   }
 
@@ -130,33 +125,23 @@ extension TableWriter {
   fileprivate func add(
     _ users: UserRecords, _ rows: Range<Int>, _ numbers: NumberIndex
   ) throws(FanoutError) -> Int {
-    try Self.add(users, rows, numbers, tables, &recentSchedules, store, limit)
-  }
-
-  /// How many rows ahead the slot of an id is asked for.
-  fileprivate static var readAhead: Int { 12 }
-
-  private static func add(
-    _ users: UserRecords, _ rows: Range<Int>, _ numbers: NumberIndex, _ tables: Tables,
-    _ recent: inout RecentSchedules, _ store: PageStore, _ limit: Int
-  ) throws(FanoutError) -> Int {
     // Each of the quiet settings once, unless the rows are few.
     var schedules: [UInt32] = []
     if rows.count > users.quiet.settings.count {
       schedules.reserveCapacity(users.quiet.settings.count)
       for settings in users.quiet.settings {
-        schedules.append(try schedule(settings, tables, &recent))
+        schedules.append(try schedule(settings))
       }
     }
     var newCount = 0
     for row in rows {
-      let ahead = row + readAhead
+      let ahead = row + Self.readAhead
       if ahead < rows.upperBound { tables.userIDs.slots.prefetchSlot(users.ids.hashes[ahead]) }
-      let user = Int(try intern(row, users.ids, users.characters, numbers, tables, store, limit))
+      let user = Int(try intern(row, users.ids, users.characters, numbers))
       let quiet = Int(users.quietIndices[row])
       let schedule =
         schedules.isEmpty
-        ? try schedule(users.quiet.settings[quiet], tables, &recent) : schedules[quiet]
+        ? try schedule(users.quiet.settings[quiet]) : schedules[quiet]
       let packed = users.packed[row]
       let before = tables.packedUsers[user]
       if !before.isDeclared { newCount += 1 }
@@ -167,4 +152,7 @@ extension TableWriter {
     }
     return newCount
   }
+
+  /// How many rows ahead the slot of an id is asked for.
+  fileprivate static var readAhead: Int { 12 }
 }

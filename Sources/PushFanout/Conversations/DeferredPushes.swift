@@ -194,8 +194,8 @@ struct DeferredPushes {
 }
 
 extension CachedConversation {
-  /// Whether a member has an event after the instant of the words. Of users who are not yet members
-  /// it is not asked: their decisions are not suppressed.
+  /// Whether a member has an event after the instant of the words; false for users who are not yet
+  /// members, whose decisions are not suppressed.
   ///
   /// - Complexity: O(later events of members).
   fileprivate func hasLaterEvent(_ rank: Int) -> Bool {
@@ -233,8 +233,8 @@ extension CachedConversation {
 }
 
 extension CachedConversation.Changing {
-  /// The positions of the events after the instant of the words, but the starts of memberships: until
-  /// then no decision of the user is suppressed.
+  /// The positions of the events after the instant of the words, without the starts of memberships:
+  /// no decision of a user is suppressed before the membership starts.
   ///
   /// - Complexity: O(log events), O(events) the first time.
   fileprivate mutating func laterMemberEvents() -> ArraySlice<Int> {

@@ -2,11 +2,8 @@ internal import PushModel
 internal import QuietTime
 
 /// Decides messages on one version.
-///
-/// SAFETY: valid as long as the cache, which the caller retains.
-@safe struct Decider {
+struct Decider {
   let version: EngineVersion
-  private let cacheReference: Unmanaged<ConversationCache>
   let threads: Int
   var tableUse = TableUse.smallOrFirst
 
@@ -19,19 +16,13 @@ internal import QuietTime
   }
 
   @inline(__always)
-  init(version: EngineVersion, cache: ConversationCache, threads: Int) {
+  init(version: EngineVersion, threads: Int) {
     self.version = version
-    unsafe cacheReference = .passUnretained(cache)
     self.threads = threads
   }
 
   /// Decides one message, whose ids are looked up.
-  func decide(_ message: borrowing Message, into result: inout FanoutResult) {
-    unsafe cacheReference._withUnsafeGuaranteedRef { decide(message, $0, into: &result) }
-  }
-
-  @inline(__always)
-  private func decide(
+  func decide(
     _ message: borrowing Message, _ cache: ConversationCache, into result: inout FanoutResult
   ) {
     let lookup = MessageLookup(version)
@@ -80,7 +71,8 @@ internal import QuietTime
   ///   member.
   ///
   /// - Parameters:
-  ///   - conversation: the index of its conversation; ``IDTable/unknown`` for an id that never appeared.
+  ///   - conversation: the index of its conversation; ``IDTable/unknown`` for an id that never
+  ///     appeared.
   ///   - sender: the index of its sender; ``IDTable/unknown`` for none.
   func decide(
     _ message: borrowing Message, in conversation: UInt32, from sender: UInt32,

@@ -6,7 +6,7 @@ internal import QuietTime
   @safe @exclusivity(unchecked) private(set) var tables: Tables
   var log = SettingsLog()
   let store: PageStore
-  var recentSchedules = RecentSchedules()
+  @safe @exclusivity(unchecked) var recentSchedules = RecentSchedules()
   /// Whether all of ``Tables/memberWords`` have to be computed again: the rules changed.
   var needsWords = false
   /// The maximum number of anything with a 32-bit index; lower only in tests.
@@ -59,24 +59,16 @@ internal import QuietTime
 
   /// The index of a user id, which is added if it is new.
   func intern(user id: Identifier) throws(FanoutError) -> UInt32 {
-    try Self.intern(user: id, tables, store, limit)
-  }
-
-  private static func intern(
-    user id: Identifier, _ tables: Tables, _ store: PageStore, _ limit: Int
-  ) throws(FanoutError) -> UInt32 {
     if let index = tables.userIDs.index(of: id) { return index }
     if id.isEmpty { throw .emptyID }
     guard tables.userIDs.count < limit else { throw .tooMany("users") }
     let index = tables.userIDs.insert(id, store)
-    appendUser(tables, store)
+    appendUser()
     return index
   }
 
   /// Adds a user without settings, whose id was added.
-  func appendUser() { Self.appendUser(tables, store) }
-
-  static func appendUser(_ tables: Tables, _ store: PageStore) {
+  func appendUser() {
     tables.packedUsers.append(PackedUser(), store)
     tables.schedules.append(0, store)
     if tables.deviceLists.count > 0 { tables.deviceLists.append(0, store) }
@@ -84,15 +76,7 @@ internal import QuietTime
 
   /// Replaces all settings of a user.
   func setUser(_ user: UInt32, _ settings: UserSettings) throws(FanoutError) {
-    try Self.setUser(user, settings, tables, &recentSchedules, store)
-    try setDevices(settings.devices, of: user)
-  }
-
-  private static func setUser(
-    _ user: UInt32, _ settings: UserSettings, _ tables: Tables,
-    _ recent: inout RecentSchedules, _ store: PageStore
-  ) throws(FanoutError) {
-    let scheduleIndex = try schedule(QuietSettings(settings), tables, &recent)
+    let scheduleIndex = try schedule(QuietSettings(settings))
     let packed = PackedUser(settings)
     if tables.packedUsers[Int(user)] != packed { tables.packedUsers.set(Int(user), packed, store) }
     if tables.schedules[Int(user)] != scheduleIndex {
@@ -101,15 +85,14 @@ internal import QuietTime
     if packed.hasMute {
       tables.userMutes.set(UInt64(user), settings.mutedUntil.milliseconds, store)
     }
+    try setDevices(settings.devices, of: user)
   }
 
   /// The index of the schedule of quiet settings, which is added if it is new.
-  static func schedule(
-    _ settings: QuietSettings, _ tables: Tables, _ recent: inout RecentSchedules
-  ) throws(FanoutError) -> UInt32 {
+  func schedule(_ settings: QuietSettings) throws(FanoutError) -> UInt32 {
     let index: UInt32
     do throws(ZoneDataError) {
-      index = try tables.scheduleTable.insert(settings, &recent)
+      index = try tables.scheduleTable.insert(settings, &recentSchedules)
     } catch {
       throw FanoutError(error)
     }
@@ -117,11 +100,6 @@ internal import QuietTime
       throw .tooMany("distinct quiet hours")
     }
     return index
-  }
-
-  /// Replaces the devices of a user; nil for `Device.default`.
-  func setDevices(_ devices: [Device]?, of user: UInt32) throws(FanoutError) {
-    try Self.setDevices(devices, of: user, tables, store, limit)
   }
 
   /// Replaces the last of a user's listed devices by one of the same id.
@@ -136,18 +114,17 @@ internal import QuietTime
       index += 1
     }
     guard tables.devices[index].id == id else { return false }
-    for record in try Self.records([device], tables, store, limit) {
+    for record in try records([device]) {
       tables.devices.set(index, record, store)
     }
     return true
   }
 
-  private static func setDevices(
-    _ devices: [Device]?, of user: UInt32, _ tables: Tables, _ store: PageStore, _ limit: Int
-  ) throws(FanoutError) {
+  /// Replaces the devices of a user; nil for `Device.default`.
+  func setDevices(_ devices: [Device]?, of user: UInt32) throws(FanoutError) {
     guard let devices else {
       if tables.hasOwnDevices(user) {
-        freeDevices(of: user, tables, store)
+        freeDevices(of: user)
         tables.deviceLists.set(Int(user), 0, store)
       }
       return
@@ -156,12 +133,12 @@ internal import QuietTime
       tables.deviceLists.grow(to: tables.userCount, repeating: 0, store)
     }
     if devices.isEmpty {
-      freeDevices(of: user, tables, store)
+      freeDevices(of: user)
       return tables.deviceLists.set(Int(user), 1, store)
     }
     var before = 0
     tables.forEachDevice(of: user) { _ in before += 1 }
-    let records = try records(devices, tables, store, limit)
+    let records = try records(devices)
     if before == records.count {
       let first = Int(tables.deviceLists[Int(user)]) - 2
       for (offset, record) in records.enumerated() {
@@ -169,7 +146,7 @@ internal import QuietTime
       }
       return
     }
-    freeDevices(of: user, tables, store)
+    freeDevices(of: user)
     let size = records.count
     if size < tables.freeDevices.count, tables.freeDevices[size] > 0 {
       let first = Int(tables.freeDevices[size]) - 1
@@ -187,7 +164,7 @@ internal import QuietTime
 
   /// Lists a user's records as free, for another user with as many devices: users who come and go
   /// would otherwise leave records behind for ever.
-  private static func freeDevices(of user: UInt32, _ tables: Tables, _ store: PageStore) {
+  private func freeDevices(of user: UInt32) {
     var size = 0
     tables.forEachDevice(of: user) { _ in size += 1 }
     guard size > 0, size < tables.freeDevices.count else { return }
@@ -198,9 +175,7 @@ internal import QuietTime
     tables.freeDevices[size] = UInt32(first + 1)
   }
 
-  private static func records(
-    _ devices: [Device], _ tables: Tables, _ store: PageStore, _ limit: Int
-  ) throws(FanoutError) -> [DeviceRecord] {
+  private func records(_ devices: [Device]) throws(FanoutError) -> [DeviceRecord] {
     var records: [DeviceRecord] = []
     records.reserveCapacity(devices.count)
     for (offset, device) in devices.enumerated() {
@@ -221,12 +196,6 @@ internal import QuietTime
 
   /// The index of a conversation's id, which is added if it is new, as a group without members.
   func intern(conversation id: Identifier) throws(FanoutError) -> UInt32 {
-    try Self.intern(conversation: id, tables, store, limit)
-  }
-
-  private static func intern(
-    conversation id: Identifier, _ tables: Tables, _ store: PageStore, _ limit: Int
-  ) throws(FanoutError) -> UInt32 {
     if let index = tables.conversationIDs.index(of: id) { return index }
     if id.isEmpty { throw .emptyID }
     guard tables.conversationIDs.count < limit else { throw .tooMany("conversations") }

@@ -92,9 +92,9 @@ public import PushModel
   func decide(_ message: Message, _ tableUse: Decider.TableUse = .smallOrFirst) {
     result.reset(message.at.milliseconds, threads: 1)
     if result.storage.version !== engineVersion { result.storage.version = engineVersion }
-    var decider = Decider(version: engineVersion, cache: cache, threads: 1)
+    var decider = Decider(version: engineVersion, threads: 1)
     decider.tableUse = keepsConversations ? .none : tableUse
-    decider.decide(message, into: &result)
+    decider.decide(message, cache, into: &result)
   }
 
   /// Writes the outcome codes of all members of a message's conversation, 0 for members who are not

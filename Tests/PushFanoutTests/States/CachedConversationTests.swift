@@ -109,8 +109,8 @@ import Testing
       let before = Self.outcomes(then, message)
       result.reset(message.at.milliseconds, threads: 1)
       result.storage.version = version.engineVersion
-      let decider = Decider(version: version.engineVersion, cache: fanout.cache, threads: 1)
-      decider.decide(message, into: &result)
+      Decider(version: version.engineVersion, threads: 1)
+        .decide(message, fanout.cache, into: &result)
       #expect(Self.summary(result) == Self.nothing, "message \(number), earlier version")
       #expect(Self.outcomes(result) == before, "message \(number), earlier version")
       timeline.follow(version)

@@ -181,8 +181,7 @@ import Testing
       let cache = ConversationCache(byteLimit: 1 << 30, version: 1)
       result.reset(message.at.milliseconds, threads: threads)
       result.storage.version = version
-      let decider = Decider(version: version, cache: cache, threads: threads)
-      decider.decide(message, into: &result)
+      Decider(version: version, threads: threads).decide(message, cache, into: &result)
       let codes = codes(result)
       if first.isEmpty { first = codes }
       #expect(firstDifference(codes, first) == nil, "\(threads) threads")
