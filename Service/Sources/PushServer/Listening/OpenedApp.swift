@@ -10,7 +10,8 @@ final class OpenedApp: Sendable {
   let store: SettingsStore
   let service: FanoutService
   let engine: Fanout
-  let rules: RuleSet
+  /// Those of the app's record, which may replace them while there are no other settings.
+  var rules: RuleSet { engine.app.rules }
   /// Distinguishes the numbers of this store's changes from those of another.
   let epoch: String
   let workspaces = WorkspacePool()
@@ -19,11 +20,10 @@ final class OpenedApp: Sendable {
   private let advanced = Atomic<Int64>(0)
 
   /// Opens a store and prepares the largest part of what first decisions need.
-  init(_ path: String, engineThreads: Int) throws {
-    store = try SettingsStore(path, .write, threads: engineThreads)
+  init(_ path: String, creates: Bool, engineThreads: Int) throws {
+    store = try SettingsStore(path, creates ? .create : .write, threads: engineThreads)
     service = try FanoutService(StoreBackend(store))
     engine = service.engine
-    rules = service.app.rules
     epoch = try store.reader.identity
     warmUp()
   }
@@ -44,6 +44,7 @@ final class OpenedApp: Sendable {
   /// Prepares an instant: quiet hours that begin and end.
   func advance(to now: Instant) {
     engine.advance(to: now)
+    workspaces.removeAll()
     advanced.store(now.milliseconds, ordering: .relaxed)
   }
 

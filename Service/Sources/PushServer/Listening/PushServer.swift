@@ -133,7 +133,8 @@ private struct StoreKeeper: Service {
   func run() async throws {
     let (state, options) = (state, state.options)
     let app = try await EventsEndpoint.onOtherThread {
-      try OpenedApp(options.store, engineThreads: options.engineThreads)
+      try OpenedApp(
+        options.store, creates: options.creates, engineThreads: options.engineThreads)
     }
     state.open(app)
     state.logger.notice(
