@@ -42,8 +42,8 @@ final class Soak: Sendable {
     needed = unbounded.memoryReport().states
     fanout = try Fanout(settings, threads: 2, cacheBytes: needed / 4)
     model = Mutex(world)
-    // The log of changes reaches its full length.
-    for _ in 0..<150 { change(5000) }
+    // The log of changes reaches its full length, and most memberships have changed.
+    for _ in 0..<300 { change(5000) }
   }
 
   var found: [String] { problems.withLock { $0 } }

@@ -21,13 +21,15 @@ struct SoakModel {
   let ids: [Identifier]
   var users: [UserSettings]
   var rooms: [Room] = []
+  /// Each room once for each of its candidates.
+  private var roomByCandidate: [Int] = []
   /// The version of the engine that has these settings.
   var version: UInt64 = 1
   private var random: Seeded
 
-  static let userCount = 60_000
-  static let roomCount = 9_000
-  private static let largest = 48_000
+  static let userCount = 40_000
+  static let roomCount = 6_000
+  private static let largest = 32_000
   private static let zones = [
     "UTC", "Asia/Shanghai", "Europe/Berlin", "America/New_York", "Asia/Kathmandu",
     "Australia/Lord_Howe",
@@ -60,6 +62,7 @@ struct SoakModel {
       for user in rooms[number].candidates where random.below(2) == 0 {
         rooms[number].members[user] = member(number, now)
       }
+      roomByCandidate += repeatElement(number, count: rooms[number].candidates.count)
     }
   }
 
@@ -94,7 +97,9 @@ struct SoakModel {
   /// Draws a change, and makes it here and in the engine.
   mutating func change(_ update: inout FanoutUpdate, now: Int64) throws(FanoutError) {
     let user = random.below(users.count)
-    let place = random.below(rooms.count)
+    // Each membership changes as often as any other: otherwise those of large rooms would leave what
+    // they were built with for days, and memory would grow as slowly.
+    let place = roomByCandidate[random.below(roomByCandidate.count)]
     switch random.below(10) {
     case 0, 1:
       users[user] = userSettings(now)
