@@ -59,7 +59,9 @@ extension FanoutVersion {
         Instant(milliseconds: min(next.milliseconds - $0, Instant.maximumMilliseconds))
       }
       let decision = engineVersion.decision(later, for: userIndex)
-      if decision != found[found.count - 1].decision { found.append((at: next, decision: decision)) }
+      if decision != found[found.count - 1].decision {
+        found.append((at: next, decision: decision))
+      }
       now = next
     }
     return found
