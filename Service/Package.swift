@@ -43,7 +43,27 @@ let package = Package(
         product("ServiceLifecycle", "swift-service-lifecycle"),
         product("UnixSignals", "swift-service-lifecycle"),
         product("SystemPackage", "swift-system"),
-      ], resources: [.embedInCode("openapi.json")], swiftSettings: strict),
+      ],
+      resources: [
+        .embedInCode("openapi.json"),
+        .embedInCode("Page/static/index.html"),
+        .embedInCode("Page/static/page.css"),
+        .embedInCode("Page/static/main.js"),
+        .embedInCode("Page/static/answer.js"),
+        .embedInCode("Page/static/dom.js"),
+        .embedInCode("Page/static/question.js"),
+        .embedInCode("Page/static/server.js"),
+        .embedInCode("Page/static/times.js"),
+        .embedInCode("Page/static/week.js"),
+        .embedInCode("Page/static/whatif.js"),
+      ], swiftSettings: strict),
+    // What `bench` compares large answers with.
+    .executableTarget(
+      name: "plain-nio-server",
+      dependencies: [
+        product("NIOCore", "swift-nio"), product("NIOHTTP1", "swift-nio"),
+        product("NIOPosix", "swift-nio"),
+      ], path: "bench/PlainServer", swiftSettings: strict),
     .executableTarget(
       name: "push-fanout-server",
       dependencies: ["PushServer"], swiftSettings: strict),

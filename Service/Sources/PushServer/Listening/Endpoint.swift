@@ -5,7 +5,7 @@ internal import PushModel
 struct Endpoint {
   enum Route {
     case decide, explain, nextChange, settings, events, snapshot, openapi
-    case live, ready, metrics, reload, unknown
+    case live, ready, metrics, reload, page, unknown
     case members(Identifier)
   }
 
@@ -27,6 +27,7 @@ struct Endpoint {
     case "/readyz": self.init(.ready, .ready, .get, .read)
     case "/metrics": self.init(.metrics, .metrics, .get, .admin)
     case "/v1/keys/reload": self.init(.reload, .reload, .post, .admin)
+    case let path where SupportPage.serves(path): self.init(.page, .page, request.method, .read)
     case let path:
       guard let id = Self.conversation(path) else {
         self.init(.unknown, .other, .get, .read)

@@ -110,6 +110,7 @@ struct Responder: Sendable {
         fields: [.allow: endpoint.method.rawValue])
     }
     if case .openapi = endpoint.route { return OpenAPIDocument.answer }
+    if case .page = endpoint.route { return try await state.page.answer(request) }
     let caller = try state.access.caller(request.fields, needs: endpoint.scope)
     switch endpoint.route {
     case .metrics:

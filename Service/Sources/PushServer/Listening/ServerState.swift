@@ -9,6 +9,7 @@ final class ServerState: Sendable {
   let access: Access
   let metrics = ServerMetrics()
   let audit: AuditLog
+  let sessions = PageSessions()
   let logger: Logger
   private let opened = Mutex<OpenedApp?>(nil)
   private let isEnding = Atomic<Bool>(false)
@@ -53,6 +54,14 @@ final class ServerState: Sendable {
     let staleness = app.staleness(at: WallClock.now)
     if staleness > Self.stalenessLimit { return "the clock was read \(staleness) ms ago" }
     return nil
+  }
+
+  /// The support page, of the app `default`.
+  var page: SupportPage {
+    SupportPage(sessions, isSecure: options.tlsCertificate != nil, limit: options.bodyLimit) {
+      [self] name throws(ServerFailure) in
+      name == "default" ? SupportPage.App(access: access, service: try app().service) : nil
+    }
   }
 
   /// Called once a second.
