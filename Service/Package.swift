@@ -26,6 +26,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
     .package(url: "https://github.com/apple/swift-system", from: "1.6.0"),
+    .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
   ],
   targets: [
@@ -35,6 +36,7 @@ let package = Package(
         product("PushModel"), product("PushFanout"), product("PushFiles"), product("PushContent"),
         product("PushService"), product("PushStore"), product("PushStoreService"),
         product("Configuration", "swift-configuration"), product("Crypto", "swift-crypto"),
+        product("AsyncHTTPClient", "async-http-client"),
         product("HTTPTypes", "swift-http-types"), product("Logging", "swift-log"),
         product("NIOCore", "swift-nio"), product("NIOHTTP1", "swift-nio"),
         product("NIOPosix", "swift-nio"), product("NIOHTTPTypes", "swift-nio-extras"),

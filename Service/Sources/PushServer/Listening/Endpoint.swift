@@ -5,7 +5,7 @@ internal import PushModel
 struct Endpoint {
   enum Route {
     case decide, explain, nextChange, settings, events, snapshot, openapi
-    case live, ready, metrics, reload, page, unknown
+    case live, ready, metrics, reload, page, changes, role, promote, unknown
     case members(Identifier)
   }
 
@@ -22,6 +22,9 @@ struct Endpoint {
     case "/v1/settings": self.init(.settings, .settings, .post, .write)
     case "/v1/events": self.init(.events, .events, .get, .read)
     case "/v1/snapshot": self.init(.snapshot, .snapshot, .get, .admin)
+    case "/v1/changes": self.init(.changes, .changes, .get, .admin)
+    case "/v1/role": self.init(.role, .role, .get, .read)
+    case "/v1/promote": self.init(.promote, .promote, .post, .admin)
     case "/v1/openapi.json": self.init(.openapi, .openapi, .get, .read)
     case "/livez": self.init(.live, .live, .get, .read)
     case "/readyz": self.init(.ready, .ready, .get, .read)
