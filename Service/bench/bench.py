@@ -136,6 +136,16 @@ def writing(server, file, seconds):
     load.rate = found["requests"] / found["seconds"]
 
 
+def following(table, world, options):
+    import lag
+
+    found = lag.measure(options.server, world.ensure_store(), world, options.seconds)
+    table.row(f"follower at {found['rate']:.0f} writes/s: from write to decision",
+              f"p50 {found['p50']:.0f} ms, p99 {found['p99']:.0f} ms, worst {found['worst']:.0f} ms",
+              "p99 <= 200 ms", found["p99"] <= 200)
+    table.row("  its first copy", f"ready after {found['copied']:.2f} s")
+
+
 @contextlib.contextmanager
 def running(command, **options):
     process = subprocess.Popen(["taskset", "-c", SERVER_CORE, *map(str, command)], **options)
@@ -264,7 +274,7 @@ def main():
     arguments.add_argument("--users", type=int, default=1_000_000)
     arguments.add_argument("--start-users", type=int, default=0, help="also the start with so many users")
     arguments.add_argument("--seconds", type=int, default=10, help="of each measurement")
-    arguments.add_argument("--skip", nargs="*", default=[], choices=["small", "giant", "writes", "postgres", "synapse"])
+    arguments.add_argument("--skip", nargs="*", default=[], choices=["small", "giant", "writes", "follower", "postgres", "synapse"])
     options = arguments.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     table = Table()
@@ -282,6 +292,8 @@ def main():
         if "writes" not in options.skip:
             writes(table, world, server, options)
         table.row("resident memory", f"{server.memory:.0f} MB")
+    if "follower" not in options.skip:
+        following(table, world, options)
     if "postgres" not in options.skip:
         postgres(table, world, one, options)
     if "synapse" not in options.skip:

@@ -34,13 +34,16 @@ class World:
         return self.store
 
     def rooms(self, size, limit):
-        """Members of rooms of a size, by room."""
-        members = collections.defaultdict(list)
+        """Members of rooms of a size in which all are members at noon, by room."""
+        members, late = collections.defaultdict(list), set()
         with open(self.folder / "members.csv", newline="") as file:
-            for row in csv.reader(file):
-                if len(members[row[0]]) <= size:
-                    members[row[0]].append(row[1])
-        found = {room: users for room, users in members.items() if len(users) == size}
+            for row in csv.DictReader(file):
+                room = row["conversation"]
+                if row["since"] and int(row["since"]) > NOON:
+                    late.add(room)
+                if len(members[room]) <= size:
+                    members[room].append(row["user"])
+        found = {room: users for room, users in members.items() if len(users) == size and room not in late}
         return dict(list(found.items())[:limit])
 
     def small_messages(self, count):
