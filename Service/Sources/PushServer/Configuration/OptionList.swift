@@ -14,12 +14,13 @@ public enum OptionList {
 
   static let all: [Option] = [
     Option(key: "store", value: "FILE", help: "The store that keeps the settings."),
+    Option(key: "create", value: nil, help: "Make the store if it is not there, without settings."),
     Option(key: "listen", value: "HOST:PORT", help: "Where clients connect (127.0.0.1:8080)."),
     Option(
       key: "adminListen", value: "HOST:PORT",
       help: "Where metrics and administration are served, instead of there."),
     Option(key: "keys", value: "FILE", help: "Who may do what; push-fanout-server key makes keys."),
-    Option(key: "insecure", value: nil, help: "Allow everybody everything, without keys."),
+    Option(key: "insecure", value: nil, help: "Give every client all scopes, without keys."),
     Option(key: "tlsCertificate", value: "FILE", help: "Certificate chain, PEM: HTTPS, HTTP/2."),
     Option(key: "tlsKey", value: "FILE", help: "The certificate's private key, PEM."),
     Option(key: "clientCa", value: "FILE", help: "Clients need a certificate signed by these."),

@@ -9,7 +9,10 @@ struct OptionValues {
 
   static var coreCount: Int { max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
 
-  func text(_ key: String) -> String? { reader.string(forKey: ConfigKey(key)) }
+  /// A text, or a number as one: the name of a file may be a number.
+  func text(_ key: String) -> String? {
+    reader.string(forKey: ConfigKey(key)) ?? reader.int(forKey: ConfigKey(key)).map { "\($0)" }
+  }
 
   func flag(_ key: String) throws(OptionError) -> Bool {
     if let value = reader.bool(forKey: ConfigKey(key)) { return value }

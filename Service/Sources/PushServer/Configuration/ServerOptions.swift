@@ -24,6 +24,8 @@ public struct ServerOptions: Sendable {
 
   /// The store that keeps the settings.
   public var store: String
+  /// Whether a store that is not there is made.
+  public var creates: Bool
   /// Where clients connect.
   public var listen: Address
   /// Where metrics and administration are served; nil for where clients connect, with the scope
@@ -54,7 +56,7 @@ public struct ServerOptions: Sendable {
   /// Seconds for the headers of a request, for its body, between requests, for all that is under
   /// way when the server ends, and for settings that `at-least` waits for.
   public var headerTimeout, bodyTimeout, idleTimeout, shutdownTimeout, atLeastTimeout: Int
-  /// The file to which writes are noted, a JSON object a line; nil for the log alone.
+  /// The file to which writes are noted, a JSON object a line; nil for only the log.
   public var audit: String?
   /// The server whose settings are followed; nil for a primary.
   public var follow: String?
@@ -82,6 +84,7 @@ public struct ServerOptions: Sendable {
       throw OptionError("no store: give --store FILE, PUSH_FANOUT_STORE or \"store\" in the file")
     }
     self.store = store
+    creates = try read.flag("create")
     listen = try read.address("listen") ?? Address("127.0.0.1:8080")!
     adminListen = try read.address("adminListen")
     keys = read.text("keys")
@@ -120,8 +123,8 @@ public struct ServerOptions: Sendable {
   private func check() throws(OptionError) {
     if keys == nil, clientCA == nil, !isInsecure {
       throw OptionError(
-        "nobody could be told from anybody: give --keys FILE (push-fanout-server key makes a key), "
-          + "--client-ca FILE with TLS, or --insecure to allow everybody everything")
+        "no authentication: give --keys FILE (push-fanout-server key makes a key), "
+          + "--client-ca FILE with TLS, or --insecure to give every client all scopes")
     }
     if follow != nil, promotes {
       throw OptionError("--promote ends following: leave out --follow")

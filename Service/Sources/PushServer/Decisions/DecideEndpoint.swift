@@ -25,6 +25,8 @@ enum DecideEndpoint {
       : try await withTaskExecutorPreference(globalConcurrentExecutor) {
         try deciding.next(chunk)
       }
+    // A body of this type is one message, and not a list in which others are decided.
+    if request.mediaType == Answer.json, let failure = deciding.firstFailure { throw failure }
     var answer = Answer(format.mediaType, .bytes(first.bytes))
     answer.fields[.settings] = number
     if first.isLast {

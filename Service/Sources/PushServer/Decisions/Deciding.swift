@@ -14,12 +14,12 @@ final class Deciding: @unchecked Sendable {
   private let format: AnswerFormat
   private let workspace: Workspace
   private let body: ByteBuffer
-  private var encoder: MessageEncoder
-  private var frames: [UInt8] = []
   /// The message that is being encoded, and the rank to continue with.
   private var current: (message: Message, rank: Int)?
   private(set) var messageCount = 0
   private(set) var errorCount = 0
+  /// Of the first message that could not be decided.
+  private(set) var firstFailure: ServerFailure?
   /// Of the message that was decided last.
   private(set) var membershipVersion: UInt64 = 0
 
@@ -33,7 +33,7 @@ final class Deciding: @unchecked Sendable {
     self.format = format
     self.body = body
     workspace = try app.workspaces.take(app.rules)
-    encoder = MessageEncoder(format.decisionFormat ?? .counts, showsDevices: showsDevices)
+    workspace.begin(format, showsDevices: showsDevices)
     unsafe body.withUnsafeReadableBytes { unsafe workspace.reader.restart(ndjson: $0) }
   }
 
@@ -43,17 +43,18 @@ final class Deciding: @unchecked Sendable {
   ///
   /// - Returns: the bytes, and whether these are the last.
   func next(_ limit: Int) throws(ServerFailure) -> (bytes: ByteBuffer, isLast: Bool) {
-    encoder.removeAll()
-    frames.removeAll(keepingCapacity: true)
+    workspace.removeBytes()
     var isLast = false
-    while max(encoder.bytes.count, frames.count) < limit {
+    while max(workspace.encoder.bytes.count, workspace.frames.count) < limit {
       if try !step() {
         isLast = true
         break
       }
     }
-    let bytes = frames.isEmpty ? encoder.bytes : frames
-    return (ByteBuffer(bytes: bytes), isLast)
+    let bytes =
+      workspace.frames.isEmpty
+      ? ByteBuffer(bytes: workspace.encoder.bytes) : ByteBuffer(bytes: workspace.frames)
+    return (bytes, isLast)
   }
 
   /// - Returns: whether there may be more.
@@ -91,8 +92,8 @@ final class Deciding: @unchecked Sendable {
     switch format {
     case .codes, .bitmap: appendFrame()
     default:
-      let next = encoder.encode(
-        message, number: messageCount - 1, workspace.result, from: rank, limit: Self.memberLimit)
+      let next = workspace.encode(
+        message, number: messageCount - 1, from: rank, limit: Self.memberLimit)
       current = next.map { (message, $0) }
     }
   }
@@ -100,20 +101,21 @@ final class Deciding: @unchecked Sendable {
   private func render(_ message: Message, _ content: MessageContent) throws {
     let output = OutputBytes()
     try app.service.render(message, content, into: PayloadWriter(output))
-    encoder.append(output.bytes)
+    workspace.append(output.bytes)
   }
 
-  /// A message that could not be decided, in its place.
+  /// A message that could not be decided, at its position.
   private func note(_ failure: ServerFailure) {
+    if firstFailure == nil { firstFailure = failure }
     switch format {
     case .codes, .bitmap:
       let json = Array("{".utf8) + failure.json + Array("}".utf8)
       appendHeader(kind: 2, members: 0, bytes: json.count, version: 0, membership: 0)
-      frames += json
+      workspace.frames += json
     default:
-      encoder.append("{".utf8)
-      encoder.append(failure.json)
-      encoder.append("}\n".utf8)
+      workspace.append("{".utf8)
+      workspace.append(failure.json)
+      workspace.append("}\n".utf8)
     }
   }
 
@@ -127,7 +129,7 @@ final class Deciding: @unchecked Sendable {
     func append(_ value: some FixedWidthInteger) {
       var rest = value
       for _ in 0..<(value.bitWidth / 8) {
-        frames.append(UInt8(truncatingIfNeeded: rest))
+        workspace.frames.append(UInt8(truncatingIfNeeded: rest))
         rest >>= 8
       }
     }
@@ -144,18 +146,21 @@ final class Deciding: @unchecked Sendable {
     appendHeader(
       kind: isBitmap ? 1 : 0, members: count, bytes: isBitmap ? (count + 7) / 8 : count,
       version: workspace.result.version, membership: workspace.result.membershipVersion)
-    let start = frames.count
+    let start = workspace.frames.count
+    var frames: [UInt8] = []
+    swap(&frames, &workspace.frames)
     frames.append(contentsOf: repeatElement(0, count: count))
     var span = frames.mutableSpan
     var codes = span._mutatingExtracting(start..<start + count)
     workspace.result.writeCodes(into: &codes)
+    swap(&frames, &workspace.frames)
     if isBitmap { packPushes(from: start, count) }
   }
 
   /// Replaces codes by bits: the lowest of the first byte is that of rank 0.
   private func packPushes(from start: Int, _ count: Int) {
     let bytes = (count + 7) / 8
-    unsafe frames.withUnsafeMutableBufferPointer { frames in
+    unsafe workspace.frames.withUnsafeMutableBufferPointer { frames in
       for byte in 0..<bytes {
         var bits: UInt8 = 0
         let first = start + 8 * byte
@@ -165,7 +170,7 @@ final class Deciding: @unchecked Sendable {
         unsafe frames[start + byte] = bits
       }
     }
-    frames.removeLast(count - bytes)
+    workspace.frames.removeLast(count - bytes)
   }
 }
 

@@ -10,7 +10,8 @@ final class OpenedApp: Sendable {
   let store: SettingsStore
   let service: FanoutService
   let engine: Fanout
-  let rules: RuleSet
+  /// Those of the app's record, which may replace them while there are no other settings.
+  var rules: RuleSet { engine.app.rules }
   /// Distinguishes the numbers of this store's changes from those of another.
   let storeEpoch: String
   /// What the store follows; nil for a primary.
@@ -24,15 +25,14 @@ final class OpenedApp: Sendable {
 
   /// Opens a store and prepares the largest part of what first decisions need.
   init(
-    _ path: String, engineThreads: Int, decisionLog: DecisionLog? = nil,
+    _ path: String, creates: Bool = false, engineThreads: Int, decisionLog: DecisionLog? = nil,
     following: FollowState? = nil
   ) throws {
     self.decisionLog = decisionLog
     self.following = following
-    store = try SettingsStore(path, .write, threads: engineThreads)
+    store = try SettingsStore(path, creates ? .create : .write, threads: engineThreads)
     service = try FanoutService(StoreBackend(store))
     engine = service.engine
-    rules = service.app.rules
     storeEpoch = try store.reader.identity
     warmUp()
   }
@@ -53,6 +53,7 @@ final class OpenedApp: Sendable {
   /// Prepares an instant: quiet hours that begin and end.
   func advance(to now: Instant) {
     engine.advance(to: now)
+    workspaces.removeAll()
     advanced.store(now.milliseconds, ordering: .relaxed)
   }
 

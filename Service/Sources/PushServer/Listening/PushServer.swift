@@ -142,7 +142,8 @@ private struct StoreKeeper: Service {
     let lineage = try Lineage.ofPrimary(options.store, promotes: options.promotes)
     let app = try await EventsEndpoint.onOtherThread {
       try OpenedApp(
-        options.store, engineThreads: options.engineThreads, decisionLog: state.decisionLog)
+        options.store, creates: options.creates, engineThreads: options.engineThreads,
+        decisionLog: state.decisionLog)
     }
     await PeerWatch.look(app.storeEpoch, state)
     if let successor = state.successor {

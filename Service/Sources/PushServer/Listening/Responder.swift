@@ -60,7 +60,7 @@ struct Responder: Sendable {
     if let id = requestID(parsed) { head.headerFields[.requestID] = id }
     if answer.closes {
       head.headerFields[.connection] = "close"
-      // The client may still be sending; it gets a moment to read the answer.
+      // The client may still be sending; it gets a second to read the answer.
       _ = channel.eventLoop.scheduleTask(in: .seconds(1)) { channel.close(promise: nil) }
     }
     switch answer.body {
@@ -98,24 +98,25 @@ struct Responder: Sendable {
   }
 
   private func answer(_ request: ServerRequest, _ endpoint: Endpoint) async throws -> Answer {
-    switch endpoint.route {
-    case .live: return Answer(Answer.text, "ok\n".utf8)
-    case .ready:
-      guard let reason = state.reasonNotReady else { return Answer(Answer.text, "ok\n".utf8) }
-      throw ServerFailure(.serviceUnavailable, "not_ready", reason, fields: [.retryAfter: "1"])
-    case .unknown:
+    if case .unknown = endpoint.route {
       throw ServerFailure(
         .notFound, "not_found", "there is nothing at \(request.path); see /v1/openapi.json")
-    default: break
-    }
-    guard endpoint.scope == .admin ? servesAdmin : servesClients else {
-      throw ServerFailure(.notFound, "not_found", "\(request.path) is served by another listener")
     }
     guard request.method == endpoint.method else {
       throw ServerFailure(
         .methodNotAllowed, "method_not_allowed",
         "\(request.path) takes \(endpoint.method.rawValue), not \(request.method.rawValue)",
         fields: [.allow: endpoint.method.rawValue])
+    }
+    switch endpoint.route {
+    case .live: return Answer(Answer.text, "ok\n".utf8)
+    case .ready:
+      guard let reason = state.reasonNotReady else { return Answer(Answer.text, "ok\n".utf8) }
+      throw ServerFailure(.serviceUnavailable, "not_ready", reason, fields: [.retryAfter: "1"])
+    default: break
+    }
+    guard endpoint.scope == .admin ? servesAdmin : servesClients else {
+      throw ServerFailure(.notFound, "not_found", "\(request.path) is served by another listener")
     }
     if case .openapi = endpoint.route { return OpenAPIDocument.answer }
     if case .page = endpoint.route { return try await state.page.answer(request) }

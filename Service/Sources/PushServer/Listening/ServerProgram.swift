@@ -31,14 +31,14 @@ public enum ServerProgram {
       let logger = makeLogger(options.logLevel)
       let server = try PushServer(options, logger: logger)
       if reader.bool(forKey: "checkConfig", default: false) {
-        guard FileManager.default.isReadableFile(atPath: options.store) else {
+        guard options.creates || FileManager.default.isReadableFile(atPath: options.store) else {
           throw OptionError("there is no store \(options.store) that can be read")
         }
         print("the configuration can be used")
         return 0
       }
       if options.isInsecure {
-        logger.warning("no keys: everybody who can connect may do everything")
+        logger.warning("no keys: every client that can connect has all scopes")
       }
       NIOSingletons.groupLoopCountSuggestion = options.threads
       try await server.run()

@@ -26,6 +26,13 @@ struct ServerRequest: Sendable {
   var fields: HTTPFields { request.head.headerFields }
   var method: HTTPRequest.Method { request.head.method }
 
+  /// The type of the body without parameters, in lower case; nil for none.
+  var mediaType: String? {
+    guard let type = fields[.contentType] else { return nil }
+    guard let semicolon = type.firstIndex(of: ";") else { return type.lowercased() }
+    return type[..<semicolon].trimmingCharacters(in: .whitespaces).lowercased()
+  }
+
   /// The value of a parameter; nil for one that is not there.
   ///
   /// - Throws: ``ServerFailure`` 400 for one that is there twice, or is not UTF-8.
@@ -76,14 +83,10 @@ struct ServerRequest: Sendable {
   ///
   /// - Throws: ``ServerFailure`` 413 or 415, and what the parser of the connection throws.
   func body(upTo limit: Int, types: [String]) async throws -> ByteBuffer {
-    if let type = fields[.contentType] {
-      let name = type.split(separator: ";", maxSplits: 1).first?
-        .trimmingCharacters(in: .whitespaces).lowercased()
-      guard let name, types.contains(name) else {
-        throw ServerFailure(
-          .unsupportedMediaType, "unsupported_media_type",
-          "the content type \(type) is not understood; send \(types.joined(separator: " or "))")
-      }
+    if let type = mediaType, !types.contains(type) {
+      throw ServerFailure(
+        .unsupportedMediaType, "unsupported_media_type",
+        "the content type \(type) is not understood; send \(types.joined(separator: " or "))")
     }
     if let coding = fields[.contentEncoding], coding.lowercased() != "identity" {
       throw ServerFailure(

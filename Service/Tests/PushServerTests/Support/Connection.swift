@@ -21,10 +21,12 @@ struct ConnectionError: Error, CustomStringConvertible {
 }
 
 /// A connection to a server on this machine, that sends exactly the bytes that it is given.
-final class Connection {
-  private let socket: Int32
+///
+/// SAFETY: one thread at a time uses it.
+final class Connection: @unchecked Sendable {
+  fileprivate let socket: Int32
   private var buffer: [UInt8] = []
-  private(set) var isClosed = false
+  fileprivate(set) var isClosed = false
 
   init(_ port: Int) throws {
     socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
@@ -143,5 +145,15 @@ final class Connection {
       while let bytes = try chunk() { response.body += bytes }
     }
     return response
+  }
+}
+
+extension Connection {
+  /// Whether the other side has closed, without waiting for it.
+  func hasEnded() throws -> Bool {
+    var byte: UInt8 = 0
+    let count = unsafe recv(socket, &byte, 1, Int32(MSG_DONTWAIT))
+    if count == 0 || count < 0 && errno == ECONNRESET { isClosed = true }
+    return isClosed
   }
 }
