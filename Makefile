@@ -12,7 +12,7 @@ LIBRARIES := libsimdjson-dev libcsv-dev zlib1g-dev libsqlite3-dev tzdata
 RELEASE := .build/release/push-fanout
 BENCHMARKS := Benchmarks/.build/release
 DEBUG := .build/debug/push-fanout
-FORMATTED := Service/Package.swift Service/Sources Service/Tests Package.swift Sources Tests Examples/dispatcher/Package.swift Benchmarks/Package.swift Benchmarks/Sources Fuzz/Package.swift Fuzz/Sources C/Package.swift C/Sources C/Fuzz/Package.swift \
+FORMATTED := Service/Package.swift Service/Sources Service/Tests Service/bench Package.swift Sources Tests Examples/dispatcher/Package.swift Benchmarks/Package.swift Benchmarks/Sources Fuzz/Package.swift Fuzz/Sources C/Package.swift C/Sources C/Fuzz/Package.swift \
   Benchmarks/FanoutBenchmarks Examples/dispatcher/Sources
 DOCS := .build/docs
 # A web site each; those of the first line may have no warnings.
