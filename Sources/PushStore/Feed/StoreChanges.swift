@@ -54,8 +54,8 @@ extension StoreReader {
   ///
   /// - Parameters:
   ///   - cursor: the last entry whose change the copy has.
-  ///   - limit: how many entries at most; a copy that is behind by more is better made anew.
-  /// - Returns: nil when the copy has to be made anew: it is behind by more, or there were changes
+  ///   - limit: how many entries at most; a copy that is behind by more is better replaced.
+  /// - Returns: nil when the copy has to be made again: it is behind by more, or there were changes
   ///   that the feed does not list one by one (an import, an erasure, the switch of advanced push)
   ///   or that records do not have (templates).
   /// - Throws: ``StoreError/unknownChange(_:_:)`` or ``StoreError/changesDropped(_:_:upTo:)`` when

@@ -52,7 +52,7 @@ struct Serve: ParsableCommand {
 enum ServerSearch {
   static let name = "push-fanout-server"
 
-  /// In the order in which they are tried; that of the environment alone, if there is one.
+  /// In the order in which they are tried; only that of the environment, if there is one.
   static func candidates(environment: String?, program: String?, search: String) -> [String] {
     if let environment { return [environment] }
     var candidates: [String] = []

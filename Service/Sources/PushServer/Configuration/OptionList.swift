@@ -54,7 +54,7 @@ public enum OptionList {
     Option(key: "promote", value: nil, help: "Make the copy of a follower a primary, by hand."),
     Option(
       key: "peers", value: "URLS",
-      help: "Servers that may have been promoted in this one's place, with commas."),
+      help: "Servers that may have been promoted to replace this one, with commas."),
     Option(
       key: "decisionLog", value: "FILE", help: "Where decided messages are noted, without text."),
     Option(key: "decisionLogOneIn", value: "N", help: "Note one of so many messages (1)."),

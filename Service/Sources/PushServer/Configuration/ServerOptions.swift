@@ -66,7 +66,7 @@ public struct ServerOptions: Sendable {
   public var stalenessLimit: Int
   /// Whether the copy of a follower becomes a primary.
   public var promotes: Bool
-  /// Servers that may have been promoted in this one's place.
+  /// Servers that may have been promoted to replace this one.
   public var peers: [String]
   /// Where decided messages are noted; nil for nowhere.
   public var decisionLog: String?

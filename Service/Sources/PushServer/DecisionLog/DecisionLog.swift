@@ -29,7 +29,7 @@ final class DecisionLog: Sendable {
   private let written = Atomic<Int64>(0)
   private let dropped = Atomic<Int64>(0)
 
-  /// Opens the file, or makes it; for its owner alone.
+  /// Opens the file, or makes it; for its owner only.
   ///
   /// - Throws: ``OptionError`` for a file that cannot be written.
   init(

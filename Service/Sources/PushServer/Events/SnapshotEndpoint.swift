@@ -65,6 +65,6 @@ private final class OpenFile: Sendable {
 extension HTTPField.Name {
   /// The last entry of the change feed that a snapshot has.
   static let cursor = HTTPField.Name("Push-Fanout-Cursor")!
-  /// The epochs that those settings take the place of, with commas.
+  /// The epochs that those settings supersede, with commas.
   static let supersedes = HTTPField.Name("Push-Fanout-Supersedes")!
 }

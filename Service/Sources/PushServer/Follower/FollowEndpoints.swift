@@ -6,7 +6,7 @@ internal import PushStore
 
 /// What followers ask a primary.
 enum FollowEndpoints {
-  /// A copy that is behind by more entries is better made anew.
+  /// A copy that is behind by more entries is better replaced.
   private static let entryLimit: Int64 = 100_000
 
   /// `GET /v1/changes?after=CURSOR&wait=MILLISECONDS`: what a copy has to change; waits for a change

@@ -124,7 +124,7 @@ struct Follower: Service {
             + "them, move \(store) away", isFinal: true)
       }
       try await takeSnapshot()
-      throw FollowError("\(primary.url) was promoted; its settings were taken anew")
+      throw FollowError("\(primary.url) was promoted; its settings were copied again")
     }
 
     private func apply(_ changes: ChangesText, asked: ContinuousClock.Instant) async throws {

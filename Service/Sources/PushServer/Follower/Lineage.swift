@@ -10,7 +10,7 @@ struct Lineage: Codable, Sendable, Equatable {
   var follows: String?
   /// The last entry of the followed feed that the store has.
   var cursor: String?
-  /// Epochs that this store takes the place of; no store of them is a primary any more.
+  /// Epochs that this store supersedes; no store of them is a primary any more.
   var supersedes: [String] = []
 
   static func path(_ store: String) -> String { store + ".follow" }
@@ -52,7 +52,7 @@ struct Lineage: Codable, Sendable, Equatable {
     return lineage
   }
 
-  /// Ends following: the store's own epoch takes the place of the one that it followed.
+  /// Ends following: the store's own epoch supersedes the one that it followed.
   mutating func promote() {
     if let follows { supersedes.append(follows) }
     follows = nil

@@ -3,8 +3,8 @@ internal import Logging
 internal import PushModel
 internal import ServiceLifecycle
 
-/// Asks other servers whether one of them was promoted in this one's place; it is then refused:
-/// writes that it would take would be in its own settings alone.
+/// Asks other servers whether one of them was promoted to replace this one, which is then refused:
+/// writes that it would take would be in its own settings only.
 struct PeerWatch: Service {
   let state: ServerState
 

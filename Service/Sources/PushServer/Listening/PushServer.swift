@@ -149,8 +149,8 @@ private struct StoreKeeper: Service {
     if let successor = state.successor {
       try await EventsEndpoint.onOtherThread { try app.store.close() }
       throw OptionError(
-        "\(successor.url) was promoted in the place of \(options.store), which would take writes that "
-          + "nobody else has: start with --follow \(successor.url) and another --store")
+        "\(successor.url) was promoted to replace \(options.store), which would take writes that "
+          + "no other server has: start with --follow \(successor.url) and another --store")
     }
     state.open(app, lineage)
     state.logger.notice(

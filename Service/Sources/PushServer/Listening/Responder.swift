@@ -183,7 +183,7 @@ struct Responder: Sendable {
 
   /// Waits for the change that `at-least` names.
   ///
-  /// - Returns: the app that has it: a follower may have taken all settings anew meanwhile.
+  /// - Returns: the app that has it: a follower may have copied all settings again meanwhile.
   private func waited(_ request: ServerRequest, _ app: OpenedApp) async throws -> OpenedApp {
     guard let text = try request.parameter("at-least") else { return app }
     let number = try SequenceNumber(text, app)

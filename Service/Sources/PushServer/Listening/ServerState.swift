@@ -59,10 +59,10 @@ final class ServerState: Sendable {
     set { before.withLock { $0 = newValue } }
   }
 
-  /// The server that was promoted in this one's place; nil for none.
+  /// The server that was promoted to replace this one; nil for none.
   var successor: (epoch: String, url: String)? { superseded.withLock { $0 } }
 
-  /// Another server was promoted in this one's place: it decides and writes nothing any more.
+  /// Another server was promoted to replace this one: it decides and writes nothing any more.
   func supersede(by epoch: String, at url: String) {
     guard superseded.withLock({ $0 == nil }) else { return }
     superseded.withLock { $0 = (epoch, url) }
@@ -70,12 +70,12 @@ final class ServerState: Sendable {
   }
 
   /// - Throws: ``ServerFailure`` 503 while the store is being opened, and when another server was
-  ///   promoted in this one's place.
+  ///   promoted to replace this one.
   func app() throws(ServerFailure) -> OpenedApp {
     if let successor {
       throw ServerFailure(
         .serviceUnavailable, "superseded",
-        "\(successor.url) was promoted in the place of this server; use that one")
+        "\(successor.url) was promoted to replace this server; use that one")
     }
     guard let app = openedApp else {
       throw ServerFailure(
@@ -92,7 +92,7 @@ final class ServerState: Sendable {
   var reasonNotReady: String? {
     if isEnding.load(ordering: .relaxed) { return "the server is ending" }
     guard let app = openedApp else { return "the settings are being opened" }
-    if let successor { return "\(successor.url) was promoted in the place of this server" }
+    if let successor { return "\(successor.url) was promoted to replace this server" }
     if let reason = following?.reasonNotReady { return reason }
     let staleness = app.staleness(at: WallClock.now)
     if staleness > Self.stalenessLimit { return "the clock was read \(staleness) ms ago" }

@@ -13,8 +13,8 @@ enum PageQuestions {
 
   /// The decision for a user, its steps, and the week that follows.
   ///
-  /// - Parameter lines: a line of messages.ndjson; then, for "what if", lines of settings.ndjson, by
-  ///   which alone is decided.
+  /// - Parameter lines: a line of messages.ndjson; then, for "what if", lines of
+  ///   settings.ndjson, and nothing else decides.
   static func inspect(
     _ service: FanoutService, user: Identifier, lines: [UInt8]
   ) throws(ServerFailure) -> Answer {

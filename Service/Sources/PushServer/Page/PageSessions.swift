@@ -82,7 +82,7 @@ final class PageSessions: Sendable {
     Array(SHA256.hash(data: Array(text.utf8)))
   }
 
-  /// Whether two texts are equal, in a time that depends on the length alone.
+  /// Whether two texts are equal, in a time that depends only on the length.
   static func areEqual(_ one: String, _ other: String) -> Bool {
     let (one, other) = (Array(one.utf8), Array(other.utf8))
     guard one.count == other.count else { return false }

@@ -7,7 +7,7 @@ internal import PushService
 
 /// The support page: its files, the login, and its questions.
 ///
-/// A cookie is accepted by the paths below `/page/` alone, none of which changes settings; the
+/// A cookie is accepted by the paths below `/page/` only, none of which changes settings; the
 /// interface below `/v1/` takes keys only, so a forged request has nothing to forge there.
 struct SupportPage: Sendable {
   /// A request, without what the page does not need.
@@ -34,7 +34,7 @@ struct SupportPage: Sendable {
   private let find: @Sendable (_ app: String) throws(ServerFailure) -> App?
 
   /// - Parameters:
-  ///   - isSecure: whether clients connect by TLS; the cookie then goes by TLS alone.
+  ///   - isSecure: whether clients connect by TLS; the cookie then goes by TLS only.
   ///   - limit: how many bytes a body has at most.
   ///   - find: the app of a name; nil for none.
   init(
