@@ -59,9 +59,6 @@ def small(table, world, server, options):
     table.row("one message to 5 members, counts", times(one), ">= 30 k/s (45 k)", one["rate"] >= 30_000)
     half = h2load(server.url + path, json.dumps(messages[0]) + "\n", server.key, rate=one["rate"] / 2, seconds=options.seconds)
     table.row("  the same at half of that rate", times(half), "p99 <= 2 ms", half["p99"] <= 2)
-    second = h2load(server.url + path, json.dumps(messages[0]) + "\n", server.key, rate=one["rate"] / 2,
-                    seconds=options.seconds, http1=False)
-    table.row("  the same over HTTP/2 without TLS", times(second))
     many = wrk(server.url, file, path, server.key, lines=64, seconds=options.seconds)
     table.row("64 messages a request, counts: messages", f"{rate(many['rate'] * 64)}, p99 {many['p99']:.2f} ms",
               ">= 250 k/s (500 k)", many["rate"] * 64 >= 250_000)

@@ -35,19 +35,17 @@ def wrk(url, file, path, key, *, lines=1, connections=32, seconds=10, delay=0):
     return found
 
 
-def h2load(url, body, key, *, rate, connections=16, seconds=10, http1=True):
+def h2load(url, body, key, *, rate, connections=16, seconds=10):
     """Latencies at a fixed rate in milliseconds: p50 and p99 of every request of it."""
     with tempfile.TemporaryDirectory() as folder:
         log = pathlib.Path(folder) / "log"
         data = pathlib.Path(folder) / "body"
         data.write_text(body)
         command = [
-            "h2load", "-t", str(min(CLIENT_THREADS, connections)), "-c", str(connections),
+            "h2load", "--h1", "-t", str(min(CLIENT_THREADS, connections)), "-c", str(connections),
             "-D", str(seconds), "--rps", f"{rate / connections:.2f}", "-d", str(data),
             "-H", f"Authorization: Bearer {key}", "-H", "Content-Type: application/x-ndjson",
             "--log-file", str(log), url]
-        if http1:
-            command.insert(1, "--h1")
         done = pinned(CLIENT_CORES, command)
         if done.returncode != 0 or not log.exists():
             raise BenchError(f"h2load: {done.stderr or done.stdout}")

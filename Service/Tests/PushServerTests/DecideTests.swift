@@ -82,7 +82,8 @@ import Testing
 
   @Test func `A large answer is sent in pieces, and is the same`() async throws {
     let members = (0..<3000).map {
-      #"{"kind":"member","conversation":"g1","user":"a-user-with-a-name-\#($0)"}"#
+      #"{"kind":"member","conversation":"g1","user":"a-user-with-a-name-\#($0)""#
+        + ($0 % 3 == 0 ? #","level":"none"}"# : "}")
     }
     let settings = ([TestServer.settings] + members).joined(separator: "\n")
     let server = try await TestServer.start(settings: settings)
@@ -93,6 +94,15 @@ import Testing
     let store = try SettingsStore(server.store, .read)
     let service = try FanoutService(StoreBackend(store))
     #expect(response.body == (try service.decide(ndjson: Array(body.utf8))))
+    let codes = try await server.post(
+      "/v1/decide?format=codes", TestServer.message, Self.ndjson
+    ).body.dropFirst(32)
+    let bits = try await server.post(
+      "/v1/decide?format=bitmap", TestServer.message, Self.ndjson
+    ).body.dropFirst(32)
+    let unpacked = bits.flatMap { byte in (0..<8).map { byte >> $0 & 1 } }
+    #expect(Array(unpacked.prefix(codes.count)) == codes.map { $0 & 1 })
+    #expect(codes.count == 3002)
     try await store.close()
     try await server.stop()
   }

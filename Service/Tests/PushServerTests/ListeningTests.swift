@@ -110,6 +110,26 @@ import Testing
     try await server.stop()
   }
 
+  @Test func `Clients that follow events are no load`() async throws {
+    let server = try await TestServer.start(["--requests-in-flight", "1"])
+    let port = server.port
+    try await onThread {
+      let followers = try (0..<5).map { _ in
+        let follower = try Connection(port)
+        try follower.send("GET /v1/events HTTP/1.1\r\nHost: h\r\nAccept: text/event-stream\r\n\r\n")
+        #expect(try follower.head().status == 200)
+        // The first piece is sent when it is no longer counted.
+        #expect(try follower.chunk() != nil)
+        return follower
+      }
+      let other = try Connection(port)
+      try other.send("GET /v1/events HTTP/1.1\r\nHost: h\r\n\r\n")
+      #expect(try other.response().status == 200)
+      withExtendedLifetime(followers) {}
+    }
+    try await server.stop()
+  }
+
   @Test func `A connection takes requests one after the other, also before their answers`()
     async throws
   {

@@ -161,7 +161,14 @@ final class Deciding: @unchecked Sendable {
   private func packPushes(from start: Int, _ count: Int) {
     let bytes = (count + 7) / 8
     unsafe workspace.frames.withUnsafeMutableBufferPointer { frames in
-      for byte in 0..<bytes {
+      // Eight at a time: the product has the lowest bit of each byte in its highest byte.
+      for byte in 0..<count / 8 {
+        let codes = unsafe UnsafeRawPointer(frames.baseAddress! + start + 8 * byte)
+          .loadUnaligned(as: UInt64.self)
+        let product = (UInt64(littleEndian: codes) & 0x0101_0101_0101_0101) &* 0x0102_0408_1020_4080
+        unsafe frames[start + byte] = UInt8(truncatingIfNeeded: product >> 56)
+      }
+      for byte in count / 8..<bytes {
         var bits: UInt8 = 0
         let first = start + 8 * byte
         for bit in 0..<min(8, count - 8 * byte) {

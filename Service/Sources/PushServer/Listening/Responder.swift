@@ -26,7 +26,10 @@ struct Responder: Sendable {
     if parsed.fields[.expect]?.lowercased() == "100-continue", endpoint.hasBody {
       try await writer.writeInformationalHead(HTTPResponse(status: .continue))
     }
-    let size = parsed.fields[.contentLength].flatMap { Int($0) } ?? 0
+    // A body whose length is not announced may be the largest.
+    let size =
+      parsed.fields[.contentLength].flatMap { Int($0) }
+      ?? (endpoint.hasBody ? state.options.bytesInFlight : 0)
     let held = max(0, min(size, state.options.bodyLimit))
     state.metrics.begin(bytes: held)
     var status = 500
@@ -71,6 +74,10 @@ struct Responder: Sendable {
       try await writer.write(response: head, body: ResponseBody(byteBuffer: bytes))
     case .stream(let stream):
       var body: any ResponseBodyWriter = try await writer.writeHead(head)
+      // One that follows events mostly waits; it counts as a connection only.
+      let isFollowing = endpoint.name == .events
+      if isFollowing { state.metrics.changeRequests(by: -1) }
+      defer { if isFollowing { state.metrics.changeRequests(by: 1) } }
       do {
         try await stream(&body)
       } catch {

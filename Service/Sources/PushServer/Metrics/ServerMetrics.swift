@@ -55,8 +55,8 @@ final class ServerMetrics: Sendable {
   func refuse() { refused.add() }
   func wrote(_ operations: Int) { writes.add(Int64(operations)) }
 
-  /// Bodies of requests under way, in bytes.
-  func reserve(_ bytes: Int) { bytesNow.add(Int64(bytes)) }
+  /// Takes requests out of those under way, or adds them again.
+  func changeRequests(by count: Int) { requestsNow.add(Int64(count)) }
 
   var requestsInFlight: Int { Int(requestsNow.now) }
   var bytesInFlight: Int { Int(bytesNow.now) }
