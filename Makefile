@@ -12,7 +12,7 @@ LIBRARIES := libsimdjson-dev libcsv-dev zlib1g-dev libsqlite3-dev tzdata
 RELEASE := .build/release/push-fanout
 BENCHMARKS := Benchmarks/.build/release
 DEBUG := .build/debug/push-fanout
-FORMATTED := Service/Package.swift Service/Sources Service/Tests Package.swift Sources Tests Examples/dispatcher/Package.swift Benchmarks/Package.swift Benchmarks/Sources Fuzz/Package.swift Fuzz/Sources C/Package.swift C/Sources C/Fuzz/Package.swift \
+FORMATTED := Service/Package.swift Service/Sources Service/Tests Service/bench Package.swift Sources Tests Examples/dispatcher/Package.swift Benchmarks/Package.swift Benchmarks/Sources Fuzz/Package.swift Fuzz/Sources C/Package.swift C/Sources C/Fuzz/Package.swift \
   Benchmarks/FanoutBenchmarks Examples/dispatcher/Sources
 DOCS := .build/docs
 # A web site each; those of the first line may have no warnings.
@@ -23,7 +23,7 @@ PICTURES := .build/report-check
 
 .PHONY: help demo test test-fast build program debug lint unit oracle speed crash-test fuzz clib clib-test clib-fuzz clib-speed \
   clib-examples serve test-service install deb deb-check release-check test-python wheel bench-python \
-  bench bench-all bench-store bench-tiny soak \
+  bench bench-all bench-store bench-service bench-tiny page-check soak \
   benchmarks bench-check bench-baseline bench-peers report report-check sanitize docs examples format clean packages
 
 help:
@@ -40,6 +40,9 @@ help:
 	@echo "make bench  the engine against the reference and a plain loop; BENCH=--quick is the default"
 	@echo "make bench-store  how fast settings are imported, written and seen, each beside its must"
 	@echo "make bench-all    every benchmark; FILTER='decide-cold.*' for some"
+	@echo "make bench-service  the server's speeds, each beside its must, and PostgreSQL and Synapse: USERS=1000000"
+	@echo "             BENCH_SERVICE='--seconds 3 --skip postgres synapse', '--start-users 10000000'"
+	@echo "make page-check  the server's support page in a headless Chromium, with keys alone"
 	@echo "make bench-check  what may not get worse; QUICK=1 without times, BASE=revision to compare with"
 	@echo "make bench-peers  other tools on the same world; PEERS='--rounds 3'; USERS=1000000 SIZES='500 100000'"
 	@echo "make bench-peers DAY=1  DuckDB and Polars on a day, from CSV to answers; PEERS='--messages all'"
@@ -272,6 +275,20 @@ report-check: $(if $(PAGES),,program)
 	@$(if $(PAGES),:,scripts/crowded-result | $(RELEASE) report - --output $(PICTURES)/crowded.html)
 	@$(if $(PAGES),:,scripts/weeks-of-pages $(RELEASE) $(PICTURES))
 	scripts/check-report --prove $(or $(PAGES),$(PICTURES)/*.html) --screenshots $(PICTURES)
+
+# The support page of the server in a headless Chromium; no part of `make test` either.
+SERVER := Service/.build/release
+page-check: program
+	@scripts/install-packages python3 chromium chromium-driver python3-selenium fonts-dejavu-core
+	$(SWIFT) build -c release --package-path Service --product push-fanout-server $(STRICT)
+	Service/Tests/page/check-page $(RELEASE) $(SERVER)/push-fanout-server --screenshots $(PICTURES)/page
+
+# What the server does a second on one core, beside PostgreSQL and Synapse.
+bench-service: program
+	$(SWIFT) build -c release --package-path Service --product push-fanout-server $(STRICT)
+	$(SWIFT) build -c release --package-path Service --product plain-nio-server $(STRICT)
+	USERS=$(or $(USERS),1000000) Service/bench/run $(RELEASE) $(SERVER)/push-fanout-server \
+	  $(SERVER)/plain-nio-server $(BENCH_SERVICE)
 
 QUICK ?=
 BASE ?=

@@ -26,6 +26,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
     .package(url: "https://github.com/apple/swift-system", from: "1.6.0"),
+    .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
   ],
   targets: [
@@ -35,6 +36,7 @@ let package = Package(
         product("PushModel"), product("PushFanout"), product("PushFiles"), product("PushContent"),
         product("PushService"), product("PushStore"), product("PushStoreService"),
         product("Configuration", "swift-configuration"), product("Crypto", "swift-crypto"),
+        product("AsyncHTTPClient", "async-http-client"),
         product("HTTPTypes", "swift-http-types"), product("Logging", "swift-log"),
         product("NIOCore", "swift-nio"), product("NIOHTTP1", "swift-nio"),
         product("NIOPosix", "swift-nio"), product("NIOHTTPTypes", "swift-nio-extras"),
@@ -43,7 +45,27 @@ let package = Package(
         product("ServiceLifecycle", "swift-service-lifecycle"),
         product("UnixSignals", "swift-service-lifecycle"),
         product("SystemPackage", "swift-system"),
-      ], resources: [.embedInCode("openapi.json")], swiftSettings: strict),
+      ],
+      resources: [
+        .embedInCode("openapi.json"),
+        .embedInCode("Page/static/index.html"),
+        .embedInCode("Page/static/page.css"),
+        .embedInCode("Page/static/main.js"),
+        .embedInCode("Page/static/answer.js"),
+        .embedInCode("Page/static/dom.js"),
+        .embedInCode("Page/static/question.js"),
+        .embedInCode("Page/static/server.js"),
+        .embedInCode("Page/static/times.js"),
+        .embedInCode("Page/static/week.js"),
+        .embedInCode("Page/static/whatif.js"),
+      ], swiftSettings: strict),
+    // What `bench` compares large answers with.
+    .executableTarget(
+      name: "plain-nio-server",
+      dependencies: [
+        product("NIOCore", "swift-nio"), product("NIOHTTP1", "swift-nio"),
+        product("NIOPosix", "swift-nio"),
+      ], path: "bench/PlainServer", swiftSettings: strict),
     .executableTarget(
       name: "push-fanout-server",
       dependencies: ["PushServer"], swiftSettings: strict),

@@ -40,6 +40,30 @@ public enum ServiceJSON {
     return json.end()
   }
 
+  /// An explanation with what the same message would lead to later, and the settings that decide:
+  /// `records` are objects of a settings.ndjson, and each outcome is in words too.
+  public static func inspection(_ inspection: Inspection) -> [UInt8] {
+    var json = JSONObject()
+    json.add("explanation", raw: explanation(inspection.explanation))
+    json.add("family", inspection.explanation.decision.map(\.outcome.family.name))
+    json.add("phrase", inspection.explanation.decision.map(\.outcome.phrase))
+    json.add("records", list: inspection.lines.map { Array($0.dropLast()) })
+    json.add("settings", "\(inspection.epoch):\(inspection.version)")
+    json.add("timeZone", inspection.timeZone)
+    json.add("timeline", list: inspection.timeline.map(part))
+    json.add("until", raw: "\(inspection.until.milliseconds)")
+    return json.end()
+  }
+
+  private static func part(_ part: Inspection.Part) -> [UInt8] {
+    var json = JSONObject()
+    json.add("at", raw: "\(part.at.milliseconds)")
+    if let decision = part.decision { json.add("decision", raw: self.decision(decision)) }
+    json.add("family", part.decision.map(\.outcome.family.name))
+    json.add("phrase", part.decision.map(\.outcome.phrase))
+    return json.end()
+  }
+
   /// Members by rank.
   public static func members(_ members: ConversationMembers) -> [UInt8] {
     var json = JSONObject()

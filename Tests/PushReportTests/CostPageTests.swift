@@ -1,5 +1,6 @@
 import Foundation
 import FoundationXML
+import PushModel
 import PushReplay
 import Testing
 

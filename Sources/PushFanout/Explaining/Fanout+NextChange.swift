@@ -29,15 +29,57 @@ extension FanoutVersion {
     for user: Identifier, in conversation: Identifier, channel: Identifier = "",
     after instant: Instant
   ) throws(FanoutError) -> PlainAnswer {
-    let tables = engineVersion.tables
+    let (solver, userIndex) = try engineVersion.solver(for: user, in: conversation)
+    return solver.plainAnswer(after: instant) { at in
+      var message = Message(id: "plain", conversation: conversation, at: at)
+      message.channel = channel
+      return engineVersion.decision(message, for: userIndex)
+    }
+  }
+}
+
+extension FanoutVersion {
+  /// The decisions for a message, were it sent at any instant from its own up to `end`: the first at
+  /// the message's instant, then one at each instant from which on there is another.
+  ///
+  /// How long before the decision it was sent stays (`Message.sentAt`).
+  ///
+  /// - Throws: as `Fanout.nextChange(for:in:channel:after:)`.
+  /// - Complexity: O(transitions of the user's quiet hours in that time), each a decision for one
+  ///   user.
+  package func timeline(
+    of message: Message, for user: Identifier, until end: Instant
+  ) throws(FanoutError) -> [(at: Instant, decision: Decision?)] {
+    let (solver, userIndex) = try engineVersion.solver(for: user, in: message.conversation)
+    let age = message.sentAt.map { message.at.milliseconds - $0.milliseconds }
+    var found = [(at: message.at, decision: engineVersion.decision(message, for: userIndex))]
+    var now = message.at
+    while let next = solver.nextTransition(after: now), next < end {
+      var later = message
+      later.at = next
+      later.sentAt = age.map {
+        Instant(milliseconds: min(next.milliseconds - $0, Instant.maximumMilliseconds))
+      }
+      let decision = engineVersion.decision(later, for: userIndex)
+      if decision != found[found.count - 1].decision {
+        found.append((at: next, decision: decision))
+      }
+      now = next
+    }
+    return found
+  }
+}
+
+extension EngineVersion {
+  /// Finds when answers for a user in a conversation change, and has the user's index.
+  fileprivate func solver(
+    for user: Identifier, in conversation: Identifier
+  ) throws(FanoutError) -> (solver: NextChangeSolver, user: UInt32) {
     guard let conversationIndex = tables.conversationIDs.index(of: conversation) else {
       throw .unknownConversation(conversation)
     }
     guard let userIndex = tables.userIDs.index(of: user) else { throw .unknownUser(user) }
-    let row = tables.conversations[Int(conversationIndex)]
-    let isThread = ConversationKind(ordinal: Int(row.kind)) == .thread
-    let chain =
-      isThread && row.parent != 0 ? [row.parent - 1, conversationIndex] : [conversationIndex]
+    let chain = tables.chain(of: conversationIndex)
     guard tables.member(userIndex, of: chain[0]) != nil else {
       throw .notAMember(user: user, conversation: tables.conversationIDs[chain[0]])
     }
@@ -45,10 +87,15 @@ extension FanoutVersion {
       app: tables.app, user: tables.user(userIndex),
       records: chain.compactMap { tables.member(userIndex, of: $0) },
       quiet: tables.scheduleTable.schedule(tables.schedules[Int(userIndex)]))
-    return solver.plainAnswer(after: instant) { at in
-      var message = Message(id: "plain", conversation: conversation, at: at)
-      message.channel = channel
-      return engineVersion.decision(message, for: userIndex)
-    }
+    return (solver, userIndex)
+  }
+}
+
+extension Tables {
+  /// A conversation, and before it the parent of a thread, whose members are the thread's.
+  func chain(of conversation: UInt32) -> [UInt32] {
+    let row = conversations[Int(conversation)]
+    let isThread = ConversationKind(ordinal: Int(row.kind)) == .thread
+    return isThread && row.parent != 0 ? [row.parent - 1, conversation] : [conversation]
   }
 }

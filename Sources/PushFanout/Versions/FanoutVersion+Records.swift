@@ -40,4 +40,23 @@ extension FanoutVersion {
     guard let index = tables.conversationIDs.index(of: conversation) else { return }
     tables.forEachMember(of: index) { body(tables.userIDs[$0], tables.member($1)) }
   }
+
+  /// All records that decide for a user in a conversation: the app's, the user's, those of the
+  /// conversation and of a thread's parent, and the user's in both. What never appeared is left out.
+  ///
+  /// - Complexity: O(log members + devices).
+  package func records(of user: Identifier, in conversation: Identifier) -> [SettingsRecord] {
+    let tables = engineVersion.tables
+    let userIndex = tables.userIDs.index(of: user)
+    var records = [SettingsRecord.app(tables.app)]
+    if let userIndex { records.append(.user(user, tables.user(userIndex))) }
+    guard let index = tables.conversationIDs.index(of: conversation) else { return records }
+    for index in tables.chain(of: index) {
+      let id = tables.conversationIDs[index]
+      records.append(.conversation(id, tables.conversation(index)))
+      guard let userIndex, let member = tables.member(userIndex, of: index) else { continue }
+      records.append(.member(user, of: id, member))
+    }
+    return records
+  }
 }

@@ -25,6 +25,8 @@ enum MessageFields {
       // They have no effect on decisions, so whatever they hold is taken.
       case "reply": if value.bool == true { isReply = true }
       case "replyTo": if value.string?.isEmpty == false { isReply = true }
+      // What was decided of it, in a decision log.
+      case "decision": break
       default:
         if let field = try readVendorField(key, value, &message) {
           uses.note(field, "\"\(key.text)\"")

@@ -1,3 +1,4 @@
+internal import PushModel
 internal import PushReplay
 
 /// Tables of changed outcomes, rooms and users.

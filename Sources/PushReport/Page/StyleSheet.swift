@@ -1,3 +1,5 @@
+internal import PushModel
+
 /// How pages look: light and dark as the reader's system wishes, on paper light.
 ///
 /// The colours of outcomes are based on Okabe and Ito's, which differ for colour-blind readers too:

@@ -1,3 +1,4 @@
+internal import PushModel
 public import PushReplay
 
 /// What a replay says, in a few sentences.

@@ -1,3 +1,4 @@
+internal import PushModel
 internal import PushReplay
 
 /// What became of each message to one user or in one room.

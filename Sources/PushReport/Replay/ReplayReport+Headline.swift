@@ -1,3 +1,4 @@
+internal import PushModel
 internal import PushReplay
 
 /// The figures that come first.

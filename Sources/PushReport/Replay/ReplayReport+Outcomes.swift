@@ -1,3 +1,4 @@
+internal import PushModel
 internal import PushReplay
 
 /// Why there was a push and why not.

@@ -1,3 +1,4 @@
+internal import PushModel
 internal import PushReplay
 
 /// How many pushes people get a day, and who is never reached.

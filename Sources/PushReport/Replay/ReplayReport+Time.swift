@@ -1,3 +1,4 @@
+internal import PushModel
 internal import PushReplay
 internal import PushSupport
 

@@ -42,6 +42,25 @@ public enum OptionList {
     Option(key: "shutdownTimeout", value: "SECONDS", help: "For requests at the end (10)."),
     Option(key: "atLeastTimeout", value: "SECONDS", help: "How long at-least waits (5)."),
     Option(key: "audit", value: "FILE", help: "Where writes are noted, a JSON object a line."),
+    Option(
+      key: "follow", value: "URL", help: "Keep a copy of that server's settings, and decide by it."),
+    Option(
+      key: "peerKey", value: "FILE", help: "The key (admin) to show to that server and peers."),
+    Option(
+      key: "peerCa", value: "FILE", help: "Certificates that sign theirs, PEM (the system's)."),
+    Option(
+      key: "stalenessLimit", value: "SECONDS",
+      help: "A follower without news for so long is not ready (10)."),
+    Option(key: "promote", value: nil, help: "Make the copy of a follower a primary, by hand."),
+    Option(
+      key: "peers", value: "URLS",
+      help: "Servers that may have been promoted to replace this one, with commas."),
+    Option(
+      key: "decisionLog", value: "FILE", help: "Where decided messages are noted, without text."),
+    Option(key: "decisionLogOneIn", value: "N", help: "Note one of so many messages (1)."),
+    Option(
+      key: "decisionLogLimit", value: "BYTES",
+      help: "The largest size of that file and of the one before it (268435456)."),
     Option(key: "logLevel", value: "LEVEL", help: "debug, info, warning or error (info)."),
     Option(key: "config", value: "FILE", help: "A JSON file with these options by their keys."),
     Option(key: "checkConfig", value: nil, help: "Check the options and files, and exit."),

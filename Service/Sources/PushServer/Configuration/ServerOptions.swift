@@ -58,6 +58,20 @@ public struct ServerOptions: Sendable {
   public var headerTimeout, bodyTimeout, idleTimeout, shutdownTimeout, atLeastTimeout: Int
   /// The file to which writes are noted, a JSON object a line; nil for only the log.
   public var audit: String?
+  /// The server whose settings are followed; nil for a primary.
+  public var follow: String?
+  /// The file with the key to show to that server and to peers, and certificates that sign theirs.
+  public var peerKey, peerCA: String?
+  /// A follower is not ready when it has had no news for so many seconds.
+  public var stalenessLimit: Int
+  /// Whether the copy of a follower becomes a primary.
+  public var promotes: Bool
+  /// Servers that may have been promoted to replace this one.
+  public var peers: [String]
+  /// Where decided messages are noted; nil for nowhere.
+  public var decisionLog: String?
+  /// One of so many messages is noted, in a file of at most so many bytes.
+  public var decisionLogOneIn, decisionLogLimit: Int
   /// The least level that is logged.
   public var logLevel: String
 
@@ -92,6 +106,16 @@ public struct ServerOptions: Sendable {
     shutdownTimeout = try read.number("shutdownTimeout", 1...3600, default: 10)
     atLeastTimeout = try read.number("atLeastTimeout", 0...3600, default: 5)
     audit = read.text("audit")
+    follow = read.text("follow")
+    peerKey = read.text("peerKey")
+    peerCA = read.text("peerCa")
+    stalenessLimit = try read.number("stalenessLimit", 1...86_400, default: 10)
+    promotes = try read.flag("promote")
+    peers = (read.text("peers") ?? "").split(separator: ",").map(String.init)
+    decisionLog = read.text("decisionLog")
+    decisionLogOneIn = try read.number("decisionLogOneIn", 1...1_000_000_000, default: 1)
+    decisionLogLimit = try read.number(
+      "decisionLogLimit", 1_000_000...(1 << 40), default: 256 << 20)
     logLevel = read.text("logLevel") ?? "info"
     try check()
   }
@@ -101,6 +125,13 @@ public struct ServerOptions: Sendable {
       throw OptionError(
         "no authentication: give --keys FILE (push-fanout-server key makes a key), "
           + "--client-ca FILE with TLS, or --insecure to give every client all scopes")
+    }
+    if follow != nil, promotes {
+      throw OptionError("--promote ends following: leave out --follow")
+    }
+    for url in (follow.map { [$0] } ?? []) + peers
+    where !url.hasPrefix("http://") && !url.hasPrefix("https://") {
+      throw OptionError("\(url) is no address of a server, like https://host:8080")
     }
     if keys != nil, isInsecure { throw OptionError("--keys and --insecure contradict each other") }
     if (tlsCertificate == nil) != (tlsKey == nil) {

@@ -74,6 +74,7 @@ final class Deciding: @unchecked Sendable {
       messageCount += 1
       app.engine.decide(message, into: &workspace.result)
       membershipVersion = workspace.result.membershipVersion
+      app.decisionLog?.note(message, workspace.result, settings: app.settingsNumber)
       encode(message, from: 0)
       return true
     } catch let problem as FileProblem {

@@ -1,25 +1,26 @@
+internal import Foundation
 internal import HTTPTypes
 internal import HummingbirdCore
 internal import NIOCore
-internal import PushFanout
 internal import PushStore
 internal import SystemPackage
 
-/// `GET /v1/snapshot`: the engine's tables as of one change, for followers.
+/// `GET /v1/snapshot`: the store as of one change, for followers.
 enum SnapshotEndpoint {
   private static let chunk = 256 * 1024
 
-  static func answer(_ app: OpenedApp) async throws -> Answer {
-    let path = app.store.path + ".snapshot"
-    let (file, info) = try await EventsEndpoint.onOtherThread {
-      try app.store.writeSnapshot()
-      // A newer one may replace it under its name; what is open stays as it is.
-      while true {
-        let info = try SnapshotInfo(path: path)
-        let file = OpenFile(
-          try SystemPackage.FileDescriptor.open(FilePath(path), .readOnly, options: .closeOnExec))
-        if try SnapshotInfo(path: path) == info { return (file, info) }
-      }
+  static func answer(_ app: OpenedApp, _ lineage: Lineage) async throws -> Answer {
+    let (file, cursor) = try await EventsEndpoint.onOtherThread {
+      let path = "\(app.store.path).sent-\(UInt64.random(in: .min ... .max))"
+      // What is open stays when its name is removed.
+      defer { try? FileManager.default.removeItem(atPath: path) }
+      try app.store.reader.backup(to: path)
+      let copy = try StoreReader(path)
+      let cursor = try copy.endOfFeed()
+      try copy.close()
+      let file = OpenFile(
+        try SystemPackage.FileDescriptor.open(FilePath(path), .readOnly, options: .closeOnExec))
+      return (file, cursor)
     }
     let size = try file.size
     var answer = Answer(
@@ -35,7 +36,9 @@ enum SnapshotEndpoint {
         }
       })
     answer.fields[.contentLength] = "\(size)"
-    answer.fields[.settings] = "\(app.epoch):\(info.sequence)"
+    answer.fields[.settings] = "\(app.epoch):\(cursor.sequence)"
+    answer.fields[.cursor] = "\(cursor)"
+    answer.fields[.supersedes] = lineage.supersedes.joined(separator: ",")
     answer.fields[.cacheControl] = "no-store"
     return answer
   }
@@ -57,4 +60,11 @@ private final class OpenFile: Sendable {
         fromAbsoluteOffset: offset, into: UnsafeMutableRawBufferPointer(buffer))
     }
   }
+}
+
+extension HTTPField.Name {
+  /// The last entry of the change feed that a snapshot has.
+  static let cursor = HTTPField.Name("Push-Fanout-Cursor")!
+  /// The epochs that those settings supersede, with commas.
+  static let supersedes = HTTPField.Name("Push-Fanout-Supersedes")!
 }

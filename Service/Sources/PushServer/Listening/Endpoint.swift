@@ -5,7 +5,7 @@ internal import PushModel
 struct Endpoint {
   enum Route {
     case decide, explain, nextChange, settings, events, snapshot, openapi
-    case live, ready, metrics, reload, unknown
+    case live, ready, metrics, reload, page, changes, role, promote, unknown
     case members(Identifier)
   }
 
@@ -22,11 +22,15 @@ struct Endpoint {
     case "/v1/settings": self.init(.settings, .settings, .post, .write)
     case "/v1/events": self.init(.events, .events, .get, .read)
     case "/v1/snapshot": self.init(.snapshot, .snapshot, .get, .admin)
+    case "/v1/changes": self.init(.changes, .changes, .get, .admin)
+    case "/v1/role": self.init(.role, .role, .get, .read)
+    case "/v1/promote": self.init(.promote, .promote, .post, .admin)
     case "/v1/openapi.json": self.init(.openapi, .openapi, .get, .read)
     case "/livez": self.init(.live, .live, .get, .read)
     case "/readyz": self.init(.ready, .ready, .get, .read)
     case "/metrics": self.init(.metrics, .metrics, .get, .admin)
     case "/v1/keys/reload": self.init(.reload, .reload, .post, .admin)
+    case let path where SupportPage.serves(path): self.init(.page, .page, request.method, .read)
     case let path:
       guard let id = Self.conversation(path) else {
         self.init(.unknown, .other, .get, .read)

@@ -13,18 +13,27 @@ final class OpenedApp: Sendable {
   /// Those of the app's record, which may replace them while there are no other settings.
   var rules: RuleSet { engine.app.rules }
   /// Distinguishes the numbers of this store's changes from those of another.
-  let epoch: String
+  let storeEpoch: String
+  /// What the store follows; nil for a primary.
+  let following: FollowState?
+  /// Where decided messages are noted; nil for nowhere.
+  let decisionLog: DecisionLog?
   let workspaces = WorkspacePool()
   let idempotency = IdempotencyKeys()
   /// When the engine was last told the time, in milliseconds since 1970.
   private let advanced = Atomic<Int64>(0)
 
   /// Opens a store and prepares the largest part of what first decisions need.
-  init(_ path: String, creates: Bool, engineThreads: Int) throws {
+  init(
+    _ path: String, creates: Bool = false, engineThreads: Int, decisionLog: DecisionLog? = nil,
+    following: FollowState? = nil
+  ) throws {
+    self.decisionLog = decisionLog
+    self.following = following
     store = try SettingsStore(path, creates ? .create : .write, threads: engineThreads)
     service = try FanoutService(StoreBackend(store))
     engine = service.engine
-    epoch = try store.reader.identity
+    storeEpoch = try store.reader.identity
     warmUp()
   }
 
@@ -54,5 +63,19 @@ final class OpenedApp: Sendable {
   }
 
   /// The number of the last change that decisions are by, with the epoch.
-  var settingsNumber: String { "\(epoch):\(store.visibleSequence)" }
+  var settingsNumber: String { "\(epoch):\(visibleSequence)" }
+
+  /// The epoch of the numbers of changes: of a follower that of the server it follows.
+  var epoch: String { following?.position?.epoch ?? storeEpoch }
+
+  /// The last change that decisions are by.
+  var visibleSequence: Int64 { following?.position?.sequence ?? store.visibleSequence }
+
+  /// Waits until decisions are by a change.
+  ///
+  /// - Returns: false when the task is cancelled, or the store closed, before.
+  func waitUntilVisible(_ sequence: Int64) async -> Bool {
+    if let following, following.position != nil { return await following.wait(sequence) }
+    return await store.waitUntilVisible(sequence)
+  }
 }

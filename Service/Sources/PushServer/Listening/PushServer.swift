@@ -37,7 +37,13 @@ public struct PushServer: Sendable {
   ) async throws {
     let options = state.options
     let group = MultiThreadedEventLoopGroup.singleton
-    var services: [any Service] = [StoreKeeper(state: state), Clockwork(state: state)]
+    var services: [any Service] = [Clockwork(state: state)]
+    if let following = state.following {
+      services.append(Follower(state: state, following: following))
+    } else {
+      services.append(StoreKeeper(state: state))
+    }
+    if !options.peers.isEmpty { services.append(PeerWatch(state: state)) }
     services.append(
       try listener(options.listen, group, isAdmin: false) { onListening(false, $0) })
     if let address = options.adminListen {
@@ -47,6 +53,7 @@ public struct PushServer: Sendable {
       services: services, gracefulShutdownSignals: signals, logger: state.logger)
     configuration.maximumGracefulShutdownDuration = .seconds(options.shutdownTimeout)
     configuration.maximumCancellationDuration = .seconds(10)
+    defer { state.decisionLog?.flush() }
     do {
       try await ServiceGroup(configuration: configuration).run()
     } catch {
@@ -132,11 +139,20 @@ private struct StoreKeeper: Service {
 
   func run() async throws {
     let (state, options) = (state, state.options)
+    let lineage = try Lineage.ofPrimary(options.store, promotes: options.promotes)
     let app = try await EventsEndpoint.onOtherThread {
       try OpenedApp(
-        options.store, creates: options.creates, engineThreads: options.engineThreads)
+        options.store, creates: options.creates, engineThreads: options.engineThreads,
+        decisionLog: state.decisionLog)
     }
-    state.open(app)
+    await PeerWatch.look(app.storeEpoch, state)
+    if let successor = state.successor {
+      try await EventsEndpoint.onOtherThread { try app.store.close() }
+      throw OptionError(
+        "\(successor.url) was promoted to replace \(options.store), which would take writes that "
+          + "no other server has: start with --follow \(successor.url) and another --store")
+    }
+    state.open(app, lineage)
     state.logger.notice(
       "ready",
       metadata: [
@@ -180,7 +196,7 @@ private struct Clockwork: Service {
   }
 }
 
-private enum Sleep {
+enum Sleep {
   /// Returns when the server is asked to end, or the task is cancelled.
   static func untilShutdown() async {
     try? await cancelWhenGracefulShutdown {

@@ -34,8 +34,16 @@ struct Responder: Sendable {
     state.metrics.begin(bytes: held)
     var status = 500
     defer {
-      state.metrics.end(
-        endpoint.name, status: status, bytes: held, ContinuousClock.now - begin)
+      let duration = ContinuousClock.now - begin
+      state.metrics.end(endpoint.name, status: status, bytes: held, duration)
+      // Neither the address nor the body, which may have ids and words.
+      state.logger.log(
+        level: status < 500 ? .debug : .warning, "request",
+        metadata: [
+          "endpoint": "\(endpoint.name.rawValue)", "status": "\(status)",
+          "microseconds": "\(Int64(duration / .microseconds(1)))",
+          "request": "\(requestID(parsed) ?? "")",
+        ])
     }
     var answer: Answer
     do {
@@ -118,11 +126,13 @@ struct Responder: Sendable {
       throw ServerFailure(.notFound, "not_found", "\(request.path) is served by another listener")
     }
     if case .openapi = endpoint.route { return OpenAPIDocument.answer }
+    if case .page = endpoint.route { return try await state.page.answer(request) }
     let caller = try state.access.caller(request.fields, needs: endpoint.scope)
     switch endpoint.route {
     case .metrics:
       let text = state.metrics.text(state.openedApp, isReady: state.reasonNotReady == nil)
-      return Answer("text/plain; version=0.0.4; charset=utf-8", text.utf8)
+      let more = (state.following?.metrics ?? "") + (state.decisionLog?.metrics ?? "")
+      return Answer("text/plain; version=0.0.4; charset=utf-8", (text + more).utf8)
     case .reload:
       try state.access.reload()
       return Answer(Answer.json, "{}\n".utf8)
@@ -137,19 +147,20 @@ struct Responder: Sendable {
     switch endpoint.route {
     case .decide:
       let body = try await request.body(upTo: limit, types: DecideEndpoint.types)
-      try await wait(request, app)
+      let app = try await waited(request, app)
       return try await DecideEndpoint.answer(request, body, app, state.metrics)
     case .explain:
       let body = try await request.body(upTo: limit, types: [Answer.json])
-      try await wait(request, app)
+      let app = try await waited(request, app)
       return try QuestionEndpoints.explain(request, body, app)
     case .nextChange:
-      try await wait(request, app)
+      let app = try await waited(request, app)
       return try QuestionEndpoints.nextChange(request, app)
     case .members(let conversation):
-      try await wait(request, app)
+      let app = try await waited(request, app)
       return try QuestionEndpoints.members(request, of: conversation, app)
     case .settings:
+      try state.checkWritable()
       let body = try await request.body(upTo: limit, types: DecideEndpoint.types)
       let (answer, operations) = try await SettingsEndpoint.answer(request, body, app, caller)
       if operations > 0, case .bytes(let bytes) = answer.body {
@@ -162,20 +173,31 @@ struct Responder: Sendable {
           sequence: String(sequence))
       }
       return answer
-    case .events: return try await EventsEndpoint.answer(request, app)
-    case .snapshot: return try await SnapshotEndpoint.answer(app)
+    case .events:
+      try state.checkFeed()
+      return try await EventsEndpoint.answer(request, app)
+    case .changes:
+      try state.checkFeed()
+      return try await FollowEndpoints.changes(request, app, state.lineage)
+    case .role: return FollowEndpoints.role(app, state.lineage, isFollower: state.isFollower)
+    case .promote: return try await state.promote(caller.name)
+    case .snapshot:
+      try state.checkFeed()
+      return try await SnapshotEndpoint.answer(app, state.lineage)
     default: throw ServerFailure(.notFound, "not_found", "there is nothing at \(request.path)")
     }
   }
 
   /// Waits for the change that `at-least` names.
-  private func wait(_ request: ServerRequest, _ app: OpenedApp) async throws {
-    guard let text = try request.parameter("at-least") else { return }
+  ///
+  /// - Returns: the app that has it: a follower may have copied all settings again meanwhile.
+  private func waited(_ request: ServerRequest, _ app: OpenedApp) async throws -> OpenedApp {
+    guard let text = try request.parameter("at-least") else { return app }
     let number = try SequenceNumber(text, app)
-    if app.store.visibleSequence >= number.value { return }
+    if app.visibleSequence >= number.value { return try state.app() }
     let seconds = state.options.atLeastTimeout
     let isThere = try await Waiting.until(.seconds(seconds)) {
-      await app.store.waitUntilVisible(number.value)
+      await app.waitUntilVisible(number.value)
     }
     guard isThere else {
       throw ServerFailure(
@@ -183,6 +205,7 @@ struct Responder: Sendable {
         "change \(text) is not there after \(seconds) s, only \(app.settingsNumber); try again",
         fields: [.retryAfter: "1"])
     }
+    return try state.app()
   }
 
   /// The name that a client gives its request, if it can stand in a log.

@@ -9,6 +9,13 @@ final class ServerState: Sendable {
   let access: Access
   let metrics = ServerMetrics()
   let audit: AuditLog
+  let sessions = PageSessions()
+  /// Where decided messages are noted; nil for nowhere.
+  let decisionLog: DecisionLog?
+  /// What is followed; nil for a server that was not started as a follower.
+  let following: FollowState?
+  private let before = Mutex(Lineage())
+  private let superseded = Mutex<(epoch: String, url: String)?>(nil)
   let logger: Logger
   private let opened = Mutex<OpenedApp?>(nil)
   private let isEnding = Atomic<Bool>(false)
@@ -18,6 +25,13 @@ final class ServerState: Sendable {
     self.options = options
     self.logger = logger
     access = try Access(options)
+    decisionLog = try options.decisionLog.map { (path) throws(OptionError) in
+      try DecisionLog(
+        path, oneIn: options.decisionLogOneIn, fileLimit: options.decisionLogLimit)
+    }
+    following = options.follow.map {
+      FollowState(url: $0, limit: .seconds(options.stalenessLimit))
+    }
     audit = try AuditLog(options.audit, logger)
     date = Mutex(WallClock.httpDate(WallClock.now))
   }
@@ -33,8 +47,36 @@ final class ServerState: Sendable {
 
   var openedApp: OpenedApp? { opened.withLock { $0 } }
 
-  /// - Throws: ``ServerFailure`` 503 while the store is being opened.
+  /// Opens the settings of a store with what it was before.
+  func open(_ app: OpenedApp, _ lineage: Lineage) {
+    before.withLock { $0 = lineage }
+    open(app)
+  }
+
+  /// What the store was before.
+  var lineage: Lineage {
+    get { before.withLock { $0 } }
+    set { before.withLock { $0 = newValue } }
+  }
+
+  /// The server that was promoted to replace this one; nil for none.
+  var successor: (epoch: String, url: String)? { superseded.withLock { $0 } }
+
+  /// Another server was promoted to replace this one: it decides and writes nothing any more.
+  func supersede(by epoch: String, at url: String) {
+    guard superseded.withLock({ $0 == nil }) else { return }
+    superseded.withLock { $0 = (epoch, url) }
+    logger.error("superseded", metadata: ["by": "\(epoch)", "at": "\(url)"])
+  }
+
+  /// - Throws: ``ServerFailure`` 503 while the store is being opened, and when another server was
+  ///   promoted to replace this one.
   func app() throws(ServerFailure) -> OpenedApp {
+    if let successor {
+      throw ServerFailure(
+        .serviceUnavailable, "superseded",
+        "\(successor.url) was promoted to replace this server; use that one")
+    }
     guard let app = openedApp else {
       throw ServerFailure(
         .serviceUnavailable, "not_ready", "the settings are being opened; try again",
@@ -50,9 +92,19 @@ final class ServerState: Sendable {
   var reasonNotReady: String? {
     if isEnding.load(ordering: .relaxed) { return "the server is ending" }
     guard let app = openedApp else { return "the settings are being opened" }
+    if let successor { return "\(successor.url) was promoted to replace this server" }
+    if let reason = following?.reasonNotReady { return reason }
     let staleness = app.staleness(at: WallClock.now)
     if staleness > Self.stalenessLimit { return "the clock was read \(staleness) ms ago" }
     return nil
+  }
+
+  /// The support page, of the app `default`.
+  var page: SupportPage {
+    SupportPage(sessions, isSecure: options.tlsCertificate != nil, limit: options.bodyLimit) {
+      [self] name throws(ServerFailure) in
+      name == "default" ? SupportPage.App(access: access, service: try app().service) : nil
+    }
   }
 
   /// Called once a second.

@@ -105,7 +105,7 @@ final class ServerMetrics: Sendable {
     if let app {
       single(
         "settings_sequence", "gauge", "The last change that decisions are by.",
-        app.store.visibleSequence)
+        app.visibleSequence)
       single("users", "gauge", "Users with settings or memberships.", Int64(app.engine.userCount))
     }
     return text
@@ -115,7 +115,7 @@ final class ServerMetrics: Sendable {
 /// Names of endpoints, as metrics and logs have them.
 enum EndpointName: String, CaseIterable, Sendable {
   case decide, explain, nextChange, members, settings, events, snapshot, openapi, live, ready
-  case metrics, reload, page, other
+  case metrics, reload, page, changes, role, promote, other
 
   var index: Int {
     switch self {
@@ -132,7 +132,10 @@ enum EndpointName: String, CaseIterable, Sendable {
     case .metrics: 10
     case .reload: 11
     case .page: 12
-    case .other: 13
+    case .changes: 13
+    case .role: 14
+    case .promote: 15
+    case .other: 16
     }
   }
 }

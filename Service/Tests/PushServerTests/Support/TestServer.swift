@@ -30,17 +30,19 @@ final class TestServer: Sendable {
 
   /// - Parameter options: flags beside the store and the address; `--insecure` when there are none
   ///   of access.
+  /// - Parameter waits: whether to wait until it is ready.
   static func start(
-    _ options: [String] = [], settings: String = settings, in folder: URL? = nil
+    _ options: [String] = [], settings: String = settings, in folder: URL? = nil,
+    waits: Bool = true
   ) async throws -> TestServer {
     let folder = try folder ?? temporaryFolder()
     let path = folder.appending(path: "app.store").path
-    if !FileManager.default.fileExists(atPath: path) {
+    if !options.contains("--follow"), !FileManager.default.fileExists(atPath: path) {
       let store = try SettingsStore(path, .create)
       try await FanoutService(StoreBackend(store)).change(ndjson: Array(settings.utf8), at: .zero)
       try await store.close()
     }
-    return try await TestServer(folder, path, options)
+    return try await TestServer(folder, path, options, waits: waits)
   }
 
   static func temporaryFolder() throws -> URL {
@@ -50,11 +52,14 @@ final class TestServer: Sendable {
     return folder
   }
 
-  private init(_ folder: URL, _ path: String, _ options: [String]) async throws {
+  private init(
+    _ folder: URL, _ path: String, _ options: [String], waits: Bool
+  ) async throws {
     self.folder = folder
     let hasAccess = options.contains("--keys") || options.contains("--client-ca")
     let arguments =
-      ["--store", path, "--listen", "127.0.0.1:0"] + (hasAccess ? [] : ["--insecure"]) + options
+      ["--store", path] + (options.contains("--listen") ? [] : ["--listen", "127.0.0.1:0"])
+      + (hasAccess ? [] : ["--insecure"]) + options
     let reader = try await OptionList.reader(arguments, environment: [:])
     var logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     logger.logLevel = .critical
@@ -76,14 +81,22 @@ final class TestServer: Sendable {
     }
     self.port = port
     adminPort = found.admin
-    guard !options.contains("--tls-key") else { return }
+    guard waits, !options.contains("--tls-key") else { return }
     while try await get("/readyz").status == 503 { try await Task.sleep(for: .milliseconds(10)) }
   }
 
-  /// Ends the server, and returns what it ended with.
-  func stop() async throws {
+  /// Waits until the server has ended by itself.
+  func ended() async throws { try await task.value }
+
+  /// Ends the server, and leaves its files.
+  func end() async {
     task.cancel()
     _ = try? await task.value
+  }
+
+  /// Ends the server, and removes its files.
+  func stop() async throws {
+    await end()
     try FileManager.default.removeItem(at: folder)
   }
 

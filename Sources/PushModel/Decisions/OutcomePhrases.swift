@@ -1,16 +1,16 @@
 /// Every outcome in words.
 ///
 /// - Source: decision-rules.md, sections 4 and 5; docs/outcome-codes.csv has the outcomes.
-enum OutcomePhrases {
+public enum OutcomePhrases {
   /// What an outcome means; of one that is not known its key, as a later version may have more.
-  static func phrase(_ action: String, _ reason: String, _ scope: String?) -> String {
+  public static func phrase(_ action: String, _ reason: String, _ scope: String?) -> String {
     phrase(key: [action, reason, scope].compactMap { $0 }.joined(separator: "/"))
   }
 
   /// The same of a key like `push/allowed/default`.
-  static func phrase(key: String) -> String { phrases[key] ?? key }
+  public static func phrase(key: String) -> String { phrases[key] ?? key }
 
-  static let phrases: [String: String] = [
+  package static let phrases: [String: String] = [
     "push/allowed/quietHours": "Pushed: the level inside quiet hours lets it pass",
     "local/allowed/quietHours":
       "Shown by the app itself: the level inside quiet hours lets it pass",
@@ -106,4 +106,9 @@ enum OutcomePhrases {
     "none/localInfoMissing": "In the background: names that a notification shows are missing",
     "none/localHandledByApp": "In the background: the app\u{2019}s own callback took it",
   ]
+}
+
+extension Outcome {
+  /// What the outcome means, in words.
+  public var phrase: String { OutcomePhrases.phrase(key: key) }
 }

@@ -1,11 +1,27 @@
-internal import PushModel
-
-/// A kind of outcome that has a colour in the charts; reasons that mean much the same share one.
-enum OutcomeFamily: Int, CaseIterable {
+/// A kind of outcome that has a colour in charts; reasons that mean much the same share one.
+public enum OutcomeFamily: Int, CaseIterable {
   // In the order in which they lie on each other.
-  case pushed, local, notMentioned, levelNone, muted, quietHours, online, noDevice, other
+  /// A push was sent.
+  case pushed
+  /// The recipient's app shows a notification itself.
+  case local
+  /// A level admits mentions only.
+  case notMentioned
+  /// A level admits nothing.
+  case levelNone
+  /// A mute is running.
+  case muted
+  /// Quiet hours.
+  case quietHours
+  /// The recipient is connected.
+  case online
+  /// No device can get the push.
+  case noDevice
+  /// All others, also those that are not known.
+  case other
 
-  init(action: String, reason: String) {
+  /// The family of an outcome by its names in files.
+  public init(action: String, reason: String) {
     switch action {
     case Action.push.name: self = .pushed
     case Action.local.name: self = .local
@@ -24,7 +40,8 @@ enum OutcomeFamily: Int, CaseIterable {
     }
   }
 
-  var name: String {
+  /// The name in words.
+  public var name: String {
     switch self {
     case .pushed: "pushed"
     case .local: "local notification"
@@ -37,7 +54,9 @@ enum OutcomeFamily: Int, CaseIterable {
     case .other: "other reasons"
     }
   }
+}
 
-  /// The class of its colour.
-  var color: String { "family-\(rawValue)" }
+extension Outcome {
+  /// The kind of the outcome, which has a colour in charts.
+  public var family: OutcomeFamily { OutcomeFamily(action: action.name, reason: reason.name) }
 }

@@ -1,0 +1,41 @@
+internal import AsyncHTTPClient
+internal import Logging
+internal import PushModel
+internal import ServiceLifecycle
+
+/// Asks other servers whether one of them was promoted to replace this one, which is then refused:
+/// writes that it would take would be in its own settings only.
+struct PeerWatch: Service {
+  let state: ServerState
+
+  private static let interval = Duration.seconds(5)
+
+  func run() async throws {
+    try? await cancelWhenGracefulShutdown {
+      while true {
+        try await Task.sleep(for: Self.interval)
+        if let app = state.openedApp { await Self.look(app.storeEpoch, state) }
+      }
+    }
+    await Sleep.untilShutdown()
+  }
+
+  /// Asks each of the peers once; one that does not answer says nothing.
+  ///
+  /// - Parameter epoch: that of this server's own store.
+  static func look(_ epoch: String, _ state: ServerState) async {
+    let options = state.options
+    guard !options.peers.isEmpty else { return }
+    let client = Primary.client(authority: options.peerCA)
+    for url in options.peers {
+      do {
+        let role = try await Primary(url, key: try options.readPeerKey(), client).role()
+        if role.supersedes.contains(epoch) { state.supersede(by: role.epoch, at: url) }
+      } catch {
+        state.logger.info(
+          "a peer does not answer", metadata: ["peer": "\(url)", "error": "\(error)"])
+      }
+    }
+    try? await client.shutdown()
+  }
+}

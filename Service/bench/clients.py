@@ -1,0 +1,69 @@
+"""Load from wrk, h2load and pgbench, each on cores that the server does not have."""
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+
+HERE = pathlib.Path(__file__).parent
+# The server has this core for itself.
+SERVER_CORE = "0"
+CLIENT_CORES = f"1-{max(os.cpu_count() - 1, 1)}"
+CLIENT_THREADS = max(os.cpu_count() - 1, 1)
+
+
+class BenchError(Exception):
+    """What could not be measured, and why."""
+
+
+def pinned(cores, command, **options):
+    return subprocess.run(["taskset", "-c", cores, *command], capture_output=True, text=True, **options)
+
+
+def wrk(url, file, path, key, *, lines=1, connections=32, seconds=10, delay=0):
+    """Requests a second, latencies in milliseconds, and bytes a second; refuses failed requests."""
+    threads = min(CLIENT_THREADS, connections)
+    done = pinned(CLIENT_CORES, [
+        "wrk", "-t", str(threads), "-c", str(connections), "-d", f"{seconds}s", "--timeout", "30s",
+        "-s", str(HERE / "body.lua"), url, "--", str(file), str(lines), path, key, str(delay)])
+    if done.returncode != 0:
+        raise BenchError(f"wrk: {done.stderr or done.stdout}")
+    found = json.loads(done.stdout.strip().splitlines()[-1])
+    if found["failed"] or found["lost"] or not found["requests"]:
+        raise BenchError(f"{path}: {found['failed']} requests failed, {found['lost']} lost, of {found['requests']}")
+    found["rate"] = found["requests"] / found["seconds"]
+    return found
+
+
+def h2load(url, body, key, *, rate, connections=16, seconds=10):
+    """Latencies at a fixed rate in milliseconds: p50 and p99 of every request of it."""
+    with tempfile.TemporaryDirectory() as folder:
+        log = pathlib.Path(folder) / "log"
+        data = pathlib.Path(folder) / "body"
+        data.write_text(body)
+        command = [
+            "h2load", "--h1", "-t", str(min(CLIENT_THREADS, connections)), "-c", str(connections),
+            "-D", str(seconds), "--rps", f"{rate / connections:.2f}", "-d", str(data),
+            "-H", f"Authorization: Bearer {key}", "-H", "Content-Type: application/x-ndjson",
+            "--log-file", str(log), url]
+        done = pinned(CLIENT_CORES, command)
+        if done.returncode != 0 or not log.exists():
+            raise BenchError(f"h2load: {done.stderr or done.stdout}")
+        rows = [line.split("\t") for line in log.read_text().splitlines()]
+    wrong = sum(1 for row in rows if row[1] != "200")
+    if not rows or wrong:
+        raise BenchError(f"h2load: {wrong} of {len(rows)} requests failed")
+    times = sorted(int(row[2]) / 1000 for row in rows)
+    return {"rate": len(rows) / seconds, "p50": times[len(times) // 2], "p99": times[int(len(times) * 0.99)]}
+
+
+def pgbench(program, connection, script, *, clients, seconds):
+    """Transactions a second and the mean latency in milliseconds."""
+    done = pinned(CLIENT_CORES, [
+        program, *connection, "--no-vacuum", "--protocol", "prepared", "--client", str(clients),
+        "--jobs", str(min(CLIENT_THREADS, clients)), "--time", str(seconds), "--file", str(script), "postgres"])
+    if done.returncode != 0:
+        raise BenchError(f"pgbench: {done.stderr or done.stdout}")
+    words = {line.split("=")[0].strip(): line.split("=")[1].split()[0]
+             for line in done.stdout.splitlines() if "=" in line}
+    return {"rate": float(words["tps"]), "mean": float(words["latency average"])}

@@ -1,0 +1,115 @@
+import Foundation
+import PushFanout
+import PushModel
+import PushReference
+import PushService
+import TestSupport
+import Testing
+
+/// Goal: an inspection is the reference's answer, now and at every later instant, and its records
+/// are all that decides for the user.
+@Suite struct InspectionTests {
+  private static let week: Int64 = 7 * 86_400_000
+
+  /// The same message, sent at another instant.
+  private static func moved(_ message: Message, to at: Instant) -> Message {
+    var later = message
+    later.at = at
+    later.sentAt = message.sentAt.map {
+      Instant(milliseconds: at.milliseconds - message.at.milliseconds + $0.milliseconds)
+    }
+    return later
+  }
+
+  @Test(arguments: RuleSet.allCases)
+  func equalsTheReferenceAtEveryInstant(rules: RuleSet) throws {
+    var longest = 0
+    for seed in TestSupport.seeds([1, 2, 3, 4]) {
+      let world = RandomWorld(
+        rules, seed: seed, userCount: 12, messageCount: 12,
+        style: RandomWorld.Style(isVaried: true))
+      let settings = world.settings()
+      let service = try FanoutService(settings, threads: 1)
+      var reference = ReferenceEvaluator(settings)
+      var random = SeededGenerator(seed: seed)
+      for message in world.messages {
+        for user in world.users {
+          let end = Instant(milliseconds: message.at.milliseconds + Self.week)
+          let found = service.inspect(message, for: user, until: end)
+          let label: Comment = "seed \(seed), \(message.id), \(user)"
+          #expect(found.explanation == reference.explain(message, for: user), label)
+          guard let first = found.timeline.first else {
+            #expect(found.explanation.decision == nil, label)
+            continue
+          }
+          #expect(first.at == message.at, label)
+          // Within a part the decision is the same, and the next part has another.
+          var instants = found.timeline.flatMap { part in
+            [part.at.milliseconds, part.at.milliseconds - 1]
+          }
+          instants += (0..<8).map { _ in
+            Int64.random(in: message.at.milliseconds..<end.milliseconds, using: &random)
+          }
+          for instant in instants where instant >= message.at.milliseconds {
+            let at = Instant(milliseconds: instant)
+            let expected = reference.explain(Self.moved(message, to: at), for: user).decision
+            let part = found.timeline.last { $0.at <= at }
+            #expect(
+              part?.decision == expected, "seed \(seed), \(message.id), \(user) at \(instant)")
+          }
+          longest = max(longest, found.timeline.count)
+          let decisions = found.timeline.map(\.decision)
+          #expect(!zip(decisions, decisions.dropFirst()).contains { $0 == $1 }, label)
+        }
+      }
+    }
+    #expect(longest > 4, "no timeline changes")
+  }
+
+  @Test(arguments: RuleSet.allCases)
+  func recordsAreAllThatDecides(rules: RuleSet) throws {
+    for seed in TestSupport.seeds([5, 6]) {
+      let world = RandomWorld(
+        rules, seed: seed, userCount: 8, messageCount: 6,
+        style: RandomWorld.Style(isVaried: true))
+      let service = try FanoutService(world.settings(), threads: 1)
+      for message in world.messages {
+        for user in world.users {
+          let end = Instant(milliseconds: message.at.milliseconds + Self.week)
+          let found = service.inspect(message, for: user, until: end)
+          let alone = try FanoutService(ndjson: Array(found.lines.joined()), threads: 1)
+          let again = alone.inspect(message, for: user, until: end)
+          let label: Comment = "seed \(seed), \(message.id), \(user)"
+          #expect(again.explanation.decision == found.explanation.decision, label)
+          #expect(again.timeline == found.timeline, label)
+          #expect(again.timeZone == found.timeZone, label)
+        }
+      }
+    }
+  }
+
+  @Test func asJSON() throws {
+    let service = try Sample.service()
+    let end = Instant(rfc3339: "2024-06-05T12:00:00+08:00")!
+    let found = service.inspect(Sample.message(), for: "u1", until: end)
+    let json = try #require(
+      try JSONSerialization.jsonObject(with: Data(ServiceJSON.inspection(found)))
+        as? [String: Any])
+    let parts = try #require(json["timeline"] as? [[String: Any]])
+    #expect(
+      parts.map { "\(Instant(milliseconds: $0["at"] as! Int64).rfc3339) \($0["phrase"]!)" } == [
+        "2024-06-03T04:00:00Z Pushed: no level set anywhere",
+        "2024-06-03T14:00:00Z Stopped by the user\u{2019}s quiet hours",
+        "2024-06-04T00:00:00Z Pushed: no level set anywhere",
+        "2024-06-04T14:00:00Z Stopped by the user\u{2019}s quiet hours",
+        "2024-06-05T00:00:00Z Pushed: no level set anywhere",
+      ])
+    #expect(json["timeZone"] as? String == "Asia/Shanghai")
+    let kinds = (json["records"] as? [[String: Any]])?.map { $0["kind"] as? String }
+    #expect(kinds == ["app", "user", "conversation", "member"])
+    let stranger = service.inspect(Sample.message(), for: "u9", until: end)
+    #expect(stranger.timeline == [])
+    #expect(stranger.explanation.decision == nil)
+    #expect(stranger.records.count == 2)
+  }
+}
