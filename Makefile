@@ -175,10 +175,12 @@ bench-python: clib program
 	Python/benchmarks/run
 
 # The package on Spark (docs/spark.md); Java and pyspark are installed.
-test-spark: clib
+test-spark: packages
+	C/build pushfanout
 	Python/spark/test
 
-bench-spark: clib program
+bench-spark: program
+	C/build pushfanout
 	Python/spark/bench
 
 # An engine of each rule set under load, beside the reference; fails if memory grows.

@@ -62,8 +62,8 @@ def world_files(program: str, name: str, *options: str) -> Path:
     messages = text("messages.csv", mentions="VARCHAR", mentionsAll="TINYINT", at="BIGINT")
     queries = {
         "users": f"SELECT id, level, {hours} AS quietHours, timeZone FROM {users}",
-        "members": f"SELECT conversation, user, level, since FROM {members}",
-        "messages": "SELECT 'm' || row_number() OVER () AS id, conversation, sender, at, "
+        "members": f'SELECT conversation, "user", level, since FROM {members}',
+        "messages": "SELECT 'm' || row_number() OVER () AS id, conversation, sender, \"at\", "
         f"string_split(mentions, ';') AS mentions, mentionsAll = 1 AS mentionsAll FROM {messages}",
     }
     for kind, query in queries.items():

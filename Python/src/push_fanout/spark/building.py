@@ -16,6 +16,18 @@ from ..parquet import pyarrow_module
 from .manifest import snapshot_identity
 from .problems import as_json, bad_rows
 from .storage import Storage
+from .tables import (
+    conversations_table,
+    engine_columns,
+    flat,
+    joined,
+    members_table,
+    positions,
+    replaced,
+    sorted_by,
+    users_table,
+    without_row,
+)
 
 REPORT = "shard int, what string, report string"
 """The columns of what the workers report: what is ``"shard"`` or ``"problem"``."""
@@ -34,7 +46,7 @@ class BuildSpec(NamedTuple):
         settings: the app's record.
         identity: what the snapshots are written with.
         is_strict: whether a bad row ends the job: only the first is looked for.
-        old: the folder of each shard that is changed; empty when they are made anew.
+        old: the folder of each shard that is changed; empty when they are made again.
         giants: the conversations that are split.
     """
 
@@ -55,23 +67,6 @@ class Parts:
         self.users = users
         self.members = members
         self.conversations = conversations
-
-
-def flat(table: Any, keys: dict[str, str], fields: str) -> Any:
-    """A table of the columns of the struct `fields`, the keys under their names, and ``_line``."""
-    pa = pyarrow_module()
-    columns = {name: table[key] for key, name in keys.items()}
-    if fields in table.column_names:
-        struct = table[fields].combine_chunks()
-        struct = struct if isinstance(struct, pa.Array) else pa.concat_arrays(struct.chunks)
-        for index in range(struct.type.num_fields):
-            name = struct.type.field(index).name
-            columns.setdefault(name, pa.compute.struct_field(struct, index))
-    if "_line" in table.column_names:
-        columns["_line"] = table["_line"]
-    else:
-        columns["_line"] = pa.nulls(table.num_rows, pa.string())
-    return pa.table(columns)
 
 
 def _received(batches: Iterator[Any], shard: int) -> dict[int, Any]:
@@ -135,9 +130,9 @@ class _ShardBuild:
 
     def _new(self, rows: dict[int, Any]) -> Parts:
         return Parts(
-            self._once("users", _users(rows.get(USER)), ["id"]),
-            _members(rows.get(MEMBER)),
-            self._once("conversations", _conversations(rows.get(CONVERSATION)), ["id"]),
+            self._once("users", users_table(rows.get(USER)), ["id"]),
+            members_table(rows.get(MEMBER)),
+            self._once("conversations", conversations_table(rows.get(CONVERSATION)), ["id"]),
         )
 
     def _changed(self, rows: dict[int, Any]) -> Parts:
@@ -148,15 +143,15 @@ class _ShardBuild:
             self.storage.read_table(f"{folder}/{name}.parquet")
             for name in ("users", "members", "conversations")
         )
-        users = _replaced(users, _users(rows.get(USER)), ["id"])
-        known = _users(rows.get(KNOWN))
+        users = replaced(users, users_table(rows.get(USER)), ["id"])
+        known = users_table(rows.get(KNOWN))
         is_new = pa.compute.invert(pa.compute.is_in(known["id"], value_set=users["id"]))
-        users = _sorted(_joined(users, known.filter(is_new)), "id")
+        users = sorted_by(joined(users, known.filter(is_new)), "id")
         for kind in (REMOVED, MEMBER):
-            changed = _members(rows.get(kind))
-            members = _replaced(members, changed, ["conversation", "user"], kind == MEMBER)
-        changed = _conversations(rows.get(CONVERSATION))
-        return Parts(users, members, _sorted(_replaced(conversations, changed, ["id"]), "id"))
+            changed = members_table(rows.get(kind))
+            members = replaced(members, changed, ["conversation", "user"], kind == MEMBER)
+        changed = conversations_table(rows.get(CONVERSATION))
+        return Parts(users, members, sorted_by(replaced(conversations, changed, ["id"]), "id"))
 
     def _once(self, kind: str, table: Any, keys: list[str]) -> Any:
         """A table without rows whose key another has."""
@@ -193,7 +188,7 @@ class _ShardBuild:
                 table = getattr(self.parts, bad.kind)
                 row = table.slice(bad.row, 1).to_pylist()[0]
                 self._problem(bad.kind, row, bad.text)
-                setattr(self.parts, bad.kind, _without(table, bad.row))
+                setattr(self.parts, bad.kind, without_row(table, bad.row))
                 if not self.spec.is_strict:
                     continue
                 # The job ends; what else is wrong does not matter.
@@ -229,11 +224,11 @@ class _ShardBuild:
         rows: dict[str, list[int]] = {}
         for kind, mask in is_line.items():
             table = getattr(parts, kind)
-            rows[kind] = _positions(mask, False) if has_lines else []
+            rows[kind] = positions(mask, False) if has_lines else []
             typed = table.filter(pa.compute.invert(mask)) if has_lines else table
-            tables[kind] = _fields(typed) if typed.num_rows else None
+            tables[kind] = engine_columns(typed) if typed.num_rows else None
         members = parts.members["_line"]
-        for row in _positions(is_line["members"], True):
+        for row in positions(is_line["members"], True):
             lines.add(members[row].as_py(), "members", row)
         try:
             return Fanout.open(lines.data(), **tables, threads=1)
@@ -308,72 +303,6 @@ class _BadRow(Exception):
         self.kind, self.row, self.text = kind, row, text
 
 
-def _users(rows: Any) -> Any:
-    return _sorted(_table(rows, {"_user": "id"}, "_u"), "id")
-
-
-def _members(rows: Any) -> Any:
-    return _table(rows, {"_conversation": "conversation", "_user": "user"}, "_m")
-
-
-def _conversations(rows: Any) -> Any:
-    return _sorted(_table(rows, {"_conversation": "id"}, ""), "id")
-
-
-def _table(rows: Any, keys: dict[str, str], fields: str) -> Any:
-    pa = pyarrow_module()
-    if rows is not None:
-        return flat(rows, keys, fields)
-    return pa.table({name: pa.array([], pa.string()) for name in (*keys.values(), "_line")})
-
-
-def _sorted(table: Any, key: str) -> Any:
-    """By the bytes of a key."""
-    return table.sort_by(key)
-
-
-def _fields(table: Any) -> Any:
-    """A table as the engine takes it: without the column of lines, and columns without values."""
-    names = [
-        name
-        for name in table.column_names
-        if name != "_line" and (name in ("id", "conversation", "user") or _has_values(table[name]))
-    ]
-    return table.select(names)
-
-
-def _has_values(column: Any) -> bool:
-    return bool(column.null_count < len(column))
-
-
-def _positions(mask: Any, value: bool) -> list[int]:
-    import numpy as np
-
-    found: list[int] = np.flatnonzero(mask.to_numpy() == value).tolist()
-    return found
-
-
-def _joined(old: Any, new: Any) -> Any:
-    pa = pyarrow_module()
-    return pa.concat_tables([old, new], promote_options="permissive")
-
-
-def _replaced(old: Any, new: Any, keys: list[str], is_added: bool = True) -> Any:
-    """A table without the rows whose keys are in another, and with the rows of that."""
-    if new.num_rows == 0:
-        return old
-    pa = pyarrow_module()
-    numbered = old.select(keys).append_column("_number", pa.array(range(old.num_rows), pa.int64()))
-    kept = numbered.join(new.select(keys), keys, join_type="left anti")["_number"]
-    rows = old.take(kept.combine_chunks().sort())
-    return _joined(rows, new) if is_added else rows
-
-
-def _without(table: Any, row: int) -> Any:
-    pa = pyarrow_module()
-    return pa.concat_tables([table.slice(0, row), table.slice(row + 1)])
-
-
 def check_users(settings: str, batches: Iterator[Any]) -> Iterator[Any]:
     """Adds the column ``_problem``: what is wrong with the settings of a user."""
     pa = pyarrow_module()
@@ -382,8 +311,8 @@ def check_users(settings: str, batches: Iterator[Any]) -> Iterator[Any]:
         texts: list[str | None] = [None] * table.num_rows
         flat_table = flat(table, {"_id": "id"}, "_fields")
         is_line = pa.compute.is_valid(flat_table["_line"])
-        typed, lined = _positions(is_line, False), _positions(is_line, True)
-        fields = _fields(flat_table.take(pa.array(typed, pa.int64())))
+        typed, lined = positions(is_line, False), positions(is_line, True)
+        fields = engine_columns(flat_table.take(pa.array(typed, pa.int64())))
         lines = flat_table["_line"].take(pa.array(lined, pa.int64())).to_pylist()
 
         def check_fields(start: int) -> None:

@@ -186,8 +186,10 @@ def _for_csv(found: DataFrame) -> DataFrame:
             F.explode_outer("counts").alias("code", "count"),
         )  # fmt: skip
     joined = found.join(F.broadcast(outcomes(found.sparkSession)), "code", "left")
-    names = ["message", "conversation", "recipients", "user", "action", "reason", "scope", "count"]
-    return joined.select(*(name for name in names if name in joined.columns))
+    words = ["action", "reason", "scope"]
+    if "count" in joined.columns:
+        return joined.select("message", "conversation", "recipients", *words, "count")
+    return joined.select("message", "user", *words)
 
 
 def _compare(spark: SparkSession, options: argparse.Namespace) -> str:

@@ -6,6 +6,7 @@ import functools
 import json
 import logging
 import os
+import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Union
@@ -36,6 +37,9 @@ REQUIRED = {
 }
 PLACE = ("_file", "_row")
 LINE = "value"
+RFC_3339 = re.compile(
+    r"(\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d)(?:\.(\d+))?([Zz]|[+-]\d\d:\d\d)", re.ASCII
+)
 """The only column of a DataFrame of NDJSON, as `spark.read.text` gives it."""
 
 
@@ -157,17 +161,24 @@ def _text(value: Any) -> str | None:
 def instant(value: Any) -> int | None:
     """An instant as milliseconds, if it is one.
 
-    >>> instant("2024-06-03T00:00:00+08:00"), instant(5), instant("5")
-    (1717344000000, 5, None)
+    >>> instant("2024-06-03T00:00:00.1239+08:00"), instant(5), instant("5")
+    (1717344000123, 5, None)
     """
     if isinstance(value, int) and not isinstance(value, bool):
         return value if 0 <= value < 2**53 else None
-    try:
-        at = datetime.fromisoformat(value.replace("Z", "+00:00").replace("z", "+00:00"))
-        seconds = int(at.replace(microsecond=0).timestamp())
-    except (AttributeError, TypeError, ValueError):
+    if not isinstance(value, str):
         return None
-    return None if at.tzinfo is None else seconds * 1000 + at.microsecond // 1000
+    found = RFC_3339.fullmatch(value)
+    if found is None:
+        return None
+    seconds, fraction, zone = found.groups()
+    try:
+        at = datetime.fromisoformat(
+            seconds.upper().replace(" ", "T") + ("+00:00" if zone in "Zz" else zone)
+        )
+    except ValueError:
+        return None
+    return int(at.timestamp()) * 1000 + int(f"{fraction or ''}000"[:3])
 
 
 def located(df: DataFrame) -> DataFrame | None:

@@ -97,7 +97,7 @@ class Shards:
         return cls(path=path, **fields)
 
     def publish(self) -> None:
-        """Makes them known to `open`; before, nobody sees them."""
+        """Makes them known to `open`; before, it does not find them."""
         fields = dataclasses.asdict(self)
         del fields["path"]
         text = json.dumps({"format": FORMAT, **fields}, ensure_ascii=False)

@@ -67,8 +67,8 @@ def summary_text(summary: dict[str, Any]) -> str:
     """A summary for people, one line a figure.
 
     >>> print(summary_text({"members": 20000000, "seconds": {"build": 1.5}}))
-    members                20,000,000
-    seconds, build                1.5
+    members               20,000,000
+    seconds, build               1.5
     """
     lines = []
     for name, value in summary.items():

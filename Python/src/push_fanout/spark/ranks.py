@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ..parquet import pyarrow_module
@@ -56,7 +56,7 @@ def ensure_ranks(spark: SparkSession, shards: Shards) -> None:
         spark.sparkContext.parallelize(missing, len(missing)).foreachPartition(work)
 
 
-def _write_parts(shards: Shards, live: frozenset[str], giants: Iterator[tuple[str, Giant]]) -> None:
+def _write_parts(shards: Shards, live: frozenset[str], giants: Iterable[tuple[str, Giant]]) -> None:
     import numpy as np
 
     pa = pyarrow_module()

@@ -54,7 +54,7 @@ def read(spark: SparkSession, path: str | os.PathLike[str], kind: str) -> DataFr
     if not storage.exists():
         raise Error(f"{os.fspath(path)}: there is no such file or folder", "PF_IO")
     names = [storage.path] if storage.path.endswith(ENDINGS) else []
-    if not names:
+    if not names and not storage.path.endswith(".parquet"):
         names = [storage.place(name) for name in storage.names("") if name.endswith(ENDINGS)]
     if not names:
         return spark.read.parquet(storage.path)

@@ -35,7 +35,7 @@ def update(
     at: int,
     on_error: Literal["fail", "quarantine"] = "fail",
 ) -> Shards:
-    """Makes shards of changed settings; only shards that a change concerns are made anew.
+    """Makes shards of changed settings; only shards that a change concerns are made again.
 
     Args:
         shards: the last ones of their folder.
@@ -48,7 +48,7 @@ def update(
 
     Raises:
         Error: what is wrong with which change. Conversations cannot be moved to another parent,
-            and the app's settings cannot be changed: `prepare` makes all shards anew.
+            and the app's settings cannot be changed: `prepare` makes all shards again.
     """
     F = spark_module()
     check_choice(on_error)
@@ -155,7 +155,7 @@ def _all_threads(shards: Shards, job: Job, rooms: DataFrame) -> DataFrame | None
         both = rooms.join(old, rooms["_id"] == old["_thread"])
         moved = both.where(~rooms["_parent"].eqNullSafe(old["_parent"])).select("_id").first()
         if moved is not None:
-            _refuse(job, f'the parent of "{moved[0]}" cannot be changed; prepare all shards anew')
+            _refuse(job, f'the parent of "{moved[0]}" cannot be changed; prepare all shards again')
     if new is None:
         return old
     members = job.spark.read.schema("conversation string").parquet(
@@ -165,7 +165,7 @@ def _all_threads(shards: Shards, job: Job, rooms: DataFrame) -> DataFrame | None
     early = members.join(fresh, members["conversation"] == fresh["_thread"]).first()
     if early is not None:
         name = early["conversation"]
-        _refuse(job, f'"{name}" has members and cannot become a thread; prepare all shards anew')
+        _refuse(job, f'"{name}" has members and cannot become a thread; prepare all shards again')
     return new if old is None else old.unionByName(new).distinct()
 
 

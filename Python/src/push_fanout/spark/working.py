@@ -15,10 +15,10 @@ from ..batch import Messages
 from ..engine import Fanout
 from ..errors import Error
 from ..parquet import pyarrow_module, write_batches
-from .building import flat
 from .engines import Target, engine_of
 from .problems import Problem, as_json, bad_rows
 from .storage import Storage
+from .tables import flat
 
 BITMAPS_AT_ONCE = 256
 """How many messages are decided before their bitmaps are handed on."""
@@ -140,6 +140,10 @@ class Task:
             if rows.num_rows == 0:
                 return
             messages = read(rows)
+        if rows["_at"].null_count:
+            # Decided by which settings would depend on it.
+            row = rows.filter(pa.compute.is_null(rows["_at"])).slice(0, 1).to_pylist()[0]
+            raise Error(f'"at" of {row["_id"]} is not read; give milliseconds', "PF_INVALID")
         self.seen += len(rows)
         # Of the parts that read a message, one counts it.
         new = len(rows)
