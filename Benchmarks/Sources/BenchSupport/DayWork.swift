@@ -26,8 +26,7 @@ extension Work {
 private final class Day {
   private let world: DayWorld
   private let pushes: Int
-  let messages: [Message]
-  private var result = FanoutResult()
+  let messages: MessageArray
 
   init(_ scale: Scale) {
     var options = WorkloadOptions()
@@ -35,7 +34,7 @@ private final class Day {
     options.sizes.users = min(20_000, scale.userCount)
     options.sizes.memberships = options.sizes.users * 10
     world = DayWorld(options, threads: 1)
-    messages = world.messages
+    messages = MessageArray(world.messages)
     pushes = world.alone.decide(world.messages).reduce(0) { $0 + $1.pushCount }
     live()
     replay()
@@ -44,11 +43,9 @@ private final class Day {
   func forget() { world.alone.forgetConversations() }
 
   func live() {
-    var sum = 0
-    let all = messages
-    let messages = all.span
+    var (sum, result) = (0, FanoutResult())
     for index in messages.indices {
-      world.alone.decide(messages[index], into: &result)
+      messages.with(index) { world.alone.decide($0, into: &result) }
       sum += result.pushCount
     }
     require(sum == pushes, "live pushes differ")
@@ -64,9 +61,9 @@ private final class Day {
   func replay() {
     var sum = 0
     let timeline = FanoutTimeline(world.alone.currentVersion)
-    let all = messages
-    let messages = all.span
-    for index in messages.indices { sum += timeline.counts(messages[index]).pushCount }
+    for index in messages.indices {
+      messages.with(index) { sum += timeline.counts($0).pushCount }
+    }
     require(sum == pushes, "a replay's pushes differ")
   }
 }

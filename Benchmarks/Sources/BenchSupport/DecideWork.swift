@@ -14,7 +14,7 @@ extension Work {
             units: stage.memberships,
             before: {
               stage.turn()
-              decider.messages = stage.messages(kind)
+              decider.messages = MessageArray(stage.messages(kind))
             }, run: { decider.decide() })
         },
         Work("decide-warm.\(kind).\(size)", unit: "decision") { stages in
@@ -39,9 +39,10 @@ extension Work {
         before: {
           // Another millisecond each time, so that nothing kept fits.
           before -= 1
-          decider.messages = stage.world.groups.map {
+          let messages = stage.world.groups.map {
             MessageKind.plain.message(to: $0, at: before)
           }
+          decider.messages = MessageArray(messages)
         }, run: { decider.decide() })
     }
   }
@@ -66,26 +67,24 @@ extension Work {
 /// Decides a message to each group, into memory that is used again.
 private struct BatchDecider {
   let fanout: Fanout
-  var messages: [Message]
+  var messages: MessageArray
   private var result = FanoutResult()
   private var codes: [UInt8]
 
   init(_ stage: Stage, _ kind: MessageKind) {
     stage.check(kind)
     fanout = stage.fanout
-    messages = stage.messages(kind)
+    messages = MessageArray(stage.messages(kind))
     codes = Array(repeating: 0, count: stage.world.groups.map(\.members.count).max() ?? 0)
   }
 
   mutating func decide() { Self.decide(messages, fanout, &result, &codes) }
 
   private static func decide(
-    _ messages: [Message], _ fanout: Fanout, _ result: inout FanoutResult, _ codes: inout [UInt8]
+    _ messages: MessageArray, _ fanout: Fanout, _ result: inout FanoutResult, _ codes: inout [UInt8]
   ) {
-    // Borrowed: a message taken out of an array is copied.
-    let messages = messages.span
     for index in messages.indices {
-      fanout.decide(messages[index], into: &result)
+      messages.with(index) { fanout.decide($0, into: &result) }
       var span = codes.mutableSpan
       result.writeCodes(into: &span)
     }

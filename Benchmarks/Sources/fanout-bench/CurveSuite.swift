@@ -77,17 +77,17 @@ struct CurveSuite {
   }
 
   private func decide(_ day: DayWorld, threads: Int) -> (messages: Double, decisions: Double) {
+    let messages = MessageArray(day.messages)
     let next = Atomic(0)
     let decisions = Atomic(0)
     let elapsed = seconds {
       DispatchQueue.concurrentPerform(iterations: threads) { _ in
         var result = FanoutResult()
         var sum = 0
-        let messages = day.messages.span
         while true {
           let index = next.add(1, ordering: .relaxed).oldValue
           if index >= messages.count { break }
-          day.fanout.decide(messages[index], into: &result)
+          messages.with(index) { day.fanout.decide($0, into: &result) }
           keep(result.pushCount)
           sum += result.memberCount
         }

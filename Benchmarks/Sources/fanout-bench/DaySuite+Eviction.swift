@@ -19,9 +19,10 @@ extension DaySuite {
       Line(name: "  bound of the cache", value: Double(tight.cacheByteLimit) / 1e6, unit: "MB"),
     ]
     for (name, draws) in [("uniform", uniform), ("Zipf", zipf)] {
-      let messages = draws(world.messages.count).map {
-        Message(id: "m", conversation: world.conversations[$0], at: last)
-      }
+      let messages = MessageArray(
+        draws(world.messages.count).map {
+          Message(id: "m", conversation: world.conversations[$0], at: last)
+        })
       // What is kept is then what these messages keep.
       _ = inTurn(messages, 1, tight)
       for count in threads {

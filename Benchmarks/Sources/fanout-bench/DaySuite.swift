@@ -45,20 +45,22 @@ struct DaySuite {
     var result = FanoutResult()
     var decisions = 0
     var pushes = 0
+    let messages = MessageArray(world.messages)
     let all = seconds {
-      let messages = world.messages.span
       for index in messages.indices {
-        world.fanout.decide(messages[index], into: &result)
+        messages.with(index) { world.fanout.decide($0, into: &result) }
         let counts = result.counts
         decisions += counts.recipientCount
         pushes += counts.pushCount
       }
     }
     let sums = Mutex((decisions: 0, pushes: 0))
+    let pieces = stride(from: 0, to: world.messages.count, by: 8192).map {
+      Array(world.messages[$0..<min($0 + 8192, world.messages.count)])
+    }
     let batches = seconds {
-      for start in stride(from: 0, to: world.messages.count, by: 8192) {
-        let end = min(start + 8192, world.messages.count)
-        world.alone.decide(Array(world.messages[start..<end])) { _, result in
+      for piece in pieces {
+        world.alone.decide(piece) { _, result in
           let counts = result.counts
           sums.withLock {
             $0.decisions += counts.recipientCount
@@ -71,9 +73,8 @@ struct DaySuite {
     let timeline = FanoutTimeline(world.fanout.currentVersion)
     var same = 0
     let replayed = seconds {
-      let messages = world.messages.span
       for index in messages.indices {
-        same += timeline.counts(messages[index]).pushCount
+        messages.with(index) { same += timeline.counts($0).pushCount }
       }
     }
     guard same == pushes else { fatalError("a timeline pushes \(same), live \(pushes)") }
@@ -100,7 +101,7 @@ struct DaySuite {
   /// Messages a second of threads that take them in turn, counting pushes, the percentiles of one
   /// message's latency, and the processor time of a message in microseconds.
   func inTurn(
-    _ messages: [Message], _ threads: Int, _ fanout: Fanout
+    _ messages: MessageArray, _ threads: Int, _ fanout: Fanout
   ) -> (rate: Double, pushes: Int, latency: [Double], processor: Double) {
     let pushes = Atomic(0)
     let latencies = Mutex<[Float]>([])
@@ -108,21 +109,22 @@ struct DaySuite {
     let processor = Atomic(0)
     let elapsed = seconds {
       DispatchQueue.concurrentPerform(iterations: threads) { _ in
-        let start = Self.threadNanoseconds()
-        defer { processor.add(Self.threadNanoseconds() - start, ordering: .relaxed) }
+        let start = Self.nanoseconds(CLOCK_THREAD_CPUTIME_ID)
+        defer {
+          let end = Self.nanoseconds(CLOCK_THREAD_CPUTIME_ID)
+          processor.add(end - start, ordering: .relaxed)
+        }
         var result = FanoutResult()
         var sum = 0
         var times: [Float] = []
         times.reserveCapacity(messages.count / threads + 1)
-        // Borrowed: a message taken out of an array is copied.
-        let messages = messages.span
-        var before = DispatchTime.now().uptimeNanoseconds
+        var before = Self.nanoseconds(CLOCK_MONOTONIC)
         while true {
           let index = next.add(1, ordering: .relaxed).oldValue
           if index >= messages.count { break }
-          fanout.decide(messages[index], into: &result)
+          messages.with(index) { fanout.decide($0, into: &result) }
           sum += result.pushCount
-          let now = DispatchTime.now().uptimeNanoseconds
+          let now = Self.nanoseconds(CLOCK_MONOTONIC)
           times.append(Float(now - before))
           before = now
         }
@@ -140,10 +142,9 @@ struct DaySuite {
     )
   }
 
-  /// The processor time that the calling thread has taken.
-  private static func threadNanoseconds() -> Int {
+  private static func nanoseconds(_ clock: clockid_t) -> Int {
     var time = timespec()
-    unsafe clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    unsafe clock_gettime(clock, &time)
     return time.tv_sec * 1_000_000_000 + time.tv_nsec
   }
 
@@ -177,6 +178,7 @@ struct DaySuite {
     var lines: [Line] = []
     var one = 0.0
     var pushes: Int?
+    let messages = MessageArray(messages)
     if warms { _ = inTurn(messages, 1, world.fanout) }
     for count in threads {
       let (rate, sum, latency, _) = inTurn(messages, count, world.fanout)

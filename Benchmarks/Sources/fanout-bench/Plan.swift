@@ -33,7 +33,9 @@ struct Plan {
   let cases: [Case]
   /// The parts of the service.
   let parts: [String]
-  static let serviceParts = ["still", "along", "answers", "sizes", "eviction"]
+  static let serviceParts = [
+    "still", "along", "late", "answers", "sizes", "changes", "eviction",
+  ]
 
   /// Contestants that decide the same.
   struct Case {

@@ -24,7 +24,7 @@ struct Run: ParsableCommand {
         fanout-bench --json > fanout.ndjson
         fanout-bench --suite day --suite service
         fanout-bench --suite curve
-        fanout-bench --suite service --filter '^(still|along|answers|sizes|eviction)$'
+        fanout-bench --suite service --filter '^(still|along|late|answers|sizes|changes|eviction)$'
         fanout-bench --suite decide --filter '^1000000$'
         fanout-bench --suite update --memberships 100000000
 
@@ -146,8 +146,10 @@ struct Run: ParsableCommand {
     if suites.contains(.service) {
       if plan.parts.contains("still") { add(suite.standingStill()) }
       if plan.parts.contains("along") { add(suite.alongTheDay()) }
+      if plan.parts.contains("late") { add(suite.late()) }
       if plan.parts.contains("answers") { add(suite.answers()) }
       if plan.parts.contains("sizes") { add(suite.bySize()) }
+      if plan.parts.contains("changes") { add(suite.changes()) }
       if plan.parts.contains("eviction") { add(suite.eviction()) }
     }
     let missed = lines.count { !$0.holds }

@@ -65,9 +65,12 @@ final class Soak: Sendable {
   // MARK: Changing
 
   private func write() {
-    var random = Seeded(seed &+ 100)
+    var (random, update) = (Seeded(seed &+ 100), 0)
     while !isOver {
-      change(random.below(200) == 0 ? 1000 : 1 + random.below(8))
+      // Large updates come at equal distances: as many pages as ever are then in use soon. At random
+      // distances, the most that were in use at once would increase for as long as the soak runs.
+      update += 1
+      change(update % 200 == 0 ? 1000 : 1 + random.below(8))
       Thread.sleep(forTimeInterval: 0.0005)
     }
   }

@@ -55,6 +55,8 @@ struct SoakModel {
           id: Identifier("c\(number)"), settings: settings, parent: parent,
           candidates: parent.map { rooms[$0].candidates }
             ?? (0..<count).map { (first + $0 * 7) % Self.userCount }))
+      // A dictionary that grows when more are members than ever would look like an engine that does.
+      rooms[number].members.reserveCapacity(rooms[number].candidates.count)
       for user in rooms[number].candidates where random.below(2) == 0 {
         rooms[number].members[user] = member(number, now)
       }

@@ -133,6 +133,14 @@ package func processSeed() -> UInt64 { UInt64(bitPattern: Int64(Hasher().finaliz
   return product.high ^ product.low
 }
 
+@inlinable @inline(__always) func areSame<Word: FixedWidthInteger & BitwiseCopyable>(
+  _ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer, at offset: Int,
+  as type: Word.Type
+) -> Bool {
+  unsafe left.loadUnaligned(fromByteOffset: offset, as: type)
+    == right.loadUnaligned(fromByteOffset: offset, as: type)
+}
+
 /// The eight bytes from `offset` on, or those that are left at the end, the last of them lowest.
 ///
 /// SAFETY: bytes are loaded only where there are as many.
@@ -155,11 +163,21 @@ package func processSeed() -> UInt64 { UInt64(bitPattern: Int64(Hasher().finaliz
 @inlinable package func haveSameBytes(
   _ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer
 ) -> Bool {
-  guard left.count == right.count else { return false }
-  var offset = 0
-  while offset < left.count {
-    if unsafe word(of: left, at: offset) != word(of: right, at: offset) { return false }
-    offset += 8
+  let count = left.count
+  guard count == right.count else { return false }
+  if count >= 8 {
+    var offset = 0
+    while offset < count - 8 {
+      guard unsafe areSame(left, right, at: offset, as: UInt64.self) else { return false }
+      offset += 8
+    }
+    // Some of the last eight may have been compared.
+    return unsafe areSame(left, right, at: count - 8, as: UInt64.self)
   }
+  if count >= 4 {
+    return unsafe areSame(left, right, at: 0, as: UInt32.self)
+      && areSame(left, right, at: count - 4, as: UInt32.self)
+  }
+  for index in 0..<count where unsafe left[index] != right[index] { return false }
   return true
 }
