@@ -144,6 +144,15 @@ def sql_answers(spark: Any, folder: Path, messages: Any) -> Any:
       SELECT id, count(*) AS recipients, count_if(is_push) AS pushes FROM decided GROUP BY id""")
 
 
+def warm_up(batches: Any) -> Any:
+    """The first tasks of a Spark start its workers, which import the package; long enough that each
+    core starts one."""
+    import push_fanout.spark.working  # noqa: F401
+
+    time.sleep(0.3)
+    yield from batches
+
+
 def run_job(options: argparse.Namespace) -> dict[str, Any]:
     """Prepares or decides, and says how long it took."""
     import push_fanout.spark as pf
@@ -151,8 +160,7 @@ def run_job(options: argparse.Namespace) -> dict[str, Any]:
     folder, place = Path(options.folder), Path(options.place)
     spark = session(options.master, Path(options.log), options.memory)
     files = {name: str(folder / f"{name}.parquet") for name in ("users", "members", "messages")}
-    # The first job of a Spark starts its workers.
-    spark.range(8, numPartitions=8).mapInArrow(lambda batches: batches, "id bigint").collect()
+    spark.range(16, numPartitions=16).mapInArrow(warm_up, "id bigint").collect()
     start = time.monotonic()
     found: dict[str, Any] = {}
     if options.job == "prepare":
@@ -190,14 +198,14 @@ def run_job(options: argparse.Namespace) -> dict[str, Any]:
         pf.decide(
             messages, pf.Shards.open(options.shards_path), options.job, path=place, overwrite=True
         )
-        found["decisions"] = 0
+        found["wall"] = time.monotonic() - start
         if options.job == "counts":
             counted = spark.read.parquet(str(place))
             found["decisions"] = counted.groupBy().sum("recipients").first()[0]
         else:
             found |= json.loads((place / "_summary.json").read_text())
             found["decisions"] = found["rows"]
-    found["wall"] = time.monotonic() - start
+    found.setdefault("wall", time.monotonic() - start)
     spark.stop()
     return found
 
@@ -320,6 +328,38 @@ def measure_day(options: argparse.Namespace, folder: Path) -> None:
         row("  of one process's speed", f"{share:.2f} ×", "≥ 0.5 ×", share >= 0.5)
         row("  shuffled", size(rows["shuffled"]))
         row("  memory of an executor, at most", size(rows["memory"]))
+    messages = options.messages
+    constants = {
+        "member_seconds": ready["wall"] * cores / ready["members"],
+        "member_shuffled": ready["shuffled"] / ready["members"],
+        "member_snapshot": ready["snapshot_bytes"] / ready["members"],
+        "message_seconds": counts["wall"] * cores / messages,
+        "message_shuffled": counts["shuffled"] / messages,
+        "message_decisions": counts["decisions"] / messages,
+        "row_seconds": rows["wall"] * cores / rows["rows"],
+        "row_bytes": rows["bytes"] / rows["rows"],
+    }
+    on_paper(constants)
+
+
+BILLION = 1e9
+
+
+def on_paper(constants: dict[str, float]) -> None:
+    """What a billion users take: docs/scale.md."""
+    c = constants
+    members, messages = 10 * BILLION, BILLION
+    rows = messages * c["message_decisions"]
+    print("\nconstants: " + ", ".join(f"{name} {value:.3g}" for name, value in c.items()))
+    print("on paper, 1 G users, 10 G memberships, 1 G messages a day:")
+    for name, seconds, data in (
+        ("prepare, once", members * c["member_seconds"], members * c["member_shuffled"]),
+        ("  snapshots", 0.0, members * c["member_snapshot"]),
+        ("a day to counts", messages * c["message_seconds"], messages * c["message_shuffled"]),
+        (f"a day to {rows / 1e12:.2f} T rows", rows * c["row_seconds"], rows * c["row_bytes"]),
+    ):
+        hours = f"{seconds / 3600:,.0f} core hours, " if seconds else ""
+        row(name, f"{hours}{data / 1e9:,.0f} GB")
 
 
 def measure_sql(options: argparse.Namespace, folder: Path) -> None:

@@ -115,6 +115,13 @@ def test_a_bad_message_is_named(spark, tmp_path):
     assert values["pushes"] == found.where("code % 2 = 1").count()
 
 
+def test_an_error_of_a_worker_is_raised_as_what_it_was(spark, tmp_path):
+    members = written(tmp_path / "m.csv", "conversation,user", ["g,ann", 'g,"be"n'])
+    with pytest.raises(Error, match=r"^.*/m\.csv:2: ") as raised:
+        prepare(None, read(spark, members, "members"), path=tmp_path / "shards", shards=2)
+    assert "Traceback" not in str(raised.value)
+
+
 def test_complete_output_is_replaced_only_when_asked(spark, tmp_path):
     world = typed_world(3)
     shards = prepared(spark, tmp_path / "shards", world)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import json
 import os
-import re
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import Error
@@ -213,7 +212,7 @@ def _prepare_place(spec: DecideSpec, overwrite: bool) -> Storage:
 def _write(decided: DataFrame, spec: DecideSpec, place: str, overwrite: bool) -> DataFrame:
     spark = decided.sparkSession
     _prepare_place(spec, overwrite)
-    with Clock().step(spark, "decide", spec.output), worker_errors():
+    with Clock().step(spark, "decide", spec.output):
         decided.write.mode("overwrite").parquet(Storage(place).path)
     return spark.read.parquet(Storage(place).path)
 
@@ -230,7 +229,7 @@ def _write_rows(placed: list[Any], spec: DecideSpec, overwrite: bool) -> DataFra
         if frame is None:
             continue
         name = f"{spec.output} of {'conversations that are split' if is_split else 'messages'}"
-        with clock.step(spark, "decide", name), worker_errors():
+        with clock.step(spark, "decide", name):
             rows = frame.mapInArrow(functools.partial(files, spec), "report string").collect()
         reports += [(is_split, json.loads(row[0])) for row in rows]
     for name in storage.names(""):
@@ -253,17 +252,3 @@ def _write_rows(placed: list[Any], spec: DecideSpec, overwrite: bool) -> DataFra
         return empty
     result: DataFrame = spark.read.parquet(storage.path)
     return result
-
-
-class worker_errors:
-    """Has an error of a worker raised as what it was there."""
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if error is None:
-            return
-        found = re.search(r"^push_fanout\.errors\.Error: (.*)$", str(error), re.MULTILINE)
-        if found:
-            raise Error(found[1], "PF_INVALID") from error

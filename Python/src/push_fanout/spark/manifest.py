@@ -126,6 +126,7 @@ class Shards:
         removed = [number for number in known if number <= self.number][:-keep]
         for number in removed:
             storage.remove(manifest_name(number))
+            storage.remove(f"ranks/{number:06}")
         used = set()
         for number in numbers(storage):
             kept = Shards.open(self.path, number)

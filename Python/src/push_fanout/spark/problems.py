@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -59,6 +61,18 @@ def check_choice(on_error: str) -> None:
     """Refuses another way to treat bad rows than there is."""
     if on_error not in ("fail", "quarantine"):
         raise ValueError(f'on_error must be "fail" or "quarantine", not {on_error!r}')
+
+
+@contextlib.contextmanager
+def worker_errors() -> Iterator[None]:
+    """Has an `Error` of a worker raised as what it was there."""
+    try:
+        yield
+    except Exception as error:
+        found = re.search(r"^push_fanout\.errors\.Error: (.*)$", str(error), re.MULTILINE)
+        if found is None:
+            raise
+        raise Error(found[1], "PF_INVALID") from error
 
 
 def bad_rows(

@@ -7,6 +7,8 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from .problems import worker_errors
+
 if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
@@ -58,7 +60,7 @@ class Clock:
     def step(self, spark: SparkSession, job: str, name: str) -> Iterator[None]:
         """A step, which Spark's page shows by its name."""
         start = time.monotonic()
-        with described(spark, f"{job}: {name}"):
+        with described(spark, f"{job}: {name}"), worker_errors():
             yield
         self.steps[name] = round(time.monotonic() - start, 3)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..parquet import pyarrow_module
 from .engines import Target, engine_of
 from .inputs import spark_module
-from .manifest import Giant, Shards, numbers
+from .manifest import Giant, Shards
 from .placing import shard_of_home, with_giants, with_home
 from .progress import described
 from .storage import Storage
@@ -40,9 +40,6 @@ def ensure_ranks(spark: SparkSession, shards: Shards) -> None:
     """Writes the parts of ranks of all conversations that are split, unless they are there. It is
     only done when bitmaps are asked for."""
     storage = Storage(shards.path)
-    for number in storage.names("ranks"):
-        if int(number) not in numbers(storage):
-            storage.remove(f"ranks/{number}")
     missing = [
         (id, giant)
         for id, giant in sorted(shards.giants.items())
