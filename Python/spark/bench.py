@@ -432,6 +432,9 @@ def main() -> int:
         print(json.dumps(run_job(options)))
         return 0
     start = time.monotonic()
+    # Eighteen Sparks are started; the rest was estimated for four idle cores.
+    minutes = 5 + 15 * max(options.users, options.messages) / 2e6
+    print(f"all of it takes about {minutes:.0f} minutes")
     for old in FOLDER.glob("log-*"):
         shutil.rmtree(old)
     print(f"{options.users:,} users, {10 * options.users:,} memberships, {options.messages:,} "

@@ -105,10 +105,9 @@ def _spec(
         for version in versions
         for folder in version.folders
     ]
-    live = {folder for version in last.older() for folder in version.folders}
     return DecideSpec(
         path=last.path, identity={version.number: version.identity for version in versions},
-        targets=tuple(targets), slices=slices, live=frozenset(live), output=output,
+        targets=tuple(targets), slices=slices, live=last.live_folders(), output=output,
         is_strict=on_error == "fail", place="" if path is None else Storage(path).path,
         quarantine="" if quarantine is None else Storage(quarantine).path,
         counters={} if metrics is None else metrics.counters,

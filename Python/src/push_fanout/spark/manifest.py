@@ -109,6 +109,15 @@ class Shards:
         earlier = [number for number in numbers(storage) if number < self.number]
         return [Shards.open(self.path, number) for number in earlier] + [self]
 
+    def live_folders(self) -> frozenset[str]:
+        """The folders of the shards of all settings that are there."""
+        storage = Storage(self.path)
+        return frozenset(
+            folder
+            for number in numbers(storage)
+            for folder in Shards.open(self.path, number).folders
+        )
+
     def clean(self, keep: int = 1) -> list[int]:
         """Removes earlier shards, and what jobs that did not end have left behind. No job may be
         preparing into the folder, or deciding by the shards that are removed.

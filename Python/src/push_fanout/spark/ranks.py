@@ -47,7 +47,7 @@ def ensure_ranks(spark: SparkSession, shards: Shards) -> None:
     ]
     if not missing:
         return
-    live = frozenset(shards.folders)
+    live = shards.live_folders()
     work = functools.partial(_write_parts, shards, live)
     with described(spark, f"decide: ranks of {len(missing)} conversations that are split"):
         spark.sparkContext.parallelize(missing, len(missing)).foreachPartition(work)
@@ -99,13 +99,13 @@ def members(shards: Shards, conversations: DataFrame) -> DataFrame:
     first = F.coalesce(F.col("_first"), shard_of_home(len(shards.folders)))
     rows = placed.select("conversation", "_home", first.alias("_first"), "_parts")
     return rows.repartition("_first").mapInArrow(
-        functools.partial(_list_members, shards), "conversation string, rank int, user string"
+        functools.partial(_list_members, shards, shards.live_folders()),
+        "conversation string, rank int, user string",
     )
 
 
-def _list_members(shards: Shards, batches: Iterator[Any]) -> Iterator[Any]:
+def _list_members(shards: Shards, live: frozenset[str], batches: Iterator[Any]) -> Iterator[Any]:
     pa = pyarrow_module()
-    live = frozenset(shards.folders)
     for batch in batches:
         for row in batch.to_pylist():
             giant = Giant(row["_first"], row["_parts"] or 1, 0)
