@@ -49,7 +49,7 @@ help:
 	@echo "make report-check  the pages of push-fanout report in a headless Chromium, which it installs (300 MB);"
 	@echo "             PAGES='a.html b.html' for those instead of data/'s, screenshots in $(PICTURES)"
 	@echo "make bench-baseline  stores what bench-check compares with"
-	@echo "make sanitize   the engine's tests under the thread and the address sanitizer"
+	@echo "make sanitize   the tests of threads under the thread sanitizer, and the engine's under the address sanitizer"
 	@echo "make docs   the library's documentation as web sites, one a module: $(DOCS)"
 	@echo "make examples  builds Examples/dispatcher, runs it and compares what it prints"
 	@echo "make clib   the C library, and that of the store: C/out/lib and C/out/include"
@@ -283,12 +283,14 @@ bench-baseline: benchmarks
 	@scripts/install-packages binutils valgrind
 	python3 Benchmarks/gate/gate.py --store
 
-ENGINE := Engine|PushFanoutTests|EventTests|StoreSnapshot|PushStoreTests.StoreTests|PushReplayTests|CompareTests|PushContentTests
+# What several threads do at once.
+THREADED := ConcurrencyTests|ReadingTests|ConversationCacheTests|CachedConversationTests|ConversationSizeTests|PageReclaimerTests|OverrideTests|EngineEqualityTests|SupportTests|PieceTests|CrossRecordRulesTests|PushContentTests.StreamTests|FollowTests|FileReplayTests|PushServiceTests.VersionTests|PushServiceTests.ChangeTests|DecidingTests|LiveRendererTests|PushStoreTests.StoreTests|EventTests|StoreLockTests|ConcurrentOpeningTests
+ENGINE := $(THREADED)|PushFanoutTests|PushReplayTests
 
 # Leaks are not looked for: the test runner itself has some.
 sanitize: packages
 	$(SWIFT) test --sanitize=thread -Xswiftc -DTHREAD_SANITIZER \
-	  --scratch-path .build-thread --filter "$(ENGINE)"
+	  --scratch-path .build-thread --filter "$(THREADED)"
 	ASAN_OPTIONS=detect_leaks=0 SWIFT_BACKTRACE=enable=no $(SWIFT) test --sanitize=address \
 	  --scratch-path .build-address --filter "$(ENGINE)"
 

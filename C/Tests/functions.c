@@ -238,6 +238,13 @@ static void one_user(void) {
   size_t size = 0;
   OK(pf_explain(engine, ndjson, strlen(ndjson), "cid", 3, 0, &json, &size, &error));
   CHECK(json && strlen(json) == size && json[size - 1] == '\n');
+  pf_free(json);
+  info.struct_size = sizeof info;
+  OK(pf_get_info(engine, &info, &error));
+  stamp = (pf_stamp){0, 0, 9};
+  OK(pf_explain_stamped(
+    engine, ndjson, strlen(ndjson), "cid", 3, 0, &json, &size, &stamp, &error));
+  CHECK(stamp.epoch == info.epoch && stamp.sequence == 1 && stamp.membership == 0);
   CHECK(strstr(json, "\"decision\":{\"action\":\"none\",\"reason\":\"levelNone\",\"scope\":\"app\"}"));
   pf_free(json);
   OK(pf_explain(engine, ndjson, strlen(ndjson), "ann", 3, 1, &json, NULL, &error));
@@ -256,6 +263,10 @@ static void one_user(void) {
   CHECK(change.at == INT64_C(1717423200000) && change.before == 33 && change.after == 76);
   OK(pf_next_change(engine, "cid", 3, "g", 1, NULL, 0, NOON, &change, &error));
   CHECK(change.at == -1 && change.before == 60 && change.after == 60);
+  OK(pf_update(engine, level, strlen(level), NOON, NULL, &error));
+  OK(pf_next_change_stamped(engine, "cid", 3, "g", 1, NULL, 0, NOON, &change, &stamp, &error));
+  CHECK(change.before == 29);
+  CHECK(stamp.epoch == info.epoch && stamp.sequence == 2 && stamp.membership == 0);
   FAILS(
     pf_next_change(engine, "ben", 3, "h", 1, NULL, 0, NOON, &change, &error), PF_NOT_FOUND,
     "there is no conversation \"h\"");
@@ -415,6 +426,14 @@ static void many_messages(void) {
     text,
     "{\"message\":\"m1\",\"push\":[\"ann\",\"ben\"]}\n{\"message\":\"m2\",\"push\":[]}\n"
     "{\"message\":\"m3\",\"push\":[\"ann\",\"dan\"]}\n");
+  pf_free(text);
+  pf_info info = {0};
+  info.struct_size = sizeof info;
+  OK(pf_get_info(engine, &info, &error));
+  pf_stamp stamp = {0, 0, 9};
+  OK(pf_evaluate_stamped(
+    engine, ndjson, strlen(ndjson), "summary", 0, &text, NULL, &stamp, &error));
+  CHECK(stamp.epoch == info.epoch && stamp.sequence == 1 && stamp.membership == 0);
   pf_free(text);
   FAILS(
     pf_evaluate(engine, ndjson, 5, "csv", 0, &text, &size, &error), PF_INVALID,

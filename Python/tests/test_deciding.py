@@ -237,7 +237,9 @@ def test_messages_are_read_once_and_know_their_ids():
 
 
 def test_evaluate_writes_what_the_command_writes():
-    line = json.loads(opened().evaluate([MESSAGE], "counts"))
+    evaluated = opened().evaluate([MESSAGE], "counts")
+    assert evaluated.stamp.sequence == 1 and evaluated.stamp.epoch > 0
+    line = json.loads(evaluated)
     assert line == {
         "message": "m", "conversation": "g", "recipients": 3,
         "counts": opened().decide(MESSAGE).counts,
@@ -252,7 +254,9 @@ def test_explanations_and_next_changes():
     assert explained["decision"] == {"action": "none", "reason": "quietHours", "scope": "app"}
     assert fanout.explain(MESSAGE, "ben", content=True)["content"]
     change = fanout.next_change("ann", "g", NIGHT)
-    assert change == Change(NIGHT + 9 * 3_600_000, change.before, change.after)
+    assert explained["stamp"] == {"epoch": fanout.epoch, "sequence": 1}
+    assert change.stamp == (fanout.epoch, 1, 0)
+    assert change == Change(NIGHT + 9 * 3_600_000, change.before, change.after, change.stamp)
     assert change.before and change.before.key == "none/quietHours/app"
     assert change.after and change.after.key == "push/allowed/default"
     moment = datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(milliseconds=NIGHT)

@@ -137,14 +137,24 @@ public final class Fanout: Sendable {
   public func decide(
     _ messages: [Message], _ body: @Sendable (Int, borrowing FanoutResult) -> Void
   ) {
-    decide(messages, .smallOrFirst, body)
+    decide(messages, .smallOrFirst, publisher.load(), body)
+  }
+
+  /// The same on a version of this engine's settings, current or not.
+  ///
+  /// - Precondition: the version is one of this engine.
+  public func decide(
+    _ messages: [Message], on version: FanoutVersion,
+    _ body: @Sendable (Int, borrowing FanoutResult) -> Void
+  ) {
+    precondition(version.engineVersion.epoch == epoch, "a version of another engine")
+    decide(messages, .smallOrFirst, version.engineVersion, body)
   }
 
   private func decide(
-    _ messages: [Message], _ tableUse: Decider.TableUse,
+    _ messages: [Message], _ tableUse: Decider.TableUse, _ version: EngineVersion,
     _ body: @Sendable (Int, borrowing FanoutResult) -> Void
   ) {
-    let version = publisher.load()
     // Short pieces in the order of the messages: threads stay close to each other in time.
     let size = max(1, min(256, messages.count / (threads * 8)))
     unsafe messages.withUnsafeBufferPointer { messages in
@@ -217,7 +227,7 @@ public final class Fanout: Sendable {
   /// - Complexity: O(members), on all threads.
   public func warmUp(_ conversations: [Identifier], at instant: Instant) {
     let messages = conversations.map { Message(id: "", conversation: $0, at: instant) }
-    decide(messages, .small) { _, _ in }
+    decide(messages, .small, publisher.load()) { _, _ in }
   }
 
   /// Forgets what is kept of conversations between messages, and frees its memory.

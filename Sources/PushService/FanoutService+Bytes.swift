@@ -1,5 +1,5 @@
 public import PushContent
-internal import PushFanout
+public import PushFanout
 public import PushFiles
 public import PushModel
 
@@ -14,18 +14,20 @@ extension FanoutService {
   ///   - messages: the bytes of a messages.ndjson.
   ///   - format: as of `evaluate`, but for `npy`, which is a folder of files.
   ///   - showsDevices: whether rows list the devices (`ndjson` only).
+  ///   - version: the settings that all of it is decided by; nil for the current ones.
   /// - Returns: what `evaluate` writes.
   /// - Throws: `FileProblem` for the first line that is not understood, or
   ///   ``ServiceError/notInBytes(_:)``.
   public func decide(
-    ndjson messages: [UInt8], as format: DecisionFormat = .ndjson, showsDevices: Bool = false
+    ndjson messages: [UInt8], as format: DecisionFormat = .ndjson, showsDevices: Bool = false,
+    on version: FanoutVersion? = nil
   ) throws -> [UInt8] {
     guard !format.isFolder else { throw ServiceError.notInBytes(format.rawValue) }
     let reader = try MessageReader(messages, rules: app.rules)
     let output = OutputBytes()
     let writer = try FanoutWriter(
       output, format: format, showsDevices: showsDevices, threads: engine.threads)
-    try decide(into: writer) { try reader.next() }
+    try writer.write(by: engine, on: version ?? engine.currentVersion) { try reader.next() }
     try writer.finish()
     return output.bytes
   }
@@ -133,12 +135,15 @@ extension FanoutService {
   ///   - messages: the bytes of a messages.ndjson.
   ///   - user: the recipient.
   ///   - content: whether to show the content of the push too.
+  ///   - noting: called with the version of the settings that the answer is by.
   /// - Returns: a JSON object a line, as of `explain --json`.
   /// - Throws: `FileProblem`, or ``ServiceError/unknownUser(_:)``.
   public func explain(
-    ndjson messages: [UInt8], for user: Identifier, content: Bool = false
+    ndjson messages: [UInt8], for user: Identifier, content: Bool = false,
+    noting: (FanoutVersion) -> Void = { _ in }
   ) throws -> [UInt8] {
     let (version, renderer) = pinned()
+    noting(version)
     guard version.contains(user: user) else { throw ServiceError.unknownUser(user) }
     let reader = try MessageReader(messages, rules: renderer.rules)
     let explanations = try renderer.explain(by: { version.explain($0, for: user) }, for: user) {

@@ -215,7 +215,8 @@ public final class FanoutService: Sendable {
     for user: Identifier, in conversation: Identifier, channel: Identifier = "",
     after instant: Instant
   ) throws(FanoutError) -> PlainAnswer {
-    try engine.plainAnswer(for: user, in: conversation, channel: channel, after: instant)
+    try engine.currentVersion.plainAnswer(
+      for: user, in: conversation, channel: channel, after: instant)
   }
 
   // MARK: Members

@@ -57,12 +57,13 @@ package enum ClockTime {
 extension [UInt8] {
   /// Appends a number that is not negative in decimal digits, without making a string.
   package mutating func appendDecimal(_ number: Int) {
-    let start = count
-    var rest = number
+    var digits = InlineArray<19, UInt8>(repeating: 0)
+    var (first, rest) = (digits.count, number)
     repeat {
-      append(UInt8(ascii: "0") + UInt8(rest % 10))
+      first -= 1
+      digits[first] = UInt8(ascii: "0") + UInt8(rest % 10)
       rest /= 10
     } while rest > 0
-    self[start...].reverse()
+    for index in first..<digits.count { append(digits[index]) }
   }
 }

@@ -25,9 +25,9 @@ struct SoakModel {
   var version: UInt64 = 1
   private var random: Seeded
 
-  static let userCount = 20_000
-  static let roomCount = 3_000
-  private static let largest = 16_000
+  static let userCount = 60_000
+  static let roomCount = 9_000
+  private static let largest = 48_000
   private static let zones = [
     "UTC", "Asia/Shanghai", "Europe/Berlin", "America/New_York", "Asia/Kathmandu",
     "Australia/Lord_Howe",

@@ -593,13 +593,20 @@ int pf_decide_user_stamped(
 int pf_explain(
   const pf_engine *engine, const void *messages, size_t size, const char *user, size_t user_size,
   int content, char **json, size_t *json_size, char **error) {
+  return pf_explain_stamped(
+    engine, messages, size, user, user_size, content, json, json_size, NULL, error);
+}
+
+int pf_explain_stamped(
+  const pf_engine *engine, const void *messages, size_t size, const char *user, size_t user_size,
+  int content, char **json, size_t *json_size, pf_stamp *stamp, char **error) {
   BEGIN(engine, ENGINE, "engine")
   NEED(json, NO_RESULT);
   NEED((messages || size == 0) && (user || user_size == 0), NO_TEXT);
   size_t ignored;
   status = self->functions->explain(
     self->object, messages, size, user, user_size, content, json, json_size ? json_size : &ignored,
-    error);
+    stamp, error);
   END
 }
 
@@ -607,6 +614,15 @@ int pf_next_change(
   const pf_engine *engine, const char *user, size_t user_size, const char *conversation,
   size_t conversation_size, const char *channel, size_t channel_size, int64_t after,
   pf_change *change, char **error) {
+  return pf_next_change_stamped(
+    engine, user, user_size, conversation, conversation_size, channel, channel_size, after, change,
+    NULL, error);
+}
+
+int pf_next_change_stamped(
+  const pf_engine *engine, const char *user, size_t user_size, const char *conversation,
+  size_t conversation_size, const char *channel, size_t channel_size, int64_t after,
+  pf_change *change, pf_stamp *stamp, char **error) {
   BEGIN(engine, ENGINE, "engine")
   NEED(change, NO_RESULT);
   NEED(
@@ -615,7 +631,7 @@ int pf_next_change(
     NO_TEXT);
   status = self->functions->next_change(
     self->object, user, user_size, conversation, conversation_size, channel, channel_size, after,
-    change, error);
+    change, stamp, error);
   END
 }
 
@@ -638,13 +654,21 @@ int pf_decide_batch(
 int pf_evaluate(
   const pf_engine *engine, const void *messages, size_t size, const char *format, int devices,
   char **text, size_t *text_size, char **error) {
+  return pf_evaluate_stamped(
+    engine, messages, size, format, devices, text, text_size, NULL, error);
+}
+
+int pf_evaluate_stamped(
+  const pf_engine *engine, const void *messages, size_t size, const char *format, int devices,
+  char **text, size_t *text_size, pf_stamp *stamp, char **error) {
   BEGIN(engine, ENGINE, "engine")
   NEED(text, NO_RESULT);
   NEED(messages || size == 0, NO_TEXT);
   NEED(format, "the format is NULL");
   size_t ignored;
   status = self->functions->evaluate(
-    self->object, messages, size, format, devices, text, text_size ? text_size : &ignored, error);
+    self->object, messages, size, format, devices, text, text_size ? text_size : &ignored, stamp,
+    error);
   END
 }
 

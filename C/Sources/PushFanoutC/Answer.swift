@@ -24,6 +24,11 @@ final class AnswerObject: HandleObject, @unchecked Sendable {
 }
 
 extension pf_stamp {
+  /// That of an answer without ranks.
+  init(_ version: FanoutVersion) {
+    self.init(epoch: version.epoch, sequence: version.number, membership: 0)
+  }
+
   init(_ result: borrowing FanoutResult) {
     self.init(
       epoch: result.epoch, sequence: result.version, membership: result.membershipVersion)
@@ -224,8 +229,7 @@ func decideUser(
     let user = try unsafe identifier(user, size, "user")
     let version = unsafe EngineObject.of(engine).engine.currentVersion
     let decision = version.decision(message, for: user)
-    unsafe stamp?.pointee = pf_stamp(
-      epoch: version.epoch, sequence: version.number, membership: 0)
+    unsafe stamp?.pointee = pf_stamp(version)
     unsafe code?.pointee = decision?.outcome.code ?? 0
     guard let devices = unsafe devices else { return }
     var ids = IDCollector()

@@ -198,11 +198,13 @@ func explain(
   _ engine: UnsafeMutableRawPointer?, _ messages: UnsafeRawPointer?, _ size: Int,
   _ user: UnsafePointer<CChar>?, _ userSize: Int, _ content: Int32,
   _ json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?,
-  _ jsonSize: UnsafeMutablePointer<Int>?, _ error: ErrorText
+  _ jsonSize: UnsafeMutablePointer<Int>?, _ stamp: UnsafeMutablePointer<pf_stamp>?,
+  _ error: ErrorText
 ) -> Int32 {
   unsafe answering(error) {
     let answer = try unsafe EngineObject.of(engine).service.explain(
-      ndjson: bytes(messages, size), for: identifier(user, userSize, "user"), content: content != 0)
+      ndjson: bytes(messages, size), for: identifier(user, userSize, "user"), content: content != 0,
+      noting: { unsafe stamp?.pointee = pf_stamp($0) })
     unsafe json?.pointee = copy(answer)
     unsafe jsonSize?.pointee = answer.count
   }
@@ -212,10 +214,12 @@ func nextChange(
   _ engine: UnsafeMutableRawPointer?, _ user: UnsafePointer<CChar>?, _ userSize: Int,
   _ conversation: UnsafePointer<CChar>?, _ conversationSize: Int,
   _ channel: UnsafePointer<CChar>?, _ channelSize: Int, _ after: Int64,
-  _ change: UnsafeMutablePointer<pf_change>?, _ error: ErrorText
+  _ change: UnsafeMutablePointer<pf_change>?, _ stamp: UnsafeMutablePointer<pf_stamp>?,
+  _ error: ErrorText
 ) -> Int32 {
   unsafe answering(error) {
-    let answer = try unsafe EngineObject.of(engine).engine.plainAnswer(
+    let version = unsafe EngineObject.of(engine).engine.currentVersion
+    let answer = try unsafe version.plainAnswer(
       for: identifier(user, userSize, "user"),
       in: identifier(conversation, conversationSize, "conversation"),
       channel: identifier(channel, channelSize, "channel"), after: instant(after, "after"))
@@ -223,6 +227,7 @@ func nextChange(
     unsafe change?.pointee = pf_change(
       at: answer.changesAt?.milliseconds ?? -1, before: before,
       after: answer.changesAt == nil ? before : answer.after?.outcome.code ?? 0)
+    unsafe stamp?.pointee = pf_stamp(version)
   }
 }
 
@@ -230,7 +235,8 @@ func evaluate(
   _ engine: UnsafeMutableRawPointer?, _ messages: UnsafeRawPointer?, _ size: Int,
   _ format: UnsafePointer<CChar>?, _ devices: Int32,
   _ output: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?,
-  _ outputSize: UnsafeMutablePointer<Int>?, _ error: ErrorText
+  _ outputSize: UnsafeMutablePointer<Int>?, _ stamp: UnsafeMutablePointer<pf_stamp>?,
+  _ error: ErrorText
 ) -> Int32 {
   unsafe answering(error) {
     let name = try unsafe text(format, "format")
@@ -238,8 +244,11 @@ func evaluate(
       let names = DecisionFormat.allCases.filter { !$0.isFolder }.map(\.rawValue)
       throw CallError("there is no format \"\(name)\"; it must be one of \(names)")
     }
-    let bytes = try unsafe EngineObject.of(engine).service.decide(
-      ndjson: bytes(messages, size), as: format, showsDevices: devices != 0)
+    let object = unsafe EngineObject.of(engine)
+    let version = object.engine.currentVersion
+    let bytes = try unsafe object.service.decide(
+      ndjson: bytes(messages, size), as: format, showsDevices: devices != 0, on: version)
+    unsafe stamp?.pointee = pf_stamp(version)
     unsafe output?.pointee = copy(bytes)
     unsafe outputSize?.pointee = bytes.count
   }

@@ -48,10 +48,10 @@ private func makeTable() -> pf_functions {
     answer_members: { unsafe answerMembers($0, $1) },
     answer_code: { unsafe answerCode($0, $1, $2, $3, $4) },
     decide_user: { unsafe decideUser($0, $1, $2, $3, $4, $5, $6, $7) },
-    explain: { unsafe explain($0, $1, $2, $3, $4, $5, $6, $7, $8) },
-    next_change: { unsafe nextChange($0, $1, $2, $3, $4, $5, $6, $7, $8, $9) },
+    explain: { unsafe explain($0, $1, $2, $3, $4, $5, $6, $7, $8, $9) },
+    next_change: { unsafe nextChange($0, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10) },
     decide_batch: { unsafe decideBatch($0, $1, $2, $3, $4, $5, $6) },
-    evaluate: { unsafe evaluate($0, $1, $2, $3, $4, $5, $6, $7) },
+    evaluate: { unsafe evaluate($0, $1, $2, $3, $4, $5, $6, $7, $8) },
     relation_new: { unsafe relationNew($0, $1, $2, $3, $4) },
     relation_stream: { unsafe relationStream($0, $1) },
     relation_users: { unsafe relationUsers($0, $1) })

@@ -21,7 +21,7 @@ docs/decision-rules.md the rules.
 
 from ._version import __version__
 from .batch import Batch, Decisions, MessageInfo, Messages, Rows
-from .decision import Decision, Row, Stamp
+from .decision import Decision, Evaluated, Row, Stamp
 from .engine import Change, Fanout
 from .errors import Error
 from .outcomes import OUTCOMES, REGISTRY_VERSION, Outcome
@@ -34,6 +34,7 @@ __all__ = [
     "Decision",
     "Decisions",
     "Error",
+    "Evaluated",
     "Fanout",
     "MessageInfo",
     "Messages",

@@ -32,6 +32,20 @@ class Stamp(NamedTuple):
     membership: int
 
 
+def stamp_of(stamp: _library.Stamp) -> Stamp:
+    return Stamp(stamp.epoch, stamp.sequence, stamp.membership)
+
+
+class Evaluated(bytes):
+    """What ``push-fanout evaluate`` writes.
+
+    Attributes:
+        stamp: which settings all messages were decided by; its membership is 0.
+    """
+
+    stamp: Stamp
+
+
 class Row(NamedTuple):
     """The decision for one recipient.
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, Union
 from . import _library, _native
 from ._library import Owned, call, library, path_argument, path_list, take_text, text_arguments
 from .batch import Batch, Decisions, Messages
-from .decision import Decision
+from .decision import Decision, Evaluated, Stamp, stamp_of
 from .errors import Error
 from .opening import Settings
 from .outcomes import OUTCOMES, Outcome
@@ -47,11 +47,13 @@ class Change(NamedTuple):
         at: the instant, milliseconds since 1970; None for never.
         before: the outcome until then, from the instant asked for on; None for no recipient.
         after: the outcome from then on; that of `before` for never.
+        stamp: which settings the answer is of; its membership is 0.
     """
 
     at: int | None
     before: Outcome | None
     after: Outcome | None
+    stamp: Stamp
 
 
 class Fanout(EngineState):
@@ -307,8 +309,8 @@ class Fanout(EngineState):
         format: Literal["ndjson", "csv", "counts", "pushlist", "summary"] = "ndjson",
         *,
         devices: bool = False,
-    ) -> bytes:
-        """Decides messages, and gives what ``push-fanout evaluate`` writes.
+    ) -> Evaluated:
+        """Decides messages by the same settings, and gives what ``push-fanout evaluate`` writes.
 
         Args:
             messages: the content of a messages.ndjson, or records.
@@ -321,12 +323,14 @@ class Fanout(EngineState):
         """
         engine = self._opened()
         data = ndjson(messages)
-        text, size = C.c_void_p(), C.c_size_t()
+        text, size, stamp = C.c_void_p(), C.c_size_t(), _library.Stamp()
         call(
-            library.pf_evaluate, engine.handle, data, len(data), format.encode(), devices,
-            C.byref(text), C.byref(size),
+            library.pf_evaluate_stamped, engine.handle, data, len(data), format.encode(), devices,
+            C.byref(text), C.byref(size), C.byref(stamp),
         )  # fmt: skip
-        return take_text(text.value, size.value)
+        evaluated = Evaluated(take_text(text.value, size.value))
+        evaluated.stamp = stamp_of(stamp)
+        return evaluated
 
     def explain(self, message: Record, user: str, *, content: bool = False) -> dict[str, Any]:
         """Why a user gets a push for a message, or not: what ``push-fanout explain --json`` writes.
@@ -336,6 +340,10 @@ class Fanout(EngineState):
             user: the id of the recipient.
             content: whether to tell what the push says, and why.
 
+        Returns:
+            That object, with the settings that decided under ``"stamp"``: ``epoch`` and
+            ``sequence``.
+
         >>> fanout = Fanout.from_ndjson(b'{"kind":"member","conversation":"g","user":"ann"}')
         >>> explained = fanout.explain({"id": "m", "conversation": "g", "at": 0}, "ann")
         >>> explained["decision"]["action"], explained["steps"][0]["verdict"]
@@ -343,12 +351,13 @@ class Fanout(EngineState):
         """
         engine = self._opened()
         line = json_line(message)
-        text, size = C.c_void_p(), C.c_size_t()
+        text, size, stamp = C.c_void_p(), C.c_size_t(), _library.Stamp()
         call(
-            library.pf_explain, engine.handle, line, len(line), *text_arguments(user, "user"),
-            content, C.byref(text), C.byref(size),
+            library.pf_explain_stamped, engine.handle, line, len(line),
+            *text_arguments(user, "user"), content, C.byref(text), C.byref(size), C.byref(stamp),
         )  # fmt: skip
         explained: dict[str, Any] = json.loads(take_text(text.value, size.value))
+        explained["stamp"] = {"epoch": stamp.epoch, "sequence": stamp.sequence}
         return explained
 
     def next_change(
@@ -375,12 +384,13 @@ class Fanout(EngineState):
         (28800000, 'quietHours', 'allowed')
         """
         engine = self._opened()
-        change = _library.Change()
+        change, stamp = _library.Change(), _library.Stamp()
         place = (None, 0) if channel is None else text_arguments(channel, "channel")
         call(
-            library.pf_next_change, engine.handle, *text_arguments(user, "user"),
+            library.pf_next_change_stamped, engine.handle, *text_arguments(user, "user"),
             *text_arguments(conversation, "conversation"), *place, milliseconds(after, "after"),
-            C.byref(change),
+            C.byref(change), C.byref(stamp),
         )  # fmt: skip
         at = None if change.at < 0 else change.at
-        return Change(at, OUTCOMES.get(change.before), OUTCOMES.get(change.after))
+        before, after = OUTCOMES.get(change.before), OUTCOMES.get(change.after)
+        return Change(at, before, after, stamp_of(stamp))

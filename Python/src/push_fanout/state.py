@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from . import _library, _native
 from ._library import call, library, path_argument, text_arguments
-from .decision import Stamp
+from .decision import Stamp, stamp_of
 from .errors import Error
 from .sources import Instant, Path, Records, milliseconds, ndjson
 
@@ -112,7 +112,7 @@ class EngineState:
             *text_arguments(conversation, "conversation"), C.byref(stamp), C.byref(ids),
         )  # fmt: skip
         try:
-            return ids.texts(), Stamp(stamp.epoch, stamp.sequence, stamp.membership)
+            return ids.texts(), stamp_of(stamp)
         finally:
             library.pf_ids_free(C.addressof(ids))
 

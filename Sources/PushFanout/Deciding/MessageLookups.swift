@@ -1,10 +1,10 @@
-internal import PushModel
+package import PushModel
 
 /// Messages of an array, each of which is read where it is: a copy of a message counts a dozen
 /// references.
 ///
 /// SAFETY: valid as long as the array is not changed.
-@safe struct MessageList {
+@safe package struct MessageList {
   /// A message that cannot be copied, and has the layout of one.
   private struct Borrowed: ~Copyable {
     let message: Message
@@ -12,12 +12,13 @@ internal import PushModel
 
   private let start: UnsafePointer<Borrowed>
 
-  init(_ start: UnsafePointer<Message>) {
+  package init(_ start: UnsafePointer<Message>) {
     unsafe self.start = UnsafeRawPointer(start).assumingMemoryBound(to: Borrowed.self)
   }
 
+  /// Calls `body` with a message.
   @inline(__always)
-  func withMessage(_ index: Int, _ body: (borrowing Message) -> Void) {
+  package func withMessage(_ index: Int, _ body: (borrowing Message) -> Void) {
     unsafe Self.borrow(start[index], body)
   }
 

@@ -13,21 +13,23 @@ extension Fanout {
     for user: Identifier, in conversation: Identifier, channel: Identifier = "",
     after instant: Instant
   ) throws(FanoutError) -> Instant? {
-    try plainAnswer(for: user, in: conversation, channel: channel, after: instant).changesAt
+    try currentVersion.plainAnswer(
+      for: user, in: conversation, channel: channel, after: instant
+    ).changesAt
   }
+}
 
+extension FanoutVersion {
   /// The answer for a plain message, when it next changes without an update, and what it is from
-  /// then on: all three of the version of the settings that is current when it is called, whatever
-  /// updates other threads make meanwhile.
+  /// then on.
   ///
-  /// - Throws: as ``nextChange(for:in:channel:after:)``.
+  /// - Throws: as ``Fanout/nextChange(for:in:channel:after:)``.
   /// - Complexity: that of some decisions for one user; mostly four.
   public func plainAnswer(
     for user: Identifier, in conversation: Identifier, channel: Identifier = "",
     after instant: Instant
   ) throws(FanoutError) -> PlainAnswer {
-    let version = current
-    let tables = version.tables
+    let tables = engineVersion.tables
     guard let conversationIndex = tables.conversationIDs.index(of: conversation) else {
       throw .unknownConversation(conversation)
     }
@@ -46,7 +48,7 @@ extension Fanout {
     return solver.plainAnswer(after: instant) { at in
       var message = Message(id: "plain", conversation: conversation, at: at)
       message.channel = channel
-      return version.decision(message, for: userIndex)
+      return engineVersion.decision(message, for: userIndex)
     }
   }
 }

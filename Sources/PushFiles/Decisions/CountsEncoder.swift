@@ -19,11 +19,23 @@ struct CountsEncoder: DecisionEncoder {
     piece.bytes.append(contentsOf: "}\n".utf8)
   }
 
-  /// The codes of all outcomes, in the byte order of their keys, with the keys as JSON strings with
-  /// their colons.
-  private static let keys: [(text: [UInt8], code: UInt8)] = Outcome.coded
-    .map { (text: Array("\"\($0.outcome.key)\":".utf8), code: $0.code) }
-    .sorted { $0.text.lexicographicallyPrecedes($1.text) }
+  /// The codes of all outcomes, in the byte order of their keys, and where the keys are in the text.
+  private static let keys: [(code: UInt8, start: Int, end: Int)] = {
+    var end = 0
+    return sortedKeys.map { code, key in
+      end += key.count
+      return (code, end - key.count, end)
+    }
+  }()
+
+  /// The keys as JSON strings with their colons, one after the other.
+  private static let keyText: [UInt8] = sortedKeys.flatMap(\.key)
+
+  private static var sortedKeys: [(code: UInt8, key: [UInt8])] {
+    Outcome.coded
+      .map { (code: $0.code, key: Array("\"\($0.outcome.key)\":".utf8)) }
+      .sorted { $0.key.lexicographicallyPrecedes($1.key) }
+  }
 
   /// Appends an object of counts, keys in byte order, zeros left out.
   ///
@@ -31,12 +43,12 @@ struct CountsEncoder: DecisionEncoder {
   static func appendObject(to bytes: inout [UInt8], _ count: (UInt8) -> Int) {
     bytes.append(UInt8(ascii: "{"))
     var isFirst = true
-    for (key, code) in keys {
-      let count = count(code)
+    for index in keys.indices {
+      let count = count(keys[index].code)
       if count == 0 { continue }
       if !isFirst { bytes.append(UInt8(ascii: ",")) }
       isFirst = false
-      bytes.append(contentsOf: key)
+      bytes.append(contentsOf: keyText[keys[index].start..<keys[index].end])
       bytes.appendDecimal(count)
     }
     bytes.append(UInt8(ascii: "}"))

@@ -48,13 +48,24 @@ final class EncodedBatch: @unchecked Sendable {
   }
 
   /// Decides and encodes the messages, on all threads of the engine.
-  func decide(by engine: Fanout) {
-    engine.decide(messages) { index, result in encode(index, result) }
+  ///
+  /// - Parameter version: the settings; nil for the current ones.
+  func decide(by engine: Fanout, on version: FanoutVersion?) {
+    unsafe messages.withUnsafeBufferPointer { all in
+      guard let start = all.baseAddress else { return }
+      // SAFETY: the messages are read only until they are decided.
+      nonisolated(unsafe) let list = unsafe MessageList(start)
+      engine.decide(messages, on: version ?? engine.currentVersion) { index, result in
+        unsafe list.withMessage(index) { encode($0, index, result) }
+      }
+    }
   }
 
   /// The same, while the caller does something else until it calls ``wait()``.
-  func start(_ engine: Fanout) {
-    DispatchQueue.global(qos: .userInitiated).async(group: group) { self.decide(by: engine) }
+  func start(_ engine: Fanout, on version: FanoutVersion?) {
+    DispatchQueue.global(qos: .userInitiated).async(group: group) {
+      self.decide(by: engine, on: version)
+    }
   }
 
   /// Waits until all messages are encoded, if they were started.
@@ -63,7 +74,9 @@ final class EncodedBatch: @unchecked Sendable {
   /// Encodes messages that were decided.
   func encode(_ messages: [Message], _ number: Int, _ results: [FanoutResult]) {
     begin(messages, number)
-    Parallel.perform(messages.count, threads: threads) { index in encode(index, results[index]) }
+    Parallel.perform(messages.count, threads: threads) { index in
+      encode(messages[index], index, results[index])
+    }
   }
 
   private func begin(_ messages: [Message], _ number: Int) {
@@ -76,10 +89,12 @@ final class EncodedBatch: @unchecked Sendable {
     arenas.withLock { for arena in $0 { arena.removeAll() } }
   }
 
-  private func encode(_ index: Int, _ result: borrowing FanoutResult) {
+  private func encode(
+    _ message: borrowing Message, _ index: Int, _ result: borrowing FanoutResult
+  ) {
     let arena = arenas.withLock { $0.popLast() } ?? EncodingArena()
     arena.encode(
-      messages[index], at: index, number: number + index, result, by: encoder, threads: threads)
+      message, at: index, number: number + index, result, by: encoder, threads: threads)
     arenas.withLock { $0.append(arena) }
   }
 

@@ -98,7 +98,7 @@ final class EncodingArena: @unchecked Sendable {
   ///   - number: the ordinal of the message in the run.
   ///   - threads: how many threads may encode parts of a large one.
   func encode(
-    _ message: Message, at index: Int, number: Int, _ result: borrowing FanoutResult,
+    _ message: borrowing Message, at index: Int, number: Int, _ result: borrowing FanoutResult,
     by encoder: any DecisionEncoder, threads: Int
   ) {
     let kind = type(of: encoder)
@@ -112,11 +112,11 @@ final class EncodingArena: @unchecked Sendable {
     if !kind.needsResults {
       encoder.encode(message, counts, to: &piece)
     } else if kind.splitsMessages, threads > 1, result.memberCount >= 2 * Self.partSize {
-      encoded.parts = Self.parts(message, number, copy result, encoder, threads)
+      encoded.parts = Self.parts(copy message, number, copy result, encoder, threads)
     } else {
       let all = 0..<result.memberCount
       encoder.encode(
-        MessageDecisions(message, number: number, copy result, in: all), to: &piece)
+        MessageDecisions(copy message, number: number, copy result, in: all), to: &piece)
     }
     encoded.bytes = bytes..<piece.bytes.count
     encoded.codes = codes..<piece.codes.count

@@ -65,7 +65,8 @@ public final class FanoutWriter {
   /// - Throws: what `next` throws, once the batches before are written, or an ``OutputProblem``.
   /// - Complexity: memory for two batches, whatever the number of messages.
   public func write(
-    by engine: Fanout, progress: () -> Void = {}, next: () throws -> Message?
+    by engine: Fanout, on version: FanoutVersion? = nil, progress: () -> Void = {},
+    next: () throws -> Message?
   ) throws {
     var inFlight: EncodedBatch?
     defer { inFlight?.wait() }
@@ -79,7 +80,7 @@ public final class FanoutWriter {
       before?.wait()
       inFlight = nil
       if threads > 1, case .success(true) = read {
-        batch.start(engine)
+        batch.start(engine, on: version)
         inFlight = batch
       }
       if let before {
@@ -88,7 +89,7 @@ public final class FanoutWriter {
       }
       hasMore = try read.get()
       if inFlight == nil {
-        batch.decide(by: engine)
+        batch.decide(by: engine, on: version)
         try put(batch)
         progress()
       }

@@ -63,7 +63,7 @@ public struct Identifier: Sendable {
       unsafe body(UnsafeRawBufferPointer($0))
     }
     if let value { return value }
-    // Text that another language's runtime stores in another encoding.
+    // A string whose UTF-8 is not contiguous, as one that is bridged from Objective-C.
     var copy = text
     return copy.withUTF8 { unsafe body(UnsafeRawBufferPointer($0)) }
   }

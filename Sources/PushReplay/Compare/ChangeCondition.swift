@@ -70,7 +70,8 @@ enum ChangeCondition: Sendable {
     }
   }
 
-  /// Where a user lies among all, 0..<100: the same in every run, and evenly distributed. FNV-1a of the id's bytes, mixed.
+  /// Where a user lies among all, 0..<100: the same in every run, and evenly distributed. FNV-1a of
+  /// the id's bytes, mixed.
   static func percent(of user: Identifier) -> Double {
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
     for byte in user.text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }

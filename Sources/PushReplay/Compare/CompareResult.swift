@@ -63,8 +63,8 @@ public struct CompareResult: Codable, Equatable, Sendable {
 public struct ComparedSide: Codable, Equatable, Sendable {
   /// What was asked for, as it was written; empty for the world as it is.
   public var what: [String]
-  /// Which users and members each of them was for, none for a change that is not of users; nil in results that do not
-  /// have it.
+  /// Which users and members each of them was for, none for a change that is not of users; nil in
+  /// results that do not have it.
   public var reach: [ChangeReach]?
   /// `easemob` or `rongcloud`.
   public var rules: String

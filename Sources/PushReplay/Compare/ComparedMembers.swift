@@ -37,8 +37,8 @@ struct ComparedMembers {
   }
 }
 
-/// Numbers for the users of two worlds, the same for all threads: the users that A knew at the beginning
-/// have their indices there, all others numbers beyond.
+/// Numbers for the users of two worlds, the same for all threads: the users that A knew at the
+/// beginning have their indices there, all others numbers beyond.
 final class ComparedUserNumbers: Sendable {
   /// How many users A knew at the beginning.
   let count: UInt32

@@ -57,7 +57,8 @@ extension StoreWrite {
   }
 
   /// Sets whether a user's phone gets pushes while only a web or desktop client is connected
-  /// `RCPushProfile.setPushReceiveStatus` of RongCloud's client SDK. A user never declared is made.
+  /// `RCPushProfile.setPushReceiveStatus` of RongCloud's client SDK. A user never declared is
+  /// made.
   ///
   /// It stands in the feed as ``Change/pushWhenDesktopOnline``, and is announced.
   ///

@@ -457,6 +457,11 @@ int pf_explain(
   const pf_engine *engine, const void *messages, size_t size, const char *user, size_t user_size,
   int content, char **json, size_t *json_size, char **error);
 
+/* The same with the stamp of the settings, as of pf_decide_user_stamped(). */
+int pf_explain_stamped(
+  const pf_engine *engine, const void *messages, size_t size, const char *user, size_t user_size,
+  int content, char **json, size_t *json_size, pf_stamp *stamp, char **error);
+
 /* The answer for a plain message, a text from another user without mentions. */
 typedef struct pf_change {
   int64_t at;     /* when it next changes without an update; -1 for never */
@@ -472,6 +477,12 @@ int pf_next_change(
   const pf_engine *engine, const char *user, size_t user_size, const char *conversation,
   size_t conversation_size, const char *channel, size_t channel_size, int64_t after,
   pf_change *change, char **error);
+
+/* The same with the stamp of the settings, as of pf_decide_user_stamped(). */
+int pf_next_change_stamped(
+  const pf_engine *engine, const char *user, size_t user_size, const char *conversation,
+  size_t conversation_size, const char *channel, size_t channel_size, int64_t after,
+  pf_change *change, pf_stamp *stamp, char **error);
 
 /* ------------------------------------------------------------------------------- Many messages */
 
@@ -509,6 +520,12 @@ void pf_batch_free(pf_batch *batch);
 int pf_evaluate(
   const pf_engine *engine, const void *messages, size_t size, const char *format, int devices,
   char **text, size_t *text_size, char **error);
+
+/* The same with the stamp of the settings, by which all messages are decided, as of
+** pf_decide_user_stamped(). */
+int pf_evaluate_stamped(
+  const pf_engine *engine, const void *messages, size_t size, const char *format, int devices,
+  char **text, size_t *text_size, pf_stamp *stamp, char **error);
 
 /* ----------------------------------------------------------------------------------------- Arrow */
 

@@ -69,17 +69,17 @@ typedef struct pf_functions {
     char **error);
   int (*explain)(
     pf_object engine, const void *, size_t, const char *, size_t, int content, char **, size_t *,
-    char **error);
+    pf_stamp *, char **error);
   int (*next_change)(
     pf_object engine, const char *, size_t, const char *, size_t, const char *, size_t, int64_t,
-    pf_change *, char **error);
+    pf_change *, pf_stamp *, char **error);
 
   int (*decide_batch)(
     pf_object engine, pf_object messages, size_t, size_t, uint32_t parts, pf_batch **,
     char **error);
   int (*evaluate)(
     pf_object engine, const void *, size_t, const char *format, int devices, char **, size_t *,
-    char **error);
+    pf_stamp *, char **error);
 
   int (*relation_new)(
     pf_object engine, pf_object messages, uint32_t flags, pf_object *, char **error);
