@@ -12,7 +12,7 @@ LIBRARIES := libsimdjson-dev libcsv-dev zlib1g-dev libsqlite3-dev tzdata
 RELEASE := .build/release/push-fanout
 BENCHMARKS := Benchmarks/.build/release
 DEBUG := .build/debug/push-fanout
-FORMATTED := Package.swift Sources Tests Examples/dispatcher/Package.swift Benchmarks/Package.swift Benchmarks/Sources Fuzz/Package.swift Fuzz/Sources C/Package.swift C/Sources C/Fuzz/Package.swift \
+FORMATTED := Service/Package.swift Service/Sources Service/Tests Package.swift Sources Tests Examples/dispatcher/Package.swift Benchmarks/Package.swift Benchmarks/Sources Fuzz/Package.swift Fuzz/Sources C/Package.swift C/Sources C/Fuzz/Package.swift \
   Benchmarks/FanoutBenchmarks Examples/dispatcher/Sources
 DOCS := .build/docs
 # A web site each; those of the first line may have no warnings.
@@ -22,7 +22,8 @@ DOCUMENTED := $(STRICTLY_DOCUMENTED) PushModel QuietTime PushReference PushConte
 PICTURES := .build/report-check
 
 .PHONY: help demo test test-fast build program debug lint unit oracle speed crash-test fuzz clib clib-test clib-fuzz clib-speed \
-  clib-examples install deb deb-check release-check test-python wheel bench-python test-spark bench-spark \
+  clib-examples serve test-service install deb deb-check release-check test-python wheel bench-python \
+  test-spark bench-spark \
   bench bench-all bench-store bench-tiny soak \
   benchmarks bench-check bench-baseline bench-peers report report-check sanitize docs examples format clean packages
 
@@ -57,6 +58,8 @@ help:
 	@echo "make clib-fuzz FUZZ_SECONDS=600  calls in any order with any arguments must not crash"
 	@echo "make clib-speed  what a call from C costs beside the same in Swift, and Arrow in and out"
 	@echo "make clib-examples  builds and runs the examples in C, Go and Java"
+	@echo "make serve  builds the server, and serves a store of two users: OPTIONS='--log-level debug'"
+	@echo "make test-service  builds and tests the server, kills it under load, and tests its OpenAPI document: SERVICE_KILLS=200 EXAMPLES=100"
 	@echo "make install PREFIX=/usr/local DESTDIR=  the command, C libraries, header, man pages and completions"
 	@echo "make deb    the same as a Debian package, .build/deb/*.deb; make deb-check tries it on a fresh Debian"
 	@echo "make release-check  a package that depends on this one by version; scripts/release makes a version"
@@ -137,6 +140,16 @@ clib-fuzz: packages
 	SWIFT_BACKTRACE=enable=no C/Fuzz/.build/release/fuzz-abi C/Fuzz/.build/corpus \
 	  -max_total_time=$(FUZZ_SECONDS) -max_len=600 -artifact_prefix=C/Fuzz/.build/ -verbosity=0 \
 	  -print_final_stats=1
+
+# The server (docs/service.md): a package of its own.
+OPTIONS ?=
+serve: packages
+	@scripts/install-packages curl
+	$(SWIFT) build -c release --package-path Service --product push-fanout-server $(STRICT)
+	Service/demo Service/.build/release/push-fanout-server $(OPTIONS)
+
+test-service: packages
+	SWIFT=$(SWIFT) KILLS=$(or $(SERVICE_KILLS),10) EXAMPLES=$(or $(EXAMPLES),20) Service/test
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -329,5 +342,5 @@ format:
 
 clean:
 	rm -rf .build .build-thread .build-address .build-base Benchmarks/.build Examples/dispatcher/.build \
-	  C/.build C/Fuzz/.build C/out dist Python/.venv Python/.venv-fresh Python/.venv-spark
+	  Service/.build C/.build C/Fuzz/.build C/out dist Python/.venv Python/.venv-fresh Python/.venv-spark
 	git worktree prune

@@ -166,7 +166,7 @@ extension FanoutService {
   @discardableResult public func change(
     ndjson settings: [UInt8], at now: Instant, from device: Identifier? = nil
   ) throws -> Int {
-    let (batch, count) = try read(settings)
+    let (batch, count) = try self.batch(ndjson: settings)
     try change(batch, at: now, from: device)
     return count
   }
@@ -175,12 +175,18 @@ extension FanoutService {
   @discardableResult public func change(
     ndjson settings: [UInt8], at now: Instant, from device: Identifier? = nil
   ) async throws -> Int {
-    let (batch, count) = try read(settings)
+    let (batch, count) = try self.batch(ndjson: settings)
     try await change(batch, at: now, from: device)
     return count
   }
 
-  private func read(_ settings: [UInt8]) throws(FileProblem) -> (batch: SettingsBatch, count: Int) {
+  /// Reads the changes of a settings.ndjson without making them.
+  ///
+  /// - Returns: the changes, and how many records there were.
+  /// - Throws: `FileProblem` for the first line that is not understood.
+  public func batch(
+    ndjson settings: [UInt8]
+  ) throws(FileProblem) -> (batch: SettingsBatch, records: Int) {
     let read = try SettingsLoader.load(SettingsPaths(settings), over: engine)
     let batch = SettingsBatch(read.settings, replacesApp: read.saysApp, content: read.content)
     return (batch, read.records)

@@ -35,7 +35,7 @@ struct Program: ParsableCommand {
       Evaluate.self, Replay.self, Compare.self, Report.self, Generate.self, Profile.self,
       Render.self,
       Explain.self, NextChange.self, Check.self, SettingsCommand.self,
-      Store.self,
+      Store.self, Serve.self,
     ])
 
   static func main() {

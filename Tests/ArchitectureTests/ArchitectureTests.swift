@@ -158,7 +158,7 @@ import Testing
   }
 
   /// A file reads in one sitting, a function nearly fits a screen.
-  @Test(arguments: ["Sources", "Tests"])
+  @Test(arguments: ["Sources", "Tests", "Service/Sources", "Service/Tests"])
   func filesAndFunctionsAreShort(folder: String) throws {
     var tooLong: [String] = []
     for file in try Self.files(under: folder) {
@@ -173,7 +173,7 @@ import Testing
   }
 
   /// A folder of at most 15 files, whose name says what they are for, is seen at once.
-  @Test(arguments: ["Sources", "Tests"])
+  @Test(arguments: ["Sources", "Tests", "Service/Sources", "Service/Tests"])
   func foldersAreSmall(folder: String) throws {
     let counts = try Self.files(under: folder).reduce(into: [String: Int]()) {
       $0[$1.deletingLastPathComponent().path, default: 0] += 1

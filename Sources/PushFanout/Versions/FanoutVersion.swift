@@ -1,3 +1,4 @@
+internal import Algorithms
 public import PushModel
 
 /// An immutable version of an engine's settings.
@@ -23,6 +24,17 @@ public struct FanoutVersion: Sendable {
 
   /// The number of user ids that had appeared.
   public var userCount: Int { engineVersion.tables.userCount }
+
+  /// The ids of the conversations with most members, the largest first: those that are worth
+  /// `Fanout.warmUp(_:at:)`.
+  ///
+  /// - Complexity: O(conversations + limit · log conversations).
+  public func largestConversations(_ limit: Int) -> [Identifier] {
+    let tables = engineVersion.tables
+    let sizes = (0..<UInt32(tables.conversations.count))
+      .map { (index: $0, count: tables.memberCount($0)) }
+    return sizes.min(count: limit) { $0.count > $1.count }.map { tables.conversationIDs[$0.index] }
+  }
 
   /// Calls `body` with the UTF-8 of the id of each user in a range of indices; the bytes are the
   /// engine's own.

@@ -8,6 +8,8 @@ final class LineReader {
   static let maximumLineBytes = 8 * 1024 * 1024
 
   private let bytes: ByteReader
+  /// Whether the bytes were given to ``restart(_:)``, so that nothing is read.
+  private var isRestarted = false
   /// The 1-based number of the line that was read last.
   private(set) var lineNumber = 0
   private var buffer: UnsafeMutableRawBufferPointer
@@ -22,10 +24,24 @@ final class LineReader {
 
   deinit { unsafe buffer.deallocate() }
 
+  /// Begins again with bytes in memory, reusing the buffer.
+  func restart(_ bytes: UnsafeRawBufferPointer) {
+    if bytes.count > capacity {
+      unsafe buffer.deallocate()
+      unsafe buffer = Self.allocate(bytes.count)
+    }
+    unsafe buffer.copyMemory(from: bytes)
+    start = 0
+    end = bytes.count
+    lineNumber = 0
+    reachedEnd = true
+    isRestarted = true
+  }
+
   /// The share of the file that has been read, 0...1; nil when its size is not known.
-  var progress: Double? { bytes.share(waiting: end - start) }
+  var progress: Double? { isRestarted ? nil : bytes.share(waiting: end - start) }
   /// Bytes of the file itself; nil when it is not a regular file.
-  var byteCount: Int64? { bytes.byteCount }
+  var byteCount: Int64? { isRestarted ? nil : bytes.byteCount }
 
   /// The next line; nil at the end of the file. It is valid until the next call, and
   /// `PF_JSON_PADDING` bytes behind it are readable.

@@ -122,3 +122,54 @@ public final class FanoutWriter {
     spares.append(batch)
   }
 }
+
+/// Encodes the decisions of messages one after the other, on the caller's thread and into memory
+/// that is used again: for servers. The bytes are those that ``FanoutWriter`` writes.
+public struct MessageEncoder {
+  private let encoder: any DecisionEncoder
+  private let kind: any DecisionEncoder.Type
+  private var piece = EncodedPiece()
+  private var counts = MessageCounts()
+
+  /// - Parameters:
+  ///   - format: any that is not a folder and has something for each message.
+  ///   - showsDevices: whether rows list the devices (`ndjson` only).
+  public init(_ format: DecisionFormat, showsDevices: Bool = false) {
+    kind = format.encoder
+    encoder = kind.init(EncodingOptions(showsDevices: showsDevices))
+  }
+
+  /// What was encoded since ``removeAll()``.
+  public var bytes: [UInt8] { _read { yield piece.bytes } }
+
+  /// Forgets what was encoded, and keeps the memory.
+  public mutating func removeAll() { piece.removeAll() }
+
+  /// Appends bytes of the caller's own, such as a line that says what is wrong with a message.
+  public mutating func append(_ bytes: some Sequence<UInt8>) {
+    piece.bytes.append(contentsOf: bytes)
+  }
+
+  /// Encodes the decisions of some members of a message, so that the bytes of a large conversation
+  /// can be sent before all are there.
+  ///
+  /// - Parameters:
+  ///   - number: the ordinal of the message in the run.
+  ///   - rank: the rank of the first member; 0 for a message that begins.
+  ///   - limit: how many members at most.
+  /// - Returns: the rank to continue with; nil when the message is complete.
+  /// - Complexity: O(members encoded).
+  public mutating func encode(
+    _ message: Message, number: Int, _ result: FanoutResult, from rank: Int = 0,
+    limit: Int = .max
+  ) -> Int? {
+    guard kind.needsResults else {
+      counts.set(result.counts)
+      encoder.encode(message, counts, to: &piece)
+      return nil
+    }
+    let end = rank + min(limit, result.memberCount - rank)
+    encoder.encode(MessageDecisions(message, number: number, result, in: rank..<end), to: &piece)
+    return end < result.memberCount ? end : nil
+  }
+}

@@ -55,6 +55,17 @@ public final class MessageReader {
     }
   }
 
+  /// Begins again with the bytes of another messages.ndjson, in the memory of the one before: for
+  /// servers, which read many small ones.
+  ///
+  /// - Precondition: the reader was not made for CSV.
+  public func restart(ndjson bytes: UnsafeRawBufferPointer) {
+    guard case .lines(let lines) = source else { preconditionFailure("a reader of CSV") }
+    unsafe lines.restart(bytes)
+    recordCount = 0
+    isReply = false
+  }
+
   /// The next message; nil at the end of the file.
   ///
   /// - Throws: what is wrong with the next line. If ``FileProblem/isOfOneLine``, the call after

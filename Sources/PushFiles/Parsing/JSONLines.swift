@@ -16,6 +16,12 @@ final class JSONLines {
     parser = try JSONParser()
   }
 
+  /// Begins again with bytes in memory.
+  func restart(_ bytes: UnsafeRawBufferPointer) {
+    unsafe lines.restart(bytes)
+    isFirst = true
+  }
+
   var lineNumber: Int { lines.lineNumber }
   var progress: Double? { lines.progress }
   var byteCount: Int64? { lines.byteCount }

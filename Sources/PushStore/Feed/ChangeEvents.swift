@@ -81,6 +81,23 @@ extension SettingsStore {
     ChangeEvents(store: self, start: cursor, user: user)
   }
 
+  /// The number of the last entry of the change feed that the engine decides by: a decision that
+  /// begins now is by all changes up to it, at least.
+  public var visibleSequence: Int64 { feedNotifier.last }
+
+  /// Waits until the engine decides by an entry of the change feed, the task is cancelled, or the
+  /// store is closed.
+  ///
+  /// - Returns: whether it does.
+  public func waitUntilVisible(_ sequence: Int64) async -> Bool {
+    while true {
+      let notifications = feedNotifier.notifications
+      if feedNotifier.last >= sequence { return true }
+      if feedNotifier.isClosed || Task.isCancelled { return false }
+      await feedNotifier.wait(since: notifications)
+    }
+  }
+
   /// Some entries of the feed, and up to where it was read for them.
   func feed(
     after cursor: FeedCursor, of user: Identifier?, limit: Int

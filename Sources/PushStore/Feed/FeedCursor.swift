@@ -67,6 +67,26 @@ extension SettingsQueries {
 }
 
 extension StoreReader {
+  /// The cursor of an entry by its number; nil for one that the feed does not have.
+  ///
+  /// A number alone does not identify an entry after a restore of an old copy: use it only with the
+  /// ``identity`` of the store.
+  public func cursor(at sequence: Int64) throws -> FeedCursor? {
+    try read { queries in
+      let cursor = try queries.cursor(at: sequence)
+      do { try queries.check(cursor) } catch StoreError.unknownChange { return nil }
+      return cursor
+    }
+  }
+
+  /// What distinguishes this store from others, and from its backups: 32 hexadecimal digits.
+  public var identity: String {
+    get throws {
+      let identity = try read { queries in try queries.identity() }
+      return "\(identity)"
+    }
+  }
+
   /// The cursor of the last entry of the change feed. Take it before reading all settings, and
   /// follow the feed from it, so that no change is missed.
   public func endOfFeed() throws -> FeedCursor {

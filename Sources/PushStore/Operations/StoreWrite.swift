@@ -59,6 +59,10 @@ public struct StoreWrite {
     self.device = device
   }
 
+  /// The number of the last entry of the change feed, with those of this write. When the write is
+  /// acknowledged, ``SettingsStore/visibleSequence`` has reached it.
+  public var sequence: Int64 { get throws { try queries.lastSequence() } }
+
   // MARK: Reading, with what this write has changed
 
   /// The app's settings as this write has them.

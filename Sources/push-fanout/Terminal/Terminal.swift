@@ -48,6 +48,7 @@ enum Interruption {
   /// What is printed about an output that was not completed.
   static let plainMessage = "no output was written"
   private static let state = Mutex(State())
+  private static let prepared = Mutex<[Int32]>([])
   // SAFETY: written once, by `prepare()`, before there is another thread; only kept, never read.
   private nonisolated(unsafe) static var sources: [any DispatchSourceSignal] = []
 
@@ -56,6 +57,7 @@ enum Interruption {
     signal(SIGPIPE, SIG_IGN)
     for number in [SIGINT, SIGTERM, SIGHUP] where !isIgnored(number) {
       signal(number, SIG_IGN)
+      prepared.withLock { $0.append(number) }
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
       source.setEventHandler {
         // The lock stays held: nothing new begins.
@@ -68,6 +70,12 @@ enum Interruption {
       source.resume()
       unsafe sources.append(source)
     }
+  }
+
+  /// Restores what was there before ``prepare()``, for a program that this process becomes.
+  static func undo() {
+    signal(SIGPIPE, SIG_DFL)
+    for number in prepared.withLock({ $0 }) { signal(number, SIG_DFL) }
   }
 
   /// Whether a signal was ignored when the program was started, as under nohup.

@@ -1,0 +1,157 @@
+internal import HTTPTypes
+internal import HummingbirdCore
+internal import NIOCore
+internal import PushModel
+internal import PushService
+internal import PushStore
+internal import ServiceLifecycle
+
+/// `GET /v1/events`: a page as NDJSON, or all that follows as server-sent events.
+enum EventsEndpoint {
+  static func answer(_ request: ServerRequest, _ app: OpenedApp) async throws -> Answer {
+    let wantsStream =
+      request.fields[.accept]?.split(separator: ",").contains {
+        $0.split(separator: ";")[0].filter { $0 != " " }.lowercased() == "text/event-stream"
+      } ?? false
+    let limit = try request.number("limit", 1...100_000, default: 1000)
+    let user = try request.parameter("user").map { Identifier($0) }
+    let last = wantsStream ? request.fields[.lastEventID] : nil
+    let after = try last ?? request.parameter("after") ?? "0"
+    let cursor = try await onOtherThread { try self.cursor(after, app) }
+    if wantsStream { return stream(app, cursor, user) }
+    let bytes = try await onOtherThread {
+      try app.store.changes(after: cursor, of: user, limit: Int(limit)).flatMap { line($0) }
+    }
+    return Answer(Answer.ndjson, bytes)
+  }
+
+  /// Reads the disk beside the threads of connections.
+  static func onOtherThread<Value: Sendable>(
+    _ body: @Sendable () throws -> Value
+  ) async throws -> Value {
+    try await withTaskExecutorPreference(globalConcurrentExecutor) { try body() }
+  }
+
+  /// `EPOCH:N`, or the cursor of an entry.
+  private static func cursor(_ text: String, _ app: OpenedApp) throws -> FeedCursor {
+    if let cursor = FeedCursor(text) { return cursor }
+    let number = try SequenceNumber(text, app)
+    guard let cursor = try app.store.reader.cursor(at: number.value) else {
+      throw ServerFailure(
+        .gone, "events_unknown",
+        "the feed has no change \(text); read everything again, and follow from its end")
+    }
+    return cursor
+  }
+
+  private static func line(_ event: ChangeEvent) -> [UInt8] {
+    ServiceJSON.event(ServiceEvent(event)) + [UInt8(ascii: "\n")]
+  }
+
+  /// How often something is sent where nothing happens, so that both sides notice a connection that
+  /// is lost.
+  private static let heartbeat = Duration.seconds(15)
+
+  private static func stream(_ app: OpenedApp, _ cursor: FeedCursor, _ user: Identifier?) -> Answer
+  {
+    var answer = Answer(
+      "text/event-stream",
+      .stream { writer in
+        try await writer.write(ByteBuffer(string: ": push-fanout\n\n"))
+        var iterator = Pages(app: app, cursor: cursor, user: user)
+        do {
+          while let events = try await iterator.next(heartbeat) {
+            var buffer = ByteBuffer()
+            if events.isEmpty { buffer.writeString(": \n\n") }
+            for event in events {
+              buffer.writeString("id: \(event.cursor)\nevent: change\ndata: ")
+              buffer.writeBytes(line(event))
+              buffer.writeString("\n")
+            }
+            // Waits until the client has read enough; the feed keeps what it has not read.
+            try await writer.write(buffer)
+          }
+        } catch let error as StoreError {
+          let text = JSONText.quoted("\(error)")
+          try await writer.write(
+            ByteBuffer(string: "event: reset\ndata: {\"message\":\(text)}\n\n"))
+        }
+      })
+    answer.fields[.cacheControl] = "no-store"
+    return answer
+  }
+
+  /// The feed, in pages; an empty page where nothing happened for a while.
+  private struct Pages {
+    let app: OpenedApp
+    var cursor: FeedCursor
+    let user: Identifier?
+
+    /// - Returns: nil when the server ends.
+    mutating func next(_ heartbeat: Duration) async throws -> [ChangeEvent]? {
+      while true {
+        if Task.isCancelled || Task.isShuttingDownGracefully { return nil }
+        let (from, user) = (cursor, user)
+        let visible = app.store.visibleSequence
+        let events = try await EventsEndpoint.onOtherThread { [app] in
+          try app.store.changes(after: from, of: user, limit: 256)
+        }
+        if let last = events.last {
+          cursor = last.cursor
+          return events
+        }
+        let isNew = try await Waiting.until(heartbeat) { [app] in
+          await app.store.waitUntilVisible(visible + 1)
+        }
+        if !isNew { return [] }
+      }
+    }
+  }
+}
+
+extension ServiceEvent {
+  /// An entry of a store's feed.
+  init(_ event: ChangeEvent) {
+    self.init(
+      sequence: event.sequence, cursor: event.cursor.description, at: event.at,
+      change: event.change.rawValue, user: event.user, conversation: event.conversation,
+      channel: event.channel, device: event.device)
+  }
+}
+
+/// `EPOCH:N`: the number of a change, of a store.
+struct SequenceNumber {
+  let value: Int64
+
+  /// - Throws: ``ServerFailure`` 400, or 409 for one of another store.
+  init(_ text: String, _ app: OpenedApp) throws(ServerFailure) {
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+    guard parts.count == 2, let value = Int64(parts[1]), value >= 0 else {
+      throw .badRequest("\(text) is not a number of a change, EPOCH:N")
+    }
+    guard parts[0] == app.epoch else {
+      throw ServerFailure(
+        .conflict, "other_epoch",
+        "\(text) is of another store than this one, \(app.epoch); read everything again")
+    }
+    self.value = value
+  }
+}
+
+enum Waiting {
+  /// - Returns: what `body` returns, or false when it takes longer; it is then cancelled.
+  static func until(
+    _ limit: Duration, _ body: @escaping @Sendable () async -> Bool
+  ) async throws -> Bool {
+    await withTaskGroup(of: Bool.self) { group in
+      group.addTask { await body() }
+      group.addTask {
+        try? await Task.sleep(for: limit)
+        return false
+      }
+      let first = await group.next() ?? false
+      group.cancelAll()
+      return first
+    }
+  }
+}

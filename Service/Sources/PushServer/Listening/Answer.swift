@@ -1,0 +1,93 @@
+internal import HTTPTypes
+internal import HummingbirdCore
+internal import NIOCore
+
+/// What is sent for a request.
+struct Answer: Sendable {
+  enum Body: Sendable {
+    case bytes(ByteBuffer)
+    /// Written piece by piece, as fast as the client reads.
+    case stream(@Sendable (inout any ResponseBodyWriter) async throws -> Void)
+  }
+
+  var status: HTTPResponse.Status = .ok
+  var fields: HTTPFields
+  var body: Body
+  /// Whether the connection ends, as what follows on it is not known.
+  var closes = false
+
+  init(_ type: String, _ body: Body) {
+    fields = [.contentType: type]
+    self.body = body
+  }
+
+  init(_ type: String, _ bytes: some Sequence<UInt8>) {
+    self.init(type, .bytes(ByteBuffer(bytes: bytes)))
+  }
+
+  static let json = "application/json"
+  static let ndjson = "application/x-ndjson"
+  static let text = "text/plain; charset=utf-8"
+}
+
+/// Why a request is refused: a status, a code that stays the same, and a sentence that says what to
+/// do.
+struct ServerFailure: Error {
+  let status: HTTPResponse.Status
+  let code: String
+  let message: String
+  /// The 1-based line of the body.
+  var line: Int?
+  var fields: HTTPFields
+
+  init(
+    _ status: HTTPResponse.Status, _ code: String, _ message: String, line: Int? = nil,
+    fields: HTTPFields = [:]
+  ) {
+    self.status = status
+    self.code = code
+    self.message = message
+    self.line = line
+    self.fields = fields
+  }
+
+  /// `{"error":{…}}` without its outer braces.
+  var json: [UInt8] {
+    var text = "\"error\":{\"code\":\(JSONText.quoted(code)),"
+    if let line { text += "\"line\":\(line)," }
+    text += "\"message\":\(JSONText.quoted(message))}"
+    return Array(text.utf8)
+  }
+
+  var answer: Answer {
+    var answer = Answer(Answer.json, [UInt8(ascii: "{")] + json + Array("}\n".utf8))
+    answer.status = status
+    for field in fields { answer.fields[field.name] = field.value }
+    answer.closes = status == .contentTooLarge || status == .requestTimeout
+    return answer
+  }
+
+  static func badRequest(_ message: String) -> ServerFailure {
+    ServerFailure(.badRequest, "bad_request", message)
+  }
+}
+
+/// JSON that is put together by hand.
+enum JSONText {
+  /// A text as a JSON string.
+  static func quoted(_ text: String) -> String {
+    var quoted = "\""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\"": quoted += "\\\""
+      case "\\": quoted += "\\\\"
+      case "\n": quoted += "\\n"
+      case "\u{0}"..<" ":
+        let digits = String(scalar.value, radix: 16)
+        quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+      default: quoted.unicodeScalars.append(scalar)
+      }
+    }
+    return quoted + "\""
+  }
+}

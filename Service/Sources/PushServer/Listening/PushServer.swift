@@ -1,0 +1,190 @@
+internal import HummingbirdCore
+internal import HummingbirdHTTP2
+internal import HummingbirdTLS
+public import Logging
+internal import NIOCore
+internal import NIOPosix
+internal import NIOSSL
+internal import PushFanout
+internal import PushStore
+internal import ServiceLifecycle
+internal import Synchronization
+public import UnixSignals
+
+/// A server of one store.
+public struct PushServer: Sendable {
+  private let state: ServerState
+  private let tls: TLSConfiguration?
+
+  /// Reads keys and certificates.
+  ///
+  /// - Throws: ``OptionError`` for a file that cannot be used.
+  public init(_ options: ServerOptions, logger: Logger) throws(OptionError) {
+    state = try ServerState(options, logger)
+    tls = try Self.tls(options)
+  }
+
+  /// Serves until a signal or the cancellation of the task ends it.
+  ///
+  /// - Parameters:
+  ///   - signals: those that end the server gracefully.
+  ///   - onListening: called with the address of clients and with that of administration, in this
+  ///     order, as each listens.
+  /// - Throws: what prevents it from opening the store or an address.
+  public func run(
+    signals: [UnixSignal] = [.sigterm, .sigint],
+    onListening: @escaping @Sendable (_ isAdmin: Bool, _ port: Int) -> Void = { _, _ in }
+  ) async throws {
+    let options = state.options
+    let group = MultiThreadedEventLoopGroup.singleton
+    var services: [any Service] = [StoreKeeper(state: state), Clockwork(state: state)]
+    services.append(
+      try listener(options.listen, group, isAdmin: false) { onListening(false, $0) })
+    if let address = options.adminListen {
+      services.append(try listener(address, group, isAdmin: true) { onListening(true, $0) })
+    }
+    var configuration = ServiceGroupConfiguration(
+      services: services, gracefulShutdownSignals: signals, logger: state.logger)
+    configuration.maximumGracefulShutdownDuration = .seconds(options.shutdownTimeout)
+    configuration.maximumCancellationDuration = .seconds(10)
+    do {
+      try await ServiceGroup(configuration: configuration).run()
+    } catch {
+      // Requests that outlived the time given to them were ended.
+      guard state.isEndingNow else { throw error }
+    }
+  }
+
+  private func listener(
+    _ address: ServerOptions.Address, _ group: MultiThreadedEventLoopGroup, isAdmin: Bool,
+    _ onListening: @escaping @Sendable (Int) -> Void
+  ) throws -> any Service {
+    let responder = Responder(
+      state: state, servesAdmin: isAdmin || state.options.adminListen == nil,
+      servesClients: !isAdmin)
+    let options = state.options
+    let logger = state.logger
+    return try builder().buildServer(
+      configuration: ServerConfiguration(
+        address: .hostname(address.host, port: address.port), backlog: 1024,
+        availableConnectionsDelegate: MaximumAvailableConnections(
+          options.connections, logger: logger)),
+      eventLoopGroup: group, logger: logger,
+      responder: { request, writer, channel in
+        try await responder.respond(request, writer, channel)
+      },
+      onServerRunning: { channel in
+        let port = channel.localAddress?.port ?? address.port
+        logger.notice(
+          "listening",
+          metadata: ["address": "\(address.host):\(port)", "admin": "\(isAdmin)"])
+        onListening(port)
+      })
+  }
+
+  private func builder() -> HTTPServerBuilder {
+    let options = state.options
+    let limits = DeadlineHandler.Limits(
+      header: .seconds(Int64(options.headerTimeout)), body: .seconds(Int64(options.bodyTimeout)),
+      idle: .seconds(Int64(options.idleTimeout)))
+    let http1 = HTTP1Channel.Configuration(
+      additionalChannelHandlers: [DeadlineHandler(limits)],
+      httpDecoderConfiguration: .init(
+        maxHeaderFieldSize: 16 * 1024, maxHeaderListSize: 32 * 1024, maxHeaderFieldCount: 100))
+    let tls = tls
+    return HTTPServerBuilder { responder in
+      guard let tls else {
+        return LoopChannel(
+          base: HTTP1Channel(responder: responder, configuration: http1), watchesBytes: true)
+      }
+      let http2 = HTTP2UpgradeChannel.Configuration(
+        idleTimeout: .seconds(options.idleTimeout),
+        gracefulCloseTimeout: .seconds(options.shutdownTimeout), streamConfiguration: http1)
+      return LoopChannel(
+        base: try HTTP2UpgradeChannel(
+          tlsConfiguration: tls, configuration: http2, responder: responder),
+        watchesBytes: false)
+    }
+  }
+
+  private static func tls(_ options: ServerOptions) throws(OptionError) -> TLSConfiguration? {
+    guard let certificate = options.tlsCertificate, let key = options.tlsKey else { return nil }
+    do {
+      var tls = TLSConfiguration.makeServerConfiguration(
+        certificateChain: try NIOSSLCertificate.fromPEMFile(certificate).map { .certificate($0) },
+        privateKey: .privateKey(try NIOSSLPrivateKey(file: key, format: .pem)))
+      tls.minimumTLSVersion = .tlsv12
+      if let authority = options.clientCA {
+        tls.trustRoots = .file(authority)
+        tls.certificateVerification = .noHostnameVerification
+      }
+      _ = try NIOSSLContext(configuration: tls)
+      return tls
+    } catch {
+      throw OptionError("certificate \(certificate) with key \(key) cannot be used: \(error)")
+    }
+  }
+}
+
+/// Opens the store, and closes it when everything else has ended.
+private struct StoreKeeper: Service {
+  let state: ServerState
+
+  func run() async throws {
+    let (state, options) = (state, state.options)
+    let app = try await EventsEndpoint.onOtherThread {
+      try OpenedApp(
+        options.store, creates: options.creates, engineThreads: options.engineThreads)
+    }
+    state.open(app)
+    state.logger.notice(
+      "ready",
+      metadata: [
+        "store": "\(options.store)", "users": "\(app.engine.userCount)",
+        "sequence": "\(app.settingsNumber)",
+      ])
+    await Sleep.untilShutdown()
+    try await EventsEndpoint.onOtherThread { try app.store.close() }
+  }
+}
+
+/// Tells the engine the time, once a second, and reads the keys again on SIGHUP.
+private struct Clockwork: Service {
+  let state: ServerState
+
+  func run() async throws {
+    await withGracefulShutdownHandler {
+      await cancelWhenGracefulShutdown {
+        await withTaskGroup(of: Void.self) { group in
+          group.addTask {
+            while !Task.isCancelled {
+              state.tick()
+              try? await Task.sleep(for: .seconds(1))
+            }
+          }
+          group.addTask {
+            for await _ in await UnixSignalsSequence(trapping: .sighup) {
+              do {
+                try state.access.reload()
+                state.logger.notice("keys read again")
+              } catch {
+                state.logger.error("keys stay as they were", metadata: ["error": "\(error)"])
+              }
+            }
+          }
+        }
+      }
+    } onGracefulShutdown: {
+      state.end()
+    }
+  }
+}
+
+private enum Sleep {
+  /// Returns when the server is asked to end, or the task is cancelled.
+  static func untilShutdown() async {
+    try? await cancelWhenGracefulShutdown {
+      while true { try await Task.sleep(for: .seconds(86_400)) }
+    }
+  }
+}

@@ -1,0 +1,68 @@
+internal import HTTPTypes
+internal import PushFanout
+internal import PushFiles
+internal import PushModel
+internal import PushService
+internal import PushStore
+
+extension ServerFailure {
+  /// The status and code of any error.
+  init(of error: any Error) {
+    switch error {
+    case let error as ServerFailure: self = error
+    case let error as OperationFailure:
+      self.init(of: error.error)
+      line = error.line
+    case let error as FileProblem: self.init(error)
+    case let error as OptionError:
+      self.init(.unprocessableContent, "invalid_options", error.description)
+    case let error as FanoutError: self.init(Self.status(error), Self.code(error), "\(error)")
+    case let error as ServiceError: self.init(error)
+    case let error as SettingsWriteError:
+      self.init(.unprocessableContent, "invalid_setting", "\(error)")
+    case let error as StoreError: self.init(error)
+    default: self.init(.internalServerError, "internal", "an error of the server: \(error)")
+    }
+  }
+
+  private static func status(_ error: FanoutError) -> HTTPResponse.Status {
+    switch error {
+    case .unknownUser, .unknownConversation, .notAMember: .notFound
+    default: .unprocessableContent
+    }
+  }
+
+  private static func code(_ error: FanoutError) -> String {
+    switch error {
+    case .unknownUser: "unknown_user"
+    case .unknownConversation: "unknown_conversation"
+    case .notAMember: "not_a_member"
+    default: "invalid_setting"
+    }
+  }
+
+  private init(_ error: ServiceError) {
+    switch error {
+    case .unknownUser: self.init(.notFound, "unknown_user", "\(error)")
+    case .eventsDropped, .unknownCursor: self.init(.gone, "events_unknown", "\(error)")
+    default: self.init(.unprocessableContent, "invalid_setting", "\(error)")
+    }
+  }
+
+  private init(_ error: StoreError) {
+    switch error {
+    case .unknownUser: self.init(.notFound, "unknown_user", "\(error)")
+    case .unknownConversation: self.init(.notFound, "unknown_conversation", "\(error)")
+    case .unknownDevice: self.init(.notFound, "unknown_device", "\(error)")
+    case .unknownTemplate: self.init(.notFound, "unknown_template", "\(error)")
+    case .notAMember: self.init(.notFound, "not_a_member", "\(error)")
+    case .unknownChange, .changesDropped: self.init(.gone, "events_unknown", "\(error)")
+    case .idLength, .otherRules, .wrongKind, .unavailableKind, .unknownTimeZone, .rulesDiffer,
+      .contradiction:
+      self.init(.unprocessableContent, "invalid_setting", "\(error)")
+    default:
+      self.init(
+        .serviceUnavailable, "store_unavailable", "\(error)", fields: [.retryAfter: "1"])
+    }
+  }
+}

@@ -1,0 +1,116 @@
+internal import Foundation
+internal import HTTPTypes
+internal import HummingbirdCore
+internal import NIOCore
+internal import NIOHTTP1
+
+/// A request, taken apart.
+struct ServerRequest: Sendable {
+  let request: Request
+  /// Without the query, percent-decoded where it is used.
+  let path: Substring
+  private let query: Substring
+
+  init(_ request: Request) {
+    self.request = request
+    let target = request.head.path ?? "/"
+    if let mark = target.firstIndex(of: "?") {
+      path = target[..<mark]
+      query = target[target.index(after: mark)...]
+    } else {
+      path = target[...]
+      query = ""
+    }
+  }
+
+  var fields: HTTPFields { request.head.headerFields }
+  var method: HTTPRequest.Method { request.head.method }
+
+  /// The type of the body without parameters, in lower case; nil for none.
+  var mediaType: String? {
+    guard let type = fields[.contentType] else { return nil }
+    guard let semicolon = type.firstIndex(of: ";") else { return type.lowercased() }
+    return type[..<semicolon].trimmingCharacters(in: .whitespaces).lowercased()
+  }
+
+  /// The value of a parameter; nil for one that is not there.
+  ///
+  /// - Throws: ``ServerFailure`` 400 for one that is there twice, or is not UTF-8.
+  func parameter(_ name: String) throws(ServerFailure) -> String? {
+    guard !query.isEmpty else { return nil }
+    var found: String?
+    for pair in query.split(separator: "&") {
+      let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      guard parts[0] == name else { continue }
+      guard found == nil else { throw .badRequest("the parameter \(name) is there twice") }
+      found = try Self.decoded(parts.count == 2 ? parts[1] : "", isQuery: true)
+    }
+    return found
+  }
+
+  /// - Throws: ``ServerFailure`` 400 for a parameter that is not there.
+  func required(_ name: String) throws(ServerFailure) -> String {
+    guard let value = try parameter(name), !value.isEmpty else {
+      throw .badRequest("the parameter \(name) is missing: add ?\(name)=")
+    }
+    return value
+  }
+
+  /// - Throws: ``ServerFailure`` 400 for a parameter that is no number of the range.
+  func number(
+    _ name: String, _ range: ClosedRange<Int64>, default value: Int64
+  ) throws(ServerFailure) -> Int64 {
+    guard let text = try parameter(name) else { return value }
+    guard let number = Int64(text), range.contains(number) else {
+      throw .badRequest(
+        "the parameter \(name) is not a number in \(range.lowerBound)...\(range.upperBound)")
+    }
+    return number
+  }
+
+  static func decoded(_ text: Substring, isQuery: Bool = false) throws(ServerFailure) -> String {
+    guard text.utf8.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }) else {
+      return String(text)
+    }
+    let spaced = isQuery ? text.replacing("+", with: " ") : text
+    guard let decoded = String(spaced).removingPercentEncoding else {
+      throw .badRequest("the address has a percent sign without two digits, or is not UTF-8")
+    }
+    return decoded
+  }
+
+  /// The whole body.
+  ///
+  /// - Throws: ``ServerFailure`` 413 or 415, and what the parser of the connection throws.
+  func body(upTo limit: Int, types: [String]) async throws -> ByteBuffer {
+    if let type = mediaType, !types.contains(type) {
+      throw ServerFailure(
+        .unsupportedMediaType, "unsupported_media_type",
+        "the content type \(type) is not understood; send \(types.joined(separator: " or "))")
+    }
+    if let coding = fields[.contentEncoding], coding.lowercased() != "identity" {
+      throw ServerFailure(
+        .unsupportedMediaType, "unsupported_media_type",
+        "the content coding \(coding) is not understood; send the body as it is")
+    }
+    if let length = fields[.contentLength].flatMap({ Int($0) }), length > limit {
+      throw Self.tooLarge(limit)
+    }
+    var whole = ByteBuffer()
+    for try await part in request.body {
+      guard whole.readableBytes + part.readableBytes <= limit else { throw Self.tooLarge(limit) }
+      if whole.readableBytes == 0 {
+        whole = part
+      } else {
+        whole.writeImmutableBuffer(part)
+      }
+    }
+    return whole
+  }
+
+  private static func tooLarge(_ limit: Int) -> ServerFailure {
+    ServerFailure(
+      .contentTooLarge, "too_large",
+      "the body has more than \(limit) bytes; send less at a time, or raise --body-limit")
+  }
+}

@@ -1,0 +1,138 @@
+internal import PushFanout
+internal import PushStore
+internal import Synchronization
+
+/// Counts what the server does. Counting and reading take no lock.
+final class ServerMetrics: Sendable {
+  /// Upper limits of durations, in microseconds.
+  private static let limits: [Int64] = [
+    50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000,
+    1_000_000, 5_000_000,
+  ]
+
+  private final class Counter: Sendable {
+    let value = Atomic<Int64>(0)
+    func add(_ number: Int64 = 1) { value.wrappingAdd(number, ordering: .relaxed) }
+    var now: Int64 { value.load(ordering: .relaxed) }
+  }
+
+  private struct Endpoint: Sendable {
+    /// By the first digit of the status.
+    let statuses = (0..<6).map { _ in Counter() }
+    let durations = (0...ServerMetrics.limits.count).map { _ in Counter() }
+    let microseconds = Counter()
+  }
+
+  private let endpoints = EndpointName.allCases.map { _ in Endpoint() }
+  private let messages = Counter()
+  private let itemErrors = Counter()
+  private let refused = Counter()
+  private let requestsNow = Counter()
+  private let bytesNow = Counter()
+  private let writes = Counter()
+
+  func begin(bytes: Int) {
+    requestsNow.add()
+    bytesNow.add(Int64(bytes))
+  }
+
+  func end(_ endpoint: EndpointName, status: Int, bytes: Int, _ duration: Duration) {
+    requestsNow.add(-1)
+    bytesNow.add(-Int64(bytes))
+    let counters = endpoints[endpoint.index]
+    counters.statuses[min(5, max(0, status / 100))].add()
+    let microseconds = Int64(duration / .microseconds(1))
+    counters.microseconds.add(microseconds)
+    let bucket = Self.limits.firstIndex { microseconds <= $0 } ?? Self.limits.count
+    counters.durations[bucket].add()
+  }
+
+  func decided(_ count: Int, errors: Int) {
+    messages.add(Int64(count))
+    if errors > 0 { itemErrors.add(Int64(errors)) }
+  }
+
+  func refuse() { refused.add() }
+  func wrote(_ operations: Int) { writes.add(Int64(operations)) }
+
+  /// Takes requests out of those under way, or adds them again.
+  func changeRequests(by count: Int) { requestsNow.add(Int64(count)) }
+
+  var requestsInFlight: Int { Int(requestsNow.now) }
+  var bytesInFlight: Int { Int(bytesNow.now) }
+
+  /// Prometheus' text format, version 0.0.4.
+  func text(_ app: OpenedApp?, isReady: Bool) -> String {
+    var text = ""
+    func begin(_ name: String, _ kind: String, _ help: String) {
+      text += "# HELP push_fanout_\(name) \(help)\n# TYPE push_fanout_\(name) \(kind)\n"
+    }
+    func single(_ name: String, _ kind: String, _ help: String, _ value: Int64) {
+      begin(name, kind, help)
+      text += "push_fanout_\(name) \(value)\n"
+    }
+    begin("requests_total", "counter", "Requests by endpoint and class of status.")
+    for endpoint in EndpointName.allCases {
+      for (status, counter) in endpoints[endpoint.index].statuses.enumerated()
+      where counter.now > 0 {
+        text +=
+          "push_fanout_requests_total{endpoint=\"\(endpoint.rawValue)\",status=\"\(status)xx\"} "
+          + "\(counter.now)\n"
+      }
+    }
+    begin("request_duration_seconds", "histogram", "From the headers to the end of the response.")
+    for endpoint in EndpointName.allCases {
+      let counters = endpoints[endpoint.index]
+      let name = "push_fanout_request_duration_seconds"
+      let label = "endpoint=\"\(endpoint.rawValue)\""
+      var total: Int64 = 0
+      for (index, counter) in counters.durations.enumerated() {
+        total += counter.now
+        let limit =
+          index < Self.limits.count ? "\(Double(Self.limits[index]) / 1_000_000)" : "+Inf"
+        text += "\(name)_bucket{\(label),le=\"\(limit)\"} \(total)\n"
+      }
+      text += "\(name)_sum{\(label)} \(Double(counters.microseconds.now) / 1_000_000)\n"
+      text += "\(name)_count{\(label)} \(total)\n"
+    }
+    single("messages_total", "counter", "Messages decided.", messages.now)
+    single("message_errors_total", "counter", "Messages refused within a batch.", itemErrors.now)
+    single("operations_total", "counter", "Operations on settings, acknowledged.", writes.now)
+    single("overload_total", "counter", "Requests refused as too many were under way.", refused.now)
+    single("requests_in_flight", "gauge", "Requests under way.", requestsNow.now)
+    single("body_bytes_in_flight", "gauge", "Bytes of their bodies.", bytesNow.now)
+    single("ready", "gauge", "Whether the server is ready.", isReady ? 1 : 0)
+    if let app {
+      single(
+        "settings_sequence", "gauge", "The last change that decisions are by.",
+        app.store.visibleSequence)
+      single("users", "gauge", "Users with settings or memberships.", Int64(app.engine.userCount))
+    }
+    return text
+  }
+}
+
+/// Names of endpoints, as metrics and logs have them.
+enum EndpointName: String, CaseIterable, Sendable {
+  case decide, explain, nextChange, members, settings, events, snapshot, openapi, live, ready
+  case metrics, reload, page, other
+
+  var index: Int {
+    switch self {
+    case .decide: 0
+    case .explain: 1
+    case .nextChange: 2
+    case .members: 3
+    case .settings: 4
+    case .events: 5
+    case .snapshot: 6
+    case .openapi: 7
+    case .live: 8
+    case .ready: 9
+    case .metrics: 10
+    case .reload: 11
+    case .page: 12
+    case .other: 13
+    }
+  }
+}

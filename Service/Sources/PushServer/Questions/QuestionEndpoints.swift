@@ -1,0 +1,139 @@
+internal import Foundation
+internal import HTTPTypes
+internal import NIOCore
+internal import PushFanout
+internal import PushFiles
+internal import PushModel
+internal import PushService
+
+/// Questions about one user or one conversation.
+enum QuestionEndpoints {
+  /// `POST /v1/explain`: `{"message":{…},"user":"…","content":true}`
+  static func explain(
+    _ request: ServerRequest, _ body: ByteBuffer, _ app: OpenedApp
+  ) throws -> Answer {
+    let fields = try JSONBody.object(body)
+    try JSONBody.check(fields, knows: ["message", "user", "content"])
+    guard let message = fields["message"] as? [String: Any] else {
+      throw ServerFailure.badRequest("\"message\" is missing, or is not an object")
+    }
+    let user = try JSONBody.identifier(fields, "user")
+    let content = try JSONBody.flag(fields, "content") ?? false
+    let line = [UInt8](try JSONSerialization.data(withJSONObject: message))
+    let number = app.settingsNumber
+    var answer = Answer(
+      Answer.json, try app.service.explain(ndjson: line, for: user, content: content))
+    answer.fields[.settings] = number
+    return answer
+  }
+
+  /// `GET /v1/next-change?conversation=&user=&channel=&after=`
+  static func nextChange(_ request: ServerRequest, _ app: OpenedApp) throws -> Answer {
+    let conversation = Identifier(try request.required("conversation"))
+    let user = Identifier(try request.required("user"))
+    let channel = Identifier(try request.parameter("channel") ?? "")
+    var after = WallClock.now
+    if let text = try request.parameter("after") {
+      guard let instant = Instant(text: text) else {
+        throw ServerFailure.badRequest(
+          "after=\(text) is not an instant; send Unix milliseconds or an RFC 3339 time")
+      }
+      after = instant
+    }
+    let number = app.settingsNumber
+    let found = try app.service.nextChange(
+      for: user, in: conversation, channel: channel, after: after)
+    var answer = Answer(Answer.json, ServiceJSON.plainAnswer(found) + [UInt8(ascii: "\n")])
+    answer.fields[.settings] = number
+    return answer
+  }
+
+  /// `GET /v1/conversations/{id}/members`
+  static func members(
+    _ request: ServerRequest, of conversation: Identifier, _ app: OpenedApp
+  ) throws -> Answer {
+    let version = app.engine.currentVersion
+    guard
+      app.engine.conversation(conversation) != nil || app.engine.memberCount(of: conversation) > 0
+    else { throw FanoutError.unknownConversation(conversation) }
+    let result = app.engine.decide(Message(id: "", conversation: conversation, at: .zero))
+    if request.fields[.ifNoneMatch] == tag(version.epoch, result.membershipVersion) {
+      var answer = Answer(Answer.json, [UInt8]())
+      answer.status = .notModified
+      answer.fields = [.eTag: tag(version.epoch, result.membershipVersion)]
+      return answer
+    }
+    let members = app.service.members(of: conversation)
+    var answer = Answer(Answer.json, ServiceJSON.members(members) + [UInt8(ascii: "\n")])
+    answer.fields[.eTag] = tag(members.epoch, members.membershipVersion)
+    answer.fields[.membership] = "\(members.membershipVersion)"
+    return answer
+  }
+
+  private static func tag(_ epoch: UInt64, _ version: UInt64) -> String {
+    "\"\(String(epoch, radix: 16))-\(String(version, radix: 16))\""
+  }
+}
+
+/// Small JSON bodies, taken apart.
+enum JSONBody {
+  /// - Throws: ``ServerFailure`` 400.
+  static func object(_ bytes: ByteBuffer, line: Int? = nil) throws(ServerFailure) -> [String: Any] {
+    let data = Data(bytes.readableBytesView)
+    guard !data.isEmpty else { throw .badRequest("the body is empty; send a JSON object") }
+    guard String(validating: data, as: UTF8.self) != nil else {
+      throw ServerFailure(.badRequest, "invalid_line", "the text is not UTF-8", line: line)
+    }
+    guard let object = try? JSONSerialization.jsonObject(with: data),
+      let fields = object as? [String: Any]
+    else {
+      throw ServerFailure(.badRequest, "invalid_line", "not a JSON object", line: line)
+    }
+    return fields.filter { !($0.value is NSNull) }
+  }
+
+  static func check(_ fields: [String: Any], knows names: Set<String>) throws(ServerFailure) {
+    for name in fields.keys.sorted() where !names.contains(name) {
+      throw .badRequest("unknown field \"\(name)\"; there are \(names.sorted())")
+    }
+  }
+
+  static func text(_ fields: [String: Any], _ name: String) throws(ServerFailure) -> String? {
+    guard let value = fields[name] else { return nil }
+    guard let text = value as? String else { throw .badRequest("\"\(name)\" is not a string") }
+    return text
+  }
+
+  static func identifier(_ fields: [String: Any], _ name: String) throws(ServerFailure)
+    -> Identifier
+  {
+    guard let text = try text(fields, name), !text.isEmpty else {
+      throw .badRequest("\"\(name)\" is missing, or is empty")
+    }
+    return Identifier(text)
+  }
+
+  static func flag(_ fields: [String: Any], _ name: String) throws(ServerFailure) -> Bool? {
+    guard let value = fields[name] else { return nil }
+    guard let number = value as? NSNumber, CFBoolean.isOne(number) else {
+      throw .badRequest("\"\(name)\" is not true or false")
+    }
+    return number.boolValue
+  }
+
+  static func number(_ fields: [String: Any], _ name: String) throws(ServerFailure) -> Int? {
+    guard let value = fields[name] else { return nil }
+    guard let number = value as? NSNumber, !CFBoolean.isOne(number),
+      let whole = Int(exactly: number.doubleValue)
+    else { throw .badRequest("\"\(name)\" is not a whole number") }
+    return whole
+  }
+}
+
+private enum CFBoolean {
+  /// Whether a number of `JSONSerialization` was `true` or `false`.
+  static func isOne(_ number: NSNumber) -> Bool {
+    let type = unsafe String(cString: number.objCType)
+    return type == "c" || type == "B"
+  }
+}

@@ -1,0 +1,65 @@
+internal import HTTPTypes
+internal import Synchronization
+
+/// Who makes a request, and what that allows.
+struct Caller: Sendable {
+  let name: String
+  let scopes: Set<Scope>
+}
+
+/// Finds out who makes a request. Keys are replaced while requests are under way.
+final class Access: Sendable {
+  private let options: ServerOptions
+  private let file: Mutex<KeyFile?>
+
+  init(_ options: ServerOptions) throws(OptionError) {
+    self.options = options
+    let keys = try options.keys.map { (path) throws(OptionError) in
+      try KeyFile(path: path, ratePerSecond: options.rateLimit)
+    }
+    file = Mutex(keys)
+  }
+
+  /// Reads the keys again; those that were there stay when the file is wrong.
+  func reload() throws(OptionError) {
+    guard let path = options.keys else { return }
+    let old = file.withLock { $0 }
+    let new = try KeyFile(path: path, ratePerSecond: options.rateLimit, keeping: old)
+    file.withLock { $0 = new }
+  }
+
+  /// - Throws: ``ServerFailure`` 401, 403 or 429.
+  func caller(_ fields: HTTPFields, needs scope: Scope) throws(ServerFailure) -> Caller {
+    let caller = try find(fields)
+    guard caller.scopes.contains(scope) else {
+      throw ServerFailure(
+        .forbidden, "forbidden",
+        "the key \(caller.name) has no scope \(scope.rawValue); use another key")
+    }
+    return caller
+  }
+
+  private func find(_ fields: HTTPFields) throws(ServerFailure) -> Caller {
+    if options.isInsecure { return Caller(name: "anybody", scopes: Set(Scope.allCases)) }
+    guard let value = fields[.authorization] else {
+      if options.clientCA != nil { return Caller(name: "client", scopes: options.clientScopes) }
+      throw Self.unauthorized("no key: send Authorization: Bearer KEY")
+    }
+    let parts = value.split(separator: " ", maxSplits: 1)
+    guard parts.count == 2, parts[0].lowercased() == "bearer",
+      let key = file.withLock({ $0 })?.find(parts[1])
+    else { throw Self.unauthorized("the key is not known") }
+    guard key.bucket.take() else {
+      throw ServerFailure(
+        .tooManyRequests, "rate_limited",
+        "the key \(key.name) makes more than \(options.rateLimit) requests a second; wait",
+        fields: [.retryAfter: "1"])
+    }
+    return Caller(name: key.name, scopes: key.scopes)
+  }
+
+  private static func unauthorized(_ message: String) -> ServerFailure {
+    ServerFailure(
+      .unauthorized, "unauthorized", message, fields: [.wwwAuthenticate: "Bearer"])
+  }
+}

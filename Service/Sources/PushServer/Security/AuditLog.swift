@@ -1,0 +1,47 @@
+internal import Foundation
+internal import Logging
+internal import PushModel
+internal import SystemPackage
+
+/// Who wrote what, and which number it got: a JSON object a line, appended to a file.
+final class AuditLog: Sendable {
+  private let file: FileDescriptor?
+  private let path: String
+  private let logger: Logger
+
+  init(_ path: String?, _ logger: Logger) throws(OptionError) {
+    self.logger = logger
+    self.path = path ?? ""
+    guard let path else {
+      file = nil
+      return
+    }
+    do {
+      file = try FileDescriptor.open(
+        FilePath(path), .writeOnly, options: [.create, .append, .closeOnExec],
+        permissions: .ownerReadWrite)
+    } catch {
+      throw OptionError("\(path) cannot be written: \(error)")
+    }
+  }
+
+  deinit { try? file?.close() }
+
+  /// Notes a write that was acknowledged.
+  func note(_ caller: String, _ request: String, operations: Int, sequence: String) {
+    logger.info(
+      "settings written",
+      metadata: [
+        "caller": "\(caller)", "request": "\(request)", "operations": "\(operations)",
+        "sequence": "\(sequence)",
+      ])
+    guard let file else { return }
+    let line =
+      "{\"at\":\(WallClock.now.milliseconds),\"caller\":\(JSONText.quoted(caller)),"
+      + "\"operations\":\(operations),\"request\":\(JSONText.quoted(request)),"
+      + "\"sequence\":\(JSONText.quoted(sequence))}\n"
+    do { _ = try file.writeAll(line.utf8) } catch {
+      logger.error("audit line lost", metadata: ["file": "\(path)", "error": "\(error)"])
+    }
+  }
+}

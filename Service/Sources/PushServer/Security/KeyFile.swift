@@ -1,0 +1,121 @@
+internal import Crypto
+internal import Foundation
+internal import Synchronization
+
+/// Who may do what: a line a key, `name scope[,scope] sha256:HEX`. Blank lines and those that begin
+/// with `#` are passed over. The key itself is in no file.
+struct KeyFile: Sendable {
+  struct Key: Sendable {
+    let name: String
+    let scopes: Set<Scope>
+    let digest: [UInt8]
+    let bucket: TokenBucket
+  }
+
+  let keys: [Key]
+
+  /// More keys than this are refused, as each request is compared with all of them.
+  static let limit = 1000
+
+  /// - Throws: ``OptionError`` that names the line.
+  init(path: String, ratePerSecond: Int, keeping old: KeyFile? = nil) throws(OptionError) {
+    let text: String
+    do {
+      text = try String(contentsOf: URL(filePath: path), encoding: .utf8)
+    } catch {
+      throw OptionError("\(path) cannot be read: \(error.localizedDescription)")
+    }
+    var keys: [Key] = []
+    for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
+    {
+      let fields = line.split { $0 == " " || $0 == "\t" || $0 == "\r" }
+      if fields.isEmpty || fields[0].hasPrefix("#") { continue }
+      func wrong(_ what: String) -> OptionError {
+        OptionError("\(path):\(index + 1): \(what); a line is: name scope[,scope] sha256:HEX")
+      }
+      guard fields.count == 3 else { throw wrong("\(fields.count) fields instead of 3") }
+      guard let scopes = Scope.set(String(fields[1])) else {
+        throw wrong("scopes are \(Scope.names)")
+      }
+      guard fields[2].hasPrefix("sha256:"), let digest = Self.bytes(hex: fields[2].dropFirst(7)),
+        digest.count == 32
+      else { throw wrong("the digest is not sha256: and 64 hexadecimal digits") }
+      let name = String(fields[0])
+      guard !keys.contains(where: { $0.digest == digest }) else {
+        throw wrong("the key is there twice")
+      }
+      let bucket =
+        old?.keys.first { $0.name == name }?.bucket ?? TokenBucket(perSecond: ratePerSecond)
+      keys.append(Key(name: name, scopes: scopes, digest: digest, bucket: bucket))
+    }
+    guard !keys.isEmpty else {
+      throw OptionError("\(path) has no key; push-fanout-server key NAME SCOPES makes one")
+    }
+    guard keys.count <= Self.limit else {
+      throw OptionError("\(path) has \(keys.count) keys; at most \(Self.limit) are allowed")
+    }
+    self.keys = keys
+  }
+
+  /// The key with these characters; nil for none. Takes the same time whichever key it is, and
+  /// however much of a wrong one is right.
+  func find(_ secret: some StringProtocol) -> Key? {
+    let digest = Array(SHA256.hash(data: Array(secret.utf8)))
+    var found: Int?
+    for (index, key) in keys.enumerated() {
+      var difference: UInt8 = 0
+      for position in 0..<32 { difference |= key.digest[position] ^ digest[position] }
+      if difference == 0 { found = index }
+    }
+    return found.map { keys[$0] }
+  }
+
+  /// A new key, and the line that allows it.
+  static func make(name: String, scopes: Set<Scope>) -> (secret: String, line: String) {
+    var generator = SystemRandomNumberGenerator()
+    let bytes = (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+    let secret =
+      "pf_" + bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    let digest = SHA256.hash(data: Array(secret.utf8))
+      .map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    let names = Scope.allCases.filter { scopes.contains($0) }.map(\.rawValue)
+    return (secret, "\(name) \(names.joined(separator: ",")) sha256:\(digest)")
+  }
+
+  private static func bytes(hex: Substring) -> [UInt8]? {
+    let digits = Array(hex.utf8)
+    guard digits.count % 2 == 0 else { return nil }
+    var bytes: [UInt8] = []
+    for index in stride(from: 0, to: digits.count, by: 2) {
+      guard let byte = UInt8(String(decoding: digits[index..<index + 2], as: UTF8.self), radix: 16)
+      else { return nil }
+      bytes.append(byte)
+    }
+    return bytes
+  }
+}
+
+/// So many requests a second, and as many at once.
+final class TokenBucket: Sendable {
+  private let perSecond: Double
+  private let state: Mutex<(tokens: Double, at: ContinuousClock.Instant)>
+
+  /// - Parameter perSecond: 0 for no limit.
+  init(perSecond: Int) {
+    self.perSecond = Double(perSecond)
+    state = Mutex((Double(perSecond), .now))
+  }
+
+  func take() -> Bool {
+    guard perSecond > 0 else { return true }
+    return state.withLock { state in
+      let now = ContinuousClock.now
+      let passed = (now - state.at) / .seconds(1)
+      state.tokens = min(perSecond, state.tokens + passed * perSecond)
+      state.at = now
+      guard state.tokens >= 1 else { return false }
+      state.tokens -= 1
+      return true
+    }
+  }
+}

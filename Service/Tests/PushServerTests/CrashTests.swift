@@ -1,0 +1,208 @@
+import Foundation
+import Glibc
+import Synchronization
+import Testing
+
+@testable import PushServer
+
+/// The program as a process of its own: how it ends, and what is left when it is killed.
+@Suite(.serialized) struct CrashTests {
+  /// A server in a process of its own.
+  private final class ServerProcess: @unchecked Sendable {
+    let process = Process()
+    let port: Int
+    private let log = Pipe()
+
+    init(_ folder: URL, _ options: [String] = []) throws {
+      process.executableURL = Self.program
+      process.arguments =
+        ["--store", folder.appending(path: "app.store").path, "--create", "--insecure"]
+        + ["--listen", "127.0.0.1:0"] + options
+      process.standardError = log
+      try process.run()
+      var text = ""
+      var found: Int?
+      while found == nil || !text.contains(#""message":"ready""#) {
+        let data = log.fileHandleForReading.availableData
+        guard !data.isEmpty else { throw ConnectionError(description: "ended: \(text)") }
+        text += String(decoding: data, as: UTF8.self)
+        found = text.firstMatch(of: #/"address":"127.0.0.1:(\d+)"/#).flatMap { Int($0.1) }
+      }
+      port = found ?? 0
+    }
+
+    static var program: URL {
+      Bundle.main.bundleURL.deletingLastPathComponent().pathComponents.contains("debug")
+        ? Bundle.main.bundleURL.deletingLastPathComponent().appending(path: "push-fanout-server")
+        : Bundle.main.bundleURL.appending(path: "push-fanout-server")
+    }
+
+    func post(
+      _ connection: Connection, _ path: String, _ body: String,
+      _ type: String = "application/x-ndjson"
+    ) throws -> TestResponse {
+      try connection.send(
+        "POST \(path) HTTP/1.1\r\nHost: h\r\nContent-Type: \(type)\r\n"
+          + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
+      return try connection.response()
+    }
+
+    func end(_ signal: Int32) -> Int32 {
+      kill(process.processIdentifier, signal)
+      process.waitUntilExit()
+      return process.terminationStatus
+    }
+  }
+
+  private static let kills = ProcessInfo.processInfo.environment["PUSH_KILLS"].flatMap { Int($0) }
+
+  @Test func `No acknowledged write is lost when it is killed`() async throws {
+    let seed = ProcessInfo.processInfo.environment["PUSH_SEED"].flatMap { UInt64($0) }
+    var generator = SplitMix(state: seed ?? .random(in: 1 ... .max))
+    let initial = generator.state
+    let folder = try TestServer.temporaryFolder()
+    // The last level of each user that was acknowledged, and the one that was sent after it.
+    let users = 8
+    var acknowledged = [Int](repeating: 0, count: users)
+    var sent = acknowledged
+    for round in 0..<(Self.kills ?? 5) {
+      let server = try ServerProcess(folder)
+      let delay = UInt32.random(in: 0..<60_000, using: &generator)
+      let (begin, connected) = ((acknowledged, sent), round > 0)
+      let outcome = try await onThread {
+        let connection = try Connection(server.port)
+        if connected {
+          try Self.check(server, connection, begin.0, begin.1)
+        } else {
+          let records =
+            #"{"kind":"app","rules":"easemob"}"# + "\n"
+            + (0..<users).map { #"{"kind":"member","conversation":"g","user":"u\#($0)"}"# }
+            .joined(separator: "\n")
+          #expect(try server.post(connection, "/v1/settings", records).status == 200)
+        }
+        let state = Mutex((acknowledged: begin.0, sent: begin.1))
+        let writers = DispatchGroup()
+        for user in 0..<users {
+          DispatchQueue.global().async(group: writers) {
+            guard let connection = try? Connection(server.port) else { return }
+            var value = state.withLock { $0.sent[user] }
+            while true {
+              value += 1
+              state.withLock { $0.sent[user] = value }
+              // Each value is a number of minutes, so that it can be read back.
+              let line =
+                #"{"op":"setSilentModeForAll","user":"u\#(user)","start":"\#(Self.clock(value / 1440))","#
+                + #""end":"\#(Self.clock(value % 1440))"}"#
+              guard let response = try? server.post(connection, "/v1/settings", line),
+                response.status == 200
+              else { return }
+              state.withLock { $0.acknowledged[user] = value }
+            }
+          }
+        }
+        usleep(20_000 + delay)
+        _ = server.end(SIGKILL)
+        writers.wait()
+        return state.withLock { $0 }
+      }
+      (acknowledged, sent) = outcome
+    }
+    let (lastAcknowledged, lastSent) = (acknowledged, sent)
+    let server = try ServerProcess(folder)
+    try await onThread {
+      try Self.check(server, try Connection(server.port), lastAcknowledged, lastSent)
+    }
+    #expect(acknowledged.reduce(0, +) > 0, "seed \(initial)")
+    #expect(server.end(SIGTERM) == 0)
+    try FileManager.default.removeItem(at: folder)
+  }
+
+  /// What is stored of each user is what was acknowledged last, or what was under way.
+  private static func check(
+    _ server: ServerProcess, _ connection: Connection, _ acknowledged: [Int], _ sent: [Int]
+  ) throws {
+    let message = #"{"id":"m","conversation":"g","at":1717400000000}"#
+    for user in acknowledged.indices where acknowledged[user] > 0 {
+      let text = try server.post(
+        connection, "/v1/explain", #"{"message":\#(message),"user":"u\#(user)"}"#,
+        "application/json"
+      ).text
+      let hours = try #require(text.firstMatch(of: #/"found":"(\d+):(\d+)-(\d+):(\d+),/#))
+      let parts = [hours.1, hours.2, hours.3, hours.4].compactMap { Int($0) }
+      let value = (parts[0] * 60 + parts[1]) * 1440 + parts[2] * 60 + parts[3]
+      #expect((acknowledged[user]...sent[user]).contains(value), "u\(user)")
+    }
+  }
+
+  /// A minute of the day as a time.
+  private static func clock(_ minute: Int) -> String { "\(minute / 60):\(minute % 60)" }
+
+  @Test func `It ends with 0 at SIGTERM, and what is under way is answered`() async throws {
+    let folder = try TestServer.temporaryFolder()
+    let server = try ServerProcess(folder)
+    let text = try await onThread {
+      let connection = try Connection(server.port)
+      let line = #"{"kind":"app","rules":"easemob"}"#
+      try connection.send(
+        "POST /v1/settings HTTP/1.1\r\nHost: h\r\nContent-Length: \(line.utf8.count)\r\n\r\n{")
+      usleep(300_000)
+      kill(server.process.processIdentifier, SIGTERM)
+      usleep(300_000)
+      try connection.send(String(line.dropFirst()))
+      return try connection.rest()
+    }
+    #expect(text.hasPrefix("HTTP/1.1 200"))
+    server.process.waitUntilExit()
+    #expect(server.process.terminationStatus == 0)
+  }
+
+  @Test func `A request that never ends does not keep it from ending`() async throws {
+    let folder = try TestServer.temporaryFolder()
+    let server = try ServerProcess(folder, ["--shutdown-timeout", "1"])
+    let connection = try Connection(server.port)
+    try connection.send("POST /v1/settings HTTP/1.1\r\nHost: h\r\nContent-Length: 100\r\n\r\n{")
+    let streaming = try Connection(server.port)
+    try streaming.send(
+      "GET /v1/events HTTP/1.1\r\nHost: h\r\nAccept: text/event-stream\r\n\r\n")
+    #expect(try streaming.head().status == 200)
+    #expect(server.end(SIGTERM) == 0)
+    withExtendedLifetime((connection, streaming)) {}
+  }
+
+  @Test func `Wrong usage ends with 2, a missing store with 1, and both say what to do`() throws {
+    func run(_ arguments: [String]) throws -> String {
+      let process = Process()
+      process.executableURL = ServerProcess.program
+      process.arguments = arguments
+      let log = Pipe()
+      process.standardError = log
+      try process.run()
+      let text = String(decoding: try log.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+      process.waitUntilExit()
+      let line = text.split(separator: "\n").last { $0.hasPrefix("push-fanout-server: ") } ?? ""
+      return "\(process.terminationStatus) \(line.dropFirst(20))"
+    }
+    let listen = ["--listen", "127.0.0.1:0"]
+    #expect(try run(["--wrong"]) == "2 unknown option --wrong; push-fanout-server --help lists all")
+    #expect(try run(["--store", "x", "--threads", "no"]) == "2 --threads no is not a number")
+    #expect(
+      try run(["--store", "/none/app.store", "--insecure"] + listen)
+        == "1 there is no store /none/app.store; import settings to make one")
+    #expect(
+      try run(["--store", "/none/app.store", "--insecure", "--check-config"])
+        == "2 there is no store /none/app.store that can be read")
+  }
+}
+
+/// Random numbers from a seed.
+struct SplitMix: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var value = state
+    value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+    return value ^ (value >> 31)
+  }
+}

@@ -1,0 +1,139 @@
+import Foundation
+import PushFiles
+import PushModel
+import PushService
+import PushStore
+import PushStoreService
+import Testing
+
+@testable import PushServer
+
+/// `POST /v1/decide`.
+@Suite struct DecideTests {
+  static let ndjson = ["Content-Type": "application/x-ndjson"]
+  static let counts = """
+    {"message":"m1","conversation":"g1","recipients":2,"counts":\
+    {"none/notMentioned/conversation":1,"push/allowed/default":1}}
+
+    """
+
+  @Test func `A message is decided over a socket`() async throws {
+    let server = try await TestServer.start()
+    let response = try await server.post(
+      "/v1/decide?format=counts", TestServer.message, Self.ndjson)
+    #expect(response.status == 200)
+    #expect(response.text == Self.counts)
+    #expect(response.fields["push-fanout-settings"]?.hasSuffix(":1") == true)
+    #expect(response.fields["push-fanout-membership"] != nil)
+    try await server.stop()
+  }
+
+  @Test func `Formats have the bytes of files, and frames what their headers announce`()
+    async throws
+  {
+    let server = try await TestServer.start()
+    let (first, second) = (TestServer.message, TestServer.message.replacing("m1", with: "m2"))
+    let body = "\(first)\n\(second)\n"
+    let store = try SettingsStore(server.store, .read)
+    let service = try FanoutService(StoreBackend(store))
+    let formats: [(String, DecisionFormat)] = [
+      ("counts", .counts), ("pushes", .pushlist), ("rows", .ndjson),
+    ]
+    for (name, format) in formats {
+      let response = try await server.post("/v1/decide?format=\(name)", body, Self.ndjson)
+      #expect(response.body == (try service.decide(ndjson: Array(body.utf8), as: format)))
+    }
+    let payloads = try await server.post("/v1/decide?format=payloads", body, Self.ndjson)
+    #expect(payloads.body == (try service.render(ndjson: Array(body.utf8))))
+    let message = try #require(try MessageReader(Array(first.utf8), rules: .easemob).next())
+    let codes = service.decide(message).codes
+    let frames = try await server.post("/v1/decide?format=codes", body, Self.ndjson).body
+    #expect(frames.count == 2 * (32 + codes.count))
+    #expect(Array(frames[..<16]) == [0, 0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0])
+    #expect(Array(frames[32..<32 + codes.count]) == codes)
+    let bits = try await server.post(
+      "/v1/decide", first, Self.ndjson.merging(["Accept": AnswerFormat.bitmap.mediaType]) { $1 })
+    #expect(bits.fields["content-type"] == AnswerFormat.bitmap.mediaType)
+    #expect(bits.body.count == 33)
+    #expect(bits.body.last == 0b01)
+    try await store.close()
+    try await server.stop()
+  }
+
+  @Test func `An item's error stands in its place, and the others are decided`() async throws {
+    let server = try await TestServer.start()
+    let broken = #"{"id":"m2","conversation":"g1"}"#
+    let body = "\(TestServer.message)\n\(broken)\n\(TestServer.message)\n"
+    let response = try await server.post("/v1/decide?format=counts", body, Self.ndjson)
+    #expect(response.status == 200)
+    #expect(
+      response.text == Self.counts
+        + #"{"error":{"code":"invalid_line","line":2,"message":"the field \"at\" is missing"}}"#
+        + "\n" + Self.counts)
+    let codes = try await server.post("/v1/decide?format=codes", body, Self.ndjson).body
+    #expect(codes[34] == 2)
+    // A body of one message is refused as a whole.
+    let json = ["Content-Type": "application/json"]
+    let one = try await server.post("/v1/decide?format=counts", broken, json)
+    #expect(one.status == 400)
+    #expect(one.code == "invalid_line")
+    try await server.stop()
+  }
+
+  @Test func `A large answer is sent in pieces, and is the same`() async throws {
+    let members = (0..<3000).map {
+      #"{"kind":"member","conversation":"g1","user":"a-user-with-a-name-\#($0)""#
+        + ($0 % 3 == 0 ? #","level":"none"}"# : "}")
+    }
+    let settings = ([TestServer.settings] + members).joined(separator: "\n")
+    let server = try await TestServer.start(settings: settings)
+    let body = (0..<40).map { TestServer.message.replacing("m1", with: "m\($0)") }
+      .joined(separator: "\n")
+    let response = try await server.post("/v1/decide?format=rows", body, Self.ndjson)
+    #expect(response.fields["transfer-encoding"] == "chunked")
+    let store = try SettingsStore(server.store, .read)
+    let service = try FanoutService(StoreBackend(store))
+    #expect(response.body == (try service.decide(ndjson: Array(body.utf8))))
+    let codes = try await server.post(
+      "/v1/decide?format=codes", TestServer.message, Self.ndjson
+    ).body.dropFirst(32)
+    let bits = try await server.post(
+      "/v1/decide?format=bitmap", TestServer.message, Self.ndjson
+    ).body.dropFirst(32)
+    let unpacked = bits.flatMap { byte in (0..<8).map { byte >> $0 & 1 } }
+    #expect(Array(unpacked.prefix(codes.count)) == codes.map { $0 & 1 })
+    #expect(codes.count == 3002)
+    try await store.close()
+    try await server.stop()
+  }
+
+  @Test func `Requests that are not understood are refused with their code`() async throws {
+    let server = try await TestServer.start(["--body-limit", "1000"])
+    var found: [String] = []
+    func post(_ path: String, _ body: String, _ fields: [String: String] = DecideTests.ndjson)
+      async throws
+    {
+      let response = try await server.post(path, body, fields)
+      found.append("\(response.status) \(response.code ?? "")")
+    }
+    try await post("/v1/decide?format=wrong", TestServer.message)
+    try await post("/v1/decide", "")
+    try await post("/v1/decide", String(repeating: " ", count: 1001))
+    try await post("/v1/decide", TestServer.message, ["Content-Type": "text/html"])
+    try await post("/v1/decide", TestServer.message, ["Content-Encoding": "gzip"])
+    try await post("/v1/decide", TestServer.message, ["Accept": "image/png"])
+    try await post("/v1/decide?at-least=1", TestServer.message)
+    try await post("/v1/decide?format=rows&format=rows", TestServer.message)
+    try await post("/v1/nothing", "")
+    try await post("/livez", "")
+    #expect(
+      found == [
+        "400 bad_request", "400 bad_request", "413 too_large", "415 unsupported_media_type",
+        "415 unsupported_media_type", "406 not_acceptable", "400 bad_request", "400 bad_request",
+        "404 not_found", "405 method_not_allowed",
+      ])
+    let large = try await server.post("/v1/decide", String(repeating: " ", count: 1001))
+    #expect(large.text.contains("more than 1000 bytes"))
+    try await server.stop()
+  }
+}

@@ -1,0 +1,177 @@
+import Foundation
+import Testing
+
+@testable import PushServer
+
+/// Connections: TLS, HTTP/2, client certificates, load, and configuration.
+@Suite struct ListeningTests {
+  @discardableResult
+  private func run(_ program: String, _ arguments: [String], in folder: URL? = nil) throws
+    -> (status: Int32, text: String)
+  {
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/\(program)")
+    process.arguments = arguments
+    process.currentDirectoryURL = folder
+    let output = Pipe()
+    process.standardOutput = output
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    let data = try output.fileHandleForReading.readToEnd() ?? Data()
+    process.waitUntilExit()
+    return (process.terminationStatus, String(decoding: data, as: UTF8.self))
+  }
+
+  /// A certificate for this machine, and one for a client, signed by the same authority.
+  private func certificates() throws -> URL {
+    let folder = try TestServer.temporaryFolder()
+    let key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+    try run(
+      "openssl",
+      ["req", "-x509"] + key + ["-keyout", "ca.key", "-out", "ca.pem", "-subj", "/CN=ca"],
+      in: folder)
+    try "subjectAltName=IP:127.0.0.1".write(
+      to: folder.appending(path: "names"), atomically: true, encoding: .utf8)
+    for name in ["server", "client"] {
+      try run(
+        "openssl",
+        ["req"] + key + ["-keyout", "\(name).key", "-out", "\(name).csr", "-subj", "/CN=\(name)"],
+        in: folder)
+      try run(
+        "openssl",
+        ["x509", "-req", "-in", "\(name).csr", "-CA", "ca.pem", "-CAkey", "ca.key"]
+          + ["-CAcreateserial", "-extfile", "names", "-out", "\(name).pem", "-days", "2"],
+        in: folder)
+    }
+    return folder
+  }
+
+  @Test func `TLS has HTTP/1.1 and HTTP/2, and client certificates count as keys`() async throws {
+    let folder = try certificates()
+    func path(_ name: String) -> String { folder.appending(path: name).path }
+    let tls = ["--tls-certificate", path("server.pem"), "--tls-key", path("server.key")]
+    let plain = try await TestServer.start(tls)
+    let curl = ["-s", "-m", "60", "--cacert", path("ca.pem"), "-w", " %{http_version}"]
+    let message = ["-H", "Content-Type: application/x-ndjson", "-d", TestServer.message]
+    let url = "https://127.0.0.1:\(plain.port)/v1/decide?format=pushes"
+    let pushes = #"{"message":"m1","push":["u1"]}"# + "\n"
+    let second = try await onThread { try run("curl", curl + ["--http2", url] + message) }
+    #expect(second.text == pushes + " 2")
+    let first = try await onThread { try run("curl", curl + ["--http1.1", url] + message) }
+    #expect(first.text == pushes + " 1.1")
+    try await plain.stop()
+
+    let mutual = try await TestServer.start(
+      tls + ["--client-ca", path("ca.pem"), "--client-scopes", "decide"])
+    let other = "https://127.0.0.1:\(mutual.port)"
+    let certificate = ["--cert", path("client.pem"), "--key", path("client.key")]
+    let decided = try await onThread {
+      try run("curl", curl + certificate + ["\(other)/v1/decide?format=pushes"] + message)
+    }
+    #expect(decided.text == pushes + " 2")
+    let events = try await onThread {
+      try run(
+        "curl",
+        curl + certificate + ["-o", "/dev/null", "-w", "%{http_code}", other + "/v1/events"])
+    }
+    #expect(events.text.hasSuffix("403"))
+    let without = try await onThread { try run("curl", curl + [other + "/livez"]) }
+    #expect(without.status != 0)
+    try await mutual.stop()
+  }
+
+  @Test func `Too much at a time is refused with 429, and health is still answered`() async throws {
+    let server = try await TestServer.start(["--requests-in-flight", "1"])
+    let port = server.port
+    let body = TestServer.message
+    try await onThread {
+      let slow = try Connection(port)
+      try slow.send(
+        "POST /v1/decide?format=pushes HTTP/1.1\r\nHost: h\r\nContent-Length: \(body.utf8.count)\r\n\r\n{"
+      )
+      // Until the first one is under way, beside the question itself.
+      while true {
+        let metrics = try Connection(port)
+        try metrics.send("GET /metrics HTTP/1.1\r\nHost: h\r\n\r\n")
+        if try metrics.response().text.contains("\npush_fanout_requests_in_flight 2\n") { break }
+      }
+      let other = try Connection(port)
+      try other.send("GET /v1/events HTTP/1.1\r\nHost: h\r\n\r\n")
+      let refused = try other.response()
+      #expect(refused.status == 429)
+      #expect("\(refused.code ?? "") \(refused.fields["retry-after"] ?? "")" == "overloaded 1")
+      let health = try Connection(port)
+      try health.send("GET /livez HTTP/1.1\r\nHost: h\r\n\r\n")
+      #expect(try health.response().status == 200)
+      try slow.send(String(body.dropFirst()))
+      #expect(try slow.response().text == #"{"message":"m1","push":["u1"]}"# + "\n")
+    }
+    #expect(try await server.get("/metrics").text.contains("\npush_fanout_requests_in_flight 1\n"))
+    try await server.stop()
+  }
+
+  @Test func `Clients that follow events are no load`() async throws {
+    let server = try await TestServer.start(["--requests-in-flight", "1"])
+    let port = server.port
+    try await onThread {
+      let followers = try (0..<5).map { _ in
+        let follower = try Connection(port)
+        try follower.send("GET /v1/events HTTP/1.1\r\nHost: h\r\nAccept: text/event-stream\r\n\r\n")
+        #expect(try follower.head().status == 200)
+        // The first piece is sent when it is no longer counted.
+        #expect(try follower.chunk() != nil)
+        return follower
+      }
+      let other = try Connection(port)
+      try other.send("GET /v1/events HTTP/1.1\r\nHost: h\r\n\r\n")
+      #expect(try other.response().status == 200)
+      withExtendedLifetime(followers) {}
+    }
+    try await server.stop()
+  }
+
+  @Test func `A connection takes requests one after the other, also before their answers`()
+    async throws
+  {
+    let server = try await TestServer.start()
+    let port = server.port
+    let body = TestServer.message
+    let request =
+      "POST /v1/decide?format=pushes HTTP/1.1\r\nHost: h\r\n"
+      + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
+    let texts = try await onThread {
+      let connection = try Connection(port)
+      try connection.send(String(repeating: request, count: 50))
+      return try (0..<50).map { _ in try connection.response().text }
+    }
+    #expect(texts.count == 50)
+    #expect(Set(texts) == [#"{"message":"m1","push":["u1"]}"# + "\n"])
+    try await server.stop()
+  }
+
+  @Test func `Flags come before variables, and these before the file`() async throws {
+    let file = try TestServer.temporaryFolder().appending(path: "server.json").path
+    func options(_ json: String, _ flags: [String]) async throws -> ServerOptions {
+      try json.write(toFile: file, atomically: true, encoding: .utf8)
+      return try ServerOptions(
+        try await OptionList.reader(
+          ["--config", file, "--insecure"] + flags,
+          environment: ["PUSH_FANOUT_BODY_LIMIT": "2", "PUSH_FANOUT_THREADS": "3"]))
+    }
+    let read = try await options(
+      #"{"store":"a","threads":1,"bodyLimit":1,"idleTimeout":7}"#, ["--body-limit=5"])
+    #expect("\(read.bodyLimit) \(read.threads) \(read.idleTimeout)" == "5 3 7")
+    #expect(read.store == "a")
+    await #expect(throws: OptionError.self) { try await options(#"{"store":"a","wrong":1}"#, []) }
+    await #expect(throws: OptionError.self) { try await options("[]", []) }
+    await #expect(throws: OptionError.self) {
+      try await options(#"{"store":"a"}"#, ["--listen", "8080"])
+    }
+  }
+
+  @Test func `Every option is read, and the help names it`() {
+    let help = OptionList.help
+    for option in OptionList.all { #expect(help.contains(OptionList.flag(option.key) + " ")) }
+    #expect(Set(OptionList.all.map(\.key)).count == OptionList.all.count)
+  }
+}

@@ -1,0 +1,169 @@
+import Foundation
+import Testing
+
+@testable import PushServer
+
+/// `POST /v1/settings`, what it changes, and the feed.
+@Suite struct SettingsTests {
+  private func sequence(_ response: TestResponse) throws -> String {
+    let object = try #require(
+      try JSONSerialization.jsonObject(with: Data(response.body)) as? [String: String])
+    return try #require(object["sequence"])
+  }
+
+  @Test func `A write is visible to the next decision and survives a restart`() async throws {
+    let server = try await TestServer.start()
+    let body = """
+      {"kind":"member","conversation":"g1","user":"u3"}
+      {"op":"setSilentModeForAll","user":"u1","level":"none"}
+      {"op":"setSilentModeForConversation","user":"u2","conversation":"g1","level":"all"}
+
+      """
+    let written = try await server.post("/v1/settings", body, DecideTests.ndjson)
+    #expect(written.status == 200)
+    let number = try sequence(written)
+    #expect(number.hasSuffix(":4"))
+    let path = "/v1/decide?format=pushes&at-least=\(number)"
+    let pushes = #"{"message":"m1","push":["u2","u3"]}"# + "\n"
+    #expect(try await server.post(path, TestServer.message, DecideTests.ndjson).text == pushes)
+    // The same store in another server.
+    let copy = try TestServer.temporaryFolder().appending(path: "copy")
+    try FileManager.default.moveItem(at: server.folder, to: copy)
+    try FileManager.default.createDirectory(at: server.folder, withIntermediateDirectories: true)
+    try await server.stop()
+    let again = try await TestServer.start(in: copy)
+    #expect(try await again.post(path, TestServer.message, DecideTests.ndjson).text == pushes)
+    try await again.stop()
+  }
+
+  @Test func `A batch with one wrong line changes nothing, and names the line`() async throws {
+    let server = try await TestServer.start()
+    var found: [String] = []
+    for line in [
+      #"{"op":"setSilentModeForAll","user":"u1"}"#,
+      #"{"op":"setSilentModeForAll","user":"u1","level":"none","wrong":1}"#,
+      #"{"op":"setSilentModeForConversation","user":"u9","conversation":"g1","level":"none"}"#,
+      #"{"op":"setConversationNotificationLevel","user":"u1","conversation":"g1","level":"none"}"#,
+      #"{"op":"unknown"}"#, #"{"kind":"user","id":"u1","level":"wrong"}"#, "[]", "{", "\u{0}",
+      String(repeating: "[", count: 100_000),
+    ] {
+      let first = #"{"op":"setSilentModeForAll","user":"u1","level":"none"}"#
+      let response = try await server.post(
+        "/v1/settings", "\(first)\n\n\(line)\n", DecideTests.ndjson)
+      found.append(
+        "\(response.status) \(response.code ?? "") \(response.text.contains(#""line":3"#))")
+    }
+    #expect(
+      found == [
+        "400 bad_request true", "400 bad_request true", "404 not_a_member true",
+        "422 invalid_setting true", "422 unknown_operation true", "400 invalid_line true",
+        "400 invalid_line true", "400 invalid_line true", "400 invalid_line true",
+        "400 invalid_line true",
+      ])
+    let decided = try await server.post(
+      "/v1/decide?format=counts", TestServer.message, DecideTests.ndjson)
+    #expect(decided.text == DecideTests.counts)
+    try await server.stop()
+  }
+
+  @Test func `A repeated write with the same key is made once`() async throws {
+    let server = try await TestServer.start()
+    let fields = DecideTests.ndjson.merging(["Idempotency-Key": "k1"]) { $1 }
+    let body = #"{"op":"setSilentModeForAll","user":"u1","minutes":5}"#
+    let first = try await server.post("/v1/settings", body, fields)
+    let second = try await server.post("/v1/settings", body, fields)
+    #expect(first.text == second.text)
+    let other = try await server.post("/v1/settings", body.replacing("5", with: "6"), fields)
+    #expect("\(other.status) \(other.code ?? "")" == "422 key_reused")
+    // A write that failed may be made again.
+    let failing = DecideTests.ndjson.merging(["Idempotency-Key": "k2"]) { $1 }
+    #expect(try await server.post("/v1/settings", "{}", failing).status == 400)
+    #expect(try await server.post("/v1/settings", body, failing).status == 200)
+    try await server.stop()
+  }
+
+  @Test func `at-least waits for a change, and gives up`() async throws {
+    let server = try await TestServer.start(["--at-least-timeout", "1"])
+    let number = try sequence(
+      try await server.post(
+        "/v1/settings", #"{"op":"setSilentModeForAll","user":"u1","level":"none"}"#,
+        DecideTests.ndjson))
+    let epoch = number.split(separator: ":")[0]
+    let path = "/v1/decide?format=pushes&at-least=\(epoch):3"
+    async let waiting = server.post(path, TestServer.message, DecideTests.ndjson)
+    _ = try await server.post(
+      "/v1/settings", #"{"op":"setSilentModeForAll","user":"u1","level":"all"}"#,
+      DecideTests.ndjson)
+    let waited = try await waiting
+    #expect(waited.text == #"{"message":"m1","push":["u1"]}"# + "\n")
+    let late = try await server.post(
+      "/v1/decide?at-least=\(epoch):9", TestServer.message, DecideTests.ndjson)
+    #expect("\(late.status) \(late.code ?? "")" == "409 not_yet")
+    let other = String(repeating: "0", count: 32)
+    let wrong = try await server.post(
+      "/v1/decide?at-least=\(other):1", TestServer.message, DecideTests.ndjson)
+    #expect("\(wrong.status) \(wrong.code ?? "")" == "409 other_epoch")
+    try await server.stop()
+  }
+
+  @Test func `Events come as pages and as a stream`() async throws {
+    let server = try await TestServer.start()
+    let body = #"{"op":"setSilentModeForAll","user":"u1","level":"none"}"#
+    let number = try sequence(try await server.post("/v1/settings", body, DecideTests.ndjson))
+    let epoch = number.split(separator: ":")[0]
+    let page = try await server.get("/v1/events?after=\(epoch):1")
+    #expect(page.text.split(separator: "\n").count == 1)
+    #expect(page.text.contains(#""change":"userLevel""#))
+    #expect(try await server.get("/v1/events?after=\(epoch):7").status == 410)
+    #expect(try await server.get("/v1/events?after=7-0000000000000000").status == 410)
+    let port = server.port
+    let stream = try await onThread {
+      let connection = try Connection(port)
+      try connection.send(
+        "GET /v1/events?after=0 HTTP/1.1\r\nHost: h\r\nAccept: text/event-stream\r\n\r\n")
+      #expect(try connection.head().fields["content-type"] == "text/event-stream")
+      let writer = try Connection(port)
+      var text = ""
+      while !text.contains("userLevel") {
+        text += String(decoding: try connection.chunk() ?? [], as: UTF8.self)
+      }
+      let second = body.replacing("none", with: "all")
+      try writer.send(
+        "POST /v1/settings HTTP/1.1\r\nHost: h\r\nContent-Length: \(second.utf8.count)\r\n\r\n\(second)"
+      )
+      #expect(try writer.response().status == 200)
+      while !text.contains(#""sequence":3"#) {
+        text += String(decoding: try connection.chunk() ?? [], as: UTF8.self)
+      }
+      return text
+    }
+    #expect(stream.contains("event: change\ndata: {\"at\":"))
+    try await server.stop()
+  }
+
+  @Test func `Members have a version, and explanations their steps`() async throws {
+    let server = try await TestServer.start()
+    let members = try await server.get("/v1/conversations/g1/members")
+    #expect(members.text.hasPrefix(#"{"members":["u1","u2"],"#))
+    let tag = try #require(members.fields["etag"])
+    let path = "/v1/conversations/g1/members"
+    #expect(try await server.get(path, ["If-None-Match": tag]).status == 304)
+    _ = try await server.post(
+      "/v1/settings", #"{"op":"addMember","user":"u7","conversation":"g1"}"#, DecideTests.ndjson)
+    #expect(try await server.get(path, ["If-None-Match": tag]).status == 200)
+    #expect(try await server.get("/v1/conversations/none/members").code == "unknown_conversation")
+    let json = ["Content-Type": "application/json"]
+    let explained = try await server.post(
+      "/v1/explain", #"{"message":\#(TestServer.message),"user":"u2"}"#, json)
+    #expect(explained.text.contains(#""reason":"notMentioned""#))
+    let unknown = try await server.post(
+      "/v1/explain", #"{"message":\#(TestServer.message),"user":"u99"}"#, json)
+    #expect("\(unknown.status) \(unknown.code ?? "")" == "404 unknown_user")
+    let next = try await server.get("/v1/next-change?conversation=g1&user=u1")
+    #expect(next.text.hasPrefix(#"{"before":{"action":"push""#))
+    let snapshot = try await server.get("/v1/snapshot")
+    #expect(snapshot.status == 200)
+    #expect(snapshot.fields["push-fanout-settings"]?.hasSuffix(":2") == true)
+    try await server.stop()
+  }
+}
