@@ -23,7 +23,7 @@ PICTURES := .build/report-check
 
 .PHONY: help demo test test-fast build program debug lint unit oracle speed crash-test fuzz clib clib-test clib-fuzz clib-speed \
   clib-examples serve test-service install deb deb-check release-check test-python wheel bench-python \
-  bench bench-all bench-store bench-service bench-tiny page-check soak \
+  test-spark bench-spark bench bench-all bench-store bench-service bench-tiny page-check soak \
   benchmarks bench-check bench-baseline bench-peers report report-check sanitize docs examples format clean packages
 
 help:
@@ -68,6 +68,8 @@ help:
 	@echo "make test-python  the Python package: its types and tests; PUSH_WORLDS=100 PUSH_OPENS=10000"
 	@echo "make wheel  dist/*.whl, tested in a fresh environment"
 	@echo "make bench-python  what the package costs, and DuckDB, Polars and Synapse beside it"
+	@echo "make test-spark  push_fanout.spark: its types and tests, on local Sparks; PUSH_WORLDS=30"
+	@echo "make bench-spark  what Spark takes for a day, beside one process and SQL; USERS=100000 for less"
 	@echo "make format formats the sources"
 
 packages:
@@ -186,6 +188,15 @@ wheel: clib
 
 bench-python: clib program
 	Python/benchmarks/run
+
+# The package on Spark (docs/spark.md); Java and pyspark are installed.
+test-spark: packages
+	C/build pushfanout
+	Python/spark/test
+
+bench-spark: program
+	C/build pushfanout
+	Python/spark/bench
 
 # An engine of each rule set under load, beside the reference; fails if memory grows.
 SECONDS = 1200
@@ -347,5 +358,5 @@ format:
 
 clean:
 	rm -rf .build .build-thread .build-address .build-base Benchmarks/.build Examples/dispatcher/.build \
-	  Service/.build C/.build C/Fuzz/.build C/out dist Python/.venv Python/.venv-fresh
+	  Service/.build C/.build C/Fuzz/.build C/out dist Python/.venv Python/.venv-fresh Python/.venv-spark
 	git worktree prune

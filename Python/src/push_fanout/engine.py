@@ -392,5 +392,5 @@ class Fanout(EngineState):
             C.byref(change), C.byref(stamp),
         )  # fmt: skip
         at = None if change.at < 0 else change.at
-        before, after = OUTCOMES.get(change.before), OUTCOMES.get(change.after)
-        return Change(at, before, after, stamp_of(stamp))
+        outcomes = OUTCOMES.get(change.before), OUTCOMES.get(change.after)
+        return Change(at, *outcomes, stamp_of(stamp))

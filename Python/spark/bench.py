@@ -1,0 +1,462 @@
+"""What a day takes on Spark, each figure beside its must: time, bytes shuffled, memory of an
+executor; one process on the same files; Spark SQL alone on a sample, whose answers have to be
+equal; one, two and four cores; and the tasks when one conversation has half of all memberships.
+
+Each run is a process of its own, with a Spark of its own, whose event log is read.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+MISSED: list[str] = []
+FOLDER = Path(".build/spark-bench")
+
+
+def row(name: str, value: str, must: str = "", holds: bool = True) -> None:
+    """A line of the table."""
+    if not holds:
+        MISSED.append(name)
+    print(f"{name:<58}{value:>26}  {must}{'' if holds else '  MISSED'}", flush=True)
+
+
+# ------------------------------------------------------------------------------------------ Worlds
+
+
+def world_files(program: str, name: str, *options: str) -> Path:
+    """A world of push-fanout generate as Parquet files; it is made once."""
+    folder = FOLDER / name
+    if (folder / "messages.parquet").exists():
+        return folder
+    import duckdb
+
+    made = folder.with_suffix(".csv")
+    shutil.rmtree(made, ignore_errors=True)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    subprocess.run(
+        [program, "generate", "--output", made, "--seed", "5", "--rates", "1", *options],
+        check=True, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    folder.mkdir(exist_ok=True)
+    shutil.copy(made / "settings.ndjson", folder)
+    run = duckdb.connect().execute
+
+    def text(file: str, **types: str) -> str:
+        names = ", ".join(f"'{column}': '{kind}'" for column, kind in types.items())
+        return f"read_csv('{made / file}', header = true, types = {{{names}}})"
+
+    hours = "CASE WHEN quietStart IS NULL THEN NULL ELSE {'start': quietStart, 'end': quietEnd} END"
+    users = text("users.csv", level="VARCHAR", quietStart="VARCHAR", quietEnd="VARCHAR",
+                 timeZone="VARCHAR")  # fmt: skip
+    members = text("members.csv", level="VARCHAR", since="BIGINT")
+    messages = text("messages.csv", mentions="VARCHAR", mentionsAll="TINYINT", at="BIGINT")
+    queries = {
+        "users": f"SELECT id, level, {hours} AS quietHours, timeZone FROM {users}",
+        "members": f'SELECT conversation, "user", level, since FROM {members}',
+        "messages": "SELECT 'm' || row_number() OVER () AS id, conversation, sender, \"at\", "
+        f"string_split(mentions, ';') AS mentions, mentionsAll = 1 AS mentionsAll FROM {messages}",
+    }
+    for kind, query in queries.items():
+        part = folder / f"{kind}.part"
+        run(f"COPY ({query}) TO '{part}' (FORMAT parquet, ROW_GROUP_SIZE 200000)")
+        part.rename(folder / f"{kind}.parquet")
+    shutil.rmtree(made)
+    return folder
+
+
+# ------------------------------------------------------------------------- One run, in a process
+
+
+def session(master: str, log: Path, memory: str) -> Any:
+    """A Spark whose events are logged."""
+    from pyspark.sql import SparkSession
+
+    log.mkdir(parents=True, exist_ok=True)
+    cores = int(re.findall(r"\d+", master)[0])
+    spark = (
+        SparkSession.builder.master(master)
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.ui.enabled", "false")
+        .config("spark.driver.memory", memory)
+        .config("spark.sql.shuffle.partitions", str(4 * cores))
+        .config("spark.default.parallelism", str(cores))
+        .config("spark.executorEnv.PYTHONPATH", os.environ["PYTHONPATH"])
+        .config("spark.eventLog.enabled", "true")
+        .config("spark.eventLog.dir", log.absolute().as_uri())
+        .config("spark.eventLog.rolling.enabled", "false")
+        .config("spark.eventLog.compress", "false")
+        .config("spark.eventLog.logStageExecutorMetrics", "true")
+        .config("spark.executor.processTreeMetrics.enabled", "true")
+        .getOrCreate()
+    )
+    spark.sparkContext.setLogLevel("ERROR")
+    return spark
+
+
+def sql_answers(spark: Any, folder: Path, messages: Any) -> Any:
+    """Recipients and pushes of each message by SQL alone: a join, and a case."""
+    from day_world import offsets
+
+    settings = json.loads((folder / "settings.ndjson").read_text().splitlines()[0])
+    zone = settings.get("timeZone", "UTC")
+    for name in ("users", "members"):
+        spark.read.parquet(str(folder / f"{name}.parquet")).createOrReplaceTempView(name)
+    messages.createOrReplaceTempView("messages")
+    first, last = spark.sql("SELECT min(at), max(at) FROM messages").first()
+    zones = [found[0] for found in spark.sql(
+        f"SELECT DISTINCT coalesce(timeZone, '{zone}') FROM users").collect()]  # fmt: skip
+    spark.createDataFrame(
+        list(zip(zones, offsets(zones, first, last))), "zone string, minutes int"
+    ).createOrReplaceTempView("offsets")
+    minutes = "(CAST(split_part({0}, ':', 1) AS int) * 60 + CAST(split_part({0}, ':', 2) AS int))"
+    return spark.sql(f"""
+      WITH given AS (
+        SELECT id, level, {minutes.format("quietHours.start")} AS first,
+          {minutes.format("quietHours.end")} AS past,
+          coalesce(timeZone, '{zone}') AS zone FROM users
+      ), moved AS (
+        SELECT id, level, pmod(first - minutes, 1440) AS start,
+          coalesce(first <> 0 OR past <> 0, false) AS is_set,
+          CASE WHEN first = past THEN 1440 ELSE pmod(past - first, 1440) END AS span
+        FROM given JOIN offsets USING (zone)
+      ), decided AS (
+        SELECT messages.id AS id,
+          CASE WHEN is_set AND pmod(CAST(floor(at / 60000) AS bigint) - start, 1440) < span
+            THEN false
+            WHEN coalesce(members.level, moved.level, 'all') = 'all' THEN true
+            WHEN coalesce(members.level, moved.level, 'all') = 'none' THEN false
+            ELSE coalesce(mentionsAll, false)
+              OR coalesce(array_contains(mentions, members.user), false) END AS is_push
+        FROM messages JOIN members USING (conversation)
+        LEFT JOIN moved ON moved.id = members.user
+        WHERE NOT (members.user <=> messages.sender) AND coalesce(since, 0) <= at
+      )
+      SELECT id, count(*) AS recipients, count_if(is_push) AS pushes FROM decided GROUP BY id""")
+
+
+def warm_up(batches: Any) -> Any:
+    """The first tasks of a Spark start its workers, which import the package; long enough that each
+    core starts one."""
+    import push_fanout.spark.working  # noqa: F401
+
+    time.sleep(0.3)
+    yield from batches
+
+
+def run_job(options: argparse.Namespace) -> dict[str, Any]:
+    """Prepares or decides, and says how long it took."""
+    import push_fanout.spark as pf
+
+    folder, place = Path(options.folder), Path(options.place)
+    spark = session(options.master, Path(options.log), options.memory)
+    files = {name: str(folder / f"{name}.parquet") for name in ("users", "members", "messages")}
+    spark.range(16, numPartitions=16).mapInArrow(warm_up, "id bigint").collect()
+    start = time.monotonic()
+    found: dict[str, Any] = {}
+    if options.job == "prepare":
+        shutil.rmtree(place, ignore_errors=True)
+        shards = pf.prepare(
+            spark.read.parquet(files["users"]), spark.read.parquet(files["members"]),
+            settings=str(folder / "settings.ndjson"), path=place, shards=options.shards,
+            giant_limit=options.limit,
+        )  # fmt: skip
+        found = shards.summary
+    elif options.job == "sql":
+        messages = spark.read.parquet(files["messages"]).where("pmod(hash(id), 100) < 5")
+        messages = messages.coalesce(8).cache()
+        found["messages"] = messages.count()
+        start = time.monotonic()
+        answers = sql_answers(spark, folder, messages)
+        answers.write.mode("overwrite").parquet(str(place / "sql"))
+        found["sql"] = time.monotonic() - start
+        start = time.monotonic()
+        ours = pf.decide(messages, pf.Shards.open(options.shards_path))
+        ours.write.mode("overwrite").parquet(str(place / "ours"))
+        found["ours"] = time.monotonic() - start
+        ours = spark.read.parquet(str(place / "ours")).where("recipients > 0")
+        answers = spark.read.parquet(str(place / "sql"))
+        names = ["id", "recipients", "pushes"]
+        found["differences"] = (
+            ours.select(*names).exceptAll(answers).count()
+            + answers.exceptAll(ours.select(*names)).count()
+        )
+        found["decisions"] = answers.groupBy().sum("recipients").first()[0]
+    else:
+        messages = spark.read.parquet(files["messages"])
+        if options.sample < 100:
+            messages = messages.where(f"pmod(hash(id), 100) < {options.sample}")
+        pf.decide(
+            messages, pf.Shards.open(options.shards_path), options.job, path=place, overwrite=True
+        )
+        found["wall"] = time.monotonic() - start
+        if options.job == "counts":
+            counted = spark.read.parquet(str(place))
+            found["decisions"] = counted.groupBy().sum("recipients").first()[0]
+        else:
+            found |= json.loads((place / "_summary.json").read_text())
+            found["decisions"] = found["rows"]
+    found.setdefault("wall", time.monotonic() - start)
+    spark.stop()
+    return found
+
+
+def events_of(log: Path) -> dict[str, Any]:
+    """Bytes shuffled, memory of an executor, and the tasks of the longest stage that decides or
+    builds."""
+    shuffled = 0
+    memory: dict[str, int] = {}
+    tasks: dict[int, list[float]] = {}
+    names: dict[int, str] = {}
+    for file in log.iterdir():
+        for line in file.read_text().splitlines():
+            event = json.loads(line)
+            kind = event["Event"]
+            metrics = event.get("Task Metrics") or {}
+            if kind == "SparkListenerTaskEnd" and metrics:
+                written = metrics["Shuffle Write Metrics"]["Shuffle Bytes Written"]
+                shuffled += written
+                stage = event["Stage ID"]
+                tasks.setdefault(stage, []).append(metrics["Executor Run Time"] / 1000)
+            if kind == "SparkListenerStageSubmitted":
+                names[event["Stage Info"]["Stage ID"]] = json.dumps(event["Stage Info"]["RDD Info"])
+            if kind == "SparkListenerStageExecutorMetrics":
+                peak = event["Executor Metrics"]
+                used = peak["ProcessTreeJVMRSSMemory"] + peak["ProcessTreePythonRSSMemory"]
+                who = event["Executor ID"]
+                memory[who] = max(memory.get(who, 0), used)
+    own = {stage: found for stage, found in tasks.items() if "MapInArrow" in names.get(stage, "")}
+    longest = max(own.values(), key=sum, default=[0.0])
+    return {"shuffled": shuffled, "memory": max(memory.values(), default=0), "tasks": longest}
+
+
+def run(options: argparse.Namespace, job: str, folder: Path, **more: Any) -> dict[str, Any]:
+    """A run in a process of its own."""
+    name = f"{folder.name}-{job}-{len(list(FOLDER.glob('log-*')))}"
+    log = FOLDER / f"log-{name}"
+    shutil.rmtree(log, ignore_errors=True)
+    given = {
+        "job": job, "folder": folder, "log": log, "place": FOLDER / f"out-{folder.name}-{job}",
+        "shards-path": FOLDER / f"out-{folder.name}-prepare", "memory": options.memory,
+        "master": f"local[{options.cores}]", "shards": options.shards, "limit": 65_536,
+        "sample": 100, **more,
+    }  # fmt: skip
+    arguments = [f"--{name}={value}" for name, value in given.items()]
+    done = subprocess.run(
+        [sys.executable, __file__, "--run", *arguments], stdout=subprocess.PIPE, text=True,
+        env={**os.environ, "PUSH_FANOUT_CACHE": str((FOLDER / "cache").absolute())},
+    )  # fmt: skip
+    if done.returncode != 0:
+        sys.exit(f"{name} failed")
+    return {**json.loads(done.stdout.splitlines()[-1]), **events_of(log)}
+
+
+# --------------------------------------------------------------------------------------- The table
+
+
+def size(count: float) -> str:
+    return f"{count / 1e6:,.0f} MB"
+
+
+def one_process(folder: Path, form: str, messages: Path, threads: int) -> tuple[float, float]:
+    """Seconds to load, and to decide and write, of python -m push_fanout evaluate."""
+    done = subprocess.run(
+        [sys.executable, "-m", "push_fanout", "evaluate", "--settings", folder / "settings.ndjson",
+         "--users", folder / "users.parquet", "--members", folder / "members.parquet",
+         "--messages", messages, "--output", FOLDER / "one-process.parquet",
+         "--format", form, "--threads", str(threads)],
+        stderr=subprocess.PIPE, text=True, check=True,
+    )  # fmt: skip
+    found = re.search(r"loaded in ([\d.]+) s, decided and written in ([\d.]+) s", done.stderr)
+    assert found is not None, done.stderr
+    return float(found[1]), float(found[2])
+
+
+def sampled(folder: Path, percent: int) -> Path:
+    """The messages that Spark's `pmod(hash(id), 100)` samples; about as many, by their numbers."""
+    import duckdb
+
+    path = FOLDER / f"{folder.name}-sample-{percent}.parquet"
+    duckdb.execute(
+        f"COPY (SELECT * FROM '{folder}/messages.parquet' WHERE hash(id) % 100 < {percent}) "
+        f"TO '{path}' (FORMAT parquet)"
+    )
+    return path
+
+
+def measure_day(options: argparse.Namespace, folder: Path) -> None:
+    """Preparing and deciding, beside one process on as many cores."""
+    cores = options.cores
+    cluster = f"local-cluster[{cores},1,{options.executor_memory}]"
+    for master in (f"local[{cores}]", cluster):
+        print(f"\n{master}")
+        ready = run(options, "prepare", folder, master=master)
+        rate = ready["members"] / ready["wall"] / 1e6
+        row("prepare", f"{ready['wall']:.1f} s, {rate:.2f} M members/s")
+        row(
+            "  shuffled / snapshots", f"{size(ready['shuffled'])} / {size(ready['snapshot_bytes'])}"
+        )
+        row("  memory of an executor, at most", size(ready["memory"]))
+        for step, seconds in ready["seconds"].items():
+            row(f"  {step}", f"{seconds:.1f} s")
+        loaded, alone = one_process(folder, "counts", folder / "messages.parquet", cores)
+        counts = run(options, "counts", folder, master=master)
+        share = alone / counts["wall"]
+        row(f"one process, {cores} threads: load / counts", f"{loaded:.1f} s / {alone:.1f} s")
+        row("decide to counts", f"{counts['wall']:.1f} s")
+        row("  of one process's speed", f"{share:.2f} ×", "≥ 0.5 ×", share >= 0.5)
+        row("  decisions", f"{counts['decisions'] / 1e6:,.0f} M, "
+            f"{counts['decisions'] / counts['wall'] / 1e6:,.0f} M/s")  # fmt: skip
+        row("  shuffled", size(counts["shuffled"]))
+        row("  memory of an executor, at most", size(counts["memory"]))
+        rows = run(options, "rows", folder, master=master, sample=options.rows_percent)
+        _, alone = one_process(folder, "rows", sampled(folder, options.rows_percent), cores)
+        rate = rows["decisions"] / rows["wall"] / 1e6
+        share = alone / rows["wall"]
+        row(f"decide {options.rows_percent} % to rows of Parquet", f"{rows['wall']:.1f} s")
+        row("  rows, bytes of one", f"{rows['rows'] / 1e6:,.0f} M, {rate:.1f} M/s, "
+            f"{rows['bytes'] / max(rows['rows'], 1):.2f} B")  # fmt: skip
+        row("  of one process's speed", f"{share:.2f} ×", "≥ 0.5 ×", share >= 0.5)
+        row("  shuffled", size(rows["shuffled"]))
+        row("  memory of an executor, at most", size(rows["memory"]))
+    messages = options.messages
+    constants = {
+        "member_seconds": ready["wall"] * cores / ready["members"],
+        "member_shuffled": ready["shuffled"] / ready["members"],
+        "member_snapshot": ready["snapshot_bytes"] / ready["members"],
+        "message_seconds": counts["wall"] * cores / messages,
+        "message_shuffled": counts["shuffled"] / messages,
+        "message_decisions": counts["decisions"] / messages,
+        "row_seconds": rows["wall"] * cores / rows["rows"],
+        "row_bytes": rows["bytes"] / rows["rows"],
+    }
+    on_paper(constants)
+
+
+BILLION = 1e9
+
+
+def on_paper(constants: dict[str, float]) -> None:
+    """What a billion users take: docs/scale.md."""
+    c = constants
+    members, messages = 10 * BILLION, BILLION
+    rows = messages * c["message_decisions"]
+    print("\nconstants: " + ", ".join(f"{name} {value:.3g}" for name, value in c.items()))
+    print("on paper, 1 G users, 10 G memberships, 1 G messages a day:")
+    for name, seconds, data in (
+        ("prepare, once", members * c["member_seconds"], members * c["member_shuffled"]),
+        ("  snapshots", 0.0, members * c["member_snapshot"]),
+        ("a day to counts", messages * c["message_seconds"], messages * c["message_shuffled"]),
+        (f"a day to {rows / 1e12:.2f} T rows", rows * c["row_seconds"], rows * c["row_bytes"]),
+    ):
+        hours = f"{seconds / 3600:,.0f} core hours, " if seconds else ""
+        row(name, f"{hours}{data / 1e9:,.0f} GB")
+
+
+def measure_sql(options: argparse.Namespace, folder: Path) -> None:
+    """Spark SQL alone, on the same Spark."""
+    found = run(options, "sql", folder)
+    if found["differences"]:
+        sys.exit(f"SQL answers otherwise for {found['differences']} messages")
+    ratio = found["sql"] / found["ours"]
+    print(f"\n{found['messages']:,} messages, {found['decisions']:,} decisions; answers are equal")
+    row(
+        "Spark SQL, a join and a case / push-fanout",
+        f"{found['sql']:.1f} s / {found['ours']:.1f} s",
+    )
+    row("  faster", f"{ratio:.1f} ×", "≥ 10 ×", ratio >= 10)
+
+
+def measure_scaling(options: argparse.Namespace, folder: Path) -> None:
+    """The same on one, two and four cores."""
+    print("\nexecutor cores")
+    first = 0.0
+    cores = 1
+    while cores <= options.cores:
+        master = f"local-cluster[{cores},1,{options.executor_memory}]"
+        seconds = run(options, "counts", folder, master=master)["wall"]
+        first = first or seconds
+        row(f"decide to counts, {cores}", f"{seconds:.1f} s, {first / seconds:.2f} ×")
+        cores *= 2
+
+
+def measure_giant(options: argparse.Namespace) -> None:
+    """A conversation that has half of all memberships."""
+    users = max(options.users // 4, 10_000)
+    folder = world_files(
+        options.program, f"giant-{users}", "--users", str(users), "--giants", str(users),
+        "--memberships", str(2 * users), "--messages", str(users),
+    )  # fmt: skip
+    print(f"\n{users:,} users are in one conversation, and in others: {2 * users:,} memberships")
+    for limit in (10**9, 16_384, 65_536, 262_144):
+        run(options, "prepare", folder, limit=limit)
+        found = run(options, "counts", folder)
+        tasks = found["tasks"]
+        longest, median = max(tasks), statistics.median(tasks)
+        ratio = longest / median if median else 0.0
+        is_default = limit == 65_536
+        name = f"split above {limit:,}" if limit < 10**9 else "not split"
+        row(f"decide to counts, {name}", f"{found['wall']:.1f} s")
+        row("  longest task / median, of the longest stage", f"{longest:.2f} / {median:.2f} s",
+            "≤ 2 ×" if is_default else "", not is_default or ratio <= 2)  # fmt: skip
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--program", default=".build/release/push-fanout")
+    parser.add_argument("--users", type=int, default=2_000_000)
+    parser.add_argument("--messages", type=int, default=2_000_000)
+    parser.add_argument("--cores", type=int, default=4)
+    parser.add_argument("--shards", type=int, default=16)
+    parser.add_argument("--rows-percent", type=int, default=5)
+    parser.add_argument("--memory", default="6g", help="of the driver, which is all of local[*]")
+    parser.add_argument("--executor-memory", type=int, default=1536, help="MB")
+    parser.add_argument("--only", choices=("day", "sql", "scaling", "giant"))
+    # Of one run.
+    for name in ("job", "folder", "log", "place", "shards-path", "master"):
+        parser.add_argument(f"--{name}")
+    parser.add_argument("--run", action="store_true")
+    parser.add_argument("--limit", type=int)
+    parser.add_argument("--sample", type=int)
+    options = parser.parse_args()
+    if options.run:
+        print(json.dumps(run_job(options)))
+        return 0
+    start = time.monotonic()
+    # Eighteen Sparks are started; the rest was estimated for four idle cores.
+    minutes = 5 + 15 * max(options.users, options.messages) / 2e6
+    print(f"all of it takes about {minutes:.0f} minutes")
+    for old in FOLDER.glob("log-*"):
+        shutil.rmtree(old)
+    print(f"{options.users:,} users, {10 * options.users:,} memberships, {options.messages:,} "
+          f"messages; {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")  # fmt: skip
+    folder = world_files(
+        options.program, f"day-{options.users}-{options.messages}", "--users", str(options.users),
+        "--memberships", str(10 * options.users), "--messages", str(options.messages),
+    )  # fmt: skip
+    wanted = (options.only,) if options.only else ("day", "sql", "scaling", "giant")
+    if "day" in wanted:
+        measure_day(options, folder)
+    if "sql" in wanted:
+        measure_sql(options, folder)
+    if "scaling" in wanted:
+        measure_scaling(options, folder)
+    if "giant" in wanted:
+        measure_giant(options)
+    missed = ", ".join(name.strip() for name in MISSED) or "nothing"
+    print(f"\n{time.monotonic() - start:.0f} s; load at the end {os.getloadavg()[0]:.1f}; "
+          f"missed: {missed}")  # fmt: skip
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,253 @@
+"""Deciding the messages of a DataFrame."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+from typing import TYPE_CHECKING, Any, Literal
+
+from ..errors import Error
+from .engines import Target
+from .inputs import columns_of, has_lines, keyed, located, spark_module
+from .manifest import Shards
+from .merging import merged
+from .placing import conversation_shards, with_giants, with_home
+from .problems import check_choice
+from .progress import Clock, Metrics
+from .storage import Storage
+from .working import DecideSpec, files, summaries
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+OUTPUTS = ("counts", "bitmap", "rows")
+HOUR = 3_600_000
+KEY = "id string, conversation string, at bigint, settings int, recipients bigint, pushes bigint"
+SCHEMAS = {
+    "counts": f"{KEY}, counts map<smallint,bigint>",
+    "bitmap": f"{KEY}, members bigint, bitmap binary",
+}
+PART = ", _part int, _digest bigint, _home string, _copy int"
+
+
+def decide(
+    messages: DataFrame,
+    shards: Shards,
+    output: Literal["counts", "bitmap", "rows"] = "counts",
+    *,
+    path: str | os.PathLike[str] | None = None,
+    before: Literal["refuse", "older"] = "refuse",
+    on_error: Literal["fail", "quarantine"] = "fail",
+    quarantine: str | os.PathLike[str] | None = None,
+    overwrite: bool = False,
+    slices: int = 1,
+    metrics: Metrics | None = None,
+) -> DataFrame:
+    """Decides messages for all members of their conversations.
+
+    Args:
+        messages: a column for each field of messages.ndjson (docs/formats.md), or only the column
+            ``value`` with lines of NDJSON.
+        shards: the settings.
+        output: ``"counts"``: a row for each message with `counts`, a map from codes to recipients;
+            ``"bitmap"``: a row for each message with a bit for each member by rank, 1 for a push,
+            the lowest bit first (`members` gives the ids by rank); ``"rows"``: a row for each
+            recipient.
+        path: a folder for Parquet files; needed for rows, which the workers write by themselves.
+            Without, the others are decided when the DataFrame is used.
+        before: what happens to messages from before the settings: they are refused, as bad rows,
+            or decided by older settings that are still there.
+        on_error: ``"fail"``: a bad message ends the job with an error that names its file, row and
+            key; ``"quarantine"``: bad messages are left out and listed in files of `quarantine`.
+        quarantine: a folder that does not exist yet.
+        overwrite: whether complete output that is in `path` is replaced.
+        slices: how many tasks decide the messages of a shard: those of an hour are in one.
+        metrics: accumulators that the workers add to.
+
+    Returns:
+        the DataFrame of the output.
+
+    Raises:
+        Error: what is wrong with which message, unless the DataFrame is decided later.
+    """
+    check_choice(on_error)
+    if output not in OUTPUTS:
+        raise ValueError(f"output must be one of {', '.join(OUTPUTS)}, not {output!r}")
+    if before not in ("refuse", "older"):
+        raise ValueError(f'before must be "refuse" or "older", not {before!r}')
+    if (on_error == "quarantine") != (quarantine is not None):
+        raise ValueError('on_error="quarantine" and quarantine=... belong together')
+    if slices < 1:
+        raise ValueError("slices must be at least 1")
+    if output == "rows" and path is None:
+        raise ValueError('output="rows" needs path=..., a folder for Parquet files')
+    if quarantine is not None and Storage(quarantine).names(""):
+        raise Error(f"{os.fspath(quarantine)}: exists; name a new folder", "PF_IO")
+    versions = shards.older() if before == "older" else [shards]
+    spec = _spec(versions, output, on_error, path, quarantine, slices, metrics)
+    placed = [_keyed_messages(messages), versions, slices]
+    if output == "rows":
+        return _write_rows(placed, spec, overwrite)
+    decided = _decided(placed, spec)
+    if path is None:
+        return decided
+    return _write(decided, spec, os.fspath(path), overwrite)
+
+
+def _spec(
+    versions: list[Shards], output: str, on_error: str, path: Any, quarantine: Any, slices: int,
+    metrics: Metrics | None,
+) -> DecideSpec:  # fmt: skip
+    last = versions[-1]
+    targets = [
+        Target(version.number, version.at, folder)
+        for version in versions
+        for folder in version.folders
+    ]
+    return DecideSpec(
+        path=last.path, identity={version.number: version.identity for version in versions},
+        targets=tuple(targets), slices=slices, live=last.live_folders(), output=output,
+        is_strict=on_error == "fail", place="" if path is None else Storage(path).path,
+        quarantine="" if quarantine is None else Storage(quarantine).path,
+        counters={} if metrics is None else metrics.counters,
+    )  # fmt: skip
+
+
+def _keyed_messages(messages: DataFrame) -> DataFrame:
+    """Messages with keys, a digest of what they say, and the places that they are from."""
+    F = spark_module()
+    found = located(messages)
+    if has_lines(messages):
+        keys = keyed(messages if found is None else found, "messages")
+    elif found is None:
+        keys = messages.select(*columns_of(messages, "messages"))
+    else:
+        # The columns of fields are those of the messages alone.
+        fields = columns_of(messages.drop("_file", "_row"), "messages")
+        keys = found.select(*fields, "_file", "_row")
+    content = [name for name in ("_line", "_fields") if name in keys.columns]
+    text = [F.to_json(name) if name == "_fields" else F.col(name) for name in content]
+    return keys.withColumn("_digest", F.xxhash64(*text))
+
+
+def _placed(placed: list[Any], is_split: bool) -> DataFrame | None:
+    """Messages with the number of their partition; those to conversations that are split, once for
+    each part, or the others. None when there cannot be any."""
+    F = spark_module()
+    messages, versions, slices = placed
+    frames = []
+    offset = 0
+    for index, version in enumerate(versions):
+        count = len(version.folders)
+        if version.giants or not is_split:
+            chosen = _of_version(messages, versions, index)
+            threads = _threads(messages, version)
+            rows = with_giants(with_home(chosen, "_conversation", threads), version.giants)
+            rows = rows.where(F.col("_parts").isNotNull() == F.lit(is_split))
+            if is_split:
+                parts = F.posexplode(conversation_shards(count)).alias("_part", "_shard")
+                rows = rows.select("*", parts)
+            else:
+                rows = rows.withColumn("_shard", conversation_shards(count)[0])
+            slice_number = F.coalesce(F.pmod(F.floor(F.col("_at") / HOUR), F.lit(slices)), F.lit(0))
+            partition = (F.col("_shard") + offset) * slices + slice_number
+            frames.append(
+                rows.withColumn("_partition", partition.cast("int")).drop(
+                    "_first", "_parts", "_shard", *([] if is_split else ["_home"])
+                )
+            )
+        offset += count
+    if not frames:
+        return None
+    union: DataFrame = functools.reduce(lambda a, b: a.unionByName(b), frames)
+    keys = ["_at", "_conversation", "_id", "_digest", *(["_part"] if is_split else [])]
+    spread = union.repartitionById(offset * slices, "_partition")
+    dropped = ["_partition"] if is_split else ["_partition", "_digest"]
+    result: DataFrame = spread.sortWithinPartitions(*keys if is_split else keys[:2]).drop(*dropped)
+    return result
+
+
+def _of_version(messages: DataFrame, versions: list[Shards], index: int) -> DataFrame:
+    """The messages that settings decide: those from their instant on, until the next ones'."""
+    F = spark_module()
+    at = F.coalesce(F.col("_at"), F.lit(versions[-1].at))
+    if index > 0:
+        messages = messages.where(at >= versions[index].at)
+    if index + 1 < len(versions):
+        messages = messages.where(at < versions[index + 1].at)
+    return messages
+
+
+def _threads(messages: DataFrame, version: Shards) -> DataFrame | None:
+    if not version.threads:
+        return None
+    storage = Storage(version.path)
+    return messages.sparkSession.read.parquet(*map(storage.place, version.threads))
+
+
+def _decided(placed: list[Any], spec: DecideSpec) -> DataFrame:
+    """The rows of all messages, decided when they are read."""
+    schema = SCHEMAS[spec.output]
+    whole = _placed(placed, False)
+    assert whole is not None
+    decided = whole.mapInArrow(functools.partial(summaries, spec), schema)
+    split = _placed(placed, True)
+    if split is None:
+        return decided
+    parts = split.mapInArrow(functools.partial(summaries, spec), schema + PART)
+    return decided.unionByName(merged(parts, placed[1], spec.output))
+
+
+def _prepare_place(spec: DecideSpec, overwrite: bool) -> Storage:
+    storage = Storage(spec.place)
+    if storage.exists("_SUCCESS") and not overwrite:
+        raise Error(
+            f"{spec.place}: has complete output; give overwrite=True to replace it", "PF_IO"
+        )
+    return storage
+
+
+def _write(decided: DataFrame, spec: DecideSpec, place: str, overwrite: bool) -> DataFrame:
+    spark = decided.sparkSession
+    _prepare_place(spec, overwrite)
+    with Clock().step(spark, "decide", spec.output):
+        decided.write.mode("overwrite").parquet(Storage(place).path)
+    return spark.read.parquet(Storage(place).path)
+
+
+def _write_rows(placed: list[Any], spec: DecideSpec, overwrite: bool) -> DataFrame:
+    """Has the workers write files, and gives them their names when all are there."""
+    spark = placed[0].sparkSession
+    storage = _prepare_place(spec, overwrite)
+    storage.remove("_attempts")
+    reports = []
+    clock = Clock()
+    for is_split in (False, True):
+        frame = _placed(placed, is_split)
+        if frame is None:
+            continue
+        name = f"{spec.output} of {'conversations that are split' if is_split else 'messages'}"
+        with clock.step(spark, "decide", name):
+            rows = frame.mapInArrow(functools.partial(files, spec), "report string").collect()
+        reports += [(is_split, json.loads(row[0])) for row in rows]
+    for name in storage.names(""):
+        if name != "_attempts":
+            storage.remove(name)
+    summary = {"messages": 0, "rows": 0, "bytes": 0}
+    for is_split, report in reports:
+        kind = "split" if is_split else "whole"
+        storage.move(report["file"], f"{kind}-{report['partition']:05}.parquet")
+        summary["rows"] += report["rows"]
+        summary["bytes"] += report["bytes"]
+        summary["messages"] += report["messages"]
+    storage.remove("_attempts")
+    written = {**summary, "seconds": clock.steps, "tasks": [report for _, report in reports]}
+    storage.write("_summary.json", json.dumps(written).encode())
+    storage.write("_SUCCESS", b"")
+    if not reports:
+        columns = "message string, conversation string, at bigint, user string, code smallint"
+        empty: DataFrame = spark.createDataFrame([], columns)
+        return empty
+    result: DataFrame = spark.read.parquet(storage.path)
+    return result

@@ -1,0 +1,345 @@
+"""What a worker does with the messages of a shard."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from ..batch import Messages
+from ..engine import Fanout
+from ..errors import Error
+from ..parquet import pyarrow_module, write_batches
+from .engines import Target, engine_of
+from .problems import Problem, as_json, bad_rows
+from .storage import Storage
+from .tables import flat
+
+BITMAPS_AT_ONCE = 256
+"""How many messages are decided before their bitmaps are handed on."""
+TOO_OLD = "is from before the settings, which hold from {} on"
+
+
+class DecideSpec(NamedTuple):
+    """What all tasks of a decision have in common.
+
+    Attributes:
+        path: the folder of the shards on the shared storage.
+        identity: of the snapshots, by settings.
+        targets: the shards, by partition divided by `slices`.
+        slices: how many partitions a shard has.
+        live: the folders whose snapshots may stay on the local disk.
+        output: what is made.
+        is_strict: whether a bad message ends the job.
+        place: the folder for rows; "" for other outputs.
+        quarantine: the folder for bad messages; "" for none.
+        counters: accumulators by name.
+    """
+
+    path: str
+    identity: dict[int, int]
+    targets: tuple[Target, ...]
+    slices: int
+    live: frozenset[str]
+    output: str
+    is_strict: bool
+    place: str
+    quarantine: str
+    counters: dict[str, Any]
+
+    def add(self, name: str, more: int) -> None:
+        """Adds to an accumulator."""
+        if name in self.counters:
+            self.counters[name].add(int(more))
+
+
+class Decided(NamedTuple):
+    """Messages that were read, and their rows: columns ``_id``, ``_conversation``, ``_at``,
+    ``_digest``, ``_part``."""
+
+    messages: Messages
+    rows: Any
+
+
+class Task:
+    """The messages of a partition."""
+
+    def __init__(self, spec: DecideSpec) -> None:
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        assert context is not None
+        self.spec = spec
+        self.partition = context.partitionId()
+        self.target = spec.targets[self.partition // spec.slices]
+        self.problems: list[Problem] = []
+        self.seen = 0
+        self.messages = 0
+        self.is_split = False
+        self.seconds = 0.0
+        self._fanout: Fanout | None = None
+
+    @property
+    def fanout(self) -> Fanout:
+        """The engine of the shard."""
+        if self._fanout is None:
+            spec = self.spec
+            self._fanout = engine_of(
+                spec.path, spec.identity[self.target.number], self.target, spec.live, spec.add
+            )
+        return self._fanout
+
+    def decided(self, batches: Iterator[Any]) -> Iterator[Decided]:
+        """The messages that are understood."""
+        pa = pyarrow_module()
+        for batch in batches:
+            if batch.num_rows == 0:
+                continue
+            self.is_split = "_part" in batch.schema.names
+            table = self._recent(pa.Table.from_batches([batch]))
+            is_line = None
+            if "_line" in table.column_names:
+                is_line = pa.compute.is_valid(table["_line"])
+            if "_fields" not in table.column_names:
+                parts = [(table, self._read_lines)]
+            elif is_line is None:
+                parts = [(table, self._read_fields)]
+            else:
+                typed = table.filter(pa.compute.invert(is_line))
+                parts = [(typed, self._read_fields), (table.filter(is_line), self._read_lines)]
+            for part, read in parts:
+                yield from self._understood(part, read)
+
+    def _recent(self, table: Any) -> Any:
+        """The rows that are not from before the settings."""
+        pa = pyarrow_module()
+        is_old = pa.compute.fill_null(pa.compute.less(table["_at"], self.target.at), False)
+        if not pa.compute.any(is_old).as_py():
+            return table
+        for row in table.filter(is_old).to_pylist():
+            self._problem(row, TOO_OLD.format(self.target.at))
+        return table.filter(pa.compute.invert(is_old))
+
+    def _understood(self, rows: Any, read: Callable[[Any], Messages]) -> Iterator[Decided]:
+        pa = pyarrow_module()
+        if rows.num_rows == 0:
+            return
+        try:
+            messages = read(rows)
+        except Error:
+            bad = list(bad_rows(len(rows), lambda start: _close(read(rows.slice(start))), _row_of))
+            for number, text in bad:
+                self._problem(rows.slice(number, 1).to_pylist()[0], text)
+            kept = sorted(set(range(len(rows))) - {number for number, _ in bad})
+            rows = rows.take(pa.array(kept, pa.int64()))
+            if rows.num_rows == 0:
+                return
+            messages = read(rows)
+        if rows["_at"].null_count:
+            # Decided by which settings would depend on it.
+            row = rows.filter(pa.compute.is_null(rows["_at"])).slice(0, 1).to_pylist()[0]
+            raise Error(f'"at" of {row["_id"]} is not read; give milliseconds', "PF_INVALID")
+        self.seen += len(rows)
+        # Of the parts that read a message, one counts it.
+        new = len(rows)
+        if self.is_split:
+            new = pa.compute.sum(pa.compute.equal(rows["_part"], 0)).as_py()
+        self.messages += new
+        self.spec.add("messages", new)
+        yield Decided(messages, rows)
+
+    def _read_fields(self, rows: Any) -> Messages:
+        names = {"_id": "id", "_conversation": "conversation"}
+        table = flat(rows, names, "_fields").drop_columns(["_line"])
+        struct = rows.schema.field("_fields").type
+        at = struct.field(struct.get_field_index("at")).type
+        if pyarrow_module().types.is_integer(at):
+            table = table.set_column(table.column_names.index("at"), "at", rows["_at"])
+        return self.fanout.messages(table)
+
+    def _read_lines(self, rows: Any) -> Messages:
+        lines = rows["_line"].to_pylist()
+        return self.fanout.messages("".join(f"{line}\n" for line in lines).encode())
+
+    def _problem(self, row: dict[str, Any], text: str) -> None:
+        line = row.get("_line")
+        key = {"id": row["_id"], "conversation": row["_conversation"], "at": row["_at"]}
+        record = line if line is not None else as_json(row.get("_fields"))
+        place = (row.get("_file"), row.get("_row"))
+        problem = Problem("messages", as_json(key), text, *place, record)
+        if self.spec.is_strict:
+            raise Error(problem.text(), "PF_INVALID")
+        if not row.get("_part"):
+            # A message to a conversation that is split is read by each part, and listed by one.
+            self.problems.append(problem)
+            self.spec.add("bad_rows", 1)
+
+    def finish(self) -> None:
+        """Writes the bad messages."""
+        if not self.problems:
+            return
+        pa = pyarrow_module()
+        names = Problem._fields
+        types = [pa.int64() if name == "row" else pa.string() for name in names]
+        columns = [pa.array(list(column), type) for column, type in zip(zip(*self.problems), types)]
+        with tempfile.TemporaryDirectory(prefix="push-fanout-") as folder:
+            path = os.path.join(folder, "problems")
+            pa.parquet.write_table(pa.table(columns, list(names)), path)
+            kind = "split" if self.is_split else "whole"
+            name = f"{kind}-{self.partition:05}.parquet"
+            Storage(self.spec.quarantine).put(path, name)
+
+
+def _close(messages: Messages) -> None:
+    """Read only to see whether it is understood."""
+
+
+def _row_of(error: Error) -> tuple[int, str]:
+    found = re.match(r"[^:]+:(\d+): ", str(error))
+    if not found:
+        raise error
+    return int(found[1]) - 1, str(error)[found.end() :]
+
+
+def summaries(spec: DecideSpec, batches: Iterator[Any]) -> Iterator[Any]:
+    """A row for each message: its counts, or its bitmap."""
+    pa = pyarrow_module()
+    task = Task(spec)
+    copies = Copies()
+    is_bitmap = spec.output == "bitmap"
+    for messages, rows in task.decided(batches):
+        step = BITMAPS_AT_ONCE if is_bitmap else len(messages)
+        for first in range(0, len(messages), step):
+            count = min(step, len(messages) - first)
+            start = time.monotonic()
+            batch = task.fanout.decide_batch(
+                messages, parts=("bitmaps",) if is_bitmap else ("counts",), first=first, count=count
+            )
+            spec.add("microseconds_deciding", int((time.monotonic() - start) * 1e6))
+            part = rows.slice(first, count).combine_chunks()
+            recipients, pushes = batch.recipients, batch.pushes
+            spec.add("decisions", recipients.sum())
+            spec.add("pushes", pushes.sum())
+            columns = {
+                "id": part["_id"], "conversation": part["_conversation"], "at": part["_at"],
+                "settings": pa.array([task.target.number] * count, pa.int32()),
+                "recipients": pa.array(recipients.astype("int64")),
+                "pushes": pa.array(pushes.astype("int64")),
+            }  # fmt: skip
+            if is_bitmap:
+                columns["members"] = pa.array(batch.summaries["members"].astype("int64"))
+                columns["bitmap"] = _binaries(batch)
+            else:
+                columns["counts"] = _maps(batch)
+            if "_part" in part.column_names:
+                columns["_part"] = part["_part"]
+                columns["_digest"] = part["_digest"]
+                columns["_home"] = part["_home"]
+                columns["_copy"] = copies.numbers(part)
+            yield from pa.table(columns).to_batches()
+    task.finish()
+
+
+class Copies:
+    """Numbers equal messages, so that the parts of each find together; rows come sorted."""
+
+    def __init__(self) -> None:
+        self._last: tuple[Any, ...] | None = None
+        self._number = 0
+
+    def numbers(self, rows: Any) -> Any:
+        pa = pyarrow_module()
+        found = []
+        names = ("_at", "_conversation", "_id", "_digest", "_part")
+        for key in zip(*(rows[name].to_pylist() for name in names)):
+            self._number = self._number + 1 if key == self._last else 0
+            self._last = key
+            found.append(self._number)
+        return pa.array(found, pa.int32())
+
+
+def _maps(batch: Any) -> Any:
+    """The counts that are not 0, as a map from code to count for each message."""
+    import numpy as np
+
+    pa = pyarrow_module()
+    counts = batch.counts
+    numbers, codes = np.nonzero(counts)
+    offsets = np.searchsorted(numbers, np.arange(len(counts) + 1)).astype("int32")
+    return pa.MapArray.from_arrays(
+        pa.array(offsets), pa.array(codes.astype("int16")),
+        pa.array(counts[numbers, codes].astype("int64")),
+    )  # fmt: skip
+
+
+def _binaries(batch: Any) -> Any:
+    pa = pyarrow_module()
+    starts = batch.bitmap_starts.astype("int32")
+    buffers = [None, pa.py_buffer(starts.tobytes()), pa.py_buffer(batch.push_bitmaps.tobytes())]
+    return pa.Array.from_buffers(pa.binary(), len(starts) - 1, buffers)
+
+
+def files(spec: DecideSpec, batches: Iterator[Any]) -> Iterator[Any]:
+    """Writes rows as a Parquet file, and reports it."""
+    pa = pyarrow_module()
+    task = Task(spec)
+    schema = row_schema()
+    name = f"_attempts/{task.partition:05}-{uuid.uuid4().hex}.parquet"
+    start = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="push-fanout-") as folder:
+        path = os.path.join(folder, "rows.parquet")
+        rows = write_batches(
+            path, schema, _row_batches(task, batches), compression="zstd",
+            use_dictionary=["message", "conversation", "at", "user", "code"],
+        )  # fmt: skip
+        task.finish()
+        if task.seen == 0:
+            return
+        size = os.path.getsize(path)
+        Storage(spec.place).put(path, name)
+    spec.add("bytes_written", size)
+    report = {
+        "partition": task.partition, "file": name, "messages": task.messages, "rows": rows,
+        "bytes": size, "seconds": round(time.monotonic() - start, 3),
+    }  # fmt: skip
+    yield pa.RecordBatch.from_arrays([pa.array([json.dumps(report)])], ["report"])
+
+
+def row_schema() -> Any:
+    """The columns of rows."""
+    pa = pyarrow_module()
+    text = pa.dictionary(pa.int32(), pa.string())
+    return pa.schema(
+        [("message", text), ("conversation", text), ("at", pa.int64()),
+         ("user", pa.large_string()), ("code", pa.uint8())]
+    )  # fmt: skip
+
+
+def _row_batches(task: Task, batches: Iterator[Any]) -> Iterator[Any]:
+    pa = pyarrow_module()
+    schema = row_schema()
+    for messages, rows in task.decided(batches):
+        ids, conversations = (rows[name].combine_chunks() for name in ("_id", "_conversation"))
+        at = rows["_at"].combine_chunks()
+        found = pushes = 0
+        reader = pa.RecordBatchReader.from_stream(task.fanout.decisions(messages, ids=True))
+        for batch in reader:
+            number = batch["message"].cast(pa.int32())
+            found += batch.num_rows
+            # A push has an odd code.
+            pushes += pa.compute.sum(pa.compute.bit_wise_and(batch["code"], 1)).as_py() or 0
+            yield pa.RecordBatch.from_arrays(
+                [
+                    pa.DictionaryArray.from_arrays(number, ids),
+                    pa.DictionaryArray.from_arrays(number, conversations),
+                    at.take(number), batch["user"], batch["code"],
+                ],
+                schema=schema,
+            )  # fmt: skip
+        task.spec.add("decisions", found)
+        task.spec.add("pushes", pushes)
