@@ -77,16 +77,23 @@ import Testing
     try await primary.stop()
   }
 
-  @Test func `What the feed does not list is taken as a new snapshot`() async throws {
+  @Test func `Records are followed one by one, unless they are too many`() async throws {
     let primary = try await TestServer.start()
     let follower = try await Self.follow(primary)
-    let imported = try await Self.write(
+    let listed = try await Self.write(
       primary,
       """
       {"kind":"app","rules":"easemob","timeZone":"Asia/Tokyo"}
       {"kind":"user","id":"u7","level":"none"}
+      {"kind":"conversation","id":"g1"}
       {"kind":"member","conversation":"g1","user":"u7"}
       """)
+    #expect(try await Self.counts(follower, listed) == Self.counts(primary, listed))
+    #expect(try await Self.metric(follower, "follower_snapshots_total") == "1")
+    let imported = try await Self.write(
+      primary,
+      (0...10_000).map { #"{"kind":"user","id":"i\#($0)","level":"none"}"# }
+        .joined(separator: "\n") + "\n" + #"{"kind":"member","conversation":"g1","user":"i9"}"#)
     #expect(try await Self.counts(follower, imported) == Self.counts(primary, imported))
     #expect(try await Self.metric(follower, "follower_snapshots_total") == "2")
     let later = try await Self.write(

@@ -15,6 +15,9 @@ extension StoreWrite {
   ///   - content: how pushes look by these records, which is replaced with them; nil leaves it.
   ///   - partial: which records are partial; nil for none.
   ///   - replacingApp: whether the app's settings are replaced too.
+  ///   - listing: whether the change feed gets an entry for each record, as for single writes,
+  ///     instead of ``Change/imported`` for all: then a copy that follows the feed need not be made
+  ///     again. Other rules are always an import.
   ///   - progress: called now and then with the share that is written, 0...1.
   /// - Throws: ``StoreError/rulesDiffer(store:settings:)``, ``StoreError/idLength(_:)``,
   ///   ``StoreError/unknownTimeZone(_:)``, ``StoreError/contradiction(_:)`` or
@@ -22,7 +25,7 @@ extension StoreWrite {
   /// - Complexity: O(records).
   public mutating func add(
     _ settings: FanoutSettings, content: ContentDirectory? = nil,
-    partial: (any PartialRecords)? = nil, replacingApp: Bool,
+    partial: (any PartialRecords)? = nil, replacingApp: Bool, listing: Bool = false,
     progress: @escaping (Double) -> Void = { _ in }
   ) throws {
     let stored = try queries.app().rules
@@ -45,7 +48,24 @@ extension StoreWrite {
         Imported(
           settings: settings, content: content, isPartial: partial != nil,
           replacesApp: replacingApp)))
-    try record(.imported)
+    if listing && stored == settings.app.rules {
+      try list(settings, replacingApp)
+    } else {
+      try record(.imported)
+    }
+  }
+
+  private func list(_ settings: FanoutSettings, _ replacingApp: Bool) throws {
+    if replacingApp { try record(.app) }
+    for ordinal in 0..<UInt32(settings.userCount) where settings.isDeclared(UserIndex(ordinal)) {
+      try record(.user, user: settings.id(of: UserIndex(ordinal)))
+    }
+    for id in settings.conversationIDs {
+      if settings.isDeclared(id) { try record(.conversation, conversation: id) }
+      for user in settings.members(of: id) {
+        try record(.member, user: settings.id(of: user), conversation: id)
+      }
+    }
   }
 
   private func check(_ settings: FanoutSettings) throws {

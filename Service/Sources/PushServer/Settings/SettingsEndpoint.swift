@@ -7,6 +7,9 @@ internal import PushStore
 
 /// `POST /v1/settings`: a batch of operations, all or none.
 enum SettingsEndpoint {
+  /// So many records have entries of their own in the change feed.
+  private static let listLimit = 10_000
+
   /// - Returns: the answer, and how many operations were written now.
   static func answer(
     _ request: ServerRequest, _ body: ByteBuffer, _ app: OpenedApp, _ caller: Caller
@@ -76,7 +79,10 @@ enum SettingsEndpoint {
     let sequence = try await app.store.write(at: WallClock.now, from: device) {
       [operations] write in
       if let batch {
-        try write.add(batch.settings, content: batch.content, replacingApp: batch.replacesApp)
+        // Followers take the changes that are listed, and otherwise all settings again.
+        try write.add(
+          batch.settings, content: batch.content, replacingApp: batch.replacesApp,
+          listing: count <= listLimit)
       }
       for (line, operation) in operations {
         do { try operation.apply(to: &write) } catch {
