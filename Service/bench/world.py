@@ -3,6 +3,7 @@ import collections
 import csv
 import json
 import random
+import shutil
 import subprocess
 
 # A Monday, 12:00:00.000 UTC: quiet hours of half of the zones hold, of the other half not.
@@ -28,10 +29,16 @@ class World:
         self.store = folder / "app.store"
 
     def ensure_store(self):
-        """An import is complete or absent too."""
+        """A store as the files are, for one server: what was measured before has written to another.
+        An import is complete or absent too."""
         if not self.store.exists():
             run(self.program, "store", "import", "--store", self.store, *self.files)
-        return self.store
+        used = self.folder / "used.store"
+        for old in self.folder.glob("used.store*"):
+            old.unlink()
+        shutil.copy(self.store, used)
+        shutil.copy(f"{self.store}.snapshot", f"{used}.snapshot")
+        return used
 
     def rooms(self, size, limit):
         """Members of rooms of a size in which all are members at noon, by room."""
@@ -68,10 +75,13 @@ class World:
                    "sender": f"u{choose.randrange(self.users)}"}
 
     def writes(self, count):
-        """Levels of members, by the vendor's operation."""
+        """Levels of members, by the vendor's operation. They come three times with other levels: a
+        write of what is there already changes nothing, and would cost next to nothing."""
         choose = random.Random(9)
-        for room, users in list(self.rooms(ROOM, count).items()):
-            yield change(choose.choice(users), room, choose.choice(["all", "mention", "none"]))
+        members = [(choose.choice(users), room) for room, users in list(self.rooms(ROOM, count).items())]
+        for level in ("all", "mention", "none"):
+            for user, room in members:
+                yield change(user, room, level)
 
     def counts(self, messages):
         """What `push-fanout evaluate --format counts` says of messages."""

@@ -37,6 +37,20 @@ import Testing
       .first { $0.hasPrefix("push_fanout_\(name) ") }?.split(separator: " ").last.map(String.init)
   }
 
+  @Test func `Copies that are sent leave no files`() async throws {
+    let folder = try TestServer.temporaryFolder()
+    for suffix in ["", "-wal", "-shm"] {
+      // Of a process that was killed.
+      try Data().write(to: folder.appending(path: "app.store.sent-7" + suffix))
+    }
+    let primary = try await TestServer.start(in: folder)
+    let follower = try await Self.follow(primary)
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    #expect(names.filter { $0.contains(".sent-") } == [])
+    try await follower.stop()
+    try await primary.stop()
+  }
+
   @Test func `A follower decides by every write of its primary`() async throws {
     let primary = try await TestServer.start()
     let follower = try await Self.follow(primary)

@@ -8,12 +8,28 @@ internal import SystemPackage
 /// `GET /v1/snapshot`: the store as of one change, for followers.
 enum SnapshotEndpoint {
   private static let chunk = 256 * 1024
+  /// What the name of a copy that is being sent goes on with.
+  private static let sent = ".sent-"
+
+  /// Removes copies that a process left which was killed.
+  static func removeCopies(of store: String) {
+    let file = URL(filePath: store)
+    let folder = file.deletingLastPathComponent()
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+    for name in names where name.hasPrefix(file.lastPathComponent + sent) {
+      try? FileManager.default.removeItem(at: folder.appending(path: name))
+    }
+  }
 
   static func answer(_ app: OpenedApp, _ lineage: Lineage) async throws -> Answer {
     let (file, cursor) = try await EventsEndpoint.onOtherThread {
-      let path = "\(app.store.path).sent-\(UInt64.random(in: .min ... .max))"
+      let path = app.store.path + sent + "\(UInt64.random(in: .min ... .max))"
       // What is open stays when its name is removed.
-      defer { try? FileManager.default.removeItem(atPath: path) }
+      defer {
+        for suffix in ["", "-wal", "-shm"] {
+          try? FileManager.default.removeItem(atPath: path + suffix)
+        }
+      }
       try app.store.reader.backup(to: path)
       let copy = try StoreReader(path)
       let cursor = try copy.endOfFeed()

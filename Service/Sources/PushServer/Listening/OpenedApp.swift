@@ -31,6 +31,8 @@ final class OpenedApp: Sendable {
     self.decisionLog = decisionLog
     self.following = following
     store = try SettingsStore(path, creates ? .create : .write, threads: engineThreads)
+    // The right to write is this process's: no other is sending any.
+    SnapshotEndpoint.removeCopies(of: store.path)
     service = try FanoutService(StoreBackend(store))
     engine = service.engine
     storeEpoch = try store.reader.identity
