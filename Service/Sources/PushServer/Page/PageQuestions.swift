@@ -39,22 +39,23 @@ enum PageQuestions {
   static func conversation(
     _ service: FanoutService, line: [UInt8]
   ) throws(ServerFailure) -> Answer {
-    let decision = service.decide(try message(line, service.app.rules))
-    var counts: [String: (outcome: Outcome, count: Int)] = [:]
+    let result = service.decide(try message(line, service.app.rules)).result
+    let counts = result.counts
     var members: [String] = []
-    decision.result.forEachRecipient { user, outcome in
-      counts[outcome.key, default: (outcome, 0)].count += 1
-      guard members.count < memberLimit else { return }
-      let id = JSONText.quoted(decision.result.id(of: user).text)
+    var rank = 0
+    while rank < result.memberCount, members.count < memberLimit {
+      let user = result.member(at: rank)
+      rank += 1
+      guard let outcome = result.outcome(of: user) else { continue }
+      let id = JSONText.quoted(result.id(of: user).text)
       members.append("{\(words(outcome)),\"user\":\(id)}")
     }
-    let entries = counts.sorted { $0.key < $1.key }.map { key, value in
-      "\(JSONText.quoted(key)):{\"count\":\(value.count),\(words(value.outcome))}"
-    }
-    let recipients = counts.values.reduce(0) { $0 + $1.count }
+    let entries = counts.nonZero.map { (key: $0.outcome.key, outcome: $0.outcome, count: $0.count) }
+      .sorted { $0.key < $1.key }
+      .map { "\(JSONText.quoted($0.key)):{\"count\":\($0.count),\(words($0.outcome))}" }
     let text =
       "{\"counts\":{\(entries.joined(separator: ","))},\"members\":[\(members.joined(separator: ","))],"
-      + "\"recipients\":\(recipients)}"
+      + "\"recipients\":\(counts.recipientCount)}"
     return Answer(Answer.json, text.utf8)
   }
 
