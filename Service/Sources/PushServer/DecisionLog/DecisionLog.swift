@@ -107,17 +107,14 @@ final class DecisionLog: Sendable {
   /// Writes what waits, before the program ends.
   func flush() { queue.sync { drain() } }
 
-  /// Prometheus' text.
-  var metrics: String {
-    """
-    # HELP push_fanout_decision_log_lines_total Decisions that were logged.
-    # TYPE push_fanout_decision_log_lines_total counter
-    push_fanout_decision_log_lines_total \(written.load(ordering: .relaxed))
-    # HELP push_fanout_decision_log_dropped_total Decisions that should have been logged, and were not.
-    # TYPE push_fanout_decision_log_dropped_total counter
-    push_fanout_decision_log_dropped_total \(dropped.load(ordering: .relaxed))
-
-    """
+  func addMetrics(to text: inout MetricsText) {
+    text.add(
+      "decision_log_lines_total", "counter", "Decisions that were logged.",
+      "\(written.load(ordering: .relaxed))")
+    text.add(
+      "decision_log_dropped_total", "counter",
+      "Decisions that should have been logged, and were not.",
+      "\(dropped.load(ordering: .relaxed))")
   }
 }
 
@@ -127,7 +124,8 @@ enum DecisionLine {
   static func encoded(
     _ message: Message, _ counts: FanoutCounts, settings: String
   ) -> [UInt8] {
-    var text = "{\"id\":\(JSONText.quoted(message.id.text))"
+    // The instant first, so that lines are sorted by it with `sort`.
+    var text = "{\"at\":\(message.at.milliseconds),\"id\":\(JSONText.quoted(message.id.text))"
     func add(_ name: String, _ value: String?) {
       if let value { text += ",\"\(name)\":\(value)" }
     }
@@ -135,7 +133,6 @@ enum DecisionLine {
       add(name, "[" + ids.map { JSONText.quoted($0.text) }.joined(separator: ",") + "]")
     }
     add("conversation", JSONText.quoted(message.conversation.text))
-    add("at", "\(message.at.milliseconds)")
     add("sender", message.sender.map { JSONText.quoted($0.text) })
     if let mentions = message.mentions { add("mentions", mentions) }
     add("mentionsAll", message.mentionsAll.map { "\($0)" })

@@ -1,3 +1,4 @@
+internal import HTTPTypes
 internal import HummingbirdCore
 internal import HummingbirdHTTP2
 internal import HummingbirdTLS
@@ -11,16 +12,16 @@ internal import ServiceLifecycle
 internal import Synchronization
 public import UnixSignals
 
-/// A server of one store.
+/// A server of one store, or of several apps with a store each.
 public struct PushServer: Sendable {
-  private let state: ServerState
+  let apps: AppSet
   private let tls: TLSConfiguration?
 
   /// Reads keys and certificates.
   ///
   /// - Throws: ``OptionError`` for a file that cannot be used.
   public init(_ options: ServerOptions, logger: Logger) throws(OptionError) {
-    state = try ServerState(options, logger)
+    apps = try AppSet(options, logger)
     tls = try Self.tls(options)
   }
 
@@ -35,49 +36,59 @@ public struct PushServer: Sendable {
     signals: [UnixSignal] = [.sigterm, .sigint],
     onListening: @escaping @Sendable (_ isAdmin: Bool, _ port: Int) -> Void = { _, _ in }
   ) async throws {
-    let options = state.options
-    let group = MultiThreadedEventLoopGroup.singleton
-    var services: [any Service] = [Clockwork(state: state)]
-    if let following = state.following {
-      services.append(Follower(state: state, following: following))
-    } else {
-      services.append(StoreKeeper(state: state))
+    let options = apps.front.options
+    let logger = apps.front.logger
+    let places = DescriptorLimit.raise(forConnections: options.connections)
+    if places < options.connections {
+      logger.warning(
+        "fewer files than connections may be open; raise the limit of the process (ulimit -n)",
+        metadata: ["connections": "\(places)"])
     }
-    if !options.peers.isEmpty { services.append(PeerWatch(state: state)) }
+    let group = MultiThreadedEventLoopGroup.singleton
+    var services: [any Service] = [Clockwork(apps: apps)]
+    for state in apps.all {
+      if let following = state.following {
+        services.append(Follower(state: state, following: following))
+      } else {
+        services.append(StoreKeeper(state: state))
+      }
+      if !state.options.peers.isEmpty { services.append(PeerWatch(state: state)) }
+    }
     services.append(
-      try listener(options.listen, group, isAdmin: false) { onListening(false, $0) })
+      try listener(options.listen, group, places, isAdmin: false) { onListening(false, $0) })
     if let address = options.adminListen {
-      services.append(try listener(address, group, isAdmin: true) { onListening(true, $0) })
+      services.append(try listener(address, group, places, isAdmin: true) { onListening(true, $0) })
     }
     var configuration = ServiceGroupConfiguration(
-      services: services, gracefulShutdownSignals: signals, logger: state.logger)
+      services: services, gracefulShutdownSignals: signals, logger: logger)
     configuration.maximumGracefulShutdownDuration = .seconds(options.shutdownTimeout)
     configuration.maximumCancellationDuration = .seconds(10)
-    defer { state.decisionLog?.flush() }
+    defer { for state in apps.all { state.decisionLog?.flush() } }
     do {
       try await ServiceGroup(configuration: configuration).run()
     } catch {
       // Requests that outlived the time given to them were ended.
-      guard state.isEndingNow else { throw error }
+      guard apps.front.isEndingNow else { throw error }
     }
   }
 
   private func listener(
-    _ address: ServerOptions.Address, _ group: MultiThreadedEventLoopGroup, isAdmin: Bool,
-    _ onListening: @escaping @Sendable (Int) -> Void
+    _ address: ServerOptions.Address, _ group: MultiThreadedEventLoopGroup, _ connections: Int,
+    isAdmin: Bool, _ onListening: @escaping @Sendable (Int) -> Void
   ) throws -> any Service {
-    let responder = Responder(
-      state: state, servesAdmin: isAdmin || state.options.adminListen == nil,
-      servesClients: !isAdmin)
-    let options = state.options
-    let logger = state.logger
-    return try builder().buildServer(
+    let apps = apps
+    let (options, logger) = (apps.front.options, apps.front.logger)
+    let servesAdmin = isAdmin || options.adminListen == nil
+    let gate = ConnectionGate(limit: connections)
+    apps.watch(gate)
+    return try builder(gate).buildServer(
       configuration: ServerConfiguration(
-        address: .hostname(address.host, port: address.port), backlog: 1024,
-        availableConnectionsDelegate: MaximumAvailableConnections(
-          options.connections, logger: logger)),
+        address: .hostname(address.host, port: address.port), backlog: 1024),
       eventLoopGroup: group, logger: logger,
       responder: { request, writer, channel in
+        let responder = Responder(
+          state: apps.state(for: request.head.headerFields), servesAdmin: servesAdmin,
+          servesClients: !isAdmin)
         try await responder.respond(request, writer, channel)
       },
       onServerRunning: { channel in
@@ -89,8 +100,8 @@ public struct PushServer: Sendable {
       })
   }
 
-  private func builder() -> HTTPServerBuilder {
-    let options = state.options
+  private func builder(_ gate: ConnectionGate) -> HTTPServerBuilder {
+    let options = apps.front.options
     let limits = DeadlineHandler.Limits(
       header: .seconds(Int64(options.headerTimeout)), body: .seconds(Int64(options.bodyTimeout)),
       idle: .seconds(Int64(options.idleTimeout)))
@@ -102,7 +113,8 @@ public struct PushServer: Sendable {
     return HTTPServerBuilder { responder in
       guard let tls else {
         return LoopChannel(
-          base: HTTP1Channel(responder: responder, configuration: http1), watchesBytes: true)
+          base: HTTP1Channel(responder: responder, configuration: http1), watchesBytes: true,
+          gate: gate)
       }
       let http2 = HTTP2UpgradeChannel.Configuration(
         idleTimeout: .seconds(options.idleTimeout),
@@ -110,7 +122,7 @@ public struct PushServer: Sendable {
       return LoopChannel(
         base: try HTTP2UpgradeChannel(
           tlsConfiguration: tls, configuration: http2, responder: responder),
-        watchesBytes: false)
+        watchesBytes: false, gate: gate)
     }
   }
 
@@ -166,7 +178,7 @@ private struct StoreKeeper: Service {
 
 /// Tells the engine the time, once a second, and reads the keys again on SIGHUP.
 private struct Clockwork: Service {
-  let state: ServerState
+  let apps: AppSet
 
   func run() async throws {
     await withGracefulShutdownHandler {
@@ -174,24 +186,24 @@ private struct Clockwork: Service {
         await withTaskGroup(of: Void.self) { group in
           group.addTask {
             while !Task.isCancelled {
-              state.tick()
+              apps.tick()
               try? await Task.sleep(for: .seconds(1))
             }
           }
           group.addTask {
             for await _ in await UnixSignalsSequence(trapping: .sighup) {
               do {
-                try state.access.reload()
-                state.logger.notice("keys read again")
+                try apps.reloadKeys()
+                apps.front.logger.notice("keys read again")
               } catch {
-                state.logger.error("keys stay as they were", metadata: ["error": "\(error)"])
+                apps.front.logger.error("keys stay as they were", metadata: ["error": "\(error)"])
               }
             }
           }
         }
       }
     } onGracefulShutdown: {
-      state.end()
+      apps.end()
     }
   }
 }

@@ -130,11 +130,9 @@ struct Responder: Sendable {
     let caller = try state.access.caller(request.fields, needs: endpoint.scope)
     switch endpoint.route {
     case .metrics:
-      let text = state.metrics.text(state.openedApp, isReady: state.reasonNotReady == nil)
-      let more = (state.following?.metrics ?? "") + (state.decisionLog?.metrics ?? "")
-      return Answer("text/plain; version=0.0.4; charset=utf-8", (text + more).utf8)
+      return Answer("text/plain; version=0.0.4; charset=utf-8", state.metricsText.utf8)
     case .reload:
-      try state.access.reload()
+      try state.reloadKeys()
       return Answer(Answer.json, "{}\n".utf8)
     default: return try await answer(request, endpoint, caller, try state.app())
     }
@@ -162,15 +160,12 @@ struct Responder: Sendable {
     case .settings:
       try state.checkWritable()
       let body = try await request.body(upTo: limit, types: DecideEndpoint.types)
-      let (answer, operations) = try await SettingsEndpoint.answer(request, body, app, caller)
-      if operations > 0, case .bytes(let bytes) = answer.body {
-        state.metrics.wrote(operations)
-        let sequence =
-          String(decoding: bytes.readableBytesView, as: UTF8.self)
-          .split(separator: "\"").dropFirst(3).first ?? ""
+      let (answer, written) = try await SettingsEndpoint.answer(request, body, app, caller)
+      if let written {
+        state.metrics.wrote(written.operations)
         state.audit.note(
-          caller.name, requestID(request) ?? "", operations: operations,
-          sequence: String(sequence))
+          caller.name, requestID(request) ?? "", operations: written.operations,
+          sequence: written.sequence)
       }
       return answer
     case .events:
