@@ -61,7 +61,10 @@ help:
 	@echo "make clib-speed  what a call from C costs beside the same in Swift, and Arrow in and out"
 	@echo "make clib-examples  builds and runs the examples in C, Go and Java"
 	@echo "make serve  builds the server, and serves a store of two users: OPTIONS='--log-level debug'"
-	@echo "make test-service  builds and tests the server, kills it under load, and tests its OpenAPI document: SERVICE_KILLS=200 EXAMPLES=100"
+	@echo "make test-service  builds and tests the server, kills it under load, compares its answers"
+	@echo "             with evaluate's, and tests its OpenAPI document: SERVICE_KILLS=200 SERVICE_WORLDS=25 EXAMPLES=100"
+	@echo "make soak-service SECONDS=1800  kills the server 200 times, connects 10,000 times, and keeps it under load:"
+	@echo "             nothing acknowledged is lost; memory, descriptors and latencies stay flat"
 	@echo "make install PREFIX=/usr/local DESTDIR=  the command, C libraries, header, man pages and completions"
 	@echo "make deb    the same as a Debian package, .build/deb/*.deb; make deb-check tries it on a fresh Debian"
 	@echo "make release-check  a package that depends on this one by version; scripts/release makes a version"
@@ -150,8 +153,20 @@ serve: packages
 	$(SWIFT) build -c release --package-path Service --product push-fanout-server $(STRICT)
 	Service/demo Service/.build/release/push-fanout-server $(OPTIONS)
 
-test-service: packages
-	SWIFT=$(SWIFT) KILLS=$(or $(SERVICE_KILLS),10) EXAMPLES=$(or $(EXAMPLES),20) Service/test
+test-service: program
+	SWIFT=$(SWIFT) KILLS=$(or $(SERVICE_KILLS),10) EXAMPLES=$(or $(EXAMPLES),20) \
+	  WORLDS=$(or $(SERVICE_WORLDS),3) Service/test $(RELEASE)
+
+# What takes longer: kills under load, ten thousand idle connections, and half an hour of load.
+soak-service: SECONDS = 1800
+soak-service: packages
+	@scripts/install-packages python3 wrk util-linux gcc libc6-dev
+	$(SWIFT) build --package-path Service --build-tests $(STRICT)
+	PUSH_KILLS=$(or $(SERVICE_KILLS),200) PUSH_CONNECTIONS=10000 \
+	  $(SWIFT) test --package-path Service --skip-build --filter 'CrashTests|FaultTests'
+	$(SWIFT) build -c release --package-path Service --product push-fanout-server $(STRICT)
+	PYTHONDONTWRITEBYTECODE=1 MALLOC_ARENA_MAX=2 python3 Service/bench/soak.py \
+	  --server $(SERVER)/push-fanout-server --seconds $(SECONDS)
 
 PREFIX ?= /usr/local
 DESTDIR ?=
