@@ -9,21 +9,29 @@ struct AppSet: Sendable {
   let front: ServerState
   /// Every app.
   let all: [ServerState]
+  /// Sends spans of all apps; nil where none are sent.
+  let exporter: SpanExporter?
   private let byName: [String: ServerState]
   private let owners: KeyOwners
 
   /// - Throws: ``OptionError`` for a file that cannot be used, or a key of two apps.
   init(_ options: ServerOptions, _ logger: Logger) throws(OptionError) {
     let owners = KeyOwners()
+    let exporter = options.otlp.map {
+      SpanExporter($0, authority: options.peerCA, logger)
+    }
+    self.exporter = exporter
     var all: [ServerState] = []
     for app in options.apps {
       var named = logger
       named[metadataKey: "app"] = "\(app.name)"
-      all.append(try ServerState(app.options, named, owners: owners, name: app.name))
+      all.append(
+        try ServerState(app.options, named, owners: owners, name: app.name, exporter: exporter))
     }
     let isSingle = all.isEmpty
     front = try ServerState(
-      options, logger, owners: owners, name: isSingle ? ServerState.soleName : "", apps: all)
+      options, logger, owners: owners, name: isSingle ? ServerState.soleName : "",
+      exporter: exporter, apps: all)
     self.all = isSingle ? [front] : all
     byName = [String: ServerState](uniqueKeysWithValues: self.all.map { ($0.name, $0) })
     self.owners = owners

@@ -61,6 +61,9 @@ public enum OptionList {
     Option(
       key: "decisionLogLimit", value: "BYTES",
       help: "The largest size of that file and of the one before it (268435456)."),
+    Option(
+      key: "otlp", value: "URL",
+      help: "Where spans of sampled traces are sent, like http://127.0.0.1:4318/v1/traces."),
     Option(key: "logLevel", value: "LEVEL", help: "debug, info, warning or error (info)."),
     Option(
       key: "config", value: "FILE",

@@ -73,6 +73,8 @@ public struct ServerOptions: Sendable {
   public var decisionLog: String?
   /// One of so many messages is noted, in a file of at most so many bytes.
   public var decisionLogOneIn, decisionLogLimit: Int
+  /// The collector that spans are sent to, OTLP as JSON over HTTP; nil for none.
+  public var otlp: String?
   /// The least level that is logged.
   public var logLevel: String
   /// Several apps, each with its own options; empty for one, whose options these are.
@@ -147,6 +149,7 @@ public struct ServerOptions: Sendable {
     decisionLogOneIn = try read.number("decisionLogOneIn", 1...1_000_000_000, default: 1)
     decisionLogLimit = try read.number(
       "decisionLogLimit", 1_000_000...(1 << 40), default: 256 << 20)
+    otlp = read.text("otlp")
     logLevel = read.text("logLevel") ?? "info"
     try check(hasApps: hasApps)
   }
@@ -188,7 +191,7 @@ public struct ServerOptions: Sendable {
     if follow != nil, promotes {
       throw OptionError("--promote ends following: leave out --follow")
     }
-    for url in (follow.map { [$0] } ?? []) + peers
+    for url in [follow, otlp].compactMap({ $0 }) + peers
     where !url.hasPrefix("http://") && !url.hasPrefix("https://") {
       throw OptionError("\(url) is no address of a server, like https://host:8080")
     }

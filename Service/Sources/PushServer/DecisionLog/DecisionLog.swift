@@ -63,7 +63,8 @@ final class DecisionLog: Sendable {
   func note(_ message: Message, _ result: FanoutResult, settings: @autoclosure () -> String) {
     let number = seen.wrappingAdd(1, ordering: .relaxed).oldValue
     guard number % oneIn == 0 else { return }
-    let line = DecisionLine.encoded(message, result.counts, settings: settings())
+    let line = DecisionLine.encoded(
+      message, result.counts, settings: settings(), trace: TraceContext.current?.trace)
     let mustSchedule = buffer.withLock { buffer -> Bool? in
       guard buffer.bytes.count + line.count <= bufferLimit else { return nil }
       buffer.bytes += line
@@ -121,8 +122,10 @@ final class DecisionLog: Sendable {
 /// A line of the decision log.
 enum DecisionLine {
   /// The message without its words, and how often each outcome occurred.
+  ///
+  /// - Parameter trace: of the request that asked for the decision.
   static func encoded(
-    _ message: Message, _ counts: FanoutCounts, settings: String
+    _ message: Message, _ counts: FanoutCounts, settings: String, trace: String?
   ) -> [UInt8] {
     // The instant first, so that lines are sorted by it with `sort`.
     var text = "{\"at\":\(message.at.milliseconds),\"id\":\(JSONText.quoted(message.id.text))"
@@ -153,7 +156,8 @@ enum DecisionLine {
       counts[outcome] > 0 ? "\(JSONText.quoted(outcome.key)):\(counts[outcome])" : nil
     }
     let sum = "{\(entries.joined(separator: ","))}"
-    add("decision", "{\"counts\":\(sum),\"settings\":\(JSONText.quoted(settings))}")
+    let traced = trace.map { ",\"trace\":\"\($0)\"" } ?? ""
+    add("decision", "{\"counts\":\(sum),\"settings\":\(JSONText.quoted(settings))\(traced)}")
     return Array((text + "}\n").utf8)
   }
 

@@ -38,14 +38,16 @@ public struct PushServer: Sendable {
   ) async throws {
     let options = apps.front.options
     let logger = apps.front.logger
-    let places = DescriptorLimit.raise(forConnections: options.connections)
-    if places < options.connections {
+    let capacity = DescriptorLimit.raise(forConnections: options.connections)
+    if capacity < options.connections {
       logger.warning(
         "fewer files than connections may be open; raise the limit of the process (ulimit -n)",
-        metadata: ["connections": "\(places)"])
+        metadata: ["connections": "\(capacity)"])
     }
     let group = MultiThreadedEventLoopGroup.singleton
-    var services: [any Service] = [Clockwork(apps: apps)]
+    // What is first ends last.
+    var services: [any Service] = apps.exporter.map { [$0] } ?? []
+    services.append(Clockwork(apps: apps))
     for state in apps.all {
       if let following = state.following {
         services.append(Follower(state: state, following: following))
@@ -55,9 +57,10 @@ public struct PushServer: Sendable {
       if !state.options.peers.isEmpty { services.append(PeerWatch(state: state)) }
     }
     services.append(
-      try listener(options.listen, group, places, isAdmin: false) { onListening(false, $0) })
+      try listener(options.listen, group, capacity, isAdmin: false) { onListening(false, $0) })
     if let address = options.adminListen {
-      services.append(try listener(address, group, places, isAdmin: true) { onListening(true, $0) })
+      services.append(
+        try listener(address, group, capacity, isAdmin: true) { onListening(true, $0) })
     }
     var configuration = ServiceGroupConfiguration(
       services: services, gracefulShutdownSignals: signals, logger: logger)

@@ -23,6 +23,7 @@ struct Responder: Sendable {
     let begin = ContinuousClock.now
     let parsed = ServerRequest(request)
     let endpoint = Endpoint(parsed)
+    let trace = parsed.fields[.traceparent].flatMap { TraceContext(traceparent: $0) }
     if parsed.fields[.expect]?.lowercased() == "100-continue", endpoint.hasBody {
       try await writer.writeInformationalHead(HTTPResponse(status: .continue))
     }
@@ -39,16 +40,16 @@ struct Responder: Sendable {
       // Neither the address nor the body, which may have ids and words.
       state.logger.log(
         level: status < 500 ? .debug : .warning, "request",
-        metadata: [
-          "endpoint": "\(endpoint.name.rawValue)", "status": "\(status)",
-          "microseconds": "\(Int64(duration / .microseconds(1)))",
-          "request": "\(requestID(parsed) ?? "")",
-        ])
+        metadata: metadata(parsed, endpoint, trace, status: status, duration))
+      if let trace {
+        state.exporter?.add(
+          .init(trace, endpoint.name, app: state.name, status: status, duration), of: trace)
+      }
     }
     var answer: Answer
     do {
       try checkLoad(endpoint)
-      answer = try await self.answer(parsed, endpoint)
+      answer = try await traced(trace) { try await self.answer(parsed, endpoint) }
     } catch let error as HTTPParserError {
       throw error
     } catch let error as CancellationError {
@@ -79,7 +80,7 @@ struct Responder: Sendable {
       if isFollowing { state.metrics.changeRequests(by: -1) }
       defer { if isFollowing { state.metrics.changeRequests(by: 1) } }
       do {
-        try await stream(&body)
+        try await traced(trace) { try await stream(&body) }
       } catch {
         // What was sent is not whole, and the client has to notice.
         status = 500
@@ -88,6 +89,30 @@ struct Responder: Sendable {
       }
       try await body.finish(nil)
     }
+  }
+
+  /// Answers within a trace, if there is one.
+  private func traced<Value>(
+    _ trace: TraceContext?, _ body: () async throws -> Value
+  ) async throws -> Value {
+    guard let trace else { return try await body() }
+    return try await TraceContext.$current.withValue(trace) { try await body() }
+  }
+
+  private func metadata(
+    _ request: ServerRequest, _ endpoint: Endpoint, _ trace: TraceContext?, status: Int,
+    _ duration: Duration
+  ) -> Logger.Metadata {
+    var metadata: Logger.Metadata = [
+      "endpoint": "\(endpoint.name.rawValue)", "status": "\(status)",
+      "microseconds": "\(Int64(duration / .microseconds(1)))",
+      "request": "\(requestID(request) ?? "")",
+    ]
+    if let trace {
+      metadata["trace"] = "\(trace.trace)"
+      metadata["span"] = "\(trace.span)"
+    }
+    return metadata
   }
 
   /// - Throws: ``ServerFailure`` 429 when too much is under way.

@@ -14,6 +14,8 @@ final class ServerState: Sendable {
   let name: String
   /// Those apps; none for an app itself.
   private let apps: [ServerState]
+  /// Sends spans; nil where none are sent.
+  let exporter: SpanExporter?
   /// The listeners' connections.
   let gates = Mutex<[ConnectionGate]>([])
   let access: Access
@@ -36,15 +38,17 @@ final class ServerState: Sendable {
   /// - Parameters:
   ///   - owners: is told the keys.
   ///   - name: of the app.
+  ///   - exporter: sends spans.
   ///   - apps: those for which this one answers requests without a key of theirs.
   init(
     _ options: ServerOptions, _ logger: Logger, owners: KeyOwners, name: String,
-    apps: [ServerState] = []
+    exporter: SpanExporter?, apps: [ServerState] = []
   ) throws(OptionError) {
     self.options = options
     self.logger = logger
     self.name = name
     self.apps = apps
+    self.exporter = exporter
     access = try Access(options, owners, app: name)
     decisionLog = try options.decisionLog.map { (path) throws(OptionError) in
       try DecisionLog(
@@ -163,6 +167,7 @@ final class ServerState: Sendable {
       text.add(
         "connections_refused_total", "counter", "Connections refused as too many were open.",
         "\(gates.reduce(0) { $0 + $1.counts.refused })")
+      exporter?.addMetrics(to: &text)
     }
     return text.text
   }

@@ -1,4 +1,4 @@
-/// Prometheus' text format, version 0.0.4: the lines of a metric stand together, whoever adds them.
+/// Prometheus' text format, version 0.0.4: the lines of a metric stand together, in whatever order they are added.
 struct MetricsText {
   private var names: [String] = []
   private var metrics: [String: String] = [:]

@@ -2,13 +2,13 @@ internal import Crypto
 
 /// Random secrets of 256 bits, and what is kept and compared of them.
 enum Secret {
-  /// 64 hexadecimal digits that nobody can guess.
+  /// 64 hexadecimal digits that cannot be guessed.
   static func random() -> String {
     var generator = SystemRandomNumberGenerator()
     return hex((0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
   }
 
-  /// The SHA-256 of a secret: what is kept in its place.
+  /// The SHA-256 of a secret: what is kept instead of it.
   static func digest(_ secret: some StringProtocol) -> [UInt8] {
     Array(SHA256.hash(data: Array(secret.utf8)))
   }
