@@ -1,8 +1,10 @@
+internal import HTTPTypes
 internal import HummingbirdCore
 internal import HummingbirdHTTP2
 internal import HummingbirdTLS
 public import Logging
 internal import NIOCore
+internal import NIOHTTP1
 internal import NIOPosix
 internal import NIOSSL
 internal import PushFanout
@@ -71,15 +73,14 @@ public struct PushServer: Sendable {
       servesClients: !isAdmin)
     let options = state.options
     let logger = state.logger
-    return try builder().buildServer(
+    return try builder { _ in responder }.buildServer(
       configuration: ServerConfiguration(
         address: .hostname(address.host, port: address.port), backlog: 1024,
         availableConnectionsDelegate: MaximumAvailableConnections(
           options.connections, logger: logger)),
       eventLoopGroup: group, logger: logger,
-      responder: { request, writer, channel in
-        try await responder.respond(request, writer, channel)
-      },
+      // `RequestHandler` answers every request before it gets here.
+      responder: { _, _, _ in },
       onServerRunning: { channel in
         let port = channel.localAddress?.port ?? address.port
         logger.notice(
@@ -89,24 +90,36 @@ public struct PushServer: Sendable {
       })
   }
 
-  private func builder() -> HTTPServerBuilder {
+  /// What connections consist of: `RequestHandler` answers those of every kind.
+  private func builder(
+    _ responder: @escaping @Sendable (HTTPFields) -> Responder
+  ) -> HTTPServerBuilder {
     let options = state.options
     let limits = DeadlineHandler.Limits(
       header: .seconds(Int64(options.headerTimeout)), body: .seconds(Int64(options.bodyTimeout)),
       idle: .seconds(Int64(options.idleTimeout)))
-    let http1 = HTTP1Channel.Configuration(
-      additionalChannelHandlers: [DeadlineHandler(limits)],
-      httpDecoderConfiguration: .init(
-        maxHeaderFieldSize: 16 * 1024, maxHeaderListSize: 32 * 1024, maxHeaderFieldCount: 100))
+    let handlers: @Sendable () -> [any RemovableChannelHandler] = {
+      [DeadlineHandler(limits), RequestHandler(bodyLimit: options.bodyLimit, responder)]
+    }
+    let (fieldSize, listSize, fieldCount) = (16 * 1024, 32 * 1024, 100)
     let tls = tls
     return HTTPServerBuilder { responder in
       guard let tls else {
+        var limits = NIOHTTPDecoderLimitConfiguration()
+        limits.maxHeaderFieldSize = fieldSize
+        limits.maxHeaderListSize = listSize
+        limits.maxHeaderFieldCount = fieldCount
         return LoopChannel(
-          base: HTTP1Channel(responder: responder, configuration: http1), watchesBytes: true)
+          base: HTTP1Connection(decoderLimits: limits, handlers: handlers), watchesBytes: true)
       }
+      let streams = HTTP1Channel.Configuration(
+        additionalChannelHandlers: handlers(),
+        httpDecoderConfiguration: .init(
+          maxHeaderFieldSize: fieldSize, maxHeaderListSize: listSize,
+          maxHeaderFieldCount: fieldCount))
       let http2 = HTTP2UpgradeChannel.Configuration(
         idleTimeout: .seconds(options.idleTimeout),
-        gracefulCloseTimeout: .seconds(options.shutdownTimeout), streamConfiguration: http1)
+        gracefulCloseTimeout: .seconds(options.shutdownTimeout), streamConfiguration: streams)
       return LoopChannel(
         base: try HTTP2UpgradeChannel(
           tlsConfiguration: tls, configuration: http2, responder: responder),

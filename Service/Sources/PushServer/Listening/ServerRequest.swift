@@ -1,19 +1,19 @@
 internal import Foundation
 internal import HTTPTypes
-internal import HummingbirdCore
 internal import NIOCore
-internal import NIOHTTP1
 
 /// A request, taken apart.
 struct ServerRequest: Sendable {
-  let request: Request
+  let head: HTTPRequest
+  /// What came of the body; all of it where the request is answered by it.
+  var body = ByteBuffer()
   /// Without the query, percent-decoded where it is used.
   let path: Substring
   private let query: Substring
 
-  init(_ request: Request) {
-    self.request = request
-    let target = request.head.path ?? "/"
+  init(_ head: HTTPRequest) {
+    self.head = head
+    let target = head.path ?? "/"
     if let mark = target.firstIndex(of: "?") {
       path = target[..<mark]
       query = target[target.index(after: mark)...]
@@ -23,8 +23,8 @@ struct ServerRequest: Sendable {
     }
   }
 
-  var fields: HTTPFields { request.head.headerFields }
-  var method: HTTPRequest.Method { request.head.method }
+  var fields: HTTPFields { head.headerFields }
+  var method: HTTPRequest.Method { head.method }
 
   /// The type of the body without parameters, in lower case; nil for none.
   var mediaType: String? {
@@ -79,10 +79,13 @@ struct ServerRequest: Sendable {
     return decoded
   }
 
-  /// The whole body.
+  /// The number of bytes of the body, if it is announced.
+  var contentLength: Int? { fields[.contentLength].flatMap { Int($0) } }
+
+  /// Checks what the head says of the body.
   ///
-  /// - Throws: ``ServerFailure`` 413 or 415, and what the parser of the connection throws.
-  func body(upTo limit: Int, types: [String]) async throws -> ByteBuffer {
+  /// - Throws: ``ServerFailure`` 413 or 415.
+  func checkBody(upTo limit: Int, types: [String]) throws(ServerFailure) {
     if let type = mediaType, !types.contains(type) {
       throw ServerFailure(
         .unsupportedMediaType, "unsupported_media_type",
@@ -93,24 +96,6 @@ struct ServerRequest: Sendable {
         .unsupportedMediaType, "unsupported_media_type",
         "the content coding \(coding) is not understood; send the body as it is")
     }
-    if let length = fields[.contentLength].flatMap({ Int($0) }), length > limit {
-      throw Self.tooLarge(limit)
-    }
-    var whole = ByteBuffer()
-    for try await part in request.body {
-      guard whole.readableBytes + part.readableBytes <= limit else { throw Self.tooLarge(limit) }
-      if whole.readableBytes == 0 {
-        whole = part
-      } else {
-        whole.writeImmutableBuffer(part)
-      }
-    }
-    return whole
-  }
-
-  private static func tooLarge(_ limit: Int) -> ServerFailure {
-    ServerFailure(
-      .contentTooLarge, "too_large",
-      "the body has more than \(limit) bytes; send less at a time, or raise --body-limit")
+    if let length = contentLength, length > limit { throw .tooLarge(limit) }
   }
 }

@@ -101,7 +101,7 @@ final class ServerState: Sendable {
 
   /// The support page, of the app `default`.
   var page: SupportPage {
-    SupportPage(sessions, isSecure: options.tlsCertificate != nil, limit: options.bodyLimit) {
+    SupportPage(sessions, isSecure: options.tlsCertificate != nil) {
       [self] name throws(ServerFailure) in
       name == "default" ? SupportPage.App(access: access, service: try app().service) : nil
     }

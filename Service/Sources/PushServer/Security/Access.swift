@@ -5,6 +5,9 @@ internal import Synchronization
 struct Caller: Sendable {
   let name: String
   let scopes: Set<Scope>
+
+  /// Who makes a request that needs no key.
+  static let nobody = Caller(name: "", scopes: [])
 }
 
 /// Finds out who makes a request. Keys are replaced while requests are under way.
