@@ -33,7 +33,7 @@ final class Exchange {
     self.request = request
     self.endpoint = endpoint
     self.heldBytes = heldBytes
-    closes = request.fields[.connection]?.lowercased() == "close"
+    closes = request.fields.text(.connection)?.lowercased() == "close"
   }
 }
 

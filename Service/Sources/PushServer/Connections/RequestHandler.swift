@@ -103,7 +103,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
   private func begin(_ head: HTTPRequest, _ context: ChannelHandlerContext) {
     let exchange = responder(head.headerFields).begin(head)
     self.exchange = exchange
-    if exchange.endpoint.hasBody, head.headerFields[.expect]?.lowercased() == "100-continue" {
+    if exchange.endpoint.hasBody, head.headerFields.text(.expect)?.lowercased() == "100-continue" {
       context.write(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
       flush(context)
     }

@@ -39,7 +39,7 @@ enum DecideEndpoint {
     _ metrics: ServerMetrics
   ) throws -> Answer {
     // A body of this type is one message, and not a list in which others are decided.
-    if request.mediaType == Answer.json, let failure = deciding.firstFailure { throw failure }
+    if let failure = deciding.firstFailure, request.mediaType == Answer.json { throw failure }
     let first = deciding.takeBytes()
     var answer = Answer(deciding.format.mediaType, .bytes(first))
     answer.fields[.settings] = deciding.settings

@@ -74,14 +74,14 @@ final class Deciding: @unchecked Sendable {
       if pending == nil { try read() }
       guard let (message, content) = pending else { return .complete }
       guard workspace.byteCount < limit else { return .enoughBytes }
-      if members < .max {
-        left -= app.engine.memberCount(of: message.conversation)
-        guard left >= 0 else { return .tooManyMembers }
-      }
-      pending = nil
       do {
-        try decide(message, content)
+        guard let count = try decide(message, content, memberLimit: left) else {
+          return .tooManyMembers
+        }
+        if left < .max { left -= count }
+        pending = nil
       } catch {
+        pending = nil
         note(ServerFailure(.internalServerError, "internal", "\(error)"))
         return .complete
       }
@@ -110,13 +110,28 @@ final class Deciding: @unchecked Sendable {
     }
   }
 
-  private func decide(_ message: Message, _ content: MessageContent?) throws {
+  /// Decides and encodes a message, unless it goes to too many members.
+  ///
+  /// - Returns: to how many it goes; nil if they are too many.
+  private func decide(
+    _ message: Message, _ content: MessageContent?, memberLimit: Int
+  ) throws -> Int? {
+    if let content {
+      let count = app.engine.memberCount(of: message.conversation)
+      guard count <= memberLimit else { return nil }
+      messageCount += 1
+      try render(message, content)
+      return count
+    }
+    let engine = app.engine
+    guard
+      engine.decide(message, on: version, memberLimit: memberLimit, into: &workspace.result)
+    else { return nil }
     messageCount += 1
-    if let content { return try render(message, content) }
-    app.engine.decide(message, on: version, into: &workspace.result)
     membershipVersion = workspace.result.membershipVersion
     app.decisionLog?.note(message, workspace.result, settings: settings)
     encode(message, from: 0)
+    return workspace.result.memberCount
   }
 
   private func encode(_ message: Message, from rank: Int) {

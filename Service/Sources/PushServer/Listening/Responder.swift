@@ -201,7 +201,7 @@ struct Responder: Sendable {
 
   /// The name that a client gives its request, if it can stand in a log.
   private func requestID(_ request: ServerRequest) -> String? {
-    guard let id = request.fields[.requestID], (1...128).contains(id.utf8.count),
+    guard let id = request.fields.text(.requestID), (1...128).contains(id.utf8.count),
       id.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
     else { return nil }
     return id

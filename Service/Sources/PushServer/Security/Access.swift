@@ -44,7 +44,7 @@ final class Access: Sendable {
 
   private func find(_ fields: HTTPFields) throws(ServerFailure) -> Caller {
     if options.isInsecure { return Caller(name: "anybody", scopes: Set(Scope.allCases)) }
-    guard let value = fields[.authorization] else {
+    guard let value = fields.text(.authorization) else {
       if options.clientCA != nil { return Caller(name: "client", scopes: options.clientScopes) }
       throw Self.unauthorized("no key: send Authorization: Bearer KEY")
     }
