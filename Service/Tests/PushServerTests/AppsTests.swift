@@ -91,6 +91,17 @@ import Testing
     ])
     let large = try await apps.server.post("/v1/decide", TestServer.message, apps.fields("one"))
     #expect(large.code == "too_large")
+    // The same without a length.
+    let (port, key) = (apps.server.port, apps.secrets["one"] ?? "")
+    let unknown = try await onThread {
+      let connection = try Connection(port)
+      let size = String(TestServer.message.utf8.count, radix: 16)
+      try connection.send(
+        "POST /v1/decide HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer \(key)\r\n"
+          + "Transfer-Encoding: chunked\r\n\r\n\(size)\r\n\(TestServer.message)\r\n0\r\n\r\n")
+      return try connection.response()
+    }
+    #expect(unknown.code == "too_large")
     #expect(try await apps.pushed("two").contains("u2"))
     let user = #"{"kind":"user","id":"n"}"#
     #expect(try await apps.server.post("/v1/settings", user, apps.fields("two")).status == 200)

@@ -81,7 +81,8 @@ import Testing
   }
 
   @Test func `Too much at a time is refused with 429, and health is still answered`() async throws {
-    let server = try await TestServer.start(["--requests-in-flight", "1"])
+    let server = try await TestServer.start(
+      ["--requests-in-flight", "1", "--body-timeout", "600", "--idle-timeout", "600"])
     let port = server.port
     let metrics = server.server.apps.front.metrics
     let body = TestServer.message

@@ -1,5 +1,4 @@
 internal import HTTPTypes
-internal import HummingbirdCore
 internal import NIOCore
 internal import PushContent
 
@@ -8,7 +7,7 @@ struct Answer: Sendable {
   enum Body: Sendable {
     case bytes(ByteBuffer)
     /// Written piece by piece, as fast as the client reads.
-    case stream(@Sendable (inout any ResponseBodyWriter) async throws -> Void)
+    case stream(@Sendable (BodyWriter) async throws -> Void)
   }
 
   var status: HTTPResponse.Status = .ok
@@ -66,6 +65,12 @@ struct ServerFailure: Error {
     for field in fields { answer.fields[field.name] = field.value }
     answer.closes = status == .contentTooLarge || status == .requestTimeout
     return answer
+  }
+
+  static func tooLarge(_ limit: Int) -> ServerFailure {
+    ServerFailure(
+      .contentTooLarge, "too_large",
+      "the body has more than \(limit) bytes; send less at a time, or raise --body-limit")
   }
 
   static func badRequest(_ message: String) -> ServerFailure {

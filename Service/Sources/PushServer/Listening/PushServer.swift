@@ -4,6 +4,7 @@ internal import HummingbirdHTTP2
 internal import HummingbirdTLS
 public import Logging
 internal import NIOCore
+internal import NIOHTTP1
 internal import NIOPosix
 internal import NIOSSL
 internal import PushFanout
@@ -84,16 +85,16 @@ public struct PushServer: Sendable {
     let servesAdmin = isAdmin || options.adminListen == nil
     let gate = ConnectionGate(limit: connections)
     apps.watch(gate)
-    return try builder(gate).buildServer(
+    let responder = { @Sendable (fields: HTTPFields) in
+      Responder(
+        state: apps.state(for: fields), servesAdmin: servesAdmin, servesClients: !isAdmin)
+    }
+    return try builder(gate, responder).buildServer(
       configuration: ServerConfiguration(
         address: .hostname(address.host, port: address.port), backlog: 1024),
       eventLoopGroup: group, logger: logger,
-      responder: { request, writer, channel in
-        let responder = Responder(
-          state: apps.state(for: request.head.headerFields), servesAdmin: servesAdmin,
-          servesClients: !isAdmin)
-        try await responder.respond(request, writer, channel)
-      },
+      // `RequestHandler` answers every request before it gets here.
+      responder: { _, _, _ in },
       onServerRunning: { channel in
         let port = channel.localAddress?.port ?? address.port
         logger.notice(
@@ -103,25 +104,37 @@ public struct PushServer: Sendable {
       })
   }
 
-  private func builder(_ gate: ConnectionGate) -> HTTPServerBuilder {
+  /// What connections consist of: `RequestHandler` answers those of every kind.
+  private func builder(
+    _ gate: ConnectionGate, _ responder: @escaping @Sendable (HTTPFields) -> Responder
+  ) -> HTTPServerBuilder {
     let options = apps.front.options
     let limits = DeadlineHandler.Limits(
       header: .seconds(Int64(options.headerTimeout)), body: .seconds(Int64(options.bodyTimeout)),
       idle: .seconds(Int64(options.idleTimeout)))
-    let http1 = HTTP1Channel.Configuration(
-      additionalChannelHandlers: [DeadlineHandler(limits)],
-      httpDecoderConfiguration: .init(
-        maxHeaderFieldSize: 16 * 1024, maxHeaderListSize: 32 * 1024, maxHeaderFieldCount: 100))
+    let handlers: @Sendable () -> [any RemovableChannelHandler] = {
+      [DeadlineHandler(limits), RequestHandler(responder)]
+    }
+    let (fieldSize, listSize, fieldCount) = (16 * 1024, 32 * 1024, 100)
     let tls = tls
     return HTTPServerBuilder { responder in
       guard let tls else {
+        var limits = NIOHTTPDecoderLimitConfiguration()
+        limits.maxHeaderFieldSize = fieldSize
+        limits.maxHeaderListSize = listSize
+        limits.maxHeaderFieldCount = fieldCount
         return LoopChannel(
-          base: HTTP1Channel(responder: responder, configuration: http1), watchesBytes: true,
+          base: HTTP1Connection(decoderLimits: limits, handlers: handlers), watchesBytes: true,
           gate: gate)
       }
+      let streams = HTTP1Channel.Configuration(
+        additionalChannelHandlers: handlers(),
+        httpDecoderConfiguration: .init(
+          maxHeaderFieldSize: fieldSize, maxHeaderListSize: listSize,
+          maxHeaderFieldCount: fieldCount))
       let http2 = HTTP2UpgradeChannel.Configuration(
         idleTimeout: .seconds(options.idleTimeout),
-        gracefulCloseTimeout: .seconds(options.shutdownTimeout), streamConfiguration: http1)
+        gracefulCloseTimeout: .seconds(options.shutdownTimeout), streamConfiguration: streams)
       return LoopChannel(
         base: try HTTP2UpgradeChannel(
           tlsConfiguration: tls, configuration: http2, responder: responder),

@@ -138,7 +138,7 @@ final class ServerState: Sendable {
 
   /// The support page, of each app.
   var page: SupportPage {
-    SupportPage(sessions, isSecure: options.tlsCertificate != nil, limit: options.bodyLimit) {
+    SupportPage(sessions, isSecure: options.tlsCertificate != nil) {
       [self] name throws(ServerFailure) in
       guard let found = (apps.isEmpty ? [self] : apps).first(where: { $0.name == name }) else {
         return nil

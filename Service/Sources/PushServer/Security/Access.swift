@@ -5,6 +5,9 @@ internal import Synchronization
 struct Caller: Sendable {
   let name: String
   let scopes: Set<Scope>
+
+  /// Who makes a request that needs no key.
+  static let nobody = Caller(name: "", scopes: [])
 }
 
 /// Finds out who makes a request. Keys are replaced while requests are under way.
@@ -47,11 +50,11 @@ final class Access: Sendable {
 
   private func find(_ fields: HTTPFields) throws(ServerFailure) -> Caller {
     if options.isInsecure { return Caller(name: "anybody", scopes: Set(Scope.allCases)) }
-    guard fields[.authorization] != nil else {
+    guard let value = fields.text(.authorization) else {
       if options.clientCA != nil { return Caller(name: "client", scopes: options.clientScopes) }
       throw Self.unauthorized("no key: send Authorization: Bearer KEY")
     }
-    guard let bearer = Self.bearer(fields), let key = file.withLock({ $0 })?.find(bearer) else {
+    guard let bearer = Self.bearer(value), let key = file.withLock({ $0 })?.find(bearer) else {
       throw Self.unauthorized("the key is not known")
     }
     guard key.bucket.take() else {
@@ -65,10 +68,12 @@ final class Access: Sendable {
 
   /// The key of a request; nil for none.
   static func bearer(_ fields: HTTPFields) -> Substring? {
-    guard let parts = fields[.authorization]?.split(separator: " ", maxSplits: 1),
-      parts.count == 2, parts[0].lowercased() == "bearer"
-    else { return nil }
-    return parts[1]
+    fields.text(.authorization).flatMap { bearer($0) }
+  }
+
+  private static func bearer(_ value: String) -> Substring? {
+    let parts = value.split(separator: " ", maxSplits: 1)
+    return parts.count == 2 && parts[0].lowercased() == "bearer" ? parts[1] : nil
   }
 
   private static func unauthorized(_ message: String) -> ServerFailure {
