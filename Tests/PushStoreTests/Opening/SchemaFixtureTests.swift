@@ -199,7 +199,8 @@ import Testing
         try write.removeUser("u3")
       }
       try store.compact(FeedRetention(entries: 1), at: .zero)
-      #expect(try store.erase(.user("u2"), at: .zero).isClean, comment)
+      // Not `isClean`: the two bytes may occur in a checksum by chance.
+      #expect(try store.erase(.user("u2"), at: .zero).columns == [], comment)
       #expect(try store.reader.check() == [], comment)
       try store.close()
       // That of this version needs no copy.
