@@ -105,26 +105,31 @@ public final class Fanout: Sendable {
     // The result's storage retains the version: no count is written that all threads share.
     guard let version = unsafe result.storage.version.map(Unmanaged.passUnretained) else { return }
     unsafe version._withUnsafeGuaranteedRef {
-      Decider(version: $0, threads: threads).decide(message, cache, into: &result)
+      _ = Decider(version: $0, threads: threads).decide(message, cache, into: &result)
     }
   }
 
   /// Decides a message on a version of this engine's settings, current or not, reusing the memory of
   /// a result: several calls on one version belong together whatever is updated meanwhile.
   ///
+  /// - Parameter memberLimit: a message to a conversation of more members is not decided, as that may
+  ///   take O(members): for threads that must not be kept busy. Its result is empty.
+  /// - Returns: whether it was decided.
   /// - Precondition: the version is one of this engine.
   /// - Complexity: as for ``decide(_:)->FanoutResult``; O(members) when the conversation's states
   ///   have followed to another version.
+  @discardableResult
   public func decide(
-    _ message: Message, on version: FanoutVersion, into result: inout FanoutResult
-  ) {
+    _ message: Message, on version: FanoutVersion, memberLimit: Int = .max,
+    into result: inout FanoutResult
+  ) -> Bool {
     precondition(version.engineVersion.epoch == epoch, "a version of another engine")
     result.reset(message.at.milliseconds, threads: threads)
     if result.storage.version !== version.engineVersion {
       result.storage.version = version.engineVersion
     }
-    Decider(version: version.engineVersion, threads: threads)
-      .decide(message, cache, into: &result)
+    return Decider(version: version.engineVersion, threads: threads)
+      .decide(message, cache, memberLimit: memberLimit, into: &result)
   }
 
   /// Decides messages in their order on one version of this engine's settings, on the thread that

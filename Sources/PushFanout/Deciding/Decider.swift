@@ -21,17 +21,27 @@ struct Decider {
     self.threads = threads
   }
 
-  /// Decides one message, whose ids are looked up.
+  /// Decides one message, whose ids are looked up, unless it goes to more members than a limit.
+  ///
+  /// - Returns: whether it was decided.
+  @discardableResult
   func decide(
-    _ message: borrowing Message, _ cache: ConversationCache, into result: inout FanoutResult
-  ) {
+    _ message: borrowing Message, _ cache: ConversationCache, memberLimit: Int = .max,
+    into result: inout FanoutResult
+  ) -> Bool {
     let lookup = MessageLookup(version)
     let (room, user) = lookup.hashes(message.conversation, message.sender)
     lookup.prefetchRecords(room, user)
     let conversation = lookup.conversation(message.conversation, room, version.tables, cache)
     let sender = lookup.sender(message.sender, user)
     lookup.prefetchEntry(conversation, sender, version.tables, cache)
+    if memberLimit < .max, conversation != IDTable.unknown,
+      version.tables.memberCount(conversation) > memberLimit
+    {
+      return false
+    }
     decide(message, in: conversation, from: sender, cache, into: &result)
+    return true
   }
 
   /// Decides messages in their order, looking up several at a time.

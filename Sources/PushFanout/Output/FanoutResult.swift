@@ -222,17 +222,40 @@ public struct FanoutResult: Sendable {
     precondition(output.count >= memberCount, "output is too small")
     unsafe output.withUnsafeMutableBufferPointer { output in
       guard let output = output.baseAddress else { return }
-      // About 30 members per nanosecond: except for the largest, less work than waking a thread.
-      let size = 1 << 18
-      guard threads > 1, memberCount > size else {
-        return unsafe writeCodes(0..<memberCount, states, to: output)
-      }
       // SAFETY: the pieces write disjoint bytes.
       nonisolated(unsafe) let (start, states) = unsafe (output, states)
-      Parallel.perform((memberCount + size - 1) / size, threads: threads) { piece in
-        let ranks = piece * size..<min((piece + 1) * size, memberCount)
+      forEachPiece { ranks in
         unsafe writeCodes(ranks, states, to: start + ranks.lowerBound)
       }
+    }
+  }
+
+  /// Writes one bit per member, in the order of users, the lowest of each byte first: whether the
+  /// member gets a push. The remaining bits of the last byte are 0.
+  ///
+  /// - Precondition: `output` has room for a bit for each of ``memberCount`` members.
+  /// - Complexity: as for ``writeCodes(into:)``.
+  public func writePushBits(into output: inout MutableSpan<UInt8>) {
+    guard let states = unsafe memberStates() else { return }
+    precondition(output.count >= (memberCount + 7) / 8, "output is too small")
+    unsafe output.withUnsafeMutableBufferPointer { output in
+      guard let output = output.baseAddress else { return }
+      // SAFETY: the pieces write disjoint bytes, as each begins with a rank that 8 divides.
+      nonisolated(unsafe) let (start, states) = unsafe (output, states)
+      forEachPiece { ranks in
+        unsafe writePushBits(ranks, states, to: start)
+      }
+    }
+  }
+
+  /// Calls `body` with ranges of ranks that cover all members, on several threads if there are very
+  /// many. All but the last have a size that is a power of two.
+  private func forEachPiece(_ body: @Sendable (Range<Int>) -> Void) {
+    // About 30 members per nanosecond: except for the largest, less work than waking a thread.
+    let size = 1 << 18
+    guard threads > 1, memberCount > size else { return body(0..<memberCount) }
+    Parallel.perform((memberCount + size - 1) / size, threads: threads) { piece in
+      body(piece * size..<min((piece + 1) * size, memberCount))
     }
   }
 
@@ -248,6 +271,37 @@ public struct FanoutResult: Sendable {
       if ranks.contains(Int(correction.rank)) {
         unsafe output[Int(correction.rank) - ranks.lowerBound] = correction.code
       }
+    }
+  }
+
+  /// Writes the bits of a range of ranks, of which 8 divides the first.
+  ///
+  /// - Parameter output: where the bits of all members begin.
+  private func writePushBits(
+    _ ranks: Range<Int>, _ states: UnsafePointer<UInt8>, to output: UnsafeMutablePointer<UInt8>
+  ) {
+    let wordCount = 512
+    unsafe withUnsafeTemporaryAllocation(of: UInt64.self, capacity: wordCount) { words in
+      guard let words = words.baseAddress else { return }
+      for first in stride(from: ranks.lowerBound, to: ranks.upperBound, by: 64 * wordCount) {
+        let count = min(64 * wordCount, ranks.upperBound - first)
+        unsafe pk_bits(codes, states + first, words, count)
+        for word in 0..<(count + 63) / 64 { unsafe words[word] = words[word].littleEndian }
+        unsafe UnsafeMutableRawPointer(output + first / 8)
+          .copyMemory(from: words, byteCount: (count + 7) / 8)
+      }
+    }
+    func set(_ rank: Int, _ bit: UInt8) {
+      guard ranks.contains(rank) else { return }
+      let mask = UInt8(1) << UInt8(rank % 8)
+      let byte = unsafe output[rank / 8]
+      unsafe output[rank / 8] = bit & 1 == 0 ? byte & ~mask : byte | mask
+    }
+    set(sender, 0)
+    let corrections = unsafe corrections
+    for index in 0..<corrections.count {
+      let correction = unsafe corrections[index]
+      set(Int(correction.rank), correction.code)
     }
   }
 }

@@ -80,9 +80,26 @@ import Testing
     return codes
   }
 
+  private func pushBits(_ result: FanoutResult) -> [UInt8] {
+    var bits = [UInt8](repeating: 0xFF, count: (result.memberCount + 7) / 8)
+    var span = bits.mutableSpan
+    result.writePushBits(into: &span)
+    return bits
+  }
+
+  /// A bit for each code: whether it is that of a push.
+  private func bits(_ codes: [UInt8]) -> [UInt8] {
+    var bits = [UInt8](repeating: 0, count: (codes.count + 7) / 8)
+    for (rank, code) in codes.enumerated() { bits[rank / 8] |= (code & 1) << UInt8(rank % 8) }
+    return bits
+  }
+
   /// Where a result is not what its members must get, or disagrees with itself.
   private func difference(_ result: FanoutResult, _ expected: [UInt8]) -> String? {
     if let difference = firstDifference(codes(result), expected) { return "codes " + difference }
+    if let difference = firstDifference(pushBits(result), bits(expected)) {
+      return "bits " + difference
+    }
     let pushes = expected.indices.filter { expected[$0] % 2 == 1 }.map { result.member(at: $0) }
     if let difference = firstDifference(Array(result.pushes), pushes) {
       return "pushes " + difference
@@ -150,6 +167,24 @@ import Testing
     }
   }
 
+  @Test func messagesToMoreMembersThanALimitAreLeft() throws {
+    let crowd = try Crowd(129, spread: 1, seed: 129)
+    let fanout = try Fanout(crowd.settings, threads: 1)
+    let message = crowd.message(0)
+    var result = FanoutResult()
+    var found: [String] = []
+    for limit in [0, 128, 129, .max] {
+      let version = fanout.currentVersion
+      let isDecided = fanout.decide(message, on: version, memberLimit: limit, into: &result)
+      found.append("\(isDecided) \(result.memberCount) \(result.recipientCount)")
+    }
+    let count = fanout.decide(message).recipientCount
+    #expect(found == ["false 0 0", "false 0 0", "true 129 \(count)", "true 129 \(count)"])
+    // A conversation whose id never appeared has no members.
+    let nowhere = Message(id: "m", conversation: "nowhere", at: message.at)
+    #expect(fanout.decide(nowhere, on: fanout.currentVersion, memberLimit: 0, into: &result))
+  }
+
   /// Enough members for several threads to work on one conversation.
   @Test func threeHundredThousand() throws {
     let count = 300_000
@@ -185,6 +220,7 @@ import Testing
       let codes = codes(result)
       if first.isEmpty { first = codes }
       #expect(firstDifference(codes, first) == nil, "\(threads) threads")
+      #expect(firstDifference(pushBits(result), bits(codes)) == nil, "\(threads) threads")
       #expect(result.pushCount == first.count { $0 % 2 == 1 })
       var sampled = 0
       var wrong: [String] = []

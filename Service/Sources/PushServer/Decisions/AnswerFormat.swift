@@ -44,7 +44,7 @@ enum AnswerFormat: String, CaseIterable, Sendable {
       }
       return format
     }
-    guard let accept = request.fields[.accept] else { return .rows }
+    guard let accept = request.fields.text(.accept) else { return .rows }
     for item in accept.split(separator: ",") {
       let type = item.split(separator: ";")[0].filter { $0 != " " }.lowercased()
       switch type {

@@ -1,5 +1,4 @@
 internal import HTTPTypes
-internal import HummingbirdCore
 internal import NIOCore
 
 /// `POST /v1/decide`
@@ -8,43 +7,56 @@ enum DecideEndpoint {
   private static let chunk = 256 * 1024
   /// A larger body is decided on another thread than that of its connections.
   private static let loopLimit = 64 * 1024
+  /// So are messages to more members together: the first message to a conversation after a change
+  /// takes 16 ns a member.
+  private static let loopMembers = 100_000
 
   static let types = ["application/x-ndjson", "application/json", "text/plain"]
 
-  static func answer(
-    _ request: ServerRequest, _ body: ByteBuffer, _ app: OpenedApp, _ metrics: ServerMetrics
-  ) async throws -> Answer {
+  /// Decides, unless that may take long; then says what does.
+  static func reply(
+    _ request: ServerRequest, _ app: OpenedApp, _ metrics: ServerMetrics
+  ) throws -> Reply {
     let format = try AnswerFormat.of(request)
     let showsDevices = try request.parameter("devices") == "true"
-    let number = app.settingsNumber
-    let deciding = try Deciding(body, app, format, showsDevices: showsDevices)
+    let deciding = try Deciding(request.body, app, format, showsDevices: showsDevices)
     // What a client has sent decides how long it takes, and others wait on the same thread.
-    let first =
-      body.readableBytes <= loopLimit
-      ? try deciding.next(chunk)
-      : try await withTaskExecutorPreference(globalConcurrentExecutor) {
-        try deciding.next(chunk)
+    if request.body.readableBytes <= loopLimit {
+      let progress = try deciding.decide(upTo: chunk, members: loopMembers)
+      if progress != .tooManyMembers {
+        return .answer(try answer(request, deciding, progress, metrics))
       }
+    }
+    return .task {
+      let progress = try await EventsEndpoint.onOtherThread { try deciding.decide(upTo: chunk) }
+      return try answer(request, deciding, progress, metrics)
+    }
+  }
+
+  /// Answers with what was decided, and with the rest as it is decided.
+  private static func answer(
+    _ request: ServerRequest, _ deciding: Deciding, _ progress: Deciding.Progress,
+    _ metrics: ServerMetrics
+  ) throws -> Answer {
     // A body of this type is one message, and not a list in which others are decided.
-    if request.mediaType == Answer.json, let failure = deciding.firstFailure { throw failure }
-    var answer = Answer(format.mediaType, .bytes(first.bytes))
-    answer.fields[.settings] = number
-    if first.isLast {
+    if let failure = deciding.firstFailure, request.mediaType == Answer.json { throw failure }
+    let first = deciding.takeBytes()
+    var answer = Answer(deciding.format.mediaType, .bytes(first))
+    answer.fields[.settings] = deciding.settings
+    if progress == .complete {
       metrics.decided(deciding.messageCount, errors: deciding.errorCount)
-      if deciding.messageCount == 1, deciding.errorCount == 0, format != .payloads {
+      if deciding.messageCount == 1, deciding.errorCount == 0, deciding.format != .payloads {
         answer.fields[.membership] = "\(deciding.membershipVersion)"
       }
       return answer
     }
     answer.body = .stream { writer in
-      try await writer.write(first.bytes)
-      while true {
-        let next = try await withTaskExecutorPreference(globalConcurrentExecutor) {
-          try deciding.next(chunk)
-        }
+      try await writer.write(first)
+      var progress = progress
+      while progress != .complete {
+        progress = try await EventsEndpoint.onOtherThread { try deciding.decide(upTo: chunk) }
         try Task.checkCancellation()
-        try await writer.write(next.bytes)
-        if next.isLast { break }
+        try await writer.write(deciding.takeBytes())
       }
       metrics.decided(deciding.messageCount, errors: deciding.errorCount)
     }

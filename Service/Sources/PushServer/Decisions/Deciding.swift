@@ -6,14 +6,29 @@ internal import PushFiles
 internal import PushModel
 internal import PushService
 
-/// The decisions of a body, made as they are sent.
+/// The decisions of a body, made as they are sent, all by one version of the settings.
 ///
 /// SAFETY: one task at a time uses it.
 final class Deciding: @unchecked Sendable {
+  /// Why ``decide(upTo:members:)`` returned.
+  enum Progress {
+    /// Everything is decided.
+    case complete
+    /// There are enough bytes.
+    case enoughBytes
+    /// The next message goes to too many members.
+    case tooManyMembers
+  }
+
   private let app: OpenedApp
-  private let format: AnswerFormat
+  private let version: FanoutVersion
+  /// The last change that the version has, at least.
+  let settings: String
+  let format: AnswerFormat
   private let workspace: Workspace
   private let body: ByteBuffer
+  /// The message that was read, and is decided next.
+  private var pending: (message: Message, content: MessageContent?)?
   /// The message that is being encoded, and the rank to continue with.
   private var current: (message: Message, rank: Int)?
   private(set) var messageCount = 0
@@ -32,6 +47,9 @@ final class Deciding: @unchecked Sendable {
     self.app = app
     self.format = format
     self.body = body
+    // In this order: what is changed in between is in the version, and not announced.
+    settings = app.settingsNumber
+    version = app.engine.currentVersion
     workspace = try app.workspaces.take(app.rules)
     workspace.begin(format, showsDevices: showsDevices)
     unsafe body.withUnsafeReadableBytes { unsafe workspace.reader.restart(ndjson: $0) }
@@ -39,53 +57,81 @@ final class Deciding: @unchecked Sendable {
 
   deinit { app.workspaces.give(workspace) }
 
-  /// Decides until there are about so many bytes.
+  /// Decides until everything is decided, or a limit is reached.
   ///
-  /// - Returns: the bytes, and whether these are the last.
-  func next(_ limit: Int) throws(ServerFailure) -> (bytes: ByteBuffer, isLast: Bool) {
-    workspace.removeBytes()
-    var isLast = false
-    while max(workspace.encoder.bytes.count, workspace.frames.count) < limit {
-      if try !step() {
-        isLast = true
-        break
+  /// - Parameters:
+  ///   - limit: about how many bytes of an answer are enough.
+  ///   - members: how many members messages go to together, at most.
+  func decide(upTo limit: Int, members: Int = .max) throws(ServerFailure) -> Progress {
+    var left = members
+    while true {
+      if let (message, rank) = current {
+        guard workspace.byteCount < limit else { return .enoughBytes }
+        encode(message, from: rank)
+        continue
+      }
+      // Read ahead, so that an answer that is complete is known to be.
+      if pending == nil { try read() }
+      guard let (message, content) = pending else { return .complete }
+      guard workspace.byteCount < limit else { return .enoughBytes }
+      do {
+        guard let count = try decide(message, content, memberLimit: left) else {
+          return .tooManyMembers
+        }
+        if left < .max { left -= count }
+        pending = nil
+      } catch {
+        pending = nil
+        note(ServerFailure(.internalServerError, "internal", "\(error)"))
+        return .complete
       }
     }
-    let bytes =
-      workspace.frames.isEmpty
-      ? ByteBuffer(bytes: workspace.encoder.bytes) : ByteBuffer(bytes: workspace.frames)
-    return (bytes, isLast)
   }
 
-  /// - Returns: whether there may be more.
-  private func step() throws(ServerFailure) -> Bool {
-    if let (message, rank) = current {
-      encode(message, from: rank)
-      return true
-    }
-    do {
-      if format == .payloads {
-        guard let (message, content) = try workspace.reader.nextWithContent() else { return false }
-        messageCount += 1
-        try render(message, content)
-        return true
+  /// Takes what was encoded.
+  func takeBytes() -> ByteBuffer { workspace.takeBytes() }
+
+  /// Reads the next message, if there is one, and notes those that cannot be read.
+  private func read() throws(ServerFailure) {
+    while true {
+      do throws(FileProblem) {
+        if format == .payloads {
+          pending = try workspace.reader.nextWithContent().map { ($0.message, $0.content) }
+        } else {
+          pending = try workspace.reader.next().map { ($0, nil) }
+        }
+        return
+      } catch {
+        if error.problem == .isEmpty { throw .badRequest("the body is empty; send messages") }
+        errorCount += 1
+        note(ServerFailure(error))
+        if !error.isOfOneLine { return }
       }
-      guard let message = try workspace.reader.next() else { return false }
-      messageCount += 1
-      app.engine.decide(message, into: &workspace.result)
-      membershipVersion = workspace.result.membershipVersion
-      app.decisionLog?.note(message, workspace.result, settings: app.settingsNumber)
-      encode(message, from: 0)
-      return true
-    } catch let problem as FileProblem {
-      if problem.problem == .isEmpty { throw .badRequest("the body is empty; send messages") }
-      errorCount += 1
-      note(ServerFailure(problem))
-      return problem.isOfOneLine
-    } catch {
-      note(ServerFailure(.internalServerError, "internal", "\(error)"))
-      return false
     }
+  }
+
+  /// Decides and encodes a message, unless it goes to too many members.
+  ///
+  /// - Returns: to how many it goes; nil if they are too many.
+  private func decide(
+    _ message: Message, _ content: MessageContent?, memberLimit: Int
+  ) throws -> Int? {
+    if let content {
+      let count = app.engine.memberCount(of: message.conversation)
+      guard count <= memberLimit else { return nil }
+      messageCount += 1
+      try render(message, content)
+      return count
+    }
+    let engine = app.engine
+    guard
+      engine.decide(message, on: version, memberLimit: memberLimit, into: &workspace.result)
+    else { return nil }
+    messageCount += 1
+    membershipVersion = workspace.result.membershipVersion
+    app.decisionLog?.note(message, workspace.result, settings: settings)
+    encode(message, from: 0)
+    return workspace.result.memberCount
   }
 
   private func encode(_ message: Message, from rank: Int) {
@@ -111,7 +157,7 @@ final class Deciding: @unchecked Sendable {
     case .codes, .bitmap:
       let json = Array("{".utf8) + failure.json + Array("}".utf8)
       appendHeader(kind: 2, members: 0, bytes: json.count, version: 0, membership: 0)
-      workspace.frames += json
+      workspace.frames.writeBytes(json)
     default:
       workspace.append("{".utf8)
       workspace.append(failure.json)
@@ -126,58 +172,31 @@ final class Deciding: @unchecked Sendable {
   private func appendHeader(
     kind: UInt32, members: Int, bytes: Int, version: UInt64, membership: UInt64
   ) {
-    func append(_ value: some FixedWidthInteger) {
-      var rest = value
-      for _ in 0..<(value.bitWidth / 8) {
-        workspace.frames.append(UInt8(truncatingIfNeeded: rest))
-        rest >>= 8
-      }
-    }
-    append(kind)
-    append(UInt32(members))
-    append(UInt64(bytes))
-    append(version)
-    append(membership)
+    workspace.frames.reserveCapacity(minimumWritableBytes: 32 + bytes)
+    workspace.frames.writeInteger(kind, endianness: .little)
+    workspace.frames.writeInteger(UInt32(members), endianness: .little)
+    workspace.frames.writeInteger(UInt64(bytes), endianness: .little)
+    workspace.frames.writeInteger(version, endianness: .little)
+    workspace.frames.writeInteger(membership, endianness: .little)
   }
 
   private func appendFrame() {
     let count = workspace.result.memberCount
     let isBitmap = format == .bitmap
+    let size = isBitmap ? (count + 7) / 8 : count
     appendHeader(
-      kind: isBitmap ? 1 : 0, members: count, bytes: isBitmap ? (count + 7) / 8 : count,
-      version: workspace.result.version, membership: workspace.result.membershipVersion)
-    let start = workspace.frames.count
-    var frames: [UInt8] = []
-    swap(&frames, &workspace.frames)
-    frames.append(contentsOf: repeatElement(0, count: count))
-    var span = frames.mutableSpan
-    var codes = span._mutatingExtracting(start..<start + count)
-    workspace.result.writeCodes(into: &codes)
-    swap(&frames, &workspace.frames)
-    if isBitmap { packPushes(from: start, count) }
-  }
-
-  /// Replaces codes by bits: the lowest of the first byte is that of rank 0.
-  private func packPushes(from start: Int, _ count: Int) {
-    let bytes = (count + 7) / 8
-    unsafe workspace.frames.withUnsafeMutableBufferPointer { frames in
-      // Eight at a time: the product has the lowest bit of each byte in its highest byte.
-      for byte in 0..<count / 8 {
-        let codes = unsafe UnsafeRawPointer(frames.baseAddress! + start + 8 * byte)
-          .loadUnaligned(as: UInt64.self)
-        let product = (UInt64(littleEndian: codes) & 0x0101_0101_0101_0101) &* 0x0102_0408_1020_4080
-        unsafe frames[start + byte] = UInt8(truncatingIfNeeded: product >> 56)
-      }
-      for byte in count / 8..<bytes {
-        var bits: UInt8 = 0
-        let first = start + 8 * byte
-        for bit in 0..<min(8, count - 8 * byte) {
-          unsafe bits |= (frames[first + bit] & 1) << UInt8(bit)
-        }
-        unsafe frames[start + byte] = bits
-      }
+      kind: isBitmap ? 1 : 0, members: count, bytes: size, version: workspace.result.version,
+      membership: workspace.result.membershipVersion)
+    // The engine writes into the memory that the socket is given.
+    let result = workspace.result
+    unsafe workspace.frames.writeWithUnsafeMutableBytes(minimumWritableBytes: size) { room in
+      guard let start = room.baseAddress else { return 0 }
+      let bytes = unsafe UnsafeMutableBufferPointer(
+        start: start.assumingMemoryBound(to: UInt8.self), count: size)
+      var span = unsafe bytes.mutableSpan
+      if isBitmap { result.writePushBits(into: &span) } else { result.writeCodes(into: &span) }
+      return size
     }
-    workspace.frames.removeLast(count - bytes)
   }
 }
 

@@ -1,3 +1,4 @@
+internal import NIOCore
 internal import PushFanout
 internal import PushFiles
 internal import PushModel
@@ -13,8 +14,8 @@ final class Workspace: @unchecked Sendable {
   private(set) var encoder = MessageEncoder(.counts)
   private var format = AnswerFormat.counts
   private var showsDevices = false
-  /// Frames of codes and bits.
-  var frames: [UInt8] = []
+  /// Frames of codes and bits, in memory that is given away with them.
+  var frames = ByteBuffer()
 
   init(_ rules: RuleSet) throws(FileProblem) {
     self.rules = rules
@@ -23,7 +24,7 @@ final class Workspace: @unchecked Sendable {
 
   /// Prepares the encoder for a format.
   func begin(_ format: AnswerFormat, showsDevices: Bool) {
-    frames.removeAll(keepingCapacity: true)
+    frames = ByteBuffer()
     encoder.removeAll()
     guard format != self.format || showsDevices != self.showsDevices else { return }
     self.format = format
@@ -37,9 +38,17 @@ final class Workspace: @unchecked Sendable {
 
   func append(_ bytes: some Sequence<UInt8>) { encoder.append(bytes) }
 
-  func removeBytes() {
-    encoder.removeAll()
-    frames.removeAll(keepingCapacity: true)
+  /// How much was encoded and not taken.
+  var byteCount: Int { max(encoder.bytes.count, frames.readableBytes) }
+
+  /// What was encoded since the last time.
+  func takeBytes() -> ByteBuffer {
+    guard frames.readableBytes == 0 else {
+      defer { frames = ByteBuffer() }
+      return frames
+    }
+    defer { encoder.removeAll() }
+    return ByteBuffer(bytes: encoder.bytes)
   }
 }
 

@@ -1,14 +1,15 @@
 internal import HTTPTypes
-internal import HummingbirdCore
 internal import NIOCore
 internal import PushModel
 internal import PushService
 internal import PushStore
-internal import ServiceLifecycle
 
 /// `GET /v1/events`: a page as NDJSON, or all that follows as server-sent events.
 enum EventsEndpoint {
-  static func answer(_ request: ServerRequest, _ app: OpenedApp) async throws -> Answer {
+  /// - Parameter isEnding: whether the server is asked to end; a stream then ends too.
+  static func answer(
+    _ request: ServerRequest, _ app: OpenedApp, isEnding: @escaping @Sendable () -> Bool
+  ) async throws -> Answer {
     let wantsStream =
       request.fields[.accept]?.split(separator: ",").contains {
         $0.split(separator: ";")[0].filter { $0 != " " }.lowercased() == "text/event-stream"
@@ -18,7 +19,7 @@ enum EventsEndpoint {
     let last = wantsStream ? request.fields[.lastEventID] : nil
     let after = try last ?? request.parameter("after") ?? "0"
     let cursor = try await onOtherThread { try self.cursor(after, app) }
-    if wantsStream { return stream(app, cursor, user) }
+    if wantsStream { return stream(app, cursor, user, isEnding) }
     let bytes = try await onOtherThread {
       try app.store.changes(after: cursor, of: user, limit: Int(limit)).flatMap { line($0) }
     }
@@ -52,13 +53,15 @@ enum EventsEndpoint {
   /// is lost.
   private static let heartbeat = Duration.seconds(15)
 
-  private static func stream(_ app: OpenedApp, _ cursor: FeedCursor, _ user: Identifier?) -> Answer
-  {
+  private static func stream(
+    _ app: OpenedApp, _ cursor: FeedCursor, _ user: Identifier?,
+    _ isEnding: @escaping @Sendable () -> Bool
+  ) -> Answer {
     var answer = Answer(
       "text/event-stream",
       .stream { writer in
         try await writer.write(ByteBuffer(string: ": push-fanout\n\n"))
-        var iterator = Pages(app: app, cursor: cursor, user: user)
+        var iterator = Pages(app: app, cursor: cursor, user: user, isEnding: isEnding)
         do {
           while let events = try await iterator.next(heartbeat) {
             var buffer = ByteBuffer()
@@ -86,11 +89,12 @@ enum EventsEndpoint {
     let app: OpenedApp
     var cursor: FeedCursor
     let user: Identifier?
+    let isEnding: @Sendable () -> Bool
 
     /// - Returns: nil when the server ends.
     mutating func next(_ heartbeat: Duration) async throws -> [ChangeEvent]? {
       while true {
-        if Task.isCancelled || Task.isShuttingDownGracefully { return nil }
+        if Task.isCancelled || isEnding() { return nil }
         let (from, user) = (cursor, user)
         let visible = app.store.visibleSequence
         let events = try await EventsEndpoint.onOtherThread { [app] in

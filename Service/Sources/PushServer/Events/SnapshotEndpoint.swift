@@ -1,6 +1,5 @@
 internal import Foundation
 internal import HTTPTypes
-internal import HummingbirdCore
 internal import NIOCore
 internal import PushStore
 internal import SystemPackage

@@ -1,5 +1,4 @@
 internal import HTTPTypes
-internal import HummingbirdCore
 internal import PushFanout
 internal import PushModel
 internal import PushStore

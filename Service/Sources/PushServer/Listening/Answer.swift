@@ -1,13 +1,13 @@
 internal import HTTPTypes
-internal import HummingbirdCore
 internal import NIOCore
+internal import PushContent
 
 /// What is sent for a request.
 struct Answer: Sendable {
   enum Body: Sendable {
     case bytes(ByteBuffer)
     /// Written piece by piece, as fast as the client reads.
-    case stream(@Sendable (inout any ResponseBodyWriter) async throws -> Void)
+    case stream(@Sendable (BodyWriter) async throws -> Void)
   }
 
   var status: HTTPResponse.Status = .ok
@@ -67,6 +67,12 @@ struct ServerFailure: Error {
     return answer
   }
 
+  static func tooLarge(_ limit: Int) -> ServerFailure {
+    ServerFailure(
+      .contentTooLarge, "too_large",
+      "the body has more than \(limit) bytes; send less at a time, or raise --body-limit")
+  }
+
   static func badRequest(_ message: String) -> ServerFailure {
     ServerFailure(.badRequest, "bad_request", message)
   }
@@ -75,19 +81,5 @@ struct ServerFailure: Error {
 /// JSON that is put together by hand.
 enum JSONText {
   /// A text as a JSON string.
-  static func quoted(_ text: String) -> String {
-    var quoted = "\""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\"": quoted += "\\\""
-      case "\\": quoted += "\\\\"
-      case "\n": quoted += "\\n"
-      case "\u{0}"..<" ":
-        let digits = String(scalar.value, radix: 16)
-        quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-      default: quoted.unicodeScalars.append(scalar)
-      }
-    }
-    return quoted + "\""
-  }
+  static func quoted(_ text: String) -> String { RawJSON.string(text).description }
 }

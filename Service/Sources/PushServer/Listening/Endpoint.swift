@@ -62,6 +62,16 @@ struct Endpoint {
 
   var hasBody: Bool { method == .post }
 
+  /// The types of bodies that it reads; none if it reads no body.
+  var bodyTypes: [String] {
+    switch route {
+    case .decide, .settings: DecideEndpoint.types
+    case .explain: [Answer.json]
+    case .page where method == .post: [Answer.json, Answer.ndjson]
+    default: []
+    }
+  }
+
   /// Whether it is answered however much there is to do.
   var isHealth: Bool {
     switch route {

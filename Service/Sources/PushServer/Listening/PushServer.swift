@@ -1,8 +1,10 @@
+internal import HTTPTypes
 internal import HummingbirdCore
 internal import HummingbirdHTTP2
 internal import HummingbirdTLS
 public import Logging
 internal import NIOCore
+internal import NIOHTTP1
 internal import NIOPosix
 internal import NIOSSL
 internal import PushFanout
@@ -11,16 +13,16 @@ internal import ServiceLifecycle
 internal import Synchronization
 public import UnixSignals
 
-/// A server of one store.
+/// A server of one store, or of several apps with a store each.
 public struct PushServer: Sendable {
-  private let state: ServerState
+  let apps: AppSet
   private let tls: TLSConfiguration?
 
   /// Reads keys and certificates.
   ///
   /// - Throws: ``OptionError`` for a file that cannot be used.
   public init(_ options: ServerOptions, logger: Logger) throws(OptionError) {
-    state = try ServerState(options, logger)
+    apps = try AppSet(options, logger)
     tls = try Self.tls(options)
   }
 
@@ -35,51 +37,64 @@ public struct PushServer: Sendable {
     signals: [UnixSignal] = [.sigterm, .sigint],
     onListening: @escaping @Sendable (_ isAdmin: Bool, _ port: Int) -> Void = { _, _ in }
   ) async throws {
-    let options = state.options
-    let group = MultiThreadedEventLoopGroup.singleton
-    var services: [any Service] = [Clockwork(state: state)]
-    if let following = state.following {
-      services.append(Follower(state: state, following: following))
-    } else {
-      services.append(StoreKeeper(state: state))
+    let options = apps.front.options
+    let logger = apps.front.logger
+    let capacity = DescriptorLimit.raise(forConnections: options.connections)
+    if capacity < options.connections {
+      logger.warning(
+        "fewer files than connections may be open; raise the limit of the process (ulimit -n)",
+        metadata: ["connections": "\(capacity)"])
     }
-    if !options.peers.isEmpty { services.append(PeerWatch(state: state)) }
+    let group = MultiThreadedEventLoopGroup.singleton
+    // What is first ends last.
+    var services: [any Service] = apps.exporter.map { [$0] } ?? []
+    services.append(Clockwork(apps: apps))
+    for state in apps.all {
+      if let following = state.following {
+        services.append(Follower(state: state, following: following))
+      } else {
+        services.append(StoreKeeper(state: state))
+      }
+      if !state.options.peers.isEmpty { services.append(PeerWatch(state: state)) }
+    }
     services.append(
-      try listener(options.listen, group, isAdmin: false) { onListening(false, $0) })
+      try listener(options.listen, group, capacity, isAdmin: false) { onListening(false, $0) })
     if let address = options.adminListen {
-      services.append(try listener(address, group, isAdmin: true) { onListening(true, $0) })
+      services.append(
+        try listener(address, group, capacity, isAdmin: true) { onListening(true, $0) })
     }
     var configuration = ServiceGroupConfiguration(
-      services: services, gracefulShutdownSignals: signals, logger: state.logger)
+      services: services, gracefulShutdownSignals: signals, logger: logger)
     configuration.maximumGracefulShutdownDuration = .seconds(options.shutdownTimeout)
     configuration.maximumCancellationDuration = .seconds(10)
-    defer { state.decisionLog?.flush() }
+    defer { for state in apps.all { state.decisionLog?.flush() } }
     do {
       try await ServiceGroup(configuration: configuration).run()
     } catch {
       // Requests that outlived the time given to them were ended.
-      guard state.isEndingNow else { throw error }
+      guard apps.front.isEndingNow else { throw error }
     }
   }
 
   private func listener(
-    _ address: ServerOptions.Address, _ group: MultiThreadedEventLoopGroup, isAdmin: Bool,
-    _ onListening: @escaping @Sendable (Int) -> Void
+    _ address: ServerOptions.Address, _ group: MultiThreadedEventLoopGroup, _ connections: Int,
+    isAdmin: Bool, _ onListening: @escaping @Sendable (Int) -> Void
   ) throws -> any Service {
-    let responder = Responder(
-      state: state, servesAdmin: isAdmin || state.options.adminListen == nil,
-      servesClients: !isAdmin)
-    let options = state.options
-    let logger = state.logger
-    return try builder().buildServer(
+    let apps = apps
+    let (options, logger) = (apps.front.options, apps.front.logger)
+    let servesAdmin = isAdmin || options.adminListen == nil
+    let gate = ConnectionGate(limit: connections)
+    apps.watch(gate)
+    let responder = { @Sendable (fields: HTTPFields) in
+      Responder(
+        state: apps.state(for: fields), servesAdmin: servesAdmin, servesClients: !isAdmin)
+    }
+    return try builder(gate, responder).buildServer(
       configuration: ServerConfiguration(
-        address: .hostname(address.host, port: address.port), backlog: 1024,
-        availableConnectionsDelegate: MaximumAvailableConnections(
-          options.connections, logger: logger)),
+        address: .hostname(address.host, port: address.port), backlog: 1024),
       eventLoopGroup: group, logger: logger,
-      responder: { request, writer, channel in
-        try await responder.respond(request, writer, channel)
-      },
+      // `RequestHandler` answers every request before it gets here.
+      responder: { _, _, _ in },
       onServerRunning: { channel in
         let port = channel.localAddress?.port ?? address.port
         logger.notice(
@@ -89,28 +104,41 @@ public struct PushServer: Sendable {
       })
   }
 
-  private func builder() -> HTTPServerBuilder {
-    let options = state.options
+  /// What connections consist of: `RequestHandler` answers those of every kind.
+  private func builder(
+    _ gate: ConnectionGate, _ responder: @escaping @Sendable (HTTPFields) -> Responder
+  ) -> HTTPServerBuilder {
+    let options = apps.front.options
     let limits = DeadlineHandler.Limits(
       header: .seconds(Int64(options.headerTimeout)), body: .seconds(Int64(options.bodyTimeout)),
       idle: .seconds(Int64(options.idleTimeout)))
-    let http1 = HTTP1Channel.Configuration(
-      additionalChannelHandlers: [DeadlineHandler(limits)],
-      httpDecoderConfiguration: .init(
-        maxHeaderFieldSize: 16 * 1024, maxHeaderListSize: 32 * 1024, maxHeaderFieldCount: 100))
+    let handlers: @Sendable () -> [any RemovableChannelHandler] = {
+      [DeadlineHandler(limits), RequestHandler(responder)]
+    }
+    let (fieldSize, listSize, fieldCount) = (16 * 1024, 32 * 1024, 100)
     let tls = tls
     return HTTPServerBuilder { responder in
       guard let tls else {
+        var limits = NIOHTTPDecoderLimitConfiguration()
+        limits.maxHeaderFieldSize = fieldSize
+        limits.maxHeaderListSize = listSize
+        limits.maxHeaderFieldCount = fieldCount
         return LoopChannel(
-          base: HTTP1Channel(responder: responder, configuration: http1), watchesBytes: true)
+          base: HTTP1Connection(decoderLimits: limits, handlers: handlers), watchesBytes: true,
+          gate: gate)
       }
+      let streams = HTTP1Channel.Configuration(
+        additionalChannelHandlers: handlers(),
+        httpDecoderConfiguration: .init(
+          maxHeaderFieldSize: fieldSize, maxHeaderListSize: listSize,
+          maxHeaderFieldCount: fieldCount))
       let http2 = HTTP2UpgradeChannel.Configuration(
         idleTimeout: .seconds(options.idleTimeout),
-        gracefulCloseTimeout: .seconds(options.shutdownTimeout), streamConfiguration: http1)
+        gracefulCloseTimeout: .seconds(options.shutdownTimeout), streamConfiguration: streams)
       return LoopChannel(
         base: try HTTP2UpgradeChannel(
           tlsConfiguration: tls, configuration: http2, responder: responder),
-        watchesBytes: false)
+        watchesBytes: false, gate: gate)
     }
   }
 
@@ -166,7 +194,7 @@ private struct StoreKeeper: Service {
 
 /// Tells the engine the time, once a second, and reads the keys again on SIGHUP.
 private struct Clockwork: Service {
-  let state: ServerState
+  let apps: AppSet
 
   func run() async throws {
     await withGracefulShutdownHandler {
@@ -174,24 +202,24 @@ private struct Clockwork: Service {
         await withTaskGroup(of: Void.self) { group in
           group.addTask {
             while !Task.isCancelled {
-              state.tick()
+              apps.tick()
               try? await Task.sleep(for: .seconds(1))
             }
           }
           group.addTask {
             for await _ in await UnixSignalsSequence(trapping: .sighup) {
               do {
-                try state.access.reload()
-                state.logger.notice("keys read again")
+                try apps.reloadKeys()
+                apps.front.logger.notice("keys read again")
               } catch {
-                state.logger.error("keys stay as they were", metadata: ["error": "\(error)"])
+                apps.front.logger.error("keys stay as they were", metadata: ["error": "\(error)"])
               }
             }
           }
         }
       }
     } onGracefulShutdown: {
-      state.end()
+      apps.end()
     }
   }
 }

@@ -1,8 +1,6 @@
 internal import HTTPTypes
-internal import HummingbirdCore
 internal import Logging
 internal import NIOCore
-internal import NIOHTTP1
 internal import PushFanout
 internal import PushFiles
 internal import PushModel
@@ -17,77 +15,59 @@ struct Responder: Sendable {
   /// Whether everything else is.
   let servesClients: Bool
 
-  func respond(
-    _ request: Request, _ writer: consuming ResponseWriter, _ channel: any Channel
-  ) async throws {
-    let begin = ContinuousClock.now
-    let parsed = ServerRequest(request)
-    let endpoint = Endpoint(parsed)
-    if parsed.fields[.expect]?.lowercased() == "100-continue", endpoint.hasBody {
-      try await writer.writeInformationalHead(HTTPResponse(status: .continue))
-    }
+  /// Counts a request whose head was read.
+  func begin(_ head: HTTPRequest) -> Exchange {
+    let request = ServerRequest(head)
+    let endpoint = Endpoint(request)
     // A body whose length is not announced may be the largest.
-    let size =
-      parsed.fields[.contentLength].flatMap { Int($0) }
-      ?? (endpoint.hasBody ? state.options.bytesInFlight : 0)
+    let size = request.contentLength ?? (endpoint.hasBody ? state.options.bytesInFlight : 0)
     let held = max(0, min(size, state.options.bodyLimit))
     state.metrics.begin(bytes: held)
-    var status = 500
-    defer {
-      let duration = ContinuousClock.now - begin
-      state.metrics.end(endpoint.name, status: status, bytes: held, duration)
-      // Neither the address nor the body, which may have ids and words.
-      state.logger.log(
-        level: status < 500 ? .debug : .warning, "request",
-        metadata: [
-          "endpoint": "\(endpoint.name.rawValue)", "status": "\(status)",
-          "microseconds": "\(Int64(duration / .microseconds(1)))",
-          "request": "\(requestID(parsed) ?? "")",
-        ])
+    return Exchange(self, request, endpoint, heldBytes: held)
+  }
+
+  /// Counts a response that was written, or whose client left, and logs it.
+  func end(_ exchange: Exchange) {
+    let duration = ContinuousClock.now - exchange.began
+    let status = exchange.status
+    if exchange.isFollowing { state.metrics.changeRequests(by: 1) }
+    state.metrics.end(exchange.endpoint.name, status: status, bytes: exchange.heldBytes, duration)
+    // Neither the address nor the body, which may have ids and words.
+    state.logger.log(
+      level: status < 500 ? .debug : .warning, "request", metadata: metadata(exchange, duration))
+    if let trace = exchange.trace {
+      let name = exchange.endpoint.name
+      state.exporter?.add(
+        .init(trace, name, app: state.name, status: status, duration), of: trace)
     }
-    var answer: Answer
-    do {
-      try checkLoad(endpoint)
-      answer = try await self.answer(parsed, endpoint)
-    } catch let error as HTTPParserError {
-      throw error
-    } catch let error as CancellationError {
-      throw error
-    } catch {
-      answer = failure(error, endpoint).answer
+  }
+
+  private func metadata(_ exchange: Exchange, _ duration: Duration) -> Logger.Metadata {
+    var metadata: Logger.Metadata = [
+      "endpoint": "\(exchange.endpoint.name.rawValue)", "status": "\(exchange.status)",
+      "microseconds": "\(Int64(duration / .microseconds(1)))",
+      "request": "\(requestID(exchange.request) ?? "")",
+    ]
+    if let trace = exchange.trace {
+      metadata["trace"] = "\(trace.trace)"
+      metadata["span"] = "\(trace.span)"
     }
-    status = answer.status.code
+    return metadata
+  }
+
+  /// The head of a response.
+  func head(of answer: Answer, to request: ServerRequest) -> HTTPResponse {
     var head = HTTPResponse(status: answer.status, headerFields: answer.fields)
-    head.headerFields[.date] = state.httpDate
-    head.headerFields[.xContentTypeOptions] = "nosniff"
-    if let id = requestID(parsed) { head.headerFields[.requestID] = id }
-    if answer.closes {
-      head.headerFields[.connection] = "close"
-      // The client may still be sending; it gets a second to read the answer.
-      _ = channel.eventLoop.scheduleTask(in: .seconds(1)) { channel.close(promise: nil) }
+    head.headerFields.append(HTTPField(name: .date, value: state.httpDate))
+    head.headerFields.append(HTTPField(name: .xContentTypeOptions, value: "nosniff"))
+    if let id = requestID(request) {
+      head.headerFields.append(HTTPField(name: .requestID, value: id))
     }
-    switch answer.body {
-    case .bytes(let bytes):
-      if answer.status != .notModified {
-        head.headerFields[.contentLength] = "\(bytes.readableBytes)"
-      }
-      try await writer.write(response: head, body: ResponseBody(byteBuffer: bytes))
-    case .stream(let stream):
-      var body: any ResponseBodyWriter = try await writer.writeHead(head)
-      // One that follows events mostly waits; it counts as a connection only.
-      let isFollowing = endpoint.name == .events
-      if isFollowing { state.metrics.changeRequests(by: -1) }
-      defer { if isFollowing { state.metrics.changeRequests(by: 1) } }
-      do {
-        try await stream(&body)
-      } catch {
-        // What was sent is not whole, and the client has to notice.
-        status = 500
-        try await channel.close()
-        throw error
-      }
-      try await body.finish(nil)
+    if answer.closes { head.headerFields[.connection] = "close" }
+    if case .bytes(let bytes) = answer.body, answer.status != .notModified {
+      head.headerFields.append(HTTPField(name: .contentLength, value: "\(bytes.readableBytes)"))
     }
+    return head
   }
 
   /// - Throws: ``ServerFailure`` 429 when too much is under way.
@@ -104,7 +84,11 @@ struct Responder: Sendable {
     }
   }
 
-  private func answer(_ request: ServerRequest, _ endpoint: Endpoint) async throws -> Answer {
+  /// Checks a request by its head, before its body is read.
+  ///
+  /// - Returns: who makes it; nobody where no key is needed.
+  func admit(_ request: ServerRequest, _ endpoint: Endpoint) throws(ServerFailure) -> Caller {
+    try checkLoad(endpoint)
     if case .unknown = endpoint.route {
       throw ServerFailure(
         .notFound, "not_found", "there is nothing at \(request.path); see /v1/openapi.json")
@@ -116,66 +100,82 @@ struct Responder: Sendable {
         fields: [.allow: endpoint.method.rawValue])
     }
     switch endpoint.route {
-    case .live: return Answer(Answer.text, "ok\n".utf8)
-    case .ready:
-      guard let reason = state.reasonNotReady else { return Answer(Answer.text, "ok\n".utf8) }
-      throw ServerFailure(.serviceUnavailable, "not_ready", reason, fields: [.retryAfter: "1"])
+    case .live, .ready: return .nobody
     default: break
     }
     guard endpoint.scope == .admin ? servesAdmin : servesClients else {
       throw ServerFailure(.notFound, "not_found", "\(request.path) is served by another listener")
     }
-    if case .openapi = endpoint.route { return OpenAPIDocument.answer }
-    if case .page = endpoint.route { return try await state.page.answer(request) }
-    let caller = try state.access.caller(request.fields, needs: endpoint.scope)
+    var caller = Caller.nobody
     switch endpoint.route {
+    case .openapi, .page: break
+    default: caller = try state.access.caller(request.fields, needs: endpoint.scope)
+    }
+    let types = endpoint.bodyTypes
+    if !types.isEmpty { try request.checkBody(upTo: state.options.bodyLimit, types: types) }
+    return caller
+  }
+
+  /// Answers a request that was admitted, and whose body was read, or says what will.
+  func reply(_ request: ServerRequest, _ endpoint: Endpoint, _ caller: Caller) throws -> Reply {
+    switch endpoint.route {
+    case .live: return .answer(Answer(Answer.text, "ok\n".utf8))
+    case .ready:
+      guard let reason = state.reasonNotReady else {
+        return .answer(Answer(Answer.text, "ok\n".utf8))
+      }
+      throw ServerFailure(.serviceUnavailable, "not_ready", reason, fields: [.retryAfter: "1"])
+    case .openapi: return .answer(OpenAPIDocument.answer)
+    case .page:
+      let page = state.page
+      return .task { try await page.answer(request) }
     case .metrics:
-      let text = state.metrics.text(state.openedApp, isReady: state.reasonNotReady == nil)
-      let more = (state.following?.metrics ?? "") + (state.decisionLog?.metrics ?? "")
-      return Answer("text/plain; version=0.0.4; charset=utf-8", (text + more).utf8)
+      return .answer(
+        Answer("text/plain; version=0.0.4; charset=utf-8", state.metricsText.utf8))
     case .reload:
-      try state.access.reload()
-      return Answer(Answer.json, "{}\n".utf8)
-    default: return try await answer(request, endpoint, caller, try state.app())
+      try state.reloadKeys()
+      return .answer(Answer(Answer.json, "{}\n".utf8))
+    default:
+      let app = try state.app()
+      if case .decide = endpoint.route, try request.parameter("at-least") == nil {
+        return try DecideEndpoint.reply(request, app, state.metrics)
+      }
+      return .task { try await answer(request, endpoint, caller, app) }
     }
   }
 
   private func answer(
     _ request: ServerRequest, _ endpoint: Endpoint, _ caller: Caller, _ app: OpenedApp
   ) async throws -> Answer {
-    let limit = state.options.bodyLimit
     switch endpoint.route {
     case .decide:
-      let body = try await request.body(upTo: limit, types: DecideEndpoint.types)
       let app = try await waited(request, app)
-      return try await DecideEndpoint.answer(request, body, app, state.metrics)
+      return try await DecideEndpoint.reply(request, app, state.metrics).made()
     case .explain:
-      let body = try await request.body(upTo: limit, types: [Answer.json])
       let app = try await waited(request, app)
-      return try QuestionEndpoints.explain(request, body, app)
+      return try QuestionEndpoints.explain(request, request.body, app)
     case .nextChange:
       let app = try await waited(request, app)
       return try QuestionEndpoints.nextChange(request, app)
     case .members(let conversation):
       let app = try await waited(request, app)
-      return try QuestionEndpoints.members(request, of: conversation, app)
+      return try await EventsEndpoint.onOtherThread {
+        try QuestionEndpoints.members(request, of: conversation, app)
+      }
     case .settings:
       try state.checkWritable()
-      let body = try await request.body(upTo: limit, types: DecideEndpoint.types)
-      let (answer, operations) = try await SettingsEndpoint.answer(request, body, app, caller)
-      if operations > 0, case .bytes(let bytes) = answer.body {
-        state.metrics.wrote(operations)
-        let sequence =
-          String(decoding: bytes.readableBytesView, as: UTF8.self)
-          .split(separator: "\"").dropFirst(3).first ?? ""
+      let body = request.body
+      let (answer, written) = try await SettingsEndpoint.answer(request, body, app, caller)
+      if let written {
+        state.metrics.wrote(written.operations)
         state.audit.note(
-          caller.name, requestID(request) ?? "", operations: operations,
-          sequence: String(sequence))
+          caller.name, requestID(request) ?? "", operations: written.operations,
+          sequence: written.sequence)
       }
       return answer
     case .events:
       try state.checkFeed()
-      return try await EventsEndpoint.answer(request, app)
+      return try await EventsEndpoint.answer(request, app) { [state] in state.isEndingNow }
     case .changes:
       try state.checkFeed()
       return try await FollowEndpoints.changes(request, app, state.lineage)
@@ -210,13 +210,13 @@ struct Responder: Sendable {
 
   /// The name that a client gives its request, if it can stand in a log.
   private func requestID(_ request: ServerRequest) -> String? {
-    guard let id = request.fields[.requestID], (1...128).contains(id.utf8.count),
+    guard let id = request.fields.text(.requestID), (1...128).contains(id.utf8.count),
       id.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
     else { return nil }
     return id
   }
 
-  private func failure(_ error: any Error, _ endpoint: Endpoint) -> ServerFailure {
+  func failure(_ error: any Error, _ endpoint: Endpoint) -> ServerFailure {
     let failure = ServerFailure(of: error)
     if failure.status.code >= 500, failure.status != .serviceUnavailable {
       state.logger.error(

@@ -1,6 +1,5 @@
 internal import Foundation
 internal import HTTPTypes
-internal import HummingbirdCore
 internal import NIOCore
 internal import PushModel
 internal import PushService
@@ -30,27 +29,24 @@ struct SupportPage: Sendable {
 
   private let sessions: PageSessions
   private let isSecure: Bool
-  private let limit: Int
   private let find: @Sendable (_ app: String) throws(ServerFailure) -> App?
 
   /// - Parameters:
   ///   - isSecure: whether clients connect by TLS; the cookie then goes by TLS only.
-  ///   - limit: how many bytes a body has at most.
   ///   - find: the app of a name; nil for none.
   init(
-    _ sessions: PageSessions, isSecure: Bool, limit: Int,
+    _ sessions: PageSessions, isSecure: Bool,
     find: @escaping @Sendable (_ app: String) throws(ServerFailure) -> App?
   ) {
     self.sessions = sessions
     self.isSecure = isSecure
-    self.limit = limit
     self.find = find
   }
 
   /// Answers a request for a path of the page; what takes longer is done beside the threads of
   /// connections.
   func answer(_ request: ServerRequest) async throws -> Answer {
-    let asked = try await Request(request, limit: limit)
+    let asked = try Request(request)
     guard asked.method == .post else { return answer(asked) }
     return try await EventsEndpoint.onOtherThread { answer(asked) }
   }
@@ -149,7 +145,7 @@ struct SupportPage: Sendable {
     }
     if needsToken {
       let token = request.fields[HTTPField.Name("Push-Fanout-CSRF")!] ?? ""
-      guard PageSessions.areEqual(token, found.token) else {
+      guard Secret.areEqual(Array(token.utf8), Array(found.token.utf8)) else {
         throw ServerFailure(
           .forbidden, "forged", "the request does not come from the page; load the page again")
       }
@@ -212,18 +208,12 @@ struct SupportPage: Sendable {
 }
 
 extension SupportPage.Request {
-  /// - Throws: as `ServerRequest.body(upTo:types:)`.
-  init(_ request: ServerRequest, limit: Int) async throws {
+  init(_ request: ServerRequest) throws(ServerFailure) {
     method = request.method
     path = String(request.path)
     user = try request.parameter("user")
     fields = request.fields
-    authority = request.request.head.authority
-    guard request.method == .post else {
-      body = []
-      return
-    }
-    body = Array(
-      buffer: try await request.body(upTo: limit, types: [Answer.json, Answer.ndjson]))
+    authority = request.head.authority
+    body = Array(buffer: request.body)
   }
 }

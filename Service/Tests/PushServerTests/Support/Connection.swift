@@ -149,6 +149,9 @@ final class Connection: @unchecked Sendable {
 }
 
 extension Connection {
+  /// Says that nothing more will be sent.
+  func endSending() { shutdown(socket, Int32(SHUT_WR)) }
+
   /// Whether the other side has closed, without waiting for it.
   func hasEnded() throws -> Bool {
     var byte: UInt8 = 0

@@ -1,0 +1,75 @@
+internal import HTTPTypes
+internal import NIOCore
+
+/// A request and its response. Used on the thread of the connection only.
+final class Exchange {
+  let responder: Responder
+  var request: ServerRequest
+  let endpoint: Endpoint
+  let began = ContinuousClock.now
+  /// What it is in its caller's trace; nil for none.
+  let trace: TraceContext?
+  /// The bytes of the body that are counted as in flight.
+  let heldBytes: Int
+  /// Who makes the request, once it was admitted.
+  var caller = Caller.nobody
+  /// What is counted: 499 for a client that left before there was a response.
+  var status = 499
+  /// Whether the body is kept as it arrives.
+  var collectsBody = false
+  /// Whether the whole request was read.
+  var isRead = false
+  /// Whether the head of the response was written.
+  var hasBegunResponse = false
+  /// Whether the response was written to its end.
+  var isAnswered = false
+  /// Whether the connection ends with the response.
+  var closes: Bool
+  /// Whether the response is a stream that mostly waits, and is no load.
+  var isFollowing = false
+  /// What makes the response.
+  var task: Task<Void, Never>?
+
+  init(_ responder: Responder, _ request: ServerRequest, _ endpoint: Endpoint, heldBytes: Int) {
+    self.responder = responder
+    self.request = request
+    self.endpoint = endpoint
+    self.heldBytes = heldBytes
+    trace = request.fields.text(.traceparent).flatMap { TraceContext(traceparent: $0) }
+    closes = request.fields.text(.connection)?.lowercased() == "close"
+  }
+
+  /// Does something within the trace, and so do the tasks that it begins.
+  func withinTrace(_ body: () -> Void) {
+    guard let trace else { return body() }
+    TraceContext.$current.withValue(trace) { body() }
+  }
+}
+
+/// How a request is answered.
+enum Reply: Sendable {
+  case answer(Answer)
+  /// What waits, or takes long.
+  case task(@Sendable () async throws -> Answer)
+
+  /// The answer, when it is there.
+  func made() async throws -> Answer {
+    switch self {
+    case .answer(let answer): answer
+    case .task(let make): try await make()
+    }
+  }
+}
+
+/// Writes the body of a response piece by piece, as fast as the client reads.
+struct BodyWriter: Sendable {
+  let loop: any EventLoop
+  let send: @Sendable (ByteBuffer) -> EventLoopFuture<Void>
+
+  /// Writes a piece, and returns when the one before it was taken by the system.
+  ///
+  /// - Throws: when the connection has ended.
+  func write(_ bytes: ByteBuffer) async throws {
+    try await loop.flatSubmit { send(bytes) }.get()
+  }
+}

@@ -1,0 +1,374 @@
+internal import HTTPTypes
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOHTTPTypes
+internal import NIOHTTPTypesHTTP1
+
+/// Reads the requests of a connection, or the one of an HTTP/2 stream, and answers them one after
+/// the other.
+///
+/// What needs no waiting is answered where it was read, without a task and a change of threads, and
+/// the responses to requests that arrived together are sent together. Everything else is made by a
+/// task that runs on the same thread.
+final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
+  typealias InboundIn = HTTPRequestPart
+  typealias OutboundIn = HTTPResponsePart
+  typealias OutboundOut = HTTPResponsePart
+
+  /// So many parts of later requests are kept before no more are read.
+  private static let waitingLimit = 16
+  /// How long a client that is still sending has to read its answer before the connection closes.
+  private static let lingering = TimeAmount.seconds(1)
+
+  private let responder: @Sendable (HTTPFields) -> Responder
+  private var executor: LoopExecutor?
+  private var exchange: Exchange?
+  /// Parts that arrived while another request was answered, or while the client did not read.
+  private var waiting = CircularBuffer<HTTPRequestPart>()
+  private var hasPendingRead = false
+  private var isInRead = false
+  private var needsFlush = false
+  /// Whether the connection ends when what was read is answered.
+  private var isEnding = false
+  /// Whether what follows is not HTTP.
+  private var isMalformed = false
+  /// Whether nothing is read any more.
+  private var isClosed = false
+  /// The piece of a streamed body that was written last.
+  private var lastPiece: EventLoopFuture<Void>?
+
+  /// - Parameter responder: what answers a request with these fields.
+  init(_ responder: @escaping @Sendable (HTTPFields) -> Responder) {
+    self.responder = responder
+  }
+
+  func handlerAdded(context: ChannelHandlerContext) {
+    executor = LoopExecutor(context.eventLoop)
+  }
+
+  // MARK: Reading
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    isInRead = true
+    guard !isClosed else { return }
+    let part = unwrapInboundIn(data)
+    if waiting.isEmpty, canTake(part, context) {
+      take(part, context)
+    } else {
+      waiting.append(part)
+    }
+    settle(context)
+  }
+
+  func channelReadComplete(context: ChannelHandlerContext) {
+    isInRead = false
+    if needsFlush {
+      needsFlush = false
+      context.flush()
+    }
+    context.fireChannelReadComplete()
+  }
+
+  func read(context: ChannelHandlerContext) {
+    if waiting.count >= Self.waitingLimit { hasPendingRead = true } else { context.read() }
+  }
+
+  /// Whether a part belongs to the request that is being read, or begins one.
+  private func canTake(_ part: HTTPRequestPart, _ context: ChannelHandlerContext) -> Bool {
+    if let exchange { return !exchange.isRead }
+    // Responses do not pile up for a client that does not read them.
+    return context.channel.isWritable
+  }
+
+  private func take(_ part: HTTPRequestPart, _ context: ChannelHandlerContext) {
+    switch part {
+    case .head(let head): begin(head, context)
+    case .body(let bytes): collect(bytes, context)
+    case .end:
+      guard let exchange else { return }
+      exchange.isRead = true
+      if exchange.collectsBody {
+        exchange.collectsBody = false
+        reply(exchange, context)
+      } else if exchange.isAnswered {
+        self.exchange = nil
+      }
+    }
+  }
+
+  private func begin(_ head: HTTPRequest, _ context: ChannelHandlerContext) {
+    let exchange = responder(head.headerFields).begin(head)
+    self.exchange = exchange
+    if exchange.endpoint.hasBody, head.headerFields.text(.expect)?.lowercased() == "100-continue" {
+      context.write(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
+      flush(context)
+    }
+    do {
+      exchange.caller = try exchange.responder.admit(exchange.request, exchange.endpoint)
+    } catch {
+      return send(exchange.responder.failure(error, exchange.endpoint).answer, exchange, context)
+    }
+    if exchange.endpoint.bodyTypes.isEmpty {
+      reply(exchange, context)
+    } else {
+      exchange.collectsBody = true
+    }
+  }
+
+  private func collect(_ bytes: ByteBuffer, _ context: ChannelHandlerContext) {
+    guard let exchange, exchange.collectsBody else { return }
+    let limit = exchange.responder.state.options.bodyLimit
+    guard exchange.request.body.readableBytes + bytes.readableBytes <= limit else {
+      exchange.collectsBody = false
+      return send(ServerFailure.tooLarge(limit).answer, exchange, context)
+    }
+    if exchange.request.body.readableBytes == 0 {
+      exchange.request.body = bytes
+    } else {
+      exchange.request.body.writeImmutableBuffer(bytes)
+    }
+  }
+
+  /// Goes on with what was not done while a request was answered.
+  private func settle(_ context: ChannelHandlerContext) {
+    while !isClosed, let part = waiting.first, canTake(part, context) {
+      waiting.removeFirst()
+      take(part, context)
+    }
+    guard !isClosed else { return }
+    if waiting.isEmpty {
+      if isMalformed, exchange.map({ !$0.isRead }) ?? true { return refuse(context) }
+      if isEnding, exchange == nil { return end(context) }
+    }
+    if hasPendingRead, waiting.count < Self.waitingLimit {
+      hasPendingRead = false
+      context.read()
+    }
+  }
+
+  // MARK: Answering
+
+  private func reply(_ exchange: Exchange, _ context: ChannelHandlerContext) {
+    exchange.withinTrace { makeReply(exchange, context) }
+  }
+
+  private func makeReply(_ exchange: Exchange, _ context: ChannelHandlerContext) {
+    let answer: Answer
+    do {
+      switch try exchange.responder.reply(exchange.request, exchange.endpoint, exchange.caller) {
+      case .answer(let made): answer = made
+      case .task(let make): return run(make, exchange, context)
+      }
+    } catch {
+      answer = exchange.responder.failure(error, exchange.endpoint).answer
+    }
+    send(answer, exchange, context)
+  }
+
+  /// What a task refers to, on the thread of the connection.
+  private struct Place {
+    let handler: RequestHandler
+    let exchange: Exchange
+    let context: ChannelHandlerContext
+  }
+
+  private func place(_ exchange: Exchange, _ context: ChannelHandlerContext) -> NIOLoopBound<Place>
+  {
+    NIOLoopBound(
+      Place(handler: self, exchange: exchange, context: context), eventLoop: context.eventLoop)
+  }
+
+  private func run(
+    _ make: @escaping @Sendable () async throws -> Answer, _ exchange: Exchange,
+    _ context: ChannelHandlerContext
+  ) {
+    let bound = place(exchange, context)
+    exchange.task = Task(executorPreference: executor) {
+      let result: Result<Answer, any Error>
+      do { result = .success(try await make()) } catch { result = .failure(error) }
+      let place = bound.value
+      place.handler.finish(result, place.exchange, place.context)
+    }
+  }
+
+  private func finish(
+    _ result: Result<Answer, any Error>, _ exchange: Exchange, _ context: ChannelHandlerContext
+  ) {
+    guard exchange === self.exchange else { return }
+    switch result {
+    case .success(let answer): send(answer, exchange, context)
+    case .failure(let error):
+      send(exchange.responder.failure(error, exchange.endpoint).answer, exchange, context)
+    }
+    settle(context)
+  }
+
+  private func send(_ answer: Answer, _ exchange: Exchange, _ context: ChannelHandlerContext) {
+    exchange.status = answer.status.code
+    if answer.closes { exchange.closes = true }
+    exchange.hasBegunResponse = true
+    let head = exchange.responder.head(of: answer, to: exchange.request)
+    context.write(wrapOutboundOut(.head(head)), promise: nil)
+    switch answer.body {
+    case .bytes(let bytes):
+      if bytes.readableBytes > 0, exchange.request.method != .head {
+        context.write(wrapOutboundOut(.body(bytes)), promise: nil)
+      }
+      endResponse(exchange, context)
+    case .stream(let write):
+      flush(context)
+      stream(write, exchange, context)
+    }
+  }
+
+  private func endResponse(_ exchange: Exchange, _ context: ChannelHandlerContext) {
+    exchange.isAnswered = true
+    exchange.responder.end(exchange)
+    if exchange.isRead { self.exchange = nil }
+    guard exchange.closes || isEnding && waiting.isEmpty && !isMalformed else {
+      context.write(wrapOutboundOut(.end(nil)), promise: nil)
+      return flush(context)
+    }
+    closeAfterEnd(lingers: !exchange.isRead, context)
+  }
+
+  // MARK: Streams
+
+  private func stream(
+    _ write: @escaping @Sendable (BodyWriter) async throws -> Void, _ exchange: Exchange,
+    _ context: ChannelHandlerContext
+  ) {
+    lastPiece = nil
+    // One that follows events mostly waits; it counts as a connection only.
+    exchange.isFollowing = exchange.endpoint.name == .events
+    if exchange.isFollowing { exchange.responder.state.metrics.changeRequests(by: -1) }
+    let bound = place(exchange, context)
+    let writer = BodyWriter(loop: context.eventLoop) { bytes in
+      let place = bound.value
+      return place.handler.write(bytes, place.exchange, place.context)
+    }
+    exchange.task = Task(executorPreference: executor) {
+      let isWhole: Bool
+      do {
+        try await write(writer)
+        isWhole = true
+      } catch {
+        isWhole = false
+      }
+      let place = bound.value
+      place.handler.endStream(isWhole: isWhole, place.exchange, place.context)
+    }
+  }
+
+  private func write(
+    _ bytes: ByteBuffer, _ exchange: Exchange, _ context: ChannelHandlerContext
+  ) -> EventLoopFuture<Void> {
+    guard exchange === self.exchange else {
+      return context.eventLoop.makeFailedFuture(ChannelError.ioOnClosedChannel)
+    }
+    let before = lastPiece
+    lastPiece = context.writeAndFlush(wrapOutboundOut(.body(bytes)))
+    return before ?? context.eventLoop.makeSucceededVoidFuture()
+  }
+
+  private func endStream(isWhole: Bool, _ exchange: Exchange, _ context: ChannelHandlerContext) {
+    guard exchange === self.exchange else { return }
+    if isWhole {
+      endResponse(exchange, context)
+      settle(context)
+    } else {
+      // What was sent is not whole, and the client has to notice.
+      exchange.status = 500
+      context.close(promise: nil)
+    }
+  }
+
+  // MARK: Ending
+
+  private func flush(_ context: ChannelHandlerContext) {
+    if isInRead { needsFlush = true } else { context.flush() }
+  }
+
+  /// Answers what is not HTTP with 400, unless a response to it has begun, and closes.
+  private func refuse(_ context: ChannelHandlerContext) {
+    if let exchange {
+      if exchange.hasBegunResponse { return end(context) }
+      exchange.status = HTTPResponse.Status.badRequest.code
+      exchange.responder.end(exchange)
+      self.exchange = nil
+    }
+    let head = HTTPResponse(
+      status: .badRequest, headerFields: [.connection: "close", .contentLength: "0"])
+    context.write(wrapOutboundOut(.head(head)), promise: nil)
+    closeAfterEnd(lingers: true, context)
+  }
+
+  /// Closes the connection, on which no request is under way, when everything was sent.
+  private func end(_ context: ChannelHandlerContext) {
+    isClosed = true
+    context.flush()
+    let sent = context.eventLoop.makePromise(of: Void.self)
+    context.close(mode: .output, promise: sent)
+    let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+    sent.futureResult.whenComplete { _ in bound.value.close(promise: nil) }
+  }
+
+  /// Closes the connection when a response was sent to its end.
+  ///
+  /// - Parameter lingers: whether the client may still be sending: it would not see the answer if
+  ///   the connection were closed at once.
+  private func closeAfterEnd(lingers: Bool, _ context: ChannelHandlerContext) {
+    isClosed = true
+    let sent = context.eventLoop.makePromise(of: Void.self)
+    context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: sent)
+    let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+    sent.futureResult.whenComplete { _ in
+      guard lingers else { return bound.value.close(promise: nil) }
+      bound.value.close(mode: .output, promise: nil)
+      _ = bound.value.eventLoop.scheduleTask(in: Self.lingering) { bound.value.close(promise: nil) }
+    }
+  }
+
+  func channelInactive(context: ChannelHandlerContext) {
+    isClosed = true
+    waiting.removeAll()
+    if let exchange {
+      self.exchange = nil
+      exchange.task?.cancel()
+      if !exchange.isAnswered {
+        if exchange.hasBegunResponse { exchange.status = 500 }
+        exchange.responder.end(exchange)
+      }
+    }
+    context.fireChannelInactive()
+  }
+
+  func channelWritabilityChanged(context: ChannelHandlerContext) {
+    context.fireChannelWritabilityChanged()
+    settle(context)
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    switch event {
+    case is ChannelShouldQuiesceEvent:
+      isEnding = true
+      if let exchange, exchange.isFollowing { exchange.task?.cancel() }
+      settle(context)
+    case ChannelEvent.inputClosed:
+      isEnding = true
+      // The rest of a request does not come any more.
+      if waiting.isEmpty, let exchange, !exchange.isRead, !isMalformed { return end(context) }
+      settle(context)
+    default: context.fireUserInboundEventTriggered(event)
+    }
+  }
+
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    if error is HTTPParserError || error is HTTP1TypeConversionError {
+      isMalformed = true
+      settle(context)
+    } else {
+      context.close(promise: nil)
+    }
+  }
+}
