@@ -46,11 +46,20 @@ import Testing
     return folder
   }
 
+  /// Waits until a server that is asked by curl is ready.
+  private func waitUntilReady(_ port: Int, _ access: [String]) async throws {
+    let arguments = ["-sf", "-o", "/dev/null", "https://127.0.0.1:\(port)/readyz"] + access
+    while try await onThread({ try run("curl", arguments) }).status != 0 {
+      try await Task.sleep(for: .milliseconds(20))
+    }
+  }
+
   @Test func `TLS has HTTP/1.1 and HTTP/2, and client certificates count as keys`() async throws {
     let folder = try certificates()
     func path(_ name: String) -> String { folder.appending(path: name).path }
     let tls = ["--tls-certificate", path("server.pem"), "--tls-key", path("server.key")]
     let plain = try await TestServer.start(tls)
+    try await waitUntilReady(plain.port, ["--cacert", path("ca.pem")])
     let curl = ["-s", "-m", "60", "--cacert", path("ca.pem"), "-w", " %{http_version}"]
     let message = ["-H", "Content-Type: application/x-ndjson", "-d", TestServer.message]
     let url = "https://127.0.0.1:\(plain.port)/v1/decide?format=pushes"
@@ -65,6 +74,7 @@ import Testing
       tls + ["--client-ca", path("ca.pem"), "--client-scopes", "decide"])
     let other = "https://127.0.0.1:\(mutual.port)"
     let certificate = ["--cert", path("client.pem"), "--key", path("client.key")]
+    try await waitUntilReady(mutual.port, ["--cacert", path("ca.pem")] + certificate)
     let decided = try await onThread {
       try run("curl", curl + certificate + ["\(other)/v1/decide?format=pushes"] + message)
     }

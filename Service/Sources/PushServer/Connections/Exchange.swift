@@ -12,7 +12,7 @@ final class Exchange {
   /// The bytes of the body that are counted as in flight.
   let heldBytes: Int
   /// Who makes the request, once it was admitted.
-  var caller = Caller.nobody
+  var caller = Caller.anonymous
   /// What is counted: 499 for a client that left before there was a response.
   var status = 499
   /// Whether the body is kept as it arrives.

@@ -166,28 +166,29 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
   }
 
   /// What a task refers to, on the thread of the connection.
-  private struct Place {
+  private struct TaskTarget {
     let handler: RequestHandler
     let exchange: Exchange
     let context: ChannelHandlerContext
   }
 
-  private func place(_ exchange: Exchange, _ context: ChannelHandlerContext) -> NIOLoopBound<Place>
-  {
+  private func target(_ exchange: Exchange, _ context: ChannelHandlerContext) -> NIOLoopBound<
+    TaskTarget
+  > {
     NIOLoopBound(
-      Place(handler: self, exchange: exchange, context: context), eventLoop: context.eventLoop)
+      TaskTarget(handler: self, exchange: exchange, context: context), eventLoop: context.eventLoop)
   }
 
   private func run(
     _ make: @escaping @Sendable () async throws -> Answer, _ exchange: Exchange,
     _ context: ChannelHandlerContext
   ) {
-    let bound = place(exchange, context)
+    let bound = target(exchange, context)
     exchange.task = Task(executorPreference: executor) {
       let result: Result<Answer, any Error>
       do { result = .success(try await make()) } catch { result = .failure(error) }
-      let place = bound.value
-      place.handler.finish(result, place.exchange, place.context)
+      let target = bound.value
+      target.handler.finish(result, target.exchange, target.context)
     }
   }
 
@@ -242,10 +243,10 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     // One that follows events mostly waits; it counts as a connection only.
     exchange.isFollowing = exchange.endpoint.name == .events
     if exchange.isFollowing { exchange.responder.state.metrics.changeRequests(by: -1) }
-    let bound = place(exchange, context)
+    let bound = target(exchange, context)
     let writer = BodyWriter(loop: context.eventLoop) { bytes in
-      let place = bound.value
-      return place.handler.write(bytes, place.exchange, place.context)
+      let target = bound.value
+      return target.handler.write(bytes, target.exchange, target.context)
     }
     exchange.task = Task(executorPreference: executor) {
       let isWhole: Bool
@@ -255,8 +256,8 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
       } catch {
         isWhole = false
       }
-      let place = bound.value
-      place.handler.endStream(isWhole: isWhole, place.exchange, place.context)
+      let target = bound.value
+      target.handler.endStream(isWhole: isWhole, target.exchange, target.context)
     }
   }
 

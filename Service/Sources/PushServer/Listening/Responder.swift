@@ -86,7 +86,7 @@ struct Responder: Sendable {
 
   /// Checks a request by its head, before its body is read.
   ///
-  /// - Returns: who makes it; nobody where no key is needed.
+  /// - Returns: who makes it; `anonymous` where no key is needed.
   func admit(_ request: ServerRequest, _ endpoint: Endpoint) throws(ServerFailure) -> Caller {
     try checkLoad(endpoint)
     if case .unknown = endpoint.route {
@@ -100,13 +100,13 @@ struct Responder: Sendable {
         fields: [.allow: endpoint.method.rawValue])
     }
     switch endpoint.route {
-    case .live, .ready: return .nobody
+    case .live, .ready: return .anonymous
     default: break
     }
     guard endpoint.scope == .admin ? servesAdmin : servesClients else {
       throw ServerFailure(.notFound, "not_found", "\(request.path) is served by another listener")
     }
-    var caller = Caller.nobody
+    var caller = Caller.anonymous
     switch endpoint.route {
     case .openapi, .page: break
     default: caller = try state.access.caller(request.fields, needs: endpoint.scope)

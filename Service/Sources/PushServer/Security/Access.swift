@@ -7,7 +7,7 @@ struct Caller: Sendable {
   let scopes: Set<Scope>
 
   /// Who makes a request that needs no key.
-  static let nobody = Caller(name: "", scopes: [])
+  static let anonymous = Caller(name: "", scopes: [])
 }
 
 /// Finds out who makes a request. Keys are replaced while requests are under way.
