@@ -69,7 +69,7 @@ help:
 	@echo "make install PREFIX=/usr/local DESTDIR=  the command, the server, C libraries, header, man pages and completions"
 	@echo "make deb    the same as a Debian package, .build/deb/*.deb; make deb-check tries it on a fresh Debian"
 	@echo "make release-check  a package that depends on this one by version; scripts/release makes a version"
-	@echo "make test-python  the Python package: its types and tests; PUSH_WORLDS=100 PUSH_OPENS=10000"
+	@echo "make test-python  the Python package: its types and tests; PUSH_WORLDS=100 PUSH_OPENS=10000 PYTHON=python3.10"
 	@echo "make wheel  dist/*.whl, tested in a fresh environment"
 	@echo "make bench-python  what the package costs, and DuckDB, Polars and Synapse beside it"
 	@echo "make test-spark  push_fanout.spark: its types and tests, on local Sparks; PUSH_WORLDS=30"

@@ -290,10 +290,13 @@ int main(int count, char **arguments) {
   if (only) return failures > 0;
   measure_out("rooms of 20", 1000, 20, 100000, 0);
   measure_out("rooms of 200", 64, 200, 100000, 0);
+  measure_out("rooms of 20 with ids as views", 1000, 20, 100000, PF_ARROW_ID_VIEWS);
   measure_out("rooms of 200 with ids", 64, 200, 100000, PF_ARROW_IDS);
+  measure_out("rooms of 200 with ids as views", 64, 200, 100000, PF_ARROW_ID_VIEWS);
   measure_out("rooms of 10,000", 8, 10000, 10000, 0);
   measure_out("a room of 1,000,000", 1, 1000000, 100, 0);
   measure_out("a room of 1,000,000 with ids", 1, 1000000, 100, PF_ARROW_IDS);
+  measure_out("a room of 1,000,000 with ids as views", 1, 1000000, 100, PF_ARROW_ID_VIEWS);
   pf_close(engine);
   return failures > 0;
 }

@@ -456,14 +456,47 @@ static void many_messages(void) {
   pf_close(engine);
 }
 
+/* Views of 16 bytes: a short text within, a long one in a buffer of characters. */
+typedef struct {
+  int32_t size;
+  union {
+    char text[12];
+    struct {
+      char prefix[4];
+      int32_t buffer, offset;
+    } long_text;
+  } of;
+} view;
+
+/* The id in a row of a column of users; the result is its size. */
+static size_t id_at(const struct ArrowArray *column, uint32_t flags, int64_t row, const char **id) {
+  row += column->offset;
+  if (flags == PF_ARROW_IDS) {
+    const int64_t *offsets = column->buffers[1];
+    *id = (const char *)column->buffers[2] + offsets[row];
+    return (size_t)(offsets[row + 1] - offsets[row]);
+  }
+  const view *at = (const view *)column->buffers[1] + row;
+  *id = at->of.text;
+  if (at->size > 12) {
+    const int64_t *sizes = column->buffers[column->n_buffers - 1];
+    int32_t buffer = at->of.long_text.buffer;
+    CHECK(buffer >= 0 && buffer < column->n_buffers - 3);
+    CHECK(at->of.long_text.offset + at->size <= sizes[buffer]);
+    *id = (const char *)column->buffers[2 + buffer] + at->of.long_text.offset;
+    CHECK(memcmp(*id, at->of.long_text.prefix, 4) == 0);
+  }
+  return (size_t)at->size;
+}
+
 /* Adds the rows of a stream to `rows`, and reads its metadata. */
-static void read_rows(struct ArrowArrayStream *stream, int has_ids, char *rows, char *metadata) {
+static void read_rows(struct ArrowArrayStream *stream, uint32_t flags, char *rows, char *metadata) {
   struct ArrowSchema schema;
   CHECK(stream->get_schema(stream, &schema) == 0);
   CHECK_TEXT(schema.format, "+s");
   CHECK(schema.n_children == 3);
   CHECK_TEXT(schema.children[1]->name, "user");
-  CHECK_TEXT(schema.children[1]->format, has_ids ? "U" : "I");
+  CHECK_TEXT(schema.children[1]->format, flags == 0 ? "I" : flags == PF_ARROW_IDS ? "U" : "vu");
   int32_t pairs;
   memcpy(&pairs, schema.metadata, 4);
   const char *at = schema.metadata + 4;
@@ -483,13 +516,12 @@ static void read_rows(struct ArrowArrayStream *stream, int has_ids, char *rows, 
                             *code = array.children[2];
     for (int64_t row = 0; row < array.length; row++) {
       char id[64], line[128];
-      int64_t at_user = row + user->offset;
-      if (has_ids) {
-        const int64_t *offsets = user->buffers[1];
-        int length = (int)(offsets[at_user + 1] - offsets[at_user]);
-        snprintf(id, sizeof id, "%.*s", length, (const char *)user->buffers[2] + offsets[at_user]);
+      if (flags) {
+        const char *text;
+        int length = (int)id_at(user, flags, row, &text);
+        snprintf(id, sizeof id, "%.*s", length, text);
       } else {
-        snprintf(id, sizeof id, "%u", ((const uint32_t *)user->buffers[1])[at_user]);
+        snprintf(id, sizeof id, "%u", ((const uint32_t *)user->buffers[1])[row + user->offset]);
       }
       snprintf(
         line, sizeof line, "%u:%s:%u ",
@@ -511,12 +543,13 @@ static void relations(void) {
     "{\"id\":\"m3\",\"conversation\":\"g\",\"sender\":\"ann\",\"at\":1717426800000}\n";
   pf_messages *messages = NULL;
   OK(pf_messages_read(engine, ndjson, strlen(ndjson), NULL, &messages, &error));
-  pf_relation *relation = NULL, *named = NULL;
+  pf_relation *relation = NULL, *named = NULL, *viewed = NULL;
   FAILS(
-    pf_relation_new(engine, messages, 2, &relation, &error), PF_MISUSE,
-    "flags must be 0 or PF_ARROW_IDS");
+    pf_relation_new(engine, messages, 3, &relation, &error), PF_MISUSE,
+    "flags must be 0, PF_ARROW_IDS or PF_ARROW_ID_VIEWS");
   OK(pf_relation_new(engine, messages, 0, &relation, &error));
   OK(pf_relation_new(engine, messages, PF_ARROW_IDS, &named, &error));
+  OK(pf_relation_new(engine, messages, PF_ARROW_ID_VIEWS, &viewed, &error));
   pf_messages_free(messages);
   const char *level = "{\"kind\":\"user\",\"id\":\"ann\",\"level\":\"none\"}\n";
   for (int time = 0; time < 2; time++) {
@@ -539,14 +572,20 @@ static void relations(void) {
     OK(pf_update(engine, level, strlen(level), NOON, NULL, &error));
   }
   pf_close(engine);
-  struct ArrowArrayStream stream, users;
+  struct ArrowArrayStream stream, users, views;
   OK(pf_relation_stream(named, &stream, &error));
+  OK(pf_relation_stream(viewed, &views, &error));
   OK(pf_relation_users(named, &users, &error));
   pf_relation_free(relation);
   pf_relation_free(named);
+  pf_relation_free(viewed);
   char rows[1024] = "", metadata[1024] = "";
-  read_rows(&stream, 1, rows, metadata);
+  read_rows(&stream, PF_ARROW_IDS, rows, metadata);
   stream.release(&stream);
+  CHECK_TEXT(rows, "0:ann:29 0:ben:33 0:cid:60 2:ben:76 2:cid:60 2:dan:33 ");
+  rows[0] = 0;
+  read_rows(&views, PF_ARROW_ID_VIEWS, rows, metadata);
+  views.release(&views);
   CHECK_TEXT(rows, "0:ann:29 0:ben:33 0:cid:60 2:ben:76 2:cid:60 2:dan:33 ");
   struct ArrowArray array;
   CHECK(users.get_next(&users, &array) == 0 && array.length == 4);
@@ -563,7 +602,7 @@ static void relations(void) {
 
 /* Reads a relation to rooms of more than 65,536 members, which share one buffer of users. */
 static void check_large(
-  const pf_relation *relation, const pf_engine *engine, const pf_messages *messages, int has_ids,
+  const pf_relation *relation, const pf_engine *engine, const pf_messages *messages, uint32_t flags,
   const pf_ids *user_ids) {
   char *error = NULL;
   struct ArrowArrayStream stream;
@@ -600,23 +639,21 @@ static void check_large(
         CHECK(!"a row has another code");
         break;
       }
-      int64_t at = row + column->offset;
-      if (has_ids) {
-        const int64_t *offsets = column->buffers[1];
+      if (flags) {
+        const char *id;
         uint64_t from = user_ids->offsets[users[rank]], size = user_ids->offsets[users[rank] + 1] - from;
-        if ((uint64_t)(offsets[at + 1] - offsets[at]) != size ||
-            memcmp((const char *)column->buffers[2] + offsets[at], user_ids->bytes + from, size) != 0) {
+        if (id_at(column, flags, row, &id) != size || memcmp(id, user_ids->bytes + from, size) != 0) {
           CHECK(!"a row has another id");
           break;
         }
-      } else if (((const uint32_t *)column->buffers[1])[at] != users[rank]) {
+      } else if (((const uint32_t *)column->buffers[1])[row + column->offset] != users[rank]) {
         CHECK(!"a row has another user");
         break;
       }
       rank++;
       rows++;
     }
-    if (message < 8 && members > 65536) shared[message] = column->buffers[has_ids ? 2 : 1];
+    if (message < 8 && members > 65536) shared[message] = column->buffers[flags == PF_ARROW_IDS ? 2 : 1];
     array.release(&array);
   }
   CHECK(rows == expected && message == 6);
@@ -627,20 +664,27 @@ static void check_large(
   pf_answer_free(answer);
 }
 
+/* What one user in seven has behind "user" and the number: too much for a view. */
+#define LONG_NAME(user) ((user) % 7 == 4 ? "-has-a-long-name" : "")
+
 static void large_rooms(void) {
   char *error = NULL;
   const int count = 70000;
-  char *lines = malloc((size_t)count * 200), *at = lines;
+  char *lines = malloc((size_t)count * 300), *at = lines;
   for (int user = 0; user < count; user++) {
-    at += sprintf(at, "{\"kind\":\"user\",\"id\":\"user%d\",\"level\":\"%s\"}\n", user, user % 7 ? "all" : "none");
+    const char *rest = LONG_NAME(user);
     at += sprintf(
-      at, "{\"kind\":\"member\",\"conversation\":\"big\",\"user\":\"user%d\"%s}\n", user,
+      at, "{\"kind\":\"user\",\"id\":\"user%d%s\",\"level\":\"%s\"}\n", user, rest, user % 7 ? "all" : "none");
+    at += sprintf(
+      at, "{\"kind\":\"member\",\"conversation\":\"big\",\"user\":\"user%d%s\"%s}\n", user, rest,
       user % 4000 == 5 ? ",\"since\":1717400000000" : user > 60000 ? ",\"mutedUntil\":1717400000000" : "");
-    if (user % 10 == 0) at += sprintf(at, "{\"kind\":\"member\",\"conversation\":\"small\",\"user\":\"user%d\"}\n", user);
+    if (user % 10) continue;
+    at += sprintf(at, "{\"kind\":\"member\",\"conversation\":\"small\",\"user\":\"user%d%s\"}\n", user, rest);
   }
   /* A room just above the limit, and one just below it. */
   for (int user = 0; user < 65537; user++) {
-    at += sprintf(at, "{\"kind\":\"member\",\"conversation\":\"above\",\"user\":\"user%d\"}\n", user);
+    at += sprintf(
+      at, "{\"kind\":\"member\",\"conversation\":\"above\",\"user\":\"user%d%s\"}\n", user, LONG_NAME(user));
   }
   pf_engine *engine = NULL;
   OK(pf_open_bytes(lines, (size_t)(at - lines), NULL, &engine, &error));
@@ -658,11 +702,11 @@ static void large_rooms(void) {
   OK(pf_messages_read(engine, ndjson, strlen(ndjson), NULL, &messages, &error));
   pf_ids ids;
   OK(pf_members(engine, "big", 3, NULL, &ids, &error));
-  for (uint32_t flags = 0; flags <= PF_ARROW_IDS; flags++) {
+  for (uint32_t flags = 0; flags <= PF_ARROW_ID_VIEWS; flags++) {
     pf_relation *relation = NULL;
     OK(pf_relation_new(engine, messages, flags, &relation, &error));
     /* The members of the room are all users, so ids by rank are ids by number. */
-    check_large(relation, engine, messages, flags == PF_ARROW_IDS, &ids);
+    check_large(relation, engine, messages, flags, &ids);
     /* A stream that is not read to its end. */
     struct ArrowArrayStream stream;
     OK(pf_relation_stream(relation, &stream, &error));
@@ -676,18 +720,6 @@ static void large_rooms(void) {
   pf_messages_free(messages);
   pf_close(engine);
 }
-
-/* Views of 16 bytes: a short text within, a long one in a buffer of characters. */
-typedef struct {
-  int32_t size;
-  union {
-    char text[12];
-    struct {
-      char prefix[4];
-      int32_t buffer, offset;
-    } long_text;
-  } of;
-} view;
 
 static void arrow_in(void) {
   char *error = NULL;

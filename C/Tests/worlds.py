@@ -19,7 +19,7 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 ORACLE = os.path.join(HERE, "..", "..", "Tests", "Oracle")
 VECTORS = os.path.join(HERE, "..", "..", "Tests", "ConformanceTests", "vectors.ndjson")
-COUNTS, CODES, BITMAPS, ARROW_IDS = 1, 2, 4, 1
+COUNTS, CODES, BITMAPS, ARROW_IDS, ARROW_ID_VIEWS = 1, 2, 4, 1, 2
 
 
 class Options(C.Structure):
@@ -178,6 +178,7 @@ class Engine:
         self.compare_batch(handle, count, all_codes, bitmaps, counts)
         self.compare_stream(handle, coded, 0)
         self.compare_stream(handle, coded, ARROW_IDS)
+        self.compare_stream(handle, coded, ARROW_ID_VIEWS)
         library.c.pf_answer_free(answer)
         library.c.pf_messages_free(handle)
         return rows
@@ -211,7 +212,9 @@ class Engine:
                 start = C.cast(column.buffers[buffer], C.POINTER(kind))
                 return start[column.offset:size]
 
-            if flags:
+            if flags == ARROW_ID_VIEWS:
+                users = [view(user, row) for row in range(user.offset, user.offset + array.length)]
+            elif flags:
                 offsets = values(user, 1, C.c_int64, 1)
                 users = [C.string_at(user.buffers[2] + a, b - a).decode() for a, b in zip(offsets, offsets[1:])]
             else:
@@ -220,6 +223,13 @@ class Engine:
             array.release(array)
         stream.release(stream)
         expect(found, [(m, name if flags else number, code) for m, number, name, code in coded], "rows of the stream")
+
+
+def view(column, row):
+    """The text of a view of 16 bytes: its size, and the text or where it is."""
+    at = column.buffers[1] + 16 * row
+    size, buffer, offset = (C.c_int32.from_address(at + place).value for place in (0, 8, 12))
+    return C.string_at(at + 4 if size <= 12 else column.buffers[2 + buffer] + offset, size).decode()
 
 
 class Different(Exception):

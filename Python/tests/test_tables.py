@@ -209,8 +209,9 @@ NEXT = C.CFUNCTYPE(C.c_int, C.c_void_p, C.POINTER(Array))
 class Watched:
     """A relation whose streams note the addresses of the columns that they give."""
 
-    def __init__(self, inner: Any) -> None:
+    def __init__(self, inner: Any, sizes: tuple[int, ...] = (4, 4, 1)) -> None:
         self.inner = inner
+        self.sizes = sizes
         self.addresses: list[list[int]] = []
         self._kept: list[object] = []
 
@@ -229,7 +230,7 @@ class Watched:
                     [
                         child.buffers[1] + child.offset * size
                         for child, size in zip(
-                            (array.children[index].contents for index in range(3)), (4, 4, 1)
+                            (array.children[index].contents for index in range(3)), self.sizes
                         )
                     ]
                 )
@@ -283,6 +284,54 @@ def test_numpy_has_the_buffers_of_the_engine(room):
         found = [column.to_numpy(zero_copy_only=True).ctypes.data for column in batch.columns]
         assert found == watched.addresses[-1]
     assert np.sum(pyarrow.table(room)["code"].to_numpy()) > 0
+
+
+VIEWS = (4, 16, 1)
+
+
+@pytest.mark.parametrize(("members", "count"), [(70_000, 3), (20, 5000)])
+def test_views_are_taken_over_and_shared(members, count):
+    """Ids of both forms of views: within the view, and in a buffer of characters."""
+    ids = [f"u{number}" if number % 3 else f"user-number-{number}" for number in range(members)]
+    fanout = Fanout.open(members=polars.DataFrame({"conversation": ["g"] * members, "user": ids}))
+    decisions = fanout.decisions(
+        [{"id": "m", "conversation": "g", "at": NOON, "sender": ids[1]}] * count, ids="views"
+    )
+    expected = (ids[:1] + ids[2:]) * count
+    watched = Watched(decisions, VIEWS)
+    table = pyarrow.table(watched)
+    assert table["user"].type == pyarrow.string_view()
+    assert [chunk.buffers()[1].address + chunk.offset * 16 for chunk in table["user"].chunks] == [
+        users for _, users, _ in watched.addresses
+    ]
+    assert table["user"].to_pylist() == expected
+    # polars does not tell the address of texts, but gives away what it has taken.
+    watched = Watched(decisions, VIEWS)
+    frame = polars.DataFrame(watched)
+    chunks = [pyarrow.chunked_array(chunk).chunk(0) for chunk in frame["user"].get_chunks()]
+    assert [chunk.buffers()[1].address + chunk.offset * 16 for chunk in chunks] == [
+        users for _, users, _ in watched.addresses
+    ]
+    assert frame["user"].to_list() == expected
+    if members > 65_536:
+        # The views of the room are one buffer for all messages, without the sender's.
+        users = [users for _, users, _ in watched.addresses]
+        assert users == [users[0], users[0] + 32] * count
+    query = "SELECT user, count(*) FROM decisions GROUP BY user ORDER BY user"
+    assert duckdb.sql(query).fetchall() == sorted((user, count) for user in ids[:1] + ids[2:])
+
+
+def test_the_form_of_ids_is_one_of_three():
+    fanout = Fanout.from_ndjson(RECORDS)
+    forms = {
+        ids: pyarrow.table(fanout.decisions(MESSAGES, ids=ids)) for ids in (False, True, "views")
+    }
+    assert {ids: str(table["user"].type) for ids, table in forms.items()} == {
+        False: "uint32", True: "large_string", "views": "string_view"
+    }  # fmt: skip
+    assert forms["views"]["user"].to_pylist() == forms[True]["user"].to_pylist()
+    with pytest.raises(ValueError, match="ids must be False, True or 'views', not 'numbers'"):
+        fanout.decisions(MESSAGES, ids="numbers")
 
 
 def test_a_stream_that_nobody_reads_is_freed(room):

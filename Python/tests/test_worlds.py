@@ -63,12 +63,13 @@ class Engine:
             [decision.codes.tolist() for decision in decisions],
             "codes of the batch",
         )
-        table = pyarrow.table(fanout.decisions(messages, ids=True))
-        worlds.expect(_triples(table), coded, "rows with ids")
+        for ids in (True, "views"):
+            table = pyarrow.table(fanout.decisions(messages, ids=ids))
+            worlds.expect(_triples(table), coded, f"rows with ids={ids}")
         relation = fanout.decisions(messages)
-        ids = pyarrow.table(relation.users)["id"]
+        names = pyarrow.table(relation.users)["id"]
         numbers = pyarrow.table(relation)
-        numbers = numbers.set_column(1, "user", ids.take(numbers["user"]))
+        numbers = numbers.set_column(1, "user", names.take(numbers["user"]))
         worlds.expect(_triples(numbers), coded, "rows with numbers")
         return rows
 

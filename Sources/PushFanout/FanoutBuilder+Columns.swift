@@ -1,3 +1,4 @@
+internal import PushModel
 internal import QuietTime
 
 /// For readers of files that parse on several threads.
@@ -5,7 +6,8 @@ extension FanoutBuilder {
   /// The ids so far.
   package var lookup: SettingsIDLookup {
     SettingsIDLookup(
-      users: writer.tables.userIDs, conversations: writer.tables.conversationIDs, numbers: numbers)
+      users: writer.tables.userIDs, userNumbers, conversations: writer.tables.conversationIDs,
+      conversationNumbers)
   }
 
   /// Adds memberships, as ``setMember(_:of:_:)`` does in the order of the rows.
@@ -24,20 +26,34 @@ extension FanoutBuilder {
     if areKnown { append(members: known, columns.bits[all]) }
     for stretch in stretches {
       let rows = columns.rows(of: stretch)
-      writer.readAhead(conversationAt: stretch + TableWriter.readAhead, of: columns)
-      let conversation = try writer.intern(conversationAt: stretch, of: columns)
+      readAhead(conversationAt: stretch + TableWriter.readAhead, of: columns)
+      let conversation = try writer.intern(
+        conversationAt: stretch, columns.conversations, columns.characters, conversationNumbers)
       var users = known
       if areKnown {
         append(conversation, count: rows.count)
       } else {
-        users = try writer.intern(usersAt: rows, of: columns, numbers)
+        users = try writer.intern(usersAt: rows, columns.users, columns.characters, userNumbers)[
+          ...]
         append(conversation, users, columns.bits[rows])
       }
       while let extra = extras.first, extra.row < rows.upperBound {
+        let user = areKnown ? users[Int(extra.row)] : users[Int(extra.row) - rows.lowerBound]
         appendOverrides(
-          conversation, users[Int(extra.row)], since: extra.since, mutedUntil: extra.mutedUntil)
+          conversation, user, since: extra.since, mutedUntil: extra.mutedUntil)
         extras.removeFirst()
       }
+    }
+  }
+
+  /// Prefetches the slot of a conversation that will be added soon.
+  private func readAhead(conversationAt stretch: Int, of columns: MembershipColumns) {
+    let ids = columns.conversations
+    guard stretch < columns.stretchCount, ids.indices[stretch] == .max else { return }
+    if ids.numbers.isEmpty {
+      writer.tables.conversationIDs.slots.prefetchSlot(ids.hashes[stretch])
+    } else {
+      conversationNumbers.slots.prefetch(ids.numbers[stretch])
     }
   }
 
@@ -45,78 +61,124 @@ extension FanoutBuilder {
   ///
   /// - Precondition: a ``SettingsIDLookup`` of this builder resolved the users.
   package mutating func add(_ users: UserRecords, rows: Range<Int>) throws(FanoutError) {
-    declaredCount += try writer.add(users, rows, numbers)
+    declaredCount += try writer.add(users, rows, userNumbers)
+  }
+
+  /// Adds the ids that wait, before any is looked up by its text.
+  func addWaitingIDs(threads: Int = 1) {
+    writer.addUserIDs(of: userNumbers, threads: threads)
+    writer.addConversationIDs(of: conversationNumbers, threads: threads)
   }
 }
 
+/// Ids that are numbers, or texts.
 extension TableWriter {
+  /// Adds the ids of users that wait.
+  fileprivate func addUserIDs(of numbers: NumberIndex, threads: Int = 1) {
+    guard !numbers.waiting.isEmpty else { return }
+    tables.userIDs.append(digitsOf: numbers.takeWaiting(), store, threads: threads)
+  }
+
+  /// Adds the ids of conversations that wait.
+  fileprivate func addConversationIDs(of numbers: NumberIndex, threads: Int = 1) {
+    guard !numbers.waiting.isEmpty else { return }
+    tables.conversationIDs.append(digitsOf: numbers.takeWaiting(), store, threads: threads)
+  }
+
   /// The indices of the users of rows; who is new is added.
   fileprivate func intern(
-    usersAt rows: Range<Int>, of columns: MembershipColumns, _ numbers: NumberIndex
-  ) throws(FanoutError) -> ArraySlice<UInt32> {
-    var indices = columns.users.indices[rows]
+    usersAt rows: Range<Int>, _ ids: IDColumn, _ characters: IDCharacters, _ numbers: NumberIndex
+  ) throws(FanoutError) -> [UInt32] {
+    var indices = Array(ids.indices[rows])
     guard indices.contains(.max) else { return indices }
-    for row in rows where indices[row] == .max {
-      indices[row] = try intern(row, columns.users, columns.characters, numbers)
+    defer { appendUsers(to: tables.userIDs.count + numbers.waiting.count) }
+    if ids.numbers.isEmpty { addUserIDs(of: numbers) }
+    for offset in indices.indices where indices[offset] == .max {
+      let row = rows.lowerBound + offset
+      let ahead = row + Self.readAhead
+      if ids.numbers.isEmpty {
+        if ahead < rows.upperBound { tables.userIDs.slots.prefetchSlot(ids.hashes[ahead]) }
+        let index = unsafe ids.with(row, characters) {
+          unsafe intern(user: $0, hash: ids.hashes[row])
+        }
+        guard let index else { throw .tooMany("users") }
+        indices[offset] = index
+      } else {
+        if ahead < rows.upperBound { numbers.slots.prefetch(ids.numbers[ahead]) }
+        indices[offset] = try intern(userOf: ids.numbers[row], numbers)
+      }
     }
     return indices
   }
 
-  /// Prefetches the slot of a conversation that will be added soon.
-  fileprivate func readAhead(conversationAt stretch: Int, of columns: MembershipColumns) {
-    guard stretch < columns.stretchCount, columns.conversations.indices[stretch] == .max else {
-      return
+  /// The index of the user whose id is a number, who is added if new.
+  private func intern(userOf number: Int64, _ numbers: NumberIndex) throws(FanoutError) -> UInt32 {
+    if let known = numbers.slots.index(of: number) { return known }
+    let count = tables.userIDs.count + numbers.waiting.count
+    guard count < limit else { throw .tooMany("users") }
+    // If the id of any user is no number, it may have been added as a text.
+    if numbers.count < count {
+      addUserIDs(of: numbers)
+      let index = unsafe withDigits(number) {
+        unsafe intern(user: $0, hash: tables.userIDs.hash($0))
+      }
+      guard let index else { throw .tooMany("users") }
+      numbers.insert(number, index, isWaiting: false)
+      return index
     }
-    tables.conversationIDs.slots.prefetchSlot(columns.conversations.hashes[stretch])
+    numbers.insert(number, UInt32(count), isWaiting: true)
+    return UInt32(count)
+  }
+
+  /// The index of a user, whose id is added if it is new; ``appendUsers(to:)`` adds the rest.
+  ///
+  /// - Returns: nil if there are too many.
+  private func intern(user id: UnsafeRawBufferPointer, hash: UInt32) -> UInt32? {
+    if let known = unsafe tables.userIDs.index(of: id, hash: hash) { return known }
+    guard tables.userIDs.count < limit else { return nil }
+    return unsafe tables.userIDs.append(id, hash: hash, store)
   }
 
   /// The index of a stretch's conversation, which is added if it is new.
   fileprivate func intern(
-    conversationAt stretch: Int, of columns: MembershipColumns
+    conversationAt stretch: Int, _ ids: IDColumn, _ characters: IDCharacters,
+    _ numbers: NumberIndex
   ) throws(FanoutError) -> UInt32 {
-    let (ids, characters) = (columns.conversations, columns.characters)
     if ids.indices[stretch] != .max { return ids.indices[stretch] }
-    let hash = ids.hashes[stretch]
-    let known = unsafe ids.with(stretch, characters) {
-      unsafe tables.conversationIDs.index(of: $0, hash: hash)
+    guard !ids.numbers.isEmpty else {
+      addConversationIDs(of: numbers)
+      let index = unsafe ids.with(stretch, characters) {
+        unsafe intern(conversation: $0, hash: ids.hashes[stretch])
+      }
+      guard let index else { throw .tooMany("conversations") }
+      return index
     }
-    if let known { return known }
-    guard tables.conversationIDs.count < limit else { throw .tooMany("conversations") }
-    let index = unsafe ids.with(stretch, characters) {
-      unsafe tables.conversationIDs.append($0, hash: hash, store)
+    let number = ids.numbers[stretch]
+    if let known = numbers.slots.index(of: number) { return known }
+    let count = tables.conversations.count
+    guard count < limit else { throw .tooMany("conversations") }
+    if numbers.count < count {
+      addConversationIDs(of: numbers)
+      let index = unsafe withDigits(number) {
+        unsafe intern(conversation: $0, hash: tables.conversationIDs.hash($0))
+      }
+      guard let index else { throw .tooMany("conversations") }
+      numbers.insert(number, index, isWaiting: false)
+      return index
     }
     tables.conversations.append(ConversationRow(), store)
-    return index
+    numbers.insert(number, UInt32(count), isWaiting: true)
+    return UInt32(count)
   }
 
-  /// The index of the user of a row, who is added if new.
-  private func intern(
-    _ row: Int, _ ids: IDColumn, _ characters: IDCharacters, _ numbers: NumberIndex
-  ) throws(FanoutError) -> UInt32 {
-    if ids.indices[row] != .max { return ids.indices[row] }
-    guard !ids.numbers.isEmpty else { return try intern(row, ids, characters) }
-    if let known = numbers.slots.index(of: ids.numbers[row]) { return known }
-    // The id may have been added as a text.
-    let index = try intern(row, ids, characters)
-    numbers.insert(ids.numbers[row], index)
-    return index
-  }
-
-  /// The index of the user of a row whose index was not known, by the characters of the id.
-  private func intern(
-    _ row: Int, _ ids: IDColumn, _ characters: IDCharacters
-  ) throws(FanoutError) -> UInt32 {
-    let hash = ids.hashes[row]
-    let known = unsafe ids.with(row, characters) {
-      unsafe tables.userIDs.index(of: $0, hash: hash)
-    }
-    if let known { return known }
-    guard tables.userIDs.count < limit else { throw .tooMany("users") }
-    let index = unsafe ids.with(row, characters) {
-      unsafe tables.userIDs.append($0, hash: hash, store)
-    }
-    appendUser()
-    return index
+  /// The index of a conversation, which is added if it is new.
+  ///
+  /// - Returns: nil if there are too many.
+  private func intern(conversation id: UnsafeRawBufferPointer, hash: UInt32) -> UInt32? {
+    if let known = unsafe tables.conversationIDs.index(of: id, hash: hash) { return known }
+    guard tables.conversationIDs.count < limit else { return nil }
+    tables.conversations.append(ConversationRow(), store)
+    return unsafe tables.conversationIDs.append(id, hash: hash, store)
   }
 
   /// Replaces the settings of users.
@@ -133,11 +195,11 @@ extension TableWriter {
         schedules.append(try schedule(settings))
       }
     }
+    let indices = try intern(usersAt: rows, users.ids, users.characters, numbers)
+    let tables = tables
     var newCount = 0
-    for row in rows {
-      let ahead = row + Self.readAhead
-      if ahead < rows.upperBound { tables.userIDs.slots.prefetchSlot(users.ids.hashes[ahead]) }
-      let user = Int(try intern(row, users.ids, users.characters, numbers))
+    for (row, index) in zip(rows, indices) {
+      let user = Int(index)
       let quiet = Int(users.quietIndices[row])
       let schedule =
         schedules.isEmpty
@@ -148,7 +210,7 @@ extension TableWriter {
       if before != packed { tables.packedUsers.set(user, packed, store) }
       if tables.schedules[user] != schedule { tables.schedules.set(user, schedule, store) }
       if packed.hasMute { tables.userMutes.set(UInt64(user), users.mute(at: row), store) }
-      if tables.hasOwnDevices(UInt32(user)) { tables.deviceLists.set(user, 0, store) }
+      if tables.hasOwnDevices(index) { tables.deviceLists.set(user, 0, store) }
     }
     return newCount
   }

@@ -10,8 +10,9 @@ internal import QuietTime
 ///   the packed tables, and 8 to 16 bytes per run of consecutive memberships of one conversation.
 @safe public struct FanoutBuilder: ~Copyable {
   let writer: TableWriter
-  /// The users whose ids were given as numbers.
-  let numbers = NumberIndex()
+  /// The users and the conversations whose ids were given as numbers.
+  let userNumbers = NumberIndex()
+  let conversationNumbers = NumberIndex()
   private var memberships = MembershipList()
   private var overrides = OverrideList()
   /// The set of channel levels of each member that has any, by ``Tables/key(_:_:)``.
@@ -32,6 +33,7 @@ internal import QuietTime
 
   /// Adds all records of settings.
   public mutating func add(_ settings: FanoutSettings) throws(FanoutError) {
+    addWaitingIDs()
     try setApp(settings.app)
     for number in 0..<UInt32(settings.userCount) {
       let index = UserIndex(number)
@@ -63,6 +65,7 @@ internal import QuietTime
 
   /// Replaces all settings of a user.
   public mutating func setUser(_ id: Identifier, _ user: UserSettings) throws(FanoutError) {
+    addWaitingIDs()
     let index = try writer.intern(user: id)
     if !writer.tables.packedUsers[Int(index)].isDeclared { declaredCount += 1 }
     try writer.setUser(index, user)
@@ -72,6 +75,7 @@ internal import QuietTime
   public mutating func setConversation(
     _ id: Identifier, _ settings: ConversationSettings
   ) throws(FanoutError) {
+    addWaitingIDs()
     let index = try writer.intern(conversation: id)
     try writer.setConversation(index, settings)
     while isSet.count <= Int(index) { isSet.append(false) }
@@ -83,6 +87,7 @@ internal import QuietTime
     _ user: Identifier, of conversation: Identifier, _ member: MemberSettings = MemberSettings()
   ) throws(FanoutError) {
     if user.isEmpty || conversation.isEmpty { throw .emptyID }
+    addWaitingIDs()
     let index: UInt32
     if let last = lastConversation, last.id == conversation {
       index = last.index
@@ -98,6 +103,7 @@ internal import QuietTime
   package mutating func updateUser(
     _ id: Identifier, _ change: (inout UserSettings) -> Void
   ) throws(FanoutError) {
+    addWaitingIDs()
     let index = try writer.intern(user: id)
     var user = writer.tables.user(index)
     change(&user)
@@ -182,12 +188,14 @@ extension FanoutBuilder {
 
   /// The index of a user id, which is added without settings if it is new.
   package mutating func intern(user id: Identifier) throws(FanoutError) -> UserIndex {
-    UserIndex(try writer.intern(user: id))
+    addWaitingIDs()
+    return UserIndex(try writer.intern(user: id))
   }
 
   /// The index of a conversation's id, which is added if it is new.
   package mutating func intern(conversation id: Identifier) throws(FanoutError) -> UInt32 {
-    try writer.intern(conversation: id)
+    addWaitingIDs()
+    return try writer.intern(conversation: id)
   }
 
   /// Adds a membership by indices instead of ids, as ``setMember(_:of:_:)`` does.
@@ -199,7 +207,8 @@ extension FanoutBuilder {
 
   /// Reserves capacity for a total number of user ids.
   package mutating func reserveCapacity(users: Int) {
-    writer.tables.userIDs.reserve(users, writer.store)
+    userNumbers.expectedCount = users
+    if userNumbers.count == 0 { writer.tables.userIDs.reserve(users, writer.store) }
   }
 
   /// Prefetches the memory of a user id that will be set soon, so that several look-ups overlap.
@@ -227,6 +236,7 @@ extension FanoutBuilder {
   package mutating func settle(threads: Int = 1) {
     guard !isSettled else { return }
     isSettled = true
+    addWaitingIDs(threads: threads)
     // Each list is freed before the next table is made.
     var (members, overrides) = (MembershipList(), OverrideList())
     swap(&members, &memberships)

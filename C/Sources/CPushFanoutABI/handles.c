@@ -678,7 +678,7 @@ int pf_relation_new(
   BEGIN(engine, ENGINE, "engine")
   NEED(relation, NO_RESULT);
   NEED(IS(messages, MESSAGES), OTHER_MESSAGES);
-  NEED(flags <= PF_ARROW_IDS, "flags must be 0 or PF_ARROW_IDS");
+  NEED(flags <= PF_ARROW_ID_VIEWS, "flags must be 0, PF_ARROW_IDS or PF_ARROW_ID_VIEWS");
   pf_object object = NULL;
   status = self->functions->relation_new(
     self->object, ((const pf_handle *)messages)->object, flags, &object, error);

@@ -8,13 +8,13 @@ final class RelationObject: HandleObject, Sendable {
   let engine: EngineObject
   let messages: MessagesObject
   let version: FanoutVersion
-  let hasIDs: Bool
+  let userForm: UserForm
 
-  init(_ engine: EngineObject, _ messages: MessagesObject, hasIDs: Bool) {
+  init(_ engine: EngineObject, _ messages: MessagesObject, _ userForm: UserForm) {
     self.engine = engine
     self.messages = messages
     version = engine.engine.currentVersion
-    self.hasIDs = hasIDs
+    self.userForm = userForm
   }
 
   /// The metadata of the schemas.
@@ -32,7 +32,7 @@ func relationNew(
 ) -> Int32 {
   unsafe object?.pointee =
     RelationObject(
-      EngineObject.of(engine), MessagesObject.at(messages), hasIDs: flags & PF_ARROW_IDS != 0
+      EngineObject.of(engine), MessagesObject.at(messages), UserForm(flags: flags)
     ).retained
   return PF_OK
 }
@@ -52,22 +52,25 @@ func relationUsers(
 /// The rows of a relation, batch by batch.
 private final class DecisionSource: ArrowSource {
   /// Messages of fewer members are put together until there are about so many rows.
-  private static let batchSize = 65_536
+  static let batchSize = 65_536
   /// So many pieces of a shared column at most are batches of their own.
   private static let pieceLimit = 8
 
   private let relation: RelationObject
   private var next = 0
+  /// How many messages are decided together: one after a large conversation, otherwise several.
+  private var stride = 1
   private var result = FanoutResult()
   private var waiting: [ArrowBatch] = []
   /// The users of the last large conversation.
   private var shared: (membership: UInt64, users: [SharedColumn])?
+  private let views = IDViewCache()
 
   init(_ relation: RelationObject) { self.relation = relation }
 
   override var fields: [ArrowField] {
     [
-      ArrowField("message", "I"), ArrowField("user", relation.hasIDs ? "U" : "I"),
+      ArrowField("message", "I"), ArrowField("user", relation.userForm.format),
       ArrowField("code", "C"),
     ]
   }
@@ -76,28 +79,39 @@ private final class DecisionSource: ArrowSource {
 
   override func nextBatch() -> ArrowBatch? {
     if !waiting.isEmpty { return waiting.removeFirst() }
-    var rows = DecisionRows(hasIDs: relation.hasIDs)
-    while next < relation.messages.messages.count {
-      let message = relation.messages.messages[next]
-      relation.engine.engine.decide(message, on: relation.version, into: &result)
-      if result.memberCount > Self.batchSize {
-        // Those of the messages before come first.
-        if rows.count > 0 { return rows.finish() }
-        appendLarge(UInt32(next))
-        next += 1
-        if !waiting.isEmpty { return waiting.removeFirst() }
-        continue
+    views.beginBatch()
+    let messages = relation.messages.messages
+    let rows = DecisionRows(relation.userForm, views, capacity: 2 * Self.batchSize)
+    while next < messages.count, rows.count < Self.batchSize {
+      let indices = next..<min(next + stride, messages.count)
+      stride = min(2 * stride, 32)
+      // Those that are decided behind a full batch, or behind a large conversation, are decided
+      // again for the next batch.
+      var isFull = false
+      relation.engine.engine.decide(messages, indices, on: relation.version, into: &result) {
+        index, result in
+        if isFull { return }
+        if result.memberCount > Self.batchSize {
+          isFull = true
+          stride = 1
+          // Those of the messages before come first.
+          if rows.count > 0 { return }
+          appendLarge(result, UInt32(index))
+        } else {
+          rows.append(result, UInt32(index))
+          isFull = rows.count >= Self.batchSize
+        }
+        next = index + 1
       }
-      rows.append(result, UInt32(next))
-      next += 1
-      if rows.count >= Self.batchSize { break }
+      if isFull, rows.count > 0 { break }
+      if !waiting.isEmpty { return waiting.removeFirst() }
     }
     return rows.count > 0 ? rows.finish() : nil
   }
 
   /// The rows of a message to a large conversation: pieces between members who are no recipients,
   /// on shared columns, unless there are many.
-  private func appendLarge(_ number: UInt32) {
+  private func appendLarge(_ result: borrowing FanoutResult, _ number: UInt32) {
     let count = result.memberCount
     let codes = SharedColumn(UInt8.self, count)
     unsafe result.writeCodes(to: codes.values())
@@ -112,7 +126,7 @@ private final class DecisionSource: ArrowSource {
       start = zero + 1
     }
     guard pieces.count <= Self.pieceLimit else {
-      var rows = DecisionRows(hasIDs: relation.hasIDs)
+      let rows = DecisionRows(relation.userForm, IDViewCache(), capacity: count)
       rows.append(result, number)
       if rows.count > 0 { waiting.append(rows.finish()) }
       return
@@ -120,7 +134,7 @@ private final class DecisionSource: ArrowSource {
     guard !pieces.isEmpty else { return }
     let messages = SharedColumn(UInt32.self, count)
     unsafe pf_fill(messages.values(), count, number)
-    let users = users(count)
+    let users = users(of: result)
     for piece in pieces {
       waiting.append(
         ArrowBatch(
@@ -129,68 +143,25 @@ private final class DecisionSource: ArrowSource {
   }
 
   /// The users of the result's conversation: those of the last large one, if they are the same.
-  private func users(_ count: Int) -> [SharedColumn] {
+  private func users(of result: borrowing FanoutResult) -> [SharedColumn] {
     let membership = result.membershipVersion
     if let shared, shared.membership == membership { return shared.users }
     let made: [SharedColumn]
-    if relation.hasIDs {
-      var ids = IDColumns(capacity: count)
-      result.forEachMember { _, id in ids.append(id) }
-      made = ids.finish()
-    } else {
-      let users = SharedColumn(UInt32.self, count)
+    switch relation.userForm {
+    case .numbers:
+      let users = SharedColumn(UInt32.self, result.memberCount)
       unsafe result.writeUsers(to: users.values())
       made = [users]
+    case .ids:
+      var ids = IDColumns(capacity: result.memberCount)
+      result.forEachMember { _, id in ids.append(id) }
+      made = ids.finish()
+    case .views:
+      let views = IDViewCache()
+      made = [views.views(of: result)] + views.finish()
     }
     shared = (membership, made)
     return made
-  }
-}
-
-/// Rows of several messages.
-private struct DecisionRows {
-  private var messages: [UInt32] = []
-  private var users: [UInt32] = []
-  private var codes: [UInt8] = []
-  private var ids: IDColumns?
-
-  init(hasIDs: Bool) { ids = hasIDs ? IDColumns(capacity: 0) : nil }
-
-  var count: Int { codes.count }
-
-  /// Appends the recipients of a message.
-  mutating func append(_ result: borrowing FanoutResult, _ number: UInt32) {
-    let members = result.memberCount
-    guard members > 0 else { return }
-    let start = codes.count
-    codes.append(contentsOf: repeatElement(0, count: members))
-    users.append(contentsOf: repeatElement(0, count: members))
-    var kept = 0
-    unsafe codes.withUnsafeMutableBufferPointer { codes in
-      unsafe users.withUnsafeMutableBufferPointer { users in
-        guard let codes = codes.baseAddress, let users = users.baseAddress else { return }
-        unsafe result.writeCodes(to: codes + start)
-        unsafe result.writeUsers(to: users + start)
-        if ids != nil {
-          var rank = start
-          result.forEachMember { _, id in
-            if unsafe codes[rank] != 0 { ids?.append(id) }
-            rank += 1
-          }
-        }
-        kept = unsafe pf_compact(codes + start, users + start, members)
-      }
-    }
-    codes.removeLast(members - kept)
-    users.removeLast(members - kept)
-    messages.append(contentsOf: repeatElement(number, count: kept))
-  }
-
-  mutating func finish() -> ArrowBatch {
-    let user = ids?.finish() ?? [SharedColumn(copying: users)]
-    return ArrowBatch(
-      length: codes.count, offset: 0,
-      columns: [[SharedColumn(copying: messages)], user, [SharedColumn(copying: codes)]])
   }
 }
 

@@ -179,7 +179,7 @@ def write(decisions: Decisions, path: Path, compression: str = "zstd") -> int:
     """Writes decisions as they are: see `Decisions.write_parquet`."""
     pa = pyarrow_module()
     reader = pa.RecordBatchReader.from_stream(decisions)
-    has_ids = reader.schema.field("user").type == pa.large_string()
+    has_ids = reader.schema.field("user").type in (pa.large_string(), pa.string_view())
     # Numbers of users ascend within a message; the other columns repeat.
     encodings = {} if has_ids else {"user": "DELTA_BINARY_PACKED"}
     return write_batches(

@@ -37,7 +37,7 @@ struct IDColumn: Sendable {
   private(set) var numbers: [Int64] = []
   private var starts: [UInt32] = []
   private var counts: [UInt32] = []
-  /// Empty until ``resolve(_:in:)``.
+  /// Empty until ``resolve(_:in:)``, and for numbers.
   private(set) var hashes: [UInt32] = []
   /// `UInt32.max` for an id that is not known to be in the table; empty until ``resolve(_:in:)``.
   private(set) var indices: [UInt32] = []
@@ -54,6 +54,12 @@ struct IDColumn: Sendable {
     starts.append(unsafe characters.store(id))
     counts.append(UInt32(id.count))
   }
+
+  /// Adds a number as an id.
+  ///
+  /// - Precondition: there are no ids that are texts.
+  @inline(__always)
+  mutating func append(number: Int64) { numbers.append(number) }
 
   /// Adds numbers as ids.
   ///
@@ -87,9 +93,9 @@ struct IDColumn: Sendable {
   ///
   /// - Complexity: O(ids); look-ups overlap.
   mutating func resolve(
-    _ characters: IDCharacters, in table: IDTable, _ slots: NumberIndex.Slots? = nil
+    _ characters: IDCharacters, in table: IDTable, _ slots: NumberIndex.Slots
   ) {
-    if let slots, !numbers.isEmpty { return resolveNumbers(in: table, slots) }
+    if !numbers.isEmpty { return resolveNumbers(slots) }
     let (count, distance) = (count, Self.distance)
     var (hashes, indices) = (
       [UInt32](repeating: 0, count: count), [UInt32](repeating: .max, count: count)
@@ -114,24 +120,17 @@ struct IDColumn: Sendable {
     (self.hashes, self.indices) = (hashes, indices)
   }
 
-  /// Finds the indices of numbers, and hashes the digits of those that are not known.
+  /// Finds the indices of numbers.
   ///
   /// - Complexity: O(ids); look-ups overlap.
-  private mutating func resolveNumbers(in table: IDTable, _ slots: NumberIndex.Slots) {
-    var (hashes, indices) = (
-      [UInt32](repeating: 0, count: count), [UInt32](repeating: .max, count: count)
-    )
+  private mutating func resolveNumbers(_ slots: NumberIndex.Slots) {
+    var indices = [UInt32](repeating: .max, count: count)
     for row in 0..<numbers.count + Self.distance {
       if row < numbers.count { slots.prefetch(numbers[row]) }
       let second = row - Self.distance
-      guard second >= 0 else { continue }
-      if let index = slots.index(of: numbers[second]) {
-        indices[second] = index
-      } else {
-        hashes[second] = unsafe withDigits(numbers[second]) { unsafe table.hash($0) }
-      }
+      if second >= 0, let index = slots.index(of: numbers[second]) { indices[second] = index }
     }
-    (self.hashes, self.indices) = (hashes, indices)
+    self.indices = indices
   }
 }
 
@@ -144,26 +143,33 @@ struct IDColumn: Sendable {
 package struct SettingsIDLookup: @unchecked Sendable {
   private let users: IDTable
   private let conversations: IDTable
-  private let numbers: NumberIndex
-  private let slots: NumberIndex.Slots
+  private let userNumbers: NumberIndex
+  private let userSlots: NumberIndex.Slots
+  private let conversationNumbers: NumberIndex
+  private let conversationSlots: NumberIndex.Slots
 
-  init(users: IDTable, conversations: IDTable, numbers: NumberIndex) {
-    self.numbers = numbers
-    slots = numbers.slots
+  init(
+    users: IDTable, _ userNumbers: NumberIndex, conversations: IDTable,
+    _ conversationNumbers: NumberIndex
+  ) {
     self.users = users
+    self.userNumbers = userNumbers
+    userSlots = userNumbers.slots
     self.conversations = conversations
+    self.conversationNumbers = conversationNumbers
+    conversationSlots = conversationNumbers.slots
   }
 
   /// Hashes the ids of columns, and finds the indices of those that are known.
   ///
   /// - Complexity: O(rows); look-ups overlap.
   package func resolve(_ columns: inout MembershipColumns) {
-    columns.conversations.resolve(columns.characters, in: conversations)
-    columns.users.resolve(columns.characters, in: users, slots)
+    columns.conversations.resolve(columns.characters, in: conversations, conversationSlots)
+    columns.users.resolve(columns.characters, in: users, userSlots)
   }
 
   /// The same for users' records.
   package func resolve(_ records: inout UserRecords) {
-    records.ids.resolve(records.characters, in: users, slots)
+    records.ids.resolve(records.characters, in: users, userSlots)
   }
 }

@@ -87,9 +87,7 @@ package struct MembershipColumns: Sendable {
   ) {
     for row in users.indices {
       if row == 0 || conversations[row] != conversations[row - 1] {
-        unsafe withDigits(conversations[row]) { digits in
-          unsafe self.conversations.append(digits, &characters)
-        }
+        self.conversations.append(number: conversations[row])
         starts.append(UInt32(row))
       }
       let mute = mutes.isEmpty ? -1 : mutes[row]

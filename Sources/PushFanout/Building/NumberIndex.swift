@@ -1,15 +1,22 @@
 internal import CPushKernels
+internal import Glibc
 internal import PushModel
 internal import Synchronization
 
-/// The indices of users by the number whose decimal digits are their id, while settings are loaded
-/// whose ids are numbers: a look-up touches one slot, and makes no digits.
+/// The indices of users or conversations by the number whose decimal digits are their id, while
+/// settings are loaded whose ids are numbers: a look-up touches one slot, and makes no digits.
+///
+/// Small numbers are indices of an array, others are looked up by their hash. The ids of new
+/// numbers are *waiting*: all are added to the table of ids later, on several threads.
 ///
 /// SAFETY: one thread inserts; a slot's index is written behind its number, and never changes. Slots
 /// that were replaced by more stay until the index is freed, as other threads may read them.
 @safe final class NumberIndex: @unchecked Sendable {
   /// What other threads look up in, while the index grows.
   @safe struct Slots: @unchecked Sendable {
+    /// By number, an index plus 1, or 0.
+    fileprivate var dense: UnsafeMutablePointer<Atomic<UInt32>>?
+    fileprivate var denseCount = 0
     /// A slot has 16 bytes: a number, and behind it an index plus 1, or 0 if it is empty.
     fileprivate var memory: UnsafeMutableRawPointer
     fileprivate var capacity: Int
@@ -18,8 +25,8 @@ internal import Synchronization
     fileprivate init(capacity: Int, seed: UInt64) {
       self.capacity = capacity
       self.seed = seed
-      unsafe memory = .allocate(byteCount: capacity * 16, alignment: 64)
-      unsafe memory.initializeMemory(as: UInt8.self, repeating: 0, count: capacity * 16)
+      unsafe dense = nil
+      unsafe memory = zeroed(capacity * 16)
     }
 
     @inline(__always)
@@ -34,12 +41,29 @@ internal import Synchronization
       unsafe (memory + slot * 16 + 8).assumingMemoryBound(to: Atomic<UInt32>.self)
     }
 
+    /// Whether a number is an index of ``dense``.
     @inline(__always)
-    func prefetch(_ number: Int64) { unsafe pk_prefetch(memory + slot(number) * 16) }
+    fileprivate func isDense(_ number: Int64) -> Bool {
+      UInt64(bitPattern: number) < UInt64(denseCount)
+    }
+
+    @inline(__always)
+    func prefetch(_ number: Int64) {
+      if isDense(number) {
+        unsafe pk_prefetch(dense.unsafelyUnwrapped + Int(number))
+      } else {
+        unsafe pk_prefetch(memory + slot(number) * 16)
+      }
+    }
 
     /// The index of a number; nil if it is not there, or is being added.
     @inline(__always)
     func index(of number: Int64) -> UInt32? {
+      if isDense(number) {
+        let found = unsafe dense.unsafelyUnwrapped[Int(number)].load(ordering: .acquiring)
+        // It may have been added before the array was as large.
+        if found != 0 { return found - 1 }
+      }
       var slot = slot(number)
       while true {
         let found = unsafe index(slot).pointee.load(ordering: .acquiring)
@@ -51,7 +75,12 @@ internal import Synchronization
       }
     }
 
-    /// Adds a number that is not there.
+    /// Adds a number that is not there to ``dense``.
+    fileprivate func putDense(_ number: Int64, _ index: UInt32) {
+      unsafe dense.unsafelyUnwrapped[Int(number)].store(index + 1, ordering: .releasing)
+    }
+
+    /// Adds a number that is not there, by its hash.
     fileprivate func put(_ number: Int64, _ index: UInt32) {
       var slot = slot(number)
       while unsafe self.index(slot).pointee.load(ordering: .relaxed) != 0 {
@@ -61,9 +90,7 @@ internal import Synchronization
       unsafe self.index(slot).pointee.store(index + 1, ordering: .releasing)
     }
 
-    fileprivate func free() { unsafe memory.deallocate() }
-
-    fileprivate func forEach(_ body: (Int64, UInt32) -> Void) {
+    fileprivate func forEachHashed(_ body: (Int64, UInt32) -> Void) {
       for slot in 0..<capacity {
         let found = unsafe index(slot).pointee.load(ordering: .relaxed)
         if found != 0 {
@@ -74,31 +101,77 @@ internal import Synchronization
   }
 
   private(set) var slots: Slots
-  private var count = 0
-  private var replaced: [Slots] = []
+  /// How many numbers there are.
+  private(set) var count = 0
+  /// The numbers of the last indices, whose ids are not in the table of ids yet.
+  private(set) var waiting: [Int64] = []
+  /// About how many numbers there will be.
+  var expectedCount = 0
+  private var hashedCount = 0
+  /// The addresses of memory that is not used any more.
+  private var replaced: [UInt] = []
+  /// Numbers below this many times the number of users or conversations are indices of an array.
+  private static let sparsity = 4
 
   init() { slots = Slots(capacity: 64, seed: processSeed()) }
 
   deinit {
-    for slots in replaced + [slots] { slots.free() }
+    for address in replaced { unsafe free(UnsafeMutableRawPointer(bitPattern: address)) }
+    unsafe free(slots.memory)
+    unsafe free(slots.dense)
   }
 
   /// Adds a number that is not there.
-  func insert(_ number: Int64, _ index: UInt32) {
-    reserve(count + 1)
+  ///
+  /// - Parameter isWaiting: whether the table of ids does not have the id yet. Then all indices
+  ///   below are those of ids that it has, or that are waiting.
+  func insert(_ number: Int64, _ index: UInt32, isWaiting: Bool) {
     count += 1
+    if isWaiting { waiting.append(number) }
+    makeDense(number)
+    if slots.isDense(number) { return slots.putDense(number, index) }
+    hashedCount += 1
+    reserve(hashedCount)
     slots.put(number, index)
   }
 
-  func reserve(_ count: Int) {
+  /// The waiting numbers, which wait no longer.
+  func takeWaiting() -> [Int64] {
+    defer { waiting = [] }
+    return waiting
+  }
+
+  /// Makes the array so large that it has a number, if there are enough numbers for that.
+  private func makeDense(_ number: Int64) {
+    guard number >= slots.denseCount,
+      number < Self.sparsity * max(count, expectedCount) + 4096
+    else { return }
+    var size = 4096
+    while size <= Int(number) { size *= 2 }
+    let more = unsafe zeroed(size * 4)
+    if let dense = unsafe slots.dense {
+      unsafe more.copyMemory(from: dense, byteCount: slots.denseCount * 4)
+      replaced.append(UInt(bitPattern: dense))
+    }
+    unsafe slots.dense = more.bindMemory(to: Atomic<UInt32>.self, capacity: size)
+    slots.denseCount = size
+  }
+
+  private func reserve(_ count: Int) {
     guard count * 8 > slots.capacity * 5 else { return }
-    var capacity = slots.capacity * 2
-    while count * 8 > capacity * 5 { capacity *= 2 }
-    let more = Slots(capacity: capacity, seed: slots.seed)
-    slots.forEach { more.put($0, $1) }
-    replaced.append(slots)
+    var more = Slots(capacity: slots.capacity * 2, seed: slots.seed)
+    slots.forEachHashed { more.put($0, $1) }
+    unsafe more.dense = slots.dense
+    more.denseCount = slots.denseCount
+    unsafe replaced.append(UInt(bitPattern: slots.memory))
     slots = more
   }
+}
+
+/// Memory that is all zero, to be freed with `free`.
+private func zeroed(_ byteCount: Int) -> UnsafeMutableRawPointer {
+  guard let memory = unsafe calloc(1, byteCount) else { fatalError("out of memory") }
+  return unsafe memory
 }
 
 /// Calls `body` with the decimal digits of a number.

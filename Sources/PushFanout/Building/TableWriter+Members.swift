@@ -7,8 +7,8 @@ extension TableWriter {
   /// - Complexity: O(memberships), or O(memberships log members) where a conversation's members are
   ///   not listed in the order of users; on several threads.
   func storeMembers(_ memberships: consuming MembershipList, threads: Int = 1) {
-    tables.memberUsers.grow(to: memberships.count, repeating: 0, store)
-    tables.packedMembers.grow(to: memberships.count, repeating: 0, store)
+    tables.memberUsers.grow(to: memberships.count, store, threads: threads)
+    tables.packedMembers.grow(to: memberships.count, store, threads: threads)
     ownConversations()
     let slots = MemberSlots(
       rows: tables.conversations, users: tables.memberUsers, packed: tables.packedMembers)
@@ -28,7 +28,7 @@ extension TableWriter {
   /// - Complexity: as for ``storeMembers(_:threads:)``.
   func storeOverrides(_ overrides: consuming OverrideList, threads: Int = 1) {
     guard overrides.count > 0 else { return }
-    tables.overrides.grow(to: overrides.count, repeating: .none, store)
+    tables.overrides.grow(to: overrides.count, store, threads: threads)
     ownConversations()
     let slots = OverrideSlots(rows: tables.conversations, records: tables.overrides)
     let list = overrides

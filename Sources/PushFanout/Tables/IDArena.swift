@@ -37,19 +37,40 @@
   /// - Returns: the address of the record: the index, the byte count (one byte, or five from 255
   ///   on), the characters.
   func add(_ id: UnsafeRawBufferPointer, _ index: UInt32) -> UInt {
-    let header = id.count < 255 ? 5 : 9
-    let size = header + id.count
-    if size > freeCount { addChunk(size) }
+    let address = addRecords(byteCount: Self.recordSize(id.count))
+    unsafe Self.write(id, index, at: address)
+    return address
+  }
+
+  /// Makes room for consecutive records.
+  ///
+  /// - Returns: the address of the first, which has to be written with
+  ///   ``write(_:_:at:)``, as those behind it.
+  func addRecords(byteCount: Int) -> UInt {
+    if byteCount > freeCount { addChunk(byteCount) }
     let start = unsafe free.unsafelyUnwrapped
-    unsafe free = start + size
-    freeCount -= size
+    unsafe free = start + byteCount
+    freeCount -= byteCount
+    return UInt(bitPattern: start)
+  }
+
+  /// The size of the record of an id.
+  @inline(__always)
+  static func recordSize(_ characterCount: Int) -> Int {
+    (characterCount < 255 ? 5 : 9) + characterCount
+  }
+
+  /// Writes the record of an id.
+  @inline(__always)
+  static func write(_ id: UnsafeRawBufferPointer, _ index: UInt32, at address: UInt) {
+    guard let start = unsafe UnsafeMutableRawPointer(bitPattern: address) else { return }
+    let header = id.count < 255 ? 5 : 9
     unsafe start.storeBytes(of: index, as: UInt32.self)
     unsafe (start + 4).storeBytes(of: UInt8(min(id.count, 255)), as: UInt8.self)
     if header == 9 { unsafe (start + 5).storeBytes(of: UInt32(id.count), as: UInt32.self) }
     if let characters = id.baseAddress {
       unsafe (start + header).copyMemory(from: characters, byteCount: id.count)
     }
-    return UInt(bitPattern: start)
   }
 
   private func addChunk(_ size: Int) {

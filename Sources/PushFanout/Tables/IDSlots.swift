@@ -1,5 +1,6 @@
 internal import CPushKernels
 internal import PushModel
+internal import PushSupport
 internal import Synchronization
 
 /// The slots of a hash table of ids: 16 bits of the hash above the 48-bit offset of the id's
@@ -126,11 +127,11 @@ internal import Synchronization
   }
 
   mutating func reserve(
-    _ count: Int, _ base: IDBase, _ store: PageStore, rehash: (UInt) -> UInt32
+    _ count: Int, _ base: IDBase, _ store: PageStore, threads: Int, rehash: (UInt) -> UInt32
   ) {
     var wanted = max(64, capacity)
     while count * 8 > wanted * 5 { wanted *= 2 }
-    if wanted > capacity { grow(store, to: wanted, base, rehash: rehash) }
+    if wanted > capacity { grow(store, to: wanted, base, threads: threads, rehash: rehash) }
   }
 
   private func put(_ hash: UInt32, _ address: UInt, _ base: IDBase) {
@@ -140,12 +141,29 @@ internal import Synchronization
     self.store(index, UInt64(hash >> 16) << 48 | UInt64(base.distance(to: address)))
   }
 
+  /// Adds the address of an id that is not there, while other threads do the same.
+  ///
+  /// - Precondition: there is room, and the caller counts what is added with ``noteUse(of:)``.
+  @inline(__always)
+  func putAmongOthers(_ hash: UInt32, _ address: UInt, _ base: IDBase) {
+    precondition(address >> 48 == 0, "addresses above 48 bits are not supported")
+    let slot = UInt64(hash >> 16) << 48 | UInt64(base.distance(to: address))
+    var index = Int(hash) & (capacity - 1)
+    while unsafe !slots.unsafelyUnwrapped[index]
+      .compareExchange(expected: 0, desired: slot, ordering: .releasing).exchanged
+    { index = (index + 1) & (capacity - 1) }
+  }
+
+  /// Counts ids that ``putAmongOthers(_:_:_:)`` has added.
+  mutating func noteUse(of count: Int) { used += count }
+
   private mutating func grow(
-    _ store: PageStore, to newCapacity: Int, _ base: IDBase, rehash: (UInt) -> UInt32
+    _ store: PageStore, to newCapacity: Int, _ base: IDBase, threads: Int = 1,
+    rehash: (UInt) -> UInt32
   ) {
     let old = unsafe slots
     let oldCapacity = capacity
-    allocate(newCapacity, store)
+    allocate(newCapacity, store, threads: threads)
     guard let old = unsafe old else { return }
     for index in 0..<oldCapacity {
       let slot = unsafe old[index].load(ordering: .relaxed)
@@ -173,13 +191,18 @@ internal import Synchronization
   }
 
   /// Makes empty slots; the ones before are left to the caller.
-  private mutating func allocate(_ newCapacity: Int, _ store: PageStore) {
+  private mutating func allocate(_ newCapacity: Int, _ store: PageStore, threads: Int = 1) {
     capacity = newCapacity
     guard newCapacity > 0 else { return unsafe slots = nil }
-    unsafe slots = store.allocate(newCapacity * 8)
-      .bindMemory(to: Atomic<UInt64>.self, capacity: newCapacity)
-    for index in 0..<newCapacity {
-      unsafe (slots.unsafelyUnwrapped + index).initialize(to: Atomic(0))
+    let memory = unsafe store.allocate(newCapacity * 8)
+    unsafe slots = memory.bindMemory(to: Atomic<UInt64>.self, capacity: newCapacity)
+    let size = 1 << 18
+    let start = UInt(bitPattern: memory)
+    Parallel.perform((newCapacity + size - 1) / size, threads: threads) { piece in
+      let first = unsafe UnsafeMutablePointer<Atomic<UInt64>>(bitPattern: start).unsafelyUnwrapped
+      for index in piece * size..<min((piece + 1) * size, newCapacity) {
+        unsafe (first + index).initialize(to: Atomic(0))
+      }
     }
   }
 

@@ -119,6 +119,11 @@ struct IDTable {
     unsafe arena.add(id, index)
   }
 
+  /// Makes room for consecutive records, which no slot leads to yet.
+  ///
+  /// - Returns: the address of the first.
+  func addRecords(byteCount: Int) -> UInt { arena.addRecords(byteCount: byteCount) }
+
   mutating func insert(_ id: Identifier, _ store: PageStore) -> UInt32 {
     unsafe id.withUTF8 { unsafe insert($0, store) }
   }
@@ -138,9 +143,11 @@ struct IDTable {
     return slots.hash(lowered)
   }
 
-  mutating func reserve(_ count: Int, _ store: PageStore) {
+  mutating func reserve(_ count: Int, _ store: PageStore, threads: Int = 1) {
     let (slots, base) = (slots, base)
-    self.slots.reserve(count, base, store) { unsafe slots.hash(base.characters(at: $0)) }
+    self.slots.reserve(count, base, store, threads: threads) {
+      unsafe slots.hash(base.characters(at: $0))
+    }
   }
 
   /// Removes the ids added since `before`, an earlier version of this table.

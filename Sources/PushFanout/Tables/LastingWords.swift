@@ -105,7 +105,8 @@ extension TableWriter {
   func fillWords(threads: Int) {
     needsWords = false
     tables.memberWords.removeAll(store)
-    tables.memberWords.grow(to: tables.memberUsers.count, repeating: 0, store)
+    tables.memberWords.grow(to: tables.memberUsers.count, store, threads: threads)
+    tables.memberWords.initialize(repeating: 0, threads: threads)
     let filling = AllWords(tables)
     let count = tables.conversations.count
     let pieceCount = threads <= 1 ? 1 : min(threads * 16, max(count, 1))

@@ -42,6 +42,8 @@ internal import Synchronization
     /// By class, the address of the first block with free parts, and the number of blocks.
     var available = [UInt](repeating: 0, count: PageMemory.classCount)
     var blockCounts = [Int](repeating: 0, count: PageMemory.classCount)
+    /// The addresses of blocks for any class, made by ``prepare(_:of:threads:)``.
+    var prepared: [UInt] = []
   }
 
   private let state = Lock(State())
@@ -93,12 +95,33 @@ internal import Synchronization
     }
   }
 
+  /// Makes blocks for parts that will be allocated next. The kernel clears a block when it is first
+  /// written, which takes longer than anything that is done with it; here several threads wait for
+  /// that.
+  ///
+  /// - Parameters:
+  ///   - count: about how many parts.
+  ///   - byteCount: the size of each.
+  func prepare(_ count: Int, of byteCount: Int, threads: Int) {
+    guard !isPlain, threads > 1, byteCount <= Self.largestPart else { return }
+    let partsInBlock = (Self.blockSize - 64) / Self.partSize(Self.sizeClass(byteCount))
+    let blockCount = count / partsInBlock - state.withLock { $0.prepared.count }
+    Parallel.perform(blockCount, threads: threads) { _ in
+      let block = unsafe Self.map(Self.blockSize, isHuge: true)
+      unsafe block.storeBytes(of: 0, as: UInt8.self)
+      state.withLock { $0.prepared.append(UInt(bitPattern: block)) }
+    }
+  }
+
   // MARK: Parts of blocks
 
   private func allocatePart(_ sizeClass: Int, _ state: inout State) -> UInt {
     if state.available[sizeClass] == 0 {
       let isFirst = state.blockCounts[sizeClass] == 0
-      let block = unsafe Self.map(Self.blockSize, isHuge: !isFirst)
+      let prepared = isFirst ? nil : state.prepared.popLast()
+      let block =
+        unsafe prepared.flatMap { unsafe UnsafeMutableRawPointer(bitPattern: $0) }
+        ?? Self.map(Self.blockSize, isHuge: !isFirst)
       unsafe block.initializeMemory(as: Block.self, to: Block())
       state.blockCounts[sizeClass] += 1
       state.available[sizeClass] = UInt(bitPattern: block)

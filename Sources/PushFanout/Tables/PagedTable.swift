@@ -1,4 +1,5 @@
 internal import CPushKernels
+internal import PushSupport
 
 /// An array in pages of 1 KiB, whose versions share unchanged pages.
 ///
@@ -153,6 +154,18 @@ internal import CPushKernels
     }
   }
 
+  /// Appends elements until there are `newCount`. They have no value until they are written.
+  ///
+  /// - Parameter threads: how many may make the memory of the pages.
+  mutating func grow(to newCount: Int, _ store: PageStore, threads: Int) {
+    PageMemory.shared.prepare(
+      (newCount - count) >> Self.shift, of: Self.storedPageSize, threads: threads)
+    while count < newCount {
+      if count & Self.mask == 0 { addPage(store) }
+      count += min(newCount - count, pageSize - count & Self.mask)
+    }
+  }
+
   private mutating func addPage(_ store: PageStore) {
     let nodeIndex = count >> Self.nodeShift
     if nodeIndex == nodeCapacity {
@@ -208,6 +221,20 @@ internal import CPushKernels
     for node in 0..<nodeCount { unsafe store.retire(UnsafeMutableRawPointer(root[node])) }
     unsafe store.retire(UnsafeMutableRawPointer(root))
     self = PagedTable()
+  }
+}
+
+extension PagedTable where Element: Sendable {
+  /// Gives all elements a value, in pages that belong to the update in progress.
+  func initialize(repeating element: Element, threads: Int) {
+    let pagesInPiece = 256
+    Parallel.perform((pageCount + pagesInPiece - 1) / pagesInPiece, threads: threads) { piece in
+      for page in piece * pagesInPiece..<min((piece + 1) * pagesInPiece, pageCount) {
+        let first = page << Self.shift
+        unsafe self.page(at: first).initialize(
+          repeating: element, count: min(pageSize, count - first))
+      }
+    }
   }
 }
 

@@ -63,15 +63,15 @@ internal import QuietTime
     if id.isEmpty { throw .emptyID }
     guard tables.userIDs.count < limit else { throw .tooMany("users") }
     let index = tables.userIDs.insert(id, store)
-    appendUser()
+    appendUsers(to: tables.userIDs.count)
     return index
   }
 
-  /// Adds a user without settings, whose id was added.
-  func appendUser() {
-    tables.packedUsers.append(PackedUser(), store)
-    tables.schedules.append(0, store)
-    if tables.deviceLists.count > 0 { tables.deviceLists.append(0, store) }
+  /// Adds users without settings, whose ids were added.
+  func appendUsers(to count: Int) {
+    tables.packedUsers.grow(to: count, repeating: PackedUser(), store)
+    tables.schedules.grow(to: count, repeating: 0, store)
+    if tables.deviceLists.count > 0 { tables.deviceLists.grow(to: count, repeating: 0, store) }
   }
 
   /// Replaces all settings of a user.

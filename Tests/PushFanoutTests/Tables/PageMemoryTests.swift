@@ -51,6 +51,7 @@ import Testing
       part.free(memory)
     }
     for step in 0..<6000 {
+      if step % 1000 == 500 { memory.prepare(6000, of: 1040, threads: 2) }
       // Fills, then mostly frees, then fills again.
       let frees = (step / 2000 == 1 ? 7 : 3) > Int(random.next() % 10)
       if frees, !used.isEmpty {

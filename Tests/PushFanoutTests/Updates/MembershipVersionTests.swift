@@ -90,7 +90,13 @@ import Testing
     let engine = try Fanout(app: AppSettings(), threads: 1)
     let users = (0..<700).map { Identifier("u\($0)") }
     let message = Message(id: "m", conversation: "g", at: Self.noon)
-    func answer(_ result: FanoutResult) -> [UInt8] {
+    // More than are looked up at a time, and some to nobody.
+    let messages = (0..<70).map { index in
+      Message(
+        id: "m", conversation: index % 9 == 0 ? "h" : "g",
+        at: Instant(milliseconds: Self.noon.milliseconds + Int64(index)), sender: users[index * 5])
+    }
+    func answer(_ result: borrowing FanoutResult) -> [UInt8] {
       var codes = [UInt8](repeating: 0, count: result.memberCount)
       var span = codes.mutableSpan
       result.writeCodes(into: &span)
@@ -114,6 +120,13 @@ import Testing
       engine.decide(message, on: version, into: &result)
       #expect(answer(result) == codes, "seed \(seed), version \(version.number)")
       #expect(result.version == version.number)
+      var (found, expected) = ([Int: [UInt8]](), [Int: [UInt8]]())
+      for index in 3..<68 {
+        engine.decide(messages[index], on: version, into: &result)
+        expected[index] = answer(result)
+      }
+      engine.decide(messages, 3..<68, on: version, into: &result) { found[$0] = answer($1) }
+      #expect(found == expected, "seed \(seed), version \(version.number)")
       var all: [Identifier] = []
       version.forEachUserID(in: 0..<version.userCount) { _, id in
         all.append(

@@ -254,6 +254,29 @@ import Testing
     #expect(found == [], "seed \(seed)")
   }
 
+  /// So many integers that their ids are added on several threads: some are close to each other,
+  /// others far apart, and some were texts before.
+  @Test func manyIntegers() throws {
+    var random = SeededGenerator(seed: 7)
+    var numbers = Array(Int64(0)..<9000)
+    numbers += (0..<6000).map { _ in Int64.random(in: .min ... .max, using: &random) }
+    numbers.shuffle(using: &random)
+    let users = Table(fields: [("id", .integer("l"))], rows: numbers.map { [.number($0)] })
+    let members = Table(
+      fields: [("conversation", .integer("l")), ("user", .integer("l"))],
+      rows: (numbers + numbers.shuffled(using: &random)).map { number in
+        [.number(random.chance(90) ? number % 10 : number), .number(random.pick(numbers) &+ 1)]
+      })
+    let texts =
+      #"{"kind":"user","id":"17","level":"none"}"# + "\n"
+      + #"{"kind":"member","conversation":"5","user":"a"}"# + "\n"
+    for settings in [Self.app, Self.app + texts] {
+      let found = try differences(
+        settings, users, members, batchSize: 10_000, sizes: [1 << 16], threads: [1, 3])
+      #expect(found == [])
+    }
+  }
+
   /// Integers above all that are signed, whose bits are those of negative ones.
   @Test func unsignedIntegers() throws {
     let fixture = ArrowFixture(

@@ -406,7 +406,7 @@ static void step(input *in, char **error) {
     }
     case 21: {
       pf_relation *made = NULL;
-      if (pf_relation_new(engine, AT(all_messages, slot(in)), byte(in) % 3, &made, error) == PF_OK) REPLACE(relations, pf_relation_free, made);
+      if (pf_relation_new(engine, AT(all_messages, slot(in)), byte(in) % 4, &made, error) == PF_OK) REPLACE(relations, pf_relation_free, made);
       break;
     }
     case 22: {

@@ -579,6 +579,8 @@ typedef struct pf_relation pf_relation;
 
 /* The user column has ids instead of numbers. */
 #define PF_ARROW_IDS 1u
+/* The same, as views: faster, as the ids of a conversation are written once for all of its messages. */
+#define PF_ARROW_ID_VIEWS 2u
 
 /* The decisions for messages as a relation, which can be read any number of times and always gives
 ** the same: it keeps the version of the settings that was current when it was made. Nothing is
@@ -593,7 +595,8 @@ void pf_relation_free(pf_relation *relation);
 ** order, recipients by rank.
 **
 **   message  uint32  the index of the message
-**   user     uint32  the user's number, or with PF_ARROW_IDS large_utf8, the id
+**   user     uint32  the user's number; with PF_ARROW_IDS large_utf8, the id; with PF_ARROW_ID_VIEWS
+**                    utf8_view, the id
 **   code     uint8   the outcome's code
 **
 ** The batches of a conversation of more than 65,536 members share one buffer of users as long as its

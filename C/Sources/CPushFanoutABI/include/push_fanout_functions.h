@@ -109,8 +109,11 @@ int pf_fail(char **error, int status, const char *text);
 
 /* The bit of each odd code. */
 void pf_pack_pushes(const uint8_t *codes, size_t count, uint8_t *bitmap);
-/* Removes the codes that are 0, and what is beside them; returns how many stay. */
-size_t pf_compact(uint8_t *codes, uint32_t *users, size_t count);
+/* Removes the codes that are 0, and the numbers beside them; returns how many stay. */
+size_t pf_keep_numbers(uint8_t *codes, uint32_t *numbers, size_t count);
+/* Removes the codes that are 0, and writes the views of 16 bytes beside the others; returns how many
+** stay. There is room for all views. */
+size_t pf_keep_views(uint8_t *codes, const void *views, void *kept, size_t count);
 /* Fills with a number. */
 void pf_fill(uint32_t *numbers, size_t count, uint32_t number);
 
