@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pyarrow
 from worlds_under_test import ORACLE, ROOT
 
 from push_fanout import OUTCOMES, Fanout
@@ -91,6 +92,21 @@ def found_counts(frame):
     )  # fmt: skip
 
 
+def expected_held(fanout, messages):
+    """The held pushes, as the engine alone has them."""
+    read = fanout.messages(messages)
+    ids = read.columns()["id"]
+    table = pyarrow.table(fanout.decisions(read, ids=True).held)
+    columns = (table[name].to_pylist() for name in ("message", "user", "code", "pushAt"))
+    return sorted((ids[number], *row) for number, *row in zip(*columns))
+
+
+def found_held(frame):
+    return sorted(
+        (row["message"], row["user"], row["code"], row["pushAt"]) for row in frame.collect()
+    )
+
+
 def pushes_of(rows):
     """Who gets a push for which message."""
     return sorted((row[0], row[1]) for row in rows if row[2] == "push")
@@ -115,13 +131,15 @@ def found_pushes(spark, shards, frame):
 
 
 def same_as_engine(spark, shards, frame, fanout, messages, folder, **options):
-    """Counts, rows and bitmaps of Spark are those of the engine."""
+    """Counts, rows, bitmaps and held pushes of Spark are those of the engine."""
     assert found_counts(decide(frame, shards, **options)) == expected_counts(fanout, messages)
     rows = expected_rows(fanout, messages)
     given = decide(frame, shards, "rows", path=folder / "rows", **options)
     assert found_rows(given) == rows
     bitmaps = decide(frame, shards, "bitmap", **options)
     assert found_pushes(spark, shards, bitmaps) == pushes_of(rows)
+    held = decide(frame, shards, "held", path=folder / "held", **options)
+    assert found_held(held) == expected_held(fanout, messages)
 
 
 def slice_folder():

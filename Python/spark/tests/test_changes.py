@@ -195,10 +195,11 @@ def test_compare_finds_differences(spark, shared, tmp_path):
     messages = typed_world(3)[3]
     frame = spark.createDataFrame(messages, MESSAGES)
     loud = spark.createDataFrame([{**row, "silent": False} for row in messages], MESSAGES)
-    for output in ("counts", "bitmap", "rows"):
+    for output in ("counts", "bitmap", "rows", "held"):
         sides = []
         for name, side in (("a", frame), ("b", frame), ("c", loud)):
-            options = {"path": tmp_path / f"{output}-{name}"} if output == "rows" else {}
+            is_written = output in ("rows", "held")
+            options = {"path": tmp_path / f"{output}-{name}"} if is_written else {}
             sides.append(decide(side, shared, output, **options))
         assert compare(sides[0], sides[1]).count() == 0
         differ = compare(sides[0], sides[2]).collect()

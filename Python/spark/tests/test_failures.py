@@ -181,6 +181,7 @@ def kill_during(begun, chosen):
     return killed, thread
 
 
+@pytest.mark.cluster
 def test_a_killed_executor_and_a_killed_worker_change_nothing(tmp_path):
     spark = start("local-cluster[2,1,1024]", spark__task__maxFailures="8")
     try:

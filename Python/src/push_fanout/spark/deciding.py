@@ -21,7 +21,13 @@ from .working import DecideSpec, files, summaries
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-OUTPUTS = ("counts", "bitmap", "rows")
+OUTPUTS = ("counts", "bitmap", "rows", "held")
+FILES = {
+    "rows": "message string, conversation string, at bigint, user string, code smallint",
+    "held": "message string, conversation string, at bigint, user string, code smallint, "
+    "pushAt bigint",
+}
+"""The outputs that the workers write by themselves, and their columns."""
 HOUR = 3_600_000
 KEY = "id string, conversation string, at bigint, settings int, recipients bigint, pushes bigint"
 SCHEMAS = {
@@ -34,7 +40,7 @@ PART = ", _part int, _digest bigint, _home string, _copy int"
 def decide(
     messages: DataFrame,
     shards: Shards,
-    output: Literal["counts", "bitmap", "rows"] = "counts",
+    output: Literal["counts", "bitmap", "rows", "held"] = "counts",
     *,
     path: str | os.PathLike[str] | None = None,
     before: Literal["refuse", "older"] = "refuse",
@@ -53,9 +59,11 @@ def decide(
         output: ``"counts"``: a row for each message with `counts`, a map from codes to recipients;
             ``"bitmap"``: a row for each message with a bit for each member by rank, 1 for a push,
             the lowest bit first (`members` gives the ids by rank); ``"rows"``: a row for each
-            recipient.
-        path: a folder for Parquet files; needed for rows, which the workers write by themselves.
-            Without, the others are decided when the DataFrame is used.
+            recipient; ``"held"``: a row for each recipient whose push is suppressed and would be
+            one later if nothing but time changed, with ``pushAt``, the first such instant in
+            milliseconds (docs/replay.md, "Held messages").
+        path: a folder for Parquet files; needed for rows and held pushes, which the workers write
+            by themselves. Without, the others are decided when the DataFrame is used.
         before: what happens to messages from before the settings: they are refused, as bad rows,
             or decided by older settings that are still there.
         on_error: ``"fail"``: a bad message ends the job with an error that names its file, row and
@@ -80,14 +88,14 @@ def decide(
         raise ValueError('on_error="quarantine" and quarantine=... belong together')
     if slices < 1:
         raise ValueError("slices must be at least 1")
-    if output == "rows" and path is None:
-        raise ValueError('output="rows" needs path=..., a folder for Parquet files')
+    if output in FILES and path is None:
+        raise ValueError(f'output="{output}" needs path=..., a folder for Parquet files')
     if quarantine is not None and Storage(quarantine).names(""):
         raise Error(f"{os.fspath(quarantine)}: exists; name a new folder", "PF_IO")
     versions = shards.older() if before == "older" else [shards]
     spec = _spec(versions, output, on_error, path, quarantine, slices, metrics)
     placed = [_keyed_messages(messages), versions, slices]
-    if output == "rows":
+    if output in FILES:
         return _write_rows(placed, spec, overwrite)
     decided = _decided(placed, spec)
     if path is None:
@@ -246,8 +254,7 @@ def _write_rows(placed: list[Any], spec: DecideSpec, overwrite: bool) -> DataFra
     storage.write("_summary.json", json.dumps(written).encode())
     storage.write("_SUCCESS", b"")
     if not reports:
-        columns = "message string, conversation string, at bigint, user string, code smallint"
-        empty: DataFrame = spark.createDataFrame([], columns)
+        empty: DataFrame = spark.createDataFrame([], FILES[spec.output])
         return empty
     result: DataFrame = spark.read.parquet(storage.path)
     return result

@@ -36,7 +36,7 @@ class DecideSpec(NamedTuple):
         live: the folders whose snapshots may stay on the local disk.
         output: what is made.
         is_strict: whether a bad message ends the job.
-        place: the folder for rows; "" for other outputs.
+        place: the folder for rows and held pushes; "" for other outputs.
         quarantine: the folder for bad messages; "" for none.
         counters: accumulators by name.
     """
@@ -288,14 +288,14 @@ def files(spec: DecideSpec, batches: Iterator[Any]) -> Iterator[Any]:
     """Writes rows as a Parquet file, and reports it."""
     pa = pyarrow_module()
     task = Task(spec)
-    schema = row_schema()
+    schema = row_schema(spec.output)
     name = f"_attempts/{task.partition:05}-{uuid.uuid4().hex}.parquet"
     start = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="push-fanout-") as folder:
         path = os.path.join(folder, "rows.parquet")
         rows = write_batches(
             path, schema, _row_batches(task, batches), compression="zstd",
-            use_dictionary=["message", "conversation", "at", "user", "code"],
+            use_dictionary=schema.names,
         )  # fmt: skip
         task.finish()
         if task.seen == 0:
@@ -310,25 +310,27 @@ def files(spec: DecideSpec, batches: Iterator[Any]) -> Iterator[Any]:
     yield pa.RecordBatch.from_arrays([pa.array([json.dumps(report)])], ["report"])
 
 
-def row_schema() -> Any:
+def row_schema(output: str) -> Any:
     """The columns of rows."""
     pa = pyarrow_module()
     text = pa.dictionary(pa.int32(), pa.string())
+    held = [("pushAt", pa.int64())] if output == "held" else []
     return pa.schema(
         [("message", text), ("conversation", text), ("at", pa.int64()),
-         ("user", pa.large_string()), ("code", pa.uint8())]
+         ("user", pa.large_string()), ("code", pa.uint8()), *held]
     )  # fmt: skip
 
 
 def _row_batches(task: Task, batches: Iterator[Any]) -> Iterator[Any]:
     pa = pyarrow_module()
-    schema = row_schema()
+    is_held = task.spec.output == "held"
+    schema = row_schema(task.spec.output)
     for messages, rows in task.decided(batches):
         ids, conversations = (rows[name].combine_chunks() for name in ("_id", "_conversation"))
         at = rows["_at"].combine_chunks()
         found = pushes = 0
-        reader = pa.RecordBatchReader.from_stream(task.fanout.decisions(messages, ids=True))
-        for batch in reader:
+        decisions = task.fanout.decisions(messages, ids=True)
+        for batch in pa.RecordBatchReader.from_stream(decisions.held if is_held else decisions):
             number = batch["message"].cast(pa.int32())
             found += batch.num_rows
             # A push has an odd code.
@@ -337,9 +339,12 @@ def _row_batches(task: Task, batches: Iterator[Any]) -> Iterator[Any]:
                 [
                     pa.DictionaryArray.from_arrays(number, ids),
                     pa.DictionaryArray.from_arrays(number, conversations),
-                    at.take(number), batch["user"], batch["code"],
+                    at.take(number), *batch.columns[1:],
                 ],
                 schema=schema,
             )  # fmt: skip
-        task.spec.add("decisions", found)
-        task.spec.add("pushes", pushes)
+        if is_held:
+            task.spec.add("held", found)
+        else:
+            task.spec.add("decisions", found)
+            task.spec.add("pushes", pushes)
