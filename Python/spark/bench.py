@@ -147,7 +147,7 @@ def sql_answers(spark: Any, folder: Path, messages: Any) -> Any:
 def warm_up(batches: Any) -> Any:
     """The first tasks of a Spark start its workers, which import the package; long enough that each
     core starts one."""
-    import push_fanout.spark.working  # noqa: F401
+    import push_fanout.spark.writing  # noqa: F401
 
     time.sleep(0.3)
     yield from batches
