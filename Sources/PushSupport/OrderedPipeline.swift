@@ -36,15 +36,17 @@ package final class OrderedPipeline<Worker, Job: Sendable, Output: Sendable>: @u
   ///   - threads: the number of workers, each on a thread of Dispatch's pool.
   ///   - takerWorks: whether the thread that takes is one of these threads: it works on pieces
   ///     while the result that it takes is not there.
+  ///   - depth: how many pieces a worker there may be that are not taken. More keep workers busy
+  ///     whose pieces differ in size.
   package init(
-    threads: Int, takerWorks: Bool = false, makeWorker: () -> Worker,
+    threads: Int, takerWorks: Bool = false, depth: Int = 2, makeWorker: () -> Worker,
     work: @escaping @Sendable (Job, inout Worker) -> Output
   ) {
     workers = (0..<threads).map { _ in Box(makeWorker()) }
     ownWorker = takerWorks ? threads - 1 : nil
     state = Lock(State(idle: Array(0..<(takerWorks ? threads - 1 : threads))))
     self.work = work
-    limit = threads * 2 + 1
+    limit = threads * depth + 1
   }
 
   /// The number of workers.

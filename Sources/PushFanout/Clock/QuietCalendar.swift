@@ -43,7 +43,7 @@ final class QuietCalendar: Sendable {
       state.uses += 1
       let found = state.days.firstIndex { $0.day == day }
       var index = found ?? state.days.count
-      if found == nil || state.days[index].transitions.first.count < table.count {
+      if found == nil || state.days[index].transitions.patterns.count < table.count {
         let transitions = Self.transitions(of: day, table, state.days)
         if let found {
           state.days[found] = Day(day: day, transitions: transitions)
@@ -75,12 +75,17 @@ final class QuietCalendar: Sendable {
     let (start, end) = (day * 86_400, (day + 1) * 86_400)
     let same = known.first {
       guard let even = $0.transitions.even else { return false }
-      return $0.transitions.first.count >= table.count && even.contains(start - 1)
+      return $0.transitions.patterns.count >= table.count && even.contains(start - 1)
         && end <= even.upperBound
     }
     if let same { return same.transitions }
     var transitions = QuietTransitions()
     if let before = known.first(where: { $0.day == day }) { transitions = before.transitions }
+    // Two dates that had the same patterns may give new schedules different ones.
+    let isShared = known.contains { $0.day != day && $0.transitions.id == transitions.id }
+    if transitions.id == 0 || isShared {
+      transitions.id = Self.count.add(1, ordering: .relaxed).newValue
+    }
     transitions.extend(to: table, day: day)
     return transitions
   }
@@ -89,29 +94,27 @@ final class QuietCalendar: Sendable {
 extension QuietTransitions {
   /// Adds the schedules of a table that were added since.
   ///
-  /// - Complexity: O(added schedules + transitions of all).
+  /// - Complexity: O(added schedules + transitions of all patterns).
   fileprivate mutating func extend(to table: borrowing ScheduleTable, day: Int64) {
-    let known = first.count
+    let known = patterns.count
     guard known < table.count else { return }
     let bits = QuietLevelBits(table.app)
     let start = day * 86_400
     var even = self.even ?? (known == 0 ? start - 1..<Int64.max : 0..<0)
     var zones: Set<String> = []
-    var added: [(second: Int32, entry: Entry)] = []
     for index in known..<table.count {
       guard let schedule = table.schedule(UInt32(index)) else {
-        first.append(0)
+        append(0, [])
         continue
       }
       let bitmap = DayBitmap(schedule, day: day)
-      var level = bits[bitmap.level(second: 0)] >> 3
-      first.append(level)
+      let first = bits[bitmap.level(second: 0)] >> 3
+      var changes: [(second: Int32, level: UInt8)] = []
       for second in bitmap.transitions {
-        let after = bits[bitmap.level(second: Int(second))] >> 3
-        if after == level { continue }
-        added.append((second, Entry(schedule: UInt32(index), before: level, after: after)))
-        level = after
+        let level = bits[bitmap.level(second: Int(second))] >> 3
+        if level != changes.last?.level ?? first { changes.append((second, level)) }
       }
+      append(first, changes)
       if !schedule.repeatsDaily {
         even = 0..<0
       } else if zones.insert(schedule.zone.name).inserted {
@@ -120,27 +123,6 @@ extension QuietTransitions {
       }
     }
     self.even = even.isEmpty ? nil : even
-    merge(added)
-  }
-
-  private mutating func merge(_ added: [(second: Int32, entry: Entry)]) {
-    if added.isEmpty { return }
-    var all: [(second: Int32, entry: Entry)] = []
-    all.reserveCapacity(entries.count + added.count)
-    for index in instants.indices {
-      for entry in entries[starts[index]..<starts[index + 1]] {
-        all.append((instants[index], entry))
-      }
-    }
-    all += added
-    all.sort { ($0.second, $0.entry.schedule) < ($1.second, $1.entry.schedule) }
-    entries = all.map(\.entry)
-    instants = []
-    starts = []
-    for (index, item) in all.enumerated() where instants.last != item.second {
-      instants.append(item.second)
-      starts.append(index)
-    }
-    starts.append(all.count)
+    mergeAppended()
   }
 }

@@ -13,11 +13,17 @@ internal import Algorithms
   let calendar: Int
   /// The date's transitions.
   let transitions: QuietTransitions
-  /// For each schedule, its level as in bits 3 and 4 of a ``UserClass``: 0 ... 3.
+  /// For each schedule, its level as in bits 3 and 4 of a ``UserClass``: 0 ... 3; then the same for
+  /// each pattern.
   private nonisolated(unsafe) let bytes: UnsafeMutablePointer<UInt8>
 
   @inline(__always)
   var levels: LevelTable { unsafe LevelTable(bytes: UnsafePointer(bytes), count: count) }
+
+  /// The levels of the date's patterns.
+  var patternLevels: LevelTable {
+    unsafe LevelTable(bytes: UnsafePointer(bytes + count), count: transitions.patternCount)
+  }
 
   init(_ transitions: QuietTransitions, day: Int64, index: Int, _ calendar: Int) {
     self.calendar = calendar
@@ -28,14 +34,17 @@ internal import Algorithms
       midnight
       + (index < transitions.instants.count
         ? Int64(transitions.instants[index]) * 1000 : 86_400_000)
-    count = transitions.first.count
-    unsafe bytes = .allocate(capacity: max(count, 1))
-    unsafe transitions.first.withUnsafeBufferPointer { first in
-      guard let start = first.baseAddress else { return }
-      unsafe bytes.initialize(from: start, count: first.count)
-    }
+    count = transitions.patterns.count
+    unsafe bytes = .allocate(capacity: max(count + transitions.patternCount, 1))
+    let byPattern = unsafe bytes + count
+    for (pattern, level) in transitions.first.enumerated() { unsafe byPattern[pattern] = level }
     for entry in transitions.entries[..<transitions.starts[index]] {
-      unsafe bytes[Int(entry.schedule)] = entry.after
+      unsafe byPattern[Int(entry.pattern)] = entry.after
+    }
+    unsafe transitions.patterns.withUnsafeBufferPointer { patterns in
+      for schedule in 0..<patterns.count {
+        unsafe bytes[schedule] = byPattern[Int(patterns[schedule])]
+      }
     }
   }
 
@@ -49,28 +58,97 @@ internal import Algorithms
 }
 
 /// The transitions of all schedules on one UTC date, in the order of time.
+///
+/// Schedules that have the same levels at every second of the date have one *pattern*. Ten thousands
+/// of settings, in all zones, have some thousand patterns on a date.
 struct QuietTransitions: Sendable {
-  /// A schedule, and its level before and after, as in ``ScheduleLevels/levels``.
+  /// A pattern, and its level before and after, as in ``ScheduleLevels/levels``.
   struct Entry: Sendable {
-    var schedule: UInt32
+    var pattern: UInt32
     var before: UInt8
     var after: UInt8
   }
 
-  /// The level of each schedule at midnight.
-  var first: [UInt8] = []
+  /// The pattern of each schedule.
+  private(set) var patterns: [UInt32] = []
+  /// The level of each pattern at midnight.
+  private(set) var first: [UInt8] = []
   /// The seconds of the date at which any schedule has a transition, ascending, without duplicates.
-  var instants: [Int32] = []
+  private(set) var instants: [Int32] = []
   /// The number of entries before each instant, and before the end of the date.
-  var starts: [Int] = [0]
-  var entries: [Entry] = []
+  private(set) var starts: [Int] = [0]
+  private(set) var entries: [Entry] = []
   /// The seconds, in which the offsets of all zones are constant, that contain the date; nil when
   /// there are none, or a schedule depends on the weekday. On another date within them the
   /// transitions are the same.
   var even: Range<Int64>?
+  /// Transitions with the same number give the schedules that both have the same patterns.
+  var id = 0
+  /// The number of each pattern, by its levels and their seconds.
+  private var patternNumbers: [[UInt32]: UInt32] = [:]
 
-  /// The number of entries at seconds of the date up to `second`.
-  func entryCount(upTo second: Int) -> Int {
-    starts[instants.partitioningIndex { Int($0) > second }]
+  var patternCount: Int { first.count }
+
+  /// The entries that lead from one instant of the date to another, in milliseconds since the
+  /// epoch; the other way round if the second is earlier.
+  func entries(between one: Int64, and other: Int64) -> ArraySlice<Entry> {
+    let (from, to) = (entryCount(upTo: min(one, other)), entryCount(upTo: max(one, other)))
+    return entries[from..<to]
+  }
+
+  private func entryCount(upTo instant: Int64) -> Int {
+    let second = Int32(instant / 1000 % 86_400)
+    return starts[instants.partitioningIndex { $0 > second }]
+  }
+
+  /// Adds the next schedule, by its level at midnight and the levels from seconds on.
+  mutating func append(_ level: UInt8, _ changes: [(second: Int32, level: UInt8)]) {
+    var levels = [UInt32(level)]
+    for change in changes { levels.append(UInt32(change.second) << 2 | UInt32(change.level)) }
+    if let known = patternNumbers[levels] { return patterns.append(known) }
+    let pattern = UInt32(first.count)
+    patternNumbers[levels] = pattern
+    patterns.append(pattern)
+    first.append(level)
+    var before = level
+    for change in changes {
+      added.append(
+        (change.second, Entry(pattern: pattern, before: before, after: change.level)))
+      before = change.level
+    }
+  }
+
+  /// What was appended and not merged.
+  private var added: [(second: Int32, entry: Entry)] = []
+
+  /// Sorts what was appended into the date's entries.
+  ///
+  /// - Complexity: O(entries), if any pattern is new.
+  mutating func mergeAppended() {
+    if added.isEmpty { return }
+    var all = added
+    added = []
+    for index in instants.indices {
+      for entry in entries[starts[index]..<starts[index + 1]] {
+        all.append((instants[index], entry))
+      }
+    }
+    all.sort { ($0.second, $0.entry.pattern) < ($1.second, $1.entry.pattern) }
+    entries = all.map(\.entry)
+    instants = []
+    starts = []
+    for (index, item) in all.enumerated() where instants.last != item.second {
+      instants.append(item.second)
+      starts.append(index)
+    }
+    starts.append(all.count)
+  }
+
+  /// A member's word with the pattern in place of the schedule; nil for a schedule that was added
+  /// later.
+  @inline(__always)
+  func patternWord(_ word: MemberWord) -> MemberWord? {
+    guard word.schedule < patterns.count else { return nil }
+    return MemberWord(schedule: patterns[word.schedule], base: UInt16(word.base))
   }
 }

@@ -157,7 +157,8 @@ extension CachedConversation {
     // First the revision: who reads the new word without the lock then sees that it is newer.
     revision.add(1, ordering: .acquiringAndReleasing)
     unsafe words[rank].store(word.bits, ordering: .releasing)
-    changing.runs.move(from: before, to: word)
+    changing.wordRuns.move(from: before, to: word)
+    changing.patternRuns.move(from: before, to: word)
     var index = 0
     while index < tallied.count {
       let (slot, levels) = (tallied[index].slot, tallied[index].levels)
@@ -226,24 +227,20 @@ extension CachedConversation {
     _ known: ScheduleLevels, _ source: Int, _ quiet: ScheduleLevels, _ slot: Int,
     _ changing: inout Changing
   ) -> Bool {
-    let midnight = quiet.day * 86_400_000
-    let transitions = quiet.transitions
-    let (from, to) = (
-      transitions.entryCount(upTo: Int((known.from - midnight) / 1000)),
-      transitions.entryCount(upTo: Int((quiet.from - midnight) / 1000))
-    )
-    guard abs(to - from) * 16 < count else { return false }
-    makeRuns(&changing)
-    guard changing.runs.isMade, abs(to - from) * 8 < changing.runs.words.count else { return false }
+    let entries = quiet.transitions.entries(between: known.from, and: quiet.from)
+    // A search takes about as long as counting so many members.
+    guard entries.count * 128 < count else { return false }
+    makePatternRuns(quiet.transitions, &changing)
+    guard let runs = changing.patternRuns.runs(of: quiet.transitions) else { return false }
     for state in 0..<stateCount {
       let number = unsafe tallies[source * stateCount + state].load(ordering: .relaxed)
       unsafe tallies[slot * stateCount + state].store(number, ordering: .relaxed)
     }
-    let isLater = from <= to
-    for entry in transitions.entries[min(from, to)..<max(from, to)] {
+    let isLater = known.from <= quiet.from
+    for entry in entries {
       let old = Int(isLater ? entry.before : entry.after) << MemberWord.baseBits
       let new = Int(isLater ? entry.after : entry.before) << MemberWord.baseBits
-      changing.runs.forEach(of: entry.schedule) { word, count in
+      runs.forEach(of: entry.pattern) { word, count in
         add(slot, unsafe stateByBase[old | word.base], 0 &- count)
         add(slot, unsafe stateByBase[new | word.base], count)
       }
@@ -251,25 +248,37 @@ extension CachedConversation {
     return true
   }
 
-  private func makeRuns(_ changing: inout Changing) {
-    if changing.runs.isMade || changing.runs.isRefused { return }
-    changing.runs.make(
-      (0..<count).map { unsafe words[$0].load(ordering: .relaxed) },
-      others: changing.events.flatMap { [$0.before.bits, $0.after.bits] })
+  /// Makes the runs that a date's transitions apply to, once the words were counted as often as
+  /// making them is worth.
+  private func makePatternRuns(_ transitions: QuietTransitions, _ changing: inout Changing) {
+    if changing.patternRuns.isOf(transitions) { return }
+    changing.patternRuns.countCount += 1
+    guard changing.patternRuns.countCount > PatternRuns.countsBefore else { return }
+    changing.patternRuns = PatternRuns(transitions)
+    var isKnown = true
+    func word(_ word: MemberWord) -> UInt32 {
+      if let found = transitions.patternWord(word) { return found.bits }
+      isKnown = false
+      return 0
+    }
+    let all = (0..<count).map { word(self.word($0)) }
+    // Not if a member's schedule was added after the reader's version.
+    guard isKnown else { return changing.patternRuns = PatternRuns() }
+    let others = changing.eventWords(word)
+    changing.patternRuns.runs.make(all, others: others, limit: count / 2)
   }
 
   /// Counts the members in each state at an interval without transitions.
   private func count(at quiet: ScheduleLevels, _ slot: Int, _ changing: inout Changing) {
     var numbers = [UInt32](repeating: 0, count: 256)
-    let levels = quiet.levels
     unsafe numbers.withUnsafeMutableBufferPointer { (numbers) -> Void in
-      if changing.runs.isMade {
-        for (index, bits) in changing.runs.words.enumerated() {
-          let state = unsafe MemberWord(bits: bits).state(levels, stateByBase)
-          unsafe numbers[Int(state)] &+= changing.runs.counts[index]
+      if let runs = changing.patternRuns.runs(of: quiet.transitions) {
+        let levels = quiet.patternLevels
+        runs.forEach { word, count in
+          unsafe numbers[Int(word.state(levels, stateByBase))] &+= count
         }
       } else if let start = numbers.baseAddress {
-        unsafe countWords(levels, into: start)
+        unsafe countWords(quiet.levels, into: start)
       }
       for state in 0..<stateCount {
         unsafe tallies[slot * stateCount + state].store(numbers[state], ordering: .relaxed)

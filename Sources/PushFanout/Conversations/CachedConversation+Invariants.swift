@@ -37,16 +37,23 @@ extension CachedConversation {
     if case .all = scope { checkCounts(changing) }
   }
 
+  private func check(_ known: WordRuns, _ words: [MemberWord]) {
+    if !known.isMade { return }
+    var runs = WordRuns()
+    runs.make(words.map(\.bits))
+    for (bits, number) in zip(known.words, known.counts) where number > 0 {
+      let index = runs.words.firstIndex(of: bits)
+      precondition(
+        index.map { runs.counts[$0] } == number,
+        "CachedConversation: \(number) members have the word \(bits)")
+    }
+  }
+
   private func checkCounts(_ changing: borrowing Changing) {
-    if changing.runs.isMade {
-      var runs = WordRuns()
-      runs.make((0..<count).map { word($0).bits })
-      for (bits, number) in zip(changing.runs.words, changing.runs.counts) where number > 0 {
-        let index = runs.words.firstIndex(of: bits)
-        precondition(
-          index.map { runs.counts[$0] } == number,
-          "CachedConversation: \(number) members have the word \(bits)")
-      }
+    let words = (0..<count).map { word($0) }
+    check(changing.wordRuns, words)
+    if changing.patternRuns.runs.isMade {
+      check(changing.patternRuns.runs, words.compactMap { changing.patternRuns.word($0) })
     }
     if isSmall { return }
     for slot in 0..<Self.tallyCount {

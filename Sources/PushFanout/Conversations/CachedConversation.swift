@@ -98,7 +98,10 @@ internal import Synchronization
     var eventFloor = Int64.min
     /// The instant of the words.
     var now: Int64 = 0
-    var runs = WordRuns()
+    /// Members by schedule and base; made when it is asked for.
+    var wordRuns = WordRuns()
+    /// Members by pattern of the schedule and base; made for tallies.
+    var patternRuns = PatternRuns()
     /// The interval of each tally; nil for an unused one.
     var tallied: [ScheduleLevels?] = []
     /// The members' states as last asked for as a whole.
@@ -107,6 +110,17 @@ internal import Synchronization
     var deferred: [Int: DeferredPushes.Known] = [:]
     /// Members who get a push by zone, by the address of a class of message's codes.
     var localPushes: [UInt: ZonePushes] = [:]
+
+    /// The words before and after each event, as numbers.
+    func eventWords(_ number: (MemberWord) -> UInt32) -> [UInt32] {
+      var words: [UInt32] = []
+      words.reserveCapacity(events.count * 2)
+      for event in events {
+        words.append(number(event.before))
+        words.append(number(event.after))
+      }
+      return words
+    }
 
     /// The number of events up to an instant, which is mostly near that of the words.
     ///
@@ -206,89 +220,6 @@ internal import Synchronization
   func setWaitingFrom(_ changing: borrowing Changing) {
     let first = changing.waiting.first?.number ?? .max
     waitingFrom.store(min(first, changing.lost.lowerBound), ordering: .sequentiallyConsistent)
-  }
-}
-
-/// Members with equal words: how many there are, in the order of words.
-struct WordRuns {
-  private(set) var words: [UInt32] = []
-  private(set) var counts: [UInt32] = []
-  private(set) var isMade = false
-
-  /// Whether the words are too different for runs to be worth their memory.
-  private(set) var isRefused = false
-
-  /// - Parameters:
-  ///   - all: the words of all members.
-  ///   - others: words that members will have, so that they need not be inserted one by one.
-  /// - Complexity: O(members + others).
-  mutating func make(_ all: consuming [UInt32], others: consuming [UInt32] = []) {
-    let sorted = Self.sorted(all)
-    let distinct = zip(sorted, sorted.dropFirst()).reduce(1) { $0 + ($1.0 == $1.1 ? 0 : 1) }
-    guard distinct * 4 <= sorted.count * 3 else { return isRefused = true }
-    isMade = true
-    words.reserveCapacity(distinct)
-    counts.reserveCapacity(distinct)
-    let others = Self.sorted(others)
-    var next = 0
-    for word in sorted {
-      while next < others.count, others[next] <= word {
-        if words.last != others[next] { append(others[next], count: 0) }
-        next += 1
-      }
-      if words.last != word { append(word, count: 0) }
-      counts[counts.count - 1] += 1
-    }
-    for word in others[next...] where words.last != word { append(word, count: 0) }
-  }
-
-  private mutating func append(_ word: UInt32, count: UInt32) {
-    words.append(word)
-    counts.append(count)
-  }
-
-  /// Sorts by eleven bits at a time, least significant first.
-  private static func sorted(_ words: consuming [UInt32]) -> [UInt32] {
-    var source = words
-    var target = [UInt32](repeating: 0, count: source.count)
-    let all = source.reduce(0, |)
-    for shift in [0, 11, 22] as [UInt32] where all >> shift & 2047 != 0 {
-      var starts = [Int](repeating: 0, count: 2049)
-      for word in source { starts[Int(word >> shift & 2047) + 1] += 1 }
-      for digit in 1..<2049 { starts[digit] += starts[digit - 1] }
-      for word in source {
-        let digit = Int(word >> shift & 2047)
-        target[starts[digit]] = word
-        starts[digit] += 1
-      }
-      swap(&source, &target)
-    }
-    return source
-  }
-
-  /// Changes one member's word.
-  mutating func move(from before: MemberWord, to after: MemberWord) {
-    guard isMade else { return }
-    let old = words.partitioningIndex { $0 >= before.bits }
-    counts[old] -= 1
-    let new = words.partitioningIndex { $0 >= after.bits }
-    if new < words.count, words[new] == after.bits {
-      counts[new] += 1
-    } else {
-      words.insert(after.bits, at: new)
-      counts.insert(1, at: new)
-    }
-  }
-
-  /// Calls `body` with each word of a schedule and the number of members who have it.
-  @inline(__always)
-  func forEach(of schedule: UInt32, _ body: (MemberWord, UInt32) -> Void) {
-    let first = MemberWord(schedule: schedule, base: 0).bits
-    var index = words.partitioningIndex { $0 >= first }
-    while index < words.count, words[index] >> UInt32(MemberWord.baseBits) == schedule {
-      body(MemberWord(bits: words[index]), counts[index])
-      index += 1
-    }
   }
 }
 

@@ -209,26 +209,39 @@ extension CachedConversation {
   /// Calls `body` with words and the number of members who have them, and the rank -1; a member
   /// with later events alone, with the rank.
   ///
-  /// - Complexity: O(runs + later events of members), or O(members) for a conversation without
-  ///   runs.
+  /// - Complexity: O(runs + later events of members); O(members) the first time, and for a
+  ///   conversation without runs.
   fileprivate func forEachWord(_ body: (MemberWord, Int, Int) -> Void) {
     let (runs, special) = changing.withLock { changing in
       let positions = changing.laterMemberEvents()
-      return (changing.runs, Set(positions.map { changing.events[$0].rank }))
+      makeWordRuns(&changing)
+      return (changing.wordRuns, Set(positions.map { changing.events[$0].rank }))
     }
     for rank in special { body(word(Int(rank)), 1, Int(rank)) }
     if runs.isMade {
       var excluded: [UInt32: Int] = [:]
       for rank in special { excluded[word(Int(rank)).bits, default: 0] += 1 }
-      for (bits, count) in zip(runs.words, runs.counts) {
-        let left = Int(count) - (excluded[bits] ?? 0)
-        if left > 0 { body(MemberWord(bits: bits), left, -1) }
+      runs.forEach { word, count in
+        let left = Int(count) - (excluded[word.bits] ?? 0)
+        if left > 0 { body(word, left, -1) }
       }
     } else {
       for rank in 0..<count where special.isEmpty || !special.contains(UInt32(rank)) {
         body(word(rank), 1, -1)
       }
     }
+  }
+}
+
+extension CachedConversation {
+  /// Makes the runs of equal words, unless the words are too different.
+  ///
+  /// - Complexity: O(members) the first time.
+  func makeWordRuns(_ changing: inout Changing) {
+    if changing.wordRuns.isMade || changing.wordRuns.isRefused { return }
+    let others = changing.eventWords(\.bits)
+    changing.wordRuns.make(
+      (0..<count).map { word($0).bits }, others: others, limit: count * 3 / 8)
   }
 }
 

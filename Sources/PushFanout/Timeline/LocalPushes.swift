@@ -119,14 +119,12 @@ struct LocalPushes {
     }
     let levels = quiet.levels
     let stateByBase = unsafe conversation.stateByBase
-    let runs = conversation.changing.withLock { $0.runs }
-    if let known, known.revision == revision,
-      unsafe follow(known, conversation, quiet, codes, runs)
-    {
-      // What changed since the interval that is known was added.
-    } else if runs.isMade {
-      for (bits, count) in zip(runs.words, runs.counts) {
-        let word = MemberWord(bits: bits)
+    let runs = conversation.changing.withLock { changing in
+      conversation.makeWordRuns(&changing)
+      return changing.wordRuns
+    }
+    if runs.isMade {
+      runs.forEach { word, count in
         let push = unsafe codes[Int(word.state(levels, stateByBase))] & 1
         sums[clockOfSchedule[word.schedule]] += Int(count) * Int(push)
       }
@@ -146,38 +144,6 @@ struct LocalPushes {
       revision: revision, calendar: quiet.calendar, from: quiet.from, zones: zones)
     conversation.changing.withLock { $0.localPushes[key] = made }
     return zones
-  }
-
-  /// Sets ``sums`` by those of another interval of the same date, transition by transition.
-  ///
-  /// - Returns: false, with ``sums`` unchanged, if a new count costs less.
-  private mutating func follow(
-    _ known: ZonePushes, _ conversation: CachedConversation, _ quiet: ScheduleLevels,
-    _ codes: UnsafePointer<UInt8>, _ runs: WordRuns
-  ) -> Bool {
-    guard runs.isMade, known.calendar == quiet.calendar, known.from / 86_400_000 == quiet.day else {
-      return false
-    }
-    let midnight = quiet.day * 86_400_000
-    let (from, to) = (
-      quiet.transitions.entryCount(upTo: Int((known.from - midnight) / 1000)),
-      quiet.transitions.entryCount(upTo: Int((quiet.from - midnight) / 1000))
-    )
-    guard abs(to - from) * 8 < runs.words.count else { return false }
-    for (zone, count) in known.zones { sums[zone] = count }
-    let isLater = from <= to
-    let stateByBase = unsafe conversation.stateByBase
-    for entry in quiet.transitions.entries[min(from, to)..<max(from, to)] {
-      let old = Int(isLater ? entry.before : entry.after) << MemberWord.baseBits
-      let new = Int(isLater ? entry.after : entry.before) << MemberWord.baseBits
-      let zone = clockOfSchedule[Int(entry.schedule)]
-      runs.forEach(of: entry.schedule) { word, count in
-        let before = unsafe codes[Int(stateByBase[old | word.base])] & 1
-        let after = unsafe codes[Int(stateByBase[new | word.base])] & 1
-        sums[zone] += Int(count) * (Int(after) - Int(before))
-      }
-    }
-    return true
   }
 }
 

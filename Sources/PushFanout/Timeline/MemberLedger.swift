@@ -34,9 +34,9 @@ package struct MemberLedger {
   private var epochOf: [UInt32]
   /// Whether there was a message since the last epoch began.
   private var hasNewCounts = false
-  /// The ranks by schedule, and where those of each are; made on demand.
+  /// The ranks by schedule, and where those of each end; made on demand.
   private var ranks: [Int32] = []
-  private var ranges = ScheduleRanges()
+  private var ends: [(schedule: UInt32, end: UInt32)] = []
 
   fileprivate init(
     _ key: MemberListKey, _ conversation: CachedConversation, _ quiet: ScheduleLevels,
@@ -88,8 +88,8 @@ package struct MemberLedger {
 
   /// Follows to the words and levels of a message.
   ///
-  /// - Complexity: O(transitions in between + members whose state changes), at most O(schedules of
-  ///   the members + members whose state changes); O(members) if a word changed.
+  /// - Complexity: O(schedules of the members + members whose state changes); O(members) if a word
+  ///   changed.
   fileprivate mutating func follow(
     _ conversation: CachedConversation, _ quiet: ScheduleLevels, _ revision: UInt, _ emit: Emit
   ) {
@@ -108,29 +108,16 @@ package struct MemberLedger {
     }
     guard quiet !== self.quiet else { return }
     if isSameCalendar {
-      let old = self.quiet
       if ranks.isEmpty { sortRanks() }
-      func moveMembers(_ range: Range<Int>) {
-        for index in range {
-          let rank = Int(ranks[index])
-          let word = MemberWord(bits: words[rank])
-          move(rank, to: unsafe word.state(levels, conversation.stateByBase), emit)
+      var start = 0
+      for (schedule, end) in ends {
+        if self.quiet.levels[Int(schedule)] != levels[Int(schedule)] {
+          for rank in ranks[start..<Int(end)] {
+            let word = MemberWord(bits: words[Int(rank)])
+            move(Int(rank), to: unsafe word.state(levels, conversation.stateByBase), emit)
+          }
         }
-      }
-      let midnight = quiet.day * 86_400_000
-      let (from, to) = (
-        quiet.transitions.entryCount(upTo: Int((old.from - midnight) / 1000)),
-        quiet.transitions.entryCount(upTo: Int((quiet.from - midnight) / 1000))
-      )
-      if old.day == quiet.day, abs(to - from) < ranges.count {
-        // Only the schedules that have transitions in between.
-        for entry in quiet.transitions.entries[min(from, to)..<max(from, to)] {
-          moveMembers(ranges[Int(entry.schedule)])
-        }
-      } else {
-        ranges.forEach { schedule, range in
-          if old.levels[schedule] != levels[schedule] { moveMembers(range) }
-        }
+        start = Int(end)
       }
     }
     self.quiet = quiet
@@ -150,12 +137,12 @@ package struct MemberLedger {
   private mutating func sortRanks() {
     let words = words
     ranks = words.indices.map { Int32($0) }.sorted { words[Int($0)] < words[Int($1)] }
-    var found: [(schedule: Int, start: Int)] = []
+    ends = []
     for index in ranks.indices {
-      let schedule = MemberWord(bits: words[Int(ranks[index])]).schedule
-      if found.last?.schedule != schedule { found.append((schedule, index)) }
+      let schedule = UInt32(MemberWord(bits: words[Int(ranks[index])]).schedule)
+      if ends.last?.schedule != schedule { ends.append((schedule, 0)) }
+      ends[ends.count - 1].end = UInt32(index + 1)
     }
-    ranges = ScheduleRanges(found, end: ranks.count)
   }
 
   /// Counts a message by its table of outcomes.
@@ -171,61 +158,6 @@ package struct MemberLedger {
   }
 
   fileprivate func user(_ rank: Int) -> UInt32 { users[rank] }
-}
-
-/// A range of positions for each of some schedules: a hash table with linear probing, for whose keys
-/// the numbers of schedules, which are dense, serve as their own hash.
-private struct ScheduleRanges {
-  private struct Slot {
-    /// -1 for an empty slot.
-    var schedule: Int32 = -1
-    var start: Int32 = 0
-    var end: Int32 = 0
-  }
-
-  private var slots = [Slot()]
-  /// The number of schedules.
-  private(set) var count = 0
-
-  init() {}
-
-  /// - Parameters:
-  ///   - schedules: different ones, with the starts of their ranges, ascending.
-  ///   - end: the end of the last range.
-  init(_ schedules: [(schedule: Int, start: Int)], end: Int) {
-    count = schedules.count
-    var size = 1
-    while size < count * 2 { size *= 2 }
-    slots = Array(repeating: Slot(), count: size)
-    for (index, (schedule, start)) in schedules.enumerated() {
-      let next = index + 1 < schedules.count ? schedules[index + 1].start : end
-      slots[position(of: schedule)] = Slot(
-        schedule: Int32(schedule), start: Int32(start), end: Int32(next))
-    }
-  }
-
-  /// The slot of a schedule, or the empty one where it belongs.
-  @inline(__always)
-  private func position(of schedule: Int) -> Int {
-    var position = schedule & (slots.count - 1)
-    while slots[position].schedule >= 0, slots[position].schedule != Int32(schedule) {
-      position = (position + 1) & (slots.count - 1)
-    }
-    return position
-  }
-
-  /// The range of a schedule; empty for one that has none.
-  @inline(__always)
-  subscript(schedule: Int) -> Range<Int> {
-    let slot = slots[position(of: schedule)]
-    return Int(slot.start)..<Int(slot.end)
-  }
-
-  func forEach(_ body: (_ schedule: Int, _ range: Range<Int>) -> Void) {
-    for slot in slots where slot.schedule >= 0 {
-      body(Int(slot.schedule), Int(slot.start)..<Int(slot.end))
-    }
-  }
 }
 
 /// Which members a conversation has, and by which settings of its own and of the app.

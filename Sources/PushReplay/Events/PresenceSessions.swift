@@ -32,14 +32,31 @@ struct PresenceSessions {
   private var online: Set<UInt64> = []
   /// The users whose device is not yet what it has to be.
   private var waiting: [UInt32] = []
-  /// Which conversations have waiting members, by the engine's index: the round, and the index of
-  /// the member in ``ids``, or ``several``.
-  private var marks: [UInt64] = []
-  private var round: UInt64 = 1
-  private static let several = UInt64(UInt32.max)
-  /// By the engine's index of a conversation, the worker that decides messages to its members, plus
-  /// one; 0 for none, ``manyWorkers`` for several.
-  private var homes: [UInt16] = []
+  /// What is known of a conversation.
+  private struct Room {
+    /// The round in which a member of it last began to wait.
+    var round: UInt32 = 0
+    /// The index in ``ids`` of the member who waits, or ``several``.
+    var waiting: UInt32 = 0
+    /// The worker that decides messages to its members, plus one; 0 for none, ``manyWorkers`` for
+    /// several.
+    var worker: UInt16 = 0
+
+    /// Notes that a member waits.
+    ///
+    /// - Returns: ``worker``.
+    @inline(__always)
+    mutating func wait(for user: UInt32, _ round: UInt32) -> UInt16 {
+      waiting = self.round == round ? PresenceSessions.several : user
+      self.round = round
+      return worker
+    }
+  }
+
+  /// By the engine's index of the conversation.
+  private var rooms: [Room] = []
+  private var round: UInt32 = 1
+  private static let several = UInt32.max
   private static let manyWorkers = UInt16.max
   /// For each worker, the members who wait of the conversations that it decides messages to.
   private var dealt: [[FanoutTimeline.MemberChange]]
@@ -111,22 +128,19 @@ struct PresenceSessions {
     let user = users[Int(index)].index
     let isKnown = fanout.forEachConversation(of: user) { conversation in
       let row = Int(conversation)
-      if row >= marks.count { grow(to: max(fanout.conversationCount, row + 1)) }
-      let isFirst = marks[row] >> 32 != round
-      marks[row] = round << 32 | (isFirst ? UInt64(index) : Self.several)
-      let home = homes[row]
-      if home == 0 { return }
+      if row >= rooms.count { grow(to: max(fanout.conversationCount, row + 1)) }
+      let worker = rooms[row].wait(for: index, round)
+      if worker == 0 { return }
       let change = FanoutTimeline.MemberChange(user: user, conversation: conversation)
-      if home != Self.manyWorkers { return dealt[Int(home) - 1].append(change) }
+      if worker != Self.manyWorkers { return dealt[Int(worker) - 1].append(change) }
       for worker in dealt.indices { dealt[worker].append(change) }
     }
     if !isKnown { concernsAll = true }
   }
 
   private mutating func grow(to count: Int) {
-    if count <= marks.count { return }
-    marks += Array(repeating: 0, count: count - marks.count)
-    homes += Array(repeating: 0, count: count - homes.count)
+    if count <= rooms.count { return }
+    rooms += Array(repeating: Room(), count: count - rooms.count)
   }
 
   // MARK: Applying
@@ -150,16 +164,16 @@ struct PresenceSessions {
     let row = Int(found)
     var isFirst = false
     if let worker {
-      if row >= homes.count { grow(to: max(fanout.conversationCount, row + 1)) }
-      let home = homes[row]
+      if row >= rooms.count { grow(to: max(fanout.conversationCount, row + 1)) }
+      let home = rooms[row].worker
       isFirst = home != UInt16(worker + 1) && home != Self.manyWorkers
-      if isFirst { homes[row] = home == 0 ? UInt16(worker + 1) : Self.manyWorkers }
+      if isFirst { rooms[row].worker = home == 0 ? UInt16(worker + 1) : Self.manyWorkers }
     }
     if waiting.isEmpty { return false }
     if concernsAll { return true }
-    guard row < marks.count, marks[row] >> 32 == round else { return false }
-    let user = marks[row] & UInt64(UInt32.max)
-    return isFirst || user == Self.several || ids[UInt32(user)] != message.sender
+    guard row < rooms.count, rooms[row].round == round else { return false }
+    let user = rooms[row].waiting
+    return isFirst || user == Self.several || ids[user] != message.sender
   }
 
   /// The device of a user as it has to be.
@@ -181,7 +195,7 @@ struct PresenceSessions {
     }
     for index in waiting { users[Int(index)].isWaiting = false }
     waiting.removeAll(keepingCapacity: true)
-    round = round % UInt64(UInt32.max) + 1
+    round = round % UInt32.max + 1
     concernsAll = false
     return changes
   }

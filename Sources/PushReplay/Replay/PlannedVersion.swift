@@ -5,13 +5,15 @@ internal import Synchronization
 
 /// A version of the settings, which is made when the first message needs it.
 ///
-/// SAFETY: the version is accessed under the lock of ``VersionPlanner``.
+/// SAFETY: the version is stored once, under the lock of ``VersionPlanner``, and read under it or
+/// after ``isMade`` was seen.
 final class PlannedVersion: @unchecked Sendable {
   fileprivate let changes: [PresenceSessions.DeviceChange]
   /// For each worker, the changes since the version planned before that concern conversations which
   /// it decides messages to; nil if they are not known.
   let members: [[FanoutTimeline.MemberChange]]?
-  fileprivate var made: FanoutVersion?
+  private var version: FanoutVersion?
+  private let isMade: Atomic<Bool>
 
   fileprivate init(
     _ changes: [PresenceSessions.DeviceChange], _ members: [[FanoutTimeline.MemberChange]]?,
@@ -19,7 +21,16 @@ final class PlannedVersion: @unchecked Sendable {
   ) {
     self.changes = changes
     self.members = members
-    self.made = made
+    version = made
+    isMade = Atomic(made != nil)
+  }
+
+  /// The version; nil until it is made.
+  fileprivate var made: FanoutVersion? { isMade.load(ordering: .acquiring) ? version : nil }
+
+  fileprivate func store(_ made: FanoutVersion) {
+    version = made
+    isMade.store(true, ordering: .releasing)
   }
 }
 
@@ -68,7 +79,8 @@ final class VersionPlanner: Sendable {
 
   /// A version. Those planned before it are made first.
   func version(of planned: PlannedVersion) -> FanoutVersion {
-    state.withLock { state in
+    if let made = planned.made { return made }
+    return state.withLock { state in
       while planned.made == nil, makeNext(&state) {}
       return planned.made ?? fanout.currentVersion
     }
@@ -82,7 +94,7 @@ final class VersionPlanner: Sendable {
     } catch {
       state.failure = error
     }
-    planned.made = fanout.currentVersion
+    planned.store(fanout.currentVersion)
     state.next += 1
     if state.next == state.planned.count || state.next == 1024 {
       state.planned.removeFirst(state.next)

@@ -119,7 +119,7 @@ public final class Replayer {
     let clock = tally.clock
     var thread = 0
     pipeline = OrderedPipeline(
-      threads: fanout.threads,
+      threads: fanout.threads, depth: 8,
       makeWorker: {
         thread += 1
         return DecidingWorker(options, clock, thread: thread)

@@ -119,6 +119,30 @@ import Testing
     #expect(table.count > 40, "seed \(seed)")
   }
 
+  /// Two dates have the same patterns, until schedules are inserted that have the same hours on one
+  /// of them, and on the other not: in Berlin clocks change in between.
+  @Test func datesPart() throws {
+    func interval(_ start: Int, _ zone: String) throws -> QuietSettings {
+      let hours = try QuietInterval(
+        startHour: start, startMinute: 0, endHour: (start + 10) % 24, endMinute: 0)
+      return QuietSettings(quietHours: .interval(hours), timeZone: zone)
+    }
+    var table = ScheduleTable(app: AppSettings())
+    _ = try table.insert(interval(22, "Asia/Kathmandu"))
+    let calendar = QuietCalendar()
+    func transitions() -> [QuietTransitions] {
+      [19_812, 19_814].map { calendar.levels(at: $0 * 86_400_000, table).transitions }
+    }
+    let before = transitions()
+    #expect(before[0].id == before[1].id)
+    _ = try table.insert(interval(22, "Europe/Berlin"))
+    _ = try table.insert(interval(21, "UTC"))
+    let after = transitions()
+    #expect(after.map(\.id) == [after[0].id, before[0].id])
+    #expect(after[0].id != before[0].id)
+    #expect(Set(after.map(\.patterns)) == [[0, 1, 2, 2], [0, 1, 2, 3]])
+  }
+
   private static func bitmaps(_ table: ScheduleTable, day: Int64) -> [DayBitmap] {
     (0..<UInt32(table.count)).map { index in
       table.schedule(index).map { DayBitmap($0, day: day) } ?? .never

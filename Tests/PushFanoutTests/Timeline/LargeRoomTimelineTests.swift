@@ -74,4 +74,36 @@ import Testing
     #expect(wrong == [])
     #expect(hours.count > 100)
   }
+
+  /// Messages of three dates in turn, on one of which clocks change, while members get quiet hours
+  /// that nobody had: schedules with the same pattern on one date have different ones on another.
+  @Test(arguments: [33, 34])
+  func datesInTurn(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let fanout = try Fanout(try Self.settings(&random), threads: 1)
+    let timeline = FanoutTimeline(fanout.currentVersion)
+    let midnight = RandomWorld.noon / 86_400_000 * 86_400_000
+    var wrong: [Int] = []
+    var now = 0
+    for step in 0..<240 {
+      // Mostly some minutes later on the same date: the counts are derived from those before.
+      now = (now + Int.random(in: 60...900, using: &random)) % 86_400
+      let date = random.oneIn(4) ? Int64.random(in: -1...1, using: &random) : Int64(step / 80 - 1)
+      if step % 5 == 4 {
+        let interval = try QuietInterval(
+          startHour: step % 24, startMinute: step % 60, endHour: (step + 7) % 24,
+          endMinute: (step * 7) % 60)
+        let user = Identifier("u\(Int.random(in: 0..<Self.count, using: &random))")
+        try fanout.update { (update) throws(FanoutError) in
+          try update.updateUser(user) { $0.quietHours = .interval(interval) }
+        }
+        timeline.follow(fanout.currentVersion)
+      }
+      let at = midnight + date * 86_400_000 + Int64(now) * 1000
+      let message = Message(id: "m", conversation: "g", at: Instant(milliseconds: at))
+      let expected = Answer(FanoutTimeline(fanout.currentVersion), message)
+      if Answer(timeline, message) != expected { wrong.append(step) }
+    }
+    #expect(wrong == [], "seed \(seed)")
+  }
 }

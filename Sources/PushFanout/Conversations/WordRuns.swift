@@ -1,0 +1,137 @@
+internal import Algorithms
+
+/// Members with equal words: how many there are, in the order of words.
+struct WordRuns {
+  private(set) var words: [UInt32] = []
+  private(set) var counts: [UInt32] = []
+  private(set) var isMade = false
+
+  /// Whether the words are too different for runs to be worth their memory.
+  private(set) var isRefused = false
+
+  /// - Parameters:
+  ///   - all: the words of all members.
+  ///   - others: words that members will have, so that they need not be inserted one by one.
+  ///   - limit: how many runs are worth their memory.
+  /// - Complexity: O(members + others).
+  mutating func make(
+    _ all: consuming [UInt32], others: consuming [UInt32] = [], limit: Int = .max
+  ) {
+    let sorted = Self.sorted(all)
+    let distinct = zip(sorted, sorted.dropFirst()).reduce(1) { $0 + ($1.0 == $1.1 ? 0 : 1) }
+    guard distinct <= limit else { return isRefused = true }
+    isMade = true
+    words.reserveCapacity(distinct)
+    counts.reserveCapacity(distinct)
+    var others = Self.sorted(others)[...]
+    func appendOthers(below word: UInt32) {
+      while let other = others.first, other <= word {
+        if other != word, other != words.last { append(other, count: 0) }
+        others.removeFirst()
+      }
+    }
+    var start = 0
+    while start < sorted.count {
+      let word = sorted[start]
+      var end = start + 1
+      while end < sorted.count, sorted[end] == word { end += 1 }
+      appendOthers(below: word)
+      append(word, count: UInt32(end - start))
+      start = end
+    }
+    appendOthers(below: .max)
+  }
+
+  private mutating func append(_ word: UInt32, count: UInt32) {
+    words.append(word)
+    counts.append(count)
+  }
+
+  /// Sorts by eleven bits at a time, least significant first.
+  private static func sorted(_ words: consuming [UInt32]) -> [UInt32] {
+    var source = words
+    var target = [UInt32](repeating: 0, count: source.count)
+    let all = source.reduce(0, |)
+    for shift in [0, 11, 22] as [UInt32] where all >> shift & 2047 != 0 {
+      var starts = [Int](repeating: 0, count: 2049)
+      for word in source { starts[Int(word >> shift & 2047) + 1] += 1 }
+      for digit in 1..<2049 { starts[digit] += starts[digit - 1] }
+      for word in source {
+        let digit = Int(word >> shift & 2047)
+        target[starts[digit]] = word
+        starts[digit] += 1
+      }
+      swap(&source, &target)
+    }
+    return source
+  }
+
+  /// Changes one member's word.
+  mutating func move(from before: MemberWord, to after: MemberWord) {
+    guard isMade else { return }
+    let old = words.partitioningIndex { $0 >= before.bits }
+    counts[old] -= 1
+    let new = words.partitioningIndex { $0 >= after.bits }
+    if new < words.count, words[new] == after.bits {
+      counts[new] += 1
+    } else {
+      words.insert(after.bits, at: new)
+      counts.insert(1, at: new)
+    }
+  }
+
+  /// Calls `body` with each word and the number of members who have it.
+  @inline(__always)
+  func forEach(_ body: (MemberWord, UInt32) -> Void) {
+    for index in words.indices { body(MemberWord(bits: words[index]), counts[index]) }
+  }
+
+  /// The same for the words of a schedule, or of a pattern.
+  @inline(__always)
+  func forEach(of schedule: UInt32, _ body: (MemberWord, UInt32) -> Void) {
+    let first = MemberWord(schedule: schedule, base: 0).bits
+    var index = words.partitioningIndex { $0 >= first }
+    while index < words.count, words[index] >> UInt32(MemberWord.baseBits) == schedule {
+      body(MemberWord(bits: words[index]), counts[index])
+      index += 1
+    }
+  }
+}
+
+/// Runs of the words that have a date's patterns in place of schedules: far fewer, as the patterns
+/// are.
+struct PatternRuns {
+  /// How often the members are counted before runs are made, which takes longer than one count.
+  static let countsBefore = 8
+
+  /// The transitions whose patterns they have; nil if they are not made.
+  private var transitions: QuietTransitions?
+  var runs = WordRuns()
+  /// How often the members were counted since runs were asked for.
+  var countCount = 0
+
+  init() {}
+
+  init(_ transitions: QuietTransitions) { self.transitions = transitions }
+
+  /// Whether they are those of a date, or refused for it.
+  func isOf(_ transitions: QuietTransitions) -> Bool { self.transitions?.id == transitions.id }
+
+  /// The runs for a date; nil if they are not made.
+  func runs(of transitions: QuietTransitions) -> WordRuns? {
+    isOf(transitions) && runs.isMade ? runs : nil
+  }
+
+  /// A member's word with the pattern; nil for a schedule that was added later.
+  func word(_ word: MemberWord) -> MemberWord? { transitions?.patternWord(word) }
+
+  /// Changes one member's word.
+  mutating func move(from before: MemberWord, to after: MemberWord) {
+    guard runs.isMade else { return }
+    if let before = word(before), let after = word(after) {
+      runs.move(from: before, to: after)
+    } else {
+      self = PatternRuns()
+    }
+  }
+}
