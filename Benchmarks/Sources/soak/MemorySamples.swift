@@ -31,15 +31,15 @@ struct MemorySamples {
 
   /// By which share memory grows, over what, and how much it may.
   ///
-  /// Pages of tables, caches and the allocator's arenas fill in the first quarter, which is not
+  /// Pages of tables, caches and the allocator's arenas fill in the first half, which is not
   /// counted. A few seconds say nothing of ten minutes: a short soak compares the means of its last
   /// two thirds, coarsely.
   var growth: (share: Double, most: Double, text: String) {
     if seconds >= Self.leastForSlope {
-      let line = line(from: seconds / 4)
+      let line = line(from: seconds / 2)
       return (
         line.slope * 600 / line.start, Self.mostInTenMinutes,
-        "in ten minutes, by the fitted line after the first quarter"
+        "in ten minutes, by the fitted line after the first half"
       )
     }
     let (middle, last) = (mean(seconds / 3..<seconds * 2 / 3), mean(seconds * 2 / 3..<seconds * 2))

@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import PushFanout
 internal import PushFiles
 internal import PushSupport
@@ -34,18 +35,23 @@ final class PlannedVersion: @unchecked Sendable {
   }
 }
 
-/// Makes the versions that differ in who is online, one after the other, on the threads that decide,
-/// so that the thread that reads the events does not spend its time on them.
+/// Makes the versions that differ in who is online, one after the other, on a thread of its own, so
+/// that neither the thread that reads the events nor those that decide spend their time on them.
 final class VersionPlanner: Sendable {
   private struct State {
-    /// In their order; those before ``next`` are made.
+    /// In their order; those before ``next`` are made, or being made.
     var planned: [PlannedVersion] = []
     var next = 0
+    /// Whether the queue works, or will.
+    var isWorking = false
     var failure: FileProblem.Problem?
   }
 
   private let fanout: Fanout
   private let state = Lock(State())
+  /// Held by the thread that makes a version.
+  private let making = Lock(())
+  private let queue = DispatchQueue(label: "push-fanout.versions", qos: .userInitiated)
 
   init(_ fanout: Fanout) { self.fanout = fanout }
 
@@ -57,10 +63,13 @@ final class VersionPlanner: Sendable {
     _ changes: [PresenceSessions.DeviceChange], _ members: [[FanoutTimeline.MemberChange]]?
   ) throws(FileProblem.Problem) -> PlannedVersion {
     let planned = PlannedVersion(changes, members, made: nil)
-    try state.withLock { (state) throws(FileProblem.Problem) in
+    let begins = try state.withLock { (state) throws(FileProblem.Problem) in
       if let failure = state.failure { throw failure }
       state.planned.append(planned)
+      defer { state.isWorking = true }
+      return !state.isWorking
     }
+    if begins { queue.async { self.work() } }
     return planned
   }
 
@@ -69,37 +78,52 @@ final class VersionPlanner: Sendable {
   /// - Returns: the current version.
   /// - Throws: what the engine refused.
   func makeAll() throws(FileProblem.Problem) -> PlannedVersion {
-    let failure = state.withLock { state in
-      while makeNext(&state) {}
-      return state.failure
-    }
-    if let failure { throw failure }
+    while makeNext(before: nil) {}
+    if let failure = state.withLock({ $0.failure }) { throw failure }
     return PlannedVersion([], nil, made: fanout.currentVersion)
   }
 
   /// A version. Those planned before it are made first.
   func version(of planned: PlannedVersion) -> FanoutVersion {
-    if let made = planned.made { return made }
-    return state.withLock { state in
-      while planned.made == nil, makeNext(&state) {}
-      return planned.made ?? fanout.currentVersion
+    while makeNext(before: planned) {}
+    return planned.made ?? fanout.currentVersion
+  }
+
+  private func work() {
+    repeat {
+      while makeNext(before: nil) {}
+    } while !state.withLock { state in
+      state.isWorking = state.next < state.planned.count
+      return !state.isWorking
     }
   }
 
-  private func makeNext(_ state: inout State) -> Bool {
-    guard state.next < state.planned.count else { return false }
-    let planned = state.planned[state.next]
-    do throws(FileProblem.Problem) {
-      _ = try fanout.change(planned.changes)
-    } catch {
-      state.failure = error
+  /// Makes the next version that is planned.
+  ///
+  /// - Parameter wanted: the one that is waited for.
+  /// - Returns: whether that is still to be made; without it, whether any was made.
+  private func makeNext(before wanted: PlannedVersion?) -> Bool {
+    if wanted?.made != nil { return false }
+    return making.withLock { _ in
+      if wanted?.made != nil { return false }
+      let next = state.withLock { state -> PlannedVersion? in
+        guard state.next < state.planned.count else { return nil }
+        defer { state.next += 1 }
+        return state.planned[state.next]
+      }
+      guard let next else { return false }
+      do throws(FileProblem.Problem) {
+        _ = try fanout.change(next.changes)
+      } catch {
+        state.withLock { $0.failure = error }
+      }
+      next.store(fanout.currentVersion)
+      state.withLock { state in
+        guard state.next == state.planned.count || state.next >= 1024 else { return }
+        state.planned.removeFirst(state.next)
+        state.next = 0
+      }
+      return true
     }
-    planned.store(fanout.currentVersion)
-    state.next += 1
-    if state.next == state.planned.count || state.next == 1024 {
-      state.planned.removeFirst(state.next)
-      state.next = 0
-    }
-    return true
   }
 }
