@@ -600,6 +600,46 @@ static void relations(void) {
   users.release(&users);
 }
 
+/* Ben's quiet hours hold back a push until 08:00; cid's level holds back none. */
+static void held_pushes(void) {
+  char *error = NULL;
+  pf_engine *engine = open_world();
+  const char *ndjson =
+    "{\"id\":\"m1\",\"conversation\":\"g\",\"at\":1717387200000}\n"
+    "{\"id\":\"m2\",\"conversation\":\"g\",\"at\":1717426800000}\n";
+  pf_messages *messages = NULL;
+  OK(pf_messages_read(engine, ndjson, strlen(ndjson), NULL, &messages, &error));
+  for (uint32_t flags = 0; flags <= PF_ARROW_IDS; flags++) {
+    pf_relation *relation = NULL;
+    OK(pf_relation_new(engine, messages, flags, &relation, &error));
+    FAILS(pf_relation_held(relation, NULL, &error), PF_MISUSE, "a pointer for the result is NULL");
+    struct ArrowArrayStream stream;
+    OK(pf_relation_held(relation, &stream, &error));
+    pf_relation_free(relation);
+    struct ArrowSchema schema;
+    CHECK(stream.get_schema(&stream, &schema) == 0 && schema.n_children == 4);
+    CHECK_TEXT(schema.children[1]->format, flags ? "U" : "I");
+    CHECK_TEXT(schema.children[3]->name, "pushAt");
+    CHECK_TEXT(schema.children[3]->format, "l");
+    schema.release(&schema);
+    struct ArrowArray rows;
+    CHECK(stream.get_next(&stream, &rows) == 0 && rows.length == 1);
+    CHECK(((const uint32_t *)rows.children[0]->buffers[1])[0] == 1);
+    if (flags) {
+      CHECK(memcmp(rows.children[1]->buffers[2], "ben", 3) == 0);
+    } else {
+      CHECK(((const uint32_t *)rows.children[1]->buffers[1])[0] == 1);
+    }
+    CHECK(((const uint8_t *)rows.children[2]->buffers[1])[0] == 76);
+    CHECK(((const int64_t *)rows.children[3]->buffers[1])[0] == INT64_C(1717459200000));
+    rows.release(&rows);
+    CHECK(stream.get_next(&stream, &rows) == 0 && rows.release == NULL);
+    stream.release(&stream);
+  }
+  pf_messages_free(messages);
+  pf_close(engine);
+}
+
 /* Reads a relation to rooms of more than 65,536 members, which share one buffer of users. */
 static void check_large(
   const pf_relation *relation, const pf_engine *engine, const pf_messages *messages, uint32_t flags,
@@ -1036,6 +1076,7 @@ int main(int count, char **arguments) {
   changes();
   many_messages();
   relations();
+  held_pushes();
   large_rooms();
   arrow_in();
   number_ids(arguments[1]);

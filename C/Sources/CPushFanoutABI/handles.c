@@ -701,3 +701,11 @@ int pf_relation_users(
   self->functions->relation_users(self->object, stream);
   END
 }
+
+int pf_relation_held(
+  const pf_relation *relation, struct ArrowArrayStream *stream, char **error) {
+  BEGIN(relation, RELATION, "relation")
+  NEED(stream, NO_RESULT);
+  self->functions->relation_held(self->object, stream);
+  END
+}

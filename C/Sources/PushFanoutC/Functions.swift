@@ -54,5 +54,6 @@ private func makeTable() -> pf_functions {
     evaluate: { unsafe evaluate($0, $1, $2, $3, $4, $5, $6, $7, $8) },
     relation_new: { unsafe relationNew($0, $1, $2, $3, $4) },
     relation_stream: { unsafe relationStream($0, $1) },
-    relation_users: { unsafe relationUsers($0, $1) })
+    relation_users: { unsafe relationUsers($0, $1) },
+    relation_held: { unsafe relationHeld($0, $1) })
 }

@@ -18,8 +18,12 @@ def start(master: str, **more: str):
     active = SparkSession.getActiveSession()
     if active is not None:
         active.stop()
+    # Tests are many small jobs: what compiles less begins sooner.
+    java = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
     builder = (
         SparkSession.builder.master(master)
+        .config("spark.driver.extraJavaOptions", java)
+        .config("spark.executor.extraJavaOptions", java)
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.sql.shuffle.partitions", "2")
@@ -42,9 +46,18 @@ def cache():
         yield
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def spark(cache):
-    """Two workers in one process."""
+    """Two workers in one process, for all tests: those that need another Spark come last."""
     session = start("local[2]")
     yield session
     session.stop()
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "cluster: starts another Spark")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: item.get_closest_marker("cluster") is not None)

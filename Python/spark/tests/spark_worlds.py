@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import subprocess
@@ -9,6 +10,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pyarrow
 from worlds_under_test import ORACLE, ROOT
 
 from push_fanout import OUTCOMES, Fanout
@@ -55,6 +57,7 @@ def parts_of(spark, settings):
     return {"settings": "\n".join(others).encode(), "users": users, "members": rows}
 
 
+@functools.lru_cache(maxsize=1)
 def expected_rows(fanout, messages):
     """The rows of `push-fanout evaluate`, in an order that does not depend on files."""
     rows = map(json.loads, fanout.evaluate(messages).splitlines())
@@ -73,12 +76,19 @@ def expected_counts(fanout, messages):
     )
 
 
+def columns_of(frame, *names):
+    """The columns of a DataFrame as lists, much faster than as rows."""
+    table = frame.select(*names).toArrow()
+    return [table[name].to_pylist() for name in names]
+
+
 def found_rows(frame):
-    return sorted(
-        (row["message"], row["user"], outcome.action, outcome.reason, outcome.scope or "")
-        for row in frame.collect()
-        for outcome in [OUTCOMES[row["code"]]]
-    )
+    words = {
+        code: (outcome.action, outcome.reason, outcome.scope or "")
+        for code, outcome in OUTCOMES.items()
+    }
+    columns = columns_of(frame, "message", "user", "code")
+    return sorted((message, user, *words[code]) for message, user, code in zip(*columns))
 
 
 def found_counts(frame):
@@ -89,6 +99,19 @@ def found_counts(frame):
         )
         for row in frame.collect()
     )  # fmt: skip
+
+
+def expected_held(fanout, messages):
+    """The held pushes, as the engine alone has them."""
+    read = fanout.messages(messages)
+    ids = read.columns()["id"]
+    table = pyarrow.table(fanout.decisions(read, ids=True).held)
+    columns = (table[name].to_pylist() for name in ("message", "user", "code", "pushAt"))
+    return sorted((ids[number], *row) for number, *row in zip(*columns))
+
+
+def found_held(frame):
+    return sorted(zip(*columns_of(frame, "message", "user", "code", "pushAt")))
 
 
 def pushes_of(rows):
@@ -115,13 +138,15 @@ def found_pushes(spark, shards, frame):
 
 
 def same_as_engine(spark, shards, frame, fanout, messages, folder, **options):
-    """Counts, rows and bitmaps of Spark are those of the engine."""
+    """Counts, rows, bitmaps and held pushes of Spark are those of the engine."""
     assert found_counts(decide(frame, shards, **options)) == expected_counts(fanout, messages)
     rows = expected_rows(fanout, messages)
     given = decide(frame, shards, "rows", path=folder / "rows", **options)
     assert found_rows(given) == rows
     bitmaps = decide(frame, shards, "bitmap", **options)
     assert found_pushes(spark, shards, bitmaps) == pushes_of(rows)
+    held = decide(frame, shards, "held", path=folder / "held", **options)
+    assert found_held(held) == expected_held(fanout, messages)
 
 
 def slice_folder():
@@ -134,6 +159,13 @@ def slice_files(name):
     """The files of a day."""
     kinds = ("users", "members", "messages")
     return [str(slice_folder() / f"{name}.{kind}.csv.gz") for kind in kinds]
+
+
+@functools.lru_cache(maxsize=1)
+def day_engine(name):
+    """The engine of a day."""
+    users, members, _ = slice_files(name)
+    return Fanout.open(users=users, members=members)
 
 
 def engine(settings):

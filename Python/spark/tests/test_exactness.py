@@ -11,6 +11,7 @@ import random
 
 import pytest
 from spark_worlds import (
+    day_engine,
     engine,
     expected_counts,
     found_counts,
@@ -22,8 +23,7 @@ from spark_worlds import (
     slice_folder,
 )
 
-from push_fanout import Fanout
-from push_fanout.spark import Shards, decide, prepare
+from push_fanout.spark import Shards, compare, decide, prepare
 from push_fanout.spark.readers import read
 
 FIRST = int(os.environ.get("PUSH_SEED", "0"))
@@ -52,8 +52,8 @@ def test_settings_read_by_the_driver_are_the_same_world(spark, tmp_path):
     same_as_engine(spark, shards, lines(spark, messages), engine(settings), messages, tmp_path)
 
 
-@pytest.mark.parametrize("name", SLICES)
 @pytest.mark.parametrize("limit", [65_536, 60])
+@pytest.mark.parametrize("name", SLICES)
 def test_a_real_day_is_decided_as_by_the_engine(spark, tmp_path, name, limit):
     users, members, messages = slice_files(name)
     shards = prepare(
@@ -62,7 +62,7 @@ def test_a_real_day_is_decided_as_by_the_engine(spark, tmp_path, name, limit):
     )  # fmt: skip
     assert shards.giants or limit > 60
     frame = read(spark, messages, "messages")
-    fanout = Fanout.open(users=users, members=members)
+    fanout = day_engine(name)
     text = b"".join(row["value"].encode() + b"\n" for row in frame.collect())
     recipients = int(fanout.decide_batch(text, parts=()).recipients.sum())
     if recipients > 5_000_000:
@@ -149,6 +149,25 @@ def test_columns_with_giants_and_threads(spark, tmp_path, slices):
     same_as_engine(spark, shards, frame, engine(settings), text, tmp_path, slices=slices)
 
 
+def test_files_of_counts_and_bitmaps_have_what_is_decided_later(spark, tmp_path):
+    users, members, _, messages = typed_world(5)
+    frame = spark.createDataFrame(messages, MESSAGES)
+    shards = prepare(
+        spark.createDataFrame(users, USERS), spark.createDataFrame(members, MEMBERS),
+        settings=[APP], path=tmp_path / "shards", shards=3, giant_limit=100,
+    )  # fmt: skip
+    for output in ("counts", "bitmap"):
+        place = tmp_path / output
+        written = decide(frame, shards, output, path=place)
+        later = decide(frame, shards, output)
+        assert written.schema == later.schema
+        assert compare(written, later).count() == 0
+        summary = json.loads((place / "_summary.json").read_text())
+        assert (summary["messages"], summary["rows"]) == (len(messages), len(messages))
+        kinds = {name.split("-")[0] for name in os.listdir(place) if name[0] != "_"}
+        assert kinds == {"whole", "split"}
+
+
 def test_ultra_groups_with_channels(spark, tmp_path):
     settings = ndjson(
         [
@@ -178,4 +197,5 @@ def test_no_messages(spark, tmp_path):
     shards = prepare(None, members, path=tmp_path / "shards", shards=2)
     frame = spark.createDataFrame([], MESSAGES)
     assert decide(frame, shards).collect() == []
-    assert decide(frame, shards, "rows", path=tmp_path / "rows").collect() == []
+    for output in ("counts", "bitmap", "rows", "held"):
+        assert decide(frame, shards, output, path=tmp_path / output).collect() == []

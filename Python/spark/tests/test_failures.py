@@ -181,6 +181,7 @@ def kill_during(begun, chosen):
     return killed, thread
 
 
+@pytest.mark.cluster
 def test_a_killed_executor_and_a_killed_worker_change_nothing(tmp_path):
     spark = start("local-cluster[2,1,1024]", spark__task__maxFailures="8")
     try:
@@ -197,7 +198,7 @@ def test_a_killed_executor_and_a_killed_worker_change_nothing(tmp_path):
             time.sleep(0.1)
         assert len(executors()) == 2
         world = typed_world(3)
-        shards = prepared(spark, tmp_path / "shards", world, shards=16)
+        shards = prepared(spark, tmp_path / "shards", world, shards=6)
         frame = spark.createDataFrame(world[3] * 3, MESSAGES)
         expected = found_rows(decide(frame, shards, "rows", path=tmp_path / "undisturbed"))
         counts = found_counts(decide(frame, shards))
@@ -220,7 +221,7 @@ def test_a_killed_executor_and_a_killed_worker_change_nothing(tmp_path):
             return data.exists() and any(data.glob("*/shard-*/snapshot"))
 
         killed, thread = kill_during(building, executors)
-        again = prepared(spark, tmp_path / "again", world, shards=16)
+        again = prepared(spark, tmp_path / "again", world, shards=6)
         thread.join()
         assert len(killed) == 1
         assert found_counts(decide(frame, again)) == counts

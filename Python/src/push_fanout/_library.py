@@ -159,6 +159,7 @@ _CHECKED: dict[str, tuple[Any, ...]] = {
     "pf_relation_new": (Pointer, Pointer, C.c_uint32, _OUT),
     "pf_relation_stream": (Pointer, _OUT),
     "pf_relation_users": (Pointer, _OUT),
+    "pf_relation_held": (Pointer, _OUT),
 }
 _FREEING = (
     "pf_free",

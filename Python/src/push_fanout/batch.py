@@ -275,6 +275,25 @@ class Decisions(Rows):
         in the order of numbers, which begin with 0."""
         return Rows(self._owned, library.pf_relation_users)
 
+    @property
+    def held(self) -> Rows:
+        """The held pushes, of the same version of the settings: a row for each suppressed decision
+        (action ``none``) that would be a push at a later instant if nothing but time changed, as
+        ``push-fanout replay --held`` lists them: ``message``, ``user`` and ``code`` as above, and
+        ``pushAt`` (int64), the first such instant, milliseconds since 1970. What expires before is
+        left out.
+
+        >>> import pyarrow
+        >>> from push_fanout import Fanout
+        >>> quiet = {"kind": "user", "id": "ann", "quietHours": {"start": "00:00", "end": "08:00"}}
+        >>> member = {"kind": "member", "conversation": "g", "user": "ann"}
+        >>> fanout = Fanout.from_ndjson([quiet, member])
+        >>> decisions = fanout.decisions([{"id": "m", "conversation": "g", "at": 0}], ids=True)
+        >>> pyarrow.table(decisions.held).select(["user", "pushAt"]).to_pylist()
+        [{'user': 'ann', 'pushAt': 28800000}]
+        """
+        return Rows(self._owned, library.pf_relation_held)
+
     def write_parquet(self, path: str | os.PathLike[str], compression: str = "zstd") -> int:
         """Writes the rows as a Parquet file, which appears under its name when it is complete.
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 ROW_GROUP = 1 << 20
 """Rows of a row group that is written."""
+GROUP_BYTES = 1 << 27
+"""Bytes in memory at which a row group of fewer rows is written."""
 
 
 def pyarrow_module() -> Any:
@@ -158,18 +160,20 @@ def complete_file(path: Path) -> Iterator[str]:
 
 
 def write_batches(path: Path, schema: pa.Schema, batches: Iterator[Any], **options: Any) -> int:
-    """Writes batches as row groups of about `ROW_GROUP` rows; the number of rows."""
+    """Writes batches as row groups of about `ROW_GROUP` rows or `GROUP_BYTES`; the number of
+    rows."""
     pa = pyarrow_module()
-    rows = waiting = 0
+    rows = waiting = size = 0
     group: list[Any] = []
     with complete_file(path) as temporary:
         with pa.parquet.ParquetWriter(temporary, schema, **options) as writer:
             for batch in batches:
                 group.append(batch)
                 waiting += batch.num_rows
-                if waiting >= ROW_GROUP:
+                size += batch.nbytes
+                if waiting >= ROW_GROUP or size >= GROUP_BYTES:
                     writer.write_table(pa.Table.from_batches(group, schema), ROW_GROUP)
-                    rows, waiting, group = rows + waiting, 0, []
+                    rows, waiting, size, group = rows + waiting, 0, 0, []
             if group:
                 writer.write_table(pa.Table.from_batches(group, schema), ROW_GROUP)
     return rows + waiting

@@ -1,4 +1,4 @@
-package import PushModel
+public import PushModel
 
 extension FanoutTimeline {
   /// The counts of a message, and of its suppressed decisions that would push later.
@@ -30,12 +30,15 @@ extension FanoutTimeline {
 
   /// The counts of a message, and each suppressed decision that would push later.
   ///
+  /// A suppressed decision is deferred until the first later instant at which the same message,
+  /// with the same settings, pushes; nothing is released after the message has expired (E-69).
+  ///
   /// - Parameters:
   ///   - held: set to the number of deferred decisions by suppressed outcome.
-  ///   - each: called with a recipient, the instant of release in milliseconds, and the code of the
-  ///     suppressed outcome, in the order of users.
+  ///   - each: called with a recipient, the instant of release in milliseconds since 1970, and the
+  ///     code of the suppressed outcome, in the order of users.
   /// - Complexity: O(members).
-  package func counts(
+  public func counts(
     _ message: Message, held: inout FanoutCounts, each: (UserIndex, Int64, UInt8) -> Void
   ) -> FanoutCounts {
     held = FanoutCounts()

@@ -412,7 +412,10 @@ static void step(input *in, char **error) {
     case 22: {
       struct ArrowArrayStream stream;
       pf_relation *relation = AT(relations, slot(in));
-      int status = byte(in) % 2 ? pf_relation_stream(relation, &stream, error) : pf_relation_users(relation, &stream, error);
+      int chosen = byte(in) % 3;
+      int status = chosen == 0 ? pf_relation_users(relation, &stream, error)
+        : chosen == 1 ? pf_relation_stream(relation, &stream, error)
+                      : pf_relation_held(relation, &stream, error);
       if (status == PF_OK) read_stream(&stream);
       break;
     }

@@ -613,6 +613,15 @@ int pf_relation_stream(
 int pf_relation_users(
   const pf_relation *relation, struct ArrowArrayStream *stream, char **error);
 
+/* The held pushes of a relation: a row for each decision that suppresses a push (action none) and
+** would be a push at a later instant if nothing but time changed, messages in their order, recipients
+** by rank. What expires before is left out. `push-fanout replay --held` lists the same.
+**
+**   message, user, code   as of pf_relation_stream(), of the decision at the message's instant
+**   pushAt  int64   the first instant at which it is a push, milliseconds since 1970 */
+int pf_relation_held(
+  const pf_relation *relation, struct ArrowArrayStream *stream, char **error);
+
 /* ----------------------------------------------------------------------------------------- Store */
 
 /* In the library libpushfanout-store.so, which is loaded beside libpushfanout.so; the engines that

@@ -85,6 +85,7 @@ typedef struct pf_functions {
     pf_object engine, pf_object messages, uint32_t flags, pf_object *, char **error);
   void (*relation_stream)(pf_object relation, struct ArrowArrayStream *);
   void (*relation_users)(pf_object relation, struct ArrowArrayStream *);
+  void (*relation_held)(pf_object relation, struct ArrowArrayStream *);
 } pf_functions;
 
 /* Those of this library. */

@@ -81,7 +81,7 @@ def _parser() -> argparse.ArgumentParser:
     shards(decide)
     decide.add_argument("--messages", metavar="PATH", required=True, help="what is decided")
     decide.add_argument("--output", metavar="FOLDER", required=True, help="is written")
-    decide.add_argument("--format", choices=("counts", "bitmap", "rows"), default="counts",
+    decide.add_argument("--format", choices=("counts", "bitmap", "rows", "held"), default="counts",
                         help="what a row of the output is (%(default)s)")  # fmt: skip
     decide.add_argument("--csv", action="store_true", help="write CSV, not Parquet (no bitmaps)")
     decide.add_argument("--number", type=int, metavar="N", help="which settings (the last)")
@@ -189,6 +189,8 @@ def _for_csv(found: DataFrame) -> DataFrame:
     words = ["action", "reason", "scope"]
     if "count" in joined.columns:
         return joined.select("message", "conversation", "recipients", *words, "count")
+    if "pushAt" in joined.columns:
+        return joined.select("message", "user", *words[1:], "at", "pushAt")
     return joined.select("message", "user", *words)
 
 

@@ -17,16 +17,18 @@ def compare(a: DataFrame, b: DataFrame) -> DataFrame:
 
     Returns:
         for rows: ``message``, ``conversation``, ``at``, ``user``, ``a`` and ``b``, the codes,
-        sorted when there are several messages of the same key; for counts and bitmaps: ``id``,
+        sorted when there are several messages of the same key (for held pushes ``code`` and
+        ``pushAt``); for counts and bitmaps: ``id``,
         ``conversation``, ``at``, ``a`` and ``b``, what was counted or the bitmaps. A side is empty
         where it has no such row. No rows: both are equal.
     """
     F = spark_module()
     values = {"user": "code", "counts": "counts", "bitmap": "bitmap"}
     kinds = [next((name for name in values if name in frame.columns), None) for frame in (a, b)]
-    if kinds[0] is None or kinds[0] != kinds[1]:
+    is_held = ["pushAt" in frame.columns for frame in (a, b)]
+    if kinds[0] is None or kinds[0] != kinds[1] or is_held[0] != is_held[1]:
         raise ValueError("only outputs of decide() of the same kind can be compared")
-    value = F.col(values[kinds[0]])
+    value = F.struct("code", "pushAt") if is_held[0] else F.col(values[kinds[0]])
     keys = ["id", "conversation", "at"]
     if kinds[0] == "user":
         keys = ["message", "conversation", "at", "user"]

@@ -16,25 +16,29 @@ from .placing import conversation_shards, with_giants, with_home
 from .problems import check_choice
 from .progress import Clock, Metrics
 from .storage import Storage
-from .working import DecideSpec, files, summaries
+from .working import SUMMARIES, DecideSpec, summaries
+from .writing import empty_file, files, merged_files
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-OUTPUTS = ("counts", "bitmap", "rows")
 HOUR = 3_600_000
 KEY = "id string, conversation string, at bigint, settings int, recipients bigint, pushes bigint"
+ROW = "message string, conversation string, at bigint, user string, code smallint"
 SCHEMAS = {
     "counts": f"{KEY}, counts map<smallint,bigint>",
     "bitmap": f"{KEY}, members bigint, bitmap binary",
+    "rows": ROW,
+    "held": f"{ROW}, pushAt bigint",
 }
+"""The columns of each output."""
 PART = ", _part int, _digest bigint, _home string, _copy int"
 
 
 def decide(
     messages: DataFrame,
     shards: Shards,
-    output: Literal["counts", "bitmap", "rows"] = "counts",
+    output: Literal["counts", "bitmap", "rows", "held"] = "counts",
     *,
     path: str | os.PathLike[str] | None = None,
     before: Literal["refuse", "older"] = "refuse",
@@ -53,8 +57,10 @@ def decide(
         output: ``"counts"``: a row for each message with `counts`, a map from codes to recipients;
             ``"bitmap"``: a row for each message with a bit for each member by rank, 1 for a push,
             the lowest bit first (`members` gives the ids by rank); ``"rows"``: a row for each
-            recipient.
-        path: a folder for Parquet files; needed for rows, which the workers write by themselves.
+            recipient; ``"held"``: a row for each recipient whose push is suppressed and would be
+            one later if nothing but time changed, with ``pushAt``, the first such instant in
+            milliseconds (docs/replay.md, "Held messages").
+        path: a folder for Parquet files, which the workers write; needed for rows and held pushes.
             Without, the others are decided when the DataFrame is used.
         before: what happens to messages from before the settings: they are refused, as bad rows,
             or decided by older settings that are still there.
@@ -72,27 +78,24 @@ def decide(
         Error: what is wrong with which message, unless the DataFrame is decided later.
     """
     check_choice(on_error)
-    if output not in OUTPUTS:
-        raise ValueError(f"output must be one of {', '.join(OUTPUTS)}, not {output!r}")
+    if output not in SCHEMAS:
+        raise ValueError(f"output must be one of {', '.join(SCHEMAS)}, not {output!r}")
     if before not in ("refuse", "older"):
         raise ValueError(f'before must be "refuse" or "older", not {before!r}')
     if (on_error == "quarantine") != (quarantine is not None):
         raise ValueError('on_error="quarantine" and quarantine=... belong together')
     if slices < 1:
         raise ValueError("slices must be at least 1")
-    if output == "rows" and path is None:
-        raise ValueError('output="rows" needs path=..., a folder for Parquet files')
+    if output not in SUMMARIES and path is None:
+        raise ValueError(f'output="{output}" needs path=..., a folder for Parquet files')
     if quarantine is not None and Storage(quarantine).names(""):
         raise Error(f"{os.fspath(quarantine)}: exists; name a new folder", "PF_IO")
     versions = shards.older() if before == "older" else [shards]
     spec = _spec(versions, output, on_error, path, quarantine, slices, metrics)
     placed = [_keyed_messages(messages), versions, slices]
-    if output == "rows":
-        return _write_rows(placed, spec, overwrite)
-    decided = _decided(placed, spec)
     if path is None:
-        return decided
-    return _write(decided, spec, os.fspath(path), overwrite)
+        return _decided(placed, spec)
+    return _write(placed, spec, overwrite)
 
 
 def _spec(
@@ -115,8 +118,7 @@ def _spec(
 
 
 def _keyed_messages(messages: DataFrame) -> DataFrame:
-    """Messages with keys, a digest of what they say, and the places that they are from."""
-    F = spark_module()
+    """Messages with keys, and the places that they are from."""
     found = located(messages)
     if has_lines(messages):
         keys = keyed(messages if found is None else found, "messages")
@@ -126,9 +128,15 @@ def _keyed_messages(messages: DataFrame) -> DataFrame:
         # The columns of fields are those of the messages alone.
         fields = columns_of(messages.drop("_file", "_row"), "messages")
         keys = found.select(*fields, "_file", "_row")
-    content = [name for name in ("_line", "_fields") if name in keys.columns]
+    return keys
+
+
+def _with_digest(messages: DataFrame) -> DataFrame:
+    """Adds ``_digest``, of what a message says: it tells the parts of equal ids apart."""
+    F = spark_module()
+    content = [name for name in ("_line", "_fields") if name in messages.columns]
     text = [F.to_json(name) if name == "_fields" else F.col(name) for name in content]
-    return keys.withColumn("_digest", F.xxhash64(*text))
+    return messages.withColumn("_digest", F.xxhash64(*text))
 
 
 def _placed(placed: list[Any], is_split: bool) -> DataFrame | None:
@@ -147,7 +155,7 @@ def _placed(placed: list[Any], is_split: bool) -> DataFrame | None:
             rows = rows.where(F.col("_parts").isNotNull() == F.lit(is_split))
             if is_split:
                 parts = F.posexplode(conversation_shards(count)).alias("_part", "_shard")
-                rows = rows.select("*", parts)
+                rows = _with_digest(rows).select("*", parts)
             else:
                 rows = rows.withColumn("_shard", conversation_shards(count)[0])
             slice_number = F.coalesce(F.pmod(F.floor(F.col("_at") / HOUR), F.lit(slices)), F.lit(0))
@@ -161,10 +169,9 @@ def _placed(placed: list[Any], is_split: bool) -> DataFrame | None:
     if not frames:
         return None
     union: DataFrame = functools.reduce(lambda a, b: a.unionByName(b), frames)
-    keys = ["_at", "_conversation", "_id", "_digest", *(["_part"] if is_split else [])]
+    keys = ["_at", "_conversation", *(["_id", "_digest", "_part"] if is_split else [])]
     spread = union.repartitionById(offset * slices, "_partition")
-    dropped = ["_partition"] if is_split else ["_partition", "_digest"]
-    result: DataFrame = spread.sortWithinPartitions(*keys if is_split else keys[:2]).drop(*dropped)
+    result: DataFrame = spread.sortWithinPartitions(*keys).drop("_partition")
     return result
 
 
@@ -195,31 +202,23 @@ def _decided(placed: list[Any], spec: DecideSpec) -> DataFrame:
     split = _placed(placed, True)
     if split is None:
         return decided
-    parts = split.mapInArrow(functools.partial(summaries, spec), schema + PART)
-    return decided.unionByName(merged(parts, placed[1], spec.output))
+    return decided.unionByName(_merged(split, placed[1], spec))
 
 
-def _prepare_place(spec: DecideSpec, overwrite: bool) -> Storage:
+def _merged(split: DataFrame, versions: list[Shards], spec: DecideSpec) -> DataFrame:
+    """The summaries of messages to conversations that are split."""
+    parts = split.mapInArrow(functools.partial(summaries, spec), SCHEMAS[spec.output] + PART)
+    return merged(parts, versions, spec.output)
+
+
+def _write(placed: list[Any], spec: DecideSpec, overwrite: bool) -> DataFrame:
+    """Has the workers write files, and gives them their names when all are there."""
+    spark = placed[0].sparkSession
     storage = Storage(spec.place)
     if storage.exists("_SUCCESS") and not overwrite:
         raise Error(
             f"{spec.place}: has complete output; give overwrite=True to replace it", "PF_IO"
         )
-    return storage
-
-
-def _write(decided: DataFrame, spec: DecideSpec, place: str, overwrite: bool) -> DataFrame:
-    spark = decided.sparkSession
-    _prepare_place(spec, overwrite)
-    with Clock().step(spark, "decide", spec.output):
-        decided.write.mode("overwrite").parquet(Storage(place).path)
-    return spark.read.parquet(Storage(place).path)
-
-
-def _write_rows(placed: list[Any], spec: DecideSpec, overwrite: bool) -> DataFrame:
-    """Has the workers write files, and gives them their names when all are there."""
-    spark = placed[0].sparkSession
-    storage = _prepare_place(spec, overwrite)
     storage.remove("_attempts")
     reports = []
     clock = Clock()
@@ -229,7 +228,10 @@ def _write_rows(placed: list[Any], spec: DecideSpec, overwrite: bool) -> DataFra
             continue
         name = f"{spec.output} of {'conversations that are split' if is_split else 'messages'}"
         with clock.step(spark, "decide", name):
-            rows = frame.mapInArrow(functools.partial(files, spec), "report string").collect()
+            work = files
+            if is_split and spec.output in SUMMARIES:
+                frame, work = _merged(frame, placed[1], spec), merged_files
+            rows = frame.mapInArrow(functools.partial(work, spec), "report string").collect()
         reports += [(is_split, json.loads(row[0])) for row in rows]
     for name in storage.names(""):
         if name != "_attempts":
@@ -237,17 +239,17 @@ def _write_rows(placed: list[Any], spec: DecideSpec, overwrite: bool) -> DataFra
     summary = {"messages": 0, "rows": 0, "bytes": 0}
     for is_split, report in reports:
         kind = "split" if is_split else "whole"
-        storage.move(report["file"], f"{kind}-{report['partition']:05}.parquet")
+        if report["rows"]:
+            storage.move(report["file"], f"{kind}-{report['partition']:05}.parquet")
         summary["rows"] += report["rows"]
         summary["bytes"] += report["bytes"]
         summary["messages"] += report["messages"]
     storage.remove("_attempts")
+    if not summary["rows"]:
+        # Readers find the columns.
+        storage.write("none.parquet", empty_file(spec.output))
     written = {**summary, "seconds": clock.steps, "tasks": [report for _, report in reports]}
     storage.write("_summary.json", json.dumps(written).encode())
     storage.write("_SUCCESS", b"")
-    if not reports:
-        columns = "message string, conversation string, at bigint, user string, code smallint"
-        empty: DataFrame = spark.createDataFrame([], columns)
-        return empty
     result: DataFrame = spark.read.parquet(storage.path)
     return result

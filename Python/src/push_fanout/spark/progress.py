@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 COUNTERS = (
-    "messages", "decisions", "pushes", "bad_rows", "engines_opened", "bytes_fetched",
+    "messages", "decisions", "pushes", "held", "bad_rows", "engines_opened", "bytes_fetched",
     "microseconds_deciding", "bytes_written",
 )  # fmt: skip
 

@@ -24,6 +24,26 @@ def flat(table: Any, keys: dict[str, str], fields: str) -> Any:
     return pa.table(columns)
 
 
+def numbers(values: Any, type: Any) -> Any:
+    """Numbers as an array of Arrow.
+
+    What decides makes no values of Arrow from those of Python: for that, pyarrow imports pandas,
+    which takes a second of each worker's time.
+    """
+    import numpy as np
+
+    pa = pyarrow_module()
+    data = np.ascontiguousarray(values, str(type))
+    return pa.Array.from_buffers(type, len(data), [None, pa.py_buffer(data)])
+
+
+def repeated(value: int, count: int, type: Any) -> Any:
+    """The same number `count` times."""
+    import numpy as np
+
+    return numbers(np.full(count, value), type)
+
+
 def users_table(rows: Any) -> Any:
     return sorted_by(_table(rows, {"_user": "id"}, "_u"), "id")
 

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import tempfile
 import time
-import uuid
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from ..batch import Messages
 from ..engine import Fanout
 from ..errors import Error
-from ..parquet import pyarrow_module, write_batches
+from ..parquet import pyarrow_module
 from .engines import Target, engine_of
 from .problems import Problem, as_json, bad_rows
 from .storage import Storage
-from .tables import flat
+from .tables import flat, numbers, repeated
 
 BITMAPS_AT_ONCE = 256
 """How many messages are decided before their bitmaps are handed on."""
+SUMMARIES = ("counts", "bitmap")
+"""The outputs that have a row for each message."""
 TOO_OLD = "is from before the settings, which hold from {} on"
 
 
@@ -36,7 +36,7 @@ class DecideSpec(NamedTuple):
         live: the folders whose snapshots may stay on the local disk.
         output: what is made.
         is_strict: whether a bad message ends the job.
-        place: the folder for rows; "" for other outputs.
+        place: the folder of the files; "" when the driver writes none.
         quarantine: the folder for bad messages; "" for none.
         counters: accumulators by name.
     """
@@ -118,9 +118,11 @@ class Task:
     def _recent(self, table: Any) -> Any:
         """The rows that are not from before the settings."""
         pa = pyarrow_module()
-        is_old = pa.compute.fill_null(pa.compute.less(table["_at"], self.target.at), False)
+        start = repeated(self.target.at, len(table), pa.int64())
+        is_old = pa.compute.less(table["_at"], start)
         if not pa.compute.any(is_old).as_py():
             return table
+        is_old = pa.compute.fill_null(is_old, False)
         for row in table.filter(is_old).to_pylist():
             self._problem(row, TOO_OLD.format(self.target.at))
         return table.filter(pa.compute.invert(is_old))
@@ -148,7 +150,8 @@ class Task:
         # Of the parts that read a message, one counts it.
         new = len(rows)
         if self.is_split:
-            new = pa.compute.sum(pa.compute.equal(rows["_part"], 0)).as_py()
+            first = repeated(0, new, pa.int32())
+            new = pa.compute.sum(pa.compute.equal(rows["_part"], first)).as_py()
         self.messages += new
         self.spec.add("messages", new)
         yield Decided(messages, rows)
@@ -208,8 +211,15 @@ def _row_of(error: Error) -> tuple[int, str]:
 
 def summaries(spec: DecideSpec, batches: Iterator[Any]) -> Iterator[Any]:
     """A row for each message: its counts, or its bitmap."""
-    pa = pyarrow_module()
     task = Task(spec)
+    yield from summary_batches(task, batches)
+    task.finish()
+
+
+def summary_batches(task: Task, batches: Iterator[Any]) -> Iterator[Any]:
+    """The rows of `summaries`."""
+    pa = pyarrow_module()
+    spec = task.spec
     copies = Copies()
     is_bitmap = spec.output == "bitmap"
     for messages, rows in task.decided(batches):
@@ -227,12 +237,12 @@ def summaries(spec: DecideSpec, batches: Iterator[Any]) -> Iterator[Any]:
             spec.add("pushes", pushes.sum())
             columns = {
                 "id": part["_id"], "conversation": part["_conversation"], "at": part["_at"],
-                "settings": pa.array([task.target.number] * count, pa.int32()),
-                "recipients": pa.array(recipients.astype("int64")),
-                "pushes": pa.array(pushes.astype("int64")),
+                "settings": repeated(task.target.number, count, pa.int32()),
+                "recipients": numbers(recipients, pa.int64()),
+                "pushes": numbers(pushes, pa.int64()),
             }  # fmt: skip
             if is_bitmap:
-                columns["members"] = pa.array(batch.summaries["members"].astype("int64"))
+                columns["members"] = numbers(batch.summaries["members"], pa.int64())
                 columns["bitmap"] = _binaries(batch)
             else:
                 columns["counts"] = _maps(batch)
@@ -242,7 +252,6 @@ def summaries(spec: DecideSpec, batches: Iterator[Any]) -> Iterator[Any]:
                 columns["_home"] = part["_home"]
                 columns["_copy"] = copies.numbers(part)
             yield from pa.table(columns).to_batches()
-    task.finish()
 
 
 class Copies:
@@ -260,7 +269,7 @@ class Copies:
             self._number = self._number + 1 if key == self._last else 0
             self._last = key
             found.append(self._number)
-        return pa.array(found, pa.int32())
+        return numbers(found, pa.int32())
 
 
 def _maps(batch: Any) -> Any:
@@ -269,11 +278,11 @@ def _maps(batch: Any) -> Any:
 
     pa = pyarrow_module()
     counts = batch.counts
-    numbers, codes = np.nonzero(counts)
-    offsets = np.searchsorted(numbers, np.arange(len(counts) + 1)).astype("int32")
+    messages, codes = np.nonzero(counts)
+    offsets = np.searchsorted(messages, np.arange(len(counts) + 1))
     return pa.MapArray.from_arrays(
-        pa.array(offsets), pa.array(codes.astype("int16")),
-        pa.array(counts[numbers, codes].astype("int64")),
+        numbers(offsets, pa.int32()), numbers(codes, pa.int16()),
+        numbers(counts[messages, codes], pa.int64()),
     )  # fmt: skip
 
 
@@ -282,64 +291,3 @@ def _binaries(batch: Any) -> Any:
     starts = batch.bitmap_starts.astype("int32")
     buffers = [None, pa.py_buffer(starts.tobytes()), pa.py_buffer(batch.push_bitmaps.tobytes())]
     return pa.Array.from_buffers(pa.binary(), len(starts) - 1, buffers)
-
-
-def files(spec: DecideSpec, batches: Iterator[Any]) -> Iterator[Any]:
-    """Writes rows as a Parquet file, and reports it."""
-    pa = pyarrow_module()
-    task = Task(spec)
-    schema = row_schema()
-    name = f"_attempts/{task.partition:05}-{uuid.uuid4().hex}.parquet"
-    start = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="push-fanout-") as folder:
-        path = os.path.join(folder, "rows.parquet")
-        rows = write_batches(
-            path, schema, _row_batches(task, batches), compression="zstd",
-            use_dictionary=["message", "conversation", "at", "user", "code"],
-        )  # fmt: skip
-        task.finish()
-        if task.seen == 0:
-            return
-        size = os.path.getsize(path)
-        Storage(spec.place).put(path, name)
-    spec.add("bytes_written", size)
-    report = {
-        "partition": task.partition, "file": name, "messages": task.messages, "rows": rows,
-        "bytes": size, "seconds": round(time.monotonic() - start, 3),
-    }  # fmt: skip
-    yield pa.RecordBatch.from_arrays([pa.array([json.dumps(report)])], ["report"])
-
-
-def row_schema() -> Any:
-    """The columns of rows."""
-    pa = pyarrow_module()
-    text = pa.dictionary(pa.int32(), pa.string())
-    return pa.schema(
-        [("message", text), ("conversation", text), ("at", pa.int64()),
-         ("user", pa.large_string()), ("code", pa.uint8())]
-    )  # fmt: skip
-
-
-def _row_batches(task: Task, batches: Iterator[Any]) -> Iterator[Any]:
-    pa = pyarrow_module()
-    schema = row_schema()
-    for messages, rows in task.decided(batches):
-        ids, conversations = (rows[name].combine_chunks() for name in ("_id", "_conversation"))
-        at = rows["_at"].combine_chunks()
-        found = pushes = 0
-        reader = pa.RecordBatchReader.from_stream(task.fanout.decisions(messages, ids=True))
-        for batch in reader:
-            number = batch["message"].cast(pa.int32())
-            found += batch.num_rows
-            # A push has an odd code.
-            pushes += pa.compute.sum(pa.compute.bit_wise_and(batch["code"], 1)).as_py() or 0
-            yield pa.RecordBatch.from_arrays(
-                [
-                    pa.DictionaryArray.from_arrays(number, ids),
-                    pa.DictionaryArray.from_arrays(number, conversations),
-                    at.take(number), batch["user"], batch["code"],
-                ],
-                schema=schema,
-            )  # fmt: skip
-        task.spec.add("decisions", found)
-        task.spec.add("pushes", pushes)

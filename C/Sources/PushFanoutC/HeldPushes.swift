@@ -1,0 +1,67 @@
+internal import CPushFanoutABI
+internal import PushFanout
+internal import PushModel
+
+func relationHeld(
+  _ relation: UnsafeMutableRawPointer?, _ stream: UnsafeMutablePointer<ArrowArrayStream>?
+) {
+  unsafe HeldSource(RelationObject.at(relation)).export(to: stream)
+}
+
+/// The held pushes of a relation, batch by batch.
+private final class HeldSource: ArrowSource {
+  /// A batch ends with the message that makes it have so many rows.
+  private static let batchSize = 65_536
+
+  private let relation: RelationObject
+  private let timeline: FanoutTimeline
+  private var next = 0
+
+  init(_ relation: RelationObject) {
+    self.relation = relation
+    timeline = FanoutTimeline(relation.version)
+  }
+
+  override var fields: [ArrowField] {
+    [
+      ArrowField("message", "I"), ArrowField("user", relation.hasIDs ? "U" : "I"),
+      ArrowField("code", "C"), ArrowField("pushAt", "l"),
+    ]
+  }
+
+  override var metadata: [(key: String, value: String)] { relation.metadata }
+
+  override func nextBatch() -> ArrowBatch? {
+    var messages: [UInt32] = []
+    var users: [UInt32] = []
+    var codes: [UInt8] = []
+    var instants: [Int64] = []
+    var held = FanoutCounts()
+    while next < relation.messages.messages.count, codes.count < Self.batchSize {
+      _ = timeline.counts(relation.messages.messages[next], held: &held) { user, at, code in
+        users.append(user.rawValue)
+        codes.append(code)
+        instants.append(at)
+      }
+      messages.append(
+        contentsOf: repeatElement(UInt32(next), count: codes.count - messages.count))
+      next += 1
+    }
+    guard !codes.isEmpty else { return nil }
+    let user = relation.hasIDs ? ids(of: users) : [SharedColumn(copying: users)]
+    return ArrowBatch(
+      length: codes.count, offset: 0,
+      columns: [
+        [SharedColumn(copying: messages)], user, [SharedColumn(copying: codes)],
+        [SharedColumn(copying: instants)],
+      ])
+  }
+
+  private func ids(of users: [UInt32]) -> [SharedColumn] {
+    var ids = IDColumns(capacity: users.count)
+    for user in users {
+      relation.version.forEachUserID(in: Int(user)..<Int(user) + 1) { _, id in ids.append(id) }
+    }
+    return ids.finish()
+  }
+}
