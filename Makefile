@@ -24,7 +24,8 @@ PICTURES := .build/report-check
 .PHONY: help demo test test-fast build program debug lint unit oracle speed crash-test fuzz clib clib-test clib-fuzz clib-speed \
   clib-examples serve test-service install deb deb-check release-check test-python wheel bench-python \
   test-spark bench-spark bench bench-all bench-store bench-service bench-tiny page-check soak \
-  benchmarks bench-check bench-baseline bench-peers report report-check sanitize docs examples format clean packages
+  benchmarks bench-check bench-baseline bench-peers report report-check sanitize docs examples format clean packages \
+  server soak-service
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -61,8 +62,11 @@ help:
 	@echo "make clib-speed  what a call from C costs beside the same in Swift, and Arrow in and out"
 	@echo "make clib-examples  builds and runs the examples in C, Go and Java"
 	@echo "make serve  builds the server, and serves a store of two users: OPTIONS='--log-level debug'"
-	@echo "make test-service  builds and tests the server, kills it under load, and tests its OpenAPI document: SERVICE_KILLS=200 EXAMPLES=100"
-	@echo "make install PREFIX=/usr/local DESTDIR=  the command, C libraries, header, man pages and completions"
+	@echo "make test-service  builds and tests the server, kills it under load, compares its answers"
+	@echo "             with evaluate's, and tests its OpenAPI document: SERVICE_KILLS=200 SERVICE_WORLDS=25 EXAMPLES=100"
+	@echo "make soak-service SECONDS=1800  kills the server 200 times, connects 10,000 times, and keeps it under load:"
+	@echo "             nothing acknowledged is lost; memory, descriptors and latencies stay flat"
+	@echo "make install PREFIX=/usr/local DESTDIR=  the command, the server, C libraries, header, man pages and completions"
 	@echo "make deb    the same as a Debian package, .build/deb/*.deb; make deb-check tries it on a fresh Debian"
 	@echo "make release-check  a package that depends on this one by version; scripts/release makes a version"
 	@echo "make test-python  the Python package: its types and tests; PUSH_WORLDS=100 PUSH_OPENS=10000"
@@ -145,26 +149,40 @@ clib-fuzz: packages
 
 # The server (docs/service.md): a package of its own.
 OPTIONS ?=
-serve: packages
+serve: server
 	@scripts/install-packages curl
-	$(SWIFT) build -c release --package-path Service --product push-fanout-server $(STRICT)
 	Service/demo Service/.build/release/push-fanout-server $(OPTIONS)
 
-test-service: packages
-	SWIFT=$(SWIFT) KILLS=$(or $(SERVICE_KILLS),10) EXAMPLES=$(or $(EXAMPLES),20) Service/test
+# Like the command, with Swift's runtime linked in, so that it runs where no Swift is.
+server: packages
+	$(SWIFT) build -c release --package-path Service --product push-fanout-server $(STATIC) $(STRICT)
+
+test-service: program
+	SWIFT=$(SWIFT) KILLS=$(or $(SERVICE_KILLS),10) EXAMPLES=$(or $(EXAMPLES),20) \
+	  WORLDS=$(or $(SERVICE_WORLDS),3) Service/test $(RELEASE)
+
+# What takes longer: kills under load, ten thousand idle connections, and half an hour of load.
+soak-service: SECONDS = 1800
+soak-service: server
+	@scripts/install-packages python3 wrk util-linux gcc libc6-dev
+	$(SWIFT) build --package-path Service --build-tests $(STRICT)
+	PUSH_KILLS=$(or $(SERVICE_KILLS),200) PUSH_CONNECTIONS=10000 \
+	  $(SWIFT) test --package-path Service --skip-build --filter 'CrashTests|FaultTests'
+	PYTHONDONTWRITEBYTECODE=1 MALLOC_ARENA_MAX=2 python3 Service/bench/soak.py \
+	  --server $(SERVER)/push-fanout-server --seconds $(SECONDS)
 
 PREFIX ?= /usr/local
 DESTDIR ?=
-install: program clib
+install: program clib server
 	@scripts/install-packages binutils python3
 	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' scripts/package/install
 
-deb: program clib
+deb: program clib server
 	@scripts/package/deb
 
 # Installs and uses the package on a fresh Debian, in a folder, and removes it again.
 deb-check: deb
-	@scripts/install-packages mmdebstrap python3 man-db groff-base
+	@scripts/install-packages mmdebstrap python3 man-db groff-base systemd
 	@scripts/package/check-deb .build/deb/*.deb
 
 # A package that depends on this one by version, in a clone with that tag.
@@ -289,15 +307,13 @@ report-check: $(if $(PAGES),,program)
 
 # The support page of the server in a headless Chromium; no part of `make test` either.
 SERVER := Service/.build/release
-page-check: program
+page-check: program server
 	@scripts/install-packages python3 chromium chromium-driver python3-selenium fonts-dejavu-core
-	$(SWIFT) build -c release --package-path Service --product push-fanout-server $(STRICT)
 	Service/Tests/page/check-page $(RELEASE) $(SERVER)/push-fanout-server --screenshots $(PICTURES)/page
 
 # What the server does a second on one core, beside PostgreSQL and Synapse.
-bench-service: program
-	$(SWIFT) build -c release --package-path Service --product push-fanout-server $(STRICT)
-	$(SWIFT) build -c release --package-path Service --product plain-nio-server $(STRICT)
+bench-service: program server
+	$(SWIFT) build -c release --package-path Service --product plain-nio-server $(STATIC) $(STRICT)
 	USERS=$(or $(USERS),1000000) Service/bench/run $(RELEASE) $(SERVER)/push-fanout-server \
 	  $(SERVER)/plain-nio-server $(BENCH_SERVICE)
 

@@ -211,6 +211,15 @@ public final class SettingsStore: Sendable {
       })
   }
 
+  /// Checks that what is written now is found under ``path``. Each write checks it by itself; this
+  /// is for health checks.
+  ///
+  /// - Throws: ``StoreError/replaced(_:)`` when the file that was opened for writing was removed,
+  ///   renamed or replaced, now or earlier; ``StoreError/linked(_:names:)`` while it has several
+  ///   names. Nothing for a store that was opened for reading.
+  /// - Complexity: O(1): one system call.
+  public func checkFile() throws { try store.right?.check() }
+
   // MARK: Reading
 
   /// Whether this process may write the store.

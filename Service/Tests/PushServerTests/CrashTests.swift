@@ -7,55 +7,10 @@ import Testing
 
 /// The program as a process of its own: how it ends, and what is left when it is killed.
 @Suite(.serialized) struct CrashTests {
-  /// A server in a process of its own.
-  private final class ServerProcess: @unchecked Sendable {
-    let process = Process()
-    let port: Int
-    private let log = Pipe()
-
-    init(_ folder: URL, _ options: [String] = []) throws {
-      process.executableURL = Self.program
-      process.arguments =
-        ["--store", folder.appending(path: "app.store").path, "--create", "--insecure"]
-        + ["--listen", "127.0.0.1:0"] + options
-      process.standardError = log
-      try process.run()
-      var text = ""
-      var found: Int?
-      while found == nil || !text.contains(#""message":"ready""#) {
-        let data = log.fileHandleForReading.availableData
-        guard !data.isEmpty else { throw ConnectionError(description: "ended: \(text)") }
-        text += String(decoding: data, as: UTF8.self)
-        found = text.firstMatch(of: #/"address":"127.0.0.1:(\d+)"/#).flatMap { Int($0.1) }
-      }
-      port = found ?? 0
-    }
-
-    static var program: URL {
-      Bundle.main.bundleURL.deletingLastPathComponent().pathComponents.contains("debug")
-        ? Bundle.main.bundleURL.deletingLastPathComponent().appending(path: "push-fanout-server")
-        : Bundle.main.bundleURL.appending(path: "push-fanout-server")
-    }
-
-    func post(
-      _ connection: Connection, _ path: String, _ body: String,
-      _ type: String = "application/x-ndjson"
-    ) throws -> TestResponse {
-      try connection.send(
-        "POST \(path) HTTP/1.1\r\nHost: h\r\nContent-Type: \(type)\r\n"
-          + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
-      return try connection.response()
-    }
-
-    func end(_ signal: Int32) -> Int32 {
-      kill(process.processIdentifier, signal)
-      process.waitUntilExit()
-      return process.terminationStatus
-    }
-  }
-
   private static let kills = ProcessInfo.processInfo.environment["PUSH_KILLS"].flatMap { Int($0) }
 
+  /// Goal: after each kill the store has every write that was acknowledged and every value that was
+  /// answered, and no answer shows a part of a batch.
   @Test func `No acknowledged write is lost when it is killed`() async throws {
     let seed = ProcessInfo.processInfo.environment["PUSH_SEED"].flatMap { UInt64($0) }
     var generator = SplitMix(state: seed ?? .random(in: 1 ... .max))
@@ -76,8 +31,9 @@ import Testing
         } else {
           let records =
             #"{"kind":"app","rules":"easemob"}"# + "\n"
-            + (0..<users).map { #"{"kind":"member","conversation":"g","user":"u\#($0)"}"# }
-            .joined(separator: "\n")
+            + (0..<users).map { #"{"kind":"member","conversation":"g","user":"u\#($0)"}"# + "\n" }
+            .joined() + #"{"kind":"member","conversation":"pair","user":"p0"}"# + "\n"
+            + #"{"kind":"member","conversation":"pair","user":"p1"}"#
           #expect(try server.post(connection, "/v1/settings", records).status == 200)
         }
         let state = Mutex((acknowledged: begin.0, sent: begin.1))
@@ -100,10 +56,23 @@ import Testing
             }
           }
         }
+        DispatchQueue.global().async(group: writers) { Self.writePairs(server) }
+        DispatchQueue.global().async(group: writers) { Self.readPairs(server) }
+        let seen = Mutex(begin.0)
+        DispatchQueue.global().async(group: writers) {
+          guard let connection = try? Connection(server.port) else { return }
+          var user = 0
+          // What was answered once was on the disk.
+          while let value = try? Self.value(server, connection, of: user) {
+            seen.withLock { $0[user] = max($0[user], value) }
+            user = (user + 1) % users
+          }
+        }
         usleep(20_000 + delay)
         _ = server.end(SIGKILL)
         writers.wait()
-        return state.withLock { $0 }
+        let known = seen.withLock { $0 }
+        return state.withLock { (zip($0.acknowledged, known).map(max), $0.sent) }
       }
       (acknowledged, sent) = outcome
     }
@@ -117,20 +86,57 @@ import Testing
     try FileManager.default.removeItem(at: folder)
   }
 
-  /// What is stored of each user is what was acknowledged last, or what was under way.
+  /// What is stored of each user is what was acknowledged or answered last, or what was under way.
   private static func check(
     _ server: ServerProcess, _ connection: Connection, _ acknowledged: [Int], _ sent: [Int]
   ) throws {
-    let message = #"{"id":"m","conversation":"g","at":1717400000000}"#
     for user in acknowledged.indices where acknowledged[user] > 0 {
-      let text = try server.post(
-        connection, "/v1/explain", #"{"message":\#(message),"user":"u\#(user)"}"#,
-        "application/json"
-      ).text
-      let hours = try #require(text.firstMatch(of: #/"found":"(\d+):(\d+)-(\d+):(\d+),/#))
-      let parts = [hours.1, hours.2, hours.3, hours.4].compactMap { Int($0) }
-      let value = (parts[0] * 60 + parts[1]) * 1440 + parts[2] * 60 + parts[3]
+      let value = try value(server, connection, of: user)
       #expect((acknowledged[user]...sent[user]).contains(value), "u\(user)")
+    }
+    #expect(try isWhole(server, connection))
+  }
+
+  /// The value that a user's quiet hours are; 0 for none.
+  private static func value(
+    _ server: ServerProcess, _ connection: Connection, of user: Int
+  ) throws -> Int {
+    let message = #"{"id":"m","conversation":"g","at":1717400000000}"#
+    let text = try server.post(
+      connection, "/v1/explain", #"{"message":\#(message),"user":"u\#(user)"}"#,
+      "application/json"
+    ).text
+    guard let hours = text.firstMatch(of: #/"found":"(\d+):(\d+)-(\d+):(\d+),/#) else { return 0 }
+    let parts = [hours.1, hours.2, hours.3, hours.4].compactMap { Int($0) }
+    return (parts[0] * 60 + parts[1]) * 1440 + parts[2] * 60 + parts[3]
+  }
+
+  /// Whether both of the pair get a push, or none.
+  private static func isWhole(_ server: ServerProcess, _ connection: Connection) throws -> Bool {
+    let text = try server.post(
+      connection, "/v1/decide?format=pushes", #"{"id":"m","conversation":"pair","at":5}"#
+    ).text
+    return text.contains(#""p0""#) == text.contains(#""p1""#)
+  }
+
+  /// Turns the pushes of both on and off in one batch, until the server ends.
+  private static func writePairs(_ server: ServerProcess) {
+    guard let connection = try? Connection(server.port) else { return }
+    for round in 0... {
+      let lines = (0..<2).map {
+        #"{"op":"setSilentModeForConversation","user":"p\#($0)","conversation":"pair","#
+          + #""level":"\#(round % 2 == 0 ? "none" : "all")"}"#
+      }
+      guard (try? server.post(connection, "/v1/settings", lines.joined(separator: "\n"))) != nil
+      else { return }
+    }
+  }
+
+  /// Decides for the pair until the server ends.
+  private static func readPairs(_ server: ServerProcess) {
+    guard let connection = try? Connection(server.port) else { return }
+    while let isWhole = try? isWhole(server, connection) {
+      #expect(isWhole, "a part of a batch was answered")
     }
   }
 

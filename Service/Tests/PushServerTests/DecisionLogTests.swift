@@ -106,8 +106,10 @@ import Testing
     let narrow = try DecisionLog(path, oneIn: 1, fileLimit: 1 << 20, bufferLimit: size - 1)
     for _ in 0..<7 { narrow.note(message, result, settings: "e:1") }
     narrow.flush()
-    #expect(narrow.metrics.contains("push_fanout_decision_log_dropped_total 7\n"))
-    #expect(narrow.metrics.contains("push_fanout_decision_log_lines_total 0\n"))
+    var metrics = MetricsText()
+    narrow.addMetrics(to: &metrics)
+    #expect(metrics.text.contains("\npush_fanout_decision_log_dropped_total 7\n"))
+    #expect(metrics.text.contains("\npush_fanout_decision_log_lines_total 0\n"))
     #expect(throws: OptionError.self) {
       _ = try DecisionLog(folder.path + "/none/log", oneIn: 1, fileLimit: 1 << 20)
     }

@@ -58,19 +58,24 @@ struct PresenceSessions {
   private var round: UInt32 = 1
   private static let several = UInt32.max
   private static let manyWorkers = UInt16.max
-  /// For each worker, the members who wait of the conversations that it decides messages to.
-  private var dealt: [[FanoutTimeline.MemberChange]]
+
+  /// A member who waits, of a conversation that a worker decides messages to.
+  struct WaitingMember: Sendable {
+    let change: FanoutTimeline.MemberChange
+    fileprivate let worker: UInt16
+
+    /// Whether a worker decides messages to the conversation.
+    func concerns(_ worker: Int) -> Bool {
+      self.worker == UInt16(worker + 1) || self.worker == PresenceSessions.manyWorkers
+    }
+  }
+
+  /// Of all conversations that workers decide messages to.
+  private var waitingOfWorkers: [WaitingMember] = []
   /// Whether the conversations of a waiting user are not known.
   private var concernsAll = false
   /// For each conversation of a tally, the engine's index of the one whose members get its messages.
   private var recipients: [UInt32?] = []
-
-  /// - Parameter workers: how many threads decide messages, each mostly to conversations of its
-  ///   own; 0 if any decides messages to any.
-  init(workers: Int = 0) {
-    precondition(workers < Self.manyWorkers, "too many threads")
-    dealt = Array(repeating: [], count: workers)
-  }
 
   // MARK: Taking in
 
@@ -132,8 +137,7 @@ struct PresenceSessions {
       let worker = rooms[row].wait(for: index, round)
       if worker == 0 { return }
       let change = FanoutTimeline.MemberChange(user: user, conversation: conversation)
-      if worker != Self.manyWorkers { return dealt[Int(worker) - 1].append(change) }
-      for worker in dealt.indices { dealt[worker].append(change) }
+      waitingOfWorkers.append(WaitingMember(change: change, worker: worker))
     }
     if !isKnown { concernsAll = true }
   }
@@ -164,6 +168,7 @@ struct PresenceSessions {
     let row = Int(found)
     var isFirst = false
     if let worker {
+      precondition(worker + 1 < Self.manyWorkers, "too many threads")
       if row >= rooms.count { grow(to: max(fanout.conversationCount, row + 1)) }
       let home = rooms[row].worker
       isFirst = home != UInt16(worker + 1) && home != Self.manyWorkers
@@ -182,14 +187,14 @@ struct PresenceSessions {
     let isOnline: Bool
   }
 
-  /// For each worker, the members of its conversations who wait; nil if not all are known. To be
-  /// called before ``takeWaiting()``.
-  var waitingMembers: [[FanoutTimeline.MemberChange]]? { concernsAll ? nil : dealt }
+  /// The members who wait of the workers' conversations; nil if not all are known. To be called
+  /// before ``takeWaiting()``.
+  var waitingMembers: [WaitingMember]? { concernsAll ? nil : waitingOfWorkers }
 
   /// What the devices of those who wait have to be; they no longer wait.
   mutating func takeWaiting() -> [DeviceChange] {
     if waiting.isEmpty { return [] }
-    for worker in dealt.indices { dealt[worker] = [] }
+    waitingOfWorkers = []
     let changes = waiting.map { index in
       DeviceChange(user: users[Int(index)].index, isOnline: users[Int(index)].count > 0)
     }

@@ -140,7 +140,7 @@ struct DecidingWorker {
     else { return }
     for (_, planned) in part.batch.versions[indices] where planned !== followed {
       if let members = planned.members {
-        changes += members[part.worker]
+        for member in members where member.concerns(part.worker) { changes.append(member.change) }
       } else {
         isKnown = false
       }

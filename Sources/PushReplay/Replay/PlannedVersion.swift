@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import Glibc
 internal import PushFanout
 internal import PushFiles
 internal import PushSupport
@@ -10,14 +11,14 @@ internal import Synchronization
 /// after ``isMade`` was seen.
 final class PlannedVersion: @unchecked Sendable {
   fileprivate let changes: [PresenceSessions.DeviceChange]
-  /// For each worker, the changes since the version planned before that concern conversations which
-  /// it decides messages to; nil if they are not known.
-  let members: [[FanoutTimeline.MemberChange]]?
+  /// The changes since the version planned before that concern conversations which workers decide
+  /// messages to; nil if they are not known.
+  let members: [PresenceSessions.WaitingMember]?
   private var version: FanoutVersion?
   private let isMade: Atomic<Bool>
 
   fileprivate init(
-    _ changes: [PresenceSessions.DeviceChange], _ members: [[FanoutTimeline.MemberChange]]?,
+    _ changes: [PresenceSessions.DeviceChange], _ members: [PresenceSessions.WaitingMember]?,
     made: FanoutVersion?
   ) {
     self.changes = changes
@@ -60,7 +61,7 @@ final class VersionPlanner: Sendable {
   /// - Parameter members: see ``PlannedVersion/members``.
   /// - Throws: what the engine refused of a version that was planned before.
   func plan(
-    _ changes: [PresenceSessions.DeviceChange], _ members: [[FanoutTimeline.MemberChange]]?
+    _ changes: [PresenceSessions.DeviceChange], _ members: [PresenceSessions.WaitingMember]?
   ) throws(FileProblem.Problem) -> PlannedVersion {
     let planned = PlannedVersion(changes, members, made: nil)
     let begins = try state.withLock { (state) throws(FileProblem.Problem) in
@@ -78,52 +79,55 @@ final class VersionPlanner: Sendable {
   /// - Returns: the current version.
   /// - Throws: what the engine refused.
   func makeAll() throws(FileProblem.Problem) -> PlannedVersion {
-    while makeNext(before: nil) {}
+    makePlanned()
     if let failure = state.withLock({ $0.failure }) { throw failure }
     return PlannedVersion([], nil, made: fanout.currentVersion)
   }
 
   /// A version. Those planned before it are made first.
   func version(of planned: PlannedVersion) -> FanoutVersion {
-    while makeNext(before: planned) {}
-    return planned.made ?? fanout.currentVersion
+    while true {
+      if let made = planned.made { return made }
+      // A thread that slept on the lock would wake up after several more versions were made.
+      if making.withLockIfAvailable({ _ in makeNext() }) == nil { sched_yield() }
+    }
   }
 
   private func work() {
     repeat {
-      while makeNext(before: nil) {}
+      makePlanned()
     } while !state.withLock { state in
       state.isWorking = state.next < state.planned.count
       return !state.isWorking
     }
   }
 
+  private func makePlanned() {
+    while making.withLock({ _ in makeNext() }) {}
+  }
+
   /// Makes the next version that is planned.
   ///
-  /// - Parameter wanted: the one that is waited for.
-  /// - Returns: whether that is still to be made; without it, whether any was made.
-  private func makeNext(before wanted: PlannedVersion?) -> Bool {
-    if wanted?.made != nil { return false }
-    return making.withLock { _ in
-      if wanted?.made != nil { return false }
-      let next = state.withLock { state -> PlannedVersion? in
-        guard state.next < state.planned.count else { return nil }
-        defer { state.next += 1 }
-        return state.planned[state.next]
-      }
-      guard let next else { return false }
-      do throws(FileProblem.Problem) {
-        _ = try fanout.change(next.changes)
-      } catch {
-        state.withLock { $0.failure = error }
-      }
-      next.store(fanout.currentVersion)
-      state.withLock { state in
-        guard state.next == state.planned.count || state.next >= 1024 else { return }
+  /// - Precondition: the lock of ``making`` is held.
+  /// - Returns: whether there was one.
+  @discardableResult
+  private func makeNext() -> Bool {
+    let next = state.withLock { state -> PlannedVersion? in
+      if state.next == state.planned.count || state.next >= 1024 {
         state.planned.removeFirst(state.next)
         state.next = 0
       }
-      return true
+      guard state.next < state.planned.count else { return nil }
+      defer { state.next += 1 }
+      return state.planned[state.next]
     }
+    guard let next else { return false }
+    do throws(FileProblem.Problem) {
+      _ = try fanout.change(next.changes)
+    } catch {
+      state.withLock { $0.failure = error }
+    }
+    next.store(fanout.currentVersion)
+    return true
   }
 }

@@ -79,7 +79,7 @@ public final class Replayer {
   private let pipeline: OrderedPipeline<DecidingWorker, BatchPart, DecidedPart>
   /// The batches whose parts are being decided.
   private var submitted: [MessageBatch] = []
-  private var presence: PresenceSessions
+  private var presence = PresenceSessions()
   private let planner: VersionPlanner
   private var joins = JoinTally()
   private var batch: MessageBatch
@@ -111,7 +111,6 @@ public final class Replayer {
     self.options = options
     tally = try ReplayTally(fanout.app, options)
     planner = VersionPlanner(fanout)
-    presence = PresenceSessions(workers: fanout.threads)
     batch = MessageBatch(workers: fanout.threads)
     batchSize = min(
       options.batch.messages,

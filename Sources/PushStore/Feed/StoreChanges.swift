@@ -38,8 +38,8 @@ public struct StoreChanges: Sendable {
   public let end: FeedCursor
   /// How many entries of the feed there are since.
   public let entryCount: Int64
-  /// When the first and the last of these changes were made; nil without entries.
-  public let first, last: Instant?
+  /// When the first of these changes was made; nil without entries.
+  public let first: Instant?
   /// What was removed.
   public private(set) var removals = Removals()
   /// Records as they are now: the app, users, conversations and members. New users come in the
@@ -71,8 +71,7 @@ extension StoreReader {
       }
       var changes = StoreChanges(
         end: try queries.cursor(at: last), entryCount: count,
-        first: count == 0 ? nil : try queries.instant(ofEntry: cursor.sequence + 1),
-        last: count == 0 ? nil : try queries.instant(ofEntry: last))
+        first: count == 0 ? nil : try queries.instant(ofEntry: cursor.sequence + 1))
       if count > 0 { try changes.read(queries, after: cursor.sequence) }
       return changes
     }
@@ -80,11 +79,10 @@ extension StoreReader {
 }
 
 extension StoreChanges {
-  fileprivate init(end: FeedCursor, entryCount: Int64, first: Instant?, last: Instant?) {
+  fileprivate init(end: FeedCursor, entryCount: Int64, first: Instant?) {
     self.end = end
     self.entryCount = entryCount
     self.first = first
-    self.last = last
   }
 
   fileprivate mutating func read(_ queries: SettingsQueries, after sequence: Int64) throws {

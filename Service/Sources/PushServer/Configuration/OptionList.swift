@@ -61,10 +61,30 @@ public enum OptionList {
     Option(
       key: "decisionLogLimit", value: "BYTES",
       help: "The largest size of that file and of the one before it (268435456)."),
+    Option(
+      key: "otlp", value: "URL",
+      help: "Where spans of sampled traces are sent, like http://127.0.0.1:4318/v1/traces."),
     Option(key: "logLevel", value: "LEVEL", help: "debug, info, warning or error (info)."),
-    Option(key: "config", value: "FILE", help: "A JSON file with these options by their keys."),
+    Option(
+      key: "config", value: "FILE",
+      help: "A JSON file with these options by their keys, or with apps."),
     Option(key: "checkConfig", value: nil, help: "Check the options and files, and exit."),
   ]
+
+  /// The options that an app has for itself; it does not take those of the process.
+  static let ofOneApp: Set<String> = [
+    "store", "create", "keys", "audit", "follow", "promote", "peers", "decisionLog",
+  ]
+
+  /// What else an app may set; without, it takes what the process has.
+  private static let ofEachApp: Set<String> = [
+    "engineThreads", "bodyLimit", "requestsInFlight", "bytesInFlight", "rateLimit",
+    "atLeastTimeout", "peerKey", "peerCa", "stalenessLimit", "decisionLogOneIn",
+    "decisionLogLimit",
+  ]
+
+  /// Where the names of the apps are kept, which are no option.
+  static let appNames = "appNames"
 
   /// `bodyLimit` → `--body-limit`.
   static func flag(_ key: String) -> String {
@@ -111,10 +131,14 @@ public enum OptionList {
       .prefixKeys(with: "push.fanout")
     let early = ConfigReader(providers: [flags, variables])
     guard let path = early.string(forKey: "config") else { return early }
-    try check(path)
+    let names = InMemoryProvider(
+      name: "apps",
+      values: [
+        AbsoluteConfigKey([appNames]): ConfigValue(.stringArray(try check(path)), isSecret: false)
+      ])
     do {
       let file = try await FileProvider<JSONSnapshot>(filePath: FilePath(path))
-      return ConfigReader(providers: [flags, variables, file])
+      return ConfigReader(providers: [names, flags, variables, file])
     } catch {
       throw OptionError("\(path): \(error)")
     }
@@ -126,8 +150,9 @@ public enum OptionList {
     return .string(text)
   }
 
+  /// - Returns: the names of the file's apps.
   /// - Throws: ``OptionError`` for a file that is no JSON object, or has a key that is no option.
-  private static func check(_ path: String) throws(OptionError) {
+  private static func check(_ path: String) throws(OptionError) -> [String] {
     let object: Any
     do {
       let data = try Data(contentsOf: URL(filePath: path))
@@ -138,8 +163,25 @@ public enum OptionList {
     guard let fields = object as? [String: Any] else {
       throw OptionError("\(path) is not a JSON object of options")
     }
-    for key in fields.keys.sorted() where !all.contains(where: { $0.key == key }) {
+    for key in fields.keys.sorted() where key != "apps" && !all.contains(where: { $0.key == key }) {
       throw OptionError("\(path): unknown option \"\(key)\"")
     }
+    guard let value = fields["apps"] else { return [] }
+    guard let apps = value as? [String: [String: Any]], !apps.isEmpty else {
+      throw OptionError("\(path): apps is not an object of apps, each with options by their keys")
+    }
+    for (name, options) in apps.sorted(by: { $0.key < $1.key }) {
+      guard name.wholeMatch(of: /[A-Za-z0-9_-]{1,64}/) != nil else {
+        throw OptionError(
+          "\(path): the name of an app \"\(name)\" is not 1 to 64 letters, digits, - or _")
+      }
+      for key in options.keys.sorted() where !ofOneApp.union(ofEachApp).contains(key) {
+        let isKnown = all.contains { $0.key == key }
+        throw OptionError(
+          "\(path): \"\(key)\" of the app \(name) is "
+            + (isKnown ? "an option of the whole server: move it out of apps" : "no option"))
+      }
+    }
+    return apps.keys.sorted()
   }
 }

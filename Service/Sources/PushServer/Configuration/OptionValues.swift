@@ -4,20 +4,42 @@ internal import Glibc
 /// Values of options by their keys, checked.
 struct OptionValues {
   private let reader: ConfigReader
+  /// Those of the process, where the app has none of its own.
+  private let general: ConfigReader?
+  private let app: String?
 
-  init(_ reader: ConfigReader) { self.reader = reader }
+  /// - Parameter app: one of the configuration's apps; nil for the process.
+  init(_ reader: ConfigReader, app: String? = nil) {
+    self.reader = app.map { reader.scoped(to: ConfigKey(["apps", $0])) } ?? reader
+    general = app == nil ? nil : reader
+    self.app = app
+  }
+
+  /// What messages call an option.
+  private func name(_ key: String) -> String {
+    app.map { "apps.\($0).\(key)" } ?? OptionList.flag(key)
+  }
+
+  /// The first of the readers, by precedence, that has a value.
+  private func first<Value>(_ key: String, _ find: (ConfigReader) -> Value?) -> Value? {
+    if let value = find(reader) { return value }
+    guard let general, !OptionList.ofOneApp.contains(key) else { return nil }
+    return find(general)
+  }
 
   static var coreCount: Int { max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
 
   /// A text, or a number as one: the name of a file may be a number.
   func text(_ key: String) -> String? {
-    reader.string(forKey: ConfigKey(key)) ?? reader.int(forKey: ConfigKey(key)).map { "\($0)" }
+    first(key) { reader in
+      reader.string(forKey: ConfigKey(key)) ?? reader.int(forKey: ConfigKey(key)).map { "\($0)" }
+    }
   }
 
   func flag(_ key: String) throws(OptionError) -> Bool {
-    if let value = reader.bool(forKey: ConfigKey(key)) { return value }
+    if let value = first(key, { $0.bool(forKey: ConfigKey(key)) }) { return value }
     if let text = text(key) {
-      throw OptionError("\(OptionList.flag(key)) \(text) is not true or false")
+      throw OptionError("\(name(key)) \(text) is not true or false")
     }
     return false
   }
@@ -25,13 +47,13 @@ struct OptionValues {
   func number(
     _ key: String, _ range: ClosedRange<Int>, default value: Int
   ) throws(OptionError) -> Int {
-    guard let number = reader.int(forKey: ConfigKey(key)) else {
+    guard let number = first(key, { $0.int(forKey: ConfigKey(key)) }) else {
       guard let text = text(key) else { return value }
-      throw OptionError("\(OptionList.flag(key)) \(text) is not a number")
+      throw OptionError("\(name(key)) \(text) is not a number")
     }
     guard range.contains(number) else {
       throw OptionError(
-        "\(OptionList.flag(key)) \(number) is not in \(range.lowerBound)...\(range.upperBound)")
+        "\(name(key)) \(number) is not in \(range.lowerBound)...\(range.upperBound)")
     }
     return number
   }
@@ -40,7 +62,7 @@ struct OptionValues {
     guard let text = text(key) else { return nil }
     guard let address = ServerOptions.Address(text) else {
       throw OptionError(
-        "\(OptionList.flag(key)) \(text) is not HOST:PORT, like 127.0.0.1:8080 or [::1]:8080")
+        "\(name(key)) \(text) is not HOST:PORT, like 127.0.0.1:8080 or [::1]:8080")
     }
     return address
   }
@@ -48,7 +70,7 @@ struct OptionValues {
   func scopes(_ key: String) throws(OptionError) -> Set<Scope>? {
     guard let text = text(key) else { return nil }
     guard let scopes = Scope.set(text) else {
-      throw OptionError("\(OptionList.flag(key)) \(text): scopes are \(Scope.names)")
+      throw OptionError("\(name(key)) \(text): scopes are \(Scope.names)")
     }
     return scopes
   }

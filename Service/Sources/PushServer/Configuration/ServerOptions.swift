@@ -1,4 +1,5 @@
 public import Configuration
+internal import Foundation
 
 /// How a server is started: from flags, the environment, and a JSON file, in this order.
 public struct ServerOptions: Sendable {
@@ -72,18 +73,50 @@ public struct ServerOptions: Sendable {
   public var decisionLog: String?
   /// One of so many messages is noted, in a file of at most so many bytes.
   public var decisionLogOneIn, decisionLogLimit: Int
+  /// The collector that spans are sent to, OTLP as JSON over HTTP; nil for none.
+  public var otlp: String?
   /// The least level that is logged.
   public var logLevel: String
+  /// Several apps, each with its own options; empty for one, whose options these are.
+  public var apps: [App] = []
+
+  /// One of several apps.
+  public struct App: Sendable {
+    /// Its name in metrics, logs and the login of the support page.
+    public let name: String
+    /// What it has of its own, and what it shares.
+    public let options: ServerOptions
+  }
+
+  /// The options of each app.
+  public var ofEachApp: [ServerOptions] { apps.isEmpty ? [self] : apps.map(\.options) }
 
   /// Reads options.
   ///
   /// - Throws: ``OptionError``.
   public init(_ reader: ConfigReader) throws(OptionError) {
-    let read = OptionValues(reader)
-    guard let store = read.text("store") else {
-      throw OptionError("no store: give --store FILE, PUSH_FANOUT_STORE or \"store\" in the file")
+    let names = reader.stringArray(forKey: ConfigKey(OptionList.appNames)) ?? []
+    try self.init(OptionValues(reader), hasApps: !names.isEmpty)
+    for name in names {
+      let read = OptionValues(reader, app: name)
+      do {
+        apps.append(App(name: name, options: try ServerOptions(read, hasApps: false)))
+      } catch {
+        throw OptionError("the app \(name): \(error)")
+      }
     }
-    self.store = store
+    try checkApps()
+  }
+
+  private init(_ read: OptionValues, hasApps: Bool) throws(OptionError) {
+    let store = read.text("store")
+    guard (store != nil) != hasApps else {
+      throw OptionError(
+        hasApps
+          ? "--store and apps contradict each other: each app has its own store"
+          : "no store: give --store FILE, PUSH_FANOUT_STORE or \"store\" in the file")
+    }
+    self.store = store ?? ""
     creates = try read.flag("create")
     listen = try read.address("listen") ?? Address("127.0.0.1:8080")!
     adminListen = try read.address("adminListen")
@@ -116,12 +149,41 @@ public struct ServerOptions: Sendable {
     decisionLogOneIn = try read.number("decisionLogOneIn", 1...1_000_000_000, default: 1)
     decisionLogLimit = try read.number(
       "decisionLogLimit", 1_000_000...(1 << 40), default: 256 << 20)
+    otlp = read.text("otlp")
     logLevel = read.text("logLevel") ?? "info"
-    try check()
+    try check(hasApps: hasApps)
   }
 
-  private func check() throws(OptionError) {
-    if keys == nil, clientCA == nil, !isInsecure {
+  /// - Throws: ``OptionError`` for apps that would share what only one may have.
+  private func checkApps() throws(OptionError) {
+    guard !apps.isEmpty else { return }
+    if isInsecure {
+      throw OptionError("--insecure and apps contradict each other: a key says which app is meant")
+    }
+    for (key, value) in [
+      ("audit", audit), ("follow", follow), ("peers", peers.first), ("decisionLog", decisionLog),
+    ] where value != nil {
+      throw OptionError("\(OptionList.flag(key)) is an option of each app: move it into apps")
+    }
+    if creates || promotes {
+      throw OptionError("--create and --promote are options of each app: move them into apps")
+    }
+    var owners: [String: String] = [:]
+    for app in apps {
+      guard app.options.keys != nil else {
+        throw OptionError("the app \(app.name) has no keys: a key says which app is meant")
+      }
+      let files = [app.options.store, app.options.audit, app.options.decisionLog].compactMap { $0 }
+      for file in files.map({ URL(filePath: $0).standardizedFileURL.path }) {
+        if let other = owners.updateValue(app.name, forKey: file) {
+          throw OptionError("\(file) is there twice: for the app \(other), and for \(app.name)")
+        }
+      }
+    }
+  }
+
+  private func check(hasApps: Bool) throws(OptionError) {
+    if keys == nil, clientCA == nil, !isInsecure, !hasApps {
       throw OptionError(
         "no authentication: give --keys FILE (push-fanout-server key makes a key), "
           + "--client-ca FILE with TLS, or --insecure to give every client all scopes")
@@ -129,7 +191,7 @@ public struct ServerOptions: Sendable {
     if follow != nil, promotes {
       throw OptionError("--promote ends following: leave out --follow")
     }
-    for url in (follow.map { [$0] } ?? []) + peers
+    for url in [follow, otlp].compactMap({ $0 }) + peers
     where !url.hasPrefix("http://") && !url.hasPrefix("https://") {
       throw OptionError("\(url) is no address of a server, like https://host:8080")
     }

@@ -7,6 +7,8 @@ final class Exchange {
   var request: ServerRequest
   let endpoint: Endpoint
   let began = ContinuousClock.now
+  /// What it is in its caller's trace; nil for none.
+  let trace: TraceContext?
   /// The bytes of the body that are counted as in flight.
   let heldBytes: Int
   /// Who makes the request, once it was admitted.
@@ -33,7 +35,14 @@ final class Exchange {
     self.request = request
     self.endpoint = endpoint
     self.heldBytes = heldBytes
+    trace = request.fields.text(.traceparent).flatMap { TraceContext(traceparent: $0) }
     closes = request.fields.text(.connection)?.lowercased() == "close"
+  }
+
+  /// Does something within the trace, and so do the tasks that it begins.
+  func withinTrace(_ body: () -> Void) {
+    guard let trace else { return body() }
+    TraceContext.$current.withValue(trace) { body() }
   }
 }
 

@@ -21,7 +21,6 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
   private static let lingering = TimeAmount.seconds(1)
 
   private let responder: @Sendable (HTTPFields) -> Responder
-  private let bodyLimit: Int
   private var executor: LoopExecutor?
   private var exchange: Exchange?
   /// Parts that arrived while another request was answered, or while the client did not read.
@@ -38,11 +37,8 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
   /// The piece of a streamed body that was written last.
   private var lastPiece: EventLoopFuture<Void>?
 
-  /// - Parameters:
-  ///   - bodyLimit: how many bytes a body has at most.
-  ///   - responder: what answers a request with these fields.
-  init(bodyLimit: Int, _ responder: @escaping @Sendable (HTTPFields) -> Responder) {
-    self.bodyLimit = bodyLimit
+  /// - Parameter responder: what answers a request with these fields.
+  init(_ responder: @escaping @Sendable (HTTPFields) -> Responder) {
     self.responder = responder
   }
 
@@ -121,9 +117,10 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
   private func collect(_ bytes: ByteBuffer, _ context: ChannelHandlerContext) {
     guard let exchange, exchange.collectsBody else { return }
-    guard exchange.request.body.readableBytes + bytes.readableBytes <= bodyLimit else {
+    let limit = exchange.responder.state.options.bodyLimit
+    guard exchange.request.body.readableBytes + bytes.readableBytes <= limit else {
       exchange.collectsBody = false
-      return send(ServerFailure.tooLarge(bodyLimit).answer, exchange, context)
+      return send(ServerFailure.tooLarge(limit).answer, exchange, context)
     }
     if exchange.request.body.readableBytes == 0 {
       exchange.request.body = bytes
@@ -152,6 +149,10 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
   // MARK: Answering
 
   private func reply(_ exchange: Exchange, _ context: ChannelHandlerContext) {
+    exchange.withinTrace { makeReply(exchange, context) }
+  }
+
+  private func makeReply(_ exchange: Exchange, _ context: ChannelHandlerContext) {
     let answer: Answer
     do {
       switch try exchange.responder.reply(exchange.request, exchange.endpoint, exchange.caller) {

@@ -63,7 +63,8 @@ final class DecisionLog: Sendable {
   func note(_ message: Message, _ result: FanoutResult, settings: @autoclosure () -> String) {
     let number = seen.wrappingAdd(1, ordering: .relaxed).oldValue
     guard number % oneIn == 0 else { return }
-    let line = DecisionLine.encoded(message, result.counts, settings: settings())
+    let line = DecisionLine.encoded(
+      message, result.counts, settings: settings(), trace: TraceContext.current?.trace)
     let mustSchedule = buffer.withLock { buffer -> Bool? in
       guard buffer.bytes.count + line.count <= bufferLimit else { return nil }
       buffer.bytes += line
@@ -107,27 +108,27 @@ final class DecisionLog: Sendable {
   /// Writes what waits, before the program ends.
   func flush() { queue.sync { drain() } }
 
-  /// Prometheus' text.
-  var metrics: String {
-    """
-    # HELP push_fanout_decision_log_lines_total Decisions that were logged.
-    # TYPE push_fanout_decision_log_lines_total counter
-    push_fanout_decision_log_lines_total \(written.load(ordering: .relaxed))
-    # HELP push_fanout_decision_log_dropped_total Decisions that should have been logged, and were not.
-    # TYPE push_fanout_decision_log_dropped_total counter
-    push_fanout_decision_log_dropped_total \(dropped.load(ordering: .relaxed))
-
-    """
+  func addMetrics(to text: inout MetricsText) {
+    text.add(
+      "decision_log_lines_total", "counter", "Decisions that were logged.",
+      "\(written.load(ordering: .relaxed))")
+    text.add(
+      "decision_log_dropped_total", "counter",
+      "Decisions that should have been logged, and were not.",
+      "\(dropped.load(ordering: .relaxed))")
   }
 }
 
 /// A line of the decision log.
 enum DecisionLine {
   /// The message without its words, and how often each outcome occurred.
+  ///
+  /// - Parameter trace: of the request that asked for the decision.
   static func encoded(
-    _ message: Message, _ counts: FanoutCounts, settings: String
+    _ message: Message, _ counts: FanoutCounts, settings: String, trace: String?
   ) -> [UInt8] {
-    var text = "{\"id\":\(JSONText.quoted(message.id.text))"
+    // The instant first, so that lines are sorted by it with `sort`.
+    var text = "{\"at\":\(message.at.milliseconds),\"id\":\(JSONText.quoted(message.id.text))"
     func add(_ name: String, _ value: String?) {
       if let value { text += ",\"\(name)\":\(value)" }
     }
@@ -135,7 +136,6 @@ enum DecisionLine {
       add(name, "[" + ids.map { JSONText.quoted($0.text) }.joined(separator: ",") + "]")
     }
     add("conversation", JSONText.quoted(message.conversation.text))
-    add("at", "\(message.at.milliseconds)")
     add("sender", message.sender.map { JSONText.quoted($0.text) })
     if let mentions = message.mentions { add("mentions", mentions) }
     add("mentionsAll", message.mentionsAll.map { "\($0)" })
@@ -156,7 +156,8 @@ enum DecisionLine {
       counts[outcome] > 0 ? "\(JSONText.quoted(outcome.key)):\(counts[outcome])" : nil
     }
     let sum = "{\(entries.joined(separator: ","))}"
-    add("decision", "{\"counts\":\(sum),\"settings\":\(JSONText.quoted(settings))}")
+    let traced = trace.map { ",\"trace\":\"\($0)\"" } ?? ""
+    add("decision", "{\"counts\":\(sum),\"settings\":\(JSONText.quoted(settings))\(traced)}")
     return Array((text + "}\n").utf8)
   }
 

@@ -125,29 +125,22 @@ final class FollowState: Sendable {
     return "the settings are those of \(Int(age / .seconds(1))) s ago\(why)"
   }
 
-  /// Prometheus' text.
-  var metrics: String {
+  func addMetrics(to text: inout MetricsText) {
     let (delays, changes, snapshots) = fields.withLock { ($0.delays, $0.changes, $0.snapshots) }
+    text.add(
+      "follower_lag_seconds", "gauge", "How long ago all changes of the primary were here.",
+      lag.map { "\($0)" } ?? "+Inf")
+    text.add(
+      "follower_changes_total", "counter", "Changes that were followed.", "\(changes)")
+    text.add(
+      "follower_snapshots_total", "counter", "Snapshots that were taken.", "\(snapshots)")
     let sorted = delays.sorted()
-    var text = """
-      # HELP push_fanout_follower_lag_seconds How long ago all changes of the primary were here.
-      # TYPE push_fanout_follower_lag_seconds gauge
-      push_fanout_follower_lag_seconds \(lag ?? .infinity)
-      # HELP push_fanout_follower_changes_total Changes that were followed.
-      # TYPE push_fanout_follower_changes_total counter
-      push_fanout_follower_changes_total \(changes)
-      # HELP push_fanout_follower_snapshots_total Snapshots that were taken.
-      # TYPE push_fanout_follower_snapshots_total counter
-      push_fanout_follower_snapshots_total \(snapshots)
-      # HELP push_fanout_follower_delay_seconds From a change to the decisions by it, by the clocks of both.
-      # TYPE push_fanout_follower_delay_seconds summary
-
-      """
-    if text.contains("infinity") { text = text.replacing("infinity", with: "+Inf") }
     for quantile in [0.5, 0.99, 1] where !sorted.isEmpty {
       let value = sorted[min(sorted.count - 1, Int(Double(sorted.count) * quantile))]
-      text += "push_fanout_follower_delay_seconds{quantile=\"\(quantile)\"} \(value)\n"
+      text.add(
+        "follower_delay_seconds", "summary",
+        "From a change to the decisions by it, by the clocks of both.", "\(value)",
+        labels: "quantile=\"\(quantile)\"")
     }
-    return text
   }
 }

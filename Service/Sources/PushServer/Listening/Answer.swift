@@ -1,5 +1,6 @@
 internal import HTTPTypes
 internal import NIOCore
+internal import PushContent
 
 /// What is sent for a request.
 struct Answer: Sendable {
@@ -80,19 +81,5 @@ struct ServerFailure: Error {
 /// JSON that is put together by hand.
 enum JSONText {
   /// A text as a JSON string.
-  static func quoted(_ text: String) -> String {
-    var quoted = "\""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\"": quoted += "\\\""
-      case "\\": quoted += "\\\\"
-      case "\n": quoted += "\\n"
-      case "\u{0}"..<" ":
-        let digits = String(scalar.value, radix: 16)
-        quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-      default: quoted.unicodeScalars.append(scalar)
-      }
-    }
-    return quoted + "\""
-  }
+  static func quoted(_ text: String) -> String { RawJSON.string(text).description }
 }

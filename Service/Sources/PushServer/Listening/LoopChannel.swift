@@ -9,12 +9,18 @@ struct LoopChannel<Base: ServerChildChannel>: ServerChildChannel {
   /// Whether requests follow each other on the connection itself, so that bytes that arrive begin
   /// one.
   let watchesBytes: Bool
+  let gate: ConnectionGate
 
   func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Base.Value> {
     let watchesBytes = watchesBytes
+    let isAdmitted = gate.admits(channel)
     return base.setup(channel: channel, logger: logger).flatMapThrowing { value in
       if watchesBytes {
         try channel.pipeline.syncOperations.addHandler(ByteWatcher(), position: .first)
+      }
+      if !isAdmitted {
+        let refusal = ConnectionGate.Refusal(isPlain: watchesBytes)
+        try channel.pipeline.syncOperations.addHandler(refusal, position: .first)
       }
       return value
     }

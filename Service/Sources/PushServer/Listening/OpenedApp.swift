@@ -20,8 +20,8 @@ final class OpenedApp: Sendable {
   let decisionLog: DecisionLog?
   let workspaces = WorkspacePool()
   let idempotency = IdempotencyKeys()
-  /// When the engine was last told the time, in milliseconds since 1970.
-  private let advanced = Atomic<Int64>(0)
+  /// When the engine was last told the time, by a clock that is not set.
+  private let advanced = Mutex(ContinuousClock.now)
 
   /// Opens a store and prepares the largest part of what first decisions need.
   init(
@@ -56,13 +56,11 @@ final class OpenedApp: Sendable {
   func advance(to now: Instant) {
     engine.advance(to: now)
     workspaces.removeAll()
-    advanced.store(now.milliseconds, ordering: .relaxed)
+    advanced.withLock { $0 = .now }
   }
 
-  /// How old the last ``advance(to:)`` is, in milliseconds.
-  func staleness(at now: Instant) -> Int64 {
-    now.milliseconds - advanced.load(ordering: .relaxed)
-  }
+  /// How long ago the last ``advance(to:)`` was.
+  var staleness: Duration { ContinuousClock.now - advanced.withLock { $0 } }
 
   /// The number of the last change that decisions are by, with the epoch.
   var settingsNumber: String { "\(epoch):\(visibleSequence)" }

@@ -13,16 +13,16 @@ internal import ServiceLifecycle
 internal import Synchronization
 public import UnixSignals
 
-/// A server of one store.
+/// A server of one store, or of several apps with a store each.
 public struct PushServer: Sendable {
-  private let state: ServerState
+  let apps: AppSet
   private let tls: TLSConfiguration?
 
   /// Reads keys and certificates.
   ///
   /// - Throws: ``OptionError`` for a file that cannot be used.
   public init(_ options: ServerOptions, logger: Logger) throws(OptionError) {
-    state = try ServerState(options, logger)
+    apps = try AppSet(options, logger)
     tls = try Self.tls(options)
   }
 
@@ -37,47 +37,61 @@ public struct PushServer: Sendable {
     signals: [UnixSignal] = [.sigterm, .sigint],
     onListening: @escaping @Sendable (_ isAdmin: Bool, _ port: Int) -> Void = { _, _ in }
   ) async throws {
-    let options = state.options
-    let group = MultiThreadedEventLoopGroup.singleton
-    var services: [any Service] = [Clockwork(state: state)]
-    if let following = state.following {
-      services.append(Follower(state: state, following: following))
-    } else {
-      services.append(StoreKeeper(state: state))
+    let options = apps.front.options
+    let logger = apps.front.logger
+    let capacity = DescriptorLimit.raise(forConnections: options.connections)
+    if capacity < options.connections {
+      logger.warning(
+        "fewer files than connections may be open; raise the limit of the process (ulimit -n)",
+        metadata: ["connections": "\(capacity)"])
     }
-    if !options.peers.isEmpty { services.append(PeerWatch(state: state)) }
+    let group = MultiThreadedEventLoopGroup.singleton
+    // What is first ends last.
+    var services: [any Service] = apps.exporter.map { [$0] } ?? []
+    services.append(Clockwork(apps: apps))
+    for state in apps.all {
+      if let following = state.following {
+        services.append(Follower(state: state, following: following))
+      } else {
+        services.append(StoreKeeper(state: state))
+      }
+      if !state.options.peers.isEmpty { services.append(PeerWatch(state: state)) }
+    }
     services.append(
-      try listener(options.listen, group, isAdmin: false) { onListening(false, $0) })
+      try listener(options.listen, group, capacity, isAdmin: false) { onListening(false, $0) })
     if let address = options.adminListen {
-      services.append(try listener(address, group, isAdmin: true) { onListening(true, $0) })
+      services.append(
+        try listener(address, group, capacity, isAdmin: true) { onListening(true, $0) })
     }
     var configuration = ServiceGroupConfiguration(
-      services: services, gracefulShutdownSignals: signals, logger: state.logger)
+      services: services, gracefulShutdownSignals: signals, logger: logger)
     configuration.maximumGracefulShutdownDuration = .seconds(options.shutdownTimeout)
     configuration.maximumCancellationDuration = .seconds(10)
-    defer { state.decisionLog?.flush() }
+    defer { for state in apps.all { state.decisionLog?.flush() } }
     do {
       try await ServiceGroup(configuration: configuration).run()
     } catch {
       // Requests that outlived the time given to them were ended.
-      guard state.isEndingNow else { throw error }
+      guard apps.front.isEndingNow else { throw error }
     }
   }
 
   private func listener(
-    _ address: ServerOptions.Address, _ group: MultiThreadedEventLoopGroup, isAdmin: Bool,
-    _ onListening: @escaping @Sendable (Int) -> Void
+    _ address: ServerOptions.Address, _ group: MultiThreadedEventLoopGroup, _ connections: Int,
+    isAdmin: Bool, _ onListening: @escaping @Sendable (Int) -> Void
   ) throws -> any Service {
-    let responder = Responder(
-      state: state, servesAdmin: isAdmin || state.options.adminListen == nil,
-      servesClients: !isAdmin)
-    let options = state.options
-    let logger = state.logger
-    return try builder { _ in responder }.buildServer(
+    let apps = apps
+    let (options, logger) = (apps.front.options, apps.front.logger)
+    let servesAdmin = isAdmin || options.adminListen == nil
+    let gate = ConnectionGate(limit: connections)
+    apps.watch(gate)
+    let responder = { @Sendable (fields: HTTPFields) in
+      Responder(
+        state: apps.state(for: fields), servesAdmin: servesAdmin, servesClients: !isAdmin)
+    }
+    return try builder(gate, responder).buildServer(
       configuration: ServerConfiguration(
-        address: .hostname(address.host, port: address.port), backlog: 1024,
-        availableConnectionsDelegate: MaximumAvailableConnections(
-          options.connections, logger: logger)),
+        address: .hostname(address.host, port: address.port), backlog: 1024),
       eventLoopGroup: group, logger: logger,
       // `RequestHandler` answers every request before it gets here.
       responder: { _, _, _ in },
@@ -92,14 +106,14 @@ public struct PushServer: Sendable {
 
   /// What connections consist of: `RequestHandler` answers those of every kind.
   private func builder(
-    _ responder: @escaping @Sendable (HTTPFields) -> Responder
+    _ gate: ConnectionGate, _ responder: @escaping @Sendable (HTTPFields) -> Responder
   ) -> HTTPServerBuilder {
-    let options = state.options
+    let options = apps.front.options
     let limits = DeadlineHandler.Limits(
       header: .seconds(Int64(options.headerTimeout)), body: .seconds(Int64(options.bodyTimeout)),
       idle: .seconds(Int64(options.idleTimeout)))
     let handlers: @Sendable () -> [any RemovableChannelHandler] = {
-      [DeadlineHandler(limits), RequestHandler(bodyLimit: options.bodyLimit, responder)]
+      [DeadlineHandler(limits), RequestHandler(responder)]
     }
     let (fieldSize, listSize, fieldCount) = (16 * 1024, 32 * 1024, 100)
     let tls = tls
@@ -110,7 +124,8 @@ public struct PushServer: Sendable {
         limits.maxHeaderListSize = listSize
         limits.maxHeaderFieldCount = fieldCount
         return LoopChannel(
-          base: HTTP1Connection(decoderLimits: limits, handlers: handlers), watchesBytes: true)
+          base: HTTP1Connection(decoderLimits: limits, handlers: handlers), watchesBytes: true,
+          gate: gate)
       }
       let streams = HTTP1Channel.Configuration(
         additionalChannelHandlers: handlers(),
@@ -123,7 +138,7 @@ public struct PushServer: Sendable {
       return LoopChannel(
         base: try HTTP2UpgradeChannel(
           tlsConfiguration: tls, configuration: http2, responder: responder),
-        watchesBytes: false)
+        watchesBytes: false, gate: gate)
     }
   }
 
@@ -179,7 +194,7 @@ private struct StoreKeeper: Service {
 
 /// Tells the engine the time, once a second, and reads the keys again on SIGHUP.
 private struct Clockwork: Service {
-  let state: ServerState
+  let apps: AppSet
 
   func run() async throws {
     await withGracefulShutdownHandler {
@@ -187,24 +202,24 @@ private struct Clockwork: Service {
         await withTaskGroup(of: Void.self) { group in
           group.addTask {
             while !Task.isCancelled {
-              state.tick()
+              apps.tick()
               try? await Task.sleep(for: .seconds(1))
             }
           }
           group.addTask {
             for await _ in await UnixSignalsSequence(trapping: .sighup) {
               do {
-                try state.access.reload()
-                state.logger.notice("keys read again")
+                try apps.reloadKeys()
+                apps.front.logger.notice("keys read again")
               } catch {
-                state.logger.error("keys stay as they were", metadata: ["error": "\(error)"])
+                apps.front.logger.error("keys stay as they were", metadata: ["error": "\(error)"])
               }
             }
           }
         }
       }
     } onGracefulShutdown: {
-      state.end()
+      apps.end()
     }
   }
 }

@@ -34,12 +34,25 @@ struct Responder: Sendable {
     state.metrics.end(exchange.endpoint.name, status: status, bytes: exchange.heldBytes, duration)
     // Neither the address nor the body, which may have ids and words.
     state.logger.log(
-      level: status < 500 ? .debug : .warning, "request",
-      metadata: [
-        "endpoint": "\(exchange.endpoint.name.rawValue)", "status": "\(status)",
-        "microseconds": "\(Int64(duration / .microseconds(1)))",
-        "request": "\(requestID(exchange.request) ?? "")",
-      ])
+      level: status < 500 ? .debug : .warning, "request", metadata: metadata(exchange, duration))
+    if let trace = exchange.trace {
+      let name = exchange.endpoint.name
+      state.exporter?.add(
+        .init(trace, name, app: state.name, status: status, duration), of: trace)
+    }
+  }
+
+  private func metadata(_ exchange: Exchange, _ duration: Duration) -> Logger.Metadata {
+    var metadata: Logger.Metadata = [
+      "endpoint": "\(exchange.endpoint.name.rawValue)", "status": "\(exchange.status)",
+      "microseconds": "\(Int64(duration / .microseconds(1)))",
+      "request": "\(requestID(exchange.request) ?? "")",
+    ]
+    if let trace = exchange.trace {
+      metadata["trace"] = "\(trace.trace)"
+      metadata["span"] = "\(trace.span)"
+    }
+    return metadata
   }
 
   /// The head of a response.
@@ -117,11 +130,10 @@ struct Responder: Sendable {
       let page = state.page
       return .task { try await page.answer(request) }
     case .metrics:
-      let text = state.metrics.text(state.openedApp, isReady: state.reasonNotReady == nil)
-      let more = (state.following?.metrics ?? "") + (state.decisionLog?.metrics ?? "")
-      return .answer(Answer("text/plain; version=0.0.4; charset=utf-8", (text + more).utf8))
+      return .answer(
+        Answer("text/plain; version=0.0.4; charset=utf-8", state.metricsText.utf8))
     case .reload:
-      try state.access.reload()
+      try state.reloadKeys()
       return .answer(Answer(Answer.json, "{}\n".utf8))
     default:
       let app = try state.app()
@@ -153,15 +165,12 @@ struct Responder: Sendable {
     case .settings:
       try state.checkWritable()
       let body = request.body
-      let (answer, operations) = try await SettingsEndpoint.answer(request, body, app, caller)
-      if operations > 0, case .bytes(let bytes) = answer.body {
-        state.metrics.wrote(operations)
-        let sequence =
-          String(decoding: bytes.readableBytesView, as: UTF8.self)
-          .split(separator: "\"").dropFirst(3).first ?? ""
+      let (answer, written) = try await SettingsEndpoint.answer(request, body, app, caller)
+      if let written {
+        state.metrics.wrote(written.operations)
         state.audit.note(
-          caller.name, requestID(request) ?? "", operations: operations,
-          sequence: String(sequence))
+          caller.name, requestID(request) ?? "", operations: written.operations,
+          sequence: written.sequence)
       }
       return answer
     case .events:

@@ -31,8 +31,9 @@ public enum ServerProgram {
       let logger = makeLogger(options.logLevel)
       let server = try PushServer(options, logger: logger)
       if reader.bool(forKey: "checkConfig", default: false) {
-        guard options.creates || FileManager.default.isReadableFile(atPath: options.store) else {
-          throw OptionError("there is no store \(options.store) that can be read")
+        for each in options.ofEachApp
+        where !each.creates && !FileManager.default.isReadableFile(atPath: each.store) {
+          throw OptionError("there is no store \(each.store) that can be read")
         }
         print("the configuration can be used")
         return 0
@@ -41,6 +42,8 @@ public enum ServerProgram {
         logger.warning("no keys: every client that can connect has all scopes")
       }
       NIOSingletons.groupLoopCountSuggestion = options.threads
+      // A file that may not grow is an error of the write, and does not end the process.
+      _ = signal(SIGXFSZ, SIG_IGN)
       try await server.run()
       logger.notice("ended")
       return 0

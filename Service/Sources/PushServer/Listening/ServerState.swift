@@ -1,11 +1,23 @@
 internal import HTTPTypes
 internal import Logging
 internal import PushModel
+internal import PushStore
 internal import Synchronization
 
-/// What all connections share.
+/// What all connections share of an app, or of all apps of the process.
 final class ServerState: Sendable {
+  /// What an app is called that is the only one.
+  static let soleName = "default"
+
   let options: ServerOptions
+  /// The app's name; empty for what answers for several apps.
+  let name: String
+  /// Those apps; none for an app itself.
+  private let apps: [ServerState]
+  /// Sends spans; nil where none are sent.
+  let exporter: SpanExporter?
+  /// The listeners' connections.
+  let gates = Mutex<[ConnectionGate]>([])
   let access: Access
   let metrics = ServerMetrics()
   let audit: AuditLog
@@ -20,11 +32,24 @@ final class ServerState: Sendable {
   private let opened = Mutex<OpenedApp?>(nil)
   private let isEnding = Atomic<Bool>(false)
   private let date: Mutex<String>
+  /// Why nothing can be written any more; nil when it can.
+  private let writeProblem = Mutex<String?>(nil)
 
-  init(_ options: ServerOptions, _ logger: Logger) throws(OptionError) {
+  /// - Parameters:
+  ///   - owners: is told the keys.
+  ///   - name: of the app.
+  ///   - exporter: sends spans.
+  ///   - apps: those for which this one answers requests without a key of theirs.
+  init(
+    _ options: ServerOptions, _ logger: Logger, owners: KeyOwners, name: String,
+    exporter: SpanExporter?, apps: [ServerState] = []
+  ) throws(OptionError) {
     self.options = options
     self.logger = logger
-    access = try Access(options)
+    self.name = name
+    self.apps = apps
+    self.exporter = exporter
+    access = try Access(options, owners, app: name)
     decisionLog = try options.decisionLog.map { (path) throws(OptionError) in
       try DecisionLog(
         path, oneIn: options.decisionLogOneIn, fileLimit: options.decisionLogLimit)
@@ -72,6 +97,10 @@ final class ServerState: Sendable {
   /// - Throws: ``ServerFailure`` 503 while the store is being opened, and when another server was
   ///   promoted to replace this one.
   func app() throws(ServerFailure) -> OpenedApp {
+    guard apps.isEmpty else {
+      throw ServerFailure(
+        .forbidden, "forbidden", "the key is of no app; use a key of the app that is meant")
+    }
     if let successor {
       throw ServerFailure(
         .serviceUnavailable, "superseded",
@@ -86,31 +115,91 @@ final class ServerState: Sendable {
   }
 
   /// The engine may be so long without the time of day before the server is called not ready.
-  static let stalenessLimit: Int64 = 120_000
+  static let stalenessLimit = Duration.seconds(120)
 
   /// Why the server is not ready; nil when it is.
   var reasonNotReady: String? {
     if isEnding.load(ordering: .relaxed) { return "the server is ending" }
+    guard apps.isEmpty else {
+      for app in apps {
+        if let reason = app.reasonNotReady { return "\(app.name): \(reason)" }
+      }
+      return nil
+    }
     guard let app = openedApp else { return "the settings are being opened" }
     if let successor { return "\(successor.url) was promoted to replace this server" }
     if let reason = following?.reasonNotReady { return reason }
-    let staleness = app.staleness(at: WallClock.now)
-    if staleness > Self.stalenessLimit { return "the clock was read \(staleness) ms ago" }
+    if let problem = writeProblem.withLock({ $0 }) { return problem }
+    if app.staleness > Self.stalenessLimit {
+      return "the clock was read \(app.staleness / .milliseconds(1)) ms ago"
+    }
     return nil
   }
 
-  /// The support page, of the app `default`.
+  /// The support page, of each app.
   var page: SupportPage {
     SupportPage(sessions, isSecure: options.tlsCertificate != nil) {
       [self] name throws(ServerFailure) in
-      name == "default" ? SupportPage.App(access: access, service: try app().service) : nil
+      guard let found = (apps.isEmpty ? [self] : apps).first(where: { $0.name == name }) else {
+        return nil
+      }
+      return SupportPage.App(access: found.access, service: try found.app().service)
     }
+  }
+
+  /// Reads the keys again, and those of the apps that this one answers for.
+  ///
+  /// - Throws: ``OptionError`` for the first file that is wrong.
+  func reloadKeys() throws(OptionError) {
+    try access.reload()
+    for app in apps { try app.access.reload() }
+  }
+
+  /// Prometheus' text: of the app, or of each app with its name as a label.
+  var metricsText: String {
+    var text = MetricsText()
+    metrics(&text)
+    let gates = gates.withLock { $0 }
+    if !gates.isEmpty {
+      text.label = nil
+      text.add(
+        "connections", "gauge", "Open connections.", "\(gates.reduce(0) { $0 + $1.counts.open })")
+      text.add(
+        "connections_refused_total", "counter", "Connections refused as too many were open.",
+        "\(gates.reduce(0) { $0 + $1.counts.refused })")
+      exporter?.addMetrics(to: &text)
+    }
+    return text.text
+  }
+
+  private func metrics(_ text: inout MetricsText) {
+    guard apps.isEmpty else {
+      for app in apps { app.metrics(&text) }
+      return
+    }
+    if name != Self.soleName { text.label = ("app", name) }
+    metrics.add(to: &text, openedApp, isReady: reasonNotReady == nil)
+    following?.addMetrics(to: &text)
+    decisionLog?.addMetrics(to: &text)
   }
 
   /// Called once a second.
   func tick() {
     let now = WallClock.now
     date.withLock { $0 = WallClock.httpDate(now) }
-    openedApp?.advance(to: now)
+    guard let app = openedApp else { return }
+    app.advance(to: now)
+    // A follower replaces the file of its copy itself.
+    guard !isFollower else { return }
+    let problem: String?
+    do {
+      try app.store.checkFile()
+      problem = nil
+    } catch { problem = "nothing can be written: \(error)" }
+    let isNew = writeProblem.withLock { known in
+      defer { known = problem }
+      return known != problem
+    }
+    if isNew, let problem { logger.error("not ready", metadata: ["error": "\(problem)"]) }
   }
 }

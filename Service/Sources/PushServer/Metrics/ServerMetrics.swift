@@ -61,39 +61,18 @@ final class ServerMetrics: Sendable {
   var requestsInFlight: Int { Int(requestsNow.now) }
   var bytesInFlight: Int { Int(bytesNow.now) }
 
-  /// Prometheus' text format, version 0.0.4.
-  func text(_ app: OpenedApp?, isReady: Bool) -> String {
-    var text = ""
-    func begin(_ name: String, _ kind: String, _ help: String) {
-      text += "# HELP push_fanout_\(name) \(help)\n# TYPE push_fanout_\(name) \(kind)\n"
-    }
-    func single(_ name: String, _ kind: String, _ help: String, _ value: Int64) {
-      begin(name, kind, help)
-      text += "push_fanout_\(name) \(value)\n"
-    }
-    begin("requests_total", "counter", "Requests by endpoint and class of status.")
+  func add(to text: inout MetricsText, _ app: OpenedApp?, isReady: Bool) {
     for endpoint in EndpointName.allCases {
       for (status, counter) in endpoints[endpoint.index].statuses.enumerated()
       where counter.now > 0 {
-        text +=
-          "push_fanout_requests_total{endpoint=\"\(endpoint.rawValue)\",status=\"\(status)xx\"} "
-          + "\(counter.now)\n"
+        text.add(
+          "requests_total", "counter", "Requests by endpoint and class of status.",
+          "\(counter.now)", labels: "endpoint=\"\(endpoint.rawValue)\",status=\"\(status)xx\"")
       }
     }
-    begin("request_duration_seconds", "histogram", "From the headers to the end of the response.")
-    for endpoint in EndpointName.allCases {
-      let counters = endpoints[endpoint.index]
-      let name = "push_fanout_request_duration_seconds"
-      let label = "endpoint=\"\(endpoint.rawValue)\""
-      var total: Int64 = 0
-      for (index, counter) in counters.durations.enumerated() {
-        total += counter.now
-        let limit =
-          index < Self.limits.count ? "\(Double(Self.limits[index]) / 1_000_000)" : "+Inf"
-        text += "\(name)_bucket{\(label),le=\"\(limit)\"} \(total)\n"
-      }
-      text += "\(name)_sum{\(label)} \(Double(counters.microseconds.now) / 1_000_000)\n"
-      text += "\(name)_count{\(label)} \(total)\n"
+    for endpoint in EndpointName.allCases { addDurations(of: endpoint, to: &text) }
+    func single(_ name: String, _ kind: String, _ help: String, _ value: Int64) {
+      text.add(name, kind, help, "\(value)")
     }
     single("messages_total", "counter", "Messages decided.", messages.now)
     single("message_errors_total", "counter", "Messages refused within a batch.", itemErrors.now)
@@ -108,7 +87,25 @@ final class ServerMetrics: Sendable {
         app.visibleSequence)
       single("users", "gauge", "Users with settings or memberships.", Int64(app.engine.userCount))
     }
-    return text
+  }
+
+  private func addDurations(of endpoint: EndpointName, to text: inout MetricsText) {
+    let counters = endpoints[endpoint.index]
+    let label = "endpoint=\"\(endpoint.rawValue)\""
+    func add(_ suffix: String, _ value: String, _ more: String = "") {
+      text.add(
+        "request_duration_seconds", "histogram", "From the headers to the end of the response.",
+        value, labels: label + more, suffix: suffix)
+    }
+    var total: Int64 = 0
+    for (index, counter) in counters.durations.enumerated() {
+      total += counter.now
+      let limit =
+        index < Self.limits.count ? "\(Double(Self.limits[index]) / 1_000_000)" : "+Inf"
+      add("_bucket", "\(total)", ",le=\"\(limit)\"")
+    }
+    add("_sum", "\(Double(counters.microseconds.now) / 1_000_000)")
+    add("_count", "\(total)")
   }
 }
 

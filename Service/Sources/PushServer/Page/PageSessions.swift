@@ -1,4 +1,3 @@
-internal import Crypto
 internal import Synchronization
 
 /// Sessions of the support page: who logged in with which key, until when.
@@ -22,6 +21,7 @@ final class PageSessions: Sendable {
   /// The oldest go when there are more.
   static let countLimit = 1000
 
+  /// By digests of cookies, so that the time of a look-up says nothing about others.
   private let sessions = Mutex<[[UInt8]: Session]>([:])
 
   /// Begins a session.
@@ -30,8 +30,8 @@ final class PageSessions: Sendable {
   func begin(
     key: String, app: String, at now: ContinuousClock.Instant = .now
   ) -> (cookie: String, session: Session) {
-    let cookie = Self.random()
-    let session = Session(key: key, app: app, token: Self.random(), begun: now, used: now)
+    let cookie = Secret.random()
+    let session = Session(key: key, app: app, token: Secret.random(), begun: now, used: now)
     sessions.withLock { sessions in
       sessions = sessions.filter { Self.isAlive($0.value, at: now) }
       if sessions.count >= Self.countLimit,
@@ -39,14 +39,14 @@ final class PageSessions: Sendable {
       {
         sessions[oldest.key] = nil
       }
-      sessions[Self.digest(cookie)] = session
+      sessions[Secret.digest(cookie)] = session
     }
     return (cookie, session)
   }
 
   /// The session of a cookie; nil for none, or one that has ended.
   func find(_ cookie: String, at now: ContinuousClock.Instant = .now) -> Session? {
-    let digest = Self.digest(cookie)
+    let digest = Secret.digest(cookie)
     return sessions.withLock { sessions in
       guard var session = sessions[digest] else { return nil }
       guard Self.isAlive(session, at: now) else {
@@ -61,31 +61,11 @@ final class PageSessions: Sendable {
 
   /// Ends a session.
   func end(_ cookie: String) {
-    let digest = Self.digest(cookie)
+    let digest = Secret.digest(cookie)
     sessions.withLock { $0[digest] = nil }
   }
 
   private static func isAlive(_ session: Session, at now: ContinuousClock.Instant) -> Bool {
     now - session.used < idleLimit && now - session.begun < limit
-  }
-
-  private static func random() -> String {
-    var generator = SystemRandomNumberGenerator()
-    return (0..<32).map { _ in
-      let byte = UInt8.random(in: .min ... .max, using: &generator)
-      return (byte < 16 ? "0" : "") + String(byte, radix: 16)
-    }.joined()
-  }
-
-  /// Cookies are looked up by digests, so that the time of a look-up says nothing about others.
-  private static func digest(_ text: String) -> [UInt8] {
-    Array(SHA256.hash(data: Array(text.utf8)))
-  }
-
-  /// Whether two texts are equal, in a time that depends only on the length.
-  static func areEqual(_ one: String, _ other: String) -> Bool {
-    let (one, other) = (Array(one.utf8), Array(other.utf8))
-    guard one.count == other.count else { return false }
-    return zip(one, other).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
   }
 }

@@ -145,7 +145,7 @@ struct SupportPage: Sendable {
     }
     if needsToken {
       let token = request.fields[HTTPField.Name("Push-Fanout-CSRF")!] ?? ""
-      guard PageSessions.areEqual(token, found.token) else {
+      guard Secret.areEqual(Array(token.utf8), Array(found.token.utf8)) else {
         throw ServerFailure(
           .forbidden, "forged", "the request does not come from the page; load the page again")
       }

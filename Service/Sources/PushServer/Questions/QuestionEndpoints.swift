@@ -52,16 +52,19 @@ enum QuestionEndpoints {
   static func members(
     _ request: ServerRequest, of conversation: Identifier, _ app: OpenedApp
   ) throws -> Answer {
-    let version = app.engine.currentVersion
     guard
       app.engine.conversation(conversation) != nil || app.engine.memberCount(of: conversation) > 0
     else { throw FanoutError.unknownConversation(conversation) }
-    let result = app.engine.decide(Message(id: "", conversation: conversation, at: .zero))
-    if request.fields[.ifNoneMatch] == tag(version.epoch, result.membershipVersion) {
-      var answer = Answer(Answer.json, [UInt8]())
-      answer.status = .notModified
-      answer.fields = [.eTag: tag(version.epoch, result.membershipVersion)]
-      return answer
+    // Who has them asks for the version only.
+    if let known = request.fields[.ifNoneMatch] {
+      let result = app.engine.decide(Message(id: "", conversation: conversation, at: .zero))
+      let current = tag(result.epoch, result.membershipVersion)
+      if known == current {
+        var answer = Answer(Answer.json, [UInt8]())
+        answer.status = .notModified
+        answer.fields = [.eTag: current]
+        return answer
+      }
     }
     let members = app.service.members(of: conversation)
     var answer = Answer(Answer.json, ServiceJSON.members(members) + [UInt8(ascii: "\n")])

@@ -14,13 +14,18 @@ struct Caller: Sendable {
 final class Access: Sendable {
   private let options: ServerOptions
   private let file: Mutex<KeyFile?>
+  private let owners: KeyOwners
+  private let app: String
 
-  init(_ options: ServerOptions) throws(OptionError) {
+  /// - Parameters:
+  ///   - owners: is told the keys.
+  ///   - app: whose keys they are.
+  init(_ options: ServerOptions, _ owners: KeyOwners, app: String) throws(OptionError) {
     self.options = options
-    let keys = try options.keys.map { (path) throws(OptionError) in
-      try KeyFile(path: path, ratePerSecond: options.rateLimit)
-    }
-    file = Mutex(keys)
+    self.owners = owners
+    self.app = app
+    file = Mutex(nil)
+    try reload()
   }
 
   /// Reads the keys again; those that were there stay when the file is wrong.
@@ -28,6 +33,7 @@ final class Access: Sendable {
     guard let path = options.keys else { return }
     let old = file.withLock { $0 }
     let new = try KeyFile(path: path, ratePerSecond: options.rateLimit, keeping: old)
+    try owners.set(new, of: app, path: path)
     file.withLock { $0 = new }
   }
 
@@ -48,10 +54,9 @@ final class Access: Sendable {
       if options.clientCA != nil { return Caller(name: "client", scopes: options.clientScopes) }
       throw Self.unauthorized("no key: send Authorization: Bearer KEY")
     }
-    let parts = value.split(separator: " ", maxSplits: 1)
-    guard parts.count == 2, parts[0].lowercased() == "bearer",
-      let key = file.withLock({ $0 })?.find(parts[1])
-    else { throw Self.unauthorized("the key is not known") }
+    guard let bearer = Self.bearer(value), let key = file.withLock({ $0 })?.find(bearer) else {
+      throw Self.unauthorized("the key is not known")
+    }
     guard key.bucket.take() else {
       throw ServerFailure(
         .tooManyRequests, "rate_limited",
@@ -59,6 +64,16 @@ final class Access: Sendable {
         fields: [.retryAfter: "1"])
     }
     return Caller(name: key.name, scopes: key.scopes)
+  }
+
+  /// The key of a request; nil for none.
+  static func bearer(_ fields: HTTPFields) -> Substring? {
+    fields.text(.authorization).flatMap { bearer($0) }
+  }
+
+  private static func bearer(_ value: String) -> Substring? {
+    let parts = value.split(separator: " ", maxSplits: 1)
+    return parts.count == 2 && parts[0].lowercased() == "bearer" ? parts[1] : nil
   }
 
   private static func unauthorized(_ message: String) -> ServerFailure {

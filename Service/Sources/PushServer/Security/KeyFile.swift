@@ -1,4 +1,3 @@
-internal import Crypto
 internal import Foundation
 internal import Synchronization
 
@@ -60,24 +59,18 @@ struct KeyFile: Sendable {
   /// The key with these characters; nil for none. Takes the same time whichever key it is, and
   /// however much of a wrong one is right.
   func find(_ secret: some StringProtocol) -> Key? {
-    let digest = Array(SHA256.hash(data: Array(secret.utf8)))
+    let digest = Secret.digest(secret)
     var found: Int?
-    for (index, key) in keys.enumerated() {
-      var difference: UInt8 = 0
-      for position in 0..<32 { difference |= key.digest[position] ^ digest[position] }
-      if difference == 0 { found = index }
+    for (index, key) in keys.enumerated() where Secret.areEqual(key.digest, digest) {
+      found = index
     }
     return found.map { keys[$0] }
   }
 
   /// A new key, and the line that allows it.
   static func make(name: String, scopes: Set<Scope>) -> (secret: String, line: String) {
-    var generator = SystemRandomNumberGenerator()
-    let bytes = (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
-    let secret =
-      "pf_" + bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-    let digest = SHA256.hash(data: Array(secret.utf8))
-      .map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    let secret = "pf_" + Secret.random()
+    let digest = Secret.hex(Secret.digest(secret))
     let names = Scope.allCases.filter { scopes.contains($0) }.map(\.rawValue)
     return (secret, "\(name) \(names.joined(separator: ",")) sha256:\(digest)")
   }

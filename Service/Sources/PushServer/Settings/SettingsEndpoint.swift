@@ -10,14 +10,22 @@ enum SettingsEndpoint {
   /// So many records have entries of their own in the change feed.
   private static let listLimit = 10_000
 
-  /// - Returns: the answer, and how many operations were written now.
+  /// What was written by one request.
+  struct Written: Sendable {
+    let operations: Int
+    /// The number of the last change, `EPOCH:N`.
+    let sequence: String
+    var json: [UInt8] { Array("{\"sequence\":\"\(sequence)\"}\n".utf8) }
+  }
+
+  /// - Returns: the answer, and what was written; nil when the answer is that of an earlier request.
   static func answer(
     _ request: ServerRequest, _ body: ByteBuffer, _ app: OpenedApp, _ caller: Caller
-  ) async throws -> (answer: Answer, operations: Int) {
+  ) async throws -> (answer: Answer, written: Written?) {
     let device = try request.parameter("device").map { Identifier($0) }
     guard let key = request.fields[.idempotencyKey] else {
-      let (bytes, operations) = try await write(body, app, device)
-      return (Answer(Answer.json, bytes), operations)
+      let written = try await write(body, app, device)
+      return (Answer(Answer.json, written.json), written)
     }
     guard (1...255).contains(key.utf8.count) else {
       throw ServerFailure.badRequest("Idempotency-Key has more than 255 bytes, or none")
@@ -25,7 +33,7 @@ enum SettingsEndpoint {
     // Keys are their caller's own.
     let name = "\(caller.name) \(key)"
     switch app.idempotency.begin(name, body.readableBytesView) {
-    case .answered(let bytes): return (Answer(Answer.json, bytes), 0)
+    case .answered(let bytes): return (Answer(Answer.json, bytes), nil)
     case .isUnderWay:
       throw ServerFailure(
         .conflict, "under_way", "a write with this Idempotency-Key is under way; try again",
@@ -37,9 +45,9 @@ enum SettingsEndpoint {
     case .new: break
     }
     do {
-      let (bytes, operations) = try await write(body, app, device)
-      app.idempotency.finish(name, bytes)
-      return (Answer(Answer.json, bytes), operations)
+      let written = try await write(body, app, device)
+      app.idempotency.finish(name, written.json)
+      return (Answer(Answer.json, written.json), written)
     } catch {
       app.idempotency.finish(name, nil)
       throw error
@@ -48,7 +56,7 @@ enum SettingsEndpoint {
 
   private static func write(
     _ body: ByteBuffer, _ app: OpenedApp, _ device: Identifier?
-  ) async throws -> (bytes: [UInt8], operations: Int) {
+  ) async throws -> Written {
     var operations: [(line: Int, operation: SettingsOperation)] = []
     // Records, at the lines that they have in the body.
     var records: [UInt8] = []
@@ -91,7 +99,8 @@ enum SettingsEndpoint {
       }
       return try write.sequence
     }
-    return (Array("{\"sequence\":\"\(app.epoch):\(sequence)\"}\n".utf8), count + operations.count)
+    return Written(
+      operations: count + operations.count, sequence: "\(app.epoch):\(sequence)")
   }
 
   private static func lines(_ body: ByteBuffer) -> [ByteBuffer] {

@@ -15,6 +15,8 @@ final class TestServer: Sendable {
   let adminPort: Int?
   let folder: URL
   var store: String { folder.appending(path: "app.store").path }
+  /// What runs, for what no request can do.
+  let server: PushServer
   private let task: Task<Void, any Error>
 
   static let settings = """
@@ -37,12 +39,16 @@ final class TestServer: Sendable {
   ) async throws -> TestServer {
     let folder = try folder ?? temporaryFolder()
     let path = folder.appending(path: "app.store").path
-    if !options.contains("--follow"), !FileManager.default.fileExists(atPath: path) {
-      let store = try SettingsStore(path, .create)
-      try await FanoutService(StoreBackend(store)).change(ndjson: Array(settings.utf8), at: .zero)
-      try await store.close()
-    }
+    let isMade = options.contains("--follow") || options.contains("--config")
+    if !isMade, !FileManager.default.fileExists(atPath: path) { try await make(path, settings) }
     return try await TestServer(folder, path, options, waits: waits)
+  }
+
+  /// Makes a store.
+  static func make(_ path: String, _ settings: String) async throws {
+    let store = try SettingsStore(path, .create)
+    try await FanoutService(StoreBackend(store)).change(ndjson: Array(settings.utf8), at: .zero)
+    try await store.close()
   }
 
   static func temporaryFolder() throws -> URL {
@@ -56,14 +62,17 @@ final class TestServer: Sendable {
     _ folder: URL, _ path: String, _ options: [String], waits: Bool
   ) async throws {
     self.folder = folder
-    let hasAccess = options.contains("--keys") || options.contains("--client-ca")
+    let hasApps = options.contains("--config")
+    let hasAccess = hasApps || options.contains("--keys") || options.contains("--client-ca")
     let arguments =
-      ["--store", path] + (options.contains("--listen") ? [] : ["--listen", "127.0.0.1:0"])
+      (hasApps ? [] : ["--store", path])
+      + (options.contains("--listen") ? [] : ["--listen", "127.0.0.1:0"])
       + (hasAccess ? [] : ["--insecure"]) + options
     let reader = try await OptionList.reader(arguments, environment: [:])
     var logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     logger.logLevel = .critical
     let server = try PushServer(try ServerOptions(reader), logger: logger)
+    self.server = server
     let (ports, listening) = AsyncStream.makeStream(of: (Bool, Int).self)
     task = Task {
       defer { listening.finish() }
@@ -81,8 +90,9 @@ final class TestServer: Sendable {
     }
     self.port = port
     adminPort = found.admin
-    guard waits, !options.contains("--tls-key") else { return }
-    while try await get("/readyz").status == 503 { try await Task.sleep(for: .milliseconds(10)) }
+    guard waits else { return }
+    // Not by a request, which TLS and certificates would have to be for.
+    while server.apps.front.reasonNotReady != nil { try await Task.sleep(for: .milliseconds(10)) }
   }
 
   /// Waits until the server has ended by itself.

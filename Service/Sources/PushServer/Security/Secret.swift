@@ -1,0 +1,28 @@
+internal import Crypto
+
+/// Random secrets of 256 bits, and what is kept and compared of them.
+enum Secret {
+  /// 64 hexadecimal digits that cannot be guessed.
+  static func random() -> String {
+    var generator = SystemRandomNumberGenerator()
+    return hex((0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+  }
+
+  /// The SHA-256 of a secret: what is kept instead of it.
+  static func digest(_ secret: some StringProtocol) -> [UInt8] {
+    Array(SHA256.hash(data: Array(secret.utf8)))
+  }
+
+  /// Two hexadecimal digits a byte.
+  static func hex(_ bytes: [UInt8]) -> String {
+    bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+  }
+
+  /// Whether bytes are equal, in a time that depends only on their number.
+  static func areEqual(_ one: [UInt8], _ other: [UInt8]) -> Bool {
+    guard one.count == other.count else { return false }
+    var difference: UInt8 = 0
+    for index in one.indices { difference |= one[index] ^ other[index] }
+    return difference == 0
+  }
+}
