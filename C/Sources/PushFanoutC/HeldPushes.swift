@@ -24,7 +24,7 @@ private final class HeldSource: ArrowSource {
 
   override var fields: [ArrowField] {
     [
-      ArrowField("message", "I"), ArrowField("user", relation.hasIDs ? "U" : "I"),
+      ArrowField("message", "I"), ArrowField("user", relation.userForm.format),
       ArrowField("code", "C"), ArrowField("pushAt", "l"),
     ]
   }
@@ -48,20 +48,29 @@ private final class HeldSource: ArrowSource {
       next += 1
     }
     guard !codes.isEmpty else { return nil }
-    let user = relation.hasIDs ? ids(of: users) : [SharedColumn(copying: users)]
     return ArrowBatch(
       length: codes.count, offset: 0,
       columns: [
-        [SharedColumn(copying: messages)], user, [SharedColumn(copying: codes)],
+        [SharedColumn(copying: messages)], columns(of: users), [SharedColumn(copying: codes)],
         [SharedColumn(copying: instants)],
       ])
   }
 
-  private func ids(of users: [UInt32]) -> [SharedColumn] {
-    var ids = IDColumns(capacity: users.count)
-    for user in users {
-      relation.version.forEachUserID(in: Int(user)..<Int(user) + 1) { _, id in ids.append(id) }
+  private func columns(of users: [UInt32]) -> [SharedColumn] {
+    func forEachID(_ body: (RawSpan) -> Void) {
+      for user in users.map(Int.init) {
+        relation.version.forEachUserID(in: user..<user + 1) { _, id in body(id) }
+      }
     }
-    return ids.finish()
+    switch relation.userForm {
+    case .numbers: return [SharedColumn(copying: users)]
+    case .ids:
+      var ids = IDColumns(capacity: users.count)
+      forEachID { ids.append($0) }
+      return ids.finish()
+    case .views:
+      let views = IDViewCache()
+      return [views.views(count: users.count, forEachID)] + views.finish()
+    }
   }
 }

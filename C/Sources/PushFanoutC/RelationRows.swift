@@ -156,17 +156,25 @@ enum UserForm {
     {
       return known
     }
-    let column = SharedColumn(UInt8.self, result.memberCount * Self.viewSize)
-    var end = unsafe column.memory
-    result.forEachMember { _, id in
-      unsafe id.withUnsafeBytes { id in unsafe write(id, to: end) }
-      unsafe end += Self.viewSize
+    let column = views(count: result.memberCount) { write in
+      result.forEachMember { _, id in write(id) }
     }
     byteCount += result.memberCount * Self.viewSize
     if entries.isEmpty {
       entries = [Entry](repeating: (membership: 0, views: nil), count: 1 << Self.entryBits)
     }
     entries[place] = (membership, column)
+    return column
+  }
+
+  /// A view for each of `count` ids, which `forEach` gives one by one.
+  func views(count: Int, _ forEach: ((RawSpan) -> Void) -> Void) -> SharedColumn {
+    let column = SharedColumn(UInt8.self, count * Self.viewSize)
+    var end = unsafe column.memory
+    forEach { id in
+      unsafe id.withUnsafeBytes { id in unsafe write(id, to: end) }
+      unsafe end += Self.viewSize
+    }
     return column
   }
 
