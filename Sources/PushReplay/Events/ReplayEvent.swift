@@ -171,8 +171,11 @@ public final class ReplayEvents {
   /// The file and line of the event that was read last; nil when there was none.
   package var location: Location? { current.map { Location(file: $0.path, line: $0.nextLine) } }
 
+  /// Whether the line of the event that was read last may be left out.
+  var mayBeSkipped: Bool { skipped != nil && current?.mayBeSkipped ?? false }
+
   /// Where an event is written.
-  package struct Location: Hashable {
+  package struct Location: Hashable, Sendable {
     package let file: String
     package let line: Int
   }

@@ -38,7 +38,8 @@ extension Replayer {
     people: PeopleRows? = nil,
     progress: (_ done: ReplayProgress, _ share: Double?, _ isWaiting: Bool) -> Void = { _, _, _ in }
   ) throws -> ReplayResult {
-    let events = try ReplayEvents(files, rules: fanout.app.rules, skipped: skipped)
+    let events = try EventsAhead(
+      files, rules: fanout.app.rules, isPaced: options.speed != nil, skipped: skipped)
     var options = options
     if let text = heldRows?.text {
       options.holds = true

@@ -1,0 +1,123 @@
+internal import PushFiles
+internal import PushModel
+internal import PushSupport
+
+/// Reads events on a thread of its own, ahead of what is done with them.
+///
+/// - Memory: some thousand events.
+final class EventsAhead {
+  /// What was read.
+  private enum Item: Sendable {
+    case event(ReplayEvent, ReplayEvents.Location?, mayBeSkipped: Bool)
+    /// A bad line that was left out.
+    case skipped(FileProblem)
+    /// Nothing follows.
+    case failure(FileProblem)
+  }
+
+  private struct Piece: Sendable {
+    /// The last one first.
+    var items: [Item] = []
+    var progress: Double?
+    /// Whether nothing follows.
+    var isLast = false
+  }
+
+  /// The bad lines that were left out since they were last taken.
+  private final class SkippedLines {
+    var problems: [FileProblem] = []
+  }
+
+  private struct Reader {
+    let events: ReplayEvents
+    let skipped: SkippedLines
+    let size: Int
+    var isOver = false
+
+    mutating func next() -> Piece {
+      var piece = Piece()
+      while !isOver, piece.items.count < size {
+        var last: Item?
+        do throws(FileProblem) {
+          last = try events.next().map {
+            .event($0, events.location, mayBeSkipped: events.mayBeSkipped)
+          }
+          isOver = last == nil
+        } catch {
+          last = .failure(error)
+          isOver = true
+        }
+        piece.items += skipped.problems.map { .skipped($0) }
+        skipped.problems = []
+        if let last { piece.items.append(last) }
+      }
+      piece.items.reverse()
+      piece.progress = events.progress
+      piece.isLast = isOver
+      return piece
+    }
+  }
+
+  private let pipeline: OrderedPipeline<Reader, Void, Piece>
+  private let skipped: ((FileProblem) -> Void)?
+  private var piece = Piece()
+  private var current: (location: ReplayEvents.Location, mayBeSkipped: Bool)?
+  /// Bad lines that were left out.
+  private(set) var skippedCount = 0
+
+  /// Opens the files, as ``ReplayEvents`` does.
+  ///
+  /// - Parameter isPaced: whether the events are waited for, so that few are read ahead.
+  init(
+    _ files: ReplayFiles, rules: RuleSet, isPaced: Bool, skipped: ((FileProblem) -> Void)?
+  ) throws(FileProblem) {
+    self.skipped = skipped
+    let lines = SkippedLines()
+    let events = try ReplayEvents(
+      files, rules: rules, skipped: skipped.map { _ in { lines.problems.append($0) } })
+    pipeline = OrderedPipeline(
+      threads: 1, depth: isPaced ? 1 : 4,
+      makeWorker: { Reader(events: events, skipped: lines, size: isPaced ? 1 : 512) },
+      work: { _, reader in reader.next() })
+  }
+
+  /// The next event; nil when there is none.
+  ///
+  /// - Throws: what is wrong with a line, unless it is left out.
+  func next() throws(FileProblem) -> ReplayEvent? {
+    while true {
+      switch piece.items.popLast() {
+      case .event(let event, let location, let mayBeSkipped)?:
+        current = location.map { ($0, mayBeSkipped) }
+        return event
+      case .skipped(let problem)?: leaveOut(problem)
+      case .failure(let problem)?: throw problem
+      case nil:
+        if piece.isLast { return nil }
+        while !pipeline.isFull { pipeline.submit(()) }
+        guard let (_, next) = pipeline.take() else { return nil }
+        piece = next
+      }
+    }
+  }
+
+  /// A problem of the event that was read last, at its line; it is reported if such lines are left
+  /// out.
+  ///
+  /// - Throws: the problem, if it is not.
+  func refuse(_ problem: FileProblem.Problem) throws(FileProblem) {
+    guard let (location, mayBeSkipped) = current else { return }
+    let problem = FileProblem(file: location.file, line: location.line, problem: problem)
+    guard mayBeSkipped, problem.isOfOneLine else { throw problem }
+    leaveOut(problem)
+  }
+
+  private func leaveOut(_ problem: FileProblem) {
+    skippedCount += 1
+    skipped?(problem)
+  }
+
+  /// The share of the messages' files that has been read, 0...1; nil when their sizes are not
+  /// known.
+  var progress: Double? { piece.progress }
+}
