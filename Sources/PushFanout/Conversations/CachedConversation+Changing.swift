@@ -265,7 +265,7 @@ extension CachedConversation {
     // Not if a member's schedule was added after the reader's version.
     guard isKnown else { return changing.patternRuns = PatternRuns() }
     let others = changing.eventWords(word)
-    changing.patternRuns.runs.make(all, others: others, limit: count / 2)
+    changing.patternRuns.runs.make(all, others: others, limit: count * 3 / 8)
   }
 
   /// Counts the members in each state at an interval without transitions.

@@ -241,7 +241,7 @@ extension CachedConversation {
     if changing.wordRuns.isMade || changing.wordRuns.isRefused { return }
     let others = changing.eventWords(\.bits)
     changing.wordRuns.make(
-      (0..<count).map { word($0).bits }, others: others, limit: count * 3 / 8)
+      (0..<count).map { word($0).bits }, others: others, limit: count / 2)
   }
 }
 
