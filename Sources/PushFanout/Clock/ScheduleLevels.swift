@@ -59,8 +59,8 @@ internal import Algorithms
 
 /// The transitions of all schedules on one UTC date, in the order of time.
 ///
-/// Schedules that have the same levels at every second of the date have one *pattern*. Ten thousands
-/// of settings, in all zones, have some thousand patterns on a date.
+/// Schedules that have the same levels at every second of the date have one *pattern*: tens of
+/// thousands of schedules, in all zones, have about a thousand patterns on a date.
 struct QuietTransitions: Sendable {
   /// A pattern, and its level before and after, as in ``ScheduleLevels/levels``.
   struct Entry: Sendable {

@@ -252,8 +252,8 @@ extension CachedConversation {
   /// making them is worth.
   private func makePatternRuns(_ transitions: QuietTransitions, _ changing: inout Changing) {
     if changing.patternRuns.isOf(transitions) { return }
-    changing.patternRuns.countCount += 1
-    guard changing.patternRuns.countCount > PatternRuns.countsBefore else { return }
+    changing.patternRuns.recounts += 1
+    guard changing.patternRuns.recounts > PatternRuns.countsBefore else { return }
     changing.patternRuns = PatternRuns(transitions)
     var isKnown = true
     func word(_ word: MemberWord) -> UInt32 {

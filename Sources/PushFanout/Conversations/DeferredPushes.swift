@@ -234,11 +234,11 @@ extension CachedConversation {
 }
 
 extension CachedConversation {
-  /// Makes the runs of equal words, unless the words are too different.
+  /// Makes the runs of equal words, unless the words are too different, or few.
   ///
   /// - Complexity: O(members) the first time.
   func makeWordRuns(_ changing: inout Changing) {
-    if changing.wordRuns.isMade || changing.wordRuns.isRefused { return }
+    if isSmall || changing.wordRuns.isMade || changing.wordRuns.isRefused { return }
     let others = changing.eventWords(\.bits)
     changing.wordRuns.make(
       (0..<count).map { word($0).bits }, others: others, limit: count / 2)

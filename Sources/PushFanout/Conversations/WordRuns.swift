@@ -101,14 +101,14 @@ struct WordRuns {
 /// Runs of the words that have a date's patterns in place of schedules: far fewer, as the patterns
 /// are.
 struct PatternRuns {
-  /// How often the members are counted before runs are made, which takes longer than one count.
+  /// How often the members are counted before runs are made, which takes as long as many counts.
   static let countsBefore = 8
 
   /// The transitions whose patterns they have; nil if they are not made.
   private var transitions: QuietTransitions?
   var runs = WordRuns()
-  /// How often the members were counted since runs were asked for.
-  var countCount = 0
+  /// How often the members were counted where runs would have served.
+  var recounts = 0
 
   init() {}
 

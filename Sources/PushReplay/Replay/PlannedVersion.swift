@@ -5,7 +5,7 @@ internal import PushFiles
 internal import PushSupport
 internal import Synchronization
 
-/// A version of the settings, which is made when the first message needs it.
+/// A version of the settings, which is made ahead of the first message that needs it, or for it.
 ///
 /// SAFETY: the version is stored once, under the lock of ``VersionPlanner``, and read under it or
 /// after ``isMade`` was seen.
