@@ -61,8 +61,10 @@ internal import Synchronization
   let eventsFrom = Atomic<Int64>(.min)
   let eventsUntil = Atomic<Int64>(.max)
   let stateCount: Int
-  /// Not used in a small conversation.
+  /// The numbers of all tallies, in front of ``words``; none in a small conversation.
   let tallies: UnsafeMutablePointer<Atomic<UInt32>>
+  /// The size of both arrays.
+  private let arrayBytes: Int
   /// For each tally, the half-open interval for which it holds; empty for an unused one.
   let tallyBounds: InlineArray<8, Atomic<Int64>> = InlineArray { _ in Atomic(0) }
 
@@ -174,22 +176,21 @@ internal import Synchronization
     changing.historyFrom = number
     if !isSmall { changing.tallied = Array(repeating: nil, count: Self.tallyCount) }
     self.changing = Lock(changing)
-    unsafe words = .allocate(capacity: max(count, 1))
     let numbers = isSmall ? 0 : stateCount * Self.tallyCount
-    unsafe tallies = isSmall ? words : .allocate(capacity: numbers)
+    arrayBytes = (numbers + max(count, 1)) * MemoryLayout<Atomic<UInt32>>.stride
+    unsafe tallies = PageMemory.shared.allocate(arrayBytes)
+      .bindMemory(to: Atomic<UInt32>.self, capacity: numbers + max(count, 1))
+    unsafe words = tallies + numbers
     for index in 0..<numbers { unsafe (tallies + index).initialize(to: Atomic(0)) }
   }
 
-  deinit {
-    unsafe words.deallocate()
-    if !isSmall { unsafe tallies.deallocate() }
-  }
+  deinit { unsafe PageMemory.shared.free(tallies, arrayBytes) }
 
   /// Computes ``byteLimit``, when the events are known.
   func setByteLimit(_ changing: borrowing Changing) {
-    let fixed = 640 + (isSmall ? 0 : stateCount * 4 * Self.tallyCount)
+    let arrays = PageMemory.size(of: arrayBytes)
     let events = changing.events.count * (MemoryLayout<Event>.stride + MemoryLayout<UInt32>.stride)
-    unsafe byteLimit = fixed + count * (isSmall ? 6 : 12) + events
+    unsafe byteLimit = 640 + arrays + count * (isSmall ? 2 : 8) + events
   }
 
   /// Whether it was built for the same members and settings of the conversation and the app.

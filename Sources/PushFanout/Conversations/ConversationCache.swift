@@ -128,11 +128,7 @@ internal import Synchronization
             at: slot.pointee.load(ordering: .sequentiallyConsistent))
         else { continue }
         unsafe entry._withUnsafeGuaranteedRef { entry in
-          unsafe pk_prefetch(entry.words + Int(Double(entry.count) * position))
-          if !entry.isSmall { return }
-          for rank in stride(from: 0, to: min(entry.count, 64), by: 16) {
-            unsafe pk_prefetch(entry.words + rank)
-          }
+          entry.prefetchRead(of: position)
         }
       }
     }

@@ -101,6 +101,12 @@ struct Decider {
     result.memberCount = Int(target.memberRow.count)
     result.memberUsers = version.tables.memberUsers
     result.ids = version.tables.userIDs.reader
+    let isFromTables = mayReadTables(target, cache)
+    let entry = unsafe isFromTables ? nil : cache.find(target, storage)
+    if let entry = unsafe entry {
+      let position = version.tables.position(of: sender)
+      unsafe entry._withUnsafeGuaranteedRef { $0.prefetchRead(of: position) }
+    }
     result.sender =
       sender == IDTable.unknown ? -1 : version.tables.rank(of: sender, in: target.memberRow) ?? -1
     if let uniform = plan.uniform {
@@ -111,7 +117,7 @@ struct Decider {
     }
     let named = storage.rankCount
     if result.sender >= 0 { storage.add(result.sender) }
-    read(target, message.at.milliseconds, cache, &result)
+    unsafe read(target, message.at.milliseconds, isFromTables: isFromTables, entry, cache, &result)
     if result.sender >= 0 { result.senderState = unsafe storage.states[named] }
     if named > 0 { correctNamed(named, target.rules, plan, &result) }
     if let filter = plan.filter { apply(filter, &result) }
@@ -150,20 +156,25 @@ struct Decider {
 
   /// Counts the states of the members at an instant, and looks up those of the ranks in the
   /// storage.
+  ///
+  /// - Parameters:
+  ///   - isFromTables: whether the words in the tables are read, unless too many are unknown.
+  ///   - entry: the target's entry in the cache, if they are not.
   private func read(
-    _ target: borrowing ConversationTarget, _ now: Int64, _ cache: ConversationCache,
+    _ target: borrowing ConversationTarget, _ now: Int64, isFromTables: Bool,
+    _ entry: Unmanaged<CachedConversation>?, _ cache: ConversationCache,
     _ result: inout FanoutResult
   ) {
     let storage = result.storage
     let reader = reader(at: now, storage)
     storage.isFromTables = false
-    if mayReadTables(target, cache), readTables(target, reader, storage) {
+    if isFromTables, readTables(target, reader, storage) {
       if result.memberCount > cache.tableSize { cache.noteUse(target.conversation) }
       storage.isFromTables = true
       result.stamp = ReadStamp(revision: 0, isExact: true)
       return
     }
-    if let found = unsafe cache.find(target, storage),
+    if let found = unsafe isFromTables ? cache.find(target, storage) : entry,
       let stamp = unsafe found._withUnsafeGuaranteedRef({ $0.read(reader, into: storage) })
     {
       result.stamp = stamp

@@ -74,7 +74,7 @@ struct MessageLookups {
       lookup.prefetchEntry(conversations[index], senders[index], version.tables, cache)
     }
     cache.prefetchWords(count) {
-      (conversations[$0], lookup.position(of: senders[$0]))
+      (conversations[$0], version.tables.position(of: senders[$0]))
     }
   }
 }
@@ -144,15 +144,13 @@ struct MessageLookup {
         if isFromTables { tables.memberWords.prefetch(slot) }
       }
     } else {
-      let rank = Int(Double(row.count) * position(of: sender))
-      tables.memberUsers.prefetch(Int(row.start) + rank)
+      // Members are mostly spread at random: in a conversation of 4,096, one in three is more than
+      // 32 ranks from there.
+      let rank = Int(Double(row.count) * tables.position(of: sender))
+      for near in stride(from: max(rank - 32, 0), to: min(rank + 33, Int(row.count)), by: 16) {
+        tables.memberUsers.prefetch(Int(row.start) + near)
+      }
     }
-  }
-
-  /// About where a user stands among the members of a conversation, from 0 to 1.
-  @inline(__always)
-  func position(of user: UInt32) -> Double {
-    min(Double(user) / Double(max(users.count, 1)), 1).nextDown.magnitude
   }
 }
 

@@ -68,6 +68,12 @@ internal import Synchronization
     return (1 << (power + 10)) + (quarter + 1) << (power + 8)
   }
 
+  /// The bytes that an allocation takes, with what is lost by rounding.
+  static func size(of byteCount: Int) -> Int {
+    if byteCount >= hugeSize { return roundedUp(byteCount) }
+    return byteCount > largestPart ? byteCount : partSize(sizeClass(byteCount))
+  }
+
   /// Allocates memory aligned to 16 bytes.
   ///
   /// - Complexity: O(1).

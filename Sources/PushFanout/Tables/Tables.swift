@@ -219,6 +219,12 @@ internal import QuietTime
     memberUsers.rank(of: user, in: row.range, below: userCount)
   }
 
+  /// About where a user stands among the members of a conversation, from 0 to 1.
+  @inline(__always)
+  func position(of user: UInt32) -> Double {
+    min(Double(user) / Double(max(userCount, 1)), 1).nextDown.magnitude
+  }
+
   /// The number of members before a user.
   @inline(__always)
   func insertionRank(of user: UInt32, in row: ConversationRow) -> Int {
@@ -315,6 +321,7 @@ extension PagedTable where Element == UInt32 {
     for _ in 0..<2 where low < high {
       let share = (Int(value) - lowValue) * (high - low) / (highValue - lowValue)
       let guess = low + min(share, high - low - 1)
+      prefetch(start + guess)
       let found = self[start + guess]
       isBelow = found < value
       if isBelow {
