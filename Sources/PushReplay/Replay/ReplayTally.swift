@@ -2,7 +2,7 @@ internal import PushFanout
 internal import PushFiles
 internal import PushModel
 
-/// Adds up what messages came to, in the order of time.
+/// Adds up what messages came to, in the order of time. A replay does it on a thread of its own.
 ///
 /// - Memory: that of the result: some 100 bytes an hour and a conversation, 32 a minute up to a
 ///   limit.
@@ -20,8 +20,7 @@ struct ReplayTally {
   private let rules: RuleSet
   private let week: WeekClock
   private let hold: Bool
-  private(set) var progress = ReplayProgress()
-  private var ids = IdentifierTable()
+  private var progress = ReplayProgress()
   private var conversations: [Conversation] = []
   private var columns = OutcomeColumns()
   private var totals = OutcomeRows(rowCount: 1)
@@ -62,27 +61,11 @@ struct ReplayTally {
     }
   }
 
-  /// The index of a conversation in this tally; it is added when it is new.
-  ///
-  /// - Throws: when the settings do not know it.
-  mutating func index(
-    of id: Identifier, in fanout: Fanout
-  ) throws(FileProblem.Problem) -> UInt32 {
-    if let known = ids.index(of: id) { return known }
-    guard fanout.conversation(id) != nil else { throw .unknownConversation(id.text) }
-    conversations.append(Conversation())
-    byConversation.addRow()
-    return ids.insert(id)
-  }
-
   // MARK: Adding
 
   /// Adds the parts of a batch.
-  ///
-  /// - Returns: the rows of the held, in the order of messages.
-  mutating func add(
-    _ batch: MessageBatch, _ parts: [DecidedPart]
-  ) -> [UInt8] {
+  mutating func add(_ decided: DecidedBatch) -> TalliedBatch {
+    let (batch, parts) = (decided.batch, decided.parts)
     var rows: [UInt8] = []
     // Where each message's numbers are.
     var positions = [(part: Int, position: Int)](repeating: (0, 0), count: batch.messages.count)
@@ -102,12 +85,13 @@ struct ReplayTally {
       for hour in 0..<24 { localHours[hour] += part.localHours[hour] }
       people?.add(part.people, from: part.thread)
     }
+    people?.add(decided.lastDays)
     addFollowed(parts)
     if hold {
       for part in parts { held.add(part.released) }
       if let last = batch.messages.last { held.close(before: last.at.milliseconds) }
     }
-    return rows
+    return TalliedBatch(progress: progress, heldRows: rows)
   }
 
   private mutating func addFollowed(_ parts: [DecidedPart]) {
@@ -120,6 +104,10 @@ struct ReplayTally {
   private mutating func add(
     _ at: Int64, _ index: Int, _ decided: DecidedPart, _ position: Int
   ) {
+    while conversations.count <= index {
+      conversations.append(Conversation())
+      byConversation.addRow()
+    }
     let range = decided.counts.ends.stretch(position)
     let spent = decided.nanoseconds.isEmpty ? 0 : UInt64(decided.nanoseconds[position])
     beginHour(at)
@@ -197,9 +185,11 @@ struct ReplayTally {
 
   // MARK: The result
 
-  /// - Parameter counters: those of the threads.
+  /// - Parameters:
+  ///   - ids: those of the conversations, by their indices.
+  ///   - counters: those of the threads.
   mutating func finish(
-    _ fanout: Fanout, _ joins: JoinTally, _ counters: [PeopleCounter]
+    _ fanout: Fanout, _ ids: IdentifierTable, _ joins: JoinTally, _ counters: [PeopleCounter]
   ) -> (result: ReplayResult, people: PeopleTally?) {
     var result = ReplayResult(rules: rules.rawValue, timeZone: week.name)
     result.users = fanout.userCount
@@ -233,14 +223,11 @@ struct ReplayTally {
       return row
     }
     if people != nil { result.pushesByLocalHour = localHours }
-    addConversations(to: &result, fanout, order.map(\.column))
-    let id = { [ids] (index: Int) in ids[UInt32(index)].text }
+    addConversations(to: &result, fanout, ids, order.map(\.column))
+    let id = { (index: Int) in ids[UInt32(index)].text }
     result.peaks = seconds.finish(id: id) + minutePeaks.finish(id: id)
     if hold { result.hold = held.finish(order.map(\.outcome), result.outcomes.map(\.count)) }
     result.follow = follow
-    for counter in counters { people?.add(counter.finish()) }
-    // Copies: more may be added after a result was asked for.
-    var (people, limit) = (people, limit)
     result.rateLimit = limit?.finish()
     people?.finish()
     result.people = people?.people(counters.map(\.suppressed))
@@ -248,7 +235,7 @@ struct ReplayTally {
   }
 
   private mutating func addConversations(
-    to result: inout ReplayResult, _ fanout: Fanout, _ columns: [Int]
+    to result: inout ReplayResult, _ fanout: Fanout, _ ids: IdentifierTable, _ columns: [Int]
   ) {
     for (index, conversation) in conversations.enumerated() where conversation.messages > 0 {
       let id = ids[UInt32(index)]
@@ -268,6 +255,22 @@ struct ReplayTally {
     result.conversations = result.conversationTable.count
     result.sizes = sizes.filter { $0.messages > 0 }
   }
+}
+
+/// A batch, and what the workers made of it.
+struct DecidedBatch: Sendable {
+  let batch: MessageBatch
+  let parts: [DecidedPart]
+  /// When a result is asked for, the days of people that have not ended.
+  var lastDays: [PeopleCounter.Day] = []
+}
+
+/// What is reported when a batch was added up.
+struct TalliedBatch: Sendable {
+  /// Everything up to the batch.
+  let progress: ReplayProgress
+  /// The rows of the held, in the order of messages.
+  let heldRows: [UInt8]
 }
 
 extension [Int] {

@@ -75,10 +75,13 @@ public struct ReplayProgress: Sendable {
 public final class Replayer {
   private let fanout: Fanout
   private let options: ReplayOptions
-  private var tally: ReplayTally
+  /// What workers have decided is added up on a thread of its own.
+  private let counting: OrderedPipeline<ReplayTally, DecidedBatch, TalliedBatch>
   private let pipeline: OrderedPipeline<DecidingWorker, BatchPart, DecidedPart>
   /// The batches whose parts are being decided.
   private var submitted: [MessageBatch] = []
+  /// The conversations that messages went to, in the order of the tally.
+  private var conversations = IdentifierTable()
   private var presence = PresenceSessions()
   private let planner: VersionPlanner
   private var joins = JoinTally()
@@ -109,7 +112,8 @@ public final class Replayer {
     }
     self.fanout = fanout
     self.options = options
-    tally = try ReplayTally(fanout.app, options)
+    let tally = try ReplayTally(fanout.app, options)
+    counting = OrderedPipeline(threads: 1, depth: 4, makeWorker: { tally }) { $1.add($0) }
     planner = VersionPlanner(fanout)
     batch = MessageBatch(workers: fanout.threads)
     batchSize = min(
@@ -148,7 +152,7 @@ public final class Replayer {
   }
 
   private func add(_ message: Message) throws(FileProblem.Problem) {
-    let index = try tally.index(of: message.conversation, in: fanout)
+    let index = try index(of: message.conversation)
     // One more at most, if presence makes it.
     if batch.versions.count + (hasNewVersion ? 1 : 0) > options.batch.versions { submit() }
     let worker = batch.worker(ofConversation: index)
@@ -172,6 +176,13 @@ public final class Replayer {
     batch.messages.append(message)
     batch.conversationIndices.append(index)
     if batch.messages.count >= batchSize { submit() }
+  }
+
+  /// The index of a conversation in the tally; it is added when it is new.
+  private func index(of id: Identifier) throws(FileProblem.Problem) -> UInt32 {
+    if let known = conversations.index(of: id) { return known }
+    guard fanout.conversation(id) != nil else { throw .unknownConversation(id.text) }
+    return conversations.insert(id)
   }
 
   /// Applies the presence of those who wait, before the settings are changed.
@@ -199,18 +210,25 @@ public final class Replayer {
     let batch = submitted.removeFirst()
     let parts = batch.parts.indices.compactMap { _ in pipeline.take()?.1 }
     for part in parts { decidingNanoseconds += part.total }
-    let rows = tally.add(batch, parts)
-    if !rows.isEmpty { takeHeldRows?(rows) }
+    counting.submit(DecidedBatch(batch: batch, parts: parts))
+    while counting.isFull { takeTallied() }
+  }
+
+  private func takeTallied() {
+    guard let (_, tallied) = counting.take() else { return }
+    progress = tallied.progress
+    if !tallied.heldRows.isEmpty { takeHeldRows?(tallied.heldRows) }
   }
 
   /// Decides everything that was added; afterwards ``progress`` is complete.
   public func flush() {
     submit()
     while !submitted.isEmpty { take() }
+    while counting.hasMore { takeTallied() }
   }
 
   /// What has been decided and counted so far.
-  public var progress: ReplayProgress { tally.progress }
+  public private(set) var progress = ReplayProgress()
 
   /// What everything that was added comes to.
   public func finish() -> ReplayResult {
@@ -218,8 +236,14 @@ public final class Replayer {
     // What the engine refuses here concerns no message any more.
     try? settle()
     let counters = pipeline.finish().compactMap(\.people)
-    var (result, tally) = tally.finish(fanout, joins, counters)
-    people = tally.map { ($0, counters.map(\.suppressed)) }
+    let lastDays = counters.flatMap { $0.finish() }
+    counting.submit(
+      DecidedBatch(batch: MessageBatch(workers: 0), parts: [], lastDays: lastDays))
+    takeTallied()
+    // A copy: more may be added after a result was asked for.
+    var tally = counting.finish()[0]
+    var (result, counted) = tally.finish(fanout, conversations, joins, counters)
+    people = counted.map { ($0, counters.map(\.suppressed)) }
     result.presenceRows = presenceRows
     result.settingsChanges = settingsChanges
     guard let nanoseconds = options.nanoseconds else { return result }
