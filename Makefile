@@ -47,7 +47,7 @@ help:
 	@echo "make bench-check  what may not get worse; QUICK=1 without times, BASE=revision to compare with"
 	@echo "make bench-peers  other tools on the same world; PEERS='--rounds 3'; USERS=1000000 SIZES='500 100000'"
 	@echo "make bench-peers DAY=1  DuckDB and Polars on a day, from CSV to answers; PEERS='--messages all'"
-	@echo "make report  measures and writes reports/ and README.md's figures: SUITE=decide, scaling or replay,"
+	@echo "make report  measures and writes reports/ and README.md's figures: SUITE=day, decide or replay,"
 	@echo "             USERS=1000000, PUSH_DATA=folder, DATE=2026-01-31, DECIDED='what followed', QUICK=1 for a try;"
 	@echo "             FROM=reports/DATE-SUITE.json measures nothing and writes text and charts again"
 	@echo "make report-check  the pages of push-fanout report in a headless Chromium, which it installs (300 MB);"

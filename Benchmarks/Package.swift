@@ -16,7 +16,7 @@ func ours(_ modules: String...) -> [Target.Dependency] {
 
 let engine = ours(
   "PushModel", "QuietTime", "PushReference", "PushFanout", "PushContent", "PushFiles",
-  "PushWorkload")
+  "PushReplay", "PushWorkload")
 let arguments: Target.Dependency = .product(
   name: "ArgumentParser", package: "swift-argument-parser")
 

@@ -4,10 +4,8 @@ import argparse
 import json
 import os
 import statistics
-import subprocess
 import sys
 import tempfile
-import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -15,6 +13,7 @@ import numpy as np
 
 from day_contestant import CONTESTANTS
 from peers import machine
+from timing import TimingError, timed
 from workers import PeerError
 
 ENGINE = "push-fanout"
@@ -65,28 +64,6 @@ def _count(text):
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text}: a number from 1, or all")
     return int(text)
-
-
-def timed(command, **settings):
-    """Runs a program; wall seconds, processor seconds, peak of memory in bytes, and its output."""
-    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
-        started = time.perf_counter()
-        try:
-            process = subprocess.Popen(command, stdout=output, stderr=errors, **settings)
-        except OSError as error:
-            raise PeerError(f"{command[0]}: {error.strerror}") from None
-        _, status, used = os.wait4(process.pid, 0)
-        seconds = time.perf_counter() - started
-        process.returncode = os.waitstatus_to_exitcode(status)
-        output.seek(0)
-        errors.seek(0)
-        if process.returncode != 0:
-            text = errors.read().decode(errors="replace")
-            command = " ".join(map(str, command))
-            raise PeerError(f"{command}: exit status {process.returncode}\n{text}")
-        unit = 1 if sys.platform == "darwin" else 1024
-        clocks = (seconds, used.ru_utime + used.ru_stime)
-        return clocks, used.ru_maxrss * unit, output.read()
 
 
 class Day:
@@ -236,7 +213,7 @@ def main(arguments):
     before = os.getloadavg()[0]
     try:
         turns, messages, decisions, pushes = measure(options)
-    except (PeerError, OSError, ValueError, KeyError) as error:
+    except (PeerError, TimingError, OSError, ValueError, KeyError) as error:
         print(f"day: {error}", file=sys.stderr)
         return 1
     load = [before, os.getloadavg()[0]]

@@ -115,19 +115,6 @@ def of_engine(rows, contestants):
     return [(label(name), STYLES[name], series(rows, "decide", name)) for name in contestants]
 
 
-def labelled_line(axis, points):
-    """One line on log-log axes, its figures at the points."""
-    color, marker, _ = STYLES["packed-cold"]
-    axis.plot(*zip(*points, strict=True), color=color, marker=marker)
-    for x, y in points:
-        axis.annotate(number(y), (x, y), xytext=(-7, 5), textcoords="offset points", ha="right")
-    axis.set(xscale="log", yscale="log", xlabel="users (log)")
-    axis.margins(x=0.25, y=0.12)
-    ticks(axis, [x for x, _ in points])
-    axis.yaxis.set_major_formatter(FuncFormatter(plain))
-    axis.yaxis.set_minor_formatter(NullFormatter())
-
-
 def peers(path, rows):
     """Points, not bars: a bar's length says nothing on a log axis."""
     largest = {}
@@ -195,56 +182,6 @@ def decide(folder, document):
     ]
 
 
-def scaling(folder, document):
-    rows = document["rows"]
-
-    def points(suite, contestant, factor=lambda row: 1):
-        return sorted((row["users"], row["nsPerDecision"] * factor(row)) for row in rows
-                      if row["suite"] == suite and row["contestant"] == contestant)
-
-    shown = ["scalar", "packed-cold", "packed-cold-2-threads", "packed-warm", "limit"]
-    lines(folder / "users.svg", "A message to 100,000 members", "users (log)",
-          [(label(name), STYLES[name], points("decide", name)) for name in shown])
-    figure, axis = pyplot.subplots(figsize=(8.2, 4.2))
-    figure.subplots_adjust(left=0.12, right=0.97, top=0.9, bottom=0.15)
-    axis.set_title("A minute's turn for all users, one thread", loc="left")
-    axis.set_ylabel("milliseconds (log)")
-    labelled_line(axis, points("turn", "packed", lambda row: row["users"] / 1e6))
-    axis.margins(x=0.12)
-    save(figure, folder / "turn.svg")
-    memory(folder / "memory.svg", document["memory"])
-    return [
-        ("users.svg", "Cost of a decision in a group of 100,000 against the number of users"),
-        ("turn.svg", "Milliseconds of a minute's turn against the number of users, log-log"),
-        ("memory.svg", "Bytes a user, a membership and an id, and megabytes in all, against the "
-                       "number of users"),
-    ]
-
-
-def memory(path, loaded):
-    figure, (each, whole) = pyplot.subplots(1, 2, figsize=(8.2, 4.2))
-    figure.subplots_adjust(left=0.1, right=0.97, top=0.9, bottom=0.15, wspace=0.35)
-    users = [one["users"] for one in loaded]
-    fields = (("bytesAnID", "an id", "scalar"), ("bytesAUser", "a user", "packed-cold"),
-              ("bytesAMembership", "a membership", "packed-warm"))
-    for field, name, style in fields:
-        color, marker, _ = STYLES[style]
-        each.plot(users, [one[field] for one in loaded], color=color, marker=marker, label=name)
-    each.set_title("Bytes of memory", loc="left")
-    each.set(xscale="log", xlabel="users (log)", ylabel="bytes")
-    # Room for the legend above the lines.
-    each.set_ylim(0, max(one["bytesAnID"] for one in loaded) * 1.5)
-    each.legend(loc="upper right", frameon=False)
-    whole.set_title("All of it", loc="left")
-    whole.set_ylabel("megabytes (log)")
-    labelled_line(whole, [(one["users"], one["totalBytes"] / 1e6) for one in loaded])
-    # Half as wide as other charts: names at whole powers of ten only.
-    decades = [number for number in users if math.log10(number).is_integer()]
-    for axis in (each, whole):
-        ticks(axis, decades or users)
-    save(figure, path)
-
-
 def replay(folder, document):
     rows = document["rows"]
     cases = list(dict.fromkeys(row["case"] for row in rows))
@@ -293,4 +230,4 @@ def short_rate(value):
     return str(value)
 
 
-DRAW = {"decide": decide, "scaling": scaling, "replay": replay}
+DRAW = {"day": lambda folder, document: [], "decide": decide, "replay": replay}

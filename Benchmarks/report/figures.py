@@ -65,12 +65,6 @@ def series(rows, suite, contestant, field="nsPerDecision"):
     )
 
 
-def row_of(rows, suite, contestant):
-    return next(
-        (row for row in rows if row["suite"] == suite and row["contestant"] == contestant), None
-    )
-
-
 def case_text(case):
     """5000-user → 5,000 members, `user`."""
     size, _, kind = case.partition("-")
@@ -181,12 +175,6 @@ def losing(rows):
     return sentences
 
 
-def minute_turn(rows, users):
-    """Milliseconds to set the windows' bits of all users."""
-    row = row_of(rows, "turn", "packed")
-    return row["nsPerDecision"] * users / 1e6 if row else None
-
-
 def replay_close(rows):
     """Slices in which the reference takes less than twice the engine's time, and by how much."""
     seconds = {}
@@ -222,3 +210,46 @@ def replay_losing(rows):
 def _seconds(rows, case, contestant):
     return next(row["seconds"] for row in rows
                 if (row["case"], row["contestant"]) == (case, contestant))
+
+
+def flat(document):
+    """{name: line} of all parts; a line that belongs to the one before has both names."""
+    found = {}
+    for part in document["parts"]:
+        above = ""
+        for line in part["lines"]:
+            name = line["name"]
+            if name.startswith("  "):
+                name = f"{above}: {name.strip()}"
+            elif name == "the same":
+                name = f"{above}, {line['unit']}"
+            else:
+                above = name
+            # Rates 2, whose lines have the names of the first.
+            if name in found:
+                name = f"{part['title']}: {name}"
+            found[name] = line
+    return found
+
+
+def misses(line):
+    least, most, value = line.get("least"), line.get("most"), line["value"]
+    return least is not None and value < least or most is not None and value > most
+
+
+def must(line):
+    if line.get("least") is not None:
+        return f"≥ {number(line['least'])}"
+    return f"≤ {number(line['most'])}" if line.get("most") is not None else ""
+
+
+def missed(document):
+    """A sentence on what is not reached."""
+    lines = flat(document)
+    bound = [name for name, line in lines.items() if must(line)]
+    late = [name for name in bound if misses(lines[name])]
+    if not late:
+        return f"All {len(bound)} figures that have a bound hold it."
+    parts = [f"{name} ({number(lines[name]['value'])} {lines[name]['unit']}, must be "
+             f"{must(lines[name])})" for name in late]
+    return f"{len(late)} of {len(bound)} figures miss what they must reach: " + "; ".join(parts) + "."

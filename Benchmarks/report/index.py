@@ -15,6 +15,13 @@ _CELL = re.compile(r"(?<!\\)\|")
 _LINK = re.compile(r"\]\(([^)]+\.md)\)")
 
 
+def after(text):
+    """What people have written below the table."""
+    lines = text.splitlines(keepends=True)
+    table = [number for number, line in enumerate(lines) if line.startswith("| ")]
+    return "".join(lines[table[-1] + 1:]) if table else ""
+
+
 def rows_of(text):
     """{file: cells} of the table."""
     rows = {}
@@ -26,7 +33,8 @@ def rows_of(text):
 
 
 def with_report(text, file, date, suite, measured, commit, decided=None):
-    """The index with this report's row, new or in place of the old one, newest first.
+    """The index with this report's row, new or in place of the old one, newest first, days at
+    the top; what follows the table stays.
 
     Without `decided` an existing sentence stays.
     """
@@ -40,6 +48,7 @@ def with_report(text, file, date, suite, measured, commit, decided=None):
     lines = [
         "| " + " | ".join(cells) + " |\n"
         for _, cells in sorted(
-            rows.items(), key=lambda item: (item[1][0][1:11], item[1][1]), reverse=True)
+            rows.items(), reverse=True,
+            key=lambda item: (item[1][0][1:11], item[1][1] == "day", item[1][1]))
     ]
-    return HEADER + "".join(lines)
+    return HEADER + "".join(lines) + after(text)

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import commands
 import replay
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -14,8 +15,6 @@ SCRATCH = Path("Benchmarks/.build/report")
 BENCH = "Benchmarks/.build/release/fanout-bench"
 PEERS = "Benchmarks/peers/run"
 PEER_SIZES = (500, 5_000, 100_000, 1_000_000)
-USER_STEPS = (100_000, 300_000, 1_000_000, 3_000_000, 10_000_000)
-MEMBERSHIPS_A_USER = 10
 
 
 class MeasureError(Exception):
@@ -45,10 +44,43 @@ def bench(name, *options):
     return read(name), command
 
 
+def day(quick, users, _push_data):
+    """The day that a service has: the whole command, other tools, and the engine within a process."""
+    users = users or (100_000 if quick else 1_000_000)
+    world = f"Benchmarks/.build/peers-day-{users}"  # that of peers/run
+    (ROOT / SCRATCH).mkdir(parents=True, exist_ok=True)
+    try:
+        whole, ran = commands.measure(ROOT, SCRATCH, world, users, quick)
+    except commands.TimingError as error:
+        raise MeasureError(str(error)) from None
+    ran.append(run(
+        [PEERS, "--day", "--messages", "all", "--json", str(SCRATCH / "peers-day.json")],
+        USERS=str(users)))
+    peers = read("peers-day.json")
+    engine, command = bench(
+        "day.json", "--users", str(users), "--suite", "day", "--suite", "service")
+    newer, newer_command = bench(
+        "day-2.json", "--users", str(users), "--suite", "day", "--rates", "2")
+    return {
+        "machine": engine["machine"],
+        "commands": [*ran, command, newer_command],
+        "users": users,
+        "peersMachine": peers["machine"],
+        "parts": [
+            {"title": "The command line", "lines": whole},
+            {"title": "Beside DuckDB and Polars, on all cores",
+             "lines": commands.peers_lines(peers["rows"])},
+            {"title": "The engine in a process", "lines": engine["lines"]},
+            {"title": "The engine, with rates 2", "lines": newer["lines"]},
+        ],
+    }
+
+
 def decide(quick, users, _push_data):
     users = users or (1_000_000 if quick else 10_000_000)
     own, command = bench(
-        "fanout-bench.json", "--users", str(users), *(["--rounds", "3"] if quick else []))
+        "fanout-bench.json", "--users", str(users), "--suite", "decide", "--suite", "kinds",
+        "--suite", "update", *(["--rounds", "3"] if quick else []))
     sizes = [size for size in PEER_SIZES[:3 if quick else 4] if size <= users]
     options = ["--rounds", "2", "--kinds", "plain"] if quick else []
     peers_command = run(
@@ -66,42 +98,14 @@ def decide(quick, users, _push_data):
     }
 
 
-def steps(quick, users):
-    """How many users there are, one run after the other."""
-    most = users or (1_000_000 if quick else USER_STEPS[-1])
-    return sorted({step for step in USER_STEPS if step < most} | {most})
-
-
-def scaling(quick, users, _push_data):
-    commands, rows, memory = [], [], []
-    machine, rounds = None, 0
-    for number in steps(quick, users):
-        common = ["--users", str(number), *(["--rounds", "3"] if quick else [])]
-        size = min(100_000, number)
-        # Two runs: only what has no group to decide can hold so many memberships once, not thrice.
-        turn, turn_command = bench(
-            "turn.json", *common, "--suite", "turn",
-            "--memberships", str(number * MEMBERSHIPS_A_USER))
-        deciding, command = bench(
-            "decide.json", *common, "--suite", "decide", "--filter", f"^{size}$")
-        machine, rounds = deciding["machine"], deciding["rounds"]
-        commands += [turn_command, command]
-        memory.append(turn["memory"])
-        rows += [{**row, "users": number} for row in turn["rows"] + deciding["rows"]]
-    return {
-        "machine": machine, "commands": commands, "rounds": rounds, "memory": memory,
-        "rows": rows,
-    }
-
-
 def replay_day(quick, _users, push_data):
     # The smallest of runs, for what it says of the machine.
     machine = bench(
-        "machine.json", "--users", "1000", "--rounds", "1", "--suite", "turn")[0]["machine"]
+        "machine.json", "--users", "1000", "--rounds", "1", "--suite", "update")[0]["machine"]
     try:
         return {"machine": machine, **replay.measure(ROOT, push_data, quick)}
     except replay.ReplayError as error:
         raise MeasureError(str(error)) from None
 
 
-SUITES = {"decide": decide, "scaling": scaling, "replay": replay_day}
+SUITES = {"day": day, "decide": decide, "replay": replay_day}

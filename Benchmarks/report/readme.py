@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Writes README.md's figures from the latest report of the suite decide.
+"""Writes README.md's figures from the latest report of the suite day.
 
   readme.py           writes them between the two comments
-  readme.py --check   fails, status 1, when they are not what the report says
+  readme.py --check   fails, status 1, when they are not what the report says; before the first
+                      report of a day, what stands there is somebody's own
 
 Needs the standard library only, so that every machine that runs the tests can check them.
 """
@@ -13,12 +14,28 @@ import sys
 from pathlib import Path
 
 import figures
-from figures import count, number, ratio
+from figures import count, flat, listed, must, number, ratio
 
 ROOT = Path(__file__).resolve().parents[2]
 BEGIN = "<!-- figures: begin -->"
 END = "<!-- figures: end -->"
-NAME = re.compile(r"\d{4}-\d\d-\d\d-decide\.json")
+NAME = re.compile(r"\d{4}-\d\d-\d\d-day\.json")
+THREADS = ("1 thread", "2 threads", "4 threads")
+# What the rows of the table are called, and the lines of the report that they show.
+ROWS = {
+    "`evaluate --format counts` of the day, whole command, s": "the whole command, CSV to counts",
+    "loading of that, CSV, s": "loading, CSV",
+    "the same from NDJSON, s": "loading, NDJSON",
+    "the day in order, G decisions/s": "the day in order, live",
+    "the same in batches": "the day in batches",
+    "messages up to two minutes out of order, M/s": "along the day, up to two minutes out of order",
+    "messages at one instant, M/s": "time standing still",
+    "ids of pushes as `Identifier`, M/s": "ids of pushes",
+    "ids of pushes as bytes, M/s": "ids of pushes, bytes",
+    "ids and devices of pushes as bytes, M/s": "ids and devices of pushes, bytes",
+}
+LATENCY = "along the day, up to two minutes out of order, {}: latency, percentile {}"
+SIZES = ("5", "50", "500", "5000", "100000")
 
 
 class ReadmeError(Exception):
@@ -26,123 +43,106 @@ class ReadmeError(Exception):
 
 
 def latest(reports):
-    """The latest report's figures; names begin with the date, and small runs end in "-quick"."""
-    found = sorted(path for path in Path(reports).glob("*.json") if NAME.fullmatch(path.name))
-    if not found:
-        raise ReadmeError("no reports/<date>-decide.json; make report SUITE=decide writes one")
-    return found[-1]
+    """The latest report's figures, if there are any; names begin with the date, and small runs end
+    in "-quick"."""
+    return max(
+        (path for path in Path(reports).glob("*.json") if NAME.fullmatch(path.name)), default=None)
 
 
-def table(rows):
-    lines = [
-        "| members | reference | plain loop | engine, cold | engine, warm | cold vs reference "
-        "| cold vs plain loop |\n",
-        "| ---: " * 7 + "|\n",
-    ]
-    cases = figures.times(rows, "decide")
-    for case in sorted(cases, key=int):
-        each = cases[case]
-        cold = each["packed-cold"]
-        cells = [
-            count(int(case)), number(each["reference"]), number(each["scalar"]), number(cold),
-            number(each["packed-warm"]), ratio(each["reference"] / cold),
-            ratio(each["scalar"] / cold),
-        ]
-        lines.append("| " + " | ".join(cells) + " |\n")
-    return "".join(lines)
-
-
-def engine_sentences(document):
-    rows = document["rows"]
-    cases = figures.times(rows, "decide")
-    case = max(cases, key=int)
-    each = cases[case]
-    members = count(int(case))
-    text = ""
-    if "packed-cold-2-threads" in each:
-        two = each["packed-cold-2-threads"]
-        text += (
-            f"On two threads {members} members take {number(two)} ns a decision instead of "
-            f"{number(each['packed-cold'])}; two threads did "
-            f"{document['machine']['secondCore']:.2f} times a spin loop's work of one. "
-        )
-    text += (
-        f"Counts and the first who gets a push, warm, {number(each['packed-warm-counts'])} ns; a "
-        f"copy of the bytes that must be read, {number(each['limit'])} ns."
-    )
-    turn = figures.minute_turn(rows, document["users"])
-    if turn:
-        text += (
-            f" Setting the windows' bits of {count(document['users'])} users at a transition "
-            f"takes {number(turn)} ms."
-        )
-    return text
-
-
-def peers_sentence(rows):
-    """All peers with cold caches, at the largest group that each decided."""
-    peers = [
-        row for row in rows
-        if row["suite"] == "peers" and row["case"].isdigit() and row.get("ratioToEngine")
-    ]
-    if not peers:
+def cell(line):
+    """The figure, and its bound in brackets."""
+    if line is None:
         return ""
-    members = max(row["members"] for row in peers)
-    best = {}  # each tool's largest group, then its shortest time
-    for row in peers:
-        name = row["contestant"].removesuffix("-2-threads")
-        figure = (-row["members"], row["nsPerDecision"])
-        best[name] = min(best.get(name, figure), figure)
-    parts = [
-        f"`{name}` {number(time)}" + ("" if -size == members else f" (at {count(-size)})")
-        for name, (size, time) in sorted(best.items(), key=lambda pair: pair[1])
-    ]
-    own = figures.times(rows, "peers")[str(members)]["packed-cold"]
+    bound = must(line)
+    return number(line["value"]) + (f" ({bound})" if bound else "")
+
+
+def table(lines):
+    header = "| | " + " | ".join(THREADS) + " |\n| --- |" + " ---: |" * len(THREADS) + "\n"
+    rows = []
+    for label, name in ROWS.items():
+        cells = [
+            cell(lines.get(f"{name}, {threads}") or lines.get(f"{name}, {threads}, first use"))
+            for threads in THREADS
+        ]
+        rows.append(f"| {label} | " + " | ".join(cells) + " |\n")
+    latencies = []
+    for threads in THREADS:
+        parts = [lines.get(LATENCY.format(threads, share)) for share in ("50", "99", "99.9")]
+        latencies.append(", ".join(cell(part) for part in parts if part))
+    label = "percentiles 50, 99 and 99.9 of a message out of order, µs"
+    rows.append(f"| {label} | " + " | ".join(latencies) + " |\n")
+    return header + "".join(rows)
+
+
+def sizes_sentence(lines):
+    def of(what):
+        found = [(size, lines.get(f"{size} members and more: {what}")) for size in SIZES]
+        return listed([f"{cell(line)} at {count(int(size))}" for size, line in found if line])
+
     return (
-        f"[Other tools](Benchmarks/peers/README.md) at {count(members)} members, cold, on one or "
-        f"two threads, whichever is faster, ns: {', '.join(parts)}; the engine on one thread in "
-        f"the same run {number(own)}."
-    )
+        "On one thread, by members of the conversation, ns a member: the first message ever "
+        f"{of('first message ever')}; the first after a quarter of an hour "
+        f"{of('first after a quarter of an hour')}.")
 
 
-def losing_sentence(rows):
-    """The short form of the report's paragraph: small groups, first messages, near peers."""
+def replay_sentence(lines):
+    plain, present = (
+        next((line for name, line in lines.items() if name.startswith(start)), None)
+        for start in ("replay, ", "replay with presence, "))
+    if not plain or not present:
+        return ""
+    return (
+        f"`replay` of the day takes {number(plain['value'])} s on all threads, with changes of "
+        f"presence {number(present['value'])} s.")
+
+
+def peers_sentence(lines):
+    """The peers' whole time."""
     parts = []
-    lost = figures.slower_than_scalar(rows)
-    close = figures.little_over_scalar(rows)
-    near = figures.peers_between(rows, "ratioToEngine", 0, figures.CLOSE)
-    if lost:
-        parts.append(f"a plain loop is faster than a first message to {figures.cases_text(lost)}")
-    if close:
-        parts.append(
-            "a plain loop takes less than twice the time of a first message to "
-            f"{figures.cases_text(close)}")
-    for name, cases in near.items():
-        smallest = min(cases, key=lambda case: case[1])
-        parts.append(
-            f"`{name}` comes as near as {ratio(smallest[1])} the engine's cold time "
-            f"({figures.case_text(smallest[0])})")
+    for tool in ("DuckDB", "Polars"):
+        whole = lines.get(f"{tool}, whole")
+        times = lines.get(f"{tool}, whole: whole, times push-fanout's")
+        if whole and times:
+            parts.append(
+                f"{tool} takes {number(whole['value'])} s, {ratio(times['value'])} the time of "
+                f"push-fanout ({must(times)})")
     if not parts:
-        return "Nothing measured comes within twice the engine's cold time."
-    return "Where it does not win by much: " + "; ".join(parts) + "."
+        return ""
+    return (
+        f"For the same day, from the same files to the same answers, on all cores, "
+        f"{listed(parts)}: [the rules of the game](Benchmarks/peers/README.md#the-day).")
+
+
+def missed_sentence(document):
+    lines = flat(document)
+    bound = [line for line in lines.values() if must(line)]
+    late = sum(map(figures.misses, bound))
+    if not late:
+        return f"All {len(bound)} figures with a bound hold it."
+    return f"{late} of {len(bound)} figures with a bound miss it; the report names them."
 
 
 def block(document, name):
     """What stands between the comments."""
     machine = document["machine"]
-    rows = document["rows"]
-    link = f"reports/{name}.md"
+    lines = flat(document)
     sentences = [
+        f"A generated day of a service (`generate --seed 5 --rates 1`: {count(document['users'])} "
+        "users with ten memberships each, a message a user, "
+        f"{number(lines['decisions of the day']['value'])} G decisions, "
+        f"{number(lines['pushes of the day']['value'])} M pushes), ids looked up. "
         f"{machine['cpu']}, {machine['cores']} cores, {machine['system']}, "
         f"{machine['compiler'].split(' (')[0]}, {document['date']}, commit "
-        f"`{document['commit']}`: [the report]({link}) has every figure and the charts. "
-        f"{count(document['users'])} users, nanoseconds a decision:",
-        engine_sentences(document),
-        peers_sentence(rows),
-        losing_sentence(rows),
+        f"`{document['commit']}`: [the report](reports/{name}.md) has every figure. What must be "
+        "reached is in brackets:",
+        sizes_sentence(lines),
+        replay_sentence(lines),
+        peers_sentence(lines),
+        missed_sentence(document),
     ]
     first, *rest = [sentence for sentence in sentences if sentence]
-    return "\n".join([BEGIN, first, "", table(rows), *"\n\n".join(rest).split("\n"), END])
+    return "\n".join([BEGIN, first, "", table(lines), *"\n\n".join(rest).split("\n"), END])
 
 
 def replaced(readme, text):
@@ -167,9 +167,15 @@ def main(arguments, root=ROOT):
     readme = Path(root) / "README.md"
     try:
         path = latest(Path(root) / "reports")
-        document = json.loads(path.read_text(encoding="utf-8"))
         stored = readme.read_text(encoding="utf-8")
-        expected = replaced(stored, block(document, path.stem))
+        if path is None:
+            if not options.check:
+                raise ReadmeError("no reports/<date>-day.json; make report SUITE=day writes one")
+            replaced(stored, "")  # the comments are there
+            return 0
+        else:
+            document = json.loads(path.read_text(encoding="utf-8"))
+            expected = replaced(stored, block(document, path.stem))
     except (ReadmeError, OSError, ValueError, KeyError) as error:
         print(f"readme.py: {type(error).__name__}: {error}", file=sys.stderr)
         return 1

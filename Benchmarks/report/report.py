@@ -32,7 +32,7 @@ def parse(arguments):
         description=__doc__, epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--suite", choices=[*measure.SUITES, "all"], default="all")
     parser.add_argument("--quick", action="store_true", help="a small and fast run")
-    parser.add_argument("--users", type=int, help="users; for scaling the most (10,000,000)")
+    parser.add_argument("--users", type=int, help="users of the day (1,000,000), or of decide (10,000,000)")
     parser.add_argument("--push-data", metavar="FOLDER", help="more slices, in FOLDER/small")
     parser.add_argument("--date", type=datetime.date.fromisoformat, default=datetime.date.today())
     parser.add_argument("--decided", default="", help="what the report decided, for the index")
@@ -121,7 +121,7 @@ def main(arguments):
         return 1
     for document in documents:
         write(document, ROOT / "reports", options.decided)
-    if any(one["suite"] == "decide" and not one["quick"] for one in documents):
+    if any(one["suite"] == "day" and not one["quick"] for one in documents):
         return readme.main([])
     return 0
 

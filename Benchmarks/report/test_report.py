@@ -6,9 +6,9 @@ import tempfile
 import unittest
 from pathlib import Path
 
+import commands
 import figures
 import index
-import measure
 import readme
 import replay
 import texts
@@ -42,7 +42,6 @@ def document():
         *engine("5", 90.0, 100.0, 80.0),
         *engine("50", 60.0, 40.0, 20.0),
         *engine("100000", 50.0, 5.0, 0.04, **{"packed-cold-2-threads": 4.9}),
-        {**row("5", "packed", 2.5, "turn"), "case": "windows", "members": 1_000_000},
         row("100000", "packed-cold", 5.0, "peers"),
         peer("100000", "duckdb-join", 500.0, 100.0),
         peer("100000", "duckdb-join-2-threads", 400.0, 80.0),
@@ -55,6 +54,36 @@ def document():
             "made": "make report SUITE=decide", "machine": MACHINE, "commands": ["fanout-bench"],
             "users": 1_000_000, "rounds": 9, "memory": memory,
             "peersMachine": {"cpu": "Some CPU", "cores": 2, "duckdb": "2.0.0"}, "rows": rows}
+
+
+def day():
+    """A report of a day, its lines as `fanout-bench --report` has them."""
+    line = commands.line
+    engine = [
+        line("decisions of the day", 3.589, "G"), line("pushes of the day", 664.9, "M"),
+        line("the day in order, live, 1 thread, first use", 2.08, "G decisions/s", least=2.2),
+        line("the same", 0.58, "M messages/s"),
+        line("along the day, up to two minutes out of order, 2 threads", 1.15, "M messages/s"),
+        line("  latency, percentile 50", 1.4, "µs", most=1),
+        line("5 members and more: first message ever", 33, "ns a member", most=30),
+        line("100000 members and more: first after a quarter of an hour", 0.025, "ns a member",
+             most=0.05),
+    ]
+    peers = commands.peers_lines([
+        {"contestant": name, "whole": [seconds, 70], "load": [1, 2], "decide": [2, 3],
+         "bytes": 33e7, "wholeToEngine": [seconds / 2.5, 1], "decideToEngine": [1, 1]}
+        for name, seconds in (("push-fanout", 2.5), ("duckdb", 25), ("polars", 60))])
+    whole = [
+        line("the whole command, CSV to counts, 1 thread", 5.7, "s", most=5),
+        line("the whole command, CSV to counts, 4 threads", 1.9, "s", most=2),
+        line("replay, 4 threads", 2.6, "s"), line("replay with presence, 4 threads", 4.1, "s"),
+    ]
+    return {**document(), "suite": "day", "made": "make report SUITE=day", "parts": [
+        {"title": "The command line", "lines": whole},
+        {"title": "Beside DuckDB and Polars, on all cores", "lines": peers},
+        {"title": "The engine in a process", "lines": engine},
+        {"title": "The engine, with rates 2", "lines": engine[2:4]},
+    ]}
 
 
 class Numbers(unittest.TestCase):
@@ -130,6 +159,14 @@ class Index(unittest.TestCase):
         self.assertTrue(lines[1].endswith("| — |"))
         self.assertEqual(len(lines), 2)
 
+    def test_the_day_leads_and_what_people_wrote_below_stays(self):
+        text = self.add(self.add(""), "2026-01-31-day.md") + "\nA page of its own.\n"
+        text = self.add(text, "2026-01-31-replay.md")
+        lines = text.removeprefix(index.HEADER).splitlines()
+        self.assertEqual(
+            [line.split(" | ")[1] for line in lines[:3]], ["day", "replay", "decide"])
+        self.assertEqual(lines[3:], ["", "A page of its own."])
+
 
 class Readme(unittest.TestCase):
     def setUp(self):
@@ -138,10 +175,10 @@ class Readme(unittest.TestCase):
         self.root = Path(folder.name)
         self.readme = self.root / "README.md"
         (self.root / "reports").mkdir()
-        self.store(document())
+        self.store(day())
         self.readme.write_text(f"before\n\n{readme.BEGIN}\nold\n{readme.END}\n\nafter\n")
 
-    def store(self, contents, name="2026-01-31-decide"):
+    def store(self, contents, name="2026-01-31-day"):
         (self.root / f"reports/{name}.json").write_text(json.dumps(contents))
 
     def run_readme(self, *arguments):
@@ -153,50 +190,60 @@ class Readme(unittest.TestCase):
     def test_the_table_is_that_of_the_report(self):
         self.assertEqual(self.run_readme(), (0, ""))
         text = self.readme.read_text()
-        self.assertTrue(text.startswith(f"before\n\n{readme.BEGIN}\nSome CPU, 2 cores, Debian"))
+        self.assertTrue(text.startswith(f"before\n\n{readme.BEGIN}\nA generated day of a service"))
         self.assertTrue(text.endswith(f"{readme.END}\n\nafter\n"))
-        self.assertIn("| 5 | 600 | 90.0 | 100 | 80.0 | 6.0× | 0.90× |\n", text)
-        self.assertIn("| 100,000 | 600 | 50.0 | 5.00 | 0.040 | 120× | 10× |\n", text)
-        self.assertIn("On two threads 100,000 members take 4.90 ns", text)
-        self.assertIn("transition takes 2.50 ms", text)
-        self.assertIn("`numpy-resolved` 6.00, `duckdb-join` 400, `synapse` 1,500 (at 5,000)", text)
-        self.assertIn("a plain loop is faster than a first message to 5 members (0.90×)", text)
-        self.assertIn("(reports/2026-01-31-decide.md)", text)
+        for part in (
+            "3.59 G decisions, 665 M pushes",
+            "whole command, s | 5.70 (≤ 5.00) |  | 1.90 (≤ 2.00) |\n",
+            "| the day in order, G decisions/s | 2.08 (≥ 2.20) |  |  |\n",
+            "out of order, M/s |  | 1.15 |  |\n",
+            "of a message out of order, µs |  | 1.40 (≤ 1.00) |  |\n",
+            "the first message ever 33.0 (≤ 30.0) at 5; the first after a quarter of an hour "
+            "0.025 (≤ 0.050) at 100,000.",
+            "`replay` of the day takes 2.60 s on all threads, with changes of presence 4.10 s.",
+            "DuckDB takes 25.0 s, 10× the time of push-fanout (≥ 20.0) and Polars takes 60.0 s, "
+            "24× the time of push-fanout (≥ 20.0)",
+            "6 of 9 figures with a bound miss it",
+            "(reports/2026-01-31-day.md)",
+        ):
+            self.assertIn(part, text)
         self.assertEqual(self.run_readme("--check"), (0, ""))
 
     def test_check_fails_on_a_changed_figure_and_changes_nothing(self):
         self.run_readme()
-        changed = self.readme.read_text().replace("| 90.0 |", "| 91.0 |")
+        changed = self.readme.read_text().replace("| 5.70 (", "| 5.60 (")
         self.readme.write_text(changed)
         status, errors = self.run_readme("--check")
         self.assertEqual(status, 1)
-        self.assertIn("not those of reports/2026-01-31-decide.json", errors)
-        self.assertIn("README.md: | 5 | 600 | 91.0 |", errors)
+        self.assertIn("not those of reports/2026-01-31-day.json", errors)
+        self.assertIn("whole command, s | 5.60 (", errors)
         self.assertEqual(self.readme.read_text(), changed)
 
     def test_a_later_report_counts_and_a_quick_one_does_not(self):
         self.run_readme()
-        self.store(document(), "2026-03-01-decide-quick")
-        self.store(document(), "2026-03-01-scaling")
+        self.store(day(), "2026-03-01-day-quick")
+        self.store(document(), "2026-03-01-decide")
         self.assertEqual(self.run_readme("--check")[0], 0)
-        self.store(document(), "2026-02-28-decide")
+        self.store(day(), "2026-02-28-day")
         self.assertEqual(self.run_readme("--check")[0], 1)
 
-    def test_check_fails_without_a_report_or_without_the_comments(self):
+    def test_without_a_report_nothing_is_compared_and_nothing_written(self):
+        (self.root / "reports/2026-01-31-day.json").unlink()
+        before = self.readme.read_text()
+        self.assertEqual(self.run_readme("--check"), (0, ""))
+        status, errors = self.run_readme()
+        self.assertEqual(status, 1)
+        self.assertIn("make report SUITE=day writes one", errors)
+        self.assertEqual(self.readme.read_text(), before)
+
+    def test_check_fails_without_the_comments(self):
         self.readme.write_text("nothing")
         self.assertIn("has no lines", self.run_readme("--check")[1])
-        (self.root / "reports/2026-01-31-decide.json").unlink()
-        status, errors = self.run_readme("--check")
-        self.assertEqual(status, 1)
-        self.assertIn("make report SUITE=decide writes one", errors)
+        (self.root / "reports/2026-01-31-day.json").unlink()
+        self.assertIn("has no lines", self.run_readme("--check")[1])
 
 
 class Measuring(unittest.TestCase):
-    def test_the_numbers_of_users(self):
-        self.assertEqual(measure.steps(False, None), list(measure.USER_STEPS))
-        self.assertEqual(measure.steps(False, 2_000_000), [100_000, 300_000, 1_000_000, 2_000_000])
-        self.assertEqual(measure.steps(True, 1_000), [1_000])
-
     def test_the_last_line_of_evaluate(self):
         text = (
             "a warning\n"
@@ -225,6 +272,19 @@ class Text(unittest.TestCase):
         for part in ("Machine: Some CPU", "Commit: `abc1234`", "time-zone data 2025b",
                      "Date: 2026-01-31", "Command: `make report SUITE=decide`", "duckdb 2.0.0"):
             self.assertIn(part, text)
+
+    def test_a_day_says_what_it_misses_and_where_bounds_stand(self):
+        text = texts.report(day(), "2026-01-31-day", [])
+        self.assertIn(
+            "6 of 9 figures miss what they must reach: the whole command, CSV to counts, 1 thread "
+            "(5.70 s, must be ≤ 5.00); DuckDB, whole: whole, times push-fanout's (10.0 ×, must be "
+            "≥ 20.0); the day in order, live, 1 thread, first use (2.08 G decisions/s, must be "
+            "≥ 2.20); along the day, up to two minutes out of order, 2 threads: latency, percentile "
+            "50 (1.40 µs, must be ≤ 1.00); 5 members and more: first message ever (33.0 ns a member, "
+            "must be ≤ 30.0); The engine, with rates 2: the day in order, live, 1 thread, first use",
+            text)
+        self.assertIn("| – whole, times push-fanout's | 24.0 | × | ≥ 20.0 |  |\n", text)
+        self.assertIn("| – latency, percentile 50 | 1.40 | µs | ≤ 1.00 | missed |\n", text)
 
 
 if __name__ == "__main__":

@@ -3,16 +3,24 @@ import figures
 from figures import count, number, percent, ratio
 
 TITLES = {
+    "day": "A day of a service",
     "decide": "Deciding one message, by group size",
-    "scaling": "As the number of users grows",
     "replay": "A day of real messages, replayed",
 }
 MEASURED = {
-    "decide": "ns a decision by group size, kinds of message, minute's turn, updates; peers",
-    "scaling": "ns a decision, minute's turn and memory against the number of users",
+    "day": "a generated day: whole commands, DuckDB and Polars, the engine; beside what each must reach",
+    "decide": "ns a decision by group size, kinds of message, updates; peers",
     "replay": "a day's real messages with the command line",
 }
 ASKED = {
+    "day": (
+        "What does a day of a service cost, with messages to conversations of all sizes in the order "
+        "of time, and does each figure reach what it must? The day is `generate --seed 5 --rates 1`: "
+        "ten memberships a user, a message a user. Bounds are those of a million users, on one "
+        "thread or as many as the line says, on a machine of four cores. The peers' answers were "
+        "compared with push-fanout's, message by message ([the rules of the game]"
+        "(../Benchmarks/peers/README.md#the-day)); what the lines of the engine are is in "
+        "[Benchmarks/README.md](../Benchmarks/README.md)."),
     "decide": (
         "What does it cost to give every member of a group an outcome with its reason, for groups "
         "of all sizes: the engine against the reference, a plain loop over the same rows, a copy "
@@ -21,12 +29,6 @@ ASKED = {
         "have turned, *warm* the next one to the same group. All contestants gave the same answers "
         "before anything was timed, and took turns; figures are medians, the spread is the "
         "distance between the fastest and the slowest round as a share of the median."),
-    "scaling": (
-        "How do the cost of a decision, of the minute's turn and the memory change with the number "
-        "of users? The group that is decided has 100,000 members each time. Turn and memory are "
-        "measured with ten memberships a user, in groups of 100, besides the users. Figures are "
-        "medians, the spread is the distance between the fastest and the slowest round as a share "
-        "of the median."),
     "replay": (
         "How long does the command line take for a day of real messages, from reading the settings "
         "to the last decision: the engine on one and on two threads, and the reference? *Seconds* "
@@ -48,14 +50,13 @@ def table(header, rows):
 TEXT, NUMBER = "---", "---:"
 
 
-def engine_table(rows, users=False):
-    header = ([("users", NUMBER)] if users else []) + [
+def engine_table(rows):
+    header = [
         ("suite", TEXT), ("case", TEXT), ("contestant", TEXT), ("ns", NUMBER), ("spread", NUMBER),
         ("reference over it", NUMBER), ("over a copy", NUMBER)]
     return table(header, [
-        ([count(row["users"])] if users else []) + [
-            row["suite"], row["case"], f"`{row['contestant']}`", number(row["nsPerDecision"]),
-            percent(row["spread"]), ratio(row["ratioToReference"]), ratio(row["ratioToLimit"])]
+        [row["suite"], row["case"], f"`{row['contestant']}`", number(row["nsPerDecision"]),
+         percent(row["spread"]), ratio(row["ratioToReference"]), ratio(row["ratioToLimit"])]
         for row in rows
     ])
 
@@ -89,6 +90,20 @@ def memory_table(loaded):
     ])
 
 
+def day(document):
+    header = [("what", TEXT), ("measured", NUMBER), ("unit", TEXT), ("must be", NUMBER), ("", TEXT)]
+    sections = ["## What is not reached\n\n" + figures.missed(document) + "\n"]
+    for part in document["parts"]:
+        rows = []
+        for line in part["lines"]:
+            name = line["name"]
+            name = "– " + name.strip() if name.startswith("  ") else name
+            rows.append([name, number(line["value"]), line["unit"], figures.must(line),
+                         "missed" if figures.misses(line) else ""])
+        sections.append(f"## {part['title']}\n\n" + table(header, rows))
+    return sections
+
+
 def decide(document):
     rows = document["rows"]
     own = [row for row in rows if row["suite"] != "peers"]
@@ -98,7 +113,7 @@ def decide(document):
         if name not in ("cpu", "cores"))
     sections = [
         "## Where we lose or do not win\n\n" + " ".join(figures.losing(rows)) + "\n",
-        "## The engine\n\nNanoseconds a decision; for `turn` a user, for `update` a change. "
+        "## The engine\n\nNanoseconds a decision; for `update` a change. "
         "*reference over it* is the reference's time as a multiple of the contestant's, *over a "
         "copy* the contestant's as a multiple of `limit`.\n\n" + engine_table(own),
         "## Peers\n\nNanoseconds a decision; *over engine* is the contestant's time as a multiple "
@@ -108,21 +123,6 @@ def decide(document):
         "## Memory of the world\n\n" + memory_table([document["memory"]]),
     ]
     return sections
-
-
-def scaling(document):
-    return [
-        "## Deciding and turning\n\nNanoseconds a decision; for `turn` a user.\n\n"
-        + engine_table(document["rows"], users=True),
-        "## Turn and memory\n\n" + turn_table(document) + "\n" + memory_table(document["memory"]),
-    ]
-
-
-def turn_table(document):
-    turns = [row for row in document["rows"] if row["suite"] == "turn"]
-    return table(
-        [("users", NUMBER), ("a minute's turn, ms", NUMBER)],
-        [[count(row["users"]), number(row["nsPerDecision"] * row["users"] / 1e6)] for row in turns])
 
 
 def replay(document):
@@ -148,7 +148,7 @@ def replay(document):
             "## Times\n\n" + text + left, "## Data\n\n" + data]
 
 
-SECTIONS = {"decide": decide, "scaling": scaling, "replay": replay}
+SECTIONS = {"day": day, "decide": decide, "replay": replay}
 
 
 def origin(document):

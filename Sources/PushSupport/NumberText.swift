@@ -64,6 +64,8 @@ extension [UInt8] {
       digits[first] = UInt8(ascii: "0") + UInt8(rest % 10)
       rest /= 10
     } while rest > 0
-    for index in first..<digits.count { append(digits[index]) }
+    unsafe digits.span.extracting(first..<digits.count).withUnsafeBufferPointer {
+      unsafe append(contentsOf: $0)
+    }
   }
 }

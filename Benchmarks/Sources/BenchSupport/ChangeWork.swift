@@ -26,21 +26,21 @@ extension Work {
     },
   ]
 
-  /// Everybody's class when time goes on: by a quarter of an hour, at which windows turn, and by a
-  /// minute at which none does.
+  /// What a service does ahead of each minute (`Fanout.advance`): for a quarter of an hour, at which
+  /// windows turn, and for a minute at which none does.
   static let turns = [
-    Work("turn.windows", unit: "user") { stages in
+    Work("turn.windows", unit: "instant") { stages in
       let stage = stages.stage(size: 5)
       stage.turn()
       stage.check(.plain)
-      return Prepared(units: stage.world.userCount) { stage.turn() }
+      return Prepared(units: 1) { stage.turn() }
     },
-    Work("turn.nothing", unit: "user") { stages in
+    Work("turn.nothing", unit: "instant") { stages in
       let stage = stages.stage(size: 5)
       stage.turn()
       stage.check(.plain)
       return Prepared(
-        units: stage.world.userCount, before: { stage.turn(minutes: 14) },
+        units: 1, before: { stage.turn(minutes: 14) },
         run: { stage.turn(minutes: 1) })
     },
   ]

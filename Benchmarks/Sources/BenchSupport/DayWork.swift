@@ -1,5 +1,6 @@
 import PushFanout
 import PushModel
+import PushReplay
 import PushWorkload
 import Synchronization
 
@@ -19,16 +20,36 @@ extension Work {
       let day = Day(stages.scale)
       return Prepared(units: day.messages.count, run: day.replay)
     },
+    Work("day.replay-hold", unit: "message") { stages in
+      let day = Day(stages.scale, holds: true)
+      return Prepared(units: day.messages.count, run: day.replayHolding)
+    },
   ]
+
+  /// The same day as `push-fanout replay` does it: with the tallies, and a thread that decides.
+  ///
+  /// No kernels whose instructions are counted: what other threads do is not counted.
+  static let replays = [
+    ("replay.plain", false, false), ("replay.hold", true, false), ("replay.people", false, true),
+  ].map { name, holds, countsPeople in
+    Work(name, unit: "message") { stages in
+      let day = Day(stages.scale, holds: holds)
+      var options = ReplayOptions()
+      options.holds = holds
+      options.countsPeople = countsPeople
+      return Prepared(units: day.messages.count) { day.replay(options) }
+    }
+  }
 }
 
 /// The day of a small service.
 private final class Day {
   private let world: DayWorld
   private let pushes: Int
+  private var held = 0
   let messages: MessageArray
 
-  init(_ scale: Scale) {
+  init(_ scale: Scale, holds: Bool = false) {
     var options = WorkloadOptions()
     options.seed = 5
     options.sizes.users = min(20_000, scale.userCount)
@@ -38,6 +59,17 @@ private final class Day {
     pushes = world.alone.decide(world.messages).reduce(0) { $0 + $1.pushCount }
     live()
     replay()
+    if holds { hold() }
+  }
+
+  /// One member after the other, where replays count members of equal settings together.
+  private func hold() {
+    let timeline = FanoutTimeline(world.alone.currentVersion)
+    var counts = FanoutCounts()
+    for message in world.messages {
+      _ = timeline.counts(message, held: &counts) { _, _, _ in held += 1 }
+    }
+    replayHolding()
   }
 
   func forget() { world.alone.forgetConversations() }
@@ -65,5 +97,30 @@ private final class Day {
       messages.with(index) { sum += timeline.counts($0).pushCount }
     }
     require(sum == pushes, "a replay's pushes differ")
+  }
+
+  func replayHolding() {
+    var (sum, released, held) = (0, 0, FanoutCounts())
+    let timeline = FanoutTimeline(world.alone.currentVersion)
+    for index in messages.indices {
+      messages.with(index) {
+        sum += timeline.counts($0, held: &held) { _, count in released += count }.pushCount
+      }
+    }
+    require(sum == pushes, "a holding replay's pushes differ")
+    require(released == self.held, "a replay releases \(released), members \(self.held)")
+  }
+
+  func replay(_ options: ReplayOptions) {
+    do {
+      let replayer = try Replayer(world.alone, options)
+      for message in world.messages { try replayer.add(.message(message)) }
+      let result = replayer.finish()
+      require(result.pushes == pushes, "a whole replay's pushes differ")
+      require(result.hold.map { $0.held == held } ?? !options.holds, "what it holds differs")
+      require((result.people != nil) == options.countsPeople, "people are not counted")
+    } catch {
+      fatalError("\(error)")
+    }
   }
 }

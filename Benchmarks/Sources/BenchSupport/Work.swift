@@ -34,7 +34,8 @@ public struct Work: Sendable {
 
   /// All that is measured.
   public static let all: [Work] =
-    bitmaps + days + resolve + decide + pushList + updates + turns + parse + write + content
+    bitmaps + days + replays + resolve + decide + pushList + updates + turns + parse + write
+    + content
 
   /// The group sizes that are measured.
   static let sizes = [5, 50, 500, 5_000, 100_000, 1_000_000]
@@ -73,7 +74,7 @@ public struct Scale: Sendable {
 }
 
 extension Work {
-  /// The kernels whose instructions are counted, and which are timed against another revision.
+  /// The kernels whose instructions are counted.
   public static let kernels = named([
     "bitmaps.day", "day.live", "day.batches", "day.replay", "turn.windows", "resolve.5000",
     "decide-cold.plain.5", "decide-cold.plain.500",
@@ -81,6 +82,9 @@ extension Work {
     "push-list.100000", "updates.user", "updates.member-together", "parse.ndjson-users",
     "parse.csv-members", "write.ndjson",
   ])
+
+  /// What is timed against another revision: the kernels, a day's held messages, and whole replays.
+  public static let timed = kernels + named(["day.replay-hold"]) + replays
 
   /// The work whose allocations have limits.
   public static let allocating = named([

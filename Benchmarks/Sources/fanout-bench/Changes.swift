@@ -3,18 +3,6 @@ import PushFanout
 import PushModel
 
 extension Contest {
-  /// Everybody's class when windows turn, in nanoseconds a user.
-  func turns() -> [Row] {
-    var samples = Samples()
-    turnOne()
-    for _ in 0..<rounds { samples.add(seconds(turnOne)) }
-    return [
-      Row(
-        suite: "turn", name: "windows", contestant: "packed", members: userCount,
-        nanoseconds: samples.median / Double(userCount) * 1e9, spread: samples.spread)
-    ]
-  }
-
   /// Changes of a user's or a member's level, in nanoseconds a change.
   func updates() -> [Row] {
     let count = 1000

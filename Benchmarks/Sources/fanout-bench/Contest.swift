@@ -44,12 +44,6 @@ final class Contest {
     scalar.advance(to: at)
   }
 
-  /// Moves the engine alone.
-  func turnOne() {
-    at += 15 * 60_000
-    one.advance(to: Instant(milliseconds: at))
-  }
-
   // MARK: Deciding
 
   /// Lets all contestants decide a message of a kind to each group of a size.

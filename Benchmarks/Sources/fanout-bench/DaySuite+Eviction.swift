@@ -16,6 +16,9 @@ extension DaySuite {
     let tight = world.engine(cacheBytes: needed / 10)
     var lines = [
       Line(name: "states of all conversations", value: Double(needed) / 1e6, unit: "MB"),
+      Line(
+        name: "  of each member",
+        value: Double(needed) / Double(roomy.memoryReport().membershipCount), unit: "B", most: 12),
       Line(name: "  bound of the cache", value: Double(tight.cacheByteLimit) / 1e6, unit: "MB"),
     ]
     for (name, draws) in [("uniform", uniform), ("Zipf", zipf)] {

@@ -13,7 +13,7 @@ struct DaySuite {
   let world: DayWorld
   let threads: [Int]
 
-  struct Line {
+  struct Line: Encodable {
     var name: String
     var value: Double
     var unit: String

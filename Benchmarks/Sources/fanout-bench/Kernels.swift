@@ -20,9 +20,12 @@ struct Count: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Run each kernel once, in the function fanout_kernel; print names and units.")
 
+  @Option(parsing: .upToNextOption, help: "Only these.")
+  var only: [String] = []
+
   func run() {
     let stages = Stages(.count)
-    for kernel in Work.kernels {
+    for kernel in Work.kernels where only.isEmpty || only.contains(kernel.name) {
       let prepared = kernel.prepare(stages)
       prepared.before()
       prepared.run()
@@ -61,7 +64,7 @@ struct Time: ParsableCommand {
       throw ValidationError("nothing is called \(name)")
     }
     let stages = Stages(.pair)
-    let chosen = only.isEmpty ? Work.kernels : Work.all.filter { only.contains($0.name) }
+    let chosen = only.isEmpty ? Work.timed : Work.all.filter { only.contains($0.name) }
     for kernel in chosen {
       let prepared = kernel.prepare(stages)
       var samples = Samples()

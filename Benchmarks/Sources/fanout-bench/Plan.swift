@@ -12,7 +12,6 @@ enum Suite: String, CaseIterable {
   case decide
   /// Messages that mention or force, to one size.
   case kinds
-  case turn
   case update
 
   /// Those that are measured unless others are named: all but the one that takes many minutes.
@@ -72,7 +71,6 @@ struct Plan {
       case .day, .curve: filter(suite.rawValue)
       case .service: !parts.isEmpty
       case .decide, .kinds: chosen.contains { $0.suite == suite }
-      case .turn: filter("windows")
       case .update: filter("level")
       }
     }
@@ -81,8 +79,8 @@ struct Plan {
   /// The sizes of groups that the world must have.
   var sizes: [Int] {
     var sizes = Set(cases.map(\.size))
-    // Members whose levels change, and who are decided before windows turn.
-    if suites.contains(.update) || suites.contains(.turn) {
+    // Members whose levels change.
+    if suites.contains(.update) {
       sizes.insert(Contest.sizes.last { $0 <= users } ?? users)
     }
     return sizes.sorted()

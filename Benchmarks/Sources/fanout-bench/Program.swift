@@ -48,7 +48,7 @@ struct Run: ParsableCommand {
   @Flag(help: "One JSON object a row.")
   var json = false
 
-  @Option(help: "day, service, curve, decide, kinds, turn or update. (default: all but curve)")
+  @Option(help: "day, service, curve, decide, kinds or update. (default: all but curve)")
   var suite: [Suite] = []
 
   @Option(help: ArgumentHelp("Only cases whose name matches.", valueName: "regex"))
@@ -92,14 +92,25 @@ struct Run: ParsableCommand {
     }
     let machine = Machine.current()
     say(machine.lines)
-    runDay(plan)
+    let lines = runDay(plan)
     if plan.suites.contains(.curve) {
       CurveSuite(cores: ProcessInfo.processInfo.activeProcessorCount).run {
         print($0)
         fflush(nil)
       }
     }
-    if plan.suites.allSatisfy(\.isOfDay) { return }
+    let (memory, rows) = runContest(plan)
+    guard let report else { return }
+    try Report(
+      machine: machine, command: CommandLine.arguments,
+      date: Date().formatted(.iso8601), users: plan.users, rounds: plan.rounds, memory: memory,
+      lines: lines, rows: rows
+    ).write(to: report)
+  }
+
+  /// Messages to one conversation of each size, and updates.
+  private func runContest(_ plan: Plan) -> (memory: Memory?, rows: [Row]) {
+    if plan.suites.allSatisfy(\.isOfDay) { return (nil, []) }
     let contest = Contest(plan)
     let memory = Memory(contest.one.memoryReport())
     say([memory.line])
@@ -113,32 +124,27 @@ struct Run: ParsableCommand {
     for each in plan.cases {
       add(contest.decide(each.suite.rawValue, each.name, size: each.size, each.kind))
     }
-    if plan.suites.contains(.turn) { add(contest.turns()) }
     if plan.suites.contains(.update) { add(contest.updates()) }
-    guard let report else { return }
-    try Report(
-      machine: machine, command: CommandLine.arguments,
-      date: Date().formatted(.iso8601), users: plan.users, rounds: plan.rounds, memory: memory,
-      rows: rows
-    ).write(to: report)
+    return (memory, rows)
   }
 
-  /// The day of a million users and ten million memberships, or a tenth of it with `--quick`.
-  private func runDay(_ plan: Plan) {
+  /// The day of a million users and ten million memberships, or a tenth of it with `--quick`, unless
+  /// the number of users is given.
+  private func runDay(_ plan: Plan) -> [DaySuite.Line] {
     let suites = plan.suites
-    guard suites.contains(.day) || suites.contains(.service) else { return }
+    guard suites.contains(.day) || suites.contains(.service) else { return [] }
     var options = WorkloadOptions()
     options.seed = 5
-    guard let rates = WorkloadRates(rawValue: rates) else { return }
+    guard let rates = WorkloadRates(rawValue: rates) else { return [] }
     options.rates = rates
-    options.sizes.users = quick ? 100_000 : 1_000_000
+    options.sizes.users = users ?? (quick ? 100_000 : 1_000_000)
     options.sizes.memberships = options.sizes.users * 10
     let cores = ProcessInfo.processInfo.activeProcessorCount
     let suite = DaySuite(
       world: DayWorld(options, threads: cores), threads: [1, 2, 4].filter { $0 <= cores })
     var lines: [DaySuite.Line] = []
     func add(_ more: [DaySuite.Line]) {
-      for line in more { print(line.text) }
+      for line in more { print(json ? line.json : line.text) }
       fflush(nil)
       lines += more
     }
@@ -154,6 +160,7 @@ struct Run: ParsableCommand {
     }
     let missed = lines.count { !$0.holds }
     if missed > 0 { say(["\(missed) of \(lines.count) figures miss what they must reach."]) }
+    return lines
   }
 
   private func say(_ lines: [String]) {

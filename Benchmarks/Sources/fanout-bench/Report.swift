@@ -9,7 +9,9 @@ struct Report: Encodable {
   let date: String
   let users: Int
   let rounds: Int
-  let memory: Memory
+  /// nil when only the day was measured.
+  let memory: Memory?
+  let lines: [DaySuite.Line]
   let rows: [Row]
 
   /// Writes it to a file, which appears when it is complete.

@@ -39,13 +39,6 @@ struct Row: Codable {
     Double(String(format: "%.6g", value)) ?? value
   }
 
-  var json: String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    guard let data = try? encoder.encode(self) else { return "" }
-    return String(decoding: data, as: UTF8.self)
-  }
-
   static let header =
     pad("suite", 8) + pad("case", 16) + pad("contestant", 24) + "   ns a decision  spread"
     + "  over reference  of the limit"
@@ -59,5 +52,15 @@ struct Row: Codable {
 
   private static func pad(_ text: String, _ width: Int) -> String {
     text.padding(toLength: max(width, text.count + 1), withPad: " ", startingAt: 0)
+  }
+}
+
+extension Encodable {
+  /// One line of JSON.
+  var json: String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    guard let data = try? encoder.encode(self) else { return "" }
+    return String(decoding: data, as: UTF8.self)
   }
 }

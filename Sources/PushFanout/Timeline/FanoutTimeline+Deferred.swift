@@ -12,7 +12,7 @@ extension FanoutTimeline {
   ///   - released: called with an instant in milliseconds and the number of decisions released
   ///     then. Numbers for the same instant are to be added, and may be negative.
   /// - Complexity: as for ``counts(_:)``, and O(distinct instants); after a transition, O(members).
-  package func counts(
+  public func counts(
     _ message: Message, held: inout FanoutCounts, released: (Int64, Int) -> Void
   ) -> FanoutCounts {
     held = FanoutCounts()

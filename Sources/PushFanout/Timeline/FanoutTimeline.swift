@@ -73,9 +73,6 @@ public import PushModel
     _ = cache.deliver(entries, engineVersion.memberships, number: engineVersion.number)
   }
 
-  /// The bytes that the conversations that are kept may take.
-  public var stateBytes: Int { cache.byteCount }
-
   // MARK: Deciding
 
   /// The number of a message's recipients by outcome.

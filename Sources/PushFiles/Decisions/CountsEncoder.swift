@@ -19,22 +19,28 @@ struct CountsEncoder: DecisionEncoder {
     piece.bytes.append(contentsOf: "}\n".utf8)
   }
 
-  /// The codes of all outcomes, in the byte order of their keys, and where the keys are in the text.
-  private static let keys: [(code: UInt8, start: Int, end: Int)] = {
-    var end = 0
-    return sortedKeys.map { code, key in
-      end += key.count
-      return (code, end - key.count, end)
-    }
-  }()
+  /// The code of an outcome, and its key as a JSON string with a colon.
+  @safe private struct Key {
+    let code: UInt8
+    let text: UnsafeBufferPointer<UInt8>
+  }
 
-  /// The keys as JSON strings with their colons, one after the other.
-  private static let keyText: [UInt8] = sortedKeys.flatMap(\.key)
-
-  private static var sortedKeys: [(code: UInt8, key: [UInt8])] {
-    Outcome.coded
+  /// All outcomes, in the byte order of their keys.
+  ///
+  /// SAFETY: allocated once and never freed or changed. Arrays would have all threads count
+  /// references to the same ones, for each key of each message.
+  private nonisolated(unsafe) static let keys: UnsafeBufferPointer<Key> = {
+    let sorted = Outcome.coded
       .map { (code: $0.code, key: Array("\"\($0.outcome.key)\":".utf8)) }
       .sorted { $0.key.lexicographicallyPrecedes($1.key) }
+    let keys = sorted.map { unsafe Key(code: $0.code, text: copied($0.key)) }
+    return unsafe copied(keys)
+  }()
+
+  private static func copied<Element>(_ elements: [Element]) -> UnsafeBufferPointer<Element> {
+    let copy = UnsafeMutableBufferPointer<Element>.allocate(capacity: elements.count)
+    _ = unsafe copy.initialize(fromContentsOf: elements)
+    return UnsafeBufferPointer(copy)
   }
 
   /// Appends an object of counts, keys in byte order, zeros left out.
@@ -43,12 +49,13 @@ struct CountsEncoder: DecisionEncoder {
   static func appendObject(to bytes: inout [UInt8], _ count: (UInt8) -> Int) {
     bytes.append(UInt8(ascii: "{"))
     var isFirst = true
-    for index in keys.indices {
-      let count = count(keys[index].code)
+    for index in unsafe 0..<keys.count {
+      let key = unsafe keys[index]
+      let count = count(key.code)
       if count == 0 { continue }
       if !isFirst { bytes.append(UInt8(ascii: ",")) }
       isFirst = false
-      bytes.append(contentsOf: keyText[keys[index].start..<keys[index].end])
+      unsafe bytes.append(contentsOf: key.text)
       bytes.appendDecimal(count)
     }
     bytes.append(UInt8(ascii: "}"))

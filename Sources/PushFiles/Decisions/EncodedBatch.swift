@@ -7,16 +7,25 @@ internal import Synchronization
 /// Messages that are decided and encoded together, on several threads, and written in their order.
 ///
 /// SAFETY: one thread reads messages into it, starts it, waits for it and writes it. Meanwhile the
-/// threads that decide read the messages, and write to arenas that they take from under a lock.
+/// threads that decide read the messages, and each writes to an arena whose flag it has set.
 final class EncodedBatch: @unchecked Sendable {
   private let encoder: any DecisionEncoder
   private let threads: Int
   private var messages: [Message] = []
   /// The ordinal of the first message in the run.
   private var number = 0
-  /// Arenas that no thread uses.
-  private let arenas = Lock<[EncodingArena]>([])
+  private let slots: [Slot]
   private let group = DispatchGroup()
+
+  /// An arena, and whether a thread uses it.
+  private final class Slot: Sendable {
+    let isTaken = Atomic(false)
+    let arena = EncodingArena()
+  }
+
+  /// So many messages beside each other, which one thread mostly decides, try the same arena first:
+  /// threads then seldom touch each other's flags, and messages in one arena are written together.
+  private static let run = 64
 
   /// So many messages are decided at a time. With ``DecisionEncoder/memberLimit`` it bounds the
   /// memory.
@@ -25,6 +34,8 @@ final class EncodedBatch: @unchecked Sendable {
   init(_ encoder: any DecisionEncoder, threads: Int) {
     self.encoder = encoder
     self.threads = threads
+    // Two for each thread, so that one is nearly always free where a thread looks first.
+    slots = (0..<max(1, 2 * threads)).map { _ in Slot() }
   }
 
   var messageCount: Int { messages.count }
@@ -86,35 +97,52 @@ final class EncodedBatch: @unchecked Sendable {
     } else {
       self.messages = messages
     }
-    arenas.withLock { for arena in $0 { arena.removeAll() } }
+    for slot in slots { slot.arena.removeAll() }
   }
 
   private func encode(
     _ message: borrowing Message, _ index: Int, _ result: borrowing FanoutResult
   ) {
-    let arena = arenas.withLock { $0.popLast() } ?? EncodingArena()
-    arena.encode(
+    var slot = index / Self.run % slots.count
+    while slots[slot].isTaken.exchange(true, ordering: .acquiring) {
+      slot = (slot + 1) % slots.count
+    }
+    slots[slot].arena.encode(
       message, at: index, number: number + index, result, by: encoder, threads: threads)
-    arenas.withLock { $0.append(arena) }
+    slots[slot].isTaken.store(false, ordering: .releasing)
   }
 
   /// Writes the messages in their order, and adds up how often each code occurs.
   func put(to output: any DecisionOutput, _ totals: inout OutcomeCounts) throws(OutputProblem) {
-    let arenas = arenas.withLock { $0 }
     var positions = [(arena: Int, message: Int)](repeating: (0, 0), count: messages.count)
-    for (arenaIndex, arena) in arenas.enumerated() {
+    for (arenaIndex, slot) in slots.enumerated() {
+      let arena = slot.arena
       for (messageIndex, message) in arena.messages.enumerated() {
         positions[message.index] = (arenaIndex, messageIndex)
       }
       for (code, outcome) in Outcome.coded { totals.add(outcome, arena.totals[Int(code)]) }
     }
     let needsMembers = type(of: encoder).needsMembers
+    // What stands together in an arena is put together.
+    var (slot, bytes) = (0, 0..<0)
+    func putBytes() throws(OutputProblem) {
+      if !bytes.isEmpty { try output.put(slots[slot].arena.piece.bytes[bytes]) }
+    }
     for position in positions {
-      let arena = arenas[position.arena]
+      let arena = slots[position.arena].arena
       let message = arena.messages[position.message]
-      try output.put(arena.piece.bytes[message.bytes])
+      if position.arena == slot, message.bytes.lowerBound == bytes.upperBound {
+        bytes = bytes.lowerBound..<message.bytes.upperBound
+      } else {
+        try putBytes()
+        (slot, bytes) = (position.arena, message.bytes)
+      }
+      if message.parts.isEmpty, !needsMembers { continue }
+      try putBytes()
+      bytes = bytes.upperBound..<bytes.upperBound
       for part in message.parts { try output.put(part.bytes[...]) }
       if needsMembers { try output.put(arena.piece.codes[message.codes], of: message) }
     }
+    try putBytes()
   }
 }

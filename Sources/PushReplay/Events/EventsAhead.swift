@@ -8,7 +8,7 @@ internal import PushSupport
 final class EventsAhead {
   /// What was read.
   private enum Item: Sendable {
-    case event(ReplayEvent, ReplayEvents.Location?, mayBeSkipped: Bool)
+    case event(ReplayEvent, ReplayEvents.Location?)
     /// A bad line that was left out.
     case skipped(FileProblem)
     /// Nothing follows.
@@ -39,9 +39,7 @@ final class EventsAhead {
       while !isOver, piece.items.count < size {
         var last: Item?
         do throws(FileProblem) {
-          last = try events.next().map {
-            .event($0, events.location, mayBeSkipped: events.mayBeSkipped)
-          }
+          last = try events.next().map { .event($0, events.location) }
           isOver = last == nil
         } catch {
           last = .failure(error)
@@ -61,7 +59,7 @@ final class EventsAhead {
   private let pipeline: OrderedPipeline<Reader, Void, Piece>
   private let skipped: ((FileProblem) -> Void)?
   private var piece = Piece()
-  private var current: (location: ReplayEvents.Location, mayBeSkipped: Bool)?
+  private var current: ReplayEvents.Location?
   /// Bad lines that were left out.
   private(set) var skippedCount = 0
 
@@ -87,8 +85,8 @@ final class EventsAhead {
   func next() throws(FileProblem) -> ReplayEvent? {
     while true {
       switch piece.items.popLast() {
-      case .event(let event, let location, let mayBeSkipped)?:
-        current = location.map { ($0, mayBeSkipped) }
+      case .event(let event, let location)?:
+        current = location
         return event
       case .skipped(let problem)?: leaveOut(problem)
       case .failure(let problem)?: throw problem
@@ -106,10 +104,8 @@ final class EventsAhead {
   ///
   /// - Throws: the problem, if it is not.
   func refuse(_ problem: FileProblem.Problem) throws(FileProblem) {
-    guard let (location, mayBeSkipped) = current else { return }
-    let problem = FileProblem(file: location.file, line: location.line, problem: problem)
-    guard mayBeSkipped, problem.isOfOneLine else { throw problem }
-    leaveOut(problem)
+    guard let current else { return }
+    try leaveOut(current.leftOut(problem))
   }
 
   private func leaveOut(_ problem: FileProblem) {

@@ -160,24 +160,35 @@ public final class ReplayEvents {
   ///
   /// - Throws: the problem, if it is not.
   public func refuse(_ problem: FileProblem.Problem) throws(FileProblem) {
-    guard let current else { return }
-    try leaveOut(
-      FileProblem(file: current.path, line: current.nextLine, problem: problem), current)
+    guard let location else { return }
+    try leaveOut(location.leftOut(problem))
   }
 
   /// Whether the event that was read last is a message that replies to another.
   package var isReply: Bool { current?.isReply() ?? false }
 
   /// The file and line of the event that was read last; nil when there was none.
-  package var location: Location? { current.map { Location(file: $0.path, line: $0.nextLine) } }
+  package var location: Location? {
+    current.map { Location(file: $0.path, line: $0.nextLine, mayBeSkipped: maySkip($0)) }
+  }
 
-  /// Whether the line of the event that was read last may be left out.
-  var mayBeSkipped: Bool { skipped != nil && current?.mayBeSkipped ?? false }
+  private func maySkip(_ input: Input) -> Bool { skipped != nil && input.mayBeSkipped }
 
   /// Where an event is written.
   package struct Location: Hashable, Sendable {
     package let file: String
     package let line: Int
+    /// Whether bad lines of this file are left out.
+    let mayBeSkipped: Bool
+
+    /// A problem of the event, at its line.
+    ///
+    /// - Throws: the problem, if the line is not left out.
+    func leftOut(_ problem: FileProblem.Problem) throws(FileProblem) -> FileProblem {
+      let problem = FileProblem(file: file, line: line, problem: problem)
+      guard mayBeSkipped, problem.isOfOneLine else { throw problem }
+      return problem
+    }
   }
 
   /// The share of the messages' files that has been read, 0...1; nil when their sizes are not
@@ -198,14 +209,14 @@ public final class ReplayEvents {
   private func advance(_ input: Input) throws(FileProblem) {
     while true {
       do throws(FileProblem) { return try input.advance() } catch {
-        try leaveOut(error, input)
+        guard maySkip(input), error.isOfOneLine else { throw error }
+        leaveOut(error)
       }
     }
   }
 
-  private func leaveOut(_ problem: FileProblem, _ input: Input) throws(FileProblem) {
-    guard let skipped, input.mayBeSkipped, problem.isOfOneLine else { throw problem }
+  private func leaveOut(_ problem: FileProblem) {
     skippedCount += 1
-    skipped(problem)
+    skipped?(problem)
   }
 }
