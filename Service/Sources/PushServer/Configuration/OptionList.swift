@@ -41,6 +41,9 @@ public enum OptionList {
       help: "Between requests, and for a client that does not read (60)."),
     Option(key: "shutdownTimeout", value: "SECONDS", help: "For requests at the end (10)."),
     Option(key: "atLeastTimeout", value: "SECONDS", help: "How long at-least waits (5)."),
+    Option(
+      key: "commitInterval", value: "MS",
+      help: "From one commit to the next, at least: writes in between share one (5)."),
     Option(key: "audit", value: "FILE", help: "Where writes are noted, a JSON object a line."),
     Option(
       key: "follow", value: "URL", help: "Keep a copy of that server's settings, and decide by it."),
@@ -79,7 +82,7 @@ public enum OptionList {
   /// What else an app may set; without, it takes what the process has.
   private static let ofEachApp: Set<String> = [
     "engineThreads", "bodyLimit", "requestsInFlight", "bytesInFlight", "rateLimit",
-    "atLeastTimeout", "peerKey", "peerCa", "stalenessLimit", "decisionLogOneIn",
+    "atLeastTimeout", "commitInterval", "peerKey", "peerCa", "stalenessLimit", "decisionLogOneIn",
     "decisionLogLimit",
   ]
 

@@ -207,9 +207,7 @@ struct Follower: Service {
       let known = lineage.withLock { $0 }
       let cursor = known.cursor.flatMap { FeedCursor($0) } ?? .start
       let app = try await EventsEndpoint.onOtherThread {
-        try OpenedApp(
-          options.store, engineThreads: options.engineThreads, decisionLog: decisionLog,
-          following: following)
+        try OpenedApp(options, decisionLog: decisionLog, following: following)
       }
       state.open(app, known)
       // Not before: who waits for the change is answered by these settings.
