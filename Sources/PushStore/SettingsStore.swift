@@ -100,7 +100,7 @@ public final class SettingsStore: Sendable {
     }
     keeper = opened.map { SnapshotKeeper(store, identity, $0) }
     let committer = Committer(store, opened?.fanout, feedNotifier, keeper, content)
-    self.commits.withLock { 
+    self.commits.withLock {
       $0 = GroupCommit(interval: commitInterval) { committer.commit($0) }
     }
     keeper?.begin()

@@ -67,6 +67,9 @@ public enum OptionList {
     Option(
       key: "otlp", value: "URL",
       help: "Where spans of sampled traces are sent, like http://127.0.0.1:4318/v1/traces."),
+    Option(
+      key: "traceOneIn", value: "N",
+      help: "Begin a sampled trace for one in so many requests without one (0: none)."),
     Option(key: "logLevel", value: "LEVEL", help: "debug, info, warning or error (info)."),
     Option(
       key: "config", value: "FILE",

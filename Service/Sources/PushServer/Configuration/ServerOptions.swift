@@ -77,6 +77,8 @@ public struct ServerOptions: Sendable {
   public var decisionLogOneIn, decisionLogLimit: Int
   /// The collector that spans are sent to, OTLP as JSON over HTTP; nil for none.
   public var otlp: String?
+  /// One in so many requests that have no trace begins a sampled one; 0 for none.
+  public var traceOneIn: Int
   /// The least level that is logged.
   public var logLevel: String
   /// Several apps, each with its own options; empty for one, whose options these are.
@@ -153,6 +155,7 @@ public struct ServerOptions: Sendable {
     decisionLogLimit = try read.number(
       "decisionLogLimit", 1_000_000...(1 << 40), default: 256 << 20)
     otlp = read.text("otlp")
+    traceOneIn = try read.number("traceOneIn", 0...1_000_000_000, default: 0)
     logLevel = read.text("logLevel") ?? "info"
     try check(hasApps: hasApps)
   }

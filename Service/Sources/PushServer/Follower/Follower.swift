@@ -24,7 +24,7 @@ struct Follower: Service {
     let options = state.options
     let client = Primary.client(authority: options.peerCA)
     do {
-      let primary = Primary(following.url, key: try options.readPeerKey(), client)
+      let primary = try Primary(following.url, client, for: state)
       let copy = Copy(state: state, following: following, primary: primary)
       try await cancelWhenGracefulShutdown { try await copy.run() }
     } catch is CancellationError {
