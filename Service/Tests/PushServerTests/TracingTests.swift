@@ -85,6 +85,15 @@ import Testing
       }
     }
 
+    /// All spans that were received, when they are complete; or after minutes.
+    func spans(_ areComplete: ([Span]) -> Bool) async throws -> [Span] {
+      let end = ContinuousClock.now + .seconds(300)
+      while try !areComplete(spans), ContinuousClock.now < end {
+        try await Task.sleep(for: .milliseconds(10))
+      }
+      return try spans
+    }
+
     /// All spans that were received.
     var spans: [Span] {
       get throws {
@@ -168,10 +177,11 @@ import Testing
     let follower = try await TestServer.start([
       "--follow", "http://127.0.0.1:\(primary.port)", "--otlp", url, "--trace-one-in", "1",
     ])
-    // What is left is sent at the end.
+    let spans = try await collector.spans { spans in
+      spans.contains { $0.name == "snapshot" } && spans.contains { $0.name == "GET /v1/changes" }
+    }
     try await follower.stop()
     try await primary.stop()
-    let spans = try collector.spans
     let clients = spans.filter { $0.kind == 3 }
     #expect(Set(clients.map(\.name)).isSuperset(of: ["GET /v1/snapshot", "GET /v1/changes"]))
     #expect(Set(clients.map(\.parentSpanId)) == [""])
@@ -185,10 +195,10 @@ import Testing
     let server = try await TestServer.start([
       "--otlp", "http://127.0.0.1:\(collector.port)/v1/traces", "--trace-one-in", "1",
     ])
-    _ = try await server.post("/v1/decide", TestServer.message)
     _ = try await server.post("/v1/decide", TestServer.message, fields("00"))
+    _ = try await server.post("/v1/decide", TestServer.message)
+    let spans = try await collector.spans { !$0.isEmpty }
     try await server.stop()
-    let spans = try collector.spans
     // The caller's choice not to keep its trace holds.
     #expect(spans.map { "\($0.name) \($0.parentSpanId) \($0.kind)" } == ["decide  2"])
     #expect(spans.allSatisfy { $0.traceId != Self.trace })
