@@ -46,15 +46,19 @@ public final class SettingsStore: Sendable {
   ///   - threads: how many threads the engine may use, nil for as many as there are cores.
   ///   - waiting: how long to wait while another process has the store open for writing.
   ///   - permissions: of a store that is made, and of what is made beside it later.
+  ///   - commitInterval: from the beginning of a commit to that of the next one, at least. Writes
+  ///     that are made meanwhile are committed together, so that they cost less; each may take so
+  ///     much longer. A write after a pause is committed at once.
   /// - Throws: ``StoreError``.
   /// - Complexity: O(settings): with a snapshot as fast as it is read from memory, and O(changes)
   ///   since it was written.
   public convenience init(
     _ path: String, _ access: Access = .write, threads: Int? = nil, waiting: Duration = .zero,
-    permissions: StorePermissions = .owner
+    permissions: StorePermissions = .owner, commitInterval: Duration = .zero
   ) throws {
     try self.init(
-      path, access, threads: threads, waiting: waiting, permissions: permissions, withEngine: true)
+      OpenStore.open(path, access, waiting: waiting, permissions: permissions), threads: threads,
+      withEngine: true, commitInterval: commitInterval)
   }
 
   /// - Parameter withEngine: whether there is a ``fanout``; for operations that do not decide.
@@ -67,7 +71,9 @@ public final class SettingsStore: Sendable {
       withEngine: withEngine)
   }
 
-  init(_ store: OpenStore, threads: Int?, withEngine: Bool) throws {
+  init(
+    _ store: OpenStore, threads: Int?, withEngine: Bool, commitInterval: Duration = .zero
+  ) throws {
     self.store = store
     path = store.path
     reader = StoreReader(store)
@@ -94,7 +100,9 @@ public final class SettingsStore: Sendable {
     }
     keeper = opened.map { SnapshotKeeper(store, identity, $0) }
     let committer = Committer(store, opened?.fanout, feedNotifier, keeper, content)
-    self.commits.withLock { $0 = GroupCommit { committer.commit($0) } }
+    self.commits.withLock {
+      $0 = GroupCommit(interval: commitInterval) { committer.commit($0) }
+    }
     keeper?.begin()
   }
 

@@ -129,7 +129,8 @@ import Testing
     try await FanoutService(StoreBackend(store)).change(
       ndjson: Array(TestServer.settings.utf8), at: .zero)
     try await store.close()
-    return try OpenedApp(path, creates: false, engineThreads: 1)
+    let reader = try await OptionList.reader(["--store", path, "--insecure"], environment: [:])
+    return try OpenedApp(ServerOptions(reader))
   }
 
   @Test func `All messages of a body are decided by one version, whatever is written meanwhile`()

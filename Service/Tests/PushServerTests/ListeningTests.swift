@@ -102,7 +102,9 @@ import Testing
         "POST /v1/decide?format=pushes HTTP/1.1\r\nHost: h\r\nContent-Length: \(body.utf8.count)\r\n\r\n{"
       )
       // Until it is under way; a question would be a second one.
-      while metrics.requestsInFlight == 0 { usleep(1000) }
+      let end = ContinuousClock.now + .seconds(300)
+      while metrics.requestsInFlight == 0, ContinuousClock.now < end { usleep(1000) }
+      try #require(metrics.requestsInFlight == 1)
       let other = try Connection(port)
       try other.send("GET /v1/events HTTP/1.1\r\nHost: h\r\n\r\n")
       let refused = try other.response()
@@ -116,6 +118,13 @@ import Testing
     }
     #expect(try await server.get("/metrics").text.contains("\npush_fanout_requests_in_flight 1\n"))
     try await server.stop()
+  }
+
+  @Test func `A server whose store cannot be opened ends with the error`() async throws {
+    let folder = try TestServer.temporaryFolder()
+    try Data("no store".utf8).write(to: folder.appending(path: "app.store"))
+    await #expect(throws: (any Error).self) { _ = try await TestServer.start(in: folder) }
+    try FileManager.default.removeItem(at: folder)
   }
 
   @Test func `Clients that follow events are no load`() async throws {

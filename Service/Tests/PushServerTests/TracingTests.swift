@@ -85,8 +85,38 @@ import Testing
       }
     }
 
-    var received: [String] { bodies.withLock { $0 } }
+    /// All spans that were received, when they are complete; or after minutes.
+    func spans(_ areComplete: ([Span]) -> Bool) async throws -> [Span] {
+      let end = ContinuousClock.now + .seconds(300)
+      while try !areComplete(spans), ContinuousClock.now < end {
+        try await Task.sleep(for: .milliseconds(10))
+      }
+      return try spans
+    }
+
+    /// All spans that were received.
+    var spans: [Span] {
+      get throws {
+        try bodies.withLock { $0 }.flatMap {
+          try JSONDecoder().decode(Export.self, from: Data($0.utf8)).resourceSpans
+        }.flatMap(\.scopeSpans).flatMap(\.spans)
+      }
+    }
   }
+
+  private struct Export: Decodable {
+    struct Resource: Decodable { let scopeSpans: [Scope] }
+    struct Scope: Decodable { let spans: [Span] }
+    let resourceSpans: [Resource]
+  }
+
+  struct Span: Decodable {
+    let traceId, spanId, parentSpanId, name, startTimeUnixNano, endTimeUnixNano: String
+    let kind: Int
+    let attributes: [Attribute]
+  }
+
+  struct Attribute: Decodable { let key: String, value: [String: String] }
 
   private func fields(_ flags: String) -> [String: String] {
     [
@@ -124,20 +154,7 @@ import Testing
       return statuses
     }
     #expect(statuses == [200, 200, 400, 200])
-    struct Export: Decodable {
-      struct Resource: Decodable { let scopeSpans: [Scope] }
-      struct Scope: Decodable { let spans: [Span] }
-      struct Span: Decodable {
-        let traceId, spanId, parentSpanId, name, startTimeUnixNano, endTimeUnixNano: String
-        let kind: Int
-        let attributes: [Attribute]
-      }
-      struct Attribute: Decodable { let key: String, value: [String: String] }
-      let resourceSpans: [Resource]
-    }
-    let spans = try collector.received.flatMap {
-      try JSONDecoder().decode(Export.self, from: Data($0.utf8)).resourceSpans
-    }.flatMap(\.scopeSpans).flatMap(\.spans)
+    let spans = try collector.spans
     #expect(
       spans.map { "\($0.name) \($0.traceId) \($0.parentSpanId) \($0.kind)" }
         == ["decide", "nextChange"].map { "\($0) \(Self.trace) \(Self.parent) 2" })
@@ -151,6 +168,45 @@ import Testing
     let lines = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
     #expect(lines.filter { $0.contains(#","trace":"\#(Self.trace)"}}"#) }.count == 2)
     try FileManager.default.removeItem(at: folder)
+  }
+
+  @Test func `A follower's requests are traces, which the primary continues`() async throws {
+    let collector = try Collector(status: 200)
+    let url = "http://127.0.0.1:\(collector.port)/v1/traces"
+    let primary = try await TestServer.start(["--otlp", url])
+    let follower = try await TestServer.start([
+      "--follow", "http://127.0.0.1:\(primary.port)", "--otlp", url, "--trace-one-in", "1",
+    ])
+    let spans = try await collector.spans { spans in
+      spans.contains { $0.name == "snapshot" } && spans.contains { $0.name == "GET /v1/changes" }
+    }
+    try await follower.stop()
+    try await primary.stop()
+    let clients = spans.filter { $0.kind == 3 }
+    #expect(Set(clients.map(\.name)).isSuperset(of: ["GET /v1/snapshot", "GET /v1/changes"]))
+    #expect(Set(clients.map(\.parentSpanId)) == [""])
+    let snapshot = try #require(clients.first { $0.name == "GET /v1/snapshot" })
+    let continued = spans.filter { $0.kind == 2 && $0.traceId == snapshot.traceId }
+    #expect(continued.map { "\($0.name) \($0.parentSpanId)" } == ["snapshot \(snapshot.spanId)"])
+  }
+
+  @Test func `One in so many requests without a trace begins one`() async throws {
+    let collector = try Collector(status: 200)
+    let server = try await TestServer.start([
+      "--otlp", "http://127.0.0.1:\(collector.port)/v1/traces", "--trace-one-in", "1",
+    ])
+    _ = try await server.post("/v1/decide", TestServer.message, fields("00"))
+    _ = try await server.post("/v1/decide", TestServer.message)
+    let spans = try await collector.spans { !$0.isEmpty }
+    try await server.stop()
+    // The caller's choice not to keep its trace holds.
+    #expect(spans.map { "\($0.name) \($0.parentSpanId) \($0.kind)" } == ["decide  2"])
+    #expect(spans.allSatisfy { $0.traceId != Self.trace })
+    let begun = TraceContext()
+    let continued = try #require(TraceContext(traceparent: begun.traceparent))
+    #expect(continued.trace == begun.trace && continued.parent == begun.span)
+    #expect(continued.isSampled)
+    #expect((0..<1000).allSatisfy { _ in TraceContext.oneIn(0) == nil })
   }
 
   @Test func `What a collector refuses, and what does not fit, is counted`() async throws {
@@ -169,7 +225,7 @@ import Testing
       "http://127.0.0.1:1/", authority: nil, server.server.apps.front.logger, limit: 3)
     let context = try #require(TraceContext(traceparent: "00-\(Self.trace)-\(Self.parent)-01"))
     for _ in 0..<5 {
-      exporter.add(.init(context, .decide, app: "a", status: 200, .zero), of: context)
+      exporter.add(.init(context, .server, "decide", app: "a", status: 200, .zero), of: context)
     }
     var text = MetricsText()
     exporter.addMetrics(to: &text)

@@ -17,6 +17,8 @@ enum StoreFile {
     configuration.prepareDatabase { db in
       // A commit is on the disk before it is acknowledged.
       try db.execute(sql: "PRAGMA synchronous = FULL")
+      // Pages that writes change and look up again and again, in KiB.
+      if !db.configuration.readonly { try db.execute(sql: "PRAGMA cache_size = -32768") }
     }
     return configuration
   }

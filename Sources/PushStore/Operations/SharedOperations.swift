@@ -28,14 +28,16 @@ extension SettingsQueries {
   func kind(
     of conversation: Identifier
   ) throws -> (kind: ConversationKind, parent: Identifier?)? {
-    let find = try db.cachedStatement(
-      sql: "SELECT kind, parent FROM conversations WHERE id = ? AND is_declared <> 2")
-    guard let row = try Row.fetchOne(find, arguments: [conversation.bytes]) else { return nil }
-    return (
-      try known(
-        ConversationKind(rawValue: get(row, 0, "conversations.kind")), "conversations.kind"),
-      try findID(row, 1, "conversations.parent")
-    )
+    var find = try RepeatedStatement(
+      cached: "SELECT kind, parent FROM conversations WHERE id = ? AND is_declared <> 2", db)
+    try find.bind(conversation)
+    return try find.first { row in
+      (
+        try known(
+          row.text(0).flatMap { ConversationKind(rawValue: $0) }, "conversations.kind"),
+        row.isNull(1) ? nil : Identifier(try known(row.text(1), "conversations.parent"))
+      )
+    }
   }
 
   /// What a user has set for a conversation that can be set something for: not a chat room (E-1),

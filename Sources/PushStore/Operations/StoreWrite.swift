@@ -220,15 +220,18 @@ public struct StoreWrite {
     channel: Identifier? = nil, byDevice: Bool = true
   ) throws {
     if let channel { try check(channel, canBeEmpty: true) }
-    let insert = try queries.db.cachedStatement(
-      sql: """
+    var insert = try RepeatedStatement(
+      cached: """
         INSERT INTO feed (at, change, user, conversation, channel, device, token)
           VALUES (?, ?, ?, ?, ?, ?, ?)
-        """)
-    try insert.execute(
-      arguments: [
-        now.milliseconds, change.rawValue, user?.bytes, conversation?.bytes, channel?.bytes,
-        byDevice ? device?.bytes : nil, Int64.random(in: .min ... .max),
-      ])
+        """, queries.db)
+    try insert.bind(now.milliseconds)
+    try insert.bind(text: change.rawValue)
+    try insert.bind(user)
+    try insert.bind(conversation)
+    try insert.bind(channel)
+    try insert.bind(byDevice ? device : nil)
+    try insert.bind(Int64.random(in: .min ... .max))
+    try insert.run()
   }
 }

@@ -3,8 +3,8 @@ internal import Foundation
 internal import GRDB
 internal import PushModel
 
-/// A statement that is run for many rows, value by value: GRDB's arrays of values would take longer
-/// than SQLite.
+/// A statement that is run for many rows, or by every write, value by value: GRDB's arrays of values
+/// and dictionaries of column names would take longer than SQLite.
 ///
 /// Values are bound in the order of the question marks, before each execution.
 @safe struct RepeatedStatement: ~Copyable {
@@ -16,6 +16,13 @@ internal import PushModel
 
   init(_ db: Database, _ sql: String) throws {
     statement = try db.makeStatement(sql: sql)
+    unsafe handle = statement.sqliteStatement
+    database = db
+  }
+
+  /// A statement that the connection keeps, and that is not being run.
+  init(cached sql: String, _ db: Database) throws {
+    statement = try db.cachedStatement(sql: sql)
     unsafe handle = statement.sqliteStatement
     database = db
   }
@@ -76,10 +83,40 @@ internal import PushModel
     unsafe try step { unsafe sqlite3_column_int64($0, 0) }
   }
 
+  /// What `read` makes of the first row; nil for no row.
+  mutating func first<Value>(_ read: (StatementColumns) throws -> Value) throws -> Value? {
+    try unsafe step { handle in
+      let columns = unsafe StatementColumns(handle)
+      return Result { try read(columns) }
+    }?.get()
+  }
+
+  /// What `read` makes of each row.
+  mutating func all<Value>(_ read: (StatementColumns) throws -> Value) throws -> [Value] {
+    parameter = 0
+    var values: [Value] = []
+    var code = unsafe sqlite3_step(handle)
+    while code == SQLITE_ROW {
+      do { values.append(try read(unsafe StatementColumns(handle))) } catch {
+        unsafe sqlite3_reset(handle)
+        throw error
+      }
+      code = unsafe sqlite3_step(handle)
+    }
+    try finish(code)
+    return values
+  }
+
   private mutating func step<Value>(_ body: (OpaquePointer) -> Value) throws -> Value? {
     parameter = 0
     let code = unsafe sqlite3_step(handle)
     let value = code == SQLITE_ROW ? unsafe body(handle) : nil
+    try finish(code)
+    return value
+  }
+
+  /// - Parameter code: what the last step returned.
+  private func finish(_ code: Int32) throws {
     // The reset returns the step's error, and the message is that of the connection until then.
     if code == SQLITE_ROW || code == SQLITE_DONE {
       try check(unsafe sqlite3_reset(handle))
@@ -88,7 +125,6 @@ internal import PushModel
       unsafe sqlite3_reset(handle)
       throw error
     }
-    return value
   }
 
   private func check(_ code: Int32) throws {
@@ -101,5 +137,30 @@ internal import PushModel
     return DatabaseError(
       resultCode: ResultCode(rawValue: extended == SQLITE_OK ? code : extended),
       message: unsafe String(cString: sqlite3_errmsg(connection)))
+  }
+}
+
+/// The columns of the row that a statement is at. A damaged row may hold anything.
+@safe struct StatementColumns {
+  private let handle: OpaquePointer
+
+  init(_ handle: OpaquePointer) { unsafe self.handle = handle }
+
+  func isNull(_ index: Int32) -> Bool { unsafe sqlite3_column_type(handle, index) == SQLITE_NULL }
+
+  /// nil for anything but an integer.
+  func number(_ index: Int32) -> Int64? {
+    guard unsafe sqlite3_column_type(handle, index) == SQLITE_INTEGER else { return nil }
+    return unsafe sqlite3_column_int64(handle, index)
+  }
+
+  /// The UTF-8 of a text or a BLOB; nil for anything else.
+  func text(_ index: Int32) -> String? {
+    let type = unsafe sqlite3_column_type(handle, index)
+    guard type == SQLITE_TEXT || type == SQLITE_BLOB else { return nil }
+    guard let bytes = unsafe sqlite3_column_blob(handle, index) else { return "" }
+    let count = Int(unsafe sqlite3_column_bytes(handle, index))
+    return unsafe String(
+      validating: UnsafeRawBufferPointer(start: bytes, count: count), as: UTF8.self)
   }
 }

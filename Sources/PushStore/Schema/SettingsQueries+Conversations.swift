@@ -3,6 +3,12 @@ internal import GRDB
 internal import PushModel
 
 extension SettingsQueries {
+  private func run(cached sql: String, _ numbers: Int64...) throws {
+    var statement = try RepeatedStatement(cached: sql, db)
+    for number in numbers { try statement.bind(number) }
+    try statement.run()
+  }
+
   private func run(_ sql: String, _ values: StatementArguments) throws {
     try db.cachedStatement(sql: sql).execute(arguments: values)
   }
@@ -87,22 +93,26 @@ extension SettingsQueries {
 
   func write(_ user: Identifier, of conversation: Identifier, _ member: MemberSettings) throws {
     let numbers = (try number(user: user), try number(conversation: conversation))
+    // A page that does not change is not written.
     try run(
-      "INSERT OR REPLACE INTO members (conversation, user, since) VALUES (?, ?, ?)",
-      [numbers.1, numbers.0, member.since.milliseconds])
+      cached: """
+        INSERT INTO members (conversation, user, since) VALUES (?, ?, ?)
+          ON CONFLICT (conversation, user) DO UPDATE SET since = excluded.since WHERE since <> excluded.since
+        """, numbers.1, numbers.0, member.since.milliseconds)
     if member.level.isSet || member.mutedUntil > .zero {
       try run(
-        """
-        INSERT OR REPLACE INTO member_settings (user, conversation, level, muted_until)
-          VALUES (?, ?, ?, ?)
-        """,
-        [numbers.0, numbers.1, member.level.rawValue, member.mutedUntil.milliseconds])
+        cached: """
+          INSERT OR REPLACE INTO member_settings (user, conversation, level, muted_until)
+            VALUES (?, ?, ?, ?)
+          """, numbers.0, numbers.1, Int64(member.level.rawValue), member.mutedUntil.milliseconds)
     } else {
       try run(
-        "DELETE FROM member_settings WHERE user = ? AND conversation = ?", [numbers.0, numbers.1])
+        cached: "DELETE FROM member_settings WHERE user = ? AND conversation = ?", numbers.0,
+        numbers.1)
     }
     try run(
-      "DELETE FROM member_channels WHERE user = ? AND conversation = ?", [numbers.0, numbers.1])
+      cached: "DELETE FROM member_channels WHERE user = ? AND conversation = ?", numbers.0,
+      numbers.1)
     for (channel, level) in member.channels {
       try run(
         "INSERT INTO member_channels VALUES (?, ?, ?, ?)",
@@ -119,18 +129,36 @@ extension SettingsQueries {
   }
 
   func member(_ user: Identifier, of conversation: Identifier) throws -> MemberSettings? {
-    let find = try db.cachedStatement(
-      sql: Self.members + "WHERE u.id = ? AND c.id = ?")
-    guard let row = try Row.fetchOne(find, arguments: [user.bytes, conversation.bytes]) else {
-      return nil
+    var find = try RepeatedStatement(cached: Self.members + "WHERE u.id = ? AND c.id = ?", db)
+    try find.bind(user)
+    try find.bind(conversation)
+    let found = try find.first { row in
+      (
+        user: try known(row.number(0), "members.user"),
+        conversation: try known(row.number(1), "members.conversation"),
+        settings: MemberSettings(
+          level: row.isNull(3)
+            ? .unset : level(try known(row.number(3), "member_settings.level")),
+          mutedUntil: try instant(
+            row.isNull(4) ? 0 : try known(row.number(4), "member_settings.muted_until"),
+            "member_settings.muted_until"),
+          since: try instant(try known(row.number(2), "members.since"), "members.since"))
+      )
     }
-    let rows = try Row.fetchAll(
-      db.cachedStatement(
-        sql: "SELECT channel, level FROM member_channels WHERE user = ? AND conversation = ?"),
-      arguments: [
-        try get(row, 0, "members.user") as Int64, try get(row, 1, "members.conversation") as Int64,
-      ])
-    return try member(row, try levels(rows, "member_channels"))
+    guard var found else { return nil }
+    var channels = try RepeatedStatement(
+      cached: "SELECT channel, level FROM member_channels WHERE user = ? AND conversation = ?", db)
+    try channels.bind(found.user)
+    try channels.bind(found.conversation)
+    for (channel, level) in try channels.all({ row in
+      (
+        Identifier(try known(row.text(0), "member_channels.channel")),
+        level(try known(row.number(1), "member_channels.level"))
+      )
+    }) {
+      found.settings.channels[channel] = level
+    }
+    return found.settings
   }
 
   private static let members = """

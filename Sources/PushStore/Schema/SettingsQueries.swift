@@ -24,16 +24,20 @@ struct SettingsQueries {
   }
 
   private func number(of id: Identifier, _ table: String) throws -> Int64 {
-    let bytes = id.bytes
-    let find = try db.cachedStatement(
-      sql: "SELECT number, is_declared = 2 FROM \(table) WHERE id = ?")
-    if let row = try Row.fetchOne(find, arguments: [bytes]) {
-      let number: Int64 = try get(row, 0, "\(table).number")
-      // What was removed is there again.
-      if row[1] { try run("UPDATE \(table) SET is_declared = 0 WHERE number = ?", [number]) }
-      return number
+    var find = try RepeatedStatement(
+      cached: "SELECT number, is_declared = 2 FROM \(table) WHERE id = ?", db)
+    try find.bind(id)
+    let found = try find.first { row in
+      (number: try known(row.number(0), "\(table).number"), isRemoved: row.number(1) == 1)
     }
-    try run("INSERT INTO \(table) (id) VALUES (?)", [bytes])
+    if let found {
+      // What was removed is there again.
+      if found.isRemoved {
+        try run("UPDATE \(table) SET is_declared = 0 WHERE number = ?", [found.number])
+      }
+      return found.number
+    }
+    try run("INSERT INTO \(table) (id) VALUES (?)", [id.bytes])
     return db.lastInsertedRowID
   }
 

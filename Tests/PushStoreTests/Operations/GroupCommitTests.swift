@@ -36,4 +36,23 @@ import Testing
     let found = commits.sync { done.withLock { $0 } }
     #expect(found == Array(0..<5000))
   }
+
+  /// A job after a pause is committed at once; those that follow within the interval share a commit.
+  @Test func jobsOfAnIntervalShareACommit() {
+    let batches = Locked<[[Int]]>([])
+    let made = Locked<GroupCommit<Int>?>(nil)
+    let commits = GroupCommit<Int>(interval: .seconds(86_400)) { _ in
+      // What is added while the rest of the interval is waited for.
+      for number in 2..<100 { made.withLock { $0 }?.add(number) }
+    } _: { jobs in
+      batches.withLock { $0.append(jobs) }
+    }
+    made.withLock { $0 = commits }
+    commits.add(0)
+    commits.sync {}
+    commits.add(1)
+    commits.sync {}
+    made.withLock { $0 = nil }
+    #expect(batches.withLock { $0 } == [[0], Array(1..<100)])
+  }
 }

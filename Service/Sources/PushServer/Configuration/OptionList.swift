@@ -41,6 +41,9 @@ public enum OptionList {
       help: "Between requests, and for a client that does not read (60)."),
     Option(key: "shutdownTimeout", value: "SECONDS", help: "For requests at the end (10)."),
     Option(key: "atLeastTimeout", value: "SECONDS", help: "How long at-least waits (5)."),
+    Option(
+      key: "commitInterval", value: "MS",
+      help: "From one commit to the next, at least: writes in between share one (5)."),
     Option(key: "audit", value: "FILE", help: "Where writes are noted, a JSON object a line."),
     Option(
       key: "follow", value: "URL", help: "Keep a copy of that server's settings, and decide by it."),
@@ -64,6 +67,9 @@ public enum OptionList {
     Option(
       key: "otlp", value: "URL",
       help: "Where spans of sampled traces are sent, like http://127.0.0.1:4318/v1/traces."),
+    Option(
+      key: "traceOneIn", value: "N",
+      help: "Begin a sampled trace for one in so many requests without one (0: none)."),
     Option(key: "logLevel", value: "LEVEL", help: "debug, info, warning or error (info)."),
     Option(
       key: "config", value: "FILE",
@@ -79,7 +85,7 @@ public enum OptionList {
   /// What else an app may set; without, it takes what the process has.
   private static let ofEachApp: Set<String> = [
     "engineThreads", "bodyLimit", "requestsInFlight", "bytesInFlight", "rateLimit",
-    "atLeastTimeout", "peerKey", "peerCa", "stalenessLimit", "decisionLogOneIn",
+    "atLeastTimeout", "commitInterval", "peerKey", "peerCa", "stalenessLimit", "decisionLogOneIn",
     "decisionLogLimit",
   ]
 

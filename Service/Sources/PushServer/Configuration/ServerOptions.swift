@@ -57,6 +57,8 @@ public struct ServerOptions: Sendable {
   /// Seconds for the headers of a request, for its body, between requests, for all that is under
   /// way when the server ends, and for settings that `at-least` waits for.
   public var headerTimeout, bodyTimeout, idleTimeout, shutdownTimeout, atLeastTimeout: Int
+  /// Milliseconds from the beginning of a commit to that of the next one, at least.
+  public var commitInterval: Int
   /// The file to which writes are noted, a JSON object a line; nil for only the log.
   public var audit: String?
   /// The server whose settings are followed; nil for a primary.
@@ -75,6 +77,8 @@ public struct ServerOptions: Sendable {
   public var decisionLogOneIn, decisionLogLimit: Int
   /// The collector that spans are sent to, OTLP as JSON over HTTP; nil for none.
   public var otlp: String?
+  /// One in so many requests that have no trace begins a sampled one; 0 for none.
+  public var traceOneIn: Int
   /// The least level that is logged.
   public var logLevel: String
   /// Several apps, each with its own options; empty for one, whose options these are.
@@ -138,6 +142,7 @@ public struct ServerOptions: Sendable {
     idleTimeout = try read.number("idleTimeout", 1...86_400, default: 60)
     shutdownTimeout = try read.number("shutdownTimeout", 1...3600, default: 10)
     atLeastTimeout = try read.number("atLeastTimeout", 0...3600, default: 5)
+    commitInterval = try read.number("commitInterval", 0...1000, default: 5)
     audit = read.text("audit")
     follow = read.text("follow")
     peerKey = read.text("peerKey")
@@ -150,6 +155,7 @@ public struct ServerOptions: Sendable {
     decisionLogLimit = try read.number(
       "decisionLogLimit", 1_000_000...(1 << 40), default: 256 << 20)
     otlp = read.text("otlp")
+    traceOneIn = try read.number("traceOneIn", 0...1_000_000_000, default: 0)
     logLevel = read.text("logLevel") ?? "info"
     try check(hasApps: hasApps)
   }

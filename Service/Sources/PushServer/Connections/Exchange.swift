@@ -35,7 +35,9 @@ final class Exchange {
     self.request = request
     self.endpoint = endpoint
     self.heldBytes = heldBytes
-    trace = request.fields.text(.traceparent).flatMap { TraceContext(traceparent: $0) }
+    trace =
+      request.fields.text(.traceparent).flatMap { TraceContext(traceparent: $0) }
+      ?? TraceContext.oneIn(responder.state.options.traceOneIn)
     closes = request.fields.text(.connection)?.lowercased() == "close"
   }
 

@@ -24,7 +24,7 @@ struct Follower: Service {
     let options = state.options
     let client = Primary.client(authority: options.peerCA)
     do {
-      let primary = Primary(following.url, key: try options.readPeerKey(), client)
+      let primary = try Primary(following.url, client, for: state)
       let copy = Copy(state: state, following: following, primary: primary)
       try await cancelWhenGracefulShutdown { try await copy.run() }
     } catch is CancellationError {
@@ -207,9 +207,7 @@ struct Follower: Service {
       let known = lineage.withLock { $0 }
       let cursor = known.cursor.flatMap { FeedCursor($0) } ?? .start
       let app = try await EventsEndpoint.onOtherThread {
-        try OpenedApp(
-          options.store, engineThreads: options.engineThreads, decisionLog: decisionLog,
-          following: following)
+        try OpenedApp(options, decisionLog: decisionLog, following: following)
       }
       state.open(app, known)
       // Not before: who waits for the change is answered by these settings.

@@ -29,7 +29,7 @@ struct PeerWatch: Service {
     let client = Primary.client(authority: options.peerCA)
     for url in options.peers {
       do {
-        let role = try await Primary(url, key: try options.readPeerKey(), client).role()
+        let role = try await Primary(url, client, for: state).role()
         if role.supersedes.contains(epoch) { state.supersede(by: role.epoch, at: url) }
       } catch {
         state.logger.info(

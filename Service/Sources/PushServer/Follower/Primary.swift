@@ -12,11 +12,14 @@ struct Primary: Sendable {
   private let client: HTTPClient
   let url: String
   private let key: String
+  private let state: ServerState
 
-  init(_ url: String, key: String, _ client: HTTPClient) {
+  /// - Parameter state: the app that asks.
+  init(_ url: String, _ client: HTTPClient, for state: ServerState) throws(OptionError) {
     self.url = url.hasSuffix("/") ? String(url.dropLast()) : url
-    self.key = key
+    key = try state.options.readPeerKey()
     self.client = client
+    self.state = state
   }
 
   /// - Parameter authority: a PEM file of certificates that sign the server's; nil for the system's.
@@ -96,7 +99,23 @@ struct Primary: Sendable {
   private func get(_ path: String, timeout: TimeAmount) async throws -> HTTPClientResponse {
     var request = HTTPClientRequest(url: url + path)
     if !key.isEmpty { request.headers.add(name: "Authorization", value: "Bearer \(key)") }
-    return try await client.execute(request, timeout: timeout)
+    let trace = TraceContext.oneIn(state.options.traceOneIn)
+    if let trace { request.headers.add(name: "traceparent", value: trace.traceparent) }
+    let began = ContinuousClock.now
+    func note(_ status: Int?) {
+      guard let trace else { return }
+      let name = "GET " + path.prefix { $0 != "?" }
+      state.exporter?.add(
+        .init(trace, .client, name, app: state.name, status: status, .now - began), of: trace)
+    }
+    do {
+      let response = try await client.execute(request, timeout: timeout)
+      note(Int(response.status.code))
+      return response
+    } catch {
+      note(nil)
+      throw error
+    }
   }
 
   private func check(_ response: HTTPClientResponse, _ path: String) async throws {

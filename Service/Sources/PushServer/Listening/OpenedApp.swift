@@ -23,14 +23,15 @@ final class OpenedApp: Sendable {
   /// When the engine was last told the time, by a clock that is not set.
   private let advanced = Mutex(ContinuousClock.now)
 
-  /// Opens a store and prepares the largest part of what first decisions need.
+  /// Opens the store of an app and prepares the largest part of what first decisions need.
   init(
-    _ path: String, creates: Bool = false, engineThreads: Int, decisionLog: DecisionLog? = nil,
-    following: FollowState? = nil
+    _ options: ServerOptions, decisionLog: DecisionLog? = nil, following: FollowState? = nil
   ) throws {
     self.decisionLog = decisionLog
     self.following = following
-    store = try SettingsStore(path, creates ? .create : .write, threads: engineThreads)
+    store = try SettingsStore(
+      options.store, options.creates && following == nil ? .create : .write,
+      threads: options.engineThreads, commitInterval: .milliseconds(options.commitInterval))
     // The right to write is this process's: no other is sending any.
     SnapshotEndpoint.removeCopies(of: store.path)
     service = try FanoutService(StoreBackend(store))

@@ -169,9 +169,7 @@ private struct StoreKeeper: Service {
     let (state, options) = (state, state.options)
     let lineage = try Lineage.ofPrimary(options.store, promotes: options.promotes)
     let app = try await EventsEndpoint.onOtherThread {
-      try OpenedApp(
-        options.store, creates: options.creates, engineThreads: options.engineThreads,
-        decisionLog: state.decisionLog)
+      try OpenedApp(options, decisionLog: state.decisionLog)
     }
     await PeerWatch.look(app.storeEpoch, state)
     if let successor = state.successor {

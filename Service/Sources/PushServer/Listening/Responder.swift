@@ -36,9 +36,9 @@ struct Responder: Sendable {
     state.logger.log(
       level: status < 500 ? .debug : .warning, "request", metadata: metadata(exchange, duration))
     if let trace = exchange.trace {
-      let name = exchange.endpoint.name
+      let name = exchange.endpoint.name.rawValue
       state.exporter?.add(
-        .init(trace, name, app: state.name, status: status, duration), of: trace)
+        .init(trace, .server, name, app: state.name, status: status, duration), of: trace)
     }
   }
 

@@ -195,7 +195,11 @@ final class ServerState: Sendable {
     do {
       try app.store.checkFile()
       problem = nil
-    } catch { problem = "nothing can be written: \(error)" }
+    } catch {
+      problem =
+        "nothing can be written: \(error); put the file back, or keep the one that is there, and "
+        + "restart the server"
+    }
     let isNew = writeProblem.withLock { known in
       defer { known = problem }
       return known != problem

@@ -13,21 +13,30 @@ internal import Synchronization
 /// dropped, and counted.
 final class SpanExporter: Service, Sendable {
   struct Span: Sendable {
+    /// Which side of a request it is, with OTLP's number.
+    enum Kind: Int64 {
+      case server = 2
+      case client = 3
+    }
+
     let context: TraceContext
-    /// The endpoint.
+    let kind: Kind
+    /// The endpoint, or the path that is asked for.
     let name: String
     let app: String
     /// In nanoseconds since 1970.
     let start, end: UInt64
-    let status: Int
+    /// nil for a request that was not answered.
+    let status: Int?
 
     /// A span that ends now.
     init(
-      _ context: TraceContext, _ endpoint: EndpointName, app: String, status: Int,
+      _ context: TraceContext, _ kind: Kind, _ name: String, app: String, status: Int?,
       _ duration: Duration
     ) {
       self.context = context
-      name = endpoint.rawValue
+      self.kind = kind
+      self.name = name
       self.app = app
       self.status = status
       end = UInt64(max(0, Date().timeIntervalSince1970) * 1e9)
@@ -137,21 +146,22 @@ final class SpanExporter: Service, Sendable {
   }
 
   private static func json(_ span: Span) -> RawJSON {
-    let attributes: [RawJSON] = [
-      attribute("push_fanout.app", span.app),
-      .object([
-        "key": .string("http.response.status_code"),
-        "value": .object(["intValue": .string("\(span.status)")]),
-      ]),
-    ]
+    var attributes = [attribute("push_fanout.app", span.app)]
+    if let status = span.status {
+      attributes.append(
+        .object([
+          "key": .string("http.response.status_code"),
+          "value": .object(["intValue": .string("\(status)")]),
+        ]))
+    }
+    // For a client every status from 400 on is an error, for a server only its own errors are.
+    let leastError = span.kind == .client ? 400 : 500
     return .object([
       "traceId": .string(span.context.trace), "spanId": .string(span.context.span),
       "parentSpanId": .string(span.context.parent ?? ""), "name": .string(span.name),
-      // A server's.
-      "kind": .integer(2), "startTimeUnixNano": .string("\(span.start)"),
+      "kind": .integer(span.kind.rawValue), "startTimeUnixNano": .string("\(span.start)"),
       "endTimeUnixNano": .string("\(span.end)"), "attributes": .array(attributes),
-      // An error of the server's.
-      "status": .object(["code": .integer(span.status >= 500 ? 2 : 0)]),
+      "status": .object(["code": .integer((span.status ?? leastError) >= leastError ? 2 : 0)]),
     ])
   }
 

@@ -1,7 +1,7 @@
 internal import HTTPTypes
 
 /// What a request is in a trace (W3C Trace Context, level 1): the caller's trace, and a span of its
-/// own below the caller's.
+/// own below the caller's; or the first span of a new trace.
 struct TraceContext: Sendable, Equatable {
   /// 32 hexadecimal digits.
   let trace: String
@@ -14,6 +14,24 @@ struct TraceContext: Sendable, Equatable {
 
   /// That of the request that is being answered; nil for one without a trace.
   @TaskLocal static var current: TraceContext?
+
+  /// Begins a sampled trace.
+  init() {
+    trace = Self.randomDigits() + Self.randomDigits()
+    parent = nil
+    span = Self.randomDigits()
+    isSampled = true
+  }
+
+  /// Begins a trace for one in so many requests, by chance; nil for the others.
+  ///
+  /// - Parameter count: 0 for none.
+  static func oneIn(_ count: Int) -> TraceContext? {
+    count > 0 && Int.random(in: 0..<count) == 0 ? TraceContext() : nil
+  }
+
+  /// The field by which the server that is called continues the trace.
+  var traceparent: String { "00-\(trace)-\(span)-\(isSampled ? "01" : "00")" }
 
   /// Continues the trace of a `traceparent` field; nil for one that is not valid, which is then to
   /// be ignored.
@@ -30,7 +48,7 @@ struct TraceContext: Sendable, Equatable {
     else { return nil }
     self.trace = trace
     self.parent = parent
-    span = Self.randomSpan()
+    span = Self.randomDigits()
     isSampled = bits & 1 == 1
   }
 
@@ -43,7 +61,8 @@ struct TraceContext: Sendable, Equatable {
     return isHex ? String(decoding: bytes, as: UTF8.self) : nil
   }
 
-  private static func randomSpan() -> String {
+  /// 16 hexadecimal digits, not all of them 0.
+  private static func randomDigits() -> String {
     let digits = String(UInt64.random(in: 1 ... .max), radix: 16)
     return String(repeating: "0", count: 16 - digits.count) + digits
   }

@@ -5,6 +5,7 @@ import PushModel
 import PushService
 import PushStore
 import PushStoreService
+import Synchronization
 import Testing
 
 @testable import PushServer
@@ -74,8 +75,12 @@ final class TestServer: Sendable {
     let server = try PushServer(try ServerOptions(reader), logger: logger)
     self.server = server
     let (ports, listening) = AsyncStream.makeStream(of: (Bool, Int).self)
+    let hasEnded = EndedFlag()
     task = Task {
-      defer { listening.finish() }
+      defer {
+        hasEnded.value.store(true, ordering: .releasing)
+        listening.finish()
+      }
       try await server.run(signals: []) { listening.yield(($0, $1)) }
     }
     var found: (client: Int?, admin: Int?) = (nil, nil)
@@ -92,7 +97,18 @@ final class TestServer: Sendable {
     adminPort = found.admin
     guard waits else { return }
     // Not by a request, which TLS and certificates would have to be for.
-    while server.apps.front.reasonNotReady != nil { try await Task.sleep(for: .milliseconds(10)) }
+    while server.apps.front.reasonNotReady != nil {
+      // One that cannot open its store listens before it ends, and is never ready.
+      if hasEnded.value.load(ordering: .acquiring) {
+        try await task.value
+        throw CancellationError()
+      }
+      try await Task.sleep(for: .milliseconds(10))
+    }
+  }
+
+  private final class EndedFlag: Sendable {
+    let value = Atomic<Bool>(false)
   }
 
   /// Waits until the server has ended by itself.
