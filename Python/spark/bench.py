@@ -2,7 +2,8 @@
 executor; one process on the same files; Spark SQL alone on a sample, whose answers have to be
 equal; one, two and four cores; and the tasks when one conversation has half of all memberships.
 
-Each run is a process of its own, with a Spark of its own, whose event log is read.
+Each run is a process of its own, with a Spark of its own, whose event log is read. A part that
+fails does not end the others. The table is also written to a file, line by line.
 """
 
 from __future__ import annotations
@@ -17,17 +18,35 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 MISSED: list[str] = []
 FOLDER = Path(".build/spark-bench")
+TABLE = FOLDER / "table.txt"
+"""What was printed, which is there also when a run is broken off."""
+FULL = 2_000_000
+"""Users and messages of a world whose figures have to hold; those of others only tell something."""
+MEMORY = 22e9
+"""What the processes of a Spark may have together, in bytes."""
+
+
+class Failed(Exception):
+    """A part of the benchmark that gave no figures."""
+
+
+def say(text: str) -> None:
+    """Prints a line, and writes it to the table's file."""
+    print(text, flush=True)
+    with TABLE.open("a") as file:
+        file.write(f"{text}\n")
 
 
 def row(name: str, value: str, must: str = "", holds: bool = True) -> None:
     """A line of the table."""
     if not holds:
-        MISSED.append(name)
-    print(f"{name:<58}{value:>26}  {must}{'' if holds else '  MISSED'}", flush=True)
+        MISSED.append(f"{name.strip()} ({value})")
+    verdict = f"{must}  {'held' if holds else 'MISSED'}" if must else ""
+    say(f"{name:<58}{value:>26}  {verdict}".rstrip())
 
 
 # ------------------------------------------------------------------------------------------ Worlds
@@ -97,6 +116,7 @@ def session(master: str, log: Path, memory: str) -> Any:
         .config("spark.eventLog.compress", "false")
         .config("spark.eventLog.logStageExecutorMetrics", "true")
         .config("spark.executor.processTreeMetrics.enabled", "true")
+        .config("spark.executor.metrics.pollingInterval", "2s")
         .getOrCreate()
     )
     spark.sparkContext.setLogLevel("ERROR")
@@ -245,8 +265,8 @@ def run_job(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def events_of(log: Path) -> dict[str, Any]:
-    """Bytes shuffled, memory of an executor, and the tasks of the longest stage that decides or
-    builds."""
+    """Bytes shuffled, memory of the executor that has most and of all together, and the tasks of
+    the longest stage that decides or builds."""
     shuffled = 0
     memory: dict[str, int] = {}
     tasks: dict[int, list[float]] = {}
@@ -273,7 +293,13 @@ def events_of(log: Path) -> dict[str, Any]:
                 memory[who] = max(memory.get(who, 0), used)
     own = {stage: found for stage, found in tasks.items() if "MapInArrow" in names.get(stage, "")}
     longest = max(own.values(), key=sum, default=[0.0])
-    return {"shuffled": shuffled, "memory": max(memory.values(), default=0), "tasks": longest}
+    # The executors of local-cluster are processes that the driver has started: it has their memory,
+    # too.
+    together = memory.pop("driver", 0)
+    return {
+        "shuffled": shuffled, "memory": max(memory.values(), default=together),
+        "all_memory": together, "tasks": longest,
+    }  # fmt: skip
 
 
 def run(options: argparse.Namespace, job: str, folder: Path, **more: Any) -> dict[str, Any]:
@@ -293,7 +319,7 @@ def run(options: argparse.Namespace, job: str, folder: Path, **more: Any) -> dic
         env={**os.environ, "PUSH_FANOUT_CACHE": str((FOLDER / "cache").absolute())},
     )  # fmt: skip
     if done.returncode != 0:
-        sys.exit(f"{name} failed")
+        raise Failed(f"{name}: exit status {done.returncode}")
     return {**json.loads(done.stdout.splitlines()[-1]), **events_of(log)}
 
 
@@ -302,6 +328,19 @@ def run(options: argparse.Namespace, job: str, folder: Path, **more: Any) -> dic
 
 def size(count: float) -> str:
     return f"{count / 1e6:,.0f} MB"
+
+
+def memory_rows(found: dict[str, Any]) -> None:
+    """The memory of a run."""
+    row("  memory of an executor, at most", size(found["memory"]))
+    together = found["all_memory"]
+    must = f"≤ {MEMORY / 1e9:.0f} GB"
+    row("  of all processes together", size(together), must, together <= MEMORY)
+
+
+def part_text(value: float, unit: str) -> str:
+    """A part of a time that is a difference of others; those of tiny worlds are lost in noise."""
+    return f"{value:.1f} {unit}" if value >= 0.05 else "lost in noise"
 
 
 def one_process(folder: Path, form: str, messages: Path, threads: int) -> tuple[float, float]:
@@ -330,62 +369,99 @@ def sampled(folder: Path, percent: int) -> Path:
     return path
 
 
-def measure_day(options: argparse.Namespace, folder: Path) -> None:
-    """Preparing and deciding, beside one process on as many cores."""
+class OneProcess(NamedTuple):
+    """The seconds of one process with as many threads as Spark has cores."""
+
+    load: float
+    counts: float
+    rows: float
+
+
+def measure_one_process(options: argparse.Namespace, folder: Path) -> OneProcess:
+    """Loading, deciding all to counts, and a sample to rows, each with Parquet in and out."""
+    cores, percent = options.cores, options.rows_percent
+    say(f"\none process, {cores} threads")
+    load, counts = one_process(folder, "counts", folder / "messages.parquet", cores)
+    row("load", f"{load:.1f} s")
+    row("decide to counts", f"{counts:.1f} s")
+    _, rows = one_process(folder, "rows", sampled(folder, percent), cores)
+    row(f"decide {percent} % to rows of Parquet", f"{rows:.1f} s")
+    (FOLDER / "one-process.parquet").unlink()
+    return OneProcess(load, counts, rows)
+
+
+def measure_master(
+    options: argparse.Namespace, folder: Path, master: str, alone: OneProcess
+) -> float:
+    """Preparing, and deciding to counts and rows; the seconds of a first job to counts."""
     cores = options.cores
-    cluster = f"local-cluster[{cores},1,{options.executor_memory}]"
-    for master in (f"local[{cores}]", cluster):
-        print(f"\n{master}")
-        ready = run(options, "prepare", folder, master=master)
-        rate = ready["members"] / ready["wall"] / 1e6
-        row("prepare", f"{ready['wall']:.1f} s, {rate:.2f} M members/s")
-        row(
-            "  shuffled / snapshots", f"{size(ready['shuffled'])} / {size(ready['snapshot_bytes'])}"
-        )
-        row("  memory of an executor, at most", size(ready["memory"]))
-        for step, seconds in ready["seconds"].items():
-            row(f"  {step}", f"{seconds:.1f} s")
-        loaded, alone = one_process(folder, "counts", folder / "messages.parquet", cores)
-        counts = run(options, "counts", folder, master=master, again=1)
-        share = alone / counts["wall"]
-        row(f"one process, {cores} threads: load / counts", f"{loaded:.1f} s / {alone:.1f} s")
-        row("decide to counts", f"{counts['wall']:.1f} s")
-        row("  of one process's speed", f"{share:.2f} ×", "≥ 0.5 ×", share >= 0.5)
-        for name, unit in (("", "s"), ("_used", "s of a core")):
-            each = (counts[f"warm{name}"] - counts[f"small{name}"]) / (1 - SMALL / 100)
-            fixed = counts[f"small{name}"] - each * SMALL / 100
-            first = counts[name.strip("_") or "wall"] - counts[f"warm{name}"]
-            row("  only the first job of a Spark", f"{first:.1f} {unit}")
-            row("  each job, without messages", f"{fixed:.1f} {unit}")
-            row("  the messages", f"{each:.1f} {unit}")
-            if not name and each > 0:
-                row("  of one process's speed, the messages alone", f"{alone / each:.2f} ×")
-        row("  decisions", f"{counts['decisions'] / 1e6:,.0f} M, "
-            f"{counts['decisions'] / counts['wall'] / 1e6:,.0f} M/s")  # fmt: skip
-        row("  shuffled", size(counts["shuffled"]))
-        row("  memory of an executor, at most", size(counts["memory"]))
-        rows = run(options, "rows", folder, master=master, sample=options.rows_percent)
-        _, alone = one_process(folder, "rows", sampled(folder, options.rows_percent), cores)
-        rate = rows["decisions"] / rows["wall"] / 1e6
-        share = alone / rows["wall"]
-        row(f"decide {options.rows_percent} % to rows of Parquet", f"{rows['wall']:.1f} s")
-        row("  rows, bytes of one", f"{rows['rows'] / 1e6:,.0f} M, {rate:.1f} M/s, "
-            f"{rows['bytes'] / max(rows['rows'], 1):.2f} B")  # fmt: skip
-        row("  of one process's speed", f"{share:.2f} ×", "≥ 0.5 ×", share >= 0.5)
-        row("  shuffled", size(rows["shuffled"]))
-        row("  memory of an executor, at most", size(rows["memory"]))
+    say(f"\n{master}")
+    ready = run(options, "prepare", folder, master=master)
+    rate = ready["members"] / ready["wall"] / 1e6
+    row("prepare", f"{ready['wall']:.1f} s, {rate:.2f} M members/s")
+    row("  shuffled / snapshots", f"{size(ready['shuffled'])} / {size(ready['snapshot_bytes'])}")
+    memory_rows(ready)
+    for step, seconds in ready["seconds"].items():
+        row(f"  {step}", f"{seconds:.1f} s")
+    counts = run(options, "counts", folder, master=master, again=1)
+    share = alone.counts / counts["wall"]
+    row("decide to counts, the first job of a Spark", f"{counts['wall']:.1f} s")
+    row("  counts, of one process's speed", f"{share:.2f} ×", "≥ 0.5 ×", share >= 0.5)
+    row("  of one process's speed, as a later job",
+        f"{alone.counts / counts['warm']:.2f} ×")  # fmt: skip
+    parts = parts_of(counts)
+    if options.messages < FULL:
+        more = FULL / options.messages
+        longer = counts["wall"] + parts["the messages"] * (more - 1)
+        row(f"  of one process's speed, {FULL:,} messages by the parts",
+            f"{alone.counts * more / longer:.2f} ×")  # fmt: skip
+    used = parts_of(counts, "_used")
+    for name, seconds in parts.items():
+        row(f"  {name}", f"{part_text(seconds, 's')} / {part_text(used[name], 'core s')}")
+    row("  decisions", f"{counts['decisions'] / 1e6:,.0f} M, "
+        f"{counts['decisions'] / counts['wall'] / 1e6:,.0f} M/s")  # fmt: skip
+    row("  shuffled", size(counts["shuffled"]))
+    memory_rows(counts)
+    rows = run(options, "rows", folder, master=master, sample=options.rows_percent)
+    rate = rows["decisions"] / rows["wall"] / 1e6
+    share = alone.rows / rows["wall"]
+    row(f"decide {options.rows_percent} % to rows of Parquet", f"{rows['wall']:.1f} s")
+    row("  rows, bytes of one", f"{rows['rows'] / 1e6:,.0f} M, {rate:.1f} M/s, "
+        f"{rows['bytes'] / max(rows['rows'], 1):.2f} B")  # fmt: skip
+    row("  rows, of one process's speed", f"{share:.2f} ×", "≥ 0.5 ×", share >= 0.5)
+    row("  shuffled", size(rows["shuffled"]))
+    memory_rows(rows)
     messages = options.messages
-    constants = {
+    on_paper({
         "member_seconds": ready["wall"] * cores / ready["members"],
         "member_shuffled": ready["shuffled"] / ready["members"],
         "member_snapshot": ready["snapshot_bytes"] / ready["members"],
-        "message_seconds": counts["wall"] * cores / messages,
+        "message_seconds": max(used["the messages"], 0.0) / messages,
+        "job_seconds": max(used["each job, without messages"], 0.0),
         "message_shuffled": counts["shuffled"] / messages,
         "message_decisions": counts["decisions"] / messages,
         "row_seconds": rows["wall"] * cores / rows["rows"],
         "row_bytes": rows["bytes"] / rows["rows"],
+    })  # fmt: skip
+    return float(counts["wall"])
+
+
+def parts_of(counts: dict[str, Any], kind: str = "") -> dict[str, float]:
+    """What a first job costs a Spark once, what each job costs without messages, and what all
+    messages cost: of a first job, one of `SMALL` percent of the messages, and one of all again."""
+    first, small, warm = (counts[f"{name}{kind}".strip("_")] for name in (
+        "wall" if not kind else "", "small", "warm"))  # fmt: skip
+    messages = (warm - small) / (1 - SMALL / 100)
+    return {
+        "only the first job of a Spark": first - warm,
+        "each job, without messages": small - messages * SMALL / 100,
+        "the messages": messages,
     }
-    on_paper(constants)
+
+
+def cluster(options: argparse.Namespace, cores: int) -> str:
+    """Executors of one core."""
+    return f"local-cluster[{cores},1,{options.executor_memory}]"
 
 
 BILLION = 1e9
@@ -396,25 +472,28 @@ def on_paper(constants: dict[str, float]) -> None:
     c = constants
     members, messages = 10 * BILLION, BILLION
     rows = messages * c["message_decisions"]
-    print("\nconstants: " + ", ".join(f"{name} {value:.3g}" for name, value in c.items()))
-    print("on paper, 1 G users, 10 G memberships, 1 G messages a day:")
+    say("constants: " + ", ".join(f"{name} {value:.3g}" for name, value in c.items()))
+    say("on paper, 1 G users, 10 G memberships, 1 G messages a day:")
     for name, seconds, data in (
         ("prepare, once", members * c["member_seconds"], members * c["member_shuffled"]),
         ("  snapshots", 0.0, members * c["member_snapshot"]),
         ("a day to counts", messages * c["message_seconds"], messages * c["message_shuffled"]),
+        ("  each job of it", c["job_seconds"], 0.0),
         (f"a day to {rows / 1e12:.2f} T rows", rows * c["row_seconds"], rows * c["row_bytes"]),
     ):
-        hours = f"{seconds / 3600:,.0f} core hours, " if seconds else ""
-        row(name, f"{hours}{data / 1e9:,.0f} GB")
+        hours = [f"{seconds / 3600:,.3g} core hours"] if seconds else []
+        row(name, ", ".join(hours + ([f"{data / 1e9:,.0f} GB"] if data else [])))
 
 
 def measure_sql(options: argparse.Namespace, folder: Path) -> None:
     """Spark SQL alone, on the same Spark."""
     found = run(options, "sql", folder)
     if found["differences"]:
-        sys.exit(f"SQL answers otherwise for {found['differences']} messages")
+        row("messages that SQL answers otherwise", str(found["differences"]), "0", False)
+        return
     ratio = found["sql"] / found["ours"]
-    print(f"\n{found['messages']:,} messages, {found['decisions']:,} decisions; answers are equal")
+    say(f"\n{found['messages']:,} messages, {found['decisions']:,} decisions")
+    row("messages that SQL answers otherwise", "0", "0")
     row(
         "Spark SQL, a join and a case / push-fanout",
         f"{found['sql']:.1f} s / {found['ours']:.1f} s",
@@ -422,16 +501,16 @@ def measure_sql(options: argparse.Namespace, folder: Path) -> None:
     row("  faster", f"{ratio:.1f} ×", "≥ 10 ×", ratio >= 10)
 
 
-def measure_scaling(options: argparse.Namespace, folder: Path) -> None:
-    """The same on one, two and four cores."""
-    print("\nexecutor cores")
+def measure_scaling(options: argparse.Namespace, folder: Path, known: dict[int, float]) -> None:
+    """The same on one, two and four cores, without those that are known."""
+    say("\nexecutor cores")
     first = 0.0
     cores = 1
     while cores <= options.cores:
-        master = f"local-cluster[{cores},1,{options.executor_memory}]"
-        seconds = run(options, "counts", folder, master=master)["wall"]
-        first = first or seconds
-        row(f"decide to counts, {cores}", f"{seconds:.1f} s, {first / seconds:.2f} ×")
+        if cores not in known:
+            known[cores] = run(options, "counts", folder, master=cluster(options, cores))["wall"]
+        first = first or known[cores]
+        row(f"decide to counts, {cores}", f"{known[cores]:.1f} s, {first / known[cores]:.2f} ×")
         cores *= 2
 
 
@@ -442,7 +521,7 @@ def measure_giant(options: argparse.Namespace) -> None:
         options.program, f"giant-{users}", "--users", str(users), "--giants", str(users),
         "--memberships", str(2 * users), "--messages", str(users),
     )  # fmt: skip
-    print(f"\n{users:,} users are in one conversation, and in others: {2 * users:,} memberships")
+    say(f"\n{users:,} users are in one conversation, and in others: {2 * users:,} memberships")
     for limit in (10**9, 16_384, 65_536, 262_144):
         run(options, "prepare", folder, limit=limit)
         found = run(options, "counts", folder)
@@ -478,31 +557,55 @@ def main() -> int:
     if options.run:
         print(json.dumps(run_job(options)))
         return 0
-    start = time.monotonic()
-    # Eighteen Sparks are started; the rest was estimated for four idle cores.
-    minutes = 6 + 17 * max(options.users, options.messages) / 2e6
-    print(f"all of it takes about {minutes:.0f} minutes")
+    return measure(options)
+
+
+def measure(options: argparse.Namespace) -> int:
+    """All that is wanted; 0 if it was measured and, in a world of full size, held."""
+    begun = time.monotonic()
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    TABLE.unlink(missing_ok=True)
     for old in FOLDER.glob("log-*"):
         shutil.rmtree(old)
-    print(f"{options.users:,} users, {10 * options.users:,} memberships, {options.messages:,} "
-          f"messages; {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")  # fmt: skip
+    # Eighteen Sparks are started; the rest was estimated for four idle cores.
+    minutes = 4 + 17 * max(options.users, options.messages) / FULL
+    say(f"all of it takes about {minutes:.0f} minutes; the table goes to {TABLE}")
+    say(f"{options.users:,} users, {10 * options.users:,} memberships, {options.messages:,} "
+        f"messages; {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")  # fmt: skip
     folder = world_files(
         options.program, f"day-{options.users}-{options.messages}", "--users", str(options.users),
         "--memberships", str(10 * options.users), "--messages", str(options.messages),
     )  # fmt: skip
-    wanted = (options.only,) if options.only else ("day", "sql", "scaling", "giant")
-    if "day" in wanted:
-        measure_day(options, folder)
-    if "sql" in wanted:
-        measure_sql(options, folder)
-    if "scaling" in wanted:
-        measure_scaling(options, folder)
-    if "giant" in wanted:
-        measure_giant(options)
-    missed = ", ".join(name.strip() for name in MISSED) or "nothing"
-    print(f"\n{time.monotonic() - start:.0f} s; load at the end {os.getloadavg()[0]:.1f}; "
-          f"missed: {missed}")  # fmt: skip
-    return 0
+    known: dict[int, float] = {}
+
+    def day() -> None:
+        alone = measure_one_process(options, folder)
+        measure_master(options, folder, f"local[{options.cores}]", alone)
+        full = cluster(options, options.cores)
+        known[options.cores] = measure_master(options, folder, full, alone)
+
+    parts = {
+        "day": day, "sql": lambda: measure_sql(options, folder),
+        "scaling": lambda: measure_scaling(options, folder, known),
+        "giant": lambda: measure_giant(options),
+    }  # fmt: skip
+    failed = []
+    for name, part in parts.items():
+        if options.only not in (None, name):
+            continue
+        start = time.monotonic()
+        try:
+            part()
+        except (Failed, subprocess.CalledProcessError) as error:
+            failed.append(name)
+            say(f"FAILED: {error}")
+        say(f"{name}: {time.monotonic() - start:.0f} s")
+    is_full = min(options.users, options.messages) >= FULL
+    missed = ", ".join(MISSED) or "nothing"
+    say(f"\n{time.monotonic() - begun:.0f} s; load at the end {os.getloadavg()[0]:.1f}; "
+        f"failed: {', '.join(failed) or 'nothing'}; missed: {missed}"
+        f"{'' if is_full else f', which counts with {FULL:,} users and messages'}")  # fmt: skip
+    return 1 if failed or (is_full and MISSED) else 0
 
 
 if __name__ == "__main__":

@@ -13,8 +13,8 @@ from .inputs import columns_of, has_lines, keyed, located, spark_module
 from .manifest import Shards
 from .merging import merged
 from .placing import conversation_shards, with_giants, with_home
-from .problems import check_choice
-from .progress import Clock, Metrics
+from .problems import check_choice, worker_errors
+from .progress import Clock, Metrics, at_once
 from .storage import Storage
 from .working import SUMMARIES, DecideSpec, summaries
 from .writing import empty_file, files, merged_files
@@ -220,19 +220,27 @@ def _write(placed: list[Any], spec: DecideSpec, overwrite: bool) -> DataFrame:
             f"{spec.place}: has complete output; give overwrite=True to replace it", "PF_IO"
         )
     storage.remove("_attempts")
-    reports = []
     clock = Clock()
+    jobs = []
+    kinds = []
     for is_split in (False, True):
         frame = _placed(placed, is_split)
         if frame is None:
             continue
         name = f"{spec.output} of {'conversations that are split' if is_split else 'messages'}"
-        with clock.step(spark, "decide", name):
-            work = files
-            if is_split and spec.output in SUMMARIES:
-                frame, work = _merged(frame, placed[1], spec), merged_files
-            rows = frame.mapInArrow(functools.partial(work, spec), "report string").collect()
-        reports += [(is_split, json.loads(row[0])) for row in rows]
+        work = files
+        if is_split and spec.output in SUMMARIES:
+            with worker_errors():
+                frame = _merged(frame, placed[1], spec)
+            work = merged_files
+        written = frame.mapInArrow(functools.partial(work, spec), "report string")
+        jobs.append(functools.partial(_collected, clock, name, written))
+        kinds.append(is_split)
+    reports = [
+        (is_split, json.loads(row[0]))
+        for is_split, rows in zip(kinds, at_once(spark, jobs))
+        for row in rows
+    ]
     for name in storage.names(""):
         if name != "_attempts":
             storage.remove(name)
@@ -248,8 +256,14 @@ def _write(placed: list[Any], spec: DecideSpec, overwrite: bool) -> DataFrame:
     if not summary["rows"]:
         # Readers find the columns.
         storage.write("none.parquet", empty_file(spec.output))
-    written = {**summary, "seconds": clock.steps, "tasks": [report for _, report in reports]}
-    storage.write("_summary.json", json.dumps(written).encode())
+    details = {"seconds": clock.steps, "tasks": [report for _, report in reports]}
+    storage.write("_summary.json", json.dumps({**summary, **details}).encode())
     storage.write("_SUCCESS", b"")
     result: DataFrame = spark.read.parquet(storage.path)
     return result
+
+
+def _collected(clock: Clock, name: str, frame: DataFrame) -> list[Any]:
+    """The rows of a DataFrame, as a step of a clock."""
+    with clock.step(frame.sparkSession, "decide", name):
+        return frame.collect()

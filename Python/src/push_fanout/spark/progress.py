@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .problems import worker_errors
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
+Result = TypeVar("Result")
 COUNTERS = (
     "messages", "decisions", "pushes", "held", "bad_rows", "engines_opened", "bytes_fetched",
     "microseconds_deciding", "bytes_written",
@@ -63,6 +65,47 @@ class Clock:
         with described(spark, f"{job}: {name}"), worker_errors():
             yield
         self.steps[name] = round(time.monotonic() - start, 3)
+
+
+def at_once(spark: SparkSession, jobs: Sequence[Callable[[], Result]]) -> list[Result]:
+    """Calls functions that run Spark jobs, each in a thread of its own: while Spark plans the jobs
+    of one, or waits for its last tasks, the executors have tasks of the others.
+
+    Args:
+        spark: the session.
+        jobs: the functions; Spark's properties of this thread hold in theirs, too.
+
+    Returns:
+        their results, in the order of the functions.
+
+    Raises:
+        Exception: what the first function to fail has raised, when the jobs of the others are
+            cancelled.
+    """
+    from pyspark import InheritableThread
+
+    context: SparkContext = spark.sparkContext
+    tag = f"push-fanout-{uuid.uuid4().hex}"
+    results: dict[int, Result] = {}
+    errors: list[BaseException] = []
+
+    def work(number: int) -> None:
+        try:
+            context.addJobTag(tag)
+            results[number] = jobs[number]()
+        except BaseException as error:
+            errors.append(error)
+            if len(errors) == 1:
+                context.cancelJobsWithTag(tag)
+
+    threads = [InheritableThread(target=work, args=(number,)) for number in range(len(jobs))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if errors:
+        raise errors[0]
+    return [results[number] for number in range(len(jobs))]
 
 
 def summary_text(summary: dict[str, Any]) -> str:
