@@ -25,6 +25,9 @@ internal import PushModel
     statement = try db.cachedStatement(sql: sql)
     unsafe handle = statement.sqliteStatement
     database = db
+    // GRDB, which may have run it last, resets a statement when it runs it again. The code is that
+    // of the last run.
+    unsafe sqlite3_reset(handle)
   }
 
   mutating func bind(_ number: Int64) throws {
