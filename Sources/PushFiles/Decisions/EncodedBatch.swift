@@ -24,7 +24,7 @@ final class EncodedBatch: @unchecked Sendable {
   }
 
   /// So many messages beside each other, which one thread mostly decides, try the same arena first:
-  /// threads then seldom touch each other's flags, and messages in one arena are written together.
+  /// threads then seldom touch each other's flags.
   private static let run = 64
 
   /// So many messages are decided at a time. With ``DecisionEncoder/memberLimit`` it bounds the
@@ -123,26 +123,12 @@ final class EncodedBatch: @unchecked Sendable {
       for (code, outcome) in Outcome.coded { totals.add(outcome, arena.totals[Int(code)]) }
     }
     let needsMembers = type(of: encoder).needsMembers
-    // What stands together in an arena is put together.
-    var (slot, bytes) = (0, 0..<0)
-    func putBytes() throws(OutputProblem) {
-      if !bytes.isEmpty { try output.put(slots[slot].arena.piece.bytes[bytes]) }
-    }
     for position in positions {
       let arena = slots[position.arena].arena
       let message = arena.messages[position.message]
-      if position.arena == slot, message.bytes.lowerBound == bytes.upperBound {
-        bytes = bytes.lowerBound..<message.bytes.upperBound
-      } else {
-        try putBytes()
-        (slot, bytes) = (position.arena, message.bytes)
-      }
-      if message.parts.isEmpty, !needsMembers { continue }
-      try putBytes()
-      bytes = bytes.upperBound..<bytes.upperBound
+      try output.put(arena.piece.bytes[message.bytes])
       for part in message.parts { try output.put(part.bytes[...]) }
       if needsMembers { try output.put(arena.piece.codes[message.codes], of: message) }
     }
-    try putBytes()
   }
 }
