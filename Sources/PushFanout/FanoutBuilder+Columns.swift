@@ -61,7 +61,7 @@ extension FanoutBuilder {
   ///
   /// - Precondition: a ``SettingsIDLookup`` of this builder resolved the users.
   package mutating func add(_ users: UserRecords, rows: Range<Int>) throws(FanoutError) {
-    declaredCount += try writer.add(users, rows, userNumbers)
+    declaredCount += try writer.add(users, rows, userNumbers, &listedSchedules)
   }
 
   /// Adds the ids that wait, before any is looked up by its text.
@@ -185,25 +185,23 @@ extension TableWriter {
   ///
   /// - Returns: how many of them had none.
   fileprivate func add(
-    _ users: UserRecords, _ rows: Range<Int>, _ numbers: NumberIndex
+    _ users: UserRecords, _ rows: Range<Int>, _ numbers: NumberIndex,
+    _ schedules: inout ListedSchedules
   ) throws(FanoutError) -> Int {
-    // Each of the quiet settings once, unless the rows are few.
-    var schedules: [UInt32] = []
-    if rows.count > users.quiet.settings.count {
-      schedules.reserveCapacity(users.quiet.settings.count)
-      for settings in users.quiet.settings {
-        schedules.append(try schedule(settings))
-      }
-    }
+    schedules.select(users.quiet)
     let indices = try intern(usersAt: rows, users.ids, users.characters, numbers)
     let tables = tables
     var newCount = 0
     for (row, index) in zip(rows, indices) {
       let user = Int(index)
       let quiet = Int(users.quietIndices[row])
-      let schedule =
-        schedules.isEmpty
-        ? try schedule(users.quiet.settings[quiet]) : schedules[quiet]
+      let schedule: UInt32
+      if let known = schedules[quiet] {
+        schedule = known
+      } else {
+        schedule = try self.schedule(users.quiet[quiet])
+        schedules[quiet] = schedule
+      }
       let packed = users.packed[row]
       let before = tables.packedUsers[user]
       if !before.isDeclared { newCount += 1 }
@@ -217,4 +215,36 @@ extension TableWriter {
 
   /// How many rows ahead the slot of an id is asked for.
   fileprivate static var readAhead: Int { 12 }
+}
+
+/// The schedules of quiet settings that were listed elsewhere, as far as they are known, so that
+/// each is looked up once a list.
+struct ListedSchedules: Sendable {
+  private var lists: [(settings: QuietSettingsList.Listed, schedules: [UInt32])] = []
+  private var selected = 0
+  /// Lists that are forgotten are only looked up again.
+  private static var limit: Int { 256 }
+
+  /// Selects the list whose indices follow.
+  fileprivate mutating func select(_ settings: QuietSettingsList.Listed) {
+    if let known = lists.firstIndex(where: { $0.settings.isSameList(as: settings) }) {
+      selected = known
+    } else {
+      if lists.count == Self.limit { lists.removeFirst() }
+      selected = lists.count
+      lists.append((settings, []))
+    }
+    let more = settings.count - lists[selected].schedules.count
+    if more > 0 { lists[selected].schedules += repeatElement(.max, count: more) }
+  }
+
+  /// The schedule of an index of the list; nil if it is not known.
+  @inline(__always)
+  fileprivate subscript(index: Int) -> UInt32? {
+    get {
+      let schedule = lists[selected].schedules[index]
+      return schedule == .max ? nil : schedule
+    }
+    set { lists[selected].schedules[index] = newValue ?? .max }
+  }
 }

@@ -22,12 +22,19 @@ internal import QuietTime
   private var lastConversation: (id: Identifier, index: UInt32)?
   private var isSettled = false
   private var hasApp = false
+  var listedSchedules = ListedSchedules()
   /// The number of users with settings.
   package internal(set) var declaredCount = 0
+  /// While this thread adds records, another one prepares the memory for them.
+  private let ahead: PageMemory.BlocksAhead?
 
   /// Creates a builder without records. The app's settings are Easemob's defaults until they are
   /// set.
-  public init() {
+  public init() { self.init(threads: 1) }
+
+  /// - Parameter threads: how many threads may be used while records are added.
+  package init(threads: Int) {
+    ahead = threads > 1 ? PageMemory.BlocksAhead(.shared) : nil
     writer = TableWriter(Tables(app: AppSettings()), PageStore())
   }
 
@@ -245,6 +252,7 @@ extension FanoutBuilder {
     writer.storeOverrides(consume overrides, threads: threads)
     channelSets = [:]
     writer.recentSchedules = RecentSchedules()
+    listedSchedules = ListedSchedules()
   }
 
   /// A conversation's settings; nil if it was neither set nor has members, though a thread may name

@@ -12,7 +12,9 @@ public struct RecentSchedules: Sendable {
   public init() {}
 
   /// The index of settings in a list, if it is among the guesses for them.
-  fileprivate func index(of new: QuietSettings, in settings: [QuietSettings]) -> UInt32? {
+  fileprivate func index<List: QuietSettingsByIndex>(
+    of new: QuietSettings, in settings: List
+  ) -> UInt32? {
     if indices.isEmpty { return nil }
     let first = first(of: new)
     let guess = indices[first]
@@ -24,16 +26,16 @@ public struct RecentSchedules: Sendable {
   /// Makes an index of a list a guess.
   ///
   /// - Complexity: O(1) amortized.
-  fileprivate mutating func note(_ index: UInt32, in settings: [QuietSettings]) {
-    guard indices.count < settings.count else { return set(index, settings) }
+  fileprivate mutating func note<List: QuietSettingsByIndex>(_ index: UInt32, in settings: List) {
+    guard indices.count < settings.count else { return set(index, settings[Int(index)]) }
     var count = 1 << 10
     while count < 4 * settings.count { count *= 2 }
     indices = [UInt32](repeating: 0, count: count)
-    for index in settings.indices { set(UInt32(index), settings) }
+    for index in 0..<settings.count { set(UInt32(index), settings[index]) }
   }
 
-  private mutating func set(_ index: UInt32, _ settings: [QuietSettings]) {
-    let first = first(of: settings[Int(index)])
+  private mutating func set(_ index: UInt32, _ settings: QuietSettings) {
+    let first = first(of: settings)
     indices[first + 1] = indices[first]
     indices[first] = index
   }
@@ -55,11 +57,44 @@ public struct RecentSchedules: Sendable {
   }
 }
 
+private protocol QuietSettingsByIndex {
+  var count: Int { get }
+  subscript(index: Int) -> QuietSettings { get }
+}
+
+extension [QuietSettings]: QuietSettingsByIndex {}
+
 /// Quiet settings of many users, most of them once: settings that were seen last are found again,
 /// others are listed again.
 package struct QuietSettingsList: Sendable {
-  /// The settings, in the order in which they were listed.
-  package private(set) var settings: [QuietSettings] = []
+  /// Settings in the order in which they were listed. In pages, so that a list that goes on beside
+  /// a copy of its settings copies the last page only.
+  package struct Listed: Sendable, QuietSettingsByIndex {
+    private final class Identity: Sendable {}
+
+    private let identity = Identity()
+    private var pages: [[QuietSettings]] = []
+    /// How many there are.
+    package private(set) var count = 0
+    private static var pageSize: Int { 1024 }
+
+    /// The settings of an index.
+    package subscript(index: Int) -> QuietSettings {
+      pages[index / Self.pageSize][index % Self.pageSize]
+    }
+
+    /// Whether these are settings of the same list, one perhaps at an earlier time.
+    package func isSameList(as other: Listed) -> Bool { identity === other.identity }
+
+    fileprivate mutating func append(_ settings: QuietSettings) {
+      if count % Self.pageSize == 0 { pages.append([]) }
+      pages[count / Self.pageSize].append(settings)
+      count += 1
+    }
+  }
+
+  /// The settings.
+  package private(set) var settings = Listed()
   private var recent = RecentSchedules()
 
   /// An empty list.

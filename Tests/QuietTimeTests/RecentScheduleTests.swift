@@ -31,6 +31,12 @@ import Testing
       #expect(table.count == indices.count + 1, "round \(round)")
     }
     #expect(wrong == [])
+    let copy = list.settings
+    let count = copy.count
+    _ = list.index(of: QuietSettings(quietHours: nil, timeZone: "Asia/Tokyo"))
+    #expect([copy.count, list.settings.count] == [count, count + 1])
+    #expect(copy.isSameList(as: list.settings))
+    #expect(!copy.isSameList(as: QuietSettingsList().settings))
     #expect(list.settings.count < 3 * indices.count / 2)
   }
 }

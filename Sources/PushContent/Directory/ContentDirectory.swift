@@ -168,6 +168,9 @@ public struct ContentDirectory: Sendable {
     if isLast { nicknamed.remove(user) }
   }
 
+  /// Whether some member has a nickname in any conversation.
+  package var hasNicknames: Bool { !nicknames.isEmpty }
+
   /// Whether some member has a nickname in a conversation.
   package func hasNicknames(in conversation: Identifier) -> Bool {
     nicknames.contains(conversation)

@@ -24,6 +24,7 @@ package struct MembershipColumns: Sendable {
   private var starts: [UInt32] = []
   /// The bits of each row's ``PackedMember``.
   private(set) var bits: [UInt8] = []
+  /// Of rows whose ids are texts: others are a line each.
   private var lineNumbers: [UInt32] = []
   /// The rows that say more than a level, ascending.
   private var extras: [Extra] = []
@@ -85,26 +86,32 @@ package struct MembershipColumns: Sendable {
     numbers users: [Int64], of conversations: [Int64], levels: [NotificationLevel],
     mutes: [Int64], sinces: [Int64]
   ) {
-    for row in users.indices {
-      if row == 0 || conversations[row] != conversations[row - 1] {
-        self.conversations.append(number: conversations[row])
-        starts.append(UInt32(row))
-      }
-      let mute = mutes.isEmpty ? -1 : mutes[row]
-      let since = sinces.isEmpty ? -1 : sinces[row]
-      let packed = PackedMember(
-        level: levels.isEmpty ? .unset : levels[row], hasMute: mute > 0, hasSince: since > 0)
-      bits.append(packed.bits)
-      if mute > 0 || since >= 0 {
+    let unset = PackedMember(level: .unset, hasMute: false, hasSince: false).bits
+    bits = [UInt8](repeating: unset, count: users.count)
+    for (row, level) in levels.enumerated() {
+      bits[row] = PackedMember(level: level, hasMute: false, hasSince: false).bits
+    }
+    if !mutes.isEmpty || !sinces.isEmpty {
+      for row in users.indices {
+        let mute = mutes.isEmpty ? -1 : mutes[row]
+        let since = sinces.isEmpty ? -1 : sinces[row]
+        guard mute > 0 || since >= 0 else { continue }
+        bits[row] =
+          PackedMember(
+            level: levels.isEmpty ? .unset : levels[row], hasMute: mute > 0, hasSince: since > 0
+          ).bits
         extras.append(
           Extra(
             row: UInt32(row), saysSince: since >= 0, since: max(0, since),
             mutedUntil: max(0, mute)))
       }
     }
+    for row in users.indices where row == 0 || conversations[row] != conversations[row - 1] {
+      self.conversations.append(number: conversations[row])
+      starts.append(UInt32(row))
+    }
     isStretchOpen = !users.isEmpty
     self.users.append(numbers: users)
-    lineNumbers.append(contentsOf: 1..<UInt32(users.count + 1))
   }
 
   /// Ends the stretch, though the next membership may be of the same conversation.
@@ -137,7 +144,9 @@ package struct MembershipColumns: Sendable {
   package func user(at row: Int) -> Identifier { users.identifier(row, characters) }
 
   /// The line of a row.
-  package func line(at row: Int) -> Int { Int(lineNumbers[row]) }
+  package func line(at row: Int) -> Int {
+    lineNumbers.isEmpty ? row + 1 : Int(lineNumbers[row])
+  }
 
   /// What a row says of the membership, and which fields it has.
   ///

@@ -230,7 +230,8 @@ extension PagedTable {
     while item < items.upperBound {
       let offset = index & (Self.pageSize - 1)
       let count = min(items.upperBound - item, Self.pageSize - offset)
-      for step in 0..<count { unsafe page(at: index)[offset + step] = source[item + step] }
+      let page = unsafe page(at: index)
+      for step in 0..<count { unsafe page[offset + step] = source[item + step] }
       index += count
       item += count
     }

@@ -1,9 +1,11 @@
 internal import Algorithms
 package import PushModel
-internal import QuietTime
+package import QuietTime
 
 /// Records of users without devices, as a reader of files makes them on one thread for another to
 /// add to a ``FanoutBuilder``.
+///
+/// Their quiet settings are listed once, for all records that a thread makes one after the other.
 ///
 /// - Memory: about 24 bytes per user, and the text that they are read from.
 package struct UserRecords: Sendable {
@@ -12,12 +14,29 @@ package struct UserRecords: Sendable {
   private(set) var packed: [PackedUser] = []
   /// The index of each user's quiet settings in ``quiet``.
   private(set) var quietIndices: [UInt32] = []
-  private(set) var quiet = QuietSettingsList()
+  private(set) var quiet: QuietSettingsList.Listed
+  private var list: QuietSettingsList
   /// The rows with an app duration, ascending, and its end.
   private var mutes: [(row: Int, until: Int64)] = []
 
-  /// Creates a list without users.
-  package init() {}
+  /// Creates records without users.
+  ///
+  /// - Parameter list: that of the thread, to be taken back with ``takeList()``.
+  package init(_ list: consuming QuietSettingsList = QuietSettingsList()) {
+    quiet = list.settings
+    self.list = list
+  }
+
+  /// The list, for the next records of the thread; to these no user can be added any more.
+  package mutating func takeList() -> QuietSettingsList {
+    quiet = list.settings
+    var taken = QuietSettingsList()
+    swap(&taken, &list)
+    // Settings that are listed again, because guesses failed, must not add up without bound.
+    return taken.settings.count < Self.listLimit ? taken : QuietSettingsList()
+  }
+
+  private static var listLimit: Int { 1 << 17 }
 
   /// The number of users.
   package var count: Int { ids.count }
@@ -41,7 +60,7 @@ package struct UserRecords: Sendable {
     let packed = PackedUser(user)
     if packed.hasMute { mutes.append((row: row, until: user.mutedUntil.milliseconds)) }
     self.packed.append(packed)
-    quietIndices.append(quiet.index(of: QuietSettings(user)))
+    quietIndices.append(list.index(of: QuietSettings(user)))
   }
 
   /// Adds users whose ids are numbers, those of their decimal digits.
@@ -58,7 +77,7 @@ package struct UserRecords: Sendable {
   /// The settings of a row.
   package func user(at row: Int) -> UserSettings {
     packed[row].settings(
-      quiet.settings[Int(quietIndices[row])], mutedUntil: mute(at: row))
+      quiet[Int(quietIndices[row])], mutedUntil: mute(at: row))
   }
 
   /// The end of a row's app duration, 0 for none.

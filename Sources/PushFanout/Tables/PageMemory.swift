@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import Glibc
 internal import PushSupport
 internal import Synchronization
@@ -42,8 +43,11 @@ internal import Synchronization
     /// By class, the address of the first block with free parts, and the number of blocks.
     var available = [UInt](repeating: 0, count: PageMemory.classCount)
     var blockCounts = [Int](repeating: 0, count: PageMemory.classCount)
-    /// The addresses of blocks for any class, made by ``prepare(_:of:threads:)``.
+    /// The addresses of blocks for any class, which the kernel has cleared.
     var prepared: [UInt] = []
+    /// How many ``BlocksAhead`` there are, and whether a thread prepares blocks for them.
+    var aheadCount = 0
+    var isPreparing = false
   }
 
   private let state = Lock(State())
@@ -81,9 +85,11 @@ internal import Synchronization
     if isPlain || (byteCount > Self.largestPart && byteCount < Self.hugeSize) {
       return .allocate(byteCount: byteCount, alignment: 16)
     }
-    if byteCount >= Self.hugeSize { return unsafe Self.map(byteCount, isHuge: true) }
-    let sizeClass = Self.sizeClass(byteCount)
-    let address = state.withLock { allocatePart(sizeClass, &$0) }
+    if byteCount > Self.blockSize { return unsafe Self.map(byteCount, isHuge: true) }
+    let isBlock = byteCount >= Self.hugeSize
+    let address = state.withLock {
+      isBlock ? takeBlock(&$0) : allocatePart(Self.sizeClass(byteCount), &$0)
+    }
     return unsafe UnsafeMutableRawPointer(bitPattern: address).unsafelyUnwrapped
   }
 
@@ -111,12 +117,66 @@ internal import Synchronization
   func prepare(_ count: Int, of byteCount: Int, threads: Int) {
     guard !isPlain, threads > 1, byteCount <= Self.largestPart else { return }
     let partsInBlock = (Self.blockSize - 64) / Self.partSize(Self.sizeClass(byteCount))
-    let blockCount = count / partsInBlock - state.withLock { $0.prepared.count }
-    Parallel.perform(blockCount, threads: threads) { _ in
-      let block = unsafe Self.map(Self.blockSize, isHuge: true)
-      unsafe block.storeBytes(of: 0, as: UInt8.self)
-      state.withLock { $0.prepared.append(UInt(bitPattern: block)) }
+    prepare(count / partsInBlock - state.withLock { $0.prepared.count }, threads: threads)
+  }
+
+  /// Makes blocks. Their memory is mapped at once: threads that map wait for those that clear.
+  private func prepare(_ blockCount: Int, threads: Int) {
+    guard blockCount > 0 else { return }
+    let start = unsafe UInt(bitPattern: Self.map(blockCount * Self.blockSize, isHuge: true))
+    Parallel.perform(blockCount, threads: threads) { index in
+      let block = start + UInt(index * Self.blockSize)
+      unsafe Self.word(block).pointee = 0
+      state.withLock { $0.prepared.append(block) }
     }
+  }
+
+  // MARK: Blocks ahead
+
+  /// While there is one, a thread of its own prepares the blocks that one thread will need next.
+  final class BlocksAhead: Sendable {
+    private let memory: PageMemory
+
+    init(_ memory: PageMemory) {
+      self.memory = memory
+      memory.state.withLock { $0.aheadCount += 1 }
+    }
+
+    deinit {
+      memory.state.withLock { $0.aheadCount -= 1 }
+      memory.freeUnused()
+    }
+  }
+
+  /// How many blocks are prepared ahead.
+  private static let aheadSize = 8
+
+  /// The address of a block, which the kernel may have cleared.
+  private func takeBlock(_ state: inout State) -> UInt {
+    let taken = state.prepared.popLast()
+    if state.aheadCount > 0, !state.isPreparing, state.prepared.count < Self.aheadSize / 2 {
+      state.isPreparing = true
+      DispatchQueue.global(qos: .userInitiated).async { self.prepareAhead() }
+    }
+    return unsafe taken ?? UInt(bitPattern: Self.map(Self.blockSize, isHuge: true))
+  }
+
+  private func prepareAhead() {
+    while state.withLock({ $0.prepared.count < Self.aheadSize && $0.aheadCount > 0 }) {
+      prepare(Self.aheadSize / 2, threads: 1)
+    }
+    state.withLock { $0.isPreparing = false }
+    freeUnused()
+  }
+
+  /// Frees the blocks that were not taken, unless they may still be needed.
+  private func freeUnused() {
+    let unused = state.withLock { state -> [UInt] in
+      guard state.aheadCount == 0 else { return [] }
+      defer { state.prepared = [] }
+      return state.prepared
+    }
+    for block in unused { unsafe munmap(Self.block(block), Self.blockSize) }
   }
 
   // MARK: Parts of blocks
@@ -124,13 +184,12 @@ internal import Synchronization
   private func allocatePart(_ sizeClass: Int, _ state: inout State) -> UInt {
     if state.available[sizeClass] == 0 {
       let isFirst = state.blockCounts[sizeClass] == 0
-      let prepared = isFirst ? nil : state.prepared.popLast()
-      let block =
-        unsafe prepared.flatMap { unsafe UnsafeMutableRawPointer(bitPattern: $0) }
-        ?? Self.map(Self.blockSize, isHuge: !isFirst)
-      unsafe block.initializeMemory(as: Block.self, to: Block())
+      let address =
+        isFirst
+        ? unsafe UInt(bitPattern: Self.map(Self.blockSize, isHuge: false)) : takeBlock(&state)
+      unsafe Self.block(address).initialize(to: Block())
       state.blockCounts[sizeClass] += 1
-      state.available[sizeClass] = UInt(bitPattern: block)
+      state.available[sizeClass] = address
     }
     let block = unsafe Self.block(state.available[sizeClass])
     let size = Self.partSize(sizeClass)
@@ -196,6 +255,15 @@ internal import Synchronization
 
   private static func roundedUp(_ byteCount: Int) -> Int {
     (byteCount + blockSize - 1) & ~(blockSize - 1)
+  }
+
+  /// Asks the kernel to use huge pages where memory of `malloc` has room for them.
+  static func adviseHuge(_ memory: UnsafeMutableRawPointer, _ byteCount: Int) {
+    let end = Int(bitPattern: memory) + byteCount
+    let start = roundedUp(Int(bitPattern: memory))
+    let size = end & ~(blockSize - 1) - start
+    guard size > 0, let first = unsafe UnsafeMutableRawPointer(bitPattern: start) else { return }
+    unsafe madvise(first, size, MADV_HUGEPAGE)
   }
 
   /// Maps zeroed memory at a multiple of ``blockSize``.

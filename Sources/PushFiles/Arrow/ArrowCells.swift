@@ -114,8 +114,19 @@ internal import CPushFiles
   private func append<Value: FixedWidthInteger & BitwiseCopyable>(
     _ type: Value.Type, _ rows: Range<Int>, to numbers: inout [Int64]
   ) {
-    numbers.reserveCapacity(rows.count)
-    for row in rows { numbers.append(Int64(truncatingIfNeeded: load(type, row + offset))) }
+    numbers.append(contentsOf: repeatElement(0, count: rows.count))
+    if type == Int64.self, let first = unsafe first {
+      unsafe numbers.withUnsafeMutableBytes {
+        unsafe $0.copyMemory(
+          from: UnsafeRawBufferPointer(
+            start: first + (rows.lowerBound + offset) * 8, count: rows.count * 8))
+      }
+      return
+    }
+    var span = numbers.mutableSpan
+    for row in rows {
+      span[row - rows.lowerBound] = Int64(truncatingIfNeeded: load(type, row + offset))
+    }
   }
 
   // MARK: Texts

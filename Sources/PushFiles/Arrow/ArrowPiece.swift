@@ -248,12 +248,30 @@ struct ArrowRowParser {
     case .signed, .unsigned: readNumbers(column, rows, rules)
     case .dictionary where column.children[0].length <= Self.fewEntries:
       readLevels(ofFew: column, rows)
+    case .text, .views: Self.readLevels(ofTexts: column.cells, rows, &levels, &rare)
     default:
       texts.read(column, rows, takesNumbers: false, &rare)
       for row in 0..<rows.count {
         let text = unsafe texts.texts[row]
         guard unsafe text.baseAddress != nil else { continue }
         if let level = unsafe Self.level(text) { levels[row] = level } else { rare.add(row) }
+      }
+    }
+  }
+
+  private static func readLevels(
+    ofTexts cells: ArrowCells, _ rows: Range<Int>, _ levels: inout [NotificationLevel],
+    _ rare: inout RareRows
+  ) {
+    var whole = unsafe UnsafeRawBufferPointer(start: nil, count: 0)
+    if cells.isContiguous { unsafe whole = cells.whole(rows) }
+    var span = levels.mutableSpan
+    for row in rows where !cells.isNull(row) {
+      let index = row - rows.lowerBound
+      if let text = unsafe cells.text(row, within: whole), let level = unsafe level(text) {
+        span[index] = level
+      } else {
+        rare.add(index)
       }
     }
   }

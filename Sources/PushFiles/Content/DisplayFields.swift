@@ -57,12 +57,15 @@ final class ContentCollector {
     }
   }
 
-  /// Adds consecutive memberships without nicknames.
-  func add(_ columns: MembershipColumns, stretch: Int) {
-    let conversation = columns.conversation(of: stretch)
-    guard directory.hasNicknames(in: conversation) else { return }
-    for row in columns.rows(of: stretch) {
-      directory.setNickname(nil, of: columns.user(at: row), in: conversation)
+  /// Adds memberships without nicknames.
+  func add(_ columns: MembershipColumns, stretches: Range<Int>) {
+    guard directory.hasNicknames else { return }
+    for stretch in stretches {
+      let conversation = columns.conversation(of: stretch)
+      guard directory.hasNicknames(in: conversation) else { continue }
+      for row in columns.rows(of: stretch) {
+        directory.setNickname(nil, of: columns.user(at: row), in: conversation)
+      }
     }
   }
 }

@@ -2,6 +2,7 @@ internal import CPushFiles
 internal import Glibc
 internal import PushFanout
 internal import PushModel
+internal import QuietTime
 
 /// Parses pieces of the files of a world, each thread with a parser of its own.
 struct PieceParser {
@@ -40,23 +41,27 @@ struct PieceParser {
 
   private var records = RecordParser()
   private var rows = ArrowRowParser()
+  private var quiet = QuietSettingsList()
 
   mutating func parse(_ job: Job) -> RecordBatch {
+    // The batch has the list until it is finished: with a copy of it, it would copy all of it.
+    var list = QuietSettingsList()
+    swap(&list, &quiet)
     var batch: RecordBatch
     switch job.source {
     case .text(let piece, let format):
-      batch = unsafe RecordBatch(byteCount: piece.text.count)
+      batch = unsafe RecordBatch(byteCount: piece.text.count, list)
       switch format {
       case .settings: parseLines(piece, job, into: &batch)
       case .users(let columns), .members(let columns):
         parseRows(piece, format, columns.copy(), job, into: &batch)
       }
     case .rows(let piece):
-      batch = RecordBatch()
+      batch = RecordBatch(byteCount: 0, list)
       rows.add(piece, job, &records, to: &batch)
       batch.lineCount = piece.range.count
     }
-    batch.finish(job.lookup)
+    quiet = batch.finish(job.lookup)
     return batch
   }
 

@@ -1,5 +1,6 @@
 internal import PushFanout
 internal import PushModel
+internal import QuietTime
 
 /// The records and the problems of a piece of a file, in the order of its lines.
 struct RecordBatch: Sendable {
@@ -18,7 +19,7 @@ struct RecordBatch: Sendable {
 
   private(set) var steps: [Step] = []
   private(set) var columns = MembershipColumns()
-  private(set) var users = UserRecords()
+  private(set) var users: UserRecords
   /// The number of lines with records, understood or not.
   private(set) var recordCount = 0
   /// The number of lines and of bytes of the piece.
@@ -30,7 +31,11 @@ struct RecordBatch: Sendable {
   /// What lines used before the rules were known.
   private var noted = VendorFieldUse()
 
-  init(byteCount: Int = 0) { self.byteCount = byteCount }
+  /// - Parameter quiet: the list of the thread that parses.
+  init(byteCount: Int = 0, _ quiet: consuming QuietSettingsList = QuietSettingsList()) {
+    self.byteCount = byteCount
+    users = UserRecords(quiet)
+  }
 
   /// Reserves capacity for memberships.
   mutating func reserveCapacity(members: Int) { columns.reserveCapacity(members) }
@@ -106,12 +111,16 @@ struct RecordBatch: Sendable {
   }
 
   /// Ends the batch, and looks its ids up.
-  mutating func finish(_ lookup: SettingsIDLookup?) {
+  ///
+  /// - Returns: the list of the thread that parses, for its next batch.
+  @discardableResult
+  mutating func finish(_ lookup: SettingsIDLookup?) -> QuietSettingsList {
     finishRows()
     columns.forgetText()
     users.forgetText()
     lookup?.resolve(&columns)
     lookup?.resolve(&users)
+    return users.takeList()
   }
 
   private mutating func finishRows() {

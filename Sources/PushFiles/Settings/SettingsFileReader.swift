@@ -219,8 +219,7 @@ struct SettingsFileReader<Settings: SettingsSink> {
     }
     let location = Location(file: fileNumber, line: lines)
     validator.noteMembers(columns, stretches, location, kindsAreFinal: isBehindSettings)
-    guard let content, !isCSV else { return }
-    for stretch in stretches { content.add(columns, stretch: stretch) }
+    if !isCSV { content?.add(columns, stretches: stretches) }
   }
 
   private mutating func add(_ users: UserRecords, _ rows: Range<Int>, isCSV: Bool) {

@@ -79,12 +79,15 @@ extension FanoutSettings: SettingsSink {
 /// Files are checked before; what the engine may still refuse, because there is too much of it, is
 /// kept until the engine is built.
 final class PackedSettings: SettingsSink {
-  private var builder = FanoutBuilder()
+  private var builder: FanoutBuilder
   private var failure: FanoutError?
   private let threads: Int
 
   /// - Parameter threads: the number of threads on which the engine is built.
-  init(threads: Int) { self.threads = threads }
+  init(threads: Int) {
+    self.threads = threads
+    builder = FanoutBuilder(threads: threads)
+  }
 
   var userCount: Int { builder.userCount }
   var declaredCount: Int { builder.declaredCount }

@@ -50,7 +50,10 @@ import Testing
       }
       part.free(memory)
     }
+    // Another thread prepares blocks during a part of the steps.
+    var ahead: PageMemory.BlocksAhead?
     for step in 0..<6000 {
+      if step % 1500 == 0 { ahead = ahead == nil ? PageMemory.BlocksAhead(memory) : nil }
       if step % 1000 == 500 { memory.prepare(6000, of: 1040, threads: 2) }
       // Fills, then mostly frees, then fills again.
       let frees = (step / 2000 == 1 ? 7 : 3) > Int(random.next() % 10)
@@ -65,6 +68,7 @@ import Testing
       used.append(part)
     }
     while !used.isEmpty { free(used.count - 1) }
+    withExtendedLifetime(ahead) {}
     #expect(wrong == [], "seed \(seed)")
   }
 
