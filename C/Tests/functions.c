@@ -375,6 +375,8 @@ static void many_messages(void) {
   CHECK(at == NIGHT);
   pf_free(id);
   pf_free(conversation);
+  struct ArrowArrayStream rows;
+  OK(pf_messages_stream(messages, &rows, &error));
   FAILS(
     pf_messages_get(messages, 3, NULL, NULL, NULL, &error), PF_MISUSE,
     "index 3, but there are 3 messages");
@@ -453,6 +455,18 @@ static void many_messages(void) {
     "RFC 3339 time with an offset or Z");
   pf_answer_free(answer);
   pf_messages_free(messages);
+  /* The rows outlive the messages. */
+  struct ArrowArray array;
+  CHECK(rows.get_next(&rows, &array) == 0 && array.length == 3 && array.n_children == 4);
+  CHECK(((const uint32_t *)array.children[0]->buffers[1])[2] == 2);
+  CHECK(memcmp(array.children[1]->buffers[2], "m1m2m3", 6) == 0);
+  CHECK(memcmp(array.children[2]->buffers[2], "gnothingg", 9) == 0);
+  CHECK(((const int64_t *)array.children[2]->buffers[1])[2] == 8);
+  CHECK(((const int64_t *)array.children[3]->buffers[1])[2] == NIGHT);
+  array.release(&array);
+  CHECK(rows.get_next(&rows, &array) == 0 && array.release == NULL);
+  rows.release(&rows);
+  FAILS(pf_messages_stream(NULL, &rows, &error), PF_MISUSE, "messages is NULL");
   pf_close(engine);
 }
 

@@ -519,7 +519,9 @@ def measure_scaling(options: argparse.Namespace, folder: Path, known: Times) -> 
     cores = 1
     while cores <= options.cores:
         if cores not in known:
-            known[cores] = times(run(options, "counts", folder, master=cluster(options, cores), again=1))
+            known[cores] = times(
+                run(options, "counts", folder, master=cluster(options, cores), again=1)
+            )
         shares = zip(known[cores], known[1], strict=True)
         row(f"decide to counts, {cores}",
             ", ".join(f"{now:.1f} s {one / now:.2f} ×" for now, one in shares))  # fmt: skip

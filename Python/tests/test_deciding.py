@@ -8,6 +8,7 @@ import threading
 from datetime import datetime, timedelta, timezone
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from worlds_under_test import MESSAGE, MESSAGES, NIGHT, NOON, RECORDS
 
@@ -234,6 +235,7 @@ def test_messages_are_read_once_and_know_their_ids():
     assert messages[-1] == ("m11", "none", NIGHT + 11)
     assert messages.columns()["at"] == [NIGHT + number for number in range(12)]
     assert messages.columns()["message"] == list(range(12))
+    assert pa.table(messages).to_pydict() == messages.columns()
 
 
 def test_evaluate_writes_what_the_command_writes():

@@ -448,6 +448,14 @@ int pf_messages_get(
   END
 }
 
+int pf_messages_stream(
+  const pf_messages *messages, struct ArrowArrayStream *stream, char **error) {
+  BEGIN(messages, MESSAGES, "messages")
+  NEED(stream, NO_RESULT);
+  self->functions->messages_stream(self->object, stream);
+  END
+}
+
 /* --------------------------------------------------------------------------------------- Answers */
 
 #define IS(handle, wanted) \

@@ -32,6 +32,7 @@ private func makeTable() -> pf_functions {
     messages_read_arrow: { unsafe messagesReadArrow($0, $1, $2, $3) },
     messages_count: { unsafe messagesCount($0) },
     messages_get: { unsafe messagesGet($0, $1, $2, $3, $4, $5) },
+    messages_stream: { unsafe messagesStream($0, $1) },
     answer_new: { unsafe answerNew($0) },
     decide: { unsafe decide($0, $1, $2, $3) },
     decide_at: { unsafe decideAt($0, $1, $2, $3, $4) },

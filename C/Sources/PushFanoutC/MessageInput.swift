@@ -145,3 +145,43 @@ func messagesGet(
     unsafe at?.pointee = message.at.milliseconds
   }
 }
+
+func messagesStream(
+  _ messages: UnsafeMutableRawPointer?, _ stream: UnsafeMutablePointer<ArrowArrayStream>?
+) {
+  unsafe MessageSource(MessagesObject.at(messages)).export(to: stream)
+}
+
+/// Messages as rows, batch by batch.
+private final class MessageSource: ArrowSource {
+  private static let batchSize = 65_536
+  private let messages: [Message]
+  private var next = 0
+
+  init(_ object: MessagesObject) { messages = object.messages }
+
+  override var fields: [ArrowField] {
+    [
+      ArrowField("message", "I"), ArrowField("id", "U"), ArrowField("conversation", "U"),
+      ArrowField("at", "l"),
+    ]
+  }
+
+  override func nextBatch() -> ArrowBatch? {
+    let numbers = next..<min(next + Self.batchSize, messages.count)
+    guard !numbers.isEmpty else { return nil }
+    next = numbers.upperBound
+    var ids = IDColumns(capacity: numbers.count)
+    var conversations = IDColumns(capacity: numbers.count)
+    for message in messages[numbers] {
+      unsafe ids.append(message.id.text.utf8.span.bytes)
+      unsafe conversations.append(message.conversation.text.utf8.span.bytes)
+    }
+    return ArrowBatch(
+      length: numbers.count, offset: 0,
+      columns: [
+        [SharedColumn(copying: numbers.map { UInt32($0) })], ids.finish(), conversations.finish(),
+        [SharedColumn(copying: messages[numbers].map(\.at.milliseconds))],
+      ])
+  }
+}

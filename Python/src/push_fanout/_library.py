@@ -141,6 +141,7 @@ _CHECKED: dict[str, tuple[Any, ...]] = {
     "pf_messages_read": (Pointer, *_TEXT, C.c_char_p, _OUT),
     "pf_messages_read_arrow": (Pointer, Pointer, _OUT),
     "pf_messages_get": (Pointer, Size, _OUT, _OUT, _OUT),
+    "pf_messages_stream": (Pointer, _OUT),
     "pf_decide_at": (Pointer, Pointer, Size, Pointer),
     "pf_answer_summary": (Pointer, _OUT),
     "pf_answer_counts": (Pointer, _OUT),

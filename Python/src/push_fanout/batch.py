@@ -34,10 +34,15 @@ class Messages:
     """Messages that were read for an engine, to be decided any number of times: what
     `Fanout.messages` gives.
 
+    Arrow's libraries take them as a table with the columns of `columns()`.
+
+    >>> import pyarrow
     >>> from push_fanout import Fanout
     >>> messages = Fanout.from_ndjson(b"").messages([{"id": "m", "conversation": "g", "at": 0}])
     >>> len(messages), messages[0].id
     (1, 'm')
+    >>> pyarrow.table(messages).to_pylist()
+    [{'message': 0, 'id': 'm', 'conversation': 'g', 'at': 0}]
     """
 
     __slots__ = ("_owned", "_engine")
@@ -61,6 +66,15 @@ class Messages:
         return MessageInfo(
             take_text(id.value).decode(), take_text(conversation.value).decode(), at.value
         )
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The messages as rows, a capsule with an `ArrowArrayStream`: ``message`` (uint32),
+        ``id`` and ``conversation`` (large_utf8), ``at`` (int64).
+
+        Args:
+            requested_schema: not followed, as the protocol allows.
+        """
+        return _capsule(library.pf_messages_stream, self._owned)
 
     def columns(self) -> dict[str, list[Any]]:
         """The messages as columns ``message`` (the number, from 0), ``id``, ``conversation`` and
@@ -187,19 +201,24 @@ class Batch:
         >>> polars.DataFrame(batch.counts_columns()).row(0)
         (0, 33, 'push', 'allowed', 'default', 1)
         """
+        messages, codes, counts = self._counts_by_code()
+        outcomes = [OUTCOMES[code] for code in codes.tolist()]
+        return {
+            "message": messages.astype("uint32"),
+            "code": codes,
+            "action": [outcome.action for outcome in outcomes],
+            "reason": [outcome.reason for outcome in outcomes],
+            "scope": [outcome.scope for outcome in outcomes],
+            "count": counts,
+        }
+
+    def _counts_by_code(self) -> tuple[npt.NDArray[Any], npt.NDArray[np.uint8], Any]:
+        """The message, the code and the count of each count that is not 0."""
         import numpy as np
 
         counts = self.counts
         messages, codes = np.nonzero(counts)
-        outcomes = [OUTCOMES[code] for code in codes.tolist()]
-        return {
-            "message": messages.astype("uint32"),
-            "code": codes.astype("uint8"),
-            "action": [outcome.action for outcome in outcomes],
-            "reason": [outcome.reason for outcome in outcomes],
-            "scope": [outcome.scope for outcome in outcomes],
-            "count": counts[messages, codes],
-        }
+        return messages, codes.astype("uint8"), counts[messages, codes]
 
     def _part(self, values: Any, starts: Any, index: int) -> Any:
         count = len(self)
@@ -238,9 +257,13 @@ class Rows:
         Args:
             requested_schema: not followed, as the protocol allows.
         """
-        stream = _library.ArrowArrayStream()
-        call(self._function, self._owned.address, C.byref(stream))
-        return _native.make_capsule(C.addressof(stream))
+        return _capsule(self._function, self._owned)
+
+
+def _capsule(function: Any, owned: Owned) -> object:
+    stream = _library.ArrowArrayStream()
+    call(function, owned.address, C.byref(stream))
+    return _native.make_capsule(C.addressof(stream))
 
 
 class Decisions(Rows):

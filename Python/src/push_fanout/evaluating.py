@@ -51,7 +51,7 @@ def _numbers(fanout: Fanout, messages: Messages, options: Any, compression: str 
 
 def _rows(fanout: Fanout, messages: Messages, options: Any, compression: str | None) -> int:
     pa = parquet.pyarrow_module()
-    ids = pa.array(messages.columns()["id"], pa.string())
+    ids = _ids(messages)["id"]
     outcomes = _OutcomeColumns(pa)
     decisions: Decisions = fanout.decisions(messages, ids=True)
     reader = pa.RecordBatchReader.from_stream(decisions)
@@ -73,8 +73,7 @@ def _rows(fanout: Fanout, messages: Messages, options: Any, compression: str | N
 def _counts(fanout: Fanout, messages: Messages, options: Any, compression: str | None) -> int:
     pa = parquet.pyarrow_module()
     outcomes = _OutcomeColumns(pa)
-    columns = messages.columns()
-    ids, conversations = (pa.array(columns[name], pa.string()) for name in ("id", "conversation"))
+    ids, conversations = _ids(messages).columns
     schema = pa.schema(
         [("message", pa.string()), ("conversation", pa.string()), *outcomes.fields,
          ("code", pa.uint8()), ("count", pa.uint32())],
@@ -83,12 +82,11 @@ def _counts(fanout: Fanout, messages: Messages, options: Any, compression: str |
 
     def batches() -> Iterator[Any]:
         for first, batch in _pieces(fanout, messages, ("counts",)):
-            found = batch.counts_columns()
-            numbers = pa.array(found["message"] + first)
-            code = pa.array(found["code"])
+            rows, codes, counts = batch._counts_by_code()
+            numbers, code = pa.array(rows + first), pa.array(codes)
             arrays = [
                 ids.take(numbers), conversations.take(numbers), *outcomes.columns(code), code,
-                pa.array(found["count"]),
+                pa.array(counts),
             ]  # fmt: skip
             yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
@@ -97,7 +95,7 @@ def _counts(fanout: Fanout, messages: Messages, options: Any, compression: str |
 
 def _pushes(fanout: Fanout, messages: Messages, options: Any, compression: str | None) -> int:
     pa = parquet.pyarrow_module()
-    ids = pa.array(messages.columns()["id"], pa.string())
+    ids = _ids(messages)["id"]
     reader = pa.RecordBatchReader.from_stream(fanout.decisions(messages, ids=True))
     schema = pa.schema(
         [("message", pa.string()), ("push", pa.large_list(pa.large_string()))],
@@ -127,6 +125,15 @@ def _pieces(fanout: Fanout, messages: Messages, parts: Any) -> Iterator[tuple[in
     for first in range(0, len(messages), MESSAGES_AT_ONCE):
         count = min(MESSAGES_AT_ONCE, len(messages) - first)
         yield first, fanout.decide_batch(messages, parts=parts, first=first, count=count)
+
+
+def _ids(messages: Messages) -> Any:
+    """The columns id and conversation, each in one piece."""
+    pa = parquet.pyarrow_module()
+    table = pa.table(messages).select(["id", "conversation"])
+    return pa.RecordBatch.from_arrays(
+        [column.combine_chunks().cast(pa.string()) for column in table.columns], table.schema.names
+    )
 
 
 def _metadata(fanout: Fanout, messages: Messages) -> Any:

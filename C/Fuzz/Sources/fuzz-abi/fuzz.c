@@ -398,6 +398,10 @@ static void step(input *in, char **error) {
       char *id = NULL, *conversation = NULL;
       int64_t at;
       if (error) pf_free(*error);
+      struct ArrowArrayStream stream;
+      if (error) pf_free(*error);
+      if (pf_messages_stream(AT(all_messages, slot(in)), &stream, error) == PF_OK) read_stream(&stream);
+      if (error) pf_free(*error);
       if (pf_messages_get(AT(all_messages, slot(in)), (size_t)number(in), &id, &conversation, &at, error) == PF_OK) {
         pf_free(id);
         pf_free(conversation);

@@ -353,6 +353,18 @@ int pf_messages_get(
   const pf_messages *messages, size_t index, char **id, char **conversation, int64_t *at,
   char **error);
 
+/* The messages as rows, in their order:
+**
+**   message       uint32       the number, from 0, as rows of a relation name it
+**   id            large_utf8   the id; not necessarily unique
+**   conversation  large_utf8   the conversation's id
+**   at            int64        the instant of the decision, milliseconds since 1970
+**
+** stream    a structure of the caller's without content, which has to be released. The messages may
+**           be freed before. */
+int pf_messages_stream(
+  const pf_messages *messages, struct ArrowArrayStream *stream, char **error);
+
 void pf_messages_free(pf_messages *messages);
 
 /* -------------------------------------------------------------------------------- One message */

@@ -46,6 +46,7 @@ typedef struct pf_functions {
   size_t (*messages_count)(pf_object messages);
   int (*messages_get)(
     pf_object messages, size_t, char **id, char **conversation, int64_t *at, char **error);
+  void (*messages_stream)(pf_object messages, struct ArrowArrayStream *);
 
   pf_object (*answer_new)(pf_object engine);
   int (*decide)(pf_object engine, const pf_message *, pf_object answer, char **error);
