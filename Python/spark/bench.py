@@ -411,6 +411,8 @@ def measure_master(
     share = alone.counts / counts["wall"]
     row("decide to counts, the first job of a Spark", f"{counts['wall']:.1f} s")
     row("  counts, of one process's speed", f"{share:.2f} ×", "≥ 0.5 ×", share >= 0.5)
+    row("  of one process's speed, its loading included",
+        f"{(alone.load + alone.counts) / counts['wall']:.2f} ×")  # fmt: skip
     row("  of one process's speed, as a later job",
         f"{alone.counts / counts['warm']:.2f} ×")  # fmt: skip
     parts = parts_of(counts)
