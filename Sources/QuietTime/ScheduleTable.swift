@@ -72,7 +72,8 @@ package struct QuietSettingsList: Sendable {
   package struct Listed: Sendable, QuietSettingsByIndex {
     private final class Identity: Sendable {}
 
-    private let identity = Identity()
+    /// nil until something is listed.
+    private var identity: Identity?
     private var pages: [[QuietSettings]] = []
     /// How many there are.
     package private(set) var count = 0
@@ -87,6 +88,7 @@ package struct QuietSettingsList: Sendable {
     package func isSameList(as other: Listed) -> Bool { identity === other.identity }
 
     fileprivate mutating func append(_ settings: QuietSettings) {
+      if identity == nil { identity = Identity() }
       if count % Self.pageSize == 0 { pages.append([]) }
       pages[count / Self.pageSize].append(settings)
       count += 1
