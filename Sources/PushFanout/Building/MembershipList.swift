@@ -146,7 +146,6 @@ struct MembershipList: Sendable {
       let larger = unsafe realloc(memory, capacity * MemoryLayout<Element>.stride)
       guard let larger = unsafe larger else { fatalError("out of memory") }
       unsafe memory = larger.bindMemory(to: Element.self, capacity: capacity)
-      unsafe PageMemory.adviseHuge(larger, capacity * MemoryLayout<Element>.stride)
     }
     let room = unsafe UnsafeMutableBufferPointer(start: memory, count: end)
     _ = unsafe UnsafeMutableBufferPointer(rebasing: room[count...]).initialize(from: elements)

@@ -257,15 +257,6 @@ internal import Synchronization
     (byteCount + blockSize - 1) & ~(blockSize - 1)
   }
 
-  /// Asks the kernel to use huge pages where memory of `malloc` has room for them.
-  static func adviseHuge(_ memory: UnsafeMutableRawPointer, _ byteCount: Int) {
-    let end = Int(bitPattern: memory) + byteCount
-    let start = roundedUp(Int(bitPattern: memory))
-    let size = end & ~(blockSize - 1) - start
-    guard size > 0, let first = unsafe UnsafeMutableRawPointer(bitPattern: start) else { return }
-    unsafe madvise(first, size, MADV_HUGEPAGE)
-  }
-
   /// Maps zeroed memory at a multiple of ``blockSize``.
   private static func map(_ byteCount: Int, isHuge: Bool) -> UnsafeMutableRawPointer {
     let size = roundedUp(byteCount)
