@@ -157,7 +157,7 @@ let package = Package(
       name: "PushFilesTests",
       dependencies: [
         "PushModel", "PushFanout", "PushContent", "PushFiles", "CPushFiles", "TestSupport",
-      ], swiftSettings: strict),
+      ], exclude: ["Arrow/Streams"], swiftSettings: strict),
     .testTarget(
       name: "PushServiceTests",
       dependencies: [

@@ -28,7 +28,26 @@ struct ArrowColumn: Sendable {
   /// `"name":`
   let quotedName: [UInt8]
   /// Deeper types are refused: no record has any.
-  private static let depthLimit = 16
+  static let depthLimit = 16
+
+  /// - Parameters:
+  ///   - format: as the C data interface has it; of a dictionary, that of its indices.
+  ///   - dictionary: the type of a dictionary's entries.
+  ///   - path: what problems call it.
+  init(
+    name: String, format: String, children: [ArrowColumn], dictionary: ArrowColumn?, holdsIDs: Bool,
+    _ path: String
+  ) throws(FileProblem) {
+    self.name = name
+    self.format = format
+    self.holdsIDs = holdsIDs
+    var text: [UInt8] = []
+    text.appendJSON(name)
+    text.append(UInt8(ascii: ":"))
+    quotedName = text
+    let kind = try Self.kind(format, children, path)
+    self.kind = dictionary.map { .dictionary(kind, $0) } ?? kind
+  }
 
   /// - Parameters:
   ///   - path: what problems call it.
@@ -51,13 +70,7 @@ struct ArrowColumn: Sendable {
       }
       name = text
     }
-    self.name = name
-    self.format = format
-    self.holdsIDs = holdsIDs || depth == 1 && ids.contains(name)
-    var text: [UInt8] = []
-    text.appendJSON(name)
-    text.append(UInt8(ascii: ":"))
-    quotedName = text
+    let holdsIDs = holdsIDs || depth == 1 && ids.contains(name)
     let path = depth == 0 ? path : "\(path).\(name)"
     var children: [ArrowColumn] = []
     if unsafe schema.n_children > 0 {
@@ -70,18 +83,17 @@ struct ArrowColumn: Sendable {
         }
         children.append(
           try unsafe ArrowColumn(
-            child.pointee, path, ids: ids, depth: depth + 1, holdsIDs: self.holdsIDs))
+            child.pointee, path, ids: ids, depth: depth + 1, holdsIDs: holdsIDs))
       }
     }
-    let kind = try Self.kind(format, children, path)
-    if let dictionary = unsafe schema.dictionary {
-      self.kind = .dictionary(
-        kind,
-        try unsafe ArrowColumn(
-          dictionary.pointee, path, ids: [], depth: depth + 1, holdsIDs: self.holdsIDs))
-    } else {
-      self.kind = kind
+    var dictionary: ArrowColumn?
+    if let entries = unsafe schema.dictionary {
+      dictionary = try unsafe ArrowColumn(
+        entries.pointee, path, ids: [], depth: depth + 1, holdsIDs: holdsIDs)
     }
+    try self.init(
+      name: name, format: format, children: children, dictionary: dictionary, holdsIDs: holdsIDs,
+      path)
   }
 
   private static func kind(

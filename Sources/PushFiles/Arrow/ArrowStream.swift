@@ -1,6 +1,6 @@
 internal import CPushFiles
 
-/// A stream of the Arrow C stream interface, whose rows are users, members or messages.
+/// A stream of the Arrow C stream interface, or of bytes, whose rows are users, members or messages.
 ///
 /// The columns are the fields of the records of settings.ndjson or messages.ndjson, by their names,
 /// in any order. Text is utf8, large_utf8, utf8_view or a dictionary of these; instants are integers
@@ -10,10 +10,11 @@ internal import CPushFiles
 /// Rows are checked as lines of NDJSON are, with the same problems; the line of a problem is the
 /// row, from 1.
 ///
-/// - Source: the Arrow specification, "The Arrow C data interface", "The Arrow C stream interface".
+/// - Source: the Arrow specification, "The Arrow C data interface", "The Arrow C stream interface",
+///   "Serialization and Interprocess Communication".
 ///
-/// SAFETY: one thread at a time reads a stream and releases what it gives. Whether buffers are as
-/// large as the stream says cannot be known; what can be checked is.
+/// SAFETY: one thread at a time reads a stream and releases what it gives. Whether the buffers of
+/// the C interface are as large as the stream says cannot be known; what can be checked is.
 @safe public final class ArrowStream: @unchecked Sendable {
   /// What the rows of a stream are.
   public enum Rows: String, Sendable {
@@ -45,8 +46,18 @@ internal import CPushFiles
 
   /// What the rows are; its name is what problems call the stream.
   public let rows: Rows
-  private let stream: UnsafeMutablePointer<ArrowArrayStream>
+  private let source: Source
   private var column: ArrowColumn?
+  /// The batch whose rows are written as lines, and how many of them were.
+  private var current: (batch: ArrowRows, row: Int)?
+  /// How many rows were written as lines.
+  public private(set) var rowCount = 0
+
+  /// SAFETY: as of the stream.
+  @safe private enum Source {
+    case interface(UnsafeMutablePointer<ArrowArrayStream>)
+    case messages(ArrowMessages)
+  }
 
   /// The name by which problems say where they are.
   var name: String { rows.rawValue }
@@ -65,48 +76,91 @@ internal import CPushFiles
         problem: .arrow("the stream is released, or lacks a function"))
     }
     self.rows = rows
-    unsafe self.stream = stream
+    source = unsafe .interface(stream)
   }
+
+  /// Reads a stream of bytes (`application/vnd.apache.arrow.stream`), which may come from anywhere:
+  /// whatever they are, nothing outside of them is read. Dictionaries are read, but not additions
+  /// to them; nor are compressed or big-endian streams, and what was written before Arrow 0.15.
+  ///
+  /// - Parameter bytes: are not copied, and are valid and unchanged until the last row was read.
+  /// - Throws: what is wrong with the schema.
+  public init(bytes: UnsafeRawBufferPointer, of rows: Rows) throws(FileProblem) {
+    let messages = try Self.inStream(rows) {
+      unsafe try ArrowMessages(bytes, rows.rawValue, ids: rows.ids)
+    }
+    self.rows = rows
+    source = .messages(messages)
+    column = messages.root.column
+  }
+
+  deinit { current?.batch.release() }
 
   /// The rest of the rows as lines of NDJSON; no bytes for a stream without rows.
   ///
   /// - Throws: what is wrong with the stream or, with its line, with a row.
   public func ndjson() throws(FileProblem) -> [UInt8] {
     var text: [UInt8] = []
-    var line = 0
-    while let batch = try next() {
-      defer { batch.release() }
-      for row in 0..<batch.count {
-        line += 1
-        do throws(FileProblem.Problem) {
-          try batch.appendJSON(row, to: &text)
-        } catch {
-          throw FileProblem(file: name, line: line, problem: error)
-        }
-        text.append(UInt8(ascii: "\n"))
-      }
-    }
+    while try appendNDJSON(to: &text, upTo: .max) {}
     return text
+  }
+
+  /// Appends the next rows as lines of NDJSON, until `text` has so many bytes or there are no more.
+  ///
+  /// - Returns: whether there may be more rows.
+  /// - Throws: what is wrong with the stream or, with its line, with a row; `text` has the rows
+  ///   before.
+  public func appendNDJSON(to text: inout [UInt8], upTo limit: Int) throws(FileProblem) -> Bool {
+    while text.count < limit {
+      if current == nil { current = try next().map { ($0, 0) } }
+      guard let (batch, row) = current else { return false }
+      guard row < batch.count else {
+        batch.release()
+        current = nil
+        continue
+      }
+      let length = text.count
+      rowCount += 1
+      current?.row += 1
+      do throws(FileProblem.Problem) {
+        try batch.appendJSON(row, to: &text)
+      } catch {
+        text.removeLast(text.count - length)
+        throw FileProblem(file: name, line: rowCount, problem: error)
+      }
+      text.append(UInt8(ascii: "\n"))
+    }
+    return true
   }
 
   /// The next rows, to be released by the thread that asks; nil at the end.
   func next() throws(FileProblem) -> ArrowRows? {
     let column = try schema()
-    var array = unsafe ArrowArray()
-    try unsafe check(stream.pointee.get_next(stream, &array))
-    guard unsafe array.release != nil else { return nil }
-    do throws(FileProblem.Problem) {
-      return try unsafe ArrowRows(array, column, start: rows.jsonStart)
-    } catch {
-      unsafe array.release?(&array)
-      throw FileProblem(file: name, line: nil, problem: error)
+    switch source {
+    case .interface(let stream):
+      var array = unsafe ArrowArray()
+      try unsafe check(stream.pointee.get_next(stream, &array), stream)
+      guard unsafe array.release != nil else { return nil }
+      do throws(FileProblem.Problem) {
+        return try unsafe ArrowRows(array, column, start: rows.jsonStart)
+      } catch {
+        unsafe array.release?(&array)
+        throw FileProblem(file: name, line: nil, problem: error)
+      }
+    case .messages(let messages):
+      return try Self.inStream(rows) {
+        try messages.next().map {
+          try unsafe ArrowRows($0.array, column, start: rows.jsonStart, memory: $0.memory)
+        }
+      }
     }
   }
 
   private func schema() throws(FileProblem) -> ArrowColumn {
     if let column { return column }
+    guard case .interface(let stream) = source else { preconditionFailure("has a schema") }
     var schema = unsafe ArrowSchema()
-    try unsafe check(stream.pointee.get_schema(stream, &schema))
+    try unsafe check(stream.pointee.get_schema(stream, &schema), stream)
     defer { unsafe schema.release?(&schema) }
     let column = try unsafe ArrowColumn(schema, name, ids: rows.ids)
     guard case .object = column.kind else {
@@ -118,7 +172,24 @@ internal import CPushFiles
     return column
   }
 
-  private func check(_ code: Int32) throws(FileProblem) {
+  /// Says which stream a problem is of.
+  private static func inStream<Result>(
+    _ rows: Rows, _ body: () throws -> Result
+  ) throws(FileProblem) -> Result {
+    do {
+      return try body()
+    } catch let problem as FileProblem.Problem {
+      throw FileProblem(file: rows.rawValue, line: nil, problem: problem)
+    } catch let problem as FileProblem {
+      throw problem
+    } catch {
+      throw FileProblem(file: rows.rawValue, line: nil, problem: .arrow("\(error)"))
+    }
+  }
+
+  private func check(
+    _ code: Int32, _ stream: UnsafeMutablePointer<ArrowArrayStream>
+  ) throws(FileProblem) {
     guard code != 0 else { return }
     let words = unsafe stream.pointee.get_last_error?(stream).flatMap {
       unsafe String(validatingCString: $0)
@@ -142,10 +213,15 @@ internal import CPushFiles
   private var array: ArrowArray
   /// What the JSON of a row begins with.
   private let start: StaticString
+  /// What the array's pointers lead to, of a stream of bytes.
+  private var memory: ArrowMemory?
+  /// Longer rows are refused, as lines are: a row may have one long text many times.
+  private static let longest = LineReader.maximumLineBytes
 
   fileprivate init(
-    _ array: ArrowArray, _ column: ArrowColumn, start: StaticString
+    _ array: ArrowArray, _ column: ArrowColumn, start: StaticString, memory: ArrowMemory? = nil
   ) throws(FileProblem.Problem) {
+    self.memory = memory
     let batch = try unsafe ArrowValues(array, column)
     count = batch.length
     offset = batch.offset
@@ -158,6 +234,12 @@ internal import CPushFiles
   func release() {
     unsafe array.release?(&array)
     unsafe array.release = nil
+    memory = nil
+  }
+
+  /// Checks the length of what was appended to `text` for one row.
+  static func checkLength(of text: [UInt8], from start: Int) throws(FileProblem.Problem) {
+    guard text.count - start <= longest else { throw .tooLong }
   }
 
   /// Appends a row as a JSON object.
@@ -165,7 +247,9 @@ internal import CPushFiles
     unsafe text.append(
       contentsOf: UnsafeBufferPointer(start: start.utf8Start, count: start.utf8CodeUnitCount))
     var isFirst = start.utf8CodeUnitCount == 1
+    let length = text.count
     for index in values.indices where !values[index].isNull(row + offset) {
+      try Self.checkLength(of: text, from: length)
       if !isFirst { text.append(UInt8(ascii: ",")) }
       isFirst = false
       text.append(contentsOf: columns[index].quotedName)

@@ -115,8 +115,10 @@ internal import PushModel
         contentsOf: "\(milliseconds(cells.load(Int64.self, index), multiplier, divisor))".utf8)
     case .list(_, let isLarge):
       let range = try range(index, isLarge, limit: children[0].length)
+      let start = text.count
       text.append(UInt8(ascii: "["))
       for item in range {
+        try ArrowRows.checkLength(of: text, from: start)
         if item > range.lowerBound { text.append(UInt8(ascii: ",")) }
         if children[0].isNull(item) {
           text.append(contentsOf: "null".utf8)
@@ -126,9 +128,11 @@ internal import PushModel
       }
       text.append(UInt8(ascii: "]"))
     case .object(let columns):
+      let start = text.count
       text.append(UInt8(ascii: "{"))
       var isFirst = true
       for (column, values) in zip(columns, children) where !values.isNull(index) {
+        try ArrowRows.checkLength(of: text, from: start)
         if !isFirst { text.append(UInt8(ascii: ",")) }
         isFirst = false
         text.append(contentsOf: column.quotedName)

@@ -58,10 +58,11 @@ public final class MessageReader {
   /// Begins again with the bytes of another messages.ndjson, in the memory of the one before: for
   /// servers, which read many small ones.
   ///
+  /// - Parameter count: how many lines there were before these, for the numbers of problems.
   /// - Precondition: the reader was not made for CSV.
-  public func restart(ndjson bytes: UnsafeRawBufferPointer) {
+  public func restart(ndjson bytes: UnsafeRawBufferPointer, after count: Int = 0) {
     guard case .lines(let lines) = source else { preconditionFailure("a reader of CSV") }
-    unsafe lines.restart(bytes)
+    unsafe lines.restart(bytes, after: count)
     recordCount = 0
     isReply = false
   }

@@ -16,10 +16,10 @@ final class JSONLines {
     parser = try JSONParser()
   }
 
-  /// Begins again with bytes in memory.
-  func restart(_ bytes: UnsafeRawBufferPointer) {
-    unsafe lines.restart(bytes)
-    isFirst = true
+  /// Begins again with bytes in memory, which are behind so many lines.
+  func restart(_ bytes: UnsafeRawBufferPointer, after count: Int) {
+    unsafe lines.restart(bytes, after: count)
+    isFirst = count == 0
   }
 
   var lineNumber: Int { lines.lineNumber }

@@ -26,7 +26,6 @@ final class Deciding: @unchecked Sendable {
   let settings: String
   let format: AnswerFormat
   private let workspace: Workspace
-  private let body: ByteBuffer
   /// The message that was read, and is decided next.
   private var pending: (message: Message, content: MessageContent?)?
   /// The message that is being encoded, and the rank to continue with.
@@ -42,20 +41,23 @@ final class Deciding: @unchecked Sendable {
   private static let memberLimit = 16_384
 
   init(
-    _ body: ByteBuffer, _ app: OpenedApp, _ format: AnswerFormat, showsDevices: Bool
+    _ body: ByteBuffer, isArrow: Bool = false, _ app: OpenedApp, _ format: AnswerFormat,
+    showsDevices: Bool
   ) throws(FileProblem) {
     self.app = app
     self.format = format
-    self.body = body
     // In this order: what is changed in between is in the version, and not announced.
     settings = app.settingsNumber
     version = app.engine.currentVersion
     workspace = try app.workspaces.take(app.rules)
     workspace.begin(format, showsDevices: showsDevices)
-    unsafe body.withUnsafeReadableBytes { unsafe workspace.reader.restart(ndjson: $0) }
+    try workspace.reader.restart(body, isArrow: isArrow)
   }
 
-  deinit { app.workspaces.give(workspace) }
+  deinit {
+    workspace.reader.end()
+    app.workspaces.give(workspace)
+  }
 
   /// Decides until everything is decided, or a limit is reached.
   ///
@@ -95,11 +97,7 @@ final class Deciding: @unchecked Sendable {
   private func read() throws(ServerFailure) {
     while true {
       do throws(FileProblem) {
-        if format == .payloads {
-          pending = try workspace.reader.nextWithContent().map { ($0.message, $0.content) }
-        } else {
-          pending = try workspace.reader.next().map { ($0, nil) }
-        }
+        pending = try workspace.reader.next(withContent: format == .payloads)
         return
       } catch {
         if error.problem == .isEmpty { throw .badRequest("the body is empty; send messages") }

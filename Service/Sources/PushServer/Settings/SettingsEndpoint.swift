@@ -7,6 +7,7 @@ internal import PushStore
 
 /// `POST /v1/settings`: a batch of operations, all or none.
 enum SettingsEndpoint {
+  static let types = ["application/x-ndjson", "application/json", "text/plain"]
   /// So many records have entries of their own in the change feed.
   private static let listLimit = 10_000
 
