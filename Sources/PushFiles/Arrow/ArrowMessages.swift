@@ -1,5 +1,20 @@
 internal import CPushFiles
 
+extension ArrowStream {
+  /// Reads a stream of bytes (`application/vnd.apache.arrow.stream`), which may come from anywhere:
+  /// whatever they are, nothing outside of them is read. Dictionaries are read, but not additions
+  /// to them; nor are compressed or big-endian streams, and what was written before Arrow 0.15.
+  ///
+  /// - Parameter bytes: are not copied, and are valid and unchanged until the last row was read.
+  /// - Throws: what is wrong with the schema.
+  public convenience init(bytes: UnsafeRawBufferPointer, of rows: Rows) throws(FileProblem) {
+    let messages = try rows.naming {
+      unsafe try ArrowMessages(bytes, rows.rawValue, ids: rows.ids)
+    }
+    self.init(of: rows, messages.root.column, next: messages.next)
+  }
+}
+
 /// The batches of a stream of bytes: encapsulated messages, of which the first is the schema. Bytes
 /// come from anywhere, so everything that ``ArrowValues`` trusts is checked here: that buffers lie
 /// in their message and are as large as the rows need, and that offsets ascend and stay inside.

@@ -26,7 +26,7 @@ internal import CPushFiles
     case messages
 
     /// The fields that are ids, or lists of ids.
-    fileprivate var ids: Set<String> {
+    var ids: Set<String> {
       switch self {
       case .users: ["id"]
       case .members: ["conversation", "user"]
@@ -40,6 +40,19 @@ internal import CPushFiles
       case .users: "{\"kind\":\"user\""
       case .members: "{\"kind\":\"member\""
       case .messages: "{"
+      }
+    }
+
+    /// Does something, and says of a problem which stream it is of.
+    func naming<Result>(_ body: () throws -> Result) throws(FileProblem) -> Result {
+      do {
+        return try body()
+      } catch let problem as FileProblem.Problem {
+        throw FileProblem(file: rawValue, line: nil, problem: problem)
+      } catch let problem as FileProblem {
+        throw problem
+      } catch {
+        throw FileProblem(file: rawValue, line: nil, problem: .arrow("\(error)"))
       }
     }
   }
@@ -56,7 +69,8 @@ internal import CPushFiles
   /// SAFETY: as of the stream.
   @safe private enum Source {
     case interface(UnsafeMutablePointer<ArrowArrayStream>)
-    case messages(ArrowMessages)
+    /// Gives the next rows. A function, so that a library that reads no bytes has no reader of them.
+    case bytes(() throws -> ArrowMemory.Owned?)
   }
 
   /// The name by which problems say where they are.
@@ -79,19 +93,15 @@ internal import CPushFiles
     source = unsafe .interface(stream)
   }
 
-  /// Reads a stream of bytes (`application/vnd.apache.arrow.stream`), which may come from anywhere:
-  /// whatever they are, nothing outside of them is read. Dictionaries are read, but not additions
-  /// to them; nor are compressed or big-endian streams, and what was written before Arrow 0.15.
-  ///
-  /// - Parameter bytes: are not copied, and are valid and unchanged until the last row was read.
-  /// - Throws: what is wrong with the schema.
-  public init(bytes: UnsafeRawBufferPointer, of rows: Rows) throws(FileProblem) {
-    let messages = try Self.inStream(rows) {
-      unsafe try ArrowMessages(bytes, rows.rawValue, ids: rows.ids)
-    }
+  /// - Parameters:
+  ///   - column: the type of the rows.
+  ///   - next: gives the next rows.
+  init(
+    of rows: Rows, _ column: ArrowColumn, next: @escaping () throws -> ArrowMemory.Owned?
+  ) {
     self.rows = rows
-    source = .messages(messages)
-    column = messages.root.column
+    self.column = column
+    source = .bytes(next)
   }
 
   deinit { current?.batch.release() }
@@ -147,9 +157,9 @@ internal import CPushFiles
         unsafe array.release?(&array)
         throw FileProblem(file: name, line: nil, problem: error)
       }
-    case .messages(let messages):
-      return try Self.inStream(rows) {
-        try messages.next().map {
+    case .bytes(let batch):
+      return try rows.naming {
+        try batch().map {
           try unsafe ArrowRows($0.array, column, start: rows.jsonStart, memory: $0.memory)
         }
       }
@@ -170,21 +180,6 @@ internal import CPushFiles
     }
     self.column = column
     return column
-  }
-
-  /// Says which stream a problem is of.
-  private static func inStream<Result>(
-    _ rows: Rows, _ body: () throws -> Result
-  ) throws(FileProblem) -> Result {
-    do {
-      return try body()
-    } catch let problem as FileProblem.Problem {
-      throw FileProblem(file: rows.rawValue, line: nil, problem: problem)
-    } catch let problem as FileProblem {
-      throw problem
-    } catch {
-      throw FileProblem(file: rows.rawValue, line: nil, problem: .arrow("\(error)"))
-    }
   }
 
   private func check(
