@@ -264,6 +264,7 @@ static void ask(input *in, char **error) {
       first = text(in, &size);
       const char *second = text(in, &other), *channel = text(in, &third);
       pf_change change;
+      pf_stamp stamp;
       pf_next_change_stamped(AT(engines, slot(in)), first, size, second, other, channel, third, number(in), &change, &stamp, error);
       break;
     }
@@ -353,6 +354,7 @@ static void step(input *in, char **error) {
     }
     case 13: {
       char *made = NULL;
+      pf_stamp stamp;
       size = lines(in, buffer);
       const char *format = TEXTS[byte(in) % (sizeof TEXTS / sizeof *TEXTS)];
       if (pf_evaluate_stamped(engine, buffer, size, format, byte(in) % 2, &made, &size, &stamp, error) == PF_OK) pf_free(made);
@@ -360,6 +362,7 @@ static void step(input *in, char **error) {
     }
     case 14: {
       char *made = NULL;
+      pf_stamp stamp;
       size_t length = lines(in, buffer);
       const char *user = text(in, &size);
       if (pf_explain_stamped(engine, buffer, length, user, size, byte(in) % 2, &made, NULL, &stamp, error) == PF_OK) pf_free(made);
