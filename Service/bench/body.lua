@@ -1,5 +1,5 @@
 -- Requests of wrk from a file of lines: wrk … -s body.lua URL -- FILE LINES PATH KEY [DELAY] [TYPE]
--- LINES lines are a body; each thread begins somewhere else. DELAY milliseconds pass between the
+-- LINES lines are a body, or for 0 a line is one, in hexadecimal digits; each thread begins somewhere else. DELAY milliseconds pass between the
 -- requests of a connection. What was measured is printed as one line of JSON.
 local requests, position = {}, 0
 local started = 0
@@ -18,7 +18,11 @@ function init(args)
   for line in io.lines(args[1]) do
     body[#body + 1] = line
     count = count + 1
-    if count % lines == 0 then
+    if lines == 0 then
+      local bytes = line:gsub("%x%x", function(digits) return string.char(tonumber(digits, 16)) end)
+      requests[#requests + 1] = wrk.format("POST", path, headers, bytes)
+      body = {}
+    elseif count % lines == 0 then
       requests[#requests + 1] = wrk.format("POST", path, headers, table.concat(body, "\n") .. "\n")
       body = {}
     end

@@ -20,12 +20,15 @@ def pinned(cores, command, **options):
     return subprocess.run(["taskset", "-c", cores, *command], capture_output=True, text=True, **options)
 
 
-def wrk(url, file, path, key, *, lines=1, connections=32, seconds=10, delay=0):
-    """Requests a second, latencies in milliseconds, and bytes a second; refuses failed requests."""
+def wrk(url, file, path, key, *, lines=1, connections=32, seconds=10, delay=0, kind="application/x-ndjson"):
+    """Requests a second, latencies in milliseconds, and bytes a second; refuses failed requests.
+
+    A body has so many lines of the file, or for 0 the bytes that a line has as hexadecimal digits.
+    """
     threads = min(CLIENT_THREADS, connections)
     done = pinned(CLIENT_CORES, [
         "wrk", "-t", str(threads), "-c", str(connections), "-d", f"{seconds}s", "--timeout", "30s",
-        "-s", str(HERE / "body.lua"), url, "--", str(file), str(lines), path, key, str(delay)])
+        "-s", str(HERE / "body.lua"), url, "--", str(file), str(lines), path, key, str(delay), kind])
     if done.returncode != 0:
         raise BenchError(f"wrk: {done.stderr or done.stdout}")
     found = json.loads(done.stdout.strip().splitlines()[-1])

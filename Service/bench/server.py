@@ -72,7 +72,7 @@ class Server:
 
     def post(self, path, body, **headers):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
-        connection.request("POST", path, body.encode(), {
+        connection.request("POST", path, body if isinstance(body, bytes) else body.encode(), {
             "Authorization": f"Bearer {self.key}", "Content-Type": "application/x-ndjson", **headers})
         answer = connection.getresponse()
         found = answer.read()

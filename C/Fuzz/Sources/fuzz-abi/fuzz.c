@@ -400,7 +400,6 @@ static void step(input *in, char **error) {
       pf_get_memory(engine, &memory, error);
       char *id = NULL, *conversation = NULL;
       int64_t at;
-      if (error) pf_free(*error);
       struct ArrowArrayStream stream;
       if (error) pf_free(*error);
       if (pf_messages_stream(AT(all_messages, slot(in)), &stream, error) == PF_OK) read_stream(&stream);
