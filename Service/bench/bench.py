@@ -207,7 +207,8 @@ def synapse(table, world, one, options):
     path.write_text(json.dumps(rules))
     python = subprocess.run([ROOT / "Benchmarks/peers/environment"], check=True, capture_output=True, text=True).stdout.strip()
     port = free_port()
-    command = [ROOT / python, pathlib.Path(__file__).with_name("synapse_server.py"), path, port]
+    # Without the folder of the program, which has another `world`.
+    command = [ROOT / python, "-P", pathlib.Path(__file__).with_name("synapse_server.py"), path, port]
     environment = {"PYTHONPATH": str(ROOT / "Benchmarks/peers"), "PATH": "/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1"}
     file = worlds.write_lines(world.folder / "synapse.ndjson", messages)
     with running(command, env=environment):

@@ -59,6 +59,7 @@ public struct ContentDirectory: Sendable {
   private var nicknames = IdentifierMap<IdentifierMap<String>>()
   /// The conversations in which users have nicknames.
   private var nicknamed = IdentifierMap<[Identifier]>()
+  /// Conversations that are more than a group without a name.
   private var conversations = IdentifierMap<Conversation>()
   /// The first is that of users who have set nothing.
   private(set) var distinctPreferences: [DisplayPreferences] = [DisplayPreferences()]
@@ -185,7 +186,12 @@ public struct ContentDirectory: Sendable {
   public mutating func setConversation(
     _ id: Identifier, kind: ConversationKind, name: String? = nil, parent: Identifier? = nil
   ) {
-    conversations[id] = Conversation(kind: kind, name: name, parent: parent)
+    let conversation = Conversation(kind: kind, name: name, parent: parent)
+    if conversation != Conversation() {
+      conversations[id] = conversation
+    } else if conversations.contains(id) {
+      conversations.remove(id)
+    }
   }
 
   /// Removes a conversation with its name and nicknames.

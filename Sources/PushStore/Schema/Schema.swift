@@ -37,6 +37,10 @@ enum Schema {
     migrator.registerMigration("operation") { db in
       for sql in [retention, feedIndices, sums, templates] { try db.execute(sql: sql) }
     }
+    // By which conversations that are no groups are found; a store without it is only slower.
+    migrator.registerMigration("kinds") { db in
+      try db.execute(sql: "CREATE INDEX kinds ON conversations (kind) WHERE kind <> 'group'")
+    }
     return migrator
   }
 

@@ -118,10 +118,19 @@ extension SettingsQueries {
   func contentDirectory() throws -> ContentDirectory {
     var directory = ContentDirectory()
     let hasDisplays = try hasDisplays()
+    // Nearly all conversations are groups without a name, which a directory has no entries of.
     let names =
       hasDisplays ? "(SELECT name FROM conversation_names WHERE conversation = c.number)" : "NULL"
     let conversations = try Row.fetchCursor(
-      db, sql: "SELECT c.id, c.kind, c.parent, \(names) FROM conversations c ORDER BY c.number")
+      db,
+      sql: """
+        SELECT c.id, c.kind, c.parent, \(names) FROM conversations c
+        WHERE c.number IN (
+          SELECT number FROM conversations WHERE kind <> 'group'
+          UNION SELECT number FROM conversations WHERE parent IS NOT NULL
+          \(hasDisplays ? "UNION SELECT conversation FROM conversation_names" : "")
+        ) ORDER BY c.number
+        """)
     while let row = try conversations.next() {
       directory.setConversation(
         try id(row, 0, "conversations.id"),

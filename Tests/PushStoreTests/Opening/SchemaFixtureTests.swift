@@ -20,7 +20,7 @@ import Testing
 @Suite struct SchemaFixtureTests {
   private static let names = [
     "1-first", "2-feed-by-user", "3-displays", "4-threads", "4-tokens", "5-tokens-threads",
-    "6-cursors", "7-operation",
+    "6-cursors", "7-operation", "8-kinds",
   ]
   private static let written = ProcessInfo.processInfo.environment["PUSH_FIXTURE"]
 

@@ -245,9 +245,9 @@ import Testing
         try db.execute(sql: "UPDATE feed SET token = 0")
         try db.execute(
           sql: """
-            DROP INDEX removed_users; DROP INDEX removed_conversations;
+            DROP INDEX kinds; DROP INDEX removed_users; DROP INDEX removed_conversations;
             DROP TABLE retention; DROP TABLE sums; DROP TABLE templates;
-            DELETE FROM grdb_migrations WHERE identifier IN ('cursors', 'operation');
+            DELETE FROM grdb_migrations WHERE identifier IN ('cursors', 'operation', 'kinds');
             """)
       }
       try queue.close()
@@ -260,13 +260,13 @@ import Testing
       #expect(try again.reader.check() == [])
       try again.close()
     }
-    let version = "\(path).version-\(all.count - 2)"
+    let version = "\(path).version-\(all.count - 3)"
     #expect(isNew)
     #expect(copies == [version, version + "-2"])
     let queue = try storeQueue(version)
     let found = try queue.read { db in try Schema.migrator.completedMigrations(db) }
     try queue.close()
-    #expect(found == Array(all.dropLast(2)))
+    #expect(found == Array(all.dropLast(3)))
     let last = try SettingsStore(path, threads: 1)
     let member = last.fanout.member("u1", of: "g")
     #expect(last.copyOfOlder == nil && member != nil)
