@@ -98,9 +98,9 @@ private struct SchemaReader {
     case 5: return "u"
     case 6: return "b"
     case 10:
-      let unit: Int16 = try details?.number(0) ?? 0
-      return ["tss:", "tsm:", "tsu:", "tsn:"].indices.contains(Int(unit))
-        ? ["tss:", "tsm:", "tsu:", "tsn:"][Int(unit)] : "timestamp"
+      let units = ["tss:", "tsm:", "tsu:", "tsn:"]
+      let unit = Int(try details?.number(0, absent: Int16(0)) ?? 0)
+      return units.indices.contains(unit) ? units[unit] : "timestamp"
     case 12: return "+l"
     case 13: return "+s"
     case 20: return "U"

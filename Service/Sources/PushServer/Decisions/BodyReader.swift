@@ -51,6 +51,7 @@ internal import PushModel
   /// Forgets the body.
   func end() {
     (rows, failure, body) = (nil, nil, ByteBuffer())
+    if lines.capacity > 4 * Self.part { lines = [] }
   }
 
   /// The next message, and its own fields for its push if they are asked for; nil at the end.
