@@ -161,7 +161,7 @@ def prove():
     """What rises is found, and what does not is not."""
     steady = [(100.0, 50, 2.0)] * 20
     rising = [[(100.0 + row, 50, 2.0) for row in range(20)], [(100.0, 50 + 3 * row, 2.0) for row in range(20)],
-              [(100.0, 50, 2.0 + row) for row in range(20)]]
+              [(100.0, 50, 2.0 + 4 * row) for row in range(20)]]
     found = [len(judge(rows)) for rows in (steady, *rising)]
     if found != [0, 1, 1, 1]:
         raise BenchError(f"the judgement of a soak is wrong: {found}")
