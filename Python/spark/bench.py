@@ -20,6 +20,9 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
+DEFAULT_LIMIT = 1 << 20
+"""The number of members above which `prepare` splits a conversation."""
+
 MISSED: list[str] = []
 FOLDER = Path(".build/spark-bench")
 TABLE = FOLDER / "table.txt"
@@ -314,7 +317,7 @@ def run(options: argparse.Namespace, job: str, folder: Path, **more: Any) -> dic
     given = {
         "job": job, "folder": folder, "log": log, "place": FOLDER / f"out-{folder.name}-{job}",
         "shards-path": FOLDER / f"out-{folder.name}-prepare", "memory": options.memory,
-        "master": f"local[{options.cores}]", "shards": options.shards, "limit": 65_536,
+        "master": f"local[{options.cores}]", "shards": options.shards, "limit": DEFAULT_LIMIT,
         "sample": 100, "again": 0, **more,
     }  # fmt: skip
     arguments = [f"--{name}={value}" for name, value in given.items()]
@@ -538,15 +541,15 @@ def measure_giant(options: argparse.Namespace) -> None:
         "--memberships", str(2 * users), "--messages", str(users),
     )  # fmt: skip
     say(f"\n{users:,} users are in one conversation, and in others: {2 * users:,} memberships")
-    for limit in (10**9, 16_384, 65_536, 262_144):
+    for limit in (DEFAULT_LIMIT, 262_144, 65_536):
         run(options, "prepare", folder, limit=limit)
         found = run(options, "counts", folder, again=1)
-        name = f"split above {limit:,}" if limit < 10**9 else "not split"
+        name = f"split above {limit:,}" if limit < DEFAULT_LIMIT else "not split, the default"
         row(f"decide to counts, {name}", f"{found['wall']:.1f} s, later {found['warm']:.1f} s")
         for tasks, job in (("tasks", "first"), ("later_tasks", "later")):
             longest, median = max(found[tasks]), statistics.median(found[tasks])
             # The first tasks of a Spark start Python and open snapshots.
-            is_must = limit == 65_536 and job == "later"
+            is_must = limit == DEFAULT_LIMIT and job == "later"
             row(f"  longest task / median, {job} job", f"{longest:.2f} / {median:.2f} s",
                 "≤ 2 ×" if is_must else "", not is_must or longest <= 2 * median)  # fmt: skip
 

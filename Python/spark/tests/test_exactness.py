@@ -23,7 +23,7 @@ from spark_worlds import (
     slice_folder,
 )
 
-from push_fanout.spark import Shards, compare, decide, prepare
+from push_fanout.spark import Shards, compare, decide, deciding, prepare
 from push_fanout.spark.readers import read
 
 FIRST = int(os.environ.get("PUSH_SEED", "0"))
@@ -127,8 +127,9 @@ def ndjson(rows, **more):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("slices", [1, 3])
-def test_columns_with_giants_and_threads(spark, tmp_path, slices):
+@pytest.mark.parametrize(("slices", "limit"), [(1, 100), (3, 100), (None, 100), (None, 1000)])
+def test_columns_with_giants_and_threads(spark, tmp_path, monkeypatch, slices, limit):
+    monkeypatch.setattr(deciding, "SLICED_MEMBERS", 20)
     seed = int(os.environ.get("PUSH_SEED", "7"))
     print(f"PUSH_SEED={seed} repeats this world")
     users, members, conversations, messages = typed_world(seed)
@@ -136,10 +137,13 @@ def test_columns_with_giants_and_threads(spark, tmp_path, slices):
     shards = prepare(
         spark.createDataFrame(users, USERS), spark.createDataFrame(members, MEMBERS),
         conversations=spark.createDataFrame(conversations, "id string, type string, parent string"),
-        settings=[APP], path=tmp_path / "shards", shards=5, giant_limit=100,
+        settings=[APP], path=tmp_path / "shards", shards=5, giant_limit=limit,
     )  # fmt: skip
     giants = {id: (giant.first, giant.parts) for id, giant in shards.giants.items()}
-    assert giants == {"giant": (0, 5), "large": (0, 3)}
+    assert giants == ({"giant": (0, 5), "large": (0, 3)} if limit == 100 else {})
+    assert sum(shards.members) == len(members)
+    # Where the large conversations are whole, their shards have several tasks.
+    assert (max(deciding._slices(shards, slices)) > 3) == (limit > 100)
     assert Shards.open(tmp_path / "shards") == shards
     settings = (
         ndjson([APP]) + ndjson(conversations, kind="conversation") + ndjson(users, kind="user")

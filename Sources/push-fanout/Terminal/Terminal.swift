@@ -55,8 +55,8 @@ enum Interruption {
   /// Lets a closed pipe be an error of the write, and interruptions end the program here.
   static func prepare() {
     signal(SIGPIPE, SIG_IGN)
+    let registered = DispatchSemaphore(value: 0)
     for number in [SIGINT, SIGTERM, SIGHUP] where !isIgnored(number) {
-      signal(number, SIG_IGN)
       prepared.withLock { $0.append(number) }
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
       source.setEventHandler {
@@ -64,12 +64,18 @@ enum Interruption {
         state.withLock { state in
           let message = state.end()
           Terminal.show("\n")
-          Terminal.fail("push-fanout: interrupted; \(message)")
+          Terminal.say("push-fanout: interrupted; \(message)")
+          // What another thread has made meanwhile; at once behind it, none goes on.
+          _ = state.removeNames()
+          _exit(1)
         }
       }
+      source.setRegistrationHandler { registered.signal() }
       source.resume()
       unsafe sources.append(source)
     }
+    // Until then a signal ends the program, which has begun nothing.
+    for _ in unsafe sources { registered.wait() }
   }
 
   /// Restores what was there before ``prepare()``, for a program that this process becomes.
@@ -96,14 +102,19 @@ enum Interruption {
     ///
     /// - Returns: what to print: an output that has its name by now stays.
     func end() -> String {
+      guard !removeNames(), let output, isThere(output) else { return message }
+      return "\(output) is complete"
+    }
+
+    /// - Returns: whether there was anything to remove.
+    func removeNames() -> Bool {
       var isUnfinished = false
       // A file may be made in the folder meanwhile.
       for _ in 0..<16 {
         for name in names where remove(name) { isUnfinished = true }
         if !isThere(names.last) { break }
       }
-      guard !isUnfinished, let output, isThere(output) else { return message }
-      return "\(output) is complete"
+      return isUnfinished
     }
 
     /// Removes a file or an empty folder.

@@ -69,7 +69,7 @@ def _parser() -> argparse.ArgumentParser:
     prepare.add_argument("--at", type=int, default=0, metavar="MS", help="hold from then on (0)")
     prepare.add_argument("--count", type=int, metavar="N", help="how many shards")
     prepare.add_argument(
-        "--giant-limit", type=int, default=65_536, metavar="N",
+        "--giant-limit", type=int, default=1 << 20, metavar="N",
         help="split conversations of more members (%(default)s)",
     )  # fmt: skip
     update = add("update", "make shards of changed settings")
@@ -87,7 +87,8 @@ def _parser() -> argparse.ArgumentParser:
     decide.add_argument("--number", type=int, metavar="N", help="which settings (the last)")
     decide.add_argument("--before", choices=("refuse", "older"), default="refuse",
                         help="messages from before the settings (%(default)s)")  # fmt: skip
-    decide.add_argument("--slices", type=int, default=1, metavar="N", help="tasks a shard (1)")
+    decide.add_argument("--slices", type=int, metavar="N",
+                        help="tasks a shard; more for large ones without it")  # fmt: skip
     decide.add_argument("--overwrite", action="store_true", help="replace complete output")
     decide.add_argument("--quarantine", metavar="FOLDER", help="list bad messages there")
     for command in (prepare, update):

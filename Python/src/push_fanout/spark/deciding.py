@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import json
 import os
+import statistics
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import Error
@@ -22,7 +24,12 @@ from .writing import empty_file, files, merged_files
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-HOUR = 3_600_000
+WINDOW = 600_000
+"""The messages of ten minutes are decided by one task."""
+SLICED_MEMBERS = 16_384
+"""A shard with so many memberships is decided by one task, whatever others have."""
+SLICES_LIMIT = 64
+"""How many tasks decide the messages of a shard, at most."""
 KEY = "id string, conversation string, at bigint, settings int, recipients bigint, pushes bigint"
 ROW = "message string, conversation string, at bigint, user string, code smallint"
 SCHEMAS = {
@@ -45,7 +52,7 @@ def decide(
     on_error: Literal["fail", "quarantine"] = "fail",
     quarantine: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
-    slices: int = 1,
+    slices: int | None = None,
     metrics: Metrics | None = None,
 ) -> DataFrame:
     """Decides messages for all members of their conversations.
@@ -68,7 +75,8 @@ def decide(
             key; ``"quarantine"``: bad messages are left out and listed in files of `quarantine`.
         quarantine: a folder that does not exist yet.
         overwrite: whether complete output that is in `path` is replaced.
-        slices: how many tasks decide the messages of a shard: those of an hour are in one.
+        slices: how many tasks decide the messages of a shard, each every so many ten minutes of
+            them; None for as many as its memberships are times those of the usual shard.
         metrics: accumulators that the workers add to.
 
     Returns:
@@ -84,33 +92,43 @@ def decide(
         raise ValueError(f'before must be "refuse" or "older", not {before!r}')
     if (on_error == "quarantine") != (quarantine is not None):
         raise ValueError('on_error="quarantine" and quarantine=... belong together')
-    if slices < 1:
+    if slices is not None and slices < 1:
         raise ValueError("slices must be at least 1")
     if output not in SUMMARIES and path is None:
         raise ValueError(f'output="{output}" needs path=..., a folder for Parquet files')
     if quarantine is not None and Storage(quarantine).names(""):
         raise Error(f"{os.fspath(quarantine)}: exists; name a new folder", "PF_IO")
     versions = shards.older() if before == "older" else [shards]
-    spec = _spec(versions, output, on_error, path, quarantine, slices, metrics)
-    placed = [_keyed_messages(messages), versions, slices]
+    counts = [_slices(version, slices) for version in versions]
+    spec = _spec(versions, output, on_error, path, quarantine, counts, metrics)
+    placed = [_keyed_messages(messages), versions, counts]
     if path is None:
         return _decided(placed, spec)
     return _write(placed, spec, overwrite)
 
 
+def _slices(shards: Shards, wanted: int | None) -> list[int]:
+    """How many tasks decide the messages of each shard."""
+    if wanted is not None:
+        return [wanted] * len(shards.folders)
+    usual = max(statistics.median(shards.members), SLICED_MEMBERS)
+    return [max(1, min(SLICES_LIMIT, round(count / usual))) for count in shards.members]
+
+
 def _spec(
-    versions: list[Shards], output: str, on_error: str, path: Any, quarantine: Any, slices: int,
-    metrics: Metrics | None,
+    versions: list[Shards], output: str, on_error: str, path: Any, quarantine: Any,
+    slices: list[list[int]], metrics: Metrics | None,
 ) -> DecideSpec:  # fmt: skip
     last = versions[-1]
     targets = [
         Target(version.number, version.at, folder)
-        for version in versions
-        for folder in version.folders
+        for version, counts in zip(versions, slices, strict=True)
+        for folder, count in zip(version.folders, counts, strict=True)
+        for _ in range(count)
     ]
     return DecideSpec(
         path=last.path, identity={version.number: version.identity for version in versions},
-        targets=tuple(targets), slices=slices, live=last.live_folders(), output=output,
+        targets=tuple(targets), live=last.live_folders(), output=output,
         is_strict=on_error == "fail", place="" if path is None else Storage(path).path,
         quarantine="" if quarantine is None else Storage(quarantine).path,
         counters={} if metrics is None else metrics.counters,
@@ -145,9 +163,11 @@ def _placed(placed: list[Any], is_split: bool) -> DataFrame | None:
     F = spark_module()
     messages, versions, slices = placed
     frames = []
-    offset = 0
+    total = 0
     for index, version in enumerate(versions):
         count = len(version.folders)
+        starts = list(itertools.accumulate(slices[index], initial=total))
+        total = starts.pop()
         if version.giants or not is_split:
             chosen = _of_version(messages, versions, index)
             threads = _threads(messages, version)
@@ -158,19 +178,20 @@ def _placed(placed: list[Any], is_split: bool) -> DataFrame | None:
                 rows = _with_digest(rows).select("*", parts)
             else:
                 rows = rows.withColumn("_shard", conversation_shards(count)[0])
-            slice_number = F.coalesce(F.pmod(F.floor(F.col("_at") / HOUR), F.lit(slices)), F.lit(0))
-            partition = (F.col("_shard") + offset) * slices + slice_number
+            shard = F.col("_shard") + 1
+            window = F.floor(F.col("_at") / WINDOW)
+            number = F.pmod(window, F.element_at(F.lit(slices[index]), shard))
+            partition = F.element_at(F.lit(starts), shard) + F.coalesce(number, F.lit(0))
             frames.append(
                 rows.withColumn("_partition", partition.cast("int")).drop(
                     "_first", "_parts", "_shard", *([] if is_split else ["_home"])
                 )
             )
-        offset += count
     if not frames:
         return None
     union: DataFrame = functools.reduce(lambda a, b: a.unionByName(b), frames)
     keys = ["_at", "_conversation", *(["_id", "_digest", "_part"] if is_split else [])]
-    spread = union.repartitionById(offset * slices, "_partition")
+    spread = union.repartitionById(total, "_partition")
     result: DataFrame = spread.sortWithinPartitions(*keys).drop("_partition")
     return result
 

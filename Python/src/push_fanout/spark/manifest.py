@@ -10,7 +10,7 @@ from typing import Any
 from ..errors import Error
 from .storage import Storage
 
-FORMAT = 1
+FORMAT = 2
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,6 +38,7 @@ class Shards:
             each later `prepare` or `update` into the folder.
         at: the instant from which on they hold, milliseconds since 1970.
         folders: the folder of each shard.
+        members: how many memberships each shard has.
         giants: the conversations that are split, by id.
         settings: the record of the app as NDJSON.
         identity: what the snapshots of the folder were written with.
@@ -51,6 +52,7 @@ class Shards:
     number: int
     at: int
     folders: tuple[str, ...]
+    members: tuple[int, ...]
     giants: dict[str, Giant]
     settings: str
     identity: int
@@ -92,7 +94,7 @@ class Shards:
         if fields.pop("format") != FORMAT:
             raise Error(f"{path}: the shards are of another version of push-fanout", "PF_INVALID")
         fields["giants"] = {id: Giant(**giant) for id, giant in fields["giants"].items()}
-        for name in ("folders", "users", "threads"):
+        for name in ("folders", "members", "users", "threads"):
             fields[name] = tuple(fields[name])
         return cls(path=path, **fields)
 

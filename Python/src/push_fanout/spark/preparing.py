@@ -33,7 +33,7 @@ from .storage import Storage
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-GIANT_LIMIT = 65_536
+GIANT_LIMIT = 1 << 20
 """Conversations of more members are split; docs/spark.md has the measurement."""
 MEMBERS_OF_A_SHARD = 4_000_000
 """How many memberships a shard has by default, at most."""
@@ -104,6 +104,7 @@ def prepare(
     made = Shards(
         path=job.storage.path, number=job.number, at=at,
         folders=tuple(folders[shard] for shard in range(shards)),
+        members=tuple(job.members[shard] for shard in range(shards)),
         giants=giants, settings=given.app, identity=spec.identity,
         users=(job.users_folder,), threads=(job.threads_folder,) if threads is not None else (),
         giant_limit=giant_limit, summary=job.summary,
@@ -170,6 +171,7 @@ class Job:
         self.threads_folder = f"{self.folder}/threads"
         self.clock = Clock()
         self.problems: list[Problem] = []
+        self.members: dict[int, int] = {}
         self.summary: dict[str, Any] = {"settings": self.number}
 
     def step(self, name: str) -> Any:
@@ -217,7 +219,7 @@ class Job:
         return int(row[0] or 0), [(found[0], found[1]) for found in row[1]]
 
     def build(self, spec: BuildSpec, rows: DataFrame, shards: int) -> dict[int, str]:
-        """Has the workers make shards; the folder of each."""
+        """Has the workers make shards; the folder of each, and in `members` its memberships."""
         spread = rows.repartitionById(shards, "_shard")
         with self.step(f"build {shards} shards"):
             found = spread.mapInArrow(functools.partial(build, spec), REPORT).collect()
@@ -229,6 +231,7 @@ class Job:
                 self.add_problem(report["kind"], report)
                 continue
             folders[shard] = report["folder"]
+            self.members[shard] = report.get("members", 0)
             for name in totals:
                 totals[name] += report.get(name, 0)
         self.fail_for_problems()

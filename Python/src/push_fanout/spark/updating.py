@@ -89,6 +89,7 @@ def update(
         threads += (job.threads_folder,)
     made = dataclasses.replace(
         shards, number=job.number, at=at, folders=folders, threads=threads,
+        members=tuple(job.members.get(shard, old) for shard, old in enumerate(shards.members)),
         users=(*shards.users, job.users_folder), summary=job.summary,
     )  # fmt: skip
     return job.publish(made)

@@ -31,8 +31,7 @@ class DecideSpec(NamedTuple):
     Attributes:
         path: the folder of the shards on the shared storage.
         identity: of the snapshots, by settings.
-        targets: the shards, by partition divided by `slices`.
-        slices: how many partitions a shard has.
+        targets: the shards, by partition.
         live: the folders whose snapshots may stay on the local disk.
         output: what is made.
         is_strict: whether a bad message ends the job.
@@ -44,7 +43,6 @@ class DecideSpec(NamedTuple):
     path: str
     identity: dict[int, int]
     targets: tuple[Target, ...]
-    slices: int
     live: frozenset[str]
     output: str
     is_strict: bool
@@ -76,7 +74,7 @@ class Task:
         assert context is not None
         self.spec = spec
         self.partition = context.partitionId()
-        self.target = spec.targets[self.partition // spec.slices]
+        self.target = spec.targets[self.partition]
         self.problems: list[Problem] = []
         self.seen = 0
         self.messages = 0
