@@ -26,6 +26,8 @@ USERS, GROUPS, MEMBERS = 20_000, 500, 100
 AT = 1_717_400_000_000
 # Of the first quarter nothing is judged: caches fill, and memory is taken that is used again later.
 WARM_UP = 0.25
+# The database's page cache takes 32 MiB before it is full, a page at a time: that many changes first.
+CHANGES_BEFORE, CHANGES_AT_ONCE = 500_000, 10_000
 # How much may be added by the fitted line until the end.
 MEMORY_SHARE, MEMORY_BYTES = 0.05, 10.0
 DESCRIPTORS = 20
@@ -44,6 +46,13 @@ def settings():
     # Whose levels are written, and read again.
     for writer in range(4):
         yield {"kind": "member", "conversation": f"own{writer}", "user": f"writer{writer}"}
+
+
+def changes():
+    """What fills the database's page cache: levels of the users in turn, which each round changes."""
+    levels = ("none", "all")
+    for number in range(CHANGES_BEFORE):
+        yield {"kind": "user", "id": f"u{number % USERS}", "level": levels[number // USERS % 2]}
 
 
 class Clients:
@@ -197,7 +206,7 @@ def main():
         folder = pathlib.Path(name)
         with Server(options.server, folder / "app.store", "--create", "--decision-log", folder / "log", "--decision-log-one-in", "100",
                     "--decision-log-limit", "1000000", "--header-timeout", "2", "--body-timeout", "2") as server:
-            for lines in batches(settings(), 20_000):
+            for lines in batches(itertools.chain(settings(), changes()), CHANGES_AT_ONCE):
                 server.post("/v1/settings", "".join(json.dumps(line) + "\n" for line in lines))
             problems = soak(server, folder, options.seconds)
             process = server.process

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import CPushKernels
 internal import PushSupport
 internal import Synchronization
 public import PushModel
@@ -363,6 +363,7 @@ public final class Fanout: Sendable {
     checkInDebugBuilds { checkInvariants(.sample(generation)) }
   }
 
-  /// The number of cores.
-  package static var coreCount: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
+  /// How many cores this process may use, what `taskset` and cpusets leave of the machine's: the
+  /// number of threads where none is given.
+  public static var coreCount: Int { pk_core_count() }
 }

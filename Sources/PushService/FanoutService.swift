@@ -67,7 +67,7 @@ public final class FanoutService: Sendable {
   ///   - settings: everything that decides.
   ///   - content: display settings of users.
   ///   - templates: those of the app, for the content of pushes.
-  ///   - threads: how many threads one call may use; nil for as many as there are cores.
+  ///   - threads: how many threads one call may use; nil for the cores that the process may use.
   /// - Throws: `FanoutError.unknownTimeZone`, or `FanoutError.tooMany`.
   /// - Complexity: O(settings).
   public convenience init(
@@ -82,7 +82,7 @@ public final class FanoutService: Sendable {
   /// - Parameters:
   ///   - paths: the files, read as one.
   ///   - templates: those of the app, for the content of pushes.
-  ///   - threads: how many threads one call may use; nil for as many as there are cores.
+  ///   - threads: how many threads one call may use; nil for the cores that the process may use.
   ///   - progress: called now and then with the share of the bytes that has been read, 0...1.
   /// - Throws: `FileProblem`, or a `FanoutError` when there is more of something than the engine
   ///   can hold.
@@ -101,7 +101,7 @@ public final class FanoutService: Sendable {
   /// - Parameters:
   ///   - settings: the bytes of a settings.ndjson.
   ///   - templates: the bytes of a templates.ndjson.
-  ///   - threads: how many threads one call may use; nil for as many as there are cores.
+  ///   - threads: how many threads one call may use; nil for the cores that the process may use.
   /// - Throws: as ``init(_:templates:threads:progress:)``.
   public convenience init(
     ndjson settings: [UInt8], templates: [UInt8]? = nil, threads: Int? = nil

@@ -43,7 +43,8 @@ public final class SettingsStore: Sendable {
   /// when there is none, when much has changed, and at the end.
   ///
   /// - Parameters:
-  ///   - threads: how many threads the engine may use, nil for as many as there are cores.
+  ///   - threads: how many threads the engine may use, nil for the cores that the process
+  ///     may use.
   ///   - waiting: how long to wait while another process has the store open for writing.
   ///   - permissions: of a store that is made, and of what is made beside it later.
   ///   - commitInterval: from the beginning of a commit to that of the next one, at least. Writes

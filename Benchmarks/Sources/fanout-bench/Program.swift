@@ -94,7 +94,7 @@ struct Run: ParsableCommand {
     say(machine.lines)
     let lines = runDay(plan)
     if plan.suites.contains(.curve) {
-      CurveSuite(cores: ProcessInfo.processInfo.activeProcessorCount).run {
+      CurveSuite(cores: Fanout.coreCount).run {
         print($0)
         fflush(nil)
       }
@@ -139,7 +139,7 @@ struct Run: ParsableCommand {
     options.rates = rates
     options.sizes.users = users ?? (quick ? 100_000 : 1_000_000)
     options.sizes.memberships = options.sizes.users * 10
-    let cores = ProcessInfo.processInfo.activeProcessorCount
+    let cores = Fanout.coreCount
     let suite = DaySuite(
       world: DayWorld(options, threads: cores), threads: [1, 2, 4].filter { $0 <= cores })
     var lines: [DaySuite.Line] = []

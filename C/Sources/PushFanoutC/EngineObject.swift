@@ -55,7 +55,7 @@ extension HandleObject {
 // MARK: Opening
 
 extension EngineObject {
-  /// As options have it: 0 for as many as there are cores.
+  /// As options have it: 0 for the cores that the process may use.
   static func threads(_ count: Int32) -> Int? { count == 0 ? nil : Int(count) }
 
   static func open(bytes: [UInt8], threads: Int32) throws -> EngineObject {

@@ -49,4 +49,7 @@ uint64_t pk_checksum(const uint8_t *bytes, size_t count);
 // The fastest variant that this processor supports.
 int pk_best_variant(void);
 
+// How many cores the calling thread may run on: those that taskset or a cpuset leaves.
+size_t pk_core_count(void);
+
 #endif

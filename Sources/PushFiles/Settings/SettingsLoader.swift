@@ -141,8 +141,8 @@ public enum SettingsLoader {
   /// problem that is thrown do not depend on their number.
   ///
   /// - Parameters:
-  ///   - threads: how many threads loading and the engine may use, nil for as many as there are
-  ///     cores.
+  ///   - threads: how many threads loading and the engine may use, nil for the cores that the process
+  ///     may use.
   ///   - progress: as for ``load(_:progress:)``.
   /// - Throws: the problem of the earliest line that is not understood; a ``FanoutError`` when
   ///   there is more of something than the engine can hold.

@@ -104,7 +104,8 @@ extension StoreReader {
 
   /// An engine, and everything that the words of pushes depend on, both as of one commit.
   ///
-  /// - Parameter threads: how many threads the engine may use, nil for as many as there are cores.
+  /// - Parameter threads: how many threads the engine may use, nil for the cores that the process
+  ///   may use.
   /// - Complexity: as for opening a ``SettingsStore``, and for ``contentDirectory()``.
   public func fanoutWithContent(
     threads: Int? = nil

@@ -52,7 +52,7 @@ struct Evaluate: ParsableCommand {
   @Option(
     help: ArgumentHelp(
       "How many threads decide and encode; if more than one, another one reads and writes. "
-        + "(default: as many as there are cores)", valueName: "count"))
+        + "(default: the cores it may use)", valueName: "count"))
   var threads: Int?
 
   @Flag(help: "The summary as one JSON object; implies --format summary.")

@@ -47,7 +47,7 @@ struct Render: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "How many threads decide and render. (default: as many as there are cores)",
+      "How many threads decide and render. (default: the cores it may use)",
       valueName: "count"))
   var threads: Int?
 

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Glibc
+import PushFanout
 import PushFiles
 import PushModel
 import PushWorkload
@@ -102,7 +102,7 @@ struct Generate: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "How many threads work. (default: as many as there are cores)", valueName: "count"))
+      "How many threads work. (default: the cores it may use)", valueName: "count"))
   var threads: Int?
 
   @OptionGroup(title: "Sizes") var sizes: SizeFlags
@@ -144,7 +144,7 @@ struct Generate: ParsableCommand {
 
   func run() throws {
     let start = ContinuousClock.now
-    let threads = threads ?? max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+    let threads = threads ?? Fanout.coreCount
     let options = try options()
     // Existing files are reported before the long run.
     let names = WorkloadText.File.allCases.map { WorkloadText.name(of: $0, format.format) }

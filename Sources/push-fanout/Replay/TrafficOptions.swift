@@ -25,7 +25,7 @@ struct TrafficOptions: ParsableArguments {
 struct ResultOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "How many threads decide. (default: as many as there are cores)", valueName: "count"))
+      "How many threads decide. (default: the cores it may use)", valueName: "count"))
   var threads: Int?
 
   @Flag(help: "The whole result as one JSON object.")

@@ -1,10 +1,19 @@
 import CPushKernels
+import Foundation
 import TestSupport
 import Testing
 
 /// Goal: each variant of the two kernels does what the plain loop in Swift does, at
 /// every length, tail and offset.
 @Suite struct KernelTests {
+  /// As `taskset -c 0 swift test` shows; Foundation's `activeProcessorCount` has all cores.
+  @Test func coresAreThoseThatTheProcessMayUse() throws {
+    let status = try String(contentsOfFile: "/proc/thread-self/status", encoding: .utf8)
+    let mask = try #require(status.split(separator: "\n").first { $0.hasPrefix("Cpus_allowed:") })
+    let bits = mask.split(separator: "\t").last?.compactMap(\.hexDigitValue) ?? []
+    #expect(pk_core_count() == bits.map(\.nonzeroBitCount).reduce(0, +))
+  }
+
   static let counts =
     Array(0...70) + [127, 128, 129, 191, 192, 193, 255, 256, 257, 1000, 4096, 4097]
 

@@ -1,5 +1,6 @@
 internal import Configuration
-internal import Glibc
+internal import NIOCore
+internal import PushFanout
 
 /// Values of options by their keys, checked.
 struct OptionValues {
@@ -27,7 +28,11 @@ struct OptionValues {
     return find(general)
   }
 
-  static var coreCount: Int { max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
+  /// How many cores the process may use: the first number is what a container's quota leaves, the
+  /// second what `taskset` and cpusets leave.
+  static var coreCount: Int {
+    max(1, min(System.coreCount, Fanout.coreCount))
+  }
 
   /// A text, or a number as one: the name of a file may be a number.
   func text(_ key: String) -> String? {
