@@ -27,7 +27,7 @@ public enum OptionList {
     Option(
       key: "clientScopes", value: "SCOPES",
       help: "What a client with a certificate may do without a key (decide,read)."),
-    Option(key: "threads", value: "N", help: "Threads that serve connections (the cores it may use)."),
+    Option(key: "threads", value: "N", help: "Threads of connections (the cores it may use)."),
     Option(key: "engineThreads", value: "N", help: "Threads that one large decision may use."),
     Option(key: "bodyLimit", value: "BYTES", help: "The largest body of a request (8388608)."),
     Option(key: "requestsInFlight", value: "N", help: "Requests worked on at a time (1024)."),
