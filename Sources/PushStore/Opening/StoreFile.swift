@@ -186,6 +186,7 @@ extension SettingsQueries {
 
   /// The number of the last entry of the feed; 0 for none.
   func lastSequence() throws -> Int64 {
-    try Int64.fetchOne(db.cachedStatement(sql: "SELECT max(sequence) FROM feed")) ?? 0
+    var find = try RepeatedStatement(cached: "SELECT max(sequence) FROM feed", db)
+    return try find.firstNumber() ?? 0
   }
 }

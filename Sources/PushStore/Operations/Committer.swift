@@ -52,18 +52,19 @@ final class Committer: Sendable {
           for (index, job) in jobs.enumerated() {
             var write = StoreWrite(
               SettingsQueries(db: db, path: path), at: job.now, from: job.device)
+            // Not GRDB's `inSavepoint`, which has SQLite compile its statements for each write.
+            try Self.run("SAVEPOINT job", db)
             do {
-              try db.inSavepoint {
-                if let device = job.device { try write.check(device) }
-                try job.body(&write)
-                return .commit
-              }
+              if let device = job.device { try write.check(device) }
+              try job.body(&write)
               steps += write.steps
             } catch let error as DatabaseError where error.isOfTheWhole {
               throw error
             } catch {
+              try Self.run("ROLLBACK TO job", db)
               refused[index] = error
             }
+            try Self.run("RELEASE job", db)
           }
           let queries = SettingsQueries(db: db, path: path)
           last = try queries.lastSequence()
@@ -101,6 +102,11 @@ final class Committer: Sendable {
       return jobs.forEach { $0.done(error) }
     }
     for (job, error) in zip(jobs, refused) { job.done(error) }
+  }
+
+  private static func run(_ sql: String, _ db: Database) throws {
+    var statement = try RepeatedStatement(cached: sql, db)
+    try statement.run()
   }
 
   /// Has the renderer follow; where it cannot, nothing more is written until the store is reopened.

@@ -6,9 +6,10 @@ internal import PushModel
 extension SettingsQueries {
   /// The rule set of the store.
   func rules() throws -> RuleSet {
-    let find = try db.cachedStatement(sql: "SELECT rules FROM app")
-    guard let text = try String.fetchOne(find) else { return AppSettings().rules }
-    return try known(RuleSet(rawValue: text), "app.rules")
+    var find = try RepeatedStatement(cached: "SELECT rules FROM app", db)
+    return try find.first { row in
+      try known(row.text(0).flatMap { RuleSet(rawValue: $0) }, "app.rules")
+    } ?? AppSettings().rules
   }
 
   /// - Throws: ``StoreError/otherRules(_:)`` when the store's rules are not these.
