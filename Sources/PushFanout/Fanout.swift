@@ -363,7 +363,7 @@ public final class Fanout: Sendable {
     checkInDebugBuilds { checkInvariants(.sample(generation)) }
   }
 
-  /// How many cores this process may use, what `taskset` and cpusets leave of the machine's: the
-  /// number of threads where none is given.
+  /// How many cores this process may use, the number of threads where none is given: those that
+  /// `taskset` or a cpuset leaves, and no more than the quota of a container.
   public static var coreCount: Int { pk_core_count() }
 }

@@ -49,7 +49,12 @@ uint64_t pk_checksum(const uint8_t *bytes, size_t count);
 // The fastest variant that this processor supports.
 int pk_best_variant(void);
 
-// How many cores the calling thread may run on: those that taskset or a cpuset leaves.
+// How many cores this process may use: those that taskset or a cpuset leaves, and no more than the
+// quota of its control group.
 size_t pk_core_count(void);
+
+// The cores that the quotas of a control group and of those around it allow; 0 for no quota. The root
+// is where groups are mounted, and the group begins with "/".
+size_t pk_quota_cores(const char *root, const char *group);
 
 #endif

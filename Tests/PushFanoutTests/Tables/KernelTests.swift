@@ -11,7 +11,36 @@ import Testing
     let status = try String(contentsOfFile: "/proc/thread-self/status", encoding: .utf8)
     let mask = try #require(status.split(separator: "\n").first { $0.hasPrefix("Cpus_allowed:") })
     let bits = mask.split(separator: "\t").last?.compactMap(\.hexDigitValue) ?? []
-    #expect(pk_core_count() == bits.map(\.nonzeroBitCount).reduce(0, +))
+    let cores = bits.map(\.nonzeroBitCount).reduce(0, +)
+    let groups = try String(contentsOfFile: "/proc/self/cgroup", encoding: .utf8)
+    let own = groups.split(separator: "\n").first { $0.hasPrefix("0::/") }?.dropFirst(3)
+    let quota = own.map { unsafe pk_quota_cores("/sys/fs/cgroup", String($0)) } ?? 0
+    #expect(pk_core_count() == (quota > 0 ? min(quota, cores) : cores))
+  }
+
+  /// - Source: the kernel's Documentation/admin-guide/cgroup-v2.rst, "CPU Interface Files".
+  @Test func quotasAreThoseOfAllGroupsAround() throws {
+    try ScratchFolder.with { root in
+      let group = root.appending(path: "a/b")
+      try FileManager.default.createDirectory(at: group, withIntermediateDirectories: true)
+      func cores(_ texts: [String: String]) throws -> Int {
+        for (folder, text) in texts {
+          try Data(text.utf8).write(to: root.appending(path: folder).appending(path: "cpu.max"))
+        }
+        return unsafe pk_quota_cores(root.path, "/a/b")
+      }
+      let found = [
+        try cores([:]),
+        try cores(["a/b": "max 100000\n"]),
+        try cores(["a/b": "800000 100000\n"]),
+        try cores(["a": "150000 100000\n"]),
+        try cores([".": "50000 100000\n"]),
+        try cores([".": "max 100000\n", "a": "nonsense\n", "a/b": "300001 100000\n"]),
+        unsafe pk_quota_cores(root.path, "/"),
+        unsafe pk_quota_cores(root.path, "/" + String(repeating: "x", count: 5000)),
+      ]
+      #expect(found == [0, 0, 8, 2, 1, 4, 0, 0])
+    }
   }
 
   static let counts =

@@ -1,6 +1,4 @@
 internal import Configuration
-internal import NIOCore
-internal import PushFanout
 
 /// Values of options by their keys, checked.
 struct OptionValues {
@@ -26,12 +24,6 @@ struct OptionValues {
     if let value = find(reader) { return value }
     guard let general, !OptionList.ofOneApp.contains(key) else { return nil }
     return find(general)
-  }
-
-  /// How many cores the process may use: the first number is what a container's quota leaves, the
-  /// second what `taskset` and cpusets leave.
-  static var coreCount: Int {
-    max(1, min(System.coreCount, Fanout.coreCount))
   }
 
   /// A text, or a number as one: the name of a file may be a number.

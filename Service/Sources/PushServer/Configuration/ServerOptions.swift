@@ -1,5 +1,6 @@
 public import Configuration
 internal import Foundation
+internal import PushFanout
 
 /// How a server is started: from flags, the environment, and a JSON file, in this order.
 public struct ServerOptions: Sendable {
@@ -130,8 +131,8 @@ public struct ServerOptions: Sendable {
     tlsKey = read.text("tlsKey")
     clientCA = read.text("clientCa")
     clientScopes = try read.scopes("clientScopes") ?? [.decide, .read]
-    threads = try read.number("threads", 1...1024, default: OptionValues.coreCount)
-    engineThreads = try read.number("engineThreads", 1...1024, default: OptionValues.coreCount)
+    threads = try read.number("threads", 1...1024, default: Fanout.coreCount)
+    engineThreads = try read.number("engineThreads", 1...1024, default: Fanout.coreCount)
     bodyLimit = try read.number("bodyLimit", 1...(1 << 30), default: 8 << 20)
     requestsInFlight = try read.number("requestsInFlight", 1...1_000_000, default: 1024)
     bytesInFlight = try read.number("bytesInFlight", 1...(1 << 40), default: 256 << 20)
