@@ -24,8 +24,6 @@ from .writing import empty_file, files, merged_files
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-WINDOW = 600_000
-"""The messages of ten minutes are decided by one task."""
 SLICED_MEMBERS = 16_384
 """A shard with so many memberships is decided by one task, whatever others have."""
 SLICES_LIMIT = 64
@@ -75,8 +73,8 @@ def decide(
             key; ``"quarantine"``: bad messages are left out and listed in files of `quarantine`.
         quarantine: a folder that does not exist yet.
         overwrite: whether complete output that is in `path` is replaced.
-        slices: how many tasks decide the messages of a shard, each every so many ten minutes of
-            them; None for as many as its memberships are times those of the usual shard.
+        slices: how many tasks decide the messages of a shard, which are shared by their ids; None
+            for as many as its memberships are times those of the usual shard.
         metrics: accumulators that the workers add to.
 
     Returns:
@@ -179,9 +177,8 @@ def _placed(placed: list[Any], is_split: bool) -> DataFrame | None:
             else:
                 rows = rows.withColumn("_shard", conversation_shards(count)[0])
             shard = F.col("_shard") + 1
-            window = F.floor(F.col("_at") / WINDOW)
-            number = F.pmod(window, F.element_at(F.lit(slices[index]), shard))
-            partition = F.element_at(F.lit(starts), shard) + F.coalesce(number, F.lit(0))
+            number = F.pmod(F.xxhash64("_id"), F.element_at(F.lit(slices[index]), shard))
+            partition = F.element_at(F.lit(starts), shard) + number
             frames.append(
                 rows.withColumn("_partition", partition.cast("int")).drop(
                     "_first", "_parts", "_shard", *([] if is_split else ["_home"])
