@@ -321,6 +321,29 @@ def test_views_are_taken_over_and_shared(members, count):
     assert duckdb.sql(query).fetchall() == sorted((user, count) for user in ids[:1] + ids[2:])
 
 
+def test_views_of_large_rooms_with_many_gaps():
+    """Members who join later are no recipients: rows of their own for each message, whose views are
+    those of the room, beside rooms of other sizes in between."""
+    rooms = {"a": 70_000, "b": 66_000, "c": 20}
+    conversation, user, since = [], [], []
+    for room, count in rooms.items():
+        for number in range(count):
+            conversation.append(room)
+            user.append(f"u{number}" if number % 3 else f"user-number-{room}-{number}")
+            since.append(NOON + 1 if number % 700 == 1 else 0)
+    members = polars.DataFrame({"conversation": conversation, "user": user, "since": since})
+    fanout = Fanout.open(members=members)
+    messages = [
+        {"id": f"m{number}", "conversation": room, "at": NOON + number % 2}
+        for number, room in enumerate("cabcaaccbbcab" * 3)
+    ]
+    views = pyarrow.table(fanout.decisions(messages, ids="views"))
+    texts = pyarrow.table(fanout.decisions(messages, ids=True))
+    assert len(texts) > 1_600_000
+    assert views["user"].cast(pyarrow.large_string()).equals(texts["user"])
+    assert views.drop_columns("user").equals(texts.drop_columns("user"))
+
+
 def test_the_form_of_ids_is_one_of_three():
     fanout = Fanout.from_ndjson(RECORDS)
     forms = {

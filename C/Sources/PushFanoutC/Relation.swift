@@ -126,7 +126,7 @@ private final class DecisionSource: ArrowSource {
       start = zero + 1
     }
     guard pieces.count <= Self.pieceLimit else {
-      let rows = DecisionRows(relation.userForm, IDViewCache(), capacity: count)
+      let rows = DecisionRows(relation.userForm, views, capacity: count)
       rows.append(result, number)
       if rows.count > 0 { waiting.append(rows.finish()) }
       return
