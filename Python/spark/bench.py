@@ -20,8 +20,7 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
-DEFAULT_LIMIT = 1 << 20
-"""The number of members above which `prepare` splits a conversation."""
+from push_fanout.spark.preparing import GIANT_LIMIT
 
 MISSED: list[str] = []
 FOLDER = Path(".build/spark-bench")
@@ -193,8 +192,7 @@ def warm_up(batches: Any) -> Any:
 
 
 def tasks_of_largest(shards: Any) -> list[int]:
-    """The partitions of the shard that has most memberships, which are decided by tasks of their
-    own."""
+    """The partitions that the messages of the shard with most memberships are in."""
     from push_fanout.spark.deciding import _slices
 
     counts = _slices(shards, None)
@@ -289,7 +287,7 @@ def events_of(log: Path) -> dict[str, Any]:
     memory: dict[str, int] = {}
     tasks: dict[int, list[tuple[int, float]]] = {}
     names: dict[int, str] = {}
-    # The stages of later jobs, and whether they decide all messages.
+    # The stages of later jobs and of the warm-up, and whether they decide all messages.
     again: dict[int, bool] = {}
     for file in log.iterdir():
         for line in file.read_text().splitlines():
@@ -336,7 +334,7 @@ def run(options: argparse.Namespace, job: str, folder: Path, **more: Any) -> dic
     given = {
         "job": job, "folder": folder, "log": log, "place": FOLDER / f"out-{folder.name}-{job}",
         "shards-path": FOLDER / f"out-{folder.name}-prepare", "memory": options.memory,
-        "master": f"local[{options.cores}]", "shards": options.shards, "limit": DEFAULT_LIMIT,
+        "master": f"local[{options.cores}]", "shards": options.shards, "limit": GIANT_LIMIT,
         "sample": 100, "again": 0, **more,
     }  # fmt: skip
     arguments = [f"--{name}={value}" for name, value in given.items()]
@@ -562,16 +560,16 @@ def measure_giant(options: argparse.Namespace) -> None:
     )  # fmt: skip
     say(f"\n{users:,} users are in one conversation, and in others: {2 * users:,} memberships, "
         f"{options.messages:,} messages")  # fmt: skip
-    for limit in (DEFAULT_LIMIT, 262_144, 65_536):
+    for limit in (GIANT_LIMIT, 262_144, 65_536):
         run(options, "prepare", folder, limit=limit)
         found = run(options, "counts", folder, again=1)
-        name = f"split above {limit:,}" if limit < DEFAULT_LIMIT else "not split, the default"
+        name = f"split above {limit:,}" if limit < GIANT_LIMIT else "not split, the default"
         row(f"decide to counts, {name}", f"{found['wall']:.1f} s, later {found['warm']:.1f} s")
         for tasks, job in (("tasks", "first"), ("later_tasks", "later")):
             seconds = [time for _, time in found[tasks]]
             median = statistics.median(seconds)
             row(f"  longest task / median, {job} job", f"{max(seconds):.2f} / {median:.2f} s")
-            if limit == DEFAULT_LIMIT:
+            if limit == GIANT_LIMIT:
                 # Messages to other conversations have other tasks, which may be longer. The first
                 # tasks of a Spark open snapshots.
                 own = max(time for number, time in found[tasks] if number in found["largest"])

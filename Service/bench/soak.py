@@ -26,7 +26,7 @@ USERS, GROUPS, MEMBERS = 20_000, 500, 100
 AT = 1_717_400_000_000
 # Of the first quarter nothing is judged: caches fill, and memory is taken that is used again later.
 WARM_UP = 0.25
-# The database's page cache takes 32 MiB before it is full, a page at a time: that many changes first.
+# The database's page cache grows to 32 MiB, a page at a time: so many changes fill it first.
 CHANGES_BEFORE, CHANGES_AT_ONCE = 500_000, 10_000
 # How much may be added by the fitted line until the end.
 MEMORY_SHARE, MEMORY_BYTES = 0.05, 10.0

@@ -35,7 +35,7 @@ public final class Fanout: Sendable {
   ///
   /// - Parameters:
   ///   - app: the app's settings, with its rule set and options.
-  ///   - threads: the number of threads that one call may use; nil for the number of cores.
+  ///   - threads: the number of threads that one call may use; nil for ``coreCount``.
   ///   - cacheBytes: see ``cacheByteLimit``; nil for ``defaultCacheBytes``.
   /// - Throws: ``FanoutError/unknownTimeZone(_:)``.
   public convenience init(

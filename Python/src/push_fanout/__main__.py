@@ -69,7 +69,7 @@ def _parser() -> argparse.ArgumentParser:
         help="that of the output (%(default)s)",
     )  # fmt: skip
     evaluate.add_argument(
-        "--threads", type=int, default=0, metavar="N", help="0 for the number of cores (0)"
+        "--threads", type=int, default=0, metavar="N", help="0 for the cores it may use (0)"
     )
     return parser
 

@@ -112,7 +112,8 @@ class Fanout(EngineState):
             identity: the two numbers that the snapshot was written with.
             store: a store (docs/store.md), for which the package push-fanout-store is needed.
             access: what is done with the store.
-            threads: how many threads a call may use, 1 to 1024; 0 for the number of cores.
+            threads: how many threads a call may use, 1 to 1024; 0 for the cores that the
+                process may use.
 
         Raises:
             Error: what is wrong with the settings, and in which line.

@@ -65,7 +65,7 @@ enum Interruption {
           let message = state.end()
           Terminal.show("\n")
           Terminal.say("push-fanout: interrupted; \(message)")
-          // What another thread has made meanwhile; at once behind it, none goes on.
+          // What another thread has made since; the exit follows at once.
           _ = state.removeNames()
           _exit(1)
         }

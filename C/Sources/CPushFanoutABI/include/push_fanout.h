@@ -175,7 +175,7 @@ typedef struct pf_engine pf_engine;
 
 typedef struct pf_options {
   size_t struct_size; /* sizeof(pf_options) */
-  /* How many threads one call may use, 1 ... 1024; 0 for the number of cores. */
+  /* How many threads one call may use, 1 ... 1024; 0 for the cores that the process may use. */
   int32_t threads;
 } pf_options;
 

@@ -97,7 +97,7 @@ int pf_swift_outcome(uint8_t code, const char **action, const char **reason, con
 /* Makes a handle of an engine. */
 int pf_make_engine(const pf_functions *, pf_object, pf_engine **, char **error);
 
-/* The number of threads that options ask for, 0 for the number of cores; 1 where threads cannot be
+/* The number of threads that options ask for, 0 for the cores it may use; 1 where threads cannot be
 ** used after a fork. PF_MISUSE when there cannot be so many. */
 int pf_threads(const pf_options *options, int32_t *threads, char **error);
 

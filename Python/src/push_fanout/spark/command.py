@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from .. import __version__
 from ..errors import Error
 from ..sources import read_settings
+from .preparing import GIANT_LIMIT
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -69,7 +70,7 @@ def _parser() -> argparse.ArgumentParser:
     prepare.add_argument("--at", type=int, default=0, metavar="MS", help="hold from then on (0)")
     prepare.add_argument("--count", type=int, metavar="N", help="how many shards")
     prepare.add_argument(
-        "--giant-limit", type=int, default=1 << 20, metavar="N",
+        "--giant-limit", type=int, default=GIANT_LIMIT, metavar="N",
         help="split conversations of more members (%(default)s)",
     )  # fmt: skip
     update = add("update", "make shards of changed settings")

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 SLICED_MEMBERS = 16_384
-"""A shard with so many memberships is decided by one task, whatever others have."""
+"""Messages of a shard with up to so many memberships are decided by one task, however few others
+have."""
 SLICES_LIMIT = 64
 """How many tasks decide the messages of a shard, at most."""
 KEY = "id string, conversation string, at bigint, settings int, recipients bigint, pushes bigint"
