@@ -98,6 +98,10 @@ def world_files(program: str, name: str, *options: str) -> Path:
 # ------------------------------------------------------------------------- One run, in a process
 
 
+ONE_CORE = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+"""What docs/spark.md advises for executors of one core and a Spark that lives for a few jobs."""
+
+
 def session(master: str, log: Path, memory: str) -> Any:
     """A Spark whose events are logged."""
     from pyspark.sql import SparkSession
@@ -119,8 +123,11 @@ def session(master: str, log: Path, memory: str) -> Any:
         .config("spark.eventLog.logStageExecutorMetrics", "true")
         .config("spark.executor.processTreeMetrics.enabled", "true")
         .config("spark.executor.metrics.pollingInterval", "2s")
-        .getOrCreate()
     )
+    if master.startswith("local-cluster"):
+        for who in ("driver", "executor"):
+            spark = spark.config(f"spark.{who}.extraJavaOptions", ONE_CORE)
+    spark = spark.getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     return spark
 

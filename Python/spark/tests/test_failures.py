@@ -22,6 +22,7 @@ from push_fanout.spark import Metrics, Shards, decide, prepare
 from push_fanout.spark.readers import read
 
 MEMBERS = [{"conversation": "g", "user": f"u{number}", "level": None} for number in range(20)]
+MEMBER_ROW = "conversation string, user string, level string"
 USERS = [{"id": f"u{number}", "level": None} for number in range(20)]
 
 
@@ -113,6 +114,34 @@ def test_a_bad_message_is_named(spark, tmp_path):
     assert (values["bad_rows"], values["messages"]) == (3, 37)
     assert values["decisions"] == found.count()
     assert values["pushes"] == found.where("code % 2 = 1").count()
+
+
+@pytest.mark.parametrize("limit", [0, 1024])
+def test_bad_messages_have_their_files_and_whole_records(spark, tmp_path, monkeypatch, limit):
+    monkeypatch.setattr("push_fanout.spark.deciding.NUMBERED_FILES", limit)
+    folder = tmp_path / "messages"
+    folder.mkdir()
+    bad = {}
+    for number, name in enumerate(("a b", "50%", "täglich", "x=1,y+2")):
+        rows = [
+            {"id": f"{number}{kind}", "conversation": "g", "at": 1717426800000 + number,
+             "body": kind, "mentions": ["u1"]}
+            for kind in ("text", "song")
+        ]  # fmt: skip
+        bad[rows[1]["id"]] = rows[1]
+        pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), folder / f"{name}.parquet")
+    frame = spark.read.parquet(str(folder))
+    places = {id: path.removeprefix("file:").lstrip("/")
+              for id, path in frame.select("id", "_metadata.file_path").collect()}  # fmt: skip
+    shards = prepare(None, spark.createDataFrame(MEMBERS[:3], MEMBER_ROW),
+                     path=tmp_path / "shards", shards=2)  # fmt: skip
+    found = decide(frame, shards, path=tmp_path / "counts", on_error="quarantine",
+                   quarantine=tmp_path / "bad")  # fmt: skip
+    assert sorted(row.id for row in found.collect()) == [f"{number}text" for number in range(4)]
+    listed = spark.read.parquet(str(tmp_path / "bad")).collect()
+    assert {json.loads(row.key)["id"]: (row.file.removeprefix("file:").lstrip("/"), row.row,
+                                        json.loads(row.record))
+            for row in listed} == {id: (places[id], 2, bad[id]) for id in bad}  # fmt: skip
 
 
 def test_an_error_of_a_worker_is_raised_as_what_it_was(spark, tmp_path):

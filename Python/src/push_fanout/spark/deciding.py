@@ -6,7 +6,9 @@ import functools
 import itertools
 import json
 import os
+import re
 import statistics
+import zlib
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import Error
@@ -29,6 +31,8 @@ SLICED_MEMBERS = 16_384
 have."""
 SLICES_LIMIT = 64
 """How many tasks decide the messages of a shard, at most."""
+NUMBERED_FILES = 1024
+"""Of more files, each row has the name."""
 KEY = "id string, conversation string, at bigint, settings int, recipients bigint, pushes bigint"
 ROW = "message string, conversation string, at bigint, user string, code smallint"
 SCHEMAS = {
@@ -99,8 +103,9 @@ def decide(
         raise Error(f"{os.fspath(quarantine)}: exists; name a new folder", "PF_IO")
     versions = shards.older() if before == "older" else [shards]
     counts = [_slices(version, slices) for version in versions]
-    spec = _spec(versions, output, on_error, path, quarantine, counts, metrics)
-    placed = [_keyed_messages(messages), versions, counts]
+    keys, names = _keyed_messages(messages)
+    spec = _spec(versions, output, on_error, path, quarantine, counts, names, metrics)
+    placed = [keys, versions, counts]
     if path is None:
         return _decided(placed, spec)
     return _write(placed, spec, overwrite)
@@ -116,7 +121,7 @@ def _slices(shards: Shards, wanted: int | None) -> list[int]:
 
 def _spec(
     versions: list[Shards], output: str, on_error: str, path: Any, quarantine: Any,
-    slices: list[list[int]], metrics: Metrics | None,
+    slices: list[list[int]], names: dict[int, str], metrics: Metrics | None,
 ) -> DecideSpec:  # fmt: skip
     last = versions[-1]
     targets = [
@@ -130,13 +135,15 @@ def _spec(
         targets=tuple(targets), live=last.live_folders(), output=output,
         is_strict=on_error == "fail", place="" if path is None else Storage(path).path,
         quarantine="" if quarantine is None else Storage(quarantine).path,
-        counters={} if metrics is None else metrics.counters,
+        files=names, counters={} if metrics is None else metrics.counters,
     )  # fmt: skip
 
 
-def _keyed_messages(messages: DataFrame) -> DataFrame:
-    """Messages with keys, and the places that they are from."""
+def _keyed_messages(messages: DataFrame) -> tuple[DataFrame, dict[int, str]]:
+    """Messages with keys and the places that they are from, and the names of files of which rows
+    have numbers."""
     found = located(messages)
+    names: dict[int, str] = {}
     if has_lines(messages):
         keys = keyed(messages if found is None else found, "messages")
     elif found is None:
@@ -144,8 +151,23 @@ def _keyed_messages(messages: DataFrame) -> DataFrame:
     else:
         # The columns of fields are those of the messages alone.
         fields = columns_of(messages.drop("_file", "_row"), "messages")
+        if "_file" not in messages.columns:
+            found, names = _numbered_files(found, messages.inputFiles())
         keys = found.select(*fields, "_file", "_row")
-    return keys
+    return keys, names
+
+
+def _numbered_files(found: DataFrame, names: list[str]) -> tuple[DataFrame, dict[int, str]]:
+    """Replaces the names of files, which each row would be shuffled and copied with, by numbers:
+    checksums of as much of their ends as the shortest has behind its scheme, since Spark writes
+    ``file:/`` in rows and ``file:///`` elsewhere."""
+    F = spark_module()
+    length = min((len(re.sub(r"^\w+:/*", "", name)) for name in names), default=0)
+    numbers = {zlib.crc32(name[-length:].encode()): name for name in names}
+    if not len(numbers) == len(names) <= NUMBERED_FILES or length == 0:
+        return found, {}
+    end = F.substring("_file", -length, length).cast("binary")
+    return found.withColumn("_file", F.crc32(end)), numbers
 
 
 def _with_digest(messages: DataFrame) -> DataFrame:

@@ -70,24 +70,32 @@ def keyed(df: DataFrame, kind: str) -> DataFrame:
 
 
 def columns_of(df: DataFrame, kind: str) -> list[Column]:
-    """The keys and the fields of a DataFrame that has a column for each field."""
+    """The keys of a DataFrame that has a column for each field, and as ``_fields`` what else it
+    has; all of it when the keys are all, because a struct cannot be empty."""
     F = spark_module()
     missing = [name for name in REQUIRED[kind] if name not in df.columns]
     if missing:
         names = ", ".join(f'"{name}"' for name in missing)
         raise Error(f"{kind}: there is no column {names}", "PF_INVALID")
     types = dict(df.dtypes)
-    fields: list[Any] = [
-        (F.col(f"`{name}`").cast("string") if _is_id(name, types[name]) else F.col(f"`{name}`"))
-        .alias(name)
+    fields: dict[str, Any] = {
+        name: (F.col(f"`{name}`").cast("string") if _is_id(name, types[name])
+               else F.col(f"`{name}`")).alias(name)
         for name in df.columns
         if types[name] != "void"
-    ]  # fmt: skip
+    }  # fmt: skip
     keys = [_key(name, types.get(name)).alias(f"_{name}") for name in KEYS[kind]]
     if kind == "conversations":
-        record = F.struct(F.lit("conversation").alias("kind"), *fields)
+        record = F.struct(F.lit("conversation").alias("kind"), *fields.values())
         return [*keys, F.to_json(record).alias("_line")]
-    return [*keys, F.struct(*fields).alias("_fields")]
+    # Rows are shuffled and copied with these columns: nothing is in them twice.
+    rest = [field for name, field in fields.items() if not _is_key(name, types[name], kind)]
+    return [*keys, F.struct(*(rest or fields.values())).alias("_fields")]
+
+
+def _is_key(name: str, type: str, kind: str) -> bool:
+    """Whether a key is all that a field says."""
+    return name in KEYS[kind] and (name != "at" or type in ("tinyint", "smallint", "int", "bigint"))
 
 
 def _is_id(name: str, type: str) -> bool:

@@ -26,7 +26,7 @@ from .placing import (
     with_giants,
     with_home,
 )
-from .problems import SCHEMA, Problem, check_choice
+from .problems import SCHEMA, Problem, as_json, check_choice, record_of
 from .progress import Clock
 from .storage import Storage
 
@@ -284,12 +284,9 @@ def _ddl(df: DataFrame) -> str:
 
 
 def _user_problem(row: dict[str, Any]) -> dict[str, Any]:
-    from .problems import as_json
-
-    line = row.get("_line")
     return {
         "key": as_json({"id": row["_id"]}), "problem": row["_problem"],
-        "record": line if line is not None else as_json(row.get("_fields")),
+        "record": record_of(row, "users"),
     }  # fmt: skip
 
 

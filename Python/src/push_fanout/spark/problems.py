@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from ..errors import Error
+from .inputs import KEYS
 
 
 class Problem(NamedTuple):
@@ -47,6 +48,14 @@ SCHEMA = "kind string, key string, problem string, file string, row bigint, reco
 def as_json(value: Any) -> str:
     """A value as JSON, without what is null."""
     return json.dumps(_present(value), ensure_ascii=False, default=str, separators=(",", ":"))
+
+
+def record_of(row: dict[str, Any], kind: str) -> str:
+    """The fields of a keyed row as JSON, or the line that it was."""
+    if (line := row.get("_line")) is not None:
+        return str(line)
+    keys = {name: row[f"_{name}"] for name in KEYS[kind]}
+    return as_json({**keys, **(row.get("_fields") or {})})
 
 
 def _present(value: Any) -> Any:

@@ -14,7 +14,7 @@ from ..engine import Fanout
 from ..errors import Error
 from ..parquet import pyarrow_module
 from .engines import Target, engine_of
-from .problems import Problem, as_json, bad_rows
+from .problems import Problem, as_json, bad_rows, record_of
 from .storage import Storage
 from .tables import flat, numbers, repeated
 
@@ -37,6 +37,7 @@ class DecideSpec(NamedTuple):
         is_strict: whether a bad message ends the job.
         place: the folder of the files; "" when the driver writes none.
         quarantine: the folder for bad messages; "" for none.
+        files: the files that messages are from, by the numbers that stand for them in rows.
         counters: accumulators by name.
     """
 
@@ -48,6 +49,7 @@ class DecideSpec(NamedTuple):
     is_strict: bool
     place: str
     quarantine: str
+    files: dict[int, str]
     counters: dict[str, Any]
 
     def add(self, name: str, more: int) -> None:
@@ -157,10 +159,8 @@ class Task:
     def _read_fields(self, rows: Any) -> Messages:
         names = {"_id": "id", "_conversation": "conversation"}
         table = flat(rows, names, "_fields").drop_columns(["_line"])
-        struct = rows.schema.field("_fields").type
-        at = struct.field(struct.get_field_index("at")).type
-        if pyarrow_module().types.is_integer(at):
-            table = table.set_column(table.column_names.index("at"), "at", rows["_at"])
+        if "at" not in table.column_names:
+            table = table.append_column("at", rows["_at"])
         return self.fanout.messages(table)
 
     def _read_lines(self, rows: Any) -> Messages:
@@ -168,11 +168,10 @@ class Task:
         return self.fanout.messages("".join(f"{line}\n" for line in lines).encode())
 
     def _problem(self, row: dict[str, Any], text: str) -> None:
-        line = row.get("_line")
         key = {"id": row["_id"], "conversation": row["_conversation"], "at": row["_at"]}
-        record = line if line is not None else as_json(row.get("_fields"))
-        place = (row.get("_file"), row.get("_row"))
-        problem = Problem("messages", as_json(key), text, *place, record)
+        file = row.get("_file")
+        place = (self.spec.files.get(file) if isinstance(file, int) else file, row.get("_row"))
+        problem = Problem("messages", as_json(key), text, *place, record_of(row, "messages"))
         if self.spec.is_strict:
             raise Error(problem.text(), "PF_INVALID")
         if not row.get("_part"):
