@@ -98,11 +98,11 @@ def world_files(program: str, name: str, *options: str) -> Path:
 # ------------------------------------------------------------------------- One run, in a process
 
 
-ONE_CORE = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
-"""What docs/spark.md advises for executors of one core and a Spark that lives for a few jobs."""
+SHORT_JOBS = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
+"""What docs/spark.md advises for executors of one core that decide a day and end."""
 
 
-def session(master: str, log: Path, memory: str) -> Any:
+def session(master: str, log: Path, memory: str, java: str) -> Any:
     """A Spark whose events are logged."""
     from pyspark.sql import SparkSession
 
@@ -123,11 +123,10 @@ def session(master: str, log: Path, memory: str) -> Any:
         .config("spark.eventLog.logStageExecutorMetrics", "true")
         .config("spark.executor.processTreeMetrics.enabled", "true")
         .config("spark.executor.metrics.pollingInterval", "2s")
+        .config("spark.driver.extraJavaOptions", java)
+        .config("spark.executor.extraJavaOptions", java)
+        .getOrCreate()
     )
-    if master.startswith("local-cluster"):
-        for who in ("driver", "executor"):
-            spark = spark.config(f"spark.{who}.extraJavaOptions", ONE_CORE)
-    spark = spark.getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     return spark
 
@@ -220,7 +219,9 @@ def run_job(options: argparse.Namespace) -> dict[str, Any]:
     import push_fanout.spark as pf
 
     folder, place = Path(options.folder), Path(options.place)
-    spark = session(options.master, Path(options.log), options.memory)
+    is_short = options.master.startswith("local-cluster") and options.job in ("counts", "rows")
+    java = SHORT_JOBS if is_short else ""
+    spark = session(options.master, Path(options.log), options.memory, java)
     files = {name: str(folder / f"{name}.parquet") for name in ("users", "members", "messages")}
     spark.sparkContext.setLocalProperty(AGAIN, "warm-up")
     spark.range(16, numPartitions=16).mapInArrow(warm_up, "id bigint").collect()
