@@ -8,8 +8,16 @@ import tempfile
 HERE = pathlib.Path(__file__).parent
 # The server has this core for itself.
 SERVER_CORE = "0"
-CLIENT_CORES = f"1-{max(os.cpu_count() - 1, 1)}"
-CLIENT_THREADS = max(os.cpu_count() - 1, 1)
+LAST_CORE = max(os.cpu_count() - 1, 1)
+CLIENT_CORES = f"1-{LAST_CORE}"
+# Two kinds of clients beside each other have cores of their own, if there are enough.
+OTHER_CORES = f"1-{max(LAST_CORE - 1, 1)}"
+
+
+def thread_count(cores):
+    """As many as there are cores in a range."""
+    first, last = map(int, cores.split("-"))
+    return last - first + 1
 
 
 class BenchError(Exception):
@@ -20,13 +28,13 @@ def pinned(cores, command, **options):
     return subprocess.run(["taskset", "-c", cores, *command], capture_output=True, text=True, **options)
 
 
-def wrk(url, file, path, key, *, lines=1, connections=32, seconds=10, delay=0, kind="application/x-ndjson"):
+def wrk(url, file, path, key, *, lines=1, connections=32, seconds=10, delay=0, kind="application/x-ndjson", cores=CLIENT_CORES):
     """Requests a second, latencies in milliseconds, and bytes a second; refuses failed requests.
 
     A body has so many lines of the file, or for 0 the bytes that a line has as hexadecimal digits.
     """
-    threads = min(CLIENT_THREADS, connections)
-    done = pinned(CLIENT_CORES, [
+    threads = min(thread_count(cores), connections)
+    done = pinned(cores, [
         "wrk", "-t", str(threads), "-c", str(connections), "-d", f"{seconds}s", "--timeout", "30s",
         "-s", str(HERE / "body.lua"), url, "--", str(file), str(lines), path, key, str(delay), kind])
     if done.returncode != 0:
@@ -45,7 +53,7 @@ def h2load(url, body, key, *, rate, connections=16, seconds=10):
         data = pathlib.Path(folder) / "body"
         data.write_text(body)
         command = [
-            "h2load", "--h1", "-t", str(min(CLIENT_THREADS, connections)), "-c", str(connections),
+            "h2load", "--h1", "-t", str(min(thread_count(CLIENT_CORES), connections)), "-c", str(connections),
             "-D", str(seconds), "--rps", f"{rate / connections:.2f}", "-d", str(data),
             "-H", f"Authorization: Bearer {key}", "-H", "Content-Type: application/x-ndjson",
             "--log-file", str(log), url]
@@ -64,7 +72,7 @@ def pgbench(program, connection, script, *, clients, seconds):
     """Transactions a second and the mean latency in milliseconds."""
     done = pinned(CLIENT_CORES, [
         program, *connection, "--no-vacuum", "--protocol", "prepared", "--client", str(clients),
-        "--jobs", str(min(CLIENT_THREADS, clients)), "--time", str(seconds), "--file", str(script), "postgres"])
+        "--jobs", str(min(thread_count(CLIENT_CORES), clients)), "--time", str(seconds), "--file", str(script), "postgres"])
     if done.returncode != 0:
         raise BenchError(f"pgbench: {done.stderr or done.stdout}")
     words = {line.split("=")[0].strip(): line.split("=")[1].split()[0]
