@@ -114,6 +114,42 @@ import Testing
     }
   }
 
+  /// The same words give the same numbers, however they are cut into pages.
+  @Test func statesInPagesAreCounted() {
+    for seed in TestSupport.seeds([1, 2, 3]) {
+      var random = SeededGenerator(seed: seed)
+      let levels = (0..<100).map { _ in UInt8(Int.random(in: 0..<4, using: &random)) }
+      let states = (0..<4096).map { _ in UInt8(Int.random(in: 0..<70, using: &random)) }
+      for (count, pageSize) in [(20, 16), (700, 64), (1500, 512), (5000, 1024), (5000, 1000)] {
+        let words = (0..<count).map { _ in
+          UInt32.random(in: 0..<100, using: &random) << 10
+            | UInt32.random(in: 0..<1024, using: &random)
+        }
+        var expected = [UInt32](repeating: 0, count: 70)
+        var each = [UInt8](repeating: 99, count: count)
+        unsafe pk_count(words, count, levels, levels.count, states, &expected, 70, &each)
+        let offset = Int.random(in: 0..<pageSize, using: &random)
+        // Pages lie in memory the other way round.
+        let pageCount = (offset + count + pageSize - 1) / pageSize
+        var memory = [UInt32](repeating: .max, count: pageCount * pageSize)
+        for (index, word) in words.enumerated() {
+          let (page, place) = (offset + index).quotientAndRemainder(dividingBy: pageSize)
+          memory[(pageCount - 1 - page) * pageSize + place] = word
+        }
+        var found = [UInt32](repeating: 0, count: 70)
+        var stored = [UInt8](repeating: 99, count: count)
+        unsafe memory.withUnsafeBufferPointer { memory in
+          let pages = unsafe (0..<pageCount).map { page in
+            unsafe memory.baseAddress.map { unsafe $0 + (pageCount - 1 - page) * pageSize }
+          }
+          unsafe pk_count_pages(
+            pages, pageSize, offset, count, levels, levels.count, states, &found, 70, &stored)
+        }
+        #expect(found == expected && stored == each, "seed \(seed), \(count) of \(pageSize)")
+      }
+    }
+  }
+
   @Test func differencesAreFound() {
     var random = SeededGenerator(seed: 8)
     var wrong: [String] = []
