@@ -77,13 +77,16 @@ extension Decider {
     let statesByBase = unsafe target.rules.statesByBase
     let histogram = unsafe storage.histogram
     let now = reader.now
+    let users = version.tables.memberUsers
+    var rank = 0
     unsafe version.tables.overrides.forEachStretch(row.overrides) { (_, records) -> Void in
       for index in 0..<records.count {
         let record = unsafe records[index]
-        guard record.isStart, record.value > now,
-          let rank = version.tables.rank(of: record.user, in: row)
-        else { continue }
+        guard record.isStart, record.value > now else { continue }
+        // Records are in the order of users.
+        rank = users.rank(ofFirstNotBelow: record.user, from: rank, in: row.range)
         let slot = Int(row.start) + rank
+        guard rank < Int(row.count), users[slot] == record.user else { continue }
         let word = MemberWord(bits: version.tables.memberWords[slot])
         // The record may have been replaced by a later one.
         guard !word.isUnknown,

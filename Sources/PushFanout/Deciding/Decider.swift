@@ -31,10 +31,13 @@ struct Decider {
   ) -> Bool {
     let lookup = MessageLookup(version)
     let (room, user) = lookup.hashes(message.conversation, message.sender)
+    lookup.prefetchSlots(of: message.mentions)
     lookup.prefetchRecords(room, user)
+    lookup.prefetchRecords(of: message.mentions)
     let conversation = lookup.conversation(message.conversation, room, version.tables, cache)
     let sender = lookup.sender(message.sender, user)
-    lookup.prefetchEntry(conversation, sender, version.tables, cache)
+    lookup.prefetchEntry(
+      conversation, sender, at: message.at.milliseconds, version.tables, cache)
     if memberLimit < .max, conversation != IDTable.unknown,
       version.tables.memberCount(conversation) > memberLimit
     {

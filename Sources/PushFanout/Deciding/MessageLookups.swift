@@ -32,6 +32,14 @@ package import PushModel
   func ids(_ index: Int) -> (conversation: Identifier, sender: Identifier?) {
     unsafe (start[index].message.conversation, start[index].message.sender)
   }
+
+  /// The instant of a message, in milliseconds.
+  @inline(__always)
+  func instant(_ index: Int) -> Int64 { unsafe start[index].message.at.milliseconds }
+
+  /// The ids that a message mentions by its own field.
+  @inline(__always)
+  func mentions(_ index: Int) -> [Identifier]? { unsafe start[index].message.mentions }
 }
 
 /// Looks up the ids of several messages at a time, so that their cache misses overlap.
@@ -60,9 +68,11 @@ struct MessageLookups {
       let (room, user) = lookup.hashes(conversation, sender)
       hashes[index] = room
       hashes[Self.count + index] = user
+      lookup.prefetchSlots(of: messages.mentions(first + index))
     }
     for index in 0..<count {
       lookup.prefetchRecords(hashes[index], hashes[Self.count + index])
+      lookup.prefetchRecords(of: messages.mentions(first + index))
     }
     for index in 0..<count {
       let (conversation, sender) = messages.ids(first + index)
@@ -71,7 +81,9 @@ struct MessageLookups {
       senders[index] = lookup.sender(sender, hashes[Self.count + index])
     }
     for index in 0..<count {
-      lookup.prefetchEntry(conversations[index], senders[index], version.tables, cache)
+      lookup.prefetchEntry(
+        conversations[index], senders[index], at: messages.instant(first + index), version.tables,
+        cache)
     }
     cache.prefetchWords(count) {
       (conversations[$0], version.tables.position(of: senders[$0]))
@@ -107,6 +119,25 @@ struct MessageLookup {
     users.slots.prefetchRecord(user, users.base)
   }
 
+  /// So many of the users that a message mentions are prefetched.
+  private static let mentionCount = 4
+
+  /// Prefetches where the users that a message mentions are looked up first.
+  @inline(__always)
+  func prefetchSlots(of mentions: [Identifier]?) {
+    guard let mentions else { return }
+    for id in mentions.prefix(Self.mentionCount) { users.slots.prefetchSlot(users.slots.hash(id)) }
+  }
+
+  /// Prefetches their ids' records, once the slots have arrived.
+  @inline(__always)
+  func prefetchRecords(of mentions: [Identifier]?) {
+    guard let mentions else { return }
+    for id in mentions.prefix(Self.mentionCount) {
+      users.slots.prefetchRecord(users.slots.hash(id), users.base)
+    }
+  }
+
   /// The index of the conversation; ``IDTable/unknown`` for an id that never appeared.
   @inline(__always)
   func conversation(
@@ -127,17 +158,27 @@ struct MessageLookup {
     return users.index(of: id, hash: hash) ?? IDTable.unknown
   }
 
-  /// Prefetches a conversation's entry in the cache, and its members where the sender is looked
-  /// for.
+  /// Prefetches a conversation's entry in the cache, its members where the sender is looked for, and
+  /// starts of memberships after an instant in milliseconds.
   @inline(__always)
   func prefetchEntry(
-    _ conversation: UInt32, _ sender: UInt32, _ tables: Tables, _ cache: ConversationCache
+    _ conversation: UInt32, _ sender: UInt32, at now: Int64, _ tables: Tables,
+    _ cache: ConversationCache
   ) {
     if conversation == IDTable.unknown { return }
     let row = tables.conversations[Int(conversation)]
     if row.count == 0 { return }
     let isFromTables = row.count <= cache.tableSize && tables.hasWords
-    if !isFromTables { cache.prefetchEntry(conversation) }
+    if !isFromTables {
+      cache.prefetchEntry(conversation)
+    } else if row.hasStart(after: now) {
+      for index in stride(from: row.overrides.lowerBound, to: row.overrides.upperBound, by: 5) {
+        tables.overrides.prefetch(index)
+      }
+      for slot in stride(from: row.range.lowerBound, to: row.range.upperBound, by: 64) {
+        tables.packedMembers.prefetch(slot)
+      }
+    }
     if row.count <= 64 || isFromTables {
       for slot in stride(from: Int(row.start), to: Int(row.start + row.count), by: 16) {
         tables.memberUsers.prefetch(slot)
@@ -152,20 +193,4 @@ struct MessageLookup {
       }
     }
   }
-}
-
-/// What finding an id needs of a table, without references.
-struct IDLookup {
-  let slots: IDSlots
-  let base: IDBase
-  let count: Int
-
-  @inline(__always)
-  func index(of id: Identifier, hash: UInt32) -> UInt32? {
-    slots.index(of: id, hash: hash, below: count, base)
-  }
-}
-
-extension IDTable {
-  var lookup: IDLookup { IDLookup(slots: slots, base: base, count: count) }
 }

@@ -10,10 +10,11 @@ struct MentionedUsers {
 
   /// Calls `body` with every user mentioned by name, possibly more than once.
   func forEachUser(in tables: Tables, _ body: (UInt32) -> Void) {
+    let users = tables.userIDs.lookup
     for id in ids {
       if folds {
-        tables.userIDs.forEachIndex(loweredTo: id.lowercased(), body)
-      } else if let user = tables.userIDs.index(of: id) {
+        users.forEachIndex(loweredTo: id.lowercased(), body)
+      } else if let user = users.index(of: id, hash: users.slots.hash(id)) {
         body(user)
       }
     }

@@ -72,18 +72,9 @@ struct IDTable {
 
   func hash(_ id: UnsafeRawBufferPointer) -> UInt32 { unsafe slots.hash(id) }
 
-  /// Calls `body` with the index of every id whose lower case is `lowered` (E-47).
-  ///
-  /// - Precondition: `lowered` is its own lower case, and the table folds.
-  func forEachIndex(loweredTo lowered: Identifier, _ body: (UInt32) -> Void) {
-    if let index = index(of: lowered) { body(index) }
-    guard let folded else { return }
-    folded.forEachAddress(of: folded.hash(lowered), base) { address in
-      let index = IDArena.index(at: address)
-      if index < addresses.count, self[index].lowercased() == lowered { body(index) }
-      return true
-    }
-  }
+  /// What finding ids needs, without references.
+  @inline(__always)
+  var lookup: IDLookup { IDLookup(slots: slots, folded: folded, base: base, count: count) }
 
   // MARK: Writing
 
@@ -174,6 +165,40 @@ struct IDTable {
     addresses.free(except: mapped)
     slots.free(except: mapped)
     folded?.free(except: mapped)
+  }
+}
+
+/// Finds the ids of a table without counting references, which all threads that look up would
+/// write.
+///
+/// SAFETY: valid as long as a version of the table is retained.
+struct IDLookup {
+  let slots: IDSlots
+  let folded: IDSlots?
+  let base: IDBase
+  let count: Int
+
+  /// The index of an id by its hash.
+  @inline(__always)
+  func index(of id: Identifier, hash: UInt32) -> UInt32? {
+    slots.index(of: id, hash: hash, below: count, base)
+  }
+
+  /// Calls `body` with the index of every id whose lower case is `lowered` (E-47).
+  ///
+  /// - Precondition: `lowered` is its own lower case, and the table folds.
+  func forEachIndex(loweredTo lowered: Identifier, _ body: (UInt32) -> Void) {
+    let hash = slots.hash(lowered)
+    if let index = index(of: lowered, hash: hash) { body(index) }
+    // Both have the same seed.
+    folded?.forEachAddress(of: hash, base) { address in
+      let index = IDArena.index(at: address)
+      if index < count {
+        let id = unsafe Identifier(utf8: base.characters(at: address))
+        if id.lowercased() == lowered { body(index) }
+      }
+      return true
+    }
   }
 }
 

@@ -49,7 +49,7 @@ import Testing
       let lowered = (ids.suffix(200) + probes).map { $0.lowercased() }
       let folded = lowered.map { id in
         var indices: [UInt32] = []
-        table.forEachIndex(loweredTo: id) { indices.append($0) }
+        table.lookup.forEachIndex(loweredTo: id) { indices.append($0) }
         return indices.sorted()
       }
       return firstDifference(folded, lowered.map { byLower[$0] ?? [] }).map { "lower case " + $0 }
@@ -113,8 +113,8 @@ import Testing
     #expect(table.index(of: "stray3") == nil)
     #expect(table.index(of: "A29") == 29)
     var found: [UInt32] = []
-    table.forEachIndex(loweredTo: "stray7") { found.append($0) }
-    table.forEachIndex(loweredTo: "a7") { found.append($0) }
+    table.lookup.forEachIndex(loweredTo: "stray7") { found.append($0) }
+    table.lookup.forEachIndex(loweredTo: "a7") { found.append($0) }
     #expect(found == [7])
     table.free()
   }
