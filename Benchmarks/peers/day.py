@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from day_contestant import CONTESTANTS
+from day_world import OUTCOMES
 from peers import machine
 from timing import TimingError, timed
 from workers import PeerError
@@ -24,8 +25,9 @@ examples:
   day.py world --engine .build/release/push-fanout
   day.py world --engine .build/release/push-fanout --messages all --rounds 3 --json day.json
 
-WORLD is a folder of "push-fanout generate --rates 1". Answers are recipients and pushes of each
-message. Unless all contestants answer alike in every round, the run ends without figures, status 1.
+WORLD is a folder of "push-fanout generate --rates 1". Answers are how many members of each message
+have each outcome, with reason and scope. Unless all contestants answer alike in every round, the
+run ends without figures, status 1.
 Seconds are wall time, then processor seconds of all threads; "engine x" is the contestant's time
 over push-fanout's, by both. Memory is the peak resident set.
 """
@@ -122,26 +124,28 @@ def _copy(file, path, messages):
 
 
 def answers_of(path):
-    """Recipients and pushes of each message, from `evaluate --format counts`."""
-    recipients, pushes = [], []
+    """How many members of each message have each outcome, from `evaluate --format counts`."""
     with open(path, encoding="utf-8") as file:
-        for line in file:
-            answer = json.loads(line)
-            recipients.append(answer["recipients"])
-            counts = answer["counts"].items()
-            pushes.append(sum(count for outcome, count in counts if outcome.startswith("push/")))
-    return np.array([recipients, pushes], np.int64)
+        answers = [json.loads(line)["counts"] for line in file]
+    unknown = {outcome for counts in answers for outcome in counts} - set(OUTCOMES)
+    if unknown:
+        raise PeerError(f"{path}: no peer has the outcome {', '.join(sorted(unknown))}")
+    return np.array([[counts.get(name, 0) for name in OUTCOMES] for counts in answers], np.int64)
 
 
 def check(name, found, expected):
     if found.shape != expected.shape:
-        raise PeerError(f"{name}: answers {found.shape[1]} messages of {expected.shape[1]}")
-    wrong = np.flatnonzero((found != expected).any(axis=0))
+        raise PeerError(f"{name}: answers {found.shape[0]} messages of {expected.shape[0]}")
+    wrong = np.flatnonzero((found != expected).any(axis=1))
     if len(wrong):
         at = wrong[0]
+        outcomes = [
+            f"{OUTCOMES[i]} {found[at, i]}, not {expected[at, i]}"
+            for i in np.flatnonzero(found[at] != expected[at])
+        ]
         raise PeerError(
             f"{name}: {len(wrong)} messages with wrong answers, the first is message {at + 1}: "
-            f"recipients and pushes {found[:, at].tolist()}, not {expected[:, at].tolist()}"
+            f"{'; '.join(outcomes)}"
         )
 
 
@@ -163,8 +167,9 @@ def measure(options):
             expected = answers_of(day.answers)
             for name, answers in found.items():
                 check(name, answers, expected)
-    decisions, pushes = expected.sum(axis=1).tolist()
-    return turns, expected.shape[1], decisions, pushes
+    totals = dict(zip(OUTCOMES, expected.sum(axis=0).tolist(), strict=True))
+    pushes = sum(count for outcome, count in totals.items() if outcome.startswith("push/"))
+    return turns, len(expected), sum(totals.values()), pushes
 
 
 def rows_of(turns, decisions):

@@ -3,8 +3,8 @@
 
     day_contestant.py duckdb|polars WORLD MESSAGES THREADS ANSWERS
 
-Writes ANSWERS, NumPy's: recipients and pushes, a row each. Prints seconds and processor seconds of
-loading and deciding, as JSON. Both are of this process, with all its threads.
+Writes ANSWERS, NumPy's: a row a message, the numbers of its outcomes. Prints seconds and processor
+seconds of loading and deciding, as JSON. Both are of this process, with all its threads.
 """
 import json
 import resource
@@ -32,7 +32,7 @@ def main(name, folder, messages, threads, answers):
     loaded = clocks()
     decided = peer.decide()
     ended = clocks()
-    np.save(answers, np.stack(decided))
+    np.save(answers, decided)
     print(json.dumps({
         "load": [late - early for late, early in zip(loaded, started, strict=True)],
         "decide": [late - early for late, early in zip(ended, loaded, strict=True)],

@@ -2,10 +2,16 @@
 import duckdb
 import numpy as np
 
-from day_world import LEVELS, offsets
+from day_world import (
+    LEVELS, NOT_MENTIONED, OF_MEMBER, OF_USER, OUTCOMES, QUIET, WHEN_MENTIONED, offsets,
+)
 
 LEVEL = "CASE {} " + " ".join(f"WHEN '{name}' THEN {code}" for name, code in LEVELS.items())
 LEVEL += " ELSE 0 END::UTINYINT"
+
+OUTCOME = "CASE own " + " ".join(f"WHEN {level} THEN {code}" for level, code in OF_MEMBER.items())
+OUTCOME += " ELSE CASE users.level " + " ".join(
+    f"WHEN {level} THEN {code}" for level, code in OF_USER.items()) + " END END::UTINYINT"
 
 
 def _minutes(column):
@@ -37,8 +43,7 @@ USERS = """
 MEMBERSHIPS = """
     CREATE TABLE memberships AS
     SELECT conversations.number AS conversation, users.number AS member, quiet_start, quiet_end,
-      CASE WHEN own <> 0 THEN own WHEN users.level <> 0 THEN users.level ELSE 1 END::UTINYINT
-        AS level, since
+      {outcome} AS outcome, since
     FROM (SELECT conversation, user, {level} AS own, coalesce(since, 0) AS since FROM {file}) given
     JOIN users ON users.id = given.user
     JOIN conversations ON conversations.id = given.conversation
@@ -63,15 +68,19 @@ NAMED = """
 IS_RECIPIENT = "member <> sender AND since <= sent_at"
 IS_AWAKE = "NOT (quiet_start <= minute AND minute < quiet_end OR minute + 1440 < quiet_end)"
 
+IS_CHANGED = f"{IS_AWAKE} AND outcome IN {NOT_MENTIONED}"
+
 # Every member of every message's conversation is decided. Then those who are named.
 DECIDE = f"""
-    SELECT message, count(*) AS recipients,
-      count(*) FILTER ({IS_AWAKE} AND (level = 1 OR level = 2 AND everyone)) AS pushes
-    FROM memberships JOIN messages USING (conversation) WHERE {IS_RECIPIENT} GROUP BY message"""
+    SELECT message, CASE WHEN NOT ({IS_AWAKE}) THEN {QUIET}
+        WHEN everyone AND outcome IN {NOT_MENTIONED} THEN outcome + {WHEN_MENTIONED}
+        ELSE outcome END AS decided, count(*) AS members
+    FROM memberships JOIN messages USING (conversation) WHERE {IS_RECIPIENT}
+    GROUP BY message, decided"""
 DECIDE_NAMED = f"""
-    SELECT message, count(*) AS pushes
+    SELECT message, outcome, count(*) AS members
     FROM memberships JOIN named USING (conversation, member)
-    WHERE {IS_RECIPIENT} AND {IS_AWAKE} AND level = 2 AND NOT everyone GROUP BY message"""
+    WHERE {IS_RECIPIENT} AND {IS_CHANGED} AND NOT everyone GROUP BY message, outcome"""
 
 
 class DuckDBDay:
@@ -106,19 +115,18 @@ class DuckDBDay:
         run("CREATE TABLE conversations AS SELECT row_number() OVER ()::UINTEGER AS number, id "
             "FROM (SELECT DISTINCT conversation AS id FROM given_members)")
         run("SET preserve_insertion_order = true")
-        run(MEMBERSHIPS.format(level=LEVEL.format("level"), file="given_members"))
+        run(MEMBERSHIPS.format(level=LEVEL.format("level"), outcome=OUTCOME, file="given_members"))
         run("SET preserve_insertion_order = false")
         run("DROP TABLE given_members")
         run(MESSAGES)
         run(NAMED)
 
     def decide(self):
-        """Recipients and pushes of each message."""
-        recipients = np.zeros(self.count, np.int64)
-        pushes = np.zeros(self.count, np.int64)
+        """How many members of each message have each outcome: a row a message."""
+        counts = np.zeros((self.count, len(OUTCOMES)), np.int64)
         found = self.connection.execute(DECIDE).fetchnumpy()
-        recipients[found["message"]] = found["recipients"]
-        pushes[found["message"]] = found["pushes"]
+        counts[found["message"], found["decided"]] = found["members"]
         named = self.connection.execute(DECIDE_NAMED).fetchnumpy()
-        pushes[named["message"]] += named["pushes"]
-        return recipients, pushes
+        counts[named["message"], named["outcome"]] -= named["members"]
+        counts[named["message"], named["outcome"] + WHEN_MENTIONED] += named["members"]
+        return counts

@@ -2,7 +2,10 @@
 import numpy as np
 import polars as pl
 
-from day_world import LEVELS, MINUTES_OF_DAY, offsets
+from day_world import (
+    LEVELS, MINUTES_OF_DAY, NOT_MENTIONED, OF_MEMBER, OF_USER, OUTCOMES, QUIET, WHEN_MENTIONED,
+    offsets,
+)
 
 # What a join may make at a time: some 40 bytes a row.
 ROWS_AT_A_TIME = 1 << 24
@@ -111,7 +114,9 @@ class PolarsDay:
             .with_columns((pl.col("members").cum_sum() - pl.col("members")).alias("start"))
             .rename({"conversation": "id"}).collect()
         )
-        own, inherited = pl.col("own"), pl.col("user_level")
+        inherited = pl.col("user_level").replace_strict(OF_USER, return_dtype=pl.UInt8)
+        outcome = pl.col("own").replace_strict(
+            OF_MEMBER, default=inherited, return_dtype=pl.UInt8)
         memberships = (
             given.lazy()
             .join(users.lazy(), left_on="user", right_on="id")
@@ -119,26 +124,23 @@ class PolarsDay:
             .with_columns(own=_level("level"))
             .select(
                 pl.col("number").alias("conversation"), "member", "quiet_start", "quiet_end",
-                pl.when(own != 0).then(own).when(inherited != 0).then(inherited)
-                .otherwise(pl.lit(LEVELS["all"], pl.UInt8)).alias("level"),
-                pl.col("since").fill_null(0),
+                outcome.alias("outcome"), pl.col("since").fill_null(0),
             )
             .sort("conversation").collect()
         )
         return memberships, conversations
 
     def decide(self):
-        """Recipients and pushes of each message."""
-        recipients = np.zeros(self.count, np.int64)
-        pushes = np.zeros(self.count, np.int64)
+        """How many members of each message have each outcome: a row a message."""
+        counts = np.zeros(self.count * len(OUTCOMES), np.int64)
         for messages, memberships in self._batches():
             found = self._decide(messages, memberships)
-            numbers = found["message"].to_numpy()
-            recipients[numbers] = found["recipients"].to_numpy()
-            pushes[numbers] = found["pushes"].to_numpy()
+            counts[found["key"].to_numpy()] = found["members"].to_numpy()
         named = self._decide_named()
-        pushes[named["message"].to_numpy()] += named["pushes"].to_numpy()
-        return recipients, pushes
+        keys, members = named["key"].to_numpy(), named["members"].to_numpy()
+        counts[keys] -= members
+        counts[keys + WHEN_MENTIONED] += members
+        return counts.reshape(self.count, len(OUTCOMES))
 
     def _batches(self):
         """Messages in the order of conversations, with the memberships of those."""
@@ -153,17 +155,24 @@ class PolarsDay:
 
     def _decide(self, messages, memberships):
         """Every member of the conversations, for every message."""
-        level = pl.col("level")
-        admits = (level == LEVELS["all"]) | ((level == LEVELS["mention"]) & pl.col("everyone"))
+        outcome = pl.col("outcome")
+        decided = (
+            pl.when(~_is_awake()).then(pl.lit(QUIET, pl.UInt8))
+            .when(pl.col("everyone") & outcome.is_in(NOT_MENTIONED)).then(outcome + WHEN_MENTIONED)
+            .otherwise(outcome)
+        )
         messages = messages.lazy().drop("members", "start")
         rows = memberships.lazy().join(messages, on="conversation")
-        return _recipients(rows).group_by("message").agg(
-            pl.len().alias("recipients"), (_is_awake() & admits).sum().alias("pushes")
-        ).collect(engine="streaming")
+        return self._counts(_recipients(rows), decided).collect(engine="streaming")
 
     def _decide_named(self):
         rows = self.memberships.lazy().join(self.named.lazy(), on=["conversation", "member"])
-        is_pushed = _is_awake() & (pl.col("level") == LEVELS["mention"]) & ~pl.col("everyone")
-        return _recipients(rows).filter(is_pushed).group_by("message").agg(
-            pl.len().alias("pushes")
-        ).collect()
+        outcome = pl.col("outcome")
+        is_changed = _is_awake() & outcome.is_in(NOT_MENTIONED) & ~pl.col("everyone")
+        return self._counts(_recipients(rows).filter(is_changed), outcome).collect()
+
+    @staticmethod
+    def _counts(rows, outcome):
+        """Members by message and outcome; the key is the place of the number in the answers."""
+        key = pl.col("message") * len(OUTCOMES) + outcome
+        return rows.group_by(key.alias("key")).agg(pl.len().alias("members"))

@@ -8,6 +8,20 @@ from zoneinfo import ZoneInfo
 MINUTES_OF_DAY = 1440
 # Levels as numbers, the same in all contestants. 0: unset.
 LEVELS = {"all": 1, "mention": 2, "none": 3}
+# What a day's messages come to for a member, by number.
+OUTCOMES = (
+    "none/quietHours/app", "none/levelNone/conversation", "none/levelNone/app",
+    "none/notMentioned/conversation", "none/notMentioned/app",
+    "push/allowed/conversation", "push/allowed/app", "push/allowed/default",
+)
+QUIET = 0
+# Of a member who is not in quiet hours, when the message mentions nobody: by the member's level
+# and, where that is unset, by the user's.
+OF_MEMBER = {1: 5, 2: 3, 3: 1}
+OF_USER = {0: 7, 1: 6, 2: 4, 3: 2}
+# The two that a mention changes, and what it adds to them.
+NOT_MENTIONED = (3, 4)
+WHEN_MENTIONED = 2
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from collections import Counter
 from pathlib import Path
 
 import day
@@ -15,7 +16,7 @@ import polars
 from day_contestant import CONTESTANTS
 from day_duckdb import DuckDBDay
 from day_polars import PolarsDay
-from day_world import DayWorld, offsets
+from day_world import OUTCOMES, DayWorld, offsets
 from test_peers import HERE, LEVELS, User, milliseconds
 
 START = milliseconds("2026-03-02T00:00:00+00:00")
@@ -83,16 +84,17 @@ class World:
         ])
 
     def answers(self):
-        recipients, pushes = [], []
+        """The outcomes of each message, a row of numbers each."""
+        answers = []
         for at, conversation, sender, mentions, everyone in self.messages:
-            outcomes = [
+            outcomes = Counter(
                 self.users[user].outcome(level, "all" if everyone else "user", at, user in mentions)
                 for user, (level, since) in self.members[conversation].items()
                 if user != sender and (since is None or since <= at)
-            ]
-            recipients.append(len(outcomes))
-            pushes.append(sum(outcome.startswith("push/") for outcome in outcomes))
-        return [recipients, pushes]
+            )
+            answers.append([outcomes.pop(name, 0) for name in OUTCOMES])
+            assert not outcomes, outcomes
+        return answers
 
 
 class DayTest(unittest.TestCase):
@@ -113,7 +115,7 @@ class Contestants(DayTest):
                 with self.subTest(kind.__name__, seed=seed):
                     peer = kind(world, threads)
                     peer.load()
-                    self.assertEqual([list(each) for each in peer.decide()], expected)
+                    self.assertEqual(peer.decide().tolist(), expected)
 
     def test_a_clock_change_within_the_day_is_refused(self):
         first = milliseconds("2026-03-29T00:00:00+00:00")
@@ -132,31 +134,33 @@ answers = (Path(__file__).parent / "answers.ndjson").read_text().splitlines()[:c
 Path(given["--output"]).write_text("".join(line + "\\n" for line in answers))
 """
 
-    def run_day(self, pushes_more, *arguments):
-        recipients, pushes = World(self.folder, 3).answers()
-        pushes[7] += pushes_more
+    def run_day(self, moved, *arguments):
+        """A run with an engine that gives the right answers, but `moved` members of message 8
+        pushes of another scope."""
+        answers = World(self.folder, 3).answers()
+        answers[7][5] -= moved
+        answers[7][7] += moved
         rows = [
-            {"recipients": all_, "counts": {"none/quietHours/app": all_ - some,
-                                            "push/allowed/app": some}}
-            for all_, some in zip(recipients, pushes, strict=True)
+            {"counts": {name: count for name, count in zip(OUTCOMES, row, strict=True) if count}}
+            for row in answers
         ]
         (self.folder / "answers.ndjson").write_text("".join(json.dumps(row) + "\n" for row in rows))
         engine = self.folder / "engine"
         engine.write_text(self.ENGINE)
         engine.chmod(0o755)
         command = [sys.executable, HERE / "day.py", self.folder, "--engine", engine, *arguments]
-        return subprocess.run(command, capture_output=True, text=True), recipients, pushes
+        return subprocess.run(command, capture_output=True, text=True), answers
 
     def test_a_whole_run_and_a_part(self):
         file = self.folder / "day.json"
         for arguments, count in ((["--messages", "all"], 150), (["--messages", "40"], 40)):
-            done, recipients, pushes = self.run_day(0, *arguments, "--json", file)
+            done, answers = self.run_day(0, *arguments, "--json", file)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(
                 done.stdout.splitlines()[0],
-                f"{count} messages, {sum(recipients[:count])} decisions, "
-                f"{sum(pushes[:count])} pushes, {os.cpu_count()} threads each; "
-                "all answers are equal",
+                f"{count} messages, {sum(map(sum, answers[:count]))} decisions, "
+                f"{sum(sum(row[5:]) for row in answers[:count])} pushes, "
+                f"{os.cpu_count()} threads each; all answers are equal",
             )
             rows = json.loads(file.read_text())["rows"]
             self.assertEqual([row["contestant"] for row in rows], [day.ENGINE, *CONTESTANTS])
@@ -165,12 +169,14 @@ Path(given["--output"]).write_text("".join(line + "\\n" for line in answers))
                 self.assertEqual(row["wholeToEngine"][1], row["whole"][1] / rows[0]["whole"][1])
 
     def test_a_wrong_answer_stops_the_run(self):
-        done, recipients, pushes = self.run_day(1)
+        done, answers = self.run_day(1)
         self.assertEqual(done.returncode, 1)
         self.assertEqual(done.stdout, "")
+        conversation, default = answers[7][5], answers[7][7]
         self.assertIn(
-            f"duckdb: 1 messages with wrong answers, the first is message 8: recipients and pushes "
-            f"{[recipients[7], pushes[7] - 1]}, not {[recipients[7], pushes[7]]}", done.stderr)
+            "duckdb: 1 messages with wrong answers, the first is message 8: "
+            f"{OUTCOMES[5]} {conversation + 1}, not {conversation}; "
+            f"{OUTCOMES[7]} {default - 1}, not {default}", done.stderr)
 
     def test_what_is_wrong_is_said(self):
         done, *_ = self.run_day(0, "--engine", self.folder / "absent")
