@@ -243,6 +243,11 @@ def must(line):
     return f"≤ {number(line['most'])}" if line.get("most") is not None else ""
 
 
+def there(line):
+    """What `must` is on the machine for which it was set, when that is not the same."""
+    return number(line["bound"]) if line.get("bound") is not None else ""
+
+
 def missed(document):
     """A sentence on what is not reached."""
     lines = flat(document)

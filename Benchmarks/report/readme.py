@@ -135,7 +135,9 @@ def block(document, name):
         f"{machine['cpu']}, {machine['cores']} cores, {machine['system']}, "
         f"{machine['compiler'].split(' (')[0]}, {document['date']}, commit "
         f"`{document['commit']}`: [the report](reports/{name}.md) has every figure. What must be "
-        "reached is in brackets:",
+        "reached is in brackets. Bounds of deciding are shares of what the floor reaches in the same "
+        "run, the least program that gives the same numbers; the report has those that were set for "
+        "another machine beside them.",
         sizes_sentence(lines),
         replay_sentence(lines),
         peers_sentence(lines),

@@ -46,6 +46,9 @@ public struct DayWorld: Sendable {
     bySize = zip(Self.sizes, ids).map { (members: $0, ids: $1) }
   }
 
+  /// The same day for the contestant that does the least.
+  public func floor() -> DayFloor { DayFloor(workload) }
+
   /// Another engine with the same settings, for one thread.
   public func engine(cacheBytes: Int) -> Fanout {
     do throws(FanoutError) {

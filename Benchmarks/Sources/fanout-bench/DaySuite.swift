@@ -8,9 +8,11 @@ import Synchronization
 /// The day and the service: what a service with many conversations meets.
 ///
 /// Every figure has what it must reach beside it, at the size of the full world; a smaller one only
-/// shows the trend.
+/// shows the trend. Where ``DayFloor`` has done the same in the same run, the figure is what must be
+/// reached on a machine as fast as this one.
 struct DaySuite {
   let world: DayWorld
+  let floor: DayFloor
   let threads: [Int]
 
   struct Line: Encodable {
@@ -20,17 +22,34 @@ struct DaySuite {
     /// What must be reached; nil where nothing is required.
     var least: Double?
     var most: Double?
+    /// What ``least`` or ``most`` is on the machine of ``DayFloor/there``; nil where it is the same.
+    var bound: Double?
 
     var holds: Bool { least.map { value >= $0 } ?? true && most.map { value <= $0 } ?? true }
 
     var text: String {
-      let bound =
+      let must =
         least.map { "must be at least \(Self.format($0))" }
         ?? most.map { "must be at most \(Self.format($0))" } ?? ""
+      let there = bound.map { " (\(Self.format($0)) there)" } ?? ""
       return name.padding(toLength: 58, withPad: " ", startingAt: 0)
         + Self.format(value).padding(toLength: 10, withPad: " ", startingAt: 0)
-        + unit.padding(toLength: 16, withPad: " ", startingAt: 0) + bound
+        + unit.padding(toLength: 16, withPad: " ", startingAt: 0) + must + there
         + (holds ? "" : "  MISSED")
+    }
+
+    /// The same with what must be reached at least, as a share of what the floor does.
+    func least(_ bound: Double, here: Double, there: Double) -> Line {
+      var line = self
+      (line.least, line.bound) = (bound * here / there, bound)
+      return line
+    }
+
+    /// The same with what must be reached at most, as a multiple of what the floor takes.
+    func most(_ bound: Double, here: Double, there: Double) -> Line {
+      var line = self
+      (line.most, line.bound) = (bound * here / there, bound)
+      return line
     }
 
     private static func format(_ value: Double) -> String {
@@ -46,6 +65,7 @@ struct DaySuite {
     var decisions = 0
     var pushes = 0
     let messages = MessageArray(world.messages)
+    var floors = [floor.inOrder()]
     let all = seconds {
       for index in messages.indices {
         messages.with(index) { world.fanout.decide($0, into: &result) }
@@ -54,6 +74,7 @@ struct DaySuite {
         pushes += counts.pushCount
       }
     }
+    floors.append(floor.inOrder())
     let sums = Mutex((decisions: 0, pushes: 0))
     let pieces = stride(from: 0, to: world.messages.count, by: 8192).map {
       Array(world.messages[$0..<min($0 + 8192, world.messages.count)])
@@ -70,29 +91,40 @@ struct DaySuite {
       }
     }
     guard sums.withLock({ $0 == (decisions, pushes) }) else { fatalError("batches differ") }
+    floors.append(floor.inOrder())
     let timeline = FanoutTimeline(world.fanout.currentVersion)
-    var same = 0
+    var pushesReplayed = 0
     let replayed = seconds {
       for index in messages.indices {
-        messages.with(index) { same += timeline.counts($0).pushCount }
+        messages.with(index) { pushesReplayed += timeline.counts($0).pushCount }
       }
     }
-    guard same == pushes else { fatalError("a timeline pushes \(same), live \(pushes)") }
-    let count = Double(world.messages.count)
+    require(pushesReplayed == pushes, "a timeline pushes \(pushesReplayed), live \(pushes)")
+    floors.append(floor.inOrder())
+    for floor in floors {
+      require(
+        (floor.decisions, floor.pushes) == (decisions, pushes),
+        "the floor pushes \(floor.pushes), the engine \(pushes)")
+    }
+    let count = Double(world.messages.count) / 1e6
+    let billions = Double(decisions) / 1e9
+    var least = Samples()
+    for floor in floors { least.add(floor.seconds) }
+    let here = billions / least.median
+    func line(_ name: String, _ seconds: Double) -> Line {
+      Line(name: "the day \(name)", value: billions / seconds, unit: "G decisions/s")
+        .least(2.2, here: here, there: DayFloor.there.decisions)
+    }
+    func same(_ seconds: Double) -> Line {
+      Line(name: "the same", value: count / seconds, unit: "M messages/s")
+    }
     return [
-      Line(name: "decisions of the day", value: Double(decisions) / 1e9, unit: "G"),
+      Line(name: "decisions of the day", value: billions, unit: "G"),
       Line(name: "pushes of the day", value: Double(pushes) / 1e6, unit: "M"),
-      Line(
-        name: "the day in order, live, 1 thread, first use", value: Double(decisions) / all / 1e9,
-        unit: "G decisions/s", least: 2.2),
-      Line(name: "the same", value: count / all / 1e6, unit: "M messages/s"),
-      Line(
-        name: "the day in batches, 1 thread, first use", value: Double(decisions) / batches / 1e9,
-        unit: "G decisions/s", least: 2.2),
-      Line(name: "the same", value: count / batches / 1e6, unit: "M messages/s"),
-      Line(
-        name: "the day in order, replayed, 1 thread", value: Double(decisions) / replayed / 1e9,
-        unit: "G decisions/s", least: 2.2),
+      Line(name: "the floor, the day in order, 1 thread", value: here, unit: "G decisions/s"),
+      line("in order, live, 1 thread, first use", all), same(all),
+      line("in batches, 1 thread, first use", batches), same(batches),
+      line("in order, replayed, 1 thread", replayed),
     ]
   }
 
@@ -156,8 +188,17 @@ struct DaySuite {
       message.at = last
       return message
     }
-    return scaling(
-      "time standing still", messages, least: 1.5, factors: [2: 1.8, 4: 2.7], warms: true)
+    let before = floor.still()
+    var lines = scaling(
+      "time standing still", messages, pushes: before.pushes, factors: [2: 1.8, 4: 2.7],
+      warms: true)
+    let after = floor.still()
+    let here = (before.rate + after.rate) / 2
+    lines[0] = lines[0].least(1.5, here: here, there: DayFloor.there.still)
+    lines.insert(
+      Line(name: "the floor, time standing still, 1 thread", value: here, unit: "M messages/s"),
+      at: 0)
+    return lines
   }
 
   /// Messages along the day, up to two minutes out of order.
@@ -167,35 +208,45 @@ struct DaySuite {
       let shift = Int64.random(in: -120_000...0, using: &random)
       return (at: message.at.milliseconds + shift, index: index)
     }.sorted { ($0.at, $0.index) < ($1.at, $1.index) }
-    return scaling(
+    let before = floor.inOrder()
+    var lines = scaling(
       "along the day, up to two minutes out of order", jittered.map { world.messages[$0.index] },
-      least: 0.8, factors: [2: 1.7], warms: false)
+      pushes: before.pushes, factors: [2: 1.7], warms: false)
+    let after = floor.inOrder()
+    let (there, count) = (DayFloor.there, Double(world.messages.count) / 1e6)
+    let here = count * 2 / (before.seconds + after.seconds)
+    lines[0] = lines[0].least(0.8, here: here, there: there.inOrder)
+    var floors = [
+      Line(name: "the floor, along the day, 1 thread", value: here, unit: "M messages/s")
+    ]
+    for (index, bound) in [1.0, 10, 100].enumerated() {
+      let here = (before.latency[index] + after.latency[index]) / 2
+      lines[index + 1] = lines[index + 1].most(bound, here: here, there: there.latency[index])
+      floors.append(Line(name: lines[index + 1].name, value: here, unit: "µs"))
+    }
+    return floors + lines
   }
 
   private func scaling(
-    _ name: String, _ messages: [Message], least: Double, factors: [Int: Double], warms: Bool
+    _ name: String, _ messages: [Message], pushes: Int, factors: [Int: Double], warms: Bool
   ) -> [Line] {
     var lines: [Line] = []
     var one = 0.0
-    var pushes: Int?
     let messages = MessageArray(messages)
     if warms { _ = inTurn(messages, 1, world.fanout) }
     for count in threads {
+      // As on a day that begins: states are those of no later instant.
+      if !warms { world.fanout.forgetConversations() }
       let (rate, sum, latency, _) = inTurn(messages, count, world.fanout)
-      guard pushes == nil || pushes == sum else { fatalError("\(count) threads push \(sum)") }
-      pushes = sum
+      require(pushes == sum, "\(count) threads push \(sum), the floor \(pushes)")
       if count == 1 { one = rate }
       let threadsText = count == 1 ? "1 thread" : "\(count) threads"
       lines.append(
         Line(
           name: "\(name), \(threadsText)", value: rate, unit: "M messages/s",
-          least: count == 1 ? least : factors[count].map { $0 * one }))
-      let bounds = warms ? [nil, nil, nil] : [1, 10, 100] as [Double?]
-      for (share, (value, most)) in zip(["50", "99", "99.9"], zip(latency, bounds)) {
-        lines.append(
-          Line(
-            name: "  latency, percentile \(share)", value: value, unit: "µs",
-            most: count == 1 ? most : nil))
+          least: count == 1 ? nil : factors[count].map { $0 * one }))
+      for (share, value) in zip(["50", "99", "99.9"], latency) {
+        lines.append(Line(name: "  latency, percentile \(share)", value: value, unit: "µs"))
       }
     }
     return lines
@@ -204,11 +255,12 @@ struct DaySuite {
   /// Conversations by size, on one thread: the first message ever, in a batch; the first after a
   /// transition; the next one.
   func bySize() -> [Line] {
-    let firsts = [5: 30, 50: 5, 500: 1.5, 5_000: 0.8, 100_000: 0.6] as [Int: Double]
+    let firsts = [30, 5, 1.5, 0.8, 0.6]
     let transitions = [500: 2, 5_000: 0.5, 100_000: 0.05] as [Int: Double]
     var lines: [Line] = []
     guard let last = world.messages.map(\.at.milliseconds).max() else { return [] }
-    for (size, ids) in world.bySize where !ids.isEmpty {
+    for (index, (size, ids)) in world.bySize.enumerated() where !ids.isEmpty {
+      let floors = (0..<5).compactMap { _ in floor.firstStates(index) }
       world.alone.forgetConversations()
       let chosen = ids.shuffled().prefix(20_000)
       let members = chosen.reduce(0) { $0 + world.alone.memberCount(of: $1) }
@@ -235,16 +287,26 @@ struct DaySuite {
         turned.add(pass())
       }
       let again = pass()
-      for (name, value, most) in [
-        ("first message ever", first, firsts[size]),
-        ("first after a quarter of an hour", turned.median, transitions[size]),
-        ("next message", again, nil),
-      ] {
+      var lowest = Samples()
+      for floor in floors { lowest.add(floor) }
+      let name = "\(size) members and more: "
+      let here = lowest.median
+      var ever = Line(name: name + "first message ever", value: first, unit: "ns a member")
+      if !floors.isEmpty {
+        ever = ever.most(
+          firsts[index], here: here, there: DayFloor.there.firstStates[index])
         lines.append(
           Line(
-            name: "\(size) members and more: \(name)", value: value, unit: "ns a member",
-            most: most))
+            name: "the floor, states of \(DayFloor.sizes[index]) members", value: here,
+            unit: "ns a member"))
       }
+      lines += [
+        ever,
+        Line(
+          name: name + "first after a quarter of an hour", value: turned.median,
+          unit: "ns a member", most: transitions[size]),
+        Line(name: name + "next message", value: again, unit: "ns a member"),
+      ]
     }
     return lines
   }

@@ -140,8 +140,9 @@ struct Run: ParsableCommand {
     options.sizes.users = users ?? (quick ? 100_000 : 1_000_000)
     options.sizes.memberships = options.sizes.users * 10
     let cores = Fanout.coreCount
+    let world = DayWorld(options, threads: cores)
     let suite = DaySuite(
-      world: DayWorld(options, threads: cores), threads: [1, 2, 4].filter { $0 <= cores })
+      world: world, floor: world.floor(), threads: [1, 2, 4].filter { $0 <= cores })
     var lines: [DaySuite.Line] = []
     func add(_ more: [DaySuite.Line]) {
       for line in more { print(json ? line.json : line.text) }
