@@ -108,9 +108,9 @@ struct DaySuite {
     }
     let count = Double(world.messages.count) / 1e6
     let billions = Double(decisions) / 1e9
-    var least = Samples()
-    for floor in floors { least.add(floor.seconds) }
-    let here = billions / least.median
+    var times = Samples()
+    for floor in floors { times.add(floor.seconds) }
+    let here = billions / times.median
     func line(_ name: String, _ seconds: Double) -> Line {
       Line(name: "the day \(name)", value: billions / seconds, unit: "G decisions/s")
         .least(2.2, here: here, there: DayFloor.there.decisions)
@@ -287,10 +287,10 @@ struct DaySuite {
         turned.add(pass())
       }
       let again = pass()
-      var lowest = Samples()
-      for floor in floors { lowest.add(floor) }
+      var states = Samples()
+      for floor in floors { states.add(floor) }
       let name = "\(size) members and more: "
-      let here = lowest.median
+      let here = states.median
       var ever = Line(name: name + "first message ever", value: first, unit: "ns a member")
       if !floors.isEmpty {
         ever = ever.most(
