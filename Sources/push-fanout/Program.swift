@@ -39,9 +39,11 @@ struct Program: ParsableCommand {
     ])
 
   static func main() {
-    Interruption.prepare()
     do {
-      var command = try parseAsRoot(CommandArguments.read())
+      // First: where /proc is not mounted, Dispatch ends the process soon after its first use.
+      let arguments = try CommandArguments.read()
+      Interruption.prepare()
+      var command = try parseAsRoot(arguments)
       try FileConflict.check(command)
       try command.run()
     } catch let problem as FileProblem {

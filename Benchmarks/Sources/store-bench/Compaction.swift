@@ -78,10 +78,12 @@ private final class WaitingWriter: Sendable {
 
   init(_ store: SettingsStore) { self.store = store }
 
+  /// Returns after the first write, so that the shortest compaction has one to delay.
   func start() {
+    let hasBegun = DispatchSemaphore(value: 0)
     Thread.detachNewThread { [self] in
       var number: Int64 = 0
-      while result.goesOn {
+      repeat {
         number += 1
         let until = Instant(milliseconds: BenchWorld.start - number)
         do {
@@ -92,10 +94,12 @@ private final class WaitingWriter: Sendable {
               }
             })
         } catch { result.fail(error) }
+        if number == 1 { hasBegun.signal() }
         Thread.sleep(forTimeInterval: 0.001)
-      }
+      } while result.goesOn
       isDone.signal()
     }
+    hasBegun.wait()
   }
 
   /// Seconds, ascending.
