@@ -51,7 +51,7 @@ extension FanoutBuilder {
     let ids = columns.conversations
     guard stretch < columns.stretchCount, ids.indices[stretch] == .max else { return }
     if ids.numbers.isEmpty {
-      writer.tables.conversationIDs.slots.prefetchSlot(ids.hashes[stretch])
+      writer.tables.conversationIDs.slots.prefetch(ids.hashes[stretch])
     } else {
       conversationNumbers.slots.prefetch(ids.numbers[stretch])
     }
@@ -97,7 +97,7 @@ extension TableWriter {
       let row = rows.lowerBound + offset
       let ahead = row + Self.readAhead
       if ids.numbers.isEmpty {
-        if ahead < rows.upperBound { tables.userIDs.slots.prefetchSlot(ids.hashes[ahead]) }
+        if ahead < rows.upperBound { tables.userIDs.slots.prefetch(ids.hashes[ahead]) }
         let index = unsafe ids.with(row, characters) {
           unsafe intern(user: $0, hash: ids.hashes[row])
         }

@@ -221,7 +221,7 @@ extension FanoutBuilder {
   /// Prefetches the memory of a user id that will be set soon, so that several look-ups overlap.
   package mutating func readAhead(userUTF8: RawSpan) {
     let slots = writer.tables.userIDs.slots
-    slots.prefetchSlot(unsafe userUTF8.withUnsafeBytes { unsafe slots.hash($0) })
+    slots.prefetch(unsafe userUTF8.withUnsafeBytes { unsafe slots.hash($0) })
   }
 
   /// Whether a member has channel levels, as set so far.

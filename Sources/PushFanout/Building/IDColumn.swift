@@ -86,7 +86,7 @@ struct IDColumn: Sendable {
     return unsafe UnsafeRawBufferPointer(rebasing: bytes[start..<start + Int(counts[row])])
   }
 
-  /// How many ids on the next step is done: the slot or the record asked for is there by then.
+  /// How many ids on the next step is done: the slot or the id asked for is there by then.
   private static var distance: Int { 12 }
 
   /// Hashes the ids, and finds the indices of those that are known.
@@ -96,23 +96,21 @@ struct IDColumn: Sendable {
     _ characters: IDCharacters, in table: IDTable, _ slots: NumberIndex.Slots
   ) {
     if !numbers.isEmpty { return resolveNumbers(slots) }
-    let (count, distance) = (count, Self.distance)
+    let (count, distance, lookup) = (count, Self.distance, table.lookup)
     var (hashes, indices) = (
       [UInt32](repeating: 0, count: count), [UInt32](repeating: .max, count: count)
     )
     unsafe characters.bytes.withUnsafeBytes { (bytes) -> Void in
       for row in 0..<count + 2 * distance {
         if row < count {
-          hashes[row] = unsafe table.hash(id(row, bytes))
-          table.slots.prefetchSlot(hashes[row])
+          hashes[row] = unsafe lookup.slots.hash(id(row, bytes))
+          lookup.slots.prefetch(hashes[row])
         }
         let second = row - distance
-        if second >= 0, second < count {
-          table.slots.prefetchRecord(hashes[second], table.base)
-        }
+        if second >= 0, second < count { lookup.prefetch(hashes[second]) }
         let third = second - distance
         guard third >= 0 else { continue }
-        if let index = unsafe table.index(of: id(third, bytes), hash: hashes[third]) {
+        if let index = unsafe lookup.index(of: id(third, bytes), hash: hashes[third]) {
           indices[third] = index
         }
       }

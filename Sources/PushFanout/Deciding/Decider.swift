@@ -32,9 +32,9 @@ struct Decider {
     let lookup = MessageLookup(version)
     let (room, user) = lookup.hashes(message.conversation, message.sender)
     lookup.prefetchSlots(of: message.mentions)
-    lookup.prefetchRecords(room, user)
-    lookup.prefetchRecords(of: message.mentions)
-    let conversation = lookup.conversation(message.conversation, room, version.tables, cache)
+    lookup.prefetchIDs(room, user, version.tables, cache)
+    lookup.prefetchIDs(of: message.mentions)
+    let conversation = lookup.conversation(message.conversation, room)
     let sender = lookup.sender(message.sender, user)
     lookup.prefetchEntry(
       conversation, sender, at: message.at.milliseconds, version.tables, cache)

@@ -71,13 +71,12 @@ struct MessageLookups {
       lookup.prefetchSlots(of: messages.mentions(first + index))
     }
     for index in 0..<count {
-      lookup.prefetchRecords(hashes[index], hashes[Self.count + index])
-      lookup.prefetchRecords(of: messages.mentions(first + index))
+      lookup.prefetchIDs(hashes[index], hashes[Self.count + index], version.tables, cache)
+      lookup.prefetchIDs(of: messages.mentions(first + index))
     }
     for index in 0..<count {
       let (conversation, sender) = messages.ids(first + index)
-      conversations[index] = lookup.conversation(
-        conversation, hashes[index], version.tables, cache)
+      conversations[index] = lookup.conversation(conversation, hashes[index])
       senders[index] = lookup.sender(sender, hashes[Self.count + index])
     }
     for index in 0..<count {
@@ -106,17 +105,23 @@ struct MessageLookup {
   @inline(__always)
   func hashes(_ conversation: Identifier, _ sender: Identifier?) -> (room: UInt32, user: UInt32) {
     let room = rooms.slots.hash(conversation)
-    rooms.slots.prefetchSlot(room)
+    rooms.slots.prefetch(room)
     guard let sender else { return (room, 0) }
     let user = users.slots.hash(sender)
-    users.slots.prefetchSlot(user)
+    users.slots.prefetch(user)
     return (room, user)
   }
 
+  /// Prefetches the ids that hashes most likely lead to, and of the conversation what is read next.
   @inline(__always)
-  func prefetchRecords(_ room: UInt32, _ user: UInt32) {
-    rooms.slots.prefetchRecord(room, rooms.base)
-    users.slots.prefetchRecord(user, users.base)
+  func prefetchIDs(
+    _ room: UInt32, _ user: UInt32, _ tables: Tables, _ cache: ConversationCache
+  ) {
+    if let conversation = rooms.prefetch(room) {
+      tables.conversations.prefetch(Int(conversation))
+      cache.prefetchSlot(conversation)
+    }
+    users.prefetch(user)
   }
 
   /// So many of the users that a message mentions are prefetched.
@@ -126,29 +131,20 @@ struct MessageLookup {
   @inline(__always)
   func prefetchSlots(of mentions: [Identifier]?) {
     guard let mentions else { return }
-    for id in mentions.prefix(Self.mentionCount) { users.slots.prefetchSlot(users.slots.hash(id)) }
+    for id in mentions.prefix(Self.mentionCount) { users.slots.prefetch(users.slots.hash(id)) }
   }
 
-  /// Prefetches their ids' records, once the slots have arrived.
+  /// Prefetches their ids, once the slots have arrived.
   @inline(__always)
-  func prefetchRecords(of mentions: [Identifier]?) {
+  func prefetchIDs(of mentions: [Identifier]?) {
     guard let mentions else { return }
-    for id in mentions.prefix(Self.mentionCount) {
-      users.slots.prefetchRecord(users.slots.hash(id), users.base)
-    }
+    for id in mentions.prefix(Self.mentionCount) { users.prefetch(users.slots.hash(id)) }
   }
 
   /// The index of the conversation; ``IDTable/unknown`` for an id that never appeared.
   @inline(__always)
-  func conversation(
-    _ id: Identifier, _ hash: UInt32, _ tables: Tables, _ cache: ConversationCache
-  ) -> UInt32 {
-    guard let conversation = rooms.index(of: id, hash: hash) else {
-      return IDTable.unknown
-    }
-    tables.conversations.prefetch(Int(conversation))
-    cache.prefetchSlot(conversation)
-    return conversation
+  func conversation(_ id: Identifier, _ hash: UInt32) -> UInt32 {
+    rooms.index(of: id, hash: hash) ?? IDTable.unknown
   }
 
   /// The index of the sender; ``IDTable/unknown`` for none.

@@ -55,16 +55,13 @@ public struct PushSet: Sequence, Sendable {
 
       public mutating func next() -> Identifier? {
         guard let recipient = cursor.next() else { return nil }
-        return unsafe Identifier(utf8: ids.characters(at: recipient.address))
+        return ids[recipient.index]
       }
 
       /// The next id, with the user.
       package mutating func nextWithUser() -> (user: UserIndex, id: Identifier)? {
         guard let recipient = cursor.next() else { return nil }
-        return (
-          UserIndex(IDArena.index(at: recipient.address)),
-          unsafe Identifier(utf8: ids.characters(at: recipient.address))
-        )
+        return (UserIndex(recipient.index), ids[recipient.index])
       }
     }
   }
@@ -84,9 +81,8 @@ public struct PushSet: Sequence, Sendable {
     var cursor = RecipientCursor(result, .pushes, .ids, in: 0..<result.memberCount)
     let ids = result.ids
     while let recipient = cursor.next() {
-      let id = unsafe ids.characters(at: recipient.address)
-      try unsafe body(
-        UserIndex(IDArena.index(at: recipient.address)), RawSpan(_unsafeBytes: id))
+      let id = unsafe RawSpan(_unsafeBytes: ids.characters(recipient.index))
+      try body(UserIndex(recipient.index), id)
     }
   }
 
@@ -105,8 +101,8 @@ public struct PushSet: Sequence, Sendable {
     var cursor = RecipientCursor(result, .pushes, .devices, in: 0..<result.memberCount)
     let (ids, devices) = (result.ids, result.deviceReader)
     while let recipient = cursor.next() {
-      let user = IDArena.index(at: recipient.address)
-      let id = unsafe ids.characters(at: recipient.address)
+      let user = recipient.index
+      let id = unsafe ids.characters(user)
       try devices.forEachTarget(of: user, .push, result.filter, at: result.instant) {
         (device) throws(Failure) -> Void in
         try unsafe body(

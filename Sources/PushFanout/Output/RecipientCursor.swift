@@ -4,10 +4,10 @@ public import PushModel
 
 /// Goes through recipients of a result in the order of users, without counting references.
 ///
-/// Users are found 64 members at a time, in a bit for each member. The ids of some users ahead are
-/// being loaded while those before are read: the address of an id's record is prefetched when its
-/// user is found, the record once the address has arrived, and the id is read last. So the
-/// processor waits for many cache misses at once.
+/// Users are found 64 members at a time, in a bit for each member. What is read of some users ahead
+/// is being loaded while those before are read: an id is prefetched when its user is found, and
+/// what it or the user's list of devices leads to once that has arrived. So the processor waits for
+/// many cache misses at once.
 ///
 /// SAFETY: reads what the result's ``AnswerStorage`` retains; the caller retains that, and
 /// decides nothing into it.
@@ -27,26 +27,11 @@ public import PushModel
     case devices
   }
 
-  /// A recipient: the user's index, or the address of the id's record (which has the index too)
-  /// once it is known, below the outcome's code.
+  /// A recipient: the user's index, and the outcome's code.
   struct Recipient: BitwiseCopyable {
-    private var bits: UInt64 = 0
-
-    init() {}
-
-    init(user: UInt32, code: UInt8) { bits = UInt64(code) << 56 | UInt64(user) }
-
-    init(address: UInt, code: UInt8) { bits = UInt64(code) << 56 | UInt64(address) }
-
-    /// - Precondition: of a cursor of ``Selection/recipients``.
-    var code: UInt8 {
-      get { UInt8(truncatingIfNeeded: bits >> 56) }
-      set { bits = UInt64(newValue) << 56 | bits & (1 << 56 - 1) }
-    }
-    /// - Precondition: the address is not known.
-    var index: UInt32 { UInt32(truncatingIfNeeded: bits) }
-    /// - Precondition: the address is known.
-    var address: UInt { UInt(bits & (1 << 56 - 1)) }
+    var index: UInt32 = 0
+    /// Of a cursor of ``Selection/recipients``.
+    var code: UInt8 = 0
   }
 
   /// About so many users are found at a time, so that as many ids are loaded at once.
@@ -70,10 +55,10 @@ public import PushModel
   private var rank: Int
   private let end: Int
   private var correction = 0
-  /// How many users were found, of how many the address is known, of how many the ids may be read,
-  /// and how many were.
+  /// How many users were found, of how many the second step of loading has begun, of how many all
+  /// may be read, and how many were.
   private var foundCount = 0
-  private var locatedCount = 0
+  private var loadingCount = 0
   private var readableCount = 0
   private var readCount = 0
   /// A ring of the users found.
@@ -116,20 +101,21 @@ public import PushModel
 
   // MARK: Ahead
 
-  /// Finds more users, locates the ids of those found before, and lets those be read whose ids were
-  /// located before that.
+  /// Finds more users, loads what those found before lead to, and lets those be read for which that
+  /// was done before.
   ///
   /// - Returns: whether there are users to read.
   @inline(never)
   private mutating func advance() -> Bool {
     if content == .users {
       find()
-      (locatedCount, readableCount) = (foundCount, foundCount)
+      readableCount = foundCount
       return readableCount > readCount
     }
     repeat {
-      readableCount = locatedCount
-      locate()
+      readableCount = loadingCount
+      if content == .devices || ids.hasLong { loadNext() }
+      loadingCount = foundCount
       find()
     } while readableCount == readCount && foundCount > readCount
     return readableCount > readCount
@@ -188,7 +174,7 @@ public import PushModel
       word &= word &- 1
       let user = bit < stretch.count ? unsafe stretch[bit] : memberUsers[slot + bit]
       let code = selection == .recipients ? unsafe codes[Int(states[bit])] : 0
-      unsafe ring[unchecked: found & Self.mask] = Recipient(user: user, code: code)
+      unsafe ring[unchecked: found & Self.mask] = Recipient(index: user, code: code)
       found &+= 1
       if content != .users { ids.prefetch(user) }
       if content == .devices { devices.prefetch(user) }
@@ -196,21 +182,14 @@ public import PushModel
     foundCount = found
   }
 
-  /// Reads the addresses of the records of users found before.
-  private mutating func locate() {
+  /// Prefetches what the ids and lists of devices of users found before lead to.
+  private mutating func loadNext() {
     let (ids, devices, content) = (ids, devices, content)
-    var ring = ring.mutableSpan
-    for index in locatedCount..<foundCount {
-      let recipient = unsafe ring[unchecked: index & Self.mask]
-      let user = recipient.index
-      let address = ids.address(user)
-      unsafe ring[unchecked: index & Self.mask] = Recipient(address: address, code: recipient.code)
-      unsafe pk_prefetch(UnsafeRawPointer(bitPattern: address))
-      // One in four continues on the next cache line.
-      unsafe pk_prefetch(UnsafeRawPointer(bitPattern: address &+ IDArena.shortSize))
+    for index in loadingCount..<foundCount {
+      let user = unsafe ring[unchecked: index & Self.mask].index
+      if ids.hasLong { ids.prefetchCharacters(user) }
       if content == .devices { devices.prefetchRecords(user) }
     }
-    locatedCount = foundCount
   }
 }
 
@@ -229,8 +208,7 @@ extension FanoutResult {
     defer { withExtendedLifetime(storage) {} }
     var cursor = RecipientCursor(self, .recipients, withDevices ? .devices : .ids, in: ranks)
     while let recipient = cursor.next() {
-      let id = unsafe ids.characters(at: recipient.address)
-      try unsafe body(IDArena.index(at: recipient.address), id, recipient.code)
+      try unsafe body(recipient.index, ids.characters(recipient.index), recipient.code)
     }
   }
 
@@ -239,7 +217,7 @@ extension FanoutResult {
   package func forEachPush(in ranks: Range<Int>, _ body: (UnsafeRawBufferPointer) -> Void) {
     defer { withExtendedLifetime(storage) {} }
     var cursor = RecipientCursor(self, .pushes, .ids, in: ranks)
-    while let recipient = cursor.next() { unsafe body(ids.characters(at: recipient.address)) }
+    while let recipient = cursor.next() { unsafe body(ids.characters(recipient.index)) }
   }
 
   /// Whether anybody in a range of ranks gets a push.

@@ -71,19 +71,20 @@ struct SnapshotReading {
     try checkCounts()
     let bounds = SnapshotBounds(
       users: count(.packedUsers), schedules: settings.schedules.count, devices: count(.devices),
-      names: count(.nameAddresses), conversations: count(.conversations),
-      channelSets: settings.channelSets.count)
+      names: count(.nameEntries), conversations: count(.conversations),
+      channelSets: settings.channelSets.count, userCharacters: count(.userCharacters),
+      nameCharacters: count(.nameCharacters), conversationCharacters: count(.conversationCharacters))
     let used = try checkBlocks(bounds)
     let store = PageStore()
     let tables = Tables(app: settings.app)
     try read(settings, into: tables)
     let seeds = settings.seeds
     tables.userIDs = try ids(
-      .userCharacters, .userAddresses, .userSlots, .userFolded, seeds[0], used, store)
+      .userCharacters, .userEntries, .userSlots, .userFolded, seeds[0], used, store)
     tables.deviceNames = try ids(
-      .nameCharacters, .nameAddresses, .nameSlots, nil, seeds[1], used, store)
+      .nameCharacters, .nameEntries, .nameSlots, nil, seeds[1], used, store)
     tables.conversationIDs = try ids(
-      .conversationCharacters, .conversationAddresses, .conversationSlots, nil, seeds[2], used,
+      .conversationCharacters, .conversationEntries, .conversationSlots, nil, seeds[2], used,
       store)
     tables.packedUsers = table(.packedUsers, store)
     tables.schedules = table(.schedules, store)
@@ -169,21 +170,20 @@ struct SnapshotReading {
   }
 
   private func ids(
-    _ characters: SnapshotPart, _ addresses: SnapshotPart, _ slots: SnapshotPart,
+    _ characters: SnapshotPart, _ entries: SnapshotPart, _ slots: SnapshotPart,
     _ folded: SnapshotPart?, _ seed: UInt64, _ used: [SnapshotPart: Int], _ store: PageStore
   ) throws(SnapshotError.Problem) -> IDTable {
     let section = section(characters)
-    let address = mapping.addresses.lowerBound + UInt(section.offset)
-    let base =
-      section.byteCount == 0
-      ? IDBase() : IDBase(mapped: address..<address + UInt(section.byteCount))
     let exact = try self.slots(slots, seed, used)
-    guard exact.used == section.elementCount else {
+    guard exact.used == count(entries) else {
       throw .malformed(
-        section: "\(slots)", "\(exact.used) slots in use for \(section.elementCount) ids")
+        section: "\(slots)", "\(exact.used) slots in use for \(count(entries)) ids")
     }
+    let arena = IDArena(
+      mapping, base: mapping.addresses.lowerBound + UInt(section.offset),
+      byteCount: section.byteCount)
     return IDTable(
-      IDArena(mapping, base, byteCount: section.byteCount), table(addresses, store), exact,
+      arena, table(entries, store), exact,
       folded: try folded.map { (part) throws(SnapshotError.Problem) in
         try self.slots(part, seed, used)
       })
@@ -210,10 +210,8 @@ struct SnapshotReading {
   /// Checks the relations between counts.
   private func checkCounts() throws(SnapshotError.Problem) {
     let equal: [(SnapshotPart, SnapshotPart)] = [
-      (.userCharacters, .userAddresses), (.packedUsers, .userAddresses),
-      (.schedules, .userAddresses),
-      (.nameCharacters, .nameAddresses), (.conversationCharacters, .conversationAddresses),
-      (.conversations, .conversationAddresses), (.packedMembers, .memberUsers),
+      (.packedUsers, .userEntries), (.schedules, .userEntries),
+      (.conversations, .conversationEntries), (.packedMembers, .memberUsers),
     ]
     for (part, other) in equal where count(part) != count(other) {
       throw .malformed(section: "\(part)", "\(count(part)) elements, expected \(count(other))")
@@ -227,8 +225,7 @@ struct SnapshotReading {
         section: "memberWords", "\(count(.memberWords)) elements, expected \(count(.memberUsers))")
     }
     let indexed: [SnapshotPart] = [
-      .userAddresses, .nameAddresses, .conversationAddresses, .devices, .memberUsers,
-      .overrides,
+      .userEntries, .nameEntries, .conversationEntries, .devices, .memberUsers, .overrides,
     ]
     for part in indexed where count(part) >= Int(UInt32.max) {
       throw .malformed(section: "\(part)", "too many elements")
@@ -293,16 +290,15 @@ struct SnapshotReading {
     return finding
   }
 
-  /// Checks that slots point to where ids can be.
+  /// Checks that slots have indices of ids.
   private func checkSlots(_ section: SnapshotSection, _ range: Range<Int>) -> SnapshotFinding {
-    let characters: SnapshotPart
+    let entries: SnapshotPart
     switch section.part {
-    case .userSlots, .userFolded: characters = .userCharacters
-    case .nameSlots: characters = .nameCharacters
-    case .conversationSlots: characters = .conversationCharacters
+    case .userSlots, .userFolded: entries = .userEntries
+    case .nameSlots: entries = .nameEntries
+    case .conversationSlots: entries = .conversationEntries
     default: return SnapshotFinding()
     }
-    let end = self.section(characters).byteCount - StoredIDs.back - StoredIDs.leastSize
     let start = max(range.lowerBound, section.offset + PageStore.headerSize)
     let stop = min(range.upperBound, section.offset + section.byteCount)
     guard start < stop else { return SnapshotFinding() }
@@ -311,23 +307,13 @@ struct SnapshotReading {
       finding.isWrong = unsafe mapping.bytes(section.offset..<start).contains { $0 != 0 }
     }
     let slots = unsafe mapping.bytes(start..<stop).assumingMemoryBound(to: UInt64.self)
-    unsafe finding.merge(
-      SnapshotBounds.check(slots: slots, from: UInt64(StoredIDs.front), to: end))
+    unsafe finding.merge(SnapshotBounds.check(slots: slots, below: count(entries)))
     return finding
   }
 
-  /// Checks relations between elements: contiguous ids, and the members of conversations.
+  /// Checks relations between elements: devices, and the members of conversations.
   private func check(_ tables: Tables) throws(SnapshotError.Problem) {
     let shared = Shared(tables)
-    for (part, table) in [
-      (SnapshotPart.userCharacters, tables.userIDs), (.nameCharacters, tables.deviceNames),
-      (.conversationCharacters, tables.conversationIDs),
-    ] {
-      let shared = Shared(table)
-      try inPieces(table.count, of: 1 << 15, part) {
-        shared.value.hasIDs($0, in: section(part).byteCount)
-      }
-    }
     guard tables.devices.count == 0 || tables.devices[tables.devices.count - 1].isLast else {
       throw .malformed(section: "devices", "unterminated device list")
     }

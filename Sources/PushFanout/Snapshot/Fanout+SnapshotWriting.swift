@@ -20,7 +20,7 @@ extension Fanout {
   ///   - sequence: called once with the ``version`` that is written; returns its sequence number. A
   ///     caller that updates meanwhile keeps the sequence numbers of its versions.
   /// - Throws: ``SnapshotError``; no file is left behind.
-  /// - Complexity: O(users + memberships); needs 8 bytes of memory per id.
+  /// - Complexity: O(users + memberships).
   public func writeSnapshot(
     to path: String, identity: SnapshotIdentity, sequence: (_ version: UInt64) -> UInt64
   ) throws(SnapshotError) {
@@ -70,10 +70,10 @@ extension Tables {
     file.begin(.settings)
     try file.append(SnapshotSettings(self).bytes[...])
     try file.end(elementCount: 1)
-    try userIDs.write(.userCharacters, .userAddresses, .userSlots, .userFolded, to: &file)
-    try deviceNames.write(.nameCharacters, .nameAddresses, .nameSlots, nil, to: &file)
+    try userIDs.write(.userCharacters, .userEntries, .userSlots, .userFolded, to: &file)
+    try deviceNames.write(.nameCharacters, .nameEntries, .nameSlots, nil, to: &file)
     try conversationIDs.write(
-      .conversationCharacters, .conversationAddresses, .conversationSlots, nil, to: &file)
+      .conversationCharacters, .conversationEntries, .conversationSlots, nil, to: &file)
     try packedUsers.write(.packedUsers, to: &file)
     try schedules.write(.schedules, to: &file)
     try userMutes.slots.write(.userMutes, to: &file)
@@ -101,47 +101,39 @@ extension PagedTable {
 }
 
 extension IDTable {
-  /// Writes ids compacted: records in the order of indices, and slots that point to them.
+  /// Writes ids: the characters of those that are not short, one after the other, the entries, which
+  /// say where these are, and the slots.
   fileprivate func write(
-    _ characters: SnapshotPart, _ addresses: SnapshotPart, _ slots: SnapshotPart,
+    _ characters: SnapshotPart, _ entries: SnapshotPart, _ slots: SnapshotPart,
     _ folded: SnapshotPart?, to file: inout SnapshotFile
   ) throws(SnapshotError) {
-    let offsets = try write(characters: characters, to: &file)
-    file.begin(addresses)
-    let pageSize = PagedTable<UInt>.pageSize
-    for first in stride(from: 0, to: offsets.count, by: pageSize) {
-      try file.append(page: offsets[first..<min(first + pageSize, offsets.count)])
+    file.begin(characters)
+    var byteCount = 0
+    for index in 0..<(hasLong ? count : 0) where !self.entries[index].isShort {
+      let id = unsafe self.characters(UInt32(index))
+      try unsafe file.append(id)
+      byteCount += id.count
     }
-    try file.end(elementCount: offsets.count)
-    try self.slots.write(slots, offsets, base, to: &file)
-    if let part = folded, let folded = self.folded {
-      try folded.write(part, offsets, base, to: &file)
-    }
-  }
-
-  /// - Returns: the offset of each id.
-  private func write(
-    characters part: SnapshotPart, to file: inout SnapshotFile
-  ) throws(SnapshotError) -> [UInt] {
-    var offsets: [UInt] = []
-    file.begin(part)
-    if count > 0 {
-      offsets.reserveCapacity(count)
-      var offset = StoredIDs.front
-      try file.appendZeros(StoredIDs.front)
-      for index in 0..<UInt32(count) {
-        let id = unsafe characters(index)
-        offsets.append(UInt(offset))
-        try file.append(number: index)
-        try file.append(number: UInt8(min(id.count, 255)))
-        if id.count >= 255 { try file.append(number: UInt32(id.count)) }
-        try unsafe file.append(id)
-        offset += (id.count < 255 ? 5 : 9) + id.count
+    try file.end(elementCount: byteCount)
+    file.begin(entries)
+    var (page, offset): ([IDEntry], UInt) = ([], 0)
+    for first in stride(from: 0, to: count, by: PagedTable<IDEntry>.pageSize) {
+      page.removeAll(keepingCapacity: true)
+      for index in first..<min(first + PagedTable<IDEntry>.pageSize, count) {
+        var entry = self.entries[index]
+        if !entry.isShort {
+          entry = IDEntry(offset: offset, count: entry.long.count)
+          offset += UInt(entry.long.count)
+        }
+        page.append(entry)
       }
-      try file.appendZeros(StoredIDs.back)
+      try file.append(page: page[...])
     }
     try file.end(elementCount: count)
-    return offsets
+    try self.slots.write(slots, below: count, to: &file)
+    if let part = folded, let folded = self.folded {
+      try folded.write(part, below: count, to: &file)
+    }
   }
 }
 
@@ -149,25 +141,20 @@ extension IDSlots {
   /// Writes the slots of a version. Slots filled by later versions are written as empty, as they
   /// were when this version's ids were added, so that each id is still found.
   fileprivate func write(
-    _ part: SnapshotPart, _ offsets: [UInt], _ base: IDBase, to file: inout SnapshotFile
+    _ part: SnapshotPart, below count: Int, to file: inout SnapshotFile
   ) throws(SnapshotError) {
     file.begin(part)
     if capacity > 0 { try file.appendZeros(PageStore.headerSize) }
     var some: [UInt64] = []
     for first in stride(from: 0, to: capacity, by: 512) {
       some.removeAll(keepingCapacity: true)
-      for index in first..<min(first + 512, capacity) {
-        some.append(Self.stored(load(index), offsets, base))
+      for place in first..<min(first + 512, capacity) {
+        let slot = load(place)
+        some.append(slot != 0 && Self.index(slot) < count ? slot : 0)
       }
       try file.append(some[...])
     }
     try file.end(elementCount: capacity)
-  }
-
-  private static func stored(_ slot: UInt64, _ offsets: [UInt], _ base: IDBase) -> UInt64 {
-    if slot == 0 { return 0 }
-    let index = Int(IDArena.index(at: base.address(at: slot)))
-    return index < offsets.count ? (slot >> 48) << 48 | UInt64(offsets[index]) : 0
   }
 }
 
@@ -179,19 +166,12 @@ extension SnapshotFile {
     try appendPadding()
   }
 
-  mutating func append(page elements: ArraySlice<UInt>) throws(SnapshotError) {
+  mutating func append<Element: BitwiseCopyable>(
+    page elements: ArraySlice<Element>
+  ) throws(SnapshotError) {
     try appendZeros(PageStore.headerSize)
     try append(elements)
     try appendPadding()
-  }
-
-  mutating func append(number: some FixedWidthInteger) throws(SnapshotError) {
-    let result = unsafe withUnsafeBytes(of: number) { (bytes) -> Result<Void, SnapshotError> in
-      do throws(SnapshotError) { return .success(try unsafe append(bytes)) } catch {
-        return .failure(error)
-      }
-    }
-    try result.get()
   }
 
   /// Appends elements as bytes in native order.

@@ -25,6 +25,10 @@ struct SnapshotBounds {
   var names: Int
   var conversations: Int
   var channelSets: Int
+  /// The bytes of the characters of ids that are not short.
+  var userCharacters: Int
+  var nameCharacters: Int
+  var conversationCharacters: Int
 
   /// The offsets of flags in rows.
   private let hasToken = MemoryLayout<DeviceRecord>.offset(of: \.hasToken) ?? 0
@@ -40,7 +44,8 @@ struct SnapshotBounds {
   private static let latest = UInt64(Instant.maximumMilliseconds)
 
   init(
-    users: Int, schedules: Int, devices: Int, names: Int, conversations: Int, channelSets: Int
+    users: Int, schedules: Int, devices: Int, names: Int, conversations: Int, channelSets: Int,
+    userCharacters: Int, nameCharacters: Int, conversationCharacters: Int
   ) {
     self.users = users
     self.schedules = schedules
@@ -48,6 +53,9 @@ struct SnapshotBounds {
     self.names = names
     self.conversations = conversations
     self.channelSets = channelSets
+    self.userCharacters = userCharacters
+    self.nameCharacters = nameCharacters
+    self.conversationCharacters = conversationCharacters
   }
 
   /// Checks a page with its header.
@@ -57,6 +65,10 @@ struct SnapshotBounds {
     let start = unsafe page + PageStore.headerSize
     var finding = SnapshotFinding()
     switch part {
+    case .userEntries: finding.isWrong = unsafe !Self.areIDs(start, count, userCharacters)
+    case .nameEntries: finding.isWrong = unsafe !Self.areIDs(start, count, nameCharacters)
+    case .conversationEntries:
+      finding.isWrong = unsafe !Self.areIDs(start, count, conversationCharacters)
     case .packedUsers:
       // Levels have three bits, of which 6 and 7 are invalid.
       finding.isWrong = unsafe Self.any(start, count, UInt32.self) {
@@ -127,19 +139,31 @@ struct SnapshotBounds {
     return finding
   }
 
-  static func check(
-    slots: UnsafeBufferPointer<UInt64>, from first: UInt64, to last: Int
-  ) -> SnapshotFinding {
-    let range = last < Int(first) ? 0 : UInt64(last) - first
+  static func check(slots: UnsafeBufferPointer<UInt64>, below count: Int) -> SnapshotFinding {
     var used = 0
-    var wrong: UInt64 = last < Int(first) ? 1 : 0
-    for index in 0..<slots.count {
-      let slot = unsafe slots[index]
+    var wrong: UInt64 = 0
+    for place in 0..<slots.count {
+      let slot = unsafe slots[place]
       let isUsed: UInt64 = slot == 0 ? 0 : 1
       used &+= Int(isUsed)
-      wrong |= isUsed & (slot & 0xFFFF_FFFF_FFFF &- first > range ? 1 : 0)
+      wrong |= isUsed & (IDSlots.index(slot) >= count ? 1 : 0)
     }
-    return SnapshotFinding(isWrong: used > 0 && wrong != 0, used: used)
+    return SnapshotFinding(isWrong: wrong != 0, used: used)
+  }
+
+  /// Checks ids, of which those that are not short have their characters within a section.
+  private static func areIDs(_ start: UnsafeRawPointer, _ count: Int, _ byteCount: Int) -> Bool {
+    let entries = unsafe start.assumingMemoryBound(to: IDEntry.self)
+    for index in 0..<count {
+      let entry = unsafe entries[index]
+      if entry.isShort {
+        guard entry.words.isValid else { return false }
+      } else {
+        let (offset, length) = entry.long
+        guard length <= byteCount, offset <= UInt(byteCount - length) else { return false }
+      }
+    }
+    return true
   }
 
   /// Flags are checked as bytes first: a `Bool` with a value other than 0 and 1 is undefined
@@ -257,31 +281,5 @@ extension Tables {
       for index in 0..<bytes.count { bits |= unsafe bytes[index] }
     }
     return PackedMember(bits: bits).hasOverrides
-  }
-}
-
-extension IDTable {
-  /// Whether the records of a range of ids are contiguous and have the right index and length.
-  ///
-  /// - Parameter byteCount: the size of the section of characters.
-  func hasIDs(_ range: Range<Int>, in byteCount: Int) -> Bool {
-    let end = UInt(byteCount - StoredIDs.back)
-    guard range.lowerBound > 0 || addresses[0] == UInt(StoredIDs.front) else { return false }
-    var isRight = true
-    for index in range {
-      let offset = addresses[index]
-      let next = index + 1 == count ? end : addresses[index + 1]
-      guard next <= end, offset < next, next - offset >= UInt(StoredIDs.leastSize) else {
-        return false
-      }
-      // Each offset is read from the table, so that iterations do not depend on each other.
-      let address = base.address(at: UInt64(offset))
-      let id = unsafe base.characters(at: address)
-      let size = UInt(id.count < 255 ? 5 : 9) + UInt(id.count)
-      isRight =
-        isRight && size == next - offset
-        && IDArena.index(at: address) == UInt32(index)
-    }
-    return isRight
   }
 }

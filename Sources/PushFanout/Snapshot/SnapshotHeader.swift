@@ -1,9 +1,9 @@
 /// The sections of a snapshot, in order.
 enum SnapshotPart: UInt32, CaseIterable {
   case settings = 1
-  case userCharacters, userAddresses, userSlots, userFolded
-  case nameCharacters, nameAddresses, nameSlots
-  case conversationCharacters, conversationAddresses, conversationSlots
+  case userCharacters, userEntries, userSlots, userFolded
+  case nameCharacters, nameEntries, nameSlots
+  case conversationCharacters, conversationEntries, conversationSlots
   case packedUsers, schedules, userMutes, deviceLists, devices
   case conversations, memberUsers, packedMembers, memberMutes, memberSinces, memberChannels
   case overrides, memberWords
@@ -14,7 +14,7 @@ enum SnapshotPart: UInt32, CaseIterable {
     switch self {
     case .settings, .userCharacters, .nameCharacters, .conversationCharacters: nil
     case .userSlots, .userFolded, .nameSlots, .conversationSlots: nil
-    case .userAddresses, .nameAddresses, .conversationAddresses: Self.paging(of: UInt.self)
+    case .userEntries, .nameEntries, .conversationEntries: Self.paging(of: IDEntry.self)
     case .packedUsers: Self.paging(of: PackedUser.self)
     case .schedules, .deviceLists, .memberUsers, .memberWords: Self.paging(of: UInt32.self)
     case .packedMembers: Self.paging(of: UInt8.self)
@@ -45,9 +45,7 @@ enum SnapshotPart: UInt32, CaseIterable {
     switch self {
     case .settings: return elementCount == 1
     case .userCharacters, .nameCharacters, .conversationCharacters:
-      return elementCount == 0
-        ? byteCount == 0
-        : byteCount >= StoredIDs.front + elementCount * StoredIDs.leastSize + StoredIDs.back
+      return byteCount == elementCount
     default:
       return byteCount == (elementCount == 0 ? 0 : PageStore.headerSize + elementCount * 8)
     }
@@ -56,17 +54,6 @@ enum SnapshotPart: UInt32, CaseIterable {
   static let alignment = 4096
 
   static func aligned(_ offset: Int) -> Int { (offset + alignment - 1) / alignment * alignment }
-}
-
-/// The layout of ids in a file: records as in an ``IDArena``, in the order of indices.
-enum StoredIDs {
-  /// Unused bytes before the first record: an offset of 0 would be an empty slot.
-  static let front = 16
-  /// Unused bytes after the last record: a short id starting anywhere before them ends within the
-  /// section.
-  static let back = 264
-  /// The size of a short record without its characters.
-  static let leastSize = 5
 }
 
 /// The location of a section in a snapshot.
@@ -101,7 +88,7 @@ struct SnapshotHeader {
   private static let magic = UInt64(littleEndian: 0x0A1A_544F_4853_5550)  // "PUSHOT", 1A, 0A
   /// The versions of the file format, and of the tables in its sections.
   static let formatVersion: UInt32 = 1
-  static let layoutVersion: UInt32 = 3
+  static let layoutVersion: UInt32 = 4
 
   var identity: SnapshotIdentity
   var sequence: UInt64

@@ -3,9 +3,7 @@ internal import PushModel
 internal import PushSupport
 internal import Synchronization
 
-/// The slots of a hash table of ids: 16 bits of the hash above the 48-bit offset of the id's
-/// record; 0 is empty. Index and characters are in one record, so that a look-up touches one slot
-/// and one record.
+/// The slots of a hash table of ids: the hash above the index plus one; 0 is empty.
 ///
 /// SAFETY: a slot is written once, atomically, while older versions are read. Their readers see it
 /// empty or filled, and ignore an index that is not below their count.
@@ -40,170 +38,125 @@ internal import Synchronization
 
   func hash(_ id: UnsafeRawBufferPointer) -> UInt32 { unsafe seededHash(id, seed) }
 
-  @inline(__always)
-  func load(_ index: Int) -> UInt64 {
-    unsafe slots.unsafelyUnwrapped[index].load(ordering: .acquiring)
-  }
-
-  func store(_ index: Int, _ value: UInt64) {
-    unsafe slots.unsafelyUnwrapped[index].store(value, ordering: .releasing)
-  }
-
-  /// Prefetches the slot in which a hash is looked up.
-  @inline(__always)
-  func prefetchSlot(_ hash: UInt32) {
-    guard let slots = unsafe slots else { return }
-    unsafe pk_prefetch(slots + Int(hash) & (capacity - 1))
-  }
-
-  /// Prefetches the record of the id that a hash most likely leads to.
-  @inline(__always)
-  func prefetchRecord(_ hash: UInt32, _ base: IDBase) {
-    forEachAddress(of: hash, base) { address in
-      unsafe pk_prefetch(UnsafeRawPointer(bitPattern: address))
-      return false
-    }
-  }
-
   /// The hash of an id.
   @inline(__always)
   func hash(_ id: Identifier) -> UInt32 { unsafe id.withUTF8 { unsafe hash($0) } }
 
-  /// The index of an id, if it is below `count`; otherwise nil.
-  func index(of id: Identifier, below count: Int, _ base: IDBase) -> UInt32? {
-    index(of: id, hash: hash(id), below: count, base)
-  }
-
-  /// The index of an id by its hash.
   @inline(__always)
-  func index(of id: Identifier, hash: UInt32, below count: Int, _ base: IDBase) -> UInt32? {
-    unsafe id.withUTF8 { unsafe index(of: $0, hash: hash, below: count, base) }
+  func load(_ slot: Int) -> UInt64 {
+    unsafe slots.unsafelyUnwrapped[slot].load(ordering: .acquiring)
   }
 
-  func index(of id: UnsafeRawBufferPointer, below count: Int, _ base: IDBase) -> UInt32? {
-    unsafe index(of: id, hash: hash(id), below: count, base)
+  private func store(_ slot: Int, _ value: UInt64) {
+    unsafe slots.unsafelyUnwrapped[slot].store(value, ordering: .releasing)
   }
 
+  /// The index in a slot that is in use.
   @inline(__always)
-  func index(
-    of id: UnsafeRawBufferPointer, hash: UInt32, below count: Int, _ base: IDBase
-  ) -> UInt32? {
-    var found: UInt32?
-    forEachAddress(of: hash, base) { address in
-      let index = IDArena.index(at: address)
-      guard index < count, unsafe haveSameBytes(base.characters(at: address), id) else {
-        return true
-      }
-      found = index
-      return false
-    }
-    return found
+  static func index(_ slot: UInt64) -> UInt32 { UInt32(truncatingIfNeeded: slot) &- 1 }
+
+  private static func hash(_ slot: UInt64) -> UInt32 { UInt32(truncatingIfNeeded: slot >> 32) }
+
+  /// Prefetches the slot in which a hash is looked up.
+  @inline(__always)
+  func prefetch(_ hash: UInt32) {
+    guard let slots = unsafe slots else { return }
+    unsafe pk_prefetch(slots + Int(hash) & (capacity - 1))
   }
 
-  /// Calls `body` with the addresses of ids that may have a hash, until it returns false.
+  /// The first index of a hash that is wanted; nil if there is none.
   @inline(__always)
-  func forEachAddress(of hash: UInt32, _ base: IDBase, _ body: (UInt) -> Bool) {
-    guard capacity > 0 else { return }
-    var index = Int(hash) & (capacity - 1)
+  func first(of hash: UInt32, where isWanted: (UInt32) -> Bool) -> UInt32? {
+    guard capacity > 0 else { return nil }
+    var place = Int(hash) & (capacity - 1)
     while true {
-      let slot = load(index)
-      if slot == 0 { return }
-      if slot >> 48 == UInt64(hash >> 16), !body(base.address(at: slot)) { return }
-      index = (index + 1) & (capacity - 1)
+      let slot = load(place)
+      if slot == 0 { return nil }
+      if Self.hash(slot) == hash, isWanted(Self.index(slot)) { return Self.index(slot) }
+      place = (place + 1) & (capacity - 1)
     }
   }
 
-  /// Adds the address of an id, behind those of the same hash.
-  ///
-  /// - Parameter rehash: the hash of the id at an address, for growing.
-  mutating func add(
-    _ hash: UInt32, _ address: UInt, _ base: IDBase, _ store: PageStore, rehash: (UInt) -> UInt32
-  ) {
-    if (used + 1) * 8 > capacity * 5 {
-      grow(store, to: max(64, capacity * 2), base, rehash: rehash)
-    }
+  /// Adds an index, behind those of the same hash.
+  mutating func add(_ hash: UInt32, _ index: UInt32, _ store: PageStore) {
+    reserve(used + 1, store)
     used += 1
-    put(hash, address, base)
+    put(hash, index)
   }
 
-  mutating func reserve(
-    _ count: Int, _ base: IDBase, _ store: PageStore, threads: Int, rehash: (UInt) -> UInt32
-  ) {
+  mutating func reserve(_ count: Int, _ store: PageStore, threads: Int = 1) {
     var wanted = max(64, capacity)
     while count * 8 > wanted * 5 { wanted *= 2 }
-    if wanted > capacity { grow(store, to: wanted, base, threads: threads, rehash: rehash) }
+    if wanted > capacity { copy(to: wanted, store, threads: threads) }
   }
 
-  private func put(_ hash: UInt32, _ address: UInt, _ base: IDBase) {
-    precondition(address >> 48 == 0, "addresses above 48 bits are not supported")
-    var index = Int(hash) & (capacity - 1)
-    while load(index) != 0 { index = (index + 1) & (capacity - 1) }
-    self.store(index, UInt64(hash >> 16) << 48 | UInt64(base.distance(to: address)))
+  /// Removes an index; other versions keep it.
+  mutating func remove(_ index: UInt32, _ store: PageStore) {
+    copy(to: capacity, without: index, store)
   }
 
-  /// Adds the address of an id that is not there, while other threads do the same.
+  /// Removes the indices from `count` on that later slots have added to these, if they share them:
+  /// slots that grew since have memory of their own.
+  func rollBack(from later: IDSlots, below count: Int) {
+    guard capacity > 0, unsafe slots == later.slots, later.used > used else { return }
+    for place in 0..<capacity {
+      let slot = load(place)
+      if slot != 0, Self.index(slot) >= count { store(place, 0) }
+    }
+  }
+
+  /// - Precondition: there is room.
+  private func put(_ hash: UInt32, _ index: UInt32) {
+    var place = Int(hash) & (capacity - 1)
+    while load(place) != 0 { place = (place + 1) & (capacity - 1) }
+    store(place, UInt64(hash) << 32 | UInt64(index + 1))
+  }
+
+  /// Adds an index that is not there, while other threads do the same.
   ///
   /// - Precondition: there is room, and the caller counts what is added with ``noteUse(of:)``.
   @inline(__always)
-  func putAmongOthers(_ hash: UInt32, _ address: UInt, _ base: IDBase) {
-    precondition(address >> 48 == 0, "addresses above 48 bits are not supported")
-    let slot = UInt64(hash >> 16) << 48 | UInt64(base.distance(to: address))
-    var index = Int(hash) & (capacity - 1)
-    while unsafe !slots.unsafelyUnwrapped[index]
+  func putAmongOthers(_ hash: UInt32, _ index: UInt32) {
+    let slot = UInt64(hash) << 32 | UInt64(index + 1)
+    var place = Int(hash) & (capacity - 1)
+    while unsafe !slots.unsafelyUnwrapped[place]
       .compareExchange(expected: 0, desired: slot, ordering: .releasing).exchanged
-    { index = (index + 1) & (capacity - 1) }
+    { place = (place + 1) & (capacity - 1) }
   }
 
-  /// Counts ids that ``putAmongOthers(_:_:_:)`` has added.
+  /// Counts what ``putAmongOthers(_:_:)`` has added.
   mutating func noteUse(of count: Int) { used += count }
 
-  private mutating func grow(
-    _ store: PageStore, to newCapacity: Int, _ base: IDBase, threads: Int = 1,
-    rehash: (UInt) -> UInt32
+  /// Replaces the slots by so many new ones with the same indices but one.
+  private mutating func copy(
+    to newCapacity: Int, without removed: UInt32? = nil, _ store: PageStore, threads: Int = 1
   ) {
-    let old = unsafe slots
-    let oldCapacity = capacity
-    allocate(newCapacity, store, threads: threads)
+    guard newCapacity > 0 else { return }
+    let (old, oldCapacity) = unsafe (slots, capacity)
+    unsafe slots = Self.empty(newCapacity, store, threads: threads)
+    capacity = newCapacity
     guard let old = unsafe old else { return }
-    for index in 0..<oldCapacity {
-      let slot = unsafe old[index].load(ordering: .relaxed)
-      if slot != 0 { put(rehash(base.address(at: slot)), base.address(at: slot), base) }
+    for place in 0..<oldCapacity {
+      let slot = unsafe old[place].load(ordering: .relaxed)
+      if slot == 0 { continue }
+      if Self.index(slot) == removed { used -= 1 } else { put(Self.hash(slot), Self.index(slot)) }
     }
     unsafe store.retire(UnsafeMutableRawPointer(old))
   }
 
-  /// Replaces the slots by new ones, which lead to the ids at these addresses and to no others.
-  ///
-  /// - Parameter hash: the hash of the id at an address; nil for one that has no slot.
-  mutating func rebuild(
-    _ addresses: PagedTable<UInt>, _ base: IDBase, _ store: PageStore, hash: (UInt) -> UInt32?
-  ) {
-    let old = unsafe slots
-    allocate(capacity, store)
-    used = 0
-    for index in 0..<addresses.count {
-      let address = base.address(at: UInt64(addresses[index]))
-      guard let hash = hash(address) else { continue }
-      used += 1
-      put(hash, address, base)
-    }
-    if let old = unsafe old { unsafe store.retire(UnsafeMutableRawPointer(old)) }
-  }
-
-  /// Makes empty slots; the ones before are left to the caller.
-  private mutating func allocate(_ newCapacity: Int, _ store: PageStore, threads: Int = 1) {
-    capacity = newCapacity
-    guard newCapacity > 0 else { return unsafe slots = nil }
-    let memory = unsafe store.allocate(newCapacity * 8)
-    unsafe slots = memory.bindMemory(to: Atomic<UInt64>.self, capacity: newCapacity)
+  private static func empty(
+    _ capacity: Int, _ store: PageStore, threads: Int
+  ) -> UnsafeMutablePointer<Atomic<UInt64>> {
+    let memory = unsafe store.allocate(capacity * 8)
     let size = 1 << 18
     let start = UInt(bitPattern: memory)
-    Parallel.perform((newCapacity + size - 1) / size, threads: threads) { piece in
+    Parallel.perform((capacity + size - 1) / size, threads: threads) { piece in
       let first = unsafe UnsafeMutablePointer<Atomic<UInt64>>(bitPattern: start).unsafelyUnwrapped
-      for index in piece * size..<min((piece + 1) * size, newCapacity) {
-        unsafe (first + index).initialize(to: Atomic(0))
+      for place in piece * size..<min((piece + 1) * size, capacity) {
+        unsafe (first + place).initialize(to: Atomic(0))
       }
     }
+    return unsafe memory.bindMemory(to: Atomic<UInt64>.self, capacity: capacity)
   }
 
   func free(except mapped: Range<UInt>) {

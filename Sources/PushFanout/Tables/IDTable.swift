@@ -2,16 +2,18 @@ internal import PushModel
 
 /// A table of ids and their indices, whose versions share all common data.
 ///
-/// - Memory: 13 bytes per id, its characters, and 8 bytes per slot at a load of 31 to 62 %: 26 to
-///   39 bytes per id beyond its characters.
+/// - Memory: 16 bytes an id, the characters of those of more than 15 bytes, and 8 bytes a slot at a
+///   load of 31 to 62 %: 29 to 42 bytes for a short id.
 /// - Limit: 2^32 - 2 ids, enforced by the caller.
 struct IDTable {
   /// Stands for the index of an id that never appeared.
   static let unknown = UInt32.max
 
-  private let arena: IDArena
-  /// The offset of each id's record from the base.
-  var addresses = PagedTable<UInt>()
+  let arena: IDArena
+  /// The ids by index.
+  var entries = PagedTable<IDEntry>()
+  /// Whether some ids are not short, so that reading them touches the arena.
+  var hasLong = false
   var slots: IDSlots
   /// The ids that differ from their lower case, by its hash (E-47); nil if the table does not fold.
   var folded: IDSlots?
@@ -26,27 +28,31 @@ struct IDTable {
   }
 
   /// A table in a mapping.
-  init(_ arena: IDArena, _ addresses: PagedTable<UInt>, _ slots: IDSlots, folded: IDSlots?) {
+  init(_ arena: IDArena, _ entries: PagedTable<IDEntry>, _ slots: IDSlots, folded: IDSlots?) {
     self.arena = arena
-    self.addresses = addresses
+    hasLong = arena.byteCount > 0
+    self.entries = entries
     self.slots = slots
     self.folded = folded
   }
 
-  var count: Int { addresses.count }
+  var count: Int { entries.count }
 
   /// The ids by index, without references.
-  var reader: IDReader { IDReader(addresses: addresses, base: base) }
+  @inline(__always)
+  var reader: IDReader { IDReader(entries: entries, base: arena.base, hasLong: hasLong) }
 
-  var base: IDBase { arena.base }
+  /// What finding ids needs, without references.
+  @inline(__always)
+  var lookup: IDLookup { IDLookup(slots: slots, folded: folded, reader: reader) }
 
   /// The mapping of the first ids, and its addresses.
   var mapping: Mapping? { arena.mapping }
   var mapped: Range<UInt> { arena.mapping?.addresses ?? 0..<0 }
 
-  /// The bytes of the table, and of the characters.
+  /// The bytes of the table, and of the characters of ids that are not short.
   var byteCounts: (table: Int, characters: Int) {
-    (addresses.byteCount + slots.byteCount + (folded?.byteCount ?? 0), arena.byteCount)
+    (entries.byteCount + slots.byteCount + (folded?.byteCount ?? 0), arena.byteCount)
   }
 
   /// The characters of the id of an index.
@@ -57,31 +63,26 @@ struct IDTable {
   subscript(index: UInt32) -> Identifier { reader[index] }
 
   @inline(__always)
-  func index(of id: Identifier) -> UInt32? { slots.index(of: id, below: addresses.count, base) }
-
-  @inline(__always)
-  func index(of id: UnsafeRawBufferPointer) -> UInt32? {
-    unsafe slots.index(of: id, below: addresses.count, base)
+  func index(of id: Identifier) -> UInt32? {
+    unsafe id.withUTF8 { unsafe index(of: $0, hash: hash($0)) }
   }
 
   /// The index of an id by its hash.
   @inline(__always)
   func index(of id: UnsafeRawBufferPointer, hash: UInt32) -> UInt32? {
-    unsafe slots.index(of: id, hash: hash, below: addresses.count, base)
+    unsafe lookup.index(of: id, hash: hash)
   }
 
   func hash(_ id: UnsafeRawBufferPointer) -> UInt32 { unsafe slots.hash(id) }
 
-  /// What finding ids needs, without references.
-  @inline(__always)
-  var lookup: IDLookup { IDLookup(slots: slots, folded: folded, base: base, count: count) }
-
   // MARK: Writing
 
   /// The index of an id, which is added if it is new.
-  mutating func insert(_ id: UnsafeRawBufferPointer, _ store: PageStore) -> UInt32 {
-    let hash = unsafe slots.hash(id)
-    return unsafe index(of: id, hash: hash) ?? append(id, hash: hash, store)
+  mutating func insert(_ id: Identifier, _ store: PageStore) -> UInt32 {
+    unsafe id.withUTF8 { id in
+      let hash = unsafe slots.hash(id)
+      return unsafe index(of: id, hash: hash) ?? append(id, hash: hash, store)
+    }
   }
 
   /// Adds an id that is not in the table.
@@ -90,156 +91,128 @@ struct IDTable {
   mutating func append(
     _ id: UnsafeRawBufferPointer, hash: UInt32, _ store: PageStore
   ) -> UInt32 {
-    let index = UInt32(addresses.count)
-    let address = unsafe arena.add(id, index)
-    addresses.append(base.distance(to: address), store)
-    let (slots, base) = (slots, base)
-    self.slots.add(hash, address, base, store) { unsafe slots.hash(base.characters(at: $0)) }
-    if let hash = unsafe foldedHash(id) {
-      folded?.add(hash, address, base, store) {
-        unsafe Self.foldedHash(base.characters(at: $0), of: slots) ?? 0
-      }
-    }
+    let index = UInt32(entries.count)
+    let entry = unsafe entry(of: id)
+    entries.append(entry, store)
+    slots.add(hash, index, store)
+    if let hash = unsafe foldedHash(id) { folded?.add(hash, index, store) }
     return index
   }
 
-  /// Adds the record of an id, which no slot leads to yet.
+  /// Gives an index another id. Earlier versions keep the one before; this one finds it no more.
   ///
-  /// - Returns: its address.
-  func add(record id: UnsafeRawBufferPointer, _ index: UInt32) -> UInt {
-    unsafe arena.add(id, index)
+  /// - Precondition: the id is not in the table.
+  /// - Complexity: O(ids), as all slots are copied: shared ones are never changed.
+  mutating func rename(_ index: UInt32, to id: Identifier, _ store: PageStore) {
+    precondition(self.index(of: id) == nil, "an id that is in the table")
+    slots.remove(index, store)
+    folded?.remove(index, store)
+    unsafe id.withUTF8 { (id) -> Void in
+      let entry = unsafe entry(of: id)
+      entries.set(Int(index), entry, store)
+      slots.add(unsafe slots.hash(id), index, store)
+      if let hash = unsafe foldedHash(id) { folded?.add(hash, index, store) }
+    }
   }
 
-  /// Makes room for consecutive records, which no slot leads to yet.
-  ///
-  /// - Returns: the address of the first.
-  func addRecords(byteCount: Int) -> UInt { arena.addRecords(byteCount: byteCount) }
-
-  mutating func insert(_ id: Identifier, _ store: PageStore) -> UInt32 {
-    unsafe id.withUTF8 { unsafe insert($0, store) }
+  private mutating func entry(of id: UnsafeRawBufferPointer) -> IDEntry {
+    if let short = unsafe ShortIdentifier(utf8: id) { return IDEntry(short) }
+    hasLong = true
+    return unsafe IDEntry(offset: arena.add(id), count: id.count)
   }
 
   /// The hash of an id's lower case; nil if the id equals it, or the table does not fold.
   private func foldedHash(_ id: UnsafeRawBufferPointer) -> UInt32? {
-    folded == nil ? nil : unsafe Self.foldedHash(id, of: slots)
-  }
-
-  static func foldedHash(_ id: UnsafeRawBufferPointer, of slots: IDSlots) -> UInt32? {
-    guard unsafe id.contains(where: { $0 >= 0x80 || (0x41...0x5A).contains($0) }) else {
-      return nil
-    }
-    let exact = unsafe Identifier(String(decoding: id, as: UTF8.self))
+    guard folded != nil, unsafe id.contains(where: { $0 >= 0x80 || (0x41...0x5A).contains($0) })
+    else { return nil }
+    let exact = unsafe Identifier(utf8: id)
     let lowered = exact.lowercased()
-    guard lowered != exact else { return nil }
-    return slots.hash(lowered)
+    return lowered == exact ? nil : slots.hash(lowered)
   }
 
   mutating func reserve(_ count: Int, _ store: PageStore, threads: Int = 1) {
-    let (slots, base) = (slots, base)
-    self.slots.reserve(count, base, store, threads: threads) {
-      unsafe slots.hash(base.characters(at: $0))
-    }
+    slots.reserve(count, store, threads: threads)
   }
 
   /// Removes the ids added since `before`, an earlier version of this table.
   func rollBack(to before: IDTable) {
-    for (now, then) in [(slots, before.slots)] + [(folded, before.folded)].compactMap(Self.both) {
-      guard then.capacity > 0 else { continue }
-      // Only entries of the shared slots that are beyond the older count; a table that grew since
-      // has slots of its own.
-      for index in 0..<then.capacity where now.used > then.used {
-        let slot = then.load(index)
-        if slot != 0, Int(IDArena.index(at: base.address(at: slot))) >= before.count {
-          then.store(index, 0)
-        }
-      }
-    }
-  }
-
-  private static func both(_ pair: (IDSlots?, IDSlots?)) -> (IDSlots, IDSlots)? {
-    guard let now = pair.0, let then = pair.1 else { return nil }
-    return (now, then)
+    before.slots.rollBack(from: slots, below: before.count)
+    if let folded { before.folded?.rollBack(from: folded, below: before.count) }
   }
 
   func free(except mapped: Range<UInt> = 0..<0) {
-    addresses.free(except: mapped)
+    entries.free(except: mapped)
     slots.free(except: mapped)
     folded?.free(except: mapped)
   }
 }
 
-/// Finds the ids of a table without counting references, which all threads that look up would
-/// write.
-///
-/// SAFETY: valid as long as a version of the table is retained.
-struct IDLookup {
-  let slots: IDSlots
-  let folded: IDSlots?
-  let base: IDBase
-  let count: Int
+/// An append-only arena of the characters of ids that are not short. They never move or change.
+@safe final class IDArena {
+  private var chunks: [(address: UInt, byteCount: Int)] = []
+  private var free: UnsafeMutableRawPointer?
+  private var freeCount = 0
+  private(set) var byteCount = 0
+  /// The sizes of the first chunk, and of one when there is more than one.
+  private static let (firstSize, chunkSize) = (1 << 14, PageMemory.blockSize)
+  /// The file of the first ids and of all mapped pages. Retained by every version of the tables.
+  let mapping: Mapping?
+  /// What the offsets of characters count from: 0, or the address of mapped characters, so that the
+  /// offsets in a file hold wherever it is mapped.
+  let base: UInt
 
-  /// The index of an id by its hash.
-  @inline(__always)
-  func index(of id: Identifier, hash: UInt32) -> UInt32? {
-    slots.index(of: id, hash: hash, below: count, base)
+  init() {
+    unsafe free = nil
+    mapping = nil
+    base = 0
   }
 
-  /// Calls `body` with the index of every id whose lower case is `lowered` (E-47).
-  ///
-  /// - Precondition: `lowered` is its own lower case, and the table folds.
-  func forEachIndex(loweredTo lowered: Identifier, _ body: (UInt32) -> Void) {
-    let hash = slots.hash(lowered)
-    if let index = index(of: lowered, hash: hash) { body(index) }
-    // Both have the same seed.
-    folded?.forEachAddress(of: hash, base) { address in
-      let index = IDArena.index(at: address)
-      if index < count {
-        let id = unsafe Identifier(utf8: base.characters(at: address))
-        if id.lowercased() == lowered { body(index) }
-      }
-      return true
+  /// - Parameter byteCount: the number of bytes of characters in the mapping, from the base on.
+  init(_ mapping: Mapping, base: UInt, byteCount: Int) {
+    unsafe free = nil
+    self.mapping = mapping
+    self.base = base
+    self.byteCount = byteCount
+  }
+
+  deinit {
+    for chunk in chunks {
+      guard let start = unsafe UnsafeMutableRawPointer(bitPattern: chunk.address) else { continue }
+      unsafe PageMemory.shared.free(start, chunk.byteCount)
     }
   }
-}
 
-/// The ids of a table by index.
-///
-/// SAFETY: valid as long as a version of the table is retained.
-struct IDReader: @unchecked Sendable {
-  private var addresses = PagedTable<UInt>()
-  private var base = IDBase()
-
-  init() {}
-
-  init(addresses: PagedTable<UInt>, base: IDBase) {
-    self.addresses = addresses
-    self.base = base
+  /// Stores characters.
+  ///
+  /// - Returns: their offset from the base.
+  func add(_ id: UnsafeRawBufferPointer) -> UInt {
+    let offset = add(byteCount: id.count)
+    unsafe Self.write(id, at: base &+ offset)
+    return offset
   }
 
-  var count: Int { addresses.count }
-
-  /// The characters of the id of an index.
-  @inline(__always)
-  func characters(_ index: UInt32) -> UnsafeRawBufferPointer {
-    unsafe characters(at: address(index))
+  /// Makes room for characters, which have to be written at the base and the offset returned.
+  func add(byteCount: Int) -> UInt {
+    if byteCount > freeCount { addChunk(byteCount) }
+    let start = unsafe free.unsafelyUnwrapped
+    unsafe free = start + byteCount
+    freeCount -= byteCount
+    return UInt(bitPattern: start) &- base
   }
 
-  @inline(__always)
-  subscript(index: UInt32) -> Identifier { unsafe Identifier(utf8: characters(index)) }
+  static func write(_ id: UnsafeRawBufferPointer, at address: UInt) {
+    guard let start = unsafe UnsafeMutableRawPointer(bitPattern: address) else { return }
+    if let characters = id.baseAddress {
+      unsafe start.copyMemory(from: characters, byteCount: id.count)
+    }
+  }
 
-  // MARK: Several at a time
-
-  /// Prefetches the address of an id's record.
-  @inline(__always)
-  func prefetch(_ index: UInt32) { addresses.prefetch(Int(index)) }
-
-  /// The address of an id's record.
-  @inline(__always)
-  func address(_ index: UInt32) -> UInt { base.address(at: UInt64(addresses[Int(index)])) }
-
-  /// The characters of the id whose record has an address.
-  @inline(__always)
-  func characters(at address: UInt) -> UnsafeRawBufferPointer {
-    unsafe base.characters(at: address)
+  private func addChunk(_ size: Int) {
+    let size = max(size, chunks.isEmpty ? Self.firstSize : Self.chunkSize)
+    let chunk = unsafe PageMemory.shared.allocate(size)
+    chunks.append((UInt(bitPattern: chunk), size))
+    unsafe free = chunk
+    freeCount = size
+    byteCount += size
   }
 }

@@ -54,6 +54,12 @@ internal import PushSupport
     }
   }
 
+  /// The address of an element.
+  @inline(__always)
+  func pointer(at index: Int) -> UnsafePointer<Element> {
+    unsafe UnsafePointer(page(at: index) + index & Self.mask)
+  }
+
   /// Prefetches the cache lines of an element and of its page's address.
   ///
   /// Where the element is, is computed from the address of its node's first page, which is mostly

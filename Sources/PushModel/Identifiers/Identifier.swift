@@ -14,44 +14,12 @@ public struct Identifier: Sendable {
   public init(_ text: String) { self.text = text }
 
   /// An id of UTF-8, in which what is not valid is replaced as by `String(decoding:as:)`.
-  ///
-  /// Up to 15 bytes are stored in the value: they are copied and examined in one step, without a
-  /// pass that validates them first.
   @inlinable
   package init(utf8: UnsafeRawBufferPointer) {
-    guard utf8.count <= 15, let start = utf8.baseAddress else {
-      self.init(unsafe String(decoding: utf8, as: UTF8.self))
-      return
-    }
-    self.init(
-      unsafe String(unsafeUninitializedCapacity: utf8.count) { buffer in
-        guard let to = UnsafeMutableRawPointer(buffer.baseAddress) else { return 0 }
-        unsafe Self.copy(start, utf8.count, to: to)
-        return utf8.count
-      })
-  }
-
-  /// Copies up to 16 bytes: the first and the last eight, or four, which may overlap. A call of
-  /// `memcpy` for a length that is not known takes longer than the rest of making an id.
-  @inlinable
-  static func copy(_ from: UnsafeRawPointer, _ count: Int, to: UnsafeMutableRawPointer) {
-    if count >= 8 {
-      let (first, last) = unsafe (
-        from.loadUnaligned(as: UInt64.self), (from + (count - 8)).loadUnaligned(as: UInt64.self)
-      )
-      unsafe to.storeBytes(of: first, as: UInt64.self)
-      unsafe (to + (count - 8)).storeBytes(of: last, as: UInt64.self)
-    } else if count >= 4 {
-      let (first, last) = unsafe (
-        from.loadUnaligned(as: UInt32.self), (from + (count - 4)).loadUnaligned(as: UInt32.self)
-      )
-      unsafe to.storeBytes(of: first, as: UInt32.self)
-      unsafe (to + (count - 4)).storeBytes(of: last, as: UInt32.self)
+    if let short = unsafe ShortIdentifier(utf8: utf8) {
+      self.init(short)
     } else {
-      for index in 0..<count {
-        let byte = unsafe (from + index).load(as: UInt8.self)
-        unsafe (to + index).storeBytes(of: byte, as: UInt8.self)
-      }
+      self.init(unsafe String(decoding: utf8, as: UTF8.self))
     }
   }
 

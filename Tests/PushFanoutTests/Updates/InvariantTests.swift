@@ -234,12 +234,12 @@ import Testing
     ) {
       let writer = try Self.writer()
       let ids = writer.tables.userIDs
-      var addresses = ids.addresses
-      addresses.set(1, ids.addresses[2], writer.store)
-      writer.tables.userIDs = IDTable(IDArena(), addresses, ids.slots, folded: ids.folded)
+      var entries = ids.entries
+      entries.set(1, ids.entries[2], writer.store)
+      writer.tables.userIDs = IDTable(IDArena(), entries, ids.slots, folded: ids.folded)
       Self.check(writer)
     }
-    Self.expect(result, says: "IDTable: id 1 records index 2")
+    Self.expect(result, says: "IDTable: id 1 is found at")
   }
 
   @Test func versionsThatDoNotAscend() async {
