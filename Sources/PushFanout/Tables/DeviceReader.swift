@@ -47,7 +47,7 @@ struct DeviceReader: @unchecked Sendable {
 
   /// Prefetches the user's list.
   @inline(__always)
-  func prefetch(_ user: UInt32) { if lists.count > 0 { lists.prefetch(Int(user)) } }
+  func prefetch(_ user: UInt32) { if lists.count > 0 { lists.prefetchAmongMany(Int(user)) } }
 
   /// Prefetches the first record of the user's list.
   @inline(__always)

@@ -29,13 +29,15 @@ struct IDReader: @unchecked Sendable {
   private var base: UInt = 0
   /// Whether some ids are not short, so that reading them touches characters too.
   private(set) var hasLong = false
+  private var isFormOfStrings = false
 
   init() {}
 
-  init(entries: PagedTable<IDEntry>, base: UInt, hasLong: Bool) {
+  init(entries: PagedTable<IDEntry>, base: UInt, hasLong: Bool, isFormOfStrings: Bool) {
     self.entries = entries
     self.base = base
     self.hasLong = hasLong
+    self.isFormOfStrings = isFormOfStrings
   }
 
   var count: Int { entries.count }
@@ -59,7 +61,9 @@ struct IDReader: @unchecked Sendable {
   @inline(__always)
   subscript(index: UInt32) -> Identifier {
     let entry = entries[Int(index)]
-    return entry.isShort ? Identifier(entry.words) : unsafe Identifier(utf8: characters(entry))
+    return entry.isShort
+      ? Identifier(entry.words, isFormOfStrings: isFormOfStrings)
+      : unsafe Identifier(utf8: characters(entry))
   }
 
   /// Whether the id of an index is short and has these words.
@@ -73,6 +77,10 @@ struct IDReader: @unchecked Sendable {
   /// Prefetches an id, if it is short; otherwise what ``prefetchCharacters(_:)`` reads.
   @inline(__always)
   func prefetch(_ index: UInt32) { entries.prefetch(Int(index)) }
+
+  /// The same for one of many ids.
+  @inline(__always)
+  func prefetchAmongMany(_ index: UInt32) { entries.prefetchAmongMany(Int(index)) }
 
   /// Prefetches the characters of an id that is not short.
   @inline(__always)

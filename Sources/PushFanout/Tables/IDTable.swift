@@ -10,6 +10,8 @@ struct IDTable {
   static let unknown = UInt32.max
 
   let arena: IDArena
+  private let base: UInt
+  private let isFormOfStrings = ShortIdentifier.isFormOfStrings
   /// The ids by index.
   var entries = PagedTable<IDEntry>()
   /// Whether some ids are not short, so that reading them touches the arena.
@@ -23,6 +25,7 @@ struct IDTable {
     // Ids are untrusted input; the secret seed keeps them from being made to collide.
     let seed = processSeed()
     arena = IDArena()
+    base = arena.base
     slots = IDSlots(seed: seed)
     if folds { folded = IDSlots(seed: seed) }
   }
@@ -30,6 +33,7 @@ struct IDTable {
   /// A table in a mapping.
   init(_ arena: IDArena, _ entries: PagedTable<IDEntry>, _ slots: IDSlots, folded: IDSlots?) {
     self.arena = arena
+    base = arena.base
     hasLong = arena.byteCount > 0
     self.entries = entries
     self.slots = slots
@@ -40,7 +44,10 @@ struct IDTable {
 
   /// The ids by index, without references.
   @inline(__always)
-  var reader: IDReader { IDReader(entries: entries, base: arena.base, hasLong: hasLong) }
+  var reader: IDReader {
+    IDReader(
+      entries: entries, base: base, hasLong: hasLong, isFormOfStrings: isFormOfStrings)
+  }
 
   /// What finding ids needs, without references.
   @inline(__always)

@@ -75,6 +75,11 @@ internal import PushSupport
         + (index & Self.mask) * MemoryLayout<Element>.stride)
   }
 
+  /// Prefetches an element by the address of its page, for many elements in a row: their pages'
+  /// addresses are mostly in the cache, and waiting for one delays no other.
+  @inline(__always)
+  func prefetchAmongMany(_ index: Int) { unsafe pk_prefetch(pointer(at: index)) }
+
   /// The elements from `index` to the end of its page, at most `limit` of them.
   @inline(__always)
   func stretch(from index: Int, limit: Int) -> UnsafeBufferPointer<Element> {

@@ -86,17 +86,25 @@ func isUTF8(_ bytes: UnsafeRawBufferPointer) -> Bool {
 }
 
 extension Identifier {
-  /// - Precondition: the id is valid.
+  /// - Parameters:
+  ///   - short: the words of an id.
+  ///   - isFormOfStrings: ``ShortIdentifier/isFormOfStrings``, which a caller that makes many ids
+  ///     keeps, as asking for it takes as long as making one.
   @inlinable
   @inline(__always)
-  package init(_ short: ShortIdentifier) {
-    if ShortIdentifier.isFormOfStrings {
-      self.init(unsafe unsafeBitCast(short, to: String.self))
-    } else {
-      self = unsafe withUnsafeBytes(of: short) { bytes in
-        unsafe Identifier(
-          String(decoding: UnsafeRawBufferPointer(rebasing: bytes[..<short.count]), as: UTF8.self))
-      }
-    }
+  package init(
+    _ short: ShortIdentifier, isFormOfStrings: Bool = ShortIdentifier.isFormOfStrings
+  ) {
+    var short = short
+    self.init(
+      unsafe withUnsafeMutableBytes(of: &short) { (words) -> String in
+        if isFormOfStrings, let start = words.baseAddress {
+          // Moved: a copy would count a reference that a short string does not have.
+          return unsafe start.assumingMemoryBound(to: String.self).move()
+        }
+        let count = unsafe Int(words[15] & 0xF)
+        return unsafe String(
+          decoding: UnsafeRawBufferPointer(rebasing: words[..<count]), as: UTF8.self)
+      })
   }
 }
