@@ -13,9 +13,9 @@ public struct MemoryReport: Sendable, Equatable {
   public let memberships: Int
   /// Overrides: mutes, starts of membership and channel levels.
   public let membershipExtras: Int
-  /// The tables of user and conversation ids, without characters.
+  /// The tables of user and conversation ids, with the characters of those of up to 15 bytes.
   public let ids: Int
-  /// The characters of those ids.
+  /// The characters of longer ids.
   public let idCharacters: Int
   /// What is kept between messages of conversations that messages went to, at most; bounded by
   /// ``Fanout/cacheByteLimit``.

@@ -70,8 +70,8 @@ public struct PushSet: Sequence, Sendable {
   /// order of users.
   ///
   /// The bytes are the engine's own, to be copied into a payload. They are those that settings
-  /// were loaded with; settings that were not valid UTF-8 are refused, but a snapshot's ids are not
-  /// examined for that.
+  /// were loaded with; settings that were not valid UTF-8 are refused, but a snapshot's ids of more
+  /// than 15 bytes are not examined for that.
   ///
   /// - Complexity: as for ``FanoutResult/pushes``; without allocating.
   public func forEachID<Failure: Error>(

@@ -255,7 +255,7 @@ int pf_get_info(const pf_engine *engine, pf_info *info, char **error);
 typedef struct pf_memory {
   size_t struct_size; /* sizeof(pf_memory) */
   uint64_t users, user_extras, conversations, memberships, membership_extras;
-  uint64_t ids, id_characters, states, mapped;
+  uint64_t ids, id_characters /* of ids of more than 15 bytes */, states, mapped;
   uint64_t user_count, conversation_count, membership_count;
 } pf_memory;
 
