@@ -176,7 +176,7 @@ public import PushModel
       let code = selection == .recipients ? unsafe codes[Int(states[bit])] : 0
       unsafe ring[unchecked: found & Self.mask] = Recipient(index: user, code: code)
       found &+= 1
-      if content != .users { ids.prefetchAmongMany(user) }
+      if content != .users { ids.prefetch(user) }
       if content == .devices { devices.prefetch(user) }
     }
     foundCount = found

@@ -76,11 +76,7 @@ struct IDReader: @unchecked Sendable {
 
   /// Prefetches an id, if it is short; otherwise what ``prefetchCharacters(_:)`` reads.
   @inline(__always)
-  func prefetch(_ index: UInt32) { entries.prefetch(Int(index)) }
-
-  /// The same for one of many ids.
-  @inline(__always)
-  func prefetchAmongMany(_ index: UInt32) { entries.prefetchAmongMany(Int(index)) }
+  func prefetch(_ index: UInt32) { entries.prefetchAmongMany(Int(index)) }
 
   /// Prefetches the characters of an id that is not short.
   @inline(__always)
