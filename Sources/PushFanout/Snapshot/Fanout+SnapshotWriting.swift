@@ -148,8 +148,8 @@ extension IDSlots {
     var some: [UInt64] = []
     for first in stride(from: 0, to: capacity, by: 512) {
       some.removeAll(keepingCapacity: true)
-      for place in first..<min(first + 512, capacity) {
-        let slot = load(place)
+      for position in first..<min(first + 512, capacity) {
+        let slot = load(position)
         some.append(slot != 0 && Self.index(slot) < count ? slot : 0)
       }
       try file.append(some[...])

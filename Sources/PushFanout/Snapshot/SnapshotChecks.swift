@@ -142,8 +142,8 @@ struct SnapshotBounds {
   static func check(slots: UnsafeBufferPointer<UInt64>, below count: Int) -> SnapshotFinding {
     var used = 0
     var wrong: UInt64 = 0
-    for place in 0..<slots.count {
-      let slot = unsafe slots[place]
+    for position in 0..<slots.count {
+      let slot = unsafe slots[position]
       let isUsed: UInt64 = slot == 0 ? 0 : 1
       used &+= Int(isUsed)
       wrong |= isUsed & (IDSlots.index(slot) >= count ? 1 : 0)

@@ -18,7 +18,7 @@ internal import Synchronization
     self.seed = seed
   }
 
-  /// Slots in a mapping, behind a header. They are changed in place.
+  /// Slots in a mapping, behind a header. They are changed in position.
   ///
   /// - Precondition: the capacity is a power of two, and at most five eighths of it are in use.
   init(seed: UInt64, mapped start: UnsafeMutableRawPointer, capacity: Int, used: Int) {
@@ -68,12 +68,12 @@ internal import Synchronization
   @inline(__always)
   func first(of hash: UInt32, where isWanted: (UInt32) -> Bool) -> UInt32? {
     guard capacity > 0 else { return nil }
-    var place = Int(hash) & (capacity - 1)
+    var position = Int(hash) & (capacity - 1)
     while true {
-      let slot = load(place)
+      let slot = load(position)
       if slot == 0 { return nil }
       if Self.hash(slot) == hash, isWanted(Self.index(slot)) { return Self.index(slot) }
-      place = (place + 1) & (capacity - 1)
+      position = (position + 1) & (capacity - 1)
     }
   }
 
@@ -99,17 +99,17 @@ internal import Synchronization
   /// slots that grew since have memory of their own.
   func rollBack(from later: IDSlots, below count: Int) {
     guard capacity > 0, unsafe slots == later.slots, later.used > used else { return }
-    for place in 0..<capacity {
-      let slot = load(place)
-      if slot != 0, Self.index(slot) >= count { store(place, 0) }
+    for position in 0..<capacity {
+      let slot = load(position)
+      if slot != 0, Self.index(slot) >= count { store(position, 0) }
     }
   }
 
   /// - Precondition: there is room.
   private func put(_ hash: UInt32, _ index: UInt32) {
-    var place = Int(hash) & (capacity - 1)
-    while load(place) != 0 { place = (place + 1) & (capacity - 1) }
-    store(place, UInt64(hash) << 32 | UInt64(index + 1))
+    var position = Int(hash) & (capacity - 1)
+    while load(position) != 0 { position = (position + 1) & (capacity - 1) }
+    store(position, UInt64(hash) << 32 | UInt64(index + 1))
   }
 
   /// Adds an index that is not there, while other threads do the same.
@@ -118,10 +118,10 @@ internal import Synchronization
   @inline(__always)
   func putAmongOthers(_ hash: UInt32, _ index: UInt32) {
     let slot = UInt64(hash) << 32 | UInt64(index + 1)
-    var place = Int(hash) & (capacity - 1)
-    while unsafe !slots.unsafelyUnwrapped[place]
+    var position = Int(hash) & (capacity - 1)
+    while unsafe !slots.unsafelyUnwrapped[position]
       .compareExchange(expected: 0, desired: slot, ordering: .releasing).exchanged
-    { place = (place + 1) & (capacity - 1) }
+    { position = (position + 1) & (capacity - 1) }
   }
 
   /// Counts what ``putAmongOthers(_:_:)`` has added.
@@ -136,8 +136,8 @@ internal import Synchronization
     unsafe slots = Self.empty(newCapacity, store, threads: threads)
     capacity = newCapacity
     guard let old = unsafe old else { return }
-    for place in 0..<oldCapacity {
-      let slot = unsafe old[place].load(ordering: .relaxed)
+    for position in 0..<oldCapacity {
+      let slot = unsafe old[position].load(ordering: .relaxed)
       if slot == 0 { continue }
       if Self.index(slot) == removed { used -= 1 } else { put(Self.hash(slot), Self.index(slot)) }
     }
@@ -152,8 +152,8 @@ internal import Synchronization
     let start = UInt(bitPattern: memory)
     Parallel.perform((capacity + size - 1) / size, threads: threads) { piece in
       let first = unsafe UnsafeMutablePointer<Atomic<UInt64>>(bitPattern: start).unsafelyUnwrapped
-      for place in piece * size..<min((piece + 1) * size, capacity) {
-        unsafe (first + place).initialize(to: Atomic(0))
+      for position in piece * size..<min((piece + 1) * size, capacity) {
+        unsafe (first + position).initialize(to: Atomic(0))
       }
     }
     return unsafe memory.bindMemory(to: Atomic<UInt64>.self, capacity: capacity)
