@@ -10,11 +10,13 @@ import Testing
   }
 
   @Test func wordsAreThoseOfOneID() {
-    for seed in seeds {
+    for seed in TestSupport.seeds([1, 42]) {
       var random = SeededGenerator(seed: seed)
       let texts = (0..<2000).map { _ in
         (0..<random.pick([0, 1, 2, 3, 4, 5, 7, 8, 9, 12, 15, 16]))
-          .map { _ in random.pick(["a", "b", "\0", "Z", "\u{7F}", "\u{E9}", "\u{65E5}", "\u{1F600}"]) }
+          .map { _ in
+            random.pick(["a", "b", "\0", "Z", "\u{7F}", "\u{E9}", "\u{65E5}", "\u{1F600}"])
+          }
           .joined()
       }
       let made = texts.map { Self.short($0).map { Identifier($0).text.utf8.map { $0 } } }

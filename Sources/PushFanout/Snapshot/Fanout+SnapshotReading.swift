@@ -73,7 +73,8 @@ struct SnapshotReading {
       users: count(.packedUsers), schedules: settings.schedules.count, devices: count(.devices),
       names: count(.nameEntries), conversations: count(.conversations),
       channelSets: settings.channelSets.count, userCharacters: count(.userCharacters),
-      nameCharacters: count(.nameCharacters), conversationCharacters: count(.conversationCharacters))
+      nameCharacters: count(.nameCharacters), conversationCharacters: count(.conversationCharacters)
+    )
     let used = try checkBlocks(bounds)
     let store = PageStore()
     let tables = Tables(app: settings.app)

@@ -17,7 +17,9 @@ extension IDTable {
     for index in scope.indices(below: count).lazy.map({ UInt32($0) }) {
       let id = unsafe characters(index)
       let found = unsafe self.index(of: id, hash: hash(id))
-      precondition(found == index, "IDTable: id \(index) is found at \(found.map(String.init) ?? "no index")")
+      precondition(
+        found == index,
+        "IDTable: id \(index) is found at \(found.map(String.init) ?? "no index")")
     }
   }
 }
