@@ -104,10 +104,10 @@ struct MessageLookup {
   /// The hashes of the ids of the conversation and the sender.
   @inline(__always)
   func hashes(_ conversation: Identifier, _ sender: Identifier?) -> (room: UInt32, user: UInt32) {
-    let room = rooms.slots.hash(conversation)
+    let room = rooms.hash(conversation)
     rooms.slots.prefetch(room)
     guard let sender else { return (room, 0) }
-    let user = users.slots.hash(sender)
+    let user = users.hash(sender)
     users.slots.prefetch(user)
     return (room, user)
   }
@@ -131,14 +131,14 @@ struct MessageLookup {
   @inline(__always)
   func prefetchSlots(of mentions: [Identifier]?) {
     guard let mentions else { return }
-    for id in mentions.prefix(Self.mentionCount) { users.slots.prefetch(users.slots.hash(id)) }
+    for id in mentions.prefix(Self.mentionCount) { users.slots.prefetch(users.hash(id)) }
   }
 
   /// Prefetches their ids, once the slots have arrived.
   @inline(__always)
   func prefetchIDs(of mentions: [Identifier]?) {
     guard let mentions else { return }
-    for id in mentions.prefix(Self.mentionCount) { users.prefetch(users.slots.hash(id)) }
+    for id in mentions.prefix(Self.mentionCount) { users.prefetch(users.hash(id)) }
   }
 
   /// The index of the conversation; ``IDTable/unknown`` for an id that never appeared.

@@ -14,7 +14,7 @@ struct MentionedUsers {
     for id in ids {
       if folds {
         users.forEachIndex(loweredTo: id.lowercased(), body)
-      } else if let user = users.index(of: id, hash: users.slots.hash(id)) {
+      } else if let user = users.index(of: id, hash: users.hash(id)) {
         body(user)
       }
     }

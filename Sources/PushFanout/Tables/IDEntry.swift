@@ -29,7 +29,8 @@ struct IDReader: @unchecked Sendable {
   private var base: UInt = 0
   /// Whether some ids are not short, so that reading them touches characters too.
   private(set) var hasLong = false
-  private var isFormOfStrings = false
+  /// See ``ShortIdentifier/isFormOfStrings``.
+  private(set) var isFormOfStrings = false
 
   init() {}
 
@@ -108,14 +109,31 @@ struct IDLookup {
     if let short = unsafe ShortIdentifier(utf8: id) {
       return slots.first(of: hash) { $0 < reader.count && reader.isEqual($0, short) }
     }
-    return slots.first(of: hash) {
+    return unsafe index(ofLong: id, hash: hash)
+  }
+
+  /// The index of an id that is not short.
+  private func index(ofLong id: UnsafeRawBufferPointer, hash: UInt32) -> UInt32? {
+    slots.first(of: hash) {
       unsafe $0 < reader.count && haveSameBytes(reader.characters($0), id)
     }
   }
 
   @inline(__always)
-  func index(of id: Identifier, hash: UInt32) -> UInt32? {
-    unsafe id.withUTF8 { unsafe index(of: $0, hash: hash) }
+  func index(of id: borrowing Identifier, hash: UInt32) -> UInt32? {
+    if let short = ShortIdentifier(id, isFormOfStrings: reader.isFormOfStrings) {
+      return slots.first(of: hash) { $0 < reader.count && reader.isEqual($0, short) }
+    }
+    return unsafe id.withUTF8 { (id) -> UInt32? in unsafe index(ofLong: id, hash: hash) }
+  }
+
+  /// The hash of an id.
+  @inline(__always)
+  func hash(_ id: borrowing Identifier) -> UInt32 {
+    if let short = ShortIdentifier(id, isFormOfStrings: reader.isFormOfStrings) {
+      return short.hash(slots.seed)
+    }
+    return unsafe id.withUTF8 { unsafe seededHash($0, slots.seed) }
   }
 
   /// Prefetches the id that a hash most likely leads to.
@@ -133,7 +151,7 @@ struct IDLookup {
   ///
   /// - Precondition: `lowered` is its own lower case, and the table folds.
   func forEachIndex(loweredTo lowered: Identifier, _ body: (UInt32) -> Void) {
-    let hash = slots.hash(lowered)
+    let hash = hash(lowered)
     if let index = index(of: lowered, hash: hash) { body(index) }
     // Both have the same seed.
     _ = folded?.first(of: hash) { index in

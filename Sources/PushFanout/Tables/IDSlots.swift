@@ -36,11 +36,12 @@ internal import Synchronization
 
   var byteCount: Int { capacity * 8 }
 
-  func hash(_ id: UnsafeRawBufferPointer) -> UInt32 { unsafe seededHash(id, seed) }
-
   /// The hash of an id.
   @inline(__always)
-  func hash(_ id: Identifier) -> UInt32 { unsafe id.withUTF8 { unsafe hash($0) } }
+  func hash(_ id: UnsafeRawBufferPointer) -> UInt32 {
+    if let short = unsafe ShortIdentifier(utf8: id) { return short.hash(seed) }
+    return unsafe seededHash(id, seed)
+  }
 
   @inline(__always)
   func load(_ slot: Int) -> UInt64 {

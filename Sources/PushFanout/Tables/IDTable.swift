@@ -10,22 +10,21 @@ struct IDTable {
   static let unknown = UInt32.max
 
   let arena: IDArena
-  private let base: UInt
-  private let isFormOfStrings = ShortIdentifier.isFormOfStrings
   /// The ids by index.
   var entries = PagedTable<IDEntry>()
-  /// Whether some ids are not short, so that reading them touches the arena.
-  var hasLong = false
   var slots: IDSlots
   /// The ids that differ from their lower case, by its hash (E-47); nil if the table does not fold.
   var folded: IDSlots?
+  /// Whether some ids are not short, so that reading them touches the arena.
+  var hasLong = false
+  /// Behind the others, as every version has a copy of all.
+  private let isFormOfStrings = ShortIdentifier.isFormOfStrings
 
   /// - Parameter folds: whether ids can be looked up by their lower case.
   init(folds: Bool) {
     // Ids are untrusted input; the secret seed keeps them from being made to collide.
     let seed = processSeed()
     arena = IDArena()
-    base = arena.base
     slots = IDSlots(seed: seed)
     if folds { folded = IDSlots(seed: seed) }
   }
@@ -33,7 +32,6 @@ struct IDTable {
   /// A table in a mapping.
   init(_ arena: IDArena, _ entries: PagedTable<IDEntry>, _ slots: IDSlots, folded: IDSlots?) {
     self.arena = arena
-    base = arena.base
     hasLong = arena.byteCount > 0
     self.entries = entries
     self.slots = slots
@@ -46,7 +44,7 @@ struct IDTable {
   @inline(__always)
   var reader: IDReader {
     IDReader(
-      entries: entries, base: base, hasLong: hasLong, isFormOfStrings: isFormOfStrings)
+      entries: entries, base: arena.base, hasLong: hasLong, isFormOfStrings: isFormOfStrings)
   }
 
   /// What finding ids needs, without references.
@@ -71,7 +69,8 @@ struct IDTable {
 
   @inline(__always)
   func index(of id: Identifier) -> UInt32? {
-    unsafe id.withUTF8 { unsafe index(of: $0, hash: hash($0)) }
+    let lookup = lookup
+    return lookup.index(of: id, hash: lookup.hash(id))
   }
 
   /// The index of an id by its hash.
@@ -134,7 +133,7 @@ struct IDTable {
     else { return nil }
     let exact = unsafe Identifier(utf8: id)
     let lowered = exact.lowercased()
-    return lowered == exact ? nil : slots.hash(lowered)
+    return lowered == exact ? nil : lookup.hash(lowered)
   }
 
   mutating func reserve(_ count: Int, _ store: PageStore, threads: Int = 1) {

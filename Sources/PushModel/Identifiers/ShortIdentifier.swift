@@ -43,7 +43,34 @@ package struct ShortIdentifier: BitwiseCopyable, Equatable, Sendable {
     self.init(low: low, high: high | (tag | UInt64(count)) &<< 56)
   }
 
+  /// The words of an id; nil if it is not short.
+  ///
+  /// - Parameter isFormOfStrings: ``isFormOfStrings``, which a caller that asks often keeps.
+  @inlinable
+  @inline(__always)
+  package init?(_ id: borrowing Identifier, isFormOfStrings: Bool) {
+    if isFormOfStrings {
+      let words = unsafe withUnsafeBytes(of: id) { unsafe $0.load(as: Self.self) }
+      // A string that the standard library keeps in its two words.
+      if words.high &>> 60 & 0b1011 == 0b1010 {
+        self = words
+        return
+      }
+    }
+    guard let short = unsafe id.withUTF8({ unsafe Self(utf8: $0) }) else { return nil }
+    self = short
+  }
+
   @inlinable package var count: Int { Int(high &>> 56 & 0xF) }
+
+  /// A hash of the words, like ``seededHash(_:_:)``.
+  @inlinable
+  @inline(__always)
+  package func hash(_ seed: UInt64) -> UInt32 {
+    UInt32(
+      truncatingIfNeeded: fold(
+        fold(seed ^ low, 0x9E37_79B9_7F4A_7C15) ^ high, 0xD6E8_FEB8_6659_FD93))
+  }
 
   /// Whether the words are those of an id, for words from an untrusted file.
   package var isValid: Bool {
