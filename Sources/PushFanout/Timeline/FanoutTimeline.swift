@@ -48,8 +48,8 @@ public import PushModel
     if !canFollow || !isComplete { cache.removeAll() }
   }
 
-  /// Takes in who came online and went offline since the last message, whom the version that is
-  /// followed need not know.
+  /// Takes in who came online and went offline since the last message. The version that is followed
+  /// need not have these users.
   ///
   /// - Parameters:
   ///   - changes: in the order of time.

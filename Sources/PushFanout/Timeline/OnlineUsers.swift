@@ -128,9 +128,9 @@ extension OnlineUsers {
       }
       let user = changes[index].user.rawValue
       set(user, isOnline: changes[index].isOnline)
-      if !memberships.forEachPlace(of: user, { changed.add(user, to: $0, at: $1) }) {
+      if !memberships.forEachEntry(of: user, { changed.add(user, to: $0, at: $1) }) {
         memberships = version.memberships.reader
-        if !memberships.forEachPlace(of: user, { changed.add(user, to: $0, at: $1) }) {
+        if !memberships.forEachEntry(of: user, { changed.add(user, to: $0, at: $1) }) {
           cache.removeAll()
         }
       }

@@ -21,9 +21,9 @@ final class MembershipIndex: Sendable {
     /// For each user, the end of the user's memberships.
     let ends: UnsafeMutablePointer<UInt32>
     /// For each membership, the conversation, and the user's rank in it if it was asked for.
-    let places: UnsafeMutablePointer<UInt32>
-    private let placeCount: Int
-    /// How many numbers of ``places`` a membership has.
+    let entries: UnsafeMutablePointer<UInt32>
+    private let numberCount: Int
+    /// How many numbers of ``entries`` a membership has.
     let stride: Int
 
     init(_ tables: Tables, hasRanks: Bool, threads: Int) {
@@ -36,22 +36,22 @@ final class MembershipIndex: Sendable {
         unsafe ends[Int(user) + 1] += 1
       }
       for user in 0..<userCount { unsafe ends[user + 1] += ends[user] }
-      placeCount = unsafe Int(ends[userCount]) * stride
-      unsafe places = Self.allocate(placeCount)
-      nonisolated(unsafe) let places = unsafe places
+      numberCount = unsafe Int(ends[userCount]) * stride
+      unsafe entries = Self.allocate(numberCount)
+      nonisolated(unsafe) let entries = unsafe entries
       let stride = stride
       // Each start advances with each conversation and finally is the end.
       MembershipIndex.forEachMember(in: tables, threads: threads) { user, conversation, rank in
-        let place = unsafe Int(ends[Int(user)]) * stride
-        unsafe places[place] = conversation
-        if hasRanks { unsafe places[place + 1] = rank }
+        let position = unsafe Int(ends[Int(user)]) * stride
+        unsafe entries[position] = conversation
+        if hasRanks { unsafe entries[position + 1] = rank }
         unsafe ends[Int(user)] += 1
       }
     }
 
     deinit {
       unsafe PageMemory.shared.free(ends, (userCount + 1) * 4)
-      unsafe PageMemory.shared.free(places, placeCount * 4)
+      unsafe PageMemory.shared.free(entries, numberCount * 4)
     }
 
     private static func allocate(_ count: Int) -> UnsafeMutablePointer<UInt32> {
@@ -59,11 +59,11 @@ final class MembershipIndex: Sendable {
     }
 
     /// The number of memberships.
-    var count: Int { placeCount / stride }
+    var count: Int { numberCount / stride }
 
-    var byteCount: Int { (userCount + 1 + placeCount) * 4 }
+    var byteCount: Int { (userCount + 1 + numberCount) * 4 }
 
-    /// Where a user's memberships are in ``places``.
+    /// Where a user's memberships are in ``entries``.
     @inline(__always)
     func range(of user: UInt32) -> Range<Int> {
       guard Int(user) < userCount else { return 0..<0 }
@@ -116,7 +116,7 @@ final class MembershipIndex: Sendable {
     /// Prefetches a user's conversations.
     func prefetchConversations(of user: UInt32) {
       guard let built else { return }
-      unsafe pk_prefetch(built.places + built.range(of: user).lowerBound)
+      unsafe pk_prefetch(built.entries + built.range(of: user).lowerBound)
     }
 
     /// Calls `body` with each conversation of a user, threads for which the user has settings among
@@ -125,18 +125,18 @@ final class MembershipIndex: Sendable {
     /// - Returns: whether all were found; not if the index is not built, or was discarded since.
     /// - Complexity: O(the user's memberships).
     func forEachConversation(of user: UInt32, _ body: (UInt32) -> Void) -> Bool {
-      forEachPlace(of: user) { conversation, _ in body(conversation) }
+      forEachEntry(of: user) { conversation, _ in body(conversation) }
     }
 
     /// The same with the user's rank when the index was built: where to look first.
     @inline(__always)
-    func forEachPlace(of user: UInt32, _ body: (UInt32, _ rank: UInt32) -> Void) -> Bool {
+    func forEachEntry(of user: UInt32, _ body: (UInt32, _ rank: UInt32) -> Void) -> Bool {
       guard let built else { return false }
       let (range, hasRanks) = (built.range(of: user), built.stride > 1)
-      var place = range.lowerBound
-      while place < range.upperBound {
-        body(unsafe built.places[place], hasRanks ? unsafe built.places[place + 1] : 0)
-        place += built.stride
+      var position = range.lowerBound
+      while position < range.upperBound {
+        body(unsafe built.entries[position], hasRanks ? unsafe built.entries[position + 1] : 0)
+        position += built.stride
       }
       guard index.hasAdded.load(ordering: .acquiring) else { return true }
       let added = index.state.withLock { $0.built === built ? $0.added[user] ?? [] : nil }
