@@ -343,13 +343,13 @@ public final class Fanout: Sendable {
     }
   }
 
-  /// Builds the index of users' conversations, unless it exists.
+  /// Builds the index of users' conversations for ``FanoutTimeline/apply(_:_:)``, unless it exists.
   ///
-  /// - Complexity: O(memberships) the first time.
+  /// - Complexity: O(memberships) the first time, on all threads.
   package func indexMemberships() {
     writerLock.withLock { _ in
       let writer = unsafe self.writer
-      memberships.build(writer.tables)
+      memberships.build(writer.tables, hasRanks: true, threads: threads)
     }
   }
 

@@ -7,8 +7,6 @@ public import PushModel
 @safe public struct FanoutUpdate: ~Copyable {
   let writer: TableWriter
   private var users: Set<UInt32> = []
-  /// Users of whose settings one listed device has changed: their members' words stay unknown.
-  private var deviceUsers: Set<UInt32> = []
   private var members: [SettingsLog.Entry] = []
   private var joins: [SettingsLog.Entry] = []
 
@@ -46,34 +44,6 @@ public import PushModel
     change(&settings)
     try writer.setUser(user, settings)
     users.insert(user)
-  }
-
-  /// Sets one device of a user: in place of that of the same id, or behind the others; behind
-  /// `Device.default` if none are listed.
-  ///
-  /// - Throws: ``FanoutError/tooMany(_:)``.
-  /// - Complexity: O(devices).
-  package mutating func setDevice(_ device: Device, of user: UserIndex) throws(FanoutError) {
-    let user = user.rawValue
-    if try writer.replaceLastDevice(of: user, by: device) {
-      deviceUsers.insert(user)
-      return
-    }
-    let others = (writer.tables.listedDevices(of: user) ?? [.default]).filter {
-      $0.id != device.id
-    }
-    try writer.setDevices(others + [device], of: user)
-    users.insert(user)
-  }
-
-  /// Forgets the lasting words of members, and keeps none from now on.
-  ///
-  /// Users with listed devices have none. Where most users get some, one after the other, words
-  /// only cost time: those of all memberships are written when a user lists the first device.
-  ///
-  /// - Complexity: O(memberships).
-  package mutating func discardWords() {
-    writer.tables.memberWords.removeAll(writer.store)
   }
 
   /// Replaces the settings of a conversation, which is added if new; its members are kept.
@@ -154,16 +124,14 @@ public import PushModel
   mutating func finish(
     _ cache: ConversationCache, _ memberships: MembershipIndex, number: UInt64, threads: Int
   ) {
-    let users = users.union(deviceUsers).map {
+    let users = users.map {
       SettingsLog.Entry(user: $0, conversation: SettingsLog.everywhere)
     }
     let entries = users + members
     for entry in entries { writer.log.append(entry, writer.store) }
     for join in joins { memberships.add(join.user, to: join.conversation) }
-    if !users.isEmpty { memberships.build(writer.tables) }
-    if !writer.tables.hasWords {
-      writer.needsWords = false
-    } else if writer.needsWords {
+    if !users.isEmpty { memberships.build(writer.tables, threads: threads) }
+    if writer.needsWords {
       writer.fillWords(threads: threads)
     } else {
       let memberships = memberships.reader

@@ -99,6 +99,7 @@ private struct WordFilling: Sendable {
     guard !ranks.isEmpty else { return [] }
     var events: [CachedConversation.Event] = []
     setLastingWords(ranks)
+    forgetOnline(ranks)
     // Before the others are resolved: a lasting word then means that the start is the only event.
     let absent = addStarts(ranks, &events)
     resolveUnknown(ranks, &events)
@@ -115,13 +116,11 @@ private struct WordFilling: Sendable {
     unsafe UnsafeMutableRawPointer(conversation.words).assumingMemoryBound(to: UInt32.self)
   }
 
-  /// Copies the words from the tables, or computes them if the tables have none that hold for the
-  /// message.
+  /// Copies the words from the tables, or computes them if those there do not hold for the message.
   private func setLastingWords(_ ranks: Range<Int>) {
     let target = conversation.target
     let words = unsafe words
-    let mask = resolver.levelMask(target)
-    if resolver.tables.hasWords, target.kind != .thread, mask == LastingWords.wholeMask {
+    if resolver.readsWords(target) {
       let start = Int(target.memberRow.start)
       let slots = start + ranks.lowerBound..<start + ranks.upperBound
       unsafe resolver.tables.memberWords.forEachStretch(slots) { (offset, stretch) -> Void in
@@ -131,8 +130,22 @@ private struct WordFilling: Sendable {
       return
     }
     LastingWords(resolver.tables).write(
-      ranks, of: target.memberRow, target.kind, target.rules, mask: mask
+      ranks, of: target.memberRow, target.kind, target.rules, mask: resolver.levelMask(target)
     ) { unsafe words[$0] = $1 }
+  }
+
+  /// Has the words of members who are online resolved: theirs in the tables are those of who is not.
+  private func forgetOnline(_ ranks: Range<Int>) {
+    guard let online = resolver.version.online else { return }
+    let start = Int(conversation.target.memberRow.start)
+    let words = unsafe words
+    resolver.tables.memberUsers.forEachStretchRank(
+      start + ranks.lowerBound..<start + ranks.upperBound
+    ) { offset, user in
+      if online.contains(user) {
+        unsafe words[ranks.lowerBound + offset] = MemberWord.unknown.bits
+      }
+    }
   }
 
   /// Adds the events of members with lasting words: the starts of their memberships.
@@ -195,7 +208,7 @@ private struct WordFilling: Sendable {
     }
   }
 
-  /// Sets the words of members without overrides, mutes or devices who have their own record in
+  /// Sets the words of members who are not resolved for another reason, and have their own record in
   /// the thread.
   func fillOwn(_ events: inout [CachedConversation.Event]) {
     let (target, tables) = (conversation.target, resolver.version.tables)
@@ -205,6 +218,7 @@ private struct WordFilling: Sendable {
       guard let rank = tables.rank(of: user, in: target.memberRow) else { continue }
       let packed = PackedMember(bits: tables.packedMembers[Int(target.memberRow.start) + rank])
       if packed.hasOverrides || tables.packedUsers[Int(user)].hasMute || tables.hasOwnDevices(user)
+        || resolver.version.online?.contains(user) ?? false
       {
         continue
       }

@@ -60,18 +60,32 @@ extension CachedConversation {
   private func applyWaiting(
     _ number: UInt64, _ resolver: MemberResolver, _ changing: inout Changing
   ) {
-    let ranks = takeWaiting(number, resolver, &changing)
+    let (ranks, haveNewSettings) = takeWaiting(number, resolver, &changing)
     // Events may change though no word does; an answer for an earlier instant depends on them.
     if !ranks.isEmpty { revision.add(1, ordering: .acquiringAndReleasing) }
     let row = target.memberRow
     var tallied = talliedLevels(changing)
     var listed = ListedEvents(&changing)
+    let readsWords = resolver.readsWords(target)
     for rank in ranks {
       let user = resolver.tables.memberUsers[Int(row.start) + Int(rank)]
+      // Of a member with a lasting word, the start is the only event; the settings before may have
+      // had others.
+      let packed = PackedMember(bits: resolver.tables.packedMembers[Int(row.start) + Int(rank)])
+      let lasting = readsWords ? resolver.lastingWord(of: user, Int(rank), target) : nil
+      if let lasting,
+        !(haveNewSettings || packed.hasSince) || !listed.hasEvents(rank, changing)
+      {
+        setWord(Int(rank), lasting, &tallied, &changing)
+        continue
+      }
       let start = listed.all.count
-      let word = listEvents(
-        Int(rank), of: user, resolver.overrides(of: user, rank: Int(rank), target), resolver,
-        at: changing.now, after: changing.eventFloor, &listed.all)
+      let overrides = resolver.overrides(of: user, rank: Int(rank), target)
+      let word =
+        lasting.map { listStart(rank, overrides.since, $0, changing, &listed.all) }
+        ?? listEvents(
+          Int(rank), of: user, overrides, resolver, at: changing.now, after: changing.eventFloor,
+          &listed.all)
       listed.replace(rank, from: start, &changing)
       setWord(Int(rank), word, &tallied, &changing)
     }
@@ -82,19 +96,36 @@ extension CachedConversation {
     setWaitingFrom(changing)
   }
 
+  /// Appends the start of the membership of a member with a lasting word.
+  ///
+  /// - Returns: the word at the instant of the words.
+  private func listStart(
+    _ rank: UInt32, _ since: Int64, _ word: MemberWord, _ changing: borrowing Changing,
+    _ events: inout [Event]
+  ) -> MemberWord {
+    if since > changing.eventFloor {
+      events.append(Event(at: since, rank: rank, before: word.absent, after: word))
+    }
+    return since > changing.now ? word.absent : word
+  }
+
   /// Takes the changes up to a version out of those that wait.
   ///
-  /// - Returns: the ranks of the members that they concern, ascending, without duplicates.
+  /// - Returns: the ranks of the members that they concern, ascending, without duplicates; whether
+  ///   it is not only the presence of all of them that changed.
   private func takeWaiting(
     _ number: UInt64, _ resolver: MemberResolver, _ changing: inout Changing
-  ) -> [UInt32] {
+  ) -> (ranks: [UInt32], haveNewSettings: Bool) {
+    var haveNewSettings = false
     let end = changing.waiting.partitioningIndex { $0.number > number }
     var ranks: [UInt32] = []
     ranks.reserveCapacity(end)
     for change in changing.waiting[..<end] where change.subject != .max {
-      resolver.prefetch(change.subject, target)
+      resolver.prefetch(change.subject, at: change.rank, target)
+      if change.rank < count { unsafe pk_prefetch(words + Int(change.rank)) }
     }
     for change in changing.waiting[..<end] {
+      haveNewSettings = haveNewSettings || change.rank == Change.ofSettings
       if change.subject == .max {
         ranks = Array(0..<UInt32(count))
         changing.history = []
@@ -102,12 +133,13 @@ extension CachedConversation {
         changing.lost = .max ..< .max
         break
       }
-      guard let rank = resolver.tables.rank(of: change.subject, in: target.memberRow) else {
-        continue
-      }
+      let found = resolver.rank(of: change.subject, probably: change.rank, target.memberRow)
+      guard let rank = found else { continue }
       if ranks.last != UInt32(rank) { ranks.append(UInt32(rank)) }
-      resolver.prefetchRecords(of: change.subject, rank, target)
-      unsafe pk_prefetch(words + rank)
+      if change.rank != rank {
+        resolver.prefetchRecords(of: change.subject, rank, target)
+        unsafe pk_prefetch(words + rank)
+      }
       changing.history.append(Change(number: change.number, subject: UInt32(rank)))
     }
     changing.waiting.removeSubrange(..<end)
@@ -116,7 +148,7 @@ extension CachedConversation {
       changing.historyFrom = changing.history[half - 1].number
       changing.history.removeSubrange(..<half)
     }
-    guard ranks.count > 1 else { return ranks }
+    guard ranks.count > 1 else { return (ranks, haveNewSettings) }
     ranks.sort()
     var kept = 1
     for rank in ranks[1...] where rank != ranks[kept - 1] {
@@ -124,7 +156,7 @@ extension CachedConversation {
       kept += 1
     }
     ranks.removeSubrange(kept...)
-    return ranks
+    return (ranks, haveNewSettings)
   }
 
   func setEventBounds(_ changing: borrowing Changing) {

@@ -151,6 +151,10 @@ internal import Synchronization
   struct Change {
     var number: UInt64
     var subject: UInt32
+    /// Of a user whose presence changed, the rank to look at first; ``ofSettings`` if settings did.
+    var rank = Self.ofSettings
+
+    static let ofSettings = UInt32.max
   }
 
   /// An instant at which a member's word changes without an update.
@@ -205,10 +209,15 @@ internal import Synchronization
     MemberWord(bits: unsafe words[rank].load(ordering: .relaxed))
   }
 
-  /// Takes in a change of a user's settings that a version makes, before it is published.
-  func deliver(_ user: UInt32, number: UInt64) {
+  /// Takes in changes of users' settings that a version makes, before it is published, or of their
+  /// presence.
+  ///
+  /// - Parameter users: with ``Change/rank``.
+  func deliver(_ users: some Collection<(user: UInt32, rank: UInt32)>, number: UInt64) {
     changing.withLock { changing in
-      changing.waiting.append(Change(number: number, subject: user))
+      for (user, rank) in users {
+        changing.waiting.append(Change(number: number, subject: user, rank: rank))
+      }
       // More changes than members: resolving all members again costs less.
       if changing.waiting.count > max(64, count) {
         changing.lost = min(changing.lost.lowerBound, changing.waiting[0].number)..<number

@@ -334,7 +334,10 @@ internal import Synchronization
     var found: [SettingsLog.Entry] = []
     func deliverFound() {
       for entry in found { prefetchChanging(entry.conversation) }
-      for entry in found { deliver(entry.user, to: entry.conversation, threads, number) }
+      for entry in found {
+        let change = (user: entry.user, rank: CachedConversation.Change.ofSettings)
+        deliver(CollectionOfOne(change), to: entry.conversation, threads, number)
+      }
       found.removeAll(keepingCapacity: true)
     }
     for entry in entries {
@@ -353,6 +356,13 @@ internal import Synchronization
     return true
   }
 
+  /// Delivers changes of presence of members to what is kept of a conversation and its threads.
+  ///
+  /// - Complexity: O(changes) for each.
+  func deliver(_ users: [(user: UInt32, rank: UInt32)], to conversation: UInt32, number: UInt64) {
+    deliver(users, to: conversation, state.withLock { $0.threads }, number)
+  }
+
   /// Prefetches what ``CachedConversation/deliver(_:number:)`` accesses of a conversation's entry.
   private func prefetchChanging(_ conversation: UInt32) {
     guard let slot = unsafe slot(of: conversation) else { return }
@@ -364,21 +374,24 @@ internal import Synchronization
   }
 
   private func deliver(
-    _ user: UInt32, to conversation: UInt32, _ threads: [UInt32: Set<UInt32>], _ number: UInt64
+    _ users: some Collection<(user: UInt32, rank: UInt32)>, to conversation: UInt32,
+    _ threads: [UInt32: Set<UInt32>], _ number: UInt64
   ) {
-    deliver(user, to: conversation, number)
-    if threads.isEmpty { return }
-    for thread in threads[conversation] ?? [] { deliver(user, to: thread, number) }
+    deliver(users, toEntriesOf: conversation, number)
+    threads[conversation]?.forEach { deliver(users, toEntriesOf: $0, number) }
   }
 
-  private func deliver(_ user: UInt32, to conversation: UInt32, _ number: UInt64) {
+  private func deliver(
+    _ users: some Collection<(user: UInt32, rank: UInt32)>, toEntriesOf conversation: UInt32,
+    _ number: UInt64
+  ) {
     guard let slot = unsafe slot(of: conversation),
       unsafe slot.pointee.load(ordering: .sequentiallyConsistent) > Self.used
     else { return }
     readGuard.reading {
       var address = unsafe slot.pointee.load(ordering: .sequentiallyConsistent)
       while let entry = Self.entry(at: address) {
-        entry.deliver(user, number: number)
+        entry.deliver(users, number: number)
         address = entry.next.load(ordering: .sequentiallyConsistent)
       }
     }

@@ -20,6 +20,14 @@ struct ListedEvents {
     changing.eventRanks.sort()
   }
 
+  /// Whether a member has events that are to be replaced.
+  ///
+  /// - Complexity: O(log events).
+  func hasEvents(_ rank: UInt32, _ changing: borrowing CachedConversation.Changing) -> Bool {
+    let first = changing.eventRanks.partitioningIndex { $0 >= rank }
+    return first < changing.eventRanks.count && changing.eventRanks[first] == rank
+  }
+
   /// Replaces the events of a member by the last ones listed.
   ///
   /// - Parameter start: where the member's begin in ``all``.

@@ -57,15 +57,30 @@ struct MemberResolver {
 
   var tables: Tables { version.tables }
 
-  /// Prefetches what a user's word depends on, and about where the user stands among the members.
-  func prefetch(_ user: UInt32, _ target: borrowing ConversationTarget) {
+  /// Prefetches what the word of a user depends on who stands at a rank, or about where the user
+  /// stands among the members if there is no such rank.
+  func prefetch(_ user: UInt32, at known: UInt32, _ target: borrowing ConversationTarget) {
     let row = target.memberRow
+    if known < row.count {
+      let slot = Int(row.start) + Int(known)
+      tables.memberUsers.prefetch(slot)
+      tables.packedMembers.prefetch(slot)
+      return tables.memberWords.prefetch(slot)
+    }
     if row.count == 0 || Int(user) >= tables.userCount { return }
     tables.packedUsers.prefetch(Int(user))
     tables.schedules.prefetch(Int(user))
     version.deviceReader.prefetch(user)
     let rank = Int(row.count) * Int(user) / tables.userCount
     tables.memberUsers.prefetch(Int(row.start) + rank)
+  }
+
+  /// The rank of a user, who probably has a known one; nil if the user is no member.
+  func rank(of user: UInt32, probably known: UInt32, _ row: ConversationRow) -> Int? {
+    if known < row.count, tables.memberUsers[Int(row.start) + Int(known)] == user {
+      return Int(known)
+    }
+    return tables.rank(of: user, in: row)
   }
 
   /// Prefetches what else a member's word depends on, once the rank is known.
@@ -113,10 +128,27 @@ struct MemberResolver {
     let member = overrides.memberClass(at: now)
     if member.isAbsent { return MemberWord(schedule: tables.schedules[Int(user)], base: 0) }
     let packed = tables.packedUsers[Int(user)]
-    let bits = tables.classBits(of: user, packed, kind: target.kind.ordinal, at: now)
+    let bits = tables.classBits(
+      of: user, packed, kind: target.kind.ordinal, at: now, version.presence(of: user))
     return MemberWord(
       schedule: tables.schedules[Int(user)],
       base: unsafe target.rules.bases[Int(member.bits) << 8 | Int(bits)])
+  }
+
+  /// What decides a member of a conversation whose words in the tables hold for the message
+  /// (``readsWords(_:)``) from the start of the membership on; nil for one whose word is not lasting.
+  func lastingWord(of user: UInt32, _ rank: Int, _ target: ConversationTarget) -> MemberWord? {
+    let word = MemberWord(bits: tables.memberWords[Int(target.memberRow.start) + rank])
+    if word.isUnknown { return nil }
+    guard let online = version.online, online.contains(user) else { return word }
+    // Nothing else matters of who is online.
+    return tables.onlineReach(of: user) == .online
+      ? MemberWord(schedule: UInt32(word.schedule), base: target.rules.onlineBase) : word
+  }
+
+  /// Whether the words in the tables are those of messages of a target.
+  func readsWords(_ target: ConversationTarget) -> Bool {
+    target.kind != .thread && levelMask(target) == LastingWords.wholeMask
   }
 
   /// Calls `body` with the instants at which a member changes without an update, except transitions
@@ -137,7 +169,7 @@ struct MemberResolver {
 extension Tables {
   /// The class of a user at any instant.
   func userClass(of user: UInt32, kind: ConversationKind, at now: Int64) -> UserClass {
-    let bits = classBits(of: user, packedUsers[Int(user)], kind: kind.ordinal, at: now)
+    let bits = classBits(of: user, packedUsers[Int(user)], kind: kind.ordinal, at: now, .none)
     return UserClass(bits: bits | quietBits(schedules[Int(user)], at: now))
   }
 

@@ -29,14 +29,20 @@ extension Decider {
     }
     let begins = row.hasStart(after: reader.now)
     if begins { removeAbsent(target, reader, storage) }
+    if let online = version.online {
+      correctOnline(online, copy target, reader, begins: begins, storage)
+    }
     for index in 0..<storage.rankCount {
       let rank = unsafe Int(storage.ranks[index])
       if let states = unsafe states {
         unsafe storage.states[index] = unsafe states[rank]
         continue
       }
-      var word = MemberWord(bits: version.tables.memberWords[Int(row.start) + rank])
-      if word.isUnknown || begins {
+      let slot = Int(row.start) + rank
+      var word = MemberWord(bits: version.tables.memberWords[slot])
+      if word.isUnknown || begins
+        || version.online?.contains(version.tables.memberUsers[slot]) ?? false
+      {
         word = MemberResolver(version).word(rank, copy target, at: reader.now)
       }
       unsafe storage.states[index] = unsafe word.state(reader.levels, target.rules.statesByBase)
@@ -96,6 +102,31 @@ extension Decider {
         unsafe histogram[Int(StateRules.absent)] += 1
         storage.setState(StateRules.absent, ofMember: rank)
       }
+    }
+  }
+}
+
+extension Decider {
+  /// Counts those who are online, and have the lasting word of who is not, as what they are.
+  private func correctOnline(
+    _ online: OnlineUsers, _ target: ConversationTarget, _ reader: ConversationReader,
+    begins: Bool, _ storage: AnswerStorage
+  ) {
+    let resolver = MemberResolver(version)
+    let (row, histogram) = unsafe (target.memberRow, storage.histogram)
+    let (tables, statesByBase) = unsafe (version.tables, target.rules.statesByBase)
+    tables.memberUsers.forEachStretchRank(row.range) { rank, user in
+      guard online.contains(user) else { return }
+      let lasting = MemberWord(bits: tables.memberWords[Int(row.start) + rank])
+      // Who is not yet a member is counted as absent already, and who is unknown as what they are.
+      let found =
+        begins
+        ? resolver.word(rank, target, at: reader.now) : resolver.lastingWord(of: user, rank, target)
+      guard !lasting.isUnknown, let word = found, word.base != 0, word != lasting else { return }
+      let state = unsafe word.state(reader.levels, statesByBase)
+      unsafe histogram[Int(lasting.state(reader.levels, statesByBase))] -= 1
+      unsafe histogram[Int(state)] += 1
+      storage.setState(state, ofMember: rank)
     }
   }
 }

@@ -105,6 +105,9 @@ struct Decider {
     result.memberUsers = version.tables.memberUsers
     result.ids = version.tables.userIDs.reader
     let isFromTables = mayReadTables(target, cache)
+    if let online = version.online {
+      online.deliver(to: target.members, cache, number: version.number)
+    }
     let entry = unsafe isFromTables ? nil : cache.find(target, storage)
     if let entry = unsafe entry {
       let position = version.tables.position(of: sender)
@@ -186,6 +189,7 @@ struct Decider {
     let made = CachedConversation.build(
       copy target, reader, threads: threads, smallSize: cache.smallSize)
     cache.store(made, number: version.number)
+    version.online?.keep(target.members)
     storage.conversation = made
     guard let stamp = made.read(reader, into: storage) else {
       preconditionFailure("a conversation cannot be read at the instant that it was built for")
@@ -197,9 +201,9 @@ struct Decider {
   private func mayReadTables(
     _ target: borrowing ConversationTarget, _ cache: ConversationCache
   ) -> Bool {
-    guard tableUse != .none, cache.tableSize > 0, version.tables.hasWords,
-      target.kind.hasLastingWords
-    else { return false }
+    guard tableUse != .none, cache.tableSize > 0, target.kind.hasLastingWords else {
+      return false
+    }
     return target.memberRow.count <= cache.tableSize
       || tableUse == .smallOrFirst && cache.isFirstUse(target.conversation)
   }

@@ -130,13 +130,13 @@ extension MessagePlan {
 
 extension Tables {
   /// How an Easemob user can be reached (E-64 to E-68).
-  func easemobReach(of user: UInt32) -> UserClass.Reach {
+  func easemobReach(of user: UInt32, _ presence: UserPresence) -> UserClass.Reach {
     var hasConnected = false
     var hasOffline = false
     var hasTarget = false
     var hasOther = false
     var isEmpty = true
-    forEachDevice(of: user) { device in
+    forEachDevice(of: user, presence) { device in
       isEmpty = false
       switch Device.State.byOrdinal[Int(device.state)] {
       case .foreground, .background: hasConnected = true  // E-64
@@ -170,10 +170,12 @@ extension StateRules {
 extension Tables {
   /// Level, mute and reach in the class of an Easemob user.
   @inline(__always)
-  func easemobBits(of user: UInt32, _ packed: PackedUser, at now: Int64) -> UInt8 {
+  func easemobBits(
+    of user: UInt32, _ packed: PackedUser, at now: Int64, _ presence: UserPresence
+  ) -> UInt8 {
     var bits = packed.level
     if mute(of: user, packed) > now { bits |= UserClass.muteBit }
-    return bits | reach(of: user, packed, at: now).rawValue << 5
+    return bits | reach(of: user, packed, at: now, presence).rawValue << 5
   }
 }
 

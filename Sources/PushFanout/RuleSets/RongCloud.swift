@@ -189,7 +189,7 @@ extension MessagePlan {
 extension Tables {
   /// How a RongCloud user can be reached at an instant.
   func rongcloudReach(
-    of user: UInt32, _ packed: PackedUser, at now: Int64
+    of user: UInt32, _ packed: PackedUser, at now: Int64, _ presence: UserPresence
   ) -> UserClass.Reach {
     var hasBackground = false
     var hasConnected = false
@@ -197,7 +197,7 @@ extension Tables {
     var hasTarget = false
     var isEmpty = true
     var areAllLoggedOut = true
-    forEachDevice(of: user) { device in
+    forEachDevice(of: user, presence) { device in
       isEmpty = false
       let state = Device.State.byOrdinal[Int(device.state)]
       let kind = Device.Kind.byOrdinal[Int(device.kind)]
@@ -257,8 +257,10 @@ extension StateRules {
 extension Tables {
   /// Level and reach in the class of a RongCloud user.
   @inline(__always)
-  func rongcloudBits(of user: UInt32, _ packed: PackedUser, kind: Int, at now: Int64) -> UInt8 {
-    packed.level(kind: kind) | reach(of: user, packed, at: now).rawValue << 5
+  func rongcloudBits(
+    of user: UInt32, _ packed: PackedUser, kind: Int, at now: Int64, _ presence: UserPresence
+  ) -> UInt8 {
+    packed.level(kind: kind) | reach(of: user, packed, at: now, presence).rawValue << 5
   }
 
   /// Calls `body` with the instants at which a background grace begins and ends.

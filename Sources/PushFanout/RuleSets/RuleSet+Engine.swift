@@ -69,20 +69,33 @@ struct QuietLevelBits {
 extension Tables {
   /// The bits of a user's class, without those of quiet hours.
   @inline(__always)
-  func classBits(of user: UInt32, _ packed: PackedUser, kind: Int, at now: Int64) -> UInt8 {
+  func classBits(
+    of user: UInt32, _ packed: PackedUser, kind: Int, at now: Int64, _ presence: UserPresence
+  ) -> UInt8 {
     switch app.rules {
-    case .easemob: easemobBits(of: user, packed, at: now)
-    case .rongcloud: rongcloudBits(of: user, packed, kind: kind, at: now)
+    case .easemob: easemobBits(of: user, packed, at: now, presence)
+    case .rongcloud: rongcloudBits(of: user, packed, kind: kind, at: now, presence)
     }
   }
 
   /// How a user can be reached at an instant. Not inlined: most users have no devices of their own.
   @inline(never)
-  func reach(of user: UInt32, _ packed: PackedUser, at now: Int64) -> UserClass.Reach {
-    guard hasOwnDevices(user) else { return .device }
+  func reach(
+    of user: UInt32, _ packed: PackedUser, at now: Int64, _ presence: UserPresence
+  ) -> UserClass.Reach {
+    guard presence == .foreground || hasOwnDevices(user) else { return .device }
     switch app.rules {
-    case .easemob: return easemobReach(of: user)
-    case .rongcloud: return rongcloudReach(of: user, packed, at: now)
+    case .easemob: return easemobReach(of: user, presence)
+    case .rongcloud: return rongcloudReach(of: user, packed, at: now, presence)
+    }
+  }
+
+  /// How a user without devices in the background can be reached while online.
+  @inline(__always)
+  func onlineReach(of user: UInt32) -> UserClass.Reach {
+    switch app.rules {
+    case .easemob: easemobReach(of: user, .foreground)
+    case .rongcloud: rongcloudReach(of: user, packedUsers[Int(user)], at: 0, .foreground)
     }
   }
 

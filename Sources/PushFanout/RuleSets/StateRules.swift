@@ -121,6 +121,9 @@ internal import PushModel
   /// ``StateRules/baseCapacity`` plus the base.
   let statesByBase: UnsafePointer<UInt8>
 
+  /// The base of any member who is online: no message is pushed to one.
+  var onlineBase: UInt16 { unsafe bases[Int(UserClass.Reach.online.rawValue) << 5] }
+
   /// A table in which the lowest bit says whether a state is a member's. It is never freed.
   // SAFETY: written here, read only from then on.
   nonisolated(unsafe) static let isMember: UnsafePointer<UInt8> = {

@@ -297,6 +297,7 @@ extension PagedTable {
 
 extension PagedTable {
   /// Calls `body` with the offset in `range` and the value of each element.
+  @inline(__always)
   func forEachStretchRank(_ range: Range<Int>, _ body: (Int, Element) -> Void) {
     unsafe forEachStretch(range) { (offset, elements) -> Void in
       for index in 0..<elements.count { body(offset + index, unsafe elements[index]) }

@@ -102,24 +102,6 @@ internal import QuietTime
     return index
   }
 
-  /// Replaces the last of a user's listed devices by one of the same id.
-  ///
-  /// - Returns: false if that one, and no other, does not have the id.
-  func replaceLastDevice(of user: UInt32, by device: Device) throws(FanoutError) -> Bool {
-    let list = tables.hasOwnDevices(user) ? tables.deviceLists[Int(user)] : 0
-    guard list >= 2, let id = tables.deviceNames.index(of: device.id) else { return false }
-    var index = Int(list) - 2
-    while !tables.devices[index].isLast {
-      if tables.devices[index].id == id { return false }
-      index += 1
-    }
-    guard tables.devices[index].id == id else { return false }
-    for record in try records([device]) {
-      tables.devices.set(index, record, store)
-    }
-    return true
-  }
-
   /// Replaces the devices of a user; nil for `Device.default`.
   func setDevices(_ devices: [Device]?, of user: UInt32) throws(FanoutError) {
     guard let devices else {

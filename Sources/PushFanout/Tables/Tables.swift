@@ -41,7 +41,7 @@ internal import QuietTime
   @safe @exclusivity(unchecked) var memberUsers: PagedTable<UInt32>
   @safe @exclusivity(unchecked) var packedMembers: PagedTable<UInt8>
   /// The lasting word of each member (``LastingWords``); empty until ``TableWriter`` has computed
-  /// them, and after ``FanoutUpdate/discardWords()``.
+  /// them.
   @safe @exclusivity(unchecked) var memberWords: PagedTable<UInt32>
   /// What the members of each conversation have beside the level, since the tables were built.
   @safe @exclusivity(unchecked) var overrides: PagedTable<OverrideRecord>
@@ -191,6 +191,15 @@ internal import QuietTime
   /// Calls `body` with each listed device, in order.
   func forEachDevice(of user: UInt32, _ body: (DeviceRecord) -> Void) {
     if hasOwnDevices(user) { devices.forEachDevice(inList: deviceLists[Int(user)], body) }
+  }
+
+  /// Calls `body` with each device that says how a user can be reached: those listed, or the
+  /// default one, and that of the user's presence.
+  func forEachDevice(
+    of user: UInt32, _ presence: UserPresence, _ body: (DeviceRecord) -> Void
+  ) {
+    if hasOwnDevices(user) { forEachDevice(of: user, body) } else { body(.default) }
+    if let device = presence.device { body(device) }
   }
 
   // MARK: Conversations and members

@@ -36,8 +36,9 @@ public import PushModel
   ///   needed.
   public func follow(_ version: FanoutVersion) {
     let before = engineVersion
-    if version.engineVersion === before { return }
+    if version.number == before.number { return }
     engineVersion = version.engineVersion
+    if let online = before.online { engineVersion = EngineVersion(engineVersion, online: online) }
     let log = engineVersion.log
     let canFollow = engineVersion.number > before.number && followed >= log.start
     let entries = (canFollow ? followed : log.end)..<log.end
@@ -47,30 +48,24 @@ public import PushModel
     if !canFollow || !isComplete { cache.removeAll() }
   }
 
-  /// A user whose settings changed, and the index of a conversation with that member.
-  package struct MemberChange: Sendable {
-    package var user: UserIndex
-    package var conversation: UInt32
-
-    package init(user: UserIndex, conversation: UInt32) {
-      self.user = user
-      self.conversation = conversation
-    }
-  }
-
-  /// Continues with a later version, when it is known which kept conversations what has changed
-  /// concerns.
+  /// Takes in who came online and went offline since the last message. The version that is followed
+  /// need not have these users.
   ///
-  /// - Parameter changes: all changes of members of conversations that this timeline has decided
-  ///   messages to; those of others are ignored.
-  /// - Complexity: O(changes).
-  package func follow(_ version: FanoutVersion, _ changes: [MemberChange]) {
-    engineVersion = version.engineVersion
-    followed = engineVersion.log.end
-    let entries = changes.lazy.map {
-      SettingsLog.Entry(user: $0.user.rawValue, conversation: $0.conversation)
+  /// - Parameters:
+  ///   - changes: in the order of time.
+  ///   - range: which of them; those behind them are taken in next.
+  /// - Complexity: O(memberships of these users), once `Fanout.indexMemberships()` has made the
+  ///   index of memberships; without it, all conversations are rebuilt when they are needed.
+  package func apply(_ changes: [PresenceChange], _ range: Range<Int>) {
+    if range.isEmpty { return }
+    if let online = engineVersion.online {
+      return online.apply(changes, range, engineVersion, cache)
     }
-    _ = cache.deliver(entries, engineVersion.memberships, number: engineVersion.number)
+    let online = OnlineUsers()
+    engineVersion = EngineVersion(engineVersion, online: online)
+    // What was kept until now is not known to it.
+    cache.removeAll()
+    online.apply(changes, range, engineVersion, cache)
   }
 
   // MARK: Deciding

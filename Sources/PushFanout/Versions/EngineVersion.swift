@@ -16,6 +16,10 @@ final class EngineVersion: @unchecked Sendable {
   /// The devices of users.
   let deviceReader: DeviceReader
   private let reclaimer: PageReclaimer
+  /// Who is online beside the settings; nil except in a timeline that replays presence.
+  let online: OnlineUsers?
+  /// The version whose pages it reads; nil for one of its own.
+  private let base: EngineVersion?
 
   /// The version that a writer has made.
   init(
@@ -30,7 +34,26 @@ final class EngineVersion: @unchecked Sendable {
     self.generation = generation
     self.memberships = memberships
     self.reclaimer = reclaimer
+    online = nil
+    base = nil
   }
 
-  deinit { reclaimer.end(generation) }
+  /// A version with who is online.
+  init(_ base: EngineVersion, online: OnlineUsers) {
+    tables = base.tables
+    deviceReader = base.deviceReader
+    log = base.log
+    number = base.number
+    epoch = base.epoch
+    generation = base.generation
+    memberships = base.memberships
+    reclaimer = base.reclaimer
+    self.online = online
+    self.base = base
+  }
+
+  deinit { if base == nil { reclaimer.end(generation) } }
+
+  /// What device a user has beside those of the settings.
+  func presence(of user: UInt32) -> UserPresence { online?.presence(of: user) ?? .none }
 }

@@ -9,17 +9,83 @@ internal import Synchronization
 /// indices, by user. Later memberships are kept beside it until they are so many that it is rebuilt.
 /// Ended memberships stay listed, which costs a look-up without a result.
 ///
-/// - Memory: 4 bytes per membership and 4 per user, once built.
+/// - Memory: 4 bytes per membership and 4 per user, once built; for replays of presence 4 more per
+///   membership.
 final class MembershipIndex: Sendable {
   /// The memberships as of when the index was built.
-  private final class Built: Sendable {
-    /// For each user, the end of the user's conversations.
-    let ends: [UInt32]
-    let conversations: [UInt32]
+  ///
+  /// SAFETY: the numbers are written by `init`, only read from then on, and freed by `deinit`. They
+  /// are pointers, as threads would count references to one array.
+  @safe private final class Built: @unchecked Sendable {
+    let userCount: Int
+    /// For each user, the end of the user's memberships.
+    let ends: UnsafeMutablePointer<UInt32>
+    /// For each membership, the conversation, and the user's rank in it if it was asked for.
+    let entries: UnsafeMutablePointer<UInt32>
+    private let numberCount: Int
+    /// How many numbers of ``entries`` a membership has.
+    let stride: Int
 
-    init(ends: [UInt32], conversations: [UInt32]) {
-      self.ends = ends
-      self.conversations = conversations
+    init(_ tables: Tables, hasRanks: Bool, threads: Int) {
+      userCount = tables.userCount
+      stride = hasRanks ? 2 : 1
+      unsafe ends = Self.allocate(userCount + 1)
+      unsafe ends.initialize(repeating: 0, count: userCount + 1)
+      nonisolated(unsafe) let ends = unsafe ends
+      MembershipIndex.forEachMember(in: tables, threads: threads) { user, _, _ in
+        unsafe ends[Int(user) + 1] += 1
+      }
+      for user in 0..<userCount { unsafe ends[user + 1] += ends[user] }
+      numberCount = unsafe Int(ends[userCount]) * stride
+      unsafe entries = Self.allocate(numberCount)
+      nonisolated(unsafe) let entries = unsafe entries
+      let stride = stride
+      // Each start advances with each conversation and finally is the end.
+      MembershipIndex.forEachMember(in: tables, threads: threads) { user, conversation, rank in
+        let position = unsafe Int(ends[Int(user)]) * stride
+        unsafe entries[position] = conversation
+        if hasRanks { unsafe entries[position + 1] = rank }
+        unsafe ends[Int(user)] += 1
+      }
+    }
+
+    deinit {
+      unsafe PageMemory.shared.free(ends, (userCount + 1) * 4)
+      unsafe PageMemory.shared.free(entries, numberCount * 4)
+    }
+
+    private static func allocate(_ count: Int) -> UnsafeMutablePointer<UInt32> {
+      unsafe PageMemory.shared.allocate(count * 4).bindMemory(to: UInt32.self, capacity: count)
+    }
+
+    /// The number of memberships.
+    var count: Int { numberCount / stride }
+
+    var byteCount: Int { (userCount + 1 + numberCount) * 4 }
+
+    /// Where a user's memberships are in ``entries``.
+    @inline(__always)
+    func range(of user: UInt32) -> Range<Int> {
+      guard Int(user) < userCount else { return 0..<0 }
+      let start = unsafe user == 0 ? 0 : Int(ends[Int(user) - 1])
+      return unsafe start * stride..<Int(ends[Int(user)]) * stride
+    }
+  }
+
+  /// Calls `body` with each membership, those of a user on one thread and by conversation.
+  private static func forEachMember(
+    in tables: Tables, threads: Int,
+    _ body: @Sendable (_ user: UInt32, _ conversation: UInt32, _ rank: UInt32) -> Void
+  ) {
+    let share = tables.userCount / threads + 1
+    Parallel.perform(threads, threads: threads) { thread in
+      let users = UInt32(thread * share)..<UInt32((thread + 1) * share)
+      for conversation in 0..<tables.conversations.count {
+        let range = tables.conversations[conversation].range
+        tables.memberUsers.forEachStretchRank(range) { rank, user in
+          if users.contains(user) { body(user, UInt32(conversation), UInt32(rank)) }
+        }
+      }
     }
   }
 
@@ -43,11 +109,14 @@ final class MembershipIndex: Sendable {
 
     /// Prefetches what says where a user's conversations are.
     func prefetch(_ user: UInt32) {
-      guard let built, Int(user) < built.ends.count else { return }
-      unsafe built.ends.withUnsafeBufferPointer { ends in
-        guard let start = ends.baseAddress else { return }
-        unsafe pk_prefetch(start + Int(user))
-      }
+      guard let built, Int(user) < built.userCount else { return }
+      unsafe pk_prefetch(built.ends + Int(user))
+    }
+
+    /// Prefetches a user's conversations.
+    func prefetchConversations(of user: UInt32) {
+      guard let built else { return }
+      unsafe pk_prefetch(built.entries + built.range(of: user).lowerBound)
     }
 
     /// Calls `body` with each conversation of a user, threads for which the user has settings among
@@ -56,14 +125,22 @@ final class MembershipIndex: Sendable {
     /// - Returns: whether all were found; not if the index is not built, or was discarded since.
     /// - Complexity: O(the user's memberships).
     func forEachConversation(of user: UInt32, _ body: (UInt32) -> Void) -> Bool {
+      forEachEntry(of: user) { conversation, _ in body(conversation) }
+    }
+
+    /// The same with the user's rank when the index was built: where to look first.
+    @inline(__always)
+    func forEachEntry(of user: UInt32, _ body: (UInt32, _ rank: UInt32) -> Void) -> Bool {
       guard let built else { return false }
-      if Int(user) < built.ends.count {
-        let start = user == 0 ? 0 : Int(built.ends[Int(user) - 1])
-        for entry in start..<Int(built.ends[Int(user)]) { body(built.conversations[entry]) }
+      let (range, hasRanks) = (built.range(of: user), built.stride > 1)
+      var position = range.lowerBound
+      while position < range.upperBound {
+        body(unsafe built.entries[position], hasRanks ? unsafe built.entries[position + 1] : 0)
+        position += built.stride
       }
       guard index.hasAdded.load(ordering: .acquiring) else { return true }
       let added = index.state.withLock { $0.built === built ? $0.added[user] ?? [] : nil }
-      added?.forEach(body)
+      added?.forEach { body($0, 0) }
       return added != nil
     }
   }
@@ -75,8 +152,7 @@ final class MembershipIndex: Sendable {
   /// The bytes that it takes.
   var byteCount: Int {
     state.withLock { state in
-      let built = state.built.map { ($0.ends.count + $0.conversations.count) * 4 } ?? 0
-      return built + state.addedCount * 16
+      (state.built?.byteCount ?? 0) + state.addedCount * 16
     }
   }
 
@@ -85,28 +161,12 @@ final class MembershipIndex: Sendable {
 
   /// Builds the index, unless it exists.
   ///
-  /// - Complexity: O(memberships) the first time.
-  func build(_ tables: Tables) {
+  /// - Parameter hasRanks: whether it says where the members stand; 4 bytes more a membership.
+  /// - Complexity: O(memberships) the first time, on several threads.
+  func build(_ tables: Tables, hasRanks: Bool = false, threads: Int) {
     state.withLock { state in
       if state.built != nil { return }
-      var ends = [UInt32](repeating: 0, count: tables.userCount + 1)
-      for conversation in 0..<tables.conversations.count {
-        tables.memberUsers.forEachStretchRank(tables.conversations[conversation].range) {
-          ends[Int($1) + 1] += 1
-        }
-      }
-      for user in 1..<ends.count { ends[user] += ends[user - 1] }
-      var conversations = [UInt32](repeating: 0, count: Int(ends[ends.count - 1]))
-      // Each start advances with each conversation and finally is the end.
-      for conversation in 0..<tables.conversations.count {
-        tables.memberUsers.forEachStretchRank(tables.conversations[conversation].range) {
-          let user = Int($1)
-          conversations[Int(ends[user])] = UInt32(conversation)
-          ends[user] += 1
-        }
-      }
-      ends.removeLast()
-      state.built = Built(ends: ends, conversations: conversations)
+      state.built = Built(tables, hasRanks: hasRanks, threads: threads)
     }
   }
 
@@ -117,7 +177,7 @@ final class MembershipIndex: Sendable {
       state.added[user, default: []].append(conversation)
       state.addedCount += 1
       hasAdded.store(true, ordering: .releasing)
-      if state.addedCount > max(1 << 16, built.conversations.count / 8) { state = State() }
+      if state.addedCount > max(1 << 16, built.count / 8) { state = State() }
     }
   }
 }

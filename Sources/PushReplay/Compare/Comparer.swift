@@ -34,7 +34,12 @@ public final class Comparer {
   private var presence = (a: PresenceSessions(), b: PresenceSessions())
   private let numbers: ComparedUserNumbers
   private var batch = ComparedBatch()
-  private var hasNewVersion = true
+  private var hasPresence = false
+  private var hasNewVersion = false
+  /// For each worker, who came online and went offline since its last batch, before the one at hand.
+  private var presenceBefore: [ComparedPresence]
+  /// The worker that compares the batch at hand: one after the other.
+  private var worker = 0
   private let start: UInt64
 
   /// - Parameters:
@@ -59,9 +64,11 @@ public final class Comparer {
       threads: a.threads,
       makeWorker: {
         thread += 1
-        return ComparingWorker(numbers, clock, thread: thread)
+        return ComparingWorker(
+          numbers, clock, (a.currentVersion, b.currentVersion), thread: thread)
       }
     ) { batch, worker in worker.compare(batch) }
+    presenceBefore = Array(repeating: ([], []), count: pipeline.threadCount)
     start = options.nanoseconds?() ?? 0
   }
 
@@ -78,14 +85,22 @@ public final class Comparer {
     switch (event, other) {
     case (.message(let message), .message(let other)): try add(message, other)
     case (.presence(let change), .presence(let other)):
+      hasPresence = true
       // Where the conversation is unknown, it is a connection that belongs to none.
-      try presence.a.add(change, to: a, beside: b)
-      try presence.b.add(other, to: b, beside: a)
+      let changed = (
+        a: try presence.a.add(change, to: a, beside: b),
+        b: try presence.b.add(other, to: b, beside: a)
+      )
+      if let change = changed.a { batch.presence.a.append(change, before: batch.messages.count) }
+      if let change = changed.b { batch.presence.b.append(change, before: batch.messages.count) }
+      if batch.presence.a.isFull || batch.presence.b.isFull { submit() }
     case (.change(let change), .change(let other)):
-      _ = try a.change(presence.a.takeWaiting())
-      _ = try b.change(presence.b.takeWaiting())
-      try change.apply(to: a, &presence.a)
-      try other.apply(to: b, &presence.b)
+      try change.apply(to: a)
+      try other.apply(to: b)
+      if hasPresence {
+        a.indexMemberships()
+        b.indexMemberships()
+      }
       hasNewVersion = true
     default: preconditionFailure("events of two lines")
     }
@@ -93,12 +108,6 @@ public final class Comparer {
 
   private func add(_ message: Message, _ other: Message) throws(FileProblem.Problem) {
     let index = try tally.index(of: message.conversation, a, b)
-    if presence.a.concerns(message, index, a), try a.change(presence.a.takeWaiting()) {
-      hasNewVersion = true
-    }
-    if presence.b.concerns(other, index, b), try b.change(presence.b.takeWaiting()) {
-      hasNewVersion = true
-    }
     if hasNewVersion {
       if batch.versions.count == options.batch.versions { submit() }
       batch.versions.append((batch.messages.count, a.currentVersion, b.currentVersion))
@@ -112,8 +121,14 @@ public final class Comparer {
   }
 
   private func submit() {
-    guard !batch.messages.isEmpty else { return }
-    pipeline.submit(batch)
+    for index in presenceBefore.indices where index != worker {
+      presenceBefore[index].a += batch.presence.a.changes
+      presenceBefore[index].b += batch.presence.b.changes
+    }
+    batch.presenceBefore = presenceBefore[worker]
+    presenceBefore[worker] = ([], [])
+    pipeline.submit(batch, to: worker)
+    worker = (worker + 1) % presenceBefore.count
     batch = ComparedBatch()
     while pipeline.isFull { take() }
   }
@@ -128,7 +143,7 @@ public final class Comparer {
 
   /// What everything that was added comes to. Nothing can be added afterwards.
   public func finish() -> CompareResult {
-    submit()
+    if !batch.messages.isEmpty { submit() }
     while pipeline.hasMore { take() }
     for worker in pipeline.finish() { tally.add(worker) }
     var result = tally.finish(userLimit: options.userLimit) { numbers.id($0, a) }

@@ -1,12 +1,20 @@
 internal import PushFanout
 internal import PushModel
 
+/// Who came online and went offline in both worlds, in the order of time.
+typealias ComparedPresence = (
+  a: [FanoutTimeline.PresenceChange], b: [FanoutTimeline.PresenceChange]
+)
+
 /// Messages, and the versions of both worlds' settings that they are decided on.
 struct ComparedBatch: Sendable {
   var messages: [(a: Message, b: Message)] = []
   /// The index of each message's conversation in the tally.
   var conversationIndices: [UInt32] = []
   var versions: [(from: Int, a: FanoutVersion, b: FanoutVersion)] = []
+  /// Since the worker's last batch, and among the messages.
+  var presenceBefore: ComparedPresence = ([], [])
+  var presence = (a: PresenceMarks(), b: PresenceMarks())
 }
 
 /// What one message came to in both worlds.
@@ -39,7 +47,7 @@ struct ComparingWorker {
     let members: ComparedMembers
   }
 
-  private var timelines: (a: FanoutTimeline, b: FanoutTimeline)?
+  private let timelines: (a: FanoutTimeline, b: FanoutTimeline)
   private let thread: Int
   private var pairs: UserPairs
   let people: PeopleCounter
@@ -55,8 +63,15 @@ struct ComparingWorker {
   /// Pushes that users gained and lost, by their numbers.
   private(set) var moved: [(gained: Int32, lost: Int32)] = []
 
-  /// - Parameter thread: the number of the thread.
-  init(_ numbers: ComparedUserNumbers, _ clock: WeekClock, thread: Int) {
+  /// - Parameters:
+  ///   - versions: the settings at the beginning.
+  ///   - thread: the number of the thread.
+  init(
+    _ numbers: ComparedUserNumbers, _ clock: WeekClock,
+    _ versions: (a: FanoutVersion, b: FanoutVersion), thread: Int
+  ) {
+    timelines = (FanoutTimeline(versions.a), FanoutTimeline(versions.b))
+    (timelines.a.keepsConversations, timelines.b.keepsConversations) = (true, true)
     pairs = UserPairs(numbers)
     people = PeopleCounter(clock, hasTwoSides: true)
     self.thread = thread
@@ -66,19 +81,24 @@ struct ComparingWorker {
   mutating func compare(_ batch: ComparedBatch) -> ComparedMessages {
     var compared = ComparedMessages()
     compared.thread = thread
-    guard let first = batch.versions.first else { return compared }
-    let (a, b) = timelines ?? (FanoutTimeline(first.a), FanoutTimeline(first.b))
-    timelines = (a, b)
-    (a.keepsConversations, b.keepsConversations) = (true, true)
-    var version = 0
+    let (a, b) = timelines
+    a.apply(batch.presenceBefore.a, 0..<batch.presenceBefore.a.count)
+    b.apply(batch.presenceBefore.b, 0..<batch.presenceBefore.b.count)
+    var (version, next) = (0, (a: 0, b: 0))
+    func apply(before index: Int) {
+      batch.presence.a.apply(to: a, before: index, from: &next.a)
+      batch.presence.b.apply(to: b, before: index, from: &next.b)
+    }
     compared.messages = batch.messages.indices.map { index in
       while version < batch.versions.count, batch.versions[version].from <= index {
         a.follow(batch.versions[version].a)
         b.follow(batch.versions[version].b)
         version += 1
       }
+      apply(before: index)
       return compare(batch.messages[index], Int(batch.conversationIndices[index]), a, b)
     }
+    apply(before: batch.messages.count)
     compared.people = people.takeDays()
     return compared
   }

@@ -1,13 +1,15 @@
 internal import PushFanout
 internal import PushModel
 
-/// Messages in the order of time, the conversations they go to, and the versions of the settings
-/// that they are decided on, each from a message on.
+/// Messages in the order of time, the conversations they go to, the versions of the settings that
+/// they are decided on, each from a message on, and who comes online between them.
 struct MessageBatch: Sendable {
   var messages: [Message] = []
   /// The index of each message's conversation in the tally.
   var conversationIndices: [UInt32] = []
-  var versions: [(from: Int, version: PlannedVersion)] = []
+  /// None while that of the batch before stays.
+  var versions: [(from: Int, version: FanoutVersion)] = []
+  var presence = PresenceMarks()
 
   /// For each worker, the indices of the messages that it decides, ascending.
   var parts: [[Int]]
@@ -27,7 +29,6 @@ struct MessageBatch: Sendable {
 /// The messages of a batch that one worker decides.
 struct BatchPart: Sendable {
   let batch: MessageBatch
-  let planner: VersionPlanner
   let worker: Int
   var indices: [Int] { batch.parts[worker] }
 }
@@ -67,17 +68,19 @@ struct DecidingWorker {
   private let holds: Bool
   private let heldRow: (@Sendable (HeldDecision, inout [UInt8]) -> Void)?
   private let nanoseconds: (@Sendable () -> UInt64)?
-  private var timeline: FanoutTimeline?
+  private let timeline: FanoutTimeline
   private let thread: Int
   /// nil if people are not counted.
   let people: PeopleCounter?
   private let follower: Follower?
-  /// The version that the timeline is at.
-  private var followed: PlannedVersion?
 
-  /// - Parameter thread: the number of the thread.
-  init(_ options: ReplayOptions, _ clock: WeekClock, thread: Int) {
+  /// - Parameters:
+  ///   - version: the settings at the beginning.
+  ///   - thread: the number of the thread.
+  init(_ options: ReplayOptions, _ clock: WeekClock, _ version: FanoutVersion, thread: Int) {
     self.thread = thread
+    timeline = FanoutTimeline(version)
+    timeline.keepsConversations = options.countsPeople
     people = options.countsPeople ? PeopleCounter(clock, hasTwoSides: false) : nil
     follower = Follower(options)
     holds = options.holds
@@ -89,19 +92,12 @@ struct DecidingWorker {
     var decided = DecidedPart()
     decided.thread = thread
     let batch = part.batch
-    guard let first = batch.versions.first?.version else { return decided }
-    let timeline = self.timeline ?? FanoutTimeline(part.planner.version(of: first))
-    if self.timeline == nil { followed = first }
-    self.timeline = timeline
-    timeline.keepsConversations = people != nil
-    var version = 0
+    var (version, presence) = (0, 0)
     var held = FanoutCounts()
     let start = nanoseconds?() ?? 0
     var before = start
     for index in part.indices {
-      let first = version
-      while version < batch.versions.count, batch.versions[version].from <= index { version += 1 }
-      follow(first..<version, part)
+      follow(batch, before: index, &version, &presence)
       let counts: FanoutCounts
       if holds {
         counts = hold(batch.messages[index], timeline, &held, &decided)
@@ -125,29 +121,21 @@ struct DecidingWorker {
       decided.nanoseconds.append(UInt32(clamping: now - before))
       before = now
     }
-    // The next part's versions differ from the last one of this batch.
-    follow(version..<batch.versions.count, part)
+    // What came after the last message of the part.
+    follow(batch, before: batch.messages.count, &version, &presence)
     if let people { decided.people = people.takeDays() }
     if let nanoseconds { decided.total = nanoseconds() - start }
     return decided
   }
 
-  /// Goes on to the last of some versions of a batch.
-  private mutating func follow(_ indices: Range<Int>, _ part: BatchPart) {
-    var changes: [FanoutTimeline.MemberChange] = []
-    var isKnown = true
-    guard let last = indices.last.map({ part.batch.versions[$0].version }), last !== followed
-    else { return }
-    for (_, planned) in part.batch.versions[indices] where planned !== followed {
-      if let members = planned.members {
-        for member in members where member.concerns(part.worker) { changes.append(member.change) }
-      } else {
-        isKnown = false
-      }
-    }
-    followed = last
-    let version = part.planner.version(of: last)
-    if isKnown { timeline?.follow(version, changes) } else { timeline?.follow(version) }
+  /// Goes on to the settings and the presence at a message of a batch.
+  private func follow(
+    _ batch: MessageBatch, before index: Int, _ version: inout Int, _ presence: inout Int
+  ) {
+    let first = version
+    while version < batch.versions.count, batch.versions[version].from <= index { version += 1 }
+    if version > first { timeline.follow(batch.versions[version - 1].version) }
+    batch.presence.apply(to: timeline, before: index, from: &presence)
   }
 
   private func hold(

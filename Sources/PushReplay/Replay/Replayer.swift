@@ -68,8 +68,8 @@ public struct ReplayProgress: Sendable {
 /// Replays what happens, event by event, on an engine of its own.
 ///
 /// Messages are decided on all threads, in batches, those to one conversation mostly on the same
-/// thread. Changes and presence make versions of the settings, so that deciding does not wait for
-/// them; who comes online or goes offline makes one when a message has such a recipient.
+/// thread. Changes make versions of the settings, so that deciding does not wait for them; who comes
+/// online or goes offline is told to all threads, between the messages.
 ///
 /// - Memory: the engine's, and for each thread that of a timeline; of messages, some batches.
 public final class Replayer {
@@ -83,13 +83,10 @@ public final class Replayer {
   /// The conversations that messages went to, in the order of the tally.
   private var conversations = IdentifierTable()
   private var presence = PresenceSessions()
-  private let planner: VersionPlanner
   private var joins = JoinTally()
   private var batch: MessageBatch
-  /// Whether another version was planned or a setting changed since the last message.
-  private var hasNewVersion = true
-  /// The version of the next message; nil for the engine's current one.
-  private var version: PlannedVersion?
+  /// Whether a setting changed since the last message.
+  private var hasNewVersion = false
   private var start: UInt64 = 0
   private var decidingNanoseconds: UInt64 = 0
   private var presenceRows = 0
@@ -114,7 +111,6 @@ public final class Replayer {
     self.options = options
     let tally = try ReplayTally(fanout.app, options)
     counting = OrderedPipeline(threads: 1, depth: 4, makeWorker: { tally }) { $1.add($0) }
-    planner = VersionPlanner(fanout)
     batch = MessageBatch(workers: fanout.threads)
     batchSize = min(
       options.batch.messages,
@@ -125,7 +121,7 @@ public final class Replayer {
       threads: fanout.threads, depth: 8,
       makeWorker: {
         thread += 1
-        return DecidingWorker(options, clock, thread: thread)
+        return DecidingWorker(options, clock, fanout.currentVersion, thread: thread)
       }
     ) { part, worker in worker.decide(part) }
     start = options.nanoseconds?() ?? 0
@@ -139,12 +135,16 @@ public final class Replayer {
     switch event {
     case .message(let message): try add(message)
     case .presence(let change):
-      try presence.add(change, to: fanout)
+      if let change = try presence.add(change, to: fanout) {
+        batch.presence.append(change, before: batch.messages.count)
+        if batch.presence.isFull { submit() }
+      }
       presenceRows += 1
     case .change(let change):
       let replaced = JoinTally.replaced(by: change, in: fanout)
-      try settle()
-      try change.apply(to: fanout, &presence)
+      try change.apply(to: fanout)
+      // After very many joins the index was discarded.
+      if presenceRows > 0 { fanout.indexMemberships() }
       joins.add(change, replacing: replaced, in: fanout)
       settingsChanges += 1
       hasNewVersion = true
@@ -153,26 +153,16 @@ public final class Replayer {
 
   private func add(_ message: Message) throws(FileProblem.Problem) {
     let index = try index(of: message.conversation)
-    // One more at most, if presence makes it.
-    if batch.versions.count + (hasNewVersion ? 1 : 0) > options.batch.versions { submit() }
-    let worker = batch.worker(ofConversation: index)
-    if presence.concerns(message, index, to: worker, fanout) {
-      // What else has changed since the last version is found in the engine's log.
-      let members = hasNewVersion ? nil : presence.waitingMembers
-      version = try planner.plan(presence.takeWaiting(), members)
-      hasNewVersion = true
-    }
-    if hasNewVersion || batch.versions.isEmpty {
-      let version = if let version { version } else { try planner.makeAll() }
-      self.version = version
-      batch.versions.append((batch.messages.count, version))
+    if hasNewVersion {
+      if batch.versions.count >= options.batch.versions { submit() }
+      batch.versions.append((batch.messages.count, fanout.currentVersion))
       hasNewVersion = false
     }
     if batch.messages.isEmpty {
       batch.messages.reserveCapacity(batchSize)
       batch.conversationIndices.reserveCapacity(batchSize)
     }
-    batch.parts[worker].append(batch.messages.count)
+    batch.parts[batch.worker(ofConversation: index)].append(batch.messages.count)
     batch.messages.append(message)
     batch.conversationIndices.append(index)
     if batch.messages.count >= batchSize { submit() }
@@ -185,20 +175,10 @@ public final class Replayer {
     return conversations.insert(id)
   }
 
-  /// Applies the presence of those who wait, before the settings are changed.
-  private func settle() throws(FileProblem.Problem) {
-    let changes = presence.takeWaiting()
-    if !changes.isEmpty { _ = try planner.plan(changes, nil) }
-    _ = try planner.makeAll()
-    version = nil
-    hasNewVersion = true
-  }
-
-  /// Hands the messages that wait to the threads, and takes what they have done.
+  /// Hands what waits to the threads, and takes what they have done.
   private func submit() {
-    guard !batch.messages.isEmpty else { return }
     for worker in batch.parts.indices {
-      pipeline.submit(BatchPart(batch: batch, planner: planner, worker: worker), to: worker)
+      pipeline.submit(BatchPart(batch: batch, worker: worker), to: worker)
     }
     submitted.append(batch)
     batch = MessageBatch(workers: fanout.threads)
@@ -222,7 +202,7 @@ public final class Replayer {
 
   /// Decides everything that was added; afterwards ``progress`` is complete.
   public func flush() {
-    submit()
+    if !batch.messages.isEmpty { submit() }
     while !submitted.isEmpty { take() }
     while counting.hasMore { takeTallied() }
   }
@@ -233,8 +213,6 @@ public final class Replayer {
   /// What everything that was added comes to.
   public func finish() -> ReplayResult {
     flush()
-    // What the engine refuses here concerns no message any more.
-    try? settle()
     let counters = pipeline.finish().compactMap(\.people)
     let lastDays = counters.flatMap { $0.finish() }
     counting.submit(

@@ -124,8 +124,7 @@ import Testing
     }
   }
 
-  /// Lasting words that are mapped are replaced when the app changes, discarded, written as none,
-  /// and computed again when that is opened.
+  /// Lasting words that are mapped are replaced when the app changes, written and opened again.
   @Test(arguments: RuleSet.allCases)
   func mappedWordsAreReplaced(rules: RuleSet) throws {
     for seed in TestSupport.seeds([21, 22]) {
@@ -142,8 +141,6 @@ import Testing
         try aged.fanout.update { (update) throws(FanoutError) in try update.setApp(update.app) }
         #expect(aged.difference(10) == nil, label)
       }
-      aged.fanout.update { $0.discardWords() }
-      #expect(aged.difference(10) == nil, label)
       try aged.fanout.writeSnapshot(to: path, identity: Self.identity, sequence: 2)
       aged.fanout = try Fanout(snapshot: path, identity: Self.identity, threads: 2)
       #expect(aged.fanout.reading { $0.hasWords }, label)

@@ -76,8 +76,6 @@ import Testing
     var builder = FanoutBuilder()
     try builder.add(settings)
     let fanout = Fanout(try builder.finish(), threads: 1, sizes)
-    // As a replay does before presence.
-    if world.random.chance(30) { fanout.update { $0.discardWords() } }
     let timeline = FanoutTimeline(fanout.currentVersion)
     var versions: [(FanoutVersion, FanoutSettings)] = [(fanout.currentVersion, settings)]
     var held: [Expected] = []

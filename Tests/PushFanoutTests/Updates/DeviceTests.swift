@@ -3,34 +3,8 @@ import PushModel
 import TestSupport
 import Testing
 
-/// Goal: a device that is set replaces the one of its id, is the last one, and changes no other.
+/// Goal: devices that are set again decide from then on.
 @Suite struct DeviceTests {
-  @Test func aDeviceTakesThePlaceOfTheOneOfItsID() throws {
-    let (first, second) = (Device(id: "a"), Device(id: "b", kind: .desktop, state: .foreground))
-    var settings = FanoutSettings()
-    settings.setUser("default", UserSettings())
-    for (id, devices) in [
-      ("none", []), ("last", [first, second]), ("front", [second, first]),
-      ("twice", [second, first, second]),
-    ] as [(Identifier, [Device])] {
-      var user = UserSettings()
-      user.devices = devices
-      settings.setUser(id, user)
-    }
-    let fanout = try Fanout(settings, threads: 1)
-    let changed = Device(id: "b", kind: .desktop, state: .loggedOut, hasToken: false)
-    let ids: [Identifier] = ["default", "none", "last", "front", "twice"]
-    for _ in 0..<2 {
-      try fanout.update { (update) throws(FanoutError) in
-        for id in ids {
-          if let user = fanout.index(of: id) { try update.setDevice(changed, of: user) }
-        }
-      }
-      let others = [[Device.default], [], [first], [first], [first]]
-      #expect(ids.map { fanout.user($0)?.devices } == others.map { $0 + [changed] })
-    }
-  }
-
   /// The events of members whose devices change stay at their instants, with other words.
   @Test(arguments: [10, 600]) func whoJoinsAndComesOnline(count: Int) throws {
     let noon: Int64 = 1_711_886_400_000
