@@ -37,7 +37,6 @@ internal import Synchronization
   var byteCount: Int { capacity * 8 }
 
   /// The hash of an id.
-  @inline(__always)
   func hash(_ id: UnsafeRawBufferPointer) -> UInt32 {
     if let short = unsafe ShortIdentifier(utf8: id) { return short.hash(seed) }
     return unsafe seededHash(id, seed)

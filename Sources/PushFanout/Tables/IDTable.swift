@@ -65,16 +65,18 @@ struct IDTable {
   func characters(_ index: UInt32) -> UnsafeRawBufferPointer { unsafe reader.characters(index) }
 
   /// The id of an index.
-  subscript(index: UInt32) -> Identifier { reader[index] }
+  subscript(index: UInt32) -> Identifier {
+    @inline(never) get { reader[index] }
+  }
 
-  @inline(__always)
+  @inline(never)
   func index(of id: Identifier) -> UInt32? {
     let lookup = lookup
     return lookup.index(of: id, hash: lookup.hash(id))
   }
 
   /// The index of an id by its hash.
-  @inline(__always)
+  @inline(never)
   func index(of id: UnsafeRawBufferPointer, hash: UInt32) -> UInt32? {
     unsafe lookup.index(of: id, hash: hash)
   }

@@ -14,7 +14,6 @@ public struct Identifier: Sendable {
   public init(_ text: String) { self.text = text }
 
   /// An id of UTF-8, in which what is not valid is replaced as by `String(decoding:as:)`.
-  @inlinable
   package init(utf8: UnsafeRawBufferPointer) {
     if let short = unsafe ShortIdentifier(utf8: utf8) {
       self.init(short)
