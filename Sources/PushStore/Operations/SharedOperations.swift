@@ -101,7 +101,9 @@ extension StoreWrite {
     if after.level != before.level { changes.append(.memberLevel) }
     if after.mutedUntil != before.mutedUntil { changes.append(.memberMute) }
     if after.channels != before.channels { changes.append(.channelLevel) }
-    if !changes.isEmpty { try set(user, conversation, after, changes, channel: channel, replacing: stored) }
+    if !changes.isEmpty {
+      try set(user, conversation, after, changes, channel: channel, replacing: stored)
+    }
     return value
   }
 }

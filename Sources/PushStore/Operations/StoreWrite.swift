@@ -16,8 +16,8 @@ public struct StoreWrite {
   public let device: Identifier?
   /// What has changed, in order, to be applied to the engine once it is durable.
   var steps: [Step] = []
-  /// The number of the last entry that this write has made; nil before the first.
-  private var lastRecorded: Int64?
+  /// The last entry that this write has made, and its token; nil before the first.
+  private(set) var lastRecorded: (sequence: Int64, token: Int64)?
 
   /// One change.
   enum Step: Sendable {
@@ -63,7 +63,9 @@ public struct StoreWrite {
 
   /// The number of the last entry of the change feed, with those of this write. When the write is
   /// acknowledged, ``SettingsStore/visibleSequence`` has reached it.
-  public var sequence: Int64 { get throws { try lastRecorded ?? queries.lastSequence() } }
+  public var sequence: Int64 {
+    get throws { try lastRecorded?.sequence ?? queries.lastSequence() }
+  }
 
   // MARK: Reading, with what this write has changed
 
@@ -234,8 +236,9 @@ public struct StoreWrite {
     try insert.bind(conversation)
     try insert.bind(channel)
     try insert.bind(byDevice ? device : nil)
-    try insert.bind(Int64.random(in: .min ... .max))
+    let token = Int64.random(in: .min ... .max)
+    try insert.bind(token)
     try insert.run()
-    lastRecorded = queries.db.lastInsertedRowID
+    lastRecorded = (queries.db.lastInsertedRowID, token)
   }
 }
