@@ -39,7 +39,9 @@ import Testing
       #expect(store.fanout.version == version + 1)
       try store.close()
       let wasClosed = Locked<(any Error)?>(nil)
-      store.write(at: .zero) { try $0.setMember("u9", of: "g") } then: { result in
+      store.write(at: .zero) {
+        try $0.setMember("u9", of: "g")
+      } then: { result in
         if case .failure(let error) = result { wasClosed.withLock { $0 = error } }
       }
       #expect(wasClosed.withLock { $0 as? StoreError } == .closed(path))
