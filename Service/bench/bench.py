@@ -99,24 +99,28 @@ def writes(table, world, server, options):
 
 
 def decisions_beside(table, world, server, file, options):
-    """What is left of the decisions a second beside 1,000 writes a second, one or ten a request."""
+    """What is left of the decisions a second beside 1,000 writes a second, one or ten a request, and beside as many
+    decisions on connections of their own, which is what requests cost that write nothing."""
     small_file, path = world.folder / "small.ndjson", "/v1/decide?format=counts"
 
     def decisions():
         return wrk(server.url, small_file, path, server.key, seconds=options.seconds, cores=clients.OTHER_CORES)["rate"]
 
-    for batch, must in ((1, ">= 90 %"), (10, "")):
+    for what, lines, target, batch, must in (
+            ("decisions beside 1,000 writes a second, of those alone", file, "/v1/settings", 1, ">= 90 %"),
+            ("  the same, 10 writes a request", file, "/v1/settings", 10, ""),
+            ("  beside 1,000 decisions on other connections", small_file, path, 1, "")):
         # Alternating, so that a slow minute of the machine falls on both.
         bare, beside, written = [], [], []
+        idle = clients.IdleTime()
         for _ in range(3):
             bare.append(decisions())
-            with writing(server, file, batch, options.seconds + 2) as load:
+            with pacing(server, lines, target, batch, options.seconds + 2) as load, idle:
                 beside.append(decisions())
             written.append(load.rate)
         share = sorted(one / other for one, other in zip(beside, bare))[1]
-        name = "decisions beside 1,000 writes a second, of those alone" if batch == 1 else f"  the same, {batch} writes a request"
-        text = f"{share:.0%} ({rate(max(beside))}; {sum(written) / 3:.0f} writes/s)"
-        table.row(name, text, must, share >= 0.9 if must else None)
+        text = f"{share:.0%} ({rate(max(beside))}; {sum(written) / 3:.0f}/s; clients' cores idle {idle.share:.0%})"
+        table.row(what, text, must, share >= 0.9 if must else None)
 
 
 def visible(server, world):
@@ -136,21 +140,23 @@ def visible(server, world):
 
 
 @contextlib.contextmanager
-def writing(server, file, batch, seconds):
-    """1,000 writes a second for a while, so many a request."""
+def pacing(server, file, path, batch, seconds):
+    """1,000 lines of a file a second for a while, so many a request."""
     class Load:
         rate = 0.0
     load = Load()
-    # 20 connections that wait 19 ms after each answer, or longer; what was reached is reported.
-    command = ["taskset", "-c", str(clients.LAST_CORE), "wrk", "-t", "1", "-c", "20", "-d", f"{seconds}s", "-s",
-               str(clients.HERE / "body.lua"), server.url, "--", str(file), str(batch), "/v1/settings", server.key,
+    # Connections that wait 19 ms after each answer, or longer: as many as make 1,000 a second when a write takes 5 ms.
+    # What was reached is reported.
+    count = "24" if path == "/v1/settings" else "20"
+    command = ["taskset", "-c", str(clients.LAST_CORE), "wrk", "-t", "1", "-c", count, "-d", f"{seconds}s", "-s",
+               str(clients.HERE / "body.lua"), server.url, "--", str(file), str(batch), path, server.key,
                str(20 * batch - 1)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     time.sleep(1)
     yield load
     found = json.loads(process.communicate()[0].strip().splitlines()[-1])
     if found["failed"] or found["lost"]:
-        raise BenchError(f"{found['failed']} writes failed, {found['lost']} were lost")
+        raise BenchError(f"{path}: {found['failed']} requests failed, {found['lost']} were lost")
     load.rate = batch * found["requests"] / found["seconds"]
 
 

@@ -20,6 +20,32 @@ def thread_count(cores):
     return last - first + 1
 
 
+class IdleTime:
+    """Which part of their time the clients' cores had nothing to do, in the blocks that it was entered for: where it
+    is next to none, the clients were measured."""
+
+    def __init__(self):
+        self.idle = self.all = 0
+
+    def _add(self, sign):
+        with open("/proc/stat") as file:
+            for line in file:
+                name, *ticks = line.split()
+                if name[:3] == "cpu" and name[3:] and 1 <= int(name[3:]) <= LAST_CORE:
+                    self.idle += sign * (int(ticks[3]) + int(ticks[4]))
+                    self.all += sign * sum(map(int, ticks[:8]))
+
+    def __enter__(self):
+        self._add(-1)
+
+    def __exit__(self, *_):
+        self._add(1)
+
+    @property
+    def share(self):
+        return self.idle / max(1, self.all)
+
+
 class BenchError(Exception):
     """What could not be measured, and why."""
 

@@ -3,6 +3,7 @@
 #include "CPushKernels.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 // The VFS stands on the default one, and hands everything on but reads, writes and the lock under
@@ -19,8 +20,12 @@ enum {
   log_header_size = 32,
   frame_header_size = 24,
   frame_size = frame_header_size + page_size,
+  // So many bytes of a log are kept at most until they are written together: SQLite's own VFS writes
+  // less than 128 KiB by a call.
+  kept_limit = 31 * frame_size,
   reserved_place = 20,
   // Slots of the lock in shared memory: writing, checkpoints, recovery, readers.
+  writing_slot = 0,
   recovery_slot = 2,
   scan_operation = 0x50467363,
 };
@@ -43,6 +48,12 @@ struct File {
   // The first frame whose page was written a second time in a transaction. SQLite writes the
   // checksums from there on again when it commits; until then they are wrong. -1 for none.
   sqlite3_int64 stale;
+  // Frames of a transaction that has not ended, kept to be written together; null until there are
+  // some. They are in the file before it is read, and before the write that ends the transaction
+  // returns.
+  uint8_t *kept;
+  int kept_count;
+  sqlite3_int64 kept_at;
 };
 
 static sqlite3_vfs *below;
@@ -176,19 +187,43 @@ static sqlite3_int64 place_before(sqlite3_int64 frame) {
   return frame == log_header_size ? 24 : frame - frame_size + 16;
 }
 
+// Writes the frames that are kept.
+static int write_kept(File *f) {
+  int count = f->kept_count;
+  f->kept_count = 0;
+  return count == 0 ? SQLITE_OK : real_write(&f->file, f->kept, count, f->kept_at);
+}
+
+// Whether a page has the checksum of its frame.
+static int compare(sqlite3_file *file, const uint8_t *page, sqlite3_int64 frame, int *is_right) {
+  // The checksum that the frame continues, all in between, and the frame's header.
+  uint8_t around[8 + page_size + frame_header_size], magic[4];
+  sqlite3_int64 start = place_before(frame);
+  int count = (int)(frame - start) + frame_header_size;
+  const uint8_t *header = around + count - frame_header_size;
+  int code = real_read(file, around, count, start);
+  if (code != SQLITE_OK) return code;
+  // Logs are in this machine's byte order, unless another kind has left one.
+  int is_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+  *is_right = continues(around, header, page, is_big);
+  if (*is_right) return SQLITE_OK;
+  code = real_read(file, magic, sizeof magic, 0);
+  if (code == SQLITE_OK && (magic[3] & 1) != is_big)
+    *is_right = continues(around, header, page, !is_big);
+  return code;
+}
+
 static int log_read(sqlite3_file *file, void *bytes, int count, sqlite3_int64 at) {
   File *f = ours(file);
-  int code = real_read(file, bytes, count, at);
+  int code = write_kept(f);
+  if (code == SQLITE_OK) code = real_read(file, bytes, count, at);
   sqlite3_int64 frame = at - frame_header_size;
   if (code != SQLITE_OK || count != page_size || frame < log_header_size
       || (frame - log_header_size) % frame_size || (f->stale >= 0 && frame >= f->stale))
     return code;
-  uint8_t magic[4], before[8], header[frame_header_size];
-  code = real_read(file, magic, sizeof magic, 0);
-  if (code == SQLITE_OK) code = real_read(file, before, sizeof before, place_before(frame));
-  if (code == SQLITE_OK) code = real_read(file, header, sizeof header, frame);
-  if (code != SQLITE_OK) return code;
-  return continues(before, header, bytes, magic[3] & 1) ? SQLITE_OK : SQLITE_IOERR_DATA;
+  int is_right = 0;
+  code = compare(file, bytes, frame, &is_right);
+  return code != SQLITE_OK || is_right ? code : SQLITE_IOERR_DATA;
 }
 
 // Remembers which checksums are not right until the transaction ends.
@@ -211,9 +246,37 @@ static void note_write(File *f, int count, sqlite3_int64 at) {
   }
 }
 
+// Keeps what continues the frames that are kept, or begins some: a new frame's header, or its page.
+// 0 for anything else, which is to be written at once.
+static int keep(File *f, const void *bytes, int count, sqlite3_int64 at) {
+  int is_header = count == frame_header_size && at >= log_header_size
+                  && (at - log_header_size) % frame_size == 0 && at > f->newest;
+  int is_page = count == page_size && f->header == at - frame_header_size;
+  if (f->kept_count > 0 ? at != f->kept_at + f->kept_count : !is_header) return 0;
+  if (!(is_header || is_page) || f->kept_count + count > kept_limit) return 0;
+  if (!f->kept && !(f->kept = malloc(kept_limit))) return 0;
+  if (f->kept_count == 0) f->kept_at = at;
+  memcpy(f->kept + f->kept_count, bytes, (size_t)count);
+  f->kept_count += count;
+  return 1;
+}
+
+// Whether the frames that are kept end with a page that ends a transaction.
+static int ends_transaction(const File *f) {
+  return f->kept_count % frame_size == 0 && big(f->kept + f->kept_count - frame_size + 4) != 0;
+}
+
+// A transaction's frames are written together where they follow each other: each call costs as much
+// as the page that it writes.
 static int log_write(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 at) {
-  int code = real_write(file, bytes, count, at);
-  if (code == SQLITE_OK) note_write(ours(file), count, at);
+  File *f = ours(file);
+  int code = SQLITE_OK;
+  if (!keep(f, bytes, count, at)) {
+    code = write_kept(f);
+    if (code == SQLITE_OK && !keep(f, bytes, count, at)) code = real_write(file, bytes, count, at);
+  }
+  if (f->kept_count > 0 && ends_transaction(f)) code = write_kept(f);
+  if (code == SQLITE_OK) note_write(f, count, at);
   return code;
 }
 
@@ -267,15 +330,18 @@ static int check_log(sqlite3_file *log) {
 static int close_file(sqlite3_file *file) {
   File *f = ours(file);
   if (f->other) f->other->other = 0;
+  free(f->kept);
   return real(file)->pMethods->xClose(real(file));
 }
 
 static int truncate_file(sqlite3_file *file, sqlite3_int64 size) {
-  return real(file)->pMethods->xTruncate(real(file), size);
+  int code = write_kept(ours(file));
+  return code != SQLITE_OK ? code : real(file)->pMethods->xTruncate(real(file), size);
 }
 
 static int sync_file(sqlite3_file *file, int flags) {
-  return real(file)->pMethods->xSync(real(file), flags);
+  int code = write_kept(ours(file));
+  return code != SQLITE_OK ? code : real(file)->pMethods->xSync(real(file), flags);
 }
 
 static int lock(sqlite3_file *file, int level) {
@@ -314,6 +380,8 @@ static int shm_lock(sqlite3_file *file, int offset, int count, int flags) {
   const sqlite3_io_methods *methods = real(file)->pMethods;
   int code = methods->xShmLock(real(file), offset, count, flags);
   File *log = ours(file)->other;
+  // What a transaction left that was rolled back; another writer may write there now.
+  if ((flags & SQLITE_SHM_UNLOCK) && offset == writing_slot && log) log->kept_count = 0;
   int recovers = flags == (SQLITE_SHM_LOCK | SQLITE_SHM_EXCLUSIVE) && offset <= recovery_slot
                  && recovery_slot < offset + count;
   if (code != SQLITE_OK || !recovers || !log) return code;

@@ -175,7 +175,7 @@ public final class SettingsStore: Sendable {
   ) throws -> Value {
     let done = DispatchSemaphore(value: 0)
     let result = Lock<Result<Value, any Error>?>(nil)
-    try submit(at: now, from: device, body) { outcome in
+    write(at: now, from: device, body) { outcome in
       result.withLock { $0 = outcome }
       done.signal()
     }
@@ -190,21 +190,23 @@ public final class SettingsStore: Sendable {
     _ body: @escaping @Sendable (inout StoreWrite) throws -> Value
   ) async throws -> Value {
     try await withCheckedThrowingContinuation { continuation in
-      do {
-        try submit(at: now, from: device, body) { continuation.resume(with: $0) }
-      } catch {
-        continuation.resume(throwing: error)
-      }
+      write(at: now, from: device, body) { continuation.resume(with: $0) }
     }
   }
 
-  private func submit<Value: Sendable>(
-    at now: Instant, from device: Identifier?,
+  /// The same, for callers that have a loop of their own to go on in.
+  ///
+  /// - Parameter done: is called once, with what the other functions return or throw: on the thread
+  ///   that commits, before it commits again. Writes of one commit are done together, in their
+  ///   order.
+  public func write<Value: Sendable>(
+    at now: Instant, from device: Identifier? = nil,
     _ body: @escaping @Sendable (inout StoreWrite) throws -> Value,
-    _ done: @escaping @Sendable (Result<Value, any Error>) -> Void
-  ) throws {
+    then done: @escaping @Sendable (Result<Value, any Error>) -> Void
+  ) {
     guard let commits = commits.withLock({ $0 }) else {
-      throw store.right == nil ? StoreError.readOnly(path) : StoreError.closed(path)
+      let isReadOnly = store.right == nil
+      return done(.failure(isReadOnly ? StoreError.readOnly(path) : StoreError.closed(path)))
     }
     let value = Lock<Value?>(nil)
     commits.add(

@@ -55,7 +55,7 @@ extension StoreWrite {
     }
   }
 
-  private func list(_ settings: FanoutSettings, _ replacingApp: Bool) throws {
+  private mutating func list(_ settings: FanoutSettings, _ replacingApp: Bool) throws {
     if replacingApp { try record(.app) }
     for ordinal in 0..<UInt32(settings.userCount) where settings.isDeclared(UserIndex(ordinal)) {
       try record(.user, user: settings.id(of: UserIndex(ordinal)))

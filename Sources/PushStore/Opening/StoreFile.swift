@@ -184,6 +184,12 @@ extension SettingsQueries {
       token: try get(row, 7, "feed.token"))
   }
 
+  /// The last entry of the feed, and its token.
+  func lastEntry() throws -> (sequence: Int64, token: Int64) {
+    let last = try lastSequence()
+    return (last, try token(at: last))
+  }
+
   /// The number of the last entry of the feed; 0 for none.
   func lastSequence() throws -> Int64 {
     var find = try RepeatedStatement(cached: "SELECT max(sequence) FROM feed", db)

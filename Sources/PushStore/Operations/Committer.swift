@@ -44,11 +44,11 @@ final class Committer: Sendable {
     if let error = failure.withLock({ $0 }) { return jobs.forEach { $0.done(error) } }
     var refused = [(any Error)?](repeating: nil, count: jobs.count)
     do {
-      let (steps, last, token) = try store.pool.writeWithoutTransaction { db in
+      let (steps, last) = try store.pool.writeWithoutTransaction { db in
         var steps: [StoreWrite.Step] = []
-        var last: Int64 = 0
-        var token: Int64 = 0
+        var last: (sequence: Int64, token: Int64) = (0, 0)
         try db.inTransaction(.immediate) {
+          var recorded: (sequence: Int64, token: Int64)?
           for (index, job) in jobs.enumerated() {
             var write = StoreWrite(
               SettingsQueries(db: db, path: path), at: job.now, from: job.device)
@@ -58,6 +58,7 @@ final class Committer: Sendable {
               if let device = job.device { try write.check(device) }
               try job.body(&write)
               steps += write.steps
+              recorded = write.lastRecorded ?? recorded
             } catch let error as DatabaseError where error.isOfTheWhole {
               throw error
             } catch {
@@ -67,11 +68,10 @@ final class Committer: Sendable {
             try Self.run("RELEASE job", db)
           }
           let queries = SettingsQueries(db: db, path: path)
-          last = try queries.lastSequence()
-          token = try queries.token(at: last)
+          last = try recorded ?? queries.lastEntry()
           if let now = jobs.last?.now {
             try retention.withLock {
-              try $0.step(queries, last: last, snapshot: keeper?.written, at: now)
+              try $0.step(queries, last: last.sequence, snapshot: keeper?.written, at: now)
             }
           }
           try store.right?.check()
@@ -79,17 +79,17 @@ final class Committer: Sendable {
         }
         // What is committed to a file that has lost its name meanwhile is not found again.
         do { try store.right?.check() } catch StoreError.linked {}
-        return (steps, last, token)
+        return (steps, last)
       }
       if let keeper {
-        try keeper.follow(last, token) { () throws(FanoutError) in try apply(steps) }
+        try keeper.follow(last.sequence, last.token) { () throws(FanoutError) in try apply(steps) }
       } else {
         try apply(steps)
       }
       if let fanout, !steps.isEmpty {
         try follow(steps, fanout.version)
       }
-      feedNotifier.notify(last)
+      feedNotifier.notify(last.sequence)
       keeper?.note(isLarge: steps.contains { $0.isLarge })
     } catch let error as FanoutError {
       // The store has what the engine could not take: it decides on what it had, and nothing more

@@ -32,13 +32,7 @@ extension SettingsQueries {
     var find = try RepeatedStatement(
       cached: "SELECT kind, parent FROM conversations WHERE id = ? AND is_declared <> 2", db)
     try find.bind(conversation)
-    return try find.first { row in
-      (
-        try known(
-          row.text(0).flatMap { ConversationKind(rawValue: $0) }, "conversations.kind"),
-        row.isNull(1) ? nil : Identifier(try known(row.text(1), "conversations.parent"))
-      )
-    }
+    return try find.first { (try kind($0, 0), try parent($0, 1)) }
   }
 
   /// What a user has set for a conversation that can be set something for: not a chat room (E-1),
@@ -49,17 +43,20 @@ extension SettingsQueries {
   ///   ``StoreError/notAMember(user:conversation:)``, which names the parent for a thread.
   /// - Complexity: O(channels that the user has set).
   func ownSettings(of user: Identifier, in conversation: Identifier) throws -> MemberSettings {
-    guard let (kind, parent) = try self.kind(of: conversation) else {
-      throw StoreError.unknownConversation(conversation)
-    }
+    try ownMember(user, of: conversation)?.settings ?? MemberSettings()
+  }
+
+  /// The same with what is stored; nil for a member of a thread's parent who has set nothing there.
+  func ownMember(_ user: Identifier, of conversation: Identifier) throws -> StoredMember? {
+    let member = try storedMember(user, of: conversation)
+    guard let (kind, parent) = try member.map({ ($0.kind, $0.parent) }) ?? kind(of: conversation)
+    else { throw StoreError.unknownConversation(conversation) }
     if kind == .room { throw StoreError.wrongKind(conversation, kind) }
     if kind == .thread, let parent {
-      guard try member(user, of: parent) != nil else {
+      guard try storedMember(user, of: parent) != nil else {
         throw StoreError.notAMember(user: user, conversation: parent)
       }
-      return try member(user, of: conversation) ?? MemberSettings()
-    }
-    guard let member = try member(user, of: conversation) else {
+    } else if member == nil {
       throw StoreError.notAMember(user: user, conversation: conversation)
     }
     return member
@@ -96,14 +93,17 @@ extension StoreWrite {
     _ user: Identifier, in conversation: Identifier, channel: Identifier? = nil,
     _ body: (inout MemberSettings) throws -> Value
   ) throws -> Value {
-    let before = try queries.ownSettings(of: user, in: conversation)
+    let stored = try queries.ownMember(user, of: conversation)
+    let before = stored?.settings ?? MemberSettings()
     var after = before
     let value = try body(&after)
     var changes: [Change] = []
     if after.level != before.level { changes.append(.memberLevel) }
     if after.mutedUntil != before.mutedUntil { changes.append(.memberMute) }
     if after.channels != before.channels { changes.append(.channelLevel) }
-    if !changes.isEmpty { try set(user, conversation, after, changes, channel: channel) }
+    if !changes.isEmpty {
+      try set(user, conversation, after, changes, channel: channel, replacing: stored)
+    }
     return value
   }
 }

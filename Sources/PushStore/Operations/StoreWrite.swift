@@ -16,6 +16,8 @@ public struct StoreWrite {
   public let device: Identifier?
   /// What has changed, in order, to be applied to the engine once it is durable.
   var steps: [Step] = []
+  /// The last entry that this write has made, and its token; nil before the first.
+  private(set) var lastRecorded: (sequence: Int64, token: Int64)?
 
   /// One change.
   enum Step: Sendable {
@@ -61,7 +63,9 @@ public struct StoreWrite {
 
   /// The number of the last entry of the change feed, with those of this write. When the write is
   /// acknowledged, ``SettingsStore/visibleSequence`` has reached it.
-  public var sequence: Int64 { get throws { try queries.lastSequence() } }
+  public var sequence: Int64 {
+    get throws { try lastRecorded?.sequence ?? queries.lastSequence() }
+  }
 
   // MARK: Reading, with what this write has changed
 
@@ -149,21 +153,22 @@ public struct StoreWrite {
     _ user: Identifier, of conversation: Identifier, _ changes: Change...,
     channel: Identifier? = nil, body: (inout MemberSettings) throws -> Void
   ) throws {
-    guard var member = try queries.member(user, of: conversation) else {
+    guard let stored = try queries.storedMember(user, of: conversation) else {
       throw StoreError.notAMember(user: user, conversation: conversation)
     }
+    var member = stored.settings
     try body(&member)
-    try set(user, conversation, member, changes, channel: channel)
+    try set(user, conversation, member, changes, channel: channel, replacing: stored)
   }
 
   mutating func set(
     _ user: Identifier, _ conversation: Identifier, _ member: MemberSettings, _ changes: [Change],
-    channel: Identifier?
+    channel: Identifier?, replacing stored: StoredMember? = nil
   ) throws {
     try check(user)
     try check(conversation)
     for channel in member.channels.keys { try check(channel, canBeEmpty: true) }
-    try queries.write(user, of: conversation, member)
+    try queries.write(user, of: conversation, member, replacing: stored)
     steps.append(.record(.member(user, of: conversation, member)))
     for change in changes.isEmpty ? [.member] : changes {
       try record(change, user: user, conversation: conversation, channel: channel)
@@ -215,7 +220,7 @@ public struct StoreWrite {
     }
   }
 
-  func record(
+  mutating func record(
     _ change: Change, user: Identifier? = nil, conversation: Identifier? = nil,
     channel: Identifier? = nil, byDevice: Bool = true
   ) throws {
@@ -231,7 +236,9 @@ public struct StoreWrite {
     try insert.bind(conversation)
     try insert.bind(channel)
     try insert.bind(byDevice ? device : nil)
-    try insert.bind(Int64.random(in: .min ... .max))
+    let token = Int64.random(in: .min ... .max)
+    try insert.bind(token)
     try insert.run()
+    lastRecorded = (queries.db.lastInsertedRowID, token)
   }
 }

@@ -94,20 +94,18 @@ internal import PushModel
     }?.get()
   }
 
-  /// What `read` makes of each row.
-  mutating func all<Value>(_ read: (StatementColumns) throws -> Value) throws -> [Value] {
+  /// Calls `body` with each row.
+  mutating func forEach(_ body: (StatementColumns) throws -> Void) throws {
     parameter = 0
-    var values: [Value] = []
     var code = unsafe sqlite3_step(handle)
     while code == SQLITE_ROW {
-      do { values.append(try read(unsafe StatementColumns(handle))) } catch {
+      do { try body(unsafe StatementColumns(handle)) } catch {
         unsafe sqlite3_reset(handle)
         throw error
       }
       code = unsafe sqlite3_step(handle)
     }
     try finish(code)
-    return values
   }
 
   private mutating func step<Value>(_ body: (OpaquePointer) -> Value) throws -> Value? {

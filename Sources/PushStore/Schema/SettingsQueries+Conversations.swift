@@ -91,32 +91,43 @@ extension SettingsQueries {
 
   // MARK: Members
 
-  func write(_ user: Identifier, of conversation: Identifier, _ member: MemberSettings) throws {
-    let numbers = (try number(user: user), try number(conversation: conversation))
+  /// - Parameter stored: the membership as it is stored, whose rows are written only where they
+  ///   differ; nil if that is not known.
+  func write(
+    _ user: Identifier, of conversation: Identifier, _ member: MemberSettings,
+    replacing stored: StoredMember? = nil
+  ) throws {
+    let numbers =
+      try stored?.numbers
+      ?? (user: number(user: user), conversation: number(conversation: conversation))
     // A page that does not change is not written.
-    try run(
-      cached: """
-        INSERT INTO members (conversation, user, since) VALUES (?, ?, ?)
-          ON CONFLICT (conversation, user) DO UPDATE SET since = excluded.since WHERE since <> excluded.since
-        """, numbers.1, numbers.0, member.since.milliseconds)
+    if stored?.settings.since != member.since {
+      try run(
+        cached: """
+          INSERT INTO members (conversation, user, since) VALUES (?, ?, ?)
+            ON CONFLICT (conversation, user) DO UPDATE SET since = excluded.since WHERE since <> excluded.since
+          """, numbers.conversation, numbers.user, member.since.milliseconds)
+    }
     if member.level.isSet || member.mutedUntil > .zero {
       try run(
         cached: """
           INSERT OR REPLACE INTO member_settings (user, conversation, level, muted_until)
             VALUES (?, ?, ?, ?)
-          """, numbers.0, numbers.1, Int64(member.level.rawValue), member.mutedUntil.milliseconds)
+          """, numbers.user, numbers.conversation, Int64(member.level.rawValue),
+        member.mutedUntil.milliseconds)
     } else {
       try run(
-        cached: "DELETE FROM member_settings WHERE user = ? AND conversation = ?", numbers.0,
-        numbers.1)
+        cached: "DELETE FROM member_settings WHERE user = ? AND conversation = ?", numbers.user,
+        numbers.conversation)
     }
+    if let stored, stored.settings.channels == member.channels { return }
     try run(
-      cached: "DELETE FROM member_channels WHERE user = ? AND conversation = ?", numbers.0,
-      numbers.1)
+      cached: "DELETE FROM member_channels WHERE user = ? AND conversation = ?", numbers.user,
+      numbers.conversation)
     for (channel, level) in member.channels {
       try run(
         "INSERT INTO member_channels VALUES (?, ?, ?, ?)",
-        [numbers.0, numbers.1, channel.bytes, level.rawValue])
+        [numbers.user, numbers.conversation, channel.bytes, level.rawValue])
     }
   }
 
@@ -129,45 +140,8 @@ extension SettingsQueries {
   }
 
   func member(_ user: Identifier, of conversation: Identifier) throws -> MemberSettings? {
-    var find = try RepeatedStatement(cached: Self.members + "WHERE u.id = ? AND c.id = ?", db)
-    try find.bind(user)
-    try find.bind(conversation)
-    let found = try find.first { row in
-      (
-        user: try known(row.number(0), "members.user"),
-        conversation: try known(row.number(1), "members.conversation"),
-        settings: MemberSettings(
-          level: row.isNull(3)
-            ? .unset : level(try known(row.number(3), "member_settings.level")),
-          mutedUntil: try instant(
-            row.isNull(4) ? 0 : try known(row.number(4), "member_settings.muted_until"),
-            "member_settings.muted_until"),
-          since: try instant(try known(row.number(2), "members.since"), "members.since"))
-      )
-    }
-    guard var found else { return nil }
-    var channels = try RepeatedStatement(
-      cached: "SELECT channel, level FROM member_channels WHERE user = ? AND conversation = ?", db)
-    try channels.bind(found.user)
-    try channels.bind(found.conversation)
-    for (channel, level) in try channels.all({ row in
-      (
-        Identifier(try known(row.text(0), "member_channels.channel")),
-        level(try known(row.number(1), "member_channels.level"))
-      )
-    }) {
-      found.settings.channels[channel] = level
-    }
-    return found.settings
+    try storedMember(user, of: conversation)?.settings
   }
-
-  private static let members = """
-    SELECT m.user, m.conversation, m.since, s.level, s.muted_until
-    FROM members m
-      JOIN users u ON u.number = m.user JOIN conversations c ON c.number = m.conversation
-      LEFT JOIN member_settings s ON s.user = m.user AND s.conversation = m.conversation
-
-    """
 
   /// Calls `body` with every member, by conversation and user; their ids are `ids`' at their
   /// numbers.

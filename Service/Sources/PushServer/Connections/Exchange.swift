@@ -53,12 +53,18 @@ enum Reply: Sendable {
   case answer(Answer)
   /// What waits, or takes long.
   case task(@Sendable () async throws -> Answer)
+  /// What another thread makes and hands over, once.
+  case later(@Sendable (@escaping @Sendable (Result<Answer, any Error>) -> Void) -> Void)
 
   /// The answer, when it is there.
   func made() async throws -> Answer {
     switch self {
     case .answer(let answer): answer
     case .task(let make): try await make()
+    case .later(let begin):
+      try await withCheckedThrowingContinuation { continuation in
+        begin { continuation.resume(with: $0) }
+      }
     }
   }
 }

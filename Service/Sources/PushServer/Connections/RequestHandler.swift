@@ -158,6 +158,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
       switch try exchange.responder.reply(exchange.request, exchange.endpoint, exchange.caller) {
       case .answer(let made): answer = made
       case .task(let make): return run(make, exchange, context)
+      case .later(let begin): return wait(begin, exchange, context)
       }
     } catch {
       answer = exchange.responder.failure(error, exchange.endpoint).answer
@@ -189,6 +190,22 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
       do { result = .success(try await make()) } catch { result = .failure(error) }
       let target = bound.value
       target.handler.finish(result, target.exchange, target.context)
+    }
+  }
+
+  /// Answers what another thread makes, without a task. What is handed over together, as by one
+  /// commit, wakes this thread once.
+  private func wait(
+    _ begin: (@escaping @Sendable (Result<Answer, any Error>) -> Void) -> Void,
+    _ exchange: Exchange, _ context: ChannelHandlerContext
+  ) {
+    let bound = target(exchange, context)
+    let loop = context.eventLoop
+    begin { result in
+      loop.execute {
+        let target = bound.value
+        target.handler.finish(result, target.exchange, target.context)
+      }
     }
   }
 

@@ -140,6 +140,15 @@ struct Responder: Sendable {
       if case .decide = endpoint.route, try request.parameter("at-least") == nil {
         return try DecideEndpoint.reply(request, app, state.metrics)
       }
+      if case .settings = endpoint.route {
+        try state.checkWritable()
+        return try SettingsEndpoint.reply(request, app, caller) { [state] written in
+          state.metrics.wrote(written.operations)
+          state.audit.note(
+            caller.name, requestID(request) ?? "", operations: written.operations,
+            sequence: written.sequence)
+        }
+      }
       return .task { try await answer(request, endpoint, caller, app) }
     }
   }
@@ -162,17 +171,6 @@ struct Responder: Sendable {
       return try await EventsEndpoint.onOtherThread {
         try QuestionEndpoints.members(request, of: conversation, app)
       }
-    case .settings:
-      try state.checkWritable()
-      let body = request.body
-      let (answer, written) = try await SettingsEndpoint.answer(request, body, app, caller)
-      if let written {
-        state.metrics.wrote(written.operations)
-        state.audit.note(
-          caller.name, requestID(request) ?? "", operations: written.operations,
-          sequence: written.sequence)
-      }
-      return answer
     case .events:
       try state.checkFeed()
       return try await EventsEndpoint.answer(request, app) { [state] in state.isEndingNow }

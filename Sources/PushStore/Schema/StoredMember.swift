@@ -1,0 +1,70 @@
+internal import GRDB
+internal import PushModel
+
+/// A membership as it is stored, with what a write of it needs to know of its conversation.
+struct StoredMember {
+  /// Those of the ids. What has a membership was not removed.
+  let numbers: (user: Int64, conversation: Int64)
+  let kind: ConversationKind
+  let parent: Identifier?
+  var settings: MemberSettings
+}
+
+extension SettingsQueries {
+  /// A membership with all that is set for it, by one statement; nil for none.
+  func storedMember(
+    _ user: Identifier, of conversation: Identifier
+  ) throws -> StoredMember? {
+    var find = try RepeatedStatement(cached: Self.findMember, db)
+    try find.bind(user)
+    try find.bind(conversation)
+    var found: StoredMember?
+    try find.forEach { row in
+      var member = try found ?? storedMember(row)
+      if !row.isNull(7) {
+        let channel = Identifier(try known(row.text(7), "member_channels.channel"))
+        member.settings.channels[channel] = level(
+          try known(row.number(8), "member_channels.level"))
+      }
+      found = member
+    }
+    return found
+  }
+
+  /// A row for each channel that the user has set, and one if there is none.
+  private static let findMember = """
+    SELECT m.user, m.conversation, c.kind, c.parent, m.since, s.level, s.muted_until,
+      h.channel, h.level
+    FROM members m
+      JOIN users u ON u.number = m.user JOIN conversations c ON c.number = m.conversation
+      LEFT JOIN member_settings s ON s.user = m.user AND s.conversation = m.conversation
+      LEFT JOIN member_channels h ON h.user = m.user AND h.conversation = m.conversation
+    WHERE u.id = ? AND c.id = ?
+    """
+
+  private func storedMember(_ row: StatementColumns) throws -> StoredMember {
+    StoredMember(
+      numbers: (
+        user: try known(row.number(0), "members.user"),
+        conversation: try known(row.number(1), "members.conversation")
+      ),
+      kind: try kind(row, 2), parent: try parent(row, 3),
+      settings: MemberSettings(
+        level: row.isNull(5)
+          ? .unset : level(try known(row.number(5), "member_settings.level")),
+        mutedUntil: try instant(
+          row.isNull(6) ? 0 : try known(row.number(6), "member_settings.muted_until"),
+          "member_settings.muted_until"),
+        since: try instant(try known(row.number(4), "members.since"), "members.since")))
+  }
+
+  func kind(_ row: StatementColumns, _ index: Int32) throws -> ConversationKind {
+    try known(
+      row.text(index).flatMap { ConversationKind(rawValue: $0) }, "conversations.kind")
+  }
+
+  func parent(_ row: StatementColumns, _ index: Int32) throws -> Identifier? {
+    row.isNull(index)
+      ? nil : Identifier(try known(row.text(index), "conversations.parent"))
+  }
+}
