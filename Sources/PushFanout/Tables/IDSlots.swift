@@ -18,7 +18,7 @@ internal import Synchronization
     self.seed = seed
   }
 
-  /// Slots in a mapping, behind a header. They are changed in position.
+  /// Slots in a mapping, behind a header. They are changed in place.
   ///
   /// - Precondition: the capacity is a power of two, and at most five eighths of it are in use.
   init(seed: UInt64, mapped start: UnsafeMutableRawPointer, capacity: Int, used: Int) {
