@@ -26,14 +26,16 @@ extension Work {
     },
   ]
 
-  /// What a service does ahead of each minute (`Fanout.advance`): for a quarter of an hour, at which
-  /// windows turn, and for a minute at which none does.
+  /// What a service does ahead of each minute (`Fanout.advance`): for a day of quarters of an hour,
+  /// at which windows turn, and for a minute at which none does. A single turn is so little work
+  /// that the allocator's own upkeep would decide what is counted.
   static let turns = [
     Work("turn.windows", unit: "instant") { stages in
       let stage = stages.stage(size: 5)
       stage.turn()
       stage.check(.plain)
-      return Prepared(units: 1) { stage.turn() }
+      let turns = 96
+      return Prepared(units: turns) { for _ in 0..<turns { stage.turn() } }
     },
     Work("turn.nothing", unit: "instant") { stages in
       let stage = stages.stage(size: 5)
