@@ -168,6 +168,8 @@ public final class SettingsStore: Sendable {
   /// - Parameters:
   ///   - now: when the write is made.
   ///   - device: the device of the user that writes, for the change feed: an id like any other.
+  ///   - body: changes the settings. It may be called again when another write of the same commit
+  ///     was refused; nothing of the call before is in the store then.
   /// - Throws: what `body` throws; ``StoreError`` when it could not be made durable.
   public func write<Value: Sendable>(
     at now: Instant, from device: Identifier? = nil,

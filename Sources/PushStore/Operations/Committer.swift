@@ -1,3 +1,4 @@
+internal import CPushSQLite
 internal import GRDB
 internal import PushFanout
 internal import PushModel
@@ -39,6 +40,11 @@ final class Committer: Sendable {
     self.content = content
   }
 
+  /// Why a write was refused with all that its transaction has.
+  private struct Refusal: Error {
+    let error: any Error
+  }
+
   /// Commits writes together, applies them to the engine, and resumes the waiting callers.
   func commit(_ jobs: [Job]) {
     if let error = failure.withLock({ $0 }) { return jobs.forEach { $0.done(error) } }
@@ -49,11 +55,12 @@ final class Committer: Sendable {
         var last: (sequence: Int64, token: Int64) = (0, 0)
         try db.inTransaction(.immediate) {
           var recorded: (sequence: Int64, token: Int64)?
+          let spilled = Self.spilledPages(db)
           for (index, job) in jobs.enumerated() {
             var write = StoreWrite(
               SettingsQueries(db: db, path: path), at: job.now, from: job.device)
             // Not GRDB's `inSavepoint`, which has SQLite compile its statements for each write.
-            try Self.run("SAVEPOINT job", db)
+            if jobs.count > 1 { try Self.run("SAVEPOINT job", db) }
             do {
               if let device = job.device { try write.check(device) }
               try job.body(&write)
@@ -62,10 +69,13 @@ final class Committer: Sendable {
             } catch let error as DatabaseError where error.isOfTheWhole {
               throw error
             } catch {
+              guard jobs.count > 1, Self.spilledPages(db) == spilled else {
+                throw Refusal(error: error)
+              }
               try Self.run("ROLLBACK TO job", db)
               refused[index] = error
             }
-            try Self.run("RELEASE job", db)
+            if jobs.count > 1 { try Self.run("RELEASE job", db) }
           }
           let queries = SettingsQueries(db: db, path: path)
           last = try recorded ?? queries.lastEntry()
@@ -97,11 +107,25 @@ final class Committer: Sendable {
       let error = StoreError.database(path, reason: "\(error)")
       failure.withLock { $0 = error }
       return jobs.forEach { $0.done(error) }
+    } catch let refusal as Refusal {
+      // Nothing of it was committed. The others are done again, each by itself.
+      return jobs.count == 1 ? jobs[0].done(refusal.error) : jobs.forEach { commit([$0]) }
     } catch {
       let error = StoreFile.error(error, path)
       return jobs.forEach { $0.done(error) }
     }
     for (job, error) in zip(jobs, refused) { job.done(error) }
+  }
+
+  /// How many pages the connection has written to the log before their transactions ended, as its
+  /// memory was too small for them. What such a transaction has written must not be taken back in
+  /// part: SQLite 3.40 then writes frames without checksums, and when the log is recovered after a
+  /// crash, that commit and all later ones are lost.
+  private static func spilledPages(_ db: Database) -> Int32 {
+    var (count, highest) = (0 as Int32, 0 as Int32)
+    _ = unsafe sqlite3_db_status(
+      db.sqliteConnection, SQLITE_DBSTATUS_CACHE_SPILL, &count, &highest, 0)
+    return count
   }
 
   private static func run(_ sql: String, _ db: Database) throws {
