@@ -57,6 +57,19 @@ package enum ClockTime {
 extension [UInt8] {
   /// Appends a number that is not negative in decimal digits, without making a string.
   package mutating func appendDecimal(_ number: Int) {
+    append(addingCapacity: OutputSpan.decimalLimit) { $0.appendDecimal(number) }
+  }
+}
+
+extension OutputSpan<UInt8> {
+  /// How many digits a number has at most.
+  package static var decimalLimit: Int { 19 }
+
+  /// Appends a number that is not negative in decimal digits.
+  ///
+  /// - Precondition: there is room for it.
+  @inlinable
+  package mutating func appendDecimal(_ number: Int) {
     var digits = InlineArray<19, UInt8>(repeating: 0)
     var (first, rest) = (digits.count, number)
     repeat {
@@ -64,8 +77,30 @@ extension [UInt8] {
       digits[first] = UInt8(ascii: "0") + UInt8(rest % 10)
       rest /= 10
     } while rest > 0
-    unsafe digits.span.extracting(first..<digits.count).withUnsafeBufferPointer {
-      unsafe append(contentsOf: $0)
+    for index in first..<digits.count { append(digits[index]) }
+  }
+
+  /// Appends bytes.
+  ///
+  /// - Precondition: there is room for them.
+  @inlinable
+  package mutating func append(copying bytes: UnsafeBufferPointer<UInt8>) {
+    precondition(bytes.count <= freeCapacity)
+    guard let source = bytes.baseAddress else { return }
+    unsafe withUnsafeMutableBufferPointer { buffer, count in
+      if let start = buffer.baseAddress {
+        unsafe (start + count).initialize(from: source, count: bytes.count)
+        count += bytes.count
+      }
     }
+  }
+
+  /// Appends a text.
+  ///
+  /// - Precondition: there is room for it.
+  @inlinable
+  package mutating func append(_ text: StaticString) {
+    unsafe append(
+      copying: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
 }

@@ -157,6 +157,10 @@ pf_gzip_status pf_gzip_inflate(
   pf_gzip *gzip, const uint8_t *input, size_t input_length, size_t *input_used, uint8_t *output,
   size_t output_length, size_t *output_used);
 
+// Has the system begin to write a part of a file to the disk, so that a later fsync waits for less.
+// What goes wrong is left to fsync to report.
+void pf_start_writeback(int descriptor, size_t from, size_t count);
+
 #ifdef __cplusplus
 }
 #endif

@@ -2,24 +2,38 @@ public import PushModel
 
 /// The number of a message's recipients by outcome.
 ///
-/// - Memory: 512 bytes, inline: counting does not allocate.
+/// - Memory: 528 bytes, inline: counting does not allocate.
 public struct FanoutCounts: Sendable {
   private var counts = InlineArray<128, UInt32>(repeating: 0)
+  /// A bit for each code that was added; the counts of all others are 0.
+  private var codes: UInt128 = 0
 
   /// Creates counts of 0.
   public init() {}
 
-  mutating func add(_ code: UInt8, _ count: Int) {
+  package mutating func add(_ code: UInt8, _ count: Int) {
     // Corrections subtract before they add, but never more than was counted. Subscripting an inline
     // array may copy it; subscripting its span does not.
     var span = counts.mutableSpan
     span[Int(code)] &+= UInt32(truncatingIfNeeded: count)
+    codes |= 1 &<< UInt128(code)
   }
 
   /// Removes members who are not recipients: no outcome has the code 0.
   mutating func removeNobody() {
     var span = counts.mutableSpan
     span[0] = 0
+  }
+
+  /// Passes on the codes that occur, in their order, and how often each does.
+  package func forEach(_ body: (_ code: UInt8, _ count: Int) -> Void) {
+    let span = counts.span
+    var rest = codes
+    while rest != 0 {
+      let code = rest.trailingZeroBitCount
+      rest &= rest &- 1
+      if span[code] > 0 { body(UInt8(code), Int(span[code])) }
+    }
   }
 
   /// The number of recipients with an outcome.
@@ -45,18 +59,16 @@ public struct FanoutCounts: Sendable {
 
   /// The number of recipients who get a push. Their codes are the odd ones.
   public var pushCount: Int {
-    let span = counts.span
-    var count = 0
-    for code in stride(from: 1, to: 128, by: 2) { count &+= Int(span[code]) }
-    return count
+    var pushes = 0
+    forEach { pushes += Int($0 & 1) * $1 }
+    return pushes
   }
 
   /// The number of recipients.
   public var recipientCount: Int {
-    let span = counts.span
-    var count = 0
-    for code in 1..<128 { count &+= Int(span[code]) }
-    return count
+    var recipients = 0
+    forEach { recipients += $1 }
+    return recipients
   }
 
   /// The outcomes that occur and their counts, in the order of codes.
@@ -64,28 +76,6 @@ public struct FanoutCounts: Sendable {
     Outcome.coded.compactMap { code, outcome in
       self[code: code] > 0 ? (outcome: outcome, count: self[code: code]) : nil
     }
-  }
-}
-
-extension FanoutCounts {
-  /// Appends the codes that occur and their counts.
-  ///
-  /// - Returns: the number of recipients, and of those who get a push.
-  @discardableResult package func append(
-    to codes: inout [UInt8], _ values: inout [UInt32]
-  ) -> (recipients: Int, pushes: Int) {
-    var recipients = 0
-    var pushes = 0
-    let span = counts.span
-    for code in 1..<128 {
-      let value = span[code]
-      if value == 0 { continue }
-      codes.append(UInt8(code))
-      values.append(value)
-      recipients &+= Int(value)
-      pushes &+= Int(value) &* (code & 1)
-    }
-    return (recipients, pushes)
   }
 }
 
@@ -103,5 +93,12 @@ extension OutcomeCounts {
     for (code, outcome) in Outcome.coded where counts[code: code] > 0 {
       add(outcome, counts[code: code])
     }
+  }
+}
+
+extension FanoutCounts {
+  /// The same counts, of one message.
+  package init(_ counts: OutcomeCounts) {
+    for (code, outcome) in Outcome.coded where counts[outcome] > 0 { add(code, counts[outcome]) }
   }
 }

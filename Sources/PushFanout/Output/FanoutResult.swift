@@ -87,7 +87,8 @@ public struct FanoutResult: Sendable {
     guard memberCount > 0 else { return counts }
     let (histogram, codes, corrections) = unsafe (storage.histogram, codes, corrections)
     for state in 1..<stateCount {
-      counts.add(unsafe codes[state], Int(unsafe histogram[state]))
+      let count = unsafe Int(histogram[state])
+      if count > 0 { counts.add(unsafe codes[state], count) }
     }
     if sender >= 0 { counts.add(unsafe codes[Int(senderState)], -1) }
     for index in 0..<corrections.count {

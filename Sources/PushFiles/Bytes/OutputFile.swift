@@ -1,3 +1,4 @@
+internal import CPushFiles
 internal import Glibc
 internal import PushSupport
 
@@ -24,8 +25,14 @@ public final class OutputFile {
   private let file: AtomicFile?
   private var buffer: [UInt8] = []
   private var isOpen = true
+  /// How many bytes were appended to the file, and how many of them the system has begun to
+  /// write to the disk.
+  private var (appended, writebackStarted) = (0, 0)
 
   private static let bufferSize = 256 * 1024
+  /// So many bytes are written to the disk together, while the next ones are made: otherwise all of
+  /// them are waited for at the end.
+  private static let writebackSize = 8 << 20
 
   /// The name that is removed when the work is broken off; nil when there is none.
   public var temporaryName: String? { file?.temporary.path }
@@ -120,7 +127,8 @@ public final class OutputFile {
     if let file { file.abandon() } else { close(descriptor) }
   }
 
-  private func flush() throws(OutputProblem) {
+  /// Writes what was held back.
+  func flush() throws(OutputProblem) {
     try writeAll(buffer[...])
     buffer.removeAll(keepingCapacity: true)
   }
@@ -137,6 +145,12 @@ public final class OutputFile {
       }
     }
     try onSystem { () throws(SystemError) in try result.get() }
+    guard file != nil, offset == nil else { return }
+    appended += numbers.count * MemoryLayout<Number>.stride
+    if appended - writebackStarted >= Self.writebackSize {
+      pf_start_writeback(descriptor, writebackStarted, appended - writebackStarted)
+      writebackStarted = appended
+    }
   }
 
   private func onSystem(_ body: () throws(SystemError) -> Void) throws(OutputProblem) {

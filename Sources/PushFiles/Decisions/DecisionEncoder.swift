@@ -1,3 +1,4 @@
+internal import PushFanout
 internal import PushModel
 
 /// What can be chosen about a format; each format heeds what concerns it.
@@ -36,7 +37,7 @@ protocol DecisionEncoder: Sendable {
   func encode(_ decisions: MessageDecisions, to piece: inout EncodedPiece)
 
   /// Appends what is written of a message that is only counted.
-  func encode(_ message: Message, _ counts: MessageCounts, to piece: inout EncodedPiece)
+  func encode(_ message: Message, _ counts: FanoutCounts, to piece: inout EncodedPiece)
 
   /// What the output ends with.
   func trailer(_ messageCount: Int, _ totals: OutcomeCounts) -> [UInt8]
@@ -50,7 +51,7 @@ extension DecisionEncoder {
   static var memberLimit: Int { 1 << 18 }
   var header: [UInt8] { [] }
   func encode(_ decisions: MessageDecisions, to piece: inout EncodedPiece) {}
-  func encode(_ message: Message, _ counts: MessageCounts, to piece: inout EncodedPiece) {}
+  func encode(_ message: Message, _ counts: FanoutCounts, to piece: inout EncodedPiece) {}
   func trailer(_ messageCount: Int, _ totals: OutcomeCounts) -> [UInt8] { [] }
 
   /// A text for each outcome, by its code.
@@ -68,10 +69,14 @@ protocol DecisionOutput: RowOutput {
 
   /// Takes the codes of a message's members, behind its rows, if the encoder ``needsMembers``.
   func put(_ codes: ArraySlice<UInt8>, of message: EncodedMessage) throws(OutputProblem)
+
+  /// Writes what was held back.
+  func flush() throws(OutputProblem)
 }
 
 extension DecisionOutput {
   func put(_ codes: ArraySlice<UInt8>, of message: EncodedMessage) throws(OutputProblem) {}
+  func flush() throws(OutputProblem) {}
 }
 
 extension OutputFile: DecisionOutput {

@@ -1,3 +1,4 @@
+internal import PushFanout
 public import PushModel
 
 /// Writes decisions, message by message, in one of the formats: those of the reference, or of
@@ -60,9 +61,7 @@ public final class DecisionWriter {
     if needsResults {
       encoder.encode(MessageDecisions(message, number: messageCount, decisions), to: &piece)
     } else {
-      var counted = MessageCounts()
-      counted.set(counts)
-      encoder.encode(message, counted, to: &piece)
+      encoder.encode(message, FanoutCounts(counts), to: &piece)
     }
     try output.put(piece.bytes)
     messageCount += 1

@@ -18,9 +18,12 @@ final class EncodedBatch: @unchecked Sendable {
   private let group = DispatchGroup()
 
   /// An arena, and whether a thread uses it.
-  private final class Slot: Sendable {
+  ///
+  /// SAFETY: only the thread that has set the flag uses the arena, or the batch's own thread while
+  /// nothing is being decided.
+  private final class Slot: @unchecked Sendable {
     let isTaken = Atomic(false)
-    let arena = EncodingArena()
+    var arena = EncodingArena()
   }
 
   /// So many messages beside each other, which one thread mostly decides, try the same arena first:
@@ -115,18 +118,30 @@ final class EncodedBatch: @unchecked Sendable {
   /// Writes the messages in their order, and adds up how often each code occurs.
   func put(to output: any DecisionOutput, _ totals: inout OutcomeCounts) throws(OutputProblem) {
     var positions = [(arena: Int, message: Int)](repeating: (0, 0), count: messages.count)
-    for (arenaIndex, slot) in slots.enumerated() {
-      let arena = slot.arena
+    let arenas = slots.map(\.arena)
+    for (arenaIndex, arena) in arenas.enumerated() {
       for (messageIndex, message) in arena.messages.enumerated() {
         positions[message.index] = (arenaIndex, messageIndex)
       }
       for (code, outcome) in Outcome.coded { totals.add(outcome, arena.totals[Int(code)]) }
     }
     let needsMembers = type(of: encoder).needsMembers
-    for position in positions {
-      let arena = slots[position.arena].arena
-      let message = arena.messages[position.message]
-      try output.put(arena.piece.bytes[message.bytes])
+    var next = 0
+    while next < positions.count {
+      let (arenaIndex, first) = positions[next]
+      let arena = arenas[arenaIndex]
+      var last = first
+      next += 1
+      // The rows of messages in a row follow each other in the arena, and are written together.
+      while next < positions.count, !needsMembers, positions[next] == (arenaIndex, last + 1),
+        arena.messages[last].parts.isEmpty
+      {
+        last += 1
+        next += 1
+      }
+      let message = arena.messages[last]
+      let start = arena.messages[first].bytes.lowerBound
+      try output.put(arena.piece.bytes[start..<message.bytes.upperBound])
       for part in message.parts { try output.put(part.bytes[...]) }
       if needsMembers { try output.put(arena.piece.codes[message.codes], of: message) }
     }

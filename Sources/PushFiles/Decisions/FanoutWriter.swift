@@ -87,7 +87,11 @@ public final class FanoutWriter {
         try put(before)
         progress()
       }
-      hasMore = try read.get()
+      do { hasMore = try read.get() } catch {
+        // What a pipe or a terminal gets before a bad line is the same on any number of threads.
+        try output.flush()
+        throw error
+      }
       if inFlight == nil {
         batch.decide(by: engine, on: version)
         try put(batch)
@@ -129,7 +133,6 @@ public struct MessageEncoder {
   private let encoder: any DecisionEncoder
   private let kind: any DecisionEncoder.Type
   private var piece = EncodedPiece()
-  private var counts = MessageCounts()
 
   /// - Parameters:
   ///   - format: any that is not a folder and has something for each message.
@@ -164,8 +167,7 @@ public struct MessageEncoder {
     limit: Int = .max
   ) -> Int? {
     guard kind.needsResults else {
-      counts.set(result.counts)
-      encoder.encode(message, counts, to: &piece)
+      encoder.encode(message, result.counts, to: &piece)
       return nil
     }
     let end = rank + min(limit, result.memberCount - rank)

@@ -13,8 +13,10 @@ struct SummaryEncoder: DecisionEncoder {
     if !isJSON { return Array(Self.table(messageCount, totals).utf8) }
     var row = Array("{\"messages\":\(messageCount),\"decisions\":\(totals.total)".utf8)
     row.append(contentsOf: ",\"counts\":".utf8)
-    CountsEncoder.appendObject(to: &row) { code in
-      Outcome(code: code).map { totals[$0] } ?? 0
+    var keys = KeySet()
+    for (code, outcome) in Outcome.coded where totals[outcome] > 0 { keys.insert(code) }
+    row.append(addingCapacity: keys.objectLimit) { row in
+      keys.appendObject(to: &row) { code in Outcome(code: code).map { totals[$0] } ?? 0 }
     }
     row.append(contentsOf: "}\n".utf8)
     return row

@@ -130,10 +130,8 @@ struct ComparingWorker {
   private static func add(
     _ counts: FanoutCounts, to totals: inout [Int]
   ) -> (recipients: Int, pushes: Int) {
-    var (codes, values): ([UInt8], [UInt32]) = ([], [])
-    let sums = counts.append(to: &codes, &values)
-    for (code, value) in zip(codes, values) { totals[Int(code)] += Int(value) }
-    return sums
+    counts.forEach { totals[Int($0)] += $1 }
+    return (counts.recipientCount, counts.pushCount)
   }
 
   /// Compares eight members at a time, as most have equal outcomes.

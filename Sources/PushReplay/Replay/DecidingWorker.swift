@@ -160,7 +160,10 @@ struct DecidingWorker {
 
 extension DecidedPart.Counts {
   fileprivate mutating func append(_ counts: FanoutCounts) {
-    counts.append(to: &codes, &values)
+    counts.forEach { code, count in
+      codes.append(code)
+      values.append(UInt32(count))
+    }
     ends.append(codes.count)
   }
 }
