@@ -203,3 +203,32 @@ extension Device.Kind {
   }
   static let byOrdinal: [Device.Kind] = [.mobile, .desktop, .web]
 }
+
+extension DeviceRecord {
+  /// `Device.default`, which is not in the tables.
+  static let `default` = DeviceRecord(
+    id: 0, notifier: 0, backgroundSince: -1, kind: Device.default.kind.ordinal,
+    state: Device.default.state.ordinal, hasToken: Device.default.hasToken, isLast: true)
+}
+
+/// A desktop without a token that a user may have beside the devices of the settings: whether the
+/// user was ever named in presence, and is online.
+enum UserPresence {
+  /// No such device.
+  case none
+  case loggedOut
+  case foreground
+
+  /// The record of the device, which is never in the tables.
+  var device: DeviceRecord? {
+    let state: Device.State
+    switch self {
+    case .none: return nil
+    case .loggedOut: state = .loggedOut
+    case .foreground: state = .foreground
+    }
+    return DeviceRecord(
+      id: 0, notifier: 0, backgroundSince: -1, kind: Device.Kind.desktop.ordinal,
+      state: state.ordinal, hasToken: false, isLast: true)
+  }
+}

@@ -56,7 +56,7 @@ public import PushModel
   ///   - range: which of them; those behind them are taken in next.
   /// - Complexity: O(memberships of these users), once `Fanout.indexMemberships()` has made the
   ///   index of memberships; without it, all conversations are rebuilt when they are needed.
-  package func apply(_ changes: [PresenceChange], _ range: Range<Int>) {
+  package func apply(_ changes: [UserPresenceChange], _ range: Range<Int>) {
     if range.isEmpty { return }
     if let online = engineVersion.online {
       return online.apply(changes, range, engineVersion, cache)

@@ -3,7 +3,7 @@ internal import PushModel
 
 /// Who came online and went offline in both worlds, in the order of time.
 typealias ComparedPresence = (
-  a: [FanoutTimeline.PresenceChange], b: [FanoutTimeline.PresenceChange]
+  a: [UserPresenceChange], b: [UserPresenceChange]
 )
 
 /// Messages, and the versions of both worlds' settings that they are decided on.

@@ -5,7 +5,7 @@ struct PresenceMarks: Sendable {
   /// More than this, and a batch is handed on with the messages that it has.
   static let limit = 1 << 16
 
-  private(set) var changes: [FanoutTimeline.PresenceChange] = []
+  private(set) var changes: [UserPresenceChange] = []
   /// The index in the batch of the message that each change comes before.
   private var positions: [Int32] = []
 
@@ -15,7 +15,7 @@ struct PresenceMarks: Sendable {
   /// Adds a change.
   ///
   /// - Parameter position: the index in the batch of the message that comes next.
-  mutating func append(_ change: FanoutTimeline.PresenceChange, before position: Int) {
+  mutating func append(_ change: UserPresenceChange, before position: Int) {
     changes.append(change)
     positions.append(Int32(position))
   }

@@ -32,7 +32,7 @@ struct PresenceSessions {
   /// - Throws: when the conversation is unknown.
   mutating func add(
     _ change: PresenceChange, to fanout: Fanout, beside other: Fanout? = nil
-  ) throws(FileProblem.Problem) -> FanoutTimeline.PresenceChange? {
+  ) throws(FileProblem.Problem) -> UserPresenceChange? {
     var room: UInt32?
     if let id = change.conversation {
       room = conversations.index(of: id)
@@ -65,7 +65,7 @@ struct PresenceSessions {
     users[row].wasNamed = true
     let isOnline = users[row].count > 0
     if before.wasNamed, (before.count > 0) == isOnline { return nil }
-    return FanoutTimeline.PresenceChange(user: index, isOnline: isOnline)
+    return UserPresenceChange(user: index, isOnline: isOnline)
   }
 }
 

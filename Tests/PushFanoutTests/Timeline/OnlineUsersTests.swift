@@ -66,12 +66,12 @@ import Testing
         try fanout.update { (update) throws(FanoutError) in try change.apply(to: &update) }
       }
       timeline.follow(fanout.currentVersion)
-      var changes: [FanoutTimeline.PresenceChange] = []
+      var changes: [UserPresenceChange] = []
       for _ in 0..<random.pick([0, 1, 3, 40]) {
         let (id, isOnline) = (random.pick(world.users), random.chance(60))
         guard let user = fanout.index(of: id) else { continue }
         online[id] = isOnline
-        changes.append(FanoutTimeline.PresenceChange(user: user, isOnline: isOnline))
+        changes.append(UserPresenceChange(user: user, isOnline: isOnline))
       }
       let first = random.pick([0, changes.count / 2, changes.count])
       timeline.apply(changes, 0..<first)

@@ -1,27 +1,5 @@
 package import PushModel
 
-/// A desktop without a token that a user may have beside the devices of the settings: whether the
-/// user was ever named in presence, and is online.
-enum UserPresence {
-  /// No such device.
-  case none
-  case loggedOut
-  case foreground
-
-  /// The record of the device, which is never in the tables.
-  var device: DeviceRecord? {
-    let state: Device.State
-    switch self {
-    case .none: return nil
-    case .loggedOut: state = .loggedOut
-    case .foreground: state = .foreground
-    }
-    return DeviceRecord(
-      id: 0, notifier: 0, backgroundSince: -1, kind: Device.Kind.desktop.ordinal,
-      state: state.ordinal, hasToken: false, isLast: true)
-  }
-}
-
 /// Who is online, beside the settings of a version: two bits for each user.
 ///
 /// A timeline changes it between messages. It is no part of the tables, so that a change costs no
@@ -85,23 +63,14 @@ enum UserPresence {
   }
 }
 
-extension DeviceRecord {
-  /// `Device.default`, which is not in the tables.
-  static let `default` = DeviceRecord(
-    id: 0, notifier: 0, backgroundSince: -1, kind: Device.default.kind.ordinal,
-    state: Device.default.state.ordinal, hasToken: Device.default.hasToken, isLast: true)
-}
+/// That a user came online anywhere, or went offline everywhere.
+package struct UserPresenceChange: Sendable {
+  package var user: UserIndex
+  package var isOnline: Bool
 
-extension FanoutTimeline {
-  /// That a user came online anywhere, or went offline everywhere.
-  package struct PresenceChange: Sendable {
-    package var user: UserIndex
-    package var isOnline: Bool
-
-    package init(user: UserIndex, isOnline: Bool) {
-      self.user = user
-      self.isOnline = isOnline
-    }
+  package init(user: UserIndex, isOnline: Bool) {
+    self.user = user
+    self.isOnline = isOnline
   }
 }
 
@@ -116,7 +85,7 @@ extension OnlineUsers {
   ///   - cache: what kept the conversations.
   /// - Complexity: O(memberships of the users).
   func apply(
-    _ changes: [FanoutTimeline.PresenceChange], _ range: Range<Int>, _ version: EngineVersion,
+    _ changes: [UserPresenceChange], _ range: Range<Int>, _ version: EngineVersion,
     _ cache: ConversationCache
   ) {
     // The index is made again when it was discarded.
