@@ -27,8 +27,8 @@ extension Work {
   ]
 
   /// What a service does ahead of each minute (`Fanout.advance`): for a day of quarters of an hour,
-  /// at which windows turn, and for a minute at which none does. A single turn is so little work
-  /// that the allocator's own upkeep would decide what is counted.
+  /// at which windows turn, and for a minute at which none does. A single quarter is so little
+  /// work that the allocator's own housekeeping would add a third to its instructions.
   static let turns = [
     Work("turn.windows", unit: "instant") { stages in
       let stage = stages.stage(size: 5)
