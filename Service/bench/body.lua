@@ -1,6 +1,7 @@
 -- Requests of wrk from a file of lines: wrk … -s body.lua URL -- FILE LINES PATH KEY [DELAY] [TYPE]
--- LINES lines are a body, or for 0 a line is one, in hexadecimal digits; each thread begins somewhere else. DELAY milliseconds pass between the
--- requests of a connection. What was measured is printed as one line of JSON.
+-- LINES lines are a body, or for 0 a line is one, in hexadecimal digits; each thread begins somewhere else. DELAY
+-- milliseconds, on average, pass between the requests of a connection: half to one and a half times as many, so that
+-- connections do not stay in step. What was measured is printed as one line of JSON.
 local requests, position = {}, 0
 local started = 0
 
@@ -29,7 +30,7 @@ function init(args)
   end
   position = (number * 7919) % #requests
   if wait > 0 then
-    function delay() return wait end
+    function delay() return math.floor(wait * (0.5 + math.random())) end
   end
 end
 

@@ -32,7 +32,7 @@ def measure(program, store, world, seconds):
         with Server(program, copy, "--follow", f"http://127.0.0.1:{primary.admin}", "--peer-key", str(key), core="1") as follower:
             copied = time.monotonic() - began
             file = worlds.write_lines(world.folder / "lag.ndjson", world.writes(2000))
-            found = clients.wrk(primary.url, file, "/v1/settings", primary.key, connections=20, seconds=seconds, delay=19)
+            found = clients.wrk(primary.url, file, "/v1/settings", primary.key, connections=60, seconds=seconds, delay=42)
             time.sleep(1)
             delays = [follower_metric(follower, f'push_fanout_follower_delay_seconds{{quantile="{share}"}}') * 1000
                       for share in ("0.5", "0.99", "1.0")]

@@ -47,9 +47,9 @@ public final class SettingsStore: Sendable {
   ///     may use.
   ///   - waiting: how long to wait while another process has the store open for writing.
   ///   - permissions: of a store that is made, and of what is made beside it later.
-  ///   - commitInterval: from the beginning of a commit to that of the next one, at least. Writes
-  ///     that are made meanwhile are committed together, so that they cost less; each may take so
-  ///     much longer. A write after a pause is committed at once.
+  ///   - commitInterval: how long writes wait at most for others that are committed together with
+  ///     them, so that each costs less. They wait no longer when 32 writes wait, or when none has
+  ///     been made for 5 ms. A write after a pause is committed at once.
   /// - Throws: ``StoreError``.
   /// - Complexity: O(settings): with a snapshot as fast as it is read from memory, and O(changes)
   ///   since it was written.

@@ -9,7 +9,11 @@ final class CSVTable: PieceSource {
   /// The piece of the file at hand, and which part of it is not parsed.
   private var piece: TextPiece?
   private var unparsed = 0..<0
-  /// The number of lines in plain pieces.
+  /// Whether the piece can be split without the parser; nil for one that was not looked at.
+  private var isPlain: Bool?
+  /// The cells of a row that was split without it.
+  private var plainCells = unsafe UnsafeMutableBufferPointer<pf_csv_cell>(start: nil, count: 0)
+  /// The number of lines that were split without it.
   private var linesPassed = 0
   /// The rows that are parsed and not yet given out, and the cells of all of them.
   private var rows = unsafe UnsafeBufferPointer<pf_csv_row>(start: nil, count: 0)
@@ -56,7 +60,10 @@ final class CSVTable: PieceSource {
     self.columns = CSVColumns(count: self.header.count, cellIndices: cellIndices)
   }
 
-  deinit { unsafe pf_csv_destroy(parser) }
+  deinit {
+    unsafe pf_csv_destroy(parser)
+    unsafe plainCells.deallocate()
+  }
 
   /// The share of the file that has been read, 0...1; nil when its size is not known.
   var progress: Double? { reader.progress }
@@ -123,6 +130,7 @@ final class CSVTable: PieceSource {
         throw problem
       }
       if isFinished { return nil }
+      if let row = try nextPlainRow() { return row }
       try parseMore()
     }
     let found = unsafe rows[row]
@@ -137,16 +145,50 @@ final class CSVTable: PieceSource {
     return csvRow
   }
 
+  /// The next row, if it can be split without the parser; nil for anything unusual, and at the end.
+  private func nextPlainRow() throws(FileProblem.Problem) -> CSVRow? {
+    if header.isEmpty { return nil }
+    if unparsed.isEmpty { try readPieceAfterRows() }
+    guard let piece, isPlain ?? findPlain(piece) else { return nil }
+    let text = unsafe piece.text.baseAddress!.assumingMemoryBound(to: UInt8.self)
+    while !unparsed.isEmpty {
+      var count = 0
+      let used = unsafe pf_csv_split(
+        text + unparsed.lowerBound, unparsed.count, plainCells.baseAddress, plainCells.count, &count)
+      guard count == header.count || count == 0, used <= LineReader.maximumLineBytes else {
+        isPlain = false
+        return nil
+      }
+      if count > 0 { lineNumber = openLine }
+      unparsed.removeFirst(used)
+      pass(bytes: used, lines: 1)
+      if count > 0 {
+        return unsafe CSVRow(
+          cells: UnsafeBufferPointer(plainCells), cellIndices: columns.cellIndices)
+      }
+    }
+    return nil
+  }
+
+  private func findPlain(_ piece: TextPiece) -> Bool {
+    let text = unsafe UnsafeRawBufferPointer(rebasing: piece.text[unparsed])
+    guard let start = unsafe text.baseAddress?.assumingMemoryBound(to: UInt8.self) else {
+      return false
+    }
+    let found = unsafe piece.isWhole && pf_csv_is_between_rows(parser)
+      && pf_csv_is_plain(start, text.count) && pf_is_utf8(start, text.count)
+    if found, unsafe plainCells.isEmpty {
+      unsafe plainCells = UnsafeMutableBufferPointer.allocate(capacity: header.count)
+    }
+    isPlain = found
+    return found
+  }
+
   /// Parses the next piece of the file; sets what rows and which problem behind them it gave.
   func parseMore() throws(FileProblem.Problem) {
     row = 0
     unsafe rows = UnsafeBufferPointer(start: nil, count: 0)
-    if unparsed.isEmpty {
-      do { try readPiece() } catch {
-        lineNumber = openLine
-        throw error
-      }
-    }
+    if unparsed.isEmpty { try readPieceAfterRows() }
     let status: pf_csv_status
     if unparsed.isEmpty {
       isFinished = true
@@ -189,9 +231,17 @@ final class CSVTable: PieceSource {
     return status
   }
 
+  private func readPieceAfterRows() throws(FileProblem.Problem) {
+    do { try readPiece() } catch {
+      lineNumber = openLine
+      throw error
+    }
+  }
+
   /// Reads the next piece of the file; a byte order mark at its beginning is dropped.
   private func readPiece() throws(FileProblem.Problem) {
     piece = try reader.next()
+    isPlain = nil
     guard let piece else { return unparsed = 0..<0 }
     let hasMark = unsafe piece.isFirst && piece.text.starts(with: [0xEF, 0xBB, 0xBF])
     unparsed = unsafe (hasMark ? 3 : 0)..<piece.text.count

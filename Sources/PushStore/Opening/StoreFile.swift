@@ -19,6 +19,8 @@ enum StoreFile {
       try db.execute(sql: "PRAGMA synchronous = FULL")
       // Pages that writes change and look up again and again, in KiB.
       if !db.configuration.readonly { try db.execute(sql: "PRAGMA cache_size = -32768") }
+      // 16 MiB of the log: pages that are written again meanwhile are copied to the database once.
+      if !db.configuration.readonly { try db.execute(sql: "PRAGMA wal_autocheckpoint = 4000") }
     }
     return configuration
   }

@@ -53,13 +53,12 @@ final class Committer: Sendable {
       let (steps, last) = try store.pool.writeWithoutTransaction { db in
         var steps: [StoreWrite.Step] = []
         var last: (sequence: Int64, token: Int64) = (0, 0)
-        try db.inTransaction(.immediate) {
+        try Self.inTransaction(db) {
           var recorded: (sequence: Int64, token: Int64)?
           let spilled = Self.spilledPages(db)
           for (index, job) in jobs.enumerated() {
             var write = StoreWrite(
               SettingsQueries(db: db, path: path), at: job.now, from: job.device)
-            // Not GRDB's `inSavepoint`, which has SQLite compile its statements for each write.
             if jobs.count > 1 { try Self.run("SAVEPOINT job", db) }
             do {
               if let device = job.device { try write.check(device) }
@@ -85,7 +84,6 @@ final class Committer: Sendable {
             }
           }
           try store.right?.check()
-          return .commit
         }
         // What is committed to a file that has lost its name meanwhile is not found again.
         do { try store.right?.check() } catch StoreError.linked {}
@@ -126,6 +124,20 @@ final class Committer: Sendable {
     _ = unsafe sqlite3_db_status(
       db.sqliteConnection, SQLITE_DBSTATUS_CACHE_SPILL, &count, &highest, 0)
     return count
+  }
+
+  /// As GRDB's `inTransaction` and `inSavepoint`, which have SQLite compile their statements each
+  /// time.
+  private static func inTransaction(_ db: Database, _ body: () throws -> Void) throws {
+    try run("BEGIN IMMEDIATE", db)
+    do {
+      try body()
+      try run("COMMIT", db)
+    } catch {
+      // SQLite may have rolled back itself.
+      if db.isInsideTransaction { try? run("ROLLBACK", db) }
+      throw error
+    }
   }
 
   private static func run(_ sql: String, _ db: Database) throws {

@@ -1,5 +1,4 @@
 internal import Dispatch
-internal import Foundation
 internal import PushSupport
 internal import Synchronization
 
@@ -8,66 +7,94 @@ internal import Synchronization
 final class GroupCommit<Job: Sendable>: Sendable {
   private struct State {
     var jobs: [Job] = []
+    /// Memory for the next ones.
+    var spare: [Job] = []
     var isScheduled = false
+    /// Whether a commit is waiting for more jobs.
+    var isGathering = false
     /// How many jobs were added, and how many are done.
     var added = 0
     var done = 0
-    /// The next commit does not begin before.
-    var notBefore = ContinuousClock.now
+    var lastAdded = DispatchTime.now()
+    /// The next commit need not wait for more jobs after that.
+    var latest = DispatchTime.now()
   }
 
   private let state = Lock(State())
   private let queue = DispatchQueue(label: "push-fanout.store.writer")
   private let commit: @Sendable ([Job]) -> Void
-  /// From the beginning of a commit to that of the next one, at least.
-  private let interval: Duration
-  private let pause: @Sendable (Duration) -> Void
+  private let interval, gap: Duration
+  /// Signalled when a commit that gathers jobs has enough of them.
+  private let isEnough = DispatchSemaphore(value: 0)
+  /// So many jobs are worth a commit: more of them make each hardly cheaper.
+  static var worthACommit: Int { 32 }
   /// So many jobs a commit has at most, so that the first need not wait for all.
   private static var largestBatch: Int { 1024 }
 
   /// - Parameters:
-  ///   - interval: from the beginning of a commit to that of the next one, at least: jobs that are
-  ///     added meanwhile are committed together. After a pause a job is committed at once.
-  ///   - pause: waits for the rest of an interval.
+  ///   - interval: from the beginning of a commit to that of the next one, unless
+  ///     ``worthACommit`` jobs wait, or none was added for `gap`. After a pause a job is committed
+  ///     at once.
+  ///   - gap: at most 5 ms by default.
   ///   - commit: does the jobs and resumes their callers; one call at a time.
   init(
-    interval: Duration = .zero,
-    pause: @escaping @Sendable (Duration) -> Void = {
-      Thread.sleep(forTimeInterval: $0 / .seconds(1))
-    },
-    _ commit: @escaping @Sendable ([Job]) -> Void
+    interval: Duration = .zero, gap: Duration? = nil, _ commit: @escaping @Sendable ([Job]) -> Void
   ) {
     self.interval = interval
-    self.pause = pause
+    self.gap = gap ?? min(interval, .milliseconds(5))
     self.commit = commit
   }
 
   func add(_ job: Job) {
-    let starts = state.withLock { state in
+    let (starts, isEnough) = state.withLock { state in
+      let (starts, isEnough) = (!state.isScheduled, state.jobs.count + 1 >= Self.worthACommit)
       state.jobs.append(job)
       state.added += 1
-      defer { state.isScheduled = true }
-      return !state.isScheduled
+      state.lastAdded = .now()
+      state.isScheduled = true
+      defer { if isEnough { state.isGathering = false } }
+      return (starts, isEnough && state.isGathering)
     }
     if starts { queue.async { self.drain() } }
+    if isEnough { self.isEnough.signal() }
+  }
+
+  /// Waits until a commit is due.
+  private func gather() {
+    while true {
+      let due = state.withLock { state -> DispatchTime? in
+        let due = min(state.latest, state.lastAdded + gap)
+        state.isGathering = state.jobs.count < Self.worthACommit && due > .now()
+        return state.isGathering ? due : nil
+      }
+      guard let due else { break }
+      if isEnough.wait(timeout: due) == .timedOut {
+        // A signal may be under way.
+        let isSignalled = state.withLock { !$0.isGathering }
+        if isSignalled { isEnough.wait() }
+      }
+    }
+    state.withLock { $0.latest = .now() + interval }
   }
 
   /// Commits once. The next commit is queued separately, so that ``sync(_:)`` runs between
   /// two of them, however many writes there are.
   private func drain() {
-    if interval > .zero {
-      let rest = state.withLock { $0.notBefore } - .now
-      if rest > .zero { pause(rest) }
-      state.withLock { $0.notBefore = .now + interval }
+    if interval > .zero { gather() }
+    var batch = state.withLock { state in
+      var rest = exchange(&state.spare, with: [])
+      if state.jobs.count > Self.largestBatch {
+        rest += state.jobs[Self.largestBatch...]
+        state.jobs.removeLast(rest.count)
+      }
+      return exchange(&state.jobs, with: rest)
     }
-    let batch = state.withLock { state in
-      let batch = Array(state.jobs.prefix(Self.largestBatch))
-      state.jobs.removeFirst(batch.count)
-      return batch
-    }
+    let count = batch.count
     commit(batch)
+    batch.removeAll(keepingCapacity: true)
     let goesOn = state.withLock { state in
-      state.done += batch.count
+      state.done += count
+      state.spare = batch
       state.isScheduled = !state.jobs.isEmpty
       return state.isScheduled
     }
@@ -83,5 +110,11 @@ final class GroupCommit<Job: Sendable>: Sendable {
       }
       if let value { return value }
     }
+  }
+}
+
+extension DispatchTime {
+  fileprivate static func + (time: DispatchTime, duration: Duration) -> DispatchTime {
+    time + DispatchTimeInterval.nanoseconds(Int(duration / Duration.nanoseconds(1)))
   }
 }

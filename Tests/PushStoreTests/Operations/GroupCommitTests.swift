@@ -37,22 +37,48 @@ import Testing
     #expect(found == Array(0..<5000))
   }
 
-  /// A job after a pause is committed at once; those that follow within the interval share a commit.
-  @Test func jobsOfAnIntervalShareACommit() {
+  /// A job after a pause is committed at once; those that follow wait until they are enough.
+  @Test(.timeLimit(.minutes(1))) func enoughJobsShareACommit() {
     let batches = Locked<[[Int]]>([])
-    let made = Locked<GroupCommit<Int>?>(nil)
-    let commits = GroupCommit<Int>(interval: .seconds(86_400)) { _ in
-      // What is added while the rest of the interval is waited for.
-      for number in 2..<100 { made.withLock { $0 }?.add(number) }
-    } _: { jobs in
+    let commits = GroupCommit<Int>(interval: .seconds(86_400)) { jobs in
       batches.withLock { $0.append(jobs) }
     }
-    made.withLock { $0 = commits }
-    commits.add(0)
-    commits.sync {}
-    commits.add(1)
-    commits.sync {}
-    made.withLock { $0 = nil }
-    #expect(batches.withLock { $0 } == [[0], Array(1..<100)])
+    let count = GroupCommit<Int>.worthACommit
+    for first in stride(from: 1, to: 1000 * count, by: count) {
+      if first == 1 {
+        commits.add(0)
+        commits.sync {}
+      }
+      for number in first..<first + count { commits.add(number) }
+      commits.sync {}
+    }
+    let expected = (0..<1000).map { Array($0 * count + 1...($0 + 1) * count) }
+    #expect(batches.withLock { $0 } == [[0]] + expected)
+  }
+
+  /// Jobs that no other follows do not wait for the end of the interval.
+  @Test(.timeLimit(.minutes(1))) func aGapBeginsACommit() {
+    let done = Locked<[Int]>([])
+    let commits = GroupCommit<Int>(interval: .seconds(86_400), gap: .milliseconds(1)) { jobs in
+      done.withLock { $0 += jobs }
+    }
+    for number in 0..<100 {
+      commits.add(number)
+      commits.sync {}
+    }
+    #expect(done.withLock { $0 } == Array(0..<100))
+  }
+
+  /// Jobs that keep coming do not put off the end of the interval.
+  @Test(.timeLimit(.minutes(1))) func theIntervalEndsWhileJobsCome() {
+    let batches = Locked<[[Int]]>([])
+    let commits = GroupCommit<Int>(interval: .milliseconds(1), gap: .seconds(86_400)) { jobs in
+      batches.withLock { $0.append(jobs) }
+    }
+    for number in 0..<100 {
+      commits.add(number)
+      commits.sync {}
+    }
+    #expect(batches.withLock { $0 } == (0..<100).map { [$0] })
   }
 }

@@ -43,7 +43,7 @@ public enum OptionList {
     Option(key: "atLeastTimeout", value: "SECONDS", help: "How long at-least waits (5)."),
     Option(
       key: "commitInterval", value: "MS",
-      help: "From one commit to the next, at least: writes in between share one (5)."),
+      help: "How long writes wait at most for others that share their commit (30)."),
     Option(key: "audit", value: "FILE", help: "Where writes are noted, a JSON object a line."),
     Option(
       key: "follow", value: "URL", help: "Keep a copy of that server's settings, and decide by it."),

@@ -58,7 +58,7 @@ public struct ServerOptions: Sendable {
   /// Seconds for the headers of a request, for its body, between requests, for all that is under
   /// way when the server ends, and for settings that `at-least` waits for.
   public var headerTimeout, bodyTimeout, idleTimeout, shutdownTimeout, atLeastTimeout: Int
-  /// Milliseconds from the beginning of a commit to that of the next one, at least.
+  /// Milliseconds that writes wait at most for others that share their commit.
   public var commitInterval: Int
   /// The file to which writes are noted, a JSON object a line; nil for only the log.
   public var audit: String?
@@ -143,7 +143,7 @@ public struct ServerOptions: Sendable {
     idleTimeout = try read.number("idleTimeout", 1...86_400, default: 60)
     shutdownTimeout = try read.number("shutdownTimeout", 1...3600, default: 10)
     atLeastTimeout = try read.number("atLeastTimeout", 0...3600, default: 5)
-    commitInterval = try read.number("commitInterval", 0...1000, default: 5)
+    commitInterval = try read.number("commitInterval", 0...1000, default: 30)
     audit = read.text("audit")
     follow = read.text("follow")
     peerKey = read.text("peerKey")

@@ -72,8 +72,11 @@ final class Access: Sendable {
   }
 
   private static func bearer(_ value: String) -> Substring? {
-    let parts = value.split(separator: " ", maxSplits: 1)
-    return parts.count == 2 && parts[0].lowercased() == "bearer" ? parts[1] : nil
+    // Not `split`, whose two substrings are an array.
+    guard let space = value.utf8.firstIndex(of: UInt8(ascii: " ")) else { return nil }
+    guard value[..<space].lowercased() == "bearer" else { return nil }
+    let key = value[space...].drop { $0 == " " }
+    return key.isEmpty ? nil : key
   }
 
   private static func unauthorized(_ message: String) -> ServerFailure {
