@@ -154,7 +154,8 @@ final class CSVTable: PieceSource {
     while !unparsed.isEmpty {
       var count = 0
       let used = unsafe pf_csv_split(
-        text + unparsed.lowerBound, unparsed.count, plainCells.baseAddress, plainCells.count, &count)
+        text + unparsed.lowerBound, unparsed.count, plainCells.baseAddress, plainCells.count, &count
+      )
       guard count == header.count || count == 0, used <= LineReader.maximumLineBytes else {
         isPlain = false
         return nil
@@ -175,7 +176,8 @@ final class CSVTable: PieceSource {
     guard let start = unsafe text.baseAddress?.assumingMemoryBound(to: UInt8.self) else {
       return false
     }
-    let found = unsafe piece.isWhole && pf_csv_is_between_rows(parser)
+    let found =
+      unsafe piece.isWhole && pf_csv_is_between_rows(parser)
       && pf_csv_is_plain(start, text.count) && pf_is_utf8(start, text.count)
     if found, unsafe plainCells.isEmpty {
       unsafe plainCells = UnsafeMutableBufferPointer.allocate(capacity: header.count)

@@ -1,5 +1,6 @@
 import PushFiles
 import PushModel
+import TestSupport
 import Testing
 
 /// Goal: rows of messages.csv become what they say, and without a column of ids a message has the
@@ -154,6 +155,38 @@ import Testing
         "1", #"m.csv:3: "force" belongs to easemob, but the rules are rongcloud"#, "3", "4", "5",
         "6", "7",
       ])
+  }
+
+  /// A quote anywhere behind the header has the parser read all rows.
+  @Test(arguments: seeds(Array(1...60)))
+  func rowsAreTheSameWithAndWithoutTheParser(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    let cells = ["", "g", "m1", "é", "5", "12345678901234", "x y", "\t", "1970-01-01T00:00:00Z"]
+    var text = "id,conversation,at\n"
+    for row in 0..<Int.random(in: 0..<40, using: &random) {
+      switch Int.random(in: 0..<8, using: &random) {
+      case 0: text += ""
+      case 1:
+        let count = Int.random(in: 1...5, using: &random)
+        text += (0..<count).map { _ in random.pick(cells) }.joined(separator: ",")
+      case 2: text += "m\(row),g,\(random.pick(cells))"
+      default: text += "m\(row),g\(row % 3),\(row)"
+      }
+      text += random.oneIn(5) ? "\r\n" : "\n"
+    }
+    var bytes = Array(text.utf8)
+    if bytes.count > 20, random.oneIn(6) {
+      bytes[Int.random(in: 20..<bytes.count, using: &random)] = 0xFF
+    }
+    let found = try withFolder { folder in
+      try [bytes, bytes + Array("\"last\",g,7\n".utf8)].map { bytes in
+        try folder.write(bytes, as: "m.csv")
+        return folder.results("m.csv", rules: .easemob) {
+          "\($0.id) \($0.conversation) \($0.at.milliseconds)"
+        }
+      }
+    }
+    #expect(found[0] + ["last g 7"] == found[1])
   }
 
   @Test func filesAndHeadersAreChecked() throws {
