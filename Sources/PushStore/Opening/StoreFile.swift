@@ -17,10 +17,12 @@ enum StoreFile {
     configuration.prepareDatabase { db in
       // A commit is on the disk before it is acknowledged.
       try db.execute(sql: "PRAGMA synchronous = FULL")
-      // Pages that writes change and look up again and again, in KiB.
-      if !db.configuration.readonly { try db.execute(sql: "PRAGMA cache_size = -32768") }
-      // 16 MiB of the log: pages that are written again meanwhile are copied to the database once.
-      if !db.configuration.readonly { try db.execute(sql: "PRAGMA wal_autocheckpoint = 4000") }
+      if !db.configuration.readonly {
+        // Pages that writes change and look up again and again, in KiB.
+        try db.execute(sql: "PRAGMA cache_size = -32768")
+        // 16 MiB of the log: pages that change again meanwhile are copied to the database once.
+        try db.execute(sql: "PRAGMA wal_autocheckpoint = 4000")
+      }
     }
     return configuration
   }

@@ -25,7 +25,7 @@ final class GroupCommit<Job: Sendable>: Sendable {
   private let commit: @Sendable ([Job]) -> Void
   private let interval, gap: Duration
   /// Signalled when a commit that gathers jobs has enough of them.
-  private let isEnough = DispatchSemaphore(value: 0)
+  private let enough = DispatchSemaphore(value: 0)
   /// So many jobs are worth a commit: more of them make each hardly cheaper.
   static var worthACommit: Int { 32 }
   /// So many jobs a commit has at most, so that the first need not wait for all.
@@ -56,7 +56,7 @@ final class GroupCommit<Job: Sendable>: Sendable {
       return (starts, isEnough && state.isGathering)
     }
     if starts { queue.async { self.drain() } }
-    if isEnough { self.isEnough.signal() }
+    if isEnough { enough.signal() }
   }
 
   /// Waits until a commit is due.
@@ -68,10 +68,13 @@ final class GroupCommit<Job: Sendable>: Sendable {
         return state.isGathering ? due : nil
       }
       guard let due else { break }
-      if isEnough.wait(timeout: due) == .timedOut {
-        // A signal may be under way.
-        let isSignalled = state.withLock { !$0.isGathering }
-        if isSignalled { isEnough.wait() }
+      if enough.wait(timeout: due) == .timedOut {
+        let isSignalled = state.withLock { state in
+          defer { state.isGathering = false }
+          return !state.isGathering
+        }
+        // The signal is under way.
+        if isSignalled { enough.wait() }
       }
     }
     state.withLock { $0.latest = .now() + interval }
