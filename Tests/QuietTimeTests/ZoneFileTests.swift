@@ -40,12 +40,12 @@ import Testing
     #expect(lateTable.offsetSeconds(at: utc("2024-03-10T06:59:59Z")) == -14_400)
     #expect(lateTable.offsetSeconds(at: utc("2024-11-03T06:00:00Z")) == -18_000)
     let early = Compiled(
-      times: [-500, -100], types: [0, 1], offsets: [60, -7200], rule: "XXX2:00")
+      times: [-500, -100], types: [0, 1], offsets: [60, -7200], rule: "KLM2:00")
     #expect(ZoneTable(name: "x", try ZoneFile(early.bytes)).offsetSeconds(at: 0) == -7200)
   }
 
   @Test func whatIsRefused() throws {
-    var good = Compiled(times: [100], types: [0], offsets: [3600], rule: "XXX-1")
+    var good = Compiled(times: [100], types: [0], offsets: [3600], rule: "KLM-1")
     #expect(problem(good.bytes) == "none")
     good.version = 0
     #expect(problem(good.bytes) == "version 1, which has no 64-bit data")
@@ -66,7 +66,7 @@ import Testing
     #expect(changed { $0.offsets = [.min] } == "an offset of -2147483648 seconds from UTC")
     #expect(changed { $0.leapCount = 1 } == "it counts leap seconds, which Unix time does not")
     #expect(changed { $0.designation = 9 } == "a type of local time that leads nowhere")
-    #expect(changed { $0.rule = "XXX-2" } == "a rule that contradicts the last transition")
+    #expect(changed { $0.rule = "KLM-2" } == "a rule that contradicts the last transition")
     #expect(changed { $0.rule = "nonsense, really" } == "the rule \"nonsense, really\"")
     #expect(problem(Array(good.bytes.dropLast())) == "its footer is cut off")
   }
@@ -161,7 +161,7 @@ private struct Compiled {
     for offset in offsets {
       bytes += Self.bytes(UInt64(UInt32(bitPattern: offset)), 4) + [0, designation]
     }
-    bytes += Array("XXX\0".utf8) + [UInt8](repeating: 0, count: leapCount * 12)
+    bytes += Array("KLM\0".utf8) + [UInt8](repeating: 0, count: leapCount * 12)
     return bytes + Array("\n\(rule)\n".utf8)
   }
 

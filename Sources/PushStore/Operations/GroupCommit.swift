@@ -32,8 +32,8 @@ final class GroupCommit<Job: Sendable>: Sendable {
   private static var largestBatch: Int { 1024 }
 
   /// - Parameters:
-  ///   - interval: from the beginning of a commit to that of the next one, unless
-  ///     ``worthACommit`` jobs wait, or none was added for `gap`. After a pause a job is committed
+  ///   - interval: a commit begins so long after the last one began, or before, when
+  ///     ``worthACommit`` jobs wait or none was added for `gap`. After a pause a job is committed
   ///     at once.
   ///   - gap: at most 5 ms by default.
   ///   - commit: does the jobs and resumes their callers; one call at a time.

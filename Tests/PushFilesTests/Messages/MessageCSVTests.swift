@@ -165,7 +165,7 @@ import Testing
     var text = "id,conversation,at\n"
     for row in 0..<Int.random(in: 0..<40, using: &random) {
       switch Int.random(in: 0..<8, using: &random) {
-      case 0: text += ""
+      case 0: break
       case 1:
         let count = Int.random(in: 1...5, using: &random)
         text += (0..<count).map { _ in random.pick(cells) }.joined(separator: ",")

@@ -72,7 +72,7 @@ final class Access: Sendable {
   }
 
   private static func bearer(_ value: String) -> Substring? {
-    // Not `split`, whose two substrings are an array.
+    // Without `split`, which would allocate an array for each request.
     guard let space = value.utf8.firstIndex(of: UInt8(ascii: " ")) else { return nil }
     guard value[..<space].lowercased() == "bearer" else { return nil }
     let key = value[space...].drop { $0 == " " }
