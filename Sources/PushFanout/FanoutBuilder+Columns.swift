@@ -23,6 +23,7 @@ extension FanoutBuilder {
     // Users who are all known are added together.
     let areKnown = !hasChannels && !known.contains(.max)
     try checkRoom(all.count)
+    reserveCapacity(conversations: columns.conversations, stretches)
     if areKnown { append(members: known, columns.bits[all]) }
     for stretch in stretches {
       let rows = columns.rows(of: stretch)
@@ -44,6 +45,14 @@ extension FanoutBuilder {
         extras.removeFirst()
       }
     }
+  }
+
+  /// Reserves capacity for conversations that are not known, whose ids are texts.
+  private mutating func reserveCapacity(conversations ids: IDColumn, _ stretches: Range<Int>) {
+    guard ids.numbers.isEmpty else { return }
+    let more = ids.indices[stretches].count { $0 == .max }
+    let count = writer.tables.conversationIDs.count + more
+    writer.tables.conversationIDs.reserve(count, writer.store, threads: threads)
   }
 
   /// Prefetches the slot of a conversation that will be added soon.

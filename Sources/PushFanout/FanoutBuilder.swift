@@ -27,6 +27,8 @@ internal import QuietTime
   package internal(set) var declaredCount = 0
   /// While this thread adds records, another one prepares the memory for them.
   private let ahead: PageMemory.BlocksAhead?
+  /// How many threads may be used while records are added.
+  let threads: Int
 
   /// Creates a builder without records. The app's settings are Easemob's defaults until they are
   /// set.
@@ -34,6 +36,7 @@ internal import QuietTime
 
   /// - Parameter threads: how many threads may be used while records are added.
   package init(threads: Int) {
+    self.threads = threads
     ahead = threads > 1 ? PageMemory.BlocksAhead(.shared) : nil
     writer = TableWriter(Tables(app: AppSettings()), PageStore())
   }
@@ -215,7 +218,9 @@ extension FanoutBuilder {
   /// Reserves capacity for a total number of user ids.
   package mutating func reserveCapacity(users: Int) {
     userNumbers.expectedCount = users
-    if userNumbers.count == 0 { writer.tables.userIDs.reserve(users, writer.store) }
+    if userNumbers.count == 0 {
+      writer.tables.userIDs.reserve(users, writer.store, threads: threads)
+    }
   }
 
   /// Prefetches the memory of a user id that will be set soon, so that several look-ups overlap.

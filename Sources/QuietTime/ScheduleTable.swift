@@ -18,9 +18,9 @@ public struct RecentSchedules: Sendable {
     if indices.isEmpty { return nil }
     let first = first(of: new)
     let guess = indices[first]
-    if guess < settings.count, settings[Int(guess)] == new { return guess }
+    if guess < settings.count, settings.has(new, at: Int(guess)) { return guess }
     let second = indices[first + 1]
-    return second < settings.count && settings[Int(second)] == new ? second : nil
+    return second < settings.count && settings.has(new, at: Int(second)) ? second : nil
   }
 
   /// Makes an index of a list a guess.
@@ -60,9 +60,15 @@ public struct RecentSchedules: Sendable {
 private protocol QuietSettingsByIndex {
   var count: Int { get }
   subscript(index: Int) -> QuietSettings { get }
+  /// Whether the settings of an index equal others. Nothing is copied.
+  func has(_ settings: QuietSettings, at index: Int) -> Bool
 }
 
-extension [QuietSettings]: QuietSettingsByIndex {}
+extension [QuietSettings]: QuietSettingsByIndex {
+  fileprivate func has(_ settings: QuietSettings, at index: Int) -> Bool {
+    self.span[index] == settings
+  }
+}
 
 /// Quiet settings of many users, most of them once: settings that were seen last are found again,
 /// others are listed again.
@@ -82,6 +88,10 @@ package struct QuietSettingsList: Sendable {
     /// The settings of an index.
     package subscript(index: Int) -> QuietSettings {
       pages[index / Self.pageSize][index % Self.pageSize]
+    }
+
+    fileprivate func has(_ settings: QuietSettings, at index: Int) -> Bool {
+      pages[index / Self.pageSize].has(settings, at: index % Self.pageSize)
     }
 
     /// Whether these are settings of the same list, one perhaps at an earlier time.

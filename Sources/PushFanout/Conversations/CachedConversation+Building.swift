@@ -129,7 +129,9 @@ private struct WordFilling: Sendable {
       }
       return
     }
-    LastingWords(resolver.tables).write(
+    let lasting = LastingWords(resolver.tables)
+    lasting.prefetchFirst(Int(target.memberRow.start) + ranks.lowerBound)
+    lasting.write(
       ranks, of: target.memberRow, target.kind, target.rules, mask: resolver.levelMask(target)
     ) { unsafe words[$0] = $1 }
   }

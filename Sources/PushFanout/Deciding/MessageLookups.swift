@@ -1,3 +1,4 @@
+internal import CPushKernels
 package import PushModel
 
 /// Messages of an array, each of which is read where it is: a copy of a message counts a dozen
@@ -25,6 +26,14 @@ package import PushModel
   @inline(__always)
   private static func borrow(_ borrowed: borrowing Borrowed, _ body: (borrowing Message) -> Void) {
     body(borrowed.message)
+  }
+
+  /// Prefetches a message.
+  @inline(__always)
+  func prefetch(_ index: Int) {
+    for offset in stride(from: 0, to: MemoryLayout<Message>.stride, by: 64) {
+      unsafe pk_prefetch(UnsafeRawPointer(start + index) + offset)
+    }
   }
 
   /// The ids of a message's conversation and sender.
@@ -69,6 +78,7 @@ struct MessageLookups {
       hashes[index] = room
       hashes[Self.count + index] = user
       lookup.prefetchSlots(of: messages.mentions(first + index))
+      messages.prefetch(first + index)
     }
     for index in 0..<count {
       lookup.prefetchIDs(hashes[index], hashes[Self.count + index], version.tables, cache)
@@ -118,7 +128,7 @@ struct MessageLookup {
     _ room: UInt32, _ user: UInt32, _ tables: Tables, _ cache: ConversationCache
   ) {
     if let conversation = rooms.prefetch(room) {
-      tables.conversations.prefetch(Int(conversation))
+      tables.conversations.prefetchAmongMany(Int(conversation))
       cache.prefetchSlot(conversation)
     }
     users.prefetch(user)

@@ -22,7 +22,8 @@ internal import PushSupport
   /// The bits of packed members that apply to a message to a conversation as a whole.
   static let wholeMask: UInt8 = 0x0F
 
-  /// How many members ahead their users' settings are prefetched.
+  /// How many members ahead their users' settings are prefetched, also beyond the end of a
+  /// conversation: most have fewer members.
   private static let ahead = 16
 
   init(_ tables: borrowing Tables) {
@@ -45,6 +46,14 @@ internal import PushSupport
       Self.wholeMask, PackedMember.beyondSince, ruleSet.levelShift(for: kind))
   }
 
+  /// Prefetches what ``write(_:of:_:_:mask:_:)`` reads first of members who begin at a slot, unless
+  /// it wrote those in the slots before.
+  func prefetchFirst(_ slot: Int) {
+    for slot in slot..<min(slot + Self.ahead, memberUsers.count) {
+      prefetch(Int(memberUsers[slot]))
+    }
+  }
+
   /// Writes the words of the members of a conversation.
   ///
   /// - Parameters:
@@ -64,9 +73,9 @@ internal import PushSupport
     while rank < ranks.upperBound {
       let users = unsafe memberUsers.stretch(from: start + rank, limit: ranks.upperBound - rank)
       let members = unsafe packedMembers.stretch(from: start + rank, limit: users.count)
-      for index in 0..<min(Self.ahead, users.count) { prefetch(Int(unsafe users[index])) }
       for index in 0..<users.count {
-        if index + Self.ahead < users.count { prefetch(Int(unsafe users[index + Self.ahead])) }
+        let next = start + rank + index + Self.ahead
+        if next < memberUsers.count { prefetch(Int(memberUsers[next])) }
         let word = unsafe word(
           users[index], PackedMember(bits: members[index]), rules, mask, special, shift)
         store(rank + index, word.bits)
@@ -93,8 +102,8 @@ internal import PushSupport
 
   @inline(__always)
   private func prefetch(_ user: Int) {
-    packedUsers.prefetch(user)
-    schedules.prefetch(user)
+    packedUsers.prefetchAmongMany(user)
+    schedules.prefetchAmongMany(user)
   }
 }
 
@@ -111,9 +120,7 @@ extension TableWriter {
     let count = tables.conversations.count
     let pieceCount = threads <= 1 ? 1 : min(threads * 16, max(count, 1))
     Parallel.perform(pieceCount, threads: threads) { piece in
-      for index in count * piece / pieceCount..<count * (piece + 1) / pieceCount {
-        filling.fill(index)
-      }
+      filling.fill(count * piece / pieceCount..<count * (piece + 1) / pieceCount)
     }
   }
 
@@ -148,7 +155,14 @@ extension TableWriter {
       lasting = LastingWords(tables)
     }
 
-    func fill(_ conversation: Int) {
+    func fill(_ indices: Range<Int>) {
+      guard let first = indices.first else { return }
+      // Conversations are mostly stored in the order of their indices.
+      lasting.prefetchFirst(Int(conversations[first].start))
+      for index in indices { fill(index) }
+    }
+
+    private func fill(_ conversation: Int) {
       let row = conversations[conversation]
       let kind = ConversationKind(ordinal: Int(row.kind))
       if kind == .thread || row.count == 0 { return }

@@ -23,7 +23,8 @@ protocol DecisionEncoder: Sendable {
   static var needsMembers: Bool { get }
   /// Whether the decisions of one message may be encoded in several parts.
   static var splitsMessages: Bool { get }
-  /// About so many members are encoded at a time, if each of them is: what bounds the memory.
+  /// About so many members a thread encodes before they are written, if each of them is: what bounds
+  /// the memory.
   static var memberLimit: Int { get }
 
   init(_ options: EncodingOptions)
@@ -48,7 +49,7 @@ extension DecisionEncoder {
   static var isFolder: Bool { false }
   static var needsMembers: Bool { false }
   static var splitsMessages: Bool { true }
-  static var memberLimit: Int { 1 << 18 }
+  static var memberLimit: Int { 1 << 16 }
   var header: [UInt8] { [] }
   func encode(_ decisions: MessageDecisions, to piece: inout EncodedPiece) {}
   func encode(_ message: Message, _ counts: FanoutCounts, to piece: inout EncodedPiece) {}
@@ -68,14 +69,14 @@ protocol DecisionOutput: RowOutput {
   func put(_ rows: ArraySlice<UInt8>) throws(OutputProblem)
 
   /// Takes the codes of a message's members, behind its rows, if the encoder ``needsMembers``.
-  func put(_ codes: ArraySlice<UInt8>, of message: EncodedMessage) throws(OutputProblem)
+  func put(_ codes: ArraySlice<UInt8>, of members: EncodedMembers) throws(OutputProblem)
 
   /// Writes what was held back.
   func flush() throws(OutputProblem)
 }
 
 extension DecisionOutput {
-  func put(_ codes: ArraySlice<UInt8>, of message: EncodedMessage) throws(OutputProblem) {}
+  func put(_ codes: ArraySlice<UInt8>, of members: EncodedMembers) throws(OutputProblem) {}
   func flush() throws(OutputProblem) {}
 }
 

@@ -1,49 +1,31 @@
-internal import Dispatch
 internal import PushFanout
 internal import PushModel
-internal import PushSupport
-internal import Synchronization
 
-/// Messages that are decided and encoded together, on several threads, and written in their order.
+/// Messages beside each other that one thread decides and encodes.
 ///
-/// SAFETY: one thread reads messages into it, starts it, waits for it and writes it. Meanwhile the
-/// threads that decide read the messages, and each writes to an arena whose flag it has set.
+/// SAFETY: one thread at a time uses it: the one that reads messages into it and writes what they
+/// were encoded to, and between the two the one that decides them.
 final class EncodedBatch: @unchecked Sendable {
   private let encoder: any DecisionEncoder
   private let threads: Int
   private var messages: [Message] = []
   /// The ordinal of the first message in the run.
   private var number = 0
-  private let slots: [Slot]
-  private let group = DispatchGroup()
+  private var arena = EncodingArena()
 
-  /// An arena, and whether a thread uses it.
-  ///
-  /// SAFETY: only the thread that has set the flag uses the arena, or the batch's own thread while
-  /// nothing is being decided.
-  private final class Slot: @unchecked Sendable {
-    let isTaken = Atomic(false)
-    var arena = EncodingArena()
-  }
-
-  /// So many messages beside each other, which one thread mostly decides, try the same arena first:
-  /// threads then seldom touch each other's flags.
-  private static let run = 64
-
-  /// So many messages are decided at a time. With ``DecisionEncoder/memberLimit`` it bounds the
+  /// So many messages are in a batch at most. With ``DecisionEncoder/memberLimit`` it bounds the
   /// memory.
-  private static let messageLimit = 4096
+  private static let messageLimit = 256
 
+  /// - Parameter threads: how many threads may encode parts of a large message.
   init(_ encoder: any DecisionEncoder, threads: Int) {
     self.encoder = encoder
     self.threads = threads
-    // Two for each thread, so that one is nearly always free where a thread looks first.
-    slots = (0..<max(1, 2 * threads)).map { _ in Slot() }
   }
 
   var messageCount: Int { messages.count }
 
-  /// Empties the batch, and fills it with the next messages.
+  /// Fills the batch with the next messages.
   ///
   /// - Parameter number: the ordinal of the first.
   /// - Returns: whether there may be more.
@@ -61,89 +43,60 @@ final class EncodedBatch: @unchecked Sendable {
     return true
   }
 
-  /// Decides and encodes the messages, on all threads of the engine.
+  /// Decides and encodes the messages.
   ///
-  /// - Parameter version: the settings; nil for the current ones.
-  func decide(by engine: Fanout, on version: FanoutVersion?) {
+  /// - Parameter result: memory to decide with.
+  func decide(by engine: Fanout, on version: FanoutVersion, into result: inout FanoutResult) {
+    var arena = takeArena()
     unsafe messages.withUnsafeBufferPointer { all in
       guard let start = all.baseAddress else { return }
-      // SAFETY: the messages are read only until they are decided.
-      nonisolated(unsafe) let list = unsafe MessageList(start)
-      engine.decide(messages, on: version ?? engine.currentVersion) { index, result in
-        unsafe list.withMessage(index) { encode($0, index, result) }
+      let list = unsafe MessageList(start)
+      engine.decide(messages, all.indices, on: version, into: &result) { index, result in
+        list.withMessage(index) {
+          arena.encode($0, number: number + index, result, by: encoder, threads: threads)
+        }
       }
     }
+    self.arena = arena
   }
-
-  /// The same, while the caller does something else until it calls ``wait()``.
-  func start(_ engine: Fanout, on version: FanoutVersion?) {
-    DispatchQueue.global(qos: .userInitiated).async(group: group) {
-      self.decide(by: engine, on: version)
-    }
-  }
-
-  /// Waits until all messages are encoded, if they were started.
-  func wait() { group.wait() }
 
   /// Encodes messages that were decided.
+  ///
+  /// - Parameter number: the ordinal of the first.
   func encode(_ messages: [Message], _ number: Int, _ results: [FanoutResult]) {
     begin(messages, number)
-    Parallel.perform(messages.count, threads: threads) { index in
-      encode(messages[index], index, results[index])
+    var arena = takeArena()
+    for (index, message) in messages.enumerated() {
+      arena.encode(message, number: number + index, results[index], by: encoder, threads: threads)
     }
+    self.arena = arena
   }
 
   private func begin(_ messages: [Message], _ number: Int) {
     self.number = number
-    if messages.isEmpty {
-      self.messages.removeAll(keepingCapacity: true)
-    } else {
-      self.messages = messages
-    }
-    for slot in slots { slot.arena.removeAll() }
+    self.messages.removeAll(keepingCapacity: messages.isEmpty)
+    self.messages.append(contentsOf: messages)
+    arena.removeAll()
   }
 
-  private func encode(
-    _ message: borrowing Message, _ index: Int, _ result: borrowing FanoutResult
-  ) {
-    var slot = index / Self.run % slots.count
-    while slots[slot].isTaken.exchange(true, ordering: .acquiring) {
-      slot = (slot + 1) % slots.count
-    }
-    slots[slot].arena.encode(
-      message, at: index, number: number + index, result, by: encoder, threads: threads)
-    slots[slot].isTaken.store(false, ordering: .releasing)
+  private func takeArena() -> EncodingArena {
+    var taken = EncodingArena()
+    swap(&taken, &arena)
+    return taken
   }
 
-  /// Writes the messages in their order, and adds up how often each code occurs.
+  /// Writes what the messages were encoded to, and adds up how often each code occurs.
   func put(to output: any DecisionOutput, _ totals: inout OutcomeCounts) throws(OutputProblem) {
-    var positions = [(arena: Int, message: Int)](repeating: (0, 0), count: messages.count)
-    let arenas = slots.map(\.arena)
-    for (arenaIndex, arena) in arenas.enumerated() {
-      for (messageIndex, message) in arena.messages.enumerated() {
-        positions[message.index] = (arenaIndex, messageIndex)
-      }
-      for (code, outcome) in Outcome.coded { totals.add(outcome, arena.totals[Int(code)]) }
-    }
-    let needsMembers = type(of: encoder).needsMembers
-    var next = 0
-    while next < positions.count {
-      let (arenaIndex, first) = positions[next]
-      let arena = arenas[arenaIndex]
-      var last = first
-      next += 1
-      // The rows of messages in a row follow each other in the arena, and are written together.
-      while next < positions.count, !needsMembers, positions[next] == (arenaIndex, last + 1),
-        arena.messages[last].parts.isEmpty
-      {
-        last += 1
-        next += 1
-      }
-      let message = arena.messages[last]
-      let start = arena.messages[first].bytes.lowerBound
-      try output.put(arena.piece.bytes[start..<message.bytes.upperBound])
+    for (code, outcome) in Outcome.coded { totals.add(outcome, arena.totals[Int(code)]) }
+    var start = 0
+    for message in arena.messages {
+      try output.put(arena.piece.bytes[start..<message.end])
+      start = message.end
       for part in message.parts { try output.put(part.bytes[...]) }
-      if needsMembers { try output.put(arena.piece.codes[message.codes], of: message) }
+      if let members = message.members {
+        try output.put(arena.piece.codes[members.codes], of: members)
+      }
     }
+    try output.put(arena.piece.bytes[start...])
   }
 }

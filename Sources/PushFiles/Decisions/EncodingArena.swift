@@ -20,23 +20,30 @@ struct EncodedPiece: Sendable {
   }
 }
 
-/// One message in an ``EncodingArena``.
-struct EncodedMessage: Sendable {
-  /// Its index in the batch.
-  let index: Int
+/// The members of a message in an ``EncodingArena``, for outputs that take them.
+struct EncodedMembers: Sendable {
+  /// nil for a message to an unknown conversation.
+  let list: MemberList?
   let recipients: Int
   let pushes: Int
-  /// nil unless the encoder asks for it.
-  let members: MemberList?
-  let bytes: Range<Int>
+  /// Where their codes are in the arena.
   let codes: Range<Int>
-  /// What follows the bytes of the arena, where several threads encoded the message.
-  let parts: [EncodedPiece]
 }
 
-/// Where one thread at a time puts the messages of a batch that it encodes.
+/// A message in an ``EncodingArena`` that not only its bytes there belong to.
+struct EncodedMessage: Sendable {
+  /// Where its bytes in the arena end.
+  let end: Int
+  /// What follows them, where several threads encoded the message.
+  let parts: [EncodedPiece]
+  /// nil unless the encoder asks for them.
+  let members: EncodedMembers?
+}
+
+/// Where one thread encodes messages one after the other.
 struct EncodingArena: Sendable {
   private(set) var piece = EncodedPiece()
+  /// Those messages that have more than their bytes.
   private(set) var messages: [EncodedMessage] = []
   /// Of all messages, by code.
   private(set) var totals = [Int](repeating: 0, count: Outcome.codeCount)
@@ -53,37 +60,34 @@ struct EncodingArena: Sendable {
   /// Encodes a message that was decided.
   ///
   /// - Parameters:
-  ///   - index: the message's index in the batch.
   ///   - number: the ordinal of the message in the run.
   ///   - threads: how many threads may encode parts of a large one.
   mutating func encode(
-    _ message: borrowing Message, at index: Int, number: Int, _ result: borrowing FanoutResult,
+    _ message: borrowing Message, number: Int, _ result: borrowing FanoutResult,
     by encoder: any DecisionEncoder, threads: Int
   ) {
     let kind = type(of: encoder)
     let counts = result.counts
-    var (recipients, pushes) = (0, 0)
-    counts.forEach { code, count in
-      totals[Int(code)] += count
-      recipients += count
-      pushes += Int(code & 1) * count
-    }
-    let (bytes, codes) = (piece.bytes.count, piece.codes.count)
+    counts.forEach { totals[Int($0)] += $1 }
+    if !kind.needsResults { return encoder.encode(message, counts, to: &piece) }
+    let start = piece.codes.count
     var parts: [EncodedPiece] = []
-    if !kind.needsResults {
-      encoder.encode(message, counts, to: &piece)
-    } else if kind.splitsMessages, threads > 1, result.memberCount >= 2 * Self.partSize {
+    if kind.splitsMessages, threads > 1, result.memberCount >= 2 * Self.partSize {
       parts = Self.parts(copy message, number, copy result, encoder, threads)
     } else {
       let all = 0..<result.memberCount
       encoder.encode(
         MessageDecisions(copy message, number: number, copy result, in: all), to: &piece)
     }
-    messages.append(
-      EncodedMessage(
-        index: index, recipients: recipients, pushes: pushes,
-        members: kind.needsMembers ? result.memberList : nil, bytes: bytes..<piece.bytes.count,
-        codes: codes..<piece.codes.count, parts: parts))
+    var members: EncodedMembers?
+    if kind.needsMembers {
+      members = EncodedMembers(
+        list: result.memberList, recipients: counts.recipientCount, pushes: counts.pushCount,
+        codes: start..<piece.codes.count)
+    }
+    if !parts.isEmpty || members != nil {
+      messages.append(EncodedMessage(end: piece.bytes.count, parts: parts, members: members))
+    }
   }
 
   private static func parts(

@@ -1,5 +1,6 @@
 public import PushFanout
 public import PushModel
+internal import PushSupport
 
 /// Writes what the engine decides, in the order of messages and users, in one of the formats;
 /// several threads encode it, and the bytes are the same for any number of them.
@@ -53,50 +54,44 @@ public final class FanoutWriter {
     try output.put(encoder.header)
   }
 
-  /// Decides messages as they are read, some thousands at a time, and writes what was decided.
+  /// Decides messages as they are read, and writes what was decided.
   ///
-  /// The threads of the engine decide and encode a batch; meanwhile the caller's thread writes the
-  /// batch before and reads the one after, unless there is to be one thread only.
+  /// The threads decide and encode a few hundred messages at a time. The caller's thread is one of
+  /// them, and reads and writes besides: it works with the others while it would have to wait.
   ///
   /// - Parameters:
-  ///   - engine: decides each batch on the version that is then current.
-  ///   - progress: called after each batch, on the caller's thread.
+  ///   - engine: decides each few hundred messages on the version that is then current.
+  ///   - progress: called when messages were written, on the caller's thread.
   ///   - next: the next message; nil at the end. Called on the caller's thread.
-  /// - Throws: what `next` throws, once the batches before are written, or an ``OutputProblem``.
-  /// - Complexity: memory for two batches, whatever the number of messages.
+  /// - Throws: what `next` throws, once the messages before are written, or an ``OutputProblem``.
+  /// - Complexity: memory for some thousand messages, whatever their number.
   public func write(
     by engine: Fanout, on version: FanoutVersion? = nil, progress: () -> Void = {},
     next: () throws -> Message?
   ) throws {
-    var inFlight: EncodedBatch?
-    defer { inFlight?.wait() }
+    let pipeline = OrderedPipeline<FanoutResult, EncodedBatch, Void>(
+      threads: threads, takerWorks: true, makeWorker: { FanoutResult() }
+    ) { batch, result in
+      batch.decide(by: engine, on: version ?? engine.currentVersion, into: &result)
+    }
+    defer { _ = pipeline.finish() }
     var number = messageCount
-    var hasMore = true
-    while hasMore {
-      let batch = spareBatch()
-      let read = Result { try batch.read(number, for: engine, next) }
-      number += batch.messageCount
-      let before = inFlight
-      before?.wait()
-      inFlight = nil
-      if threads > 1, case .success(true) = read {
-        batch.start(engine, on: version)
-        inFlight = batch
+    var read: Result<Bool, any Error> = .success(true)
+    while true {
+      while case .success(true) = read, !pipeline.isFull {
+        let batch = spareBatch()
+        read = Result { try batch.read(number, for: engine, next) }
+        number += batch.messageCount
+        pipeline.submit(batch)
       }
-      if let before {
-        try put(before)
-        progress()
-      }
-      do { hasMore = try read.get() } catch {
-        // What a pipe or a terminal gets before a bad line is the same on any number of threads.
-        try output.flush()
-        throw error
-      }
-      if inFlight == nil {
-        batch.decide(by: engine, on: version)
-        try put(batch)
-        progress()
-      }
+      guard let (batch, _) = pipeline.take() else { break }
+      try put(batch)
+      progress()
+    }
+    do { _ = try read.get() } catch {
+      // What a pipe or a terminal gets before a bad line is the same on any number of threads.
+      try output.flush()
+      throw error
     }
   }
 

@@ -133,17 +133,17 @@ extension NumPyFolder: DecisionOutput {
   func put(_ rows: [UInt8]) throws(OutputProblem) { try messages.write(whole: rows) }
   func put(_ rows: ArraySlice<UInt8>) throws(OutputProblem) { try messages.write(whole: rows) }
 
-  func put(_ codes: ArraySlice<UInt8>, of message: EncodedMessage) throws(OutputProblem) {
-    let list = try number(of: message.members)
+  func put(_ codes: ArraySlice<UInt8>, of members: EncodedMembers) throws(OutputProblem) {
+    let list = try number(of: members.list)
     try self.codes.append(codes)
     codeCount += codes.count
     messageCount += 1
-    recipientCount += message.recipients
-    pushCount += message.pushes
+    recipientCount += members.recipients
+    pushCount += members.pushes
     try messageStarts.append(Int64(codeCount))
     try messageLists.append(list)
-    try messageRecipients.append(UInt32(message.recipients))
-    try messagePushes.append(UInt32(message.pushes))
+    try messageRecipients.append(UInt32(members.recipients))
+    try messagePushes.append(UInt32(members.pushes))
   }
 
   /// The number of a list, which is written when it is the first of its membership version.
@@ -167,7 +167,7 @@ struct NumPyEncoder: DecisionEncoder {
   static var isFolder: Bool { true }
   static var needsMembers: Bool { true }
   static var splitsMessages: Bool { false }
-  static var memberLimit: Int { 1 << 22 }
+  static var memberLimit: Int { 1 << 20 }
 
   init(_ options: EncodingOptions) {}
 

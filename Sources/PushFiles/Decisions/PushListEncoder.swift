@@ -2,7 +2,7 @@ internal import PushModel
 
 /// A JSON object for every message: who gets a push.
 struct PushListEncoder: DecisionEncoder {
-  static var memberLimit: Int { 1 << 20 }
+  static var memberLimit: Int { 1 << 18 }
 
   init(_ options: EncodingOptions) {}
 

@@ -13,11 +13,11 @@ struct SummaryEncoder: DecisionEncoder {
     if !isJSON { return Array(Self.table(messageCount, totals).utf8) }
     var row = Array("{\"messages\":\(messageCount),\"decisions\":\(totals.total)".utf8)
     row.append(contentsOf: ",\"counts\":".utf8)
-    var keys = KeySet()
-    for (code, outcome) in Outcome.coded where totals[outcome] > 0 { keys.insert(code) }
-    row.append(addingCapacity: keys.objectLimit) { row in
-      keys.appendObject(to: &row) { code in Outcome(code: code).map { totals[$0] } ?? 0 }
+    var counts = KeyedCounts()
+    for (code, outcome) in Outcome.coded where totals[outcome] > 0 {
+      counts.insert(code, totals[outcome])
     }
+    row.append(addingCapacity: counts.objectLimit) { row in counts.appendObject(to: &row) }
     row.append(contentsOf: "}\n".utf8)
     return row
   }

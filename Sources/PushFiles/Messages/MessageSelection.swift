@@ -6,6 +6,7 @@ public final class MessageSelection {
   private let reader: MessageReader
   private let progressed: ((Double?) -> Void)?
   private let skipped: ((FileProblem) -> Void)?
+  private let takesAll: Bool
   /// The ids that are asked for, and whether they came.
   private var isFound: [Identifier: Bool]
   /// Bad lines that were left out.
@@ -25,6 +26,7 @@ public final class MessageSelection {
     self.reader = reader
     self.skipped = skipped
     progressed = progress
+    takesAll = ids.isEmpty
     isFound = Dictionary(ids.map { ($0, false) }) { first, _ in first }
   }
 
@@ -55,7 +57,7 @@ public final class MessageSelection {
       do throws(FileProblem) {
         guard let item = try read() else { return nil }
         progressed?(reader.progress)
-        if isFound.isEmpty { return item }
+        if takesAll { return item }
         let id = id(item)
         guard isFound[id] != nil else { continue }
         isFound[id] = true

@@ -28,6 +28,8 @@ struct RecordBatch: Sendable {
   /// The first stretch of members, and the first row of users, that no step has.
   private var firstStretch = 0
   private var firstUser = 0
+  /// Whether those rows are users: no step has rows of both.
+  private var isOfUsers = false
   /// What lines used before the rules were known.
   private var noted = VendorFieldUse()
 
@@ -55,7 +57,7 @@ struct RecordBatch: Sendable {
     _ user: UnsafeRawBufferPointer, of conversation: UnsafeRawBufferPointer, _ member: MemberRow,
     line: Int
   ) {
-    finishUsers()
+    begin(ofUsers: false)
     recordCount += 1
     unsafe columns.append(
       user, of: conversation, level: member.level, since: member.since,
@@ -63,7 +65,7 @@ struct RecordBatch: Sendable {
   }
 
   mutating func add(_ id: UnsafeRawBufferPointer, _ user: UserSettings) {
-    finishMembers()
+    begin(ofUsers: true)
     recordCount += 1
     unsafe users.append(id, user)
   }
@@ -73,7 +75,7 @@ struct RecordBatch: Sendable {
     numbers users: [Int64], of conversations: [Int64], levels: [NotificationLevel],
     mutes: [Int64], sinces: [Int64]
   ) {
-    finishUsers()
+    begin(ofUsers: false)
     recordCount += users.count
     columns.append(
       numbers: users, of: conversations, levels: levels, mutes: mutes, sinces: sinces)
@@ -81,7 +83,7 @@ struct RecordBatch: Sendable {
 
   /// Adds users whose ids are numbers, as `UserRecords` does.
   mutating func add(numbers: [Int64], _ user: (Int) -> UserSettings) {
-    finishMembers()
+    begin(ofUsers: true)
     recordCount += numbers.count
     users.append(numbers: numbers, user)
   }
@@ -121,6 +123,14 @@ struct RecordBatch: Sendable {
     lookup?.resolve(&columns)
     lookup?.resolve(&users)
     return users.takeList()
+  }
+
+  /// Begins a row of users, or one of members.
+  @inline(__always)
+  private mutating func begin(ofUsers isOfUsers: Bool) {
+    if isOfUsers == self.isOfUsers { return }
+    finishRows()
+    self.isOfUsers = isOfUsers
   }
 
   private mutating func finishRows() {

@@ -148,6 +148,8 @@ struct Evaluate: ParsableCommand {
 
   private func runPacked() throws -> Run {
     let fanout = try world.loadFanout(threads: threads)
+    // The system frees the memory of a process that ends faster than the engine frees its own.
+    _ = unsafe Unmanaged.passRetained(fanout)
     let bar = ProgressBar("deciding")
     let selection = try selection(fanout.app.rules, bar)
     let format = chosenFormat
