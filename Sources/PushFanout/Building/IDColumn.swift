@@ -33,26 +33,27 @@ struct IDCharacters: Sendable {
 
 /// Ids in ``IDCharacters``, their hashes, and their indices in a table of ids.
 struct IDColumn: Sendable {
+  /// Where the characters of an id are.
+  private struct Text: Sendable {
+    let start: UInt32
+    let count: UInt32
+  }
+
   /// The numbers whose decimal digits the ids are, of all ids or none.
   private(set) var numbers: [Int64] = []
-  private var starts: [UInt32] = []
-  private var counts: [UInt32] = []
+  private var texts: [Text] = []
   /// Empty until ``resolve(_:in:)``, and for numbers.
   private(set) var hashes: [UInt32] = []
   /// `UInt32.max` for an id that is not known to be in the table; empty until ``resolve(_:in:)``.
   private(set) var indices: [UInt32] = []
 
-  var count: Int { max(starts.count, numbers.count) }
+  var count: Int { max(texts.count, numbers.count) }
 
-  mutating func reserveCapacity(_ count: Int) {
-    starts.reserveCapacity(count)
-    counts.reserveCapacity(count)
-  }
+  mutating func reserveCapacity(_ count: Int) { texts.reserveCapacity(count) }
 
   @inline(__always)
   mutating func append(_ id: UnsafeRawBufferPointer, _ characters: inout IDCharacters) {
-    starts.append(unsafe characters.store(id))
-    counts.append(UInt32(id.count))
+    texts.append(Text(start: unsafe characters.store(id), count: UInt32(id.count)))
   }
 
   /// Adds a number as an id.
@@ -65,7 +66,7 @@ struct IDColumn: Sendable {
   ///
   /// - Precondition: there are no ids that are texts.
   mutating func append(numbers: [Int64]) {
-    precondition(starts.isEmpty, "ids are numbers or texts")
+    precondition(texts.isEmpty, "ids are numbers or texts")
     self.numbers.append(contentsOf: numbers)
   }
 
@@ -82,8 +83,9 @@ struct IDColumn: Sendable {
 
   @inline(__always)
   private func id(_ row: Int, _ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-    let start = Int(starts[row])
-    return unsafe UnsafeRawBufferPointer(rebasing: bytes[start..<start + Int(counts[row])])
+    let text = texts[row]
+    let start = Int(text.start)
+    return unsafe UnsafeRawBufferPointer(rebasing: bytes[start..<start + Int(text.count)])
   }
 
   /// How many ids on the next step is done: the slot or the id asked for is there by then.

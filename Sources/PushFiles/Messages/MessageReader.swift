@@ -16,10 +16,10 @@ public final class MessageReader {
   private let rules: RuleSet
   private let source: Source
   /// Records so far, from which a message without an id column has its number.
-  public private(set) var recordCount = 0
+  @safe @exclusivity(unchecked) public private(set) var recordCount = 0
   /// Whether the message that was read last replies to another: `reply` is true, or there is a
   /// `replyTo`.
-  public private(set) var isReply = false
+  @safe @exclusivity(unchecked) public private(set) var isReply = false
 
   /// Opens a file of messages that are decided by `rules`.
   ///
@@ -104,7 +104,8 @@ public final class MessageReader {
         }
         recordCount += 1
         var uses = VendorFieldUse()
-        let message = try checked(MessageFields.read(line, &uses, isReply: &isReply), uses)
+        let message = try MessageFields.read(line, &uses, isReply: &isReply)
+        try check(uses)
         try more(line, lines)
         return message
       case .table(let table):
@@ -115,7 +116,8 @@ public final class MessageReader {
           let message = try MessageColumns.read(
             row, number: table.hasColumn(0) ? nil : recordCount, &uses)
           isReply = MessageColumns.isReply(row)
-          return try checked(message, uses)
+          try check(uses)
+          return message
         }
       }
     } catch {
@@ -150,11 +152,8 @@ public final class MessageReader {
     }
   }
 
-  private func checked(
-    _ message: Message, _ uses: VendorFieldUse
-  ) throws(FileProblem.Problem) -> Message {
+  private func check(_ uses: VendorFieldUse) throws(FileProblem.Problem) {
     if let foreign = uses.foreign(to: rules) { throw foreign }
-    return message
   }
 
   /// A record that could not be taken apart is one all the same: those after it keep their numbers.
