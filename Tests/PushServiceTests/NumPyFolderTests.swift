@@ -95,7 +95,7 @@ import Testing
       ])
   }
 
-  /// What `next` throws in a later batch comes through, and no folder is left.
+  /// What `next` throws comes through behind the messages before, and no folder is left.
   @Test(arguments: [1, 3]) func afterAnErrorNothingIsLeft(threads: Int) throws {
     struct Stop: Error {}
     let place = ScratchFolder()
@@ -113,7 +113,7 @@ import Testing
           return Message(id: "m", conversation: "g1", at: Sample.noon)
         }
       }
-      #expect(writer.messageCount == 16_384, "the batches before")
+      #expect(writer.messageCount == 20_000, "the messages before")
     }
     #expect(try place.names == [])
   }
