@@ -24,6 +24,45 @@ import Testing
       decision.pushes.map { Array($0.payload().payload) } == rendered.map { Array($0.payload) })
   }
 
+  /// More messages than a batch has: decided one by one before, and as they are read.
+  @Test(arguments: [1, 3]) func resultsAreWrittenAsMessagesAreDecided(threads: Int) throws {
+    var builder = FanoutBuilder()
+    try builder.setMember("u1", of: "g")
+    try builder.setMember("u2", of: "g", MemberSettings(level: .blocked))
+    let fanout = try builder.build(threads: threads)
+    let messages = (0..<700).map { number in
+      Message(id: Identifier("m\(number)"), conversation: "g", at: Sample.noon)
+    }
+    let results = messages.map { fanout.decide($0) }
+    for format in DecisionFormat.allCases where !format.isFolder {
+      let (decided, read) = (OutputBytes(), OutputBytes())
+      let writer = try FanoutWriter(decided, format: format, threads: threads)
+      try writer.write(messages, results: results)
+      try writer.finish()
+      let reader = try FanoutWriter(read, format: format, threads: threads)
+      var rest = messages[...]
+      try reader.write(by: fanout) { rest.popFirst() }
+      try reader.finish()
+      #expect(decided.bytes == read.bytes && writer.totals == reader.totals, "\(format)")
+      #expect(!read.bytes.isEmpty && writer.messageCount == 700)
+    }
+  }
+
+  /// What waits to be written is bounded by members, not only by messages.
+  @Test func messagesToLargeConversationsAreNotReadAhead() throws {
+    var builder = FanoutBuilder()
+    for number in 0..<300_000 { try builder.setMember(Identifier("\(number)"), of: "g") }
+    let writer = try FanoutWriter(OutputBytes(), format: .csv, threads: 2)
+    var read = 0
+    var readWhenWritten: [Int] = []
+    try writer.write(by: builder.build(threads: 2), progress: { readWhenWritten.append(read) }) {
+      if read == 3 { return nil }
+      read += 1
+      return Message(id: "m", conversation: "g", at: Sample.noon)
+    }
+    #expect(readWhenWritten.prefix(2) == [1, 2])
+  }
+
   /// Without a pinned version the devices would be those after the change.
   @Test func changesDoNotTouchADecision() throws {
     let service = try Sample.service()

@@ -46,8 +46,8 @@ internal import PushSupport
       Self.wholeMask, PackedMember.beyondSince, ruleSet.levelShift(for: kind))
   }
 
-  /// Prefetches what ``write(_:of:_:_:mask:_:)`` reads first of members who begin at a slot, unless
-  /// it wrote those in the slots before.
+  /// Prefetches what ``write(_:of:_:_:mask:_:)`` reads of the first members from a slot on. It does
+  /// so itself for the members behind those that it writes.
   func prefetchFirst(_ slot: Int) {
     for slot in slot..<min(slot + Self.ahead, memberUsers.count) {
       prefetch(Int(memberUsers[slot]))

@@ -15,7 +15,7 @@ final class EncodedBatch: @unchecked Sendable {
 
   /// So many messages are in a batch at most. With ``DecisionEncoder/memberLimit`` it bounds the
   /// memory.
-  private static let messageLimit = 256
+  static let messageLimit = 256
 
   /// - Parameter threads: how many threads may encode parts of a large message.
   init(_ encoder: any DecisionEncoder, threads: Int) {
@@ -25,6 +25,9 @@ final class EncodedBatch: @unchecked Sendable {
 
   var messageCount: Int { messages.count }
 
+  /// How many members are encoded; 0 where counts suffice.
+  private(set) var memberCount = 0
+
   /// Fills the batch with the next messages.
   ///
   /// - Parameter number: the ordinal of the first.
@@ -32,12 +35,11 @@ final class EncodedBatch: @unchecked Sendable {
   func read(
     _ number: Int, for engine: Fanout, _ next: () throws -> Message?
   ) rethrows -> Bool {
-    begin([], number)
+    begin(number)
     let kind = type(of: encoder)
-    var members = 0
-    while messages.count < Self.messageLimit, members < kind.memberLimit {
+    while messages.count < Self.messageLimit, memberCount < kind.memberLimit {
       guard let message = try next() else { return false }
-      if kind.needsResults { members += engine.memberCount(of: message.conversation) }
+      if kind.needsResults { memberCount += engine.memberCount(of: message.conversation) }
       messages.append(message)
     }
     return true
@@ -63,19 +65,22 @@ final class EncodedBatch: @unchecked Sendable {
   /// Encodes messages that were decided.
   ///
   /// - Parameter number: the ordinal of the first.
-  func encode(_ messages: [Message], _ number: Int, _ results: [FanoutResult]) {
-    begin(messages, number)
+  func encode(_ messages: ArraySlice<Message>, _ number: Int, _ results: [FanoutResult]) {
+    begin(number)
+    self.messages.append(contentsOf: messages)
     var arena = takeArena()
-    for (index, message) in messages.enumerated() {
-      arena.encode(message, number: number + index, results[index], by: encoder, threads: threads)
+    for index in messages.indices {
+      arena.encode(
+        messages[index], number: number + index - messages.startIndex, results[index], by: encoder,
+        threads: threads)
     }
     self.arena = arena
   }
 
-  private func begin(_ messages: [Message], _ number: Int) {
+  private func begin(_ number: Int) {
     self.number = number
-    self.messages.removeAll(keepingCapacity: messages.isEmpty)
-    self.messages.append(contentsOf: messages)
+    memberCount = 0
+    messages.removeAll(keepingCapacity: true)
     arena.removeAll()
   }
 

@@ -30,7 +30,7 @@ struct EncodedMembers: Sendable {
   let codes: Range<Int>
 }
 
-/// A message in an ``EncodingArena`` that not only its bytes there belong to.
+/// What a message in an ``EncodingArena`` has besides its bytes there.
 struct EncodedMessage: Sendable {
   /// Where its bytes in the arena end.
   let end: Int
@@ -43,7 +43,7 @@ struct EncodedMessage: Sendable {
 /// Where one thread encodes messages one after the other.
 struct EncodingArena: Sendable {
   private(set) var piece = EncodedPiece()
-  /// Those messages that have more than their bytes.
+  /// Those messages that have more than their bytes here.
   private(set) var messages: [EncodedMessage] = []
   /// Of all messages, by code.
   private(set) var totals = [Int](repeating: 0, count: Outcome.codeCount)

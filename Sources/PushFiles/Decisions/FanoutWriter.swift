@@ -75,16 +75,21 @@ public final class FanoutWriter {
       batch.decide(by: engine, on: version ?? engine.currentVersion, into: &result)
     }
     defer { _ = pipeline.finish() }
-    var number = messageCount
+    // So many members may wait to be written: those of a few large conversations, or of two batches
+    // a thread.
+    let limit = 2 * threads * type(of: encoder).memberLimit
+    var (number, members) = (messageCount, 0)
     var read: Result<Bool, any Error> = .success(true)
     while true {
-      while case .success(true) = read, !pipeline.isFull {
+      while case .success(true) = read, !pipeline.isFull, members < limit {
         let batch = spareBatch()
         read = Result { try batch.read(number, for: engine, next) }
         number += batch.messageCount
+        members += batch.memberCount
         pipeline.submit(batch)
       }
       guard let (batch, _) = pipeline.take() else { break }
+      members -= batch.memberCount
       try put(batch)
       progress()
     }
@@ -101,9 +106,16 @@ public final class FanoutWriter {
   public func write(
     _ messages: [Message], results: [FanoutResult]
   ) throws(OutputProblem) {
-    let batch = spareBatch()
-    batch.encode(messages, messageCount, results)
-    try put(batch)
+    precondition(messages.count == results.count, "a result for each message")
+    let (first, size) = (messageCount, EncodedBatch.messageLimit)
+    let starts = Array(stride(from: 0, to: messages.count, by: size))
+    let batches = starts.map { _ in spareBatch() }
+    Parallel.perform(starts.count, threads: threads) { index in
+      let start = starts[index]
+      batches[index].encode(
+        messages[start..<min(start + size, messages.count)], first + start, results)
+    }
+    for batch in batches { try put(batch) }
   }
 
   /// Writes what the format ends with, once, behind all messages.

@@ -16,10 +16,10 @@ public final class MessageReader {
   private let rules: RuleSet
   private let source: Source
   /// Records so far, from which a message without an id column has its number.
-  @safe @exclusivity(unchecked) public private(set) var recordCount = 0
+  public private(set) var recordCount = 0
   /// Whether the message that was read last replies to another: `reply` is true, or there is a
   /// `replyTo`.
-  @safe @exclusivity(unchecked) public private(set) var isReply = false
+  public private(set) var isReply = false
 
   /// Opens a file of messages that are decided by `rules`.
   ///

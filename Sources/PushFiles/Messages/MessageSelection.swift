@@ -6,6 +6,7 @@ public final class MessageSelection {
   private let reader: MessageReader
   private let progressed: ((Double?) -> Void)?
   private let skipped: ((FileProblem) -> Void)?
+  /// A constant: whether a dictionary that changes is empty is asked at a price for each message.
   private let takesAll: Bool
   /// The ids that are asked for, and whether they came.
   private var isFound: [Identifier: Bool]

@@ -22,6 +22,20 @@ import Testing
     #expect(throws: FanoutError.emptyID) { try builder.setUser("", UserSettings()) }
   }
 
+  /// Lines between memberships may be blank, or hold something else.
+  @Test(arguments: [[1, 2, 3], [2, 3, 4], [1, 2, 5, 6, 9, 12, 13]]) func linesOfRows(
+    lines: [Int]
+  ) {
+    var columns = MembershipColumns()
+    for line in lines {
+      unsafe Array("u\(line)".utf8).withUnsafeBytes { id in
+        unsafe columns.append(
+          id, of: id, level: .unset, since: nil, mutedUntil: .zero, line: line)
+      }
+    }
+    #expect(lines.indices.map { columns.line(at: $0) } == lines)
+  }
+
   @Test func theLastRecordOfAKeyCounts() throws {
     var builder = FanoutBuilder()
     let late = Instant(milliseconds: Self.message.at.milliseconds + 1)
