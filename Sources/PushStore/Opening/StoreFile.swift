@@ -20,8 +20,8 @@ enum StoreFile {
       if !db.configuration.readonly {
         // Pages that writes change and look up again and again, in KiB.
         try db.execute(sql: "PRAGMA cache_size = -32768")
-        // 16 MiB of the log: pages that change again meanwhile are copied to the database once.
-        try db.execute(sql: "PRAGMA wal_autocheckpoint = 4000")
+        // 64 MiB of the log: pages that change again meanwhile are copied to the database once.
+        try db.execute(sql: "PRAGMA wal_autocheckpoint = 16000")
       }
     }
     return configuration

@@ -35,7 +35,7 @@ final class GroupCommit<Job: Sendable>: Sendable {
   ///   - interval: a commit begins so long after the last one began, or before, when
   ///     ``worthACommit`` jobs wait or none was added for `gap`. After a pause a job is committed
   ///     at once.
-  ///   - gap: at most 5 ms by default.
+  ///   - gap: at most 5 ms by default; it grows while jobs keep coming.
   ///   - commit: does the jobs and resumes their callers; one call at a time.
   init(
     interval: Duration = .zero, gap: Duration? = nil, _ commit: @escaping @Sendable ([Job]) -> Void
@@ -61,20 +61,23 @@ final class GroupCommit<Job: Sendable>: Sendable {
 
   /// Waits until a commit is due.
   private func gather() {
+    var pause = gap
     while true {
       let due = state.withLock { state -> DispatchTime? in
-        let due = min(state.latest, state.lastAdded + gap)
+        let due = min(state.latest, state.lastAdded + pause)
         state.isGathering = state.jobs.count < Self.worthACommit && due > .now()
         return state.isGathering ? due : nil
       }
       guard let due else { break }
       if enough.wait(timeout: due) == .timedOut {
-        let isSignalled = state.withLock { state in
+        let (isSignalled, isStream) = state.withLock { state in
           defer { state.isGathering = false }
-          return !state.isGathering
+          return (!state.isGathering, state.lastAdded + gap / 2 > .now())
         }
         // The signal is under way.
         if isSignalled { enough.wait() }
+        // Jobs that keep coming would have it wake up after every gap.
+        if isStream { pause = pause * 2 }
       }
     }
     state.withLock { $0.latest = .now() + interval }

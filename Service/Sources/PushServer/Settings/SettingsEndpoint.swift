@@ -84,31 +84,38 @@ private struct Batch: Sendable {
     var operations: [(line: Int, operation: SettingsOperation)] = []
     // Records, at the lines that they have in the body.
     var records: [UInt8] = []
-    var hasRecords = false
-    for (index, line) in Self.lines(body).enumerated() {
-      let isBlank = line.readableBytesView.allSatisfy { $0 == 0x20 || $0 == 0x0D || $0 == 0x09 }
+    var recordLines = 0
+    var rest = body
+    var number = 0
+    while let line = Self.nextLine(&rest) {
+      number += 1
       do {
-        if !isBlank {
-          let fields = try JSONBody.object(line, line: index + 1)
-          if fields["op"] == nil {
-            records += line.readableBytesView
-            hasRecords = true
-          } else {
-            operations.append((index + 1, try SettingsOperation(fields, app.rules)))
-          }
+        guard let fields = try Self.fields(line, number) else { continue }
+        if fields["op"] == nil {
+          records += repeatElement(UInt8(ascii: "\n"), count: number - 1 - recordLines)
+          records += line.readableBytesView
+          recordLines = number - 1
+        } else {
+          operations.append((number, try SettingsOperation(fields, app.rules)))
         }
       } catch {
         var failure = ServerFailure(of: error)
-        failure.line = index + 1
+        failure.line = number
         throw failure
       }
-      records.append(UInt8(ascii: "\n"))
     }
-    guard hasRecords || !operations.isEmpty else {
+    guard !records.isEmpty || !operations.isEmpty else {
       throw ServerFailure.badRequest("the body is empty; send an operation or a record a line")
     }
     self.operations = operations
-    (self.records, recordCount) = hasRecords ? try app.service.batch(ndjson: records) : (nil, 0)
+    (self.records, recordCount) =
+      records.isEmpty ? (nil, 0) : try app.service.batch(ndjson: records)
+  }
+
+  /// nil for a blank line.
+  private static func fields(_ line: ByteBuffer, _ number: Int) throws -> [String: Any]? {
+    let isBlank = line.readableBytesView.allSatisfy { $0 == 0x20 || $0 == 0x0D || $0 == 0x09 }
+    return isBlank ? nil : try JSONBody.object(line, line: number)
   }
 
   /// - Parameter done: is called once, on the thread that commits.
@@ -138,16 +145,14 @@ private struct Batch: Sendable {
     }
   }
 
-  private static func lines(_ body: ByteBuffer) -> [ByteBuffer] {
-    var rest = body
-    var lines: [ByteBuffer] = []
-    while rest.readableBytes > 0 {
-      let end = rest.readableBytesView.firstIndex(of: UInt8(ascii: "\n"))
-      let count = end.map { $0 - rest.readerIndex } ?? rest.readableBytes
-      lines.append(rest.readSlice(length: count) ?? ByteBuffer())
-      rest.moveReaderIndex(forwardBy: end == nil ? 0 : 1)
-    }
-    return lines
+  /// nil at the end.
+  private static func nextLine(_ rest: inout ByteBuffer) -> ByteBuffer? {
+    let bytes = rest.readableBytesView
+    guard !bytes.isEmpty else { return nil }
+    let end = bytes.firstIndex(of: UInt8(ascii: "\n"))
+    let line = rest.readSlice(length: (end ?? bytes.endIndex) - bytes.startIndex)
+    if end != nil { rest.moveReaderIndex(forwardBy: 1) }
+    return line
   }
 }
 

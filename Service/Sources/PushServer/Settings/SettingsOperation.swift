@@ -235,7 +235,7 @@ final class OperationFields {
   /// A level by its name, or under RongCloud's rules by its number.
   func level(_ name: String) throws -> NotificationLevel {
     used.insert(name)
-    if let number = try? JSONBody.number(fields, name), rules == .rongcloud {
+    if rules == .rongcloud, let number = try? JSONBody.number(fields, name) {
       return try NotificationLevel(rongCloudNumber: Int64(number))
     }
     let text = try required(name)
@@ -268,7 +268,7 @@ final class OperationFields {
 
   /// - Throws: ``ServerFailure`` 400 for a field that the operation does not have.
   func checkAllUsed() throws(ServerFailure) {
-    for name in fields.keys.sorted() where !used.contains(name) {
+    if let name = fields.keys.filter({ !used.contains($0) }).min() {
       throw .badRequest("the operation has no field \"\(name)\"; it has \(used.sorted())")
     }
   }
