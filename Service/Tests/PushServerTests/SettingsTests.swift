@@ -48,10 +48,11 @@ import Testing
       String(repeating: "[", count: 100_000),
     ] {
       let first = #"{"op":"setSilentModeForAll","user":"u1","level":"none"}"#
+      let second = #"{"kind":"user","id":"u1","level":"none"}"#
       let response = try await server.post(
-        "/v1/settings", "\(first)\n\n\(line)\n", DecideTests.ndjson)
+        "/v1/settings", "\(first)\n\(second)\n\n\(line)\n", DecideTests.ndjson)
       found.append(
-        "\(response.status) \(response.code ?? "") \(response.text.contains(#""line":3"#))")
+        "\(response.status) \(response.code ?? "") \(response.text.contains(#""line":4"#))")
     }
     #expect(
       found == [
