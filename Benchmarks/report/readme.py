@@ -58,16 +58,18 @@ def cell(line):
 
 
 def table(lines):
-    header = "| | " + " | ".join(THREADS) + " |\n| --- |" + " ---: |" * len(THREADS) + "\n"
+    # A machine of two cores has no figures of four threads.
+    columns = [each for each in THREADS if any(f", {each}" in name for name in lines)]
+    header = "| | " + " | ".join(columns) + " |\n| --- |" + " ---: |" * len(columns) + "\n"
     rows = []
     for label, name in ROWS.items():
         cells = [
             cell(lines.get(f"{name}, {threads}") or lines.get(f"{name}, {threads}, first use"))
-            for threads in THREADS
+            for threads in columns
         ]
         rows.append(f"| {label} | " + " | ".join(cells) + " |\n")
     latencies = []
-    for threads in THREADS:
+    for threads in columns:
         parts = [lines.get(LATENCY.format(threads, share)) for share in ("50", "99", "99.9")]
         latencies.append(", ".join(cell(part) for part in parts if part))
     label = "percentiles 50, 99 and 99.9 of a message out of order, µs"

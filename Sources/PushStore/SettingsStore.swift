@@ -49,7 +49,8 @@ public final class SettingsStore: Sendable {
   ///   - permissions: of a store that is made, and of what is made beside it later.
   ///   - commitInterval: how long writes wait at most for others that are committed together with
   ///     them, so that each costs less. They wait no longer when 32 writes wait, or when none has
-  ///     been made for 5 ms. A write after a pause is committed at once.
+  ///     been made for 5 ms (longer while they keep coming). A write after a pause is committed at
+  ///     once.
   /// - Throws: ``StoreError``.
   /// - Complexity: O(settings): with a snapshot as fast as it is read from memory, and O(changes)
   ///   since it was written.

@@ -82,9 +82,9 @@ private struct Batch: Sendable {
 
   init(_ body: ByteBuffer, _ app: OpenedApp) throws {
     var operations: [(line: Int, operation: SettingsOperation)] = []
-    // Records, at the lines that they have in the body.
+    // Records, at the lines that they have in the body, and how many line ends they have so far.
     var records: [UInt8] = []
-    var recordLines = 0
+    var lineEnds = 0
     var rest = body
     var number = 0
     while let line = Self.nextLine(&rest) {
@@ -92,9 +92,9 @@ private struct Batch: Sendable {
       do {
         guard let fields = try Self.fields(line, number) else { continue }
         if fields["op"] == nil {
-          records += repeatElement(UInt8(ascii: "\n"), count: number - 1 - recordLines)
+          records += repeatElement(UInt8(ascii: "\n"), count: number - 1 - lineEnds)
           records += line.readableBytesView
-          recordLines = number - 1
+          lineEnds = number - 1
         } else {
           operations.append((number, try SettingsOperation(fields, app.rules)))
         }
