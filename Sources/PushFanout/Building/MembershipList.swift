@@ -1,5 +1,4 @@
 internal import Algorithms
-internal import Glibc
 internal import PushSupport
 internal import Synchronization
 
@@ -28,8 +27,27 @@ struct ConversationRuns: Sendable {
     Int(index == 0 ? 0 : ends[index - 1])..<Int(ends[index])
   }
 
+  /// The runs of items whose conversations end there, in the order of conversations.
+  init(endsOfConversations: [UInt32]) {
+    for (conversation, end) in endsOfConversations.enumerated() where Int(end) > count {
+      append(UInt32(conversation), count: Int(end) - count)
+    }
+  }
+
+  init() {}
+
+  /// Whether the items of each conversation are beside each other.
+  func isGrouped(conversationCount: Int) -> Bool {
+    var seen = [Bool](repeating: false, count: conversationCount)
+    for conversation in conversations {
+      if seen[Int(conversation)] { return false }
+      seen[Int(conversation)] = true
+    }
+    return true
+  }
+
   /// Shares of the runs, with about as many items each.
-  fileprivate func shares(_ shareCount: Int) -> [Range<Int>] {
+  func shares(_ shareCount: Int) -> [Range<Int>] {
     let starts = (0..<shareCount).map { share in
       ends.partitioningIndex { Int($0) > count * share / shareCount }
     }
@@ -41,12 +59,12 @@ struct ConversationRuns: Sendable {
   ///
   /// - Parameter move: stores items in consecutive slots; called on several threads, for slots of
   ///   its own each time.
-  /// - Returns: the end of each conversation's slots.
+  /// - Returns: the runs of slots, one for each conversation that has any.
   /// - Complexity: O(items + conversations).
   func distribute(
     conversationCount: Int, threads: Int,
     _ move: @Sendable (_ items: Range<Int>, _ slot: Int) -> Void
-  ) -> [UInt32] {
+  ) -> ConversationRuns {
     // With fewer items a share than conversations, counting for each share costs more than it
     // gains.
     let shareCount = max(1, min(threads, count / max(1 << 16, conversationCount)))
@@ -63,7 +81,7 @@ struct ConversationRuns: Sendable {
         next[conversation] += UInt32(items.count)
       }
     }
-    return ends
+    return ConversationRuns(endsOfConversations: ends)
   }
 
   /// The number of items of each conversation.
@@ -95,9 +113,9 @@ struct ConversationRuns: Sendable {
 /// Memberships in the order in which they were added.
 struct MembershipList: Sendable {
   private(set) var runs = ConversationRuns()
-  let users = GrowingBuffer<UInt32>()
+  let users = TableColumn<UInt32>()
   /// The bits of each ``PackedMember``.
-  let bits = GrowingBuffer<UInt8>()
+  let bits = TableColumn<UInt8>()
 
   var count: Int { users.count }
 
@@ -122,34 +140,39 @@ struct MembershipList: Sendable {
   }
 }
 
-/// Elements in memory that grows by `realloc`, which does not copy large blocks; an array would be
-/// copied, to memory that has to be cleared first.
+/// Elements in pages, which become those of a table without being copied.
 ///
 /// SAFETY: one thread appends; others read afterwards.
-@safe final class GrowingBuffer<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
-  private var memory: UnsafeMutablePointer<Element>?
-  private var capacity = 0
+@safe final class TableColumn<Element: BitwiseCopyable & Sendable>: @unchecked Sendable {
+  /// The elements, and room for more.
+  private(set) var table = PagedTable<Element>()
+  /// Its own, so that the pages are freed when they do not become those of a table.
+  private let store = PageStore()
   private(set) var count = 0
-
-  init() { unsafe memory = nil }
-
-  deinit { unsafe free(memory) }
-
-  var elements: UnsafeBufferPointer<Element> {
-    unsafe UnsafeBufferPointer(start: memory, count: count)
-  }
 
   func append(_ elements: some Collection<Element>) {
     let end = count + elements.count
-    if end > capacity {
-      capacity = max(end, capacity * 2)
-      let larger = unsafe realloc(memory, capacity * MemoryLayout<Element>.stride)
-      guard let larger = unsafe larger else { fatalError("out of memory") }
-      unsafe memory = larger.bindMemory(to: Element.self, capacity: capacity)
+    while table.count < end {
+      // The pages of a node are made together, but for the first: ``PagedTable/prefetch(_:)`` counts
+      // on it.
+      let more = min(max(table.count, PagedTable<Element>.pageSize), PagedTable<Element>.nodeSize)
+      table.grow(to: table.count + more, store, threads: 1)
     }
-    let room = unsafe UnsafeMutableBufferPointer(start: memory, count: end)
-    _ = unsafe UnsafeMutableBufferPointer(rebasing: room[count...]).initialize(from: elements)
+    table.update(from: count, elements)
     count = end
+  }
+
+  /// The elements, in pages that belong to the update in progress of another store.
+  ///
+  /// - Postcondition: there are no elements here.
+  func take(into other: PageStore) -> PagedTable<Element> {
+    table.shrink(to: count, store)
+    other.adopt(store)
+    defer {
+      table = PagedTable()
+      count = 0
+    }
+    return table
   }
 }
 

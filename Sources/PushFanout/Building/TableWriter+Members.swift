@@ -7,19 +7,28 @@ extension TableWriter {
   /// - Complexity: O(memberships), or O(memberships log members) where a conversation's members are
   ///   not listed in the order of users; on several threads.
   func storeMembers(_ memberships: consuming MembershipList, threads: Int = 1) {
-    tables.memberUsers.grow(to: memberships.count, store, threads: threads)
-    tables.packedMembers.grow(to: memberships.count, store, threads: threads)
+    let list = memberships
     ownConversations()
+    var runs = list.runs
+    let conversationCount = tables.conversations.count
+    let isGrouped = runs.isGrouped(conversationCount: conversationCount)
+    if isGrouped {
+      tables.memberUsers = list.users.take(into: store)
+      tables.packedMembers = list.bits.take(into: store)
+    } else {
+      tables.memberUsers.grow(to: list.count, store, threads: threads)
+      tables.packedMembers.grow(to: list.count, store, threads: threads)
+    }
     let slots = MemberSlots(
       rows: tables.conversations, users: tables.memberUsers, packed: tables.packedMembers)
-    let list = memberships
-    let ends = list.runs.distribute(conversationCount: tables.conversations.count, threads: threads)
-    {
-      items, slot in
-      unsafe slots.users.update(from: slot, list.users.elements, items)
-      unsafe slots.packed.update(from: slot, list.bits.elements, items)
+    if !isGrouped {
+      runs = runs.distribute(conversationCount: conversationCount, threads: threads) {
+        items, slot in
+        slots.users.update(from: slot, list.users.table, items)
+        slots.packed.update(from: slot, list.bits.table, items)
+      }
     }
-    slots.rows.forEachRow(ends, threads: threads) { slots.sort($1, &$0) }
+    slots.rows.forEachRow(of: runs, threads: threads) { slots.sort($1, &$0) }
   }
 
   /// Stores what memberships say beside the level with their conversations, sorted by user and
@@ -32,14 +41,11 @@ extension TableWriter {
     ownConversations()
     let slots = OverrideSlots(rows: tables.conversations, records: tables.overrides)
     let list = overrides
-    let ends = list.runs.distribute(conversationCount: tables.conversations.count, threads: threads)
+    let runs = list.runs.distribute(conversationCount: tables.conversations.count, threads: threads)
     {
-      items, slot in
-      unsafe list.records.withUnsafeBufferPointer { (records) -> Void in
-        unsafe slots.records.update(from: slot, records, items)
-      }
+      items, slot in slots.records.update(from: slot, list.records[items])
     }
-    slots.rows.forEachRow(ends, threads: threads) { slots.sort($1, &$0) }
+    slots.rows.forEachRow(of: runs, threads: threads) { slots.sort($1, &$0) }
   }
 
   /// Makes the pages of all rows belong to the update: they are written directly.
@@ -221,19 +227,31 @@ private func sortByDigits(
 }
 
 extension PagedTable {
-  /// Replaces elements from `index` on, in pages that belong to the update in progress, by some of
-  /// a buffer.
-  fileprivate func update(
-    from index: Int, _ source: UnsafeBufferPointer<Element>, _ items: Range<Int>
-  ) {
-    var (index, item) = (index, items.lowerBound)
-    while item < items.upperBound {
-      let offset = index & (Self.pageSize - 1)
-      let count = min(items.upperBound - item, Self.pageSize - offset)
-      let page = unsafe page(at: index)
-      for step in 0..<count { unsafe page[offset + step] = source[item + step] }
-      index += count
+  /// Replaces elements from `index` on, in pages that belong to the update in progress.
+  func update(from index: Int, _ elements: some Collection<Element>) {
+    let isContiguous: Void? = elements.withContiguousStorageIfAvailable { elements in
+      unsafe update(from: index, elements)
+    }
+    if isContiguous == nil {
+      for (offset, element) in elements.enumerated() { update(index + offset, element) }
+    }
+  }
+
+  private func update(from index: Int, _ elements: UnsafeBufferPointer<Element>) {
+    guard let start = elements.baseAddress else { return }
+    var item = 0
+    while item < elements.count {
+      let offset = (index + item) & (Self.pageSize - 1)
+      let count = min(elements.count - item, Self.pageSize - offset)
+      unsafe (page(at: index + item) + offset).update(from: start + item, count: count)
       item += count
+    }
+  }
+
+  /// Replaces elements from `index` on by some of another table.
+  fileprivate func update(from index: Int, _ source: PagedTable, _ items: Range<Int>) {
+    unsafe source.forEachStretch(items) { (offset, elements) -> Void in
+      unsafe update(from: index + offset, elements)
     }
   }
 }
@@ -241,18 +259,17 @@ extension PagedTable {
 extension PagedTable where Element == ConversationRow {
   /// Changes the rows of the conversations that have slots, on several threads.
   ///
-  /// - Parameter ends: the end of each conversation's slots, which begin where those before it end.
+  /// - Parameter runs: the slots of each, once.
   fileprivate func forEachRow(
-    _ ends: [UInt32], threads: Int,
+    of runs: ConversationRuns, threads: Int,
     _ body: @Sendable (inout ConversationRow, _ slots: Range<Int>) -> Void
   ) {
-    let pieceCount = threads <= 1 ? 1 : min(threads * 16, ends.count)
-    Parallel.perform(pieceCount, threads: threads) { piece in
-      for conversation in ends.count * piece / pieceCount..<ends.count * (piece + 1) / pieceCount {
-        let start = conversation == 0 ? 0 : ends[conversation - 1]
-        guard start < ends[conversation] else { continue }
+    let shares = runs.shares(threads <= 1 ? 1 : threads * 16)
+    Parallel.perform(shares.count, threads: threads) { share in
+      for run in shares[share] {
+        let conversation = Int(runs.conversations[run])
         var row = self[conversation]
-        body(&row, Int(start)..<Int(ends[conversation]))
+        body(&row, runs.run(run))
         update(conversation, row)
       }
     }

@@ -36,6 +36,23 @@
 
   func retire(_ page: UnsafeMutableRawPointer) { retired.append(UInt(bitPattern: page)) }
 
+  /// Frees the pages that were made last.
+  func freeLast(_ count: Int) {
+    for page in created.suffix(count) { Self.free(page) }
+    created.removeLast(count)
+  }
+
+  /// Makes the pages of another store's update this one's, as far as they are not freed.
+  ///
+  /// - Precondition: neither store has committed or reverted an update.
+  func adopt(_ other: PageStore) {
+    precondition(generation == 1 && other.generation == 1, "pages of a later update")
+    created += other.created
+    retired += other.retired
+    other.created = []
+    other.retired = []
+  }
+
   /// Ends the update, whose pages are no longer changed in place.
   ///
   /// - Returns: the retired pages, which only older versions read.

@@ -37,6 +37,9 @@ internal import PushSupport
   /// The size of a page with its header.
   static var storedPageSize: Int { pageSize * MemoryLayout<Element>.stride + PageStore.headerSize }
 
+  /// The number of elements of the pages of a node.
+  static var nodeSize: Int { 1 << nodeShift }
+
   private var pageSize: Int { Self.pageSize }
   var pageCount: Int { (count + Self.mask) >> Self.shift }
   var nodeCount: Int { (pageCount + 127) >> 7 }
@@ -186,6 +189,15 @@ internal import PushSupport
       if count & Self.mask == 0 { addPage(store) }
       count += min(newCount - count, pageSize - count & Self.mask)
     }
+  }
+
+  /// Removes elements at the end, for which ``grow(to:_:threads:)`` made pages, of one node at most,
+  /// last of all that the store allocated. These pages are freed.
+  mutating func shrink(to newCount: Int, _ store: PageStore) {
+    let before = pageCount
+    assert(newCount <= count && (count - newCount) < Self.nodeSize)
+    count = newCount
+    store.freeLast(before - pageCount)
   }
 
   private mutating func addPage(_ store: PageStore) {
