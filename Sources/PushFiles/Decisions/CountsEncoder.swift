@@ -8,7 +8,9 @@ struct CountsEncoder: DecisionEncoder {
 
   init(_ options: EncodingOptions) {}
 
-  func encode(_ message: Message, _ counts: FanoutCounts, to piece: inout EncodedPiece) {
+  func encode(
+    _ message: borrowing Message, number: Int, _ counts: FanoutCounts, to piece: inout EncodedPiece
+  ) {
     var (keyed, recipients) = (KeyedCounts(), 0)
     counts.forEach { code, count in
       keyed.insert(code, count)

@@ -38,7 +38,10 @@ protocol DecisionEncoder: Sendable {
   func encode(_ decisions: MessageDecisions, to piece: inout EncodedPiece)
 
   /// Appends what is written of a message that is only counted.
-  func encode(_ message: Message, _ counts: FanoutCounts, to piece: inout EncodedPiece)
+  ///
+  /// - Parameter number: the ordinal of the message in the run.
+  func encode(
+    _ message: borrowing Message, number: Int, _ counts: FanoutCounts, to piece: inout EncodedPiece)
 
   /// What the output ends with.
   func trailer(_ messageCount: Int, _ totals: OutcomeCounts) -> [UInt8]
@@ -52,7 +55,9 @@ extension DecisionEncoder {
   static var memberLimit: Int { 1 << 16 }
   var header: [UInt8] { [] }
   func encode(_ decisions: MessageDecisions, to piece: inout EncodedPiece) {}
-  func encode(_ message: Message, _ counts: FanoutCounts, to piece: inout EncodedPiece) {}
+  func encode(
+    _ message: borrowing Message, number: Int, _ counts: FanoutCounts, to piece: inout EncodedPiece
+  ) {}
   func trailer(_ messageCount: Int, _ totals: OutcomeCounts) -> [UInt8] { [] }
 
   /// A text for each outcome, by its code.
@@ -71,12 +76,16 @@ protocol DecisionOutput: RowOutput {
   /// Takes the codes of a message's members, behind its rows, if the encoder ``needsMembers``.
   func put(_ codes: ArraySlice<UInt8>, of members: EncodedMembers) throws(OutputProblem)
 
+  /// Takes how often outcomes occur for messages, behind their rows.
+  func put(_ counts: EncodedCounts) throws(OutputProblem)
+
   /// Writes what was held back.
   func flush() throws(OutputProblem)
 }
 
 extension DecisionOutput {
   func put(_ codes: ArraySlice<UInt8>, of members: EncodedMembers) throws(OutputProblem) {}
+  func put(_ counts: EncodedCounts) throws(OutputProblem) {}
   func flush() throws(OutputProblem) {}
 }
 

@@ -61,7 +61,7 @@ public final class DecisionWriter {
     if needsResults {
       encoder.encode(MessageDecisions(message, number: messageCount, decisions), to: &piece)
     } else {
-      encoder.encode(message, FanoutCounts(counts), to: &piece)
+      encoder.encode(message, number: messageCount, FanoutCounts(counts), to: &piece)
     }
     try output.put(piece.bytes)
     messageCount += 1

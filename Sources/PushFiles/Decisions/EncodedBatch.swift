@@ -103,5 +103,6 @@ final class EncodedBatch: @unchecked Sendable {
       }
     }
     try output.put(arena.piece.bytes[start...])
+    try output.put(arena.piece.counts)
   }
 }

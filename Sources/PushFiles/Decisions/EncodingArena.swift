@@ -2,14 +2,16 @@ internal import PushFanout
 internal import PushModel
 internal import PushSupport
 
-/// What messages were encoded to: rows of text, and a byte for each member.
+/// What messages were encoded to: rows of text, a byte for each member, and counts.
 struct EncodedPiece: Sendable {
   var bytes: [UInt8] = []
   var codes: [UInt8] = []
+  var counts = EncodedCounts()
 
   mutating func removeAll() {
     bytes.removeAll(keepingCapacity: true)
     codes.removeAll(keepingCapacity: true)
+    counts.removeAll()
   }
 
   /// Makes room for more bytes. Unlike `reserveCapacity`, it grows geometrically when it is called
@@ -69,7 +71,9 @@ struct EncodingArena: Sendable {
     let kind = type(of: encoder)
     let counts = result.counts
     counts.forEach { totals[Int($0)] += $1 }
-    if !kind.needsResults { return encoder.encode(message, counts, to: &piece) }
+    if !kind.needsResults { 
+      return encoder.encode(message, number: number, counts, to: &piece)
+    }
     let start = piece.codes.count
     var parts: [EncodedPiece] = []
     if kind.splitsMessages, threads > 1, result.memberCount >= 2 * Self.partSize {

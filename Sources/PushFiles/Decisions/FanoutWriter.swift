@@ -41,7 +41,7 @@ public final class FanoutWriter {
 
   /// Writes NumPy arrays to a folder.
   public convenience init(_ output: NumPyFolder, threads: Int) throws(OutputProblem) {
-    try self.init(output as any DecisionOutput, .npy, EncodingOptions(), threads)
+    try self.init(output as any DecisionOutput, output.format, EncodingOptions(), threads)
   }
 
   private init(
@@ -174,7 +174,7 @@ public struct MessageEncoder {
     limit: Int = .max
   ) -> Int? {
     guard kind.needsResults else {
-      encoder.encode(message, result.counts, to: &piece)
+      encoder.encode(message, number: number, result.counts, to: &piece)
       return nil
     }
     let end = rank + min(limit, result.memberCount - rank)

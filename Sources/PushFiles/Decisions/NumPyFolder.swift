@@ -2,40 +2,20 @@ public import PushFanout
 internal import PushModel
 internal import PushSupport
 
-/// Decisions as arrays for NumPy and all that reads its files: a folder with one byte for each
-/// member of each message's conversation, and each list of members once (formats.md, "NumPy
-/// arrays").
+/// Decisions as arrays for NumPy and all that reads its files (formats.md, "NumPy arrays"): a folder
+/// with one byte for each member of each message's conversation, and each list of members once, or
+/// with how often each outcome occurs for each message.
 ///
 /// The folder appears under its name only when it is complete.
 ///
-/// - Memory: fixed buffers, and some 30 bytes for each conversation that receives a message.
+/// - Memory: fixed buffers, and with members some 30 bytes for each conversation that receives a
+///   message.
 public final class NumPyFolder {
-  /// The version of the layout, in `metadata.json`.
-  public static let layoutVersion = 2
-
+  /// ``DecisionFormat/npy`` or ``DecisionFormat/countsNPY``.
+  let format: DecisionFormat
   private let folder: OutputFolder
-  private var codes: NumPyArray<UInt8>
-  private var messageStarts: NumPyArray<Int64>
-  private var messageLists: NumPyArray<UInt32>
-  private var messageRecipients: NumPyArray<UInt32>
-  private var messagePushes: NumPyArray<UInt32>
-  private var members: NumPyArray<UInt32>
-  private var listStarts: NumPyArray<Int64>
+  private let arrays: any DecisionArrays
   private let messages: OutputFile
-
-  /// The number of each list that was written, by its membership version. List 0 is empty.
-  private var lists: [UInt64: UInt32] = [:]
-  private var codeCount = 0
-  private var memberCount = 0
-  private var messageCount = 0
-  private var recipientCount = 0
-  private var pushCount = 0
-
-  private static let names = [
-    "codes.npy", "message_start.npy", "message_list.npy", "message_recipients.npy",
-    "message_pushes.npy", "members.npy", "list_start.npy", "messages.csv", "users.csv",
-    "outcomes.csv", "metadata.json",
-  ]
 
   /// What is removed when the work is broken off.
   public var temporaryNames: [String] { folder.temporaryNames }
@@ -43,36 +23,26 @@ public final class NumPyFolder {
   /// Makes room for a new folder.
   ///
   /// - Throws: when there is something of that name, or the folder cannot be made.
-  public init(path: String) throws(OutputProblem) {
-    folder = try OutputFolder(path: path, names: Self.names)
-    codes = try NumPyArray(folder.file("codes.npy"))
-    messageStarts = try NumPyArray(folder.file("message_start.npy"))
-    messageLists = try NumPyArray(folder.file("message_list.npy"))
-    messageRecipients = try NumPyArray(folder.file("message_recipients.npy"))
-    messagePushes = try NumPyArray(folder.file("message_pushes.npy"))
-    members = try NumPyArray(folder.file("members.npy"))
-    listStarts = try NumPyArray(folder.file("list_start.npy"))
+  /// - Precondition: the format is a folder.
+  public init(path: String, format: DecisionFormat = .npy) throws(OutputProblem) {
+    precondition(format.isFolder, "\(format) is no folder")
+    self.format = format
+    let kind: any DecisionArrays.Type =
+      format == .countsNPY ? CountArrays.self : MemberArrays.self
+    folder = try OutputFolder(
+      path: path, names: kind.files + ["messages.csv", "outcomes.csv", "metadata.json"])
+    arrays = try kind.init(folder)
     messages = try folder.file("messages.csv")
-    try messageStarts.append(0)
-    for _ in 0..<2 { try listStarts.append(0) }
   }
 
   /// Writes what is still missing; ``finish()`` follows.
   ///
   /// - Parameter fanout: whose users the numbers denote.
   public func complete(_ fanout: Fanout) throws(OutputProblem) {
-    try codes.finish()
-    try messageStarts.finish()
-    try messageLists.finish()
-    try messageRecipients.finish()
-    try messagePushes.finish()
-    try members.finish()
-    try listStarts.finish()
+    try arrays.complete(folder, fanout)
     try messages.finish()
-    let userCount = fanout.userCount
-    try writeUsers(userCount, fanout)
     try writeOutcomes()
-    try writeMetadata(userCount)
+    try writeMetadata()
   }
 
   /// Gives the folder its name.
@@ -80,32 +50,6 @@ public final class NumPyFolder {
 
   /// Drops a folder that is not finished.
   public func abandon() { folder.abandon() }
-
-  // MARK: Tables
-
-  private func writeUsers(_ count: Int, _ fanout: Fanout) throws(OutputProblem) {
-    let file = try folder.file("users.csv")
-    try file.write("user,id\n".utf8)
-    let size = 1 << 13
-    let pieceCount = (count + size - 1) / size
-    let atATime = fanout.threads * 8
-    for first in stride(from: 0, to: pieceCount, by: atATime) {
-      let pieces = first..<min(first + atATime, pieceCount)
-      let texts = Parallel.map(pieces.count, threads: fanout.threads) { index in
-        let start = (first + index) * size
-        var text: [UInt8] = []
-        unsafe fanout.forEachUser(in: start..<min(start + size, count)) { user, id in
-          text.appendDecimal(Int(user))
-          text.append(UInt8(ascii: ","))
-          unsafe text.appendCSV(id)
-          text.append(UInt8(ascii: "\n"))
-        }
-        return text
-      }
-      for text in texts { try file.write(whole: text) }
-    }
-    try file.finish()
-  }
 
   private func writeOutcomes() throws(OutputProblem) {
     let file = try folder.file("outcomes.csv")
@@ -116,14 +60,13 @@ public final class NumPyFolder {
     try file.finish()
   }
 
-  private func writeMetadata(_ userCount: Int) throws(OutputProblem) {
+  private func writeMetadata() throws(OutputProblem) {
     let file = try folder.file("metadata.json")
-    let numbers: [(String, Int)] = [
-      ("version", Self.layoutVersion), ("messages", messageCount), ("codes", codeCount),
-      ("recipients", recipientCount), ("pushes", pushCount), ("lists", lists.count + 1),
-      ("members", memberCount), ("users", userCount), ("outcomes", Outcome.registryVersion),
-    ]
-    let fields = [#""format":"push-fanout npy""#] + numbers.map { "\"\($0)\":\($1)" }
+    let numbers =
+      [("version", type(of: arrays).layoutVersion)] + arrays.numbers
+      + [("outcomes", Outcome.registryVersion)]
+    let fields =
+      ["\"format\":\"push-fanout \(format.rawValue)\""] + numbers.map { "\"\($0)\":\($1)" }
     try file.write("{\(fields.joined(separator: ","))}\n".utf8)
     try file.finish()
   }
@@ -132,53 +75,47 @@ public final class NumPyFolder {
 extension NumPyFolder: DecisionOutput {
   func put(_ rows: [UInt8]) throws(OutputProblem) { try messages.write(whole: rows) }
   func put(_ rows: ArraySlice<UInt8>) throws(OutputProblem) { try messages.write(whole: rows) }
-
   func put(_ codes: ArraySlice<UInt8>, of members: EncodedMembers) throws(OutputProblem) {
-    let list = try number(of: members.list)
-    try self.codes.append(codes)
-    codeCount += codes.count
-    messageCount += 1
-    recipientCount += members.recipients
-    pushCount += members.pushes
-    try messageStarts.append(Int64(codeCount))
-    try messageLists.append(list)
-    try messageRecipients.append(UInt32(members.recipients))
-    try messagePushes.append(UInt32(members.pushes))
+    try arrays.put(codes, of: members)
   }
-
-  /// The number of a list, which is written when it is the first of its membership version.
-  private func number(of list: MemberList?) throws(OutputProblem) -> UInt32 {
-    guard let list else { return 0 }
-    if let number = lists[list.membershipVersion] { return number }
-    guard lists.count < UInt32.max - 1 else {
-      throw OutputProblem(target: "members.npy", reason: "more than \(UInt32.max) lists")
-    }
-    let number = UInt32(lists.count + 1)
-    lists[list.membershipVersion] = number
-    memberCount += list.count
-    try members.append { list.append(to: &$0) }
-    try listStarts.append(Int64(memberCount))
-    return number
-  }
+  func put(_ counts: EncodedCounts) throws(OutputProblem) { try arrays.put(counts) }
 }
 
-/// The codes of all members, and a row of `messages.csv`.
-struct NumPyEncoder: DecisionEncoder {
-  static var isFolder: Bool { true }
-  static var needsMembers: Bool { true }
-  static var splitsMessages: Bool { false }
-  static var memberLimit: Int { 1 << 20 }
+/// The arrays of one kind of ``NumPyFolder``.
+protocol DecisionArrays: AnyObject {
+  /// The version of the layout, in `metadata.json`.
+  static var layoutVersion: Int { get }
+  /// The names of the files.
+  static var files: [String] { get }
 
-  init(_ options: EncodingOptions) {}
+  init(_ folder: OutputFolder) throws(OutputProblem)
 
-  var header: [UInt8] { Array("message,id,conversation\n".utf8) }
+  func put(_ codes: ArraySlice<UInt8>, of members: EncodedMembers) throws(OutputProblem)
+  func put(_ counts: EncodedCounts) throws(OutputProblem)
 
-  func encode(_ decisions: MessageDecisions, to piece: inout EncodedPiece) {
-    piece.bytes.append(contentsOf: "\(decisions.number),".utf8)
-    piece.bytes.appendCSV(decisions.message.id.text)
-    piece.bytes.append(UInt8(ascii: ","))
-    piece.bytes.appendCSV(decisions.message.conversation.text)
-    piece.bytes.append(UInt8(ascii: "\n"))
-    decisions.appendCodes(to: &piece.codes)
+  /// Writes what is still missing.
+  func complete(_ folder: OutputFolder, _ fanout: Fanout) throws(OutputProblem)
+
+  /// What `metadata.json` says, once everything is written.
+  var numbers: [(String, Int)] { get }
+}
+
+extension DecisionArrays {
+  func put(_ codes: ArraySlice<UInt8>, of members: EncodedMembers) throws(OutputProblem) {}
+  func put(_ counts: EncodedCounts) throws(OutputProblem) {}
+}
+
+extension EncodedPiece {
+  /// Appends a row of `messages.csv`.
+  mutating func appendRow(_ number: Int, _ message: borrowing Message) {
+    bytes.appendDecimal(number)
+    bytes.append(UInt8(ascii: ","))
+    bytes.appendCSV(message.id.text)
+    bytes.append(UInt8(ascii: ","))
+    bytes.appendCSV(message.conversation.text)
+    bytes.append(UInt8(ascii: "\n"))
   }
+
+  /// What `messages.csv` begins with.
+  static var header: [UInt8] { Array("message,id,conversation\n".utf8) }
 }

@@ -26,7 +26,9 @@ struct Evaluate: ParsableCommand {
       message's conversation, 0 for a member who is not a recipient. The codes of a message begin \
       at message_start.npy; message_list.npy is its list of members, which begins at \
       list_start.npy in members.npy. messages.csv, users.csv and outcomes.csv list what the \
-      numbers mean. docs/formats.md has a Python program that reads the folder.
+      numbers mean. With --format counts-npy the folder has how often each outcome occurs: the \
+      outcomes of a message begin at message_start.npy in outcome_code.npy and \
+      outcome_count.npy. docs/formats.md has Python programs that read the folders.
 
       The last line on standard error counts messages, decisions, pushes, seconds and decisions a \
       second. A bad line stops the run with FILE:LINE: what is wrong, and no output is \
@@ -84,8 +86,8 @@ struct Evaluate: ParsableCommand {
     if let format, format.isFolder, output == nil {
       throw ValidationError("--format \(format.rawValue) writes a folder: name it with --output.")
     }
-    if engine == .reference, format == .npy || threads != nil {
-      throw ValidationError("--format npy and --threads go with --engine packed.")
+    if engine == .reference, format?.isFolder ?? false || threads != nil {
+      throw ValidationError("--threads and formats that are folders go with --engine packed.")
     }
     if let threads, !(1...1024).contains(threads) {
       throw ValidationError("--threads \(threads) is not 1...1024.")
@@ -165,7 +167,7 @@ struct Evaluate: ParsableCommand {
       Interruption.endOutput()
       return run
     }
-    let folder = try NumPyFolder(path: output)
+    let folder = try NumPyFolder(path: output, format: format)
     Interruption.beginOutput(output, temporaryNames: folder.temporaryNames)
     defer { folder.abandon() }
     let run = try decide(
