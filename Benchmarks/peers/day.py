@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """push-fanout, DuckDB and Polars deciding the same day of messages, from CSV files to answers."""
 import argparse
+import csv
 import json
 import os
+import shutil
 import statistics
 import sys
 import tempfile
@@ -17,7 +19,9 @@ from peers import machine
 from timing import TimingError, timed
 from workers import PeerError
 
-ENGINE = "push-fanout"
+# By its form of answers: arrays, as the peers give, and lines of JSON.
+ENGINE, ENGINE_JSON = "push-fanout", "push-fanout, JSON"
+FORMATS = {ENGINE: "counts-npy", ENGINE_JSON: "counts"}
 HERE = Path(__file__).parent
 
 EXAMPLES = """\
@@ -26,7 +30,8 @@ examples:
   day.py world --engine .build/release/push-fanout --messages all --rounds 3 --json day.json
 
 WORLD is a folder of "push-fanout generate --rates 1". Answers are how many members of each message
-have each outcome, with reason and scope. Unless all contestants answer alike in every round, the
+have each outcome, with reason and scope: an array in a file, and of push-fanout, in a turn of its
+own, lines of JSON too. Unless all contestants answer alike in every round, the
 run ends without figures, status 1.
 Seconds are wall time, then processor seconds of all threads; "engine x" is the contestant's time
 over push-fanout's, by both. Memory is the peak resident set.
@@ -76,29 +81,35 @@ class Day:
         self.folder = folder
         self.messages = folder / "messages.csv"
         self.first_message = folder / "first.csv"
-        self.answers = folder / "counts.ndjson"
         with open(options.world / "messages.csv", encoding="utf-8") as file:
             _copy(file, self.messages, options.messages)
             file.seek(0)
             _copy(file, self.first_message, 1)
 
-    def engine_turn(self):
-        """push-fanout's turn, which leaves its answers in a file.
+    def answers(self, name):
+        """Where push-fanout leaves its answers."""
+        return self.folder / FORMATS[name]
+
+    def engine_turn(self, name):
+        """push-fanout's turn, which leaves its answers in a file or a folder.
 
         Loading is the same command with one message; what the command takes longer with all
         messages is deciding, with reading the messages and writing the answers.
         """
-        whole, peak = self._evaluate(self.messages, self.answers)
-        load, _ = self._evaluate(self.first_message, self.folder / "first.ndjson")
+        whole, peak = self._evaluate(self.messages, FORMATS[name], self.answers(name))
+        load, _ = self._evaluate(
+            self.first_message, FORMATS[name], self.folder / f"first-{FORMATS[name]}")
         decide = tuple(all_ - first for all_, first in zip(whole, load, strict=True))
         return Turn(whole, load, decide, peak)
 
-    def _evaluate(self, messages, answers):
+    def _evaluate(self, messages, form, answers):
         world = self.options.world
+        if answers.is_dir():
+            shutil.rmtree(answers)
         clocks, peak, _ = timed([
             self.options.engine, "evaluate", "--settings", world / "settings.ndjson",
             "--users", world / "users.csv", "--members", world / "members.csv",
-            "--messages", messages, "--format", "counts", "--output", answers,
+            "--messages", messages, "--format", form, "--output", answers,
             "--threads", str(self.options.threads),
         ])
         return clocks, peak
@@ -124,13 +135,35 @@ def _copy(file, path, messages):
 
 
 def answers_of(path):
-    """How many members of each message have each outcome, from `evaluate --format counts`."""
-    with open(path, encoding="utf-8") as file:
-        answers = [json.loads(line)["counts"] for line in file]
-    unknown = {outcome for counts in answers for outcome in counts} - set(OUTCOMES)
+    """How many members of each message have each outcome, from `evaluate --format counts-npy`, a
+    folder, or `--format counts`, a file."""
+    if not path.is_dir():
+        with open(path, encoding="utf-8") as file:
+            answers = [json.loads(line)["counts"] for line in file]
+        check_known(path, {outcome for counts in answers for outcome in counts})
+        return np.array(
+            [[counts.get(name, 0) for name in OUTCOMES] for counts in answers], np.int64)
+    codes, counts, starts = (
+        np.load(path / f"{name}.npy")
+        for name in ("outcome_code", "outcome_count", "message_start"))
+    with open(path / "outcomes.csv", encoding="utf-8", newline="") as file:
+        names = {
+            int(row["code"]): "/".join(filter(None, (row["action"], row["reason"], row["scope"])))
+            for row in csv.DictReader(file)
+        }
+    check_known(path, {names[code] for code in np.unique(codes).tolist()})
+    columns = np.zeros(256, np.int64)
+    for code, name in names.items():
+        columns[code] = OUTCOMES.index(name) if name in OUTCOMES else 0
+    answers = np.zeros((len(starts) - 1, len(OUTCOMES)), np.int64)
+    answers[np.repeat(np.arange(len(answers)), np.diff(starts)), columns[codes]] = counts
+    return answers
+
+
+def check_known(path, outcomes):
+    unknown = outcomes - set(OUTCOMES)
     if unknown:
         raise PeerError(f"{path}: no peer has the outcome {', '.join(sorted(unknown))}")
-    return np.array([[counts.get(name, 0) for name in OUTCOMES] for counts in answers], np.int64)
 
 
 def check(name, found, expected):
@@ -151,20 +184,21 @@ def check(name, found, expected):
 
 def measure(options):
     """Turns by contestant, and the number of messages, decisions and pushes."""
-    turns = {name: [] for name in (ENGINE, *CONTESTANTS)}
+    turns = {name: [] for name in (ENGINE, ENGINE_JSON, *CONTESTANTS)}
     with tempfile.TemporaryDirectory(prefix="peers-day-") as folder:
         day = Day(options, Path(folder))
         for number in range(options.rounds):
             found = {}
             for name in turns:
                 print(f"round {number + 1} of {options.rounds}: {name}", file=sys.stderr)
-                if name == ENGINE:
-                    turn = day.engine_turn()
+                if name in FORMATS:
+                    turn = day.engine_turn(name)
                 else:
                     turn, found[name] = day.peer_turn(name)
                 turns[name].append(turn)
             # After the turns, so that nothing else runs between them.
-            expected = answers_of(day.answers)
+            expected = answers_of(day.answers(ENGINE))
+            found[ENGINE_JSON] = answers_of(day.answers(ENGINE_JSON))
             for name, answers in found.items():
                 check(name, answers, expected)
     totals = dict(zip(OUTCOMES, expected.sum(axis=0).tolist(), strict=True))
@@ -197,11 +231,11 @@ def rows_of(turns, decisions):
 
 
 def print_table(rows, load):
-    print(f"{'':<12}{'whole s':>9}{'cpu s':>8}{'load s':>8}{'cpu s':>8}{'decide s':>10}{'cpu s':>8}"
+    print(f"{'':<19}{'whole s':>9}{'cpu s':>8}{'load s':>8}{'cpu s':>8}{'decide s':>10}{'cpu s':>8}"
           f"{'MB':>7}   whole engine x    decide engine x")
     for row in rows:
         clocks = row["whole"] + row["load"] + row["decide"]
-        line = f"{row['contestant']:<12}" + "".join(
+        line = f"{row['contestant']:<19}" + "".join(
             f"{value:>{width}.2f}" for value, width in zip(clocks, (9, 8, 8, 8, 10, 8), strict=True)
         )
         line += f"{row['bytes'] / 1e6:>7.0f}"

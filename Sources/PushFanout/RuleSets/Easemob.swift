@@ -97,8 +97,9 @@ extension MessagePlan {
   mutating func plan(
     easemob message: borrowing Message, _ kind: ConversationKind, _ options: EasemobOptions
   ) {
-    let force = message.force ?? message.ext.force
-    let silent = message.silent ?? message.ext.ignore
+    let ext = message.extIfAny
+    let force = message.force ?? ext?.force ?? false
+    let silent = message.silent ?? ext?.ignore ?? false
     // 2
     if kind == .room { return uniform = Outcome(.suppress, .chatRoom) }  // E-60
     if message.onlineOnly { return uniform = Outcome(.suppress, .onlineOnly) }  // E-61
@@ -122,8 +123,8 @@ extension MessagePlan {
     if mentions.everyone || !mentions.ids.isEmpty { self.mentions = mentions }
     if let filter = message.filter {
       if !filter.isEmpty { self.filter = filter }
-    } else if !message.ext.filter.isEmpty {
-      filter = message.ext.filter
+    } else if let filter = ext?.filter, !filter.isEmpty {
+      self.filter = filter
     }
   }
 }
@@ -231,10 +232,11 @@ extension MentionedUsers {
       ids = message.mentions ?? []
       return
     }
-    if case .absent = message.ext.atList {
-      if options.atListLegacyAPNsExt { add(message.ext.legacyAtList, options) }
+    guard let ext = message.extIfAny else { return }
+    if case .absent = ext.atList {
+      if options.atListLegacyAPNsExt { add(ext.legacyAtList, options) }
     } else {
-      add(message.ext.atList, options)
+      add(ext.atList, options)
     }
   }
 

@@ -94,7 +94,10 @@ public struct Message: Hashable, Sendable {
   /// Which devices may get the push (E-50).
   public var filter: DeviceFilter?
   /// What its `ext` object contains.
-  public var ext = EasemobExtension()
+  public var ext: EasemobExtension {
+    get { extIfAny ?? EasemobExtension() }
+    set { sharedExt = newValue == EasemobExtension() ? nil : SharedExtension(newValue) }
+  }
 
   // RongCloud's
   /// The channel of an ultra group; empty for none.
@@ -107,6 +110,24 @@ public struct Message: Hashable, Sendable {
   public var persisted = true
   /// From the offline backlog.
   public var backlog = false
+
+  /// Few messages have one, and all are copied: beside the message it takes 8 bytes.
+  private var sharedExt: SharedExtension?
+
+  /// ``ext``, unless it has none of the fields.
+  package var extIfAny: EasemobExtension? { sharedExt?.fields }
+
+  private final class SharedExtension: Hashable, Sendable {
+    let fields: EasemobExtension
+
+    init(_ fields: EasemobExtension) { self.fields = fields }
+
+    static func == (one: SharedExtension, other: SharedExtension) -> Bool {
+      one.fields == other.fields
+    }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(fields) }
+  }
 
   /// A text message without mentions, with all other fields at their defaults.
   public init(id: Identifier, conversation: Identifier, at: Instant, sender: Identifier? = nil) {

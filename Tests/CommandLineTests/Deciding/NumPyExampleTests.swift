@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Goal: the Python program of formats.md reads the folder of `--format npy`, by NumPy itself, and
-/// prints what `--format csv` does.
+/// Goal: the Python programs of formats.md read the folders of `--format npy` and `counts-npy`, by
+/// NumPy itself, and print what `--format csv` and `counts` do.
 @Suite struct NumPyExampleTests {
   private static func python(_ arguments: [String], _ place: Workplace) throws -> Run {
     try place.run(["python3", "-X", "utf8"] + arguments, executable: URL(filePath: "/usr/bin/env"))
@@ -14,23 +14,45 @@ import Testing
     return run?.status == 0
   }()
 
-  private static func program() throws -> String {
+  /// The first program behind a heading.
+  private static func program(behind heading: String) throws -> String {
     let page = String(
       decoding: try Data(contentsOf: Repository.root.appending(path: "docs/formats.md")),
       as: UTF8.self)
-    let start = try #require(page.range(of: "```python\n"))
+    let part = try #require(page.range(of: "### \(heading)\n")).upperBound..<page.endIndex
+    let start = try #require(page.range(of: "```python\n", range: part))
     let end = try #require(page.range(of: "```", range: start.upperBound..<page.endIndex))
     return String(page[start.upperBound..<end.lowerBound])
   }
 
   private func expectSame(_ arguments: [String], _ place: Workplace) throws {
-    try place.write([Self.program()], as: "example.py")
+    try place.write([Self.program(behind: "NumPy arrays")], as: "example.py")
     #expect(try place.run(arguments + ["--format", "npy", "-o", "out"]).status == 0)
     let python = try Self.python(["example.py", "out"], place)
     #expect(python.errors == "")
     let found = NumPyDecisions.csvRows(python.output)
     let rows = NumPyDecisions.csvRows(try place.run(arguments + ["--format", "csv"]).output)
     #expect(firstDifference(found, Array(rows.dropFirst())) == nil)
+    try expectSameCounts(arguments, place)
+  }
+
+  private struct Counts: Decodable {
+    let message: String
+    let recipients: Int
+    let counts: [String: Int]
+  }
+
+  private func expectSameCounts(_ arguments: [String], _ place: Workplace) throws {
+    try place.write([Self.program(behind: "Counts as NumPy arrays")], as: "counts.py")
+    #expect(try place.run(arguments + ["--format", "counts-npy", "-o", "counts"]).status == 0)
+    let python = try Self.python(["counts.py", "counts"], place)
+    #expect(python.errors == "")
+    let lines = try place.run(arguments + ["--format", "counts"]).outputLines.map { line in
+      let counts = try JSONDecoder().decode(Counts.self, from: Data(line.utf8))
+      let pushes = counts.counts.filter { $0.key.hasPrefix("push/") }.values.reduce(0, +)
+      return "\(counts.message)\t\(counts.recipients)\t\(pushes)"
+    }
+    #expect(firstDifference(python.outputLines, lines) == nil)
   }
 
   @Test(

@@ -78,11 +78,11 @@ import Testing
       (evaluate + ["--format", "npy"], "Error: --format npy writes a folder: name it with --out"),
       (
         evaluate + ["--format", "npy", "-o", "out", "--engine", "reference"],
-        "Error: --format npy and --threads go with --engine packed."
+        "Error: --threads and formats that are folders go with --engine packed."
       ),
       (
         evaluate + ["--threads", "2", "--engine", "reference"],
-        "Error: --format npy and --threads go with --engine packed."
+        "Error: --threads and formats that are folders go with --engine packed."
       ),
       (evaluate + ["--engine", "fast"], "Error: The value 'fast' is invalid for '--engine"),
       (evaluate + ["--threads", "0"], "Error: --threads 0 is not 1...1024."),
