@@ -179,12 +179,12 @@ struct MembershipList: Sendable {
 /// What memberships say beside the level, in the order in which it was added.
 struct OverrideList: Sendable {
   private(set) var runs = ConversationRuns()
-  private(set) var records: [OverrideRecord] = []
+  let records = TableColumn<OverrideRecord>()
 
   var count: Int { records.count }
 
   mutating func append(_ conversation: UInt32, _ record: OverrideRecord) {
     runs.append(conversation)
-    records.append(record)
+    records.append(CollectionOfOne(record))
   }
 }

@@ -8,26 +8,19 @@ extension TableWriter {
   ///   not listed in the order of users; on several threads.
   func storeMembers(_ memberships: consuming MembershipList, threads: Int = 1) {
     let list = memberships
-    ownConversations()
-    var runs = list.runs
-    let conversationCount = tables.conversations.count
-    let isGrouped = runs.isGrouped(conversationCount: conversationCount)
-    if isGrouped {
+    let runs = grouped(list.runs, threads) {
       tables.memberUsers = list.users.take(into: store)
       tables.packedMembers = list.bits.take(into: store)
-    } else {
+    } move: {
       tables.memberUsers.grow(to: list.count, store, threads: threads)
       tables.packedMembers.grow(to: list.count, store, threads: threads)
-    }
-    let slots = MemberSlots(
-      rows: tables.conversations, users: tables.memberUsers, packed: tables.packedMembers)
-    if !isGrouped {
-      runs = runs.distribute(conversationCount: conversationCount, threads: threads) {
-        items, slot in
+      let slots = MemberSlots(tables)
+      return { items, slot in
         slots.users.update(from: slot, list.users.table, items)
         slots.packed.update(from: slot, list.bits.table, items)
       }
     }
+    let slots = MemberSlots(tables)
     slots.rows.forEachRow(of: runs, threads: threads) { slots.sort($1, &$0) }
   }
 
@@ -37,15 +30,35 @@ extension TableWriter {
   /// - Complexity: as for ``storeMembers(_:threads:)``.
   func storeOverrides(_ overrides: consuming OverrideList, threads: Int = 1) {
     guard overrides.count > 0 else { return }
-    tables.overrides.grow(to: overrides.count, store, threads: threads)
-    ownConversations()
-    let slots = OverrideSlots(rows: tables.conversations, records: tables.overrides)
     let list = overrides
-    let runs = list.runs.distribute(conversationCount: tables.conversations.count, threads: threads)
-    {
-      items, slot in slots.records.update(from: slot, list.records[items])
+    let runs = grouped(list.runs, threads) {
+      tables.overrides = list.records.take(into: store)
+    } move: {
+      tables.overrides.grow(to: list.count, store, threads: threads)
+      let slots = OverrideSlots(tables)
+      return { items, slot in slots.records.update(from: slot, list.records.table, items) }
     }
+    let slots = OverrideSlots(tables)
     slots.rows.forEachRow(of: runs, threads: threads) { slots.sort($1, &$0) }
+  }
+
+  /// Brings the items of each conversation beside each other.
+  ///
+  /// - Parameters:
+  ///   - take: uses items where they are, as each conversation's are beside each other already.
+  ///   - move: makes room, and returns what moves items to slots; called on several threads.
+  /// - Returns: one run of slots for each conversation that has any.
+  private func grouped(
+    _ runs: ConversationRuns, _ threads: Int, take: () -> Void,
+    move: () -> @Sendable (_ items: Range<Int>, _ slot: Int) -> Void
+  ) -> ConversationRuns {
+    ownConversations()
+    let conversationCount = tables.conversations.count
+    if runs.isGrouped(conversationCount: conversationCount) {
+      take()
+      return runs
+    }
+    return runs.distribute(conversationCount: conversationCount, threads: threads, move())
   }
 
   /// Makes the pages of all rows belong to the update: they are written directly.
@@ -65,6 +78,12 @@ private struct MemberSlots: @unchecked Sendable {
   let rows: PagedTable<ConversationRow>
   let users: PagedTable<UInt32>
   let packed: PagedTable<UInt8>
+
+  init(_ tables: borrowing Tables) {
+    rows = tables.conversations
+    users = tables.memberUsers
+    packed = tables.packedMembers
+  }
 
   /// Sorts the members of a conversation by user, and completes its row. Earlier records of the
   /// same user are removed.
@@ -108,6 +127,11 @@ private struct MemberSlots: @unchecked Sendable {
 private struct OverrideSlots: @unchecked Sendable {
   let rows: PagedTable<ConversationRow>
   let records: PagedTable<OverrideRecord>
+
+  init(_ tables: borrowing Tables) {
+    rows = tables.conversations
+    records = tables.overrides
+  }
 
   /// Sorts the overrides of a conversation's members, and completes its row. Earlier records of the
   /// same user and kind are removed.
