@@ -26,7 +26,7 @@ internal import QuietTime
   /// The number of users with settings.
   package internal(set) var declaredCount = 0
   /// While this thread adds records, another one prepares the memory for them.
-  private let ahead: PageMemory.BlocksAhead?
+  private var ahead: PageMemory.BlocksAhead?
   /// How many threads may be used while records are added.
   let threads: Int
 
@@ -248,6 +248,7 @@ extension FanoutBuilder {
   package mutating func settle(threads: Int = 1) {
     guard !isSettled else { return }
     isSettled = true
+    ahead = nil
     addWaitingIDs(threads: threads)
     // Each list is freed before the next table is made.
     var (members, overrides) = (MembershipList(), OverrideList())

@@ -134,6 +134,7 @@ internal import Synchronization
   // MARK: Blocks ahead
 
   /// While there is one, a thread of its own prepares the blocks that one thread will need next.
+  /// Those that are left are taken for what is allocated later.
   final class BlocksAhead: Sendable {
     private let memory: PageMemory
 
@@ -142,10 +143,7 @@ internal import Synchronization
       memory.state.withLock { $0.aheadCount += 1 }
     }
 
-    deinit {
-      memory.state.withLock { $0.aheadCount -= 1 }
-      memory.freeUnused()
-    }
+    deinit { memory.state.withLock { $0.aheadCount -= 1 } }
   }
 
   /// How many blocks are prepared ahead.
@@ -166,17 +164,6 @@ internal import Synchronization
       prepare(Self.aheadSize / 2, threads: 1)
     }
     state.withLock { $0.isPreparing = false }
-    freeUnused()
-  }
-
-  /// Frees the blocks that were not taken, unless they may still be needed.
-  private func freeUnused() {
-    let unused = state.withLock { state -> [UInt] in
-      guard state.aheadCount == 0 else { return [] }
-      defer { state.prepared = [] }
-      return state.prepared
-    }
-    for block in unused { unsafe munmap(Self.block(block), Self.blockSize) }
   }
 
   // MARK: Parts of blocks

@@ -74,7 +74,8 @@ struct CountArraysEncoder: DecisionEncoder {
   var header: [UInt8] { EncodedPiece.header }
 
   func encode(
-    _ message: borrowing Message, number: Int, _ counts: FanoutCounts, to piece: inout EncodedPiece
+    _ message: borrowing Message, number: Int, _ counts: borrowing FanoutCounts,
+    to piece: inout EncodedPiece
   ) {
     piece.appendRow(number, message)
     counts.forEach { code, count in

@@ -9,7 +9,8 @@ struct CountsEncoder: DecisionEncoder {
   init(_ options: EncodingOptions) {}
 
   func encode(
-    _ message: borrowing Message, number: Int, _ counts: FanoutCounts, to piece: inout EncodedPiece
+    _ message: borrowing Message, number: Int, _ counts: borrowing FanoutCounts,
+    to piece: inout EncodedPiece
   ) {
     var (keyed, recipients) = (KeyedCounts(), 0)
     counts.forEach { code, count in

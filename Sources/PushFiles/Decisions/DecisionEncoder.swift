@@ -56,7 +56,8 @@ extension DecisionEncoder {
   var header: [UInt8] { [] }
   func encode(_ decisions: MessageDecisions, to piece: inout EncodedPiece) {}
   func encode(
-    _ message: borrowing Message, number: Int, _ counts: FanoutCounts, to piece: inout EncodedPiece
+    _ message: borrowing Message, number: Int, _ counts: borrowing FanoutCounts,
+    to piece: inout EncodedPiece
   ) {}
   func trailer(_ messageCount: Int, _ totals: OutcomeCounts) -> [UInt8] { [] }
 
