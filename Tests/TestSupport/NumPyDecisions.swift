@@ -44,7 +44,8 @@ package struct NumPyDecisions {
     try NumPyFiles.require(
       [messageCodes.count, messageLists.count, recipients.count, pushes.count]
         == [count, count, count, count], "numbers of messages")
-    try NumPyFiles.require(messageTable.map { $0[0] } == (0..<count).map(String.init), "messages.csv")
+    try NumPyFiles.require(
+      messageTable.map { $0[0] } == (0..<count).map(String.init), "messages.csv")
     try NumPyFiles.require(users.map { $0[0] } == users.indices.map(String.init), "users.csv")
     try NumPyFiles.require(lists.first == [], "list 0")
     for list in lists {
@@ -66,10 +67,13 @@ package struct NumPyDecisions {
       try NumPyFiles.require(lists.indices.contains(messageLists[message]), "list of \(message)")
       let list = lists[messageLists[message]]
       try NumPyFiles.require(codes.count == list.count, "codes of message \(message)")
-      try NumPyFiles.require(recipients[message] == codes.count { $0 != 0 }, "recipients of \(message)")
+      try NumPyFiles.require(
+        recipients[message] == codes.count { $0 != 0 }, "recipients of \(message)")
       try NumPyFiles.require(pushes[message] == codes.count { $0 % 2 != 0 }, "pushes of \(message)")
       for (user, code) in zip(list, codes) where code != 0 {
-        guard let outcome = outcomeOfCode[code] else { throw NumPyFiles.Problem(description: "code \(code)") }
+        guard let outcome = outcomeOfCode[code] else {
+          throw NumPyFiles.Problem(description: "code \(code)")
+        }
         rows.append([messageTable[message][1], users[user][1]] + outcome)
       }
     }

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 import PushModel
 
 /// The files of a folder of NumPy arrays, read by hand.

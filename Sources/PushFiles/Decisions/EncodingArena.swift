@@ -71,7 +71,7 @@ struct EncodingArena: Sendable {
     let kind = type(of: encoder)
     let counts = result.counts
     counts.forEach { totals[Int($0)] += $1 }
-    if !kind.needsResults { 
+    if !kind.needsResults {
       return encoder.encode(message, number: number, counts, to: &piece)
     }
     let start = piece.codes.count

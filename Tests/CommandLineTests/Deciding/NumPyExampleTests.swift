@@ -47,12 +47,12 @@ import Testing
     #expect(try place.run(arguments + ["--format", "counts-npy", "-o", "counts"]).status == 0)
     let python = try Self.python(["counts.py", "counts"], place)
     #expect(python.errors == "")
-    let lines = try place.run(arguments + ["--format", "counts"]).outputLines.map { line in
+    let lines = try place.run(arguments + ["--format", "counts"]).lines.map { line in
       let counts = try JSONDecoder().decode(Counts.self, from: Data(line.utf8))
       let pushes = counts.counts.filter { $0.key.hasPrefix("push/") }.values.reduce(0, +)
       return "\(counts.message)\t\(counts.recipients)\t\(pushes)"
     }
-    #expect(firstDifference(python.outputLines, lines) == nil)
+    #expect(firstDifference(python.lines, lines) == nil)
   }
 
   @Test(

@@ -58,28 +58,47 @@ import Testing
     #expect(report.ids > 0 && report.idCharacters == 0 && report.total > report.ids)
   }
 
-  /// Enough memberships for several threads to place them.
-  @Test func membersArePlacedTheSameOnSeveralThreads() throws {
+  /// How the memberships of ``membersAreStoredTheSame`` come.
+  private enum Order: CaseIterable {
+    case random
+    /// Those of a conversation beside each other, the last conversation first.
+    case grouped
+  }
+
+  /// Enough memberships for several threads to store them, and for several nodes of pages. Where
+  /// those of a conversation are beside each other, they stay where they are.
+  @Test func membersAreStoredTheSame() throws {
     let seed = UInt64.random(in: 0...UInt64.max)
-    let build = { (threads: Int) throws -> Fanout in
+    let build = { (order: Order, threads: Int) throws -> Fanout in
       var random = SeededGenerator(seed: seed)
-      var builder = FanoutBuilder()
+      var builder = FanoutBuilder(threads: threads)
       let users = try (0..<500).map { try builder.intern(user: Identifier("u\($0)")) }
       let conversations = try (0..<700).map {
         try builder.intern(conversation: Identifier("g\($0)"))
       }
-      for number in 0..<300_000 {
-        let user = users[Int(random.next() % 500)]
-        let conversation = conversations[Int(random.next() % 600)]
-        let level = NotificationLevel.allCases[number % 3]
-        let since = Instant(milliseconds: number % 1000 == 0 ? Int64(number) : 0)
-        try builder.add(
-          user, toConversationAt: conversation, MemberSettings(level: level, since: since))
+      var rows = (0..<300_000).map {
+        (number: $0, user: users[Int(random.next() % 500)], conversation: Int(random.next() % 600))
       }
-      return try builder.build(threads: threads)
+      if order == .grouped {
+        rows.sort { ($1.conversation, $0.number) < ($0.conversation, $1.number) }
+      }
+      for row in rows {
+        let level = NotificationLevel.allCases[row.number % 3]
+        let since = Instant(milliseconds: row.number % 1000 == 0 ? Int64(row.number) : 0)
+        try builder.add(
+          row.user, toConversationAt: conversations[row.conversation],
+          MemberSettings(level: level, since: since))
+      }
+      let fanout = try builder.build(threads: threads)
+      fanout.checkInvariants(.all)
+      return fanout
     }
-    let one = try build(1)
-    #expect(one.difference(from: try build(4)) == nil, "seed \(seed)")
-    #expect(one.difference(from: try build(3)) == nil, "seed \(seed)")
+    let one = try build(.random, 1)
+    for order in Order.allCases {
+      for threads in [1, 3, 4] {
+        let difference = one.difference(from: try build(order, threads))
+        #expect(difference == nil, "\(order), \(threads) threads, seed \(seed)")
+      }
+    }
   }
 }
