@@ -97,9 +97,9 @@ extension MessagePlan {
   mutating func plan(
     easemob message: borrowing Message, _ kind: ConversationKind, _ options: EasemobOptions
   ) {
-    let ext = message.extIfAny
-    let force = message.force ?? ext?.force ?? false
-    let silent = message.silent ?? ext?.ignore ?? false
+    let hasExt = message.hasExt
+    let force = message.force ?? (hasExt && message.ext.force)
+    let silent = message.silent ?? (hasExt && message.ext.ignore)
     // 2
     if kind == .room { return uniform = Outcome(.suppress, .chatRoom) }  // E-60
     if message.onlineOnly { return uniform = Outcome(.suppress, .onlineOnly) }  // E-61
@@ -123,8 +123,8 @@ extension MessagePlan {
     if mentions.everyone || !mentions.ids.isEmpty { self.mentions = mentions }
     if let filter = message.filter {
       if !filter.isEmpty { self.filter = filter }
-    } else if let filter = ext?.filter, !filter.isEmpty {
-      self.filter = filter
+    } else if hasExt, !message.ext.filter.isEmpty {
+      filter = message.ext.filter
     }
   }
 }
@@ -232,11 +232,11 @@ extension MentionedUsers {
       ids = message.mentions ?? []
       return
     }
-    guard let ext = message.extIfAny else { return }
-    if case .absent = ext.atList {
-      if options.atListLegacyAPNsExt { add(ext.legacyAtList, options) }
+    guard message.hasExt else { return }
+    if case .absent = message.ext.atList {
+      if options.atListLegacyAPNsExt { add(message.ext.legacyAtList, options) }
     } else {
-      add(ext.atList, options)
+      add(message.ext.atList, options)
     }
   }
 

@@ -95,7 +95,7 @@ public struct Message: Hashable, Sendable {
   public var filter: DeviceFilter?
   /// What its `ext` object contains.
   public var ext: EasemobExtension {
-    get { extIfAny ?? EasemobExtension() }
+    get { sharedExt?.fields ?? EasemobExtension() }
     set { sharedExt = newValue == EasemobExtension() ? nil : SharedExtension(newValue) }
   }
 
@@ -114,8 +114,8 @@ public struct Message: Hashable, Sendable {
   /// Few messages have one, and all are copied: beside the message it takes 8 bytes.
   private var sharedExt: SharedExtension?
 
-  /// ``ext``, unless it has none of the fields.
-  package var extIfAny: EasemobExtension? { sharedExt?.fields }
+  /// Whether ``ext`` has any of the fields.
+  package var hasExt: Bool { sharedExt != nil }
 
   private final class SharedExtension: Hashable, Sendable {
     let fields: EasemobExtension
