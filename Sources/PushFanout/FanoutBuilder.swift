@@ -6,8 +6,9 @@ internal import QuietTime
 ///
 /// A record with the same key replaces the whole earlier record and keeps its position.
 ///
-/// - Memory: while building, 5 bytes per membership and 12 per mute or start of membership beside
-///   the packed tables, and 8 to 16 bytes per run of consecutive memberships of one conversation.
+/// - Memory: while building, 8 to 16 bytes per run of consecutive memberships of one conversation
+///   beside the packed tables; where a conversation has several runs, 5 bytes per membership and 12
+///   per mute or start of membership besides.
 @safe public struct FanoutBuilder: ~Copyable {
   let writer: TableWriter
   /// The users and the conversations whose ids were given as numbers.
