@@ -8,6 +8,17 @@ struct ConversationRuns: Sendable {
   private(set) var conversations: [UInt32] = []
   private(set) var ends: [UInt32] = []
 
+  init() {}
+
+  /// Items in the order of their conversations.
+  ///
+  /// - Parameter ends: the end of each conversation's items; that of the one before for none.
+  private init(endsOfConversations ends: [UInt32]) {
+    for (conversation, end) in ends.enumerated() where Int(end) > count {
+      append(UInt32(conversation), count: Int(end) - count)
+    }
+  }
+
   var count: Int { Int(ends.last ?? 0) }
 
   /// Adds items of a conversation.
@@ -26,15 +37,6 @@ struct ConversationRuns: Sendable {
   func run(_ index: Int) -> Range<Int> {
     Int(index == 0 ? 0 : ends[index - 1])..<Int(ends[index])
   }
-
-  /// The runs of items whose conversations end there, in the order of conversations.
-  init(endsOfConversations: [UInt32]) {
-    for (conversation, end) in endsOfConversations.enumerated() where Int(end) > count {
-      append(UInt32(conversation), count: Int(end) - count)
-    }
-  }
-
-  init() {}
 
   /// Whether the items of each conversation are beside each other.
   func isGrouped(conversationCount: Int) -> Bool {

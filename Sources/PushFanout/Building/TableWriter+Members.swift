@@ -251,27 +251,6 @@ private func sortByDigits(
 }
 
 extension PagedTable {
-  /// Replaces elements from `index` on, in pages that belong to the update in progress.
-  func update(from index: Int, _ elements: some Collection<Element>) {
-    let isContiguous: Void? = elements.withContiguousStorageIfAvailable { elements in
-      unsafe update(from: index, elements)
-    }
-    if isContiguous == nil {
-      for (offset, element) in elements.enumerated() { update(index + offset, element) }
-    }
-  }
-
-  private func update(from index: Int, _ elements: UnsafeBufferPointer<Element>) {
-    guard let start = elements.baseAddress else { return }
-    var item = 0
-    while item < elements.count {
-      let offset = (index + item) & (Self.pageSize - 1)
-      let count = min(elements.count - item, Self.pageSize - offset)
-      unsafe (page(at: index + item) + offset).update(from: start + item, count: count)
-      item += count
-    }
-  }
-
   /// Replaces elements from `index` on by some of another table.
   fileprivate func update(from index: Int, _ source: PagedTable, _ items: Range<Int>) {
     unsafe source.forEachStretch(items) { (offset, elements) -> Void in

@@ -146,6 +146,27 @@ internal import PushSupport
     unsafe page(at: index)[index & Self.mask] = element
   }
 
+  /// Replaces elements from `index` on, in pages that belong to the update in progress.
+  func update(from index: Int, _ elements: some Collection<Element>) {
+    let isContiguous: Void? = elements.withContiguousStorageIfAvailable { elements in
+      unsafe update(from: index, elements)
+    }
+    if isContiguous == nil {
+      for (offset, element) in elements.enumerated() { update(index + offset, element) }
+    }
+  }
+
+  func update(from index: Int, _ elements: UnsafeBufferPointer<Element>) {
+    guard let start = elements.baseAddress else { return }
+    var item = 0
+    while item < elements.count {
+      let offset = (index + item) & Self.mask
+      let count = min(elements.count - item, pageSize - offset)
+      unsafe (page(at: index + item) + offset).update(from: start + item, count: count)
+      item += count
+    }
+  }
+
   /// The page of an index, copied first unless it belongs to the update.
   mutating func ownPage(at index: Int, _ store: PageStore) -> Page {
     let root = unsafe own(root.unsafelyUnwrapped, nodeCapacity, store)

@@ -41,7 +41,8 @@ protocol DecisionEncoder: Sendable {
   ///
   /// - Parameter number: the ordinal of the message in the run.
   func encode(
-    _ message: borrowing Message, number: Int, _ counts: FanoutCounts, to piece: inout EncodedPiece)
+    _ message: borrowing Message, number: Int, _ counts: borrowing FanoutCounts,
+    to piece: inout EncodedPiece)
 
   /// What the output ends with.
   func trailer(_ messageCount: Int, _ totals: OutcomeCounts) -> [UInt8]
