@@ -50,10 +50,14 @@ struct ConversationRuns: Sendable {
 
   /// Shares of the runs, with about as many items each.
   func shares(_ shareCount: Int) -> [Range<Int>] {
-    let starts = (0..<shareCount).map { share in
-      ends.partitioningIndex { Int($0) > count * share / shareCount }
+    var shares: [Range<Int>] = []
+    for share in 1...shareCount {
+      let start = shares.last?.upperBound ?? 0
+      let limit = count * share / shareCount
+      let end = share == shareCount ? ends.count : ends.partitioningIndex { Int($0) > limit }
+      shares.append(start..<end)
     }
-    return zip(starts, starts.dropFirst() + [ends.count]).map { $0..<$1 }
+    return shares
   }
 
   /// Distributes the items to slots, those of each conversation beside each other, in the order in

@@ -9,11 +9,14 @@ struct NumPyArray<Number: FixedWidthInteger> {
   private static var headerSize: Int { 128 }
   private static var waitingSize: Int { 1 << 14 }
 
+  // A folder has several: inlined, they would be much code.
+  @inline(never)
   init(_ file: OutputFile) throws(OutputProblem) {
     self.file = file
     try file.write(whole: [UInt8](repeating: 0, count: Self.headerSize))
   }
 
+  @inline(never)
   mutating func append(_ number: Number) throws(OutputProblem) {
     waiting.append(number)
     if waiting.count >= Self.waitingSize { try flush() }

@@ -48,9 +48,8 @@ struct KeyedCounts {
       keys: UnsafeBufferPointer<UnsafeBufferPointer<UInt8>>,
       positions: UnsafeBufferPointer<UInt8>, longest: Int
     ) = {
-      let sorted = Outcome.coded
-        .map { (code: $0.code, text: Array("\"\($0.outcome.key)\":".utf8)) }
-        .sorted { $0.text.lexicographicallyPrecedes($1.text) }
+      let sorted = Outcome.inOrderOfKeys.filter { $0.code != 0 }
+        .map { (code: $0.code, text: Array("\"\($0.key)\":".utf8)) }
       var positions = [UInt8](repeating: 0, count: Outcome.codeCount)
       for (position, key) in sorted.enumerated() { positions[Int(key.code)] = UInt8(position) }
       let keys = unsafe sorted.map { unsafe copied($0.text) }

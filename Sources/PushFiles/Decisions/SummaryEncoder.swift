@@ -24,17 +24,18 @@ struct SummaryEncoder: DecisionEncoder {
 
   private static func table(_ messages: Int, _ counts: OutcomeCounts) -> String {
     let decisions = counts.total
-    let pushes = counts.total(of: .push)
     let locals = counts.total(of: .local)
-    var lines = [
-      "messages   \(messages.grouped.paddedInFront(to: 14))",
-      "decisions  \(decisions.grouped.paddedInFront(to: 14))",
-      "pushes     \(pushes.grouped.paddedInFront(to: 14))  \(pushes.percentage(of: decisions))",
-    ]
-    if locals > 0 {
-      lines.append(
-        "local      \(locals.grouped.paddedInFront(to: 14))  \(locals.percentage(of: decisions))")
+    func line(_ name: String, _ count: Int) -> String {
+      name.padded(to: 11) + count.grouped.paddedInFront(to: 14)
     }
+    func shareLine(_ name: String, _ count: Int) -> String {
+      line(name, count) + "  " + count.percentage(of: decisions)
+    }
+    var lines = [
+      line("messages", messages), line("decisions", decisions),
+      shareLine("pushes", counts.total(of: .push)),
+    ]
+    if locals > 0 { lines.append(shareLine("local", locals)) }
     lines += ["", row("action", "reason", "scope", "count", "share")]
     for (outcome, count) in counts.nonZero.sorted(by: { $0.count > $1.count }) {
       lines.append(

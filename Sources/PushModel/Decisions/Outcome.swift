@@ -230,10 +230,18 @@ extension Outcome {
       .noToken, .filtered, .localIneligible, .localDisabled, .localInfoMissing, .localHandledByApp,
     ]
     others += bare.map { Outcome(.suppress, $0) }
-    let coded =
-      pushes.enumerated().map { (code: UInt8(2 * $0.offset + 1), outcome: $0.element) }
-      + others.enumerated().map { (code: UInt8(2 * $0.offset + 2), outcome: $0.element) }
-    return coded.sorted { $0.code < $1.code }
+    // Pushes have the odd codes, all others the even ones.
+    return (1...2 * max(pushes.count, others.count)).compactMap { code in
+      let (list, index) = (code % 2 != 0 ? pushes : others, (code - 1) / 2)
+      return index < list.count ? (code: UInt8(code), outcome: list[index]) : nil
+    }
+  }()
+
+  /// All outcomes, those without a code too, by the byte order of their keys, which are ASCII.
+  package static let inOrderOfKeys: [Outcome] = {
+    let outcomes = (0..<indexCount).compactMap { Outcome(index: $0) }
+    let byKey = Dictionary(uniqueKeysWithValues: outcomes.map { ($0.key, $0) })
+    return byKey.keys.sorted().compactMap { byKey[$0] }
   }()
 
   private static let codes: [UInt8] = {
@@ -295,14 +303,16 @@ public struct OutcomeCounts: Sendable, Equatable {
 
   /// How many outcomes with an action were counted.
   public func total(of action: Action) -> Int {
-    nonZero.reduce(0) { $0 + ($1.outcome.action == action ? $1.count : 0) }
+    counts.indices.reduce(0) { sum, index in
+      counts[index] > 0 && Outcome(index: index)?.action == action ? sum + counts[index] : sum
+    }
   }
 
   /// The outcomes that occurred, by the byte order of their keys.
   public var nonZero: [(outcome: Outcome, count: Int)] {
-    counts.indices.compactMap { index in
-      guard counts[index] > 0, let outcome = Outcome(index: index) else { return nil }
-      return (outcome: outcome, count: counts[index])
-    }.sorted { $0.outcome.key < $1.outcome.key }
+    Outcome.inOrderOfKeys.compactMap { outcome in
+      let count = counts[outcome.index]
+      return count > 0 ? (outcome: outcome, count: count) : nil
+    }
   }
 }
