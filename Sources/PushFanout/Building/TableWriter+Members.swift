@@ -253,6 +253,7 @@ private func sortByDigits(
 extension PagedTable {
   /// Replaces elements from `index` on by some of another table.
   fileprivate func update(from index: Int, _ source: PagedTable, _ items: Range<Int>) {
+    if items.count == 1 { return update(index, source[items.lowerBound]) }
     unsafe source.forEachStretch(items) { (offset, elements) -> Void in
       unsafe update(from: index + offset, elements)
     }
