@@ -143,7 +143,7 @@ extension TableWriter {
   ///
   /// - Returns: nil if there are too many.
   private func intern(user id: UnsafeRawBufferPointer, hash: UInt32) -> UInt32? {
-    if let known = unsafe tables.userIDs.index(of: id, hash: hash) { return known }
+    if let known = unsafe tables.userIDs.lookup.index(of: id, hash: hash) { return known }
     guard tables.userIDs.count < limit else { return nil }
     return unsafe tables.userIDs.append(id, hash: hash, store)
   }
@@ -184,7 +184,7 @@ extension TableWriter {
   ///
   /// - Returns: nil if there are too many.
   private func intern(conversation id: UnsafeRawBufferPointer, hash: UInt32) -> UInt32? {
-    if let known = unsafe tables.conversationIDs.index(of: id, hash: hash) { return known }
+    if let known = unsafe tables.conversationIDs.lookup.index(of: id, hash: hash) { return known }
     guard tables.conversationIDs.count < limit else { return nil }
     tables.conversations.append(ConversationRow(), store)
     return unsafe tables.conversationIDs.append(id, hash: hash, store)

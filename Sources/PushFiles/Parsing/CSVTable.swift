@@ -11,6 +11,8 @@ final class CSVTable: PieceSource {
   private var unparsed = 0..<0
   /// Whether the piece can be split without the parser; nil for one that was not looked at.
   private var isPlain: Bool?
+  /// The line of the parser, which stays where it is while rows are split without it.
+  private var parserLine = 0
   /// The cells of a row that was split without it.
   private var plainCells = unsafe UnsafeMutableBufferPointer<pf_csv_cell>(start: nil, count: 0)
   /// The number of lines that were split without it.
@@ -23,7 +25,7 @@ final class CSVTable: PieceSource {
   private var isUTF8 = true
   private var pending: (problem: FileProblem.Problem, line: Int)?
   private var isFinished = false
-  private(set) var columns = CSVColumns(count: 0, cellIndices: [])
+  private(set) var columns = CSVColumns(count: 0, [])
   private(set) var header: [String] = []
   private(set) var lineNumber = 1
 
@@ -57,7 +59,7 @@ final class CSVTable: PieceSource {
         throw .missingColumn(name)
       }
     }
-    self.columns = CSVColumns(count: self.header.count, cellIndices: cellIndices)
+    self.columns = CSVColumns(count: self.header.count, cellIndices)
   }
 
   deinit {
@@ -71,7 +73,7 @@ final class CSVTable: PieceSource {
   /// Bytes of the file itself; nil when it is not a regular file.
   var byteCount: Int64? { reader.byteCount }
 
-  func hasColumn(_ column: Int) -> Bool { columns.cellIndices[column] >= 0 }
+  func hasColumn(_ column: Int) -> Bool { unsafe columns.cellIndices[column] >= 0 }
 
   /// The next row, valid until the next call; nil at the end of the file. Blank lines are passed
   /// over.
@@ -138,7 +140,7 @@ final class CSVTable: PieceSource {
     lineNumber = linesPassed + Int(found.line)
     let cells = unsafe UnsafeBufferPointer(
       start: cells! + found.first_cell, count: found.cell_count)
-    let csvRow = unsafe CSVRow(cells: cells, cellIndices: columns.cellIndices)
+    let csvRow = unsafe CSVRow(cells, columns)
     if found.after_lone_return { throw .loneReturn }
     if csvRow.byteCount > LineReader.maximumLineBytes { throw .tooLong }
     if !isUTF8, !csvRow.isUTF8 { throw .notUTF8 }
@@ -160,13 +162,10 @@ final class CSVTable: PieceSource {
         isPlain = false
         return nil
       }
-      if count > 0 { lineNumber = openLine }
+      if count > 0 { lineNumber = linesPassed + parserLine }
       unparsed.removeFirst(used)
       pass(bytes: used, lines: 1)
-      if count > 0 {
-        return unsafe CSVRow(
-          cells: UnsafeBufferPointer(plainCells), cellIndices: columns.cellIndices)
-      }
+      if count > 0 { return unsafe CSVRow(UnsafeBufferPointer(plainCells), columns) }
     }
     return nil
   }
@@ -183,6 +182,7 @@ final class CSVTable: PieceSource {
       unsafe plainCells = UnsafeMutableBufferPointer.allocate(capacity: header.count)
     }
     isPlain = found
+    parserLine = openLine - linesPassed
     return found
   }
 
@@ -261,31 +261,36 @@ final class CSVTable: PieceSource {
 }
 
 /// The columns of a CSV file.
-struct CSVColumns: Sendable {
+///
+/// SAFETY: the indices are written by `init`, read only from then on, and freed by `deinit`.
+@safe
+final class CSVColumns: Sendable {
   /// How many cells a row has.
   let count: Int
   /// The index in the header of each column that was asked for; -1 for one the file does not have.
-  let cellIndices: [Int]
+  nonisolated(unsafe) let cellIndices: UnsafeMutableBufferPointer<Int>
 
-  /// The same in memory of its own: threads that count references to one array slow each other
-  /// down.
-  func copy() -> CSVColumns {
-    CSVColumns(count: count, cellIndices: cellIndices.map { $0 })
+  init(count: Int, _ cellIndices: [Int]) {
+    self.count = count
+    unsafe self.cellIndices = .allocate(capacity: cellIndices.count)
+    _ = unsafe self.cellIndices.initialize(fromContentsOf: cellIndices)
   }
+
+  deinit { unsafe cellIndices.deallocate() }
 }
 
 /// One row of a CSV file, valid until the next is asked for.
 ///
-/// SAFETY: it points into the parser's memory. It never leaves this module, and every reader takes
-/// what it needs before it asks for another row.
+/// SAFETY: it points into the parser's memory and that of the columns. It never leaves this module,
+/// and every reader takes what it needs before it asks for another row.
 @safe
 struct CSVRow {
   private let cells: UnsafeBufferPointer<pf_csv_cell>
-  private let cellIndices: [Int]
+  private let cellIndices: UnsafeMutableBufferPointer<Int>
 
-  init(cells: UnsafeBufferPointer<pf_csv_cell>, cellIndices: [Int]) {
+  init(_ cells: UnsafeBufferPointer<pf_csv_cell>, _ columns: CSVColumns) {
     unsafe self.cells = unsafe cells
-    self.cellIndices = cellIndices
+    unsafe cellIndices = columns.cellIndices
   }
 
   var cellCount: Int { unsafe cells.count }
@@ -307,21 +312,27 @@ struct CSVRow {
   func digits(_ column: Int) -> Int64? {
     let bytes = unsafe cell(column)
     guard (1...18).contains(bytes.count) else { return nil }
-    return unsafe bytes.reduce(0 as Int64?) { value, byte in
-      byte &- 0x30 < 10 ? value.map { $0 * 10 + Int64(byte &- 0x30) } : nil
+    var value: Int64 = 0
+    for unsafe byte in unsafe bytes {
+      let digit = Int64(byte) &- 0x30
+      guard 0...9 ~= digit else { return nil }
+      value = value &* 10 &+ digit
     }
+    return value
   }
 
   /// Whether a cell holds exactly this text.
+  @inline(__always)
   func holds(_ text: StaticString, _ column: Int) -> Bool {
     let bytes = unsafe cell(column)
+    // A constant size, so that this becomes a comparison of numbers.
     return unsafe bytes.count == text.utf8CodeUnitCount
-      && memcmp(bytes.baseAddress!, text.utf8Start, bytes.count) == 0
+      && memcmp(bytes.baseAddress!, text.utf8Start, text.utf8CodeUnitCount) == 0
   }
 
   /// The bytes of a column's cell; none when the file does not have the column.
   private func cell(_ column: Int) -> UnsafeBufferPointer<UInt8> {
-    let index = cellIndices[column]
+    let index = unsafe cellIndices[column]
     return unsafe index < 0 ? UnsafeBufferPointer(start: nil, count: 0) : bytes(at: index)
   }
 

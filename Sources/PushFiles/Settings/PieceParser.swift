@@ -54,7 +54,7 @@ struct PieceParser {
       switch format {
       case .settings: parseLines(piece, job, into: &batch)
       case .users(let columns), .members(let columns):
-        parseRows(piece, format, columns.copy(), job, into: &batch)
+        parseRows(piece, format, columns, job, into: &batch)
       }
     case .rows(let piece):
       batch = RecordBatch(byteCount: 0, list)
@@ -102,8 +102,7 @@ struct PieceParser {
     let cells = UnsafeMutableBufferPointer<pf_csv_cell>.allocate(capacity: columns.count)
     defer { unsafe cells.deallocate() }
     // The cells of each row in turn.
-    let row = unsafe CSVRow(
-      cells: UnsafeBufferPointer(cells), cellIndices: columns.cellIndices)
+    let row = unsafe CSVRow(UnsafeBufferPointer(cells), columns)
     unsafe batch.add(text: text, ofUsers: format.isUsers)
     var start = 0
     var line = 0
