@@ -97,9 +97,9 @@ extension MessagePlan {
   mutating func plan(
     easemob message: borrowing Message, _ kind: ConversationKind, _ options: EasemobOptions
   ) {
-    let hasExt = message.hasExt
-    let force = message.force ?? (hasExt && message.ext.force)
-    let silent = message.silent ?? (hasExt && message.ext.ignore)
+    let hasFields = message.hasEasemobFields
+    let force = message.force ?? (hasFields && message.ext.force)
+    let silent = message.silent ?? (hasFields && message.ext.ignore)
     // 2
     if kind == .room { return uniform = Outcome(.suppress, .chatRoom) }  // E-60
     if message.onlineOnly { return uniform = Outcome(.suppress, .onlineOnly) }  // E-61
@@ -121,10 +121,9 @@ extension MessagePlan {
     self.messageClass = messageClass.index
     namedClass = messageClass.forNamed.index
     if mentions.everyone || !mentions.ids.isEmpty { self.mentions = mentions }
-    if let filter = message.filter {
+    if hasFields {
+      let filter = message.filter ?? message.ext.filter
       if !filter.isEmpty { self.filter = filter }
-    } else if hasExt, !message.ext.filter.isEmpty {
-      filter = message.ext.filter
     }
   }
 }
@@ -232,7 +231,7 @@ extension MentionedUsers {
       ids = message.mentions ?? []
       return
     }
-    guard message.hasExt else { return }
+    guard message.hasEasemobFields else { return }
     if case .absent = message.ext.atList {
       if options.atListLegacyAPNsExt { add(message.ext.legacyAtList, options) }
     } else {

@@ -56,10 +56,10 @@ public final class MessageSelection {
   ) throws(FileProblem) -> Item? {
     while true {
       do throws(FileProblem) {
-        guard let item = try read() else { return nil }
-        progressed?(reader.progress)
+        let item = try read()
+        if let progressed, item != nil { progressed(reader.progress) }
         if takesAll { return item }
-        let id = id(item)
+        guard let id = item.map(id) else { return nil }
         guard isFound[id] != nil else { continue }
         isFound[id] = true
         return item

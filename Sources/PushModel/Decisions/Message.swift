@@ -67,6 +67,8 @@ public struct EasemobExtension: Hashable, Sendable {
 ///
 /// - Source: formats.md, "messages.ndjson".
 public struct Message: Hashable, Sendable {
+  // What all messages have comes first, for those who read many.
+
   /// The message's id.
   public var id: Identifier
   /// The id of the conversation that it was sent to.
@@ -77,57 +79,29 @@ public struct Message: Hashable, Sendable {
   public var sender: Identifier?
   /// The ids of the mentioned users, compared by E-47 under Easemob.
   public var mentions: [Identifier]?
+  /// The channel of an ultra group; empty for none. RongCloud's.
+  public var channel: Identifier = ""
+  /// The text of the push; a custom type without one is not pushed. RongCloud's.
+  public var pushContent = ""
+  private var shared: EasemobFields?
+  /// When it was sent, nil for ``at`` (E-69). Easemob's.
+  public var sentAt: Instant?
   /// Whether everyone in the conversation is mentioned.
   public var mentionsAll: Bool?
   /// `em_ignore_notification` or `disablePush` (E-40, R-42).
   public var silent: Bool?
   /// What kind of message it is.
   public var body = MessageBody.text
-
-  // Easemob's
-  /// When it was sent, nil for ``at`` (E-69).
-  public var sentAt: Instant?
-  /// Do-not-disturb is not checked (E-41).
+  /// Do-not-disturb is not checked (E-41). Easemob's.
   public var force: Bool?
-  /// Deliver-online-only (E-61).
+  /// Deliver-online-only (E-61). Easemob's.
   public var onlineOnly = false
-  /// Which devices may get the push (E-50).
-  public var filter: DeviceFilter?
-  /// What its `ext` object contains.
-  public var ext: EasemobExtension {
-    get { sharedExt?.fields ?? EasemobExtension() }
-    set { sharedExt = newValue == EasemobExtension() ? nil : SharedExtension(newValue) }
-  }
-
-  // RongCloud's
-  /// The channel of an ultra group; empty for none.
-  public var channel: Identifier = ""
-  /// nil: true when there are mentions.
+  /// nil: true when there are mentions. RongCloud's.
   public var isMentioned: Bool?
-  /// The text of the push; a custom type without one is not pushed.
-  public var pushContent = ""
-  /// Whether it is stored; one that is not has no local notification.
+  /// Whether it is stored; one that is not has no local notification. RongCloud's.
   public var persisted = true
-  /// From the offline backlog.
+  /// From the offline backlog. RongCloud's.
   public var backlog = false
-
-  /// Few messages have one, and all are copied: beside the message it takes 8 bytes.
-  private var sharedExt: SharedExtension?
-
-  /// Whether ``ext`` has any of the fields.
-  package var hasExt: Bool { sharedExt != nil }
-
-  private final class SharedExtension: Hashable, Sendable {
-    let fields: EasemobExtension
-
-    init(_ fields: EasemobExtension) { self.fields = fields }
-
-    static func == (one: SharedExtension, other: SharedExtension) -> Bool {
-      one.fields == other.fields
-    }
-
-    func hash(into hasher: inout Hasher) { hasher.combine(fields) }
-  }
 
   /// A text message without mentions, with all other fields at their defaults.
   public init(id: Identifier, conversation: Identifier, at: Instant, sender: Identifier? = nil) {
@@ -135,5 +109,46 @@ public struct Message: Hashable, Sendable {
     self.conversation = conversation
     self.at = at
     self.sender = sender
+  }
+}
+
+// MARK: Fields of few messages
+
+extension Message {
+  /// Which devices may get the push (E-50). Easemob's.
+  public var filter: DeviceFilter? {
+    get { shared?.filter }
+    set { shared = EasemobFields(newValue, ext) }
+  }
+
+  /// What its `ext` object contains. Easemob's.
+  public var ext: EasemobExtension {
+    get { shared?.ext ?? EasemobExtension() }
+    set { shared = EasemobFields(filter, newValue) }
+  }
+
+  /// Whether there is a ``filter``, or any of the fields of ``ext``.
+  package var hasEasemobFields: Bool { shared != nil }
+
+  /// Few messages have them, and all are copied: beside the message they take 8 bytes.
+  private final class EasemobFields: Hashable, Sendable {
+    let filter: DeviceFilter?
+    let ext: EasemobExtension
+
+    /// nil if there is nothing in them.
+    init?(_ filter: DeviceFilter?, _ ext: EasemobExtension) {
+      if filter == nil, ext == EasemobExtension() { return nil }
+      self.filter = filter
+      self.ext = ext
+    }
+
+    static func == (one: EasemobFields, other: EasemobFields) -> Bool {
+      one.filter == other.filter && one.ext == other.ext
+    }
+
+    func hash(into hasher: inout Hasher) {
+      hasher.combine(filter)
+      hasher.combine(ext)
+    }
   }
 }
