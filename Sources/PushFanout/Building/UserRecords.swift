@@ -32,11 +32,8 @@ package struct UserRecords: Sendable {
     quiet = list.settings
     var taken = QuietSettingsList()
     swap(&taken, &list)
-    // Settings that are listed again, because guesses failed, must not add up without bound.
-    return taken.settings.count < Self.listLimit ? taken : QuietSettingsList()
+    return taken
   }
-
-  private static var listLimit: Int { 1 << 17 }
 
   /// The number of users.
   package var count: Int { ids.count }
@@ -47,27 +44,48 @@ package struct UserRecords: Sendable {
   /// Ends what ``add(text:)`` began.
   package mutating func forgetText() { characters.forgetText() }
 
+  /// Settings without an app duration that a user was added with, for others of the same list.
+  package struct Shared: BitwiseCopyable, Sendable {
+    fileprivate let packed: PackedUser
+    fileprivate let quiet: UInt32
+  }
+
   /// Adds a user.
   ///
+  /// - Returns: the settings, if other users can share them.
   /// - Precondition: the settings list no devices.
-  package mutating func append(_ id: UnsafeRawBufferPointer, _ user: UserSettings) {
+  package mutating func append(_ id: UnsafeRawBufferPointer, _ user: UserSettings) -> Shared? {
     assert(user.devices == nil, "devices are not kept")
-    append(settings: user, ids.count)
+    let shared = append(settings: user, ids.count)
+    unsafe ids.append(id, &characters)
+    return shared
+  }
+
+  /// Adds a user with the settings of another.
+  package mutating func append(_ id: UnsafeRawBufferPointer, _ settings: Shared) {
+    append(settings)
     unsafe ids.append(id, &characters)
   }
 
-  private mutating func append(settings user: UserSettings, _ row: Int) {
+  private mutating func append(settings user: UserSettings, _ row: Int) -> Shared? {
     let packed = PackedUser(user)
-    if packed.hasMute { mutes.append((row: row, until: user.mutedUntil.milliseconds)) }
-    self.packed.append(packed)
-    quietIndices.append(list.index(of: QuietSettings(user)))
+    let shared = Shared(packed: packed, quiet: list.index(of: QuietSettings(user)))
+    append(shared)
+    guard packed.hasMute else { return shared }
+    mutes.append((row: row, until: user.mutedUntil.milliseconds))
+    return nil
+  }
+
+  private mutating func append(_ settings: Shared) {
+    packed.append(settings.packed)
+    quietIndices.append(settings.quiet)
   }
 
   /// Adds users whose ids are numbers, those of their decimal digits.
   ///
   /// - Precondition: the list is empty, and no settings list devices.
   package mutating func append(numbers: [Int64], _ user: (Int) -> UserSettings) {
-    for row in numbers.indices { append(settings: user(row), row) }
+    for row in numbers.indices { _ = append(settings: user(row), row) }
     ids.append(numbers: numbers)
   }
 

@@ -341,6 +341,14 @@ struct CSVRow {
     return unsafe UnsafeBufferPointer(start: cell.bytes, count: cell.length)
   }
 
+  /// The text behind the first cell and its comma, of a row that `pf_csv_split` split; nil if there
+  /// is only one cell.
+  var textBehindFirst: UnsafeRawBufferPointer? {
+    guard unsafe cells.count > 1, let last = unsafe cells.last else { return nil }
+    let start = unsafe cells[1].bytes
+    return unsafe UnsafeRawBufferPointer(start: start, count: last.bytes + last.length - start!)
+  }
+
   var byteCount: Int { unsafe cells.reduce(0) { unsafe $0 + $1.length } }
 
   var isUTF8: Bool { unsafe cells.allSatisfy { unsafe pf_is_utf8($0.bytes, $0.length) } }

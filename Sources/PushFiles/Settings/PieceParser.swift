@@ -42,8 +42,18 @@ struct PieceParser {
   private var records = RecordParser()
   private var rows = ArrowRowParser()
   private var quiet = QuietSettingsList()
+  /// What rows of users.csv say behind the id, if the rules have all of it.
+  private var recentUsers = RecentTexts<UserRecords.Shared>()
+  private var rulesOfRecent: RuleSet?
+  /// Settings that are listed again, because guesses failed, must not add up without bound.
+  private static let listLimit = 1 << 17
 
   mutating func parse(_ job: Job) -> RecordBatch {
+    if quiet.settings.count >= Self.listLimit || job.rules != rulesOfRecent {
+      quiet = QuietSettingsList()
+      recentUsers.removeAll()
+      rulesOfRecent = job.rules
+    }
     // The batch has the list until it is finished: with a copy of it, it would copy all of it.
     var list = QuietSettingsList()
     swap(&list, &quiet)
@@ -104,6 +114,7 @@ struct PieceParser {
     // The cells of each row in turn.
     let row = unsafe CSVRow(UnsafeBufferPointer(cells), columns)
     unsafe batch.add(text: text, ofUsers: format.isUsers)
+    let idIsFirst = unsafe format.isUsers && columns.cellIndices[UserColumns.id] == 0
     var start = 0
     var line = 0
     while start < text.count {
@@ -121,7 +132,9 @@ struct PieceParser {
         guard count == columns.count else {
           throw .cellCount(found: count, expected: columns.count)
         }
-        try add(row, line: line, format, job.rules, keepsAll: job.keepsAll, to: &batch)
+        try unsafe add(
+          row, rest: idIsFirst ? row.textBehindFirst : nil, line: line, format, job.rules,
+          keepsAll: job.keepsAll, to: &batch)
       } catch {
         batch.add(error, line: line)
       }
@@ -138,16 +151,27 @@ struct PieceParser {
   }
 
   /// Adds the record of a row.
+  ///
+  /// - Parameter rest: the text behind the id of a user, if it is in one place.
   mutating func add(
-    _ row: CSVRow, line: Int, _ format: Format, _ rules: RuleSet?, keepsAll: Bool,
-    to batch: inout RecordBatch
+    _ row: CSVRow, rest: UnsafeRawBufferPointer? = nil, line: Int, _ format: Format,
+    _ rules: RuleSet?, keepsAll: Bool, to batch: inout RecordBatch
   ) throws(FileProblem.Problem) {
     var uses = VendorFieldUse()
     if format.isUsers {
-      let user = try UserColumns.user(row, &uses, &records.checked)
       let id = unsafe row.utf8(UserColumns.id)
-      if batch.isPlain(uses, rules, keepsAll: keepsAll) { return unsafe batch.add(id, user) }
-      return unsafe batch.add(.user(Self.identifier(id), user), uses, line: line)
+      if let rest = unsafe rest, unsafe !id.isEmpty, let known = unsafe recentUsers.meaning(of: rest) {
+        return unsafe batch.add(id, known)
+      }
+      let user = try UserColumns.user(row, &uses, &records.checked)
+      guard batch.isPlain(uses, rules, keepsAll: keepsAll) else {
+        return unsafe batch.add(.user(Self.identifier(id), user), uses, line: line)
+      }
+      let shared = unsafe batch.add(id, user)
+      if let rest = unsafe rest, let shared, uses.isAllowed(by: rules) {
+        unsafe recentUsers.note(rest, shared)
+      }
+      return
     }
     let member = try MemberColumns.member(row, &uses)
     let user = unsafe row.utf8(MemberColumns.user)

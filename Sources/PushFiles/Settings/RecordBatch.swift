@@ -64,10 +64,17 @@ struct RecordBatch: Sendable {
       mutedUntil: member.mutedUntil, line: line)
   }
 
-  mutating func add(_ id: UnsafeRawBufferPointer, _ user: UserSettings) {
+  @discardableResult
+  mutating func add(_ id: UnsafeRawBufferPointer, _ user: UserSettings) -> UserRecords.Shared? {
     begin(ofUsers: true)
     recordCount += 1
-    unsafe users.append(id, user)
+    return unsafe users.append(id, user)
+  }
+
+  mutating func add(_ id: UnsafeRawBufferPointer, _ settings: UserRecords.Shared) {
+    begin(ofUsers: true)
+    recordCount += 1
+    unsafe users.append(id, settings)
   }
 
   /// Adds memberships whose ids are numbers, as `MembershipColumns` does.

@@ -70,7 +70,7 @@ extension SettingsFileReader {
     while table.hasParsed {
       do throws(FileProblem.Problem) {
         guard let row = try table.next() else { break }
-        try parser.add(
+        try unsafe parser.add(
           row, line: table.lineNumber - lines, format, appRules, keepsAll: keepsAll, to: &batch)
       } catch {
         if error.isOfOneLine {
