@@ -89,7 +89,7 @@ struct IDColumn: Sendable {
   }
 
   /// How many ids on the next step is done: the slot or the id asked for is there by then.
-  private static var distance: Int { 12 }
+  private static var distance: Int { 24 }
 
   /// Hashes the ids, and finds the indices of those that are known.
   ///

@@ -19,6 +19,15 @@ public struct FanoutCounts: Sendable {
     codes |= 1 &<< UInt128(code)
   }
 
+  /// Sets all counts to 0.
+  package mutating func removeAll() {
+    var span = counts.mutableSpan
+    while codes != 0 {
+      span[codes.trailingZeroBitCount] = 0
+      codes &= codes &- 1
+    }
+  }
+
   /// Removes members who are not recipients: no outcome has the code 0.
   mutating func removeNobody() {
     var span = counts.mutableSpan

@@ -84,7 +84,14 @@ public struct FanoutResult: Sendable {
   /// - Complexity: O(states + corrections); O(members) the first time for a conversation's states.
   public var counts: FanoutCounts {
     var counts = FanoutCounts()
-    guard memberCount > 0 else { return counts }
+    count(into: &counts)
+    return counts
+  }
+
+  /// Replaces counts by ``counts``.
+  package func count(into counts: inout FanoutCounts) {
+    counts.removeAll()
+    guard memberCount > 0 else { return }
     let (histogram, codes, corrections) = unsafe (storage.histogram, codes, corrections)
     for state in 1..<stateCount {
       let count = unsafe Int(histogram[state])
@@ -97,7 +104,6 @@ public struct FanoutResult: Sendable {
       counts.add(correction.code, 1)
     }
     counts.removeNobody()
-    return counts
   }
 
   /// The number of recipients.

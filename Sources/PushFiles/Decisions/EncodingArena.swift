@@ -49,6 +49,8 @@ struct EncodingArena: Sendable {
   private(set) var messages: [EncodedMessage] = []
   /// Of all messages, by code.
   private(set) var totals = [Int](repeating: 0, count: Outcome.codeCount)
+  /// Of the message at hand.
+  private var counts = FanoutCounts()
 
   /// About so many members one thread encodes of a message that others help with.
   private static let partSize = 1 << 14
@@ -69,7 +71,7 @@ struct EncodingArena: Sendable {
     by encoder: any DecisionEncoder, threads: Int
   ) {
     let kind = type(of: encoder)
-    let counts = result.counts
+    result.count(into: &counts)
     counts.forEach { totals[Int($0)] += $1 }
     if !kind.needsResults {
       return encoder.encode(message, number: number, counts, to: &piece)

@@ -11,6 +11,8 @@ final class CSVTable: PieceSource {
   private var unparsed = 0..<0
   /// Whether the piece can be split without the parser; nil for one that was not looked at.
   private var isPlain: Bool?
+  /// Its text, if it can.
+  private var plainText: UnsafePointer<UInt8>?
   /// The line of the parser, which stays where it is while rows are split without it.
   private var parserLine = 0
   /// The cells of a row that was split without it.
@@ -151,8 +153,7 @@ final class CSVTable: PieceSource {
   private func nextPlainRow() throws(FileProblem.Problem) -> CSVRow? {
     if header.isEmpty { return nil }
     if unparsed.isEmpty { try readPieceAfterRows() }
-    guard let piece, isPlain ?? findPlain(piece) else { return nil }
-    let text = unsafe piece.text.baseAddress!.assumingMemoryBound(to: UInt8.self)
+    guard isPlain ?? findPlain(), let text = unsafe plainText else { return nil }
     while !unparsed.isEmpty {
       var count = 0
       let used = unsafe pf_csv_split(
@@ -170,7 +171,8 @@ final class CSVTable: PieceSource {
     return nil
   }
 
-  private func findPlain(_ piece: TextPiece) -> Bool {
+  private func findPlain() -> Bool {
+    guard let piece else { return false }
     let text = unsafe UnsafeRawBufferPointer(rebasing: piece.text[unparsed])
     guard let start = unsafe text.baseAddress?.assumingMemoryBound(to: UInt8.self) else {
       return false
@@ -182,6 +184,7 @@ final class CSVTable: PieceSource {
       unsafe plainCells = UnsafeMutableBufferPointer.allocate(capacity: header.count)
     }
     isPlain = found
+    unsafe plainText = start - unparsed.lowerBound
     parserLine = openLine - linesPassed
     return found
   }

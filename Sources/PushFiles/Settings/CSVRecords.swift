@@ -1,7 +1,9 @@
 internal import PushModel
 
 extension CSVRow {
-  func identifier(_ column: Int) -> Identifier? { text(column).map { Identifier($0) } }
+  func identifier(_ column: Int) -> Identifier? {
+    isEmpty(column) ? nil : unsafe Identifier(utf8: utf8(column))
+  }
 
   func instant(_ column: Int, _ field: String) throws(FileProblem.Problem) -> Instant? {
     if isEmpty(column) { return nil }
@@ -41,7 +43,10 @@ extension CSVRow {
 
   /// The items of a `;`-separated list, empty ones dropped; nil for an empty cell.
   func identifiers(_ column: Int) -> [Identifier]? {
-    text(column)?.utf8.split(separator: UInt8(ascii: ";")).map { Identifier(String($0)!) }
+    if isEmpty(column) { return nil }
+    return unsafe utf8(column).split(separator: UInt8(ascii: ";")).map {
+      unsafe Identifier(utf8: UnsafeRawBufferPointer(rebasing: $0))
+    }
   }
 }
 
