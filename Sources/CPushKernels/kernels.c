@@ -179,11 +179,11 @@ static inline void prefetch_block(const uint32_t *words, size_t count) {
 }
 
 // Members mostly are in the same state as their neighbours. Four histograms, so that the increments
-// of neighbours do not wait for each other.
-static inline void count_states(const uint32_t *const *pages, size_t pageSize, size_t offset,
-                                size_t count, const uint8_t *levels, size_t levelCount,
-                                const uint8_t *states, uint32_t *histogram, size_t stateCount,
-                                uint8_t *output, int stores) {
+// of neighbours do not wait for each other. Inlined twice: with and without storing states.
+__attribute__((always_inline)) static inline void
+count_states(const uint32_t *const *pages, size_t pageSize, size_t offset, size_t count,
+             const uint8_t *levels, size_t levelCount, const uint8_t *states, uint32_t *histogram,
+             size_t stateCount, uint8_t *output, int stores) {
   uint32_t others[3][256];
   int isSplit = count >= 32;
   if (isSplit) {

@@ -1,4 +1,5 @@
 internal import PushModel
+internal import PushSupport
 internal import QuietTime
 
 /// For readers of files that parse on several threads.

@@ -54,10 +54,31 @@ package enum ClockTime {
   }
 }
 
+/// Calls `body` with the decimal digits of a number.
+@inlinable
+package func withDigits<Value>(
+  _ number: some FixedWidthInteger, _ body: (UnsafeRawBufferPointer) -> Value
+) -> Value {
+  unsafe withUnsafeTemporaryAllocation(byteCount: 20, alignment: 1) { memory in
+    var start = memory.count
+    var rest = UInt64(number.magnitude)
+    repeat {
+      start -= 1
+      unsafe memory[start] = 0x30 + UInt8(truncatingIfNeeded: rest % 10)
+      rest /= 10
+    } while rest > 0
+    if number < 0 {
+      start -= 1
+      unsafe memory[start] = 0x2D
+    }
+    return unsafe body(UnsafeRawBufferPointer(rebasing: memory[start...]))
+  }
+}
+
 extension [UInt8] {
-  /// Appends a number that is not negative in decimal digits, without making a string.
+  /// Appends a number in decimal digits, without making a string.
   package mutating func appendDecimal(_ number: Int) {
-    append(addingCapacity: OutputSpan.decimalLimit) { $0.appendDecimal(number) }
+    unsafe withDigits(number) { (digits) -> Void in unsafe append(contentsOf: digits) }
   }
 }
 
@@ -70,14 +91,9 @@ extension OutputSpan<UInt8> {
   /// - Precondition: there is room for it.
   @inlinable
   package mutating func appendDecimal(_ number: Int) {
-    var digits = InlineArray<19, UInt8>(repeating: 0)
-    var (first, rest) = (digits.count, number)
-    repeat {
-      first -= 1
-      digits[first] = UInt8(ascii: "0") + UInt8(rest % 10)
-      rest /= 10
-    } while rest > 0
-    for index in first..<digits.count { append(digits[index]) }
+    unsafe withDigits(number) { (digits) -> Void in
+      unsafe append(copying: digits.assumingMemoryBound(to: UInt8.self))
+    }
   }
 
   /// Appends bytes.

@@ -1,4 +1,5 @@
 internal import PushModel
+internal import PushSupport
 
 /// The characters of many ids, as a reader of files makes them on one thread for another.
 struct IDCharacters: Sendable {

@@ -173,21 +173,3 @@ private func zeroed(_ byteCount: Int) -> UnsafeMutableRawPointer {
   guard let memory = unsafe calloc(1, byteCount) else { fatalError("out of memory") }
   return unsafe memory
 }
-
-/// Calls `body` with the decimal digits of a number.
-func withDigits<Value>(_ number: Int64, _ body: (UnsafeRawBufferPointer) -> Value) -> Value {
-  unsafe withUnsafeTemporaryAllocation(byteCount: 20, alignment: 1) { memory in
-    var start = memory.count
-    var rest = number.magnitude
-    repeat {
-      start -= 1
-      unsafe memory[start] = 0x30 + UInt8(truncatingIfNeeded: rest % 10)
-      rest /= 10
-    } while rest > 0
-    if number < 0 {
-      start -= 1
-      unsafe memory[start] = 0x2D
-    }
-    return unsafe body(UnsafeRawBufferPointer(rebasing: memory[start...]))
-  }
-}

@@ -302,10 +302,10 @@ extension CachedConversation {
 
   /// Counts the members in each state at an interval without transitions.
   private func count(at quiet: ScheduleLevels, _ slot: Int, _ changing: inout Changing) {
-    var numbers = [UInt32](repeating: 0, count: 256)
-    unsafe numbers.withUnsafeMutableBufferPointer { (numbers) -> Void in
+    unsafe withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 256) { numbers in
       if let runs = changing.patternRuns.runs(of: quiet.transitions) {
         let levels = quiet.patternLevels
+        unsafe numbers.initialize(repeating: 0)
         runs.forEach { word, count in
           unsafe numbers[Int(word.state(levels, stateByBase))] &+= count
         }

@@ -72,7 +72,7 @@ struct EncodingArena: Sendable {
   ) {
     let kind = type(of: encoder)
     result.count(into: &counts)
-    counts.forEach { totals[Int($0)] += $1 }
+    Self.add(counts, to: &totals)
     if !kind.needsResults {
       return encoder.encode(message, number: number, counts, to: &piece)
     }
@@ -94,6 +94,10 @@ struct EncodingArena: Sendable {
     if !parts.isEmpty || members != nil {
       messages.append(EncodedMessage(end: piece.bytes.count, parts: parts, members: members))
     }
+  }
+
+  private static func add(_ counts: borrowing FanoutCounts, to totals: inout [Int]) {
+    counts.forEach { totals[Int($0)] += $1 }
   }
 
   private static func parts(

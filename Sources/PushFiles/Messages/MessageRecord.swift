@@ -1,5 +1,6 @@
 internal import CPushFiles
 internal import PushModel
+internal import PushSupport
 
 /// messages.ndjson
 enum MessageFields {
@@ -163,7 +164,7 @@ enum MessageColumns {
   static func read(
     _ row: CSVRow, number: Int?, _ uses: inout VendorFieldUse
   ) throws(FileProblem.Problem) -> Message {
-    guard let id = number.map({ Identifier("\($0)") }) ?? row.identifier(0) else {
+    guard let id = number.map(Self.id(_:)) ?? row.identifier(0) else {
       throw .missingField("id")
     }
     guard let conversation = row.identifier(1) else { throw .missingField("conversation") }
@@ -178,6 +179,10 @@ enum MessageColumns {
     if message.force != nil { uses.note(.force, "\"force\"") }
     try readRongCloud(row, &message, &uses)
     return message
+  }
+
+  private static func id(_ number: Int) -> Identifier {
+    unsafe withDigits(number) { unsafe Identifier(utf8: $0) }
   }
 
   /// Whether the columns that have no effect on decisions call it a reply.

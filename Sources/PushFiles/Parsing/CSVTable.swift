@@ -316,8 +316,8 @@ struct CSVRow {
     let bytes = unsafe cell(column)
     guard (1...18).contains(bytes.count) else { return nil }
     var value: Int64 = 0
-    for unsafe byte in unsafe bytes {
-      let digit = Int64(byte) &- 0x30
+    for index in bytes.indices {
+      let digit = unsafe Int64(bytes[index]) &- 0x30
       guard 0...9 ~= digit else { return nil }
       value = value &* 10 &+ digit
     }

@@ -160,7 +160,9 @@ struct PieceParser {
     var uses = VendorFieldUse()
     if format.isUsers {
       let id = unsafe row.utf8(UserColumns.id)
-      if let rest = unsafe rest, unsafe !id.isEmpty, let known = unsafe recentUsers.meaning(of: rest) {
+      if let rest = unsafe rest, unsafe !id.isEmpty,
+        let known = unsafe recentUsers.meaning(of: rest)
+      {
         return unsafe batch.add(id, known)
       }
       let user = try UserColumns.user(row, &uses, &records.checked)
