@@ -9,6 +9,7 @@ struct RecentTexts<Meaning: BitwiseCopyable> {
 
   private var known: [(key: Key, meaning: Meaning)?] = []
   private static var slotCount: Int { 1 << 14 }
+  private static var multiplier: UInt64 { 0x9E37_79B9_7F4A_7C15 }
   /// Longer texts are not kept.
   static var maximumLength: Int { 55 }
 
@@ -42,8 +43,9 @@ struct RecentTexts<Meaning: BitwiseCopyable> {
   private static func slot(_ key: Key) -> Int {
     var sum: UInt64 = 0
     for index in key.indices {
-      sum &+= key[index] &* (0x9E37_79B9_7F4A_7C15 &* UInt64(2 * index + 1))
+      let (high, low) = key[index].multipliedFullWidth(by: multiplier &* UInt64(2 * index + 1))
+      sum &+= high ^ low
     }
-    return Int(truncatingIfNeeded: sum >> 40) & (slotCount - 1)
+    return Int((sum &* multiplier) >> 50)
   }
 }

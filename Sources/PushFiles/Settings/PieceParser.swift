@@ -44,15 +44,16 @@ struct PieceParser {
   private var quiet = QuietSettingsList()
   /// What rows of users.csv say behind the id, if the rules have all of it.
   private var recentUsers = RecentTexts<UserRecords.Shared>()
-  private var rulesOfRecent: RuleSet?
+  /// What those rows were read with.
+  private var recentColumns: CSVColumns?
+  private var recentRules: RuleSet?
   /// Settings that are listed again, because guesses failed, must not add up without bound.
   private static let listLimit = 1 << 17
 
   mutating func parse(_ job: Job) -> RecordBatch {
-    if quiet.settings.count >= Self.listLimit || job.rules != rulesOfRecent {
+    if quiet.settings.count >= Self.listLimit {
       quiet = QuietSettingsList()
       recentUsers.removeAll()
-      rulesOfRecent = job.rules
     }
     // The batch has the list until it is finished: with a copy of it, it would copy all of it.
     var list = QuietSettingsList()
@@ -115,6 +116,10 @@ struct PieceParser {
     let row = unsafe CSVRow(UnsafeBufferPointer(cells), columns)
     unsafe batch.add(text: text, ofUsers: format.isUsers)
     let idIsFirst = unsafe format.isUsers && columns.cellIndices[UserColumns.id] == 0
+    if idIsFirst, columns !== recentColumns || job.rules != recentRules {
+      recentUsers.removeAll()
+      (recentColumns, recentRules) = (columns, job.rules)
+    }
     var start = 0
     var line = 0
     while start < text.count {
@@ -152,7 +157,7 @@ struct PieceParser {
 
   /// Adds the record of a row.
   ///
-  /// - Parameter rest: the text behind the id of a user, if it is in one place.
+  /// - Parameter rest: the text behind the id of a user, if its cells lie one behind the other.
   mutating func add(
     _ row: CSVRow, rest: UnsafeRawBufferPointer? = nil, line: Int, _ format: Format,
     _ rules: RuleSet?, keepsAll: Bool, to batch: inout RecordBatch

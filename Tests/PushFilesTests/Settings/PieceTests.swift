@@ -248,6 +248,69 @@ import Testing
     }
   }
 
+  /// Rows of users.csv that repeat what others say are understood as those that the CSV parser
+  /// splits, one by one; also if another file has its columns in another order.
+  @Test(arguments: [UInt64(1), 2, 3])
+  func repeatedRowsEqualThoseOfTheParser(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    let headers = [
+      "id,level,timeZone,quietStart,quietEnd,mutedUntil",
+      "id,level,timeZone,quietEnd,quietStart,mutedUntil",
+      "level,id,timeZone,quietStart,quietEnd,mutedUntil",
+    ]
+    let apps = ["", #"{"kind":"app"}"#, #"{"kind":"app","rules":"rongcloud"}"#]
+    // Times that change columns mean other quiet hours.
+    let rows = [
+      ",,,,", "none,,,,", ",Asia/Tokyo,22:00,7:00,", ",,22:00,7:00,", ",,7:00,22:00,",
+      "none,Asia/Tokyo,22:00,07:00,", ",,,,5", "all,,7:0,22:0,", "none,Nowhere,,,", ",,22:00,,",
+      ",America/Argentina/ComodRivadavia,022:00,07:00,5",
+    ]
+    var loaded = 0
+    for _ in 0..<120 {
+      // Mostly without rows that cannot be read.
+      let usable = Bool.random(using: &random) ? rows[...] : rows[..<7]
+      let files = (0..<Int.random(in: 1...3, using: &random)).map { _ in
+        let header = headers.randomElement(using: &random) ?? ""
+        let lines = (0..<Int.random(in: 1...30, using: &random)).map { _ in
+          let row = usable.randomElement(using: &random) ?? ""
+          let id = Int.random(in: 0...499, using: &random) > 0 ? "u\(random.next() % 50)" : ""
+          return header.hasPrefix("id")
+            ? "\(id),\(row)" : row.replacing(",", with: ",\(id),", maxReplacements: 1)
+        }
+        return [header] + lines
+      }
+      let app = apps.randomElement(using: &random) ?? ""
+      let world = { (cell: (Substring) -> String) in
+        var paths = app.isEmpty ? SettingsPaths() : paths(settings: app)
+        for (index, file) in files.enumerated() {
+          let text = file.map { line in
+            line.split(separator: ",", omittingEmptySubsequences: false).map(cell)
+              .joined(separator: ",")
+          }.joined(separator: "\n")
+          paths.users.append("u\(index).csv")
+          paths.contents["u\(index).csv"] = Array(text.utf8)
+        }
+        return paths
+      }
+      let plain = world { String($0) }
+      let quoted = world { "\"\($0)\"" }
+      let expected = SettingsLoader.check(quoted, threads: 1, pieceSize: 1 << 20)
+      let other = load(quoted, threads: 1, size: 1 << 20)
+      if other.fanout != nil { loaded += 1 }
+      for size in [100, 1 << 20] {
+        let found = SettingsLoader.check(plain, threads: 2, pieceSize: size)
+        #expect(found.problems == expected.problems, "seed \(seed): \(files)")
+        #expect(found.records == expected.records, "seed \(seed): \(files)")
+        let (engine, problem) = load(plain, threads: 2, size: size)
+        #expect(problem == other.problem, "seed \(seed): \(files)")
+        if let engine {
+          #expect(other.fanout?.difference(from: engine) == nil, "seed \(seed): \(files)")
+        }
+      }
+    }
+    #expect(loaded > 20)
+  }
+
   @Test func whatPushesSayIsThatOfTheLastRecord() throws {
     let member = #"{"kind":"member","conversation":"g1","user":"u1""#
     let lines = [
