@@ -3,7 +3,7 @@ import Testing
 
 /// Goal: a message is equal to another when every field is, also those that it keeps beside itself.
 @Suite struct MessageTests {
-  private static let changes: [(inout Message) -> Void] = [
+  private static let changes: [@Sendable (inout Message) -> Void] = [
     { _ in }, { $0.filter = DeviceFilter() }, { $0.filter = filter("p1") },
     { $0.ext.filter = filter("p1") }, { $0.ext.force = true },
     {
