@@ -3,11 +3,13 @@
 import argparse
 import csv
 import json
+import multiprocessing
 import os
 import shutil
 import statistics
 import sys
 import tempfile
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -87,8 +89,8 @@ class Day:
             _copy(file, self.first_message, 1)
 
     def answers(self, name):
-        """Where push-fanout leaves its answers."""
-        return self.folder / FORMATS[name]
+        """Where a contestant leaves its answers."""
+        return self.folder / FORMATS.get(name, f"{name}.npy")
 
     def engine_turn(self, name):
         """push-fanout's turn, which leaves its answers in a file or a folder.
@@ -115,14 +117,14 @@ class Day:
         return clocks, peak
 
     def peer_turn(self, name):
-        threads, answers = str(self.options.threads), self.folder / "answers.npy"
+        threads = str(self.options.threads)
         whole, peak, output = timed(
             [sys.executable, HERE / "day_contestant.py", name, self.options.world, self.messages,
-             threads, answers],
+             threads, self.answers(name)],
             env={**os.environ, "POLARS_MAX_THREADS": threads},
         )
         parts = json.loads(output)
-        return Turn(whole, tuple(parts["load"]), tuple(parts["decide"]), peak), np.load(answers)
+        return Turn(whole, tuple(parts["load"]), tuple(parts["decide"]), peak)
 
 
 def _copy(file, path, messages):
@@ -135,8 +137,10 @@ def _copy(file, path, messages):
 
 
 def answers_of(path):
-    """How many members of each message have each outcome, from `evaluate --format counts-npy`, a
-    folder, or `--format counts`, a file."""
+    """How many members of each message have each outcome, from an array, `evaluate --format
+    counts-npy`, a folder, or `--format counts`, a file."""
+    if path.suffix == ".npy":
+        return np.load(path)
     if not path.is_dir():
         with open(path, encoding="utf-8") as file:
             answers = [json.loads(line)["counts"] for line in file]
@@ -182,28 +186,42 @@ def check(name, found, expected):
         )
 
 
+def compare(paths):
+    """The number of messages, and of each outcome, if the answers of all contestants are those of
+    the first."""
+    (_, first), *others = paths.items()
+    expected = answers_of(first)
+    for name, path in others:
+        check(name, answers_of(path), expected)
+    return len(expected), expected.sum(axis=0).tolist()
+
+
+def in_new_process(function, *arguments):
+    """Calls a function in a process that ends with it.
+
+    The peak of memory of a program that is started counts that of the process that starts it.
+    """
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(max_workers=1, mp_context=context) as pool:
+        return pool.submit(function, *arguments).result()
+
+
 def measure(options):
     """Turns by contestant, and the number of messages, decisions and pushes."""
-    turns = {name: [] for name in (ENGINE, ENGINE_JSON, *CONTESTANTS)}
+    turns = {name: [] for name in (*FORMATS, *CONTESTANTS)}
     with tempfile.TemporaryDirectory(prefix="peers-day-") as folder:
         day = Day(options, Path(folder))
         for number in range(options.rounds):
-            found = {}
             for name in turns:
                 print(f"round {number + 1} of {options.rounds}: {name}", file=sys.stderr)
-                if name in FORMATS:
-                    turn = day.engine_turn(name)
-                else:
-                    turn, found[name] = day.peer_turn(name)
+                turn = day.engine_turn(name) if name in FORMATS else day.peer_turn(name)
                 turns[name].append(turn)
             # After the turns, so that nothing else runs between them.
-            expected = answers_of(day.answers(ENGINE))
-            found[ENGINE_JSON] = answers_of(day.answers(ENGINE_JSON))
-            for name, answers in found.items():
-                check(name, answers, expected)
-    totals = dict(zip(OUTCOMES, expected.sum(axis=0).tolist(), strict=True))
-    pushes = sum(count for outcome, count in totals.items() if outcome.startswith("push/"))
-    return turns, len(expected), sum(totals.values()), pushes
+            messages, totals = in_new_process(compare, {name: day.answers(name) for name in turns})
+    pushes = sum(
+        count for outcome, count in zip(OUTCOMES, totals, strict=True)
+        if outcome.startswith("push/"))
+    return turns, messages, sum(totals), pushes
 
 
 def rows_of(turns, decisions):

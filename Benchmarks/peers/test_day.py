@@ -12,12 +12,14 @@ from pathlib import Path
 
 import day
 import day_polars
+import numpy as np
 import polars
 from day_contestant import CONTESTANTS
 from day_duckdb import DuckDBDay
 from day_polars import PolarsDay
 from day_world import OUTCOMES, DayWorld, offsets
 from test_peers import HERE, LEVELS, User, milliseconds
+from timing import timed
 
 START = milliseconds("2026-03-02T00:00:00+00:00")
 DAY = 86_400_000
@@ -122,6 +124,18 @@ class Contestants(DayTest):
         self.assertEqual(offsets(["Asia/Kathmandu"], first, first + DAY), [345])
         with self.assertRaisesRegex(ValueError, "Europe/Berlin: clocks change"):
             offsets(["UTC", "Europe/Berlin"], first, first + DAY)
+
+
+class Memory(unittest.TestCase):
+    def test_what_compares_is_not_counted_as_memory_of_programs(self):
+        size = 400_000_000
+        self.assertEqual(day.in_new_process(_take_memory, size), size)
+        _, peak, _ = timed(["true"])
+        self.assertLess(peak, size)
+
+
+def _take_memory(size):
+    return len(np.ones(size, np.uint8))
 
 
 class Program(DayTest):

@@ -344,11 +344,11 @@ struct CSVRow {
     return unsafe UnsafeBufferPointer(start: cell.bytes, count: cell.length)
   }
 
-  /// The text behind the first cell and its comma, of a row that `pf_csv_split` split; nil if there
-  /// is only one cell.
-  var textBehindFirst: UnsafeRawBufferPointer? {
-    guard unsafe cells.count > 1, let last = unsafe cells.last else { return nil }
-    let start = unsafe cells[1].bytes
+  /// The text behind the first cells and their commas, of a row that `pf_csv_split` split; nil if
+  /// there are no more cells.
+  func text(behind count: Int) -> UnsafeRawBufferPointer? {
+    guard unsafe cells.count > count, let last = unsafe cells.last else { return nil }
+    let start = unsafe cells[count].bytes
     return unsafe UnsafeRawBufferPointer(start: start, count: last.bytes + last.length - start!)
   }
 

@@ -19,6 +19,13 @@ struct PieceParser {
       if case .users = self { return true }
       return false
     }
+
+    /// How many cells at the beginning of a row are its ids, if these are; otherwise 0.
+    func idCount(_ columns: CSVColumns) -> Int {
+      let ids = isUsers ? [UserColumns.id] : [MemberColumns.conversation, MemberColumns.user]
+      let cells = ids.map { unsafe columns.cellIndices[$0] }
+      return Set(cells) == Set(ids.indices) ? ids.count : 0
+    }
   }
 
   /// What is parsed.
@@ -42,8 +49,9 @@ struct PieceParser {
   private var records = RecordParser()
   private var rows = ArrowRowParser()
   private var quiet = QuietSettingsList()
-  /// What rows of users.csv say behind the id, if the rules have all of it.
-  private var recentUsers = RecentTexts<UserRecords.Shared>()
+  /// What rows say behind their ids, if the rules have all of it.
+  private var recentUsers = RecentTexts<7, UserRecords.Shared>(slotBits: 14)
+  private var recentMembers = RecentTexts<2, MemberRow>(slotBits: 8)
   /// What those rows were read with.
   private var recentColumns: CSVColumns?
   private var recentRules: RuleSet?
@@ -115,9 +123,10 @@ struct PieceParser {
     // The cells of each row in turn.
     let row = unsafe CSVRow(UnsafeBufferPointer(cells), columns)
     unsafe batch.add(text: text, ofUsers: format.isUsers)
-    let idIsFirst = unsafe format.isUsers && columns.cellIndices[UserColumns.id] == 0
-    if idIsFirst, columns !== recentColumns || job.rules != recentRules {
+    let idCount = format.idCount(columns)
+    if columns !== recentColumns || job.rules != recentRules {
       recentUsers.removeAll()
+      recentMembers.removeAll()
       (recentColumns, recentRules) = (columns, job.rules)
     }
     var start = 0
@@ -138,7 +147,7 @@ struct PieceParser {
           throw .cellCount(found: count, expected: columns.count)
         }
         try unsafe add(
-          row, rest: idIsFirst ? row.textBehindFirst : nil, line: line, format, job.rules,
+          row, rest: idCount > 0 ? row.text(behind: idCount) : nil, line: line, format, job.rules,
           keepsAll: job.keepsAll, to: &batch)
       } catch {
         batch.add(error, line: line)
@@ -157,7 +166,7 @@ struct PieceParser {
 
   /// Adds the record of a row.
   ///
-  /// - Parameter rest: the text behind the id of a user, if its cells lie one behind the other.
+  /// - Parameter rest: the text behind the ids, if the cells lie one behind the other.
   mutating func add(
     _ row: CSVRow, rest: UnsafeRawBufferPointer? = nil, line: Int, _ format: Format,
     _ rules: RuleSet?, keepsAll: Bool, to batch: inout RecordBatch
@@ -180,10 +189,18 @@ struct PieceParser {
       }
       return
     }
-    let member = try MemberColumns.member(row, &uses)
     let user = unsafe row.utf8(MemberColumns.user)
     let conversation = unsafe row.utf8(MemberColumns.conversation)
+    if let rest = unsafe rest, unsafe !user.isEmpty, unsafe !conversation.isEmpty,
+      let known = unsafe recentMembers.meaning(of: rest)
+    {
+      return unsafe batch.add(user, of: conversation, known, line: line)
+    }
+    let member = try MemberColumns.member(row, &uses)
     if batch.isPlain(uses, rules, keepsAll: keepsAll) {
+      if let rest = unsafe rest, uses.isAllowed(by: rules) {
+        unsafe recentMembers.note(rest, member)
+      }
       return unsafe batch.add(user, of: conversation, member, line: line)
     }
     let record = unsafe SettingsRecord.member(
