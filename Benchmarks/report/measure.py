@@ -54,7 +54,8 @@ def day(quick, users, _push_data):
     except commands.TimingError as error:
         raise MeasureError(str(error)) from None
     ran.append(run(
-        [PEERS, "--day", "--messages", "all", "--json", str(SCRATCH / "peers-day.json")],
+        [PEERS, "--day", "--messages", "all", "--rounds", "1" if quick else "3",
+         "--json", str(SCRATCH / "peers-day.json")],
         USERS=str(users)))
     peers = read("peers-day.json")
     engine, command = bench(
