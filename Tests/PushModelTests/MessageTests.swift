@@ -45,7 +45,7 @@ import Testing
     #expect(copy.filter == Self.filter("p1") && copy.ext.force)
   }
 
-  /// Messages are copied for each decision: their size is what that costs.
+  /// Messages are copied into batches, and from there for each decision.
   @Test func aMessageIsTwoCacheLines() {
     #expect(MemoryLayout<Message>.size <= 128)
   }

@@ -16,9 +16,9 @@ struct RecentTexts<let wordCount: Int, Meaning> {
   /// - Parameter slotBits: the binary logarithm of the number of slots.
   init(slotBits: Int) { self.slotBits = slotBits }
 
-  // Behind a text, so many bytes are readable that the longest could begin where it begins.
-
   /// What a text means; nil if that is not known.
+  ///
+  /// - Precondition: `8 * wordCount` bytes are readable from the beginning of the text.
   @inline(__always)
   func meaning(of text: UnsafeRawBufferPointer) -> Meaning? {
     guard !known.isEmpty, let key = unsafe Self.key(text), let found = known[slot(key)],
@@ -27,7 +27,9 @@ struct RecentTexts<let wordCount: Int, Meaning> {
     return found.meaning
   }
 
-  /// Notes what a text means.
+  /// Notes what a text means, unless it is too long.
+  ///
+  /// - Precondition: that of ``meaning(of:)``.
   mutating func note(_ text: UnsafeRawBufferPointer, _ meaning: Meaning) {
     guard let key = unsafe Self.key(text) else { return }
     if known.isEmpty { known = Array(repeating: nil, count: 1 << slotBits) }

@@ -49,7 +49,8 @@ struct PieceParser {
   private var records = RecordParser()
   private var rows = ArrowRowParser()
   private var quiet = QuietSettingsList()
-  /// What rows say behind their ids, if the rules have all of it.
+  /// What rows say behind their ids, if the rules have all of it. The words are within
+  /// `PF_JSON_PADDING`.
   private var recentUsers = RecentTexts<7, UserRecords.Shared>(slotBits: 14)
   private var recentMembers = RecentTexts<2, MemberRow>(slotBits: 8)
   /// What those rows were read with.
@@ -166,7 +167,8 @@ struct PieceParser {
 
   /// Adds the record of a row.
   ///
-  /// - Parameter rest: the text behind the ids, if the cells lie one behind the other.
+  /// - Parameter rest: the text behind the ids, if `pf_csv_split` split the row and the ids come
+  ///   first.
   mutating func add(
     _ row: CSVRow, rest: UnsafeRawBufferPointer? = nil, line: Int, _ format: Format,
     _ rules: RuleSet?, keepsAll: Bool, to batch: inout RecordBatch
