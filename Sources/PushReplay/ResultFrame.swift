@@ -22,6 +22,16 @@ public protocol ResultFrame: Codable, Equatable, Sendable {
   var cost: ReplayCost? { get }
 }
 
+extension ResultFrame {
+  /// How many days of ``timeZone`` have a part of some hours; nil if that zone is unknown.
+  ///
+  /// - Parameter hours: when hours of UTC begin, in milliseconds.
+  package func dayCount(ofHours hours: [Int64]) -> Int? {
+    guard let clock = try? WeekClock(timeZone) else { return nil }
+    return Set(hours.flatMap { [clock.day($0), clock.day($0 + 3_599_999)] }).count
+  }
+}
+
 extension ReplayResult: ResultFrame {
   /// The name of ``pushFanoutReplay`` in files.
   public static let formatField = "pushFanoutReplay"

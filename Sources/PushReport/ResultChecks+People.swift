@@ -12,19 +12,23 @@ extension ResultChecks {
     }
   }
 
-  func check(_ people: PeopleResult) throws(ReportProblem) {
+  /// - Parameter hours: when the hours of UTC with messages begin.
+  func check(_ people: PeopleResult, hours: [Int64]) throws(ReportProblem) {
     try check(people.pushes, personDays: people.personDays, "people.pushes")
-    try checkPeople(people.people, people.personDays)
+    try checkPeople(people.people, people.personDays, people.mostDays, hours)
     try checkSum(people.neverReasons.map(\.people), is: people.neverReached, "people.neverReasons")
     guard people.neverReached <= people.people else {
       throw ReportProblem(field: "people.neverReached", reason: "are more than all people")
     }
   }
 
-  func check(_ people: ComparedPeople, fewer: Int, more: Int) throws(ReportProblem) {
+  /// - Parameter hours: when the hours of UTC with messages begin.
+  func check(
+    _ people: ComparedPeople, hours: [Int64], fewer: Int, more: Int
+  ) throws(ReportProblem) {
     try check(people.a, personDays: people.personDays, "people.a")
     try check(people.b, personDays: people.personDays, "people.b")
-    try checkPeople(people.people, people.personDays)
+    try checkPeople(people.people, people.personDays, people.mostDays, hours)
     try checkLength(people.flow.count, DailyPushes.classes.count, "people.flow")
     for (row, counts) in people.flow.enumerated() {
       try checkLength(counts.count, DailyPushes.classes.count, "people.flow[\(row)]")
@@ -45,8 +49,23 @@ extension ResultChecks {
     }
   }
 
-  private func checkPeople(_ people: Int, _ personDays: Int) throws(ReportProblem) {
+  private func checkPeople(
+    _ people: Int, _ personDays: Int, _ mostDays: Int, _ hours: [Int64]
+  ) throws(ReportProblem) {
     try checkCount(people, "people.people")
+    try checkCount(mostDays, "people.mostDays")
+    let days = result.dayCount(ofHours: hours) ?? 0
+    guard mostDays <= days else {
+      throw ReportProblem(
+        field: "people.mostDays", reason: "is \(mostDays), and \(days) days had messages")
+    }
+    let (most, overflows) = people.multipliedReportingOverflow(by: mostDays)
+    guard overflows || personDays <= most, mostDays <= personDays else {
+      throw ReportProblem(
+        field: "people.personDays",
+        reason: "\(people) people with at most \(mostDays) days cannot have "
+          + "\(personDays) person-days")
+    }
     guard people <= personDays, people > 0 || personDays == 0 else {
       throw ReportProblem(
         field: "people.people", reason: "\(people) people cannot have \(personDays) person-days")

@@ -141,6 +141,7 @@ import Testing
       var expected = PeopleResult()
       expected.people = naive.days.count
       expected.personDays = naive.counts(0).count
+      expected.mostDays = naive.days.values.map(\.count).max() ?? 0
       expected.pushes = Self.pushes(naive.counts(0))
       expected.neverReached = never.count
       expected.neverReasons = Dictionary(grouping: never.compactMap { naive.reason($0) }) { $0 }
@@ -197,6 +198,7 @@ import Testing
       var expected = ComparedPeople()
       expected.people = naive.days.count
       expected.personDays = naive.counts(0).count
+      expected.mostDays = naive.days.values.map(\.count).max() ?? 0
       expected.a = Self.pushes(naive.counts(0))
       expected.b = Self.pushes(naive.counts(1))
       func index(_ count: Int) -> Int { DailyPushes.classes.lastIndex { $0 <= count } ?? 0 }

@@ -204,7 +204,9 @@ struct DrawnEvents {
     self.settings = settings
     self.range = range
     self.random = random
-    conversations = settings.conversationIDs
+    conversations = settings.conversationIDs.filter {
+      settings.conversation($0)?.kind == .group && !settings.members(of: $0).isEmpty
+    }
   }
 
   private mutating func at() -> Instant {

@@ -67,7 +67,21 @@ import Testing
         "people.pushes: the median, p90, p99 and the most are not in this order"
       ),
       ({ $0.neverReached = 204 }, "people.neverReasons: they add up to 203, and the total is 204"),
-      ({ $0.people = 100 }, "people.neverReached: are more than all people"),
+      (
+        {
+          $0.neverReasons[0].people += 800
+          $0.neverReached += 800
+        }, "people.neverReached: are more than all people"
+      ),
+      (
+        { $0.people = 800 },
+        "people.personDays: 800 people with at most 2 days cannot have 1800 person-days"
+      ),
+      (
+        { $0.mostDays = 1 },
+        "people.personDays: 940 people with at most 1 days cannot have 1800 person-days"
+      ),
+      ({ $0.mostDays = 4 }, "people.mostDays: is 4, and 2 days had messages"),
       ({ $0.people = 1801 }, "people.people: 1801 people cannot have 1800 person-days"),
     ]
     let found = cases.map { row in

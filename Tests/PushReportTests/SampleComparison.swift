@@ -62,6 +62,7 @@ enum SampleComparison {
     result.conversationTable[0].members = 400
     var people = ComparedPeople()
     (people.people, people.personDays, people.noneAnyMore) = (2, 3, 1)
+    people.mostDays = 2
     people.a.classes = [0, 2, 1, 0, 0, 0, 0, 0, 0]
     people.b.classes = [1, 2, 0, 0, 0, 0, 0, 0, 0]
     (people.a.median, people.a.p90, people.a.p99, people.a.most) = (2, 4, 4, 4)

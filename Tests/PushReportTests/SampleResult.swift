@@ -61,6 +61,7 @@ enum SampleResult {
     var people = PeopleResult()
     people.people = 940
     people.personDays = 1800
+    people.mostDays = 2
     people.pushes.classes = [700, 600, 300, 100, 50, 30, 15, 4, 1]
     (people.pushes.median, people.pushes.p90, people.pushes.p99) = (1, 7, 60)
     people.pushes.most = 1500

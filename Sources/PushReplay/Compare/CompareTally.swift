@@ -16,15 +16,16 @@ struct CompareTally {
   private var everyoneMentionsLost = 0
   /// Pushes that users gained and lost, by their numbers.
   private var users: [(gained: Int, lost: Int)] = []
-  private(set) var people = PeopleTally(hasTwoSides: true)
+  private(set) var people: PeopleTally
   var clock: WeekClock { hours }
 
   private var limits: (a: RateLimitTally, b: RateLimitTally)?
 
   init(
-    _ a: ComparedSide, _ b: ComparedSide, timeZone: String, rateLimit: Int?
+    _ a: ComparedSide, _ b: ComparedSide, timeZone: String, rateLimit: Int?, threads: Int
   ) throws(FanoutError) {
     limits = rateLimit.map { (RateLimitTally(perSecond: $0), RateLimitTally(perSecond: $0)) }
+    people = PeopleTally(hasTwoSides: true, threads: threads)
     hours = try WeekClock(timeZone)
     result = CompareResult(a: a, b: b, timeZone: hours.name)
     result.week = (0..<168).map { ComparedWeekHour(weekday: $0 / 24 + 1, hour: $0 % 24) }

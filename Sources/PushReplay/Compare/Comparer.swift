@@ -56,14 +56,15 @@ public final class Comparer {
     tally = try CompareTally(
       ComparedSide(what: labels.a, rules: a.app.rules.rawValue),
       ComparedSide(what: labels.b, rules: b.app.rules.rawValue),
-      timeZone: options.timeZone ?? a.app.timeZone, rateLimit: options.rateLimit)
+      timeZone: options.timeZone ?? a.app.timeZone, rateLimit: options.rateLimit,
+      threads: a.threads)
     let (numbers, clock) = (ComparedUserNumbers(a), tally.clock)
     self.numbers = numbers
     var thread = 0
     pipeline = OrderedPipeline(
       threads: a.threads,
       makeWorker: {
-        thread += 1
+        defer { thread += 1 }
         return ComparingWorker(
           numbers, clock, (a.currentVersion, b.currentVersion), thread: thread)
       }

@@ -65,7 +65,7 @@ struct ComparingWorker {
 
   /// - Parameters:
   ///   - versions: the settings at the beginning.
-  ///   - thread: the number of the thread.
+  ///   - thread: the number of the thread, from 0.
   init(
     _ numbers: ComparedUserNumbers, _ clock: WeekClock,
     _ versions: (a: FanoutVersion, b: FanoutVersion), thread: Int

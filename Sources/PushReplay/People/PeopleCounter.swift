@@ -53,11 +53,7 @@ final class PeopleCounter {
     at: Int64, _ room: Int, _ timeline: FanoutTimeline, isB: Bool = false,
     users: ([UserIndex]) -> [UInt32]
   ) {
-    let today = clock.day(at)
-    if today != day {
-      endDay()
-      day = today
-    }
+    advance(to: at)
     if rooms.now.insert(room).inserted {
       while room >= ledgers.a.count { ledgers.a.append(nil) }
       while entries.hasTwoSides, room >= ledgers.b.count { ledgers.b.append(nil) }
@@ -69,6 +65,17 @@ final class PeopleCounter {
         timeline.record(in: &ledgers.a[room], users: users) { entries.addA($0, $1, $2) }
       }
     }
+  }
+
+  /// Ends the day if an instant, in milliseconds, is of another one.
+  ///
+  /// A thread that gets no messages for long goes on with the others by this, so that their days
+  /// can be added up.
+  func advance(to at: Int64) {
+    let today = clock.day(at)
+    guard today != day else { return }
+    endDay()
+    day = today
   }
 
   /// Gives the entries out for a while: a variable of a function is accessed without the checks at

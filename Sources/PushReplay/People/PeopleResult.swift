@@ -9,6 +9,8 @@ public struct PeopleResult: Codable, Equatable, Sendable {
   public var people = 0
   /// Person-days.
   public var personDays = 0
+  /// The most person-days of one person; no more than the days that had messages.
+  public var mostDays = 0
   /// Pushes a person and day.
   public var pushes = DailyPushes()
   /// People who never got a push.
@@ -80,6 +82,8 @@ public struct ComparedPeople: Codable, Equatable, Sendable {
   public var people = 0
   /// Person-days.
   public var personDays = 0
+  /// The most person-days of one person; no more than the days that had messages.
+  public var mostDays = 0
   /// Pushes a person and day in A.
   public var a = DailyPushes()
   /// Pushes a person and day in B.

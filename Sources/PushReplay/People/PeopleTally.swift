@@ -2,7 +2,8 @@ internal import PushModel
 
 /// Adds up what threads counted of people, day by day.
 ///
-/// A day is closed when every thread has passed it; until then what threads counted waits.
+/// A day is closed when every thread has passed it, also those that have counted nothing yet; until
+/// then what threads counted waits.
 ///
 /// - Memory: 20 bytes a user, and 16 for each person of a day that is not closed.
 struct PeopleTally {
@@ -15,8 +16,8 @@ struct PeopleTally {
 
   /// What waits, by day.
   private var open: [Int: [[PeopleCounter.Entry]]] = [:]
-  /// The day that each thread counts at.
-  private var current: [Int: Int] = [:]
+  /// The day that each thread counts at; `Int.min` before it has counted.
+  private var current: [Int]
   private(set) var totals: [Total] = []
   /// While a day is closed, what each user got on it.
   private var sums: [(a: UInt32, b: UInt32, isThere: Bool)] = []
@@ -24,15 +25,23 @@ struct PeopleTally {
   private var counts = (a: PersonDayCounts(), b: PersonDayCounts())
   private var flow = ComparedPeople().flow
   private(set) var personDays = 0
+  /// The most days that a person had.
+  private var mostDays = 0
 
-  init(hasTwoSides: Bool) { self.hasTwoSides = hasTwoSides }
+  /// - Parameter threads: how many threads count, at least 1.
+  init(hasTwoSides: Bool, threads: Int) {
+    self.hasTwoSides = hasTwoSides
+    current = Array(repeating: .min, count: threads)
+  }
 
   /// Takes in what a thread counted with a batch; batches come in the order of time.
+  ///
+  /// - Parameter thread: the thread's number, from 0.
   mutating func add(_ days: (ended: [PeopleCounter.Day], current: Int), from thread: Int) {
     add(days.ended)
     current[thread] = days.current
     // The clocks of a zone may go back over midnight: one day more.
-    guard let least = current.values.min(), !open.isEmpty else { return }
+    guard let least = current.min(), !open.isEmpty else { return }
     for day in open.keys where day + 1 < least { close(day) }
   }
 
@@ -73,6 +82,7 @@ struct PeopleTally {
       totals[Int(user)].a += a
       totals[Int(user)].b += b
       totals[Int(user)].days += 1
+      mostDays = max(mostDays, Int(totals[Int(user)].days))
       counts.a.add(Int(a))
       guard hasTwoSides else { continue }
       counts.b.add(Int(b))
@@ -89,6 +99,7 @@ struct PeopleTally {
     var result = PeopleResult()
     result.people = totals.count { $0.days > 0 }
     result.personDays = personDays
+    result.mostDays = mostDays
     result.pushes = DailyPushes(counts.a.sorted)
     var reasons: [String: Int] = [:]
     for (user, total) in totals.enumerated() where total.days > 0 && total.a == 0 {
@@ -137,6 +148,7 @@ struct PeopleTally {
   var compared: ComparedPeople {
     var result = ComparedPeople()
     result.personDays = personDays
+    result.mostDays = mostDays
     result.a = DailyPushes(counts.a.sorted)
     result.b = DailyPushes(counts.b.sorted)
     result.flow = flow

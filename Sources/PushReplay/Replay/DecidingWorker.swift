@@ -54,7 +54,7 @@ struct DecidedPart: Sendable {
   /// How long each message took; empty without a clock.
   var nanoseconds: [UInt32] = []
   var total: UInt64 = 0
-  /// Which thread decided it, and what that thread has to say of people.
+  /// Which thread decided it, from 0, and what that thread counted of people.
   var thread = 0
   /// The messages that are followed, with their indices in the batch.
   var followed: [(index: Int, message: FollowedMessage)] = []
@@ -76,7 +76,7 @@ struct DecidingWorker {
 
   /// - Parameters:
   ///   - version: the settings at the beginning.
-  ///   - thread: the number of the thread.
+  ///   - thread: the number of the thread, from 0.
   init(_ options: ReplayOptions, _ clock: WeekClock, _ version: FanoutVersion, thread: Int) {
     self.thread = thread
     timeline = FanoutTimeline(version)
@@ -123,7 +123,10 @@ struct DecidingWorker {
     }
     // What came after the last message of the part.
     follow(batch, before: batch.messages.count, &version, &presence)
-    if let people { decided.people = people.takeDays() }
+    if let people {
+      if let last = batch.messages.last { people.advance(to: last.at.milliseconds) }
+      decided.people = people.takeDays()
+    }
     if let nanoseconds { decided.total = nanoseconds() - start }
     return decided
   }

@@ -47,13 +47,13 @@ struct ReplayTally {
   /// The clock of the result's time zone.
   var clock: WeekClock { week }
 
-  init(_ app: AppSettings, _ options: ReplayOptions) throws(FanoutError) {
+  init(_ app: AppSettings, _ options: ReplayOptions, threads: Int) throws(FanoutError) {
     rules = app.rules
     week = try WeekClock(options.timeZone ?? app.timeZone)
     hold = options.holds
     minutes = MinuteSeries(limit: options.minuteLimit)
     held = HoldTally(limit: options.minuteLimit)
-    people = options.countsPeople ? PeopleTally(hasTwoSides: false) : nil
+    people = options.countsPeople ? PeopleTally(hasTwoSides: false, threads: threads) : nil
     limit = options.rateLimit.map { RateLimitTally(perSecond: $0) }
     if Follower(options) != nil {
       follow = FollowResult(

@@ -109,7 +109,7 @@ public final class Replayer {
     }
     self.fanout = fanout
     self.options = options
-    let tally = try ReplayTally(fanout.app, options)
+    let tally = try ReplayTally(fanout.app, options, threads: fanout.threads)
     counting = OrderedPipeline(threads: 1, depth: 4, makeWorker: { tally }) { $1.add($0) }
     batch = MessageBatch(workers: fanout.threads)
     batchSize = min(
@@ -120,7 +120,7 @@ public final class Replayer {
     pipeline = OrderedPipeline(
       threads: fanout.threads, depth: 8,
       makeWorker: {
-        thread += 1
+        defer { thread += 1 }
         return DecidingWorker(options, clock, fanout.currentVersion, thread: thread)
       }
     ) { part, worker in worker.decide(part) }

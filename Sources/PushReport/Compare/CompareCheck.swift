@@ -14,7 +14,8 @@ struct CompareCheck: ResultChecks {
     try check.checkSeries()
     try check.checkTables()
     if let people = result.people {
-      try check.check(people, fewer: result.users.fewer, more: result.users.more)
+      try check.check(
+        people, hours: result.hours.at, fewer: result.users.fewer, more: result.users.more)
     }
   }
 

@@ -16,7 +16,7 @@ struct ResultCheck: ResultChecks {
     try check.checkSizes()
     try check.checkPeaks()
     try check.checkCost()
-    if let people = result.people { try check.check(people) }
+    if let people = result.people { try check.check(people, hours: result.hours.at) }
     if let limit = result.rateLimit {
       try check.check(limit, pushes: result.pushes, "rateLimit")
     }
