@@ -90,8 +90,9 @@ enum StoreFile {
     case .SQLITE_FULL: StoreError.database(path, reason: "the disk is full; nothing was changed")
     case .SQLITE_READONLY: StoreError.database(path, reason: "it cannot be written: \(message)")
     case .SQLITE_IOERR:
+      // Not SQLite's last message, which after a backup is that of another connection.
       StoreError.database(
-        path, reason: "a read or write failed; nothing was changed: \(message)")
+        path, reason: "a read or write failed; nothing was changed: disk I/O error")
     case .SQLITE_BUSY, .SQLITE_PROTOCOL:
       StoreError.database(
         path,

@@ -47,16 +47,19 @@ enum Terminal {
 enum Interruption {
   /// What is printed about an output that was not completed.
   static let plainMessage = "no output was written"
+  /// Sent by a write that fails, which says so itself.
+  private static let failedWrites = [SIGPIPE, SIGXFSZ]
   private static let state = Mutex(State())
   private static let prepared = Mutex<[Int32]>([])
   // SAFETY: written once, by `prepare()`, before there is another thread; only kept, never read.
   private nonisolated(unsafe) static var sources: [any DispatchSourceSignal] = []
 
-  /// Lets a closed pipe be an error of the write, and interruptions end the program here.
+  /// Lets a closed pipe and a file that may not grow (`ulimit -f`) be errors of the write, and
+  /// interruptions end the program here.
   static func prepare() {
-    signal(SIGPIPE, SIG_IGN)
+    for number in failedWrites { signal(number, SIG_IGN) }
     let registered = DispatchSemaphore(value: 0)
-    for number in [SIGINT, SIGTERM, SIGHUP] where !isIgnored(number) {
+    for number in [SIGINT, SIGTERM, SIGHUP, SIGXCPU] where !isIgnored(number) {
       prepared.withLock { $0.append(number) }
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
       source.setEventHandler {
@@ -80,7 +83,7 @@ enum Interruption {
 
   /// Restores what was there before ``prepare()``, for a program that this process becomes.
   static func undo() {
-    signal(SIGPIPE, SIG_DFL)
+    for number in failedWrites { signal(number, SIG_DFL) }
     for number in prepared.withLock({ $0 }) { signal(number, SIG_DFL) }
   }
 

@@ -1,4 +1,5 @@
 import Foundation
+import PushFiles
 import TestSupport
 import Testing
 
@@ -78,6 +79,82 @@ import Testing
         others.map(\.errors)
           == Array(repeating: "bad.ndjson:1: \"id\" must be a string\n", count: 2))
       #expect(others.map(\.status) == [1, 1])
+    }
+  }
+
+  /// Into a file all or nothing; to standard output what comes before the line that is wrong, then
+  /// the error: in every format, by both engines, on any number of threads, and by `render`.
+  @Test func standardOutputHasWhatCameBeforeTheError() throws {
+    try withWorkplace { place in
+      let first = SmallWorld.messages[0]
+      let badInstant =
+        #"bad.ndjson:2: "at": "oops" is not an instant; give Unix milliseconds, 0 to "#
+        + "9007199254740991, or an RFC 3339 time with an offset or Z"
+      try place.write([first], as: "one.ndjson")
+      try place.write(
+        [first, #"{"id":"m2","conversation":"g1","at":"oops"}"#, first], as: "bad.ndjson")
+      try place.shell(
+        #"""
+        { cat one.ndjson; head -c 100000 /dev/urandom | od -A n -t x1 | tr -d ' \n'; } | gzip -c \
+          | head -c 50000 >cut.ndjson.gz
+        """#)
+      let commands =
+        DecisionFormat.allCases.filter { !$0.isFolder }.flatMap { format in
+          [["--threads", "1"], ["--threads", "3"], ["--engine", "reference"]].map {
+            ["evaluate", "--format", format.rawValue] + $0
+          }
+        } + [["render"], ["render", "--threads", "3"]]
+      let before = place.names()
+      for command in commands {
+        let arguments = command + ["--settings", "world.ndjson", "--messages"]
+        let good = try place.run(arguments + ["one.ndjson"])
+        // A summary is made of all messages.
+        let expected = command.contains("summary") ? "" : good.output
+        for (file, error) in [
+          ("bad.ndjson", badInstant),
+          ("cut.ndjson.gz", "cut.ndjson.gz:2: the gzip data ends too early; the file was cut off"),
+        ] {
+          let run = try place.run(arguments + [file])
+          #expect(run.output == expected, "\(command) \(file)")
+          #expect(run.errors == error + "\n", "\(command)")
+          #expect(run.status == 1)
+          let written = try place.run(arguments + [file, "--output", "out"])
+          #expect(written.output == "" && written.errors == error + "\n" && written.status == 1)
+          #expect(place.names() == before, "\(command) \(file)")
+        }
+      }
+    }
+  }
+
+  /// A file that may not grow any more is an error of the write, not the end of the process.
+  @Test func aLimitOfTheFileSizeIsSaid() throws {
+    try withWorkplace { place in
+      try SmallWorld.writeLarge(to: place)
+      let large = "--settings world.ndjson --messages messages.ndjson"
+      try place.shell(#""$0" store import --store a.store --settings world.ndjson"#)
+      let stored = "a read or write failed; nothing was changed: disk I/O error\n"
+      // SQLite leaves its own two files, which the next who opens the store uses or removes.
+      let names = { place.names().filter { !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm") } }
+      let before = names()
+      for (blocks, command, error) in [
+        (1, "evaluate \(large) --output out", "cannot write out: File too large\n"),
+        (1, "evaluate \(large) --format npy --output out", "codes.npy: File too large\n"),
+        (1, "render \(large) --output out", "cannot write out: File too large\n"),
+        (1, "generate --users 2000 --output out", "users.csv: File too large\n"),
+        (100, "store export --store a.store --output out", "cannot write out: File too large\n"),
+        (100, "store backup --store a.store --output out", stored),
+        (100, "store import --store b.store --settings world.ndjson", stored),
+        (1, "store snapshot --store a.store", stored),
+        (1, "settings set --store a.store --user u1 --level none", stored),
+      ] {
+        let run = try place.shell("ulimit -f \(blocks); \"$0\" \(command)")
+        #expect(run.errors.hasPrefix("push-fanout: ") && run.errors.hasSuffix(error), "\(command)")
+        #expect(run.errorLines.count == 1 && run.status == 1, "\(command)")
+        #expect(names() == before, "\(command)")
+      }
+      let whole = try place.shell("ulimit -f 1; \"$0\" evaluate \(large)")
+      #expect(whole.errors == "push-fanout: cannot write standard output: File too large\n")
+      #expect(whole.status == 1)
     }
   }
 
