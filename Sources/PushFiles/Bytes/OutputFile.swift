@@ -15,8 +15,9 @@ public struct OutputProblem: Error, Hashable, Sendable, CustomStringConvertible 
 /// Where results go: standard output, or a file that appears under its name only when it is
 /// complete.
 ///
-/// A file is written under a temporary name beside its own and renamed by ``finish()``. What is
-/// there already and is no regular file, like `/dev/null` or a pipe, is written directly.
+/// A file is written under a temporary name beside its own and renamed by ``finish()``: it has all or
+/// is not there. What is there already and is no regular file, like `/dev/null` or a pipe, is written
+/// directly, as standard output is: what was made before an error has been written then.
 public final class OutputFile {
   private let descriptor: Int32
   private let target: String
@@ -120,17 +121,21 @@ public final class OutputFile {
     try onSystem { () throws(SystemError) in try file?.finish() }
   }
 
-  /// Drops a file that is not finished.
+  /// Drops a file that is not finished. What is written directly gets what was held back, unless
+  /// that fails: an error is on its way already.
   public func abandon() {
-    guard isOpen, !isStandardOutput else { return }
+    guard isOpen else { return }
     isOpen = false
-    if let file { file.abandon() } else { close(descriptor) }
+    if let file { return file.abandon() }
+    try? flush()
+    if !isStandardOutput { close(descriptor) }
   }
 
   /// Writes what was held back.
   func flush() throws(OutputProblem) {
+    // What could not be written is not tried again: part of it may be there.
+    defer { buffer.removeAll(keepingCapacity: true) }
     try writeAll(buffer[...])
-    buffer.removeAll(keepingCapacity: true)
   }
 
   private func writeAll<Number: FixedWidthInteger>(

@@ -31,8 +31,9 @@ struct Evaluate: ParsableCommand {
       outcome_count.npy. docs/formats.md has Python programs that read the folders.
 
       The last line on standard error counts messages, decisions, pushes, seconds and decisions a \
-      second. A bad line stops the run with FILE:LINE: what is wrong, and no output is \
-      written.
+      second. A bad line of messages stops the run with FILE:LINE: what is wrong, and exit status \
+      1. An output file or folder is then not written at all; standard output has the decisions of \
+      the messages before that line.
       """)
 
   @OptionGroup var world: WorldOptions

@@ -26,6 +26,10 @@ struct Render: ParsableCommand {
       A payload that would be larger even with a shortened body is replaced by the vendor's \
       generic text; its line has a problem, and the exit status is 1. Templates and arguments that \
       are missing are counted at the end.
+
+      A bad line of messages stops the run with FILE:LINE: what is wrong, and exit status 1. An \
+      output file is then not written at all; standard output has the payloads of the messages \
+      before that line.
       """)
 
   @OptionGroup var world: WorldOptions
