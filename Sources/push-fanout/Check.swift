@@ -17,6 +17,8 @@ struct Check: ParsableCommand {
 
         push-fanout check app.ndjson users.csv members.csv messages.csv
 
+      Of users.csv and members.csv without all columns it says what their rows leave or remove.
+
       Exit status 0 when nothing is wrong, 1 when something is.
       """)
 
@@ -30,6 +32,7 @@ struct Check: ParsableCommand {
     if !checker.problems.isEmpty {
       Terminal.printResult(TerminalText.lines(checker.problems.map { "\($0)" }))
     }
+    for note in checker.notes { Terminal.say(note) }
     let problems = checker.problems.count
     Terminal.say(
       "\(files.count) files, \(checker.recordCount) records, "

@@ -280,6 +280,9 @@ final class CSVColumns: Sendable {
   }
 
   deinit { unsafe cellIndices.deallocate() }
+
+  /// Whether the file has a column that was asked for.
+  func has(_ column: Int) -> Bool { unsafe cellIndices[column] >= 0 }
 }
 
 /// One row of a CSV file, valid until the next is asked for.

@@ -14,6 +14,8 @@ public struct FileChecker {
   public private(set) var templates: [String] = []
   /// What is wrong: of settings, templates, messages, presence and changes, in this order.
   public private(set) var problems: [FileProblem] = []
+  /// What rows of files do to records that exist, of files that lack columns.
+  public private(set) var notes: [String] = []
   /// The number of records in all files.
   public private(set) var recordCount = 0
   /// Those that changes make or change.
@@ -32,6 +34,7 @@ public struct FileChecker {
     let (settings, found, records) = SettingsLoader.check(world, progress: progress)
     problems += found
     recordCount += records
+    noteColumns(settings.app.rules)
     let (_, wrong, count) = TemplateReader.check(templates)
     problems += wrong
     recordCount += count
@@ -43,6 +46,25 @@ public struct FileChecker {
     problems.removeSubrange(start...)
     for path in presence { checkPresence(path, settings) }
     problems += ofChanges
+  }
+
+  /// Says of each file of users and members that lacks columns what its rows change.
+  private mutating func noteColumns(_ rules: RuleSet) {
+    for (paths, isUsers) in [(world.users, true), (world.members, false)] {
+      let all = isUsers ? UserColumns.names : MemberColumns.names
+      for path in paths {
+        guard let header = try? CSVTable.header(of: path) else { continue }
+        let columns = CSVColumns(
+          count: header.count, all.map { header.firstIndex(of: $0) ?? -1 })
+        let fields = isUsers ? UserColumns.fields(columns) : MemberColumns.fields(columns)
+        let names = isUsers ? UserColumns.names(rules) : MemberColumns.names(rules)
+        let absent = names.filter { !fields.contains($0.field) }.map(\.name)
+        guard !absent.isEmpty else { continue }
+        notes.append(
+          "\(path): has no column of \(absent.joined(separator: ", ")): imported into a store, its "
+            + "rows leave what is stored; beside records of a settings.ndjson, they remove it")
+      }
+    }
   }
 
   private mutating func sort(_ path: String) {

@@ -79,6 +79,8 @@ public struct FileProblem: Error, Hashable, Sendable {
     case repeatedColumn(String)
     /// The CSV header lacks this column.
     case missingColumn(String)
+    /// An import has several CSV files of users, or of members, that have other columns.
+    case otherColumns
     /// The row has another number of cells than the header.
     case cellCount(found: Int, expected: Int)
     // The record
@@ -94,6 +96,9 @@ public struct FileProblem: Error, Hashable, Sendable {
     case emptyID(String)
     /// The field has none of the allowed values.
     case unknownValue(String, value: String, allowed: [String])
+    /// The field, a level, holds no level; the rules whose levels are allowed, nil if they are not
+    /// known.
+    case unknownLevel(String, value: String, rules: RuleSet?)
     /// The field is outside of its range.
     case outOfRange(String, value: String, range: String)
     /// The field is not an instant.
@@ -151,13 +156,19 @@ public struct FileProblem: Error, Hashable, Sendable {
 }
 
 extension FileProblem.Problem {
+  /// The same where the rules are known.
+  func under(_ rules: RuleSet) -> Self {
+    guard case .unknownLevel(let name, let value, _) = self else { return self }
+    return .unknownLevel(name, value: value, rules: rules)
+  }
+
   /// Whether only one line is affected, and reading can go on behind it.
   var isOfOneLine: Bool {
     switch self {
     case .cannotOpen, .cannotRead, .isDirectory, .isEmpty, .cannotBeReadAgain, .hasChanged,
       .notGzip,
       .gzipTruncated, .gzipCorrupt, .gzipTrailing, .unknownFileKind, .isParquet, .openQuote,
-      .unknownColumn, .repeatedColumn, .missingColumn:
+      .unknownColumn, .repeatedColumn, .missingColumn, .otherColumns:
       false
     default: true
     }
@@ -213,6 +224,8 @@ extension FileProblem.Problem: CustomStringConvertible {
     case .unknownColumn(let name): "unknown column \(quoted(name))"
     case .repeatedColumn(let name): "the column \(quoted(name)) is repeated"
     case .missingColumn(let name): "the column \(quoted(name)) is missing"
+    case .otherColumns:
+      "has other columns than the file before; import the files one after the other"
     case .cellCount(let found, let expected):
       "\(found) cells in a row of \(expected) columns"
     case .unknownKind(let kind):
@@ -221,6 +234,13 @@ extension FileProblem.Problem: CustomStringConvertible {
     case .missingField(let name): "the field \(quoted(name)) is missing"
     case .wrongType(let name, let expected): "\(quoted(name)) must be \(expected)"
     case .emptyID(let name): "\(quoted(name)) must not be empty"
+    case .unknownLevel(let name, let value, let rules):
+      FileProblem.Problem.unknownValue(
+        name, value: value,
+        allowed: NotificationLevel.allCases.filter { level in
+          rules.map { level.exists(under: $0) } ?? true
+        }.map(\.name)
+      ).description
     case .unknownValue(let name, let value, let allowed):
       "\(quoted(name)) cannot be \(quoted(value)); it is one of \(allowed.joined(separator: ", "))"
     case .outOfRange(let name, let value, let range):

@@ -1,8 +1,8 @@
 public import PushModel
 
 /// Distinguishes records that occur in rows of users.csv and members.csv only from those of a
-/// settings.ndjson, and merges such a row with the record that it replaces: a row replaces the
-/// fields of its columns, and no more.
+/// settings.ndjson, and merges such a row with the record that is stored: a row replaces the fields
+/// that its file has columns of, and no more.
 ///
 /// - Memory: 8 bytes a conversation.
 /// - Source: formats.md, "CSV".
@@ -10,11 +10,25 @@ public struct CSVMerge: PartialRecords {
   /// How many users had records, and how many members each conversation had, when the rows began.
   private let userCount: Int
   private let memberCounts: [Int]
+  /// What the files have columns of; nil before the first.
+  private var userFields: RowFields?
+  private var memberFields: RowFields?
 
   /// All records of users and members that are new from now on are rows.
   init(rowsAfter settings: FanoutSettings) {
     userCount = settings.declaredCount
     memberCounts = settings.memberCounts
+  }
+
+  /// Begins a file.
+  ///
+  /// - Returns: whether its rows have the fields of the files before: a field of one file and not of
+  ///   another would be both replaced and kept.
+  mutating func begin(_ columns: CSVColumns, isUsers: Bool) -> Bool {
+    let fields = isUsers ? UserColumns.fields(columns) : MemberColumns.fields(columns)
+    let before = isUsers ? userFields : memberFields
+    if isUsers { userFields = fields } else { memberFields = fields }
+    return before == nil || before == fields
   }
 
   /// Whether the user occurs in rows of users.csv only.
@@ -35,24 +49,54 @@ public struct CSVMerge: PartialRecords {
   public func complete(
     _ settings: inout FanoutSettings, from stored: some StoredRecords
   ) throws {
-    // Nothing to merge where no record has fields beyond the columns.
-    if try stored.hasUsers(withDevicesOr: UserSettings.fieldsBesideRows) {
-      for number in 0..<UInt32(settings.userCount) {
-        let index = UserIndex(number)
-        guard isPartial(index, in: settings) else { continue }
-        let id = settings.id(of: index)
-        guard var user = try stored.user(id) else { continue }
-        user.replaceWhatRowsSay(with: settings.user(index))
-        settings.setUser(id, user)
+    guard try stored.hasRecords() else { return }
+    if let userFields { try completeUsers(userFields, &settings, from: stored) }
+    if let memberFields { try completeMembers(memberFields, &settings, from: stored) }
+  }
+
+  private func completeUsers(
+    _ fields: RowFields, _ settings: inout FanoutSettings, from stored: some StoredRecords
+  ) throws {
+    // Nothing to merge where rows have every field that any record has.
+    guard
+      try fields != UserColumns.allFields
+        || stored.hasUsers(withDevicesOr: UserSettings.fieldsBesideRows)
+    else { return }
+    for number in 0..<UInt32(settings.userCount) {
+      let index = UserIndex(number)
+      guard isPartial(index, in: settings) else { continue }
+      let id = settings.id(of: index)
+      guard var user = try stored.user(id) else { continue }
+      user.replace(fields, with: settings.user(index))
+      settings.setUser(id, user)
+    }
+  }
+
+  private func completeMembers(
+    _ fields: RowFields, _ settings: inout FanoutSettings, from stored: some StoredRecords
+  ) throws {
+    guard fields != MemberColumns.allFields else {
+      return try stored.forEachChannelLevel { user, conversation, channel, level in
+        guard let index = settings.index(of: user),
+          isPartial(index, of: conversation, in: settings),
+          var member = settings.member(index, of: conversation)
+        else { return }
+        member.channels[channel] = level
+        settings.setMember(user, of: conversation, member)
       }
     }
-    try stored.forEachChannelLevel { user, conversation, channel, level in
-      guard let index = settings.index(of: user),
-        isPartial(index, of: conversation, in: settings),
-        var member = settings.member(index, of: conversation)
-      else { return }
-      member.channels[channel] = level
-      settings.setMember(user, of: conversation, member)
+    for conversation in settings.conversationIDs {
+      for index in settings.members(of: conversation)
+      where isPartial(index, of: conversation, in: settings) {
+        let user = settings.id(of: index)
+        guard let row = settings.member(index, of: conversation),
+          var member = try stored.member(user, of: conversation)
+        else { continue }
+        if fields.contains(.level) { member.level = row.level }
+        if fields.contains(.mutedUntil) { member.mutedUntil = row.mutedUntil }
+        if fields.contains(.since) { member.since = row.since }
+        settings.setMember(user, of: conversation, member)
+      }
     }
   }
 }
@@ -60,10 +104,23 @@ public struct CSVMerge: PartialRecords {
 extension UserSettings {
   /// A row of users.csv replaces the fields of a user's record that have columns.
   mutating func replaceWhatRowsSay(with row: UserSettings) {
-    level = row.level
-    quietHours = row.quietHours
-    timeZone = row.timeZone
-    mutedUntil = row.mutedUntil
+    replace(UserColumns.allFields, with: row)
+  }
+
+  /// Replaces some of the fields that have columns.
+  fileprivate mutating func replace(_ fields: RowFields, with row: UserSettings) {
+    if fields.contains(.level) { level = row.level }
+    if fields.contains(.timeZone) { timeZone = row.timeZone }
+    if fields.contains(.mutedUntil) { mutedUntil = row.mutedUntil }
+    let old = quietHours
+    if fields.contains(.quietWindow) { quietHours = row.quietHours }
+    // What a window lets through, and its zone, have columns of their own.
+    guard case .span(let stored) = old, case .span(let window) = quietHours else { return }
+    let inRow = fields.contains(.quietWindow) ? window : nil
+    quietHours = .span(
+      window.with(
+        levelOf: fields.contains(.quietLevel) ? inRow : stored,
+        timeZone: fields.contains(.quietTimeZone) ? inRow?.timeZone : stored.timeZone))
   }
 
   /// The fields without a column, besides the devices.

@@ -50,6 +50,30 @@ extension CSVRow {
   }
 }
 
+/// The fields of a user or a member that a CSV file has columns of.
+struct RowFields: OptionSet, Sendable {
+  let rawValue: UInt8
+
+  static let level = Self(rawValue: 1)
+  static let mutedUntil = Self(rawValue: 2)
+  static let timeZone = Self(rawValue: 4)
+  /// When quiet hours begin and end, or how long they last.
+  static let quietWindow = Self(rawValue: 8)
+  static let quietLevel = Self(rawValue: 16)
+  static let quietTimeZone = Self(rawValue: 32)
+  static let since = Self(rawValue: 64)
+}
+
+extension CSVColumns {
+  /// - Parameter fields: the field of each column that was asked for, in their order; none for an
+  ///   id.
+  fileprivate func fields(_ fields: [RowFields]) -> RowFields {
+    fields.enumerated().reduce(into: []) { found, field in
+      if has(field.offset) { found.insert(field.element) }
+    }
+  }
+}
+
 /// users.csv
 enum UserColumns {
   static let names = [
@@ -58,6 +82,28 @@ enum UserColumns {
   ]
 
   static let id = 0
+
+  static let allFields: RowFields = [
+    .level, .timeZone, .mutedUntil, .quietWindow, .quietLevel, .quietTimeZone,
+  ]
+
+  /// The fields of a file's columns.
+  static func fields(_ columns: CSVColumns) -> RowFields {
+    columns.fields([
+      [], .level, .quietWindow, .quietWindow, .timeZone, .mutedUntil, .quietWindow, .quietLevel,
+      .quietTimeZone,
+    ])
+  }
+
+  /// What the fields that a rule set has are called.
+  static func names(_ rules: RuleSet) -> [(field: RowFields, name: String)] {
+    let names: [(RowFields, String, VendorFields?)] = [
+      (.level, "level", .userLevel), (.quietWindow, "quiet hours", nil),
+      (.quietLevel, "quietLevel", .quietSpan), (.quietTimeZone, "quietTimeZone", .quietSpan),
+      (.timeZone, "timeZone", nil), (.mutedUntil, "mutedUntil", .userMute),
+    ]
+    return names.filter { $0.2.map { rules.fields.contains($0) } ?? true }.map { ($0.0, $0.1) }
+  }
 
   /// What a row says; its id is ``id``.
   static func user(
@@ -128,6 +174,19 @@ struct MemberRow {
 /// members.csv
 enum MemberColumns {
   static let names = ["conversation", "user", "level", "mutedUntil", "since"]
+
+  static let allFields: RowFields = [.level, .mutedUntil, .since]
+
+  /// The fields of a file's columns.
+  static func fields(_ columns: CSVColumns) -> RowFields {
+    columns.fields([[], [], .level, .mutedUntil, .since])
+  }
+
+  /// What the fields that a rule set has are called.
+  static func names(_ rules: RuleSet) -> [(field: RowFields, name: String)] {
+    [(.level, "level")] + (rules.fields.contains(.memberMute) ? [(.mutedUntil, "mutedUntil")] : [])
+      + [(.since, "since")]
+  }
 
   /// What a row says; its ids are ``conversation`` and ``user``.
   static func member(

@@ -42,6 +42,9 @@ extension SettingsFileReader {
     }
     lines = table.openLine - 1
     let format = format(table.columns)
+    if csvMerge?.begin(table.columns, isUsers: format.isUsers) == false {
+      return report(.otherColumns, line: 1)
+    }
     var parser = PieceParser()
     do throws(FileProblem.Problem) {
       while !table.isAtEnd {

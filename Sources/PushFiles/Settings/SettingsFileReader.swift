@@ -27,7 +27,7 @@ struct SettingsFileReader<Settings: SettingsSink> {
   private let content: ContentCollector?
   /// Whether rows of CSV files are to be distinguished from records of NDJSON, and by what.
   private let marksRows: Bool
-  private(set) var csvMerge: CSVMerge?
+  var csvMerge: CSVMerge?
   /// Whether a row of members.csv leaves levels by channel as they are: where there are such.
   var rowsKeepChannels = false
   var fileRecordCount = 0
@@ -87,7 +87,7 @@ struct SettingsFileReader<Settings: SettingsSink> {
     problems.sorted { $0.location < $1.location }.map {
       FileProblem(
         file: $0.name ?? paths.path($0.location.file), line: $0.hasLine ? $0.location.line : nil,
-        problem: $0.problem)
+        problem: $0.problem.under(appRules ?? defaultRules))
     }
   }
 

@@ -22,6 +22,12 @@ public protocol StoredRecords {
   /// The record of a user; nil for none.
   func user(_ id: Identifier) throws -> UserSettings?
 
+  /// The record of a member; nil for none.
+  func member(_ user: Identifier, of conversation: Identifier) throws -> MemberSettings?
+
+  /// Whether there is any record of a user or a conversation.
+  func hasRecords() throws -> Bool
+
   /// Whether any user has devices of their own, or one of `fields`.
   func hasUsers(withDevicesOr fields: VendorFields) throws -> Bool
 

@@ -55,6 +55,10 @@ struct StoreImportCommand: ParsableCommand {
 
         push-fanout store import --store shared.store --settings world.ndjson --mode 640
 
+      A record of a settings.ndjson replaces the whole record of the same key. A row of users.csv \
+      or members.csv changes what its file has columns of: an absent column changes nothing, an \
+      empty cell removes the setting.
+
       Afterwards it writes the snapshot, by which the next command opens the store at once.
 
       Interrupted, or when a line is bad, it leaves the store as it was.

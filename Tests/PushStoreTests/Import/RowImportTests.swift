@@ -28,7 +28,7 @@ import Testing
     #"{"kind":"member","conversation":"g","user":"u2","channels":{"a":"none"}}"#,
   ]
   private static let easemobFiles = [
-    "users.csv": ["id,level,mutedUntil", "u1,mention,8", "u3,all,"],
+    "users.csv": ["id,level,mutedUntil,timeZone", "u1,mention,8,", "u3,all,,"],
     "members.csv": ["conversation,user,level,since", "g,u1,mention,5", "g,u3,none,"],
   ]
   private static let rongcloudFiles = [
@@ -118,6 +118,130 @@ import Testing
           ]))
   }
 
+  /// Files into a store.
+  private static func load(_ paths: SettingsPaths, _ app: AppSettings, into path: String) throws {
+    let (settings, content, saysApp, _, rows) = try SettingsLoader.load(paths, addedTo: app)
+    try StoreImport(path).run(
+      settings, content: content, partial: rows, at: .zero, replacingApp: saysApp)
+  }
+
+  private typealias Cells = [String: String]
+  private static let window: Set<String> = ["quietStart", "quietEnd", "quietSpanMinutes"]
+
+  /// What is stored, and what a file says, by column.
+  private static func cells(_ rules: RuleSet, isUsers: Bool) -> (old: Cells, new: Cells) {
+    switch (rules, isUsers) {
+    case (.easemob, true):
+      (
+        [
+          "level": "none", "quietStart": "22:00", "quietEnd": "7:00", "timeZone": "Asia/Tokyo",
+          "mutedUntil": "7",
+        ],
+        [
+          "level": "mention", "quietStart": "21:00", "quietEnd": "6:00", "timeZone": "Asia/Seoul",
+          "mutedUntil": "8",
+        ]
+      )
+    case (.rongcloud, true):
+      (
+        [
+          "quietStart": "22:00:00", "quietSpanMinutes": "60", "quietLevel": "mention",
+          "quietTimeZone": "Asia/Tokyo", "timeZone": "Asia/Kolkata",
+        ],
+        [
+          "quietStart": "21:00:00", "quietSpanMinutes": "30", "quietLevel": "none",
+          "quietTimeZone": "Europe/Berlin", "timeZone": "Asia/Seoul",
+        ]
+      )
+    case (.easemob, false):
+      (
+        ["level": "none", "mutedUntil": "7", "since": "3"],
+        ["level": "mention", "mutedUntil": "8", "since": "5"]
+      )
+    case (.rongcloud, false):
+      (["level": "none", "since": "3"], ["level": "mention", "since": "5"])
+    }
+  }
+
+  /// A column that is not there changes nothing, and a cell that is empty removes: with every pair
+  /// of columns, cells with and without a text, a store has what it has of one file with all columns.
+  @Test(arguments: RuleSet.allCases, [true, false])
+  func onlyTheColumnsOfAFileChange(rules: RuleSet, isUsers: Bool) throws {
+    let folder = ScratchFolder()
+    let (old, new) = Self.cells(rules, isUsers: isUsers)
+    let ids = isUsers ? ["id": "u1"] : ["conversation": "g", "user": "u1"]
+    try folder.write(Array(#"{"kind":"app","rules":"\#(rules.rawValue)"}"#.utf8), as: "app.ndjson")
+    /// What a store has after files with rows of these cells.
+    func stored(_ files: [Cells], _ name: String) throws -> [String] {
+      let path = folder.path(name)
+      for (number, cells) in files.enumerated() {
+        let columns = cells.sorted { $0.key < $1.key } + ids.sorted { $0.key < $1.key }
+        let lines = [columns.map(\.key), columns.map(\.value)].map { $0.joined(separator: ",") }
+        try folder.write(Array((lines.joined(separator: "\n") + "\n").utf8), as: "rows.csv")
+        let rows = [folder.path("rows.csv")]
+        try Self.load(
+          SettingsPaths(
+            settings: number == 0 ? [folder.path("app.ndjson")] : [], users: isUsers ? rows : [],
+            members: isUsers ? [] : rows), AppSettings(rules: rules), into: path)
+      }
+      let reader = try StoreReader(path)
+      defer { try? reader.close() }
+      return try export(reader, folder)
+    }
+    var (tried, refused) = (0, 0)
+    let columns = new.keys.sorted()
+    for (first, second) in columns.flatMap({ first in columns.map { (first, $0) } })
+    where first <= second {
+      for emptied in [[], [first], [second], [first, second]] {
+        var row: Cells = [:]
+        for column in [first, second] {
+          row[column] = emptied.contains(column) ? "" : new[column]
+        }
+        var merged = old
+        if row.keys.contains(where: Self.window.contains) {
+          for column in Self.window where merged[column] != nil { merged[column] = "" }
+        }
+        merged.merge(row) { $1 }
+        if Self.window.allSatisfy({ merged[$0, default: ""].isEmpty }) {
+          for column in ["quietLevel", "quietTimeZone"] where merged[column] != nil {
+            merged[column] = ""
+          }
+        }
+        let name = "\(tried) \(first) \(second) \(emptied.count)"
+        tried += 1
+        do {
+          let found = try stored([old, row], name)
+          #expect(try found == stored([merged], name + " whole"), "\(row)")
+        } catch is FileProblem {
+          refused += 1  // half a window
+        }
+      }
+    }
+    #expect(tried > 10 && refused < tried / 2, "\(refused) of \(tried)")
+  }
+
+  /// Files with other columns would each keep what the other replaces.
+  @Test func filesOfOneImportHaveTheSameColumns() throws {
+    let folder = ScratchFolder()
+    for (name, lines) in [
+      ("a.csv", "id,level\nu1,none\n"), ("b.csv", "id,timeZone\nu1,Asia/Tokyo\n"),
+      ("c.csv", "level,id\nmention,u1\n"),
+    ] { try folder.write(Array(lines.utf8), as: name) }
+    #expect(
+      throws: FileProblem(file: folder.path("b.csv"), line: 1, problem: .otherColumns)
+    ) {
+      try Self.load(
+        SettingsPaths(users: [folder.path("a.csv"), folder.path("b.csv")]), AppSettings(),
+        into: folder.path("s"))
+    }
+    try Self.load(
+      SettingsPaths(users: [folder.path("a.csv"), folder.path("c.csv")]), AppSettings(),
+      into: folder.path("s"))
+    let reader = try StoreReader(folder.path("s"))
+    #expect(try reader.user("u1")?.level == .mention)
+    try reader.close()
+  }
+
   /// A record of a settings.ndjson is whole, also where a row says more of it.
   @Test func aRecordBesideARowIsWhole() throws {
     let folder = ScratchFolder()
@@ -153,7 +277,7 @@ import Testing
         #"{"kind":"user","id":"u2","devices":[]}"#,
         #"{"kind":"conversation","id":"g","type":"group","name":"Friends"}"#,
         #"{"kind":"member","conversation":"g","user":"u1","level":"mention"}"#,
-        #"{"kind":"member","conversation":"g","user":"u2","nickname":"B"}"#,
+        #"{"kind":"member","conversation":"g","user":"u2","mutedUntil":9,"nickname":"B"}"#,
       ])
   }
 }
