@@ -110,8 +110,15 @@ import Testing
   @Test func legacySettings() throws {  // E-15
     let interval = try QuietInterval.legacy(noDisturbingStart: 22, noDisturbingEnd: 7)
     #expect(interval == (try QuietInterval.parse(start: "22:00", end: "7:0")))
-    #expect(throws: SettingsWriteError.hourOutOfRange(24)) {
-      try QuietInterval.legacy(noDisturbingStart: 24, noDisturbingEnd: 7)
+    let hours = try [(0, 24), (24, 24), (22, 24), (24, 7), (0, 0), (9, 9)].map {
+      let interval = try QuietInterval.legacy(noDisturbingStart: $0.0, noDisturbingEnd: $0.1)
+      return [interval.startMinute / 60, interval.endMinute / 60]
+    }
+    #expect(hours == [[12, 12], [12, 12], [22, 0], [0, 7], [0, 0], [9, 9]])
+    for (start, end, wrong) in [(25, 7, 25), (7, 25, 25), (-1, 7, -1)] {
+      #expect(throws: SettingsWriteError.legacyHourOutOfRange(wrong)) {
+        try QuietInterval.legacy(noDisturbingStart: start, noDisturbingEnd: end)
+      }
     }
     #expect(MemberSettings.legacyNoPush.level == .blocked)
   }

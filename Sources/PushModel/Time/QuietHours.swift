@@ -93,11 +93,22 @@ public struct QuietInterval: Hashable, Sendable {
       startHour: from.hour, startMinute: from.minute, endHour: to.hour, endMinute: to.minute)
   }
 
-  /// The quiet hours of the settings before quiet hours had minutes: two whole hours (E-15).
+  /// The quiet hours of the settings before quiet hours had minutes: two whole hours, 0 through 24
+  /// (E-15).
+  ///
+  /// Hour 24 is midnight. From 0 to 24 is all day, which is 12:00 to 12:00 (E-31), as 0:0 to 0:0 is
+  /// off (E-32).
+  ///
+  /// - Throws: ``SettingsWriteError/legacyHourOutOfRange(_:)``.
   public static func legacy(
     noDisturbingStart startHour: Int, noDisturbingEnd endHour: Int
   ) throws(SettingsWriteError) -> QuietInterval {
-    try QuietInterval(startHour: startHour, startMinute: 0, endHour: endHour, endMinute: 0)
+    for hour in [startHour, endHour] where !(0...24).contains(hour) {
+      throw .legacyHourOutOfRange(hour)
+    }
+    let isAllDay = endHour == 24 && startHour % 24 == 0
+    let (start, end) = isAllDay ? (12, 12) : (startHour % 24, endHour % 24)
+    return try QuietInterval(startHour: start, startMinute: 0, endHour: end, endMinute: 0)
   }
 
   private static func minuteOfDay(_ hour: Int, _ minute: Int) throws(SettingsWriteError) -> Int32 {
@@ -144,12 +155,18 @@ public struct QuietSpan: Hashable, Sendable {
   }
 
   /// The same window in a zone of its own.
-  package func with(timeZone: String?) -> QuietSpan { QuietSpan(self, timeZone) }
+  package func with(timeZone: String?) -> QuietSpan { with(levelOf: self, timeZone: timeZone) }
 
-  private init(_ other: QuietSpan, _ timeZone: String?) {
+  /// The same window that lets through what another does, in a zone of its own; without another, what
+  /// the user's settings say.
+  package func with(levelOf other: QuietSpan?, timeZone: String?) -> QuietSpan {
+    QuietSpan(self, other?.level ?? .unset, timeZone)
+  }
+
+  private init(_ other: QuietSpan, _ level: NotificationLevel, _ timeZone: String?) {
     startSecond = other.startSecond
     spanMinutes = other.spanMinutes
-    level = other.level
+    self.level = level
     self.timeZone = timeZone
   }
 

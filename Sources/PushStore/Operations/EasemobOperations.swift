@@ -72,9 +72,9 @@ extension StoreWrite {
 
   /// Writes the quiet hours of clients before quiet hours had minutes, two whole hours (E-15).
   ///
-  /// Easemob's `notification_no_disturbing_start` and `_end`.
+  /// Easemob's `notification_no_disturbing_start` and `_end`, 0 through 24; 0 and 24 are all day.
   ///
-  /// - Throws: ``SettingsWriteError/hourOutOfRange(_:)``.
+  /// - Throws: ``SettingsWriteError/legacyHourOutOfRange(_:)``.
   public mutating func setLegacyNoDisturbing(
     startHour: Int, endHour: Int, of user: Identifier
   ) throws {

@@ -73,7 +73,7 @@ struct SettingsSet: ParsableCommand {
     help: ArgumentHelp(
       """
       What an older client writes: dnd or notify (rongcloud); no-push or push of a conversation, \
-      or whole hours, like 22-8 (easemob).
+      or whole hours, 0 through 24, like 22-8; 0-24 is all day (easemob).
       """, valueName: "state"))
   var legacy: String?
 

@@ -134,8 +134,8 @@ import Testing
         }
         try $0.setSilentMode(SilentModeWrite(level: .all, interval: half), of: "u")
       }
-      try world.refuses(SettingsWriteError.hourOutOfRange(24)) {
-        try $0.setLegacyNoDisturbing(startHour: 22, endHour: 24, of: "u")
+      try world.refuses(SettingsWriteError.legacyHourOutOfRange(25)) {
+        try $0.setLegacyNoDisturbing(startHour: 22, endHour: 25, of: "u")
       }
       try world.refuses(StoreError.idLength(0)) {
         try $0.setSilentMode(SilentModeWrite(), of: "")
