@@ -178,7 +178,7 @@ enum TextValue {
       return level
     }
     guard let level = NotificationLevel.easemobSpelling(text) else {
-      throw .unknownValue(field, value: text, allowed: NotificationLevel.allCases.map(\.name))
+      throw .unknownLevel(field, value: text, rules: nil)
     }
     uses.note(.levelSpellings, "the level \"\(text)\" of \"\(field)\"")
     return level

@@ -67,7 +67,7 @@ public final class SettingsChangeReader {
     } catch {
       let number = error == .isEmpty ? 1 : lines.lineNumber
       recordCount += 1
-      throw FileProblem(file: path, line: number, problem: error)
+      throw FileProblem(file: path, line: number, problem: error.under(rules))
     }
   }
 

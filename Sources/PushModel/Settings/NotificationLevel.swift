@@ -126,6 +126,17 @@ extension NotificationLevel {
     }
   }
 
+  /// The level of a text: its name in files, or the spelling or number of a rule set's vendor.
+  ///
+  /// - Returns: nil for another text, and for what only another vendor writes.
+  public static func written(_ text: String, _ rules: RuleSet) -> NotificationLevel? {
+    if let level = named(text) { return level }
+    if rules.fields.contains(.levelSpellings), let level = easemobSpelling(text) { return level }
+    guard rules.fields.contains(.levelNumbers), let number = Int64(text), "\(number)" == text
+    else { return nil }
+    return try? NotificationLevel(rongCloudNumber: number)
+  }
+
   /// The level of one of Easemob's own spellings, and nothing else: `ALL` and `All`, `AT` and
   /// `MentionOnly`, `NONE`, `DEFAULT`.
   public static func easemobSpelling(_ text: String) -> NotificationLevel? {

@@ -10,6 +10,8 @@ public enum SettingsWriteError: Error, Hashable, Sendable {
   case quietLevel(NotificationLevel)
   /// Outside 0...23 (E-4, R-20).
   case hourOutOfRange(Int)
+  /// An hour of the older clients' quiet hours outside 0...24 (E-15).
+  case legacyHourOutOfRange(Int)
   /// Outside 0...59.
   case minuteOutOfRange(Int)
   /// Outside 0...59.
@@ -35,7 +37,7 @@ public enum SettingsWriteError: Error, Hashable, Sendable {
     case .unknownLevel: "settings.unknown-level"
     case .levelNotAvailable: "settings.level-not-available"
     case .quietLevel: "settings.quiet-level"
-    case .hourOutOfRange: "settings.hour-range"
+    case .hourOutOfRange, .legacyHourOutOfRange: "settings.hour-range"
     case .minuteOutOfRange: "settings.minute-range"
     case .secondOutOfRange: "settings.second-range"
     case .spanOutOfRange: "settings.span-range"
@@ -58,6 +60,7 @@ extension SettingsWriteError: CustomStringConvertible {
     case .quietLevel(let level):
       "quiet hours cannot have level \"\(level.name)\"; use \"none\", \"mention\" or \"default\""
     case .hourOutOfRange(let hour): "hour \(hour) is not in 0...23"
+    case .legacyHourOutOfRange(let hour): "hour \(hour) is not in 0...24"
     case .minuteOutOfRange(let minute): "minute \(minute) is not in 0...59"
     case .secondOutOfRange(let second): "second \(second) is not in 0...59"
     case .spanOutOfRange(let span): "a span of \(span) minutes is not in 0...1439"
@@ -65,9 +68,11 @@ extension SettingsWriteError: CustomStringConvertible {
     case .halfSetInterval:
       "quiet hours need both a start and an end, or both empty for none"
     case .durationMinutesOutOfRange(let minutes):
-      "a duration of \(minutes) minutes is not in 0...10080"
+      "a duration of \(minutes) minutes is not in 0...10080, seven days; a settings file can hold any "
+        + "mutedUntil"
     case .durationMillisecondsOutOfRange(let milliseconds):
-      "a duration of \(milliseconds) milliseconds is not in 0...604800000"
+      "a duration of \(milliseconds) milliseconds is not in 0...604800000, seven days; a settings file "
+        + "can hold any mutedUntil"
     case .tooManyConversations(let count):
       "\(count) conversations in one read; at most 20 are allowed"
     case .badgeOutOfRange(let badge): "a badge of \(badge) is not in 0...\(Int32.max)"

@@ -47,11 +47,12 @@ extension Instant {
     }
   }
 
-  /// The instant as an RFC 3339 time in UTC, with milliseconds if it has any. Years past 9999 have
-  /// more digits, which RFC 3339 does not know.
+  /// The instant as an RFC 3339 time in UTC, with milliseconds if it has any. From year 10000 on,
+  /// which RFC 3339 does not have, Unix milliseconds: ``init(text:)`` reads both.
   public var rfc3339: String {
     let secondOfDay = seconds % 86_400
     var (year, month, day) = Self.date(daysSinceEpoch: seconds / 86_400)
+    if year > 9999 { return "\(milliseconds)" }
     year = max(year, 0)
     let fraction = milliseconds % 1000 == 0 ? "" : "." + (milliseconds % 1000).padded(to: 3)
     return year.padded(to: 4) + "-" + month.padded(to: 2) + "-" + day.padded(to: 2) + "T"

@@ -149,7 +149,7 @@ public struct WhatIf: Sendable {
   }
 
   fileprivate func level(_ value: String, _ rules: RuleSet) throws -> NotificationLevel {
-    guard let level = NotificationLevel.named(value), level.exists(under: rules) else {
+    guard let level = NotificationLevel.written(value, rules), level.exists(under: rules) else {
       let names = NotificationLevel.allCases.filter { $0.exists(under: rules) }.map(\.name)
       throw problem("a level under \(rules.rawValue) is one of \(names.joined(separator: ", "))")
     }

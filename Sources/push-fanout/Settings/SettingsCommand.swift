@@ -158,11 +158,10 @@ struct LevelText: ExpressibleByArgument {
   /// - Throws: ``SettingsWriteError/unknownLevel(_:)``, or ``Failure`` for a spelling of the other
   ///   vendor.
   func level(_ rules: RuleSet) throws -> NotificationLevel {
-    if let level = NotificationLevel.named(text) { return level }
+    if let level = NotificationLevel.written(text, rules) { return level }
     let form: VendorFields = Int64(text) == nil ? .levelSpellings : .levelNumbers
-    if rules.fields.contains(form) {
-      if let number = Int64(text) { return try NotificationLevel(rongCloudNumber: number) }
-      if let level = NotificationLevel.easemobSpelling(text) { return level }
+    if let number = Int64(text), rules.fields.contains(form) {
+      return try NotificationLevel(rongCloudNumber: number)
     }
     let owner = RuleSet.owner(of: form)?.rawValue ?? "other rules"
     throw Failure(text: "\(text) is a level of \(owner), not of the store's rules")

@@ -39,7 +39,9 @@ struct SettingsDisplay: ParsableCommand {
   var template: String?
 
   @Option(
-    help: ArgumentHelp("What the user calls another; may be repeated.", valueName: "id=text"))
+    help: ArgumentHelp(
+      #"What the user calls another; may be repeated. A = in the id is \=, and \ is \\."#,
+      valueName: "id=text"))
   var remark: [String] = []
 
   @Option(
@@ -65,9 +67,25 @@ struct SettingsDisplay: ParsableCommand {
       throw ValidationError(
         "--offline-messages: \(SettingsWriteError.badgeOutOfRange(Int64(offlineMessages))).")
     }
-    for text in remark where text.hasPrefix("=") || !text.contains("=") {
-      throw ValidationError("--remark \(text) is not ID=TEXT.")
+    for text in remark where Self.parts(ofRemark: text) == nil {
+      throw ValidationError("--remark \(text) is not ID=TEXT; a = in an id is \\=.")
     }
+  }
+
+  /// The id and the text of a remark: `\=` and `\\` in the id are `=` and `\`.
+  private static func parts(ofRemark remark: String) -> (Identifier, String)? {
+    var (id, rest) = (String.UnicodeScalarView(), remark.unicodeScalars[...])
+    while let first = rest.popFirst() {
+      if first == "\\", let next = rest.first, next == "=" || next == "\\" {
+        id.append(next)
+        rest.removeFirst()
+      } else if first == "=" {
+        return id.isEmpty ? nil : (Identifier(String(id)), String(rest))
+      } else {
+        id.append(first)
+      }
+    }
+    return nil
   }
 
   private var writes: Bool {
@@ -82,10 +100,7 @@ struct SettingsDisplay: ParsableCommand {
         try options.show([DisplayResult(user, store.pushDisplay(of: user))])
       }
     }
-    let remarks = remark.map { text in
-      let separator = text.firstIndex(of: "=") ?? text.endIndex
-      return (Identifier(String(text[..<separator])), String(text[separator...].dropFirst()))
-    }
+    let remarks = remark.compactMap { Self.parts(ofRemark: $0) }
     let (name, style, language, template) = (name, style, language, template)
     let offlineMessages = offlineMessages
     try options.writing(writing) { store in

@@ -93,6 +93,9 @@ import Testing
         ])
       let text = #"u1: name A\n"\u001b[2J, calls \#(decomposed) two, calls \#(composed) one"# + "\n"
       #expect(Array(set.output.utf8) == Array(text.utf8))
+      let escaped = try place.run(
+        ["settings", "display", "--store", "s", "--user", "u2", "--remark", #"a\=b\\c\d=Nina=\="#])
+      #expect(escaped.output == #"u2: calls a=b\c\d Nina=\="# + "\n")
       let json = try place.run(display + ["--json"])
       let line =
         #"{"display":{"name":"A\n\"\u001b[2J","offlineMessages":1},"#
@@ -129,7 +132,8 @@ import Testing
       #expect(events.lines.filter { $0.contains(#""change":"display""#) }.count == 13)
       for wrong in [
         ["--language", "français"], ["--template", "a b"], ["--remark", "u9"],
-        ["--remark", "=x"], ["--style", "loud"], ["--offline-messages", "2147483648"],
+        ["--remark", "=x"], ["--remark", #"u9\=x"#], ["--style", "loud"],
+        ["--offline-messages", "2147483648"],
       ] {
         #expect(try display(wrong).status == 2, "\(wrong)")
       }

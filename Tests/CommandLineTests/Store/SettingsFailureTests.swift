@@ -10,16 +10,22 @@ import Testing
 
   private static let easemob: [Case] = [
     (
-      "set --user u1 --minutes 10081 --level all", "a duration of 10081 minutes is not in 0...10080"
+      "set --user u1 --minutes 10081 --level all",
+      "a duration of 10081 minutes is not in 0...10080, seven days; a settings file can hold any "
+        + "mutedUntil"
     ),
-    ("set --user u1 --minutes=-1", "a duration of -1 minutes is not in 0...10080"),
+    (
+      "set --user u1 --minutes=-1",
+      "a duration of -1 minutes is not in 0...10080, seven days; a settings file "
+        + "can hold any mutedUntil"
+    ),
     (
       "set --user u1 --quiet 22:00- --level all",
       "quiet hours need both a start and an end, or both empty for none"
     ),
     ("set --user u1 --quiet 24:00-8:00", "hour 24 is not in 0...23"),
     ("set --user u1 --quiet 8-9", "\"8\" is not a time of the form H:M"),
-    ("set --user u1 --legacy 22-24", "hour 24 is not in 0...23"),
+    ("set --user u1 --legacy 22-25", "hour 25 is not in 0...24"),
     (
       "set --user u1 --quiet 22:00:00+600",
       "the store's rules are easemob's, which have no such setting"

@@ -101,6 +101,8 @@ import Testing
         Step(
           "set --user u1 --conversation group --legacy push",
           "user u1, conversation group: level default\n"),
+        Step("set --user u2 --legacy 0-24", "user u2: level default, quiet hours 12:00-12:00\n"),
+        Step("set --user u2 --legacy 22-24", "user u2: level default, quiet hours 22:00-00:00\n"),
         Step("set --user u2 --legacy 22-8", "user u2: level default, quiet hours 22:00-08:00\n"),
         // Empty is not set (E-4).
         Step("set --user u2 --quiet ''", "user u2: level default\n"),

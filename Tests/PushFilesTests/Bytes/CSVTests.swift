@@ -74,7 +74,7 @@ import Testing
       (
         "id,level\nu1,loud",
         #"u.csv:2: "level" cannot be "loud"; it is one of "#
-          + "default, all, mention, mentionUsers, mentionAll, none"
+          + "default, all, mention, none"
       ),
     ])
   }
@@ -86,7 +86,7 @@ import Testing
       (
         "id,level\n\"a\nb\",\"x\ny\"",
         #"u.csv:2: "level" cannot be "x\ny"; it is one of "#
-          + "default, all, mention, mentionUsers, mentionAll, none"
+          + "default, all, mention, none"
       ),
       ("\n\"id\",\n", #"u.csv:1: unknown column """#),
     ])
@@ -117,7 +117,7 @@ import Testing
         "u.csv:2: 1 cells in a row of 2 columns", "u.csv:3: \(stray)",
         "u.csv:4: 3 cells in a row of 2 columns", "u.csv:6: \(stray)",
         #"u.csv:7: "level" cannot be "loud"; it is one of "#
-          + "default, all, mention, mentionUsers, mentionAll, none",
+          + "default, all, mention, none",
         "u.csv:9: 1 cells in a row of 2 columns", "u.csv:10: a quoted cell is never closed",
       ])
   }

@@ -144,7 +144,7 @@ import Testing
       (
         [], [], ["conversation,user,level", "g1,u1,01"],
         #"members.csv:2: "level" cannot be "01"; it is one of "#
-          + "default, all, mention, mentionUsers, mentionAll, none"
+          + "default, all, mention, none"
       ),
       (
         [Self.rongcloud], [], ["conversation,user,mutedUntil", "g1,u1,5"],

@@ -223,7 +223,7 @@ import Testing
       found == [
         #"first.ndjson:2: "id" must be a string"#,
         #"users.csv:2: "level" cannot be "loud"; it is one of "#
-          + "default, all, mention, mentionUsers, mentionAll, none",
+          + "default, all, mention, none",
         #"members.csv:1: the column "user" is missing"#,
         "none.ndjson: cannot be opened: No such file or directory",
         "FOLDER: is a directory; name a file",

@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test func levelsAreKnown() throws {
-    let names = "default, all, mention, mentionUsers, mentionAll, none"
+    let names = "default, all, mention, none"
     let numbers = "the levels are -1, 0, 1, 2, 4 and 5"
     let spellings = ["all", "At", "at", "mentiononly", "None", "Default", ""]
     let cases: [Case] =

@@ -45,6 +45,24 @@ import Testing
       ["set", "new"].map { typed.user($0)?.levels[.group] } == [.blocked, .mentionUsers])
   }
 
+  /// The spellings and numbers that files take, and no others.
+  @Test(arguments: [
+    (RuleSet.easemob, "AT", NotificationLevel?.some(.mention)), (.easemob, "NONE", .blocked),
+    (.easemob, "MentionOnly", .mention), (.easemob, "1", nil), (.easemob, "mentionAll", nil),
+    (.rongcloud, "4", .mentionAll), (.rongcloud, "-1", .all), (.rongcloud, "AT", nil),
+    (.rongcloud, "3", nil), (.rongcloud, "+4", nil),
+  ])
+  func spelledLevels(rules: RuleSet, text: String, level: NotificationLevel?) throws {
+    let field = rules == .easemob ? "level" : "levels.group"
+    let change = "everyone.\(field)=\(text)"
+    guard let level else {
+      #expect(throws: WhatIf.Problem.self) { try Self.changed(rules, change) }
+      return
+    }
+    let user = try #require(try Self.changed(rules, change).user("new"))
+    #expect((rules == .easemob ? user.level : user.levels[.group]) == level)
+  }
+
   @Test func quietHours() throws {
     let all = try Self.changed(.easemob, "everyone.quietHours=23:00-07:30")
     #expect(
