@@ -48,8 +48,9 @@ def test_what_the_statements_write_is_decided(tmp_path, monkeypatch):
     assert shown.total() > 0
     assert pushes == {message: shown[message] for message in pushes}
     # The quiet hours of Shanghai stop the message of 23:30, and the mention passes the level.
-    assert pushes == {"1002": 2, "1001": 1, "1003": 2}
-    assert Fanout.open(members="writers.csv").decide_batch("messages.csv").pushes.tolist() == [1] * 3
+    assert pushes == {"1002": 3, "1001": 1, "1003": 2}
+    from_writers = Fanout.open(members="writers.csv").decide_batch("messages.csv")
+    assert from_writers.pushes.tolist() == [1, 1, 1]
 
 
 @pytest.mark.skipif(COMMAND is None, reason="there is no push-fanout: make demo builds it")
