@@ -15,7 +15,8 @@ text { font: 12px system-ui, sans-serif; fill: #1f2328 }
 .dot { fill: #0969da } .missed { fill: #d1242f }
 @media (prefers-color-scheme: dark) {
   .paper { fill: #0d1117 } text { fill: #f0f6fc } .small { fill: #9198a1 }
-  .line { stroke: #3d444d } .bound { stroke: #f0f6fc } .dot { fill: #4493f8 } .missed { fill: #f85149 }
+  .line { stroke: #3d444d } .bound { stroke: #f0f6fc }
+  .dot { fill: #4493f8 } .missed { fill: #f85149 }
 }
 """
 

@@ -88,8 +88,8 @@ def sizes_table(lines):
         if any(cells):
             rows.append(f"| {count(int(size))} | " + " | ".join(cells) + " |\n")
     header = "| members | " + " | ".join(MESSAGES) + " |\n| ---: |" + " ---: |" * len(MESSAGES)
-    return f"Nanoseconds a member, by the size of the conversation, on one thread:\n\n{header}\n" + (
-        "".join(rows))
+    title = "Nanoseconds a member, by the size of the conversation, on one thread:"
+    return f"{title}\n\n{header}\n" + "".join(rows)
 
 
 def beginning(lines, start):
@@ -141,8 +141,8 @@ def machine_of(document):
 def day_of(document):
     lines = flat(document)
     return (
-        f"The day is generated (`generate --seed 5 --rates 1`): {count(document['users'])} users with "
-        "ten memberships each, who send a message each. These are "
+        "The day is generated (`generate --seed 5 --rates 1`): "
+        f"{count(document['users'])} users with ten memberships each, who send a message each. These are "
         f"{number(lines['decisions of the day']['value'])} G decisions, of which "
         f"{number(lines['pushes of the day']['value'])} M are pushes.")
 
@@ -181,13 +181,14 @@ def short_rows(lines):
 def short_block(document, name):
     """What stands between the comments of README.md."""
     machine = document["machine"]
+    decisions = flat(document)["decisions of the day"]["value"]
     rows = [f"| {what} | {figure} | {beside or ''} |\n" for what, figure, beside
             in short_rows(flat(document)) if figure]
     return "\n".join([
         BEGIN,
         f"{machine['cpu']}, {machine['cores']} cores, {document['date']} "
-        f"([report](reports/{name}.md)); {number(flat(document)['decisions of the day']['value'])} G "
-        f"decisions of {count(document['users'])} users with ten memberships. The *floor* is a C "
+        f"([report](reports/{name}.md)); {number(decisions)} G decisions of "
+        f"{count(document['users'])} users with ten memberships. The *floor* is a C "
         "program that computes the same with the least work.",
         "", "| what | figure | beside |\n| --- | ---: | --- |\n" + "".join(rows) + END])
 

@@ -51,7 +51,8 @@ def commit():
         return subprocess.run(
             ["git", *arguments], cwd=ROOT, capture_output=True, text=True).stdout.strip()
 
-    changes = git("status", "--porcelain", "--", ".", ":!reports", ":!README.md", ":!docs/figures.*")
+    written = (":!reports", ":!README.md", ":!docs/figures.*")
+    changes = git("status", "--porcelain", "--", ".", *written)
     return (git("rev-parse", "--short", "HEAD") or "unknown") + ("-dirty" if changes else "")
 
 
