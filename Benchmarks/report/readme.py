@@ -142,8 +142,8 @@ def day_of(document):
     lines = flat(document)
     return (
         "The day is generated (`generate --seed 5 --rates 1`): "
-        f"{count(document['users'])} users with ten memberships each, who send a message each. These are "
-        f"{number(lines['decisions of the day']['value'])} G decisions, of which "
+        f"{count(document['users'])} users with ten memberships each, who send a message each. "
+        f"These are {number(lines['decisions of the day']['value'])} G decisions, of which "
         f"{number(lines['pushes of the day']['value'])} M are pushes.")
 
 
