@@ -25,7 +25,7 @@ PICTURES := .build/report-check
   clib-examples serve test-service install deb deb-check release-check test-python wheel bench-python \
   test-spark bench-spark bench bench-all bench-store bench-service bench-tiny page-check soak \
   benchmarks bench-check bench-baseline bench-peers report report-check sanitize docs examples format clean packages \
-  server soak-service
+  server soak-service docs-examples
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -47,7 +47,7 @@ help:
 	@echo "make bench-check  what may not get worse; QUICK=1 without times, BASE=revision to compare with"
 	@echo "make bench-peers  other tools on the same world; PEERS='--rounds 3'; USERS=1000000 SIZES='500 100000'"
 	@echo "make bench-peers DAY=1  DuckDB and Polars on a day, from CSV to answers; PEERS='--messages all'"
-	@echo "make report  measures and writes reports/ and README.md's figures: SUITE=day, decide or replay,"
+	@echo "make report  measures and writes reports/ and the figures of README.md and docs/: SUITE=day, decide or replay,"
 	@echo "             USERS=1000000, PUSH_DATA=folder, DATE=2026-01-31, DECIDED='what followed', QUICK=1 for a try;"
 	@echo "             FROM=reports/DATE-SUITE.json measures nothing and writes text and charts again"
 	@echo "make report-check  the pages of push-fanout report in a headless Chromium, which it installs (300 MB);"
@@ -55,6 +55,7 @@ help:
 	@echo "make bench-baseline  stores what bench-check compares with"
 	@echo "make sanitize   the tests of threads under the thread sanitizer, and the engine's under the address sanitizer"
 	@echo "make docs   the library's documentation as web sites, one a module: $(DOCS)"
+	@echo "make docs-examples  runs the commands that README.md and docs/ show, and writes what they print into the pages"
 	@echo "make examples  builds Examples/dispatcher, runs it and compares what it prints"
 	@echo "make clib   the C library, and that of the store: C/out/lib and C/out/include"
 	@echo "make clib-test  builds and tests them: CLIB_WORLDS=100 CLIB_OPENS=10000, valgrind, sanitizer, forks"
@@ -95,10 +96,12 @@ debug: packages
 	$(SWIFT) build --build-tests $(STRICT)
 
 unit: debug
+	@scripts/install-packages python3
 	@scripts/run-tests $(SWIFT) test --skip-build
 
 # Without the tests that are tagged as slow.
 test-fast: debug
+	@scripts/install-packages python3
 	@PUSH_FAST=1 scripts/run-tests $(SWIFT) test --skip-build
 
 lint:
@@ -361,6 +364,13 @@ docs: packages
 	    $$strict --output-dir $(DOCS)/$$module; \
 	done
 	rm -rf $(DOCS).symbols .build-docs
+
+# What README.md and docs/ show is what the program prints; tests run the same script without --write.
+# The Python package's environment has DuckDB. The README's picture needs a browser.
+docs-examples: program
+	@python=$$(Python/environment) && "$$python" scripts/docs-examples $(RELEASE) --write
+	@scripts/install-packages chromium chromium-driver python3-selenium fonts-dejavu-core
+	@/usr/bin/python3 scripts/docs-examples $(RELEASE) --pictures README.md
 
 # The example of the article, built and run: what it prints is what it printed before.
 examples: packages

@@ -179,8 +179,7 @@ let package = Package(
         "CPushSQLite", "TestSupport", "store-writer",
         .product(name: "GRDB", package: "GRDB.swift"),
       ], resources: [.copy("Fixtures")], swiftSettings: strict),
-    // The code of the articles as programs: top-level code is isolated to the main actor, unlike that
-    // of the functions in ArticleTests.
+    // The code of the articles as programs.
     .executableTarget(
       name: "article-FromADispatchService",
       dependencies: ["PushModel", "PushFoundation", "PushFanout", "PushFiles"],
@@ -212,7 +211,7 @@ let package = Package(
     .testTarget(
       name: "ArchitectureTests",
       dependencies: [
-        "PushModel", "PushFoundation", "PushFanout", "PushFiles", "TestSupport",
+        "PushModel", "TestSupport",
         "article-FromADispatchService", "article-ADispatchServiceFromEndToEnd", "article-README",
         "article-content", "article-replay",
       ], swiftSettings: strict),

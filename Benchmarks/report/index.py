@@ -1,5 +1,6 @@
-"""reports/README.md: one row a report."""
+"""reports/README.md: one row a suite, for its latest report."""
 import re
+import shutil
 
 HEADER = """\
 # Reports
@@ -33,13 +34,14 @@ def rows_of(text):
 
 
 def with_report(text, file, date, suite, measured, commit, decided=None):
-    """The index with this report's row, new or in place of the old one, newest first, days at
-    the top; what follows the table stays.
+    """The index with this report's row, in place of an older one of the suite, newest first, days
+    at the top; what follows the table stays.
 
-    Without `decided` an existing sentence stays.
+    Without `decided` the sentence of the same report stays.
     """
     rows = rows_of(text)
     old = rows.get(file)
+    rows = {name: cells for name, cells in rows.items() if cells[1] != suite}
     if decided:
         decided = " ".join(decided.split()).replace("|", "\\|")
     else:
@@ -52,3 +54,11 @@ def with_report(text, file, date, suite, measured, commit, decided=None):
             key=lambda item: (item[1][0][1:11], item[1][1] == "day", item[1][1]))
     ]
     return HEADER + "".join(lines) + after(text)
+
+
+def remove_older(folder, suite, name):
+    """Removes the files of earlier reports of a suite, which git has."""
+    form = re.compile(rf"\d{{4}}-\d\d-\d\d-{suite}(\.json|\.md)?")
+    for path in folder.iterdir():
+        if form.fullmatch(path.name) and path.name not in (name, f"{name}.json", f"{name}.md"):
+            shutil.rmtree(path) if path.is_dir() else path.unlink()

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Measures, and writes reports/<date>-<suite>.md, .json and charts, the index and the README."""
+"""Measures, and writes reports/<date>-<suite>.md, .json and charts, the index, and the figures of
+README.md and docs/figures.md."""
 import argparse
 import datetime
 import json
@@ -22,7 +23,7 @@ examples:
   report.py --quick --users 100000
   report.py --from reports/2026-01-31-decide.json     writes text and charts again
 
-A quick run is called <date>-<suite>-quick; it stays out of git, of the index and of README.md.
+A quick run is called <date>-<suite>-quick; it stays out of git, of the index and of the pages.
 Everything is measured before anything is written. Needs matplotlib: run it by make report.
 """
 
@@ -50,7 +51,8 @@ def commit():
         return subprocess.run(
             ["git", *arguments], cwd=ROOT, capture_output=True, text=True).stdout.strip()
 
-    changes = git("status", "--porcelain", "--", ".", ":!reports", ":!README.md")
+    written = (":!reports", ":!README.md", ":!docs/figures.*")
+    changes = git("status", "--porcelain", "--", ".", *written)
     return (git("rev-parse", "--short", "HEAD") or "unknown") + ("-dirty" if changes else "")
 
 
@@ -100,6 +102,7 @@ def write(document, folder, decided=None):
     print(f"report: wrote {os.path.relpath(folder / name, ROOT)}.md", file=sys.stderr)
     if document["quick"]:
         return
+    index.remove_older(folder, document["suite"], name)
     path = folder / "README.md"
     old = path.read_text(encoding="utf-8") if path.exists() else ""
     path.write_text(

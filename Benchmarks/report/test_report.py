@@ -5,7 +5,9 @@ import json
 import tempfile
 import unittest
 from pathlib import Path
+from xml.etree import ElementTree
 
+import bounds
 import commands
 import figures
 import index
@@ -159,6 +161,30 @@ class Index(unittest.TestCase):
         self.assertTrue(lines[1].endswith("| — |"))
         self.assertEqual(len(lines), 2)
 
+    def test_a_later_report_takes_the_place_of_its_suite(self):
+        text = self.add(self.add("", decided="Old."), "2026-01-31-day.md")
+        text = self.add(text, "2026-02-02-decide.md")
+        lines = text.removeprefix(index.HEADER).splitlines()
+        self.assertTrue(lines[0].startswith("| [2026-02-02](2026-02-02-decide.md)"))
+        self.assertTrue(lines[0].endswith("| — |"))
+        self.assertTrue(lines[1].startswith("| [2026-01-31](2026-01-31-day.md)"))
+        self.assertEqual(len(lines), 2)
+
+    def test_files_of_older_reports_of_the_suite_are_removed(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            kept = ["2026-01-01-decide.md", "2026-01-02-day-quick.md", "2026-01-02-day.json",
+                    "2026-01-02-day.md", "2026-01-01-day.html"]
+            for file in ["2026-01-01-day.md", "2026-01-01-day.json", *kept]:
+                (folder / file).write_text("")
+            for chart in ("2026-01-01-day/a.svg", "2026-01-02-day/a.svg"):
+                (folder / chart).parent.mkdir()
+                (folder / chart).write_text("")
+            index.remove_older(folder, "day", "2026-01-02-day")
+            self.assertEqual(
+                {path.name for path in folder.iterdir()}, {*kept, "2026-01-02-day"})
+            self.assertTrue((folder / "2026-01-02-day/a.svg").exists())
+
     def test_the_day_leads_and_what_people_wrote_below_stays(self):
         text = self.add(self.add(""), "2026-01-31-day.md") + "\nA page of its own.\n"
         text = self.add(text, "2026-01-31-replay.md")
@@ -173,10 +199,12 @@ class Readme(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.root = Path(folder.name)
-        self.readme = self.root / "README.md"
-        (self.root / "reports").mkdir()
+        self.pages = {name: self.root / name for name in ("README.md", "docs/figures.md")}
+        for name in ("reports", "docs"):
+            (self.root / name).mkdir()
         self.store(day())
-        self.readme.write_text(f"before\n\n{readme.BEGIN}\nold\n{readme.END}\n\nafter\n")
+        for page in self.pages.values():
+            page.write_text(f"before\n\n{readme.BEGIN}\nold\n{readme.END}\n\nafter\n")
 
     def store(self, contents, name="2026-01-31-day"):
         (self.root / f"reports/{name}.json").write_text(json.dumps(contents))
@@ -187,37 +215,64 @@ class Readme(unittest.TestCase):
             status = readme.main(list(arguments), self.root)
         return status, errors.getvalue()
 
-    def test_the_table_is_that_of_the_report(self):
-        self.assertEqual(self.run_readme(), (0, ""))
-        text = self.readme.read_text()
-        self.assertTrue(text.startswith(f"before\n\n{readme.BEGIN}\nA generated day of a service"))
+    def expect_parts(self, name, parts):
+        text = self.pages[name].read_text()
+        self.assertTrue(text.startswith(f"before\n\n{readme.BEGIN}\nSome CPU, 2 cores, "))
         self.assertTrue(text.endswith(f"{readme.END}\n\nafter\n"))
-        for part in (
-            "3.59 G decisions, 665 M pushes",
+        for part in parts:
+            self.assertIn(part, text)
+
+    def test_the_figures_are_those_of_the_report(self):
+        self.assertEqual(self.run_readme(), (0, ""))
+        self.expect_parts("docs/figures.md", (
+            "3.59 G decisions, of which 665 M are pushes",
             "whole command, s | 5.70 (≤ 5.00) |  | 1.90 (≤ 2.00) |\n",
             "| the day in order, G decisions/s | 2.08 (≥ 2.20) |  |  |\n",
             "out of order, M/s |  | 1.15 |  |\n",
             "of a message out of order, µs |  | 1.40 (≤ 1.00) |  |\n",
-            "the first message ever 33.0 (≤ 30.0) at 5; the first after a quarter of an hour "
-            "0.025 (≤ 0.050) at 100,000.",
-            "`replay` of the day takes 2.60 s on all threads, with changes of presence 4.10 s.",
+            "| 5 | 33.0 (≤ 30.0) |  |  |\n| 100,000 |  | 0.025 (≤ 0.050) |  |\n",
+            "`replay` of the day takes 2.60 s on all threads, and 4.10 s with changes of presence.",
             "DuckDB takes 25.0 s, 10× the time of push-fanout (≥ 20.0) and Polars takes 60.0 s, "
             "24× the time of push-fanout (≥ 20.0)",
             "6 of 9 figures with a bound miss it",
+            "(../reports/2026-01-31-day.md)",
+        ))
+        self.expect_parts("README.md", (
+            "counts, all cores | 2.50 s | DuckDB 25.0 s, Polars 60.0 s |\n",
+            "| deciding it, one thread | 2.08 G decisions/s |  |\n",
+            "| `replay`, all cores | 2.60 s | with presence 4.10 s |\n",
             "(reports/2026-01-31-day.md)",
-        ):
-            self.assertIn(part, text)
+        ))
         self.assertEqual(self.run_readme("--check"), (0, ""))
 
-    def test_check_fails_on_a_changed_figure_and_changes_nothing(self):
+    def test_the_chart_has_a_dot_for_each_bound(self):
         self.run_readme()
-        changed = self.readme.read_text().replace("| 5.70 (", "| 5.60 (")
-        self.readme.write_text(changed)
-        status, errors = self.run_readme("--check")
-        self.assertEqual(status, 1)
-        self.assertIn("not those of reports/2026-01-31-day.json", errors)
-        self.assertIn("whole command, s | 5.60 (", errors)
-        self.assertEqual(self.readme.read_text(), changed)
+        chart = (self.root / "docs/figures.svg").read_text()
+        tree = ElementTree.fromstring(chart)
+        circles = [each for each in tree.iter() if each.tag.endswith("circle")]
+        self.assertEqual([each.get("class") for each in circles].count("missed"), 6)
+        self.assertEqual(len(circles), 9)
+        # Twice as much as allowed or more stands at the edge; a bound is at half of the width.
+        places = [float(each.get("cx")) for each in circles]
+        edge = bounds.LEFT + bounds.WIDTH
+        self.assertEqual(max(places), edge)
+        self.assertIn(f'x1="{bounds.LEFT + bounds.WIDTH / 2:.1f}"', chart)
+        self.assertIn("5.70 s (≤ 5.00)", chart)
+
+    def test_check_fails_on_a_changed_figure_and_changes_nothing(self):
+        for name, old, new in (
+            ("docs/figures.md", "| 5.70 (", "| 5.60 ("), ("README.md", "| 2.50 s", "| 2.40 s"),
+            ("docs/figures.svg", "5.70 s", "5.60 s"),
+        ):
+            self.run_readme()
+            page = self.root / name
+            changed = page.read_text().replace(old, new)
+            page.write_text(changed)
+            status, errors = self.run_readme("--check")
+            self.assertEqual(status, 1)
+            self.assertIn(f"{name}'s figures are not those of reports/2026-01-31-day.json", errors)
+            self.assertIn(new, errors)
+            self.assertEqual(page.read_text(), changed)
 
     def test_a_later_report_counts_and_a_quick_one_does_not(self):
         self.run_readme()
@@ -229,16 +284,20 @@ class Readme(unittest.TestCase):
 
     def test_without_a_report_nothing_is_compared_and_nothing_written(self):
         (self.root / "reports/2026-01-31-day.json").unlink()
-        before = self.readme.read_text()
+        before = [page.read_text() for page in self.pages.values()]
         self.assertEqual(self.run_readme("--check"), (0, ""))
         status, errors = self.run_readme()
         self.assertEqual(status, 1)
         self.assertIn("make report SUITE=day writes one", errors)
-        self.assertEqual(self.readme.read_text(), before)
+        self.assertEqual([page.read_text() for page in self.pages.values()], before)
 
     def test_check_fails_without_the_comments(self):
-        self.readme.write_text("nothing")
-        self.assertIn("has no lines", self.run_readme("--check")[1])
+        for name, page in self.pages.items():
+            before = page.read_text()
+            page.write_text("nothing")
+            self.assertIn(f"{name} has no lines", self.run_readme("--check")[1])
+            page.write_text(before)
+        self.pages["README.md"].write_text("nothing")
         (self.root / "reports/2026-01-31-day.json").unlink()
         self.assertIn("has no lines", self.run_readme("--check")[1])
 

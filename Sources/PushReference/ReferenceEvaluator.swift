@@ -7,7 +7,7 @@ public import PushModel
 /// a calendar a zone and a sorted list of members a conversation. It shares no decision code with
 /// the engine, so that one mistake cannot hide in both.
 ///
-/// - Complexity: O(1) a member, about a microsecond; see ARCHITECTURE.md for the measured rate.
+/// - Complexity: O(1) a member, about a microsecond.
 public struct ReferenceEvaluator: ExplainingEvaluator {
   /// The settings that messages are decided with.
   public let settings: FanoutSettings

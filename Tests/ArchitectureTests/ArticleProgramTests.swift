@@ -2,14 +2,14 @@ import Foundation
 import Testing
 import TestSupport
 
-/// Goal: the code of every article is compiled and run, as the top-level code of a program and inside
-/// functions, and it is the code that stands in the article.
+/// Goal: the code of every article is compiled and run as a program, and it is the code that stands in
+/// the article.
 @Suite struct ArticleProgramTests {
   private static let root = Repository.root
 
   /// Every text with code in Swift, by its name without the extension.
   private static let articles: [String: URL] = {
-    let folders = ["", "docs"] + doccFolders
+    let folders = ["", "docs", "docs/internals"] + doccFolders
     let texts = folders.flatMap { folder in
       (try? FileManager.default.contentsOfDirectory(
         at: root.appending(path: folder), includingPropertiesForKeys: nil)) ?? []
@@ -31,13 +31,6 @@ import TestSupport
     article.deletingPathExtension().lastPathComponent
   }
 
-  /// Where an article's code stands inside functions.
-  private static func functions(_ article: String) -> String {
-    article == "FromADispatchService"
-      ? "Tests/ArchitectureTests/ArticleTests.swift"
-      : "Tests/ArticlePrograms/\(article)/Function.swift"
-  }
-
   @Test func theArticlesAreFound() {
     #expect(
       Set(Self.articles.keys).isSuperset(
@@ -50,14 +43,13 @@ import TestSupport
   func theCodeIsTheArticles(article: String) throws {
     let text = try String(contentsOf: try #require(Self.articles[article]), encoding: .utf8)
     let shown = lines(of: text, from: "```swift", to: "```")
-    for path in ["Tests/ArticlePrograms/\(article)/main.swift", Self.functions(article)] {
-      let code = try String(contentsOf: Self.root.appending(path: path), encoding: .utf8)
-      // What is read without being used has a name in the code, on a line of its own.
-      let compiled = lines(of: code, from: "// snippet", to: "// end").filter {
-        $0.wholeMatch(of: /let [A-Za-z]+ =/) == nil
-      }
-      #expect(shown == compiled, "\(path)")
+    let program = Self.root.appending(path: "Tests/ArticlePrograms/\(article)/main.swift")
+    let code = try String(contentsOf: program, encoding: .utf8)
+    // What is read without being used has a name in the code, on a line of its own.
+    let compiled = lines(of: code, from: "// snippet", to: "// end").filter {
+      $0.wholeMatch(of: /let [A-Za-z]+ =/) == nil
     }
+    #expect(shown == compiled)
   }
 
   /// The programs compare what comes out with what the articles say, and wait until the timer fires.

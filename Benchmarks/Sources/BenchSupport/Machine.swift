@@ -47,6 +47,7 @@ public struct Machine: Codable, Sendable {
     // What a report writes is not what it measures.
     let changes = firstLine([
       "git", "-C", root, "status", "--porcelain", "--", ".", ":!reports", ":!README.md",
+      ":!docs/figures.*",
     ])
     return changes == nil ? commit : commit + "-dirty"
   }

@@ -7,8 +7,8 @@ internal import Synchronization
 ///
 /// Memory of a size class comes from blocks of 2 MiB, for which the kernel is asked to use huge
 /// pages: a message reads a dozen pages of tables, and with memory pages of 4 KiB nearly every one
-/// of them also misses the processor's translation buffer. docs/performance.md has what it brought.
-/// The first block of a class uses small memory pages, so that a small engine takes little memory;
+/// of them also misses the processor's translation buffer (docs/internals/performance.md has the
+/// gain). The first block of a class uses small memory pages, so that a small engine takes little memory;
 /// arrays from ``hugeSize`` bytes on have blocks of their own.
 ///
 /// Any thread may allocate and free.

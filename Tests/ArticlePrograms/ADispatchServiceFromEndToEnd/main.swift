@@ -74,6 +74,4 @@ import PushStoreService
 
 let found = try await onTheMainActor()
 precondition(found == .expected, "\(found)")
-let inFunction = try await insideAFunction()
-precondition(inFunction == .expected, "\(inFunction)")
 print("done")

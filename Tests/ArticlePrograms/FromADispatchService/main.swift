@@ -126,7 +126,7 @@ let decision = fanout.decision(late, for: "u1")
 let decisionKey =
   decision?.outcome.key  // "none/quietHours/app"
 // end
-precondition(decisionKey == "none/quietHours/app")
+precondition(decisionKey == "none/quietHours/app" && decision?.devices == [])
 
 // snippet
 let change = try fanout.nextChange(for: "u1", in: "g1", after: night)
@@ -196,4 +196,5 @@ do throws(FanoutError) {
 }
 // end
 precondition(said == ["there is no user nobody"] && fanout.version == 2)
+precondition(fanout.memberCount(of: "g1") == 4)
 print("done")

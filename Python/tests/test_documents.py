@@ -1,0 +1,62 @@
+"""docs/bring-your-own-data.md: its statements of DuckDB make files that are decided as it says.
+
+PUSH_FANOUT_COMMAND is the push-fanout that runs its commands, or else the one that `make demo`
+built.
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import subprocess
+import sys
+from collections import Counter
+
+import duckdb
+import pytest
+from worlds_under_test import ROOT
+
+from push_fanout import Fanout
+
+PAGE = "docs/bring-your-own-data.md"
+BUILT = os.path.join(ROOT, ".build", "release", "push-fanout")
+COMMAND = os.environ.get("PUSH_FANOUT_COMMAND") or (BUILT if os.path.exists(BUILT) else None)
+
+
+def blocks_of_the_page():
+    """The language and the text of each block, in their order."""
+    parts = pathlib.Path(ROOT, PAGE).read_text(encoding="utf-8").split("\n```")[1:]
+    return [part.split("\n", 1) for part in parts if part.split("\n", 1)[0]]
+
+
+def test_what_the_statements_write_is_decided(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    blocks = blocks_of_the_page()
+    assert [language for language, _ in blocks].count("sql") == 3
+    for language, text in blocks:
+        if language == "sql":
+            duckdb.connect().execute(text)
+        elif language == "sh" and "push-fanout" not in text:
+            subprocess.run(["bash", "-euc", text], check=True)
+    fanout = Fanout.open("app.ndjson", users="users.csv", members="members.csv")
+    messages = pathlib.Path("messages.csv").read_text().splitlines()[1:]
+    pushes = dict(
+        zip((row.split(",")[0] for row in messages), fanout.decide_batch("messages.csv").pushes)
+    )
+    rows = next(text for language, text in blocks if language == "text").splitlines()[1:]
+    shown = Counter(row.split(",")[0] for row in rows if row.split(",")[2] == "push")
+    assert shown.total() > 0
+    assert pushes == {message: shown[message] for message in pushes}
+    # The quiet hours of Shanghai stop the message of 23:30, and the mention passes the level.
+    assert pushes == {"1002": 3, "1001": 1, "1003": 2}
+    from_writers = Fanout.open(members="writers.csv").decide_batch("messages.csv")
+    assert from_writers.pushes.tolist() == [1, 1, 1]
+
+
+@pytest.mark.skipif(COMMAND is None, reason="there is no push-fanout: make demo builds it")
+def test_the_page_is_true():
+    done = subprocess.run(
+        [sys.executable, os.path.join(ROOT, "scripts", "docs-examples"), str(COMMAND), PAGE],
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
