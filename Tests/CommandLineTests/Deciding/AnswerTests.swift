@@ -168,7 +168,11 @@ import Testing
             + "or an RFC 3339 time with an offset or Z",
           "m.csv:3: 3 cells in a row of 2 columns",
         ])
-      #expect(run.errorLines == ["5 files, 21 records, 9 problems"])
+      // The rows lack columns, which an import and a file beside take differently.
+      let note =
+        "users.csv: has no column of quiet hours, timeZone, mutedUntil: imported into a store, its "
+        + "rows leave what is stored; beside records of a settings.ndjson, they remove it"
+      #expect(run.errorLines == [note, "5 files, 21 records, 9 problems"])
       #expect(run.status == 1)
 
       let clean = try place.run("check", "messages.ndjson", "world.ndjson")
