@@ -45,9 +45,8 @@ public struct UnknownZoneUsers: Hashable, Sendable, CustomStringConvertible {
   /// One user.
   public init(_ user: User) { add(user) }
 
-  /// Adds a user; who is among the first already is not counted again.
+  /// Adds a user, who was not added before.
   public mutating func add(_ user: User) {
-    if first.contains(user) { return }
     count += 1
     if first.count < Self.limit { first.append(user) }
   }

@@ -21,6 +21,12 @@ extension FanoutVersion {
     return found
   }
 
+  /// Whether there are users who are not decided for, as the system does not have their time zone.
+  public var refusesUsers: Bool {
+    let tables = engineVersion.tables
+    return !tables.unknownZoneUsers.isEmpty && tables.scheduleTable.unknownZones == .refuse
+  }
+
   /// How many users have a time zone that the system does not have, by its name.
   ///
   /// - Complexity: O(these users).
@@ -38,8 +44,8 @@ extension FanoutVersion {
   /// - Complexity: O(1).
   public func checkIsDecided(_ user: Identifier) throws(FanoutError) {
     let tables = engineVersion.tables
-    guard !tables.unknownZoneUsers.isEmpty, let index = tables.userIDs.index(of: user),
-      tables.isRefused(index), let refused = tables.unknownZoneUser(index)
+    guard refusesUsers, let index = tables.userIDs.index(of: user), tables.isRefused(index),
+      let refused = tables.unknownZoneUser(index)
     else { return }
     throw .unknownZones(UnknownZoneUsers(refused))
   }
@@ -49,13 +55,6 @@ extension FanoutVersion {
   ///
   /// - Complexity: O(1) if there are no such users; otherwise O(these users log members).
   public func refusedRecipients(of message: Message) -> [UnknownZoneUsers.User] {
-    engineVersion.refusedRecipients(of: message)
-  }
-}
-
-extension FanoutTimeline {
-  /// As `FanoutVersion.refusedRecipients(of:)`, on the version that is followed.
-  package func refusedRecipients(of message: Message) -> [UnknownZoneUsers.User] {
     engineVersion.refusedRecipients(of: message)
   }
 }

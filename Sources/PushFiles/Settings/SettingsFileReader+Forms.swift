@@ -42,7 +42,7 @@ extension SettingsFileReader {
     }
     lines = table.openLine - 1
     let format = format(table.columns)
-    var parser = PieceParser()
+    var parser = PieceParser(paths.unknownZones)
     do throws(FileProblem.Problem) {
       while !table.isAtEnd {
         if let piece = try table.plainPiece() {

@@ -182,13 +182,18 @@ struct Evaluate: ParsableCommand {
   ) throws -> Run {
     let deciding = ContinuousClock.now
     defer { bar.finish() }
+    let version = fanout.currentVersion
+    var refused = RefusedRecipients()
     try FanoutService(fanout).decide(into: writer) {
       bar.update(
         selection.progress, "\(writer.messageCount) messages, \(writer.totals.total) decisions")
     } next: {
-      try selection.next()
+      let message = try selection.next()
+      if let message { refused.add(version.refusedRecipients(of: message)) }
+      return message
     }
     try selection.checkAllFound()
+    try refused.check()
     return Run(
       deciding: deciding, invalidCount: selection.skippedCount, messageCount: writer.messageCount,
       totals: writer.totals)
@@ -197,7 +202,8 @@ struct Evaluate: ParsableCommand {
   // MARK: The reference
 
   private func runReference() throws -> Run {
-    let settings = try world.load()
+    let zoned = try world.loadZoned()
+    let settings = zoned.settings
     let bar = ProgressBar("deciding")
     defer { bar.finish() }
     let selection = try selection(settings.app.rules, bar)
@@ -206,16 +212,19 @@ struct Evaluate: ParsableCommand {
     let writer = try DecisionWriter(
       target, format: chosenFormat, showsDevices: devices, summaryAsJSON: json)
     let deciding = ContinuousClock.now
-    let zones = try SettingsZones(settings)
-    var evaluator = ReferenceEvaluator(settings, zoneOffset: zones.offset)
+    var refused = RefusedRecipients()
+    var evaluator = ReferenceEvaluator(settings, zoneOffset: zoned.zones.offset)
     try writer.write(by: &evaluator, id: settings.id) {
       bar.update(
         selection.progress, "\(writer.messageCount) messages, \(writer.totals.total) decisions")
     } next: {
-      try selection.next()
+      let message = try selection.next()
+      if let message { refused.add(zoned.refusedRecipients(of: message)) }
+      return message
     }
     try selection.checkAllFound()
     try writer.finish()
+    try refused.check()
     try target.finish()
     Interruption.endOutput()
     return Run(
