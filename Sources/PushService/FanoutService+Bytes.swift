@@ -17,8 +17,8 @@ extension FanoutService {
   ///   - showsDevices: whether rows list the devices (`ndjson` only).
   ///   - version: the settings that all of it is decided by; nil for the current ones.
   /// - Returns: what `evaluate` writes.
-  /// - Throws: `FileProblem` for the first line that is not understood, or
-  ///   ``ServiceError/notInBytes(_:)``.
+  /// - Throws: `FileProblem` for the first line that is not understood, ``ServiceError/notInBytes(_:)``,
+  ///   or `FanoutError.unknownZones` for messages to users who are not decided for.
   public func decide(
     ndjson messages: [UInt8], as format: DecisionFormat = .ndjson, showsDevices: Bool = false,
     on version: FanoutVersion? = nil
@@ -28,7 +28,18 @@ extension FanoutService {
     let output = OutputBytes()
     let writer = try FanoutWriter(
       output, format: format, showsDevices: showsDevices, threads: engine.threads)
-    try writer.write(by: engine, on: version ?? engine.currentVersion) { try reader.next() }
+    let version = version ?? engine.currentVersion
+    var refused = UnknownZoneUsers()
+    var known: Set<Identifier> = []
+    try writer.write(by: engine, on: version) {
+      let message = try reader.next()
+      for user in message.map(version.refusedRecipients) ?? []
+      where known.insert(user.id).inserted {
+        refused.add(user)
+      }
+      return message
+    }
+    if refused.count > 0 { throw FanoutError.unknownZones(refused) }
     try writer.finish()
     return output.bytes
   }

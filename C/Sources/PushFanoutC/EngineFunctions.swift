@@ -102,6 +102,19 @@ func writeSnapshot(
   }
 }
 
+func unknownZoneUsers(
+  _ engine: UnsafeMutableRawPointer?, _ users: UnsafeMutablePointer<pf_ids>?,
+  _ zones: UnsafeMutablePointer<pf_ids>?
+) {
+  var (ids, names) = (IDCollector(), IDCollector())
+  unsafe EngineObject.of(engine).engine.currentVersion.forEachUnknownZoneUser { user in
+    ids.append(user.id.text)
+    names.append(user.timeZone)
+  }
+  if let users = unsafe users { unsafe users.pointee = ids.finish() }
+  if let zones = unsafe zones { unsafe zones.pointee = names.finish() }
+}
+
 func getInfo(
   _ engine: UnsafeMutableRawPointer?, _ info: UnsafeMutablePointer<pf_info>?, _ error: ErrorText
 ) -> Int32 {

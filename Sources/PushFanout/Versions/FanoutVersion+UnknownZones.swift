@@ -21,11 +21,16 @@ extension FanoutVersion {
     return found
   }
 
-  /// Whether there are users who are not decided for, as the system does not have their time zone.
-  public var refusesUsers: Bool {
+  /// Calls `body` with each of them, in the order of users.
+  public func forEachUnknownZoneUser(_ body: (UnknownZoneUsers.User) -> Void) {
     let tables = engineVersion.tables
-    return !tables.unknownZoneUsers.isEmpty && tables.scheduleTable.unknownZones == .refuse
+    for user in tables.unknownZoneUsers {
+      if let user = tables.unknownZoneUser(user) { body(user) }
+    }
   }
+
+  /// Whether there are users who are not decided for, as the system does not have their time zone.
+  public var refusesUsers: Bool { engineVersion.refusesUsers }
 
   /// How many users have a time zone that the system does not have, by its name.
   ///
@@ -59,17 +64,37 @@ extension FanoutVersion {
   }
 }
 
+extension FanoutResult {
+  /// The members who are not decided for, as their time zone is unknown.
+  ///
+  /// - Complexity: as for ``FanoutVersion/refusedRecipients(of:)``.
+  public var refusedRecipients: [UnknownZoneUsers.User] {
+    guard let version = engineVersion, version.refusesUsers, let target else { return [] }
+    let sender = sender < 0 ? nil : member(at: sender).rawValue
+    return version.refusedRecipients(target, sender, at: instant)
+  }
+}
+
 extension EngineVersion {
+  fileprivate var refusesUsers: Bool {
+    !tables.unknownZoneUsers.isEmpty && tables.scheduleTable.unknownZones == .refuse
+  }
+
   fileprivate func refusedRecipients(of message: Message) -> [UnknownZoneUsers.User] {
-    guard !tables.unknownZoneUsers.isEmpty, tables.scheduleTable.unknownZones == .refuse,
-      let conversation = tables.conversationIDs.index(of: message.conversation)
+    guard refusesUsers, let conversation = tables.conversationIDs.index(of: message.conversation)
     else { return [] }
     let target = ConversationTarget(conversation, channel: message.channel, tables)
     let sender = message.sender.flatMap { tables.userIDs.index(of: $0) }
+    return refusedRecipients(target, sender, at: message.at.milliseconds)
+  }
+
+  fileprivate func refusedRecipients(
+    _ target: ConversationTarget, _ sender: UInt32?, at now: Int64
+  ) -> [UnknownZoneUsers.User] {
     let resolver = MemberResolver(self)
     return tables.unknownZoneUsers.compactMap { user in
       guard user != sender, let rank = tables.rank(of: user, in: target.memberRow),
-        resolver.overrides(of: user, rank: rank, target).since <= message.at.milliseconds
+        resolver.overrides(of: user, rank: rank, target).since <= now
       else { return nil }
       return tables.unknownZoneUser(user)
     }

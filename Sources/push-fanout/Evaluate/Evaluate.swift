@@ -124,6 +124,8 @@ struct Evaluate: ParsableCommand {
     let invalidCount: Int
     let messageCount: Int
     let totals: OutcomeCounts
+    /// The recipients who were not decided for.
+    let refused: RefusedRecipients
   }
 
   private func openFile() throws(OutputProblem) -> OutputFile {
@@ -163,8 +165,7 @@ struct Evaluate: ParsableCommand {
         threads: fanout.threads)
       let run = try decide(fanout, selection, writer, bar)
       try writer.finish()
-      try target.finish()
-      Interruption.endOutput()
+      try finish(target, run)
       return run
     }
     let folder = try NumPyFolder(path: output, format: format)
@@ -172,6 +173,7 @@ struct Evaluate: ParsableCommand {
     defer { folder.abandon() }
     let run = try decide(
       fanout, selection, FanoutWriter(folder, threads: fanout.threads), bar)
+    try run.refused.check()
     try folder.complete(fanout)
     try Interruption.publish { () throws(OutputProblem) in try folder.finish() }
     return run
@@ -193,10 +195,18 @@ struct Evaluate: ParsableCommand {
       return message
     }
     try selection.checkAllFound()
-    try refused.check()
     return Run(
       deciding: deciding, invalidCount: selection.skippedCount, messageCount: writer.messageCount,
-      totals: writer.totals)
+      totals: writer.totals, refused: refused)
+  }
+
+  /// Ends the output: what goes to standard output is written before the error that some recipients
+  /// were not decided for, and a file does not appear then.
+  private func finish(_ target: OutputFile, _ run: Run) throws {
+    if output != nil { try run.refused.check() }
+    try target.finish()
+    Interruption.endOutput()
+    try run.refused.check()
   }
 
   // MARK: The reference
@@ -224,12 +234,11 @@ struct Evaluate: ParsableCommand {
     }
     try selection.checkAllFound()
     try writer.finish()
-    try refused.check()
-    try target.finish()
-    Interruption.endOutput()
-    return Run(
+    let run = Run(
       deciding: deciding, invalidCount: selection.skippedCount, messageCount: writer.messageCount,
-      totals: writer.totals)
+      totals: writer.totals, refused: refused)
+    try finish(target, run)
+    return run
   }
 }
 

@@ -94,9 +94,11 @@ struct Render: ParsableCommand {
       return next
     }
     try selection.checkAllFound()
-    try refused.check()
+    // What goes to standard output is written before the error, and a file does not appear.
+    if output != nil { try refused.check() }
     try target.finish()
     Interruption.endOutput()
+    try refused.check()
     bar.finish()
     Terminal.say("\(writer.messageCount) messages, \(writer.payloadCount) payloads")
     for line in notes.lines { Terminal.say("push-fanout: \(line)") }
