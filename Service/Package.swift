@@ -34,7 +34,8 @@ let package = Package(
       name: "PushServer",
       dependencies: [
         product("PushModel"), product("QuietTime"), product("PushFanout"), product("PushFiles"),
-        product("PushContent"), product("PushService"), product("PushStore"), product("PushStoreService"),
+        product("PushContent"), product("PushService"), product("PushStore"),
+        product("PushStoreService"),
         product("Configuration", "swift-configuration"), product("Crypto", "swift-crypto"),
         product("AsyncHTTPClient", "async-http-client"),
         product("HTTPTypes", "swift-http-types"), product("Logging", "swift-log"),

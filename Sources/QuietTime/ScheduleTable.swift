@@ -218,7 +218,8 @@ public struct ScheduleTable: Sendable {
     // Without either, no zone matters.
     if settings == QuietSettings() { return nil }
     do throws(ZoneDataError) {
-      return try QuietSchedule(settings, app: app) { (name) throws(ZoneDataError) in try zone(name) }
+      return try QuietSchedule(settings, app: app) { (name) throws(ZoneDataError) in try zone(name)
+      }
     } catch .unknownName(let name) where unknownZones != .fail {
       missing[index] = name
       return nil

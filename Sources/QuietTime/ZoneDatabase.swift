@@ -60,7 +60,8 @@ public struct ZoneDatabase: Sendable {
   private func fileName(of name: String) -> String? {
     // A set of strings would also find a name spelled with the Kelvin sign for its K.
     guard name.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
-    return names.contains(name) ? name : ZoneLinks.alternatives(to: name).first(where: names.contains)
+    return names.contains(name)
+      ? name : ZoneLinks.alternatives(to: name).first(where: names.contains)
   }
 
   /// The table of a zone, under the name that was asked for.

@@ -49,7 +49,8 @@ import Testing
       for other in ZoneLinks.alternatives(to: name) where pinned.names.contains(other) {
         let (found, usual) = (try pinned.zone(named: other), try pinned.zone(named: name))
         // Central European time was not kept in Brussels until 1977, nor by the names of clocks.
-        let since: Int64 = ["CET", "MET", "EET", "WET"].contains { [name, other].contains($0) }
+        let since: Int64 =
+          ["CET", "MET", "EET", "WET"].contains { [name, other].contains($0) }
           ? 1_000_000_000 : 0
         let differing = Self.instants.filter {
           $0 >= since && found.offsetSeconds(at: $0) != usual.offsetSeconds(at: $0)
@@ -90,7 +91,8 @@ import Testing
   @Test func settingsOfUnknownZones() throws {
     let mars = QuietSettings(
       quietHours: .interval(
-        try QuietInterval(startHour: 22, startMinute: 0, endHour: 8, endMinute: 0)), timeZone: "Mars/Base")
+        try QuietInterval(startHour: 22, startMinute: 0, endHour: 8, endMinute: 0)),
+      timeZone: "Mars/Base")
     let plain = QuietSettings(timeZone: "Mars/Base")
     var failing = ScheduleTable(app: AppSettings())
     #expect(throws: ZoneDataError.unknownName("Mars/Base")) { try failing.insert(mars) }

@@ -170,7 +170,8 @@ public enum SettingsLoader {
   ) throws -> Fanout {
     let threads = max(1, threads ?? Fanout.coreCount)
     var reader = SettingsFileReader(
-      PackedSettings(threads: threads, paths.unknownZones), paths, progress, keepsAll: false, threads: threads,
+      PackedSettings(threads: threads, paths.unknownZones), paths, progress, keepsAll: false,
+      threads: threads,
       pieceSize: pieceSize)
     return try reader.read().build()
   }
@@ -206,7 +207,8 @@ public enum SettingsLoader {
     let content = ContentCollector()
     let threads = max(1, threads ?? Fanout.coreCount)
     var reader = SettingsFileReader(
-      PackedSettings(threads: threads, paths.unknownZones), paths, progress, keepsAll: false, content: content,
+      PackedSettings(threads: threads, paths.unknownZones), paths, progress, keepsAll: false,
+      content: content,
       threads: threads, pieceSize: pieceSize)
     return (try reader.read().build(), content.directory)
   }

@@ -168,8 +168,9 @@ import Testing
       let file = try run(
         "evaluate --store s --messages h.ndjson --engine \(engine) --format ndjson -o out; ls out")
       #expect(file.errors.contains("ls: "), "\(file.errors)")
-      for question in ["explain --messages h.ndjson --message mh", "next-change --conversation h --at 0"]
-      {
+      for question in [
+        "explain --messages h.ndjson --message mh", "next-change --conversation h --at 0",
+      ] {
         let ben = try run("\(question) --store s --user ben --engine \(engine)")
         #expect(ben.status == 0, "\(ben.errors)")
         let mia = try run("\(question) --store s --user mia --engine \(engine)")
@@ -258,8 +259,9 @@ import Testing
         taken.errorLines.contains(
           "push-fanout: imported with a time zone that is unknown here: "
             + #"user "mia" (time zone "America/Coyhaique")"#), "\(taken.errors)")
-      let rebuilt = try run("store snapshot --store t && rm t && \"$0\" store rebuild "
-        + "--from-snapshot --store t && \"$0\" store export --store t")
+      let rebuilt = try run(
+        "store snapshot --store t && rm t && \"$0\" store rebuild "
+          + "--from-snapshot --store t && \"$0\" store export --store t")
       #expect(rebuilt.output.contains("America/Coyhaique"), "\(rebuilt.errors)")
     }
   }

@@ -46,7 +46,8 @@ public enum OptionList {
       help: "How long writes wait at most for others that share their commit (30)."),
     Option(
       key: "unknownZones", value: "refuse|ignore",
-      help: "Users of time zones that the machine lacks: no decisions, or without quiet hours (refuse)."
+      help:
+        "Users of time zones that the machine lacks: no decisions, or without quiet hours (refuse)."
     ),
     Option(key: "audit", value: "FILE", help: "Where writes are noted, a JSON object a line."),
     Option(

@@ -131,9 +131,12 @@ struct Follower: Service {
       let app = try state.app()
       if changes.entryCount > 0 {
         let (removals, records) = (changes.removals, changes.records)
-        let batch = records.isEmpty ? nil : try app.service.batch(
-          ndjson: records, unknownZones: .refuse
-        ).batch
+        let batch =
+          records.isEmpty
+          ? nil
+          : try app.service.batch(
+            ndjson: records, unknownZones: .refuse
+          ).batch
         let settings = batch?.settings ?? FanoutSettings(app: app.engine.app)
         // A promotion waits for this, and nothing is written after it.
         guard following.beginWriting() else { return }
