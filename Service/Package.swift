@@ -74,8 +74,8 @@ let package = Package(
     .testTarget(
       name: "PushServerTests",
       dependencies: [
-        "PushServer", "push-fanout-server", product("PushModel"), product("PushFanout"),
-        product("PushFiles"), product("PushService"), product("PushStore"),
+        "PushServer", "push-fanout-server", product("PushModel"), product("QuietTime"),
+        product("PushFanout"), product("PushFiles"), product("PushService"), product("PushStore"),
         product("PushStoreService"), product("Configuration", "swift-configuration"),
         product("Logging", "swift-log"),
       ], swiftSettings: strict),

@@ -1,6 +1,7 @@
 import Foundation
 import PushModel
 import PushStore
+import QuietTime
 import Testing
 
 @testable import PushServer

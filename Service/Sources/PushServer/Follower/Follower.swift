@@ -6,6 +6,7 @@ internal import PushFanout
 internal import PushModel
 internal import PushService
 internal import PushStore
+internal import QuietTime
 internal import ServiceLifecycle
 internal import Synchronization
 
