@@ -6,10 +6,10 @@ public import PushModel
 /// Zones are added to the database and renamed, and packages leave some out: settings that were
 /// written with one database may name a zone that another machine does not have.
 public enum UnknownZones: String, Hashable, Sendable, CaseIterable {
-  /// They cannot be added: whoever adds them gets an error. For settings that are written now.
+  /// They cannot be added: adding them is an error. For settings that are written now.
   case fail
-  /// They are kept, and not decided for: they are no recipients of any message, and who asks for
-  /// one of them gets an error. For settings that were accepted elsewhere or earlier.
+  /// They are kept, and not decided for: they are no recipients of any message, and a question about
+  /// one of them is an error. For settings that were accepted elsewhere or earlier.
   case refuse
   /// They are decided as if they had no quiet hours.
   case ignore

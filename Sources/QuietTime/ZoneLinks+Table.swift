@@ -4,8 +4,8 @@ extension ZoneLinks {
   /// The version of the IANA database that ``table`` is of. Its data are in the public domain.
   public static let version = "2026f"
 
-  /// The links of the database (its file `backward`): a target, and the names that mean it. A name
-  /// with a star is that of a place of its own, which is like the target since 1970.
+  /// The links of the database (its file `backward`): a target, and the names that mean it. People
+  /// tell a name with a star from the target, though both are alike since 1970.
   static let table = """
     Africa/Abidjan Africa/Accra* Africa/Bamako* Africa/Banjul* Africa/Conakry* Africa/Dakar*
     Africa/Abidjan Africa/Freetown* Africa/Lome* Africa/Nouakchott* Africa/Ouagadougou*

@@ -7,9 +7,9 @@ public enum ZoneLinks {
   private struct Links {
     /// The target of each name.
     var targets: [String: String] = [:]
-    /// The names that are another place's as well.
-    var places: Set<String> = []
-    /// The other names of each target, without those of places of their own.
+    /// The links that people tell from their targets.
+    var own: Set<String> = []
+    /// The other names of each target, without those that people tell from it.
     var aliases: [String: [String]] = [:]
   }
 
@@ -19,11 +19,11 @@ public enum ZoneLinks {
       let words = line.split(separator: " ")
       let target = String(words[0])
       for word in words.dropFirst() {
-        let isPlace = word.last == "*"
-        let name = String(isPlace ? word.dropLast() : word)
+        let isOwn = word.last == "*"
+        let name = String(isOwn ? word.dropLast() : word)
         links.targets[name] = target
-        if isPlace {
-          links.places.insert(name)
+        if isOwn {
+          links.own.insert(name)
         } else {
           links.aliases[target, default: []].append(name)
         }
@@ -35,11 +35,11 @@ public enum ZoneLinks {
   /// Every link.
   public static var names: some Collection<String> { links.targets.keys }
 
-  /// The name by which a zone is compared: `Asia/Kolkata` for `Asia/Calcutta`. A place keeps its
-  /// own, though its clocks are those of another one since 1970: `Europe/Amsterdam` stays. A name
+  /// The name by which a zone is compared: `Asia/Kolkata` for `Asia/Calcutta`. What people tell
+  /// from its target, though both are alike since 1970, stays: `Europe/Amsterdam`. A name
   /// that is no link is returned as it is.
   public static func canonicalName(_ name: String) -> String {
-    guard !links.places.contains(name), let target = links.targets[name] else { return name }
+    guard !links.own.contains(name), let target = links.targets[name] else { return name }
     return canonicalName(target)
   }
 

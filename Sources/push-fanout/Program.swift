@@ -169,7 +169,7 @@ struct WorldOptions: ParsableArguments {
     return reported(fanout)
   }
 
-  /// An engine, of which it was said who is decided for without quiet hours.
+  /// Prints who is decided for without quiet hours, and gives the engine back.
   func reported(_ fanout: Fanout) -> Fanout {
     if zones.unknownZones == .ignore {
       UnknownZoneOption.report(fanout.currentVersion.unknownZoneUsers)

@@ -1,6 +1,7 @@
 internal import CPushFanoutABI
 internal import PushFanout
 internal import PushModel
+internal import QuietTime
 
 /// The answer behind a handle.
 ///

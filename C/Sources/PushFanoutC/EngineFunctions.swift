@@ -3,6 +3,7 @@ internal import PushFanout
 internal import PushFiles
 internal import PushModel
 internal import PushService
+internal import QuietTime
 
 // MARK: Opening
 
@@ -106,7 +107,8 @@ func unknownZoneUsers(
   _ engine: UnsafeMutableRawPointer?, _ users: UnsafeMutablePointer<pf_ids>?,
   _ zones: UnsafeMutablePointer<pf_ids>?
 ) {
-  var (ids, names) = (IDCollector(), IDCollector())
+  var ids = IDCollector()
+  var names = IDCollector()
   unsafe EngineObject.of(engine).engine.currentVersion.forEachUnknownZoneUser { user in
     ids.append(user.id.text)
     names.append(user.timeZone)

@@ -228,7 +228,7 @@ public final class ReplayEvents {
 }
 
 extension Fanout {
-  /// Checks that a message goes to nobody who is not decided for: a result counts everybody.
+  /// Checks that all recipients of a message are decided for, as a result counts all of them.
   ///
   /// - Throws: ``FileProblem/Problem/unknownZones(_:)``.
   func checkIsDecided(_ message: Message) throws(FileProblem.Problem) {

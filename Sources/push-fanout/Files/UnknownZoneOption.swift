@@ -7,6 +7,7 @@ extension UnknownZones: ExpressibleByArgument {
   /// Those that a command is given.
   public static var allValueStrings: [String] { [Self.refuse, .ignore].map(\.rawValue) }
 
+  /// One of those.
   public init?(argument: String) {
     guard Self.allValueStrings.contains(argument) else { return nil }
     self.init(rawValue: argument)
@@ -17,7 +18,7 @@ extension UnknownZones: ExpressibleByArgument {
 struct UnknownZoneOption: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Users whose time zone this machine's data lack: refuse them alone (in files, a problem of the "
+      "Users whose time zone this machine's data lack: refuse only them (in files, a problem of the "
         + "line), or ignore the zone and decide for them without quiet hours.",
       valueName: "refuse|ignore"))
   var unknownZones = UnknownZones.refuse
@@ -42,7 +43,7 @@ struct RefusedRecipients {
     for user in refused where known.insert(user.id).inserted { users.add(user) }
   }
 
-  /// Where everybody else was decided for.
+  /// Says who was not decided for, where all others were.
   ///
   /// - Throws: ``FanoutError/unknownZones(_:)`` if there are any.
   func check() throws(FanoutError) {
@@ -77,7 +78,7 @@ struct ZonedSettings {
     for user in found {
       self.settings.updateUser(user.id) { ($0.quietHours, $0.timeZone) = (nil, nil) }
     }
-    // Who is not decided for is a recipient of nothing, as somebody who becomes a member later.
+    // Who is not decided for is a recipient of nothing, like a user who becomes a member later.
     for conversation in refused.isEmpty ? [] : settings.conversationIDs
     where settings.conversation(conversation)?.kind != .thread {
       for user in refused {
