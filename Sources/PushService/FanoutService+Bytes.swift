@@ -29,17 +29,16 @@ extension FanoutService {
     let writer = try FanoutWriter(
       output, format: format, showsDevices: showsDevices, threads: engine.threads)
     let version = version ?? engine.currentVersion
-    var refused = UnknownZoneUsers()
-    var known: Set<Identifier> = []
+    var refused: UnknownZoneUsers?
     try writer.write(by: engine, on: version) {
       let message = try reader.next()
-      for user in message.map(version.refusedRecipients) ?? []
-      where known.insert(user.id).inserted {
-        refused.add(user)
+      if refused == nil, version.refusesUsers, let message {
+        let users = version.refusedRecipients(of: message)
+        if !users.isEmpty { refused = users.reduce(into: UnknownZoneUsers()) { $0.add($1) } }
       }
       return message
     }
-    if refused.count > 0 { throw FanoutError.unknownZones(refused) }
+    if let refused { throw FanoutError.unknownZones(refused) }
     try writer.finish()
     return output.bytes
   }

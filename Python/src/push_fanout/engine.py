@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ctypes as C
 import json
-from collections.abc import Iterable
 import warnings
+from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple, Union
 
 from . import _library, _native

@@ -129,9 +129,7 @@ class EngineState:
         {'ann': 'Mars/Base'}
         """
         users, zones = _library.IDs(), _library.IDs()
-        call(
-            library.pf_unknown_zone_users, self._opened().handle, C.byref(users), C.byref(zones)
-        )
+        call(library.pf_unknown_zone_users, self._opened().handle, C.byref(users), C.byref(zones))
         try:
             return dict(zip(users.texts(), zones.texts()))
         finally:
