@@ -26,7 +26,7 @@ extension Fanout {
   ///   are not cached.
   public convenience init(
     snapshot path: String, identity: SnapshotIdentity, threads: Int? = nil,
-    unknownZones: UnknownZones = .refuse
+    unknownZones: UnknownZones = .fail
   ) throws(SnapshotError) {
     try self.init(
       snapshot: path, identity: identity, threads: threads, acceptsOtherTimeZoneData: false,
@@ -38,7 +38,7 @@ extension Fanout {
   /// data.
   package convenience init(
     snapshot path: String, identity: SnapshotIdentity, threads: Int?,
-    acceptsOtherTimeZoneData: Bool, unknownZones: UnknownZones = .refuse
+    acceptsOtherTimeZoneData: Bool, unknownZones: UnknownZones = .fail
   ) throws(SnapshotError) {
     let mapping = try Mapping(path: path)
     let header = try SnapshotHeader(of: mapping, path: path)
