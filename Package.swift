@@ -92,7 +92,8 @@ let package = Package(
     .target(
       name: "PushStoreService",
       dependencies: [
-        "PushModel", "PushFanout", "PushContent", "PushFiles", "PushStore", "PushService",
+        "PushModel", "QuietTime", "PushFanout", "PushContent", "PushFiles", "PushStore",
+        "PushService",
       ], swiftSettings: strict),
     .target(
       name: "PushReplay",

@@ -40,7 +40,7 @@ let package = Package(
       dependencies: [
         "CPushFanoutABI", "CPushFanoutStoreABI", "PushFanoutC", product("PushModel"),
         product("PushFanout"), product("PushService"), product("PushStore"),
-        product("PushStoreService"),
+        product("PushStoreService"), product("QuietTime"),
       ], swiftSettings: strict),
   ]
 )

@@ -33,8 +33,9 @@ let package = Package(
     .target(
       name: "PushServer",
       dependencies: [
-        product("PushModel"), product("PushFanout"), product("PushFiles"), product("PushContent"),
-        product("PushService"), product("PushStore"), product("PushStoreService"),
+        product("PushModel"), product("QuietTime"), product("PushFanout"), product("PushFiles"),
+        product("PushContent"), product("PushService"), product("PushStore"),
+        product("PushStoreService"),
         product("Configuration", "swift-configuration"), product("Crypto", "swift-crypto"),
         product("AsyncHTTPClient", "async-http-client"),
         product("HTTPTypes", "swift-http-types"), product("Logging", "swift-log"),
@@ -73,8 +74,8 @@ let package = Package(
     .testTarget(
       name: "PushServerTests",
       dependencies: [
-        "PushServer", "push-fanout-server", product("PushModel"), product("PushFanout"),
-        product("PushFiles"), product("PushService"), product("PushStore"),
+        "PushServer", "push-fanout-server", product("PushModel"), product("QuietTime"),
+        product("PushFanout"), product("PushFiles"), product("PushService"), product("PushStore"),
         product("PushStoreService"), product("Configuration", "swift-configuration"),
         product("Logging", "swift-log"),
       ], swiftSettings: strict),

@@ -164,7 +164,7 @@ static void open_form(
   const texts *members, const test_column *quiet, const choice *zones, const choice *levels,
   const test_column *since) {
   char *error = NULL;
-  pf_options options = {sizeof options, threads};
+  pf_options options = {.struct_size = sizeof options, .threads = threads};
   if (only && strcmp(only, name) != 0) return;
   for (int round = 0; round < 3; round++) {
     big_table user_table = {
@@ -238,7 +238,7 @@ static void measure_out(const char *name, int rooms, int members, int messages, 
         number * 50 + member, member % 3 ? "" : ",\"level\":\"none\"");
     }
   }
-  pf_options options = {sizeof options, 1};
+  pf_options options = {.struct_size = sizeof options, .threads = 1};
   if (engine) pf_close(engine);
   engine = NULL;
   OK(pf_open_bytes(lines, (size_t)(at - lines), &options, &engine, &error));

@@ -42,7 +42,7 @@ static pf_engine *open_files(int threads) {
   char path[512];
   snprintf(path, sizeof path, "%s/fork.ndjson", folder);
   const char *paths[] = {path};
-  pf_options options = {sizeof options, threads};
+  pf_options options = {.struct_size = sizeof options, .threads = threads};
   pf_engine *engine = NULL;
   OK(pf_open_files(paths, 1, NULL, 0, NULL, 0, &options, &engine, &error));
   return engine;
@@ -79,7 +79,7 @@ static void with_threads(void *value) {
   OK(decide(again, &error));
   pf_close(again);
   /* So does what is opened anew. */
-  pf_options options = {sizeof options, 4};
+  pf_options options = {.struct_size = sizeof options, .threads = 4};
   OK(pf_open_bytes(WORLD, strlen(WORLD), &options, &again, &error));
   OK(pf_get_info(again, &info, &error));
   CHECK(info.threads == 1);
@@ -179,7 +179,7 @@ int main(int count, char **arguments) {
   /* Also where the parent uses threads, a quiet engine of one works on. */
   in_child(with_one_thread, single);
   pf_engine *bytes = NULL;
-  pf_options options = {sizeof options, 2};
+  pf_options options = {.struct_size = sizeof options, .threads = 2};
   OK(pf_open_bytes(WORLD, strlen(WORLD), &options, &bytes, &error));
   in_child(from_bytes, bytes);
   pf_close(bytes);

@@ -966,7 +966,7 @@ static void files_and_snapshots(const char *folder) {
   fputs("conversation,user\ng,eve\n", file);
   fclose(file);
   const char *settings_paths[] = {settings}, *member_paths[] = {members};
-  pf_options options = {sizeof options, 2};
+  pf_options options = {.struct_size = sizeof options, .threads = 2};
   pf_engine *engine = NULL;
   OK(pf_open_files(settings_paths, 1, NULL, 0, member_paths, 1, &options, &engine, &error));
   pf_ids ids;
@@ -1042,6 +1042,88 @@ static void files_and_snapshots(const char *folder) {
 static pf_engine *shared;
 static int stop;
 
+/* A user whose time zone the machine does not have. */
+static void unknown_zones(const char *folder) {
+  const char *settings =
+    "{\"kind\":\"user\",\"id\":\"mia\",\"timeZone\":\"Mars/Base\"}\n"
+    "{\"kind\":\"member\",\"conversation\":\"h\",\"user\":\"mia\"}\n"
+    "{\"kind\":\"member\",\"conversation\":\"h\",\"user\":\"ben\"}\n"
+    "{\"kind\":\"member\",\"conversation\":\"g\",\"user\":\"ben\"}\n";
+  const char *to_h = "{\"id\":\"m\",\"conversation\":\"h\",\"at\":1717387200000}\n";
+  const char *to_g = "{\"id\":\"m\",\"conversation\":\"g\",\"at\":1717387200000}\n";
+  const char *start = "user \"mia\" (time zone \"Mars/Base\"): this machine's time-zone data";
+  char *error = NULL, *text = NULL;
+  char path[512];
+  snprintf(path, sizeof path, "%s/zones.snapshot", folder);
+  pf_options options = {0};
+  options.struct_size = sizeof options;
+  pf_engine *engine = NULL;
+  FAILS(
+    pf_open_bytes(settings, strlen(settings), &options, &engine, &error), PF_INVALID,
+    "settings.ndjson:1: \"timeZone\": \"Mars/Base\" is not a time zone of the IANA database");
+  options.unknown_zones = 2;
+  FAILS(
+    pf_open_bytes(settings, strlen(settings), &options, &engine, &error), PF_MISUSE,
+    "unknown_zones must be one of PF_ZONES_");
+  /* Of a program that was built with an earlier header, what lies behind is not read. */
+  options.struct_size = 16;
+  OK(pf_open_bytes("", 0, &options, &engine, &error));
+  pf_close(engine);
+  options.struct_size = sizeof options;
+  options.unknown_zones = PF_ZONES_IGNORE;
+  OK(pf_open_bytes(settings, strlen(settings), &options, &engine, &error));
+  OK(pf_write_snapshot(engine, path, 1, 2, 3, &error));
+  for (int refuses = 0; refuses < 2; refuses++) {
+    if (refuses) {
+      pf_close(engine);
+      OK(pf_open_snapshot(path, 1, 2, NULL, &engine, &error));
+    }
+    pf_ids users, zones;
+    OK(pf_unknown_zone_users(engine, &users, &zones, &error));
+    CHECK(users.count == 1 && users.offsets[1] == 3 && memcmp(users.bytes, "mia", 3) == 0);
+    CHECK(zones.count == 1 && zones.offsets[1] == 9 && memcmp(zones.bytes, "Mars/Base", 9) == 0);
+    pf_ids_free(&users);
+    pf_ids_free(&zones);
+    OK(pf_unknown_zone_users(engine, NULL, NULL, &error));
+    pf_answer *answer = NULL;
+    OK(pf_answer_new(engine, &answer, &error));
+    pf_message message = {0};
+    message.struct_size = sizeof message;
+    message.conversation = text_of("h");
+    message.at = NOON;
+    pf_summary summary = {0};
+    OK(pf_decide(engine, &message, answer, &error));
+    OK(pf_answer_summary(answer, &summary, &error));
+    CHECK(summary.members == 2 && summary.recipients == (refuses ? 1 : 2));
+    OK(pf_answer_refused(answer, &users, &error));
+    CHECK(users.count == (size_t)refuses);
+    pf_ids_free(&users);
+    pf_answer_free(answer);
+    uint8_t code = 0;
+    OK(pf_decide_user(engine, &message, "ben", 3, &code, NULL, &error));
+    CHECK(code & 1);
+    OK(pf_evaluate(engine, to_g, strlen(to_g), "pushlist", 0, &text, NULL, &error));
+    pf_free(text);
+    int status[4];
+    pf_change change;
+    char *errors[4] = {NULL, NULL, NULL, NULL};
+    status[0] = pf_decide_user(engine, &message, "mia", 3, &code, NULL, &errors[0]);
+    status[1] = pf_evaluate(engine, to_h, strlen(to_h), "csv", 0, &text, NULL, &errors[1]);
+    if (status[1] == PF_OK) pf_free(text);
+    status[2] = pf_explain(
+      engine, to_h, strlen(to_h), "mia", 3, 0, &text, NULL, &errors[2]);
+    if (status[2] == PF_OK) pf_free(text);
+    status[3] = pf_next_change(engine, "mia", 3, "h", 1, NULL, 0, NOON, &change, &errors[3]);
+    for (int index = 0; index < 4; index++) {
+      CHECK(status[index] == (refuses ? PF_TIME_ZONES : PF_OK));
+      CHECK(!refuses == !errors[index]);
+      if (errors[index]) CHECK(strncmp(errors[index], start, strlen(start)) == 0);
+      pf_free(errors[index]);
+    }
+  }
+  pf_close(engine);
+}
+
 static void *decide_always(void *unused) {
   (void)unused;
   char *error = NULL;
@@ -1094,6 +1176,7 @@ int main(int count, char **arguments) {
   arrow_in();
   number_ids(arguments[1]);
   files_and_snapshots(arguments[1]);
+  unknown_zones(arguments[1]);
   threads();
   if (failures == 0) puts("functions: every function answers");
   return failures > 0;

@@ -15,7 +15,7 @@ static long resident(void) {
 static void round_of_calls(void) {
   char *error = NULL;
   pf_engine *engine = NULL;
-  pf_options options = {sizeof options, 1};
+  pf_options options = {.struct_size = sizeof options, .threads = 1};
   OK(pf_open_bytes(WORLD, strlen(WORLD), &options, &engine, &error));
   const char *ndjson = "{\"id\":\"m1\",\"conversation\":\"g\",\"sender\":\"dan\",\"at\":1717387200000}\n";
   pf_messages *messages = NULL;

@@ -24,7 +24,7 @@ int main(int count, char **arguments) {
     }
   }
   pf_engine *engine = NULL;
-  pf_options options = {sizeof options, 1};
+  pf_options options = {.struct_size = sizeof options, .threads = 1};
   OK(pf_open_bytes(lines, (size_t)(at - lines), &options, &engine, &error));
   static pf_message messages[1024];
   static char rooms[1024][16], users[1024][16];

@@ -2,7 +2,7 @@ internal import CPushKernels
 internal import PushSupport
 internal import Synchronization
 public import PushModel
-internal import QuietTime
+public import QuietTime
 
 /// Decides who gets a push for a message, and why others do not, in groups of up to millions of
 /// members.
@@ -37,11 +37,16 @@ public final class Fanout: Sendable {
   ///   - app: the app's settings, with its rule set and options.
   ///   - threads: the number of threads that one call may use; nil for ``coreCount``.
   ///   - cacheBytes: see ``cacheByteLimit``; nil for ``defaultCacheBytes``.
+  ///   - unknownZones: what is done with time zones that the system does not have, now and in
+  ///     updates.
   /// - Throws: ``FanoutError/unknownTimeZone(_:)``.
   public convenience init(
-    app: AppSettings, threads: Int? = nil, cacheBytes: Int? = nil
+    app: AppSettings, threads: Int? = nil, cacheBytes: Int? = nil,
+    unknownZones: UnknownZones = .fail
   ) throws(FanoutError) {
-    self.init(try TableWriter(app: app), threads: threads, cacheBytes: cacheBytes)
+    self.init(
+      try TableWriter(app: app, unknownZones: unknownZones), threads: threads,
+      cacheBytes: cacheBytes)
   }
 
   /// Creates an engine for settings.
@@ -49,9 +54,10 @@ public final class Fanout: Sendable {
   /// - Throws: ``FanoutError/unknownTimeZone(_:)``, or ``FanoutError/tooMany(_:)``.
   /// - Complexity: O(users + memberships log members).
   public convenience init(
-    _ settings: FanoutSettings, threads: Int? = nil, cacheBytes: Int? = nil
+    _ settings: FanoutSettings, threads: Int? = nil, cacheBytes: Int? = nil,
+    unknownZones: UnknownZones = .fail
   ) throws(FanoutError) {
-    var builder = FanoutBuilder()
+    var builder = FanoutBuilder(unknownZones: unknownZones)
     try builder.add(settings)
     self.init(
       try builder.finish(threads: threads ?? Self.coreCount), threads: threads,
@@ -65,6 +71,7 @@ public final class Fanout: Sendable {
     let generation = writer.store.generation
     reclaimer.begin(generation, retired: [])
     for page in writer.store.commit() { PageStore.free(page) }
+    writer.findUnknownZones()
     unsafe self.writer = writer
     epoch = UInt64.random(in: 1 ... .max)
     publisher = VersionPublisher(

@@ -1,5 +1,5 @@
 public import PushModel
-internal import QuietTime
+public import QuietTime
 
 /// Builds a ``Fanout`` from records in any order, as files contain them, without an intermediate
 /// copy.
@@ -33,13 +33,18 @@ internal import QuietTime
 
   /// Creates a builder without records. The app's settings are Easemob's defaults until they are
   /// set.
-  public init() { self.init(threads: 1) }
+  ///
+  /// - Parameter unknownZones: what is done with time zones that the system does not have, also by
+  ///   the engine that is built.
+  public init(unknownZones: UnknownZones = .fail) {
+    self.init(threads: 1, unknownZones: unknownZones)
+  }
 
   /// - Parameter threads: how many threads may be used while records are added.
-  package init(threads: Int) {
+  package init(threads: Int, unknownZones: UnknownZones = .fail) {
     self.threads = threads
     ahead = threads > 1 ? PageMemory.BlocksAhead(.shared) : nil
-    writer = TableWriter(Tables(app: AppSettings()), PageStore())
+    writer = TableWriter(Tables(app: AppSettings(), unknownZones: unknownZones), PageStore())
   }
 
   /// Adds all records of settings.

@@ -11,6 +11,8 @@ public enum FanoutError: Error, Hashable, Sendable, CustomStringConvertible {
   case notAMember(user: Identifier, conversation: Identifier)
   /// The time zone is not in the IANA database.
   case unknownTimeZone(String)
+  /// Users whose time zone the system does not have, and who are not decided for.
+  case unknownZones(UnknownZoneUsers)
   /// A time zone whose data cannot be used, or a system without a time-zone database.
   case timeZoneData(ZoneDataError)
   /// The id is empty.
@@ -25,6 +27,7 @@ public enum FanoutError: Error, Hashable, Sendable, CustomStringConvertible {
     case .notAMember(let user, let conversation):
       "\"\(user)\" is not a member of \"\(conversation)\""
     case .unknownTimeZone(let name): "\"\(name)\" is not a time zone; give an IANA name"
+    case .unknownZones(let users): "\(users)"
     case .timeZoneData(let error): "\(error)"
     case .emptyID: "an id cannot be empty"
     case .tooMany(let what): "more than \(UInt32.max - 1) \(what)"

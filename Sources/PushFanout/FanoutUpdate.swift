@@ -132,6 +132,12 @@ public import PushModel
     for join in joins { memberships.add(join.user, to: join.conversation) }
     if !users.isEmpty { memberships.build(writer.tables, threads: threads) }
     if writer.needsWords {
+      // The app's zone may be another.
+      writer.findUnknownZones()
+    } else if !users.isEmpty {
+      writer.findUnknownZones(of: self.users)
+    }
+    if writer.needsWords {
       writer.fillWords(threads: threads)
     } else {
       let memberships = memberships.reader

@@ -1,3 +1,4 @@
+internal import PushFanout
 public import PushFiles
 public import PushModel
 public import PushWorkload
@@ -16,7 +17,9 @@ extension WorkloadProfile {
   ///   - progress: called now and then with how many messages and rows were read, and with the
   ///     share of the messages' files, 0...1, nil when it is not known.
   /// - Returns: the profile, and how many bad lines were left out.
-  /// - Throws: ``FileProblem``; ``ZoneDataError`` for a zone that cannot be read.
+  /// - Throws: ``FileProblem``; ``ZoneDataError`` for a zone that cannot be read, and
+  ///   ``FanoutError/unknownZones(_:)`` for a sender whose time zone the system does not have, unless
+  ///   the files ignore it: then the sender's clock is not known.
   /// - Complexity: O(bytes); memory for the settings and who writes where.
   public static func measure(
     _ files: ReplayFiles, of settings: FanoutSettings, leavingOut leftOut: Set<Identifier> = [],
@@ -24,8 +27,9 @@ extension WorkloadProfile {
     progress: (_ count: Int, _ share: Double?) -> Void = { _, _ in }
   ) throws -> (profile: WorkloadProfile, skippedLines: Int) {
     let events = try ReplayEvents(files, rules: settings.app.rules, skipped: skipped)
-    var profiler = WorkloadProfiler(settings, leavingOut: leftOut)
-    var clocks = SenderClocks(settings)
+    var profiler = WorkloadProfiler(
+      settings, leavingOut: leftOut, zoneName: ZoneLinks.canonicalName)
+    var clocks = SenderClocks(settings, files.unknownZones)
     var count = 0
     while let event = try events.next() {
       switch event {
@@ -58,22 +62,26 @@ private struct SenderClocks {
   }
 
   private let settings: FanoutSettings
+  private let unknownZones: UnknownZones
   private var zones: [String: ZoneTable] = [:]
   /// nil for a sender whose clock is not known.
   private var entries: [Identifier: Entry?] = [:]
 
-  init(_ settings: FanoutSettings) { self.settings = settings }
+  init(_ settings: FanoutSettings, _ unknownZones: UnknownZones) {
+    self.settings = settings
+    self.unknownZones = unknownZones
+  }
 
   /// A sender's clock; nil for one who has neither a time zone nor quiet hours.
   ///
-  /// - Throws: ``ZoneDataError``.
+  /// - Throws: ``ZoneDataError`` or ``FanoutError/unknownZones(_:)``.
   mutating func clock(of sender: Identifier?, at seconds: Int64) throws -> SenderClock? {
     guard let sender else { return nil }
     let entry: Entry?
     if let known = entries[sender] {
       entry = known
     } else {
-      entry = try makeEntry(settings.user(sender))
+      entry = try knownEntry(of: sender)
       entries[sender] = entry
     }
     return entry.map {
@@ -81,6 +89,18 @@ private struct SenderClocks {
         offsetSeconds: $0.zone.offsetSeconds(at: seconds),
         isInQuietHours: $0.schedule?.isQuiet(at: seconds))
     }
+  }
+
+  private mutating func knownEntry(of sender: Identifier) throws -> Entry? {
+    let made: Result<Entry?, ZoneDataError>
+    do throws(ZoneDataError) {
+      made = .success(try makeEntry(settings.user(sender)))
+    } catch {
+      made = .failure(error)
+    }
+    guard case .failure(.unknownName(let name)) = made else { return try made.get() }
+    if unknownZones == .ignore { return nil }
+    throw FanoutError.unknownZones(UnknownZoneUsers(.init(sender, timeZone: name)))
   }
 
   private mutating func makeEntry(_ user: UserSettings) throws(ZoneDataError) -> Entry? {

@@ -2,6 +2,7 @@ public import PushContent
 public import PushFanout
 public import PushFiles
 public import PushModel
+public import QuietTime
 
 /// The service in bytes: NDJSON in and out, in the formats of the files and of the command line.
 ///
@@ -16,8 +17,8 @@ extension FanoutService {
   ///   - showsDevices: whether rows list the devices (`ndjson` only).
   ///   - version: the settings that all of it is decided by; nil for the current ones.
   /// - Returns: what `evaluate` writes.
-  /// - Throws: `FileProblem` for the first line that is not understood, or
-  ///   ``ServiceError/notInBytes(_:)``.
+  /// - Throws: `FileProblem` for the first line that is not understood, ``ServiceError/notInBytes(_:)``,
+  ///   or `FanoutError.unknownZones` for messages to users who are not decided for.
   public func decide(
     ndjson messages: [UInt8], as format: DecisionFormat = .ndjson, showsDevices: Bool = false,
     on version: FanoutVersion? = nil
@@ -27,7 +28,17 @@ extension FanoutService {
     let output = OutputBytes()
     let writer = try FanoutWriter(
       output, format: format, showsDevices: showsDevices, threads: engine.threads)
-    try writer.write(by: engine, on: version ?? engine.currentVersion) { try reader.next() }
+    let version = version ?? engine.currentVersion
+    var refused: UnknownZoneUsers?
+    try writer.write(by: engine, on: version) {
+      let message = try reader.next()
+      if refused == nil, version.refusesUsers, let message {
+        let users = version.refusedRecipients(of: message)
+        if !users.isEmpty { refused = users.reduce(into: UnknownZoneUsers()) { $0.add($1) } }
+      }
+      return message
+    }
+    if let refused { throw FanoutError.unknownZones(refused) }
     try writer.finish()
     return output.bytes
   }
@@ -137,7 +148,8 @@ extension FanoutService {
   ///   - content: whether to show the content of the push too.
   ///   - noting: called with the version of the settings that the answer is by.
   /// - Returns: a JSON object a line, as of `explain --json`.
-  /// - Throws: `FileProblem`, or ``ServiceError/unknownUser(_:)``.
+  /// - Throws: `FileProblem`, ``ServiceError/unknownUser(_:)``, or `FanoutError.unknownZones` for a user
+  ///   who is not decided for.
   public func explain(
     ndjson messages: [UInt8], for user: Identifier, content: Bool = false,
     noting: (FanoutVersion) -> Void = { _ in }
@@ -145,6 +157,7 @@ extension FanoutService {
     let (version, renderer) = pinned()
     noting(version)
     guard version.contains(user: user) else { throw ServiceError.unknownUser(user) }
+    try version.checkIsDecided(user)
     let reader = try MessageReader(messages, rules: renderer.rules)
     let explanations = try renderer.explain(by: { version.explain($0, for: user) }, for: user) {
       try reader.nextWithContent().map { ($0.message, content ? $0.content : nil) }
@@ -182,12 +195,16 @@ extension FanoutService {
 
   /// Reads the changes of a settings.ndjson without making them.
   ///
+  /// - Parameter unknownZones: whether time zones that the system does not have are problems, as by
+  ///   default unless the engine ignores them, or taken.
   /// - Returns: the changes, and how many records there were.
   /// - Throws: `FileProblem` for the first line that is not understood.
   public func batch(
-    ndjson settings: [UInt8]
+    ndjson settings: [UInt8], unknownZones: UnknownZones = .fail
   ) throws(FileProblem) -> (batch: SettingsBatch, records: Int) {
-    let read = try SettingsLoader.load(SettingsPaths(settings), over: engine)
+    var paths = SettingsPaths(settings)
+    paths.unknownZones = unknownZones
+    let read = try SettingsLoader.load(paths, over: engine)
     let batch = SettingsBatch(read.settings, replacesApp: read.saysApp, content: read.content)
     return (batch, read.records)
   }

@@ -2,6 +2,7 @@ internal import Dispatch
 public import PushFanout
 public import PushModel
 internal import PushSupport
+public import QuietTime
 internal import Synchronization
 
 /// Settings that survive crashes, and an engine that follows every change.
@@ -51,16 +52,19 @@ public final class SettingsStore: Sendable {
   ///     them, so that each costs less. They wait no longer when 32 writes wait, or when none has
   ///     been made for 5 ms (longer while they keep coming). A write after a pause is committed at
   ///     once.
+  ///   - unknownZones: what the engine does with users whose time zone the system does not have: refuse
+  ///     or ignore. The store is opened either way, and keeps the names.
   /// - Throws: ``StoreError``.
   /// - Complexity: O(settings): with a snapshot as fast as it is read from memory, and O(changes)
   ///   since it was written.
   public convenience init(
     _ path: String, _ access: Access = .write, threads: Int? = nil, waiting: Duration = .zero,
-    permissions: StorePermissions = .owner, commitInterval: Duration = .zero
+    permissions: StorePermissions = .owner, commitInterval: Duration = .zero,
+    unknownZones: UnknownZones = .refuse
   ) throws {
     try self.init(
       OpenStore.open(path, access, waiting: waiting, permissions: permissions), threads: threads,
-      withEngine: true, commitInterval: commitInterval)
+      withEngine: true, commitInterval: commitInterval, unknownZones: unknownZones)
   }
 
   /// - Parameter withEngine: whether there is a ``fanout``; for operations that do not decide.
@@ -74,7 +78,8 @@ public final class SettingsStore: Sendable {
   }
 
   init(
-    _ store: OpenStore, threads: Int?, withEngine: Bool, commitInterval: Duration = .zero
+    _ store: OpenStore, threads: Int?, withEngine: Bool, commitInterval: Duration = .zero,
+    unknownZones: UnknownZones = .refuse
   ) throws {
     self.store = store
     path = store.path
@@ -93,7 +98,9 @@ public final class SettingsStore: Sendable {
     let (identity, last) = try reader.read { queries in
       (try queries.identity(), try queries.lastSequence())
     }
-    opened = withEngine ? try StoreOpener(reader: reader, threads: threads).open() : nil
+    opened =
+      withEngine
+      ? try StoreOpener(reader: reader, threads: threads, unknownZones: unknownZones).open() : nil
     feedNotifier.notify(opened?.last ?? last)
     commits = Lock(nil)
     guard isWriter else {

@@ -1,6 +1,7 @@
 public import PushFiles
 public import PushModel
 public import PushStore
+public import QuietTime
 
 extension StoreImport {
   /// How far an import of files has come.
@@ -23,6 +24,9 @@ extension StoreImport {
     public let userCount: Int
     /// Why there is no snapshot; nil when there is one. The import is complete either way.
     public let snapshotProblem: (any Error)?
+    /// The users of the files whose time zone this machine does not have: none, unless the paths say
+    /// that such zones are taken.
+    public let unknownZones: UnknownZoneUsers
   }
 
   /// Imports settings files, all or nothing, and writes the snapshot.
@@ -47,8 +51,24 @@ extension StoreImport {
     progress(.read)
     let problem = try runWithSnapshot(
       settings, content: content, partial: rows, at: now, replacingApp: saysApp || isNew,
+      unknownZones: paths.unknownZones,
       progress: { progress(.importing($0)) }, imported: { progress(.imported) })
     return FileResult(
-      recordCount: records, userCount: settings.userCount, snapshotProblem: problem)
+      recordCount: records, userCount: settings.userCount, snapshotProblem: problem,
+      unknownZones: paths.unknownZones == .fail
+        ? UnknownZoneUsers() : try Self.unknownZones(of: settings))
+  }
+
+  private static func unknownZones(
+    of settings: FanoutSettings
+  ) throws(ZoneDataError) -> UnknownZoneUsers {
+    let zones = try SettingsZones(settings, unknownZones: .refuse)
+    var users = UnknownZoneUsers()
+    for number in 0..<UInt32(settings.userCount) {
+      let user = UserIndex(number)
+      guard let zone = zones.unknownZone(of: settings.user(user)) else { continue }
+      users.add(.init(settings.id(of: user), timeZone: zone))
+    }
+    return users
   }
 }

@@ -129,13 +129,20 @@ package struct QuietSettingsList: Sendable {
 public struct ScheduleTable: Sendable {
   /// The app whose rules, options and zone schedules are made by.
   public private(set) var app: AppSettings
+  /// What is done with settings whose zone the system does not have.
+  public let unknownZones: UnknownZones
   private var settings: [QuietSettings] = [QuietSettings()]
   private var schedules: [QuietSchedule?] = [nil]
   private var indices: [QuietSettings: UInt32] = [QuietSettings(): 0]
   private var zones: [String: ZoneTable] = [:]
+  /// The zones that the system does not have, by the indices of settings that need them.
+  private var missing: [UInt32: String] = [:]
 
   /// A table with the empty settings only, at index 0.
-  public init(app: AppSettings) { self.app = app }
+  public init(app: AppSettings, unknownZones: UnknownZones = .fail) {
+    self.app = app
+    self.unknownZones = unknownZones
+  }
 
   /// How many distinct settings there are, the empty ones included.
   public var count: Int { settings.count }
@@ -143,7 +150,18 @@ public struct ScheduleTable: Sendable {
   /// The settings of an index. The first are empty.
   public subscript(index: UInt32) -> QuietSettings { settings[Int(index)] }
 
-  /// The schedule of an index; nil when it is never quiet.
+  /// Whether there are settings whose zone the system does not have.
+  public var hasUnknownZones: Bool { !missing.isEmpty }
+
+  /// The zone that the settings of an index need and the system does not have; nil when it has all.
+  public func unknownZone(_ index: UInt32) -> String? { missing.isEmpty ? nil : missing[index] }
+
+  /// Whether users with the settings of an index are not decided for.
+  public func isRefused(_ index: UInt32) -> Bool {
+    unknownZones == .refuse && unknownZone(index) != nil
+  }
+
+  /// The schedule of an index; nil when it is never quiet, and when it cannot be known.
   public func schedule(_ index: UInt32) -> QuietSchedule? { schedules[Int(index)] }
 
   /// What the schedule of an index lets through at an instant, in seconds since the epoch; nil when
@@ -154,12 +172,13 @@ public struct ScheduleTable: Sendable {
 
   /// The index of settings, which they get now if they have none.
   ///
-  /// - Throws: ``ZoneDataError`` for a zone that they name; they then get no index.
+  /// - Throws: ``ZoneDataError`` for a zone that they name, but for one that the system does not have
+  ///   only where ``unknownZones`` says so; they then get no index.
   /// - Complexity: O(1), but for the first settings of a zone, about 40 µs.
   public mutating func insert(_ new: QuietSettings) throws(ZoneDataError) -> UInt32 {
     if let index = indices[new] { return index }
-    let schedule = try schedule(of: new)
     let index = UInt32(settings.count)
+    let schedule = try schedule(of: new, index)
     settings.append(new)
     schedules.append(schedule)
     indices[new] = index
@@ -179,22 +198,41 @@ public struct ScheduleTable: Sendable {
 
   /// Reads all settings under other settings of the app.
   ///
-  /// - Throws: ``ZoneDataError`` for the app's zone, or for one that counts only now; nothing is
-  ///   changed then.
+  /// - Throws: ``ZoneDataError`` for the app's zone, or for one that counts only now, as ``insert(_:)``
+  ///   does; nothing is changed then.
   public mutating func setApp(_ app: AppSettings) throws(ZoneDataError) {
     var changed = self
     changed.app = app
-    _ = try changed.zone(app.timeZone)
+    changed.missing = [:]
+    _ = try changed.knownZone(app.timeZone)
     for (index, settings) in settings.enumerated() {
-      changed.schedules[index] = try changed.schedule(of: settings)
+      changed.schedules[index] = try changed.schedule(of: settings, UInt32(index))
     }
     self = changed
   }
 
+  /// The schedule of settings, or a note that it needs a zone that there is not.
   private mutating func schedule(
-    of settings: QuietSettings
+    of settings: QuietSettings, _ index: UInt32
   ) throws(ZoneDataError) -> QuietSchedule? {
-    try QuietSchedule(settings, app: app) { (name) throws(ZoneDataError) in try zone(name) }
+    // Without either, no zone matters.
+    if settings == QuietSettings() { return nil }
+    do throws(ZoneDataError) {
+      return try QuietSchedule(settings, app: app) { (name) throws(ZoneDataError) in try zone(name)
+      }
+    } catch .unknownName(let name) where unknownZones != .fail {
+      missing[index] = name
+      return nil
+    }
+  }
+
+  /// A zone; nil for one that there is not, where that is no error.
+  private mutating func knownZone(_ name: String) throws(ZoneDataError) -> ZoneTable? {
+    do throws(ZoneDataError) {
+      return try zone(name)
+    } catch .unknownName where unknownZones != .fail {
+      return nil
+    }
   }
 
   private mutating func zone(_ name: String) throws(ZoneDataError) -> ZoneTable {

@@ -1,6 +1,6 @@
 /// Why the data of a time zone cannot be used.
 public enum ZoneDataError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// A name that the IANA database, as installed, does not have.
+  /// A name that the IANA database, as installed, does not have, neither itself nor as a link.
   case unknownName(String)
   /// None of these folders is there.
   case noDatabase(folders: [String])

@@ -13,7 +13,7 @@ public struct ZoneDatabase: Sendable {
   /// `+VERSION`. Where both are missing, "hash-" and 16 hexadecimal digits, of the names and the
   /// bytes of all zones.
   public let version: String
-  /// Every name, links included.
+  /// Every name that has a file, links included.
   public let names: Set<String>
 
   /// The system's database: in the folder that the environment's `TZDIR` names or, where that is
@@ -51,21 +51,26 @@ public struct ZoneDatabase: Sendable {
     }
   }
 
-  /// Whether a name is one of the database, compared exactly.
+  /// Whether a name is one of the database, compared exactly, or another name of one (``ZoneLinks``).
   ///
   /// A C library also takes "PST8" and "UTC+8"; they are none.
-  public func isName(_ name: String) -> Bool {
+  public func isName(_ name: String) -> Bool { fileName(of: name) != nil }
+
+  /// The name of the file that a zone is read from; nil for what is no name.
+  private func fileName(of name: String) -> String? {
     // A set of strings would also find a name spelled with the Kelvin sign for its K.
-    name.utf8.allSatisfy { $0 < 0x80 } && names.contains(name)
+    guard name.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
+    return names.contains(name)
+      ? name : ZoneLinks.alternatives(to: name).first(where: names.contains)
   }
 
-  /// The table of a zone.
+  /// The table of a zone, under the name that was asked for.
   ///
   /// - Throws: ``ZoneDataError``; ``ZoneDataError/unknownName(_:)`` for what is no name.
   /// - Complexity: a file is read; O(transitions), about 40 µs.
   public func zone(named name: String) throws(ZoneDataError) -> ZoneTable {
-    guard isName(name) else { throw .unknownName(name) }
-    let path = "\(folder)/\(name)"
+    guard let fileName = fileName(of: name) else { throw .unknownName(name) }
+    let path = "\(folder)/\(fileName)"
     let bytes = try Self.read(path)
     let file: ZoneFile
     do throws(ZoneFile.Problem) {

@@ -144,17 +144,47 @@ struct WorldOptions: ParsableArguments {
   @Option(help: ArgumentHelp("A store, instead of files.", valueName: "file"))
   var store: StorePath?
 
+  @OptionGroup var zones: UnknownZoneOption
+
+  /// The files, if there is no store.
+  var paths: SettingsPaths {
+    var paths = files.paths
+    paths.unknownZones = zones.ofFiles
+    return paths
+  }
+
   /// Reads the world into the engine, with a progress bar.
   func loadFanout(threads: Int?) throws -> Fanout {
     if let store = store?.path {
-      let opened = try SettingsStore(store, .read, threads: threads)
+      let opened = try SettingsStore(
+        store, .read, threads: threads, unknownZones: zones.unknownZones)
       if case .rebuilt = opened.opening { Terminal.say("\(store): \(opened.opening)") }
       try opened.close()
-      return opened.fanout
+      return reported(opened.fanout)
     }
     let bar = ProgressBar("loading")
     defer { bar.finish() }
-    return try SettingsLoader.loadFanout(files.paths, threads: threads) { bar.update($0) }
+    let fanout = try SettingsLoader.loadFanout(paths, threads: threads) { bar.update($0) }
+    bar.finish()
+    return reported(fanout)
+  }
+
+  /// Prints who is decided for without quiet hours, and gives the engine back.
+  func reported(_ fanout: Fanout) -> Fanout {
+    if zones.unknownZones == .ignore {
+      UnknownZoneOption.report(fanout.currentVersion.unknownZoneUsers)
+    }
+    return fanout
+  }
+
+  /// Reads the world as values, as ``ZonedSettings`` for an evaluator that needs all zones, and says
+  /// who is decided for without quiet hours.
+  func loadZoned() throws -> ZonedSettings { try zoned(try load()) }
+
+  func zoned(_ settings: FanoutSettings) throws -> ZonedSettings {
+    let zoned = try ZonedSettings(settings, zones.unknownZones)
+    if zones.unknownZones == .ignore { UnknownZoneOption.report(zoned.unknown) }
+    return zoned
   }
 
   /// Reads the world as values, with a progress bar.
@@ -166,7 +196,7 @@ struct WorldOptions: ParsableArguments {
     }
     let bar = ProgressBar("loading")
     defer { bar.finish() }
-    return try SettingsLoader.load(files.paths) { bar.update($0) }
+    return try SettingsLoader.load(paths) { bar.update($0) }
   }
 
   func validate() throws {

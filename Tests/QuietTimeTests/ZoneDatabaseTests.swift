@@ -161,7 +161,7 @@ func zoneBytes(_ name: String, in folder: String = pinnedFolder) throws -> [UInt
 }
 
 /// Writes a file, and the folders that it is in.
-private func put(_ bytes: [UInt8], as name: String, in folder: ScratchFolder) throws {
+func put(_ bytes: [UInt8], as name: String, in folder: ScratchFolder) throws {
   let parent = URL(filePath: folder.path(name)).deletingLastPathComponent()
   try FileManager.default.createDirectory(at: parent, withIntermediateDirectories: true)
   try folder.write(bytes, as: name)

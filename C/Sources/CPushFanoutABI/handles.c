@@ -242,7 +242,17 @@ int pf_threads(const pf_options *options, int32_t *threads, char **error) {
     count = options->threads;
   }
   if (count < 0 || count > 1024) return misuse(error, "threads must be 0 ... 1024");
-  *threads = pf_lost_threads() ? 1 : count;
+  int32_t zones = PF_ZONES_REFUSE;
+  /* Programs that were built with an earlier header do not have it. */
+  if (
+    options
+    && options->struct_size >= offsetof(pf_options, unknown_zones) + sizeof options->unknown_zones) {
+    zones = options->unknown_zones;
+  }
+  if (zones != PF_ZONES_REFUSE && zones != PF_ZONES_IGNORE) {
+    return misuse(error, "unknown_zones must be one of PF_ZONES_");
+  }
+  *threads = (pf_lost_threads() ? 1 : count) | (zones == PF_ZONES_IGNORE ? PF_IGNORES_ZONES : 0);
   return PF_OK;
 }
 
@@ -259,7 +269,7 @@ static int opened(int status, pf_object object, pf_engine **engine, char **error
   if (status != PF_OK) return status;                          \
   if (!engine) return misuse(error, NO_RESULT);                \
   if (!(condition)) return misuse(error, text);                \
-  if (threads != 1) pf_note_threads();                         \
+  if ((threads & ~PF_IGNORES_ZONES) != 1) pf_note_threads();   \
   return opened(pf_swift_functions()->call, object, engine, error);
 
 int pf_open_bytes(
@@ -352,6 +362,13 @@ int pf_get_memory(const pf_engine *engine, pf_memory *memory, char **error) {
     memory && memory->struct_size >= sizeof *memory,
     "struct_size of memory is not that of pf_memory");
   status = self->functions->get_memory(self->object, memory, error);
+  END
+}
+
+int pf_unknown_zone_users(
+  const pf_engine *engine, pf_ids *users, pf_ids *zones, char **error) {
+  BEGIN(engine, ENGINE, "engine")
+  self->functions->unknown_zone_users(self->object, users, zones);
   END
 }
 
@@ -566,6 +583,13 @@ int pf_answer_members(const pf_answer *answer, pf_ids *ids, char **error) {
   BEGIN(answer, ANSWER, "answer")
   NEED(ids, NO_RESULT);
   self->functions->answer_members(self->object, ids);
+  END
+}
+
+int pf_answer_refused(const pf_answer *answer, pf_ids *ids, char **error) {
+  BEGIN(answer, ANSWER, "answer")
+  NEED(ids, NO_RESULT);
+  self->functions->answer_refused(self->object, ids);
   END
 }
 

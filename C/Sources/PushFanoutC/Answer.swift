@@ -1,6 +1,7 @@
 internal import CPushFanoutABI
 internal import PushFanout
 internal import PushModel
+internal import QuietTime
 
 /// The answer behind a handle.
 ///
@@ -204,6 +205,13 @@ func answerMembers(_ answer: UnsafeMutableRawPointer?, _ ids: UnsafeMutablePoint
   }
 }
 
+func answerRefused(_ answer: UnsafeMutableRawPointer?, _ ids: UnsafeMutablePointer<pf_ids>?) {
+  let refused = unsafe AnswerObject.at(answer).result.refusedRecipients
+  var collector = IDCollector(capacity: refused.count)
+  for user in refused { collector.append(user.id.text) }
+  unsafe ids?.pointee = collector.finish()
+}
+
 func answerCode(
   _ answer: UnsafeMutableRawPointer?, _ user: UnsafePointer<CChar>?, _ size: Int,
   _ code: UnsafeMutablePointer<UInt8>?, _ error: ErrorText
@@ -228,6 +236,7 @@ func decideUser(
     try unsafe message.read(source.unsafelyUnwrapped, isPlain: &isPlain)
     let user = try unsafe identifier(user, size, "user")
     let version = unsafe EngineObject.of(engine).engine.currentVersion
+    try version.checkIsDecided(user)
     let decision = version.decision(message, for: user)
     unsafe stamp?.pointee = pf_stamp(version)
     unsafe code?.pointee = decision?.outcome.code ?? 0

@@ -3,6 +3,7 @@ internal import PushFanout
 internal import PushFiles
 internal import PushModel
 internal import PushService
+internal import QuietTime
 
 // MARK: Opening
 
@@ -100,6 +101,20 @@ func writeSnapshot(
     try unsafe EngineObject.of(engine).engine.writeSnapshot(
       to: text(path, "path"), identity: SnapshotIdentity(high: high, low: low), sequence: sequence)
   }
+}
+
+func unknownZoneUsers(
+  _ engine: UnsafeMutableRawPointer?, _ users: UnsafeMutablePointer<pf_ids>?,
+  _ zones: UnsafeMutablePointer<pf_ids>?
+) {
+  var ids = IDCollector()
+  var names = IDCollector()
+  unsafe EngineObject.of(engine).engine.currentVersion.forEachUnknownZoneUser { user in
+    ids.append(user.id.text)
+    names.append(user.timeZone)
+  }
+  if let users = unsafe users { unsafe users.pointee = ids.finish() }
+  if let zones = unsafe zones { unsafe zones.pointee = names.finish() }
 }
 
 func getInfo(

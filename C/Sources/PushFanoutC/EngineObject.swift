@@ -3,6 +3,7 @@ internal import PushFanout
 internal import PushFiles
 internal import PushModel
 public import PushService
+public import QuietTime
 
 /// An engine behind a handle.
 public final class EngineObject: Sendable {
@@ -56,17 +57,37 @@ extension HandleObject {
 
 extension EngineObject {
   /// As options have it: 0 for the cores that the process may use.
-  static func threads(_ count: Int32) -> Int? { count == 0 ? nil : Int(count) }
+  public static func threads(_ options: Int32) -> Int? {
+    let count = options & ~PF_IGNORES_ZONES
+    return count == 0 ? nil : Int(count)
+  }
+
+  /// What is done with users whose time zone the machine does not have.
+  public static func unknownZones(
+    _ options: Int32, else other: UnknownZones = .refuse
+  ) -> UnknownZones {
+    options & PF_IGNORES_ZONES != 0 ? .ignore : other
+  }
+
+  /// The options of a child of `fork` that has lost the threads of its parent.
+  private static func options(_ options: Int32, _ hasLostThreads: Bool) -> Int32 {
+    hasLostThreads ? options & PF_IGNORES_ZONES | 1 : options
+  }
 
   static func open(bytes: [UInt8], threads: Int32) throws -> EngineObject {
-    let paths = bytes.isEmpty ? SettingsPaths() : SettingsPaths(bytes)
+    var paths = bytes.isEmpty ? SettingsPaths() : SettingsPaths(bytes)
+    paths.unknownZones = unknownZones(threads, else: .fail)
     return EngineObject(
       try FanoutService(paths, threads: Self.threads(threads)), reopen: nil)
   }
 
   static func open(paths: SettingsPaths, threads: Int32) throws -> EngineObject {
-    EngineObject(try FanoutService(paths, threads: Self.threads(threads))) { hasLostThreads in
-      try open(paths: paths, threads: hasLostThreads ? 1 : threads)
+    var read = paths
+    read.unknownZones = unknownZones(threads, else: .fail)
+    return EngineObject(
+      try FanoutService(read, threads: Self.threads(threads))
+    ) { hasLostThreads in
+      try open(paths: paths, threads: options(threads, hasLostThreads))
     }
   }
 
@@ -74,9 +95,10 @@ extension EngineObject {
     snapshot path: String, _ identity: SnapshotIdentity, threads: Int32
   ) throws -> EngineObject {
     let engine = try Fanout(
-      snapshot: path, identity: identity, threads: Self.threads(threads))
+      snapshot: path, identity: identity, threads: Self.threads(threads),
+      unknownZones: unknownZones(threads))
     return EngineObject(FanoutService(engine)) { hasLostThreads in
-      try open(snapshot: path, identity, threads: hasLostThreads ? 1 : threads)
+      try open(snapshot: path, identity, threads: options(threads, hasLostThreads))
     }
   }
 
@@ -85,6 +107,7 @@ extension EngineObject {
     settings: [UInt8], users: ArrowStream?, members: ArrowStream?, threads: Int32
   ) throws -> EngineObject {
     var paths = settings.isEmpty ? SettingsPaths() : SettingsPaths(settings)
+    paths.unknownZones = unknownZones(threads, else: .fail)
     for stream in [users, members].compactMap(\.self) {
       paths.settings.append(stream.rows.rawValue)
       paths.streams[stream.rows.rawValue] = stream

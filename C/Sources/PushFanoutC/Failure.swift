@@ -57,7 +57,7 @@ private func status(of error: FanoutError) -> Int32 {
   switch error {
   case .unknownUser, .unknownConversation, .notAMember: PF_NOT_FOUND
   case .unknownTimeZone, .emptyID: PF_INVALID
-  case .timeZoneData: PF_TIME_ZONES
+  case .timeZoneData, .unknownZones: PF_TIME_ZONES
   case .tooMany: PF_LIMIT
   }
 }

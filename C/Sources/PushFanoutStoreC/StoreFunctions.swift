@@ -28,7 +28,9 @@ private func open(
   _ path: String, _ access: SettingsStore.Access, _ threads: Int32
 ) throws -> EngineObject {
   do {
-    let store = try SettingsStore(path, access, threads: threads == 0 ? nil : Int(threads))
+    let store = try SettingsStore(
+      path, access, threads: EngineObject.threads(threads),
+      unknownZones: EngineObject.unknownZones(threads))
     let again: SettingsStore.Access = if case .read = access { .read } else { .write }
     return EngineObject(try FanoutService(StoreBackend(store)), usesStore: true) { hasLostThreads in
       guard !hasLostThreads else {

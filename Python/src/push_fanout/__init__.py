@@ -23,7 +23,7 @@ from ._version import __version__
 from .batch import Batch, Decisions, MessageInfo, Messages, Rows
 from .decision import Decision, Evaluated, Row, Stamp
 from .engine import Change, Fanout
-from .errors import Error
+from .errors import Error, UnknownTimeZoneWarning
 from .outcomes import OUTCOMES, REGISTRY_VERSION, Outcome
 
 __all__ = [
@@ -42,5 +42,6 @@ __all__ = [
     "Row",
     "Rows",
     "Stamp",
+    "UnknownTimeZoneWarning",
     "__version__",
 ]

@@ -71,6 +71,11 @@ def _parser() -> argparse.ArgumentParser:
     evaluate.add_argument(
         "--threads", type=int, default=0, metavar="N", help="0 for the cores it may use (0)"
     )
+    evaluate.add_argument(
+        "--unknown-zones", choices=("refuse", "ignore"), default="refuse",
+        help="users of time zones that this machine lacks: an error, or no quiet hours "
+        "(%(default)s)",
+    )  # fmt: skip
     return parser
 
 

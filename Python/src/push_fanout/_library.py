@@ -24,7 +24,12 @@ Size = C.c_size_t
 
 
 class Options(C.Structure):
-    _fields_ = [("struct_size", Size), ("threads", C.c_int32)]
+    _fields_ = [
+        ("struct_size", Size),
+        ("threads", C.c_int32),
+        ("unused", C.c_int32),
+        ("unknown_zones", C.c_int32),
+    ]
 
 
 class IDs(C.Structure):
@@ -133,6 +138,7 @@ _CHECKED: dict[str, tuple[Any, ...]] = {
     "pf_write_snapshot": (Pointer, C.c_char_p, C.c_uint64, C.c_uint64, C.c_uint64),
     "pf_get_info": (Pointer, _OUT),
     "pf_get_memory": (Pointer, _OUT),
+    "pf_unknown_zone_users": (Pointer, _OUT, _OUT),
     "pf_members": (Pointer, *_TEXT, _OUT, _OUT),
     "pf_update": (Pointer, *_TEXT, C.c_int64, _OUT),
     "pf_remove_member": (Pointer, *_TEXT, *_TEXT, C.c_int64),
@@ -152,6 +158,7 @@ _CHECKED: dict[str, tuple[Any, ...]] = {
     "pf_answer_push_ids": (Pointer, _OUT),
     "pf_answer_push_targets": (Pointer, _OUT),
     "pf_answer_members": (Pointer, _OUT),
+    "pf_answer_refused": (Pointer, _OUT),
     "pf_answer_code": (Pointer, *_TEXT, _OUT),
     "pf_explain_stamped": (Pointer, *_TEXT, *_TEXT, C.c_int, _OUT, _OUT, _OUT),
     "pf_next_change_stamped": (Pointer, *_TEXT, *_TEXT, *_TEXT, C.c_int64, _OUT, _OUT),

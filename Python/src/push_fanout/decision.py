@@ -141,6 +141,12 @@ class Decision(Answer):
         return self._ids(library.pf_answer_members)
 
     @property
+    def refused(self) -> list[str]:
+        """The ids of members who are not decided for, as this machine does not have their time
+        zone: they are no recipients."""
+        return self._ids(library.pf_answer_refused)
+
+    @property
     def codes(self) -> npt.NDArray[np.uint8]:
         """The code of each member's outcome by rank; 0 for one who is not a recipient."""
         found: npt.NDArray[np.uint8] = self._fill(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes as C
 import json
+import warnings
 from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple, Union
 
@@ -11,7 +12,7 @@ from . import _library, _native
 from ._library import Owned, call, library, path_argument, path_list, take_text, text_arguments
 from .batch import Batch, Decisions, Messages
 from .decision import Decision, Evaluated, Stamp, stamp_of
-from .errors import Error
+from .errors import Error, UnknownTimeZoneWarning
 from .opening import Settings
 from .outcomes import OUTCOMES, Outcome
 from .sources import (
@@ -33,6 +34,9 @@ from .state import EngineState, checked_number
 
 Source = Union[bytes, Path, ArrowTable, Records]
 """Settings or messages: bytes of NDJSON, the path of a file, a table, or records."""
+UnknownZones = Literal["refuse", "ignore"]
+"""What is done with users whose time zone this machine does not have."""
+_ZONES = {"refuse": 0, "ignore": 1}
 _PARTS = {
     "counts": _library.COUNTS,
     "codes": _library.CODES,
@@ -54,6 +58,12 @@ class Change(NamedTuple):
     before: Outcome | None
     after: Outcome | None
     stamp: Stamp
+
+
+def _options(threads: int, unknown_zones: UnknownZones) -> _library.Options:
+    if unknown_zones not in _ZONES:
+        raise ValueError(f'unknown_zones must be "refuse" or "ignore", not {unknown_zones!r}')
+    return _library.Options(C.sizeof(_library.Options), threads, 0, _ZONES[unknown_zones])
 
 
 class Fanout(EngineState):
@@ -96,6 +106,7 @@ class Fanout(EngineState):
         store: Path | None = None,
         access: Literal["read", "write", "create"] = "read",
         threads: int = 0,
+        unknown_zones: UnknownZones = "refuse",
     ) -> Fanout:
         """Opens an engine for settings, a snapshot or a store.
 
@@ -114,6 +125,9 @@ class Fanout(EngineState):
             access: what is done with the store.
             threads: how many threads a call may use, 1 to 1024; 0 for the cores that the
                 process may use.
+            unknown_zones: what is done with users whose time zone this machine does not have:
+                "refuse" them alone, with a warning (in settings that are read now, such a zone is
+                an error), or "ignore" the zone, and decide as if they had no quiet hours.
 
         Raises:
             Error: what is wrong with the settings, and in which line.
@@ -125,7 +139,7 @@ class Fanout(EngineState):
         >>> fanout.decide({"id": "m", "conversation": "g", "at": 0}).pushes
         ['ben']
         """
-        options = _library.Options(C.sizeof(_library.Options), threads)
+        options = _options(threads, unknown_zones)
         handle = C.c_void_p()
         records = [source for source in (settings, users, members) if source is not None]
         if (store is not None) + (snapshot is not None) + bool(records) > 1:
@@ -152,17 +166,40 @@ class Fanout(EngineState):
                 call(library.pf_open_files, *lists, C.byref(options), C.byref(handle))
             else:
                 Settings(settings, users, members).open(options, handle)
-        return cls._of(handle.value)
+        fanout = cls._of(handle.value)
+        if unknown_zones == "refuse":
+            fanout._warn_of_unknown_zones()
+        return fanout
+
+    def _warn_of_unknown_zones(self) -> None:
+        users = self.unknown_zone_users
+        if not users:
+            return
+        named = ", ".join(f"{user!r} ({zone})" for user, zone in list(users.items())[:5])
+        more = "" if len(users) <= 5 else f" and {len(users) - 5} more"
+        warnings.warn(
+            f"not decided for, as this machine's time-zone data lack the zone: {named}{more}; "
+            "install tzdata-legacy or a later tzdata, or set TZDIR, or open with "
+            'unknown_zones="ignore"',
+            UnknownTimeZoneWarning,
+            stacklevel=3,
+        )
 
     @classmethod
-    def from_ndjson(cls, settings: bytes | str | Records, *, threads: int = 0) -> Fanout:
+    def from_ndjson(
+        cls,
+        settings: bytes | str | Records,
+        *,
+        threads: int = 0,
+        unknown_zones: UnknownZones = "refuse",
+    ) -> Fanout:
         """Opens an engine for the content of a settings.ndjson, or for records of settings.
 
         >>> Fanout.from_ndjson([{"kind": "user", "id": "ann"}]).user_count
         1
         """
         data = ndjson(settings)
-        options = _library.Options(C.sizeof(_library.Options), threads)
+        options = _options(threads, unknown_zones)
         handle = C.c_void_p()
         call(library.pf_open_bytes, data, len(data), C.byref(options), C.byref(handle))
         return cls._of(handle.value)

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 
+class UnknownTimeZoneWarning(UserWarning):
+    """The time-zone data of this machine lack the zone of users in a store or a snapshot, who are
+    not decided for (`Fanout.unknown_zone_users`)."""
+
+
 class Error(Exception):
     """Something that the engine refused, in the words of the `push-fanout` command.
 

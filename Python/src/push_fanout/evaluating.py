@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -24,8 +25,19 @@ def evaluate(options: argparse.Namespace) -> str:
     """
     start = time.monotonic()
     with Fanout.open(
-        options.settings, users=options.users, members=options.members, threads=options.threads
+        options.settings,
+        users=options.users,
+        members=options.members,
+        threads=options.threads,
+        unknown_zones=options.unknown_zones,
     ) as fanout:
+        unknown = fanout.unknown_zone_users
+        if unknown:
+            print(
+                f"push-fanout: users of unknown time zones, decided without quiet hours: "
+                f"{len(unknown)}",
+                file=sys.stderr,
+            )
         messages = fanout.messages(options.messages)
         loaded = time.monotonic()
         compression = None if options.compression == "none" else options.compression

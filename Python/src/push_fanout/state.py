@@ -116,6 +116,26 @@ class EngineState:
         finally:
             library.pf_ids_free(C.addressof(ids))
 
+    @property
+    def unknown_zone_users(self) -> dict[str, str]:
+        """The users whose time zone this machine does not have, and the zone as it is written.
+
+        Without ``unknown_zones="ignore"`` nothing is decided for them: they are no recipients, and
+        who asks for one of them gets an `Error` of the status ``"PF_TIME_ZONES"``.
+
+        >>> from push_fanout import Fanout
+        >>> user = {"kind": "user", "id": "ann", "timeZone": "Mars/Base"}
+        >>> Fanout.from_ndjson([user], unknown_zones="ignore").unknown_zone_users
+        {'ann': 'Mars/Base'}
+        """
+        users, zones = _library.IDs(), _library.IDs()
+        call(library.pf_unknown_zone_users, self._opened().handle, C.byref(users), C.byref(zones))
+        try:
+            return dict(zip(users.texts(), zones.texts()))
+        finally:
+            library.pf_ids_free(C.addressof(users))
+            library.pf_ids_free(C.addressof(zones))
+
     def _info(self) -> Any:
         info = _library.Info(C.sizeof(_library.Info))
         call(library.pf_get_info, self._opened().handle, C.byref(info))

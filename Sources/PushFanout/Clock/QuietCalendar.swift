@@ -104,7 +104,7 @@ extension QuietTransitions {
     var zones: Set<String> = []
     for index in known..<table.count {
       guard let schedule = table.schedule(UInt32(index)) else {
-        append(0, [])
+        append(table.isRefused(UInt32(index)) ? StateRules.refusedLevel : 0, [])
         continue
       }
       let bitmap = DayBitmap(schedule, day: day)

@@ -162,6 +162,7 @@ struct DeferredPushes {
     let (target, tables) = (conversation.target, resolver.version.tables)
     let codes = unsafe target.rules.codes(messageClass)
     let user = tables.memberUsers[Int(target.memberRow.start) + rank]
+    if tables.isRefused(user) { return nil }
     let schedule = tables.scheduleTable.schedule(tables.schedules[Int(user)])
     let code = { (at: Int64) -> UInt8 in
       let level = tables.quietBits(tables.schedules[Int(user)], at: at) >> 3

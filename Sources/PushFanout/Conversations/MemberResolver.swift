@@ -173,7 +173,16 @@ extension Tables {
     return UserClass(bits: bits | quietBits(schedules[Int(user)], at: now))
   }
 
-  /// The bits of a schedule's users at an instant.
+  /// The zone that a user's settings need and the system does not have; nil when it has all.
+  @inline(__always)
+  func unknownZone(of user: UInt32) -> String? {
+    scheduleTable.unknownZone(schedules[Int(user)])
+  }
+
+  /// Whether a user is not decided for.
+  func isRefused(_ user: UInt32) -> Bool { scheduleTable.isRefused(schedules[Int(user)]) }
+
+  /// The bits of a schedule's users at an instant. Who is not decided for has none.
   func quietBits(_ schedule: UInt32, at now: Int64) -> UInt8 {
     if schedule == 0 { return 0 }
     return QuietLevelBits(app)[scheduleTable.level(schedule, at: now / 1000)]

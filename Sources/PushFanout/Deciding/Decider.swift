@@ -266,7 +266,7 @@ struct Decider {
     let now = message.at.milliseconds
     let member = MemberResolver(version).overrides(of: user, rank: rank, target)
       .memberClass(at: now)
-    if member.isAbsent { return nil }
+    if member.isAbsent || tables.isRefused(user) { return nil }
     let plan = MessagePlan(message, target, tables)
     if let uniform = plan.uniform { return uniform }
     let value = tables.userClass(of: user, kind: target.kind, at: now)

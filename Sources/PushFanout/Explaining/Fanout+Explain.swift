@@ -45,8 +45,17 @@ extension FanoutVersion {
     trace.own = tables.member(index, of: conversation) ?? MemberSettings()
     trace.membership = isMember ? tables.member(index, of: target.members) : nil
     trace.quiet = tables.scheduleTable.schedule(tables.schedules[Int(index)])
+    if tables.unknownZone(of: index) != nil {
+      // As for the decision, they are none.
+      trace.user.quietHours = nil
+      trace.user.timeZone = nil
+    }
     let decision = version.decision(message, for: index)
-    guard trace.noteMembership(isSender: message.sender == user), let decision else { return nil }
+    guard trace.noteMembership(isSender: message.sender == user) else { return nil }
+    if tables.isRefused(index), let zone = tables.unknownZone(of: index) {
+      trace.note("E-36, R-24", "time zone", zone, "unknown on this machine, so nothing is decided")
+    }
+    guard let decision else { return nil }
     trace.targets = version.deviceReader.targets(
       of: index, .push, nil, at: message.at.milliseconds)
     if let filter = MessagePlan(message, target, tables).filter {

@@ -8,7 +8,8 @@ extension Fanout {
   /// A plain message is a text from another user without mentions.
   ///
   /// - Throws: ``FanoutError/unknownConversation(_:)``, ``FanoutError/unknownUser(_:)`` or
-  ///   ``FanoutError/notAMember(user:conversation:)``.
+  ///   ``FanoutError/notAMember(user:conversation:)``; ``FanoutError/unknownZones(_:)`` for a user
+  ///   who is not decided for.
   public func nextChange(
     for user: Identifier, in conversation: Identifier, channel: Identifier = "",
     after instant: Instant
@@ -82,6 +83,9 @@ extension EngineVersion {
     let chain = tables.chain(of: conversationIndex)
     guard tables.member(userIndex, of: chain[0]) != nil else {
       throw .notAMember(user: user, conversation: tables.conversationIDs[chain[0]])
+    }
+    if tables.isRefused(userIndex), let zone = tables.unknownZone(of: userIndex) {
+      throw .unknownZones(UnknownZoneUsers(.init(user, timeZone: zone)))
     }
     let solver = NextChangeSolver(
       app: tables.app, user: tables.user(userIndex),

@@ -15,6 +15,10 @@ internal import PushModel
   /// State 0: not yet a member. Its code is always 0, not a recipient.
   static let absent: UInt8 = 0
 
+  /// The level of the schedules of users who are not decided for, beside the four of quiet hours: at
+  /// it every base is ``absent``.
+  static let refusedLevel: UInt8 = 4
+
   /// The number of bases that ``MemberWord`` can hold.
   static let baseCapacity = 1 << MemberWord.baseBits
 
@@ -60,7 +64,7 @@ internal import PushModel
       }
     }
     let bases = UnsafeMutablePointer<UInt16>.allocate(capacity: 4096)
-    let statesByBase = UnsafeMutablePointer<UInt8>.allocate(capacity: 4 * Self.baseCapacity)
+    let statesByBase = UnsafeMutablePointer<UInt8>.allocate(capacity: 5 * Self.baseCapacity)
     unsafe Self.fillBases(bases, statesByBase, states, quietMask, isPossible)
     for table in 0..<tableCount {
       for (index, (user, member)) in pairs.enumerated() {
@@ -79,7 +83,7 @@ internal import PushModel
     _ isPossible: (UserClass, MemberClass) -> Bool
   ) {
     unsafe bases.initialize(repeating: 0, count: 4096)
-    unsafe statesByBase.initialize(repeating: absent, count: 4 * baseCapacity)
+    unsafe statesByBase.initialize(repeating: absent, count: 5 * baseCapacity)
     var known: [[UInt8]: UInt16] = [[absent, absent, absent, absent]: 0]
     for member in 0..<15 as Range<UInt8> {
       for user in 0...255 as ClosedRange<UInt8> where user & quietMask == 0 {

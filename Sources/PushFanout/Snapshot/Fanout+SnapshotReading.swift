@@ -1,6 +1,6 @@
 internal import CPushKernels
 internal import PushModel
-internal import QuietTime
+public import QuietTime
 internal import PushSupport
 internal import Synchronization
 
@@ -20,22 +20,25 @@ extension Fanout {
   ///   - identity: the identity that the snapshot must have.
   ///   - threads: the number of threads that this and later calls may use; nil for the number of
   ///     cores.
+  ///   - unknownZones: what is done with time zones that the system does not have.
   /// - Throws: ``SnapshotError``. Rebuild the engine from its records then.
   /// - Complexity: O(users + memberships), at the speed of memory, or of the disk for pages that
   ///   are not cached.
   public convenience init(
-    snapshot path: String, identity: SnapshotIdentity, threads: Int? = nil
+    snapshot path: String, identity: SnapshotIdentity, threads: Int? = nil,
+    unknownZones: UnknownZones = .fail
   ) throws(SnapshotError) {
     try self.init(
-      snapshot: path, identity: identity, threads: threads, acceptsOtherTimeZoneData: false)
+      snapshot: path, identity: identity, threads: threads, acceptsOtherTimeZoneData: false,
+      unknownZones: unknownZones)
   }
 
   /// Opens a snapshot that may have been written with another version of the time-zone data: where
-  /// there are no records to rebuild the engine from. It holds names of zones, which must be known,
-  /// and nothing of their data.
+  /// there are no records to rebuild the engine from. It holds names of zones, and nothing of their
+  /// data.
   package convenience init(
     snapshot path: String, identity: SnapshotIdentity, threads: Int?,
-    acceptsOtherTimeZoneData: Bool
+    acceptsOtherTimeZoneData: Bool, unknownZones: UnknownZones = .fail
   ) throws(SnapshotError) {
     let mapping = try Mapping(path: path)
     let header = try SnapshotHeader(of: mapping, path: path)
@@ -44,7 +47,7 @@ extension Fanout {
     }
     let reading = SnapshotReading(
       mapping: mapping, header: header, threads: max(1, threads ?? Self.coreCount),
-      acceptsOtherTimeZoneData: acceptsOtherTimeZoneData)
+      acceptsOtherTimeZoneData: acceptsOtherTimeZoneData, unknownZones: unknownZones)
     let writer: TableWriter
     do throws(SnapshotError.Problem) {
       writer = try reading.writer()
@@ -61,6 +64,7 @@ struct SnapshotReading {
   let header: SnapshotHeader
   let threads: Int
   let acceptsOtherTimeZoneData: Bool
+  let unknownZones: UnknownZones
 
   func section(_ part: SnapshotPart) -> SnapshotSection { header.sections[Int(part.rawValue) - 1] }
 
@@ -77,7 +81,7 @@ struct SnapshotReading {
     )
     let used = try checkBlocks(bounds)
     let store = PageStore()
-    let tables = Tables(app: settings.app)
+    let tables = Tables(app: settings.app, unknownZones: unknownZones)
     try read(settings, into: tables)
     let seeds = settings.seeds
     tables.userIDs = try ids(

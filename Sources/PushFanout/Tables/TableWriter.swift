@@ -12,8 +12,8 @@ internal import QuietTime
   /// The maximum number of anything with a 32-bit index; lower only in tests.
   var limit = Int(UInt32.max) - 1
 
-  init(app: AppSettings) throws(FanoutError) {
-    tables = Tables(app: app)
+  init(app: AppSettings, unknownZones: UnknownZones = .fail) throws(FanoutError) {
+    tables = Tables(app: app, unknownZones: unknownZones)
     store = PageStore()
     do throws(ZoneDataError) {
       try tables.scheduleTable.setApp(app)
@@ -100,6 +100,26 @@ internal import QuietTime
       throw .tooMany("distinct quiet hours")
     }
     return index
+  }
+
+  /// Finds the users whose zone the system does not have.
+  ///
+  /// - Complexity: O(1) if no settings need such a zone; otherwise O(users).
+  func findUnknownZones() {
+    tables.unknownZoneUsers = []
+    guard tables.scheduleTable.hasUnknownZones else { return }
+    for user in 0..<UInt32(tables.userCount) where tables.unknownZone(of: user) != nil {
+      tables.unknownZoneUsers.append(user)
+    }
+  }
+
+  /// The same after changes of some users.
+  func findUnknownZones(of users: Set<UInt32>) {
+    guard tables.scheduleTable.hasUnknownZones else { return }
+    let before = tables.unknownZoneUsers
+    let kept = before.filter { !users.contains($0) }
+    let found = kept + users.filter { tables.unknownZone(of: $0) != nil }
+    if found != before { tables.unknownZoneUsers = found.sorted() }
   }
 
   /// Replaces the devices of a user; nil for `Device.default`.

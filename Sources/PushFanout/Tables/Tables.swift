@@ -19,6 +19,8 @@ internal import QuietTime
   /// The index of each user's schedule; 0 is the empty one.
   @safe @exclusivity(unchecked) var schedules: PagedTable<UInt32>
   @safe @exclusivity(unchecked) var scheduleTable: ScheduleTable
+  /// The users whose schedule needs a zone that the system does not have, ascending.
+  @safe @exclusivity(unchecked) var unknownZoneUsers: [UInt32]
   /// The quiet hours of ``scheduleTable``, date by date.
   @safe @exclusivity(unchecked) var calendar: QuietCalendar {
     didSet { calendarID = calendar.id }
@@ -52,11 +54,12 @@ internal import QuietTime
   @safe @exclusivity(unchecked) var memberChannels: PagedMap
   @safe @exclusivity(unchecked) var channelSets: ChannelSets
 
-  init(app: AppSettings) {
+  init(app: AppSettings, unknownZones: UnknownZones = .fail) {
     self.app = app
     rules = RuleTables.shared(app)
     appRevision = 0
-    scheduleTable = ScheduleTable(app: app)
+    scheduleTable = ScheduleTable(app: app, unknownZones: unknownZones)
+    unknownZoneUsers = []
     calendar = QuietCalendar()
     calendarID = calendar.id
     userIDs = IDTable(folds: true)
@@ -88,6 +91,7 @@ internal import QuietTime
     packedUsers = other.packedUsers
     schedules = other.schedules
     scheduleTable = other.scheduleTable
+    unknownZoneUsers = other.unknownZoneUsers
     calendar = other.calendar
     calendarID = other.calendarID
     userMutes = other.userMutes

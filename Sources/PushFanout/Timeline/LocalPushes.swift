@@ -90,15 +90,17 @@ struct LocalPushes {
     while clockOfSchedule.count < tables.scheduleTable.count {
       let settings = tables.scheduleTable[UInt32(clockOfSchedule.count)]
       let name = settings.timeZone ?? settings.quietHours?.timeZone ?? tables.app.timeZone
-      clockOfSchedule.append(clock(named: name))
+      clockOfSchedule.append(clock(named: [name, tables.app.timeZone, "Etc/UTC"]))
     }
   }
 
-  private mutating func clock(named name: String) -> Int {
-    if let known = clockIndices[name] { return known }
-    // Settings with an unknown zone are refused.
-    guard let table = try? ZoneTable(named: name) else { preconditionFailure("no zone \(name)") }
-    clockIndices[name] = clocks.count
+  /// - Parameter names: zones, of which the first counts that the system has.
+  private mutating func clock(named names: [String]) -> Int {
+    if let known = clockIndices[names[0]] { return known }
+    guard let table = names.lazy.compactMap({ try? ZoneTable(named: $0) }).first else {
+      preconditionFailure("no zone \(names[0])")
+    }
+    clockIndices[names[0]] = clocks.count
     clocks.append(Clock(table: table))
     sums.append(0)
     return clocks.count - 1

@@ -4,9 +4,14 @@ internal import QuietTime
 
 /// Values that were checked before. Many users share zones and windows: each is parsed once.
 struct ParseCache {
+  /// Whether a time zone may be one that the system does not have.
+  let takesUnknownZones: Bool
   private var zones = IdentifierTable()
   private var windows = [Window](
     repeating: Window(start: 0, end: 0, value: nil), count: 256)
+
+  /// - Parameter unknownZones: what is done with time zones that the system does not have.
+  init(_ unknownZones: UnknownZones) { takesUnknownZones = unknownZones != .fail }
 
   private struct Window {
     var start: UInt64
@@ -14,7 +19,7 @@ struct ParseCache {
     var value: QuietHours?
   }
 
-  /// A time zone's name, if it is one. Equal ones share their characters.
+  /// A time zone's name, if it is one, or may be an unknown one. Equal ones share their characters.
   mutating func zone(
     _ utf8: UnsafeRawBufferPointer, _ field: String
   ) throws(FileProblem.Problem) -> String {
@@ -24,7 +29,7 @@ struct ParseCache {
     do throws(ZoneDataError) {
       _ = try ZoneTable(named: text)
     } catch .unknownName {
-      throw .unknownTimeZone(field, value: text)
+      if !takesUnknownZones { throw .unknownTimeZone(field, value: text) }
     } catch {
       throw .timeZoneData(field, error)
     }

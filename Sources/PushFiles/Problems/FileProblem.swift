@@ -105,6 +105,8 @@ public struct FileProblem: Error, Hashable, Sendable {
     case notAnInstant(String, value: String)
     /// The field is not the name of a time zone.
     case unknownTimeZone(String, value: String)
+    /// A message goes to users who are not decided for, as the system does not have their time zone.
+    case unknownZones(UnknownZoneUsers)
     /// A time zone whose data cannot be used, or a system without a time-zone database.
     case timeZoneData(String, ZoneDataError)
     /// The rules refuse the value of the field.
@@ -250,6 +252,7 @@ extension FileProblem.Problem: CustomStringConvertible {
         + "or an RFC 3339 time with an offset or Z"
     case .unknownTimeZone(let name, let value):
       "\(quoted(name)): \(quoted(value)) is not a time zone of the IANA database"
+    case .unknownZones(let users): "it goes to \(users)"
     case .timeZoneData(let name, let error): "\(quoted(name)): \(error)"
     case .refused(let name, let error): "\(quoted(name)): \(printable("\(error)"))"
     case .fieldOfOtherRules(let name, let owner, let rules):

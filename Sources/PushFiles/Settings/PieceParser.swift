@@ -46,7 +46,7 @@ struct PieceParser {
     let keepsAll: Bool
   }
 
-  private var records = RecordParser()
+  private var records: RecordParser
   private var rows = ArrowRowParser()
   private var quiet = QuietSettingsList()
   /// What rows say behind their ids, if the rules have all of it. The words are within
@@ -58,6 +58,8 @@ struct PieceParser {
   private var recentRules: RuleSet?
   /// Settings that are listed again, because guesses failed, must not add up without bound.
   private static let listLimit = 1 << 17
+
+  init(_ unknownZones: UnknownZones) { records = RecordParser(unknownZones) }
 
   mutating func parse(_ job: Job) -> RecordBatch {
     if quiet.settings.count >= Self.listLimit {

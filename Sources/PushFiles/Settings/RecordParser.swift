@@ -1,13 +1,16 @@
 internal import CPushFiles
 internal import PushFanout
 internal import PushModel
+internal import QuietTime
 
 /// Parses lines of settings.ndjson, and rows of streams as such lines, into records of a batch.
 struct RecordParser {
-  var checked = ParseCache()
+  var checked: ParseCache
   private var json: JSONParser?
   /// The line of a row.
   private var text: [UInt8] = []
+
+  init(_ unknownZones: UnknownZones) { checked = ParseCache(unknownZones) }
 
   /// Adds the record of a line; none for a blank line.
   ///

@@ -1,4 +1,5 @@
 public import PushModel
+public import QuietTime
 
 /// A record of settings that holds from an instant on and replaces the one of the same key.
 public struct SettingsChange: Sendable {
@@ -23,14 +24,18 @@ public final class SettingsChangeReader {
   public let path: String
   private let rules: RuleSet
   private let lines: JSONLines
-  private var checked = ParseCache()
+  private var checked: ParseCache
   private var recordCount = 0
 
   /// Opens a file of changes under `rules`.
   ///
+  /// - Parameter unknownZones: whether time zones that the system does not have are problems, as by
+  ///   default, or taken.
   /// - Throws: a problem with the file itself.
-  public convenience init(path: String, rules: RuleSet) throws(FileProblem) {
-    try self.init(.path(path), rules)
+  public convenience init(
+    path: String, rules: RuleSet, unknownZones: UnknownZones = .fail
+  ) throws(FileProblem) {
+    try self.init(.path(path), rules, unknownZones)
   }
 
   /// Reads bytes as a file of that name would be read.
@@ -39,10 +44,13 @@ public final class SettingsChangeReader {
   public convenience init(
     _ bytes: [UInt8], name: String = "changes.ndjson", rules: RuleSet
   ) throws(FileProblem) {
-    try self.init(.bytes(bytes, name: name), rules)
+    try self.init(.bytes(bytes, name: name), rules, .fail)
   }
 
-  private init(_ source: FileSource, _ rules: RuleSet) throws(FileProblem) {
+  private init(
+    _ source: FileSource, _ rules: RuleSet, _ unknownZones: UnknownZones
+  ) throws(FileProblem) {
+    checked = ParseCache(unknownZones)
     path = source.name
     self.rules = rules
     do throws(FileProblem.Problem) {

@@ -45,7 +45,7 @@ extension SettingsFileReader {
     if csvMerge?.begin(table.columns, isUsers: format.isUsers) == false {
       return report(.otherColumns, line: 1)
     }
-    var parser = PieceParser()
+    var parser = PieceParser(paths.unknownZones)
     do throws(FileProblem.Problem) {
       while !table.isAtEnd {
         if let piece = try table.plainPiece() {

@@ -9,7 +9,7 @@ struct SettingsFileReader<Settings: SettingsSink> {
 
   var settings: Settings
   let paths: SettingsPaths
-  private var checked = ParseCache()
+  private var checked: ParseCache
   var appRules: RuleSet?
   /// The rules that apply when the files have no app record.
   let defaultRules: RuleSet
@@ -51,11 +51,12 @@ struct SettingsFileReader<Settings: SettingsSink> {
     self.content = content
     self.marksRows = marksRows
     self.paths = paths
+    checked = ParseCache(paths.unknownZones)
     self.progress = progress
     self.keepsAll = keepsAll
     self.pieceSize = pieceSize
     pipeline = OrderedPipeline(
-      threads: threads, takerWorks: true, makeWorker: { PieceParser() },
+      threads: threads, takerWorks: true, makeWorker: { PieceParser(paths.unknownZones) },
       work: { job, parser in parser.parse(job) })
   }
 

@@ -1,6 +1,7 @@
 public import PushContent
 public import PushFanout
 public import PushModel
+public import QuietTime
 
 /// Settings files, read as one: settings, then users, then members.
 public struct SettingsPaths: Sendable {
@@ -15,6 +16,9 @@ public struct SettingsPaths: Sendable {
   /// Streams of users or members that are read, once, instead of a file of their name among
   /// ``settings``.
   public var streams: [String: ArrowStream] = [:]
+  /// What is done with time zones that the system does not have: by default they are problems of their
+  /// lines; otherwise they are read, and the engine that is built refuses or ignores them.
+  public var unknownZones = UnknownZones.fail
 
   /// Names files to read; all may be none.
   public init(
@@ -118,6 +122,7 @@ public enum SettingsLoader {
   /// Loads records that replace existing ones, as a later settings file would.
   ///
   /// References between records are checked against the files and the existing settings together.
+  /// Time zones that the system does not have are read where the existing settings ignore them.
   ///
   /// - Returns: the settings, the display settings, whether the files have an app record, and the
   ///   number of records.
@@ -128,6 +133,8 @@ public enum SettingsLoader {
     settings: FanoutSettings, content: ContentDirectory, saysApp: Bool, records: Int
   ) {
     let content = ContentCollector()
+    var paths = paths
+    if world.unknownZones == .ignore { paths.unknownZones = .ignore }
     var reader = SettingsFileReader(
       SettingsOverlay(to: world), paths, { _ in }, keepsAll: false, defaultRules: world.app.rules,
       content: content)
@@ -163,7 +170,8 @@ public enum SettingsLoader {
   ) throws -> Fanout {
     let threads = max(1, threads ?? Fanout.coreCount)
     var reader = SettingsFileReader(
-      PackedSettings(threads: threads), paths, progress, keepsAll: false, threads: threads,
+      PackedSettings(threads: threads, paths.unknownZones), paths, progress, keepsAll: false,
+      threads: threads,
       pieceSize: pieceSize)
     return try reader.read().build()
   }
@@ -199,7 +207,8 @@ public enum SettingsLoader {
     let content = ContentCollector()
     let threads = max(1, threads ?? Fanout.coreCount)
     var reader = SettingsFileReader(
-      PackedSettings(threads: threads), paths, progress, keepsAll: false, content: content,
+      PackedSettings(threads: threads, paths.unknownZones), paths, progress, keepsAll: false,
+      content: content,
       threads: threads, pieceSize: pieceSize)
     return (try reader.read().build(), content.directory)
   }

@@ -1,5 +1,6 @@
 internal import PushFanout
 internal import PushModel
+internal import QuietTime
 
 /// Settings that records are read into, in any order; the same key again replaces the record.
 protocol SettingsSink: RecordLookup where LookupFailure == Never {
@@ -83,10 +84,12 @@ final class PackedSettings: SettingsSink {
   private var failure: FanoutError?
   private let threads: Int
 
-  /// - Parameter threads: the number of threads on which the engine is built.
-  init(threads: Int) {
+  /// - Parameters:
+  ///   - threads: the number of threads on which the engine is built.
+  ///   - unknownZones: what the engine does with time zones that the system does not have.
+  init(threads: Int, _ unknownZones: UnknownZones) {
     self.threads = threads
-    builder = FanoutBuilder(threads: threads)
+    builder = FanoutBuilder(threads: threads, unknownZones: unknownZones)
   }
 
   var userCount: Int { builder.userCount }

@@ -1,5 +1,6 @@
 internal import PushModel
 internal import PushSupport
+internal import QuietTime
 
 /// Which rooms and users a change is for, as it is written in front of it: `rooms>500`, `share=10%`.
 ///
@@ -58,13 +59,19 @@ enum ChangeCondition: Sendable {
 
   /// Whether a user meets it; one about rooms is met by every user.
   ///
+  /// A time zone is the same by each of its names (``ZoneLinks``).
+  ///
   /// - Parameter zone: the user's own time zone, or else the app's.
   func isMet(by user: Identifier, zone: String) -> Bool {
     switch self {
     case .share(let percent): Self.percent(of: user) < percent
     case .zones(let zones, let isOneOf):
       zones.contains { name in
-        name.hasSuffix("*") ? zone.hasPrefix(name.dropLast()) : zone == name
+        let isWritten = name.hasSuffix("*") ? zone.hasPrefix(name.dropLast()) : zone == name
+        if isWritten { return true }
+        let same = ZoneLinks.canonicalName(zone)
+        return name.hasSuffix("*")
+          ? same.hasPrefix(name.dropLast()) : same == ZoneLinks.canonicalName(name)
       } == isOneOf
     case .members, .kinds, .rooms: true
     }

@@ -109,6 +109,8 @@ public final class Comparer {
 
   private func add(_ message: Message, _ other: Message) throws(FileProblem.Problem) {
     let index = try tally.index(of: message.conversation, a, b)
+    try a.checkIsDecided(message)
+    try b.checkIsDecided(other)
     if hasNewVersion {
       if batch.versions.count == options.batch.versions { submit() }
       batch.versions.append((batch.messages.count, a.currentVersion, b.currentVersion))

@@ -1,5 +1,7 @@
+internal import PushFanout
 public import PushFiles
 public import PushModel
+public import QuietTime
 
 /// Something that happens at an instant.
 public enum ReplayEvent: Sendable {
@@ -28,6 +30,9 @@ public struct ReplayFiles: Sendable {
   public var presence: [String]
   /// Paths of changes.ndjson files.
   public var changes: [String]
+  /// Whether time zones that the system does not have are problems of their lines in changes, as by
+  /// default, or taken.
+  public var unknownZones = UnknownZones.fail
 
   /// Files by their paths; `-` is standard input.
   public init(messages: [String], presence: [String] = [], changes: [String] = []) {
@@ -110,7 +115,8 @@ public final class ReplayEvents {
     for path in files.changes + files.presence + files.messages
     where !named.insert(path).inserted { try FileProblem.checkCanBeReadAgain(path) }
     for path in files.changes {
-      let reader = try SettingsChangeReader(path: path, rules: rules)
+      let reader = try SettingsChangeReader(
+        path: path, rules: rules, unknownZones: files.unknownZones)
       inputs.append(
         Input(path, "change", mayBeSkipped: false, line: { reader.lineNumber }) {
           () throws(FileProblem) in try reader.next().map { .change($0) }
@@ -218,5 +224,20 @@ public final class ReplayEvents {
   private func leaveOut(_ problem: FileProblem) {
     skippedCount += 1
     skipped?(problem)
+  }
+}
+
+extension Fanout {
+  /// Checks that all recipients of a message are decided for, as a result counts all of them.
+  ///
+  /// - Throws: ``FileProblem/Problem/unknownZones(_:)``.
+  func checkIsDecided(_ message: Message) throws(FileProblem.Problem) {
+    let version = currentVersion
+    guard version.refusesUsers else { return }
+    let refused = version.refusedRecipients(of: message)
+    if refused.isEmpty { return }
+    var users = UnknownZoneUsers()
+    for user in refused { users.add(user) }
+    throw .unknownZones(users)
   }
 }

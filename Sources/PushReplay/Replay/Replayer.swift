@@ -153,6 +153,7 @@ public final class Replayer {
 
   private func add(_ message: Message) throws(FileProblem.Problem) {
     let index = try index(of: message.conversation)
+    try fanout.checkIsDecided(message)
     if hasNewVersion {
       if batch.versions.count >= options.batch.versions { submit() }
       batch.versions.append((batch.messages.count, fanout.currentVersion))

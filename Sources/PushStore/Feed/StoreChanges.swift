@@ -1,6 +1,7 @@
 internal import GRDB
 public import PushContent
 public import PushModel
+internal import QuietTime
 
 /// What is different in a store since an entry of its change feed, as of one commit.
 ///
@@ -165,6 +166,8 @@ extension StoreWrite {
     guard replacingApp || settings.userCount > 0 || !settings.conversationIDs.isEmpty else {
       return
     }
+    // The machine of the copy may lack zones that the other one has.
+    unknownZones = .refuse
     try add(settings, content: content, replacingApp: replacingApp)
   }
 }

@@ -70,16 +70,22 @@ extension StoreWrite {
 
   private func check(_ settings: FanoutSettings) throws {
     var zones: Set<String> = []
-    func checkOnce(zone: String?) throws {
-      if let zone, zones.insert(zone).inserted { try check(zone: zone) }
+    if try queries.app().timeZone != settings.app.timeZone {
+      try check(zone: settings.app.timeZone)
     }
-    try checkOnce(zone: settings.app.timeZone)
     for ordinal in 0..<UInt32(settings.userCount) {
       try check(settings.id(of: UserIndex(ordinal)))
       guard settings.isDeclared(UserIndex(ordinal)) else { continue }
       let user = settings.user(UserIndex(ordinal))
-      try checkOnce(zone: user.timeZone)
-      try checkOnce(zone: user.quietHours?.timeZone)
+      let names = [user.timeZone, user.quietHours?.timeZone].compactMap(\.self)
+      for name in names where !zones.contains(name) {
+        do {
+          try check(zone: name)
+          zones.insert(name)
+        } catch StoreError.unknownTimeZone {
+          try check(zonesOf: user, settings.id(of: UserIndex(ordinal)))
+        }
+      }
       try check(devices: user.devices)
     }
     for id in settings.conversationIDs {

@@ -4,6 +4,7 @@ public import PushContent
 internal import PushFanout
 public import PushModel
 internal import PushSupport
+public import QuietTime
 internal import Synchronization
 
 /// An import into a store that is not open for writing, without an engine that follows.
@@ -56,15 +57,16 @@ public final class StoreImport: Sendable {
 
   /// Imports, and lets others write afterwards. An existing snapshot is out of date then.
   ///
-  /// - Parameters: as for ``SettingsStore/importSettings(_:content:partial:at:replacingApp:)``.
+  /// - Parameters: as for ``SettingsStore/importSettings(_:content:partial:at:replacingApp:)``;
+  ///   `unknownZones` says whether time zones that the system does not have are errors, or kept.
   /// - Throws: ``StoreError``, ``StoreError/madeMeanwhile(_:)`` among them; then nothing was
   ///   imported.
   public func run(
     _ settings: FanoutSettings, content: ContentDirectory? = nil,
     partial: (any PartialRecords)? = nil, at now: Instant, replacingApp: Bool,
-    progress: @escaping (Double) -> Void = { _ in }
+    unknownZones: UnknownZones = .fail, progress: @escaping (Double) -> Void = { _ in }
   ) throws {
-    try add(settings, content, partial, now, replacingApp, progress).close()
+    try add(settings, content, partial, now, replacingApp, unknownZones, progress).close()
   }
 
   /// The same; then writes the snapshot, before anybody else can write.
@@ -74,9 +76,10 @@ public final class StoreImport: Sendable {
   public func runWithSnapshot(
     _ settings: FanoutSettings, content: ContentDirectory? = nil,
     partial: (any PartialRecords)? = nil, at now: Instant, replacingApp: Bool,
-    progress: @escaping (Double) -> Void = { _ in }, imported: () -> Void
+    unknownZones: UnknownZones = .fail, progress: @escaping (Double) -> Void = { _ in },
+    imported: () -> Void
   ) throws -> (any Error)? {
-    let store = try add(settings, content, partial, now, replacingApp, progress)
+    let store = try add(settings, content, partial, now, replacingApp, unknownZones, progress)
     imported()
     do {
       let settings = try SettingsStore(store, threads: nil, withEngine: true)
@@ -88,10 +91,12 @@ public final class StoreImport: Sendable {
 
   private func add(
     _ settings: FanoutSettings, _ content: ContentDirectory?, _ partial: (any PartialRecords)?,
-    _ now: Instant, _ replacingApp: Bool, _ progress: @escaping (Double) -> Void
+    _ now: Instant, _ replacingApp: Bool, _ unknownZones: UnknownZones,
+    _ progress: @escaping (Double) -> Void
   ) throws -> OpenStore {
     func fill(_ db: Database) throws {
       var write = StoreWrite(SettingsQueries(db: db, path: path), at: now, from: nil)
+      write.unknownZones = unknownZones
       try write.add(
         settings, content: content, partial: partial, replacingApp: replacingApp,
         progress: progress)

@@ -2,6 +2,7 @@ internal import Foundation
 internal import GRDB
 internal import PushFanout
 internal import PushModel
+internal import QuietTime
 
 /// Something that is wrong with a store.
 public struct StoreProblem: Hashable, Sendable, CustomStringConvertible {
@@ -20,6 +21,9 @@ public struct StoreProblem: Hashable, Sendable, CustomStringConvertible {
     /// The snapshot is damaged, or differs from the tables. It can be removed: the next
     /// opening builds the engine from the database.
     case snapshot
+    /// Users whose time zone this machine does not have. The store is whole: another machine, or other
+    /// time-zone data, decides for them.
+    case zones
   }
 
   /// What the problem is about.
@@ -31,7 +35,7 @@ public struct StoreProblem: Hashable, Sendable, CustomStringConvertible {
 extension StoreReader {
   /// Looks for everything that may be wrong: SQLite's integrity check, numbers that lead nowhere, a
   /// feed with gaps, rows that cannot be read, records that contradict the rules, and a snapshot
-  /// that differs from what is stored.
+  /// that differs from what is stored. Then for users whose time zone this machine does not have.
   ///
   /// - Returns: what is wrong; nothing for a store that is whole.
   /// - Complexity: O(size of the file log).
@@ -44,6 +48,7 @@ extension StoreReader {
         var check = StoreCheck(queries: queries, store: store)
         try check.run()
         if check.problems.isEmpty { try check.compare(try snapshot.get(), opener) }
+        try check.checkZones()
         return check.problems
       }
     } catch StoreError.damaged(_, let reason) {
@@ -55,7 +60,8 @@ extension StoreReader {
 extension StoreReader {
   /// Looks for damage, and for a snapshot that is of no use, without reading every record: compares
   /// all pages with their checksums, the ends of the feed with what was removed of it, and the
-  /// snapshot's checksums and identity. ``check()`` looks for more.
+  /// snapshot's checksums and identity; and for users whose time zone this machine does not have.
+  /// ``check()`` looks for more.
   ///
   /// - Returns: what is wrong; nothing when nothing was found.
   /// - Complexity: O(size of the file), as fast as it is read.
@@ -67,6 +73,7 @@ extension StoreReader {
         var check = StoreCheck(queries: queries, store: store)
         try check.runFast()
         if check.problems.isEmpty { try check.judge(try snapshot.get(), opener) }
+        try check.checkZones()
         return check.problems
       }
     } catch StoreError.damaged(_, let reason) {
@@ -137,6 +144,40 @@ private struct StoreCheck {
     } catch let error as StoreOpener.Unusable where error.isFault {
       report(.snapshot, error.reason)
     } catch is StoreOpener.Unusable {}
+  }
+
+  /// Finds the users whose time zone this machine does not have, in a store that is whole otherwise.
+  mutating func checkZones() throws {
+    guard problems.isEmpty else { return }
+    func isUnknown(_ zone: String) throws(ZoneDataError) -> Bool {
+      do throws(ZoneDataError) { _ = try ZoneTable(named: zone) } catch .unknownName { return true }
+      return false
+    }
+    do {
+      let app = try queries.app().timeZone
+      if try isUnknown(app) {
+        report(.zones, "the app's time zone is \"\(app)\": \(UnknownZoneUsers.remedy)")
+      }
+      let named = try String?.fetchAll(
+        queries.db, sql: "SELECT time_zone FROM users UNION SELECT quiet_zone FROM users")
+      let unknown = try named.compactMap(\.self).filter(isUnknown)
+      let list = unknown.map { _ in "?" }.joined(separator: ", ")
+      let rows = try Row.fetchCursor(
+        queries.db,
+        sql: """
+          SELECT id, CASE WHEN time_zone IN (\(list)) THEN time_zone ELSE quiet_zone END FROM users
+          WHERE time_zone IN (\(list)) OR quiet_zone IN (\(list)) ORDER BY number
+          """,
+        arguments: StatementArguments(unknown + unknown + unknown))
+      var users = UnknownZoneUsers()
+      while let row = try rows.next() {
+        let zone: String = try queries.get(row, 1, "users.time_zone")
+        users.add(.init(try queries.id(row, 0, "users.id"), timeZone: zone))
+      }
+      if users.count > 0 { report(.zones, "\(users)") }
+    } catch let error as ZoneDataError {
+      report(.zones, "\(error)")
+    }
   }
 
   /// Whether the file was cut off inside its last page, which SQLite reads as zeros.

@@ -2,6 +2,7 @@ internal import Foundation
 internal import GRDB
 internal import PushFanout
 internal import PushModel
+internal import QuietTime
 
 /// What the files of a store must be, and what SQLite's errors mean.
 enum StoreFile {
@@ -115,8 +116,11 @@ extension DatabaseError {
 
 extension SettingsQueries {
   /// The engine of what is stored.
-  func fanout(threads: Int?) throws -> Fanout {
-    var builder = FanoutBuilder()
+  ///
+  /// - Parameter unknownZones: what is done with users whose time zone the system does not have; the
+  ///   store is whole.
+  func fanout(threads: Int?, unknownZones: UnknownZones = .refuse) throws -> Fanout {
+    var builder = FanoutBuilder(unknownZones: unknownZones)
     do {
       try builder.setApp(try app())
       var users: [Int64: UserIndex] = [:]
@@ -136,6 +140,8 @@ extension SettingsQueries {
         try builder.add(index, toConversationAt: target, member)
       }
       return try builder.build(threads: threads)
+    } catch FanoutError.timeZoneData(let error) {
+      throw StoreError.timeZoneData(error)
     } catch let error as FanoutError {
       throw StoreError.damaged(path, reason: "\(error)")
     }

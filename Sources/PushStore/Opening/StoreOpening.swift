@@ -4,6 +4,7 @@ internal import Glibc
 internal import PushContent
 internal import PushFanout
 internal import PushModel
+internal import QuietTime
 
 /// How the engine of a store came about.
 public enum StoreOpening: Hashable, Sendable, CustomStringConvertible {
@@ -25,6 +26,8 @@ public enum StoreOpening: Hashable, Sendable, CustomStringConvertible {
 struct StoreOpener {
   let reader: StoreReader
   let threads: Int?
+  /// What is done with users whose time zone the system does not have.
+  var unknownZones = UnknownZones.refuse
 
   struct Opened {
     let fanout: Fanout
@@ -62,8 +65,8 @@ struct StoreOpener {
     return try reader.read { queries in
       let last = try queries.lastSequence()
       let opened = Opened(
-        fanout: try queries.fanout(threads: threads), opening: .rebuilt(reason), last: last,
-        token: try queries.token(at: last))
+        fanout: try queries.fanout(threads: threads, unknownZones: unknownZones),
+        opening: .rebuilt(reason), last: last, token: try queries.token(at: last))
       return (opened, try body(queries))
     }
   }
@@ -82,7 +85,8 @@ struct StoreOpener {
       found = info
       return .success(
         try Fanout(
-          snapshot: path, identity: info.high == identity.high ? info : identity, threads: threads))
+          snapshot: path, identity: info.high == identity.high ? info : identity, threads: threads,
+          unknownZones: unknownZones))
     } catch {
       // The writer of the store may have replaced it by another one meanwhile.
       if let found, attempts > 1, let now = try? SnapshotInfo(path: path).identity, now != found {

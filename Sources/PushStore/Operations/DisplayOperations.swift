@@ -1,6 +1,7 @@
 public import PushContent
 public import PushFanout
 public import PushModel
+public import QuietTime
 
 /// Display settings: the vendors' operations.
 ///
@@ -104,16 +105,19 @@ extension StoreReader {
 
   /// An engine, and everything that the words of pushes depend on, both as of one commit.
   ///
-  /// - Parameter threads: how many threads the engine may use, nil for the cores that the process
-  ///   may use.
+  /// - Parameters:
+  ///   - threads: how many threads the engine may use, nil for the cores that the process may use.
+  ///   - unknownZones: as for opening a ``SettingsStore``.
   /// - Complexity: as for opening a ``SettingsStore``, and for ``contentDirectory()``.
   public func fanoutWithContent(
-    threads: Int? = nil
+    threads: Int? = nil, unknownZones: UnknownZones = .refuse
   ) throws -> (
     fanout: Fanout, content: ContentDirectory, templates: TemplateCatalog, opening: StoreOpening
   ) {
-    let (opened, content) = try StoreOpener(reader: self, threads: threads)
-      .open { (try $0.contentDirectory(), try $0.templates()) }
+    let (opened, content) = try StoreOpener(
+      reader: self, threads: threads, unknownZones: unknownZones
+    )
+    .open { (try $0.contentDirectory(), try $0.templates()) }
     return (opened.fanout, content.0, content.1, opened.opening)
   }
 

@@ -2,7 +2,7 @@ internal import Foundation
 internal import GRDB
 internal import PushContent
 public import PushModel
-internal import QuietTime
+public import QuietTime
 
 /// Changes of a store that become durable, and visible, together.
 ///
@@ -14,6 +14,9 @@ public struct StoreWrite {
   public let now: Instant
   /// The device that writes; nil for an administrator.
   public let device: Identifier?
+  /// Whether settings may name time zones that the system does not have: where they come from another
+  /// store, or the caller says so. By default such a name is an error, unless it is stored already.
+  public var unknownZones = UnknownZones.fail
   /// What has changed, in order, to be applied to the engine once it is durable.
   var steps: [Step] = []
   /// The last entry that this write has made, and its token; nil before the first.
@@ -93,7 +96,7 @@ public struct StoreWrite {
   ///
   /// - Throws: ``StoreError/unknownTimeZone(_:)``.
   public mutating func setApp(_ app: AppSettings) throws {
-    try check(zone: app.timeZone)
+    if try queries.app().timeZone != app.timeZone { try check(zone: app.timeZone) }
     try queries.write(app)
     steps.append(.record(.app(app)))
     try record(.app)
@@ -117,8 +120,7 @@ public struct StoreWrite {
 
   mutating func set(_ id: Identifier, _ user: UserSettings, _ changes: [Change]) throws {
     try check(id)
-    try check(zone: user.timeZone)
-    try check(zone: user.quietHours?.timeZone)
+    try check(zonesOf: user, id)
     try check(devices: user.devices)
     try queries.write(id, user)
     steps.append(.record(.user(id, user)))
@@ -209,11 +211,25 @@ public struct StoreWrite {
     }
   }
 
+  /// Checks the zones of a user's settings. One that the system does not have may stay, as it was
+  /// accepted once.
+  func check(zonesOf user: UserSettings, _ id: Identifier) throws {
+    for zone in [user.timeZone, user.quietHours?.timeZone] {
+      do { try check(zone: zone) } catch StoreError.unknownTimeZone(let name) {
+        let stored = try queries.user(id)
+        guard stored?.timeZone == name || stored?.quietHours?.timeZone == name else {
+          throw StoreError.unknownTimeZone(name)
+        }
+      }
+    }
+  }
+
   func check(zone: String?) throws {
     guard let zone else { return }
     do throws(ZoneDataError) {
       _ = try ZoneTable(named: zone)
     } catch .unknownName(let name) {
+      if unknownZones != .fail { return }
       throw StoreError.unknownTimeZone(name)
     } catch {
       throw StoreError.timeZoneData(error)

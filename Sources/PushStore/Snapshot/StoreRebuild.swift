@@ -2,6 +2,7 @@ internal import Foundation
 internal import GRDB
 internal import PushFanout
 public import PushModel
+internal import QuietTime
 
 /// Rebuilds a store from the snapshot beside it when the store itself is lost: its file is gone or
 /// empty, and there is no backup.
@@ -47,6 +48,7 @@ public struct StoreRebuild: Sendable {
     try StoreFile.errors(path) {
       try NewStore.fill(temporary.name) { db in
         var write = StoreWrite(SettingsQueries(db: db, path: path), at: now, from: nil)
+        write.unknownZones = .refuse
         try write.add(settings, replacingApp: true)
       }
     }
@@ -72,7 +74,7 @@ public struct StoreRebuild: Sendable {
   private func settings() throws -> FanoutSettings {
     let fanout = try Fanout(
       snapshot: SnapshotKeeper.path(file), identity: info.identity, threads: nil,
-      acceptsOtherTimeZoneData: true)
+      acceptsOtherTimeZoneData: true, unknownZones: .refuse)
     let version = fanout.currentVersion
     var settings = FanoutSettings(app: fanout.app)
     version.forEachUser { if !AnonymousID.contains($0) { settings.setUser($0, $1) } }

@@ -5,6 +5,8 @@ package import PushModel
 struct PeopleRates {
   private let rules: RuleSet
   private var zoneNumbers: [String: Int32] = [:]
+  /// The name by which a zone is compared.
+  private let zoneName: (String) -> String
   /// The number of each user's zone, by the user's number; -1 for none.
   private(set) var zones = Zones()
   /// How many users have settings, are silent all day, have a window otherwise.
@@ -26,12 +28,16 @@ struct PeopleRates {
     subscript(user: Int) -> Int32 { user < numbers.count ? numbers[user] : -1 }
   }
 
-  init(_ rules: RuleSet) { self.rules = rules }
+  init(_ rules: RuleSet, zoneName: @escaping (String) -> String) {
+    self.rules = rules
+    self.zoneName = zoneName
+  }
 
   mutating func add(_ user: UserSettings, user index: Int) {
     declared += 1
     if let zone = user.timeZone {
       while zones.numbers.count <= index { zones.numbers.append(-1) }
+      let zone = zoneName(zone)
       let number = zoneNumbers[zone] ?? Int32(zoneNumbers.count)
       zoneNumbers[zone] = number
       zones.numbers[index] = number

@@ -41,11 +41,15 @@ public struct WorkloadProfiler {
   ///   - settings: the users, rooms and memberships.
   ///   - leftOut: users who are measured nowhere, such as bots: their settings, memberships,
   ///     messages and presence, and mentions of them.
+  ///   - zoneName: the name by which a time zone is compared, where a zone has several.
   /// - Complexity: O(users + memberships).
-  public init(_ settings: FanoutSettings, leavingOut leftOut: Set<Identifier> = []) {
+  public init(
+    _ settings: FanoutSettings, leavingOut leftOut: Set<Identifier> = [],
+    zoneName: @escaping (String) -> String = { $0 }
+  ) {
     self.settings = settings
     self.leftOut = leftOut
-    people = PeopleRates(settings.app.rules)
+    people = PeopleRates(settings.app.rules, zoneName: zoneName)
     for number in 0..<UInt32(settings.userCount) {
       let user = UserIndex(number)
       let id = settings.id(of: user)

@@ -125,6 +125,8 @@ struct Evaluate: ParsableCommand {
     let invalidCount: Int
     let messageCount: Int
     let totals: OutcomeCounts
+    /// The recipients who were not decided for.
+    let refused: RefusedRecipients
   }
 
   private func openFile() throws(OutputProblem) -> OutputFile {
@@ -164,8 +166,7 @@ struct Evaluate: ParsableCommand {
         threads: fanout.threads)
       let run = try decide(fanout, selection, writer, bar)
       try writer.finish()
-      try target.finish()
-      Interruption.endOutput()
+      try finish(target, run)
       return run
     }
     let folder = try NumPyFolder(path: output, format: format)
@@ -173,6 +174,7 @@ struct Evaluate: ParsableCommand {
     defer { folder.abandon() }
     let run = try decide(
       fanout, selection, FanoutWriter(folder, threads: fanout.threads), bar)
+    try run.refused.check()
     try folder.complete(fanout)
     try Interruption.publish { () throws(OutputProblem) in try folder.finish() }
     return run
@@ -183,22 +185,36 @@ struct Evaluate: ParsableCommand {
   ) throws -> Run {
     let deciding = ContinuousClock.now
     defer { bar.finish() }
+    let version = fanout.currentVersion
+    var refused = RefusedRecipients()
     try FanoutService(fanout).decide(into: writer) {
       bar.update(
         selection.progress, "\(writer.messageCount) messages, \(writer.totals.total) decisions")
     } next: {
-      try selection.next()
+      let message = try selection.next()
+      if let message { refused.add(version.refusedRecipients(of: message)) }
+      return message
     }
     try selection.checkAllFound()
     return Run(
       deciding: deciding, invalidCount: selection.skippedCount, messageCount: writer.messageCount,
-      totals: writer.totals)
+      totals: writer.totals, refused: refused)
+  }
+
+  /// Ends the output: what goes to standard output is written before the error that some recipients
+  /// were not decided for, and a file does not appear then.
+  private func finish(_ target: OutputFile, _ run: Run) throws {
+    if output != nil { try run.refused.check() }
+    try target.finish()
+    Interruption.endOutput()
+    try run.refused.check()
   }
 
   // MARK: The reference
 
   private func runReference() throws -> Run {
-    let settings = try world.load()
+    let zoned = try world.loadZoned()
+    let settings = zoned.settings
     let bar = ProgressBar("deciding")
     defer { bar.finish() }
     let selection = try selection(settings.app.rules, bar)
@@ -207,21 +223,23 @@ struct Evaluate: ParsableCommand {
     let writer = try DecisionWriter(
       target, format: chosenFormat, showsDevices: devices, summaryAsJSON: json)
     let deciding = ContinuousClock.now
-    let zones = try SettingsZones(settings)
-    var evaluator = ReferenceEvaluator(settings, zoneOffset: zones.offset)
+    var refused = RefusedRecipients()
+    var evaluator = ReferenceEvaluator(settings, zoneOffset: zoned.zones.offset)
     try writer.write(by: &evaluator, id: settings.id) {
       bar.update(
         selection.progress, "\(writer.messageCount) messages, \(writer.totals.total) decisions")
     } next: {
-      try selection.next()
+      let message = try selection.next()
+      if let message { refused.add(zoned.refusedRecipients(of: message)) }
+      return message
     }
     try selection.checkAllFound()
     try writer.finish()
-    try target.finish()
-    Interruption.endOutput()
-    return Run(
+    let run = Run(
       deciding: deciding, invalidCount: selection.skippedCount, messageCount: writer.messageCount,
-      totals: writer.totals)
+      totals: writer.totals, refused: refused)
+    try finish(target, run)
+    return run
   }
 }
 

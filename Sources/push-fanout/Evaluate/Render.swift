@@ -87,14 +87,22 @@ struct Render: ParsableCommand {
         bar.update($0, "\(writer.messageCount) messages, \(writer.payloadCount) pushes")
       })
     var notes = ContentNoteTally()
+    var refused = RefusedRecipients()
+    let version = fanout.currentVersion
+    if let user { try version.checkIsDecided(Identifier(user)) }
     try service.render(into: writer, onlyFor: user.map { Identifier($0) }, threads: threads) {
       notes.add($0)
     } next: {
-      try selection.nextWithContent()
+      let next = try selection.nextWithContent()
+      if let next, user == nil { refused.add(version.refusedRecipients(of: next.message)) }
+      return next
     }
     try selection.checkAllFound()
+    // What goes to standard output is written before the error, and a file does not appear.
+    if output != nil { try refused.check() }
     try target.finish()
     Interruption.endOutput()
+    try refused.check()
     bar.finish()
     Terminal.say("\(writer.messageCount) messages, \(writer.payloadCount) payloads")
     for line in notes.lines { Terminal.say("push-fanout: \(line)") }
@@ -153,17 +161,19 @@ extension WorldOptions {
   ) throws -> (fanout: Fanout, content: ContentDirectory, templates: TemplateCatalog) {
     if let store = store?.path {
       return try reading(store) { reader in
-        let (fanout, content, templates, opening) = try reader.fanoutWithContent(threads: threads)
+        let (fanout, content, templates, opening) = try reader.fanoutWithContent(
+          threads: threads, unknownZones: zones.unknownZones)
         if case .rebuilt = opening { Terminal.say("\(store): \(opening)") }
-        return (fanout, content, templates)
+        return (reported(fanout), content, templates)
       }
     }
     let bar = ProgressBar("loading")
     defer { bar.finish() }
     let (fanout, content) = try SettingsLoader.loadFanoutWithContent(
-      files.paths, threads: threads
+      paths, threads: threads
     ) { bar.update($0) }
-    return (fanout, content, TemplateCatalog())
+    bar.finish()
+    return (reported(fanout), content, TemplateCatalog())
   }
 
   /// Loads the settings as values, the content directory, and the templates of a store.
@@ -175,7 +185,7 @@ extension WorldOptions {
     }
     let bar = ProgressBar("loading")
     defer { bar.finish() }
-    let (settings, content) = try SettingsLoader.loadWithContent(files.paths) { bar.update($0) }
+    let (settings, content) = try SettingsLoader.loadWithContent(paths) { bar.update($0) }
     return (settings, content, TemplateCatalog())
   }
 

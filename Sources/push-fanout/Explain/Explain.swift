@@ -97,6 +97,7 @@ struct Explain: ParsableCommand {
         ? try world.loadFanoutWithContent(threads: nil)
         : (try world.loadFanout(threads: nil), ContentDirectory(), TemplateCatalog())
       stored = found
+      try fanout.currentVersion.checkIsDecided(user)
       (evaluator, isKnown) = (fanout, fanout.user(user) != nil)
       (directory, rules) = (content, fanout.app.rules)
     case .reference:
@@ -104,7 +105,9 @@ struct Explain: ParsableCommand {
         content
         ? try world.loadWithContent() : (try world.load(), ContentDirectory(), TemplateCatalog())
       stored = found
-      evaluator = ReferenceEvaluator(settings, zoneOffset: try SettingsZones(settings).offset)
+      let zoned = try world.zoned(settings)
+      try zoned.checkIsDecided(user)
+      evaluator = ReferenceEvaluator(zoned.settings, zoneOffset: zoned.zones.offset)
       isKnown = settings.index(of: user) != nil
       (directory, rules) = (content, settings.app.rules)
     }

@@ -65,11 +65,11 @@ struct NextChange: ParsableCommand {
         answer = try FanoutService(try world.loadFanout(threads: nil)).nextChange(
           for: user, in: id, channel: channel, after: instant)
       case .reference:
-        let settings = try world.load()
-        let zones = try SettingsZones(settings)
-        var evaluator = ReferenceEvaluator(settings, zoneOffset: zones.offset)
+        let zoned = try world.loadZoned()
+        try zoned.checkIsDecided(user)
+        var evaluator = ReferenceEvaluator(zoned.settings, zoneOffset: zoned.zones.offset)
         answer = try PlainAnswer(
-          by: &evaluator, of: settings, for: user, in: id, channel: channel, after: instant)
+          by: &evaluator, of: zoned.settings, for: user, in: id, channel: channel, after: instant)
       }
     } catch FanoutError.unknownConversation(let id) {
       throw Failure(text: "no conversation \"\(id)\" in the settings or members")

@@ -99,7 +99,7 @@ struct Profile: ParsableCommand {
       Terminal.say("\(problem)")
     }
     return try WorkloadProfile.measure(
-      traffic.files(changes: changes), of: settings, leavingOut: leftOut,
+      traffic.files(changes: changes, world.zones), of: settings, leavingOut: leftOut,
       skipped: skipInvalid ? report : nil
     ) { count, share in
       bar.update(share, "\(count) messages and rows")

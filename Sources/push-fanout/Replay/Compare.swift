@@ -75,7 +75,7 @@ struct Compare: ParsableCommand {
 
   func run() throws {
     let (a, b) = (self.a.map(\.change), self.b.map(\.change))
-    try Comparer.checkCanBeRead(world.files.paths, traffic.files(), a + b)
+    try Comparer.checkCanBeRead(world.files.paths, traffic.files(world.zones), a + b)
     let target = try results.output?.open()
     defer { target?.abandon() }
     let people = try results.people?.open()
@@ -111,7 +111,7 @@ struct Compare: ParsableCommand {
     defer { bar.finish() }
     var names = ContentDirectory()
     var result = try Comparer.compare(
-      traffic.files(), a: a, b: b, options,
+      traffic.files(world.zones), a: a, b: b, options,
       people: people.map { file in PeopleRows { try file.write(whole: $0) } }
     ) { done, share in
       watch.show(done, share)

@@ -148,7 +148,8 @@ struct Replay: ParsableCommand {
       Replayer.HeldRows(HeldText(path: held.path)) { try heldTarget?.write(whole: $0) }
     }
     return try Replayer.replay(
-      traffic.files(changes: changes), on: fanout, options, skipped: skipInvalid ? report : nil,
+      traffic.files(changes: changes, world.zones), on: fanout, options,
+      skipped: skipInvalid ? report : nil,
       heldRows: heldRows, people: people.map { file in PeopleRows { try file.write(whole: $0) } }
     ) { done, share, isWaiting in
       watch.show(done, share, isSlow: isWaiting)

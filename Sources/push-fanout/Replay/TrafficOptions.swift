@@ -15,9 +15,11 @@ struct TrafficOptions: ParsableArguments {
     help: ArgumentHelp("Who is online, CSV, sorted by time.", valueName: "file"))
   var presence: [InputPath] = []
 
-  func files(changes: [InputPath] = []) -> ReplayFiles {
-    ReplayFiles(
+  func files(changes: [InputPath] = [], _ zones: UnknownZoneOption) -> ReplayFiles {
+    var files = ReplayFiles(
       messages: messages.map(\.path), presence: presence.map(\.path), changes: changes.map(\.path))
+    files.unknownZones = zones.ofFiles
+    return files
   }
 }
 

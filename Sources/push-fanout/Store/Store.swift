@@ -5,6 +5,7 @@ import PushModel
 import PushStore
 import PushStoreService
 import PushSupport
+import QuietTime
 
 /// `push-fanout store`: settings that are kept in a store, as a whole.
 struct Store: ParsableCommand {
@@ -66,6 +67,7 @@ struct StoreImportCommand: ParsableCommand {
 
   @OptionGroup var target: StoreOption
   @OptionGroup var world: FileOptions
+  @OptionGroup var zones: UnknownZoneOption
   @OptionGroup var waiting: WaitOption
   @OptionGroup var access: ModeOption
 
@@ -91,7 +93,9 @@ struct StoreImportCommand: ParsableCommand {
     // Its time begins when all is read.
     lazy var writing = ProgressBar("importing")
     defer { writing.finish() }
-    let done = try storeImport.run(world.paths, at: now) { step in
+    var paths = world.paths
+    paths.unknownZones = zones.ofFiles
+    let done = try storeImport.run(paths, at: now) { step in
       switch step {
       case .reading(let share): reading.update(share)
       case .read:
@@ -107,6 +111,10 @@ struct StoreImportCommand: ParsableCommand {
       }
     }
     Interruption.endOutput()
+    if done.unknownZones.count > 0 {
+      Terminal.say(
+        "push-fanout: imported with a time zone that is unknown here: \(done.unknownZones.names)")
+    }
     // It only makes the next opening faster.
     if let problem = done.snapshotProblem {
       Terminal.say("push-fanout: \(Self.complete): \(problem)")

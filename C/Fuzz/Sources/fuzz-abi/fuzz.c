@@ -287,7 +287,10 @@ static void step(input *in, char **error) {
   size_t size = 0;
   pf_engine *engine = AT(engines, slot(in));
   pf_text mentions[4];
-  pf_options options = {byte(in) == 255 ? byte(in) : sizeof options, byte(in) > 250 ? (int32_t)number(in) : 1};
+  pf_options options = {0};
+  options.struct_size = byte(in) == 255 ? byte(in) : sizeof options;
+  options.threads = byte(in) > 250 ? (int32_t)number(in) : 1;
+  options.unknown_zones = byte(in) > 250 ? (int32_t)number(in) : PF_ZONES_REFUSE;
   if (options.threads > 8) options.threads = 2000;
   switch (byte(in) % 24) {
     case 0: case 1: {

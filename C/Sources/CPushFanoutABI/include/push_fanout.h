@@ -98,7 +98,8 @@ int32_t pf_abi_version(void);
 #define PF_SNAPSHOT 5
 /* A store cannot be used, or refused a change. */
 #define PF_STORE 6
-/* The system's time-zone data is missing or damaged: install tzdata, or set TZDIR. */
+/* The system's time-zone data is missing or damaged, or lacks the zone of a user: install tzdata (or
+** tzdata-legacy), or set TZDIR. */
 #define PF_TIME_ZONES 7
 /* There is more of something than an engine can hold. */
 #define PF_LIMIT 8
@@ -177,7 +178,18 @@ typedef struct pf_options {
   size_t struct_size; /* sizeof(pf_options) */
   /* How many threads one call may use, 1 ... 1024; 0 for the cores that the process may use. */
   int32_t threads;
+  int32_t unused; /* 0; earlier headers end here */
+  /* What is done with users whose time zone this machine does not have: PF_ZONES_REFUSE or
+  ** PF_ZONES_IGNORE. */
+  int32_t unknown_zones;
 } pf_options;
+
+/* They are refused alone. In settings that are read now, such a zone is PF_INVALID. A snapshot or a
+** store is opened: its users of such zones are no recipients of any message, and who asks for one
+** gets PF_TIME_ZONES (pf_unknown_zone_users(), pf_answer_refused()). The default. */
+#define PF_ZONES_REFUSE 0
+/* They are decided as if they had no quiet hours. */
+#define PF_ZONES_IGNORE 1
 
 /* Opens an engine for the bytes of a settings.ndjson (docs/formats.md). No bytes at all: an engine
 ** without users, by Easemob's defaults. `options` may be NULL.
@@ -261,6 +273,12 @@ typedef struct pf_memory {
 
 /* The memory that an engine's tables take. O(conversations). */
 int pf_get_memory(const pf_engine *engine, pf_memory *memory, char **error);
+
+/* The users whose time zone this machine does not have, and these zones, as they are written in the
+** settings; both are empty mostly. Names of the tz database that are links count as their zone.
+** Either may be NULL. O(these users). */
+int pf_unknown_zone_users(
+  const pf_engine *engine, pf_ids *users, pf_ids *zones, char **error);
 
 /* The members of a conversation by rank, and the stamp that they are of. No members for an id that
 ** never appeared. O(members). `stamp` may be NULL. */
@@ -443,6 +461,10 @@ void pf_targets_free(pf_targets *targets);
 ** since. O(members). */
 int pf_answer_members(const pf_answer *answer, pf_ids *ids, char **error);
 
+/* The ids of members who are not decided for, as this machine does not have their time zone
+** (PF_ZONES_REFUSE): their codes are 0, as if they were no recipients. */
+int pf_answer_refused(const pf_answer *answer, pf_ids *ids, char **error);
+
 /* The outcome's code for one user; 0 for one who is not a recipient. O(log members). */
 int pf_answer_code(
   const pf_answer *answer, const char *user, size_t size, uint8_t *code, char **error);
@@ -450,7 +472,9 @@ int pf_answer_code(
 /* -------------------------------------------------------------------------------------- One user */
 
 /* Decides a message for one user only: the outcome's code (0: not a recipient) and, unless `devices`
-** is NULL, the devices that a push or local notification goes to. O(log members + devices). */
+** is NULL, the devices that a push or local notification goes to. O(log members + devices).
+**
+** PF_TIME_ZONES for a user who is not decided for (PF_ZONES_REFUSE). */
 int pf_decide_user(
   const pf_engine *engine, const pf_message *message, const char *user, size_t size, uint8_t *code,
   pf_ids *devices, char **error);
@@ -528,7 +552,9 @@ void pf_batch_free(pf_batch *batch);
 /* Decides the messages of a messages.ndjson and gives what `push-fanout evaluate` writes, in the
 ** format "ndjson", "csv", "counts", "pushlist" or "summary", terminated; freed with pf_free().
 **
-** devices    not 0: rows list the devices ("ndjson" only). */
+** devices    not 0: rows list the devices ("ndjson" only).
+**
+** PF_TIME_ZONES when a message goes to users who are not decided for (PF_ZONES_REFUSE). */
 int pf_evaluate(
   const pf_engine *engine, const void *messages, size_t size, const char *format, int devices,
   char **text, size_t *text_size, char **error);

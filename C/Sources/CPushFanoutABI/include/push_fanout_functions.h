@@ -6,12 +6,15 @@
 
 typedef void *pf_object;
 
+#define PF_IGNORES_ZONES 0x10000
+
 /* The functions of a library, in Swift. A handle has those of the library that made it: engines of
 ** libpushfanout-store.so are decided there. Objects are retained references. Pointers that are
 ** needed are not NULL; a function that gets `error` writes to it only when it fails. */
 typedef struct pf_functions {
   void (*release)(pf_object);
 
+  /* `threads` is their number, plus PF_IGNORES_ZONES where unknown zones are ignored. */
   int (*open_bytes)(const void *, size_t, int32_t threads, pf_object *, char **error);
   int (*open_files)(
     const char *const *, size_t, const char *const *, size_t, const char *const *, size_t,
@@ -29,6 +32,7 @@ typedef struct pf_functions {
     char **error);
   int (*get_info)(pf_object engine, pf_info *, char **error);
   int (*get_memory)(pf_object engine, pf_memory *, char **error);
+  void (*unknown_zone_users)(pf_object engine, pf_ids *users, pf_ids *zones);
   int (*members)(
     pf_object engine, const char *, size_t, pf_stamp *, pf_ids *, char **error);
 
@@ -62,6 +66,7 @@ typedef struct pf_functions {
   void (*answer_users)(pf_object answer, uint32_t *);
   void (*answer_push_ids)(pf_object answer, pf_ids *);
   void (*answer_push_targets)(pf_object answer, pf_targets *);
+  void (*answer_refused)(pf_object answer, pf_ids *);
   void (*answer_members)(pf_object answer, pf_ids *);
   int (*answer_code)(pf_object answer, const char *, size_t, uint8_t *, char **error);
 

@@ -60,6 +60,7 @@ def engine_of(path: str, identity: int, target: Target, live: frozenset[str], co
     if fanout.snapshot_sequence != int(target.folder.split("/")[1].split("-")[0]):
         raise Error(f"{path}/{target.folder}: the snapshot is of other settings", "PF_SNAPSHOT")
     count("engines_opened", 1)
+    count("refused_users", len(fanout.unknown_zone_users))
     _engines[key] = fanout
     return fanout
 

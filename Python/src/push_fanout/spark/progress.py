@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 COUNTERS = (
     "messages", "decisions", "pushes", "held", "bad_rows", "engines_opened", "bytes_fetched",
-    "microseconds_deciding", "bytes_written",
+    "refused_users", "microseconds_deciding", "bytes_written",
 )  # fmt: skip
 
 

@@ -44,6 +44,11 @@ public enum OptionList {
     Option(
       key: "commitInterval", value: "MS",
       help: "How long writes wait at most for others that share their commit (30)."),
+    Option(
+      key: "unknownZones", value: "refuse|ignore",
+      help:
+        "Users of time zones that the machine lacks: no decisions, or without quiet hours (refuse)."
+    ),
     Option(key: "audit", value: "FILE", help: "Where writes are noted, a JSON object a line."),
     Option(
       key: "follow", value: "URL", help: "Keep a copy of that server's settings, and decide by it."),
@@ -86,7 +91,7 @@ public enum OptionList {
   private static let ofEachApp: Set<String> = [
     "engineThreads", "bodyLimit", "requestsInFlight", "bytesInFlight", "rateLimit",
     "atLeastTimeout", "commitInterval", "peerKey", "peerCa", "stalenessLimit", "decisionLogOneIn",
-    "decisionLogLimit",
+    "decisionLogLimit", "unknownZones",
   ]
 
   /// Where the names of the apps are kept, which are no option.

@@ -1,4 +1,5 @@
 internal import Configuration
+internal import QuietTime
 
 /// Values of options by their keys, checked.
 struct OptionValues {
@@ -62,6 +63,15 @@ struct OptionValues {
         "\(name(key)) \(text) is not HOST:PORT, like 127.0.0.1:8080 or [::1]:8080")
     }
     return address
+  }
+
+  func unknownZones(_ key: String) throws(OptionError) -> UnknownZones? {
+    guard let text = text(key) else { return nil }
+    switch text {
+    case "refuse": return .refuse
+    case "ignore": return .ignore
+    default: throw OptionError("\(name(key)) \(text) is not refuse or ignore")
+    }
   }
 
   func scopes(_ key: String) throws(OptionError) -> Set<Scope>? {

@@ -1,6 +1,7 @@
 public import Configuration
 internal import Foundation
 internal import PushFanout
+public import QuietTime
 
 /// How a server is started: from flags, the environment, and a JSON file, in this order.
 public struct ServerOptions: Sendable {
@@ -60,6 +61,8 @@ public struct ServerOptions: Sendable {
   public var headerTimeout, bodyTimeout, idleTimeout, shutdownTimeout, atLeastTimeout: Int
   /// Milliseconds that writes wait at most for others that share their commit.
   public var commitInterval: Int
+  /// What is done with users whose time zone the machine does not have: refuse or ignore.
+  public var unknownZones: UnknownZones
   /// The file to which writes are noted, a JSON object a line; nil for only the log.
   public var audit: String?
   /// The server whose settings are followed; nil for a primary.
@@ -144,6 +147,7 @@ public struct ServerOptions: Sendable {
     shutdownTimeout = try read.number("shutdownTimeout", 1...3600, default: 10)
     atLeastTimeout = try read.number("atLeastTimeout", 0...3600, default: 5)
     commitInterval = try read.number("commitInterval", 0...1000, default: 30)
+    unknownZones = try read.unknownZones("unknownZones") ?? .refuse
     audit = read.text("audit")
     follow = read.text("follow")
     peerKey = read.text("peerKey")

@@ -45,6 +45,8 @@ enum DecideEndpoint {
     let first = deciding.takeBytes()
     var answer = Answer(deciding.format.mediaType, .bytes(first))
     answer.fields[.settings] = deciding.settings
+    let refused = deciding.refusedUserCount
+    if refused > 0 { answer.fields[.refusedUsers] = "\(refused)" }
     if progress == .complete {
       metrics.decided(deciding.messageCount, errors: deciding.errorCount)
       if deciding.messageCount == 1, deciding.errorCount == 0, deciding.format != .payloads {
@@ -69,6 +71,8 @@ enum DecideEndpoint {
 extension HTTPField.Name {
   /// The last change that an answer is by, `EPOCH:N`.
   static let settings = HTTPField.Name("Push-Fanout-Settings")!
+  /// How many users of the settings are not decided for, as the machine lacks their time zone.
+  static let refusedUsers = HTTPField.Name("Push-Fanout-Refused-Users")!
   /// The version of the membership that codes and bits are of.
   static let membership = HTTPField.Name("Push-Fanout-Membership")!
   /// The name of a request, for logs.

@@ -5,6 +5,7 @@ internal import PushFanout
 internal import PushFiles
 internal import PushModel
 internal import PushService
+internal import QuietTime
 
 /// The decisions of a body, made as they are sent, all by one version of the settings.
 ///
@@ -139,13 +140,30 @@ final class Deciding: @unchecked Sendable {
       let next = workspace.encode(
         message, number: messageCount - 1, from: rank, limit: Self.memberLimit)
       current = next.map { (message, $0) }
+      if next == nil, format == .rows { noteRefused(of: message) }
     }
   }
+
+  /// A line for each member who is not decided for, behind the rows of the others. Formats that have a
+  /// line or a frame a message have none: that there are such users is in the answer's fields.
+  private func noteRefused(of message: Message) {
+    for user in version.refusedRecipients(of: message) {
+      let failure = ServerFailure(of: FanoutError.unknownZones(UnknownZoneUsers(user)))
+      let names = "{\"message\":\(JSONText.quoted(message.id.text)),"
+      workspace.append((names + "\"user\":\(JSONText.quoted(user.id.text)),").utf8)
+      workspace.append(failure.json)
+      workspace.append("}\n".utf8)
+    }
+  }
+
+  /// How many users of the settings are not decided for, as the machine lacks their time zone.
+  var refusedUserCount: Int { version.refusesUsers ? version.unknownZoneUsers.count : 0 }
 
   private func render(_ message: Message, _ content: MessageContent) throws {
     let output = OutputBytes()
     try app.service.render(message, content, into: PayloadWriter(output))
     workspace.append(output.bytes)
+    noteRefused(of: message)
   }
 
   /// A message that could not be decided, at its position.

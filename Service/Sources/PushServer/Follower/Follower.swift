@@ -6,6 +6,7 @@ internal import PushFanout
 internal import PushModel
 internal import PushService
 internal import PushStore
+internal import QuietTime
 internal import ServiceLifecycle
 internal import Synchronization
 
@@ -131,7 +132,12 @@ struct Follower: Service {
       let app = try state.app()
       if changes.entryCount > 0 {
         let (removals, records) = (changes.removals, changes.records)
-        let batch = records.isEmpty ? nil : try app.service.batch(ndjson: records).batch
+        let batch =
+          records.isEmpty
+          ? nil
+          : try app.service.batch(
+            ndjson: records, unknownZones: .refuse
+          ).batch
         let settings = batch?.settings ?? FanoutSettings(app: app.engine.app)
         // A promotion waits for this, and nothing is written after it.
         guard following.beginWriting() else { return }

@@ -31,7 +31,8 @@ final class OpenedApp: Sendable {
     self.following = following
     store = try SettingsStore(
       options.store, options.creates && following == nil ? .create : .write,
-      threads: options.engineThreads, commitInterval: .milliseconds(options.commitInterval))
+      threads: options.engineThreads, commitInterval: .milliseconds(options.commitInterval),
+      unknownZones: options.unknownZones)
     // The right to write is this process's: no other is sending any.
     SnapshotEndpoint.removeCopies(of: store.path)
     service = try FanoutService(StoreBackend(store))

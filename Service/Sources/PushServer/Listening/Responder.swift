@@ -122,7 +122,7 @@ struct Responder: Sendable {
     case .live: return .answer(Answer(Answer.text, "ok\n".utf8))
     case .ready:
       guard let reason = state.reasonNotReady else {
-        return .answer(Answer(Answer.text, "ok\n".utf8))
+        return .answer(Answer(Answer.text, ("ok\n" + state.unknownZonesText).utf8))
       }
       throw ServerFailure(.serviceUnavailable, "not_ready", reason, fields: [.retryAfter: "1"])
     case .openapi: return .answer(OpenAPIDocument.answer)

@@ -37,6 +37,7 @@ extension ServerFailure {
     case .unknownUser: "unknown_user"
     case .unknownConversation: "unknown_conversation"
     case .notAMember: "not_a_member"
+    case .unknownZones: "unknown_time_zone"
     default: "invalid_setting"
     }
   }

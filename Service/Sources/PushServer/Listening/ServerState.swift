@@ -1,7 +1,9 @@
 internal import HTTPTypes
 internal import Logging
+internal import PushFanout
 internal import PushModel
 internal import PushStore
+internal import QuietTime
 internal import Synchronization
 
 /// What all connections share of an app, or of all apps of the process.
@@ -134,6 +136,21 @@ final class ServerState: Sendable {
       return "the clock was read \(app.staleness / .milliseconds(1)) ms ago"
     }
     return nil
+  }
+
+  /// What a ready server says of users whose time zone the machine lacks, of each app; empty for none.
+  var unknownZonesText: String {
+    guard apps.isEmpty else {
+      return apps.map { app in
+        let text = app.unknownZonesText
+        return text.isEmpty ? "" : "\(app.name): \(text)"
+      }.joined()
+    }
+    guard let engine = openedApp?.engine else { return "" }
+    let users = engine.currentVersion.unknownZoneUsers
+    if users.count == 0 { return "" }
+    let what = engine.unknownZones == .ignore ? "decided without quiet hours" : "not decided"
+    return "\(what): \(users)\n"
   }
 
   /// The support page, of each app.

@@ -27,5 +27,17 @@ struct MetricsText {
     metrics[name]?.append("\(full)\(suffix)\(all.isEmpty ? "" : "{\(all)}") \(value)\n")
   }
 
+  /// A text as the value of a label.
+  static func escaped(_ text: String) -> String {
+    text.reduce(into: "") { escaped, character in
+      switch character {
+      case "\\": escaped += "\\\\"
+      case "\"": escaped += "\\\""
+      case "\n", "\r\n": escaped += "\\n"
+      default: escaped.append(character)
+      }
+    }
+  }
+
   var text: String { names.map { metrics[$0] ?? "" }.joined() }
 }

@@ -85,6 +85,13 @@ final class ServerMetrics: Sendable {
       single(
         "settings_sequence", "gauge", "The last change that decisions are by.",
         app.visibleSequence)
+      let counts = app.engine.currentVersion.unknownZoneCounts
+      for (zone, count) in counts.isEmpty ? [("", 0)] : counts.sorted(by: { $0.key < $1.key }) {
+        text.add(
+          "unknown_time_zone_users", "gauge",
+          "Users whose time zone this machine lacks: not decided for, or without quiet hours.",
+          "\(count)", labels: zone.isEmpty ? "" : "time_zone=\"\(MetricsText.escaped(zone))\"")
+      }
       single("users", "gauge", "Users with settings or memberships.", Int64(app.engine.userCount))
     }
   }
