@@ -31,7 +31,7 @@ static void in_child(void (*body)(void *), void *value) {
 
 static int decide(pf_engine *engine, char **error) {
   char *text = NULL;
-  int status = pf_evaluate(engine, MESSAGE, strlen(MESSAGE), "pushlist", 0, &text, NULL, error);
+  int status = pf_evaluate(engine, MESSAGE, strlen(MESSAGE), "pushlist", 0, &text, NULL, NULL, error);
   if (status == PF_OK) CHECK_TEXT(text, "{\"message\":\"m\",\"push\":[\"ann\",\"ben\",\"dan\"]}\n");
   if (status == PF_OK) pf_free(text);
   return status;

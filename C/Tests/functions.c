@@ -213,65 +213,65 @@ static void one_user(void) {
   pf_message message = message_at(NOON);
   uint8_t code = 9;
   pf_ids devices;
-  OK(pf_decide_user(engine, &message, "ann", 3, &code, &devices, &error));
+  OK(pf_decide_user(engine, &message, "ann", 3, &code, &devices, NULL, &error));
   CHECK(code == 29 && ids_are(&devices, "a1,a2"));
   pf_ids_free(&devices);
-  OK(pf_decide_user(engine, &message, "dan", 3, &code, NULL, &error));
+  OK(pf_decide_user(engine, &message, "dan", 3, &code, NULL, NULL, &error));
   CHECK(code == 0);
   pf_info info = {0};
   info.struct_size = sizeof info;
   OK(pf_get_info(engine, &info, &error));
   pf_stamp stamp = {0, 0, 9};
-  OK(pf_decide_user_stamped(engine, &message, "cid", 3, &code, NULL, &stamp, &error));
+  OK(pf_decide_user(engine, &message, "cid", 3, &code, NULL, &stamp, &error));
   CHECK(code == 60 && stamp.epoch == info.epoch && stamp.sequence == 1 && stamp.membership == 0);
   const char *level = "{\"kind\":\"user\",\"id\":\"cid\",\"level\":\"all\"}\n";
   OK(pf_update(engine, level, strlen(level), NOON, NULL, &error));
-  OK(pf_decide_user_stamped(engine, &message, "cid", 3, &code, &devices, &stamp, &error));
+  OK(pf_decide_user(engine, &message, "cid", 3, &code, &devices, &stamp, &error));
   CHECK(code == 29 && stamp.sequence == 2 && ids_are(&devices, "default"));
   pf_ids_free(&devices);
-  OK(pf_decide_user_stamped(engine, &message, "cid", 3, &code, NULL, NULL, &error));
+  OK(pf_decide_user(engine, &message, "cid", 3, &code, NULL, NULL, &error));
   pf_close(engine);
   engine = open_world();
 
   const char *ndjson = "{\"id\":\"m1\",\"conversation\":\"g\",\"at\":1717387200000}\n";
   char *json = NULL;
   size_t size = 0;
-  OK(pf_explain(engine, ndjson, strlen(ndjson), "cid", 3, 0, &json, &size, &error));
+  OK(pf_explain(engine, ndjson, strlen(ndjson), "cid", 3, 0, &json, &size, NULL, &error));
   CHECK(json && strlen(json) == size && json[size - 1] == '\n');
   pf_free(json);
   info.struct_size = sizeof info;
   OK(pf_get_info(engine, &info, &error));
   stamp = (pf_stamp){0, 0, 9};
-  OK(pf_explain_stamped(
+  OK(pf_explain(
     engine, ndjson, strlen(ndjson), "cid", 3, 0, &json, &size, &stamp, &error));
   CHECK(stamp.epoch == info.epoch && stamp.sequence == 1 && stamp.membership == 0);
   CHECK(strstr(json, "\"decision\":{\"action\":\"none\",\"reason\":\"levelNone\",\"scope\":\"app\"}"));
   pf_free(json);
-  OK(pf_explain(engine, ndjson, strlen(ndjson), "ann", 3, 1, &json, NULL, &error));
+  OK(pf_explain(engine, ndjson, strlen(ndjson), "ann", 3, 1, &json, NULL, NULL, &error));
   CHECK(strstr(json, "\"payload\":"));
   pf_free(json);
   FAILS(
-    pf_explain(engine, ndjson, strlen(ndjson), "eve", 3, 0, &json, &size, &error), PF_NOT_FOUND,
+    pf_explain(engine, ndjson, strlen(ndjson), "eve", 3, 0, &json, &size, NULL, &error), PF_NOT_FOUND,
     "there is no user \"eve\"");
   FAILS(
-    pf_explain(engine, "x", 1, "cid", 3, 0, &json, &size, &error), PF_INVALID,
+    pf_explain(engine, "x", 1, "cid", 3, 0, &json, &size, NULL, &error), PF_INVALID,
     "messages.ndjson:1: the line is not JSON");
 
   pf_change change;
-  OK(pf_next_change(engine, "ben", 3, "g", 1, NULL, 0, NOON, &change, &error));
+  OK(pf_next_change(engine, "ben", 3, "g", 1, NULL, 0, NOON, &change, NULL, &error));
   /* 22:00 in Shanghai: 76 is none/quietHours/app. */
   CHECK(change.at == INT64_C(1717423200000) && change.before == 33 && change.after == 76);
-  OK(pf_next_change(engine, "cid", 3, "g", 1, NULL, 0, NOON, &change, &error));
+  OK(pf_next_change(engine, "cid", 3, "g", 1, NULL, 0, NOON, &change, NULL, &error));
   CHECK(change.at == -1 && change.before == 60 && change.after == 60);
   OK(pf_update(engine, level, strlen(level), NOON, NULL, &error));
-  OK(pf_next_change_stamped(engine, "cid", 3, "g", 1, NULL, 0, NOON, &change, &stamp, &error));
+  OK(pf_next_change(engine, "cid", 3, "g", 1, NULL, 0, NOON, &change, &stamp, &error));
   CHECK(change.before == 29);
   CHECK(stamp.epoch == info.epoch && stamp.sequence == 2 && stamp.membership == 0);
   FAILS(
-    pf_next_change(engine, "ben", 3, "h", 1, NULL, 0, NOON, &change, &error), PF_NOT_FOUND,
+    pf_next_change(engine, "ben", 3, "h", 1, NULL, 0, NOON, &change, NULL, &error), PF_NOT_FOUND,
     "there is no conversation \"h\"");
   FAILS(
-    pf_next_change(engine, "ben", 3, "g", 1, NULL, 0, INT64_MIN, &change, &error), PF_MISUSE,
+    pf_next_change(engine, "ben", 3, "g", 1, NULL, 0, INT64_MIN, &change, NULL, &error), PF_MISUSE,
     "after is -9223372036854775808; it must be milliseconds, 0 ... 9007199254740991");
   pf_close(engine);
 }
@@ -423,7 +423,7 @@ static void many_messages(void) {
 
   char *text = NULL;
   size_t size = 0;
-  OK(pf_evaluate(engine, ndjson, strlen(ndjson), "pushlist", 0, &text, &size, &error));
+  OK(pf_evaluate(engine, ndjson, strlen(ndjson), "pushlist", 0, &text, &size, NULL, &error));
   CHECK_TEXT(
     text,
     "{\"message\":\"m1\",\"push\":[\"ann\",\"ben\"]}\n{\"message\":\"m2\",\"push\":[]}\n"
@@ -433,15 +433,15 @@ static void many_messages(void) {
   info.struct_size = sizeof info;
   OK(pf_get_info(engine, &info, &error));
   pf_stamp stamp = {0, 0, 9};
-  OK(pf_evaluate_stamped(
+  OK(pf_evaluate(
     engine, ndjson, strlen(ndjson), "summary", 0, &text, NULL, &stamp, &error));
   CHECK(stamp.epoch == info.epoch && stamp.sequence == 1 && stamp.membership == 0);
   pf_free(text);
   FAILS(
-    pf_evaluate(engine, ndjson, 5, "csv", 0, &text, &size, &error), PF_INVALID,
+    pf_evaluate(engine, ndjson, 5, "csv", 0, &text, &size, NULL, &error), PF_INVALID,
     "messages.ndjson:1: the JSON ends too early; the line was cut off");
   FAILS(
-    pf_evaluate(engine, ndjson, strlen(ndjson), "npy", 0, &text, &size, &error), PF_MISUSE,
+    pf_evaluate(engine, ndjson, strlen(ndjson), "npy", 0, &text, &size, NULL, &error), PF_MISUSE,
     "there is no format \"npy\"; it must be one of [\"ndjson\", \"csv\", \"counts\", "
     "\"pushlist\", \"summary\"]");
   pf_messages *none = NULL;
@@ -911,7 +911,7 @@ static void number_ids(const char *folder) {
     CHECK(code == codes[2]);
     char *json = NULL;
     const char *ndjson = "{\"id\":\"m\",\"conversation\":\"1\",\"sender\":\"-7\",\"at\":1717387200000}\n";
-    OK(pf_explain(from, ndjson, strlen(ndjson), "42", 2, 0, &json, NULL, &error));
+    OK(pf_explain(from, ndjson, strlen(ndjson), "42", 2, 0, &json, NULL, NULL, &error));
     CHECK(json && strstr(
       json, "\"decision\":{\"action\":\"push\",\"devices\":[\"default\"],\"reason\":\"allowed\",\"scope\":\"app\"}"));
     pf_free(json);
@@ -1100,20 +1100,20 @@ static void unknown_zones(const char *folder) {
     pf_ids_free(&users);
     pf_answer_free(answer);
     uint8_t code = 0;
-    OK(pf_decide_user(engine, &message, "ben", 3, &code, NULL, &error));
+    OK(pf_decide_user(engine, &message, "ben", 3, &code, NULL, NULL, &error));
     CHECK(code & 1);
-    OK(pf_evaluate(engine, to_g, strlen(to_g), "pushlist", 0, &text, NULL, &error));
+    OK(pf_evaluate(engine, to_g, strlen(to_g), "pushlist", 0, &text, NULL, NULL, &error));
     pf_free(text);
     int status[4];
     pf_change change;
     char *errors[4] = {NULL, NULL, NULL, NULL};
-    status[0] = pf_decide_user(engine, &message, "mia", 3, &code, NULL, &errors[0]);
-    status[1] = pf_evaluate(engine, to_h, strlen(to_h), "csv", 0, &text, NULL, &errors[1]);
+    status[0] = pf_decide_user(engine, &message, "mia", 3, &code, NULL, NULL, &errors[0]);
+    status[1] = pf_evaluate(engine, to_h, strlen(to_h), "csv", 0, &text, NULL, NULL, &errors[1]);
     if (status[1] == PF_OK) pf_free(text);
     status[2] = pf_explain(
-      engine, to_h, strlen(to_h), "mia", 3, 0, &text, NULL, &errors[2]);
+      engine, to_h, strlen(to_h), "mia", 3, 0, &text, NULL, NULL, &errors[2]);
     if (status[2] == PF_OK) pf_free(text);
-    status[3] = pf_next_change(engine, "mia", 3, "h", 1, NULL, 0, NOON, &change, &errors[3]);
+    status[3] = pf_next_change(engine, "mia", 3, "h", 1, NULL, 0, NOON, &change, NULL, &errors[3]);
     for (int index = 0; index < 4; index++) {
       CHECK(status[index] == (refuses ? PF_TIME_ZONES : PF_OK));
       CHECK(!refuses == !errors[index]);

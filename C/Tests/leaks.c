@@ -44,7 +44,7 @@ static void round_of_calls(void) {
   array.release(&array);
   stream.release(&stream);
   char *json = NULL;
-  OK(pf_explain(engine, ndjson, strlen(ndjson), "ann", 3, 1, &json, NULL, &error));
+  OK(pf_explain(engine, ndjson, strlen(ndjson), "ann", 3, 1, &json, NULL, NULL, &error));
   pf_free(json);
   OK(pf_update(engine, "{\"kind\":\"user\",\"id\":\"new\"}\n", 27, NOON, NULL, &error));
   pf_engine *none = NULL;

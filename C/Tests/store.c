@@ -36,7 +36,7 @@ int main(int count, char **arguments) {
   CHECK(pushes(engine) == 2);
   const char *ndjson = "{\"id\":\"m1\",\"conversation\":\"g\",\"at\":1717387200000}\n";
   char *json = NULL;
-  OK(pf_explain(engine, ndjson, strlen(ndjson), "ann", 3, 1, &json, NULL, &error));
+  OK(pf_explain(engine, ndjson, strlen(ndjson), "ann", 3, 1, &json, NULL, NULL, &error));
   pf_free(json);
   OK(pf_store_open(path, PF_STORE_READ, NULL, &reader, &error));
   CHECK(pushes(reader) == 2);

@@ -112,7 +112,7 @@ class Engine:
     def evaluate(self, messages, form, devices):
         text, size = C.c_void_p(), C.c_size_t()
         self.library.call("pf_evaluate", self.handle, messages, C.c_size_t(len(messages)), form.encode(),
-                          C.c_int(devices), C.byref(text), C.byref(size))
+                          C.c_int(devices), C.byref(text), C.byref(size), None)
         found = C.string_at(text.value, size.value)
         self.library.c.pf_free(text)
         return found

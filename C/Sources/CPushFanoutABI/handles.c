@@ -606,12 +606,6 @@ int pf_answer_code(
 
 int pf_decide_user(
   const pf_engine *engine, const pf_message *message, const char *user, size_t size, uint8_t *code,
-  pf_ids *devices, char **error) {
-  return pf_decide_user_stamped(engine, message, user, size, code, devices, NULL, error);
-}
-
-int pf_decide_user_stamped(
-  const pf_engine *engine, const pf_message *message, const char *user, size_t size, uint8_t *code,
   pf_ids *devices, pf_stamp *stamp, char **error) {
   BEGIN(engine, ENGINE, "engine")
   NEED(message && message->struct_size >= sizeof *message, OTHER_MESSAGE);
@@ -623,13 +617,6 @@ int pf_decide_user_stamped(
 }
 
 int pf_explain(
-  const pf_engine *engine, const void *messages, size_t size, const char *user, size_t user_size,
-  int content, char **json, size_t *json_size, char **error) {
-  return pf_explain_stamped(
-    engine, messages, size, user, user_size, content, json, json_size, NULL, error);
-}
-
-int pf_explain_stamped(
   const pf_engine *engine, const void *messages, size_t size, const char *user, size_t user_size,
   int content, char **json, size_t *json_size, pf_stamp *stamp, char **error) {
   BEGIN(engine, ENGINE, "engine")
@@ -643,15 +630,6 @@ int pf_explain_stamped(
 }
 
 int pf_next_change(
-  const pf_engine *engine, const char *user, size_t user_size, const char *conversation,
-  size_t conversation_size, const char *channel, size_t channel_size, int64_t after,
-  pf_change *change, char **error) {
-  return pf_next_change_stamped(
-    engine, user, user_size, conversation, conversation_size, channel, channel_size, after, change,
-    NULL, error);
-}
-
-int pf_next_change_stamped(
   const pf_engine *engine, const char *user, size_t user_size, const char *conversation,
   size_t conversation_size, const char *channel, size_t channel_size, int64_t after,
   pf_change *change, pf_stamp *stamp, char **error) {
@@ -684,13 +662,6 @@ int pf_decide_batch(
 }
 
 int pf_evaluate(
-  const pf_engine *engine, const void *messages, size_t size, const char *format, int devices,
-  char **text, size_t *text_size, char **error) {
-  return pf_evaluate_stamped(
-    engine, messages, size, format, devices, text, text_size, NULL, error);
-}
-
-int pf_evaluate_stamped(
   const pf_engine *engine, const void *messages, size_t size, const char *format, int devices,
   char **text, size_t *text_size, pf_stamp *stamp, char **error) {
   BEGIN(engine, ENGINE, "engine")

@@ -369,7 +369,7 @@ class Fanout(EngineState):
         data = ndjson(messages)
         text, size, stamp = C.c_void_p(), C.c_size_t(), _library.Stamp()
         call(
-            library.pf_evaluate_stamped, engine.handle, data, len(data), format.encode(), devices,
+            library.pf_evaluate, engine.handle, data, len(data), format.encode(), devices,
             C.byref(text), C.byref(size), C.byref(stamp),
         )  # fmt: skip
         evaluated = Evaluated(take_text(text.value, size.value))
@@ -397,7 +397,7 @@ class Fanout(EngineState):
         line = json_line(message)
         text, size, stamp = C.c_void_p(), C.c_size_t(), _library.Stamp()
         call(
-            library.pf_explain_stamped, engine.handle, line, len(line),
+            library.pf_explain, engine.handle, line, len(line),
             *text_arguments(user, "user"), content, C.byref(text), C.byref(size), C.byref(stamp),
         )  # fmt: skip
         explained: dict[str, Any] = json.loads(take_text(text.value, size.value))
@@ -431,7 +431,7 @@ class Fanout(EngineState):
         change, stamp = _library.Change(), _library.Stamp()
         place = (None, 0) if channel is None else text_arguments(channel, "channel")
         call(
-            library.pf_next_change_stamped, engine.handle, *text_arguments(user, "user"),
+            library.pf_next_change, engine.handle, *text_arguments(user, "user"),
             *text_arguments(conversation, "conversation"), *place, milliseconds(after, "after"),
             C.byref(change), C.byref(stamp),
         )  # fmt: skip

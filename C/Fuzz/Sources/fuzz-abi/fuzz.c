@@ -265,7 +265,7 @@ static void ask(input *in, char **error) {
       const char *second = text(in, &other), *channel = text(in, &third);
       pf_change change;
       pf_stamp stamp;
-      pf_next_change_stamped(AT(engines, slot(in)), first, size, second, other, channel, third, number(in), &change, &stamp, error);
+      pf_next_change(AT(engines, slot(in)), first, size, second, other, channel, third, number(in), &change, &stamp, error);
       break;
     }
     default: {
@@ -274,7 +274,7 @@ static void ask(input *in, char **error) {
       first = text(in, &size);
       int wants = byte(in) % 2;
       pf_stamp stamp;
-      if (pf_decide_user_stamped(AT(engines, slot(in)), &made, first, size, &code, wants ? &ids : NULL, &stamp, error) == PF_OK && wants) {
+      if (pf_decide_user(AT(engines, slot(in)), &made, first, size, &code, wants ? &ids : NULL, &stamp, error) == PF_OK && wants) {
         pf_ids_free(&ids);
       }
     }
@@ -360,7 +360,7 @@ static void step(input *in, char **error) {
       pf_stamp stamp;
       size = lines(in, buffer);
       const char *format = TEXTS[byte(in) % (sizeof TEXTS / sizeof *TEXTS)];
-      if (pf_evaluate_stamped(engine, buffer, size, format, byte(in) % 2, &made, &size, &stamp, error) == PF_OK) pf_free(made);
+      if (pf_evaluate(engine, buffer, size, format, byte(in) % 2, &made, &size, &stamp, error) == PF_OK) pf_free(made);
       break;
     }
     case 14: {
@@ -368,7 +368,7 @@ static void step(input *in, char **error) {
       pf_stamp stamp;
       size_t length = lines(in, buffer);
       const char *user = text(in, &size);
-      if (pf_explain_stamped(engine, buffer, length, user, size, byte(in) % 2, &made, NULL, &stamp, error) == PF_OK) pf_free(made);
+      if (pf_explain(engine, buffer, length, user, size, byte(in) % 2, &made, NULL, &stamp, error) == PF_OK) pf_free(made);
       break;
     }
     case 15:

@@ -473,28 +473,19 @@ int pf_answer_code(
 
 /* Decides a message for one user only: the outcome's code (0: not a recipient) and, unless `devices`
 ** is NULL, the devices that a push or local notification goes to. O(log members + devices).
+** stamp      the settings that decided, unless NULL; its membership is 0, as the answer has no ranks
 **
 ** PF_TIME_ZONES for a user who is not decided for (PF_ZONES_REFUSE). */
 int pf_decide_user(
-  const pf_engine *engine, const pf_message *message, const char *user, size_t size, uint8_t *code,
-  pf_ids *devices, char **error);
-
-/* The same with the stamp of the settings that decided; its membership is 0, as the answer has no
-** ranks. `devices` and `stamp` may be NULL. */
-int pf_decide_user_stamped(
   const pf_engine *engine, const pf_message *message, const char *user, size_t size, uint8_t *code,
   pf_ids *devices, pf_stamp *stamp, char **error);
 
 /* Explains messages of a messages.ndjson for one user: a JSON object a line, as of `explain --json`,
 ** terminated; freed with pf_free().
 **
-** content    not 0: with what the push says, and why. */
+** content    not 0: with what the push says, and why
+** stamp      as of pf_decide_user(). */
 int pf_explain(
-  const pf_engine *engine, const void *messages, size_t size, const char *user, size_t user_size,
-  int content, char **json, size_t *json_size, char **error);
-
-/* The same with the stamp of the settings, as of pf_decide_user_stamped(). */
-int pf_explain_stamped(
   const pf_engine *engine, const void *messages, size_t size, const char *user, size_t user_size,
   int content, char **json, size_t *json_size, pf_stamp *stamp, char **error);
 
@@ -506,16 +497,10 @@ typedef struct pf_change {
 } pf_change;
 
 /* When the answer for a plain message next changes by itself, after an instant. `channel` is that of
-** an ultra group; NULL for none.
+** an ultra group; NULL for none. `stamp` is as of pf_decide_user().
 **
 ** PF_NOT_FOUND for an unknown user or conversation, and for a user who is not a member. */
 int pf_next_change(
-  const pf_engine *engine, const char *user, size_t user_size, const char *conversation,
-  size_t conversation_size, const char *channel, size_t channel_size, int64_t after,
-  pf_change *change, char **error);
-
-/* The same with the stamp of the settings, as of pf_decide_user_stamped(). */
-int pf_next_change_stamped(
   const pf_engine *engine, const char *user, size_t user_size, const char *conversation,
   size_t conversation_size, const char *channel, size_t channel_size, int64_t after,
   pf_change *change, pf_stamp *stamp, char **error);
@@ -552,16 +537,11 @@ void pf_batch_free(pf_batch *batch);
 /* Decides the messages of a messages.ndjson and gives what `push-fanout evaluate` writes, in the
 ** format "ndjson", "csv", "counts", "pushlist" or "summary", terminated; freed with pf_free().
 **
-** devices    not 0: rows list the devices ("ndjson" only).
+** devices    not 0: rows list the devices ("ndjson" only)
+** stamp      the settings by which all messages are decided, as of pf_decide_user()
 **
 ** PF_TIME_ZONES when a message goes to users who are not decided for (PF_ZONES_REFUSE). */
 int pf_evaluate(
-  const pf_engine *engine, const void *messages, size_t size, const char *format, int devices,
-  char **text, size_t *text_size, char **error);
-
-/* The same with the stamp of the settings, by which all messages are decided, as of
-** pf_decide_user_stamped(). */
-int pf_evaluate_stamped(
   const pf_engine *engine, const void *messages, size_t size, const char *format, int devices,
   char **text, size_t *text_size, pf_stamp *stamp, char **error);
 
