@@ -11,6 +11,26 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
+/// What `make` adds for those who work on the package, by words in the environment. `tests`: what
+/// tests spend their time in is optimized in debug builds, and an example is a target. `benchmarks`:
+/// the benchmarks are targets. Whoever uses a product neither fetches nor builds anything of that.
+let developed = Context.environment["PUSH_FANOUT_DEVELOP", default: ""].split(separator: " ")
+
+/// The settings of what tests spend their time in. Assertions stay.
+let optimized: [SwiftSetting] =
+  strict
+  + forTests([
+    .unsafeFlags(
+      ["-O", "-whole-module-optimization", "-num-threads", "2", "-assert-config", "Debug"],
+      .when(configuration: .debug))
+  ])
+let optimizedC: [CSetting] = forTests([.unsafeFlags(["-O2"], .when(configuration: .debug))])
+let optimizedCXX: [CXXSetting] = forTests([.unsafeFlags(["-O2"], .when(configuration: .debug))])
+
+func forTests<Setting>(_ settings: [Setting]) -> [Setting] {
+  developed.contains("tests") ? settings : []
+}
+
 // Data flows one way, and an arrow here points only to a target above it:
 // words -> zones and windows, reference, contents of pushes -> files -> command line.
 let package = Package(
@@ -38,35 +58,35 @@ let package = Package(
   ],
   targets: [
     // What several modules need and users of the library do not; no product.
-    .target(name: "PushSupport", swiftSettings: strict),
+    .target(name: "PushSupport", swiftSettings: optimized),
     .target(
       name: "PushModel",
       dependencies: ["PushSupport", .product(name: "Algorithms", package: "swift-algorithms")],
-      swiftSettings: strict),
+      swiftSettings: optimized),
     .target(name: "PushFoundation", dependencies: ["PushModel"], swiftSettings: strict),
     .target(
       name: "QuietTime",
       dependencies: [
         "PushSupport", "PushModel", .product(name: "Algorithms", package: "swift-algorithms"),
-      ], swiftSettings: strict),
+      ], swiftSettings: optimized),
     .target(
-      name: "PushReference", dependencies: ["PushSupport", "PushModel"], swiftSettings: strict),
-    .target(name: "CPushKernels"),
+      name: "PushReference", dependencies: ["PushSupport", "PushModel"], swiftSettings: optimized),
+    .target(name: "CPushKernels", cSettings: optimizedC),
     // libsqlite3-dev of Debian.
     .target(
-      name: "CPushSQLite", dependencies: ["CPushKernels"],
+      name: "CPushSQLite", dependencies: ["CPushKernels"], cSettings: optimizedC,
       linkerSettings: [.linkedLibrary("sqlite3")]),
     .target(
       name: "PushFanout",
       dependencies: [
         "PushSupport", "PushModel", "QuietTime", "CPushKernels",
         .product(name: "Algorithms", package: "swift-algorithms"),
-      ], swiftSettings: strict),
+      ], swiftSettings: optimized),
     .target(
       name: "PushContent", dependencies: ["PushSupport", "PushModel"], swiftSettings: strict),
     // libsimdjson-dev, libcsv-dev and zlib1g-dev of Debian.
     .target(
-      name: "CPushFiles",
+      name: "CPushFiles", cSettings: optimizedC, cxxSettings: optimizedCXX,
       linkerSettings: [
         .linkedLibrary("simdjson"), .linkedLibrary("csv"), .linkedLibrary("z"),
       ]),
@@ -75,19 +95,19 @@ let package = Package(
       dependencies: [
         "PushSupport", "PushModel", "QuietTime", "PushFanout", "PushContent", "CPushFiles",
       ],
-      swiftSettings: strict),
+      swiftSettings: optimized),
     .target(
       name: "PushStore",
       dependencies: [
         "PushSupport", "PushModel", "QuietTime", "PushFanout", "PushContent", "CPushSQLite",
         .product(name: "GRDB", package: "GRDB.swift"),
-      ], swiftSettings: strict),
+      ], swiftSettings: optimized),
     .target(
       name: "PushService",
       dependencies: [
         "PushSupport", "PushModel", "QuietTime", "PushFanout", "PushContent", "PushFiles",
       ],
-      swiftSettings: strict),
+      swiftSettings: optimized),
     // The store attaches to the service from its own side, so that the service needs no store.
     .target(
       name: "PushStoreService",
@@ -100,13 +120,13 @@ let package = Package(
       dependencies: [
         "PushSupport", "PushModel", "QuietTime", "PushFanout", "PushFiles", "PushWorkload",
       ],
-      swiftSettings: strict),
+      swiftSettings: optimized),
     .target(
       name: "PushWorkload",
       dependencies: [
         "PushSupport", "PushModel",
         .product(name: "Algorithms", package: "swift-algorithms"),
-      ], swiftSettings: strict),
+      ], swiftSettings: optimized),
     .target(
       name: "PushReport", dependencies: ["PushSupport", "PushModel", "QuietTime", "PushReplay"],
       swiftSettings: strict),
@@ -129,7 +149,7 @@ let package = Package(
         "PinnedZones",
       ],
       path: "Tests/TestSupport",
-      swiftSettings: strict),
+      swiftSettings: optimized),
     .testTarget(
       name: "PushSupportTests", dependencies: ["PushSupport"], swiftSettings: strict),
     .testTarget(
@@ -236,3 +256,62 @@ let package = Package(
   ],
   cxxLanguageStandard: .cxx20
 )
+
+if developed.contains("tests") {
+  package.targets += [
+    // The service of the article: `make examples`.
+    .executableTarget(
+      name: "dispatcher",
+      dependencies: [
+        "PushModel", "PushFanout", "PushContent", "PushService", "PushStore", "PushStoreService",
+      ], path: "Examples/dispatcher/Sources/dispatcher", swiftSettings: strict)
+  ]
+}
+
+if developed.contains("benchmarks") {
+  let arguments = Target.Dependency.product(
+    name: "ArgumentParser", package: "swift-argument-parser")
+  let engine: [Target.Dependency] = [
+    "PushModel", "QuietTime", "PushReference", "PushFanout", "PushContent", "PushFiles",
+    "PushReplay", "PushWorkload",
+  ]
+  package.dependencies += [
+    // Without its traits: they count allocations by packages that must be fetched too, and what is
+    // counted here is counted by jemalloc itself.
+    .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.1", traits: [])
+  ]
+  package.targets += [
+    // Worlds, contestants, the list of what is measured, and the comparison with the reference.
+    .target(
+      name: "BenchSupport", dependencies: engine + ["CDayFloor"],
+      path: "Benchmarks/Sources/BenchSupport", swiftSettings: strict),
+    // The least that deciding a generated day takes; in C, as it was on the machine of the bounds.
+    .target(name: "CDayFloor", path: "Benchmarks/Sources/CDayFloor"),
+    // The comparison with others, for people, and the kernels of the gate.
+    .executableTarget(
+      name: "fanout-bench", dependencies: engine + ["BenchSupport", arguments],
+      path: "Benchmarks/Sources/fanout-bench", swiftSettings: strict),
+    // The speeds of the store that must hold. A program of its own: valgrind 3.19, under which the
+    // kernels run, crashes on programs that use Swift's concurrency.
+    .executableTarget(
+      name: "store-bench",
+      dependencies: engine + [
+        "PushStore", "BenchSupport", arguments,
+        .product(name: "GRDBSQLite", package: "GRDB.swift"),
+      ], path: "Benchmarks/Sources/store-bench", swiftSettings: strict),
+    // Whether memory stays flat. In release builds, as the engine's pages come from `malloc` in others.
+    .executableTarget(
+      name: "soak", dependencies: engine + ["BenchSupport", arguments],
+      path: "Benchmarks/Sources/soak", swiftSettings: strict),
+    // Every benchmark, for `swift package benchmark`.
+    .executableTarget(
+      name: "FanoutBenchmarks",
+      dependencies: [
+        "BenchSupport", "CJemalloc", .product(name: "Benchmark", package: "benchmark"),
+      ], path: "Benchmarks/FanoutBenchmarks", swiftSettings: strict),
+    // libjemalloc-dev of Debian.
+    .systemLibrary(
+      name: "CJemalloc", path: "Benchmarks/Sources/CJemalloc", pkgConfig: "jemalloc",
+      providers: [.apt(["libjemalloc-dev"])]),
+  ]
+}

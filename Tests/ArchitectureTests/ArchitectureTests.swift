@@ -111,10 +111,37 @@ import Testing
     #expect(slow.count > 10)
   }
 
-  @Test func noTargetUsesUnsafeFlags() throws {
-    let manifest = try String(
-      contentsOf: Repository.root.appending(path: "Package.swift"), encoding: .utf8)
-    #expect(!manifest.contains("unsafeFlags"))
+  /// What the package is for those who use it: no unsafe flags, and nothing of benchmarks and tests
+  /// is fetched or built. With what `make` adds, the same description has all of that.
+  @Test(arguments: [(developed: "", has: false), ("tests benchmarks", true)])
+  func usersGetOnlyWhatTheyUse(developed: String, has: Bool) throws {
+    let description = try Self.description(developed: developed)
+    #expect(description.contains("unsafeFlags") == has)
+    #expect(description.contains("ordo-one/benchmark") == has)
+    #expect(description.contains("FanoutBenchmarks") == has)
+    #expect(description.contains("swift-argument-parser"))
+  }
+
+  /// Package.swift as SwiftPM understands it, in JSON.
+  static func description(developed: String) throws -> String {
+    let process = Process()
+    let output = Pipe()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    // In a folder of its own, as SwiftPM waits for others that use the same one.
+    let scratch = ScratchFolder()
+    process.arguments = [
+      "swift", "package", "--package-path", Repository.root.path, "--scratch-path",
+      scratch.path("scratch"), "dump-package",
+    ]
+    process.environment = ProcessInfo.processInfo.environment.merging(
+      ["PUSH_FANOUT_DEVELOP": developed]) { $1 }
+    process.standardOutput = output
+    try process.run()
+    let text = String(
+      decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 0)
+    return text.replacing("\\/", with: "/")
   }
 
   /// A file reads in one sitting, a function nearly fits a screen.
