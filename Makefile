@@ -6,15 +6,15 @@
 
 SWIFT ?= swift
 # Package.swift says what these words add.
-export PUSH_FANOUT_DEVELOP := tests
+export PUSH_FANOUT_DEVELOP := examples
 # An import of a target that Package.swift does not name as a dependency is an error.
 STRICT := --explicit-target-dependency-import-check error
 # The program contains Swift's runtime, so that it runs where there is no toolchain.
 STATIC := -Xswiftc -static-stdlib
-# The tests are linked by the faster linker.
-TESTED := $(STRICT) -Xswiftc -use-ld=lld
+# Debug builds for tests: what tests spend their time in is optimized, and the faster linker is used.
+TEST_BUILD := SWIFT_EXEC='$(CURDIR)/scripts/swiftc-for-tests' $(SWIFT) build $(STRICT) -Xcc -O2 -Xswiftc -use-ld=lld
 # The benchmarks, with the modules that the program consists of.
-BENCH_BUILD := PUSH_FANOUT_DEVELOP='tests benchmarks' $(SWIFT) build -c release $(STATIC)
+BENCH_BUILD := PUSH_FANOUT_DEVELOP='examples benchmarks' $(SWIFT) build -c release $(STATIC)
 # What the program is built with, and the time zones that it reads.
 LIBRARIES := libsimdjson-dev libcsv-dev zlib1g-dev libsqlite3-dev tzdata
 RELEASE := .build/release/push-fanout
@@ -99,7 +99,7 @@ build: program packages-bench
 	$(BENCH_BUILD) --product fanout-bench
 
 # Fetches nothing for benchmarks, but keeps what was fetched for them.
-program: export PUSH_FANOUT_DEVELOP := tests $(if $(wildcard .build/checkouts/benchmark),benchmarks)
+program: export PUSH_FANOUT_DEVELOP := examples $(if $(wildcard .build/checkouts/benchmark),benchmarks)
 program: packages
 	$(SWIFT) build -c release --product push-fanout $(STATIC) --disable-local-rpath $(STRICT)
 
@@ -111,7 +111,7 @@ test:
 	@scripts/run-steps .ci/test
 
 debug: packages
-	$(SWIFT) build --build-tests $(TESTED)
+	$(TEST_BUILD) --build-tests
 
 # FILTER=LawTests runs some.
 unit: debug
@@ -277,7 +277,7 @@ benchmarks: packages-bench
 	  $(BENCH_BUILD) --product $$product || exit 1; done
 
 bench-all: benchmarks
-	PUSH_FANOUT_DEVELOP='tests benchmarks' $(SWIFT) package $(STATIC) benchmark --filter '$(or $(FILTER),.*)'
+	PUSH_FANOUT_DEVELOP='examples benchmarks' $(SWIFT) package $(STATIC) benchmark --filter '$(or $(FILTER),.*)'
 
 # Every benchmark once, in a small world: their own comparisons with the reference are the test. Then
 # a short soak, and one that loses memory, which has to fail.
@@ -402,7 +402,7 @@ docs-examples: program
 
 # The example of the article, built and run: what it prints is what it printed before.
 examples: packages
-	$(SWIFT) build --product dispatcher $(TESTED)
+	$(TEST_BUILD) --product dispatcher
 	.build/debug/dispatcher > .build/dispatcher.txt
 	diff Examples/dispatcher/expected.txt .build/dispatcher.txt
 	@echo "examples: dispatcher dispatched"

@@ -11,25 +11,9 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-/// What `make` adds for those who work on the package, by words in the environment. `tests`: what
-/// tests spend their time in is optimized in debug builds, and an example is a target. `benchmarks`:
-/// the benchmarks are targets. Whoever uses a product neither fetches nor builds anything of that.
+/// What `make` adds for those who work on the package, by words in the environment: `examples` and
+/// `benchmarks` are targets then. Whoever uses a product neither fetches nor builds anything of that.
 let developed = Context.environment["PUSH_FANOUT_DEVELOP", default: ""].split(separator: " ")
-
-/// The settings of what tests spend their time in. Assertions stay.
-let optimized: [SwiftSetting] =
-  strict
-  + forTests([
-    .unsafeFlags(
-      ["-O", "-whole-module-optimization", "-num-threads", "2", "-assert-config", "Debug"],
-      .when(configuration: .debug))
-  ])
-let optimizedC: [CSetting] = forTests([.unsafeFlags(["-O2"], .when(configuration: .debug))])
-let optimizedCXX: [CXXSetting] = forTests([.unsafeFlags(["-O2"], .when(configuration: .debug))])
-
-func forTests<Setting>(_ settings: [Setting]) -> [Setting] {
-  developed.contains("tests") ? settings : []
-}
 
 // Data flows one way, and an arrow here points only to a target above it:
 // words -> zones and windows, reference, contents of pushes -> files -> command line.
@@ -58,35 +42,35 @@ let package = Package(
   ],
   targets: [
     // What several modules need and users of the library do not; no product.
-    .target(name: "PushSupport", swiftSettings: optimized),
+    .target(name: "PushSupport", swiftSettings: strict),
     .target(
       name: "PushModel",
       dependencies: ["PushSupport", .product(name: "Algorithms", package: "swift-algorithms")],
-      swiftSettings: optimized),
+      swiftSettings: strict),
     .target(name: "PushFoundation", dependencies: ["PushModel"], swiftSettings: strict),
     .target(
       name: "QuietTime",
       dependencies: [
         "PushSupport", "PushModel", .product(name: "Algorithms", package: "swift-algorithms"),
-      ], swiftSettings: optimized),
+      ], swiftSettings: strict),
     .target(
-      name: "PushReference", dependencies: ["PushSupport", "PushModel"], swiftSettings: optimized),
-    .target(name: "CPushKernels", cSettings: optimizedC),
+      name: "PushReference", dependencies: ["PushSupport", "PushModel"], swiftSettings: strict),
+    .target(name: "CPushKernels"),
     // libsqlite3-dev of Debian.
     .target(
-      name: "CPushSQLite", dependencies: ["CPushKernels"], cSettings: optimizedC,
+      name: "CPushSQLite", dependencies: ["CPushKernels"],
       linkerSettings: [.linkedLibrary("sqlite3")]),
     .target(
       name: "PushFanout",
       dependencies: [
         "PushSupport", "PushModel", "QuietTime", "CPushKernels",
         .product(name: "Algorithms", package: "swift-algorithms"),
-      ], swiftSettings: optimized),
+      ], swiftSettings: strict),
     .target(
       name: "PushContent", dependencies: ["PushSupport", "PushModel"], swiftSettings: strict),
     // libsimdjson-dev, libcsv-dev and zlib1g-dev of Debian.
     .target(
-      name: "CPushFiles", cSettings: optimizedC, cxxSettings: optimizedCXX,
+      name: "CPushFiles",
       linkerSettings: [
         .linkedLibrary("simdjson"), .linkedLibrary("csv"), .linkedLibrary("z"),
       ]),
@@ -95,19 +79,19 @@ let package = Package(
       dependencies: [
         "PushSupport", "PushModel", "QuietTime", "PushFanout", "PushContent", "CPushFiles",
       ],
-      swiftSettings: optimized),
+      swiftSettings: strict),
     .target(
       name: "PushStore",
       dependencies: [
         "PushSupport", "PushModel", "QuietTime", "PushFanout", "PushContent", "CPushSQLite",
         .product(name: "GRDB", package: "GRDB.swift"),
-      ], swiftSettings: optimized),
+      ], swiftSettings: strict),
     .target(
       name: "PushService",
       dependencies: [
         "PushSupport", "PushModel", "QuietTime", "PushFanout", "PushContent", "PushFiles",
       ],
-      swiftSettings: optimized),
+      swiftSettings: strict),
     // The store attaches to the service from its own side, so that the service needs no store.
     .target(
       name: "PushStoreService",
@@ -120,13 +104,13 @@ let package = Package(
       dependencies: [
         "PushSupport", "PushModel", "QuietTime", "PushFanout", "PushFiles", "PushWorkload",
       ],
-      swiftSettings: optimized),
+      swiftSettings: strict),
     .target(
       name: "PushWorkload",
       dependencies: [
         "PushSupport", "PushModel",
         .product(name: "Algorithms", package: "swift-algorithms"),
-      ], swiftSettings: optimized),
+      ], swiftSettings: strict),
     .target(
       name: "PushReport", dependencies: ["PushSupport", "PushModel", "QuietTime", "PushReplay"],
       swiftSettings: strict),
@@ -149,7 +133,7 @@ let package = Package(
         "PinnedZones",
       ],
       path: "Tests/TestSupport",
-      swiftSettings: optimized),
+      swiftSettings: strict),
     .testTarget(
       name: "PushSupportTests", dependencies: ["PushSupport"], swiftSettings: strict),
     .testTarget(
@@ -257,7 +241,7 @@ let package = Package(
   cxxLanguageStandard: .cxx20
 )
 
-if developed.contains("tests") {
+if developed.contains("examples") {
   package.targets += [
     // The service of the article: `make examples`.
     .executableTarget(

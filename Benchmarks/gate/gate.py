@@ -35,7 +35,7 @@ RELEASE = ROOT / ".build/release"
 # As the command is built (Makefile), so that modules are compiled once.
 STATIC = ["-Xswiftc", "-static-stdlib"]
 # Has the benchmarks in the package (Package.swift).
-DEVELOPED = {"PUSH_FANOUT_DEVELOP": "tests benchmarks"}
+DEVELOPED = {"PUSH_FANOUT_DEVELOP": "examples benchmarks"}
 TARGET = "FanoutBenchmarks"
 
 # Instructions may differ by so much, either way.

@@ -111,14 +111,21 @@ import Testing
     #expect(slow.count > 10)
   }
 
-  /// What the package is for those who use it: no unsafe flags, and nothing of benchmarks and tests
-  /// is fetched or built. With what `make` adds, the same description has all of that.
-  @Test(arguments: [(developed: "", has: false), ("tests benchmarks", true)])
+  @Test func noTargetUsesUnsafeFlags() throws {
+    let manifest = try String(
+      contentsOf: Repository.root.appending(path: "Package.swift"), encoding: .utf8)
+    #expect(!manifest.contains("unsafeFlags"))
+  }
+
+  /// Of benchmarks and examples those who use the package fetch and build nothing. With what `make`
+  /// adds, the same description has both.
+  @Test(arguments: [(developed: "", has: false), ("examples benchmarks", true)])
   func usersGetOnlyWhatTheyUse(developed: String, has: Bool) throws {
     let description = try Self.description(developed: developed)
-    #expect(description.contains("unsafeFlags") == has)
-    #expect(description.contains("ordo-one/benchmark") == has)
-    #expect(description.contains("FanoutBenchmarks") == has)
+    let found = ["ordo-one/benchmark", "FanoutBenchmarks", "dispatcher"].map {
+      description.contains($0)
+    }
+    #expect(found == [has, has, has])
     #expect(description.contains("swift-argument-parser"))
   }
 
