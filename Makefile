@@ -1,18 +1,26 @@
 # make demo   installs what is missing, builds, and decides the real messages in data/
-# make test   installs what is missing, builds, and runs every check that may block a change
+# make test   installs what is missing, builds, and runs the tests: Swift's, the oracle, the tools'
+# .ci/run     both, and everything else that may block a change, with the seconds of each step
+# make check-all  everything at full length, as before a release: some three hours
 # make help   lists the rest
 
 SWIFT ?= swift
+# Package.swift says what these words add.
+export PUSH_FANOUT_DEVELOP := examples
 # An import of a target that Package.swift does not name as a dependency is an error.
 STRICT := --explicit-target-dependency-import-check error
 # The program contains Swift's runtime, so that it runs where there is no toolchain.
-STATIC := --static-swift-stdlib --disable-local-rpath
+STATIC := -Xswiftc -static-stdlib
+# Debug builds for tests: what tests spend their time in is optimized, and the faster linker is used.
+TEST_BUILD := SWIFT_EXEC='$(CURDIR)/scripts/swiftc-for-tests' $(SWIFT) build $(STRICT) -Xcc -O2 -Xswiftc -use-ld=lld
+# The benchmarks, with the modules that the program consists of.
+BENCH_BUILD := PUSH_FANOUT_DEVELOP='examples benchmarks' $(SWIFT) build -c release $(STATIC)
 # What the program is built with, and the time zones that it reads.
 LIBRARIES := libsimdjson-dev libcsv-dev zlib1g-dev libsqlite3-dev tzdata
 RELEASE := .build/release/push-fanout
-BENCHMARKS := Benchmarks/.build/release
+BENCHMARKS := .build/release
 DEBUG := .build/debug/push-fanout
-FORMATTED := Service/Package.swift Service/Sources Service/Tests Service/bench Package.swift Sources Tests Examples/dispatcher/Package.swift Benchmarks/Package.swift Benchmarks/Sources Fuzz/Package.swift Fuzz/Sources C/Package.swift C/Sources C/Fuzz/Package.swift \
+FORMATTED := Service/Package.swift Service/Sources Service/Tests Service/bench Package.swift Sources Tests Benchmarks/Sources Fuzz/Package.swift Fuzz/Sources C/Package.swift C/Sources C/Fuzz/Package.swift \
   Benchmarks/FanoutBenchmarks Examples/dispatcher/Sources
 DOCS := .build/docs
 # A web site each; those of the first line may have no warnings.
@@ -21,16 +29,17 @@ DOCUMENTED := $(STRICTLY_DOCUMENTED) PushModel QuietTime PushReference PushConte
   PushReplay PushWorkload PushReport
 PICTURES := .build/report-check
 
-.PHONY: help demo test test-fast build program debug lint unit oracle speed crash-test fuzz clib clib-test clib-fuzz clib-speed \
+.PHONY: help demo test test-fast test-tools check-all packages-bench build program debug lint unit oracle speed crash-test fuzz clib clib-test clib-fuzz clib-speed \
   clib-examples serve test-service install deb deb-check release-check test-python wheel bench-python \
   test-spark bench-spark bench bench-all bench-store bench-service bench-tiny page-check soak \
   benchmarks bench-check bench-baseline bench-peers report report-check sanitize docs examples format clean packages \
   server soak-service docs-examples
 
 help:
-	@sed -n 's/^# //p' Makefile
+	@sed -n '/^# /!q; s/^# //p' Makefile
 	@echo "make build  release builds: $(RELEASE) and $(BENCHMARKS)/fanout-bench"
-	@echo "make unit   the Swift tests alone"
+	@echo "make unit   the Swift tests alone; FILTER=LawTests for some"
+	@echo "make test-tools  the tests of the programs that check, measure and report"
 	@echo "make test-fast  the same without those that are tagged as slow"
 	@echo "make lint   formatting, without changing anything"
 	@echo "make oracle WORLDS=100 DEFECTS=1100 FIRST=0   more of the differential test"
@@ -56,6 +65,7 @@ help:
 	@echo "make sanitize   the tests of threads under the thread sanitizer, and the engine's under the address sanitizer"
 	@echo "make docs   the library's documentation as web sites, one a module: $(DOCS)"
 	@echo "make docs-examples  runs the commands that README.md and docs/ show, and writes what they print into the pages"
+	@echo "make bench-tiny  every benchmark once, in a small world, and a short soak"
 	@echo "make examples  builds Examples/dispatcher, runs it and compares what it prints"
 	@echo "make clib   the C library, and that of the store: C/out/lib and C/out/include"
 	@echo "make clib-test  builds and tests them: CLIB_WORLDS=100 CLIB_OPENS=10000, valgrind, sanitizer, forks"
@@ -69,40 +79,55 @@ help:
 	@echo "             nothing acknowledged is lost; memory, descriptors and latencies stay flat"
 	@echo "make install PREFIX=/usr/local DESTDIR=  the command, the server, C libraries, header, man pages and completions"
 	@echo "make deb    the same as a Debian package, .build/deb/*.deb; make deb-check tries it on a fresh Debian"
-	@echo "make release-check  a package that depends on this one by version; scripts/release makes a version"
+	@echo "make release-check  a package that depends on this one by version; scripts/release makes a version,"
+	@echo "             after make check-all"
 	@echo "make test-python  the Python package: its types and tests; PUSH_WORLDS=100 PUSH_OPENS=10000 PYTHON=python3.10"
 	@echo "make wheel  dist/*.whl, tested in a fresh environment"
 	@echo "make bench-python  what the package costs, and DuckDB, Polars and Synapse beside it"
-	@echo "make test-spark  push_fanout.spark: its types and tests, on local Sparks; PUSH_WORLDS=30"
+	@echo "make test-spark  push_fanout.spark: its types and tests, on local Sparks; PUSH_WORLDS=30,"
+	@echo "             SPARK_TESTS='-k exactness' for some"
 	@echo "make bench-spark  what Spark takes for a day, beside one process and SQL; USERS=100000 for less"
 	@echo "make format formats the sources"
 
 packages:
 	@scripts/install-packages $(LIBRARIES)
 
-build: program
-	$(SWIFT) build -c release --package-path Benchmarks --product fanout-bench
-	@ln -sf "$(CURDIR)/$(BENCHMARKS)/fanout-bench" .build/release/fanout-bench
+packages-bench: packages
+	@scripts/install-packages libjemalloc-dev
 
+build: program packages-bench
+	$(BENCH_BUILD) --product fanout-bench
+
+# Fetches nothing for benchmarks, but keeps what was fetched for them.
+program: export PUSH_FANOUT_DEVELOP := examples $(if $(wildcard .build/checkouts/benchmark),benchmarks)
 program: packages
-	$(SWIFT) build -c release --product push-fanout $(STATIC) $(STRICT)
+	$(SWIFT) build -c release --product push-fanout $(STATIC) --disable-local-rpath $(STRICT)
 
 demo: program
 	@scripts/demo $(RELEASE)
 
-test: lint unit oracle bench-tiny
+test:
+	@scripts/install-packages python3
+	@scripts/run-steps .ci/test
 
 debug: packages
-	$(SWIFT) build --build-tests $(STRICT)
+	$(TEST_BUILD) --build-tests
 
+# FILTER=LawTests runs some.
 unit: debug
-	@scripts/install-packages python3
-	@scripts/run-tests $(SWIFT) test --skip-build
+	@scripts/run-tests $(SWIFT) test --skip-build --filter '$(or $(FILTER),.)'
 
 # Without the tests that are tagged as slow.
 test-fast: debug
-	@scripts/install-packages python3
 	@PUSH_FAST=1 scripts/run-tests $(SWIFT) test --skip-build
+
+# The programs that check, measure and report.
+test-tools:
+	@scripts/install-packages python3
+	python3 -m unittest discover --quiet Tests/Steps
+	python3 -m unittest discover --quiet Benchmarks/gate
+	python3 -m unittest discover --quiet Benchmarks/report
+	python3 Benchmarks/report/readme.py --check
 
 lint:
 	$(SWIFT) format lint --strict --recursive $(FORMATTED)
@@ -156,9 +181,10 @@ serve: server
 	@scripts/install-packages curl
 	Service/demo Service/.build/release/push-fanout-server $(OPTIONS)
 
+
 # Like the command, with Swift's runtime linked in, so that it runs where no Swift is.
 server: packages
-	$(SWIFT) build -c release --package-path Service --product push-fanout-server $(STATIC) $(STRICT)
+	$(SWIFT) build --package-path Service -c release --product push-fanout-server $(STATIC) --disable-local-rpath $(STRICT)
 
 test-service: program
 	SWIFT=$(SWIFT) KILLS=$(or $(SERVICE_KILLS),10) EXAMPLES=$(or $(EXAMPLES),20) \
@@ -189,8 +215,13 @@ deb-check: deb
 	@scripts/package/check-deb .build/deb/*.deb
 
 # A package that depends on this one by version, in a clone with that tag.
-release-check:
+release-check: packages
 	@scripts/package/check-dependency
+
+# Everything that `.ci/run` runs, at full length, and what takes too long for every change.
+check-all:
+	@scripts/install-packages python3
+	@scripts/run-steps .ci/all
 
 clib-speed: clib
 	C/build decide-speed
@@ -213,7 +244,7 @@ bench-python: clib program
 # The package on Spark (docs/spark.md); Java and pyspark are installed.
 test-spark: packages
 	C/build pushfanout
-	Python/spark/test
+	Python/spark/test $(SPARK_TESTS)
 
 bench-spark: program
 	C/build pushfanout
@@ -221,8 +252,8 @@ bench-spark: program
 
 # An engine of each rule set under load, beside the reference; fails if memory grows.
 SECONDS = 1200
-soak: packages
-	$(SWIFT) build -c release --package-path Benchmarks --product soak
+soak: packages-bench
+	$(BENCH_BUILD) --product soak
 	MALLOC_ARENA_MAX=1 $(BENCHMARKS)/soak --seconds $(SECONDS)
 
 speed: program
@@ -231,23 +262,22 @@ speed: program
 
 BENCH ?= --quick
 
-bench: packages
-	$(SWIFT) build -c release --package-path Benchmarks --product fanout-bench
+bench: packages-bench
+	$(BENCH_BUILD) --product fanout-bench
 	$(BENCHMARKS)/fanout-bench $(BENCH)
 
 # The store's speeds that must hold.
-bench-store: packages
-	$(SWIFT) build -c release --package-path Benchmarks --product store-bench
+bench-store: packages-bench
+	$(BENCH_BUILD) --product store-bench
 	$(BENCHMARKS)/store-bench
 
-benchmarks: packages
-	@scripts/install-packages libjemalloc-dev python3
-	$(SWIFT) build -c release --package-path Benchmarks
-
-FILTER ?= .*
+benchmarks: packages-bench
+	@scripts/install-packages python3
+	for product in fanout-bench store-bench soak FanoutBenchmarks; do \
+	  $(BENCH_BUILD) --product $$product || exit 1; done
 
 bench-all: benchmarks
-	$(SWIFT) package --package-path Benchmarks benchmark --filter '$(FILTER)'
+	PUSH_FANOUT_DEVELOP='examples benchmarks' $(SWIFT) package $(STATIC) benchmark --filter '$(or $(FILTER),.*)'
 
 # Every benchmark once, in a small world: their own comparisons with the reference are the test. Then
 # a short soak, and one that loses memory, which has to fail.
@@ -259,9 +289,6 @@ bench-tiny: benchmarks
 	$(BENCHMARKS)/soak --seconds 4
 	! $(BENCHMARKS)/soak --seconds 4 --leak 50 > $(BENCHMARKS)/leaking-soak.txt
 	grep -q '^FAILED: memory grows$$' $(BENCHMARKS)/leaking-soak.txt
-	python3 -m unittest discover --quiet Benchmarks/gate
-	python3 -m unittest discover --quiet Benchmarks/report
-	python3 Benchmarks/report/readme.py --check
 
 # What DuckDB, Polars, NumPy and Synapse take for the same decisions; `PEERS=--test` compares answers.
 # `DAY=1` has DuckDB and Polars decide a day of messages from its files instead.
@@ -269,8 +296,8 @@ PEERS ?=
 DAY ?=
 
 ifeq ($(DAY),)
-bench-peers: packages
-	$(SWIFT) build -c release --package-path Benchmarks --product fanout-bench
+bench-peers: packages-bench
+	$(BENCH_BUILD) --product fanout-bench
 	Benchmarks/peers/run $(PEERS)
 else
 bench-peers: program
@@ -316,7 +343,7 @@ page-check: program server
 
 # What the server does a second on one core, beside PostgreSQL and Synapse.
 bench-service: program server
-	$(SWIFT) build -c release --package-path Service --product plain-nio-server $(STATIC) $(STRICT)
+	$(SWIFT) build --package-path Service -c release --product plain-nio-server $(STATIC) --disable-local-rpath $(STRICT)
 	USERS=$(or $(USERS),1000000) Service/bench/run $(RELEASE) $(SERVER)/push-fanout-server \
 	  $(SERVER)/plain-nio-server $(BENCH_SERVICE)
 
@@ -343,6 +370,7 @@ sanitize: packages
 	  --scratch-path .build-address --filter "$(ENGINE)"
 
 # The toolchain's own docc; a link that leads nowhere is an error.
+docs: export PUSH_FANOUT_DEVELOP :=
 docs: packages
 	rm -rf $(DOCS) $(DOCS).symbols
 	mkdir -p $(DOCS).symbols $(DOCS)
@@ -374,15 +402,15 @@ docs-examples: program
 
 # The example of the article, built and run: what it prints is what it printed before.
 examples: packages
-	$(SWIFT) build --package-path Examples/dispatcher
-	Examples/dispatcher/.build/debug/dispatcher > Examples/dispatcher/.build/output.txt
-	diff Examples/dispatcher/expected.txt Examples/dispatcher/.build/output.txt
+	$(TEST_BUILD) --product dispatcher
+	.build/debug/dispatcher > .build/dispatcher.txt
+	diff Examples/dispatcher/expected.txt .build/dispatcher.txt
 	@echo "examples: dispatcher dispatched"
 
 format:
 	$(SWIFT) format format --in-place --recursive $(FORMATTED)
 
 clean:
-	rm -rf .build .build-thread .build-address .build-base Benchmarks/.build Examples/dispatcher/.build \
-	  Service/.build C/.build C/Fuzz/.build C/out dist Python/.venv Python/.venv-fresh Python/.venv-spark
+	rm -rf .build .build-thread .build-address .build-base Benchmarks/.build Service/.build \
+	  C/.build C/Fuzz/.build C/out dist Python/.venv Python/.venv-fresh Python/.venv-spark
 	git worktree prune

@@ -11,6 +11,10 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
+/// What `make` adds for those who work on the package, by words in the environment: `examples` and
+/// `benchmarks` are targets then. Whoever uses a product neither fetches nor builds anything of that.
+let developed = Context.environment["PUSH_FANOUT_DEVELOP", default: ""].split(separator: " ")
+
 // Data flows one way, and an arrow here points only to a target above it:
 // words -> zones and windows, reference, contents of pushes -> files -> command line.
 let package = Package(
@@ -236,3 +240,62 @@ let package = Package(
   ],
   cxxLanguageStandard: .cxx20
 )
+
+if developed.contains("examples") {
+  package.targets += [
+    // The service of the article: `make examples`.
+    .executableTarget(
+      name: "dispatcher",
+      dependencies: [
+        "PushModel", "PushFanout", "PushContent", "PushService", "PushStore", "PushStoreService",
+      ], path: "Examples/dispatcher/Sources/dispatcher", swiftSettings: strict)
+  ]
+}
+
+if developed.contains("benchmarks") {
+  let arguments = Target.Dependency.product(
+    name: "ArgumentParser", package: "swift-argument-parser")
+  let engine: [Target.Dependency] = [
+    "PushModel", "QuietTime", "PushReference", "PushFanout", "PushContent", "PushFiles",
+    "PushReplay", "PushWorkload",
+  ]
+  package.dependencies += [
+    // Without its traits: they count allocations by packages that must be fetched too, and what is
+    // counted here is counted by jemalloc itself.
+    .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.1", traits: [])
+  ]
+  package.targets += [
+    // Worlds, contestants, the list of what is measured, and the comparison with the reference.
+    .target(
+      name: "BenchSupport", dependencies: engine + ["CDayFloor"],
+      path: "Benchmarks/Sources/BenchSupport", swiftSettings: strict),
+    // The least that deciding a generated day takes; in C, as it was on the machine of the bounds.
+    .target(name: "CDayFloor", path: "Benchmarks/Sources/CDayFloor"),
+    // The comparison with others, for people, and the kernels of the gate.
+    .executableTarget(
+      name: "fanout-bench", dependencies: engine + ["BenchSupport", arguments],
+      path: "Benchmarks/Sources/fanout-bench", swiftSettings: strict),
+    // The speeds of the store that must hold. A program of its own: valgrind 3.19, under which the
+    // kernels run, crashes on programs that use Swift's concurrency.
+    .executableTarget(
+      name: "store-bench",
+      dependencies: engine + [
+        "PushStore", "BenchSupport", arguments,
+        .product(name: "GRDBSQLite", package: "GRDB.swift"),
+      ], path: "Benchmarks/Sources/store-bench", swiftSettings: strict),
+    // Whether memory stays flat. In release builds, as the engine's pages come from `malloc` in others.
+    .executableTarget(
+      name: "soak", dependencies: engine + ["BenchSupport", arguments],
+      path: "Benchmarks/Sources/soak", swiftSettings: strict),
+    // Every benchmark, for `swift package benchmark`.
+    .executableTarget(
+      name: "FanoutBenchmarks",
+      dependencies: [
+        "BenchSupport", "CJemalloc", .product(name: "Benchmark", package: "benchmark"),
+      ], path: "Benchmarks/FanoutBenchmarks", swiftSettings: strict),
+    // libjemalloc-dev of Debian.
+    .systemLibrary(
+      name: "CJemalloc", path: "Benchmarks/Sources/CJemalloc", pkgConfig: "jemalloc",
+      providers: [.apt(["libjemalloc-dev"])]),
+  ]
+}

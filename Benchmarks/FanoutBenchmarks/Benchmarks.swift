@@ -4,7 +4,7 @@ import Foundation
 
 /// Every benchmark, a process each:
 ///
-///     swift package --package-path Benchmarks benchmark --filter 'decide-cold.*'
+///     PUSH_FANOUT_DEVELOP=benchmarks swift package benchmark --filter 'decide-cold.*'
 ///
 /// With PUSH_BENCH=gate only the work whose allocations have limits, in a smaller world, and only
 /// allocations; with PUSH_BENCH=tiny all of it, once each, for tests.
@@ -32,6 +32,11 @@ let benchmarks: @Sendable () -> Void = {
   case let other?:
     fatalError("PUSH_BENCH is \(other), not full, gate or tiny")
   }
+}
+
+/// What the package's plugin would generate for each build of the package.
+@main struct BenchmarkRunner: BenchmarkRunnerHooks {
+  static func registerBenchmarks() { _ = benchmarks() }
 }
 
 /// The worlds of this process: of one benchmark, unless all run in one.

@@ -31,7 +31,11 @@ ROOT = Path(__file__).resolve().parents[2]
 BENCHMARKS = ROOT / "Benchmarks"
 THRESHOLDS = BENCHMARKS / "Thresholds"
 INSTRUCTIONS = BENCHMARKS / "instructions.json"
-RELEASE = BENCHMARKS / ".build/release"
+RELEASE = ROOT / ".build/release"
+# As the command is built (Makefile), so that modules are compiled once.
+STATIC = ["-Xswiftc", "-static-stdlib"]
+# Has the benchmarks in the package (Package.swift).
+DEVELOPED = {"PUSH_FANOUT_DEVELOP": "examples benchmarks"}
 TARGET = "FanoutBenchmarks"
 
 # Instructions may differ by so much, either way.
@@ -55,8 +59,9 @@ def say(text):
 
 
 def build(package, product):
-    command = ["swift", "build", "-c", "release", "--package-path", package, "--product", product]
-    done = subprocess.run([str(part) for part in command], text=True, capture_output=True)
+    command = ["swift", "build", "-c", "release", "--package-path", package, "--product", product, *STATIC]
+    done = subprocess.run(
+        [str(part) for part in command], env=dict(os.environ, **DEVELOPED), text=True, capture_output=True)
     if done.returncode:
         lines = [line for line in done.stdout.splitlines() if "error:" in line]
         raise Failure(f"{product} of {package} does not build:\n" + "\n".join(lines[:10]))
@@ -74,8 +79,8 @@ def chosen(what):
 
 def benchmark(*arguments):
     """Runs the benchmarks that have limits; its status and what it printed."""
-    environment = dict(os.environ, PUSH_BENCH="gate", SWIFT_DETERMINISTIC_HASHING="1")
-    command = ["swift", "package", "--package-path", BENCHMARKS, "benchmark", "thresholds"]
+    environment = dict(os.environ, **DEVELOPED, PUSH_BENCH="gate", SWIFT_DETERMINISTIC_HASHING="1")
+    command = ["swift", "package", *STATIC, "--package-path", ROOT, "benchmark", "thresholds"]
     command += [*arguments, "--no-progress", "--path", THRESHOLDS]
     done = subprocess.run(
         [str(part) for part in command], env=environment, text=True,
@@ -100,7 +105,7 @@ def check_names(names, stored, what):
 
 
 def check_allocations():
-    build(BENCHMARKS, "fanout-bench")
+    build(ROOT, "fanout-bench")
     names = chosen("allocating")
     check_names(names, stored_thresholds(), "allocations")
     status, output = benchmark("check", "--format", "markdown")
@@ -115,7 +120,7 @@ def store_allocations():
     status, output = benchmark("update")
     if status:
         raise Failure("allocations were not measured:\n" + output)
-    build(BENCHMARKS, "fanout-bench")
+    build(ROOT, "fanout-bench")
     check_names(chosen("allocating"), stored_thresholds(), "allocations")
 
 
@@ -124,8 +129,8 @@ def store_allocations():
 
 def count_instructions():
     """Instructions of one run of each kernel, by its name."""
-    program = build(BENCHMARKS, "fanout-bench")
-    folder = BENCHMARKS / ".build/callgrind"
+    program = build(ROOT, "fanout-bench")
+    folder = ROOT / ".build/callgrind"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     # This valgrind stumbles over the debug information of this compiler.
@@ -233,14 +238,15 @@ def build_base(base):
         theirs.rename(folder / "Benchmarks.own")
     shutil.copytree(BENCHMARKS, theirs, ignore=ours)
     try:
-        return build(theirs, "fanout-bench")
+        return build(folder, "fanout-bench")
     except Failure as first:
         say(f"pairs: today's benchmarks do not build with {base[:10]}, its own are taken")
         shutil.rmtree(theirs)
         if not (folder / "Benchmarks.own").exists():
             raise Failure(f"pairs: {base[:10]} has no benchmarks to compare with") from first
         (folder / "Benchmarks.own").rename(theirs)
-        return build(theirs, "fanout-bench")
+        # Before they were a part of the package, they were one of their own.
+        return build(theirs if (theirs / "Package.swift").exists() else folder, "fanout-bench")
 
 
 def times(program, names):
@@ -270,7 +276,7 @@ def slower(found, limit=SLOWER):
 def check_pairs(wanted):
     base = find_base(wanted)
     before = build_base(base)
-    after = build(BENCHMARKS, "fanout-bench")
+    after = build(ROOT, "fanout-bench")
     found = ratios(before, after, FIRST_PAIRS)
     if not found:
         raise Failure(f"pairs: {base[:10]} and this revision have no kernel in common")

@@ -12,7 +12,7 @@ import replay
 ROOT = Path(__file__).resolve().parents[2]
 # Relative to the root, where everything runs: commands in a report hold on every machine.
 SCRATCH = Path("Benchmarks/.build/report")
-BENCH = "Benchmarks/.build/release/fanout-bench"
+BENCH = ".build/release/fanout-bench"
 PEERS = "Benchmarks/peers/run"
 PEER_SIZES = (500, 5_000, 100_000, 1_000_000)
 

@@ -108,7 +108,7 @@ def test_pieces_of_messages_make_one_file(folder, monkeypatch, tmp_path):
     options = argparse.Namespace(
         settings=folder / "world.ndjson", users=None, members=None, threads=2,
         messages=folder / "m.ndjson", output=tmp_path / "p.parquet", compression="zstd",
-        output_users=None, format="pushlist",
+        output_users=None, format="pushlist", unknown_zones="refuse",
     )  # fmt: skip
     assert "12 messages, 12 rows" in evaluating.evaluate(options)
     assert pyarrow.parquet.read_table(options.output).to_pylist() == expected("pushlist")

@@ -117,6 +117,40 @@ import Testing
     #expect(!manifest.contains("unsafeFlags"))
   }
 
+  /// Of benchmarks and examples those who use the package fetch and build nothing. With what `make`
+  /// adds, the same description has both.
+  @Test(arguments: [(developed: "", has: false), ("examples benchmarks", true)])
+  func usersGetOnlyWhatTheyUse(developed: String, has: Bool) throws {
+    let description = try Self.description(developed: developed)
+    let found = ["ordo-one/benchmark", "FanoutBenchmarks", "dispatcher"].map {
+      description.contains($0)
+    }
+    #expect(found == [has, has, has])
+    #expect(description.contains("swift-argument-parser"))
+  }
+
+  /// Package.swift as SwiftPM understands it, in JSON.
+  static func description(developed: String) throws -> String {
+    let process = Process()
+    let output = Pipe()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    // In a folder of its own, as SwiftPM waits for others that use the same one.
+    let scratch = ScratchFolder()
+    process.arguments = [
+      "swift", "package", "--package-path", Repository.root.path, "--scratch-path",
+      scratch.path("scratch"), "dump-package",
+    ]
+    process.environment = ProcessInfo.processInfo.environment.merging(
+      ["PUSH_FANOUT_DEVELOP": developed]) { $1 }
+    process.standardOutput = output
+    try process.run()
+    let text = String(
+      decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 0)
+    return text.replacing("\\/", with: "/")
+  }
+
   /// A file reads in one sitting, a function nearly fits a screen.
   @Test(arguments: ["Sources", "Tests", "Service/Sources", "Service/Tests"])
   func filesAndFunctionsAreShort(folder: String) throws {

@@ -60,7 +60,8 @@ class Change(NamedTuple):
     stamp: Stamp
 
 
-def _options(threads: int, unknown_zones: UnknownZones) -> _library.Options:
+def engine_options(threads: int, unknown_zones: UnknownZones) -> _library.Options:
+    """Options of the library; a `ValueError` for another choice than there is."""
     if unknown_zones not in _ZONES:
         raise ValueError(f'unknown_zones must be "refuse" or "ignore", not {unknown_zones!r}')
     return _library.Options(C.sizeof(_library.Options), threads, 0, _ZONES[unknown_zones])
@@ -139,7 +140,7 @@ class Fanout(EngineState):
         >>> fanout.decide({"id": "m", "conversation": "g", "at": 0}).pushes
         ['ben']
         """
-        options = _options(threads, unknown_zones)
+        options = engine_options(threads, unknown_zones)
         handle = C.c_void_p()
         records = [source for source in (settings, users, members) if source is not None]
         if (store is not None) + (snapshot is not None) + bool(records) > 1:
@@ -199,7 +200,7 @@ class Fanout(EngineState):
         1
         """
         data = ndjson(settings)
-        options = _options(threads, unknown_zones)
+        options = engine_options(threads, unknown_zones)
         handle = C.c_void_p()
         call(library.pf_open_bytes, data, len(data), C.byref(options), C.byref(handle))
         return cls._of(handle.value)

@@ -79,6 +79,28 @@ import Testing
     }
   }
 
+  /// As in `PeopleProfileTests`: members who write a zone's old name and its new one share it.
+  @Test func twoNamesOfAZoneAreOne() throws {
+    try withWorkplace { place in
+      let rooms = [("r", "abd"), ("s", "abc")].flatMap { room, users in
+        users.map { "\(room),\($0)" }
+      }
+      try place.write(["conversation,user"] + rooms, as: "members.csv")
+      try place.write(["at,conversation", "1767621540000,r"], as: "messages.csv")
+      for (other, shared) in [("Kolkata", 2 / 3.0), ("Calcutta", 2 / 3.0), ("Tokyo", 0)] {
+        let zones = ["Kolkata", other, "Seoul", "Kolkata", "Seoul", "Seoul"]
+        let users = zip("abcdef", zones).map { "\($0),Asia/\($1)" }
+        try place.write(["id,timeZone"] + users, as: "users.csv")
+        let run = try place.run(
+          "profile", "--members", "members.csv", "--users", "users.csv", "--messages",
+          "messages.csv", "--format", "json")
+        #expect(run.status == 0, "\(run.errors)")
+        let found = try JSONDecoder().decode(Document.self, from: Data(run.output.utf8))
+        #expect(found.value("shared-zone") == shared, "\(other)")
+      }
+    }
+  }
+
   @Test func theTableHasALineForEachNumber() throws {
     try withWorkplace { place in
       try Self.writeSmall(in: place)

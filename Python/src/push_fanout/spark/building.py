@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from ..engine import Fanout
+from ..engine import Fanout, UnknownZones
 from ..errors import Error
 from ..parquet import pyarrow_module
 from .manifest import snapshot_identity
@@ -192,7 +192,7 @@ class _ShardBuild:
                 if not self.spec.is_strict:
                     continue
                 # The job ends; what else is wrong does not matter.
-                return Fanout.from_ndjson(self.spec.settings, threads=1)
+                return Fanout.from_ndjson(self.spec.settings, threads=1, unknown_zones="ignore")
             members = self.parts.members
             if fanout.memory()["membership_count"] == members.num_rows:
                 return fanout
@@ -231,7 +231,8 @@ class _ShardBuild:
         for row in positions(is_line["members"], True):
             lines.add(members[row].as_py(), "members", row)
         try:
-            return Fanout.open(lines.data(), **tables, threads=1)
+            # What is refused, `check_users` has refused.
+            return Fanout.open(lines.data(), **tables, threads=1, unknown_zones="ignore")
         except Error as error:
             found = re.match(r"(users|members|settings\.ndjson):(\d+): ", str(error))
             if not found:
@@ -303,7 +304,9 @@ class _BadRow(Exception):
         self.kind, self.row, self.text = kind, row, text
 
 
-def check_users(settings: str, batches: Iterator[Any]) -> Iterator[Any]:
+def check_users(
+    settings: str, unknown_zones: UnknownZones, batches: Iterator[Any]
+) -> Iterator[Any]:
     """Adds the column ``_problem``: what is wrong with the settings of a user."""
     pa = pyarrow_module()
     for batch in batches:
@@ -316,11 +319,14 @@ def check_users(settings: str, batches: Iterator[Any]) -> Iterator[Any]:
         lines = flat_table["_line"].take(pa.array(lined, pa.int64())).to_pylist()
 
         def check_fields(start: int) -> None:
-            Fanout.open(settings.encode(), users=fields.slice(start), threads=1).close()
+            Fanout.open(
+                settings.encode(), users=fields.slice(start), threads=1,
+                unknown_zones=unknown_zones,
+            ).close()  # fmt: skip
 
         def check_lines(start: int) -> None:
             text = settings + "".join(f"{line}\n" for line in lines[start:])
-            Fanout.from_ndjson(text, threads=1).close()
+            Fanout.from_ndjson(text, threads=1, unknown_zones=unknown_zones).close()
 
         for row, text in bad_rows(len(typed), check_fields, lambda error: _row_of(error, 0)):
             texts[typed[row]] = text

@@ -94,6 +94,12 @@ def _parser() -> argparse.ArgumentParser:
     decide.add_argument("--quarantine", metavar="FOLDER", help="list bad messages there")
     for command in (prepare, update):
         command.add_argument("--quarantine", action="store_true", help="leave bad rows out")
+    for command in (prepare, update, decide):
+        command.add_argument(
+            "--unknown-zones", choices=("refuse", "ignore"), default="refuse",
+            help="time zones that a machine does not have: refuse them as bad rows, and their "
+            "users in decisions, or decide without quiet hours (%(default)s)",
+        )  # fmt: skip
     compare = add("compare", "where two outputs differ; exit status 1 if they do")
     compare.add_argument("a", metavar="FOLDER")
     compare.add_argument("b", metavar="FOLDER")
@@ -135,6 +141,7 @@ def _prepare(spark: SparkSession, options: argparse.Namespace) -> str:
         settings=None if options.settings is None else read_settings(options.settings),
         at=options.at, shards=options.count, giant_limit=options.giant_limit,
         on_error="quarantine" if options.quarantine else "fail",
+        unknown_zones=options.unknown_zones,
     )  # fmt: skip
     return summary_text(shards.summary)
 
@@ -147,6 +154,7 @@ def _update(spark: SparkSession, options: argparse.Namespace) -> str:
     shards = update(
         Shards.open(options.shards), spark.read.parquet(options.changes), at=options.at,
         on_error="quarantine" if options.quarantine else "fail",
+        unknown_zones=options.unknown_zones,
     )  # fmt: skip
     return summary_text(shards.summary)
 
@@ -163,7 +171,7 @@ def _decide(spark: SparkSession, options: argparse.Namespace) -> str:
         "path": place, "before": options.before, "overwrite": options.overwrite,
         "slices": options.slices, "metrics": metrics,
         "on_error": "fail" if options.quarantine is None else "quarantine",
-        "quarantine": options.quarantine,
+        "quarantine": options.quarantine, "unknown_zones": options.unknown_zones,
     }  # fmt: skip
     shards = Shards.open(options.shards, options.number)
     found = decide(read(spark, options.messages, "messages"), shards, options.format, **given)

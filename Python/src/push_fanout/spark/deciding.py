@@ -11,13 +11,14 @@ import statistics
 import zlib
 from typing import TYPE_CHECKING, Any, Literal
 
+from ..engine import UnknownZones
 from ..errors import Error
 from .engines import Target
 from .inputs import columns_of, has_lines, keyed, located, spark_module
 from .manifest import Shards
 from .merging import merged
 from .placing import conversation_shards, with_giants, with_home
-from .problems import check_choice, worker_errors
+from .problems import check_choices, worker_errors
 from .progress import Clock, Metrics, at_once
 from .storage import Storage
 from .working import SUMMARIES, DecideSpec, summaries
@@ -57,6 +58,7 @@ def decide(
     overwrite: bool = False,
     slices: int | None = None,
     metrics: Metrics | None = None,
+    unknown_zones: UnknownZones = "refuse",
 ) -> DataFrame:
     """Decides messages for all members of their conversations.
 
@@ -81,6 +83,10 @@ def decide(
         slices: how many tasks decide the messages of a shard, which are shared by their ids; None
             for as many as its memberships are times those of the usual shard.
         metrics: accumulators that the workers add to.
+        unknown_zones: what is done with users whose time zone a worker does not have: "refuse"
+            them alone, who then are no recipients, with a warning in the worker's log and the
+            counter ``refused_users``; or "ignore" the zone, and decide as if they had no quiet
+            hours.
 
     Returns:
         the DataFrame of the output.
@@ -88,7 +94,7 @@ def decide(
     Raises:
         Error: what is wrong with which message, unless the DataFrame is decided later.
     """
-    check_choice(on_error)
+    check_choices(on_error, unknown_zones)
     if output not in SCHEMAS:
         raise ValueError(f"output must be one of {', '.join(SCHEMAS)}, not {output!r}")
     if before not in ("refuse", "older"):
@@ -104,7 +110,9 @@ def decide(
     versions = shards.older() if before == "older" else [shards]
     counts = [_slices(version, slices) for version in versions]
     keys, names = _keyed_messages(messages)
-    spec = _spec(versions, output, on_error, path, quarantine, counts, names, metrics)
+    spec = _spec(
+        versions, output, on_error, path, quarantine, counts, names, metrics, unknown_zones
+    )
     placed = [keys, versions, counts]
     if path is None:
         return _decided(placed, spec)
@@ -122,6 +130,7 @@ def _slices(shards: Shards, wanted: int | None) -> list[int]:
 def _spec(
     versions: list[Shards], output: str, on_error: str, path: Any, quarantine: Any,
     slices: list[list[int]], names: dict[int, str], metrics: Metrics | None,
+    unknown_zones: UnknownZones,
 ) -> DecideSpec:  # fmt: skip
     last = versions[-1]
     targets = [
@@ -135,7 +144,8 @@ def _spec(
         targets=tuple(targets), live=last.live_folders(), output=output,
         is_strict=on_error == "fail", place="" if path is None else Storage(path).path,
         quarantine="" if quarantine is None else Storage(quarantine).path,
-        files=names, counters={} if metrics is None else metrics.counters,
+        unknown_zones=unknown_zones, files=names,
+        counters={} if metrics is None else metrics.counters,
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ import tempfile
 from collections import OrderedDict
 from typing import Any, NamedTuple
 
-from ..engine import Fanout
+from ..engine import Fanout, UnknownZones
 from ..errors import Error
 from .manifest import snapshot_identity
 from .storage import Storage
@@ -32,10 +32,13 @@ class Target(NamedTuple):
     folder: str
 
 
-_engines: OrderedDict[tuple[str, int, str], Fanout] = OrderedDict()
+_engines: OrderedDict[tuple[str, int, str, UnknownZones], Fanout] = OrderedDict()
 
 
-def engine_of(path: str, identity: int, target: Target, live: frozenset[str], count: Any) -> Fanout:
+def engine_of(
+    path: str, identity: int, target: Target, live: frozenset[str], unknown_zones: UnknownZones,
+    count: Any,
+) -> Fanout:  # fmt: skip
     """The engine of a shard, with one thread; the worker keeps it for its next tasks.
 
     Args:
@@ -43,9 +46,10 @@ def engine_of(path: str, identity: int, target: Target, live: frozenset[str], co
         identity: what its snapshots are written with.
         target: the shard.
         live: the folders whose snapshots may stay on the local disk.
+        unknown_zones: as for `Fanout.open`.
         count: is called with the name of a counter and what to add.
     """
-    key = (path, identity, target.folder)
+    key = (path, identity, target.folder, unknown_zones)
     fanout = _engines.get(key)
     if fanout is not None:
         _engines.move_to_end(key)
@@ -54,13 +58,13 @@ def engine_of(path: str, identity: int, target: Target, live: frozenset[str], co
         _engines.popitem(last=False)
     local = _local_snapshot(path, identity, target.folder, live, count)
     fanout = Fanout.open(
-        snapshot=local, identity=snapshot_identity(identity, target.folder), threads=1
-    )
+        snapshot=local, identity=snapshot_identity(identity, target.folder), threads=1,
+        unknown_zones=unknown_zones,
+    )  # fmt: skip
     # Shards that no change concerned are of earlier settings, as their folder says.
     if fanout.snapshot_sequence != int(target.folder.split("/")[1].split("-")[0]):
         raise Error(f"{path}/{target.folder}: the snapshot is of other settings", "PF_SNAPSHOT")
     count("engines_opened", 1)
-    count("refused_users", len(fanout.unknown_zone_users))
     _engines[key] = fanout
     return fanout
 

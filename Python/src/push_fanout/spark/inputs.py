@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Union
 
-from ..engine import Fanout
+from ..engine import Fanout, UnknownZones
 from ..errors import Error
 from ..parquet import pyarrow_module
 from ..sources import ndjson, read_settings
@@ -215,7 +215,7 @@ def located(df: DataFrame) -> DataFrame | None:
 class SettingsParts:
     """Settings that the driver has read, by kind: the app's line, and DataFrames of lines."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, unknown_zones: UnknownZones) -> None:
         if isinstance(settings, (str, os.PathLike)):
             name, data = os.fspath(settings), read_settings(settings)
         else:
@@ -234,7 +234,9 @@ class SettingsParts:
                 found[kind][key] = line
                 continue
             try:
-                Fanout.from_ndjson(f"{self.app}{line}\n", threads=1).close()
+                Fanout.from_ndjson(
+                    f"{self.app}{line}\n", threads=1, unknown_zones=unknown_zones
+                ).close()
             except Error as error:
                 text = str(error).split(": ", 1)[-1]
                 raise Error(f"{name}:{number}: {text}", error.status) from None

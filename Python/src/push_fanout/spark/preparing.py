@@ -8,6 +8,7 @@ import os
 import secrets
 from typing import TYPE_CHECKING, Any
 
+from ..engine import UnknownZones
 from ..errors import Error
 from .building import CONVERSATION, MEMBER, REPORT, USER, BuildSpec, build, check_users
 from .inputs import (
@@ -26,7 +27,7 @@ from .placing import (
     with_giants,
     with_home,
 )
-from .problems import SCHEMA, Problem, as_json, check_choice, record_of
+from .problems import SCHEMA, Problem, as_json, check_choices, record_of
 from .progress import Clock
 from .storage import Storage
 
@@ -50,6 +51,7 @@ def prepare(
     shards: int | None = None,
     giant_limit: int = GIANT_LIMIT,
     on_error: str = "fail",
+    unknown_zones: UnknownZones = "refuse",
 ) -> Shards:
     """Splits settings into shards: snapshots of engines on the shared storage.
 
@@ -71,17 +73,20 @@ def prepare(
         on_error: ``"fail"``: the first bad row raises an `Error`, and nothing changes;
             ``"quarantine"``: bad rows are left out and listed in ``quarantine/``, a Parquet file a
             preparation, as `Shards.summary` says.
+        unknown_zones: what is done with time zones that this machine or a worker does not have:
+            "refuse" them, as bad rows, or "ignore" that; the shards have them as they are written,
+            and `decide` has the same choice.
 
     Raises:
         Error: what is wrong with which row, naming its file and key.
     """
-    check_choice(on_error)
+    check_choices(on_error, unknown_zones)
     if giant_limit < 1:
         raise ValueError("giant_limit must be at least 1")
     spark = members.sparkSession
-    given = SettingsParts(settings)
+    given = SettingsParts(settings, unknown_zones)
     sources = {"users": users, "members": members, "conversations": conversations}
-    job = Job(spark, path, "prepare", sources, on_error)
+    job = Job(spark, path, "prepare", sources, on_error, unknown_zones)
     all_users = given.add_to(spark, users, "users")
     all_members = given.add_to(spark, members, "members")
     rooms = given.add_to(spark, conversations, "conversations")
@@ -159,11 +164,13 @@ class Job:
         name: str,
         sources: dict[str, Any],
         on_error: str,
+        unknown_zones: UnknownZones,
     ) -> None:
         self.spark = spark
         self.name = name
         self.sources = sources
         self.on_error = on_error
+        self.unknown_zones: UnknownZones = unknown_zones
         self.storage = Storage(path)
         self.number = next_number(self.storage)
         self.folder = f"data/{self.number:06}-{secrets.token_hex(4)}"
@@ -185,7 +192,8 @@ class Job:
             users = self.spark.createDataFrame([], "_id string, _line string")
         schema = f"{_ddl(users)}, _problem string"
         with self.step("check users"):
-            checked = users.mapInArrow(functools.partial(check_users, app), schema)
+            check = functools.partial(check_users, app, self.unknown_zones)
+            checked = users.mapInArrow(check, schema)
             checked.write.parquet(place)
             stored = self.spark.read.parquet(place)
             bad = stored.where(F.col("_problem").isNotNull())

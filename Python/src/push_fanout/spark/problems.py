@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from ..engine import UnknownZones, engine_options
 from ..errors import Error
 from .inputs import KEYS
 
@@ -66,10 +67,11 @@ def _present(value: Any) -> Any:
     return value
 
 
-def check_choice(on_error: str) -> None:
-    """Refuses another way to treat bad rows than there is."""
+def check_choices(on_error: str, unknown_zones: UnknownZones) -> None:
+    """Refuses another way to treat bad rows and unknown time zones than there is."""
     if on_error not in ("fail", "quarantine"):
         raise ValueError(f'on_error must be "fail" or "quarantine", not {on_error!r}')
+    engine_options(1, unknown_zones)
 
 
 @contextlib.contextmanager

@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
+from ..engine import UnknownZones
 from ..errors import Error
 from ..parquet import pyarrow_module
 from .building import CONVERSATION, KNOWN, MEMBER, REMOVED, USER, BuildSpec
@@ -15,7 +16,7 @@ from .inputs import spark_module
 from .manifest import Shards, numbers
 from .placing import conversation_shards, member_shard, with_giants, with_home
 from .preparing import Job, rows_of_kind
-from .problems import check_choice
+from .problems import check_choices
 from .storage import Storage
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ def update(
     *,
     at: int,
     on_error: Literal["fail", "quarantine"] = "fail",
+    unknown_zones: UnknownZones = "refuse",
 ) -> Shards:
     """Makes shards of changed settings; only shards that a change concerns are made again.
 
@@ -45,13 +47,14 @@ def update(
             replaces the old one; for ``"removeMember"`` an object with `conversation` and `user`.
         at: the instant from which on the changed settings hold.
         on_error: as for `prepare`.
+        unknown_zones: as for `prepare`, but for the changes alone; zones that the shards have stay.
 
     Raises:
         Error: what is wrong with which change. Conversations cannot be moved to another parent,
             and the app's settings cannot be changed: `prepare` makes all shards again.
     """
     F = spark_module()
-    check_choice(on_error)
+    check_choices(on_error, unknown_zones)
     missing = {"sequence", "kind", "record"} - set(changes.columns)
     if missing:
         raise Error(f"changes: there is no column {sorted(missing)[0]!r}", "PF_INVALID")
@@ -61,7 +64,7 @@ def update(
     if at < shards.at:
         raise ValueError(f"the shards hold from {shards.at} on; changes cannot be of before")
     spark = changes.sparkSession
-    job = Job(spark, shards.path, "update", {}, on_error)
+    job = Job(spark, shards.path, "update", {}, on_error, unknown_zones)
     with job.step("read changes"):
         parsed = changes.select("sequence", "kind", "record").mapInArrow(_parse, PARSED)
         latest = parsed.groupBy(

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from ..batch import Messages
-from ..engine import Fanout
+from ..engine import Fanout, UnknownZones
 from ..errors import Error
 from ..parquet import pyarrow_module
 from .engines import Target, engine_of
@@ -37,6 +37,7 @@ class DecideSpec(NamedTuple):
         is_strict: whether a bad message ends the job.
         place: the folder of the files; "" when the driver writes none.
         quarantine: the folder for bad messages; "" for none.
+        unknown_zones: what is done with users whose time zone the worker does not have.
         files: the files that messages are from, by the numbers that stand for them in rows.
         counters: accumulators by name.
     """
@@ -49,6 +50,7 @@ class DecideSpec(NamedTuple):
     is_strict: bool
     place: str
     quarantine: str
+    unknown_zones: UnknownZones
     files: dict[int, str]
     counters: dict[str, Any]
 
@@ -90,8 +92,12 @@ class Task:
         if self._fanout is None:
             spec = self.spec
             self._fanout = engine_of(
-                spec.path, spec.identity[self.target.number], self.target, spec.live, spec.add
-            )
+                spec.path, spec.identity[self.target.number], self.target, spec.live,
+                spec.unknown_zones, spec.add,
+            )  # fmt: skip
+            # Here, as an engine that an earlier job has opened refuses users, too.
+            if spec.unknown_zones == "refuse":
+                spec.add("refused_users", len(self._fanout.unknown_zone_users))
         return self._fanout
 
     def decided(self, batches: Iterator[Any]) -> Iterator[Decided]:
