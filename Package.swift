@@ -183,7 +183,7 @@ let package = Package(
         "PushModel", "PushReference", "PushFanout", "PushContent", "PushFiles", "PushStore",
         "CPushSQLite", "TestSupport", "store-writer",
         .product(name: "GRDB", package: "GRDB.swift"),
-      ], resources: [.copy("Fixtures")], swiftSettings: strict),
+      ], swiftSettings: strict),
     // The code of the articles as programs.
     .executableTarget(
       name: "article-FromADispatchService",
@@ -234,7 +234,7 @@ let package = Package(
       name: "CommandLineTests",
       dependencies: [
         "PushModel", "PushContent", "PushFiles", "PushService", "PushStore", "PushReplay",
-        "push-fanout", "TestSupport",
+        "push-fanout", "CPushSQLite", "TestSupport",
       ],
       swiftSettings: strict),
   ],

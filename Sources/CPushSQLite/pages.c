@@ -35,10 +35,6 @@ const char *const ps_vfs_name = "push-fanout";
 typedef struct File File;
 struct File {
   sqlite3_file file;
-  // Whether pages that are read are compared with their checksums.
-  int compares;
-  // Whether pages that are written get a checksum.
-  int sums;
   // Of a database its log, of a log its database; null for none.
   File *other;
   // Of a log: where the frame begins whose header was written last, or -1.
@@ -99,15 +95,9 @@ static int read_page(sqlite3_file *file, uint8_t *page, sqlite3_int64 at) {
 }
 
 static int database_read(sqlite3_file *file, void *bytes, int count, sqlite3_int64 at) {
-  File *f = ours(file);
   // Only the header: its page is read as a whole before any other value is used, from the log if it is
   // there, and then that in the file may be half written.
-  if (!f->compares || at + count <= header_size) {
-    int code = real_read(file, bytes, count, at);
-    if (code == SQLITE_OK && at == 0 && count > reserved_place)
-      f->sums |= ((uint8_t *)bytes)[reserved_place] == ps_checksum_size;
-    return code;
-  }
+  if (at + count <= header_size) return real_read(file, bytes, count, at);
   sqlite3_int64 inside = at % page_size;
   if (count == page_size && inside == 0) return read_page(file, bytes, at);
   // Some versions read overflow pages in part. Pages of another size were never written.
@@ -119,20 +109,10 @@ static int database_read(sqlite3_file *file, void *bytes, int count, sqlite3_int
 }
 
 static int database_write(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 at) {
-  File *f = ours(file);
-  int is_page = count == page_size && at % page_size == 0;
-  if (is_page && at == 0) {
-    // A checkpoint writes page 1 first, so that a VACUUM that makes room gives all pages checksums.
-    int reserves = ((const uint8_t *)bytes)[reserved_place] == ps_checksum_size;
-    if (f->compares && !reserves) return SQLITE_IOERR_WRITE;
-    f->sums |= reserves;
-  }
-  // Another connection's checkpoint may have come as far as page 1.
-  uint8_t reserved;
-  if (!f->sums && at > 0 && real_read(file, &reserved, 1, reserved_place) == SQLITE_OK)
-    f->sums = reserved == ps_checksum_size;
-  if (!f->sums) return real_write(file, bytes, count, at);
-  if (!is_page) return SQLITE_IOERR_WRITE;
+  if (count != page_size || at % page_size) return SQLITE_IOERR_WRITE;
+  // A database without room would lose the ends of its pages.
+  if (at == 0 && ((const uint8_t *)bytes)[reserved_place] != ps_checksum_size)
+    return SQLITE_IOERR_WRITE;
   uint8_t page[page_size];
   memcpy(page, bytes, page_size - ps_checksum_size);
   uint64_t sum = ps_checksum(page, (uint32_t)(at / page_size + 1));
@@ -357,10 +337,7 @@ static int is_reserved(sqlite3_file *file, int *result) {
 }
 
 static int control(sqlite3_file *file, int operation, void *argument) {
-  if (operation == scan_operation) {
-    *(uint32_t *)argument = 0;
-    return ours(file)->compares ? scan(file, argument) : SQLITE_OK;
-  }
+  if (operation == scan_operation) return scan(file, argument);
   return real(file)->pMethods->xFileControl(real(file), operation, argument);
 }
 
@@ -432,7 +409,6 @@ static int open_file(
     }
   } else {
     file->pMethods = &database_methods;
-    f->compares = f->sums = sqlite3_uri_boolean(name, "checksums", 0);
   }
   return code;
 }

@@ -161,10 +161,6 @@ public final class SettingsStore: Sendable {
     [Fanout.temporaryName(ofSnapshot: SnapshotKeeper.path(store.file))]
   }
 
-  /// Where the store was copied to because its tables were of an earlier version and were brought
-  /// up to date at this opening; nil when they were of this one.
-  public var copyOfOlder: String? { store.copyOfOlder }
-
   /// Why the last snapshot could not be written, nil when it could: as a snapshot is only there to
   /// open the store faster, nothing else fails with it.
   public var snapshotProblem: SnapshotError? { keeper?.problem }

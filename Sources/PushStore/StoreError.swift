@@ -17,8 +17,8 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
   case changesDropped(String, FeedCursor, upTo: Int64)
   /// An id was erased, but a reader of another process still uses the log, in which it may be.
   case erasureUnfinished(String)
-  /// A later push-fanout made it.
-  case newer(String)
+  /// A store of another format, which the version that wrote it reads.
+  case otherFormat(String, Int32)
   /// Another process has it open for writing, or another store of this very process.
   case inUse(String, byThisProcess: Bool = false)
   /// A store whose file has several names (hard links) is not written: its log lies beside one of
@@ -95,7 +95,10 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
       "\(path): the id is removed, but a process that reads the store keeps its log, which may still "
         + "have it; end that process, and the next opening for writing, or store erase --finish, "
         + "empties the log"
-    case .newer(let path): "\(path) was made by a later push-fanout; use that one"
+    case .otherFormat(let path, let format):
+      "\(path) has format \(format), and this version of push-fanout reads format "
+        + "\(Schema.format): export it with the version that wrote it (store export), and import "
+        + "that into a new store"
     case .inUse(let path, byThisProcess: false):
       "\(path) is open for writing in another process; close it there first"
     case .inUse(let path, byThisProcess: true):

@@ -12,14 +12,13 @@ enum {
   ps_checksum_size = 8,
 };
 
-// The name of the VFS. `checksums=1` in a URI has it compare the pages of the database; without, it
-// only compares the frames of the log.
+// The name of the VFS.
 extern const char *const ps_vfs_name;
 
 // Registers the VFS, once; it is never the default. Returns a result code of SQLite.
 int ps_register(void);
 
-// Makes room for the checksums in a database that is new, or at the next VACUUM.
+// Makes room for the checksums in a database that is new.
 int ps_reserve(sqlite3 *db);
 
 // The checksum of a page without its last 8 bytes, in which the page's number has part. The first

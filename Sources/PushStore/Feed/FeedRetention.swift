@@ -37,32 +37,9 @@ struct FeedLimit {
   var isErasing = false
 }
 
-extension Schema {
-  static let retention = """
-    CREATE TABLE retention (
-      one INTEGER PRIMARY KEY CHECK (one = 1),
-      sequence INTEGER NOT NULL,
-      token INTEGER NOT NULL,
-      keep_milliseconds INTEGER,
-      keep_entries INTEGER,
-      is_erasing INTEGER NOT NULL
-    ) STRICT;
-    INSERT INTO retention VALUES (1, 0, 0, NULL, NULL, 0);
-    -- Whether there are any is asked by imports.
-    CREATE INDEX removed_users ON users (number) WHERE is_declared = 2;
-    CREATE INDEX removed_conversations ON conversations (number) WHERE is_declared = 2;
-    """
-  /// The first version of all did not have them.
-  static let feedIndices = """
-    CREATE INDEX IF NOT EXISTS feed_by_user ON feed (user) WHERE user IS NOT NULL;
-    CREATE INDEX IF NOT EXISTS feed_for_all ON feed (sequence) WHERE user IS NULL AND conversation IS NULL;
-    """
-}
-
 extension SettingsQueries {
-  /// How far the feed was compacted; a store of an earlier version never was.
+  /// How far the feed was compacted.
   func feedLimit() throws -> FeedLimit {
-    guard try db.tableExists("retention") else { return FeedLimit() }
     let find = try db.cachedStatement(
       sql: """
         SELECT sequence, token, keep_milliseconds, keep_entries, is_erasing FROM retention

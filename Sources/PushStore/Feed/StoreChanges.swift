@@ -200,7 +200,6 @@ extension SettingsQueries {
   }
 
   fileprivate func name(of conversation: Identifier) throws -> String? {
-    guard try db.tableExists("conversation_names") else { return nil }
     let find = try db.cachedStatement(
       sql: """
         SELECT n.name FROM conversation_names n JOIN conversations c ON c.number = n.conversation
@@ -211,7 +210,6 @@ extension SettingsQueries {
   }
 
   fileprivate func nickname(of user: Identifier, in conversation: Identifier) throws -> String? {
-    guard try db.tableExists("nicknames") else { return nil }
     let find = try db.cachedStatement(
       sql: """
         SELECT n.nickname FROM nicknames n JOIN users u ON u.number = n.user

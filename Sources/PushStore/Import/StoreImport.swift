@@ -46,10 +46,6 @@ public final class StoreImport: Sendable {
     [Fanout.temporaryName(ofSnapshot: SnapshotKeeper.path(file))]
   }
 
-  /// Where the store was copied to because its tables were of an earlier version and were brought
-  /// up to date at this opening; nil when they were of this one.
-  public var copyOfOlder: String? { store.withLock { $0?.copyOfOlder } }
-
   /// The app's settings of an existing store; nil for a new one.
   public func app() throws -> AppSettings? {
     try store.withLock { $0 }.map { try StoreReader($0).app() }

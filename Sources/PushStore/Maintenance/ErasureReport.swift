@@ -2,8 +2,7 @@ internal import Foundation
 internal import GRDB
 public import PushModel
 
-/// Where the bytes of an id are still found after it was erased, and where it may be that no search
-/// reaches.
+/// Where the bytes of an id are still found after it was erased.
 ///
 /// A short id may be part of others: `u1` of `u10`. Values are what such bytes are explained by.
 public struct ErasureReport: Hashable, Sendable {
@@ -28,8 +27,6 @@ public struct ErasureReport: Hashable, Sendable {
   public let files: [File]
   /// Columns with such values; none for an id that is part of no other text.
   public let columns: [Column]
-  /// Copies of the store that migrations have kept beside it: they still have the id.
-  public let copies: [String]
 
   /// Whether the bytes are in none of the files.
   public var isClean: Bool { files.allSatisfy { $0.count == 0 } }
@@ -53,12 +50,7 @@ extension StoreReader {
       search.feed(data)
       files.append(ErasureReport.File(path: file + ending, count: search.count))
     }
-    let url = URL(fileURLWithPath: file)
-    let folder = url.deletingLastPathComponent()
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-    let copies = names.filter { $0.hasPrefix(url.lastPathComponent + ".version-") }.sorted()
-    return ErasureReport(
-      files: files, columns: columns, copies: copies.map { folder.appending(path: $0).path })
+    return ErasureReport(files: files, columns: columns)
   }
 
   private static func count(_ bytes: [UInt8], in inode: StoreInode) -> Int {

@@ -31,10 +31,8 @@ extension StoreReader {
     }
     try store.use { pool in
       try StoreFile.errors(path) {
-        // It has checksums as the store has; one of an earlier version is copied as it is.
-        let form = try PageChecksums.form(of: store.inode, self.path, store.file)
         let copy = try DatabaseQueue(
-          path: PageChecksums.location(temporary.name, checks: form == .checked),
+          path: PageChecksums.location(temporary.name),
           configuration: StoreFile.configuration(readonly: false))
         // All steps read the same commit: the source is inside a transaction meanwhile.
         try pool.backup(to: copy, pagesPerStep: 1024) { state in

@@ -84,8 +84,8 @@ extension SettingsStore {
   /// made from the database, by ``writeSnapshot()`` or by the next opening. An id that was removed
   /// before can be erased as well.
   ///
-  /// Out of reach are backups, exports, copies that migrations have kept, what followers have read,
-  /// the memory of running processes, and blocks that the file system has released.
+  /// Out of reach are backups, exports, what followers have read, the memory of running processes,
+  /// and blocks that the file system has released.
   ///
   /// - Returns: where bytes like those of the id are still found.
   /// - Throws: ``StoreError/unknownUser(_:)`` or ``StoreError/unknownConversation(_:)``, and

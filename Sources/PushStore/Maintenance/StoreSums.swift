@@ -66,7 +66,6 @@ extension SettingsQueries {
 
   /// The sums that a backup has of itself; nil for none.
   func storedSums() throws -> [String: StoreSum]? {
-    guard try db.tableExists("sums") else { return nil }
     var found: [String: StoreSum] = [:]
     for row in try Row.fetchAll(db, sql: "SELECT name, rows, sum FROM sums") {
       found[try get(row, 0, "sums.name")] = StoreSum(
@@ -77,7 +76,6 @@ extension SettingsQueries {
 
   /// Stores the sums of a backup in it.
   func writeSums() throws {
-    guard try db.tableExists("sums") else { return }
     try db.execute(sql: "DELETE FROM sums")
     for (name, sum) in try sums() {
       try db.execute(
@@ -86,22 +84,11 @@ extension SettingsQueries {
   }
 }
 
-extension Schema {
-  static let sums = """
-    CREATE TABLE sums (
-      name TEXT PRIMARY KEY,
-      rows INTEGER NOT NULL,
-      sum INTEGER NOT NULL
-    ) STRICT, WITHOUT ROWID;
-    """
-}
-
 /// What the verification of a backup has found.
 public struct BackupVerification: Hashable, Sendable {
   /// What is wrong; nothing for a backup from which the store can be restored.
   public let problems: [StoreProblem]
-  /// Whether the backup has sums to compare with: not one that an earlier version made, nor one
-  /// that was opened for writing since.
+  /// Whether the backup has sums to compare with: not one that was opened for writing since.
   public let hasSums: Bool
   /// How many rows were compared.
   public let rows: Int

@@ -2,14 +2,14 @@ internal import CPushSQLite
 internal import Foundation
 internal import GRDB
 
-/// Stores that are made, and stores of earlier versions that are brought up to date.
+/// Stores that are made.
 enum NewStore {
   /// Fills the file of a new store, in one transaction.
   ///
   /// The file has only a temporary name and is discarded when this fails: it needs neither log nor
   /// journal, and every page is written once. It is on the disk when it gets its name.
   static func fill(_ file: String, _ body: (Database) throws -> Void) throws {
-    let queue = try DatabaseQueue(path: PageChecksums.location(file, checks: true))
+    let queue = try DatabaseQueue(path: PageChecksums.location(file))
     try queue.inDatabase { db in
       // Pages of the one size that has checksums, whatever SQLite was compiled with.
       try db.execute(sql: "PRAGMA page_size = \(ps_page_size)")
@@ -18,8 +18,10 @@ enum NewStore {
       try db.execute(sql: "PRAGMA synchronous = OFF")
       try makeRoom(db)
     }
-    try Schema.migrator.migrate(queue)
-    try queue.write(body)
+    try queue.write { db in
+      try Schema.create(db)
+      try body(db)
+    }
     try queue.close()
   }
 
@@ -31,34 +33,6 @@ enum NewStore {
   /// The room that SQLite has by itself.
   static func giveBackRoom(_ db: Database) throws {
     try db.execute(sql: "PRAGMA cache_size = -2000")
-  }
-
-  /// Gives the pages of an earlier version's file checksums, and makes tables that it does not
-  /// have. It is read through first; what is damaged stays as it is.
-  ///
-  /// A crash in between leaves a store that is whole and is brought up to date by the next writer.
-  /// A reader that is in the way leaves that to the next writer as well.
-  ///
-  /// - Complexity: O(size of the file).
-  static func addChecksums(_ queue: DatabaseQueue, _ path: String) throws {
-    let pageSize = try queue.read { try Int32.fetchOne($0, sql: "PRAGMA page_size") ?? 0 }
-    let found = try queue.read { try String.fetchAll($0, sql: "PRAGMA integrity_check(1)") }
-    guard found == ["ok"], pageSize == ps_page_size else {
-      throw StoreError.damaged(path, reason: found.first ?? "it cannot be read")
-    }
-    try Schema.migrator.migrate(queue)
-    try queue.inDatabase { db in
-      // The checksums are written when the pages go from the log into the file, page 1 first.
-      try PageChecksums.reserve(db)
-      try db.execute(sql: "VACUUM")
-      do {
-        try db.checkpoint(.truncate)
-        try db.execute(sql: "PRAGMA application_id = \(Schema.applicationID)")
-        try db.checkpoint(.truncate)
-      } catch let error as DatabaseError
-        where error.resultCode == .SQLITE_BUSY || error.resultCode == .SQLITE_LOCKED
-      {}
-    }
   }
 }
 

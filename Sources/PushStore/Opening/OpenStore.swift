@@ -14,8 +14,6 @@ final class OpenStore: Sendable {
   /// nil for a store that is only read.
   let right: WriteRight?
   let inode: StoreInode
-  /// Where the store was copied to before its tables were brought up to date; nil when they were.
-  let copyOfOlder: String?
   private let connections: Lock<Connections>
   /// Held while a file is read that others may change unseen.
   private let unseen = NSLock()
@@ -34,7 +32,6 @@ final class OpenStore: Sendable {
     file = try StoreName.file(path)
     inode = try StoreInode.open(file, path, forWriting: false)
     right = nil
-    copyOfOlder = nil
     connections = Lock(try Self.connect(path, file, inode))
   }
 
@@ -47,27 +44,20 @@ final class OpenStore: Sendable {
     self.right = right
     inode = right.inode
     try Self.checkAccess(path, file)
-    let opened = try StoreFile.errors(path) { [inode] in
+    let pool = try StoreFile.errors(path) { [inode] in
       try StoreFile.retryingLocks {
-        let form = try Self.checkBeforeWriting(path, file, inode)
-        let copy = try Migration.run(path: path, file: file, inode, form)
-        // A reader that was in the way may have left it without checksums.
-        let isChecked = try PageChecksums.form(of: inode, path, file) == .checked
+        try Self.checkBeforeWriting(path, file, inode)
         let pool = try DatabasePool(
-          path: PageChecksums.location(file, checks: isChecked),
+          path: PageChecksums.location(file),
           configuration: StoreFile.configuration(readonly: false))
-        guard try pool.read({ try Schema.migrator.completedMigrations($0).contains("1") }) else {
-          throw StoreError.notAStore(path, reason: "its tables are not those of a store")
-        }
         // Those of a backup, which is a store from now on.
         if try pool.read({ try SettingsQueries(db: $0, path: path).storedSums() }) != nil {
           try pool.write { try $0.execute(sql: "DELETE FROM sums") }
         }
-        return (pool: pool, copy: copy)
+        return pool
       }
     }
-    connections = Lock(Connections(pool: opened.pool))
-    copyOfOlder = opened.copy
+    connections = Lock(Connections(pool: pool))
   }
 
   deinit {
@@ -88,17 +78,16 @@ final class OpenStore: Sendable {
     }
   }
 
-  /// Before anything is written to a file: whether it is a store, and of which form.
+  /// Before anything is written to a file: whether it is a store of this format.
   private static func checkBeforeWriting(
     _ path: String, _ file: String, _ inode: StoreInode
-  ) throws -> PageChecksums.Form {
-    let form = try PageChecksums.form(of: inode, path, file)
+  ) throws {
+    try StoreFile.checkHeader(inode, path, file)
     let queue = try DatabaseQueue(
-      path: PageChecksums.location(file, checks: form == .checked),
+      path: PageChecksums.location(file),
       configuration: StoreFile.configuration(readonly: true))
     try queue.read { try StoreFile.judge($0, inode, path: path, file: file) }
     try queue.close()
-    return form
   }
 
   private static func connect(
@@ -125,17 +114,11 @@ final class OpenStore: Sendable {
   private static func open(
     _ path: String, _ file: String, _ inode: StoreInode, _ parameters: String...
   ) throws -> DatabasePool {
-    let isChecked = try PageChecksums.form(of: inode, path, file) == .checked
+    try StoreFile.checkHeader(inode, path, file)
     let pool = try DatabasePool(
-      path: PageChecksums.location(file, checks: isChecked, parameters),
+      path: PageChecksums.location(file, parameters),
       configuration: StoreFile.configuration(readonly: true))
-    try pool.read { db in
-      try StoreFile.judge(db, inode, path: path, file: file)
-      // What an earlier version made can be read as it is.
-      guard try Schema.migrator.completedMigrations(db).contains("1") else {
-        throw StoreError.notAStore(path, reason: "its tables are not those of a store")
-      }
-    }
+    try pool.read { try StoreFile.judge($0, inode, path: path, file: file) }
     return pool
   }
 

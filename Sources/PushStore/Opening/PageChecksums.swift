@@ -10,12 +10,8 @@ internal import GRDB
 enum PageChecksums {
   /// Where SQLite finds a file, as a URI of the VFS that checks checksums.
   ///
-  /// - Parameters:
-  ///   - checks: whether the pages have checksums.
-  ///   - parameters: further parameters of the URI, like `immutable=1`.
-  static func location(
-    _ path: String, checks: Bool, _ parameters: [String] = []
-  ) throws -> String {
+  /// - Parameter parameters: further parameters of the URI, like `immutable=1`.
+  static func location(_ path: String, _ parameters: [String] = []) throws -> String {
     let code = ps_register()
     guard code == SQLITE_OK else {
       throw StoreError.database(path, reason: "SQLite cannot be set up (\(code))")
@@ -33,50 +29,11 @@ enum PageChecksums {
         uri += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
       }
     }
-    let sums = checks ? ["checksums=1"] : []
     let name = unsafe String(cString: ps_vfs_name)
-    return uri + "?" + (["vfs=\(name)"] + sums + parameters).joined(separator: "&")
+    return uri + "?" + (["vfs=\(name)"] + parameters).joined(separator: "&")
   }
 
-  /// The header on the first page of a file.
-  enum Form {
-    /// A store whose pages have checksums.
-    case checked
-    /// A store without, as earlier versions made them; or a database whose tables must be looked
-    /// at.
-    case plain
-  }
-
-  /// - Parameters:
-  ///   - path: what errors call the store.
-  ///   - file: where it is, with its snapshot beside it.
-  /// - Throws: ``StoreError/empty(_:hasSnapshot:)``, ``StoreError/notAStore(_:reason:)`` or
-  ///   ``StoreError/damaged(_:reason:)``.
-  static func form(of inode: StoreInode, _ path: String, _ file: String) throws -> Form {
-    let header = inode.bytes(0..<512)
-    guard !header.isEmpty else {
-      let snapshot = SnapshotKeeper.path(file)
-      throw StoreError.empty(
-        path, hasSnapshot: FileManager.default.fileExists(atPath: snapshot))
-    }
-    // https://www.sqlite.org/fileformat.html, 1.3. What is shorter than the smallest page is taken
-    // for an empty database by SQLite.
-    guard header.count == 512, header.starts(with: "SQLite format 3\0".utf8) else {
-      throw StoreError.notAStore(path, reason: "file is not a database")
-    }
-    let id = header[68..<72].reduce(0 as UInt32) { $0 << 8 | UInt32($1) }
-    let different = (id ^ UInt32(bitPattern: Schema.applicationID)).nonzeroBitCount
-    if different == 0 { return .checked }
-    // No bit by itself makes one of the other: a checked store whose id was changed also has room
-    // for checksums, which one without never has.
-    let hasRoom = Int32(header[20]) == ps_checksum_size
-    if hasRoom && different <= 4 {
-      throw StoreError.damaged(path, reason: "its header was changed")
-    }
-    return .plain
-  }
-
-  /// Has a database that is being made, or that is about to be vacuumed, keep room for checksums.
+  /// Has a database that is being made keep room for checksums.
   static func reserve(_ db: Database) throws {
     let code = unsafe ps_reserve(db.sqliteConnection)
     guard code == SQLITE_OK else {

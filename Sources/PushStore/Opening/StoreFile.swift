@@ -1,3 +1,4 @@
+internal import CPushSQLite
 internal import Foundation
 internal import GRDB
 internal import PushFanout
@@ -41,22 +42,48 @@ enum StoreFile {
     }
   }
 
-  /// Whether a database is a store, all of it, and not a later version's.
+  /// Whether a file has the header of a store, before SQLite opens it.
+  ///
+  /// - Parameters:
+  ///   - path: what errors call the store.
+  ///   - file: where it is, with its snapshot beside it.
+  /// - Throws: ``StoreError/empty(_:hasSnapshot:)``, ``StoreError/notAStore(_:reason:)`` or
+  ///   ``StoreError/damaged(_:reason:)``.
+  static func checkHeader(_ inode: StoreInode, _ path: String, _ file: String) throws {
+    let header = inode.bytes(0..<512)
+    guard !header.isEmpty else {
+      let snapshot = SnapshotKeeper.path(file)
+      throw StoreError.empty(
+        path, hasSnapshot: FileManager.default.fileExists(atPath: snapshot))
+    }
+    // https://www.sqlite.org/fileformat.html, 1.3. What is shorter than the smallest page is taken
+    // for an empty database by SQLite.
+    guard header.count == 512, header.starts(with: "SQLite format 3\0".utf8) else {
+      throw StoreError.notAStore(path, reason: "file is not a database")
+    }
+    let id = header[68..<72].reduce(0 as UInt32) { $0 << 8 | UInt32($1) }
+    let different = (id ^ UInt32(bitPattern: Schema.applicationID)).nonzeroBitCount
+    if different == 0 { return }
+    // A store whose id was changed still has most of its bits, and room for checksums.
+    let hasRoom = Int32(header[20]) == ps_checksum_size
+    if hasRoom && different <= 4 {
+      throw StoreError.damaged(path, reason: "its header was changed")
+    }
+    throw StoreError.notAStore(path, reason: "it is a database of something else")
+  }
+
+  /// Whether a store is of this format, and all of it is there.
   ///
   /// Called inside a transaction that reads, as everything must be of one commit.
   ///
-  /// - Throws: ``StoreError/notAStore(_:reason:)``, ``StoreError/damaged(_:reason:)`` or
-  ///   ``StoreError/newer(_:)``.
+  /// - Throws: ``StoreError/otherFormat(_:_:)`` or ``StoreError/damaged(_:reason:)``.
   static func judge(_ db: Database, _ inode: StoreInode, path: String, file: String) throws {
-    let id = try Int32.fetchOne(db, sql: "PRAGMA application_id")
-    guard id == Schema.applicationID || id == Schema.plainID else {
-      throw StoreError.notAStore(path, reason: "it is a database of something else")
-    }
+    let format = try Int32.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+    if format != Schema.format { throw StoreError.otherFormat(path, format) }
     if let size = try sizes(db, inode, file), size.found < size.whole {
       throw StoreError.damaged(
         path, reason: "it is cut off: \(size.found) bytes of \(size.whole)")
     }
-    if try Schema.migrator.hasBeenSuperseded(db) { throw StoreError.newer(path) }
   }
 
   /// How many bytes the file has, and how many its pages are; nil while pages may be in the log and
@@ -147,23 +174,18 @@ extension SettingsQueries {
     }
   }
 
-  func feedColumns() throws -> String {
-    "sequence, at, change, user, conversation, channel, device, "
-      + (try hasTokens() ? "token" : "0")
-  }
+  static let feedColumns = "sequence, at, change, user, conversation, channel, device, token"
 
   /// Those of one user, and those of all users, each found by an index.
-  static func changesOfUser(_ columns: String) -> String {
-    """
-    SELECT \(columns) FROM (
+  static let changesOfUser = """
+    SELECT \(feedColumns) FROM (
         SELECT * FROM feed WHERE user = ?2 AND sequence > ?1 ORDER BY sequence LIMIT ?3)
       UNION ALL
-      SELECT \(columns) FROM (
+      SELECT \(feedColumns) FROM (
         SELECT * FROM feed WHERE user IS NULL AND conversation IS NULL AND sequence > ?1
           ORDER BY sequence LIMIT ?3)
       ORDER BY sequence LIMIT ?3
     """
-  }
 
   /// Entries of the feed that concern `user` or all users.
   ///
@@ -174,12 +196,12 @@ extension SettingsQueries {
     let rows =
       if let user {
         try Row.fetchAll(
-          db.cachedStatement(sql: Self.changesOfUser(feedColumns())),
+          db.cachedStatement(sql: Self.changesOfUser),
           arguments: [sequence, user.bytes, limit])
       } else {
         try Row.fetchAll(
           db.cachedStatement(
-            sql: "SELECT \(feedColumns()) FROM feed WHERE sequence > ? ORDER BY sequence LIMIT ?"
+            sql: "SELECT \(Self.feedColumns) FROM feed WHERE sequence > ? ORDER BY sequence LIMIT ?"
           ),
           arguments: [sequence, limit])
       }

@@ -171,15 +171,8 @@ extension SettingsQueries {
     try identity().of(token: token(at: sequence))
   }
 
-  /// Whether changes have tokens: those of a store that an earlier version made have none until it
-  /// is opened for writing.
-  func hasTokens() throws -> Bool {
-    try db.columns(in: "feed").contains { $0.name == "token" }
-  }
-
   /// The number that was drawn for a change; 0 for none.
   func token(at sequence: Int64) throws -> Int64 {
-    guard try hasTokens() else { return 0 }
     let find = try db.cachedStatement(sql: "SELECT token FROM feed WHERE sequence = ?")
     if let token = try Int64.fetchOne(find, arguments: [sequence]) { return token }
     let limit = try feedLimit().cursor

@@ -102,26 +102,14 @@ struct TemporaryStore {
 
   /// Removes what processes have left in a folder that were killed while they made a store.
   static func sweep(beside file: String) {
-    let url = URL(fileURLWithPath: file)
-    let folder = url.deletingLastPathComponent()
+    let folder = URL(fileURLWithPath: file).deletingLastPathComponent()
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
     for name in names where name.hasSuffix(".part") && !name.hasSuffix(".\(mark)") {
-      let isOurs = name.wholeMatch(of: /.+\.[0-9]+-[0-9a-f]{8}\.part/) != nil
-      // Versions before this one did not lock it.
-      let old = name.wholeMatch(of: /(.+)\.([0-9]+)\.part/)
-      let isOld =
-        old.map { $0.output.1 == url.lastPathComponent && isGone(pid_t($0.output.2)) } ?? false
-      guard isOurs || isOld else { continue }
+      guard name.wholeMatch(of: /.+\.[0-9]+-[0-9a-f]{8}\.part/) != nil else { continue }
       // It may have its name, which may be that of a store that is open here.
       let path = folder.appending(path: name).path
-      TemporaryName.removeAbandoned(
-        path, with: StoreName.files(path).dropLast() + [path + ".lock"], if: isStore)
+      TemporaryName.removeAbandoned(path, with: StoreName.files(path).dropLast(), if: isStore)
     }
-  }
-
-  private static func isGone(_ process: pid_t?) -> Bool {
-    guard let process else { return false }
-    return kill(process, 0) != 0 && errno == ESRCH
   }
 
   /// Whether a file can be the beginning of a store, and not a file of another kind.
@@ -135,6 +123,6 @@ struct TemporaryStore {
     }
     // https://www.sqlite.org/fileformat.html, 1.3: the application's id, 0 at first.
     let id = header[68..<72].reduce(Int32(0)) { $0 << 8 | Int32($1) }
-    return id == 0 || id == Schema.applicationID || id == Schema.plainID
+    return id == 0 || id == Schema.applicationID
   }
 }

@@ -10,15 +10,12 @@ final class WriteRight: Sendable {
   /// Where the file is, which changes once when a new store gets its name.
   private let file: Lock<String>
   private let isLost = Lock(false)
-  /// What versions before this one lock; nil where it is not there, and after the end.
-  private let oldLock: Lock<Int32?>
 
   /// - Parameter inode: of a locked file.
-  init(_ inode: StoreInode, file: String, path: String, oldLock: Int32? = nil) {
+  init(_ inode: StoreInode, file: String, path: String) {
     self.inode = inode
     self.path = path
     self.file = Lock(file)
-    self.oldLock = Lock(oldLock)
   }
 
   deinit { release() }
@@ -41,13 +38,9 @@ final class WriteRight: Sendable {
       case .locked, .withoutEffect:
         // Another file may have got the name while this one was waited for.
         guard isSame(inode, StoreInode.status(file)) else { continue }
-        switch lockAsBefore(file) {
-        case .free(let descriptor):
-          let right = WriteRight(inode, file: file, path: path, oldLock: descriptor)
-          try checkNames(inode, file, path)
-          return right
-        case .held: break
-        }
+        let right = WriteRight(inode, file: file, path: path)
+        try checkNames(inode, file, path)
+        return right
       }
       inode.close()
       guard ContinuousClock.now < end else {
@@ -83,23 +76,6 @@ final class WriteRight: Sendable {
     throw StoreError.linked(path, names: Int(links))
   }
 
-  private enum OldLock {
-    case free(Int32?)
-    case held
-  }
-
-  /// The lock file that versions before this one make and leave behind: one of them may be writing.
-  private static func lockAsBefore(_ file: String) -> OldLock {
-    let flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
-    let descriptor = unsafe open(file + ".lock", flags)
-    guard descriptor >= 0 else { return .free(nil) }
-    if flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK {
-      close(descriptor)
-      return .held
-    }
-    return .free(descriptor)
-  }
-
   /// Whether what is written now is found under the store's name.
   ///
   /// - Throws: ``StoreError/replaced(_:)``, then and from now on, when another file or none has the
@@ -118,13 +94,7 @@ final class WriteRight: Sendable {
   func moved(to file: String) { self.file.withLock { $0 = file } }
 
   /// Lets others write; after the last connection was closed.
-  func release() {
-    if let descriptor = oldLock.withLock({ $0.take() }) {
-      flock(descriptor, LOCK_UN)
-      close(descriptor)
-    }
-    inode.close()
-  }
+  func release() { inode.close() }
 }
 
 /// What kind of file system a store lies on.

@@ -40,21 +40,9 @@ extension StoreReader {
   public func templates() throws -> TemplateCatalog { try read { try $0.templates() } }
 }
 
-extension Schema {
-  static let templates = """
-    CREATE TABLE templates (
-      name TEXT PRIMARY KEY,
-      title BLOB NOT NULL,
-      content BLOB NOT NULL
-    ) STRICT, WITHOUT ROWID;
-    """
-}
-
 extension SettingsQueries {
-  /// A store of an earlier version has none.
   func templates() throws -> TemplateCatalog {
     var catalog = TemplateCatalog()
-    guard try db.tableExists("templates") else { return catalog }
     for row in try Row.fetchAll(db, sql: "SELECT name, title, content FROM templates") {
       let template = try? PushTemplate(
         name: try get(row, 0, "templates.name"), title: try id(row, 1, "templates.title").text,

@@ -1,57 +1,37 @@
-internal import Foundation
 internal import GRDB
 
 /// The tables of a store.
 ///
 /// Ids are BLOBs of their UTF-8: compared byte by byte, and free to hold a NUL. Users and
 /// conversations have numbers in the order in which their ids first appeared, which is the order in
-/// which decisions are written. `is_declared` is a ``RecordState``.
+/// which decisions are written. `is_declared` is a ``RecordState``. Names and nicknames are BLOBs of
+/// UTF-8 too.
+///
+/// Times are milliseconds since 1970; levels `NotificationLevel.rawValue`; kinds
+/// `ConversationKind.rawValue`.
 enum Schema {
-  /// "PFck": what SQLite calls the application's id, of a store whose pages have checksums.
+  /// "PFck": what SQLite calls the application's id.
   static let applicationID: Int32 = 0x5046_636b
-  /// "PFst": of stores that earlier versions made, whose pages have none. Those versions must not
-  /// write the others.
-  static let plainID: Int32 = 0x5046_7374
 
-  static var migrator: DatabaseMigrator {
-    var migrator = DatabaseMigrator()
-    migrator.registerMigration("1") { db in
-      try db.execute(sql: first)
-      // With the tables, or a store whose maker was stopped in between would be taken for foreign.
-      try db.execute(sql: "PRAGMA application_id = \(applicationID)")
-      let identity = Data((0..<16).map { _ in UInt8.random(in: .min ... .max) })
-      try db.execute(
-        sql: "INSERT INTO store (one, identity) VALUES (1, ?)", arguments: [identity])
-    }
-    migrator.registerMigration("displays") { db in try db.execute(sql: displays) }
-    migrator.registerMigration("tokens") { db in try db.execute(sql: tokens) }
-    // By which a group's threads are found; a store without it is only slower.
-    migrator.registerMigration("threads") { db in
-      try db.execute(
-        sql: "CREATE INDEX threads ON conversations (parent) WHERE parent IS NOT NULL")
-    }
-    // Entries of before there were tokens get theirs, by which cursors are checked.
-    migrator.registerMigration("cursors") { db in
-      try db.execute(sql: "UPDATE feed SET token = random() WHERE token = 0")
-    }
-    migrator.registerMigration("operation") { db in
-      for sql in [retention, feedIndices, sums, templates] { try db.execute(sql: sql) }
-    }
-    // By which conversations that are no groups are found; a store without it is only slower.
-    migrator.registerMigration("kinds") { db in
-      try db.execute(sql: "CREATE INDEX kinds ON conversations (kind) WHERE kind <> 'group'")
-    }
-    return migrator
-  }
+  /// The number of the format, SQLite's `user_version`. Whatever changes the tables, the pages or
+  /// what a value means gives it the next one: a store of another format is refused.
+  static let format: Int32 = 1
 
-  /// A random number for each change. After an old copy of the store was restored, new changes
-  /// reuse sequence numbers; the token tells a snapshot and the followers of the feed that the
-  /// change is another one.
-  private static let tokens = "ALTER TABLE feed ADD COLUMN token INTEGER NOT NULL DEFAULT 0"
+  /// Makes the tables of a new store, and says which format they are of, in the transaction that is
+  /// open.
+  static func create(_ db: Database) throws { try db.execute(sql: script) }
 
-  /// Times are milliseconds since 1970; levels `NotificationLevel.rawValue`; kinds
-  /// `ConversationKind.rawValue`.
-  private static let first = """
+  /// A compaction of the feed removes these and makes them again.
+  static let feedIndices = """
+    CREATE INDEX IF NOT EXISTS feed_by_user ON feed (user) WHERE user IS NOT NULL;
+    CREATE INDEX IF NOT EXISTS feed_for_all ON feed (sequence)
+      WHERE user IS NULL AND conversation IS NULL;
+    """
+
+  /// `feed.token` is a random number for each change. After an old copy of the store was restored,
+  /// new changes reuse sequence numbers; the token tells a snapshot and the followers of the feed
+  /// that the change is another one. `sums` has rows in a backup only.
+  private static let script = """
     CREATE TABLE store (
       one INTEGER PRIMARY KEY CHECK (one = 1),
       identity BLOB NOT NULL
@@ -139,9 +119,62 @@ enum Schema {
       user BLOB,
       conversation BLOB,
       channel BLOB,
-      device BLOB
+      device BLOB,
+      token INTEGER NOT NULL
     ) STRICT;
-    CREATE INDEX feed_by_user ON feed (user) WHERE user IS NOT NULL;
-    CREATE INDEX feed_for_all ON feed (sequence) WHERE user IS NULL AND conversation IS NULL;
+    CREATE TABLE retention (
+      one INTEGER PRIMARY KEY CHECK (one = 1),
+      sequence INTEGER NOT NULL,
+      token INTEGER NOT NULL,
+      keep_milliseconds INTEGER,
+      keep_entries INTEGER,
+      is_erasing INTEGER NOT NULL
+    ) STRICT;
+    CREATE TABLE sums (
+      name TEXT PRIMARY KEY,
+      rows INTEGER NOT NULL,
+      sum INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE displays (
+      user INTEGER PRIMARY KEY,
+      name BLOB,
+      style TEXT,
+      language TEXT,
+      template TEXT,
+      offline_messages INTEGER NOT NULL
+    ) STRICT;
+    CREATE TABLE remarks (
+      user INTEGER NOT NULL,
+      other BLOB NOT NULL,
+      remark BLOB NOT NULL,
+      PRIMARY KEY (user, other)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE nicknames (
+      conversation INTEGER NOT NULL,
+      user INTEGER NOT NULL,
+      nickname BLOB NOT NULL,
+      PRIMARY KEY (conversation, user)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE conversation_names (
+      conversation INTEGER PRIMARY KEY,
+      name BLOB NOT NULL
+    ) STRICT;
+    CREATE TABLE templates (
+      name TEXT PRIMARY KEY,
+      title BLOB NOT NULL,
+      content BLOB NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    -- By which a group's threads are found.
+    CREATE INDEX threads ON conversations (parent) WHERE parent IS NOT NULL;
+    -- Whether there are any is asked by imports.
+    CREATE INDEX removed_users ON users (number) WHERE is_declared = 2;
+    CREATE INDEX removed_conversations ON conversations (number) WHERE is_declared = 2;
+    -- By which conversations that are no groups are found.
+    CREATE INDEX kinds ON conversations (kind) WHERE kind <> 'group';
+    \(feedIndices)
+    INSERT INTO store VALUES (1, randomblob(16));
+    INSERT INTO retention VALUES (1, 0, 0, NULL, NULL, 0);
+    PRAGMA application_id = \(applicationID);
+    PRAGMA user_version = \(format);
     """
 }

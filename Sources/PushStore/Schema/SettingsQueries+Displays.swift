@@ -4,45 +4,10 @@ internal import PushContent
 internal import PushModel
 
 /// How pushes look, as rows. It affects no decision, so the engine does not read it.
-///
-/// Names and nicknames are BLOBs of UTF-8, like ids: they may contain a NUL.
-extension Schema {
-  static let displays = """
-    CREATE TABLE displays (
-      user INTEGER PRIMARY KEY,
-      name BLOB,
-      style TEXT,
-      language TEXT,
-      template TEXT,
-      offline_messages INTEGER NOT NULL
-    ) STRICT;
-    CREATE TABLE remarks (
-      user INTEGER NOT NULL,
-      other BLOB NOT NULL,
-      remark BLOB NOT NULL,
-      PRIMARY KEY (user, other)
-    ) STRICT, WITHOUT ROWID;
-    CREATE TABLE nicknames (
-      conversation INTEGER NOT NULL,
-      user INTEGER NOT NULL,
-      nickname BLOB NOT NULL,
-      PRIMARY KEY (conversation, user)
-    ) STRICT, WITHOUT ROWID;
-    CREATE TABLE conversation_names (
-      conversation INTEGER PRIMARY KEY,
-      name BLOB NOT NULL
-    ) STRICT;
-    """
-}
-
 extension SettingsQueries {
   private func run(_ sql: String, _ values: StatementArguments) throws {
     try db.cachedStatement(sql: sql).execute(arguments: values)
   }
-
-  /// Whether the store has these tables: one made by an earlier version and not yet opened for
-  /// writing since has not.
-  private func hasDisplays() throws -> Bool { try db.tableExists("displays") }
 
   static func check(badge: UInt32) throws(SettingsWriteError) {
     guard badge <= RecipientDisplay.badgeLimit else { throw .badgeOutOfRange(Int64(badge)) }
@@ -80,7 +45,6 @@ extension SettingsQueries {
 
   /// What a user has set for how pushes look.
   func display(of id: Identifier) throws -> RecipientDisplay {
-    guard try hasDisplays() else { return RecipientDisplay() }
     let find = try db.cachedStatement(
       sql: """
         SELECT d.name, d.style, d.language, d.template, d.offline_messages
@@ -117,18 +81,17 @@ extension SettingsQueries {
   /// Everything that the words of a push depend on.
   func contentDirectory() throws -> ContentDirectory {
     var directory = ContentDirectory()
-    let hasDisplays = try hasDisplays()
     // Nearly all conversations are groups without a name, which a directory has no entries of.
-    let names =
-      hasDisplays ? "(SELECT name FROM conversation_names WHERE conversation = c.number)" : "NULL"
     let conversations = try Row.fetchCursor(
       db,
       sql: """
-        SELECT c.id, c.kind, c.parent, \(names) FROM conversations c
+        SELECT c.id, c.kind, c.parent,
+          (SELECT name FROM conversation_names WHERE conversation = c.number)
+        FROM conversations c
         WHERE c.number IN (
           SELECT number FROM conversations WHERE kind <> 'group'
           UNION SELECT number FROM conversations WHERE parent IS NOT NULL
-          \(hasDisplays ? "UNION SELECT conversation FROM conversation_names" : "")
+          UNION SELECT conversation FROM conversation_names
         ) ORDER BY c.number
         """)
     while let row = try conversations.next() {
@@ -139,7 +102,6 @@ extension SettingsQueries {
         name: try findID(row, 3, "conversation_names.name")?.text,
         parent: try findID(row, 2, "conversations.parent"))
     }
-    guard hasDisplays else { return directory }
     var remarks: [Int64: [Identifier: String]] = [:]
     let found = try Row.fetchCursor(db, sql: "SELECT user, other, remark FROM remarks")
     while let row = try found.next() {
@@ -213,13 +175,11 @@ extension SettingsQueries {
     }
   }
 
-  /// Display settings that no file can represent, of at most so many users; none in a store without
-  /// these tables.
+  /// Display settings that no file can represent, of at most so many users.
   ///
   /// - Throws: ``StoreError/damaged(_:reason:)`` when how pushes look cannot be read.
   func displaysBeyondLimits(_ count: Int) throws -> [String] {
     _ = try contentDirectory()
-    guard try hasDisplays() else { return [] }
     let rows = try Row.fetchAll(
       db,
       sql: """
@@ -233,9 +193,8 @@ extension SettingsQueries {
     }
   }
 
-  /// Numbers of displays that lead nowhere, table by table; none in a store without them.
+  /// Numbers of displays that lead nowhere, table by table.
   func strayDisplays() throws -> [(column: String, count: Int)] {
-    guard try hasDisplays() else { return [] }
     let references = [
       ("displays", "user", "users"), ("remarks", "user", "users"),
       ("nicknames", "user", "users"), ("nicknames", "conversation", "conversations"),

@@ -20,8 +20,8 @@ public struct StoreRebuild: Sendable {
   public var sequence: UInt64 { info.sequence }
 
   /// - Throws: ``StoreError/exists(_:)`` where there is a file that is not empty: move it away
-  ///   first; ``StoreError/strayLog(_:)`` for a log that is left; `SnapshotError` without a
-  ///   snapshot.
+  ///   first; ``StoreError/otherFormat(_:_:)`` where that is a store of another format;
+  ///   ``StoreError/strayLog(_:)`` for a log that is left; `SnapshotError` without a snapshot.
   public init(fromSnapshotOf path: String) throws {
     self.path = path
     file = try StoreName.file(path)
@@ -65,10 +65,16 @@ public struct StoreRebuild: Sendable {
   @discardableResult private static func checkNothingIsLost(
     _ path: String, _ file: String
   ) throws -> Bool {
+    let status = StoreInode.status(file)
+    if let status, status.st_size > 0 {
+      // A store of another format is not lost, and has a way of its own.
+      do { try OpenStore(reading: path).close() } catch let error as StoreError {
+        if case .otherFormat = error { throw error }
+      }
+      throw StoreError.exists(path)
+    }
     try StoreFile.checkNoLog(beside: file)
-    guard let status = StoreInode.status(file) else { return false }
-    guard status.st_size == 0 else { throw StoreError.exists(path) }
-    return true
+    return status != nil
   }
 
   private func settings() throws -> FanoutSettings {

@@ -51,7 +51,6 @@ struct StoreOptions: ParsableArguments {
     let path = store.path
     let store = try SettingsStore(
       path, .write, waiting: writing.waiting.duration, withEngine: false)
-    WaitOption.report(store.copyOfOlder, of: path)
     let value = try body(store)
     try store.close()
     return value

@@ -106,7 +106,6 @@ struct RemoveOptions: ParsableArguments {
   func writing(_ body: @escaping @Sendable (inout StoreWrite) throws -> Void) throws {
     let store = try SettingsStore(
       target.path, .write, waiting: write.waiting.duration, withEngine: false)
-    WaitOption.report(store.copyOfOlder, of: target.path)
     try store.write(at: try write.now, from: write.device, body)
     try store.close()
   }

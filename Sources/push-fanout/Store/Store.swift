@@ -88,7 +88,6 @@ struct StoreImportCommand: ParsableCommand {
     let storeImport = try StoreImport(
       path, waiting: waiting.duration, permissions: try access.permissions(of: path))
     let isNew = storeImport.isNew
-    WaitOption.report(storeImport.copyOfOlder, of: path)
     let reading = ProgressBar("reading")
     // Its time begins when all is read.
     lazy var writing = ProgressBar("importing")
@@ -153,7 +152,6 @@ struct StoreSnapshot: ParsableCommand {
   /// - Parameter message: what is printed when the program is interrupted while it writes.
   static func write(_ path: String, waiting: WaitOption, message: String) throws {
     let store = try SettingsStore(path, .write, waiting: waiting.duration)
-    WaitOption.report(store.copyOfOlder, of: path)
     Interruption.beginOutput(
       nil, temporaryNames: store.temporarySnapshotNames, message: message)
     try store.writeSnapshot()

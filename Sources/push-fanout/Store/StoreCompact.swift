@@ -50,7 +50,6 @@ struct StoreCompact: ParsableCommand {
   func run() throws {
     let now = try time.now
     let store = try SettingsStore(target.path, .write, waiting: waiting.duration)
-    WaitOption.report(store.copyOfOlder, of: target.path)
     let retention =
       keep != nil || keepEntries != nil
       ? FeedRetention(age: keep?.duration, entries: keepEntries) : nil

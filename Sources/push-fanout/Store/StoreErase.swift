@@ -15,9 +15,8 @@ struct StoreErase: ParsableCommand {
       for the bytes of the id and prints how often they occur; bytes of a short id may be part of \
       others, whose columns are printed. --search only searches.
 
-      Out of reach, and to be dealt with: backups (make new ones, delete the old ones), copies that \
-      migrations have kept beside the store (it names them), exports and other copies, followers, \
-      and processes that have the store open (restart them).
+      Out of reach, and to be dealt with: backups (make new ones, delete the old ones), exports and \
+      other copies, followers, and processes that have the store open (restart them).
 
       Examples:
 
@@ -71,10 +70,7 @@ struct StoreErase: ParsableCommand {
   }
 
   private func open() throws -> SettingsStore {
-    let store = try SettingsStore(
-      target.path, .write, waiting: waiting.duration, withEngine: false)
-    WaitOption.report(store.copyOfOlder, of: target.path)
-    return store
+    try SettingsStore(target.path, .write, waiting: waiting.duration, withEngine: false)
   }
 
   private func finishErasure() throws {
@@ -89,8 +85,5 @@ struct StoreErase: ParsableCommand {
       "\(column.name): part of \(column.containing) values, \(column.equal) of them equal"
     }
     Terminal.printResult(TerminalText.lines(lines))
-    for copy in report.copies {
-      Terminal.say("\(copy): a copy that a migration kept, not searched; remove it")
-    }
   }
 }

@@ -10,8 +10,8 @@ struct StoreVerify: ParsableCommand {
     discussion: """
       Reads every page with its checksum into memory, has SQLite check what was restored, compares \
       the rows of each table with the sums that store backup has stored, and reads every record. A \
-      backup of an earlier version, or one that was opened for writing since, has no sums. It needs \
-      as much memory as the file is large.
+      backup that was opened for writing since has no sums. It needs as much memory as the file is \
+      large.
 
       Examples:
 

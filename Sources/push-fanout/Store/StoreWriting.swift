@@ -17,13 +17,6 @@ struct WaitOption: ParsableArguments {
       throw ValidationError("--wait \(Number.text(wait)) is not 0...1000000 seconds.")
     }
   }
-
-  /// Says that a store was copied before its tables were changed.
-  static func report(_ copy: String?, of store: String) {
-    guard let copy else { return }
-    Terminal.say(
-      "\(store): its tables were brought up to date; as it was before, it is kept as \(copy)")
-  }
 }
 
 /// Who may use a store that is made.

@@ -1,3 +1,4 @@
+import CPushSQLite
 import Foundation
 import Testing
 import TestSupport
@@ -58,6 +59,44 @@ import TestSupport
       #expect(again.errors == "push-fanout: s exists; give a name that is not in use\n")
       #expect(again.status == 1)
       #expect(try place.run("store", "rebuild", "--store", "s").status == 2)
+    }
+  }
+
+  /// Each command says what to do with a store of another format, and changes nothing.
+  @Test func aStoreOfAnotherFormatIsRefused() throws {
+    try withWorkplace { place in
+      try makeStore(place)
+      let url = place.url.appending(path: "s")
+      var bytes = [UInt8](try Data(contentsOf: url))
+      // https://www.sqlite.org/fileformat.html, 1.3.
+      bytes[63] = 2
+      let sum = unsafe ps_checksum(bytes, 1)
+      unsafe withUnsafeBytes(of: sum) {
+        unsafe bytes.replaceSubrange(ps_page_size - ps_checksum_size..<ps_page_size, with: $0)
+      }
+      try Data(bytes).write(to: url)
+      let snapshot = try Data(contentsOf: place.url.appending(path: "s.snapshot"))
+      for command in [
+        "store check --store s", "store check --fast --store s", "store stats --store s",
+        "store verify s", "store export --store s --output e.ndjson",
+        "store backup --store s --output copy", "store import --store s --settings many.ndjson",
+        "store snapshot --store s", "store rebuild --from-snapshot --store s",
+        "store compact --store s --keep-entries 1", "store erase --store s --user u1",
+        "settings set --store s --user u1 --level all", "settings get --store s --user u1",
+        "settings remove user --store s --user u1", "settings events --store s --after 0",
+        "evaluate --store s --messages m.ndjson",
+      ] {
+        let run = try place.run(command.split(separator: " ").map(String.init))
+        #expect(
+          run.errors == "push-fanout: s has format 2, and this version of push-fanout reads format "
+            + "1: export it with the version that wrote it (store export), and import that into a "
+            + "new store\n", "\(command)")
+        #expect(run.status == 1 && run.output.isEmpty, "\(command)")
+        #expect(try [UInt8](Data(contentsOf: url)) == bytes, "\(command)")
+      }
+      #expect(try Data(contentsOf: place.url.appending(path: "s.snapshot")) == snapshot)
+      let names = place.names().filter { !$0.hasPrefix("s-") }
+      #expect(!names.contains("copy") && !names.contains("e.ndjson"), "\(names)")
     }
   }
 

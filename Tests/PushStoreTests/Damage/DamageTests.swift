@@ -105,7 +105,6 @@ import TestSupport
         try store.close()
       } catch let error as StoreError {
         let known = [
-          "\(path) is not a push-fanout store: its tables are not those of a store",
           "\(path) is damaged: database disk image is malformed",
           "\(path) is damaged: the checksum of a page is wrong, or the page is gone",
         ]

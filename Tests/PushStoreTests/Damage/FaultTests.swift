@@ -191,18 +191,48 @@ import TestSupport
     }
   }
 
-  @Test func aLaterVersionIsNotTouched() throws {
+  /// 0 is that of the stores before formats had numbers.
+  @Test(arguments: [0, 2] as [Int32], [true, false])
+  func aStoreOfAnotherFormatIsRefusedAndStays(format: Int32, isInLog: Bool) throws {
     try ScratchFolder.with { folder in
       let (path, _) = try makeStore(folder, writes: 1)
-      let queue = try storeQueue(path)
-      try queue.write {
-        try $0.execute(sql: "INSERT INTO grdb_migrations (identifier) VALUES ('later')")
+      let store = try SettingsStore(path, threads: 1)
+      try store.writeSnapshot()
+      try store.close()
+      let queue = try setFormat(format, of: path)
+      if !isInLog { try queue.close() }
+      func contents() throws -> [String: Data] {
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        // An opening for reading leaves an empty log, and the memory of its users.
+        let files = names.filter { !$0.hasSuffix("-shm") }.map { name in
+          (name, try? Data(contentsOf: folder.appending(path: name)))
+        }
+        return Dictionary(uniqueKeysWithValues: files.map { ($0, $1 ?? Data()) })
+          .filter { !$0.hasSuffix("-wal") || !$1.isEmpty }
       }
-      try queue.close()
-      let message = "\(path) was made by a later push-fanout; use that one"
-      for access in [SettingsStore.Access.read, .write, .create] {
-        #expect(messageOfOpening(path, access) == message)
+      let before = try contents()
+      #expect(before.keys.contains("settings.store-wal") == isInLog)
+      let openings: [(name: String, open: () throws -> Void)] = [
+        ("read", { try SettingsStore(path, .read, threads: 1).close() }),
+        ("write", { try SettingsStore(path, .write, threads: 1).close() }),
+        ("create", { try SettingsStore(path, .create, threads: 1).close() }),
+        ("without an engine", { try SettingsStore(path, .write, withEngine: false).close() }),
+        ("import", { _ = try StoreImport(path) }),
+        ("check, export, backup, verify, follow", { try StoreReader(path).close() }),
+        ("rebuild", { _ = try StoreRebuild(fromSnapshotOf: path) }),
+      ]
+      for (name, open) in openings {
+        let error = #expect(throws: StoreError.otherFormat(path, format), "\(name)") { try open() }
+        #expect(
+          error?.description == "\(path) has format \(format), and this version of push-fanout "
+            + "reads format 1: export it with the version that wrote it (store export), and import "
+            + "that into a new store")
+        #expect(try contents() == before, "\(name)")
       }
+      // Nothing but the number was in the way.
+      if isInLog { try queue.close() }
+      try setFormat(1, of: path).close()
+      #expect(messageOfOpening(path) == nil)
     }
   }
 

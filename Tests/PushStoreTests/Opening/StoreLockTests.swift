@@ -176,19 +176,6 @@ import Testing
     #expect(try Self.locks(path) == [])
   }
 
-  @Test func aWriterOfAnEarlierVersionIsRespected() throws {
-    let folder = ScratchFolder()
-    let path = folder.path("s")
-    try SettingsStore(path, .create, threads: 1).close()
-    try folder.write([], as: "s.lock")
-    let descriptor = unsafe open(path + ".lock", O_RDWR)
-    #expect(flock(descriptor, LOCK_EX | LOCK_NB) == 0)
-    let held = Self.write("u", in: path)
-    close(descriptor)
-    let free = [Self.write("u", in: path), Self.write("u", in: path)]
-    #expect([held] + free == [.inUse(path), nil, nil])
-  }
-
   @Test func whoWaitsGetsTheRight() throws {
     let folder = ScratchFolder()
     let path = folder.path("s")
@@ -228,48 +215,5 @@ import Testing
     }
     #expect(types == ["ext4", "nfs4", "fuse.sshfs", nil])
     #expect(types.map { $0.map(FileSystem.isOfNetwork) } == [false, true, true, nil])
-  }
-
-  /// What was made by an earlier version is kept as it was.
-  @Test func anOlderStoreIsCopiedFirst() throws {
-    let folder = ScratchFolder()
-    let path = folder.path("s")
-    let store = try SettingsStore(path, .create, threads: 1)
-    try Self.write("u1", to: store)
-    let isNew = store.copyOfOlder == nil
-    try store.close()
-    let all = Schema.migrator.migrations
-    func takeBack() throws {
-      let queue = try storeQueue(path)
-      try queue.write { db in
-        try db.execute(sql: "UPDATE feed SET token = 0")
-        try db.execute(
-          sql: """
-            DROP INDEX kinds; DROP INDEX removed_users; DROP INDEX removed_conversations;
-            DROP TABLE retention; DROP TABLE sums; DROP TABLE templates;
-            DELETE FROM grdb_migrations WHERE identifier IN ('cursors', 'operation', 'kinds');
-            """)
-      }
-      try queue.close()
-    }
-    var copies: [String?] = []
-    for _ in 0..<2 {
-      try takeBack()
-      let again = try SettingsStore(path, threads: 1)
-      copies.append(again.copyOfOlder)
-      #expect(try again.reader.check() == [])
-      try again.close()
-    }
-    let version = "\(path).version-\(all.count - 3)"
-    #expect(isNew)
-    #expect(copies == [version, version + "-2"])
-    let queue = try storeQueue(version)
-    let found = try queue.read { db in try Schema.migrator.completedMigrations(db) }
-    try queue.close()
-    #expect(found == Array(all.dropLast(3)))
-    let last = try SettingsStore(path, threads: 1)
-    let member = last.fanout.member("u1", of: "g")
-    #expect(last.copyOfOlder == nil && member != nil)
-    try last.close()
   }
 }

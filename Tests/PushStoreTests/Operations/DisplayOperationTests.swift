@@ -261,33 +261,6 @@ import Testing
     }
   }
 
-  /// A store of the version before is read as it is, and gets its tables when it is written.
-  @Test func anEarlierStoreIsReadAndThenGrows() throws {
-    try withStore { path in
-      let made = try SettingsStore(path, .create)
-      try made.write(at: Self.now) { try $0.setMember("u1", of: "g1") }
-      try made.close()
-      let queue = try storeQueue(path)
-      try queue.write { db in
-        for table in ["displays", "remarks", "nicknames", "conversation_names"] {
-          try db.execute(sql: "DROP TABLE \(table)")
-        }
-        try db.execute(sql: "DELETE FROM grdb_migrations WHERE identifier = 'displays'")
-      }
-      try queue.close()
-      let reader = try SettingsStore(path, .read)
-      #expect(reader.fanout.memberCount(of: "g1") == 1)
-      #expect(try reader.pushDisplay(of: "u1") == RecipientDisplay())
-      #expect(try reader.reader.contentDirectory().count == 0)
-      #expect(try reader.reader.check() == [])
-      try reader.close()
-      let writer = try SettingsStore(path)
-      try writer.write(at: Self.now) { try $0.updatePushDisplayName("Ann", of: "u1") }
-      #expect(try writer.pushDisplay(of: "u1").name == "Ann")
-      try writer.close()
-    }
-  }
-
   @Test func aCheckFindsWhatLeadsNowhere() throws {
     try withStore { path in
       let store = try SettingsStore(path, .create)
