@@ -12,7 +12,7 @@ STRICT := --explicit-target-dependency-import-check error
 # The program contains Swift's runtime, so that it runs where there is no toolchain.
 STATIC := -Xswiftc -static-stdlib
 # Debug builds for tests: what tests spend their time in is optimized, and the faster linker is used.
-TEST_BUILD := SWIFT_EXEC='$(CURDIR)/scripts/swiftc-for-tests' $(SWIFT) build $(STRICT) -Xcc -O2 -Xswiftc -use-ld=lld
+TEST_BUILD := SWIFT_EXEC="$$(scripts/compiler-for-tests)" $(SWIFT) build $(STRICT) -Xcc -O2 -Xswiftc -use-ld=lld
 # The benchmarks, with the modules that the program consists of.
 BENCH_BUILD := PUSH_FANOUT_DEVELOP='examples benchmarks' $(SWIFT) build -c release $(STATIC)
 # What the program is built with, and the time zones that it reads.
