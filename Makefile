@@ -5,22 +5,24 @@
 # make help   lists the rest
 
 SWIFT ?= swift
-# Package.swift says what these words add.
-export PUSH_FANOUT_DEVELOP := examples
+# What Package.swift adds. Fetching is for those who ask for it, and what was fetched is kept.
+fetched = $(if $(wildcard .build/checkouts/$1),$2)
+DEVELOP := examples bindings $(call fetched,benchmark,benchmarks) $(call fetched,hummingbird,server)
+export PUSH_FANOUT_DEVELOP = $(sort $(DEVELOP))
 # An import of a target that Package.swift does not name as a dependency is an error.
 STRICT := --explicit-target-dependency-import-check error
 # The program contains Swift's runtime, so that it runs where there is no toolchain.
 STATIC := -Xswiftc -static-stdlib
 # Debug builds for tests: what tests spend their time in is optimized, and the faster linker is used.
-TEST_BUILD := SWIFT_EXEC="$$(scripts/compiler-for-tests)" $(SWIFT) build $(STRICT) -Xcc -O2 -Xswiftc -use-ld=lld
-# The benchmarks, with the modules that the program consists of.
-BENCH_BUILD := PUSH_FANOUT_DEVELOP='examples benchmarks' $(SWIFT) build -c release $(STATIC)
+TEST_BUILD := env $$(scripts/compiler-for-tests) $(SWIFT) build $(STRICT) -Xswiftc -use-ld=lld
+# What is shipped, and the benchmarks.
+RELEASE_BUILD := $(SWIFT) build -c release $(STATIC) $(STRICT)
 # What the program is built with, and the time zones that it reads.
 LIBRARIES := libsimdjson-dev libcsv-dev zlib1g-dev libsqlite3-dev tzdata
 RELEASE := .build/release/push-fanout
 BENCHMARKS := .build/release
 DEBUG := .build/debug/push-fanout
-FORMATTED := Service/Package.swift Service/Sources Service/Tests Service/bench Package.swift Sources Tests Benchmarks/Sources Fuzz/Package.swift Fuzz/Sources C/Package.swift C/Sources C/Fuzz/Package.swift \
+FORMATTED := Service/Sources Service/Tests Service/bench Package.swift Sources Tests Benchmarks/Sources Fuzz/Package.swift Fuzz/Sources C/Sources C/Fuzz/Package.swift \
   Benchmarks/FanoutBenchmarks Examples/dispatcher/Sources
 DOCS := .build/docs
 # A web site each; those of the first line may have no warnings.
@@ -29,7 +31,7 @@ DOCUMENTED := $(STRICTLY_DOCUMENTED) PushModel QuietTime PushReference PushConte
   PushReplay PushWorkload PushReport
 PICTURES := .build/report-check
 
-.PHONY: help demo test test-fast test-tools check-all packages-bench build program debug lint unit oracle speed crash-test fuzz clib clib-test clib-fuzz clib-speed \
+.PHONY: decide-speed help demo test test-fast test-tools check-all packages-bench build program debug lint unit oracle speed crash-test fuzz clib clib-test clib-fuzz clib-speed \
   clib-examples serve test-service install deb deb-check release-check test-python wheel bench-python \
   test-spark bench-spark bench bench-all bench-store bench-service bench-tiny page-check soak \
   benchmarks bench-check bench-baseline bench-peers report report-check sanitize docs examples format clean packages \
@@ -96,12 +98,10 @@ packages-bench: packages
 	@scripts/install-packages libjemalloc-dev
 
 build: program packages-bench
-	$(BENCH_BUILD) --product fanout-bench
+	$(RELEASE_BUILD) --product fanout-bench
 
-# Fetches nothing for benchmarks, but keeps what was fetched for them.
-program: export PUSH_FANOUT_DEVELOP := examples $(if $(wildcard .build/checkouts/benchmark),benchmarks)
 program: packages
-	$(SWIFT) build -c release --product push-fanout $(STATIC) --disable-local-rpath $(STRICT)
+	$(RELEASE_BUILD) --product push-fanout --disable-local-rpath
 
 demo: program
 	@scripts/demo $(RELEASE)
@@ -111,15 +111,15 @@ test:
 	@scripts/run-steps .ci/test
 
 debug: packages
-	$(TEST_BUILD) --build-tests
+	$(TEST_BUILD) --product push-fanoutPackageTests
 
 # FILTER=LawTests runs some.
 unit: debug
-	@scripts/run-tests $(SWIFT) test --skip-build --filter '$(or $(FILTER),.)'
+	@scripts/run-tests $(SWIFT) test --skip-build --filter '$(or $(FILTER),.)' --skip PushServerTests
 
 # Without the tests that are tagged as slow.
 test-fast: debug
-	@PUSH_FAST=1 scripts/run-tests $(SWIFT) test --skip-build
+	@PUSH_FAST=1 scripts/run-tests $(SWIFT) test --skip-build --skip PushServerTests
 
 # The programs that check, measure and report.
 test-tools:
@@ -158,7 +158,7 @@ fuzz: packages
 	  -max_total_time=$(FUZZ_SECONDS) -max_len=400 -artifact_prefix=Fuzz/.build/ -verbosity=0 \
 	  -print_final_stats=1
 
-# The C library (docs/c.md): a package of its own.
+# The C library (docs/c.md).
 clib: packages
 	C/build
 
@@ -169,36 +169,36 @@ clib-examples: clib
 	C/examples
 
 clib-fuzz: packages
-	$(SWIFT) build -c release --package-path C/Fuzz --product fuzz-abi --sanitize=fuzzer
+	PUSH_FANOUT_DEVELOP=bindings $(SWIFT) build -c release --package-path C/Fuzz --product fuzz-abi --sanitize=fuzzer
 	mkdir -p C/Fuzz/.build/corpus
 	SWIFT_BACKTRACE=enable=no C/Fuzz/.build/release/fuzz-abi C/Fuzz/.build/corpus \
 	  -max_total_time=$(FUZZ_SECONDS) -max_len=600 -artifact_prefix=C/Fuzz/.build/ -verbosity=0 \
 	  -print_final_stats=1
 
-# The server (docs/service.md): a package of its own.
+# The server (docs/service.md).
 OPTIONS ?=
+SERVER := .build/release/push-fanout-server
+serve server soak-service test-service deb install bench-service page-check: DEVELOP += server
 serve: server
 	@scripts/install-packages curl
-	Service/demo Service/.build/release/push-fanout-server $(OPTIONS)
-
+	Service/demo $(SERVER) $(OPTIONS)
 
 # Like the command, with Swift's runtime linked in, so that it runs where no Swift is.
 server: packages
-	$(SWIFT) build --package-path Service -c release --product push-fanout-server $(STATIC) --disable-local-rpath $(STRICT)
+	$(RELEASE_BUILD) --product push-fanout-server --disable-local-rpath
 
-test-service: program
+test-service: program debug
 	SWIFT=$(SWIFT) KILLS=$(or $(SERVICE_KILLS),10) EXAMPLES=$(or $(EXAMPLES),20) \
 	  WORLDS=$(or $(SERVICE_WORLDS),3) Service/test $(RELEASE)
 
 # What takes longer: kills under load, ten thousand idle connections, and half an hour of load.
 soak-service: SECONDS = 1800
-soak-service: server
+soak-service: server debug
 	@scripts/install-packages python3 wrk util-linux gcc libc6-dev
-	$(SWIFT) build --package-path Service --build-tests $(STRICT)
 	PUSH_KILLS=$(or $(SERVICE_KILLS),200) PUSH_CONNECTIONS=10000 \
-	  $(SWIFT) test --package-path Service --skip-build --filter 'CrashTests|FaultTests'
+	  $(SWIFT) test --skip-build --filter 'PushServerTests.(CrashTests|FaultTests)'
 	PYTHONDONTWRITEBYTECODE=1 MALLOC_ARENA_MAX=2 python3 Service/bench/soak.py \
-	  --server $(SERVER)/push-fanout-server --seconds $(SECONDS)
+	  --server $(SERVER) --seconds $(SECONDS)
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -223,12 +223,14 @@ check-all:
 	@scripts/install-packages python3
 	@scripts/run-steps .ci/all
 
-clib-speed: clib
-	C/build decide-speed
+decide-speed: packages
+	$(RELEASE_BUILD) --product decide-speed
+
+clib-speed: clib decide-speed
 	for program in speed arrow-speed; do \
 	  gcc -O2 -std=c11 -IC/out/include C/Tests/$$program.c -o C/out/$$program -LC/out/lib \
 	    -lpushfanout -Wl,-rpath,$(CURDIR)/C/out/lib || exit 1; done
-	for round in 1 2 3; do C/.build/release/decide-speed && C/out/speed $(SNAPSHOT) || exit 1; done
+	for round in 1 2 3; do .build/release/decide-speed && C/out/speed $(SNAPSHOT) || exit 1; done
 	C/out/arrow-speed
 
 # The Python package (docs/python.md), on the C library.
@@ -253,7 +255,7 @@ bench-spark: program
 # An engine of each rule set under load, beside the reference; fails if memory grows.
 SECONDS = 1200
 soak: packages-bench
-	$(BENCH_BUILD) --product soak
+	$(RELEASE_BUILD) --product soak
 	MALLOC_ARENA_MAX=1 $(BENCHMARKS)/soak --seconds $(SECONDS)
 
 speed: program
@@ -263,21 +265,22 @@ speed: program
 BENCH ?= --quick
 
 bench: packages-bench
-	$(BENCH_BUILD) --product fanout-bench
+	$(RELEASE_BUILD) --product fanout-bench
 	$(BENCHMARKS)/fanout-bench $(BENCH)
 
 # The store's speeds that must hold.
 bench-store: packages-bench
-	$(BENCH_BUILD) --product store-bench
+	$(RELEASE_BUILD) --product store-bench
 	$(BENCHMARKS)/store-bench
 
+build bench bench-store bench-all bench-tiny bench-check bench-baseline benchmarks soak report: DEVELOP += benchmarks
 benchmarks: packages-bench
 	@scripts/install-packages python3
 	for product in fanout-bench store-bench soak FanoutBenchmarks; do \
-	  $(BENCH_BUILD) --product $$product || exit 1; done
+	  $(RELEASE_BUILD) --product $$product || exit 1; done
 
 bench-all: benchmarks
-	PUSH_FANOUT_DEVELOP='examples benchmarks' $(SWIFT) package $(STATIC) benchmark --filter '$(or $(FILTER),.*)'
+	$(SWIFT) package $(STATIC) benchmark --filter '$(or $(FILTER),.*)'
 
 # Every benchmark once, in a small world: their own comparisons with the reference are the test. Then
 # a short soak, and one that loses memory, which has to fail.
@@ -297,7 +300,7 @@ DAY ?=
 
 ifeq ($(DAY),)
 bench-peers: packages-bench
-	$(BENCH_BUILD) --product fanout-bench
+	$(RELEASE_BUILD) --product fanout-bench
 	Benchmarks/peers/run $(PEERS)
 else
 bench-peers: program
@@ -336,16 +339,15 @@ report-check: $(if $(PAGES),,program)
 	scripts/check-report --prove $(or $(PAGES),$(PICTURES)/*.html) --screenshots $(PICTURES)
 
 # The support page of the server in a headless Chromium; no part of `make test` either.
-SERVER := Service/.build/release
 page-check: program server
 	@scripts/install-packages python3 chromium chromium-driver python3-selenium fonts-dejavu-core
-	Service/Tests/page/check-page $(RELEASE) $(SERVER)/push-fanout-server --screenshots $(PICTURES)/page
+	Service/Tests/page/check-page $(RELEASE) $(SERVER) --screenshots $(PICTURES)/page
 
 # What the server does a second on one core, beside PostgreSQL and Synapse.
 bench-service: program server
-	$(SWIFT) build --package-path Service -c release --product plain-nio-server $(STATIC) --disable-local-rpath $(STRICT)
-	USERS=$(or $(USERS),1000000) Service/bench/run $(RELEASE) $(SERVER)/push-fanout-server \
-	  $(SERVER)/plain-nio-server $(BENCH_SERVICE)
+	$(RELEASE_BUILD) --product plain-nio-server --disable-local-rpath
+	USERS=$(or $(USERS),1000000) Service/bench/run $(RELEASE) $(SERVER) \
+	  .build/release/plain-nio-server $(BENCH_SERVICE)
 
 QUICK ?=
 BASE ?=
@@ -411,6 +413,6 @@ format:
 	$(SWIFT) format format --in-place --recursive $(FORMATTED)
 
 clean:
-	rm -rf .build .build-thread .build-address .build-base Benchmarks/.build Service/.build \
-	  C/.build C/Fuzz/.build C/out dist Python/.venv Python/.venv-fresh Python/.venv-spark
+	rm -rf .build .build-thread .build-address .build-base \
+	  C/Fuzz/.build C/out dist Python/.venv Python/.venv-fresh Python/.venv-spark
 	git worktree prune

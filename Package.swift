@@ -11,8 +11,9 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-/// What `make` adds for those who work on the package, by words in the environment: `examples` and
-/// `benchmarks` are targets then. Whoever uses a product neither fetches nor builds anything of that.
+/// What `make` adds for those who work on the package, by words in the environment: `examples`,
+/// `benchmarks`, `bindings` (the C library) and `server` are targets then, so that each module is compiled
+/// once for all of them. Whoever uses a product neither fetches nor builds anything of that.
 let developed = Context.environment["PUSH_FANOUT_DEVELOP", default: ""].split(separator: " ")
 
 // Data flows one way, and an arrow here points only to a target above it:
@@ -297,5 +298,104 @@ if developed.contains("benchmarks") {
     .systemLibrary(
       name: "CJemalloc", path: "Benchmarks/Sources/CJemalloc", pkgConfig: "jemalloc",
       providers: [.apt(["libjemalloc-dev"])]),
+  ]
+}
+
+if developed.contains("bindings") {
+  package.products += [
+    // For the fuzzer, which links everything into one program.
+    .library(name: "PushFanoutC", targets: ["PushFanoutC"]),
+    .library(name: "pushfanout", type: .dynamic, targets: ["PushFanoutC"]),
+    .library(name: "pushfanout-store", type: .dynamic, targets: ["PushFanoutStoreC"]),
+  ]
+  package.targets += [
+    // The header, and what is in C: handles, forks, and the exported functions.
+    .target(name: "CPushFanoutABI", path: "C/Sources/CPushFanoutABI"),
+    .target(
+      name: "PushFanoutC",
+      dependencies: [
+        "CPushFanoutABI", "PushModel", "PushFanout", "PushContent", "PushFiles", "PushService",
+        "QuietTime",
+      ], path: "C/Sources/PushFanoutC", swiftSettings: strict),
+    .target(
+      name: "CPushFanoutStoreABI", dependencies: ["CPushFanoutABI"],
+      path: "C/Sources/CPushFanoutStoreABI"),
+    .target(
+      name: "PushFanoutStoreC",
+      dependencies: [
+        "CPushFanoutABI", "CPushFanoutStoreABI", "PushFanoutC", "PushModel", "PushFanout",
+        "PushService", "PushStore", "PushStoreService", "QuietTime",
+      ], path: "C/Sources/PushFanoutStoreC", swiftSettings: strict),
+    // What the calls from C are compared with: `make clib-speed`.
+    .executableTarget(
+      name: "decide-speed", dependencies: ["PushModel", "PushFanout", "PushFiles"],
+      path: "C/Sources/decide-speed", swiftSettings: strict),
+  ]
+}
+
+if developed.contains("server") {
+  func product(_ name: String, _ package: String) -> Target.Dependency {
+    .product(name: name, package: package)
+  }
+  let plainServer = [
+    product("NIOCore", "swift-nio"), product("NIOHTTP1", "swift-nio"),
+    product("NIOPosix", "swift-nio"),
+  ]
+  package.dependencies += [
+    .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+    .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    .package(url: "https://github.com/apple/swift-nio-extras", from: "1.34.1"),
+    .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+    .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
+    .package(url: "https://github.com/apple/swift-system", from: "1.6.0"),
+    .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+    .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+  ]
+  package.targets += [
+    .target(
+      name: "PushServer",
+      dependencies: plainServer + [
+        "PushModel", "QuietTime", "PushFanout", "PushFiles", "PushContent", "PushService",
+        "PushStore", "PushStoreService", product("Configuration", "swift-configuration"),
+        product("Crypto", "swift-crypto"), product("AsyncHTTPClient", "async-http-client"),
+        product("HTTPTypes", "swift-http-types"), product("Logging", "swift-log"),
+        product("NIOHTTPTypes", "swift-nio-extras"),
+        product("NIOHTTPTypesHTTP1", "swift-nio-extras"), product("NIOSSL", "swift-nio-ssl"),
+        product("HummingbirdCore", "hummingbird"), product("HummingbirdHTTP2", "hummingbird"),
+        product("HummingbirdTLS", "hummingbird"),
+        product("ServiceLifecycle", "swift-service-lifecycle"),
+        product("UnixSignals", "swift-service-lifecycle"),
+        product("SystemPackage", "swift-system"),
+      ], path: "Service/Sources/PushServer",
+      resources: [
+        .embedInCode("openapi.json"),
+        .embedInCode("Page/static/index.html"),
+        .embedInCode("Page/static/page.css"),
+        .embedInCode("Page/static/main.js"),
+        .embedInCode("Page/static/answer.js"),
+        .embedInCode("Page/static/dom.js"),
+        .embedInCode("Page/static/question.js"),
+        .embedInCode("Page/static/server.js"),
+        .embedInCode("Page/static/times.js"),
+        .embedInCode("Page/static/week.js"),
+        .embedInCode("Page/static/whatif.js"),
+      ], swiftSettings: strict),
+    // What the benchmark of the server compares large answers with.
+    .executableTarget(
+      name: "plain-nio-server", dependencies: plainServer, path: "Service/bench/PlainServer",
+      swiftSettings: strict),
+    .executableTarget(
+      name: "push-fanout-server", dependencies: ["PushServer"],
+      path: "Service/Sources/push-fanout-server", swiftSettings: strict),
+    .testTarget(
+      name: "PushServerTests",
+      dependencies: [
+        "PushServer", "push-fanout-server", "PushModel", "QuietTime", "PushFanout", "PushFiles",
+        "PushService", "PushStore", "PushStoreService",
+        product("Configuration", "swift-configuration"), product("Logging", "swift-log"),
+      ], path: "Service/Tests/PushServerTests", swiftSettings: strict),
   ]
 }

@@ -38,7 +38,7 @@ struct Serve: ParsableCommand {
           "PUSH_FANOUT_SERVER=\($0) is not a program; name push-fanout-server"
         }
           ?? "there is no push-fanout-server beside this program or in PATH; build it "
-          + "(swift build -c release --package-path Service), and name it with PUSH_FANOUT_SERVER")
+          + "(make server), and name it with PUSH_FANOUT_SERVER")
     }
     Interruption.undo()
     let given = arguments.first == "--" ? Array(arguments.dropFirst()) : arguments
