@@ -5,23 +5,28 @@
 # make help   lists the rest
 
 SWIFT ?= swift
-# What Package.swift adds. Fetching is for those who ask for it, and what was fetched is kept.
-fetched = $(if $(wildcard .build/checkouts/$1),$2)
-DEVELOP := examples bindings $(call fetched,benchmark,benchmarks) $(call fetched,hummingbird,server)
-export PUSH_FANOUT_DEVELOP = $(sort $(DEVELOP))
+# What Package.swift adds: what needs nothing fetched, what a target asks for, and what was fetched before
+# into the folder $1, so that it stays there.
+DEVELOP := examples bindings
+developed = $(sort $(DEVELOP) $(if $(wildcard $1/checkouts/benchmark),benchmarks) $(if $(wildcard $1/checkouts/hummingbird),server))
+export PUSH_FANOUT_DEVELOP = $(call developed,.build)
 # An import of a target that Package.swift does not name as a dependency is an error.
 STRICT := --explicit-target-dependency-import-check error
 # The program contains Swift's runtime, so that it runs where there is no toolchain.
 STATIC := -Xswiftc -static-stdlib
-# Debug builds for tests: what tests spend their time in is optimized, and the faster linker is used.
-TEST_BUILD := env $$(scripts/compiler-for-tests) $(SWIFT) build $(STRICT) -Xswiftc -use-ld=lld
+# Debug builds for tests: what tests spend their time in is optimized, and the faster linker is used. In a
+# folder of their own, so that both kinds can be built beside each other.
+TESTS := .build-tests
+FOR_TESTS = PUSH_FANOUT_DEVELOP='$(call developed,$(TESTS))'
+TEST_BUILD = $(FOR_TESTS) env $$(scripts/compilers-for-tests) $(SWIFT) build --scratch-path $(TESTS) $(STRICT) -Xswiftc -use-ld=lld
+TEST_RUN = $(SWIFT) test --scratch-path $(TESTS) --skip-build
 # What is shipped, and the benchmarks.
 RELEASE_BUILD := $(SWIFT) build -c release $(STATIC) $(STRICT)
 # What the program is built with, and the time zones that it reads.
 LIBRARIES := libsimdjson-dev libcsv-dev zlib1g-dev libsqlite3-dev tzdata
 RELEASE := .build/release/push-fanout
 BENCHMARKS := .build/release
-DEBUG := .build/debug/push-fanout
+DEBUG := .build-tests/debug/push-fanout
 FORMATTED := Service/Sources Service/Tests Service/bench Package.swift Sources Tests Benchmarks/Sources Fuzz/Package.swift Fuzz/Sources C/Sources C/Fuzz/Package.swift \
   Benchmarks/FanoutBenchmarks Examples/dispatcher/Sources
 DOCS := .build/docs
@@ -115,11 +120,11 @@ debug: packages
 
 # FILTER=LawTests runs some.
 unit: debug
-	@scripts/run-tests $(SWIFT) test --skip-build --filter '$(or $(FILTER),.)' --skip PushServerTests
+	@$(FOR_TESTS) scripts/run-tests $(TEST_RUN) --filter '$(or $(FILTER),.)' --skip PushServerTests
 
 # Without the tests that are tagged as slow.
 test-fast: debug
-	@PUSH_FAST=1 scripts/run-tests $(SWIFT) test --skip-build --skip PushServerTests
+	@$(FOR_TESTS) PUSH_FAST=1 scripts/run-tests $(TEST_RUN) --skip PushServerTests
 
 # The programs that check, measure and report.
 test-tools:
@@ -145,7 +150,7 @@ KILLS ?= 200
 
 # A process that writes a store is killed at random instants; PUSH_SEED=n repeats a run's instants.
 crash-test: debug
-	PUSH_KILLS=$(KILLS) $(SWIFT) test --skip-build --filter CrashTests
+	$(FOR_TESTS) PUSH_KILLS=$(KILLS) $(TEST_RUN) --filter CrashTests
 
 # What was found stays in Fuzz/.build/corpus, from where the next run goes on; an input that crashes
 # is written to Fuzz/.build/crash-*.
@@ -188,15 +193,15 @@ server: packages
 	$(RELEASE_BUILD) --product push-fanout-server --disable-local-rpath
 
 test-service: program debug
-	SWIFT=$(SWIFT) KILLS=$(or $(SERVICE_KILLS),10) EXAMPLES=$(or $(EXAMPLES),20) \
+	$(FOR_TESTS) SWIFT=$(SWIFT) KILLS=$(or $(SERVICE_KILLS),10) EXAMPLES=$(or $(EXAMPLES),20) \
 	  WORLDS=$(or $(SERVICE_WORLDS),3) Service/test $(RELEASE)
 
 # What takes longer: kills under load, ten thousand idle connections, and half an hour of load.
 soak-service: SECONDS = 1800
 soak-service: server debug
 	@scripts/install-packages python3 wrk util-linux gcc libc6-dev
-	PUSH_KILLS=$(or $(SERVICE_KILLS),200) PUSH_CONNECTIONS=10000 \
-	  $(SWIFT) test --skip-build --filter 'PushServerTests.(CrashTests|FaultTests)'
+	$(FOR_TESTS) PUSH_KILLS=$(or $(SERVICE_KILLS),200) PUSH_CONNECTIONS=10000 \
+	  $(TEST_RUN) --filter 'PushServerTests.(CrashTests|FaultTests)'
 	PYTHONDONTWRITEBYTECODE=1 MALLOC_ARENA_MAX=2 python3 Service/bench/soak.py \
 	  --server $(SERVER) --seconds $(SECONDS)
 
@@ -405,7 +410,7 @@ docs-examples: program
 # The example of the article, built and run: what it prints is what it printed before.
 examples: packages
 	$(TEST_BUILD) --product dispatcher
-	.build/debug/dispatcher > .build/dispatcher.txt
+	.build-tests/debug/dispatcher > .build/dispatcher.txt
 	diff Examples/dispatcher/expected.txt .build/dispatcher.txt
 	@echo "examples: dispatcher dispatched"
 
@@ -413,6 +418,6 @@ format:
 	$(SWIFT) format format --in-place --recursive $(FORMATTED)
 
 clean:
-	rm -rf .build .build-thread .build-address .build-base \
+	rm -rf .build .build-tests .build-thread .build-address .build-base \
 	  C/Fuzz/.build C/out dist Python/.venv Python/.venv-fresh Python/.venv-spark
 	git worktree prune

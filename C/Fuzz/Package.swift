@@ -4,11 +4,11 @@ import PackageDescription
 // A package of its own: what the fuzzer needs of the compiler is not for those who use the library.
 let package = Package(
   name: "fuzz-c",
-  dependencies: [.package(name: "push-fanout-c", path: "..")],
+  dependencies: [.package(name: "push-fanout", path: "../..")],
   targets: [
     .executableTarget(
       name: "fuzz-abi",
-      dependencies: [.product(name: "PushFanoutC", package: "push-fanout-c")],
+      dependencies: [.product(name: "PushFanoutC", package: "push-fanout")],
       linkerSettings: [.unsafeFlags(["-sanitize=fuzzer"])])
   ]
 )
