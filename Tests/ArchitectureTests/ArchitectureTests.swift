@@ -123,7 +123,8 @@ import Testing
   func usersGetOnlyWhatTheyUse(developed: String, has: Bool) throws {
     let description = try Self.description(developed: developed)
     let found = [
-      "ordo-one/benchmark", "FanoutBenchmarks", "dispatcher", "swift-nio", "PushServer", "PushFanoutC",
+      "ordo-one/benchmark", "FanoutBenchmarks", "dispatcher", "swift-nio", "PushServer",
+      "PushFanoutC",
     ].map {
       description.contains($0)
     }
