@@ -22,7 +22,6 @@ let package = Package(
   name: "push-fanout",
   products: [
     .library(name: "PushModel", targets: ["PushModel"]),
-    .library(name: "PushFoundation", targets: ["PushFoundation"]),
     .library(name: "QuietTime", targets: ["QuietTime"]),
     .library(name: "PushReference", targets: ["PushReference"]),
     .library(name: "PushFanout", targets: ["PushFanout"]),
@@ -48,7 +47,6 @@ let package = Package(
       name: "PushModel",
       dependencies: ["PushSupport", .product(name: "Algorithms", package: "swift-algorithms")],
       swiftSettings: strict),
-    .target(name: "PushFoundation", dependencies: ["PushModel"], swiftSettings: strict),
     .target(
       name: "QuietTime",
       dependencies: [
@@ -90,7 +88,8 @@ let package = Package(
     .target(
       name: "PushService",
       dependencies: [
-        "PushSupport", "PushModel", "QuietTime", "PushFanout", "PushContent", "PushFiles",
+        "PushSupport", "PushModel", "QuietTime", "PushReference", "PushFanout", "PushContent",
+        "PushFiles",
       ],
       swiftSettings: strict),
     // The store attaches to the service from its own side, so that the service needs no store.
@@ -118,8 +117,8 @@ let package = Package(
     .executableTarget(
       name: "push-fanout",
       dependencies: [
-        "PushSupport", "PushModel", "PushFoundation", "QuietTime", "PushReference", "PushFanout",
-        "PushContent", "PushFiles", "PushService", "PushStore", "PushStoreService", "PushReplay",
+        "PushSupport", "PushModel", "QuietTime", "PushReference", "PushFanout", "PushContent",
+        "PushFiles", "PushService", "PushStore", "PushStoreService", "PushReplay",
         "PushWorkload", "PushReport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ], swiftSettings: strict),
@@ -139,9 +138,6 @@ let package = Package(
       name: "PushSupportTests", dependencies: ["PushSupport"], swiftSettings: strict),
     .testTarget(
       name: "PushModelTests", dependencies: ["PushModel", "TestSupport"], swiftSettings: strict),
-    .testTarget(
-      name: "PushFoundationTests", dependencies: ["PushModel", "PushFoundation", "TestSupport"],
-      swiftSettings: strict),
     .testTarget(
       name: "QuietTimeTests",
       dependencies: ["PushModel", "QuietTime", "PinnedZones", "TestSupport"],
@@ -188,7 +184,7 @@ let package = Package(
     // The code of the articles as programs.
     .executableTarget(
       name: "article-FromADispatchService",
-      dependencies: ["PushModel", "PushFoundation", "PushFanout", "PushFiles"],
+      dependencies: ["PushModel", "PushFanout", "PushFiles", "PushService"],
       path: "Tests/ArticlePrograms/FromADispatchService", swiftSettings: strict),
     .executableTarget(
       name: "article-ADispatchServiceFromEndToEnd",
@@ -209,8 +205,8 @@ let package = Package(
     .testTarget(
       name: "ConformanceTests",
       dependencies: [
-        "PushModel", "QuietTime", "PushReference", "PushFanout", "PushFiles", "PushReplay",
-        "PushWorkload", "TestSupport",
+        "PushModel", "QuietTime", "PushReference", "PushFanout", "PushFiles", "PushService",
+        "PushReplay", "PushWorkload", "TestSupport",
       ],
       resources: [.copy("vectors.ndjson")], swiftSettings: strict),
     // The sources and documents themselves, and the code of the articles.

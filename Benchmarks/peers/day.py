@@ -1,11 +1,9 @@
 #!/usr/bin/env python3
 """push-fanout, DuckDB and Polars deciding the same day of messages, from CSV files to answers."""
 import argparse
-import csv
 import json
 import multiprocessing
 import os
-import shutil
 import statistics
 import sys
 import tempfile
@@ -21,9 +19,7 @@ from peers import machine
 from timing import TimingError, timed
 from workers import PeerError
 
-# By its form of answers: arrays, as the peers give, and lines of JSON.
-ENGINE, ENGINE_JSON = "push-fanout", "push-fanout, JSON"
-FORMATS = {ENGINE: "counts-npy", ENGINE_JSON: "counts"}
+ENGINE = "push-fanout"
 HERE = Path(__file__).parent
 
 EXAMPLES = """\
@@ -32,9 +28,8 @@ examples:
   day.py world --engine .build/release/push-fanout --messages all --rounds 3 --json day.json
 
 WORLD is a folder of "push-fanout generate --rates 1". Answers are how many members of each message
-have each outcome, with reason and scope: an array in a file, and of push-fanout, in a turn of its
-own, lines of JSON too. Unless all contestants answer alike in every round, the
-run ends without figures, status 1.
+have each outcome, with reason and scope: an array in a file, and of push-fanout lines of JSON.
+Unless all contestants answer alike in every round, the run ends without figures, status 1.
 Seconds are wall time, then processor seconds of all threads; "engine x" is the contestant's time
 over push-fanout's, by both. Memory is the peak resident set.
 """
@@ -90,28 +85,25 @@ class Day:
 
     def answers(self, name):
         """Where a contestant leaves its answers."""
-        return self.folder / FORMATS.get(name, f"{name}.npy")
+        return self.folder / ("counts.ndjson" if name == ENGINE else f"{name}.npy")
 
-    def engine_turn(self, name):
-        """push-fanout's turn, which leaves its answers in a file or a folder.
+    def engine_turn(self):
+        """push-fanout's turn, which leaves its answers in a file.
 
         Loading is the same command with one message; what the command takes longer with all
         messages is deciding, with reading the messages and writing the answers.
         """
-        whole, peak = self._evaluate(self.messages, FORMATS[name], self.answers(name))
-        load, _ = self._evaluate(
-            self.first_message, FORMATS[name], self.folder / f"first-{FORMATS[name]}")
+        whole, peak = self._evaluate(self.messages, self.answers(ENGINE))
+        load, _ = self._evaluate(self.first_message, self.folder / "first.ndjson")
         decide = tuple(all_ - first for all_, first in zip(whole, load, strict=True))
         return Turn(whole, load, decide, peak)
 
-    def _evaluate(self, messages, form, answers):
+    def _evaluate(self, messages, answers):
         world = self.options.world
-        if answers.is_dir():
-            shutil.rmtree(answers)
         clocks, peak, _ = timed([
             self.options.engine, "evaluate", "--settings", world / "settings.ndjson",
             "--users", world / "users.csv", "--members", world / "members.csv",
-            "--messages", messages, "--format", form, "--output", answers,
+            "--messages", messages, "--format", "counts", "--output", answers,
             "--threads", str(self.options.threads),
         ])
         return clocks, peak
@@ -137,37 +129,16 @@ def _copy(file, path, messages):
 
 
 def answers_of(path):
-    """How many members of each message have each outcome, from an array, `evaluate --format
-    counts-npy`, a folder, or `--format counts`, a file."""
+    """How many members of each message have each outcome, from an array or from `evaluate --format
+    counts`."""
     if path.suffix == ".npy":
         return np.load(path)
-    if not path.is_dir():
-        with open(path, encoding="utf-8") as file:
-            answers = [json.loads(line)["counts"] for line in file]
-        check_known(path, {outcome for counts in answers for outcome in counts})
-        return np.array(
-            [[counts.get(name, 0) for name in OUTCOMES] for counts in answers], np.int64)
-    codes, counts, starts = (
-        np.load(path / f"{name}.npy")
-        for name in ("outcome_code", "outcome_count", "message_start"))
-    with open(path / "outcomes.csv", encoding="utf-8", newline="") as file:
-        names = {
-            int(row["code"]): "/".join(filter(None, (row["action"], row["reason"], row["scope"])))
-            for row in csv.DictReader(file)
-        }
-    check_known(path, {names[code] for code in np.unique(codes).tolist()})
-    columns = np.zeros(256, np.int64)
-    for code, name in names.items():
-        columns[code] = OUTCOMES.index(name) if name in OUTCOMES else 0
-    answers = np.zeros((len(starts) - 1, len(OUTCOMES)), np.int64)
-    answers[np.repeat(np.arange(len(answers)), np.diff(starts)), columns[codes]] = counts
-    return answers
-
-
-def check_known(path, outcomes):
-    unknown = outcomes - set(OUTCOMES)
+    with open(path, encoding="utf-8") as file:
+        answers = [json.loads(line)["counts"] for line in file]
+    unknown = {outcome for counts in answers for outcome in counts} - set(OUTCOMES)
     if unknown:
         raise PeerError(f"{path}: no peer has the outcome {', '.join(sorted(unknown))}")
+    return np.array([[counts.get(name, 0) for name in OUTCOMES] for counts in answers], np.int64)
 
 
 def check(name, found, expected):
@@ -208,13 +179,13 @@ def in_new_process(function, *arguments):
 
 def measure(options):
     """Turns by contestant, and the number of messages, decisions and pushes."""
-    turns = {name: [] for name in (*FORMATS, *CONTESTANTS)}
+    turns = {name: [] for name in (ENGINE, *CONTESTANTS)}
     with tempfile.TemporaryDirectory(prefix="peers-day-") as folder:
         day = Day(options, Path(folder))
         for number in range(options.rounds):
             for name in turns:
                 print(f"round {number + 1} of {options.rounds}: {name}", file=sys.stderr)
-                turn = day.engine_turn(name) if name in FORMATS else day.peer_turn(name)
+                turn = day.engine_turn() if name == ENGINE else day.peer_turn(name)
                 turns[name].append(turn)
             # After the turns, so that nothing else runs between them.
             messages, totals = in_new_process(compare, {name: day.answers(name) for name in turns})

@@ -1,51 +1,27 @@
-internal import Foundation
 internal import PushModel
 
-/// The wall clock of time zones, by Foundation's calendar.
+/// The wall clock of time zones.
 struct LocalClock {
-  private var calendars: [String: Calendar] = [:]
-  /// Seconds east of UTC in a zone; nil for Foundation's own data.
-  private let offset: ((String, Instant) -> Int?)?
-
-  init(offset: ((String, Instant) -> Int?)? = nil) { self.offset = offset }
+  /// Seconds east of UTC in a zone at an instant; nil for a name that is none.
+  let offset: (String, Instant) -> Int?
 
   /// The second of the local day, 0 ..< 86,400. Milliseconds are dropped (§1).
   ///
-  /// - Precondition: `zone` is a name of a zone in `offset` or, without it, in Foundation's data.
-  mutating func secondOfDay(at instant: Instant, in zone: String) -> Int {
+  /// - Precondition: `zone` is the name of a zone.
+  func secondOfDay(at instant: Instant, in zone: String) -> Int {
     time(at: instant, in: zone).secondOfDay
   }
 
   /// The local weekday, 0 for Monday to 6 for Sunday, and the second of the local day.
-  mutating func time(
-    at instant: Instant, in zone: String
-  ) -> (weekday: Int, secondOfDay: Int) {
-    var seconds = TimeInterval(instant.seconds)
-    var zone = zone
-    if let offset {
-      // A calendar of UTC, as many seconds ahead as the zone is.
-      guard let ahead = offset(zone, instant) else {
-        preconditionFailure("\"\(zone)\" is not a time zone")
-      }
-      seconds += TimeInterval(ahead)
-      zone = "UTC"
-    }
-    let parts = calendar(of: zone).dateComponents(
-      [.weekday, .hour, .minute, .second], from: Date(timeIntervalSince1970: seconds))
-    // Foundation counts from 1, for Sunday.
-    let weekday = (parts.weekday! + 5) % 7
-    return (weekday, parts.hour! * 3600 + parts.minute! * 60 + parts.second!)
-  }
-
-  private mutating func calendar(of zone: String) -> Calendar {
-    if let calendar = calendars[zone] { return calendar }
-    guard let timeZone = TimeZone(identifier: zone) else {
+  func time(at instant: Instant, in zone: String) -> (weekday: Int, secondOfDay: Int) {
+    guard let ahead = offset(zone, instant) else {
       preconditionFailure("\"\(zone)\" is not a time zone")
     }
-    var calendar = Calendar(identifier: .gregorian)
-    calendar.timeZone = timeZone
-    calendars[zone] = calendar
-    return calendar
+    let local = Int(instant.seconds) + ahead
+    let second = (local % 86_400 + 86_400) % 86_400
+    let day = (local - second) / 86_400
+    // 1970-01-01 was a Thursday.
+    return (((day + 3) % 7 + 7) % 7, second)
   }
 }
 

@@ -3,26 +3,24 @@ public import PushModel
 /// The rules, written to be read: decision-rules.md §4 line by line.
 ///
 /// This is the specification in code, against which everything faster is tested: plain
-/// dictionaries, one member at a time, Foundation's calendar for the time of day, no caches beyond
-/// a calendar a zone and a sorted list of members a conversation. It shares no decision code with
-/// the engine, so that one mistake cannot hide in both.
+/// dictionaries, one member at a time, no caches beyond a sorted list of members a conversation. It
+/// shares no decision code with the engine, so that one mistake cannot hide in both.
 ///
 /// - Complexity: O(1) a member, about a microsecond.
-public struct ReferenceEvaluator: ExplainingEvaluator {
+public struct ReferenceEvaluator: Evaluator {
   /// The settings that messages are decided with.
   public let settings: FanoutSettings
   private var sortedMembers: [Identifier: [UserIndex]] = [:]
-  var clock: LocalClock
+  let clock: LocalClock
 
   /// - Parameters:
   ///   - settings: the users, conversations and memberships.
   ///   - zoneOffset: how many seconds east of UTC a time zone is at an instant; nil for a name that
-  ///     is none. Without it Foundation's data are used, which may be of another version than the
-  ///     system's: tests want data of another source, a program wants those of its engine.
-  /// - Precondition: the time zones in `settings` are known to `zoneOffset` or Foundation,
-  ///   and every thread has a parent; the file readers make sure of both.
+  ///     is none.
+  /// - Precondition: the time zones in `settings` are known to `zoneOffset`, and every thread has a
+  ///   parent; the file readers make sure of both.
   public init(
-    _ settings: FanoutSettings, zoneOffset: ((_ zone: String, _ at: Instant) -> Int?)? = nil
+    _ settings: FanoutSettings, zoneOffset: @escaping (_ zone: String, _ at: Instant) -> Int?
   ) {
     self.settings = settings
     clock = LocalClock(offset: zoneOffset)

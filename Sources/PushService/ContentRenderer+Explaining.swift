@@ -1,4 +1,5 @@
 public import PushContent
+package import PushFanout
 public import PushModel
 
 extension ContentRenderer {
@@ -13,30 +14,22 @@ extension ContentRenderer {
     }
   }
 
-  /// Explains messages for a user as they are read, by any evaluator, and what their pushes say.
+  /// Explains messages for a user as they are read, and what their pushes say.
   ///
   /// - Parameters:
-  ///   - evaluator: decides, and says how.
+  ///   - version: decides.
   ///   - user: the recipient.
   ///   - next: the next message, and what it says of its own push, nil if that is not to be
   ///     explained; nil at the end.
   /// - Returns: for each message the explanation, and that of its push if it is wanted and there is
   ///   one.
-  public func explain(
-    by evaluator: inout some ExplainingEvaluator, for user: Identifier,
-    next: () throws -> (message: Message, content: MessageContent?)?
-  ) rethrows -> [(decision: Explanation, content: ContentExplanation?)] {
-    try explain(by: { evaluator.explain($0, for: user) }, for: user, next: next)
-  }
-
-  /// The same by any function.
-  func explain(
-    by explaining: (Message) -> Explanation, for user: Identifier,
+  package func explain(
+    by version: FanoutVersion, for user: Identifier,
     next: () throws -> (message: Message, content: MessageContent?)?
   ) rethrows -> [(decision: Explanation, content: ContentExplanation?)] {
     var found: [(decision: Explanation, content: ContentExplanation?)] = []
     while let (message, content) = try next() {
-      let explanation = explaining(message)
+      let explanation = version.explain(message, for: user)
       let words = content.flatMap { content in
         explanation.decision.flatMap { explain($0, message, content, for: user) }
       }

@@ -159,7 +159,7 @@ extension FanoutService {
     guard version.contains(user: user) else { throw ServiceError.unknownUser(user) }
     try version.checkIsDecided(user)
     let reader = try MessageReader(messages, rules: renderer.rules)
-    let explanations = try renderer.explain(by: { version.explain($0, for: user) }, for: user) {
+    let explanations = try renderer.explain(by: version, for: user) {
       try reader.nextWithContent().map { ($0.message, content ? $0.content : nil) }
     }
     return explanations.flatMap {
@@ -207,12 +207,5 @@ extension FanoutService {
     let read = try SettingsLoader.load(paths, over: engine)
     let batch = SettingsBatch(read.settings, replacesApp: read.saysApp, content: read.content)
     return (batch, read.records)
-  }
-
-  /// Entries of the change feed as a JSON object a line.
-  public func eventLines(after cursor: String = "0", limit: Int = 1000) throws -> [UInt8] {
-    try events(after: cursor, limit: limit).flatMap {
-      ServiceJSON.event($0) + [UInt8(ascii: "\n")]
-    }
   }
 }

@@ -186,7 +186,7 @@ public final class FanoutService: Sendable {
   ///
   /// - Complexity: O(log members + devices).
   public func explain(_ message: Message, for user: Identifier) -> Explanation {
-    engine.explain(message, for: user)
+    engine.currentVersion.explain(message, for: user)
   }
 
   /// Explains the text of a push, by the settings that the push is decided by; nil for a user who
@@ -261,26 +261,6 @@ public final class FanoutService: Sendable {
   ) async throws {
     try await backend.apply(batch, at: now, from: device)
     follow(batch)
-  }
-
-  /// Entries of the change feed after a cursor, the oldest first.
-  ///
-  /// - Parameters:
-  ///   - cursor: ``ServiceEvent/cursor`` of the last entry that was dealt with; "0" for the
-  ///     beginning.
-  ///   - limit: how many entries at most.
-  /// - Throws: ``ServiceError/eventsDropped(upTo:)`` or ``ServiceError/unknownCursor(_:)``; what a
-  ///   store throws by its own.
-  public func events(after cursor: String = "0", limit: Int = 1000) throws -> [ServiceEvent] {
-    try backend.events(after: cursor, limit: limit)
-  }
-
-  /// Reloads how pushes look: needed after changes that did not come through this service, where
-  /// the backend has no renderer that follows.
-  public func reloadContent() throws {
-    guard live == nil else { return }
-    let read = ContentState(app.rules, templates, try backend.content())
-    contentState.withLock { $0 = read }
   }
 
   /// Takes over from a batch that was applied how pushes look.

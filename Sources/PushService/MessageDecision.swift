@@ -52,17 +52,6 @@ public struct MessageDecision: Sendable {
   /// Who gets a push, in the order of users.
   public var pushes: PushRecipients { PushRecipients(decision: self) }
 
-  /// Who gets a notification that the recipient's app shows itself, in the order of users.
-  ///
-  /// - Complexity: O(members).
-  public var localNotifications: [PushRecipient] {
-    var found: [PushRecipient] = []
-    result.forEachRecipient { user, outcome in
-      if outcome.action == .local { found.append(recipient(user, result.id(of: user), .local)) }
-    }
-    return found
-  }
-
   fileprivate func recipient(
     _ user: UserIndex, _ id: Identifier, _ action: Action
   ) -> PushRecipient {

@@ -30,15 +30,6 @@ public protocol SettingsBackend: Sendable {
 
   /// The same, without blocking a thread.
   func apply(_ batch: SettingsBatch, at now: Instant, from device: Identifier?) async throws
-
-  /// Entries of the change feed after a cursor, the oldest first.
-  ///
-  /// - Parameters:
-  ///   - cursor: ``ServiceEvent/cursor`` of the last entry that was dealt with; "0" for the
-  ///     beginning.
-  ///   - limit: how many entries at most.
-  /// - Throws: when the feed does not have that entry, so that nothing is missed unknowingly.
-  func events(after cursor: String, limit: Int) throws -> [ServiceEvent]
 }
 
 extension SettingsBackend {
@@ -102,10 +93,10 @@ public struct ServiceEvent: Hashable, Sendable {
   public let channel: Identifier?
   /// The device that made the change, which need not be notified.
   public let device: Identifier?
-  /// The cursor of this entry: ``SettingsBackend/events(after:limit:)`` continues after it.
+  /// The cursor of this entry, after which a reader continues.
   public let cursor: String
 
-  /// An entry, for backends of one's own.
+  /// An entry of a feed.
   public init(
     sequence: Int64, cursor: String, at: Instant, change: String, user: Identifier? = nil,
     conversation: Identifier? = nil, channel: Identifier? = nil, device: Identifier? = nil
@@ -127,8 +118,6 @@ public enum ServiceError: Error, Hashable, Sendable, CustomStringConvertible {
   case rulesDiffer(engine: RuleSet, batch: RuleSet)
   /// Records that do not go together, or not with those that are there: which, and why.
   case contradiction(String)
-  /// Events that are no longer kept: the feed begins behind this sequence number.
-  case eventsDropped(upTo: Int64)
   /// A cursor that the feed does not have: it is of another feed, or of before a restart.
   case unknownCursor(String)
   /// A user that the settings do not have.
@@ -141,8 +130,6 @@ public enum ServiceError: Error, Hashable, Sendable, CustomStringConvertible {
     case .rulesDiffer(let engine, let batch):
       "the changes are by the rules \(batch.rawValue), the settings by \(engine.rawValue)"
     case .contradiction(let reason): "the records do not go with the settings: \(reason)"
-    case .eventsDropped(let sequence):
-      "events up to \(sequence) are no longer kept; reload the settings and continue after it"
     case .unknownCursor(let text):
       "the change feed has no entry \"\(text)\"; reload the settings and continue after its end"
     case .unknownUser(let id): "there is no user \"\(id)\""

@@ -39,8 +39,14 @@ public struct StoreBackend: SettingsBackend {
     try await store.write(at: now, from: device) { write in try Self.apply(batch, to: &write) }
   }
 
-  /// Up to `limit` entries of the store's change feed after a cursor.
-  public func events(after cursor: String, limit: Int) throws -> [ServiceEvent] {
+  /// Entries of the store's change feed after a cursor, the oldest first.
+  ///
+  /// - Parameters:
+  ///   - cursor: ``ServiceEvent/cursor`` of the last entry that was dealt with; "0" for the beginning.
+  ///   - limit: how many entries at most.
+  /// - Throws: ``ServiceError/unknownCursor(_:)`` for a text that is no cursor, and a `StoreError` when
+  ///   the feed does not have that entry, so that nothing is missed unknowingly.
+  public func events(after cursor: String = "0", limit: Int = 1000) throws -> [ServiceEvent] {
     guard let cursor = FeedCursor(cursor) else { throw ServiceError.unknownCursor(cursor) }
     return try store.changes(after: cursor, limit: max(0, limit)).map { event in
       ServiceEvent(

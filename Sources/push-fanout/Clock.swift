@@ -1,5 +1,4 @@
 import Foundation
-import PushFoundation
 import PushModel
 
 /// What time it is, for what is written now. Only the command line reads a clock.
@@ -11,7 +10,9 @@ enum Clock {
   }
 
   static func instant(secondsSince1970 seconds: Double) throws -> Instant {
-    guard let instant = Instant(exactly: Date(timeIntervalSince1970: seconds)) else {
+    guard let milliseconds = Int64(exactly: (seconds * 1000).rounded()),
+      let instant = Instant(exactMilliseconds: milliseconds)
+    else {
       throw Failure(
         text: "the system's clock is \(seconds) s from 1970, outside of what "
           + "settings can hold; set it")

@@ -179,10 +179,8 @@ struct WorldOptions: ParsableArguments {
 
   /// Reads the world as values, as ``ZonedSettings`` for an evaluator that needs all zones, and says
   /// who is decided for without quiet hours.
-  func loadZoned() throws -> ZonedSettings { try zoned(try load()) }
-
-  func zoned(_ settings: FanoutSettings) throws -> ZonedSettings {
-    let zoned = try ZonedSettings(settings, zones.unknownZones)
+  func loadZoned() throws -> ZonedSettings {
+    let zoned = try ZonedSettings(try load(), zones.unknownZones)
     if zones.unknownZones == .ignore { UnknownZoneOption.report(zoned.unknown) }
     return zoned
   }

@@ -2,6 +2,7 @@ import Foundation
 import PushFanout
 import PushReference
 import PushModel
+import PushService
 import QuietTime
 import TestSupport
 import Testing
@@ -49,7 +50,7 @@ import Testing
         let difference = fanout.decide(message).disagreement(with: expected)
         #expect(difference == nil, "\(test.label), \(message)")
         let explained = test.world.users.compactMap { user -> Row? in
-          let explanation = fanout.explain(message, for: user)
+          let explanation = fanout.currentVersion.explain(message, for: user)
           let marked = explanation.steps.filter(\.decides).count
           guard marked == 1, let index = test.settings.index(of: user) else { return nil }
           return explanation.decision.map { Row(index, $0) }

@@ -1,11 +1,12 @@
 import PushFanout
 import PushReference
 import PushModel
+import PushService
 import TestSupport
 import Testing
 
-/// Goal: the engine explains a decision as the reference does, step by step and word by word, on
-/// random worlds of both vendors.
+/// Goal: an explanation from the at most five records that decide is that from all settings, step by
+/// step and word by word, on random worlds of both vendors.
 ///
 /// `PUSH_SEED=n swift test --filter ExplanationEqualityTests` runs one more seed; each failure names
 /// its own.
@@ -20,12 +21,12 @@ import Testing
         style: RandomWorld.Style(isVaried: seed % 3 != 0))
       if seed % 5 == 0 { world.app.advancedPush = false }
       let settings = world.settings()
-      let fanout = try Fanout(settings, threads: 1)
+      let service = try FanoutService(settings, threads: 1)
       var reference = ReferenceEvaluator(settings)
       for message in world.messages {
         for user in world.users + ["stranger"] {
           let expected = reference.explain(message, for: user)
-          let found = fanout.explain(message, for: user)
+          let found = service.explain(message, for: user)
           #expect(found == expected, "seed \(seed), \(rules.rawValue), \(message.id), \(user)")
           if found != expected { return }
           if let reason = found.decision?.outcome.reason { reasons.insert(reason) }
@@ -48,12 +49,12 @@ import Testing
     for seed in TestSupport.seeds(Array(641...650)) {
       let world = QuietWindowsTests.world(rules, seed)
       let settings = world.settings()
-      let fanout = try Fanout(settings, threads: 1)
+      let service = try FanoutService(settings, threads: 1)
       var reference = ReferenceEvaluator(settings)
       for message in world.messages {
         for user in world.users {
           let expected = reference.explain(message, for: user)
-          let found = fanout.explain(message, for: user)
+          let found = service.explain(message, for: user)
           #expect(found == expected, "seed \(seed), \(rules.rawValue), \(message.id), \(user)")
           if found != expected { return }
           windowSteps += found.steps.count { $0.found.contains(" windows, ") }
@@ -64,9 +65,9 @@ import Testing
   }
 
   @Test func nobodyAndNowhere() throws {
-    let fanout = try Fanout(FanoutSettings(app: AppSettings()), threads: 1)
+    let service = try FanoutService(FanoutSettings(app: AppSettings()), threads: 1)
     var reference = ReferenceEvaluator(FanoutSettings(app: AppSettings()))
     let message = Message(id: "m", conversation: "nowhere", at: Instant(milliseconds: 1))
-    #expect(fanout.explain(message, for: "u") == reference.explain(message, for: "u"))
+    #expect(service.explain(message, for: "u") == reference.explain(message, for: "u"))
   }
 }

@@ -1,5 +1,6 @@
 import PushReference
 import PushModel
+import TestSupport
 import Testing
 
 /// Goal: an explanation decides what the decision decides, its last step and no other decided, and

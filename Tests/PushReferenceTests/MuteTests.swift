@@ -1,5 +1,6 @@
 import PushReference
 import PushModel
+import TestSupport
 import Testing
 
 /// Goal: Easemob's durations end at their instant, not later and not earlier, and stand in the right

@@ -62,17 +62,16 @@ import Testing
     #expect(try await afterChanges(alone) == found)
     #expect(found.count == 2)
 
-    let removed = try stored.service.events().filter { $0.change == "memberRemoved" }
-    let expected = try alone.events().filter { $0.change == "memberRemoved" }
-    #expect(removed.map(\.conversation) == expected.map(\.conversation))
+    let feed = StoreBackend(stored.store)
+    let removed = try feed.events().filter { $0.change == "memberRemoved" }
     #expect(removed.map(\.conversation) == ["g1", "t1"])
     #expect(removed.map(\.user) == ["u4", "u4"])
     let last = try #require(removed.last?.cursor)
-    #expect(try stored.service.events(after: last) == [])
+    #expect(try feed.events(after: last) == [])
     #expect(throws: ServiceError.unknownCursor("nonsense")) {
-      try stored.service.events(after: "nonsense")
+      try feed.events(after: "nonsense")
     }
-    #expect(throws: StoreError.self) { try stored.service.events(after: "1-00c0ffee00c0ffee") }
+    #expect(throws: StoreError.self) { try feed.events(after: "1-00c0ffee00c0ffee") }
     try await stored.store.close()
 
     let again = try Stored(stored.path, .write)
@@ -94,7 +93,6 @@ import Testing
     #expect(problem?.line == 2)
     #expect(service.members(of: "g1").ids == ["u1", "u2", "u3", "u4"])
     #expect(service.engine.version == 1)
-    #expect(try service.events() == [])
 
     var batch = SettingsBatch(FanoutSettings(app: service.app))
     batch.settings.setMember("u7", of: "g1", MemberSettings())
@@ -105,42 +103,5 @@ import Testing
     #expect(throws: ServiceError.rulesDiffer(engine: .easemob, batch: .rongcloud)) {
       try service.change(foreign, at: Sample.noon)
     }
-    #expect(try service.events() == [])
-  }
-
-  @Test func eventsAreNumberedWithoutGaps() throws {
-    let service = try Sample.service()
-    for number in 1...5 {
-      let line = #"{"kind":"member","conversation":"g1","user":"n\#(number)"}"#
-      try service.change(ndjson: Array(line.utf8), at: Sample.noon, from: "d1")
-    }
-    let events = try service.events()
-    #expect(events.map(\.sequence) == [1, 2, 3, 4, 5])
-    #expect(try service.events(after: events[2].cursor).map(\.user) == ["n4", "n5"])
-    #expect(try service.events(after: events[0].cursor, limit: 2).map(\.sequence) == [2, 3])
-    #expect(try service.events(after: events[4].cursor) == [])
-    #expect(try service.events(limit: -1) == [])
-    #expect(
-      try service.eventLines(after: events[3].cursor).text == """
-        {"at":\(Sample.noon.milliseconds),"change":"member","conversation":"g1",\
-        "cursor":"\(events[4].cursor)","device":"d1","sequence":5,"user":"n5"}
-
-        """)
-    // A place of another feed would skip what is behind it there.
-    let foreign = try Sample.service()
-    for cursor in [events[2].cursor, "3", "-1", "", "x-y", "99999999999999999999-0"] {
-      #expect(throws: ServiceError.unknownCursor(cursor)) { try foreign.events(after: cursor) }
-    }
-  }
-
-  /// A follower that is too far behind is told so, and not handed a gap.
-  @Test func eventsThatAreNotKeptAreNotPassedOver() throws {
-    let service = try Sample.service()
-    var settings = FanoutSettings(app: service.app)
-    for number in 0...EngineBackend.eventLimit {
-      settings.setMember(Identifier("n\(number)"), of: "big", MemberSettings())
-    }
-    try service.change(SettingsBatch(settings), at: Sample.noon)
-    #expect(throws: ServiceError.eventsDropped(upTo: 1)) { try service.events() }
   }
 }

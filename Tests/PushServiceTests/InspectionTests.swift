@@ -66,6 +66,27 @@ import Testing
     #expect(longest > 4, "no timeline changes")
   }
 
+  /// A user whose time zone the system does not have: nothing is decided, or as without quiet hours.
+  @Test(arguments: RuleSet.allCases)
+  func anUnknownZoneIsNamedOrIgnored(rules: RuleSet) throws {
+    let world = RandomWorld(rules, seed: 31, messageCount: 40)
+    var (lost, plain) = (world.settings(), world.settings())
+    for user in world.users {
+      lost.updateUser(user) { $0.timeZone = "Mars/Olympus_Mons" }
+      plain.updateUser(user) { ($0.timeZone, $0.quietHours) = (nil, nil) }
+    }
+    let refusing = FanoutService(try Fanout(lost, threads: 1, unknownZones: .refuse))
+    let ignoring = FanoutService(try Fanout(lost, threads: 1, unknownZones: .ignore))
+    var reference = ReferenceEvaluator(plain)
+    for message in world.messages {
+      for user in world.users {
+        let steps = refusing.explain(message, for: user).steps
+        #expect(steps.map(\.found) == ["Mars/Olympus_Mons"] && steps[0].decides)
+        #expect(ignoring.explain(message, for: user) == reference.explain(message, for: user))
+      }
+    }
+  }
+
   @Test(arguments: RuleSet.allCases)
   func recordsAreAllThatDecides(rules: RuleSet) throws {
     for seed in TestSupport.seeds([5, 6]) {

@@ -35,15 +35,15 @@ import Testing
     let place = ScratchFolder()
     defer { withExtendedLifetime(place) {} }
     return try NumPyDecisions(
-      write(lists, by: fanout, threads: threads, as: .npy, to: place, change: change))
+      write(lists, by: fanout, threads: threads, to: place, change: change))
   }
 
   /// - Returns: the folder.
   private func write(
-    _ lists: [[Message]], by fanout: Fanout, threads: Int, as format: DecisionFormat,
-    to place: ScratchFolder, change: (Int) throws -> Void = { _ in }
+    _ lists: [[Message]], by fanout: Fanout, threads: Int, to place: ScratchFolder,
+    change: (Int) throws -> Void = { _ in }
   ) throws -> URL {
-    let folder = try NumPyFolder(path: place.path("out"), format: format)
+    let folder = try NumPyFolder(path: place.path("out"))
     let writer = try FanoutWriter(folder, threads: threads)
     for (index, messages) in lists.enumerated() {
       if index > 0 { try change(index) }
@@ -68,33 +68,6 @@ import Testing
         [world.messages], by: Fanout(settings, threads: threads), threads: threads)
       #expect(
         firstDifference(found.rows, expected) == nil, "\(rules), seed \(seed), \(threads) threads")
-    }
-  }
-
-  /// The counts of outcomes are those of the reference's decisions, message by message.
-  @Test(arguments: [RuleSet.easemob, .rongcloud], seeds([51, 52, 53, 54]))
-  func countsAreAsTheReferenceDecides(rules: RuleSet, seed: UInt64) throws {
-    let world = RandomWorld(rules, seed: seed, style: .init(isVaried: seed % 2 == 0))
-    let settings = world.settings()
-    var evaluator = ReferenceEvaluator(settings)
-    let expected = world.messages.map { message in
-      var counts: [[String]: Int] = [:]
-      evaluator.decide(message) { _, decision in
-        let outcome = decision.outcome
-        counts[
-          [outcome.action.name, outcome.reason.name, outcome.scope?.name ?? ""], default: 0] += 1
-      }
-      return counts
-    }
-    for threads in [1, 3] {
-      let place = ScratchFolder()
-      defer { withExtendedLifetime(place) {} }
-      let found = try NumPyCounts(
-        write(
-          [world.messages], by: Fanout(settings, threads: threads), threads: threads,
-          as: .countsNPY, to: place))
-      #expect(found.counts == expected, "\(rules), seed \(seed), \(threads) threads")
-      #expect(found.messages == world.messages.map { [$0.id.text, $0.conversation.text] })
     }
   }
 

@@ -14,11 +14,11 @@ struct ServiceInValues: Evaluator {
 
   func decide(_ message: Message, each body: (UserIndex, Decision) throws -> Void) rethrows {
     let decision = service.decide(message)
-    let notified = Array(decision.pushes) + decision.localNotifications
     let devices = Dictionary(
-      uniqueKeysWithValues: notified.map { ($0.index, $0.devices.map(\.id)) })
+      uniqueKeysWithValues: decision.pushes.map { ($0.index, $0.devices.map(\.id)) })
     try decision.result.forEachRecipient { user, outcome in
-      try body(user, Decision(outcome, devices: devices[user] ?? []))
+      let shown = outcome.action == .local ? decision.result.devices(of: user) : []
+      try body(user, Decision(outcome, devices: devices[user] ?? shown))
     }
   }
 

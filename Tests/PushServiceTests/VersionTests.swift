@@ -117,25 +117,9 @@ import Testing
     // What is decided already keeps its words.
     let decided = service.decide(Sample.message(), MessageContent(text: "Hello"))
     try store.write(at: Sample.noon) { try $0.updatePushDisplayStyle(.simpleBanner, of: "u1") }
-    try service.reloadContent()
     #expect(decided.pushes.map { "\($0.id) \($0.payload().content)" } == after)
     #expect(titles() == before)
     try store.close()
-  }
-
-  /// Two services on one backend: the one that did not make the change is told.
-  @Test func contentOfAnEngineIsReloaded() throws {
-    let backend = EngineBackend(try Sample.service().engine)
-    let (first, second) = (try FanoutService(backend), try FanoutService(backend))
-    let change = #"{"kind":"user","id":"u1","display":{"style":"messageSummary"}}"#
-    try first.change(ndjson: Array(change.utf8), at: Sample.noon)
-    func words(_ service: FanoutService) -> String? {
-      service.explain(MessageContent(text: "Hello"), of: Sample.message(), for: "u1")
-        .map { $0.content.body }
-    }
-    #expect(words(first) != words(second))
-    try second.reloadContent()
-    #expect(words(first) == words(second) && words(first)?.contains("Hello") == true)
   }
 
   /// Ids that were fetched once are those of every answer with their epoch and membership version.

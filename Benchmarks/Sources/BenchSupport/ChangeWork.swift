@@ -103,7 +103,7 @@ private struct QuietDays {
       settings.setUser(Identifier("\(index)"), user)
       settings.setMember(Identifier("\(index)"), of: "g")
     }
-    var evaluator = ReferenceEvaluator(settings)
+    var evaluator = Referee.evaluator(settings)
     let at = BenchWorld.start + 17 * 60_000
     let inside = bitmaps(at / 86_400_000).map { $0.contains(second: Int(at / 1000 % 86_400)) }
     evaluator.decide(Message(id: "m", conversation: "g", at: Instant(milliseconds: at))) {

@@ -84,7 +84,7 @@ private enum DecisionBytes {
         let file = try OutputFile(path: path)
         let writer = try DecisionWriter(file, format: format)
         let settings = world.settings(ofGroup: 0)
-        var evaluator = ReferenceEvaluator(settings)
+        var evaluator = Referee.evaluator(settings)
         writer.begin(message)
         try evaluator.decide(message) { user, decision in
           try writer.write(settings.id(of: user), decision)

@@ -1,12 +1,19 @@
 public import PushFanout
 public import PushReference
 public import PushModel
+internal import QuietTime
 
 /// What the reference says, and whether others say the same.
 public enum Referee {
   /// The reference, with the settings of a group's members.
   public static func evaluator(_ world: BenchWorld, group place: Int) -> ReferenceEvaluator {
-    ReferenceEvaluator(world.settings(ofGroup: place))
+    evaluator(world.settings(ofGroup: place))
+  }
+
+  /// The reference, with the time zones that the engine has.
+  public static func evaluator(_ settings: FanoutSettings) -> ReferenceEvaluator {
+    let zones = must { try SettingsZones(settings) }
+    return ReferenceEvaluator(settings, zoneOffset: zones.offset)
   }
 
   /// The outcome for every member of a group, in their order.

@@ -14,7 +14,7 @@ struct ReferenceContestant {
     self.world = world
     groups = world.groups[places]
     for place in places.prefix(200) where decisions < 300_000 {
-      evaluators.append(ReferenceEvaluator(world.settings(ofGroup: place)))
+      evaluators.append(Referee.evaluator(world, group: place))
       decisions += world.groups[place].members.count
     }
   }

@@ -74,6 +74,6 @@ private func status(of error: ServiceError) -> Int32 {
   switch error {
   case .rulesDiffer, .contradiction: PF_REFUSED
   case .unknownUser: PF_NOT_FOUND
-  case .notInBytes, .eventsDropped, .unknownCursor: PF_MISUSE
+  case .notInBytes, .unknownCursor: PF_MISUSE
   }
 }

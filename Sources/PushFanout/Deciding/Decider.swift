@@ -252,8 +252,7 @@ struct Decider {
   /// - Returns: nil if the user is not a recipient.
   /// - Complexity: O(log members + devices).
   static func decide(
-    _ message: Message, for user: UInt32, _ version: EngineVersion,
-    note: (StateNote) -> Void = { _ in }
+    _ message: Message, for user: UInt32, _ version: EngineVersion
   ) -> Outcome? {
     let tables = version.tables
     guard let conversation = tables.conversationIDs.index(of: message.conversation) else {
@@ -273,7 +272,7 @@ struct Decider {
     var isNamed = false
     plan.mentions?.forEachUser(in: tables) { if $0 == user { isNamed = true } }
     let index = isNamed ? plan.namedClass : plan.messageClass
-    let outcome = StateRules.outcome(tables.app, target.kind, value, member, index, note)
+    let outcome = StateRules.outcome(tables.app, target.kind, value, member, index)
     guard outcome.action == .push, let filter = plan.filter else { return outcome }
     let isAdmitted = version.deviceReader.hasTarget(user, filter, at: now)
     return isAdmitted ? outcome : Outcome(.suppress, .filtered)

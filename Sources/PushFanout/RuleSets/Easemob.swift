@@ -36,33 +36,27 @@ struct EasemobStates {
   let isPrivate: Bool
 
   func outcome(
-    _ user: UserClass, _ member: MemberClass, _ message: EasemobMessageClass,
-    _ note: (StateNote) -> Void = { _ in }
+    _ user: UserClass, _ member: MemberClass, _ message: EasemobMessageClass
   ) -> Outcome {
     let options = app.easemob
     var forced = message.beatSilence
     // 5
-    note(.reach(user.reach))
     if user.reach == .online { return Outcome(.suppress, .online) }
     // 6
     let isExempt = message.classes.isMention && options.mentionBypassesDND  // E-48
     let stop = app.advancedPush ? doNotDisturb(user, member) : nil  // E-9
-    note(.doNotDisturb(stop, isExempt: isExempt, force: message.force))
     if let stop, !isExempt {
       if !message.force { return stop }
       forced = true  // E-41
     }
     // 7
     let (level, scope) = level(user, member)
-    note(.level(level, scope))
     if let reason = self.stop(by: level, message.classes) {
       let isOverridden = message.force && options.forceScope == .dndAndLevel  // E-42
-      note(.levelStops(reason, scope, isOverridden: isOverridden))
       if !isOverridden { return Outcome(.suppress, reason, scope) }
       forced = true
     }
     // 8
-    note(.targets(user.reach))
     if user.reach == .gone { return Outcome(.suppress, .kicked) }
     if user.reach == .noToken { return Outcome(.suppress, .noToken) }
     // 9

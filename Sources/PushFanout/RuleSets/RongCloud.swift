@@ -73,26 +73,18 @@ struct RongCloudStates {
   let kind: ConversationKind
 
   func outcome(
-    _ user: UserClass, _ member: MemberClass, _ message: RongCloudMessageClass,
-    _ note: (StateNote) -> Void = { _ in }
+    _ user: UserClass, _ member: MemberClass, _ message: RongCloudMessageClass
   ) -> Outcome {
     // 3
-    note(.reach(user.reach))
     if user.reach == .online { return Outcome(.suppress, .online) }
     let isLocal = user.reach.rawValue >= UserClass.Reach.local.rawValue
-    if let reason = unfit(message, isLocal: isLocal) {
-      note(.unfit(reason))
-      return Outcome(.suppress, reason)
-    }
+    if let reason = unfit(message, isLocal: isLocal) { return Outcome(.suppress, reason) }
     // 4
-    let (level, scope) = level(user, member, message, note)
-    note(.level(level, scope))
+    let (level, scope) = level(user, member, message)
     // 5
     if let reason = stop(by: level, scope, message.classes) {
-      note(.levelStops(reason, scope, isOverridden: false))
       return Outcome(.suppress, reason, scope)
     }
-    note(.targets(user.reach))
     switch user.reach {
     // 6
     case .localInfoMissing: return Outcome(.suppress, .localInfoMissing)
@@ -115,11 +107,9 @@ struct RongCloudStates {
 
   /// the first scope at which a level is set.
   private func level(
-    _ user: UserClass, _ member: MemberClass, _ message: RongCloudMessageClass,
-    _ note: (StateNote) -> Void
+    _ user: UserClass, _ member: MemberClass, _ message: RongCloudMessageClass
   ) -> (NotificationLevel, Scope) {
     let isSkipped = message.classes.isMention && app.rongcloud.mentionBypassesQuiet
-    note(.quiet(user.quiet, isSkipped: isSkipped))
     if !isSkipped {
       switch user.quiet {
       case .outside: break

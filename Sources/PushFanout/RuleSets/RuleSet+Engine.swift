@@ -179,45 +179,15 @@ extension StateRules {
   /// The outcome of a message of a class for one recipient.
   static func outcome(
     _ app: AppSettings, _ kind: ConversationKind, _ user: UserClass, _ member: MemberClass,
-    _ messageClass: Int, _ note: (StateNote) -> Void
+    _ messageClass: Int
   ) -> Outcome {
     switch app.rules {
     case .easemob:
       EasemobStates(app: app, isPrivate: kind == .private)
-        .outcome(user, member, EasemobMessageClass(index: messageClass), note)
+        .outcome(user, member, EasemobMessageClass(index: messageClass))
     case .rongcloud:
       RongCloudStates(app: app, kind: kind)
-        .outcome(user, member, RongCloudMessageClass(index: messageClass), note)
-    }
-  }
-}
-
-// MARK: Explanations
-
-extension RuleTrace {
-  /// The checks of the message before any recipient is examined.
-  ///
-  /// - Parameter reason: why it is stopped for all recipients; nil when it is not.
-  mutating func noteMessage(stoppedBy reason: Reason?) {
-    switch app.rules {
-    case .easemob: noteEasemobMessage(stoppedBy: reason)
-    case .rongcloud: noteRongCloudMessage(stoppedBy: reason)
-    }
-  }
-
-  /// Adds a step of the engine's rules.
-  mutating func add(_ note: StateNote) {
-    switch app.rules {
-    case .easemob: addEasemob(note)
-    case .rongcloud: addRongCloud(note)
-    }
-  }
-
-  /// The last steps, once the outcome is known.
-  mutating func finish(_ outcome: Outcome) {
-    switch app.rules {
-    case .easemob: finishEasemob(outcome)
-    case .rongcloud: finishRongCloud(outcome)
+        .outcome(user, member, RongCloudMessageClass(index: messageClass))
     }
   }
 }

@@ -1,4 +1,5 @@
 package import PushModel
+package import QuietTime
 
 extension FanoutVersion {
   /// The threads of a parent conversation, in the order in which their ids first appeared.
@@ -39,6 +40,17 @@ extension FanoutVersion {
     let tables = engineVersion.tables
     guard let index = tables.conversationIDs.index(of: conversation) else { return }
     tables.forEachMember(of: index) { body(tables.userIDs[$0], tables.member($1)) }
+  }
+
+  /// The zone of a user's quiet hours, as the engine has it; nil without quiet hours, and for those
+  /// that are off.
+  ///
+  /// - Complexity: O(1).
+  package func quietZone(of user: Identifier) -> ZoneTable? {
+    let tables = engineVersion.tables
+    return tables.userIDs.index(of: user).flatMap {
+      tables.scheduleTable.schedule(tables.schedules[Int($0)])?.zone
+    }
   }
 
   /// All records that decide for a user in a conversation: the app's, the user's, those of the

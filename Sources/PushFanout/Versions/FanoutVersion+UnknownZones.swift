@@ -55,6 +55,14 @@ extension FanoutVersion {
     throw .unknownZones(UnknownZoneUsers(refused))
   }
 
+  /// The time zone that a user's settings need and the system does not have; nil if it has all.
+  ///
+  /// - Complexity: O(1).
+  package func unknownZone(of user: Identifier) -> String? {
+    let tables = engineVersion.tables
+    return tables.userIDs.index(of: user).flatMap { tables.unknownZone(of: $0) }
+  }
+
   /// The members of a message's conversation who are not decided for, as their time zone is unknown:
   /// recipients if it were known.
   ///

@@ -78,16 +78,12 @@ protocol DecisionOutput: RowOutput {
   /// Takes the codes of a message's members, behind its rows, if the encoder ``needsMembers``.
   func put(_ codes: ArraySlice<UInt8>, of members: EncodedMembers) throws(OutputProblem)
 
-  /// Takes how often outcomes occur for messages, behind their rows.
-  func put(_ counts: EncodedCounts) throws(OutputProblem)
-
   /// Writes what was held back.
   func flush() throws(OutputProblem)
 }
 
 extension DecisionOutput {
   func put(_ codes: ArraySlice<UInt8>, of members: EncodedMembers) throws(OutputProblem) {}
-  func put(_ counts: EncodedCounts) throws(OutputProblem) {}
   func flush() throws(OutputProblem) {}
 }
 

@@ -15,8 +15,6 @@ public enum DecisionFormat: String, CaseIterable, Sendable {
   case summary
   /// NumPy arrays in a folder: a byte for every member of each message's conversation.
   case npy
-  /// NumPy arrays in a folder: how often each outcome occurred for every message.
-  case countsNPY = "counts-npy"
 
   /// Whether the format is a folder of several files, ``NumPyFolder``, and not one stream of bytes.
   public var isFolder: Bool { encoder.isFolder }
@@ -33,7 +31,6 @@ public enum DecisionFormat: String, CaseIterable, Sendable {
     case .pushlist: PushListEncoder.self
     case .summary: SummaryEncoder.self
     case .npy: NumPyEncoder.self
-    case .countsNPY: CountArraysEncoder.self
     }
   }
 }

@@ -103,6 +103,5 @@ final class EncodedBatch: @unchecked Sendable {
       }
     }
     try output.put(arena.piece.bytes[start...])
-    try output.put(arena.piece.counts)
   }
 }

@@ -2,16 +2,14 @@ internal import PushFanout
 internal import PushModel
 internal import PushSupport
 
-/// What messages were encoded to: rows of text, a byte for each member, and counts.
+/// What messages were encoded to: rows of text, and a byte for each member.
 struct EncodedPiece: Sendable {
   var bytes: [UInt8] = []
   var codes: [UInt8] = []
-  var counts = EncodedCounts()
 
   mutating func removeAll() {
     bytes.removeAll(keepingCapacity: true)
     codes.removeAll(keepingCapacity: true)
-    counts.removeAll()
   }
 
   /// Makes room for more bytes. Unlike `reserveCapacity`, it grows geometrically when it is called

@@ -3,18 +3,14 @@ internal import PushModel
 internal import PushSupport
 
 /// Decisions as arrays for NumPy and all that reads its files (formats.md, "NumPy arrays"): a folder
-/// with one byte for each member of each message's conversation, and each list of members once, or
-/// with how often each outcome occurs for each message.
+/// with one byte for each member of each message's conversation, and each list of members once.
 ///
 /// The folder appears under its name only when it is complete.
 ///
-/// - Memory: fixed buffers, and with members some 30 bytes for each conversation that receives a
-///   message.
+/// - Memory: fixed buffers, and some 30 bytes for each conversation that receives a message.
 public final class NumPyFolder {
-  /// ``DecisionFormat/npy`` or ``DecisionFormat/countsNPY``.
-  let format: DecisionFormat
   private let folder: OutputFolder
-  private let arrays: any DecisionArrays
+  private let arrays: MemberArrays
   private let messages: OutputFile
 
   /// What is removed when the work is broken off.
@@ -23,15 +19,10 @@ public final class NumPyFolder {
   /// Makes room for a new folder.
   ///
   /// - Throws: when there is something of that name, or the folder cannot be made.
-  /// - Precondition: the format is a folder.
-  public init(path: String, format: DecisionFormat = .npy) throws(OutputProblem) {
-    precondition(format.isFolder, "\(format) is no folder")
-    self.format = format
-    let kind: any DecisionArrays.Type =
-      format == .countsNPY ? CountArrays.self : MemberArrays.self
+  public init(path: String) throws(OutputProblem) {
     folder = try OutputFolder(
-      path: path, names: kind.files + ["messages.csv", "outcomes.csv", "metadata.json"])
-    arrays = try kind.init(folder)
+      path: path, names: MemberArrays.files + ["messages.csv", "outcomes.csv", "metadata.json"])
+    arrays = try MemberArrays(folder)
     messages = try folder.file("messages.csv")
   }
 
@@ -63,10 +54,10 @@ public final class NumPyFolder {
   private func writeMetadata() throws(OutputProblem) {
     let file = try folder.file("metadata.json")
     let numbers =
-      [("version", type(of: arrays).layoutVersion)] + arrays.numbers
+      [("version", 2)] + arrays.numbers
       + [("outcomes", Outcome.registryVersion)]
     let fields =
-      ["\"format\":\"push-fanout \(format.rawValue)\""] + numbers.map { "\"\($0)\":\($1)" }
+      ["\"format\":\"push-fanout npy\""] + numbers.map { "\"\($0)\":\($1)" }
     try file.write("{\(fields.joined(separator: ","))}\n".utf8)
     try file.finish()
   }
@@ -78,31 +69,6 @@ extension NumPyFolder: DecisionOutput {
   func put(_ codes: ArraySlice<UInt8>, of members: EncodedMembers) throws(OutputProblem) {
     try arrays.put(codes, of: members)
   }
-  func put(_ counts: EncodedCounts) throws(OutputProblem) { try arrays.put(counts) }
-}
-
-/// The arrays of one kind of ``NumPyFolder``.
-protocol DecisionArrays: AnyObject {
-  /// The version of the layout, in `metadata.json`.
-  static var layoutVersion: Int { get }
-  /// The names of the files.
-  static var files: [String] { get }
-
-  init(_ folder: OutputFolder) throws(OutputProblem)
-
-  func put(_ codes: ArraySlice<UInt8>, of members: EncodedMembers) throws(OutputProblem)
-  func put(_ counts: EncodedCounts) throws(OutputProblem)
-
-  /// Writes what is still missing.
-  func complete(_ folder: OutputFolder, _ fanout: Fanout) throws(OutputProblem)
-
-  /// What `metadata.json` says, once everything is written.
-  var numbers: [(String, Int)] { get }
-}
-
-extension DecisionArrays {
-  func put(_ codes: ArraySlice<UInt8>, of members: EncodedMembers) throws(OutputProblem) {}
-  func put(_ counts: EncodedCounts) throws(OutputProblem) {}
 }
 
 extension EncodedPiece {
@@ -120,10 +86,8 @@ extension EncodedPiece {
   static var header: [UInt8] { Array("message,id,conversation\n".utf8) }
 }
 
-/// The arrays of ``DecisionFormat/npy``.
-final class MemberArrays: DecisionArrays {
-  static var layoutVersion: Int { 2 }
-
+/// The arrays of ``NumPyFolder``.
+private final class MemberArrays {
   private var codes: NumPyArray<UInt8>
   private var messageStarts: NumPyArray<Int64>
   private var messageLists: NumPyArray<UInt32>

@@ -16,9 +16,3 @@ public protocol Evaluator {
   /// What one user gets; nil for a user who is not a recipient.
   mutating func decision(_ message: Message, for user: Identifier) -> Decision?
 }
-
-/// An evaluator that says how it came to a decision.
-public protocol ExplainingEvaluator: Evaluator {
-  /// Each rule that was evaluated for a message and a user, in order, and which one decided.
-  mutating func explain(_ message: Message, for user: Identifier) -> Explanation
-}

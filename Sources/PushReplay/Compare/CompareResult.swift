@@ -29,11 +29,10 @@ public struct CompareResult: Codable, Equatable, Sendable {
   public var gained = 0
   /// Pushes in A only.
   public var lost = 0
-  /// Of ``lost``, those whose message mentioned the recipient by name; nil in results that do not
-  /// have it.
-  public var mentionsLost: Int?
+  /// Of ``lost``, those whose message mentioned the recipient by name.
+  public var mentionsLost = 0
   /// Of ``lost``, those whose message mentioned everyone and not the recipient by name.
-  public var everyoneMentionsLost: Int?
+  public var everyoneMentionsLost = 0
   /// How often each outcome occurred on each side, in the byte order of their keys.
   public var outcomes: [ComparedOutcome] = []
   /// From which outcome to which, the most frequent change first.
@@ -46,7 +45,7 @@ public struct CompareResult: Codable, Equatable, Sendable {
   public var conversationTable: [ComparedConversation] = []
   /// What it is for users.
   public var users = ComparedUsers()
-  /// How many pushes people get a day; nil in results that do not have it.
+  /// How many pushes people get a day; nil if that was not asked for.
   public var people: ComparedPeople?
   /// What the run cost; not the same in every run.
   public var cost: ReplayCost?
@@ -63,9 +62,9 @@ public struct CompareResult: Codable, Equatable, Sendable {
 public struct ComparedSide: Codable, Equatable, Sendable {
   /// What was asked for, as it was written; empty for the world as it is.
   public var what: [String]
-  /// Which users and members each of them was for, none for a change that is not of users; nil in
-  /// results that do not have it.
-  public var reach: [ChangeReach]?
+  /// Which users and members each of them was for, none for a change that is not of users; empty if
+  /// nobody counted.
+  public var reach: [ChangeReach] = []
   /// `easemob` or `rongcloud`.
   public var rules: String
   /// User ids that the settings know at the end.
@@ -166,9 +165,8 @@ public struct ComparedConversation: Codable, Equatable, Sendable {
   public var id: String
   /// What the conversation is called; nil if nothing says so.
   public var name: String?
-  /// Its members when its first message came, on the side that had more; nil in results that do not
-  /// have it.
-  public var members: Int?
+  /// Its members when its first message came, on the side that had more.
+  public var members = 0
   /// Its messages.
   public var messages = 0
   /// Decisions of the side that has more.

@@ -34,15 +34,13 @@ public struct ComparedSizeClass: Equatable, Sendable {
 }
 
 extension CompareResult {
-  /// The rooms by their number of members, smallest first; nil if the result does not say how many
-  /// they have.
+  /// The rooms by their number of members, smallest first.
   ///
   /// - Complexity: O(rooms).
-  public var sizeClasses: [ComparedSizeClass]? {
+  public var sizeClasses: [ComparedSizeClass] {
     var classes: [Int: ComparedSizeClass] = [:]
     for room in conversationTable {
-      guard let members = room.members else { return nil }
-      let size = ComparedSizeClass(members: members)
+      let size = ComparedSizeClass(members: room.members)
       classes[size.to, default: size].add(room)
     }
     return classes.values.sorted { $0.to < $1.to }

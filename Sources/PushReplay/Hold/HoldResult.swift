@@ -18,7 +18,7 @@ public struct HoldResult: Codable, Equatable, Sendable {
   /// The minutes of the UTC day of the minute with most releases.
   public var peakDay = HoldSeries(step: 60_000)
   /// The minutes from 18 hours before ``releasePeak`` to 18 hours after it; nil when nothing is
-  /// released, and in results of earlier versions.
+  /// released.
   public var aroundPeak: HoldSeries?
   /// The minute in which most are released; nil when nothing is.
   public var releasePeak: HoldPeak?

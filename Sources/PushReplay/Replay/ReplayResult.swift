@@ -49,7 +49,8 @@ public struct ReplayResult: Codable, Equatable, Sendable {
   /// 168 rows, by weekday and hour of the day in ``timeZone``.
   public var week: [WeekHour] = []
   /// Pushes by the hour of the recipient's own day, 24 numbers: in the user's time zone, without one
-  /// in that of the user's quiet hours, and else in the app's. nil in results of earlier versions.
+  /// in that of the user's quiet hours, and else in the app's. nil if
+  /// nobody asked for people.
   public var pushesByLocalHour: [Int]?
   /// Every conversation that got a message, the one with most decisions first.
   public var conversationTable: [ConversationTotal] = []
@@ -57,7 +58,7 @@ public struct ReplayResult: Codable, Equatable, Sendable {
   public var sizes: [SizeClass] = []
   /// The busiest second and minute: by messages, by decisions, by pushes.
   public var peaks: [Peak] = []
-  /// How many pushes people get a day; nil in results that do not have it.
+  /// How many pushes people get a day; nil if that was not asked for.
   public var people: PeopleResult?
   /// With `--rate-limit` only.
   public var rateLimit: RateLimitResult?

@@ -50,12 +50,13 @@ struct CompareCheck: ResultChecks {
       if let limit = side.rateLimit {
         try check(limit, pushes: side.pushes, "\(name).rateLimit")
       }
-      guard let reach = side.reach else { continue }
+      let reach = side.reach
+      if reach.isEmpty { continue }
       try checkLength(reach.count, side.what.count, "\(name).reach")
       try checkCounts(reach.flatMap { [$0.users, $0.rooms, $0.members] }, "\(name).reach")
     }
     try checkSum(
-      [result.mentionsLost ?? 0, result.everyoneMentionsLost ?? 0], isAtMost: result.lost,
+      [result.mentionsLost, result.everyoneMentionsLost], isAtMost: result.lost,
       "mentionsLost and everyoneMentionsLost")
     try checkSpan()
     try checkCost()
@@ -114,7 +115,7 @@ struct CompareCheck: ResultChecks {
     try checkSum(rooms.map(\.gained), is: result.gained, "conversationTable.gained")
     try checkSum(rooms.map(\.lost), is: result.lost, "conversationTable.lost")
     try checkCounts(rooms.map(\.decisions), "conversationTable.decisions")
-    try checkCounts(rooms.compactMap(\.members), "conversationTable.members")
+    try checkCounts(rooms.map(\.members), "conversationTable.members")
     for (row, room) in rooms.enumerated() {
       try checkPushes(room.a, room.b, room.gained, room.lost, "conversationTable[\(row)]")
       guard max(room.a, room.b) <= room.decisions else {

@@ -23,12 +23,9 @@ extension CompareReport {
         " \(Figures.count(result.users.fewer, "person gets", "people get")) fewer, "
         + "\(Figures.exact(result.users.more)) more"
     }
-    if let lost = result.mentionsLost {
-      text += "; mentions lost: \(Figures.exact(lost))"
-      if let all = result.everyoneMentionsLost, all > 0 {
-        text += " by name, \(Figures.exact(all)) of everyone"
-      }
-    }
+    text += "; mentions lost: \(Figures.exact(result.mentionsLost))"
+    let all = result.everyoneMentionsLost
+    if all > 0 { text += " by name, \(Figures.exact(all)) of everyone" }
     return text + "."
   }
 
@@ -44,7 +41,7 @@ extension CompareReport {
   /// Whom the changes were for: `B: 2,310 memberships in 1 room`; nil if the result does not say.
   var reachInWords: String? {
     let sides = [("A", result.a), ("B", result.b)].compactMap { name, side -> String? in
-      let parts = zip(side.what, side.reach ?? []).compactMap { what, reach -> String? in
+      let parts = zip(side.what, side.reach).compactMap { what, reach -> String? in
         let words = Self.words(reach)
         return words.isEmpty
           ? nil : "<code><bdi>\(Escaping.identifier(what))</bdi></code> is for \(words)"

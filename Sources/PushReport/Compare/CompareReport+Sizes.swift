@@ -3,9 +3,8 @@ internal import PushReplay
 /// How much the size of rooms matters to a comparison.
 extension CompareReport {
   var sizes: Section? {
-    guard let classes = result.sizeClasses?.filter({ $0.decisions > 0 }), !classes.isEmpty else {
-      return nil
-    }
+    let classes = result.sizeClasses.filter { $0.decisions > 0 }
+    if classes.isEmpty { return nil }
     let rates = [("A", \ComparedSizeClass.a, "messages"), ("B", \ComparedSizeClass.b, "pushes")]
       .map { name, column, color in
         GroupedBars.Series(

@@ -41,7 +41,6 @@ extension ReplayReport {
 
   private func holdFigure(_ hold: HoldResult) -> ChartFigure? {
     guard let peak = hold.releasePeak else { return nil }
-    // Results of earlier versions have no more than the day when the minutes are too many.
     let series = hold.minutes ?? hold.aroundPeak ?? hold.peakDay
     let hour: Int64 = 3_600_000
     let span = MinuteSpan(

@@ -3,7 +3,7 @@ internal import PushSupport
 
 /// When pushes come by the recipients' own clocks.
 extension ReplayReport {
-  /// nil for results of earlier versions, and without pushes.
+  /// nil for results without people, and without pushes.
   var localTime: Section? {
     guard let local = result.pushesByLocalHour, result.pushes > 0 else { return nil }
     var utc = [Int](repeating: 0, count: 24)

@@ -26,9 +26,7 @@ struct Evaluate: ParsableCommand {
       message's conversation, 0 for a member who is not a recipient. The codes of a message begin \
       at message_start.npy; message_list.npy is its list of members, which begins at \
       list_start.npy in members.npy. messages.csv, users.csv and outcomes.csv list what the \
-      numbers mean. With --format counts-npy the folder has how often each outcome occurs: the \
-      outcomes of a message begin at message_start.npy in outcome_code.npy and \
-      outcome_count.npy. docs/formats.md has Python programs that read the folders.
+      numbers mean. docs/formats.md has a Python program that reads the folder.
 
       The last line on standard error counts messages, decisions, pushes, seconds and decisions a \
       second. A bad line of messages stops the run with FILE:LINE: what is wrong, and exit status \
@@ -49,7 +47,10 @@ struct Evaluate: ParsableCommand {
       """)
   var format: DecisionFormat?
 
-  @Option(help: .engine)
+  @Option(
+    help: """
+      packed, or reference: the rules member by member, for comparison. Both give the same answers.
+      """)
   var engine = DecidingEngine.packed
 
   @Option(
@@ -169,7 +170,7 @@ struct Evaluate: ParsableCommand {
       try finish(target, run)
       return run
     }
-    let folder = try NumPyFolder(path: output, format: format)
+    let folder = try NumPyFolder(path: output)
     Interruption.beginOutput(output, temporaryNames: folder.temporaryNames)
     defer { folder.abandon() }
     let run = try decide(

@@ -176,19 +176,6 @@ extension WorldOptions {
     return (reported(fanout), content, TemplateCatalog())
   }
 
-  /// Loads the settings as values, the content directory, and the templates of a store.
-  func loadWithContent() throws -> (
-    settings: FanoutSettings, content: ContentDirectory, templates: TemplateCatalog
-  ) {
-    if let store {
-      return try reading(store.path) { try $0.settingsWithContent() }
-    }
-    let bar = ProgressBar("loading")
-    defer { bar.finish() }
-    let (settings, content) = try SettingsLoader.loadWithContent(paths) { bar.update($0) }
-    return (settings, content, TemplateCatalog())
-  }
-
   private func reading<Value>(_ store: String, _ body: (StoreReader) throws -> Value) throws
     -> Value
   {

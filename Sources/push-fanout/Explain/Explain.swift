@@ -2,10 +2,8 @@ import ArgumentParser
 import PushContent
 import PushFanout
 import PushFiles
-import PushReference
 import PushModel
 import PushService
-import QuietTime
 
 /// `push-fanout explain`: the rules, one by one, for one message and one user.
 struct Explain: ParsableCommand {
@@ -48,9 +46,6 @@ struct Explain: ParsableCommand {
   @Flag(help: "One JSON object a message.")
   var json = false
 
-  @Option(help: .engine)
-  var engine = DecidingEngine.packed
-
   func validate() throws {
     if !content, !templates.templates.isEmpty {
       throw ValidationError("--templates goes with --content.")
@@ -58,16 +53,25 @@ struct Explain: ParsableCommand {
   }
 
   func run() throws {
-    var (evaluator, isKnown, renderer) = try load(Identifier(user))
-    guard isKnown else {
+    let user = Identifier(user)
+    let (fanout, directory, stored) =
+      content
+      ? try world.loadFanoutWithContent(threads: nil)
+      : (try world.loadFanout(threads: nil), ContentDirectory(), TemplateCatalog())
+    try fanout.currentVersion.checkIsDecided(user)
+    guard fanout.user(user) != nil else {
       throw Failure(text: "no user \"\(user)\" in the settings, users or members")
     }
-    let reader = try MessageReader(path: messages.path, rules: renderer.rules)
+    let rules = fanout.app.rules
+    let renderer = ContentRenderer(
+      rules: rules, templates: try templates.load(for: rules, orStored: stored),
+      directory: directory)
+    let reader = try MessageReader(path: messages.path, rules: rules)
     let bar = ProgressBar("searching")
     defer { bar.finish() }
     let selection = MessageSelection(
       reader, ids: [Identifier(message)], progress: { bar.update($0) })
-    let explanations = try renderer.explain(by: &evaluator, for: Identifier(user)) {
+    let explanations = try renderer.explain(by: fanout.currentVersion, for: user) {
       () throws -> (message: Message, content: MessageContent?)? in
       guard content else { return try selection.next().map { ($0, nil) } }
       return try selection.nextWithContent().map { ($0.message, $0.content) }
@@ -79,41 +83,5 @@ struct Explain: ParsableCommand {
         : ServiceText.explanation($0.decision, $0.content)
     }
     Terminal.printResult(texts.joined(separator: "\n"))
-  }
-
-  /// The evaluator that explains, whether it knows the user, and the renderer of pushes.
-  private func load(
-    _ user: Identifier
-  ) throws -> (evaluator: any ExplainingEvaluator, isKnown: Bool, renderer: ContentRenderer) {
-    let evaluator: any ExplainingEvaluator
-    let isKnown: Bool
-    let directory: ContentDirectory
-    let rules: RuleSet
-    let stored: TemplateCatalog
-    switch engine {
-    case .packed:
-      let (fanout, content, found) =
-        content
-        ? try world.loadFanoutWithContent(threads: nil)
-        : (try world.loadFanout(threads: nil), ContentDirectory(), TemplateCatalog())
-      stored = found
-      try fanout.currentVersion.checkIsDecided(user)
-      (evaluator, isKnown) = (fanout, fanout.user(user) != nil)
-      (directory, rules) = (content, fanout.app.rules)
-    case .reference:
-      let (settings, content, found) =
-        content
-        ? try world.loadWithContent() : (try world.load(), ContentDirectory(), TemplateCatalog())
-      stored = found
-      let zoned = try world.zoned(settings)
-      try zoned.checkIsDecided(user)
-      evaluator = ReferenceEvaluator(zoned.settings, zoneOffset: zoned.zones.offset)
-      isKnown = settings.index(of: user) != nil
-      (directory, rules) = (content, settings.app.rules)
-    }
-    let catalog = try templates.load(for: rules, orStored: stored)
-    return (
-      evaluator, isKnown, ContentRenderer(rules: rules, templates: catalog, directory: directory)
-    )
   }
 }

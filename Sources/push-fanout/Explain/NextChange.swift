@@ -1,9 +1,7 @@
 import ArgumentParser
 import PushFanout
-import PushReference
 import PushModel
 import PushService
-import QuietTime
 
 /// `push-fanout next-change`: when a plain message would next be answered otherwise.
 struct NextChange: ParsableCommand {
@@ -43,9 +41,6 @@ struct NextChange: ParsableCommand {
   @Flag(help: "One JSON object.")
   var json = false
 
-  @Option(help: .engine)
-  var engine = DecidingEngine.packed
-
   func validate() throws {
     if Instant(text: at) == nil {
       throw ValidationError(
@@ -60,17 +55,8 @@ struct NextChange: ParsableCommand {
     let channel = Identifier(channel)
     let answer: PlainAnswer
     do {
-      switch engine {
-      case .packed:
-        answer = try FanoutService(try world.loadFanout(threads: nil)).nextChange(
-          for: user, in: id, channel: channel, after: instant)
-      case .reference:
-        let zoned = try world.loadZoned()
-        try zoned.checkIsDecided(user)
-        var evaluator = ReferenceEvaluator(zoned.settings, zoneOffset: zoned.zones.offset)
-        answer = try PlainAnswer(
-          by: &evaluator, of: zoned.settings, for: user, in: id, channel: channel, after: instant)
-      }
+      answer = try FanoutService(try world.loadFanout(threads: nil)).nextChange(
+        for: user, in: id, channel: channel, after: instant)
     } catch FanoutError.unknownConversation(let id) {
       throw Failure(text: "no conversation \"\(id)\" in the settings or members")
     } catch FanoutError.unknownUser(let id) {

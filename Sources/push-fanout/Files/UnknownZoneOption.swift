@@ -93,15 +93,6 @@ struct ZonedSettings {
     settings.index(of: user).flatMap { settings.member($0, of: conversation) }
   }
 
-  /// Checks that a user is decided for.
-  ///
-  /// - Throws: ``FanoutError/unknownZones(_:)``.
-  func checkIsDecided(_ user: Identifier) throws(FanoutError) {
-    if let user = refused.first(where: { $0.id == user }) {
-      throw .unknownZones(UnknownZoneUsers(user))
-    }
-  }
-
   /// As `FanoutVersion.refusedRecipients(of:)`.
   func refusedRecipients(of message: Message) -> [UnknownZoneUsers.User] {
     if refused.isEmpty { return [] }

@@ -50,7 +50,7 @@ struct CompareText {
 
   /// Rooms by their members, the class that matters most first.
   private mutating func addSizes() {
-    let classes = (result.sizeClasses ?? []).filter { $0.a + $0.b > 0 }
+    let classes = result.sizeClasses.filter { $0.a + $0.b > 0 }
     guard !classes.isEmpty else { return }
     lines += ["", TextTable.row(["pushes in rooms of", "A", "B", "B - A"], Self.widths)]
     for size in classes.sorted(by: { ($0.changed, $1.to) > ($1.changed, $0.to) }) {

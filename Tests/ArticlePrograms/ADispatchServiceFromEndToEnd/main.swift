@@ -19,7 +19,8 @@ import PushStoreService
 
   // snippet
   let store = try await SettingsStore.open(path, .create)
-  let service = try FanoutService(StoreBackend(store))
+  let backend = StoreBackend(store)
+  let service = try FanoutService(backend)
   // end
   // snippet
   try await service.change(ndjson: firstSettings, at: now())
@@ -49,7 +50,7 @@ import PushStoreService
   try await service.change(ndjson: Array(change.utf8), at: now(), from: "phone")
   // end
   // snippet
-  for event in try service.events(after: lastCursor) {
+  for event in try backend.events(after: lastCursor) {
     tell(event)
     lastCursor = event.cursor
   }

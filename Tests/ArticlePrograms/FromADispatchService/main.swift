@@ -3,8 +3,8 @@ import Dispatch
 import Foundation
 import PushFanout
 import PushFiles
-import PushFoundation
 import PushModel
+import PushService
 import Synchronization
 // end
 
@@ -136,7 +136,7 @@ let changeText =
 precondition(changeText == "2024-06-04T00:00:00Z")
 
 // snippet
-let steps = fanout.explain(late, for: "u1").steps
+let steps = FanoutService(fanout).explain(late, for: "u1").steps
 // end
 precondition(steps.filter(\.decides).map(\.subject) == ["quiet hours"])
 
@@ -160,7 +160,7 @@ precondition(versions == [1, 2])
 let timer = DispatchSource.makeTimerSource()
 timer.schedule(deadline: .now(), repeating: .seconds(60))
 timer.setEventHandler { @Sendable in
-  fanout.advance(to: Instant(Date()))
+  fanout.advance(to: Instant(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)))
 }
 timer.resume()
 // end

@@ -192,34 +192,6 @@ import Testing
     }
   }
 
-  /// A result of before people and sizes were counted.
-  @Test func anOlderResultIsAPage() throws {
-    try withWorkplace { place in
-      try place.write(ReplayTests.messages, as: "sorted.ndjson")
-      for (command, heading) in [("compare", "Who is affected most"), ("replay", "All outcomes")] {
-        let made = try place.run(
-          [command, "--settings", "world.ndjson", "--messages", "sorted.ndjson", "--json"]
-            + (command == "compare" ? ["--b", "everyone.level=none"] : []))
-        var result = try #require(
-          try JSONSerialization.jsonObject(with: Data(made.output.utf8)) as? [String: Any])
-        for field in ["people", "mentionsLost", "everyoneMentionsLost"] { result[field] = nil }
-        for side in ["a", "b"] {
-          guard var object = result[side] as? [String: Any] else { continue }
-          object["reach"] = nil
-          result[side] = object
-        }
-        result["conversationTable"] = (result["conversationTable"] as? [[String: Any]])?.map {
-          command == "compare" ? $0.filter { $0.key != "members" } : $0
-        }
-        try JSONSerialization.data(withJSONObject: result).write(
-          to: place.url.appending(path: "old.json"))
-        let run = try place.run("report", "old.json")
-        #expect(run.status == 0, "\(run.errors)")
-        #expect(run.output.contains(">\(heading)</h2>") && !run.output.contains(">People</h2>"))
-      }
-    }
-  }
-
   @Test func whatContradictsItselfIsRefused() throws {
     let cases: [(path: String, value: Int, message: String)] = [
       ("conversations", 2, "conversationTable: has 1 rows where 2 belong"),

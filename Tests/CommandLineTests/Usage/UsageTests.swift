@@ -66,7 +66,7 @@ import Testing
       (
         evaluate + ["--format", "xml"],
         "Error: The value 'xml' is invalid for '--format <format>'. Please provide one of ndjson, "
-          + "csv, counts, pushlist, summary, npy, counts-npy.\n"
+          + "csv, counts, pushlist, summary, npy.\n"
       ),
       (evaluate + ["--format"], "Error: Missing value for '--format"),
       (evaluate + ["--output"], "Error: Missing value for '--output"),

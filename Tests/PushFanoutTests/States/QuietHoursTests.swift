@@ -1,6 +1,7 @@
 import PushReference
 import PushModel
 import QuietTime
+import TestSupport
 import Testing
 
 @testable import PushFanout

@@ -3,6 +3,7 @@ import PushFanout
 import PushReference
 import PushModel
 import PushStore
+import TestSupport
 import Testing
 
 /// A small world in a store. `u` and `v` are members of everything, `x` of nothing.

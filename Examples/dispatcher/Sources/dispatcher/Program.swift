@@ -15,7 +15,8 @@ enum Program {
     defer { try? FileManager.default.removeItem(at: folder) }
 
     let store = try await SettingsStore.open(folder.appending(path: "app.store").path, .create)
-    let service = try FanoutService(StoreBackend(store))
+    let backend = StoreBackend(store)
+    let service = try FanoutService(backend)
     try await service.change(ndjson: World.settings, at: World.noon)
 
     let sender = FakeSender(staleTokens: ["phone-7"])
@@ -32,7 +33,7 @@ enum Program {
     for batch in World.batches(500..<1000) { await dispatcher.dispatch(batch) }
 
     for line in await dispatcher.metrics.lines { print(line) }
-    for event in try service.events() { print("event \(event.sequence) \(event.change)") }
+    for event in try backend.events() { print("event \(event.sequence) \(event.change)") }
     for id in await dispatcher.metrics.refusedDevices { print("token refused: \(id)") }
     print("u1 saw \(await sender.lastPayload["u1"] ?? "nothing")")
     let asked = Message(id: "why", conversation: "g1", at: World.noon, sender: "u2")

@@ -45,7 +45,7 @@ extension ServerFailure {
   private init(_ error: ServiceError) {
     switch error {
     case .unknownUser: self.init(.notFound, "unknown_user", "\(error)")
-    case .eventsDropped, .unknownCursor: self.init(.gone, "events_unknown", "\(error)")
+    case .unknownCursor: self.init(.gone, "events_unknown", "\(error)")
     default: self.init(.unprocessableContent, "invalid_setting", "\(error)")
     }
   }

@@ -1,6 +1,6 @@
-internal import PushFanout
-public import PushModel
-internal import QuietTime
+import PushFanout
+import PushModel
+import QuietTime
 
 extension PlainAnswer {
   /// The answer of any evaluator of settings, the reference for one, to what
@@ -15,7 +15,7 @@ extension PlainAnswer {
   /// - Throws: `FanoutError.unknownConversation`, `.unknownUser` or `.notAMember`; `ZoneDataError`
   ///   for the time zones of the user's quiet hours.
   /// - Complexity: some decisions for one user; mostly four.
-  public init(
+  init(
     by evaluator: inout some Evaluator, of settings: FanoutSettings, for user: Identifier,
     in conversation: Identifier, channel: Identifier = "", after instant: Instant
   ) throws {
