@@ -1,5 +1,5 @@
-internal import PushFanout
-internal import PushModel
+package import PushFanout
+package import PushModel
 internal import PushReference
 internal import QuietTime
 

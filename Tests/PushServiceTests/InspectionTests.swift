@@ -3,6 +3,7 @@ import PushFanout
 import PushModel
 import PushReference
 import PushService
+import QuietTime
 import TestSupport
 import Testing
 

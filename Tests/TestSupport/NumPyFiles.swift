@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 import PushModel
 
 /// The files of a folder of NumPy arrays, read by hand.

@@ -41,7 +41,7 @@ public final class FanoutWriter {
 
   /// Writes NumPy arrays to a folder.
   public convenience init(_ output: NumPyFolder, threads: Int) throws(OutputProblem) {
-    try self.init(output as any DecisionOutput, output.format, EncodingOptions(), threads)
+    try self.init(output as any DecisionOutput, .npy, EncodingOptions(), threads)
   }
 
   private init(

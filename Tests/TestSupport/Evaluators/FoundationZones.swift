@@ -15,11 +15,10 @@ extension ReferenceEvaluator {
 
 /// Seconds east of UTC, by Foundation; nil for a name that is none.
 private func foundationOffset(of zone: String, at instant: Instant) -> Int? {
-  let found = foundationZones.withLock { zones in
+  let found = foundationZones.withLock { zones -> TimeZone? in
     if let found = zones[zone] { return found }
-    let found = TimeZone(identifier: zone)
-    zones[zone] = found
-    return found
+    zones[zone] = TimeZone(identifier: zone)
+    return zones[zone]
   }
   return found?.secondsFromGMT(for: Date(timeIntervalSince1970: TimeInterval(instant.seconds)))
 }
