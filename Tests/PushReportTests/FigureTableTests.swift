@@ -70,7 +70,8 @@ import Testing
     let byName = Dictionary(tables.map { ($0.name, $0) }) { first, _ in first }
     #expect(
       byName.keys.sorted() == [
-        "changes", "hours", "kinds", "losers", "outcomes", "rooms", "time", "week", "weekdays",
+        "changes", "hours", "kinds", "losers", "outcomes", "room-sizes", "rooms", "time", "week",
+        "weekdays",
       ])
     for name in ["time", "hours", "week", "weekdays"] {
       let sums = (1...4).map { Self.column(byName[name], $0).reduce(0, +) }

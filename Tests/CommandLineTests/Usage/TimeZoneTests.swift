@@ -171,9 +171,9 @@ import Testing
       for question in [
         "explain --messages h.ndjson --message mh", "next-change --conversation h --at 0",
       ] {
-        let ben = try run("\(question) --store s --user ben --engine \(engine)")
+        let ben = try run("\(question) --store s --user ben")
         #expect(ben.status == 0, "\(ben.errors)")
-        let mia = try run("\(question) --store s --user mia --engine \(engine)")
+        let mia = try run("\(question) --store s --user mia")
         #expect(mia.status == 1)
         #expect(mia.output == "")
         #expect(mia.errorLines.last?.hasPrefix("push-fanout: " + Self.named) == true)
@@ -195,8 +195,7 @@ import Testing
             "push-fanout: decided without quiet hours, as their time zone is unknown: "
               + #"user "mia" (time zone "America/Coyhaique")"#), "\(made.errors)")
         let explained = try run(
-          "explain \(world) --messages h.ndjson --message mh --user mia --engine \(engine) "
-            + "--unknown-zones ignore")
+          "explain \(world) --messages h.ndjson --message mh --user mia --unknown-zones ignore")
         #expect(explained.status == 0)
         #expect(explained.output.contains("push, reason allowed"))
       }
