@@ -319,13 +319,10 @@ if developed.contains("bindings") {
         "QuietTime",
       ], path: "C/Sources/PushFanoutC", swiftSettings: strict),
     .target(
-      name: "CPushFanoutStoreABI", dependencies: ["CPushFanoutABI"],
-      path: "C/Sources/CPushFanoutStoreABI"),
-    .target(
       name: "PushFanoutStoreC",
       dependencies: [
-        "CPushFanoutABI", "CPushFanoutStoreABI", "PushFanoutC", "PushModel", "PushFanout",
-        "PushService", "PushStore", "PushStoreService", "QuietTime",
+        "CPushFanoutABI", "PushFanoutC", "PushModel", "PushFanout", "PushService", "PushStore",
+        "PushStoreService", "QuietTime",
       ], path: "C/Sources/PushFanoutStoreC", swiftSettings: strict),
     // What the calls from C are compared with: `make clib-speed`.
     .executableTarget(

@@ -1,325 +1,71 @@
-/*
-** What cannot be fast or safe through ctypes: a decision for a dictionary, the memory of answers, and
-** capsules of Arrow streams, whose destructor runs while Python may be handling an exception.
-**
-** Only the limited API of Python 3.10: one library for every later CPython.
-*/
-#define Py_LIMITED_API 0x030A0000
-#define PY_SSIZE_T_CLEAN
-#include <Python.h>
+/* The module: errors, values, streams, and what belongs to an engine. */
+#include "native.h"
 
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+PyTypeObject *engine_type, *messages_type, *relation_type, *batch_type;
 
-#include "push_fanout.h"
+/* ----------------------------------------------------------------------------------------- Values */
 
-/* Answers of decisions that are gone, for the next ones. Few: each keeps the version of the settings
-** that it is of. */
-#define IDLE_LIMIT 2
+PyObject *imported(const char *module, const char *name) {
+  PyObject *found = PyImport_ImportModule(module);
+  PyObject *value = found ? PyObject_GetAttrString(found, name) : NULL;
+  Py_XDECREF(found);
+  return value;
+}
 
-typedef struct {
-  PyObject_HEAD
-  pf_engine *engine;
-  PyTypeObject *decision; /* a subtype of Answer, which decide() makes */
-  pf_answer *idle[IDLE_LIMIT];
-  int idle_count;
-} Engine;
+PyObject *raise_error(int status, char *error) {
+  const char *words = error ? error : "";
+  PyObject *text = PyUnicode_DecodeUTF8(words, (Py_ssize_t)strlen(words), "replace");
+  PyObject *type = imported("push_fanout.errors", "Error");
+  PyObject *value =
+    text && type ? PyObject_CallFunction(type, "Os", text, pf_status_name(status)) : NULL;
+  if (value) PyErr_SetObject(type, value);
+  Py_XDECREF(value);
+  Py_XDECREF(type);
+  Py_XDECREF(text);
+  pf_free(error);
+  return NULL;
+}
 
-typedef struct {
-  PyObject_HEAD
-  pf_answer *answer; /* NULL: not made by Engine */
-  Engine *engine;
-} Answer;
+PyObject *allocate(PyTypeObject *type) {
+  return ((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
+}
 
-static PyTypeObject *answer_type;
-
-/* ---------------------------------------------------------------------------------------- Answers */
-
-static void answer_dealloc(PyObject *object) {
-  Answer *self = (Answer *)object;
+void deallocate(PyObject *object) {
   PyTypeObject *type = Py_TYPE(object);
-  if (self->answer) {
-    if (self->engine->idle_count < IDLE_LIMIT) {
-      self->engine->idle[self->engine->idle_count++] = self->answer;
-    } else {
-      pf_answer_free(self->answer);
-    }
-    Py_DECREF((PyObject *)self->engine);
-  }
-  freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
-  release(object);
+  ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
   Py_DECREF((PyObject *)type);
 }
 
-static PyObject *answer_handle(PyObject *object, void *unused) {
-  (void)unused;
-  return PyLong_FromVoidPtr(((Answer *)object)->answer);
-}
-
-static PyObject *answer_engine(PyObject *object, void *unused) {
-  (void)unused;
-  PyObject *engine = (PyObject *)((Answer *)object)->engine;
-  if (!engine) Py_RETURN_NONE;
-  Py_INCREF(engine);
-  return engine;
-}
-
-/* Epoch, sequence, membership, members, recipients and pushes; None when they cannot be had. */
-static PyObject *answer_summary(PyObject *object, void *unused) {
-  (void)unused;
-  pf_summary found;
-  if (pf_answer_summary(((Answer *)object)->answer, &found, NULL) != PF_OK) Py_RETURN_NONE;
+PyObject *stamp_of(const pf_stamp *stamp) {
   return Py_BuildValue(
-    "(KKKKKK)", (unsigned long long)found.stamp.epoch, (unsigned long long)found.stamp.sequence,
-    (unsigned long long)found.stamp.membership, (unsigned long long)found.members,
-    (unsigned long long)found.recipients, (unsigned long long)found.pushes);
+    "(KKK)", (unsigned long long)stamp->epoch, (unsigned long long)stamp->sequence,
+    (unsigned long long)stamp->membership);
 }
 
-static PyGetSetDef answer_fields[] = {
-  {"_summary", answer_summary, NULL, "What it comes to; None when that cannot be had.", NULL},
-  {"_handle", answer_handle, NULL, "The address of the pf_answer.", NULL},
-  {"_engine", answer_engine, NULL, "The engine that decided.", NULL},
-  {NULL, NULL, NULL, NULL, NULL}};
-
-static PyType_Slot answer_slots[] = {
-  {Py_tp_dealloc, answer_dealloc}, {Py_tp_getset, answer_fields}, {0, NULL}};
-
-static PyType_Spec answer_spec = {
-  "push_fanout._native.Answer", sizeof(Answer), 0,
-  Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_DISALLOW_INSTANTIATION, answer_slots};
-
-/* An answer of the engine, empty or of an earlier message; NULL when there is none to be had. */
-static pf_answer *take_answer(Engine *engine) {
-  if (engine->idle_count > 0) return engine->idle[--engine->idle_count];
-  pf_answer *answer = NULL;
-  return pf_answer_new(engine->engine, &answer, NULL) == PF_OK ? answer : NULL;
-}
-
-/* An object of the engine's type of decisions, which owns the answer. */
-static PyObject *wrap_answer(Engine *engine, pf_answer *answer) {
-  allocfunc allocate = (allocfunc)PyType_GetSlot(engine->decision, Py_tp_alloc);
-  PyObject *object = allocate(engine->decision, 0);
-  if (!object) {
-    pf_answer_free(answer);
-    return NULL;
+PyObject *take_ids(pf_ids *ids) {
+  PyObject *texts = PyList_New((Py_ssize_t)ids->count);
+  for (size_t index = 0; texts && index < ids->count; index++) {
+    uint64_t start = ids->offsets[index];
+    PyObject *text = PyUnicode_DecodeUTF8(
+      ids->bytes + start, (Py_ssize_t)(ids->offsets[index + 1] - start), NULL);
+    if (!text) Py_CLEAR(texts);
+    else PyList_SetItem(texts, (Py_ssize_t)index, text);
   }
-  Py_INCREF((PyObject *)engine);
-  ((Answer *)object)->engine = engine;
-  ((Answer *)object)->answer = answer;
-  return object;
+  pf_ids_free(ids);
+  return texts;
 }
 
-/* --------------------------------------------------------------------------------------- Messages */
-
-#define MENTIONS_ON_STACK 16
-
-/* A message, and the references that its texts need. */
-typedef struct {
-  pf_message message;
-  PyObject *texts[3];
-  int text_count;
-  PyObject *mentions;
-  pf_text few[MENTIONS_ON_STACK];
-  pf_text *many;
-} Plain;
-
-static void plain_clear(Plain *plain) {
-  while (plain->text_count > 0) Py_DECREF(plain->texts[--plain->text_count]);
-  Py_XDECREF(plain->mentions);
-  free(plain->many);
+PyObject *take_text(char *text, size_t size, const pf_stamp *stamp) {
+  PyObject *bytes = PyBytes_FromStringAndSize(text, (Py_ssize_t)size);
+  pf_free(text);
+  return Py_BuildValue("(NN)", bytes, stamp_of(stamp));
 }
-
-/* The bytes of a text that is not empty; 0 for other objects. */
-static int read_text(PyObject *value, pf_text *text) {
-  if (!PyUnicode_Check(value)) return 0;
-  Py_ssize_t size;
-  text->bytes = PyUnicode_AsUTF8AndSize(value, &size);
-  if (!text->bytes) PyErr_Clear();
-  text->size = (size_t)size;
-  return text->bytes && size > 0;
-}
-
-static int read_id(Plain *plain, PyObject *value, pf_text *text) {
-  if (!read_text(value, text)) return 0;
-  Py_INCREF(value);
-  plain->texts[plain->text_count++] = value;
-  return 1;
-}
-
-static int read_flag(PyObject *value, int8_t *flag) {
-  *flag = value == Py_True ? 1 : -1;
-  return PyBool_Check(value);
-}
-
-static int read_at(PyObject *value, int64_t *at) {
-  if (!PyLong_Check(value) || PyBool_Check(value)) return 0;
-  int overflow = 0;
-  long long number = PyLong_AsLongLongAndOverflow(value, &overflow);
-  *at = number;
-  return !overflow && number >= 0 && number <= PF_LAST_INSTANT;
-}
-
-static int read_mentions(Plain *plain, PyObject *value) {
-  if (PyList_Check(value)) {
-    /* Making a tuple may collect garbage, which may run code that changes the message. */
-    Py_INCREF(value);
-    plain->mentions = PyList_AsTuple(value);
-    Py_DECREF(value);
-    if (!plain->mentions) PyErr_Clear();
-  } else if (PyTuple_Check(value)) {
-    Py_INCREF(value);
-    plain->mentions = value;
-  }
-  if (!plain->mentions) return 0;
-  Py_ssize_t count = PyTuple_Size(plain->mentions);
-  pf_text *texts = plain->few;
-  if (count > MENTIONS_ON_STACK) {
-    texts = plain->many = malloc((size_t)count * sizeof *texts);
-    if (!texts) return 0;
-  }
-  for (Py_ssize_t index = 0; index < count; index++) {
-    if (!read_text(PyTuple_GetItem(plain->mentions, index), &texts[index])) return 0;
-  }
-  plain->message.mentions = texts;
-  plain->message.mention_count = (size_t)count;
-  return 1;
-}
-
-/* Reads one field; 0 for one that only the reader of NDJSON knows, or refuses. */
-static int read_field(Plain *plain, PyObject *key, PyObject *value) {
-  if (!PyUnicode_Check(key)) return 0;
-  Py_ssize_t size;
-  const char *name = PyUnicode_AsUTF8AndSize(key, &size);
-  if (!name) {
-    PyErr_Clear();
-    return 0;
-  }
-#define IS(text) (size == sizeof text - 1 && memcmp(name, text, sizeof text - 1) == 0)
-  pf_message *message = &plain->message;
-  if (IS("id")) return read_id(plain, value, &message->id);
-  if (IS("conversation")) return read_id(plain, value, &message->conversation);
-  if (IS("at")) return read_at(value, &message->at);
-  if (value == Py_None) {
-    return IS("sender") || IS("mentions") || IS("mentionsAll") || IS("silent");
-  }
-  if (IS("sender")) return read_id(plain, value, &message->sender);
-  if (IS("mentions")) return read_mentions(plain, value);
-  if (IS("mentionsAll")) return read_flag(value, &message->mentions_all);
-  if (IS("silent")) return read_flag(value, &message->silent);
-  return 0;
-#undef IS
-}
-
-/* Reads a dictionary whose fields both vendors have, and which is valid; 0 for any other. */
-static int read_plain(PyObject *dictionary, Plain *plain) {
-  PyObject *key, *value;
-  Py_ssize_t position = 0;
-  plain->message.at = -1;
-  while (PyDict_Next(dictionary, &position, &key, &value)) {
-    if (!read_field(plain, key, value)) return 0;
-  }
-  return plain->message.id.bytes && plain->message.conversation.bytes && plain->message.at >= 0;
-}
-
-/* --------------------------------------------------------------------------------------- Engines */
-
-static PyObject *engine_new(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
-  PyObject *address, *decision;
-  if (keywords && PyDict_Size(keywords) > 0) {
-    PyErr_SetString(PyExc_TypeError, "Engine() takes no keyword arguments");
-    return NULL;
-  }
-  if (!PyArg_ParseTuple(arguments, "OO", &address, &decision)) return NULL;
-  if (!PyType_Check(decision) || !PyType_IsSubtype((PyTypeObject *)decision, answer_type)) {
-    PyErr_SetString(PyExc_TypeError, "the type of decisions must be a subtype of Answer");
-    return NULL;
-  }
-  pf_engine *engine = PyLong_AsVoidPtr(address);
-  if (!engine) {
-    if (!PyErr_Occurred()) PyErr_SetString(PyExc_ValueError, "the engine is NULL");
-    return NULL;
-  }
-  allocfunc allocate = (allocfunc)PyType_GetSlot(type, Py_tp_alloc);
-  Engine *self = (Engine *)allocate(type, 0);
-  if (!self) return NULL;
-  self->engine = engine;
-  Py_INCREF(decision);
-  self->decision = (PyTypeObject *)decision;
-  return (PyObject *)self;
-}
-
-static void engine_dealloc(PyObject *object) {
-  Engine *self = (Engine *)object;
-  PyTypeObject *type = Py_TYPE(object);
-  while (self->idle_count > 0) pf_answer_free(self->idle[--self->idle_count]);
-  pf_engine *engine = self->engine;
-  /* Large tables take a while. */
-  Py_BEGIN_ALLOW_THREADS
-  pf_close(engine);
-  Py_END_ALLOW_THREADS
-  Py_DECREF((PyObject *)self->decision);
-  freefunc release = (freefunc)PyType_GetSlot(type, Py_tp_free);
-  release(object);
-  Py_DECREF((PyObject *)type);
-}
-
-/* Decides a plain message. None for one that has to be read as NDJSON, also to say what is wrong. */
-static PyObject *engine_decide(PyObject *object, PyObject *dictionary) {
-  Engine *self = (Engine *)object;
-  if (!PyDict_Check(dictionary)) Py_RETURN_NONE;
-  Plain plain;
-  memset(&plain.message, 0, sizeof plain.message);
-  plain.message.struct_size = sizeof plain.message;
-  plain.text_count = 0;
-  plain.mentions = NULL;
-  plain.many = NULL;
-  pf_answer *answer = NULL;
-  int status = PF_INVALID;
-  if (read_plain(dictionary, &plain) && (answer = take_answer(self))) {
-    Py_BEGIN_ALLOW_THREADS
-    status = pf_decide(self->engine, &plain.message, answer, NULL);
-    Py_END_ALLOW_THREADS
-  }
-  plain_clear(&plain);
-  if (status == PF_OK) return wrap_answer(self, answer);
-  if (answer) pf_answer_free(answer);
-  Py_RETURN_NONE;
-}
-
-/* Makes an answer, for pf_decide_at(). None when there is none to be had. */
-static PyObject *engine_answer(PyObject *object, PyObject *unused) {
-  (void)unused;
-  pf_answer *answer = take_answer((Engine *)object);
-  if (!answer) Py_RETURN_NONE;
-  return wrap_answer((Engine *)object, answer);
-}
-
-static PyObject *engine_handle(PyObject *object, void *unused) {
-  (void)unused;
-  return PyLong_FromVoidPtr(((Engine *)object)->engine);
-}
-
-static PyMethodDef engine_methods[] = {
-  {"decide", engine_decide, METH_O, "Decides a plain message; None for any other."},
-  {"answer", engine_answer, METH_NOARGS, "Makes an answer."},
-  {NULL, NULL, 0, NULL}};
-
-static PyGetSetDef engine_fields[] = {
-  {"handle", engine_handle, NULL, "The address of the pf_engine.", NULL},
-  {NULL, NULL, NULL, NULL, NULL}};
-
-static PyType_Slot engine_slots[] = {
-  {Py_tp_new, engine_new}, {Py_tp_dealloc, engine_dealloc}, {Py_tp_methods, engine_methods},
-  {Py_tp_getset, engine_fields}, {0, NULL}};
-
-static PyType_Spec engine_spec = {
-  "push_fanout._native.Engine", sizeof(Engine), 0, Py_TPFLAGS_DEFAULT, engine_slots};
 
 /* ---------------------------------------------------------------------------------------- Streams */
 
 #define STREAM "arrow_array_stream"
 
+/* May run while Python handles an exception. */
 static void capsule_destructor(PyObject *capsule) {
   struct ArrowArrayStream *stream = PyCapsule_GetPointer(capsule, STREAM);
   if (!stream) {
@@ -331,24 +77,10 @@ static void capsule_destructor(PyObject *capsule) {
   free(stream);
 }
 
-/* A capsule for the stream at an address, whose content it takes over. */
-static PyObject *make_capsule(PyObject *module, PyObject *address) {
-  (void)module;
-  struct ArrowArrayStream *from = PyLong_AsVoidPtr(address);
-  if (!from) {
-    if (!PyErr_Occurred()) PyErr_SetString(PyExc_ValueError, "the stream is NULL");
-    return NULL;
-  }
-  struct ArrowArrayStream *stream = malloc(sizeof *stream);
-  if (!stream) return PyErr_NoMemory();
-  *stream = *from;
-  from->release = NULL;
-  PyObject *capsule = PyCapsule_New(stream, STREAM, capsule_destructor);
-  if (!capsule) {
-    stream->release(stream);
-    free(stream);
-  }
-  return capsule;
+int read_stream(PyObject *capsule, void *stream) {
+  void *found = capsule == Py_None ? NULL : PyCapsule_GetPointer(capsule, STREAM);
+  *(void **)stream = found;
+  return found || capsule == Py_None;
 }
 
 /* The address of a capsule's stream. */
@@ -358,29 +90,174 @@ static PyObject *stream_address(PyObject *module, PyObject *capsule) {
   return stream ? PyLong_FromVoidPtr(stream) : NULL;
 }
 
+/* A capsule with a stream that a function of C makes. */
+#define EXPORT(part, name)                                                \
+  static PyObject *part##_##name(PyObject *object, PyObject *unused) {    \
+    (void)unused;                                                         \
+    struct ArrowArrayStream found;                                        \
+    CALL(pf_##part##_##name, ((Part *)object)->owned, &found);            \
+    return capsule_of(&found);                                            \
+  }
+
+static PyObject *capsule_of(struct ArrowArrayStream *found) {
+  struct ArrowArrayStream *stream = malloc(sizeof *stream);
+  PyObject *capsule = stream ? PyCapsule_New(stream, STREAM, capsule_destructor) : PyErr_NoMemory();
+  if (capsule) {
+    *stream = *found;
+  } else {
+    found->release(found);
+    free(stream);
+  }
+  return capsule;
+}
+
+/* ------------------------------------------------------------------------------- Parts of engines */
+
+PyObject *part_of(PyTypeObject *type, void *owned, PyObject *engine) {
+  Part *self = (Part *)allocate(type);
+  if (!self) {
+    if (type == messages_type) pf_messages_free(owned);
+    if (type == relation_type) pf_relation_free(owned);
+    if (type == batch_type) pf_batch_free(owned);
+    return NULL;
+  }
+  self->owned = owned;
+  Py_XINCREF(engine);
+  self->engine = engine;
+  return (PyObject *)self;
+}
+
+#define PART(name, slot, members)                                                                 \
+  static void name##_dealloc(PyObject *object) {                                                  \
+    void *owned = ((Part *)object)->owned;                                                        \
+    Py_BEGIN_ALLOW_THREADS                                                                        \
+    pf_##name##_free(owned);                                                                      \
+    Py_END_ALLOW_THREADS                                                                          \
+    Py_XDECREF(((Part *)object)->engine);                                                         \
+    deallocate(object);                                                                           \
+  }                                                                                               \
+  static PyType_Slot name##_slots[] = {                                                           \
+    {Py_tp_dealloc, name##_dealloc}, {slot, members}, {0, NULL}};                                 \
+  PyType_Spec name##_spec = {                                                                     \
+    "push_fanout._native." #name, sizeof(Part), 0,                                                \
+    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, name##_slots};
+
+static PyObject *messages_count(PyObject *object, PyObject *unused) {
+  (void)unused;
+  return PyLong_FromSize_t(pf_messages_count(((Part *)object)->owned));
+}
+
+static PyObject *messages_get(PyObject *object, PyObject *arguments) {
+  Py_ssize_t index;
+  char *id, *conversation;
+  int64_t at;
+  if (!PyArg_ParseTuple(arguments, "n", &index)) return NULL;
+  CALL(pf_messages_get, ((Part *)object)->owned, (size_t)index, &id, &conversation, &at);
+  PyObject *found = Py_BuildValue("(ssL)", id, conversation, (long long)at);
+  pf_free(id);
+  pf_free(conversation);
+  return found;
+}
+
+EXPORT(messages, stream)
+static PyMethodDef messages_methods[] = {
+  {"count", messages_count, METH_NOARGS, NULL},
+  {"get", messages_get, METH_VARARGS, NULL},
+  {"stream", messages_stream, METH_NOARGS, NULL},
+  {NULL, NULL, 0, NULL}};
+PART(messages, Py_tp_methods, messages_methods)
+
+EXPORT(relation, stream)
+EXPORT(relation, users)
+EXPORT(relation, held)
+static PyMethodDef relation_methods[] = {
+  {"stream", relation_stream, METH_NOARGS, NULL},
+  {"users", relation_users, METH_NOARGS, NULL},
+  {"held", relation_held, METH_NOARGS, NULL},
+  {NULL, NULL, 0, NULL}};
+PART(relation, Py_tp_methods, relation_methods)
+
+static PyObject *batch_count(PyObject *object, void *unused) {
+  (void)unused;
+  return PyLong_FromSize_t(((pf_batch *)((Part *)object)->owned)->count);
+}
+
+/* The address of an array; None for one that was not asked for. */
+static PyObject *batch_address(PyObject *object, void *offset) {
+  void *address = *(void **)((char *)((Part *)object)->owned + (uintptr_t)offset);
+  if (!address) Py_RETURN_NONE;
+  return PyLong_FromVoidPtr(address);
+}
+
+#define ARRAY(name) {#name, batch_address, NULL, NULL, (void *)offsetof(pf_batch, name)}
+static PyGetSetDef batch_fields[] = {
+  {"count", batch_count, NULL, NULL, NULL}, ARRAY(summaries), ARRAY(counts), ARRAY(code_starts),
+  ARRAY(codes), ARRAY(bitmap_starts), ARRAY(bitmaps), {NULL, NULL, NULL, NULL, NULL}};
+PART(batch, Py_tp_getset, batch_fields)
+
 /* ----------------------------------------------------------------------------------------- Module */
 
+/* The words of each code. */
+static PyObject *outcomes(PyObject *module, PyObject *unused) {
+  (void)module;
+  (void)unused;
+  PyObject *found = PyDict_New();
+  for (int code = 1; found && code < PF_CODE_COUNT; code++) {
+    const char *action, *reason, *scope;
+    if (pf_outcome((uint8_t)code, &action, &reason, &scope) != PF_OK) continue;
+    PyObject *key = PyLong_FromLong(code), *words = Py_BuildValue("(ssz)", action, reason, scope);
+    if (!key || !words || PyDict_SetItem(found, key, words) != 0) Py_CLEAR(found);
+    Py_XDECREF(key);
+    Py_XDECREF(words);
+  }
+  return found;
+}
+
+#define ENTRY(name, kind) {#name, name, kind, NULL}
 static PyMethodDef functions[] = {
-  {"make_capsule", make_capsule, METH_O, "A capsule that takes over the stream at an address."},
-  {"stream_address", stream_address, METH_O, "The address of a capsule's stream."},
+  ENTRY(open_bytes, METH_VARARGS), ENTRY(open_files, METH_VARARGS),
+  ENTRY(open_snapshot, METH_VARARGS), ENTRY(open_arrow, METH_VARARGS),
+  ENTRY(open_store, METH_VARARGS), ENTRY(outcomes, METH_NOARGS), ENTRY(stream_address, METH_O),
   {NULL, NULL, 0, NULL}};
 
 static struct PyModuleDef definition = {
   PyModuleDef_HEAD_INIT, "push_fanout._native", NULL, -1, functions, NULL, NULL, NULL, NULL};
 
+static int add_type(PyObject *module, const char *name, PyType_Spec *spec, PyTypeObject **type) {
+  *type = (PyTypeObject *)PyType_FromSpec(spec);
+  return *type ? PyModule_AddObjectRef(module, name, (PyObject *)*type) : -1;
+}
+
+static int add_all(PyObject *module) {
+  static PyTypeObject *answer_type;
+  if (pf_abi_version() != PF_ABI_VERSION) {
+    PyErr_Format(
+      PyExc_ImportError, "libpushfanout.so.1 has the interface version %d instead of %d",
+      (int)pf_abi_version(), PF_ABI_VERSION);
+    return -1;
+  }
+  const struct {
+    const char *name;
+    long value;
+  } numbers[] = {
+    {"CODE_COUNT", PF_CODE_COUNT}, {"COUNTS", PF_COUNTS}, {"CODES", PF_CODES},
+    {"PUSH_BITMAPS", PF_PUSH_BITMAPS}, {"ARROW_IDS", PF_ARROW_IDS},
+    {"ARROW_ID_VIEWS", PF_ARROW_ID_VIEWS}, {"ZONES_REFUSE", PF_ZONES_REFUSE},
+    {"ZONES_IGNORE", PF_ZONES_IGNORE}, {"STORE_READ", PF_STORE_READ},
+    {"STORE_WRITE", PF_STORE_WRITE}, {"STORE_CREATE", PF_STORE_CREATE},
+    {"REGISTRY_VERSION", (long)pf_outcome_registry_version()}};
+  for (size_t index = 0; index < sizeof numbers / sizeof *numbers; index++) {
+    if (PyModule_AddIntConstant(module, numbers[index].name, numbers[index].value) != 0) return -1;
+  }
+  return add_type(module, "Answer", &answer_spec, &answer_type) ||
+    add_type(module, "Engine", &engine_spec, &engine_type) ||
+    add_type(module, "Messages", &messages_spec, &messages_type) ||
+    add_type(module, "Relation", &relation_spec, &relation_type) ||
+    add_type(module, "Batch", &batch_spec, &batch_type);
+}
+
 PyMODINIT_FUNC PyInit__native(void) {
   PyObject *module = PyModule_Create(&definition);
-  if (!module) return NULL;
-  PyObject *answer = PyType_FromSpec(&answer_spec);
-  PyObject *engine = PyType_FromSpec(&engine_spec);
-  answer_type = (PyTypeObject *)answer;
-  if (!answer || !engine || PyModule_AddObjectRef(module, "Answer", answer) != 0 ||
-      PyModule_AddObjectRef(module, "Engine", engine) != 0) {
-    Py_XDECREF(answer);
-    Py_XDECREF(engine);
-    Py_DECREF(module);
-    return NULL;
-  }
-  Py_DECREF(engine);
+  if (module && add_all(module) != 0) Py_CLEAR(module);
   return module;
 }

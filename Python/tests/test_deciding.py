@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import pickle
 import threading
@@ -334,6 +335,9 @@ def test_objects_are_made_by_engines_only():
         type(decision)()
     with pytest.raises(TypeError):
         pickle.dumps(decision)
+    for made in (opened().messages(MESSAGES), opened().decide_batch(MESSAGES)):
+        with pytest.raises(TypeError, match="cannot pickle"):
+            copy.deepcopy(made)
 
 
 def test_threads_decide_while_one_updates():

@@ -218,3 +218,5 @@ def test_options_out_of_range():
         Fanout.from_ndjson(RECORDS, threads=-1)
     with pytest.raises(Error, match="threads must be 0 ... 1024"):
         Fanout.open(users=[{"id": "u"}], threads=1025)
+    with pytest.raises(Error, match="threads must be 0 ... 1024"):
+        Fanout.from_ndjson(RECORDS, threads=2**32 + 1)

@@ -63,6 +63,14 @@ struct ArrowBatch {
   let columns: [[SharedColumn]]
 }
 
+/// Gives a stream of what `source` makes.
+func exporting(
+  to stream: UnsafeMutablePointer<ArrowArrayStream>?, _ error: ErrorText,
+  _ source: () -> ArrowSource
+) -> Int32 {
+  unsafe answering(error) { unsafe source().export(to: try result(stream)) }
+}
+
 /// What gives batches: the base class, as a C structure refers to an object.
 class ArrowSource {
   var fields: [ArrowField] { [] }
@@ -70,8 +78,8 @@ class ArrowSource {
   func nextBatch() -> ArrowBatch? { nil }
 
   /// Makes a stream of it.
-  final func export(to stream: UnsafeMutablePointer<ArrowArrayStream>?) {
-    unsafe stream?.pointee = ArrowArrayStream(
+  final func export(to stream: UnsafeMutablePointer<ArrowArrayStream>) {
+    unsafe stream.pointee = ArrowArrayStream(
       get_schema: { stream, schema in
         unsafe ArrowSource.of(stream).writeSchema(to: schema)
         return 0

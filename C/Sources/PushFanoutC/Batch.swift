@@ -1,3 +1,4 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
 internal import CPushFanoutABI
 internal import PushFanout
 internal import PushModel
@@ -12,13 +13,18 @@ internal import PushModel
   let codes: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?
 }
 
-func decideBatch(
-  _ engine: UnsafeMutableRawPointer?, _ messages: UnsafeMutableRawPointer?, _ first: Int,
+@c @implementation
+func pf_swift_decide_batch(
+  _ engine: OpaquePointer?, _ messages: OpaquePointer?, _ first: Int,
   _ count: Int, _ parts: UInt32, _ batch: UnsafeMutablePointer<UnsafeMutablePointer<pf_batch>?>?,
   _ error: ErrorText
 ) -> Int32 {
   unsafe answering(error) {
-    let all = unsafe MessagesObject.at(messages).messages
+    let batch = try unsafe result(batch)
+    let all = try unsafe MessagesObject.at(messages, of: engine).messages
+    guard parts <= PF_COUNTS | PF_CODES | PF_PUSH_BITMAPS else {
+      throw CallError("parts must be a sum of PF_COUNTS, PF_CODES and PF_PUSH_BITMAPS")
+    }
     guard first >= 0, count >= 0, first <= all.count, count <= all.count - first else {
       throw CallError(
         "messages \(UInt(bitPattern: first)) and \(UInt(bitPattern: count)) more, but there are "
@@ -27,7 +33,7 @@ func decideBatch(
     let made = unsafe allocate(pf_batch.self, 1)
     unsafe made.initialize(
       to: batchOf(Array(all[first..<first + count]), EngineObject.of(engine).engine, parts))
-    unsafe batch?.pointee = made
+    unsafe batch.pointee = made
   }
 }
 

@@ -1,4 +1,4 @@
-internal import CPushFanoutABI
+public import CPushFanoutABI
 internal import PushFanout
 internal import PushFiles
 internal import PushModel
@@ -32,9 +32,20 @@ public final class EngineObject: Sendable {
   }
 
   /// The object of a handle.
-  static func of(_ object: UnsafeMutableRawPointer?) -> EngineObject {
-    unsafe EngineObject.at(object)
+  static func of(_ engine: OpaquePointer?) -> EngineObject { unsafe EngineObject.at(engine) }
+
+  /// A handle of it.
+  func handle() throws -> OpaquePointer {
+    try unsafe made(pf_make_engine(retained, canFollowFork ? 1 : 0))
   }
+}
+
+/// A handle that was made.
+private func made(_ handle: OpaquePointer?) throws -> OpaquePointer {
+  guard let handle = unsafe handle else {
+    throw CallError("there is no memory for a handle", status: PF_LIMIT)
+  }
+  return unsafe handle
 }
 
 extension EngineObject: HandleObject {}
@@ -45,20 +56,44 @@ public protocol HandleObject: AnyObject {}
 extension HandleObject {
   /// The object of a handle, which the C functions have checked.
   @inline(__always)
-  static func at(_ object: UnsafeMutableRawPointer?) -> Self {
-    unsafe Unmanaged<Self>.fromOpaque(object.unsafelyUnwrapped).takeUnretainedValue()
+  static func at(_ handle: OpaquePointer?) -> Self {
+    let object = unsafe pf_object_of(UnsafeRawPointer(handle))
+    return unsafe Unmanaged<Self>.fromOpaque(object.unsafelyUnwrapped).takeUnretainedValue()
   }
 
   /// A reference that a handle holds.
-  public var retained: UnsafeMutableRawPointer { unsafe Unmanaged.passRetained(self).toOpaque() }
+  fileprivate var retained: UnsafeMutableRawPointer {
+    unsafe Unmanaged.passRetained(self).toOpaque()
+  }
+
+  /// A handle of a part of an engine.
+  func handle(_ kind: Int32, of engine: OpaquePointer?) throws -> OpaquePointer {
+    try unsafe made(OpaquePointer(pf_make_part(engine, retained, kind)))
+  }
 }
 
 // MARK: Opening
+
+/// Gives a handle of the engine that `body` opens with threads as options have them.
+public func opening(
+  _ options: UnsafePointer<pf_options>?, _ engine: UnsafeMutablePointer<OpaquePointer?>?,
+  _ error: ErrorText, _ body: (_ threads: Int32) throws -> EngineObject
+) -> Int32 {
+  unsafe error?.pointee = nil
+  var threads: Int32 = 0
+  let status = unsafe pf_threads(options, &threads, error)
+  guard status == PF_OK else { return status }
+  return unsafe answering(error) {
+    let engine = try unsafe result(engine)
+    unsafe engine.pointee = try body(threads).handle()
+  }
+}
 
 extension EngineObject {
   /// As options have it: 0 for the cores that the process may use.
   public static func threads(_ options: Int32) -> Int? {
     let count = options & ~PF_IGNORES_ZONES
+    if count != 1 { pf_note_threads() }
     return count == 0 ? nil : Int(count)
   }
 
@@ -165,12 +200,28 @@ func identifier(
 }
 
 /// The bytes of a pointer and a size.
-func bytes(_ start: UnsafeRawPointer?, _ size: Int) -> [UInt8] {
-  unsafe Array(UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : size))
+func bytes(
+  _ start: UnsafeRawPointer?, _ size: Int, _ words: StaticString
+) throws -> [UInt8] {
+  guard unsafe start != nil || size == 0 else {
+    throw CallError("\(words) NULL, but not of size 0")
+  }
+  return unsafe Array(UnsafeRawBufferPointer(start: start, count: size))
+}
+
+/// Where a function writes what it gives.
+@inline(__always)
+func result<Value>(
+  _ pointer: UnsafeMutablePointer<Value>?
+) throws -> UnsafeMutablePointer<Value> {
+  guard let pointer = unsafe pointer else { throw CallError("a pointer for the result is NULL") }
+  return unsafe pointer
 }
 
 /// A text that ends with a zero.
-func text(_ characters: UnsafePointer<CChar>?, _ name: StaticString) throws -> String {
+public func text(
+  _ characters: UnsafePointer<CChar>?, _ name: StaticString
+) throws -> String {
   guard let characters = unsafe characters else { throw CallError("\(name) is NULL") }
   guard let text = unsafe String(validatingCString: characters) else {
     throw CallError("\(name) is not UTF-8", status: PF_INVALID)

@@ -1,4 +1,4 @@
-internal import CPushFanoutABI
+public import CPushFanoutABI
 internal import PushFanout
 internal import PushFiles
 internal import PushService
@@ -13,11 +13,12 @@ public protocol StatusError: Error {
 }
 
 /// An argument that is not allowed, or what else only callers from C can do wrong.
-struct CallError: StatusError, CustomStringConvertible {
-  let status: Int32
-  let description: String
+public struct CallError: StatusError, CustomStringConvertible {
+  public let status: Int32
+  public let description: String
 
-  init(_ description: String, status: Int32 = PF_MISUSE) {
+  /// An error of a text.
+  public init(_ description: String, status: Int32 = PF_MISUSE) {
     self.status = status
     self.description = description
   }

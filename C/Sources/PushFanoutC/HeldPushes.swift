@@ -1,11 +1,14 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
 internal import CPushFanoutABI
 internal import PushFanout
 internal import PushModel
 
-func relationHeld(
-  _ relation: UnsafeMutableRawPointer?, _ stream: UnsafeMutablePointer<ArrowArrayStream>?
-) {
-  unsafe HeldSource(RelationObject.at(relation)).export(to: stream)
+@c @implementation
+func pf_swift_relation_held(
+  _ relation: OpaquePointer?, _ stream: UnsafeMutablePointer<ArrowArrayStream>?,
+  _ error: ErrorText
+) -> Int32 {
+  unsafe exporting(to: stream, error) { unsafe HeldSource(RelationObject.at(relation)) }
 }
 
 /// The held pushes of a relation, batch by batch.

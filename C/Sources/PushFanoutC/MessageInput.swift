@@ -1,3 +1,4 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
 internal import CPushFanoutABI
 internal import PushFanout
 internal import PushFiles
@@ -11,6 +12,16 @@ final class MessagesObject: HandleObject, Sendable {
     var messages: [Message] = []
     while let message = try reader.next() { messages.append(message) }
     self.messages = messages
+  }
+
+  /// Messages of an engine.
+  static func at(
+    _ messages: OpaquePointer?, of engine: OpaquePointer?
+  ) throws -> MessagesObject {
+    guard unsafe pf_are_messages(messages, engine) != 0 else {
+      throw CallError("messages are NULL, closed, or of another engine")
+    }
+    return unsafe MessagesObject.at(messages)
   }
 
   func message(_ index: Int) throws -> Message {
@@ -102,36 +113,45 @@ extension Message {
 
 // MARK: Functions
 
-func messagesRead(
-  _ engine: UnsafeMutableRawPointer?, _ start: UnsafeRawPointer?, _ size: Int,
-  _ name: UnsafePointer<CChar>?, _ object: UnsafeMutablePointer<pf_object?>?, _ error: ErrorText
+@c @implementation
+func pf_swift_messages_read(
+  _ engine: OpaquePointer?, _ start: UnsafeRawPointer?, _ size: Int,
+  _ name: UnsafePointer<CChar>?, _ messages: UnsafeMutablePointer<OpaquePointer?>?,
+  _ error: ErrorText
 ) -> Int32 {
   unsafe answering(error) {
+    let messages = try unsafe result(messages)
     let reader = unsafe try MessageReader(
-      unsafe bytes(start, size), name: try unsafe text(name, "name"),
+      bytes(start, size, "messages are"),
+      name: name == nil ? "messages.ndjson" : text(name, "name"),
       rules: EngineObject.of(engine).rules)
-    unsafe object?.pointee = try MessagesObject(reader).retained
+    unsafe messages.pointee = try MessagesObject(reader).handle(PF_KIND_messages, of: engine)
   }
 }
 
-func messagesReadArrow(
-  _ engine: UnsafeMutableRawPointer?, _ stream: UnsafeMutablePointer<ArrowArrayStream>?,
-  _ object: UnsafeMutablePointer<pf_object?>?, _ error: ErrorText
+@c @implementation
+func pf_swift_messages_read_arrow(
+  _ engine: OpaquePointer?, _ stream: UnsafeMutablePointer<ArrowArrayStream>?,
+  _ messages: UnsafeMutablePointer<OpaquePointer?>?, _ error: ErrorText
 ) -> Int32 {
   unsafe answering(error) {
+    let messages = try unsafe result(messages)
+    guard unsafe stream != nil else { throw CallError("the stream is NULL") }
     let lines = try unsafe ArrowStream(stream, of: .messages).ndjson()
     let reader = unsafe try MessageReader(
       lines, name: "messages", rules: EngineObject.of(engine).rules)
-    unsafe object?.pointee = try MessagesObject(reader).retained
+    unsafe messages.pointee = try MessagesObject(reader).handle(PF_KIND_messages, of: engine)
   }
 }
 
-func messagesCount(_ messages: UnsafeMutableRawPointer?) -> Int {
+@c @implementation
+func pf_swift_messages_count(_ messages: OpaquePointer?) -> Int {
   unsafe MessagesObject.at(messages).messages.count
 }
 
-func messagesGet(
-  _ messages: UnsafeMutableRawPointer?, _ index: Int,
+@c @implementation
+func pf_swift_messages_get(
+  _ messages: OpaquePointer?, _ index: Int,
   _ id: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?,
   _ conversation: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?,
   _ at: UnsafeMutablePointer<Int64>?, _ error: ErrorText
@@ -146,10 +166,12 @@ func messagesGet(
   }
 }
 
-func messagesStream(
-  _ messages: UnsafeMutableRawPointer?, _ stream: UnsafeMutablePointer<ArrowArrayStream>?
-) {
-  unsafe MessageSource(MessagesObject.at(messages)).export(to: stream)
+@c @implementation
+func pf_swift_messages_stream(
+  _ messages: OpaquePointer?, _ stream: UnsafeMutablePointer<ArrowArrayStream>?,
+  _ error: ErrorText
+) -> Int32 {
+  unsafe exporting(to: stream, error) { unsafe MessageSource(MessagesObject.at(messages)) }
 }
 
 /// Messages as rows, batch by batch.

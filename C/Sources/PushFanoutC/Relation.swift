@@ -1,3 +1,4 @@
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
 internal import CPushFanoutABI
 internal import Glibc
 internal import PushFanout
@@ -26,27 +27,36 @@ final class RelationObject: HandleObject, Sendable {
   }
 }
 
-func relationNew(
-  _ engine: UnsafeMutableRawPointer?, _ messages: UnsafeMutableRawPointer?, _ flags: UInt32,
-  _ object: UnsafeMutablePointer<pf_object?>?, _ error: ErrorText
+@c @implementation
+func pf_swift_relation_new(
+  _ engine: OpaquePointer?, _ messages: OpaquePointer?, _ flags: UInt32,
+  _ relation: UnsafeMutablePointer<OpaquePointer?>?, _ error: ErrorText
 ) -> Int32 {
-  unsafe object?.pointee =
-    RelationObject(
-      EngineObject.of(engine), MessagesObject.at(messages), UserForm(flags: flags)
-    ).retained
-  return PF_OK
+  unsafe answering(error) {
+    let relation = try unsafe result(relation)
+    let messages = try unsafe MessagesObject.at(messages, of: engine)
+    guard flags <= PF_ARROW_ID_VIEWS else {
+      throw CallError("flags must be 0, PF_ARROW_IDS or PF_ARROW_ID_VIEWS")
+    }
+    let object = unsafe RelationObject(EngineObject.of(engine), messages, UserForm(flags: flags))
+    unsafe relation.pointee = try object.handle(PF_KIND_relation, of: engine)
+  }
 }
 
-func relationStream(
-  _ relation: UnsafeMutableRawPointer?, _ stream: UnsafeMutablePointer<ArrowArrayStream>?
-) {
-  unsafe DecisionSource(RelationObject.at(relation)).export(to: stream)
+@c @implementation
+func pf_swift_relation_stream(
+  _ relation: OpaquePointer?, _ stream: UnsafeMutablePointer<ArrowArrayStream>?,
+  _ error: ErrorText
+) -> Int32 {
+  unsafe exporting(to: stream, error) { unsafe DecisionSource(RelationObject.at(relation)) }
 }
 
-func relationUsers(
-  _ relation: UnsafeMutableRawPointer?, _ stream: UnsafeMutablePointer<ArrowArrayStream>?
-) {
-  unsafe UserSource(RelationObject.at(relation)).export(to: stream)
+@c @implementation
+func pf_swift_relation_users(
+  _ relation: OpaquePointer?, _ stream: UnsafeMutablePointer<ArrowArrayStream>?,
+  _ error: ErrorText
+) -> Int32 {
+  unsafe exporting(to: stream, error) { unsafe UserSource(RelationObject.at(relation)) }
 }
 
 /// The rows of a relation, batch by batch.

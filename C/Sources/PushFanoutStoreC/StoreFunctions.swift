@@ -1,26 +1,34 @@
-internal import CPushFanoutABI
-internal import CPushFanoutStoreABI
+// swift-format-ignore-file: AlwaysUseLowerCamelCase
+public import CPushFanoutABI
 public import PushFanoutC
 internal import PushService
 public import PushStore
 internal import PushStoreService
 
-@c(pf_swift_store_open)
-public func storeOpen(
-  _ path: UnsafePointer<CChar>?, _ access: Int32, _ threads: Int32,
-  _ object: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ error: ErrorText
+@c @implementation
+public func pf_store_abi_version() -> Int32 { PF_ABI_VERSION }
+
+@c @implementation
+public func pf_store_open(
+  _ path: UnsafePointer<CChar>?, _ access: Int32, _ options: UnsafePointer<pf_options>?,
+  _ engine: UnsafeMutablePointer<OpaquePointer?>?, _ error: ErrorText
 ) -> Int32 {
-  unsafe answering(error) {
-    guard let path = unsafe path, let path = unsafe String(validatingCString: path) else {
-      throw StoreCallError(status: PF_INVALID, description: "path is not UTF-8")
-    }
+  unsafe opening(options, engine, error) { threads in
+    let path = try unsafe text(path, "the path")
     let access: SettingsStore.Access =
       switch access {
       case PF_STORE_READ: .read
       case PF_STORE_WRITE: .write
-      default: .create
+      case PF_STORE_CREATE: .create
+      default: throw CallError("access must be one of PF_STORE_")
       }
-    unsafe object?.pointee = try open(path, access, threads).retained
+    guard pf_lost_threads() == 0 else {
+      throw CallError(
+        "a store cannot be opened in a child of a process that has used threads; open it before "
+          + "any thread is used, or in a new process", status: PF_FORKED)
+    }
+    pf_note_threads()
+    return try open(path, access, threads)
   }
 }
 
@@ -34,23 +42,17 @@ private func open(
     let again: SettingsStore.Access = if case .read = access { .read } else { .write }
     return EngineObject(try FanoutService(StoreBackend(store)), usesStore: true) { hasLostThreads in
       guard !hasLostThreads else {
-        throw StoreCallError(
-          status: PF_FORKED,
-          description: "\(path): a store cannot be opened again in a child of fork(); open its "
-            + "snapshot, or the store in a new process")
+        throw CallError(
+          "\(path): a store cannot be opened again in a child of fork(); open its snapshot, or the "
+            + "store in a new process", status: PF_FORKED)
       }
       return try open(path, again, threads)
     }
   } catch let error as any StatusError {
     throw error
   } catch {
-    throw StoreCallError(status: PF_STORE, description: "\(error)")
+    throw CallError("\(error)", status: PF_STORE)
   }
-}
-
-private struct StoreCallError: StatusError, CustomStringConvertible {
-  let status: Int32
-  let description: String
 }
 
 extension StoreError: StatusError {

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import ctypes as C
 import os
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from . import _library, _native
-from ._library import CODE_COUNT, Owned, call, library, take_text
+from . import _native
 from .decision import Stamp
 from .outcomes import OUTCOMES
 
@@ -45,27 +44,19 @@ class Messages:
     [{'message': 0, 'id': 'm', 'conversation': 'g', 'at': 0}]
     """
 
-    __slots__ = ("_owned", "_engine")
+    __slots__ = ("_native",)
 
-    def __init__(self, owned: Owned, engine: _native.Engine) -> None:
-        self._owned = owned
-        self._engine = engine
+    def __init__(self, native: _native.Messages) -> None:
+        self._native = native
 
     def __len__(self) -> int:
-        return int(library.pf_messages_count(self._owned.address))
+        return self._native.count()
 
     def __getitem__(self, index: int) -> MessageInfo:
         count = len(self)
         if not -count <= index < count:
             raise IndexError(f"message {index}, but there are {count}")
-        id, conversation, at = C.c_void_p(), C.c_void_p(), C.c_int64()
-        call(
-            library.pf_messages_get, self._owned.address, index % count, C.byref(id),
-            C.byref(conversation), C.byref(at),
-        )  # fmt: skip
-        return MessageInfo(
-            take_text(id.value).decode(), take_text(conversation.value).decode(), at.value
-        )
+        return MessageInfo(*self._native.get(index % count))
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The messages as rows, a capsule with an `ArrowArrayStream`: ``message`` (uint32),
@@ -74,7 +65,7 @@ class Messages:
         Args:
             requested_schema: not followed, as the protocol allows.
         """
-        return _capsule(library.pf_messages_stream, self._owned)
+        return self._native.stream()
 
     def columns(self) -> dict[str, list[Any]]:
         """The messages as columns ``message`` (the number, from 0), ``id``, ``conversation`` and
@@ -103,16 +94,15 @@ class Batch:
     [[33], [33]]
     """
 
-    __slots__ = ("messages", "_owned", "_batch")
+    __slots__ = ("messages", "_batch")
 
-    def __init__(self, messages: Messages, address: int) -> None:
+    def __init__(self, messages: Messages, batch: _native.Batch) -> None:
         self.messages = messages
         """What was decided."""
-        self._owned = Owned(address, library.pf_batch_free)
-        self._batch = _library.Batch.from_address(address)
+        self._batch = batch
 
     def __len__(self) -> int:
-        return int(self._batch.count)
+        return self._batch.count
 
     def stamp(self, index: int) -> Stamp:
         """Which settings the decision for a message is of."""
@@ -124,9 +114,8 @@ class Batch:
         """A row for each message: epoch, sequence, membership, members, recipients, pushes."""
         names = ("epoch", "sequence", "membership", "members", "recipients", "pushes")
         kind = [(name, "u8") for name in names]
-        found: npt.NDArray[np.void] = self._array(
-            self._batch.summaries, len(self) * C.sizeof(_library.Summary), kind
-        )
+        numbers = self._array(self._batch.summaries, len(self) * len(names), "u8")
+        found: npt.NDArray[np.void] = numbers.view(kind)
         return found
 
     @property
@@ -144,22 +133,22 @@ class Batch:
     @property
     def counts(self) -> npt.NDArray[np.uint32]:
         """The number of recipients by message and code: ``counts[message, code]``."""
-        size = len(self) * CODE_COUNT * 4
-        found: npt.NDArray[np.uint32] = self._array(self._batch.counts, size, "uint32", "counts")
-        return found.reshape(-1, CODE_COUNT)
+        size = len(self) * _native.CODE_COUNT
+        found: npt.NDArray[np.uint32] = self._array(self._batch.counts, size, "u4", "counts")
+        return found.reshape(-1, _native.CODE_COUNT)
 
     @property
     def codes(self) -> npt.NDArray[np.uint8]:
         """The code of each member's outcome, message after message, by rank."""
         size = int(self.code_starts[-1])
-        found: npt.NDArray[np.uint8] = self._array(self._batch.codes, size, "uint8")
+        found: npt.NDArray[np.uint8] = self._array(self._batch.codes, size, "u1")
         return found
 
     @property
     def code_starts(self) -> npt.NDArray[np.uint64]:
         """The index in `codes` of each message's first code, and the number of codes."""
         found: npt.NDArray[np.uint64] = self._array(
-            self._batch.code_starts, (len(self) + 1) * 8, "uint64", "codes"
+            self._batch.code_starts, len(self) + 1, "u8", "codes"
         )
         return found
 
@@ -173,7 +162,7 @@ class Batch:
         """A bit for each member by rank, 1 for a push, the lowest bit first; each message begins
         with a byte of its own."""
         found: npt.NDArray[np.uint8] = self._array(
-            self._batch.bitmaps, int(self.bitmap_starts[-1]), "uint8"
+            self._batch.bitmaps, int(self.bitmap_starts[-1]), "u1"
         )
         return found
 
@@ -181,7 +170,7 @@ class Batch:
     def bitmap_starts(self) -> npt.NDArray[np.uint64]:
         """The index in `push_bitmaps` of each message's first byte, and the number of bytes."""
         found: npt.NDArray[np.uint64] = self._array(
-            self._batch.bitmap_starts, (len(self) + 1) * 8, "uint64", "bitmaps"
+            self._batch.bitmap_starts, len(self) + 1, "u8", "bitmaps"
         )
         return found
 
@@ -227,16 +216,24 @@ class Batch:
         index %= count
         return values[int(starts[index]) : int(starts[index + 1])]
 
-    def _array(self, address: int | None, size: int, kind: Any, part: str = "") -> Any:
+    def _array(self, address: int | None, size: int, kind: str, part: str = "") -> Any:
         import numpy as np
 
         if address is None:
             raise ValueError(f'the batch was decided without "{part}"')
-        memory: Any = (C.c_uint8 * size).from_address(address)
-        memory._owned = self._owned
-        array = np.frombuffer(memory, kind)
-        array.flags.writeable = False
-        return array
+        return np.asarray(_Memory(self._batch, address, size, kind))
+
+
+class _Memory:
+    """Numbers of a batch, which lives as long as arrays of them."""
+
+    __slots__ = ("_batch", "__array_interface__")
+
+    def __init__(self, batch: _native.Batch, address: int, size: int, kind: str) -> None:
+        self._batch = batch
+        self.__array_interface__ = {
+            "version": 3, "shape": (size,), "typestr": kind, "data": (address, True)
+        }  # fmt: skip
 
 
 class Rows:
@@ -245,11 +242,10 @@ class Rows:
     pyarrow, polars, pandas, DuckDB and others take it where they take a table of another library.
     """
 
-    __slots__ = ("_owned", "_function")
+    __slots__ = ("_stream",)
 
-    def __init__(self, owned: Owned, function: Any) -> None:
-        self._owned = owned
-        self._function = function
+    def __init__(self, stream: Callable[[], object]) -> None:
+        self._stream = stream
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The rows from the beginning, as a capsule with an `ArrowArrayStream`.
@@ -257,13 +253,7 @@ class Rows:
         Args:
             requested_schema: not followed, as the protocol allows.
         """
-        return _capsule(self._function, self._owned)
-
-
-def _capsule(function: Any, owned: Owned) -> object:
-    stream = _library.ArrowArrayStream()
-    call(function, owned.address, C.byref(stream))
-    return _native.make_capsule(C.addressof(stream))
+        return self._stream()
 
 
 class Decisions(Rows):
@@ -285,10 +275,11 @@ class Decisions(Rows):
     [{'user': 0, 'id': 'ann'}]
     """
 
-    __slots__ = ("messages",)
+    __slots__ = ("messages", "_relation")
 
-    def __init__(self, messages: Messages, owned: Owned) -> None:
-        super().__init__(owned, library.pf_relation_stream)
+    def __init__(self, messages: Messages, relation: _native.Relation) -> None:
+        super().__init__(relation.stream)
+        self._relation = relation
         self.messages = messages
         """What is decided."""
 
@@ -296,7 +287,7 @@ class Decisions(Rows):
     def users(self) -> Rows:
         """The users of the same version of the settings: ``user`` (uint32, the number) and ``id``,
         in the order of numbers, which begin with 0."""
-        return Rows(self._owned, library.pf_relation_users)
+        return Rows(self._relation.users)
 
     @property
     def held(self) -> Rows:
@@ -315,7 +306,7 @@ class Decisions(Rows):
         >>> pyarrow.table(decisions.held).select(["user", "pushAt"]).to_pylist()
         [{'user': 'ann', 'pushAt': 28800000}]
         """
-        return Rows(self._owned, library.pf_relation_held)
+        return Rows(self._relation.held)
 
     def write_parquet(self, path: str | os.PathLike[str], compression: str = "zstd") -> int:
         """Writes the rows as a Parquet file, which appears under its name when it is complete.

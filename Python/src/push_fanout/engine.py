@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import ctypes as C
 import json
+import os
 import warnings
 from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple, Union
 
-from . import _library, _native
-from ._library import Owned, call, library, path_argument, path_list, take_text, text_arguments
+from . import _native
 from .batch import Batch, Decisions, Messages
-from .decision import Decision, Evaluated, Stamp, stamp_of
+from .decision import Decision, Evaluated, Stamp
 from .errors import Error, UnknownTimeZoneWarning
 from .opening import Settings
 from .outcomes import OUTCOMES, Outcome
@@ -21,7 +20,7 @@ from .sources import (
     Path,
     Record,
     Records,
-    Stream,
+    encoded,
     is_parquet,
     is_path,
     is_table,
@@ -36,11 +35,16 @@ Source = Union[bytes, Path, ArrowTable, Records]
 """Settings or messages: bytes of NDJSON, the path of a file, a table, or records."""
 UnknownZones = Literal["refuse", "ignore"]
 """What is done with users whose time zone this machine does not have."""
-_ZONES = {"refuse": 0, "ignore": 1}
+_ZONES = {"refuse": _native.ZONES_REFUSE, "ignore": _native.ZONES_IGNORE}
+_ACCESS = {
+    "read": _native.STORE_READ,
+    "write": _native.STORE_WRITE,
+    "create": _native.STORE_CREATE,
+}
 _PARTS = {
-    "counts": _library.COUNTS,
-    "codes": _library.CODES,
-    "bitmaps": _library.PUSH_BITMAPS,
+    "counts": _native.COUNTS,
+    "codes": _native.CODES,
+    "bitmaps": _native.PUSH_BITMAPS,
 }
 
 
@@ -60,11 +64,12 @@ class Change(NamedTuple):
     stamp: Stamp
 
 
-def engine_options(threads: int, unknown_zones: UnknownZones) -> _library.Options:
+def engine_options(threads: int, unknown_zones: UnknownZones) -> tuple[int, int]:
     """Options of the library; a `ValueError` for another choice than there is."""
     if unknown_zones not in _ZONES:
         raise ValueError(f'unknown_zones must be "refuse" or "ignore", not {unknown_zones!r}')
-    return _library.Options(C.sizeof(_library.Options), threads, 0, _ZONES[unknown_zones])
+    # The library says what is wrong with a number that fits its type.
+    return min(max(threads, -1), 1 << 20), _ZONES[unknown_zones]
 
 
 class Fanout(EngineState):
@@ -87,10 +92,9 @@ class Fanout(EngineState):
         raise TypeError("open an engine with Fanout.open() or Fanout.from_ndjson()")
 
     @classmethod
-    def _of(cls, handle: int | None) -> Fanout:
-        assert handle is not None
+    def _of(cls, engine: _native.Engine) -> Fanout:
         fanout = cls.__new__(cls)
-        fanout._engine = _native.Engine(handle, Decision)
+        fanout._engine = engine
         return fanout
 
     # ------------------------------------------------------------------------------------- Opening
@@ -141,33 +145,26 @@ class Fanout(EngineState):
         ['ben']
         """
         options = engine_options(threads, unknown_zones)
-        handle = C.c_void_p()
         records = [source for source in (settings, users, members) if source is not None]
         if (store is not None) + (snapshot is not None) + bool(records) > 1:
             raise TypeError("settings, a snapshot and a store cannot be opened together")
         if snapshot is not None:
             high, low = (checked_number(part, "a number of identity") for part in identity)
-            call(
-                library.pf_open_snapshot, path_argument(snapshot), high, low, C.byref(options),
-                C.byref(handle),
-            )  # fmt: skip
+            engine = _native.open_snapshot(os.fsencode(snapshot), high, low, *options)
         elif store is not None:
-            from ._store import ACCESS, open_store
-
-            if access not in ACCESS:
+            if access not in _ACCESS:
                 raise ValueError(f'access must be "read", "write" or "create", not {access!r}')
-            call(
-                open_store(), path_argument(store), ACCESS[access], C.byref(options),
-                C.byref(handle),
-            )  # fmt: skip
+            library = os.fsencode(_store_library())
+            engine = _native.open_store(library, os.fsencode(store), _ACCESS[access], *options)
+        elif all(is_path(source) and not is_parquet(source) for source in records):
+            paths = tuple(
+                [] if source is None else [os.fsencode(source)]  # type: ignore[arg-type]
+                for source in (settings, users, members)
+            )
+            engine = _native.open_files(paths, *options)
         else:
-            paths = [[source] if is_path(source) else [] for source in (settings, users, members)]
-            if sum(map(len, paths)) == len(records) and not any(map(is_parquet, records)):
-                lists = [text for part in paths for text in path_list(part)]  # type: ignore[arg-type]
-                call(library.pf_open_files, *lists, C.byref(options), C.byref(handle))
-            else:
-                Settings(settings, users, members).open(options, handle)
-        fanout = cls._of(handle.value)
+            engine = Settings(settings, users, members).open(options)
+        fanout = cls._of(engine)
         if unknown_zones == "refuse":
             fanout._warn_of_unknown_zones()
         return fanout
@@ -200,10 +197,7 @@ class Fanout(EngineState):
         1
         """
         data = ndjson(settings)
-        options = engine_options(threads, unknown_zones)
-        handle = C.c_void_p()
-        call(library.pf_open_bytes, data, len(data), C.byref(options), C.byref(handle))
-        return cls._of(handle.value)
+        return cls._of(_native.open_bytes(data, *engine_options(threads, unknown_zones)))
 
     def reopen(self) -> Fanout:
         """Opens the same files, snapshot or store again, as they are now, also in a child of a
@@ -212,10 +206,7 @@ class Fanout(EngineState):
         Raises:
             Error: when the settings came from bytes or tables, which are no longer there.
         """
-        engine = self._opened()
-        handle = C.c_void_p()
-        call(library.pf_reopen, engine.handle, C.byref(handle))
-        return self._of(handle.value)
+        return self._of(self._opened().reopen())
 
     # ------------------------------------------------------------------------------------ Deciding
 
@@ -239,17 +230,9 @@ class Fanout(EngineState):
             engine = self._opened()
         decision = engine.decide(message)
         if decision is None:
-            return self._decide_read(engine, message)
+            messages = engine.messages_read(json_line(message), b"messages.ndjson")
+            decision = engine.decide_at(messages, 0)
         return decision  # type: ignore[return-value]
-
-    def _decide_read(self, engine: _native.Engine, message: Record) -> Decision:
-        line = json_line(message)
-        messages = self._read(engine, line, "messages.ndjson")
-        answer = engine.answer()
-        if answer is None:
-            raise MemoryError("there is no memory for an answer")
-        call(library.pf_decide_at, engine.handle, messages._owned.address, 0, answer._handle)
-        return answer  # type: ignore[return-value]
 
     def messages(self, source: Source) -> Messages:
         """Reads messages: bytes of NDJSON, a file (.ndjson, .csv or .parquet), a table or
@@ -266,27 +249,16 @@ class Fanout(EngineState):
 
             table = parquet.open_table(source)  # type: ignore[arg-type]
             try:
-                return self._read_table(engine, table)
+                return Messages(engine.messages_read_arrow(table.__arrow_c_stream__()))
             except Error as error:
                 text = str(error).removeprefix("messages:")
                 raise Error(f"{source!s}:{text}", error.status) from None
         if is_path(source):
-            return self._read(engine, read_bytes(source), str(source))  # type: ignore[arg-type]
+            data, name = read_bytes(source), os.fsencode(source)  # type: ignore[arg-type]
+            return Messages(engine.messages_read(data, name))
         if is_table(source):
-            return self._read_table(engine, source)  # type: ignore[arg-type]
-        return self._read(engine, ndjson(source), "messages.ndjson")  # type: ignore[arg-type]
-
-    def _read_table(self, engine: _native.Engine, table: ArrowTable) -> Messages:
-        stream = Stream(table)
-        handle = C.c_void_p()
-        call(library.pf_messages_read_arrow, engine.handle, stream.address, C.byref(handle))
-        return Messages(Owned(handle.value or 0, library.pf_messages_free, engine), engine)
-
-    def _read(self, engine: _native.Engine, data: bytes, name: str) -> Messages:
-        handle = C.c_void_p()
-        path = path_argument(name)
-        call(library.pf_messages_read, engine.handle, data, len(data), path, C.byref(handle))
-        return Messages(Owned(handle.value or 0, library.pf_messages_free, engine), engine)
+            return Messages(engine.messages_read_arrow(source.__arrow_c_stream__()))  # type: ignore[union-attr]
+        return Messages(engine.messages_read(ndjson(source), b"messages.ndjson"))  # type: ignore[arg-type]
 
     def _messages(self, source: Source | Messages) -> Messages:
         return source if isinstance(source, Messages) else self.messages(source)
@@ -319,14 +291,9 @@ class Fanout(EngineState):
             flags |= _PARTS[part]
         read = self._messages(messages)
         engine = self._opened()
-        handle = C.c_void_p()
-        call(
-            library.pf_decide_batch, engine.handle, read._owned.address,
-            checked_number(first, "first"),
-            max(0, len(read) - first) if count is None else checked_number(count, "count"), flags,
-            C.byref(handle),
-        )  # fmt: skip
-        return Batch(read, handle.value or 0)
+        first = checked_number(first, "first")
+        count = max(0, len(read) - first) if count is None else checked_number(count, "count")
+        return Batch(read, engine.decide_batch(read._native, first, count, flags))
 
     def decisions(
         self, messages: Source | Messages, *, ids: bool | Literal["views"] = False
@@ -341,12 +308,10 @@ class Fanout(EngineState):
         """
         read = self._messages(messages)
         engine = self._opened()
-        handle = C.c_void_p()
         if ids not in (False, True, "views"):
             raise ValueError(f"ids must be False, True or 'views', not {ids!r}")
-        flags = _library.ARROW_ID_VIEWS if ids == "views" else _library.ARROW_IDS if ids else 0
-        call(library.pf_relation_new, engine.handle, read._owned.address, flags, C.byref(handle))
-        return Decisions(read, Owned(handle.value or 0, library.pf_relation_free, engine))
+        flags = _native.ARROW_ID_VIEWS if ids == "views" else _native.ARROW_IDS if ids else 0
+        return Decisions(read, engine.relation_new(read._native, flags))
 
     def evaluate(
         self,
@@ -366,15 +331,9 @@ class Fanout(EngineState):
         >>> fanout.evaluate(b'{"id":"m","conversation":"g","at":0}', "pushlist")
         b'{"message":"m","push":["ann"]}\\n'
         """
-        engine = self._opened()
-        data = ndjson(messages)
-        text, size, stamp = C.c_void_p(), C.c_size_t(), _library.Stamp()
-        call(
-            library.pf_evaluate, engine.handle, data, len(data), format.encode(), devices,
-            C.byref(text), C.byref(size), C.byref(stamp),
-        )  # fmt: skip
-        evaluated = Evaluated(take_text(text.value, size.value))
-        evaluated.stamp = stamp_of(stamp)
+        text, stamp = self._opened().evaluate(ndjson(messages), format.encode(), devices)
+        evaluated = Evaluated(text)
+        evaluated.stamp = Stamp(*stamp)
         return evaluated
 
     def explain(self, message: Record, user: str, *, content: bool = False) -> dict[str, Any]:
@@ -395,14 +354,9 @@ class Fanout(EngineState):
         ('push', 'a member of the conversation')
         """
         engine = self._opened()
-        line = json_line(message)
-        text, size, stamp = C.c_void_p(), C.c_size_t(), _library.Stamp()
-        call(
-            library.pf_explain, engine.handle, line, len(line),
-            *text_arguments(user, "user"), content, C.byref(text), C.byref(size), C.byref(stamp),
-        )  # fmt: skip
-        explained: dict[str, Any] = json.loads(take_text(text.value, size.value))
-        explained["stamp"] = {"epoch": stamp.epoch, "sequence": stamp.sequence}
+        text, stamp = engine.explain(json_line(message), encoded(user, "user"), content)
+        explained: dict[str, Any] = json.loads(text)
+        explained["stamp"] = {"epoch": stamp[0], "sequence": stamp[1]}
         return explained
 
     def next_change(
@@ -429,13 +383,19 @@ class Fanout(EngineState):
         (28800000, 'quietHours', 'allowed')
         """
         engine = self._opened()
-        change, stamp = _library.Change(), _library.Stamp()
-        place = (None, 0) if channel is None else text_arguments(channel, "channel")
-        call(
-            library.pf_next_change, engine.handle, *text_arguments(user, "user"),
-            *text_arguments(conversation, "conversation"), *place, milliseconds(after, "after"),
-            C.byref(change), C.byref(stamp),
-        )  # fmt: skip
-        at = None if change.at < 0 else change.at
-        outcomes = OUTCOMES.get(change.before), OUTCOMES.get(change.after)
-        return Change(at, *outcomes, stamp_of(stamp))
+        place = None if channel is None else encoded(channel, "channel")
+        ids = encoded(user, "user"), encoded(conversation, "conversation"), place
+        at, before, later, stamp = engine.next_change(*ids, milliseconds(after, "after"))
+        outcomes = OUTCOMES.get(before), OUTCOMES.get(later)
+        return Change(None if at < 0 else at, *outcomes, Stamp(*stamp))
+
+
+def _store_library() -> str:
+    try:
+        from push_fanout_store import LIBRARY
+    except ImportError:
+        raise ImportError(
+            "stores need the package push-fanout-store, of the same release: "
+            "pip install push-fanout-store"
+        ) from None
+    return LIBRARY

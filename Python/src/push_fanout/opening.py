@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import ctypes as C
 import re
 from collections.abc import Mapping
 from typing import Any
 
-from ._library import call, library
+from . import _native
 from .errors import Error
 from .sources import (
-    Stream,
     is_parquet,
     is_path,
     is_table,
@@ -112,18 +110,12 @@ class Settings:
         self._tables[kind] = table
         self._names[kind] = (name, before)
 
-    def open(self, options: Any, handle: Any) -> None:
+    def open(self, options: tuple[int, int]) -> _native.Engine:
         """Opens an engine for them."""
-        data = bytes(self._lines.data)
-        streams = {kind: Stream(table) for kind, table in self._tables.items()}
-        addresses = [
-            streams[kind].address if kind in streams else None for kind in ("users", "members")
-        ]
+        streams = {kind: table.__arrow_c_stream__() for kind, table in self._tables.items()}
+        users, members = streams.get("users"), streams.get("members")
         try:
-            call(
-                library.pf_open_arrow, data, len(data), *addresses, C.byref(options),
-                C.byref(handle),
-            )  # fmt: skip
+            return _native.open_arrow(bytes(self._lines.data), users, members, *options)
         except Error as error:
             raise Error(self._named(str(error)), error.status) from None
 

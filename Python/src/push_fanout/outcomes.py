@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import ctypes as C
 from typing import NamedTuple
 
-from ._library import CODE_COUNT, OK, library
+from . import _native
 
 
 class Outcome(NamedTuple):
@@ -31,21 +30,10 @@ class Outcome(NamedTuple):
         return "/".join(word for word in self if word is not None)
 
 
-def _outcomes() -> dict[int, Outcome]:
-    found = {}
-    words = [C.c_char_p() for _ in range(3)]
-    for code in range(1, CODE_COUNT):
-        if library.pf_outcome(code, *map(C.byref, words)) == OK:
-            action, reason, scope = (word.value.decode() if word.value else None for word in words)
-            assert action is not None and reason is not None
-            found[code] = Outcome(action, reason, scope)
-    return found
-
-
-OUTCOMES: dict[int, Outcome] = _outcomes()
+OUTCOMES: dict[int, Outcome] = {code: Outcome(*words) for code, words in _native.outcomes().items()}
 """The registry of outcomes by code (docs/outcome-codes.csv). Codes are frozen: later versions only
 append. A push has an odd code; 0 is a member who is not a recipient."""
 
-REGISTRY_VERSION: int = library.pf_outcome_registry_version()
+REGISTRY_VERSION: int = _native.REGISTRY_VERSION
 """The number of outcomes in the registry. Codes that were stored with a version are understood by
 every later one."""

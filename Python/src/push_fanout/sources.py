@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timezone
 from typing import Any, Protocol, Union, cast, runtime_checkable
 
-from . import _native
 from .errors import Error
 
 
@@ -68,6 +67,13 @@ def json_line(record: Record) -> bytes:
             raise TypeError(f"a record must be a dictionary, not {type(record).__name__}")
         record = dict(record)
     return _encoder.encode(record).encode("utf-8", "surrogatepass") + b"\n"
+
+
+def encoded(text: str, name: str) -> bytes:
+    """The bytes of an id."""
+    if not isinstance(text, str):
+        raise TypeError(f"{name} must be a str, not {type(text).__name__}")
+    return text.encode("utf-8", "surrogatepass")
 
 
 def records_of(records: Records) -> Iterable[Record]:
@@ -129,12 +135,3 @@ def read_settings(path: Path) -> bytes:
         return gzip.decompress(data)
     except (OSError, EOFError, zlib.error) as error:
         raise Error(f"{os.fspath(path)}: cannot be read: {error}", "PF_INVALID") from None
-
-
-class Stream:
-    """The stream of a table, for the call that consumes it."""
-
-    def __init__(self, table: ArrowTable) -> None:
-        # The capsule frees the structure when it goes, whether C has consumed it or not.
-        self._capsule = table.__arrow_c_stream__()
-        self.address = _native.stream_address(self._capsule)

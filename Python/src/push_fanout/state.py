@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import ctypes as C
+import os
 import time
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
-from . import _library, _native
-from ._library import call, library, path_argument, text_arguments
-from .decision import Stamp, stamp_of
+from . import _native
+from .decision import Stamp
 from .errors import Error
-from .sources import Instant, Path, Records, milliseconds, ndjson
+from .sources import Instant, Path, Records, encoded, milliseconds, ndjson
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -59,32 +58,22 @@ class EngineState:
         >>> fanout.decide({"id": "m", "conversation": "g", "at": 0}).counts
         {'none/levelNone/app': 1}
         """
-        engine = self._opened()
-        data = ndjson(changes)
-        records = C.c_uint64()
-        call(library.pf_update, engine.handle, data, len(data), _now(now), C.byref(records))
-        return records.value
+        return self._opened().update(ndjson(changes), _now(now))
 
     def remove_member(self, user: str, conversation: str, *, now: Instant | None = None) -> None:
         """Ends a membership."""
-        engine = self._opened()
-        call(
-            library.pf_remove_member, engine.handle, *text_arguments(user, "user"),
-            *text_arguments(conversation, "conversation"), _now(now),
-        )  # fmt: skip
+        ids = encoded(user, "user"), encoded(conversation, "conversation")
+        self._opened().remove_member(*ids, _now(now))
 
     def advance(self, at: Instant) -> None:
         """Prepares an instant: the day's quiet hours, and in its last hour those of the next day.
         Called each minute, it keeps that work off the threads that decide."""
-        call(library.pf_advance, self._opened().handle, milliseconds(at, "at"))
+        self._opened().advance(milliseconds(at, "at"))
 
     def warm_up(self, conversation: str, at: Instant) -> None:
         """Prepares a conversation, so that the first message to it costs no more than later
         ones."""
-        call(
-            library.pf_warm_up, self._opened().handle,
-            *text_arguments(conversation, "conversation"), milliseconds(at, "at"),
-        )  # fmt: skip
+        self._opened().warm_up(encoded(conversation, "conversation"), milliseconds(at, "at"))
 
     def write_snapshot(
         self, path: Path, *, identity: tuple[int, int] = (0, 0), sequence: int = 0
@@ -98,23 +87,15 @@ class EngineState:
             sequence: a number of the caller's for what was written, `snapshot_sequence` later.
         """
         high, low = (checked_number(part, "a number of identity") for part in identity)
-        call(
-            library.pf_write_snapshot, self._opened().handle, path_argument(path), high, low,
-            checked_number(sequence, "sequence"),
-        )  # fmt: skip
+        self._opened().write_snapshot(
+            os.fsencode(path), high, low, checked_number(sequence, "sequence")
+        )
 
     def members(self, conversation: str) -> tuple[list[str], Stamp]:
         """The ids of a conversation's members by rank, and the stamp that they are of. No members
         for an id that never appeared. O(members)."""
-        ids, stamp = _library.IDs(), _library.Stamp()
-        call(
-            library.pf_members, self._opened().handle,
-            *text_arguments(conversation, "conversation"), C.byref(stamp), C.byref(ids),
-        )  # fmt: skip
-        try:
-            return ids.texts(), stamp_of(stamp)
-        finally:
-            library.pf_ids_free(C.addressof(ids))
+        ids, stamp = self._opened().members(encoded(conversation, "conversation"))
+        return ids, Stamp(*stamp)
 
     @property
     def unknown_zone_users(self) -> dict[str, str]:
@@ -128,55 +109,45 @@ class EngineState:
         >>> Fanout.from_ndjson([user], unknown_zones="ignore").unknown_zone_users
         {'ann': 'Mars/Base'}
         """
-        users, zones = _library.IDs(), _library.IDs()
-        call(library.pf_unknown_zone_users, self._opened().handle, C.byref(users), C.byref(zones))
-        try:
-            return dict(zip(users.texts(), zones.texts()))
-        finally:
-            library.pf_ids_free(C.addressof(users))
-            library.pf_ids_free(C.addressof(zones))
+        return dict(zip(*self._opened().unknown_zone_users()))
 
-    def _info(self) -> Any:
-        info = _library.Info(C.sizeof(_library.Info))
-        call(library.pf_get_info, self._opened().handle, C.byref(info))
-        return info
+    def _info(self) -> dict[str, int]:
+        return self._opened().info()
 
     @property
     def epoch(self) -> int:
         """Drawn when the engine was opened; numbers of different epochs do not compare."""
-        return int(self._info().epoch)
+        return self._info()["epoch"]
 
     @property
     def sequence(self) -> int:
         """The settings' sequence number: 1, and one more for each update."""
-        return int(self._info().sequence)
+        return self._info()["sequence"]
 
     @property
     def user_count(self) -> int:
         """The number of users."""
-        return int(self._info().user_count)
+        return self._info()["user_count"]
 
     @property
     def threads(self) -> int:
         """How many threads a call may use."""
-        return int(self._info().threads)
+        return self._info()["threads"]
 
     @property
     def rules(self) -> Literal["easemob", "rongcloud"]:
         """The vendor by whose rules it decides."""
-        return "rongcloud" if self._info().is_rongcloud else "easemob"
+        return "rongcloud" if self._info()["is_rongcloud"] else "easemob"
 
     @property
     def snapshot_sequence(self) -> int:
         """The number of the snapshot that it was opened from; 0 if it was not."""
-        return int(self._info().snapshot_sequence)
+        return self._info()["snapshot_sequence"]
 
     def memory(self) -> dict[str, int]:
         """Bytes of memory by what they are for, and the numbers of users, conversations and
         memberships. O(conversations)."""
-        memory = _library.Memory(C.sizeof(_library.Memory))
-        call(library.pf_get_memory, self._opened().handle, C.byref(memory))
-        return {name: int(getattr(memory, name)) for name in _library.MEMORY_PARTS}
+        return self._opened().memory()
 
     def __repr__(self) -> str:
         if self._engine is None:
@@ -185,7 +156,7 @@ class EngineState:
             info = self._info()
         except Error as error:
             return f"<Fanout: {error}>"
-        return f"<Fanout: {self.rules}, {info.user_count} users, sequence {info.sequence}>"
+        return f"<Fanout: {self.rules}, {info['user_count']} users, sequence {info['sequence']}>"
 
 
 def _now(now: Instant | None) -> int:

@@ -6,104 +6,176 @@
 
 typedef void *pf_object;
 
+/* A handle. The layout is that of all libraries of a release, and its kind changes with it. */
+typedef struct pf_handle {
+  uint64_t kind;
+  const struct pf_functions *functions;
+  pf_object object; /* a retained reference */
+  struct pf_life *life;
+  /* Whose messages and answers they are; compared only. */
+  const void *engine;
+} pf_handle;
+
+#define PF_KIND(name) (UINT64_C(0x7066616E6F757500) + 16 * PF_ABI_VERSION + PF_KIND_##name)
+#define PF_KIND_engine 1
+#define PF_KIND_messages 2
+#define PF_KIND_answer 3
+#define PF_KIND_relation 4
+
+/* The object of a handle that was checked. */
+static inline pf_object pf_object_of(const void *handle) {
+  return ((const pf_handle *)handle)->object;
+}
+
+static inline int pf_is_part(const void *part, uint64_t kind, const void *engine) {
+  const pf_handle *handle = (const pf_handle *)part;
+  return handle && handle->kind == kind && handle->engine == ((const pf_handle *)engine)->engine;
+}
+static inline int pf_is_answer(const pf_answer *answer, const pf_engine *engine) {
+  return pf_is_part(answer, PF_KIND(answer), engine);
+}
+static inline int pf_are_messages(const pf_messages *messages, const pf_engine *engine) {
+  return pf_is_part(messages, PF_KIND(messages), engine);
+}
+
+/* The functions of handles: the handle that is checked, the name, the parameters as in
+** push_fanout.h and their names. What follows is done in any case at the end.
+**
+** pf_NAME() checks the handle, and calls pf_swift_NAME() of the library that made it, as engines of
+** libpushfanout-store.so are decided there. That has the same type, and checks all else. */
+#define PF_FUNCTIONS(X)                                                                            \
+  X(engine, write_snapshot,                                                                        \
+    (const pf_engine *engine, const char *path, uint64_t high, uint64_t low, uint64_t sequence,    \
+     char **error),                                                                                \
+    (engine, path, high, low, sequence, error))                                                    \
+  X(engine, get_info, (const pf_engine *engine, pf_info *info, char **error),                      \
+    (engine, info, error))                                                                         \
+  X(engine, get_memory, (const pf_engine *engine, pf_memory *memory, char **error),                \
+    (engine, memory, error))                                                                       \
+  X(engine, unknown_zone_users,                                                                    \
+    (const pf_engine *engine, pf_ids *users, pf_ids *zones, char **error),                         \
+    (engine, users, zones, error))                                                                 \
+  X(engine, members,                                                                               \
+    (const pf_engine *engine, const char *conversation, size_t size, pf_stamp *stamp, pf_ids *ids, \
+     char **error),                                                                                \
+    (engine, conversation, size, stamp, ids, error))                                               \
+  X(engine, update,                                                                                \
+    (const pf_engine *engine, const void *changes, size_t size, int64_t now, uint64_t *records,    \
+     char **error),                                                                                \
+    (engine, changes, size, now, records, error))                                                  \
+  X(engine, remove_member,                                                                         \
+    (const pf_engine *engine, const char *user, size_t user_size, const char *conversation,        \
+     size_t conversation_size, int64_t now, char **error),                                         \
+    (engine, user, user_size, conversation, conversation_size, now, error))                        \
+  X(engine, advance, (const pf_engine *engine, int64_t at, char **error), (engine, at, error))     \
+  X(engine, warm_up,                                                                               \
+    (const pf_engine *engine, const char *conversation, size_t size, int64_t at, char **error),    \
+    (engine, conversation, size, at, error))                                                       \
+  X(engine, messages_read,                                                                         \
+    (const pf_engine *engine, const void *bytes, size_t size, const char *name,                    \
+     pf_messages **messages, char **error),                                                        \
+    (engine, bytes, size, name, messages, error))                                                  \
+  X(engine, messages_read_arrow,                                                                   \
+    (const pf_engine *engine, struct ArrowArrayStream *stream, pf_messages **messages,             \
+     char **error),                                                                                \
+    (engine, stream, messages, error), drop(stream))                                               \
+  X(messages, messages_get,                                                                        \
+    (const pf_messages *messages, size_t index, char **id, char **conversation, int64_t *at,       \
+     char **error),                                                                                \
+    (messages, index, id, conversation, at, error))                                                \
+  X(messages, messages_stream,                                                                     \
+    (const pf_messages *messages, struct ArrowArrayStream *stream, char **error),                  \
+    (messages, stream, error))                                                                     \
+  X(engine, answer_new, (const pf_engine *engine, pf_answer **answer, char **error),               \
+    (engine, answer, error))                                                                       \
+  X(engine, decide,                                                                                \
+    (const pf_engine *engine, const pf_message *message, pf_answer *answer, char **error),         \
+    (engine, message, answer, error))                                                              \
+  X(engine, decide_at,                                                                             \
+    (const pf_engine *engine, const pf_messages *messages, size_t index, pf_answer *answer,        \
+     char **error),                                                                                \
+    (engine, messages, index, answer, error))                                                      \
+  X(answer, answer_summary, (const pf_answer *answer, pf_summary *summary, char **error),          \
+    (answer, summary, error))                                                                      \
+  X(answer, answer_counts, (const pf_answer *answer, uint32_t *counts, char **error),              \
+    (answer, counts, error))                                                                       \
+  X(answer, answer_codes,                                                                          \
+    (const pf_answer *answer, uint8_t *codes, size_t capacity, size_t *count, char **error),       \
+    (answer, codes, capacity, count, error))                                                       \
+  X(answer, answer_push_bitmap,                                                                    \
+    (const pf_answer *answer, uint8_t *bitmap, size_t capacity, size_t *count, char **error),      \
+    (answer, bitmap, capacity, count, error))                                                      \
+  X(answer, answer_push_ranks,                                                                     \
+    (const pf_answer *answer, uint32_t *ranks, size_t capacity, size_t *count, char **error),      \
+    (answer, ranks, capacity, count, error))                                                       \
+  X(answer, answer_users,                                                                          \
+    (const pf_answer *answer, uint32_t *users, size_t capacity, size_t *count, char **error),      \
+    (answer, users, capacity, count, error))                                                       \
+  X(answer, answer_push_ids, (const pf_answer *answer, pf_ids *ids, char **error),                 \
+    (answer, ids, error))                                                                          \
+  X(answer, answer_push_targets, (const pf_answer *answer, pf_targets *targets, char **error),     \
+    (answer, targets, error))                                                                      \
+  X(answer, answer_members, (const pf_answer *answer, pf_ids *ids, char **error),                  \
+    (answer, ids, error))                                                                          \
+  X(answer, answer_refused, (const pf_answer *answer, pf_ids *ids, char **error),                  \
+    (answer, ids, error))                                                                          \
+  X(answer, answer_code,                                                                           \
+    (const pf_answer *answer, const char *user, size_t size, uint8_t *code, char **error),         \
+    (answer, user, size, code, error))                                                             \
+  X(engine, decide_user,                                                                           \
+    (const pf_engine *engine, const pf_message *message, const char *user, size_t size,            \
+     uint8_t *code, pf_ids *devices, pf_stamp *stamp, char **error),                               \
+    (engine, message, user, size, code, devices, stamp, error))                                    \
+  X(engine, explain,                                                                               \
+    (const pf_engine *engine, const void *messages, size_t size, const char *user,                 \
+     size_t user_size, int content, char **json, size_t *json_size, pf_stamp *stamp,               \
+     char **error),                                                                                \
+    (engine, messages, size, user, user_size, content, json, json_size, stamp, error))             \
+  X(engine, next_change,                                                                           \
+    (const pf_engine *engine, const char *user, size_t user_size, const char *conversation,        \
+     size_t conversation_size, const char *channel, size_t channel_size, int64_t after,            \
+     pf_change *change, pf_stamp *stamp, char **error),                                            \
+    (engine, user, user_size, conversation, conversation_size, channel, channel_size, after,       \
+     change, stamp, error))                                                                        \
+  X(engine, decide_batch,                                                                          \
+    (const pf_engine *engine, const pf_messages *messages, size_t first, size_t count,             \
+     uint32_t parts, pf_batch **batch, char **error),                                              \
+    (engine, messages, first, count, parts, batch, error))                                         \
+  X(engine, evaluate,                                                                              \
+    (const pf_engine *engine, const void *messages, size_t size, const char *format, int devices,  \
+     char **text, size_t *text_size, pf_stamp *stamp, char **error),                               \
+    (engine, messages, size, format, devices, text, text_size, stamp, error))                      \
+  X(engine, relation_new,                                                                          \
+    (const pf_engine *engine, const pf_messages *messages, uint32_t flags, pf_relation **relation, \
+     char **error),                                                                                \
+    (engine, messages, flags, relation, error))                                                    \
+  X(relation, relation_stream,                                                                     \
+    (const pf_relation *relation, struct ArrowArrayStream *stream, char **error),                  \
+    (relation, stream, error))                                                                     \
+  X(relation, relation_users,                                                                      \
+    (const pf_relation *relation, struct ArrowArrayStream *stream, char **error),                  \
+    (relation, stream, error))                                                                     \
+  X(relation, relation_held,                                                                       \
+    (const pf_relation *relation, struct ArrowArrayStream *stream, char **error),                  \
+    (relation, stream, error))
+
+#define PF_DECLARE(handle, name, ...) __typeof__(pf_##name) pf_swift_##name;
+PF_FUNCTIONS(PF_DECLARE)
+/* Those whose handles are checked in another way. */
+__typeof__(pf_reopen) pf_swift_reopen;
+__typeof__(pf_messages_count) pf_swift_messages_count;
+void pf_swift_release(pf_object object);
+
+/* A handle of an engine of this library. NULL when there is no memory; the object is released. */
+pf_engine *pf_make_engine(pf_object object, int can_follow_fork);
+/* A handle of something that belongs to an engine. */
+void *pf_make_part(const pf_engine *engine, pf_object object, int kind);
+
 #define PF_IGNORES_ZONES 0x10000
 
-/* The functions of a library, in Swift. A handle has those of the library that made it: engines of
-** libpushfanout-store.so are decided there. Objects are retained references. Pointers that are
-** needed are not NULL; a function that gets `error` writes to it only when it fails. */
-typedef struct pf_functions {
-  void (*release)(pf_object);
-
-  /* `threads` is their number, plus PF_IGNORES_ZONES where unknown zones are ignored. */
-  int (*open_bytes)(const void *, size_t, int32_t threads, pf_object *, char **error);
-  int (*open_files)(
-    const char *const *, size_t, const char *const *, size_t, const char *const *, size_t,
-    int32_t threads, pf_object *, char **error);
-  int (*open_snapshot)(
-    const char *path, uint64_t high, uint64_t low, int32_t threads, pf_object *, char **error);
-  int (*open_arrow)(
-    const void *, size_t, struct ArrowArrayStream *users, struct ArrowArrayStream *members,
-    int32_t threads, pf_object *, char **error);
-  int (*reopen)(pf_object engine, pf_object *, char **error);
-  /* Whether the engine works on in a child of fork(): it uses one thread, and no store. */
-  int (*can_follow_fork)(pf_object engine);
-  int (*write_snapshot)(
-    pf_object engine, const char *path, uint64_t high, uint64_t low, uint64_t sequence,
-    char **error);
-  int (*get_info)(pf_object engine, pf_info *, char **error);
-  int (*get_memory)(pf_object engine, pf_memory *, char **error);
-  void (*unknown_zone_users)(pf_object engine, pf_ids *users, pf_ids *zones);
-  int (*members)(
-    pf_object engine, const char *, size_t, pf_stamp *, pf_ids *, char **error);
-
-  int (*update)(
-    pf_object engine, const void *, size_t, int64_t now, uint64_t *records, char **error);
-  int (*remove_member)(
-    pf_object engine, const char *, size_t, const char *, size_t, int64_t now, char **error);
-  int (*advance)(pf_object engine, int64_t at, char **error);
-  int (*warm_up)(pf_object engine, const char *, size_t, int64_t at, char **error);
-
-  int (*messages_read)(
-    pf_object engine, const void *, size_t, const char *name, pf_object *, char **error);
-  int (*messages_read_arrow)(
-    pf_object engine, struct ArrowArrayStream *, pf_object *, char **error);
-  size_t (*messages_count)(pf_object messages);
-  int (*messages_get)(
-    pf_object messages, size_t, char **id, char **conversation, int64_t *at, char **error);
-  void (*messages_stream)(pf_object messages, struct ArrowArrayStream *);
-
-  pf_object (*answer_new)(pf_object engine);
-  int (*decide)(pf_object engine, const pf_message *, pf_object answer, char **error);
-  int (*decide_at)(
-    pf_object engine, pf_object messages, size_t, pf_object answer, char **error);
-  int (*answer_summary)(pf_object answer, pf_summary *);
-  int (*answer_counts)(pf_object answer, uint32_t *);
-  size_t (*answer_size)(pf_object answer);
-  void (*answer_codes)(pf_object answer, uint8_t *);
-  void (*answer_push_bitmap)(pf_object answer, uint8_t *);
-  size_t (*answer_push_count)(pf_object answer);
-  void (*answer_push_ranks)(pf_object answer, uint32_t *);
-  void (*answer_users)(pf_object answer, uint32_t *);
-  void (*answer_push_ids)(pf_object answer, pf_ids *);
-  void (*answer_push_targets)(pf_object answer, pf_targets *);
-  void (*answer_refused)(pf_object answer, pf_ids *);
-  void (*answer_members)(pf_object answer, pf_ids *);
-  int (*answer_code)(pf_object answer, const char *, size_t, uint8_t *, char **error);
-
-  int (*decide_user)(
-    pf_object engine, const pf_message *, const char *, size_t, uint8_t *, pf_ids *, pf_stamp *,
-    char **error);
-  int (*explain)(
-    pf_object engine, const void *, size_t, const char *, size_t, int content, char **, size_t *,
-    pf_stamp *, char **error);
-  int (*next_change)(
-    pf_object engine, const char *, size_t, const char *, size_t, const char *, size_t, int64_t,
-    pf_change *, pf_stamp *, char **error);
-
-  int (*decide_batch)(
-    pf_object engine, pf_object messages, size_t, size_t, uint32_t parts, pf_batch **,
-    char **error);
-  int (*evaluate)(
-    pf_object engine, const void *, size_t, const char *format, int devices, char **, size_t *,
-    pf_stamp *, char **error);
-
-  int (*relation_new)(
-    pf_object engine, pf_object messages, uint32_t flags, pf_object *, char **error);
-  void (*relation_stream)(pf_object relation, struct ArrowArrayStream *);
-  void (*relation_users)(pf_object relation, struct ArrowArrayStream *);
-  void (*relation_held)(pf_object relation, struct ArrowArrayStream *);
-} pf_functions;
-
-/* Those of this library. */
-const pf_functions *pf_swift_functions(void);
-uint32_t pf_swift_outcome_count(void);
-int pf_swift_outcome(uint8_t code, const char **action, const char **reason, const char **scope);
-
-/* Makes a handle of an engine. */
-int pf_make_engine(const pf_functions *, pf_object, pf_engine **, char **error);
-
 /* The number of threads that options ask for, 0 for the cores it may use; 1 where threads cannot be
-** used after a fork. PF_MISUSE when there cannot be so many. */
+** used after a fork; plus PF_IGNORES_ZONES where unknown zones are ignored. PF_MISUSE when there
+** cannot be so many. */
 int pf_threads(const pf_options *options, int32_t *threads, char **error);
 
 /* Notes that several threads are used from now on, so that children of fork() use one. */
