@@ -38,7 +38,6 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/apple/swift-algorithms", from: "1.2.1"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
-    .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [
@@ -67,11 +66,7 @@ let package = Package(
         .product(name: "Algorithms", package: "swift-algorithms"),
       ], swiftSettings: strict),
     .target(
-      name: "PushContent",
-      dependencies: [
-        "PushSupport", "PushModel",
-        .product(name: "HashTreeCollections", package: "swift-collections"),
-      ], swiftSettings: strict),
+      name: "PushContent", dependencies: ["PushSupport", "PushModel"], swiftSettings: strict),
     // libsimdjson-dev, libcsv-dev and zlib1g-dev of Debian.
     .target(
       name: "CPushFiles",

@@ -1,4 +1,3 @@
-internal import HashTreeCollections
 public import PushModel
 
 /// What rendering a message needs to know of it, the same for all threads.
@@ -7,7 +6,7 @@ struct MessagePlan: Sendable {
   let layout: PayloadLayout
   private let words: Words
   /// The remarks that users have set for the sender.
-  private let remarks: TreeDictionary<Identifier, String>
+  private let remarks: IdentifierMap<String>
   /// The users with another template of the sender, in lower case.
   private let targets: Set<Identifier>
   private let mentioned: Set<Identifier>
@@ -22,7 +21,7 @@ struct MessagePlan: Sendable {
     directory = renderer.directory
     let conversation = directory.conversation(message.conversation)
     let senderName = message.sender.map { renderer.directory.pushName(of: $0) } ?? ""
-    remarks = message.sender.map { renderer.directory.remarks(of: $0) } ?? [:]
+    remarks = message.sender.map { renderer.directory.remarks(of: $0) } ?? IdentifierMap()
     let parts = VendorParts(
       renderer, message, content, form, conversation.kind, name: conversation.name,
       senderName: senderName)
@@ -53,7 +52,7 @@ struct MessagePlan: Sendable {
   /// Whether a recipient is like all others of the same preferences.
   @inline(__always)
   func isUsual(_ recipient: Identifier) -> Bool {
-    if remarks[recipient] != nil { return false }
+    if remarks.contains(recipient) { return false }
     if !targets.isEmpty, isDirected(recipient) { return false }
     return mentioned.isEmpty || !mentioned.contains(recipient)
   }

@@ -1,4 +1,3 @@
-internal import HashTreeCollections
 public import PushModel
 
 /// Everything that the text of a push depends on, beside templates and the message itself: users'
@@ -53,15 +52,15 @@ public struct ContentDirectory: Sendable {
     var parent: Identifier?
   }
 
-  private var people = TreeDictionary<Identifier, Person>()
+  private var people = IdentifierMap<Person>()
   /// The remarks for users, by those who set them.
-  private var remarks = TreeDictionary<Identifier, TreeDictionary<Identifier, String>>()
+  private var remarks = IdentifierMap<IdentifierMap<String>>()
   /// The nicknames in conversations, by users.
-  private var nicknames = TreeDictionary<Identifier, TreeDictionary<Identifier, String>>()
+  private var nicknames = IdentifierMap<IdentifierMap<String>>()
   /// The conversations in which users have nicknames.
-  private var nicknamed = TreeDictionary<Identifier, [Identifier]>()
+  private var nicknamed = IdentifierMap<[Identifier]>()
   /// Conversations that are more than a group without a name.
-  private var conversations = TreeDictionary<Identifier, Conversation>()
+  private var conversations = IdentifierMap<Conversation>()
   /// The first is that of users who have set nothing.
   private(set) var distinctPreferences: [DisplayPreferences] = [DisplayPreferences()]
   private var preferenceIndices: [DisplayPreferences: UInt32] = [DisplayPreferences(): 0]
@@ -81,9 +80,11 @@ public struct ContentDirectory: Sendable {
   public mutating func setUser(_ id: Identifier, _ display: RecipientDisplay) {
     let appearance = Appearance(
       preferencesIndex: index(of: display.preferences), offlineMessages: display.offlineMessages)
-    let before = people[id]?.remarked ?? []
-    people[id, default: Person()].appearance = appearance
-    people[id, default: Person()].name = display.name
+    let before = people.update(id, default: Person()) { person in
+      person.appearance = appearance
+      person.name = display.name
+      return person.remarked
+    }
     let gone = before.filter { display.remarks[$0] == nil }
     for other in gone { setRemark(nil, for: other, by: id) }
     for (other, remark) in display.remarks
@@ -91,15 +92,18 @@ public struct ContentDirectory: Sendable {
       setRemark(remark, for: other, by: id)
     }
     if !gone.isEmpty || before.count != display.remarks.count {
-      people[id, default: Person()].remarked = Array(display.remarks.keys)
+      people.update(id, default: Person()) { $0.remarked = Array(display.remarks.keys) }
     }
   }
 
   private mutating func setRemark(
     _ remark: String?, for other: Identifier, by user: Identifier
   ) {
-    remarks[other, default: [:]][user] = remark
-    if remarks[other]?.isEmpty == true { remarks[other] = nil }
+    let isEmpty = remarks.update(other, default: IdentifierMap()) { remarks in
+      remarks[user] = remark
+      return remarks.isEmpty
+    }
+    if isEmpty { remarks.remove(other) }
   }
 
   /// All that a person has set.
@@ -119,7 +123,7 @@ public struct ContentDirectory: Sendable {
   }
 
   /// Whether anything is known of a person.
-  public func contains(_ id: Identifier) -> Bool { people[id] != nil }
+  public func contains(_ id: Identifier) -> Bool { people.contains(id) }
 
   /// Removes what a person has set, and the person's nicknames.
   package mutating func removeUser(_ id: Identifier) {
@@ -131,10 +135,10 @@ public struct ContentDirectory: Sendable {
   ///
   /// - Complexity: O(remarks of those who call the person something).
   package mutating func removeRemarks(for id: Identifier) {
-    for user in remarks[id]?.keys.map(\.self) ?? [] {
-      people[user, default: Person()].remarked.removeAll { $0 == id }
+    for user in remarks[id]?.ids ?? [] {
+      people.update(user, default: Person()) { $0.remarked.removeAll { $0 == id } }
     }
-    remarks[id] = nil
+    remarks.remove(id)
   }
 
   // MARK: Conversations
@@ -148,15 +152,21 @@ public struct ContentDirectory: Sendable {
   ) {
     let before = self.nickname(of: user, in: conversation)
     if before == nil, nickname == nil { return }
-    nicknames[conversation, default: [:]][user] = nickname
-    if nicknames[conversation]?.isEmpty == true { nicknames[conversation] = nil }
-    if (before == nil) == (nickname == nil) { return }
-    if nickname == nil {
-      nicknamed[user, default: []].removeAll { $0 == conversation }
-      if nicknamed[user]?.isEmpty == true { nicknamed[user] = nil }
-    } else {
-      nicknamed[user, default: []].append(conversation)
+    let isEmpty = nicknames.update(conversation, default: IdentifierMap()) { nicknames in
+      nicknames[user] = nickname
+      return nicknames.isEmpty
     }
+    if isEmpty { nicknames.remove(conversation) }
+    if (before == nil) == (nickname == nil) { return }
+    let isLast = nicknamed.update(user, default: []) { conversations in
+      if nickname == nil {
+        conversations.removeAll { $0 == conversation }
+      } else {
+        conversations.append(conversation)
+      }
+      return conversations.isEmpty
+    }
+    if isLast { nicknamed.remove(user) }
   }
 
   /// Whether some member has a nickname in any conversation.
@@ -164,7 +174,7 @@ public struct ContentDirectory: Sendable {
 
   /// Whether some member has a nickname in a conversation.
   package func hasNicknames(in conversation: Identifier) -> Bool {
-    nicknames[conversation] != nil
+    nicknames.contains(conversation)
   }
 
   /// A member's nickname in a group.
@@ -179,8 +189,8 @@ public struct ContentDirectory: Sendable {
     let conversation = Conversation(kind: kind, name: name, parent: parent)
     if conversation != Conversation() {
       conversations[id] = conversation
-    } else {
-      conversations[id] = nil
+    } else if conversations.contains(id) {
+      conversations.remove(id)
     }
   }
 
@@ -188,8 +198,8 @@ public struct ContentDirectory: Sendable {
   ///
   /// - Complexity: O(nicknames in the conversation).
   package mutating func removeConversation(_ id: Identifier) {
-    for user in nicknames[id]?.keys.map(\.self) ?? [] { setNickname(nil, of: user, in: id) }
-    conversations[id] = nil
+    for user in nicknames[id]?.ids ?? [] { setNickname(nil, of: user, in: id) }
+    conversations.remove(id)
   }
 
   /// How a conversation is called; nil for nothing of its own.
@@ -201,12 +211,12 @@ public struct ContentDirectory: Sendable {
   // MARK: For rendering
 
   /// The remarks for a user, by those who set them.
-  func remarks(of user: Identifier) -> TreeDictionary<Identifier, String> { remarks[user] ?? [:] }
+  func remarks(of user: Identifier) -> IdentifierMap<String> { remarks[user] ?? IdentifierMap() }
 
   /// A person's preferences and badge.
   @inline(__always)
   func appearance(of id: Identifier) -> Appearance {
-    people[id]?.appearance ?? Appearance()
+    people.withValue(of: id) { $0.appearance } ?? Appearance()
   }
 
   /// A user's nickname in a group or a thread; in a thread without a nickname of its own as in
