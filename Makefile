@@ -23,7 +23,7 @@ TEST_RUN = $(SWIFT) test --scratch-path $(TESTS) --skip-build
 # What is shipped, and the benchmarks.
 RELEASE_BUILD := $(SWIFT) build -c release $(STATIC) $(STRICT)
 # What the program is built with, and the time zones that it reads.
-LIBRARIES := libsimdjson-dev libcsv-dev zlib1g-dev libsqlite3-dev tzdata
+LIBRARIES := libsimdjson-dev zlib1g-dev libsqlite3-dev tzdata
 RELEASE := .build/release/push-fanout
 BENCHMARKS := .build/release
 DEBUG := .build-tests/debug/push-fanout

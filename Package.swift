@@ -67,12 +67,10 @@ let package = Package(
       ], swiftSettings: strict),
     .target(
       name: "PushContent", dependencies: ["PushSupport", "PushModel"], swiftSettings: strict),
-    // libsimdjson-dev, libcsv-dev and zlib1g-dev of Debian.
+    // libsimdjson-dev and zlib1g-dev of Debian.
     .target(
       name: "CPushFiles",
-      linkerSettings: [
-        .linkedLibrary("simdjson"), .linkedLibrary("csv"), .linkedLibrary("z"),
-      ]),
+      linkerSettings: [.linkedLibrary("simdjson"), .linkedLibrary("z")]),
     .target(
       name: "PushFiles",
       dependencies: [

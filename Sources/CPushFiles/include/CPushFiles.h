@@ -1,5 +1,5 @@
-// The two parsers and gzip behind one small C interface, so that Swift sees plain structs and
-// pointers and no C++; and the structures of Arrow (arrow.h).
+// simdjson and gzip behind one small C interface, so that Swift sees plain structs and pointers and
+// no C++; CSV; and the structures of Arrow (arrow.h).
 #ifndef CPUSHFILES_H
 #define CPUSHFILES_H
 
@@ -13,8 +13,8 @@
 extern "C" {
 #endif
 
-/// Bytes that must be readable after the last byte of a text handed to pf_json_parse or
-/// pf_csv_split.
+/// Bytes that must be readable after the last byte of a text handed to pf_json_parse,
+/// pf_csv_whole_rows or pf_csv_split.
 enum { PF_JSON_PADDING = 64 };
 
 // MARK: JSON
@@ -80,58 +80,44 @@ typedef struct {
   size_t length;
 } pf_csv_cell;
 
-typedef struct {
-  /// The row's cells are cells[first_cell] up to cells[first_cell + cell_count - 1].
-  size_t first_cell;
-  size_t cell_count;
-  /// The 1-based line at which the row begins.
-  uint64_t line;
-  /// Whether a carriage return that no line feed follows ended the row before, on the same line.
-  bool after_lone_return;
-} pf_csv_row;
-
 typedef enum : uint8_t {
-  PF_CSV_OK,
+  PF_CSV_ROW,
   /// A quote inside an unquoted cell, or something after a closing quote.
   PF_CSV_STRAY_QUOTE,
   /// The text ends inside a quoted cell.
   PF_CSV_OPEN_QUOTE,
-  PF_CSV_NO_MEMORY,
 } pf_csv_status;
 
-typedef struct pf_csv_parser pf_csv_parser;
+typedef struct {
+  /// The bytes of the row with its line end, after PF_CSV_STRAY_QUOTE up to the end of the line.
+  size_t length;
+  /// 0 for a blank line.
+  size_t cell_count;
+  /// How many of its bytes are line feeds, those inside cells too.
+  size_t line_feeds;
+  pf_csv_status status;
+  /// Whether a carriage return ends it that no line feed follows.
+  bool ends_in_lone_return;
+  /// Whether all cells are parts of the text: none has doubled quotes.
+  bool is_verbatim;
+} pf_csv_row;
 
-pf_csv_parser *pf_csv_create(void);
-void pf_csv_destroy(pf_csv_parser *parser);
+/// The length of the rows that end in a text, which begins where a row may: up to the last line feed
+/// that ends one. A row with a misplaced quote ends with its line, as for pf_csv_split.
+size_t pf_csv_whole_rows(const uint8_t *text, size_t length);
 
-/// Parses a piece of the text. The rows that end in it are there until the next call. After a
-/// status other than PF_CSV_OK, pf_csv_error_line says at which line the broken row begins; it comes
-/// after the rows that are there. The next call, with what was not consumed, goes on with the next
-/// line.
-pf_csv_status pf_csv_parse(
-  pf_csv_parser *parser, const uint8_t *text, size_t length, size_t *consumed);
-/// Ends the text: the row at its end, if it had no line feed.
-pf_csv_status pf_csv_finish(pf_csv_parser *parser);
-const pf_csv_row *pf_csv_rows(const pf_csv_parser *parser, size_t *count);
-const pf_csv_cell *pf_csv_cells(const pf_csv_parser *parser);
-uint64_t pf_csv_error_line(const pf_csv_parser *parser);
-/// Gives up the row that has begun; what comes next is read from the next line on.
-void pf_csv_abandon_row(pf_csv_parser *parser);
-/// Whether a row may begin here: none has begun, and no line is being passed over.
-bool pf_csv_is_between_rows(const pf_csv_parser *parser);
-/// How many bytes the row has that has begun and not ended, and the line it began at.
-size_t pf_csv_open_row_bytes(const pf_csv_parser *parser, uint64_t *line);
+/// Whether the line ends at the end of a text of whole rows begin with a carriage return that another
+/// one follows; `otherwise` if the text is nothing but line ends without one.
+bool pf_csv_ends_in_lone_return(const uint8_t *text, size_t length, bool otherwise);
 
-/// Whether the lines of a text can be split by pf_csv_split: there are no quotes, and no carriage
-/// return but those before line feeds.
-bool pf_csv_is_plain(const uint8_t *text, size_t length);
-/// Splits the first line of a plain text, which begins where a row may, at its commas, as
-/// pf_csv_parse would. PF_JSON_PADDING bytes behind the text must be readable.
+/// Splits the first row of a text, which is not empty and begins where a row may (RFC 4180). A line
+/// feed, or a carriage return, ends a row; a quote is allowed only around a cell and, doubled, inside.
 ///
-/// Returns the length of the line with its line feed. `count` is the number of cells, 0 for a blank
-/// line; the first `capacity` of them are stored, and point into the text.
-size_t pf_csv_split(
-  const uint8_t *text, size_t length, pf_csv_cell *cells, size_t capacity, size_t *count);
+/// The first `capacity` cells are stored. They point into the text, or into `scratch`, which has room
+/// for `length` bytes. PF_CSV_OPEN_QUOTE: the last cell is what there is of it.
+void pf_csv_split(
+  const uint8_t *text, size_t length, pf_csv_cell *cells, size_t capacity, uint8_t *scratch,
+  pf_csv_row *row);
 
 // MARK: gzip
 

@@ -1,7 +1,7 @@
 internal import CPushFiles
 internal import Glibc
 
-/// A piece of a file's text, of whole lines; the last line of a file may have no line feed.
+/// A piece of a file's text, of whole lines or rows; the last one of a file may have no line feed.
 /// `PF_JSON_PADDING` bytes behind the text are readable.
 ///
 /// SAFETY: changed only by the thread that reads the file, before it hands the piece to another.
@@ -11,16 +11,21 @@ final class TextPiece: @unchecked Sendable {
   private var range: Range<Int>
   /// Whether the file begins with this piece.
   let isFirst: Bool
-  /// Whether it ends where a line ends; otherwise it is a part of a line that is too long.
+  /// Whether it ends where a line or a row ends; otherwise it is a part of one that is too long, and
+  /// the next piece begins behind the next line feed.
   let isWhole: Bool
+  /// Whether the row before ends in a carriage return without a line feed, and blank lines.
+  private(set) var followsLoneReturn: Bool
 
   fileprivate init(
-    _ buffer: UnsafeMutableRawBufferPointer, count: Int, isFirst: Bool, isWhole: Bool
+    _ buffer: UnsafeMutableRawBufferPointer, _ range: Range<Int>, isFirst: Bool, isWhole: Bool,
+    followsLoneReturn: Bool
   ) {
     unsafe self.buffer = unsafe buffer
-    range = 0..<count
+    self.range = range
     self.isFirst = isFirst
     self.isWhole = isWhole
+    self.followsLoneReturn = followsLoneReturn
   }
 
   deinit { unsafe buffer.deallocate() }
@@ -30,7 +35,10 @@ final class TextPiece: @unchecked Sendable {
   }
 
   /// Drops bytes at the beginning.
-  func removeFirst(_ count: Int) { range.removeFirst(count) }
+  func removeFirst(_ count: Int, followsLoneReturn: Bool) {
+    range.removeFirst(count)
+    self.followsLoneReturn = followsLoneReturn
+  }
 }
 
 /// A file that is read in pieces, which are parsed elsewhere.
@@ -41,17 +49,31 @@ protocol PieceSource: AnyObject {
   var progress: Double? { get }
 }
 
-/// Cuts a file into pieces of whole lines, which can be parsed apart from each other.
+/// Cuts a file into pieces of whole lines, or rows of CSV, which can be parsed apart from each other.
 @safe
 final class PieceReader: PieceSource {
+  /// Where pieces may end.
+  enum Cut {
+    case lines
+    /// Where rows of CSV end: not inside quotes. A byte order mark is dropped.
+    case rows
+  }
+
   /// The size of pieces, unless a test asks for another: large enough that handing one to another
   /// thread costs nothing beside parsing it, and small enough for a core's cache.
   static let usualSize = 256 * 1024
+  /// A piece in which nothing ends is not longer: the longest row that is allowed, if all of it are
+  /// doubled quotes, has 64 bytes left for commas and the like.
+  private static let limit = 2 * LineReader.maximumLineBytes + 64
 
   private let bytes: ByteReader
   private let size: Int
-  /// What was read behind the last line feed.
+  private let cut: Cut
+  /// What was read behind the last piece.
   private var rest: [UInt8] = []
+  /// Whether the last piece was not whole.
+  private var isInLine = false
+  private var endsInLoneReturn = false
   private var reachedEnd = false
   private var isFirst = true
   private var failure: FileProblem.Problem?
@@ -59,9 +81,12 @@ final class PieceReader: PieceSource {
   private var passedCount = 0
 
   /// - Parameter size: how many bytes are read for a piece; a piece is longer where a line is.
-  init(_ source: FileSource, size: Int = usualSize) throws(FileProblem.Problem) {
+  init(
+    _ source: FileSource, size: Int = usualSize, cut: Cut = .lines
+  ) throws(FileProblem.Problem) {
     bytes = try ByteReader(source)
     self.size = size
+    self.cut = cut
   }
 
   /// Bytes of the file itself; nil when it is no regular file.
@@ -73,31 +98,36 @@ final class PieceReader: PieceSource {
 
   /// The next piece; nil at the end of the file.
   ///
-  /// - Throws: what is wrong with reading the line behind the lines that were handed out.
+  /// - Throws: what is wrong with reading behind the pieces that were handed out.
   func next() throws(FileProblem.Problem) -> TextPiece? {
+    if isInLine { try dropLine() }
     if let failure { throw failure }
     var count = rest.count
     var capacity = count + size
     var buffer = unsafe Self.allocate(capacity)
     unsafe buffer.copyBytes(from: rest)
     rest = []
-    var searched = 0
     while true {
       unsafe fill(buffer, from: &count, to: capacity)
-      if let end = unsafe Self.wholeLines(of: buffer, searched..<count) {
+      let text = unsafe UnsafeRawBufferPointer(rebasing: buffer[..<count])
+      let hasMark = unsafe cut == .rows && isFirst && text.starts(with: [0xEF, 0xBB, 0xBF])
+      let start = hasMark ? 3 : 0
+      if let end = unsafe Self.end(of: text, start..<count, cut) {
         rest = unsafe Array(buffer[end..<count])
-        return unsafe piece(buffer, end, isWhole: true)
+        return unsafe piece(buffer, start..<end, isWhole: true)
       }
-      if failure == nil, !reachedEnd, count <= LineReader.maximumLineBytes {
-        searched = count
+      if failure == nil, !reachedEnd, count <= Self.limit {
+        guard count == capacity else { continue }
         capacity = max(capacity * 2, count + size)
         let larger = unsafe Self.allocate(capacity)
-        unsafe larger.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+        unsafe larger.copyMemory(from: text)
         unsafe buffer.deallocate()
         unsafe buffer = larger
         continue
       }
-      if failure == nil, count > 0 { return unsafe piece(buffer, count, isWhole: reachedEnd) }
+      if failure == nil, count > start {
+        return unsafe piece(buffer, start..<count, isWhole: reachedEnd)
+      }
       unsafe buffer.deallocate()
       if let failure { throw failure }
       return nil
@@ -105,7 +135,8 @@ final class PieceReader: PieceSource {
   }
 
   /// Drops everything up to the next line feed, behind a piece that is not whole.
-  func dropLine() throws(FileProblem.Problem) {
+  private func dropLine() throws(FileProblem.Problem) {
+    isInLine = false
     let buffer = unsafe Self.allocate(PieceReader.usualSize)
     defer { unsafe buffer.deallocate() }
     while !reachedEnd {
@@ -121,10 +152,16 @@ final class PieceReader: PieceSource {
   }
 
   private func piece(
-    _ buffer: UnsafeMutableRawBufferPointer, _ count: Int, isWhole: Bool
+    _ buffer: UnsafeMutableRawBufferPointer, _ range: Range<Int>, isWhole: Bool
   ) -> TextPiece {
-    defer { isFirst = false }
-    return unsafe TextPiece(buffer, count: count, isFirst: isFirst, isWhole: isWhole)
+    let piece = unsafe TextPiece(
+      buffer, range, isFirst: isFirst, isWhole: isWhole, followsLoneReturn: endsInLoneReturn)
+    let start = unsafe piece.text.baseAddress!.assumingMemoryBound(to: UInt8.self)
+    endsInLoneReturn = unsafe pf_csv_ends_in_lone_return(start, range.count, endsInLoneReturn)
+    passedCount += range.lowerBound
+    isInLine = !isWhole
+    isFirst = false
+    return piece
   }
 
   /// Reads until the buffer is full; of a pipe, whose lines are to be dealt with as they come,
@@ -144,21 +181,26 @@ final class PieceReader: PieceSource {
       reachedEnd = more == 0
       readCount += more
       count += more
-      if byteCount == nil, unsafe Self.wholeLines(of: buffer, (count - more)..<count) != nil {
+      let text = unsafe UnsafeRawBufferPointer(rebasing: buffer[..<count])
+      if byteCount == nil, unsafe Self.end(of: text, (count - more)..<count, .lines) != nil {
         return
       }
     }
   }
 
-  /// The end of the last line that ends in a range of a buffer; nil for none.
-  private static func wholeLines(
-    of buffer: UnsafeMutableRawBufferPointer, _ range: Range<Int>
+  /// Where the last line or row ends that ends in a range of a text; nil for none.
+  private static func end(
+    of text: UnsafeRawBufferPointer, _ range: Range<Int>, _ cut: Cut
   ) -> Int? {
-    let text = unsafe UnsafeRawBufferPointer(rebasing: buffer[range])
+    let text = unsafe UnsafeRawBufferPointer(rebasing: text[range])
     guard let start = unsafe text.baseAddress?.assumingMemoryBound(to: UInt8.self) else {
       return nil
     }
-    let count = unsafe pf_whole_lines(start, text.count)
+    let count =
+      switch cut {
+      case .lines: unsafe pf_whole_lines(start, text.count)
+      case .rows: unsafe pf_csv_whole_rows(start, text.count)
+      }
     return count == 0 ? nil : range.lowerBound + count
   }
 

@@ -2,33 +2,13 @@ internal import CPushFiles
 internal import Glibc
 
 /// The rows of a CSV file under a header that names the columns (RFC 4180).
-@safe
-final class CSVTable: PieceSource {
-  private let reader: PieceReader
-  private let parser: OpaquePointer
-  /// The piece of the file at hand, and which part of it is not parsed.
-  private var piece: TextPiece?
-  private var unparsed = 0..<0
-  /// Whether the piece can be split without the parser; nil for one that was not looked at.
-  private var isPlain: Bool?
-  /// Its text, if it can.
-  private var plainText: UnsafePointer<UInt8>?
-  /// The line of the parser, which stays where it is while rows are split without it.
-  private var parserLine = 0
-  /// The cells of a row that was split without it.
-  private var plainCells = unsafe UnsafeMutableBufferPointer<pf_csv_cell>(start: nil, count: 0)
-  /// The number of lines that were split without it.
-  private var linesPassed = 0
-  /// The rows that are parsed and not yet given out, and the cells of all of them.
-  private var rows = unsafe UnsafeBufferPointer<pf_csv_row>(start: nil, count: 0)
-  private var row = 0
-  private var cells: UnsafePointer<pf_csv_cell>?
-  /// Whether the rows at hand are all UTF-8 and need not be checked one by one.
-  private var isUTF8 = true
-  private var pending: (problem: FileProblem.Problem, line: Int)?
-  private var isFinished = false
-  private(set) var columns = CSVColumns(count: 0, [])
-  private(set) var header: [String] = []
+final class CSVTable {
+  let reader: PieceReader
+  let header: [String]
+  let columns: CSVColumns
+  /// The rows of the piece at hand.
+  private var rows: CSVRows
+  /// The line of the row that was read last.
   private(set) var lineNumber = 1
 
   /// Opens a file and reads its header.
@@ -42,31 +22,32 @@ final class CSVTable: PieceSource {
     _ source: FileSource, columns: [String]?, required: [String],
     pieceSize: Int = PieceReader.usualSize
   ) throws(FileProblem.Problem) {
-    reader = try PieceReader(source, size: pieceSize)
-    guard let parser = unsafe pf_csv_create() else { throw .cannotRead("out of memory") }
-    unsafe self.parser = unsafe parser
-    guard let header = try nextRow() else { throw .isEmpty }
-    self.header = (0..<header.cellCount).map {
-      unsafe String(decoding: header.bytes(at: $0), as: UTF8.self)
+    reader = try PieceReader(source, size: pieceSize, cut: .rows)
+    guard let piece = try reader.next() else { throw .isEmpty }
+    var rows = CSVRows(piece, nil)
+    var row = try rows.next()
+    while row == nil {
+      guard let piece = try reader.next() else { throw .isEmpty }
+      rows = CSVRows(piece, nil, lines: rows.lines)
+      row = try rows.next()
     }
-    guard let columns else { return }
-    var cellIndices = Array(repeating: -1, count: columns.count)
-    for (index, name) in self.header.enumerated() {
-      guard let column = columns.firstIndex(of: name) else { throw .unknownColumn(name) }
-      guard cellIndices[column] < 0 else { throw .repeatedColumn(name) }
-      cellIndices[column] = index
-    }
-    for name in required {
-      guard let column = columns.firstIndex(of: name), cellIndices[column] >= 0 else {
-        throw .missingColumn(name)
+    header = row?.texts ?? []
+    var cellIndices = Array(repeating: -1, count: columns?.count ?? 0)
+    if let columns {
+      for (index, name) in header.enumerated() {
+        guard let column = columns.firstIndex(of: name) else { throw .unknownColumn(name) }
+        guard cellIndices[column] < 0 else { throw .repeatedColumn(name) }
+        cellIndices[column] = index
+      }
+      for name in required {
+        guard let column = columns.firstIndex(of: name), cellIndices[column] >= 0 else {
+          throw .missingColumn(name)
+        }
       }
     }
-    self.columns = CSVColumns(count: self.header.count, cellIndices)
-  }
-
-  deinit {
-    unsafe pf_csv_destroy(parser)
-    unsafe plainCells.deallocate()
+    self.columns = CSVColumns(count: header.count, cellIndices)
+    reader.pass(bytes: rows.start, lines: 0)
+    self.rows = CSVRows(rows.takeRest(), self.columns, lines: rows.lines)
   }
 
   /// The share of the file that has been read, 0...1; nil when its size is not known.
@@ -75,191 +56,147 @@ final class CSVTable: PieceSource {
   /// Bytes of the file itself; nil when it is not a regular file.
   var byteCount: Int64? { reader.byteCount }
 
-  func hasColumn(_ column: Int) -> Bool { unsafe columns.cellIndices[column] >= 0 }
+  func hasColumn(_ column: Int) -> Bool { columns.has(column) }
+
+  /// The number of lines before what is read next.
+  var lines: Int { rows.lines }
 
   /// The next row, valid until the next call; nil at the end of the file. Blank lines are passed
   /// over.
   func next() throws(FileProblem.Problem) -> CSVRow? {
-    guard let row = try nextRow() else { return nil }
-    guard row.cellCount == header.count else {
-      throw .cellCount(found: row.cellCount, expected: header.count)
-    }
-    return row
-  }
-
-  // MARK: Pieces
-
-  /// The next lines of the file, if they can be split without the parser (`pf_csv_split`); nil if
-  /// they cannot, and at the end.
-  func plainPiece() throws(FileProblem.Problem) -> TextPiece? {
-    guard !hasParsed, !isFinished, unsafe pf_csv_is_between_rows(parser) else { return nil }
-    if unparsed.isEmpty {
-      try readPiece()
-      isFinished = unparsed.isEmpty
-    }
-    guard let piece, !unparsed.isEmpty, piece.isWhole else { return nil }
-    let text = unsafe UnsafeRawBufferPointer(rebasing: piece.text[unparsed])
-    let start = unsafe text.baseAddress!.assumingMemoryBound(to: UInt8.self)
-    guard unsafe pf_csv_is_plain(start, text.count) else { return nil }
-    piece.removeFirst(unparsed.lowerBound)
-    self.piece = nil
-    unparsed = 0..<0
-    return piece
-  }
-
-  /// Counts the lines of plain pieces.
-  func pass(bytes: Int, lines: Int) {
-    reader.pass(bytes: bytes, lines: lines)
-    linesPassed += lines
-  }
-
-  /// The line of the row that has begun, or of the one that is to come.
-  var openLine: Int {
-    var line: UInt64 = 0
-    _ = unsafe pf_csv_open_row_bytes(parser, &line)
-    return linesPassed + Int(line)
-  }
-
-  /// Whether ``next()`` has something without reading on.
-  var hasParsed: Bool { unsafe row < rows.count || pending != nil }
-
-  /// Whether everything was read and given out.
-  var isAtEnd: Bool { isFinished && !hasParsed }
-
-  private func nextRow() throws(FileProblem.Problem) -> CSVRow? {
-    while unsafe row == rows.count {
-      if let (problem, line) = pending {
-        pending = nil
-        lineNumber = line
-        throw problem
+    while true {
+      if let row = try nextOfPiece() { return row }
+      do throws(FileProblem.Problem) {
+        guard let piece = try reader.next() else { return nil }
+        rows = CSVRows(piece, columns, lines: rows.linesBehind)
+      } catch {
+        lineNumber = rows.linesBehind + 1
+        throw error
       }
-      if isFinished { return nil }
-      if let row = try nextPlainRow() { return row }
-      try parseMore()
     }
-    let found = unsafe rows[row]
-    row += 1
-    lineNumber = linesPassed + Int(found.line)
-    let cells = unsafe UnsafeBufferPointer(
-      start: cells! + found.first_cell, count: found.cell_count)
-    let csvRow = unsafe CSVRow(cells, columns)
-    if found.after_lone_return { throw .loneReturn }
-    if csvRow.byteCount > LineReader.maximumLineBytes { throw .tooLong }
-    if !isUTF8, !csvRow.isUTF8 { throw .notUTF8 }
-    return csvRow
   }
 
-  /// The next row, if it can be split without the parser; nil for anything unusual, and at the end.
-  private func nextPlainRow() throws(FileProblem.Problem) -> CSVRow? {
-    if header.isEmpty { return nil }
-    if unparsed.isEmpty { try readPieceAfterRows() }
-    guard isPlain ?? findPlain(), let text = unsafe plainText else { return nil }
-    while !unparsed.isEmpty {
-      var count = 0
-      let used = unsafe pf_csv_split(
-        text + unparsed.lowerBound, unparsed.count, plainCells.baseAddress, plainCells.count, &count
+  private func nextOfPiece() throws(FileProblem.Problem) -> CSVRow? {
+    let start = rows.start
+    defer {
+      reader.pass(bytes: rows.start - start, lines: 0)
+      if rows.line > 0 { lineNumber = rows.line }
+    }
+    return try rows.next()
+  }
+
+  /// The next rows of the file, for a ``CSVRows`` elsewhere; nil at the end of the file.
+  func nextPiece() throws(FileProblem.Problem) -> TextPiece? {
+    if !rows.isAtEnd { return rows.takeRest() }
+    return try reader.next()
+  }
+}
+
+/// Takes the rows of a piece of a file apart.
+///
+/// SAFETY: the text belongs to the piece, which is retained; the memory for cells belongs to this
+/// value alone.
+@safe
+struct CSVRows: ~Copyable {
+  /// The line of the row that was read last; 0 before the first.
+  private(set) var line = 0
+  /// The number of line feeds before the next row.
+  private(set) var lines: Int
+  /// The byte of the piece at which the next row begins.
+  private(set) var start = 0
+  private let piece: TextPiece
+  private let text: UnsafeBufferPointer<UInt8>
+  private let columns: CSVColumns?
+  private let cells: UnsafeMutableBufferPointer<pf_csv_cell>
+  /// For cells with doubled quotes.
+  private let scratch: UnsafeMutablePointer<UInt8>
+  /// Whether all rows are UTF-8 and none is cut off.
+  private let isUsual: Bool
+  private var followsLoneReturn: Bool
+
+  /// - Parameters:
+  ///   - columns: nil for rows of any number of cells.
+  ///   - lines: the number of line feeds before the piece.
+  init(_ piece: TextPiece, _ columns: CSVColumns?, lines: Int = 0) {
+    self.piece = piece
+    self.columns = columns
+    self.lines = lines
+    unsafe text = piece.text.assumingMemoryBound(to: UInt8.self)
+    unsafe cells = .allocate(capacity: columns?.count ?? text.count + 1)
+    let hasQuotes = unsafe memchr(text.baseAddress!, 0x22, text.count) != nil
+    unsafe scratch = .allocate(capacity: hasQuotes ? text.count : 0)
+    isUsual = unsafe piece.isWhole && pf_is_utf8(text.baseAddress!, text.count)
+    followsLoneReturn = piece.followsLoneReturn
+  }
+
+  deinit {
+    unsafe cells.deallocate()
+    unsafe scratch.deallocate()
+  }
+
+  var isAtEnd: Bool { unsafe start == text.count }
+
+  /// The number of lines up to the next piece.
+  var linesBehind: Int { lines + (piece.isWhole ? 0 : 1) }
+
+  /// The next row, valid until the next call; nil at the end of the piece. Blank lines are passed
+  /// over.
+  ///
+  /// - Throws: what is wrong with the row at ``line``; the next call goes on behind it.
+  mutating func next() throws(FileProblem.Problem) -> CSVRow? {
+    while !isAtEnd {
+      var row = pf_csv_row()
+      unsafe pf_csv_split(
+        text.baseAddress! + start, text.count - start, cells.baseAddress, cells.count, scratch, &row
       )
-      guard count == header.count || count == 0, used <= LineReader.maximumLineBytes else {
-        isPlain = false
-        return nil
+      let (firstLine, follows) = (lines + 1, followsLoneReturn)
+      start += row.length
+      lines += row.line_feeds
+      if row.cell_count == 0, row.status == PF_CSV_ROW {
+        followsLoneReturn = follows || row.ends_in_lone_return
+        continue
       }
-      if count > 0 { lineNumber = linesPassed + parserLine }
-      unparsed.removeFirst(used)
-      pass(bytes: used, lines: 1)
-      if count > 0 { return unsafe CSVRow(UnsafeBufferPointer(plainCells), columns) }
+      line = firstLine
+      followsLoneReturn = row.ends_in_lone_return
+      if !isUsual || follows || row.status != PF_CSV_ROW
+        || row.length > LineReader.maximumLineBytes
+      {
+        try check(row, followsLoneReturn: follows)
+      }
+      if let columns, row.cell_count != columns.count {
+        throw .cellCount(found: row.cell_count, expected: columns.count)
+      }
+      return unsafe CSVRow(
+        UnsafeBufferPointer(start: cells.baseAddress, count: row.cell_count), columns,
+        isVerbatim: row.is_verbatim)
     }
     return nil
   }
 
-  private func findPlain() -> Bool {
-    guard let piece else { return false }
-    let text = unsafe UnsafeRawBufferPointer(rebasing: piece.text[unparsed])
-    guard let start = unsafe text.baseAddress?.assumingMemoryBound(to: UInt8.self) else {
-      return false
+  private func check(
+    _ row: pf_csv_row, followsLoneReturn: Bool
+  ) throws(FileProblem.Problem) {
+    if row.status == PF_CSV_STRAY_QUOTE { throw .strayQuote }
+    // Most likely a quote is never closed.
+    if !piece.isWhole, isAtEnd { throw .tooLong }
+    // Without commas and quotes.
+    let length =
+      unsafe row.cell_count > cells.count
+      ? row.length : cells[..<row.cell_count].reduce(0) { unsafe $0 + $1.length }
+    if row.status == PF_CSV_OPEN_QUOTE {
+      throw length > LineReader.maximumLineBytes ? .tooLong : .openQuote
     }
-    let found =
-      unsafe piece.isWhole && pf_csv_is_between_rows(parser)
-      && pf_csv_is_plain(start, text.count) && pf_is_utf8(start, text.count)
-    if found, unsafe plainCells.isEmpty {
-      unsafe plainCells = UnsafeMutableBufferPointer.allocate(capacity: header.count)
-    }
-    isPlain = found
-    unsafe plainText = start - unparsed.lowerBound
-    parserLine = openLine - linesPassed
-    return found
+    if followsLoneReturn { throw .loneReturn }
+    if length > LineReader.maximumLineBytes { throw .tooLong }
+    let bytes = unsafe text.baseAddress! + start - row.length
+    if unsafe !pf_is_utf8(bytes, row.length) { throw .notUTF8 }
   }
 
-  /// Parses the next piece of the file; sets what rows and which problem behind them it gave.
-  func parseMore() throws(FileProblem.Problem) {
-    row = 0
-    unsafe rows = UnsafeBufferPointer(start: nil, count: 0)
-    if unparsed.isEmpty { try readPieceAfterRows() }
-    let status: pf_csv_status
-    if unparsed.isEmpty {
-      isFinished = true
-      status = unsafe pf_csv_finish(parser)
-    } else {
-      status = parsePiece()
-    }
-    let line = linesPassed + (unsafe Int(pf_csv_error_line(parser)))
-    switch status {
-    case PF_CSV_OK: break
-    case PF_CSV_STRAY_QUOTE: pending = (.strayQuote, line)
-    case PF_CSV_OPEN_QUOTE: pending = (.openQuote, line)
-    default: throw .cannotRead("out of memory")
-    }
-    var count = 0
-    let first = unsafe pf_csv_rows(parser, &count)
-    unsafe rows = UnsafeBufferPointer(start: first, count: count)
-    unsafe cells = pf_csv_cells(parser)
-    checkText()
-    var openLine: UInt64 = 0
-    if unsafe pf_csv_open_row_bytes(parser, &openLine) > LineReader.maximumLineBytes {
-      // Most likely a quote that is never closed.
-      unsafe pf_csv_abandon_row(parser)
-      pending = (.tooLong, linesPassed + Int(openLine))
-    }
-  }
-
-  /// Parses what is there, of the header only its line, so that the rows behind it can be a
-  /// plain piece.
-  private func parsePiece() -> pf_csv_status {
-    guard let piece else { return PF_CSV_OK }
-    let text = unsafe UnsafeRawBufferPointer(rebasing: piece.text[unparsed])
-    let start = unsafe text.baseAddress!.assumingMemoryBound(to: UInt8.self)
-    var count = text.count
-    if header.isEmpty, let feed = unsafe text.firstIndex(of: 0x0A) { count = feed + 1 }
-    var used = 0
-    let status = unsafe pf_csv_parse(parser, start, count, &used)
-    unparsed.removeFirst(used)
-    reader.pass(bytes: used, lines: 0)
-    return status
-  }
-
-  private func readPieceAfterRows() throws(FileProblem.Problem) {
-    do { try readPiece() } catch {
-      lineNumber = openLine
-      throw error
-    }
-  }
-
-  /// Reads the next piece of the file; a byte order mark at its beginning is dropped.
-  private func readPiece() throws(FileProblem.Problem) {
-    piece = try reader.next()
-    isPlain = nil
-    guard let piece else { return unparsed = 0..<0 }
-    let hasMark = unsafe piece.isFirst && piece.text.starts(with: [0xEF, 0xBB, 0xBF])
-    unparsed = unsafe (hasMark ? 3 : 0)..<piece.text.count
-    reader.pass(bytes: unparsed.lowerBound, lines: 0)
-  }
-
-  /// Checks all cells at once; only if that fails are the rows checked one by one.
-  private func checkText() {
-    guard let last = unsafe rows.last, let start = unsafe cells else { return }
-    let all = unsafe UnsafeBufferPointer(start: start, count: last.first_cell + last.cell_count)
-    guard let first = unsafe all.first?.bytes, let end = unsafe all.last else { return }
-    // The cells lie one behind the other.
-    isUTF8 = unsafe pf_is_utf8(first, end.bytes + end.length - first)
+  /// The part of the piece behind the row that was read last, which is not read here any more.
+  mutating func takeRest() -> TextPiece {
+    piece.removeFirst(start, followsLoneReturn: followsLoneReturn)
+    start = unsafe text.count
+    return piece
   }
 }
 
@@ -287,19 +224,30 @@ final class CSVColumns: Sendable {
 
 /// One row of a CSV file, valid until the next is asked for.
 ///
-/// SAFETY: it points into the parser's memory and that of the columns. It never leaves this module,
-/// and every reader takes what it needs before it asks for another row.
+/// SAFETY: it points into the memory of ``CSVRows`` and that of the columns. It never leaves this
+/// module, and every reader takes what it needs before it asks for another row.
 @safe
 struct CSVRow {
   private let cells: UnsafeBufferPointer<pf_csv_cell>
   private let cellIndices: UnsafeMutableBufferPointer<Int>
+  /// Whether the cells are parts of the file's text.
+  private let isVerbatim: Bool
 
-  init(_ cells: UnsafeBufferPointer<pf_csv_cell>, _ columns: CSVColumns) {
+  fileprivate init(
+    _ cells: UnsafeBufferPointer<pf_csv_cell>, _ columns: CSVColumns?, isVerbatim: Bool
+  ) {
     unsafe self.cells = unsafe cells
-    unsafe cellIndices = columns.cellIndices
+    unsafe cellIndices = columns?.cellIndices ?? UnsafeMutableBufferPointer(start: nil, count: 0)
+    self.isVerbatim = isVerbatim
   }
 
-  var cellCount: Int { unsafe cells.count }
+  /// The texts of all cells.
+  var texts: [String] {
+    unsafe cells.map {
+      unsafe String(
+        decoding: UnsafeBufferPointer(start: $0.bytes, count: $0.length), as: UTF8.self)
+    }
+  }
 
   /// The text of a column; nil when the cell is empty or the file does not have the column.
   func text(_ column: Int) -> String? {
@@ -342,20 +290,21 @@ struct CSVRow {
     return unsafe index < 0 ? UnsafeBufferPointer(start: nil, count: 0) : bytes(at: index)
   }
 
-  func bytes(at index: Int) -> UnsafeBufferPointer<UInt8> {
+  private func bytes(at index: Int) -> UnsafeBufferPointer<UInt8> {
     let cell = unsafe cells[index]
     return unsafe UnsafeBufferPointer(start: cell.bytes, count: cell.length)
   }
 
-  /// The text behind the first cells and their commas, of a row that `pf_csv_split` split; nil if
-  /// there are no more cells.
+  /// The text behind the first cells and their commas, as it is in the file, without a quote that
+  /// closes the last cell; nil if there are no more cells, or doubled quotes.
+  ///
+  /// - Precondition: `count` is not 0.
   func text(behind count: Int) -> UnsafeRawBufferPointer? {
-    guard unsafe cells.count > count, let last = unsafe cells.last else { return nil }
-    let start = unsafe cells[count].bytes
-    return unsafe UnsafeRawBufferPointer(start: start, count: last.bytes + last.length - start!)
+    guard isVerbatim, unsafe cells.count > count, let last = unsafe cells.last,
+      var start = unsafe cells[count].bytes
+    else { return nil }
+    // With the quote that opens a cell: otherwise `a,",b"` and `"a,",b` were the same.
+    if unsafe start[-1] == UInt8(ascii: "\"") { unsafe start -= 1 }
+    return unsafe UnsafeRawBufferPointer(start: start, count: last.bytes + last.length - start)
   }
-
-  var byteCount: Int { unsafe cells.reduce(0) { unsafe $0 + $1.length } }
-
-  var isUTF8: Bool { unsafe cells.allSatisfy { unsafe pf_is_utf8($0.bytes, $0.length) } }
 }

@@ -118,61 +118,32 @@ struct PieceParser {
     _ piece: TextPiece, _ format: Format, _ columns: CSVColumns, _ job: Job,
     into batch: inout RecordBatch
   ) {
-    let text = unsafe piece.text
-    guard let base = unsafe text.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return }
-    let isUTF8 = unsafe pf_is_utf8(base, text.count)
-    let cells = UnsafeMutableBufferPointer<pf_csv_cell>.allocate(capacity: columns.count)
-    defer { unsafe cells.deallocate() }
-    // The cells of each row in turn.
-    let row = unsafe CSVRow(UnsafeBufferPointer(cells), columns)
-    unsafe batch.add(text: text, ofUsers: format.isUsers)
+    var rows = CSVRows(piece, columns)
+    unsafe batch.add(text: piece.text, ofUsers: format.isUsers)
     let idCount = format.idCount(columns)
     if columns !== recentColumns || job.rules != recentRules {
       recentUsers.removeAll()
       recentMembers.removeAll()
       (recentColumns, recentRules) = (columns, job.rules)
     }
-    var start = 0
-    var line = 0
-    while start < text.count {
-      var count = 0
-      let used = unsafe pf_csv_split(
-        base + start, text.count - start, cells.baseAddress, columns.count, &count)
-      line += 1
-      defer { start += used }
-      if count == 0 { continue }
+    while true {
       do throws(FileProblem.Problem) {
-        if used > LineReader.maximumLineBytes {
-          try unsafe Self.checkLength(UnsafeRawBufferPointer(rebasing: text[start..<start + used]))
-        }
-        if !isUTF8, unsafe !pf_is_utf8(base + start, used) { throw .notUTF8 }
-        guard count == columns.count else {
-          throw .cellCount(found: count, expected: columns.count)
-        }
+        guard let row = try rows.next() else { break }
         try unsafe add(
-          row, rest: idCount > 0 ? row.text(behind: idCount) : nil, line: line, format, job.rules,
-          keepsAll: job.keepsAll, to: &batch)
+          row, rest: idCount > 0 ? row.text(behind: idCount) : nil, line: rows.line, format,
+          job.rules, keepsAll: job.keepsAll, to: &batch)
       } catch {
-        batch.add(error, line: line)
+        batch.add(error, line: rows.line)
       }
     }
-    batch.lineCount = line
-  }
-
-  /// Checks the length of a row's cells.
-  private static func checkLength(
-    _ line: UnsafeRawBufferPointer
-  ) throws(FileProblem.Problem) {
-    let count = unsafe line.count { $0 != 0x2C && $0 != 0x0A && $0 != 0x0D }
-    if count > LineReader.maximumLineBytes { throw .tooLong }
+    batch.lineCount = rows.linesBehind
   }
 
   /// Adds the record of a row.
   ///
-  /// - Parameter rest: the text behind the ids, if `pf_csv_split` split the row and the ids come
-  ///   first.
-  mutating func add(
-    _ row: CSVRow, rest: UnsafeRawBufferPointer? = nil, line: Int, _ format: Format,
+  /// - Parameter rest: the text behind the ids, if these come first and there are no doubled quotes.
+  private mutating func add(
+    _ row: CSVRow, rest: UnsafeRawBufferPointer?, line: Int, _ format: Format,
     _ rules: RuleSet?, keepsAll: Bool, to batch: inout RecordBatch
   ) throws(FileProblem.Problem) {
     var uses = VendorFieldUse()

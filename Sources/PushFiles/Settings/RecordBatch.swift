@@ -34,7 +34,7 @@ struct RecordBatch: Sendable {
   private var noted = VendorFieldUse()
 
   /// - Parameter quiet: the list of the thread that parses.
-  init(byteCount: Int = 0, _ quiet: consuming QuietSettingsList = QuietSettingsList()) {
+  init(byteCount: Int, _ quiet: consuming QuietSettingsList) {
     self.byteCount = byteCount
     users = UserRecords(quiet)
   }
@@ -115,7 +115,7 @@ struct RecordBatch: Sendable {
 
   mutating func add(_ problem: FileProblem.Problem, line: Int) {
     finishRows()
-    recordCount += 1
+    if problem.isOfOneLine { recordCount += 1 }
     steps.append(.problem(problem, line: line))
   }
 

@@ -9,18 +9,7 @@ extension SettingsFileReader {
       return report(error, line: error.lineAtOpening)
     }
     do throws(FileProblem.Problem) {
-      while let piece = try reader.next() {
-        if piece.isWhole {
-          parse(piece, .settings, from: reader)
-          continue
-        }
-        applyAll(from: reader)
-        lines += 1
-        try reader.dropLine()
-        report(.tooLong, line: lines)
-        unsafe reader.pass(bytes: piece.text.count, lines: 1)
-        count(1, from: reader)
-      }
+      while let piece = try reader.next() { parse(piece, .settings, from: reader) }
       applyAll(from: reader)
       if fileRecordCount == 0 { report(.isEmpty, line: 1) }
     } catch {
@@ -40,55 +29,18 @@ extension SettingsFileReader {
     } catch {
       return report(error, line: error.lineAtOpening)
     }
-    lines = table.openLine - 1
+    lines = table.lines
     let format = format(table.columns)
     if csvMerge?.begin(table.columns, isUsers: format.isUsers) == false {
       return report(.otherColumns, line: 1)
     }
-    var parser = PieceParser(paths.unknownZones)
     do throws(FileProblem.Problem) {
-      while !table.isAtEnd {
-        if let piece = try table.plainPiece() {
-          parse(piece, format, from: table)
-          continue
-        }
-        applyAll(from: table)
-        guard try readRows(of: table, format, &parser) else { return }
-      }
+      while let piece = try table.nextPiece() { parse(piece, format, from: table.reader) }
+      applyAll(from: table.reader)
     } catch {
-      applyAll(from: table)
-      report(error, line: table.openLine)
+      applyAll(from: table.reader)
+      report(error, line: lines + 1)
     }
-  }
-
-  /// Reads rows that need the CSV parser.
-  ///
-  /// - Returns: whether reading can go on.
-  private mutating func readRows(
-    of table: CSVTable, _ format: PieceParser.Format, _ parser: inout PieceParser
-  ) throws(FileProblem.Problem) -> Bool {
-    if !table.hasParsed { try table.parseMore() }
-    var batch = RecordBatch()
-    var failure: FileProblem.Problem?
-    while table.hasParsed {
-      do throws(FileProblem.Problem) {
-        guard let row = try table.next() else { break }
-        try unsafe parser.add(
-          row, line: table.lineNumber - lines, format, appRules, keepsAll: keepsAll, to: &batch)
-      } catch {
-        if error.isOfOneLine {
-          batch.add(error, line: table.lineNumber - lines)
-        } else {
-          failure = error
-        }
-      }
-    }
-    batch.finish(settings.lookup)
-    apply(batch)
-    count(batch.recordCount, from: table)
-    if let failure { report(failure, line: table.lineNumber) }
-    lines = table.openLine - 1
-    return failure == nil
   }
 
   /// Reads the rows of a stream.
