@@ -65,8 +65,7 @@ struct Endpoint {
   /// The types of bodies that it reads; none if it reads no body.
   var bodyTypes: [String] {
     switch route {
-    case .decide: DecideEndpoint.types
-    case .settings: SettingsEndpoint.types
+    case .decide, .settings: SettingsEndpoint.types
     case .explain: [Answer.json]
     case .page where method == .post: [Answer.json, Answer.ndjson]
     default: []

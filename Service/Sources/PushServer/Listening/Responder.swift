@@ -162,7 +162,7 @@ struct Responder: Sendable {
       return try await DecideEndpoint.reply(request, app, state.metrics).made()
     case .explain:
       let app = try await waited(request, app)
-      return try QuestionEndpoints.explain(request, request.body, app)
+      return try QuestionEndpoints.explain(request, app)
     case .nextChange:
       let app = try await waited(request, app)
       return try QuestionEndpoints.nextChange(request, app)
