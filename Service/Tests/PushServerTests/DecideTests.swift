@@ -131,7 +131,8 @@ import Testing
     #expect(
       found == [
         "400 bad_request", "400 bad_request", "413 too_large", "415 unsupported_media_type",
-        "415 unsupported_media_type", "415 unsupported_media_type", "406 not_acceptable", "400 bad_request", "400 bad_request",
+        "415 unsupported_media_type", "415 unsupported_media_type", "406 not_acceptable",
+        "400 bad_request", "400 bad_request",
         "404 not_found", "405 method_not_allowed",
       ])
     let large = try await server.post("/v1/decide", String(repeating: " ", count: 1001))

@@ -26,7 +26,7 @@ enum DecideEndpoint {
       }
     }
     return .task {
-      let progress = try await EventsEndpoint.onOtherThread { try deciding.decide(upTo: chunk) }
+      let progress = try await onOtherThread { try deciding.decide(upTo: chunk) }
       return try answer(request, deciding, progress, metrics)
     }
   }
@@ -54,7 +54,7 @@ enum DecideEndpoint {
       try await writer.write(first)
       var progress = progress
       while progress != .complete {
-        progress = try await EventsEndpoint.onOtherThread { try deciding.decide(upTo: chunk) }
+        progress = try await onOtherThread { try deciding.decide(upTo: chunk) }
         try Task.checkCancellation()
         try await writer.write(deciding.takeBytes())
       }

@@ -49,11 +49,8 @@ struct SupportPage: Sendable {
   func answer(_ request: ServerRequest) async throws -> Answer {
     let asked = try Request(request)
     guard asked.method == .post else { return answer(asked) }
-    return try await EventsEndpoint.onOtherThread { answer(asked) }
+    return try await onOtherThread { answer(asked) }
   }
-
-  /// Whether a path is the page's.
-  static func serves(_ path: Substring) -> Bool { path == "/" || path.hasPrefix("/page/") }
 
   /// Answers a request for a path of the page, on the caller's thread.
   func answer(_ request: Request) -> Answer {

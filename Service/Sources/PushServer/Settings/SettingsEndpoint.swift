@@ -7,8 +7,6 @@ internal import PushStore
 
 /// `POST /v1/settings`: a batch of operations, all or none.
 enum SettingsEndpoint {
-  static let types = ["application/x-ndjson", "application/json", "text/plain"]
-
   /// What was written by one request.
   struct Written: Sendable {
     let operations: Int
