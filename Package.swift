@@ -157,7 +157,7 @@ let package = Package(
       name: "PushFilesTests",
       dependencies: [
         "PushModel", "PushFanout", "PushContent", "PushFiles", "CPushFiles", "TestSupport",
-      ], exclude: ["Arrow/Streams"], swiftSettings: strict),
+      ], swiftSettings: strict),
     .testTarget(
       name: "PushServiceTests",
       dependencies: [

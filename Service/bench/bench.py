@@ -18,7 +18,6 @@ from clients import SERVER_CORE, BenchError, h2load, wrk
 from server import Server, counts_of, forget, free_port, ready
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-ARROW = "application/vnd.apache.arrow.stream"
 
 
 class Table:
@@ -63,14 +62,6 @@ def small(table, world, server, options):
     many = wrk(server.url, file, path, server.key, lines=64, seconds=options.seconds)
     table.row("64 messages a request, counts: messages", f"{rate(many['rate'] * 64)}, p99 {many['p99']:.2f} ms",
               ">= 250 k/s (500 k)", many["rate"] * 64 >= 250_000)
-    streams = [worlds.arrow_of(messages[start:start + 64]) for start in range(0, 6400, 64)]
-    found = server.post(path, streams[0], **{"Content-Type": ARROW})
-    if counts_of(found.decode()) != world.counts(messages[:64]):
-        raise BenchError("the server's answers to Arrow streams are not those of evaluate")
-    file = world.folder / "small.hex"
-    file.write_text("".join(stream.hex() + "\n" for stream in streams))
-    many = wrk(server.url, file, path, server.key, lines=0, seconds=options.seconds, kind=ARROW)
-    table.row("  the same as an Arrow stream: messages", f"{rate(many['rate'] * 64)}, p99 {many['p99']:.2f} ms")
     return one
 
 

@@ -1,7 +1,7 @@
--- Requests of wrk from a file of lines: wrk … -s body.lua URL -- FILE LINES PATH KEY [DELAY] [TYPE]
--- LINES lines are a body, or for 0 a line is one, in hexadecimal digits; each thread begins somewhere else. DELAY
--- milliseconds, on average, pass between the requests of a connection: half to one and a half times as many, so that
--- connections do not stay in step. What was measured is printed as one line of JSON.
+-- Requests of wrk from a file of lines: wrk … -s body.lua URL -- FILE LINES PATH KEY [DELAY]
+-- LINES lines are a body; each thread begins somewhere else. DELAY milliseconds, on average, pass between the requests
+-- of a connection: half to one and a half times as many, so that connections do not stay in step. What was measured is
+-- printed as one line of JSON.
 local requests, position = {}, 0
 local started = 0
 
@@ -13,17 +13,13 @@ end
 function init(args)
   local lines, path, key, wait = tonumber(args[2]), args[3], args[4], tonumber(args[5] or "0")
   local headers = {
-    ["Content-Type"] = args[6] or "application/x-ndjson", ["Authorization"] = "Bearer " .. key,
+    ["Content-Type"] = "application/x-ndjson", ["Authorization"] = "Bearer " .. key,
   }
   local body, count = {}, 0
   for line in io.lines(args[1]) do
     body[#body + 1] = line
     count = count + 1
-    if lines == 0 then
-      local bytes = line:gsub("%x%x", function(digits) return string.char(tonumber(digits, 16)) end)
-      requests[#requests + 1] = wrk.format("POST", path, headers, bytes)
-      body = {}
-    elseif count % lines == 0 then
+    if count % lines == 0 then
       requests[#requests + 1] = wrk.format("POST", path, headers, table.concat(body, "\n") .. "\n")
       body = {}
     end

@@ -67,15 +67,12 @@ def pinned(cores, command, **options):
     return subprocess.run(["taskset", "-c", cores, *command], capture_output=True, text=True, **options)
 
 
-def wrk(url, file, path, key, *, lines=1, connections=32, seconds=10, delay=0, kind="application/x-ndjson", cores=CLIENT_CORES):
-    """Requests a second, latencies in milliseconds, and bytes a second; refuses failed requests.
-
-    A body has so many lines of the file, or for 0 the bytes that a line has as hexadecimal digits.
-    """
+def wrk(url, file, path, key, *, lines=1, connections=32, seconds=10, delay=0, cores=CLIENT_CORES):
+    """Requests a second, latencies in milliseconds, and bytes a second; refuses failed requests."""
     threads = min(thread_count(cores), connections)
     done = pinned(cores, [
         "wrk", "-t", str(threads), "-c", str(connections), "-d", f"{seconds}s", "--timeout", "30s",
-        "-s", str(HERE / "body.lua"), url, "--", str(file), str(lines), path, key, str(delay), kind])
+        "-s", str(HERE / "body.lua"), url, "--", str(file), str(lines), path, key, str(delay)])
     if done.returncode != 0:
         raise BenchError(f"wrk: {done.stderr or done.stdout}")
     found = json.loads(done.stdout.strip().splitlines()[-1])

@@ -107,17 +107,6 @@ def change(user, room, level):
     return {"op": "setSilentModeForConversation", "user": user, "conversation": room, "level": level}
 
 
-def arrow_of(messages):
-    """Messages as an Arrow stream."""
-    import pyarrow
-
-    table = pyarrow.Table.from_pylist([{**each, "mentions": each.get("mentions", [])} for each in messages])
-    sink = pyarrow.BufferOutputStream()
-    with pyarrow.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    return sink.getvalue().to_pybytes()
-
-
 def write_lines(path, objects):
     with open(path, "w") as file:
         for each in objects:

@@ -205,7 +205,7 @@ pf_json_status status_of(simdjson::error_code error, const uint8_t *text, size_t
   // Whatever the parser stumbled over: a text that begins as an object and does not close its
   // brackets was cut off.
   size_t first = 0;
-  while (first < length && std::strchr(" \t\r", text[first])) first++;
+  while (first < length && std::strchr(" \t\r\n", text[first])) first++;
   if (first == length || text[first] != '{') return PF_JSON_INVALID;
   long depth = 0;
   bool in_string = false;

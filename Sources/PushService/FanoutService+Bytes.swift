@@ -154,17 +154,31 @@ extension FanoutService {
     ndjson messages: [UInt8], for user: Identifier, content: Bool = false,
     noting: (FanoutVersion) -> Void = { _ in }
   ) throws -> [UInt8] {
+    let reader = try MessageReader(messages, rules: app.rules)
+    return try explain(for: user, noting: noting) {
+      try reader.nextWithContent().map { ($0.message, content ? $0.content : nil) }
+    }
+  }
+
+  /// Explains messages for a user as they are read, all by one version of the settings.
+  ///
+  /// - Parameters:
+  ///   - user: the recipient.
+  ///   - noting: called with the version of the settings that the answer is by.
+  ///   - next: the next message, and what it says of its own push, nil if that is not to be
+  ///     explained; nil at the end.
+  /// - Returns: a JSON object a line, as of `explain --json`.
+  /// - Throws: as ``explain(ndjson:for:content:noting:)``, but for what `next` throws.
+  public func explain(
+    for user: Identifier, noting: (FanoutVersion) -> Void = { _ in },
+    next: () throws -> (message: Message, content: MessageContent?)?
+  ) throws -> [UInt8] {
     let (version, renderer) = pinned()
     noting(version)
     guard version.contains(user: user) else { throw ServiceError.unknownUser(user) }
     try version.checkIsDecided(user)
-    let reader = try MessageReader(messages, rules: renderer.rules)
-    let explanations = try renderer.explain(by: version, for: user) {
-      try reader.nextWithContent().map { ($0.message, content ? $0.content : nil) }
-    }
-    return explanations.flatMap {
-      ServiceJSON.explanation($0.decision, $0.content) + [UInt8(ascii: "\n")]
-    }
+    return try renderer.explain(by: version, for: user, next: next)
+      .flatMap { ServiceJSON.explanation($0.decision, $0.content) + [UInt8(ascii: "\n")] }
   }
 
   // MARK: Changing
@@ -202,9 +216,24 @@ extension FanoutService {
   public func batch(
     ndjson settings: [UInt8], unknownZones: UnknownZones = .fail
   ) throws(FileProblem) -> (batch: SettingsBatch, records: Int) {
+    var none: [SettingsLoader.Operation]?
+    return try batch(ndjson: settings, unknownZones: unknownZones, operations: &none)
+  }
+
+  /// Reads records of a settings.ndjson, without changing anything, and lines between them that are
+  /// operations: they have the field `op`.
+  ///
+  /// - Parameter operations: becomes those lines, also if others are not understood; nil if no line
+  ///   may be an operation.
+  /// - Returns: as ``batch(ndjson:unknownZones:)``.
+  /// - Throws: `FileProblem` for the first record that is not understood.
+  public func batch(
+    ndjson settings: [UInt8], unknownZones: UnknownZones = .fail,
+    operations: inout [SettingsLoader.Operation]?
+  ) throws(FileProblem) -> (batch: SettingsBatch, records: Int) {
     var paths = SettingsPaths(settings)
     paths.unknownZones = unknownZones
-    let read = try SettingsLoader.load(paths, over: engine)
+    let read = try SettingsLoader.load(paths, over: engine, operations: &operations)
     let batch = SettingsBatch(read.settings, replacesApp: read.saysApp, content: read.content)
     return (batch, read.records)
   }

@@ -141,8 +141,8 @@ import Testing
     let deciding = try Deciding(body, app, .counts, showsDevices: false)
     #expect(try deciding.decide(upTo: 1) == .enoughBytes)
     let first = String(buffer: deciding.takeBytes())
-    let operation = try SettingsOperation(
-      ["op": "setSilentModeForAll", "user": "u1", "level": "none"], .easemob)
+    let line = #"{"op":"setSilentModeForAll","user":"u1","level":"none"}"#
+    let operation = try SettingsOperation(JSONObject(Array(line.utf8)), .easemob)
     try await app.store.write(at: .zero) { write in try operation.apply(to: &write) }
     #expect(try deciding.decide(upTo: .max) == .complete)
     #expect(String(buffer: deciding.takeBytes()) == first)

@@ -107,71 +107,6 @@ import Testing
     try await server.stop()
   }
 
-  /// Streams of Arrow that pyarrow wrote.
-  private static func stream(_ name: String) throws -> [UInt8] {
-    let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(
-      path: "../../../Tests/PushFilesTests/Arrow/Streams")
-    return Array(try Data(contentsOf: folder.appending(path: name)))
-  }
-
-  @Test func `Rows of an Arrow stream are answered as the same lines are`() async throws {
-    let server = try await TestServer.start()
-    let arrow = ["Content-Type": "application/vnd.apache.arrow.stream"]
-    let lines = String(decoding: try Self.stream("messages.ndjson"), as: UTF8.self)
-    // A batch of one message, so often that they are read in parts; two of them have no instant.
-    let (whole, empty) = try (Self.stream("numbers.arrows"), Self.stream("empty.arrows"))
-    let batch = whole[(empty.count - 8)..<(whole.count - 8)]
-    let instant = (0..<8).map { UInt8(truncatingIfNeeded: 1_700_000_000_000_999 >> ($0 * 8)) }
-    let place = try #require(batch.firstRange(of: instant)).lowerBound
-    var broken = Array(batch)
-    let offset = place - batch.startIndex
-    broken.replaceSubrange(offset..<offset + 8, with: [UInt8](repeating: 255, count: 8))
-    let repeated = Array(repeating: Array(batch), count: 4000) + [broken]
-    let stream = Array(empty.dropLast(8)) + (repeated + repeated).flatMap { $0 }
-    let line = #"{"id":"65535","conversation":"-1","at":1700000000000}"# + "\n"
-    let long = String(repeating: line, count: 4000) + line.replacing("1700000000000", with: "-1")
-    for format in AnswerFormat.allCases {
-      let path = "/v1/decide?format=\(format.rawValue)"
-      for (body, text) in [(try Self.stream("narrow.arrows"), lines), (stream, long + long)] {
-        let response = try await server.send("POST", path, arrow, body)
-        #expect(response.status == 200)
-        #expect(response.body == (try await server.post(path, text, Self.ndjson).body))
-      }
-    }
-    // None at all is an answer, as the stream says so.
-    let none = try await server.send("POST", "/v1/decide", arrow, empty)
-    #expect(none.status == 200 && none.body.isEmpty)
-    let wrong = try await server.post("/v1/decide", lines, arrow)
-    #expect(wrong.status == 400 && wrong.text.contains("not an Arrow stream"))
-    let settings = try await server.send("POST", "/v1/settings", arrow, empty)
-    #expect(settings.status == 415)
-    try await server.stop()
-  }
-
-  @Test
-  func `A stream that is damaged or grows too much ends with an error behind what was decided`()
-    async throws
-  {
-    let server = try await TestServer.start()
-    let arrow = ["Content-Type": "application/vnd.apache.arrow.stream"]
-    let whole = try Self.stream("numbers.arrows")
-    let batch = whole[(try Self.stream("empty.arrows").count - 8)..<(whole.count - 8)]
-    func counts(_ body: [UInt8]) async throws -> TestResponse {
-      try await server.send("POST", "/v1/decide?format=counts", arrow, body)
-    }
-    let cut = try await counts(whole.dropLast(8) + batch.dropLast())
-    #expect(cut.status == 200)
-    #expect(
-      cut.text == (try await counts(whole).text)
-        + #"{"error":{"code":"invalid_line","message":"the stream ends inside a message"}}"# + "\n")
-    // 300 messages, each with 20 times the same text of 4 KiB.
-    let grown = try await counts(try Self.stream("grown.arrows"))
-    let errors = grown.text.split(separator: "\n")
-    #expect((13...20).contains(errors.count))
-    #expect(errors.last?.contains("more than 1048576 bytes as JSON; send fewer of them") == true)
-    try await server.stop()
-  }
-
   @Test func `Requests that are not understood are refused with their code`() async throws {
     let server = try await TestServer.start(["--body-limit", "1000"])
     var found: [String] = []
@@ -185,6 +120,8 @@ import Testing
     try await post("/v1/decide", "")
     try await post("/v1/decide", String(repeating: " ", count: 1001))
     try await post("/v1/decide", TestServer.message, ["Content-Type": "text/html"])
+    try await post(
+      "/v1/decide", "", ["Content-Type": "application/vnd.apache.arrow.stream"])
     try await post("/v1/decide", TestServer.message, ["Content-Encoding": "gzip"])
     try await post("/v1/decide", TestServer.message, ["Accept": "image/png"])
     try await post("/v1/decide?at-least=1", TestServer.message)
@@ -194,7 +131,8 @@ import Testing
     #expect(
       found == [
         "400 bad_request", "400 bad_request", "413 too_large", "415 unsupported_media_type",
-        "415 unsupported_media_type", "406 not_acceptable", "400 bad_request", "400 bad_request",
+        "415 unsupported_media_type", "415 unsupported_media_type", "406 not_acceptable",
+        "400 bad_request", "400 bad_request",
         "404 not_found", "405 method_not_allowed",
       ])
     let large = try await server.post("/v1/decide", String(repeating: " ", count: 1001))

@@ -1,4 +1,6 @@
 import Foundation
+import NIOCore
+import PushModel
 import Testing
 
 @testable import PushServer
@@ -183,6 +185,41 @@ import Testing
     await #expect(throws: OptionError.self) { try await options("[]", []) }
     await #expect(throws: OptionError.self) {
       try await options(#"{"store":"a"}"#, ["--listen", "8080"])
+    }
+  }
+
+  @Test func `The OpenAPI document has the routes, with their scopes and types of bodies`() throws {
+    guard case .bytes(let bytes) = OpenAPIDocument.answer.body else { return #expect(Bool(false)) }
+    let document = try JSONSerialization.jsonObject(with: Data(bytes.readableBytesView))
+    let paths = try #require(
+      (document as? [String: Any])?["paths"] as? [String: [String: [String: Any]]])
+    var documented: Set<String> = []
+    for (path, operations) in paths {
+      for (method, operation) in operations {
+        let text = operation["description"] as? String ?? ""
+        let scope = text.firstMatch(of: /Needs the scope (\w+)/).map { "\($0.1)" }
+        let isOpen = operation["security"] as? [String] == []
+        #expect(isOpen == (scope == nil), "\(path)")
+        let content = (operation["requestBody"] as? [String: Any])?["content"] as? [String: Any]
+        documented.insert(
+          "\(method.uppercased()) \(path) \(scope ?? "") \((content ?? [:]).keys.sorted())")
+      }
+    }
+    // The page looks at methods itself, and plain text is lines of JSON by another name.
+    let routes = Route.all.compactMap { route in
+      route.method.map { method in
+        let scope = if case .scope(let scope) = route.access { scope.rawValue } else { "" }
+        let types = route.types.filter { $0 != "text/plain" }.sorted()
+        return "\(method) \(route.paths[0]) \(scope) \(types)"
+      }
+    }
+    #expect(documented == Set(routes))
+    #expect(Set(Route.all.map(\.name)).count == Route.all.count)
+    for route in Route.all {
+      for path in route.paths where !path.isEmpty {
+        let found = Route.find(path.replacing(/\{.*\}/, with: "a%2Fb")[...])
+        #expect(found.route.name == route.name && found.id == (path.contains("{") ? "a/b" : ""))
+      }
     }
   }
 

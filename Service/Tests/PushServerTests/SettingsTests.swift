@@ -67,6 +67,67 @@ import Testing
     try await server.stop()
   }
 
+  @Test func `A body that is no JSON for decisions is none for questions and writes`() async throws
+  {
+    let server = try await TestServer.start()
+    let json = ["Content-Type": "application/json"]
+    // What stands inside of an object that is right without it.
+    let mistakes: [[UInt8]] =
+      [
+        #""id":"m1""#, #""x":{"a":1,"a":2}"#, #""x":"\u12""#, #""x":01"#, #""x":1,"#, #""x":nul"#,
+        #""x":"# + String(repeating: "[", count: 2000), "\"x\":\"\u{1}\"",
+      ].map { Array($0.utf8) } + [Array(#""x":""#.utf8) + [0xC3, 0x28] + Array("\"".utf8)]
+    for mistake in mistakes {
+      let what = String(decoding: mistake, as: UTF8.self)
+      func body(_ start: String, _ end: String = "}") -> [UInt8] {
+        Array(start.utf8) + mistake + Array(end.utf8)
+      }
+      let message = #"{"id":"m1","conversation":"g1","at":5,"#
+      for (path, body) in [
+        ("decide", body(message)),
+        ("explain", body(#"{"user":"u1","message":"# + message, "}}")),
+        ("explain", body(#"{"id":"m1","user":"u1","message":"# + TestServer.message + ",")),
+        ("settings", body(#"{"id":"m1","op":"setSilentModeForAll","user":"u1","level":"none","#)),
+        ("settings", body(#"{"kind":"user","id":"m1","#)),
+      ] {
+        let answer = try await server.send("POST", "/v1/\(path)", json, body)
+        #expect("\(answer.status) \(answer.code ?? "")" == "400 invalid_line", "\(path): \(what)")
+      }
+    }
+    // Over several lines it is one object all the same.
+    let spread = TestServer.message.replacing(",", with: ",\n  ")
+    let explained = try await server.post(
+      "/v1/explain", "{\n\"user\": \"u2\",\n\"message\": \(spread)\n}\n", json)
+    #expect(explained.text.contains(#""reason":"notMentioned""#))
+    try await server.stop()
+  }
+
+  @Test func `Questions and operations are refused by their fields`() async throws {
+    let server = try await TestServer.start()
+    var found: [String] = []
+    for (path, body) in [
+      ("explain", ""), ("explain", "{}"), ("explain", #"{"message":"m1","user":"u1"}"#),
+      ("explain", #"{"message":\#(TestServer.message)}"#),
+      ("explain", #"{"message":\#(TestServer.message),"user":1}"#),
+      ("explain", #"{"message":\#(TestServer.message),"user":"u1","content":1}"#),
+      ("explain", #"{"message":\#(TestServer.message),"user":"u1","other":1}"#),
+      ("explain", #"{"message":{"id":"m1"},"user":"u1"}"#), ("settings", " \n"),
+      ("settings", #"{"op":1}"#), ("settings", #"{"op":"setSilentModeForAll","user":""}"#),
+      ("settings", #"{"op":"setSilentModeForAll","user":"u1","minutes":1.5}"#),
+      ("settings", #"{"op":"updatePushServiceForGroups","user":"u1","conversations":["g1",1]}"#),
+      ("settings", #"{"op":"updatePushServiceForGroups","user":"u1","conversations":["g1"]}"#),
+    ] {
+      let answer = try await server.post(
+        "/v1/\(path)", body, ["Content-Type": "application/json"])
+      found.append("\(answer.status) \(answer.code ?? "")")
+    }
+    let refused = "400 bad_request"
+    #expect(
+      found == Array(repeating: refused, count: 7) + ["400 invalid_line"]
+        + Array(repeating: refused, count: 6))
+    try await server.stop()
+  }
+
   @Test func `A repeated write with the same key is made once`() async throws {
     let server = try await TestServer.start()
     let fields = DecideTests.ndjson.merging(["Idempotency-Key": "k1"]) { $1 }

@@ -28,26 +28,7 @@ struct ArrowColumn: Sendable {
   /// `"name":`
   let quotedName: [UInt8]
   /// Deeper types are refused: no record has any.
-  static let depthLimit = 16
-
-  /// - Parameters:
-  ///   - format: as the C data interface has it; of a dictionary, that of its indices.
-  ///   - dictionary: the type of a dictionary's entries.
-  ///   - path: what problems call it.
-  init(
-    name: String, format: String, children: [ArrowColumn], dictionary: ArrowColumn?, holdsIDs: Bool,
-    _ path: String
-  ) throws(FileProblem) {
-    self.name = name
-    self.format = format
-    self.holdsIDs = holdsIDs
-    var text: [UInt8] = []
-    text.appendJSON(name)
-    text.append(UInt8(ascii: ":"))
-    quotedName = text
-    let kind = try Self.kind(format, children, path)
-    self.kind = dictionary.map { .dictionary(kind, $0) } ?? kind
-  }
+  private static let depthLimit = 16
 
   /// - Parameters:
   ///   - path: what problems call it.
@@ -91,9 +72,15 @@ struct ArrowColumn: Sendable {
       dictionary = try unsafe ArrowColumn(
         entries.pointee, path, ids: [], depth: depth + 1, holdsIDs: holdsIDs)
     }
-    try self.init(
-      name: name, format: format, children: children, dictionary: dictionary, holdsIDs: holdsIDs,
-      path)
+    self.name = name
+    self.format = format
+    self.holdsIDs = holdsIDs
+    var text: [UInt8] = []
+    text.appendJSON(name)
+    text.append(UInt8(ascii: ":"))
+    quotedName = text
+    let kind = try Self.kind(format, children, path)
+    self.kind = dictionary.map { .dictionary(kind, $0) } ?? kind
   }
 
   private static func kind(

@@ -1,6 +1,6 @@
 internal import CPushFiles
 
-/// A stream of the Arrow C stream interface, or of bytes, whose rows are users, members or messages.
+/// A stream of the Arrow C stream interface, whose rows are users, members or messages.
 ///
 /// The columns are the fields of the records of settings.ndjson or messages.ndjson, by their names,
 /// in any order. Text is utf8, large_utf8, utf8_view or a dictionary of these; instants are integers
@@ -10,11 +10,10 @@ internal import CPushFiles
 /// Rows are checked as lines of NDJSON are, with the same problems; the line of a problem is the
 /// row, from 1.
 ///
-/// - Source: the Arrow specification, "The Arrow C data interface", "The Arrow C stream interface",
-///   "Serialization and Interprocess Communication".
+/// - Source: the Arrow specification, "The Arrow C data interface", "The Arrow C stream interface".
 ///
-/// SAFETY: one thread at a time reads a stream and releases what it gives. Whether the buffers of
-/// the C interface are as large as the stream says cannot be known; what can be checked is.
+/// SAFETY: one thread at a time reads a stream and releases what it gives. Whether buffers are as
+/// large as the stream says cannot be known; what can be checked is.
 @safe public final class ArrowStream: @unchecked Sendable {
   /// What the rows of a stream are.
   public enum Rows: String, Sendable {
@@ -42,36 +41,12 @@ internal import CPushFiles
       case .messages: "{"
       }
     }
-
-    /// Does something, and says of a problem which stream it is of.
-    func naming<Result>(_ body: () throws -> Result) throws(FileProblem) -> Result {
-      do {
-        return try body()
-      } catch let problem as FileProblem.Problem {
-        throw FileProblem(file: rawValue, line: nil, problem: problem)
-      } catch let problem as FileProblem {
-        throw problem
-      } catch {
-        throw FileProblem(file: rawValue, line: nil, problem: .arrow("\(error)"))
-      }
-    }
   }
 
   /// What the rows are; its name is what problems call the stream.
   public let rows: Rows
-  private let source: Source
+  private let stream: UnsafeMutablePointer<ArrowArrayStream>
   private var column: ArrowColumn?
-  /// The batch whose rows are written as lines, and how many of them were.
-  private var current: (batch: ArrowRows, row: Int)?
-  /// How many rows were written as lines.
-  public private(set) var rowCount = 0
-
-  /// SAFETY: as of the stream.
-  @safe private enum Source {
-    case interface(UnsafeMutablePointer<ArrowArrayStream>)
-    /// Gives the next rows. A function, so that a library that reads no bytes has no reader of them.
-    case bytes(() throws -> ArrowMemory.Owned?)
-  }
 
   /// The name by which problems say where they are.
   var name: String { rows.rawValue }
@@ -90,87 +65,48 @@ internal import CPushFiles
         problem: .arrow("the stream is released, or lacks a function"))
     }
     self.rows = rows
-    source = unsafe .interface(stream)
+    unsafe self.stream = unsafe stream
   }
-
-  /// - Parameters:
-  ///   - column: the type of the rows.
-  ///   - next: gives the next rows.
-  init(
-    of rows: Rows, _ column: ArrowColumn, next: @escaping () throws -> ArrowMemory.Owned?
-  ) {
-    self.rows = rows
-    self.column = column
-    source = .bytes(next)
-  }
-
-  deinit { current?.batch.release() }
 
   /// The rest of the rows as lines of NDJSON; no bytes for a stream without rows.
   ///
   /// - Throws: what is wrong with the stream or, with its line, with a row.
   public func ndjson() throws(FileProblem) -> [UInt8] {
     var text: [UInt8] = []
-    while try appendNDJSON(to: &text, upTo: .max) {}
-    return text
-  }
-
-  /// Appends the next rows as lines of NDJSON, until `text` has so many bytes or there are no more.
-  ///
-  /// - Returns: whether there may be more rows.
-  /// - Throws: what is wrong with the stream or, with its line, with a row; `text` has the rows
-  ///   before.
-  public func appendNDJSON(to text: inout [UInt8], upTo limit: Int) throws(FileProblem) -> Bool {
-    while text.count < limit {
-      if current == nil { current = try next().map { ($0, 0) } }
-      guard let (batch, row) = current else { return false }
-      guard row < batch.count else {
-        batch.release()
-        current = nil
-        continue
+    var line = 0
+    while let batch = try next() {
+      defer { batch.release() }
+      for row in 0..<batch.count {
+        line += 1
+        do throws(FileProblem.Problem) {
+          try batch.appendJSON(row, to: &text)
+        } catch {
+          throw FileProblem(file: name, line: line, problem: error)
+        }
+        text.append(UInt8(ascii: "\n"))
       }
-      let length = text.count
-      rowCount += 1
-      current?.row += 1
-      do throws(FileProblem.Problem) {
-        try batch.appendJSON(row, to: &text)
-      } catch {
-        text.removeLast(text.count - length)
-        throw FileProblem(file: name, line: rowCount, problem: error)
-      }
-      text.append(UInt8(ascii: "\n"))
     }
-    return true
+    return text
   }
 
   /// The next rows, to be released by the thread that asks; nil at the end.
   func next() throws(FileProblem) -> ArrowRows? {
     let column = try schema()
-    switch source {
-    case .interface(let stream):
-      var array = unsafe ArrowArray()
-      try unsafe check(stream.pointee.get_next(stream, &array), stream)
-      guard unsafe array.release != nil else { return nil }
-      do throws(FileProblem.Problem) {
-        return try unsafe ArrowRows(array, column, start: rows.jsonStart)
-      } catch {
-        unsafe array.release?(&array)
-        throw FileProblem(file: name, line: nil, problem: error)
-      }
-    case .bytes(let batch):
-      return try rows.naming {
-        try batch().map {
-          try unsafe ArrowRows($0.array, column, start: rows.jsonStart, memory: $0.memory)
-        }
-      }
+    var array = unsafe ArrowArray()
+    try unsafe check(stream.pointee.get_next(stream, &array))
+    guard unsafe array.release != nil else { return nil }
+    do throws(FileProblem.Problem) {
+      return try unsafe ArrowRows(array, column, start: rows.jsonStart)
+    } catch {
+      unsafe array.release?(&array)
+      throw FileProblem(file: name, line: nil, problem: error)
     }
   }
 
   private func schema() throws(FileProblem) -> ArrowColumn {
     if let column { return column }
-    guard case .interface(let stream) = source else { preconditionFailure("has a schema") }
     var schema = unsafe ArrowSchema()
-    try unsafe check(stream.pointee.get_schema(stream, &schema), stream)
+    try unsafe check(stream.pointee.get_schema(stream, &schema))
     defer { unsafe schema.release?(&schema) }
     let column = try unsafe ArrowColumn(schema, name, ids: rows.ids)
     guard case .object = column.kind else {
@@ -182,9 +118,7 @@ internal import CPushFiles
     return column
   }
 
-  private func check(
-    _ code: Int32, _ stream: UnsafeMutablePointer<ArrowArrayStream>
-  ) throws(FileProblem) {
+  private func check(_ code: Int32) throws(FileProblem) {
     guard code != 0 else { return }
     let words = unsafe stream.pointee.get_last_error?(stream).flatMap {
       unsafe String(validatingCString: $0)
@@ -208,15 +142,12 @@ internal import CPushFiles
   private var array: ArrowArray
   /// What the JSON of a row begins with.
   private let start: StaticString
-  /// What the array's pointers lead to, of a stream of bytes.
-  private var memory: ArrowMemory?
   /// Longer rows are refused, as lines are: a row may have one long text many times.
   private static let longest = LineReader.maximumLineBytes
 
   fileprivate init(
-    _ array: ArrowArray, _ column: ArrowColumn, start: StaticString, memory: ArrowMemory? = nil
+    _ array: ArrowArray, _ column: ArrowColumn, start: StaticString
   ) throws(FileProblem.Problem) {
-    self.memory = memory
     let batch = try unsafe ArrowValues(array, column)
     count = batch.length
     offset = batch.offset
@@ -229,7 +160,6 @@ internal import CPushFiles
   func release() {
     unsafe array.release?(&array)
     unsafe array.release = nil
-    memory = nil
   }
 
   /// Checks the length of what was appended to `text` for one row.

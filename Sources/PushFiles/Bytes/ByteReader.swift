@@ -38,7 +38,7 @@ final class ByteReader {
     memory = bytes
     byteCount = Int64(bytes.count)
     unsafe gzip = name.hasSuffix(".gz") ? pf_gzip_create() : nil
-    unsafe packed = .allocate(byteCount: Self.packedCapacity, alignment: 64)
+    unsafe packed = .allocate(byteCount: gzip == nil ? 0 : Self.packedCapacity, alignment: 64)
   }
 
   init(path: String) throws(FileProblem.Problem) {

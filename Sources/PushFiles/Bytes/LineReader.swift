@@ -8,7 +8,7 @@ final class LineReader {
   static let maximumLineBytes = 8 * 1024 * 1024
 
   private let bytes: ByteReader
-  /// Whether the bytes were given to ``restart(_:after:)``, so that nothing is read.
+  /// Whether the bytes were given to ``restart(_:)``, so that nothing is read.
   private var isRestarted = false
   /// The 1-based number of the line that was read last.
   private(set) var lineNumber = 0
@@ -25,9 +25,7 @@ final class LineReader {
   deinit { unsafe buffer.deallocate() }
 
   /// Begins again with bytes in memory, reusing the buffer.
-  ///
-  /// - Parameter lines: how many lines there were before these.
-  func restart(_ bytes: UnsafeRawBufferPointer, after lines: Int) {
+  func restart(_ bytes: UnsafeRawBufferPointer) {
     if bytes.count > capacity {
       unsafe buffer.deallocate()
       unsafe buffer = Self.allocate(bytes.count)
@@ -35,7 +33,7 @@ final class LineReader {
     unsafe buffer.copyMemory(from: bytes)
     start = 0
     end = bytes.count
-    lineNumber = lines
+    lineNumber = 0
     reachedEnd = true
     isRestarted = true
   }

@@ -23,7 +23,7 @@ enum ContentFields {
 
   /// Reads these fields of a line whose other fields have been read.
   static func read(
-    _ line: JSONValue, in lines: JSONLines
+    _ line: JSONValue, in parser: JSONParser
   ) throws(FileProblem.Problem) -> MessageContent {
     var content = MessageContent()
     for (key, value) in line.fields {
@@ -34,7 +34,7 @@ enum ContentFields {
       case "pushTitle": content.pushTitle = try value.text("pushTitle")
       case "objectName": content.objectName = try value.text("objectName")
       case "pushData": content.pushData = try value.text("pushData")
-      case "ext": content.readExtension(value.fields, in: lines)
+      case "ext": content.readExtension(value.fields, in: parser)
       default: break
       }
     }
@@ -59,11 +59,11 @@ enum ContentFields {
 
 /// `ext`: any JSON object, of which some keys are read; wrongly typed values in it are ignored.
 extension MessageContent {
-  fileprivate mutating func readExtension(_ fields: JSONFields, in lines: JSONLines) {
+  fileprivate mutating func readExtension(_ fields: JSONFields, in parser: JSONParser) {
     for (key, value) in fields where value.kind == PF_JSON_OBJECT {
       switch key {
-      case "em_apns_ext": apns = APNsExtension(value.fields, in: lines)
-      case "em_push_ext": push = PushExtension(value.fields, in: lines)
+      case "em_apns_ext": apns = APNsExtension(value.fields, in: parser)
+      case "em_push_ext": push = PushExtension(value.fields, in: parser)
       case "em_push_template": template = TemplateUse(value.fields)
       default: break
       }
@@ -72,7 +72,7 @@ extension MessageContent {
 }
 
 extension MessageContent.APNsExtension {
-  fileprivate init(_ fields: JSONFields, in lines: JSONLines) {
+  fileprivate init(_ fields: JSONFields, in parser: JSONParser) {
     self.init()
     for (key, value) in fields {
       switch key {
@@ -85,7 +85,7 @@ extension MessageContent.APNsExtension {
       case "em_push_content_available": isContentAvailable = EasemobExtension.isTrue(value)
       case "em_push_category": category = value.string
       case "thread_id": threadID = value.string
-      case "extern": extra = lines.raw(value)
+      case "extern": extra = parser.raw(value)
       default: break
       }
     }
@@ -93,13 +93,13 @@ extension MessageContent.APNsExtension {
 }
 
 extension MessageContent.PushExtension {
-  fileprivate init(_ fields: JSONFields, in lines: JSONLines) {
+  fileprivate init(_ fields: JSONFields, in parser: JSONParser) {
     self.init()
     for (key, value) in fields {
       switch key {
       case "title": title = value.string
       case "content": content = value.string
-      case "custom": custom = lines.raw(value)
+      case "custom": custom = parser.raw(value)
       case "group_user_nickname": groupNickname = value.string
       default: break
       }

@@ -58,11 +58,10 @@ public final class MessageReader {
   /// Begins again with the bytes of another messages.ndjson, in the memory of the one before: for
   /// servers, which read many small ones.
   ///
-  /// - Parameter count: how many lines there were before these, for the numbers of problems.
   /// - Precondition: the reader was not made for CSV.
-  public func restart(ndjson bytes: UnsafeRawBufferPointer, after count: Int = 0) {
+  public func restart(ndjson bytes: UnsafeRawBufferPointer) {
     guard case .lines(let lines) = source else { preconditionFailure("a reader of CSV") }
-    unsafe lines.restart(bytes, after: count)
+    unsafe lines.restart(bytes)
     recordCount = 0
     isReply = false
   }
@@ -82,8 +81,8 @@ public final class MessageReader {
   public func nextWithContent() throws(FileProblem) -> (message: Message, content: MessageContent)?
   {
     var content = MessageContent()
-    let message = try read { (line, lines) throws(FileProblem.Problem) in
-      content = try ContentFields.read(line, in: lines)
+    let message = try read { (line, parser) throws(FileProblem.Problem) in
+      content = try ContentFields.read(line, in: parser)
     }
     return message.map { (message: $0, content: content) }
   }
@@ -93,7 +92,7 @@ public final class MessageReader {
   /// - Parameter more: reads more of its line.
   @inline(__always)
   private func read(
-    _ more: (JSONValue, JSONLines) throws(FileProblem.Problem) -> Void
+    _ more: (JSONValue, JSONParser) throws(FileProblem.Problem) -> Void
   ) throws(FileProblem) -> Message? {
     do throws(FileProblem.Problem) {
       switch source {
@@ -103,10 +102,8 @@ public final class MessageReader {
           return nil
         }
         recordCount += 1
-        var uses = VendorFieldUse()
-        let message = try MessageFields.read(line, &uses, isReply: &isReply)
-        try check(uses)
-        try more(line, lines)
+        let message = try MessageFields.read(line, under: rules, isReply: &isReply)
+        try more(line, lines.parser)
         return message
       case .table(let table):
         do {
@@ -116,7 +113,7 @@ public final class MessageReader {
           let message = try MessageColumns.read(
             row, number: table.hasColumn(0) ? nil : recordCount, &uses)
           isReply = MessageColumns.isReply(row)
-          try check(uses)
+          if let foreign = uses.foreign(to: rules) { throw foreign }
           return message
         }
       }
@@ -150,10 +147,6 @@ public final class MessageReader {
     case .lines(let lines): lines.lineNumber
     case .table(let table): table.lineNumber
     }
-  }
-
-  private func check(_ uses: VendorFieldUse) throws(FileProblem.Problem) {
-    if let foreign = uses.foreign(to: rules) { throw foreign }
   }
 
   /// A record that could not be taken apart is one all the same: those after it keep their numbers.

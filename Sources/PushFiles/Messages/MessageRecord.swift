@@ -4,7 +4,18 @@ internal import PushSupport
 
 /// messages.ndjson
 enum MessageFields {
+  /// Reads a message that has no fields of other rules.
+  @inline(__always)
   static func read(
+    _ line: JSONValue, under rules: RuleSet, isReply: inout Bool
+  ) throws(FileProblem.Problem) -> Message {
+    var uses = VendorFieldUse()
+    let message = try read(line, &uses, isReply: &isReply)
+    if let foreign = uses.foreign(to: rules) { throw foreign }
+    return message
+  }
+
+  private static func read(
     _ line: JSONValue, _ uses: inout VendorFieldUse, isReply: inout Bool
   ) throws(FileProblem.Problem) -> Message {
     isReply = false

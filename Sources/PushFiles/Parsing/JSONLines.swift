@@ -6,7 +6,7 @@ internal import PushContent
 @safe
 final class JSONLines {
   private let lines: LineReader
-  private let parser: JSONParser
+  let parser: JSONParser
   private var isFirst = true
 
   convenience init(path: String) throws(FileProblem.Problem) { try self.init(.path(path)) }
@@ -16,10 +16,10 @@ final class JSONLines {
     parser = try JSONParser()
   }
 
-  /// Begins again with bytes in memory, which are behind so many lines.
-  func restart(_ bytes: UnsafeRawBufferPointer, after count: Int) {
-    unsafe lines.restart(bytes, after: count)
-    isFirst = count == 0
+  /// Begins again with bytes in memory.
+  func restart(_ bytes: UnsafeRawBufferPointer) {
+    unsafe lines.restart(bytes)
+    isFirst = true
   }
 
   var lineNumber: Int { lines.lineNumber }
@@ -34,12 +34,9 @@ final class JSONLines {
     }
     return nil
   }
-
-  /// A value of the line that was parsed last, as it is written there.
-  func raw(_ value: JSONValue) -> RawJSON { parser.raw(value) }
 }
 
-/// Parses the lines of NDJSON files, wherever they come from.
+/// Parses the lines of NDJSON files, wherever they come from, and other texts of JSON.
 @safe
 final class JSONParser {
   private let parser: OpaquePointer
@@ -56,14 +53,15 @@ final class JSONParser {
   /// The object of a line, valid until the next call; nil for a blank line.
   ///
   /// - Parameters:
-  ///   - line: the line without its line feed; `PF_JSON_PADDING` bytes behind it are readable.
+  ///   - line: the line without its line feed, or a text of several lines; `PF_JSON_PADDING` bytes
+  ///     behind it are readable.
   ///   - isFirst: whether the file begins with this line.
   func parse(
     _ line: UnsafeRawBufferPointer, isFirst: Bool
   ) throws(FileProblem.Problem) -> JSONValue? {
     if isFirst, unsafe line.starts(with: [0xEF, 0xBB, 0xBF]) { throw .byteOrderMark }
     // Nearly every line begins with a brace, so this looks at one byte.
-    if unsafe line.allSatisfy({ $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }) { return nil }
+    if unsafe line.allSatisfy({ RawText.isBlank($0) }) { return nil }
     return try unsafe parse(line)
   }
 

@@ -30,7 +30,7 @@ enum RawText {
         continue
       case UInt8(ascii: ","):
         if depth == 0 { return text }
-      case 0x20, 0x09, 0x0D:
+      case _ where isBlank(byte):
         if depth == 0, !text.isEmpty { return text }
         offset += 1
         continue
@@ -47,12 +47,9 @@ enum RawText {
     var count = 0
     var offset = 0
     while offset < line.count {
-      switch unsafe line[offset] {
-      case 0x20, 0x09, 0x0D, UInt8(ascii: ","), UInt8(ascii: ":"), UInt8(ascii: "}"),
-        UInt8(ascii: "]"):
+      if unsafe isDelimiter(line[offset]) || line[offset] == UInt8(ascii: ":") {
         offset += 1
         continue
-      default: break
       }
       if count == token { return offset }
       count += 1
@@ -75,10 +72,19 @@ enum RawText {
     return min(end + 1, line.count)
   }
 
+  /// Whether a byte may stand between the parts of a value.
+  @inline(__always)
+  static func isBlank(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x20, 0x09, 0x0A, 0x0D: true
+    default: false
+    }
+  }
+
   private static func isDelimiter(_ byte: UInt8) -> Bool {
     switch byte {
-    case 0x20, 0x09, 0x0D, UInt8(ascii: ","), UInt8(ascii: "}"), UInt8(ascii: "]"): true
-    default: false
+    case UInt8(ascii: ","), UInt8(ascii: "}"), UInt8(ascii: "]"): true
+    default: isBlank(byte)
     }
   }
 }

@@ -44,6 +44,8 @@ struct PieceParser {
     let readsContent: Bool
     /// Whether every problem is wanted.
     let keepsAll: Bool
+    /// Whether a line with the field `op` is an operation.
+    let takesOperations: Bool
   }
 
   private var records: RecordParser

@@ -13,6 +13,8 @@ struct RecordBatch: Sendable {
     case users(Range<Int>)
     /// Any other record.
     case record(SettingsRecord, VendorFieldUse, ContentNote?, line: Int)
+    /// A line that is no record, but an operation.
+    case operation(JSONObject, line: Int)
     /// A line that is not understood.
     case problem(FileProblem.Problem, line: Int)
   }
@@ -111,6 +113,12 @@ struct RecordBatch: Sendable {
     finishRows()
     recordCount += 1
     steps.append(.record(record, uses, note, line: line))
+  }
+
+  mutating func add(_ operation: JSONObject, line: Int) {
+    finishRows()
+    recordCount += 1
+    steps.append(.operation(operation, line: line))
   }
 
   mutating func add(_ problem: FileProblem.Problem, line: Int) {

@@ -25,6 +25,9 @@ struct RecordParser {
     if self.json == nil { self.json = try JSONParser() }
     guard let json = self.json else { return }
     guard let value = try unsafe json.parse(text, isFirst: isFirst) else { return }
+    if job.takesOperations, value.fields.contains(where: { "op" ~= $0.key }) {
+      return batch.add(JSONObject(value), line: line)
+    }
     var uses = VendorFieldUse()
     let record = try SettingsRecord.read(value, &uses, &checked)
     var note: ContentNote?

@@ -27,6 +27,10 @@ struct SettingsFileReader<Settings: SettingsSink> {
   private let content: ContentCollector?
   /// Whether rows of CSV files are to be distinguished from records of NDJSON, and by what.
   private let marksRows: Bool
+  /// Whether lines with the field `op` are operations, and not records.
+  private let takesOperations: Bool
+  /// The operations that were read.
+  private(set) var operations: [SettingsLoader.Operation] = []
   var csvMerge: CSVMerge?
   /// Whether a row of members.csv leaves levels by channel as they are: where there are such.
   var rowsKeepChannels = false
@@ -44,12 +48,14 @@ struct SettingsFileReader<Settings: SettingsSink> {
   init(
     _ settings: Settings, _ paths: SettingsPaths, _ progress: @escaping (Double) -> Void,
     keepsAll: Bool, defaultRules: RuleSet = AppSettings().rules, content: ContentCollector? = nil,
-    marksRows: Bool = false, threads: Int = 1, pieceSize: Int = PieceReader.usualSize
+    marksRows: Bool = false, takesOperations: Bool = false, threads: Int = 1,
+    pieceSize: Int = PieceReader.usualSize
   ) {
     self.settings = settings
     self.defaultRules = defaultRules
     self.content = content
     self.marksRows = marksRows
+    self.takesOperations = takesOperations
     self.paths = paths
     checked = ParseCache(paths.unknownZones)
     self.progress = progress
@@ -126,7 +132,7 @@ struct SettingsFileReader<Settings: SettingsSink> {
     pipeline.submit(
       PieceParser.Job(
         source: piece, rules: rules, lookup: settings.lookup, readsContent: content != nil,
-        keepsAll: keepsAll))
+        keepsAll: keepsAll, takesOperations: takesOperations))
   }
 
   /// Applies the records of all pieces that are being parsed.
@@ -198,6 +204,7 @@ struct SettingsFileReader<Settings: SettingsSink> {
         } catch {
           report(error, line: lines + line)
         }
+      case .operation(let operation, let line): operations.append((lines + line, operation))
       case .problem(let problem, let line):
         report(problem, line: lines + line)
       }

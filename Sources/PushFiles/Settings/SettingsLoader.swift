@@ -70,6 +70,9 @@ public enum SettingsLoader {
     }
   }
 
+  /// A line that is no record: it has the field `op`.
+  public typealias Operation = (line: Int, fields: JSONObject)
+
   struct Located {
     let location: Location
     /// Whether the problem has a line, and not only a file.
@@ -124,11 +127,13 @@ public enum SettingsLoader {
   /// References between records are checked against the files and the existing settings together.
   /// Time zones that the system does not have are read where the existing settings ignore them.
   ///
+  /// - Parameter operations: becomes the lines that are operations, also if others are not
+  ///   understood; nil if no line may be one.
   /// - Returns: the settings, the display settings, whether the files have an app record, and the
   ///   number of records.
   /// - Throws: the problem of the earliest line that is not understood.
   package static func load(
-    _ paths: SettingsPaths, over world: Fanout
+    _ paths: SettingsPaths, over world: Fanout, operations: inout [Operation]?
   ) throws(FileProblem) -> (
     settings: FanoutSettings, content: ContentDirectory, saysApp: Bool, records: Int
   ) {
@@ -137,9 +142,21 @@ public enum SettingsLoader {
     if world.unknownZones == .ignore { paths.unknownZones = .ignore }
     var reader = SettingsFileReader(
       SettingsOverlay(to: world), paths, { _ in }, keepsAll: false, defaultRules: world.app.rules,
-      content: content)
+      content: content, takesOperations: operations != nil)
+    defer { if operations != nil { operations = reader.operations } }
     let settings = try reader.read().added
-    return (settings, content.directory, reader.saysApp, reader.recordCount)
+    let records = reader.recordCount - reader.operations.count
+    return (settings, content.directory, reader.saysApp, records)
+  }
+
+  /// The same for files of which no line may be an operation.
+  package static func load(
+    _ paths: SettingsPaths, over world: Fanout
+  ) throws(FileProblem) -> (
+    settings: FanoutSettings, content: ContentDirectory, saysApp: Bool, records: Int
+  ) {
+    var none: [Operation]?
+    return try load(paths, over: world, operations: &none)
   }
 
   /// Loads settings into the engine only.

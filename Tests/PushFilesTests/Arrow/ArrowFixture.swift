@@ -297,6 +297,8 @@ indirect enum Form: Sendable {
     case "S": unsafe UnsafeRawPointer(allocate(numbers.map { UInt16(truncatingIfNeeded: $0) }))
     case "i": unsafe UnsafeRawPointer(allocate(numbers.map { Int32(truncatingIfNeeded: $0) }))
     case "I": unsafe UnsafeRawPointer(allocate(numbers.map { UInt32(truncatingIfNeeded: $0) }))
+    case "f": unsafe UnsafeRawPointer(allocate(numbers.map { Float($0) / 4 }))
+    case "g": unsafe UnsafeRawPointer(allocate(numbers.map { Double($0) / 4 }))
     case let format where format.hasPrefix("tss"):
       unsafe UnsafeRawPointer(allocate(numbers.map { $0 / 1000 }))
     // Digits behind the milliseconds are dropped.

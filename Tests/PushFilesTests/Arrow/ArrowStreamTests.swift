@@ -360,4 +360,40 @@ import Testing
 
         """)
   }
+
+  @Test func everyTypeIsALine() throws {
+    let object: Fields = [("kind", .large), ("level", .integer("S"))]
+    let fixture = ArrowFixture(
+      [
+        ("id", .views), ("conversation", .dictionary(indices: "C", .utf8)),
+        ("share", .integer("g")), ("part", .integer("f")), ("command", .object(object)),
+        ("mentions", .list(.large, isLarge: true)), ("nothing", .null),
+      ],
+      [
+        [
+          [
+            .text("an id that is longer than a view"), .text("g"), .number(3), .number(-2),
+            .object(["kind": .text("ü"), "level": .number(7)]), .list([.text("a"), .null]), .null,
+          ],
+          [.text("b"), .null, .number(8), .null, .object([:]), .null, .null],
+        ]
+      ])
+    #expect(
+      String(decoding: try fixture.stream(of: .messages).ndjson(), as: UTF8.self) == """
+        {"id":"an id that is longer than a view","conversation":"g","share":0.75,"part":-0.5,\
+        "command":{"kind":"ü","level":7},"mentions":["a",null]}
+        {"id":"b","share":2,"command":{}}
+
+        """)
+  }
+
+  @Test func aRowIsNoLongerThanALine() throws {
+    let texts = Array(repeating: Cell.text(String(repeating: "x", count: 4096)), count: 2100)
+    let fixture = ArrowFixture(
+      [("id", .utf8), ("mentions", .list(.utf8, isLarge: false))],
+      [[[.text("m1"), .null], [.text("m2"), .list(texts)]]])
+    let error = #expect(throws: FileProblem.self) { try fixture.stream(of: .messages).ndjson() }
+    #expect(error?.description == "messages:2: the line is longer than 8388608 bytes")
+    #expect(fixture.unreleased == 0)
+  }
 }

@@ -17,12 +17,14 @@ import Testing
   /// Tokens are counted as the parser counts them: names and values, brackets at their beginning.
   @Test func everyValueIsFound() {
     let line = #" { "a" : 1.50 , "b":[true ,{"c" : null}, "x , y"],"d\"{":"\\" , "e":{ } } "#
+    let lines = line.replacing(" ", with: "\r\n ").replacing("x\r\n ,\r\n y", with: "x , y")
     let expected = [
       #"{"a":1.50,"b":[true,{"c":null},"x , y"],"d\"{":"\\","e":{}}"#, #""a""#, "1.50", #""b""#,
       #"[true,{"c":null},"x , y"]"#, "true", #"{"c":null}"#, #""c""#, "null", #""x , y""#,
       #""d\"{""#, #""\\""#, #""e""#, "{}",
     ]
     #expect(expected.indices.map { value(line, $0) } == expected)
+    #expect(expected.indices.map { value(lines, $0) } == expected)
     #expect(value(line, expected.count) == "")
   }
 

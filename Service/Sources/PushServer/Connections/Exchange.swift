@@ -1,11 +1,14 @@
 internal import HTTPTypes
 internal import NIOCore
+internal import PushModel
 
 /// A request and its response. Used on the thread of the connection only.
 final class Exchange {
   let responder: Responder
   var request: ServerRequest
-  let endpoint: Endpoint
+  let route: Route
+  /// The id in its path; empty for none.
+  let id: Identifier
   let began = ContinuousClock.now
   /// What it is in its caller's trace; nil for none.
   let trace: TraceContext?
@@ -30,10 +33,14 @@ final class Exchange {
   /// What makes the response.
   var task: Task<Void, Never>?
 
-  init(_ responder: Responder, _ request: ServerRequest, _ endpoint: Endpoint, heldBytes: Int) {
+  init(
+    _ responder: Responder, _ request: ServerRequest, _ route: Route, _ id: Identifier,
+    heldBytes: Int
+  ) {
     self.responder = responder
     self.request = request
-    self.endpoint = endpoint
+    self.route = route
+    self.id = id
     self.heldBytes = heldBytes
     trace =
       request.fields.text(.traceparent).flatMap { TraceContext(traceparent: $0) }
@@ -67,6 +74,13 @@ enum Reply: Sendable {
       }
     }
   }
+}
+
+/// Does what takes long beside the threads of connections.
+func onOtherThread<Value: Sendable>(
+  _ body: @Sendable () throws -> Value
+) async throws -> Value {
+  try await withTaskExecutorPreference(globalConcurrentExecutor) { try body() }
 }
 
 /// Writes the body of a response piece by piece, as fast as the client reads.

@@ -99,16 +99,18 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
   private func begin(_ head: HTTPRequest, _ context: ChannelHandlerContext) {
     let exchange = responder(head.headerFields).begin(head)
     self.exchange = exchange
-    if exchange.endpoint.hasBody, head.headerFields.text(.expect)?.lowercased() == "100-continue" {
+    if exchange.route.hasBody(exchange.request),
+      head.headerFields.text(.expect)?.lowercased() == "100-continue"
+    {
       context.write(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
       flush(context)
     }
     do {
-      exchange.caller = try exchange.responder.admit(exchange.request, exchange.endpoint)
+      exchange.caller = try exchange.responder.admit(exchange.request, exchange.route)
     } catch {
-      return send(exchange.responder.failure(error, exchange.endpoint).answer, exchange, context)
+      return send(exchange.responder.failure(error, exchange.route).answer, exchange, context)
     }
-    if exchange.endpoint.bodyTypes.isEmpty {
+    if exchange.route.bodyTypes(exchange.request).isEmpty {
       reply(exchange, context)
     } else {
       exchange.collectsBody = true
@@ -155,13 +157,13 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
   private func makeReply(_ exchange: Exchange, _ context: ChannelHandlerContext) {
     let answer: Answer
     do {
-      switch try exchange.responder.reply(exchange.request, exchange.endpoint, exchange.caller) {
+      switch try exchange.responder.reply(exchange) {
       case .answer(let made): answer = made
       case .task(let make): return run(make, exchange, context)
       case .later(let begin): return wait(begin, exchange, context)
       }
     } catch {
-      answer = exchange.responder.failure(error, exchange.endpoint).answer
+      answer = exchange.responder.failure(error, exchange.route).answer
     }
     send(answer, exchange, context)
   }
@@ -216,7 +218,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     switch result {
     case .success(let answer): send(answer, exchange, context)
     case .failure(let error):
-      send(exchange.responder.failure(error, exchange.endpoint).answer, exchange, context)
+      send(exchange.responder.failure(error, exchange.route).answer, exchange, context)
     }
     settle(context)
   }
@@ -235,6 +237,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
       endResponse(exchange, context)
     case .stream(let write):
       flush(context)
+      exchange.isFollowing = answer.isFollowing
       stream(write, exchange, context)
     }
   }
@@ -257,8 +260,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     _ context: ChannelHandlerContext
   ) {
     lastPiece = nil
-    // One that follows events mostly waits; it counts as a connection only.
-    exchange.isFollowing = exchange.endpoint.name == .events
+    // What mostly waits counts as a connection only.
     if exchange.isFollowing { exchange.responder.state.metrics.changeRequests(by: -1) }
     let bound = target(exchange, context)
     let writer = BodyWriter(loop: context.eventLoop) { bytes in

@@ -11,17 +11,13 @@ enum DecideEndpoint {
   /// takes 16 ns a member.
   private static let loopMembers = 100_000
 
-  private static let arrow = "application/vnd.apache.arrow.stream"
-  static let types = SettingsEndpoint.types + [arrow]
-
   /// Decides, unless that may take long; then says what does.
   static func reply(
     _ request: ServerRequest, _ app: OpenedApp, _ metrics: ServerMetrics
   ) throws -> Reply {
     let format = try AnswerFormat.of(request)
     let showsDevices = try request.parameter("devices") == "true"
-    let deciding = try Deciding(
-      request.body, isArrow: request.mediaType == arrow, app, format, showsDevices: showsDevices)
+    let deciding = try Deciding(request.body, app, format, showsDevices: showsDevices)
     // What a client has sent decides how long it takes, and others wait on the same thread.
     if request.body.readableBytes <= loopLimit {
       let progress = try deciding.decide(upTo: chunk, members: loopMembers)
@@ -30,7 +26,7 @@ enum DecideEndpoint {
       }
     }
     return .task {
-      let progress = try await EventsEndpoint.onOtherThread { try deciding.decide(upTo: chunk) }
+      let progress = try await onOtherThread { try deciding.decide(upTo: chunk) }
       return try answer(request, deciding, progress, metrics)
     }
   }
@@ -58,7 +54,7 @@ enum DecideEndpoint {
       try await writer.write(first)
       var progress = progress
       while progress != .complete {
-        progress = try await EventsEndpoint.onOtherThread { try deciding.decide(upTo: chunk) }
+        progress = try await onOtherThread { try deciding.decide(upTo: chunk) }
         try Task.checkCancellation()
         try await writer.write(deciding.takeBytes())
       }

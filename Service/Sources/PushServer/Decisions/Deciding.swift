@@ -42,8 +42,7 @@ final class Deciding: @unchecked Sendable {
   private static let memberLimit = 16_384
 
   init(
-    _ body: ByteBuffer, isArrow: Bool = false, _ app: OpenedApp, _ format: AnswerFormat,
-    showsDevices: Bool
+    _ body: ByteBuffer, _ app: OpenedApp, _ format: AnswerFormat, showsDevices: Bool
   ) throws(FileProblem) {
     self.app = app
     self.format = format
@@ -52,13 +51,10 @@ final class Deciding: @unchecked Sendable {
     version = app.engine.currentVersion
     workspace = try app.workspaces.take(app.rules)
     workspace.begin(format, showsDevices: showsDevices)
-    try workspace.reader.restart(body, isArrow: isArrow)
+    unsafe body.withUnsafeReadableBytes { unsafe workspace.reader.restart(ndjson: $0) }
   }
 
-  deinit {
-    workspace.reader.end()
-    app.workspaces.give(workspace)
-  }
+  deinit { app.workspaces.give(workspace) }
 
   /// Decides until everything is decided, or a limit is reached.
   ///
@@ -98,10 +94,14 @@ final class Deciding: @unchecked Sendable {
   private func read() throws(ServerFailure) {
     while true {
       do throws(FileProblem) {
-        pending = try workspace.reader.next(withContent: format == .payloads)
+        if format == .payloads {
+          pending = try workspace.reader.nextWithContent().map { ($0.message, $0.content) }
+        } else {
+          pending = try workspace.reader.next().map { ($0, nil) }
+        }
         return
       } catch {
-        if error.problem == .isEmpty { throw .badRequest("the body is empty; send messages") }
+        if error.problem == .isEmpty { throw ServerFailure(error) }
         errorCount += 1
         note(ServerFailure(error))
         if !error.isOfOneLine { return }
@@ -213,12 +213,5 @@ final class Deciding: @unchecked Sendable {
       if isBitmap { result.writePushBits(into: &span) } else { result.writeCodes(into: &span) }
       return size
     }
-  }
-}
-
-extension ServerFailure {
-  /// What is wrong with a line of a body.
-  init(_ problem: FileProblem) {
-    self.init(.badRequest, "invalid_line", "\(problem.problem)", line: problem.line)
   }
 }

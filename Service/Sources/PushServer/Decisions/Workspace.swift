@@ -8,7 +8,7 @@ internal import Synchronization
 ///
 /// SAFETY: taken from the pool by one request, which gives it back.
 final class Workspace: @unchecked Sendable {
-  let reader: BodyReader
+  let reader: MessageReader
   let rules: RuleSet
   var result = FanoutResult()
   private(set) var encoder = MessageEncoder(.counts)
@@ -19,7 +19,7 @@ final class Workspace: @unchecked Sendable {
 
   init(_ rules: RuleSet) throws(FileProblem) {
     self.rules = rules
-    reader = try BodyReader(rules)
+    reader = try MessageReader([], name: "body", rules: rules)
   }
 
   /// Prepares the encoder for a format.

@@ -26,13 +26,6 @@ enum EventsEndpoint {
     return Answer(Answer.ndjson, bytes)
   }
 
-  /// Reads the disk beside the threads of connections.
-  static func onOtherThread<Value: Sendable>(
-    _ body: @Sendable () throws -> Value
-  ) async throws -> Value {
-    try await withTaskExecutorPreference(globalConcurrentExecutor) { try body() }
-  }
-
   /// `EPOCH:N`, or the cursor of an entry.
   private static func cursor(_ text: String, _ app: OpenedApp) throws -> FeedCursor {
     if let cursor = FeedCursor(text) { return cursor }
@@ -81,6 +74,7 @@ enum EventsEndpoint {
         }
       })
     answer.fields[.cacheControl] = "no-store"
+    answer.isFollowing = true
     return answer
   }
 
@@ -97,7 +91,7 @@ enum EventsEndpoint {
         if Task.isCancelled || isEnding() { return nil }
         let (from, user) = (cursor, user)
         let visible = app.store.visibleSequence
-        let events = try await EventsEndpoint.onOtherThread { [app] in
+        let events = try await onOtherThread { [app] in
           try app.store.changes(after: from, of: user, limit: 256)
         }
         if let last = events.last {

@@ -21,7 +21,7 @@ enum SnapshotEndpoint {
   }
 
   static func answer(_ app: OpenedApp, _ lineage: Lineage) async throws -> Answer {
-    let (file, cursor) = try await EventsEndpoint.onOtherThread {
+    let (file, cursor) = try await onOtherThread {
       let path = app.store.path + sent + "\(UInt64.random(in: .min ... .max))"
       // What is open stays when its name is removed.
       defer {
@@ -44,7 +44,7 @@ enum SnapshotEndpoint {
         var offset: Int64 = 0
         while offset < size {
           let (from, count) = (offset, Int(min(Int64(chunk), size - offset)))
-          let bytes = try await EventsEndpoint.onOtherThread { try file.read(at: from, count) }
+          let bytes = try await onOtherThread { try file.read(at: from, count) }
           guard !bytes.isEmpty else { break }
           offset += Int64(bytes.count)
           try await writer.write(ByteBuffer(bytes: bytes))

@@ -1,4 +1,3 @@
-internal import Foundation
 internal import PushContent
 internal import PushFiles
 internal import PushModel
@@ -21,25 +20,25 @@ struct ChangesText {
   /// - Throws: ``FollowError`` for bytes that are not such an answer.
   init(_ bytes: [UInt8]) throws(FollowError) {
     let end = bytes.firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
-    guard let head = Self.object(bytes[..<end]), let epoch = head["epoch"] as? String,
-      let supersedes = head["supersedes"] as? [String], let cursor = head["end"] as? String,
-      let last = FeedCursor(cursor), let count = head["entries"] as? Int64,
-      let removalCount = head["removals"] as? Int
+    guard let head = try? JSONObject(Array(bytes[..<end])), let epoch = try? head.text("epoch"),
+      let supersedes = try? head.texts("supersedes"), let cursor = try? head.text("end"),
+      let last = FeedCursor(cursor), let count = try? head.whole("entries"),
+      let removalCount = try? head.whole("removals"), removalCount >= 0
     else { throw FollowError("the answer to /v1/changes is not understood") }
     self.epoch = epoch
     self.supersedes = supersedes
     self.end = last
     entryCount = count
-    first = (head["first"] as? Int64).flatMap { Instant(exactMilliseconds: $0) }
+    first = (try? head.whole("first")).flatMap { Instant(exactMilliseconds: $0) }
     var removals = StoreChanges.Removals()
     var rest = bytes[min(end + 1, bytes.count)...]
     for _ in 0..<removalCount {
       let end = rest.firstIndex(of: UInt8(ascii: "\n")) ?? rest.endIndex
-      guard let removal = Self.object(rest[..<end]) else {
+      guard let removal = try? JSONObject(Array(rest[..<end])) else {
         throw FollowError("a removal of /v1/changes is not understood")
       }
-      let user = (removal["user"] as? String).map { Identifier($0) }
-      let conversation = (removal["conversation"] as? String).map { Identifier($0) }
+      let user = (try? removal.text("user")).map { Identifier($0) }
+      let conversation = (try? removal.text("conversation")).map { Identifier($0) }
       switch (user, conversation) {
       case (let user?, let conversation?):
         removals.members.append(.init(user: user, conversation: conversation))
@@ -51,10 +50,6 @@ struct ChangesText {
     }
     self.removals = removals
     records = Array(rest)
-  }
-
-  private static func object(_ line: ArraySlice<UInt8>) -> [String: Any]? {
-    (try? JSONSerialization.jsonObject(with: Data(line))) as? [String: Any]
   }
 
   /// The answer's bytes.

@@ -23,7 +23,7 @@ enum FollowEndpoints {
         await app.store.waitUntilVisible(cursor.sequence + 1)
       }
     }
-    let changes = try await EventsEndpoint.onOtherThread {
+    let changes = try await onOtherThread {
       try app.store.reader.changes(since: cursor, limit: entryLimit)
     }
     guard let changes else {

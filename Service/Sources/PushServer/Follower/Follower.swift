@@ -36,7 +36,7 @@ struct Follower: Service {
     try await client.shutdown()
     await Sleep.untilShutdown()
     if let app = state.openedApp {
-      try await EventsEndpoint.onOtherThread { try app.store.close() }
+      try await onOtherThread { try app.store.close() }
     }
   }
 
@@ -194,7 +194,7 @@ struct Follower: Service {
       }
       defer { following.endWriting() }
       if let app = state.openedApp {
-        try await EventsEndpoint.onOtherThread { try app.store.close() }
+        try await onOtherThread { try app.store.close() }
       }
       // Without its position the old store is no copy of anything.
       for suffix in ["", "-wal", "-shm", ".snapshot"] {
@@ -212,7 +212,7 @@ struct Follower: Service {
       let (following, decisionLog) = (following, state.decisionLog)
       let known = lineage.withLock { $0 }
       let cursor = known.cursor.flatMap { FeedCursor($0) } ?? .start
-      let app = try await EventsEndpoint.onOtherThread {
+      let app = try await onOtherThread {
         try OpenedApp(options, decisionLog: decisionLog, following: following)
       }
       state.open(app, known)

@@ -13,6 +13,8 @@ struct Answer: Sendable {
   var status: HTTPResponse.Status = .ok
   var fields: HTTPFields
   var body: Body
+  /// Whether it is a stream that mostly waits, and is no load.
+  var isFollowing = false
   /// Whether the connection ends, as what follows on it is not known.
   var closes = false
 

@@ -168,12 +168,12 @@ private struct StoreKeeper: Service {
   func run() async throws {
     let (state, options) = (state, state.options)
     let lineage = try Lineage.ofPrimary(options.store, promotes: options.promotes)
-    let app = try await EventsEndpoint.onOtherThread {
+    let app = try await onOtherThread {
       try OpenedApp(options, decisionLog: state.decisionLog)
     }
     await PeerWatch.look(app.storeEpoch, state)
     if let successor = state.successor {
-      try await EventsEndpoint.onOtherThread { try app.store.close() }
+      try await onOtherThread { try app.store.close() }
       throw OptionError(
         "\(successor.url) was promoted to replace \(options.store), which would take writes that "
           + "no other server has: start with --follow \(successor.url) and another --store")
@@ -186,7 +186,7 @@ private struct StoreKeeper: Service {
         "sequence": "\(app.settingsNumber)",
       ])
     await Sleep.untilShutdown()
-    try await EventsEndpoint.onOtherThread { try app.store.close() }
+    try await onOtherThread { try app.store.close() }
   }
 }
 

@@ -14,6 +14,8 @@ extension ServerFailure {
       self.init(of: error.error)
       line = error.line
     case let error as FileProblem: self.init(error)
+    // Of a field that was asked for.
+    case let error as FileProblem.Problem: self = .badRequest("\(error)")
     case let error as OptionError:
       self.init(.unprocessableContent, "invalid_options", error.description)
     case let error as FanoutError: self.init(Self.status(error), Self.code(error), "\(error)")
@@ -22,6 +24,15 @@ extension ServerFailure {
       self.init(.unprocessableContent, "invalid_setting", "\(error)")
     case let error as StoreError: self.init(error)
     default: self.init(.internalServerError, "internal", "an error of the server: \(error)")
+    }
+  }
+
+  /// What is wrong with a line of a body, or with all of it.
+  init(_ problem: FileProblem) {
+    if problem.problem == .isEmpty {
+      self = .badRequest("the body is empty")
+    } else {
+      self.init(.badRequest, "invalid_line", "\(problem.problem)", line: problem.line)
     }
   }
 
@@ -64,6 +75,17 @@ extension ServerFailure {
     default:
       self.init(
         .serviceUnavailable, "store_unavailable", "\(error)", fields: [.retryAfter: "1"])
+    }
+  }
+}
+
+extension FileProblem {
+  /// Reads a body of one JSON text, which begins on line 1.
+  static func ofBody<Value>(
+    _ read: () throws(Problem) -> Value
+  ) throws(FileProblem) -> Value {
+    do throws(Problem) { return try read() } catch {
+      throw FileProblem(file: "body", line: 1, problem: error)
     }
   }
 }

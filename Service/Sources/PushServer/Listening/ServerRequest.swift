@@ -83,6 +83,14 @@ struct ServerRequest: Sendable {
     return decoded
   }
 
+  /// The name that a client gives its request, if it can stand in a log.
+  var id: String? {
+    guard let id = fields.text(.requestID), (1...128).contains(id.utf8.count),
+      id.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
+    else { return nil }
+    return id
+  }
+
   /// The number of bytes of the body, if it is announced.
   var contentLength: Int? { fields.text(.contentLength).flatMap { Int($0) } }
 

@@ -23,7 +23,7 @@ final class ServerMetrics: Sendable {
     let microseconds = Counter()
   }
 
-  private let endpoints = EndpointName.allCases.map { _ in Endpoint() }
+  private let endpoints = Route.all.map { _ in Endpoint() }
   private let messages = Counter()
   private let itemErrors = Counter()
   private let refused = Counter()
@@ -36,10 +36,10 @@ final class ServerMetrics: Sendable {
     bytesNow.add(Int64(bytes))
   }
 
-  func end(_ endpoint: EndpointName, status: Int, bytes: Int, _ duration: Duration) {
+  func end(_ route: Route, status: Int, bytes: Int, _ duration: Duration) {
     requestsNow.add(-1)
     bytesNow.add(-Int64(bytes))
-    let counters = endpoints[endpoint.index]
+    let counters = endpoints[route.index]
     counters.statuses[min(5, max(0, status / 100))].add()
     let microseconds = Int64(duration / .microseconds(1))
     counters.microseconds.add(microseconds)
@@ -62,15 +62,15 @@ final class ServerMetrics: Sendable {
   var bytesInFlight: Int { Int(bytesNow.now) }
 
   func add(to text: inout MetricsText, _ app: OpenedApp?, isReady: Bool) {
-    for endpoint in EndpointName.allCases {
-      for (status, counter) in endpoints[endpoint.index].statuses.enumerated()
+    for route in Route.all {
+      for (status, counter) in endpoints[route.index].statuses.enumerated()
       where counter.now > 0 {
         text.add(
           "requests_total", "counter", "Requests by endpoint and class of status.",
-          "\(counter.now)", labels: "endpoint=\"\(endpoint.rawValue)\",status=\"\(status)xx\"")
+          "\(counter.now)", labels: "endpoint=\"\(route.name)\",status=\"\(status)xx\"")
       }
     }
-    for endpoint in EndpointName.allCases { addDurations(of: endpoint, to: &text) }
+    for route in Route.all { addDurations(of: route, to: &text) }
     func single(_ name: String, _ kind: String, _ help: String, _ value: Int64) {
       text.add(name, kind, help, "\(value)")
     }
@@ -96,9 +96,9 @@ final class ServerMetrics: Sendable {
     }
   }
 
-  private func addDurations(of endpoint: EndpointName, to text: inout MetricsText) {
-    let counters = endpoints[endpoint.index]
-    let label = "endpoint=\"\(endpoint.rawValue)\""
+  private func addDurations(of route: Route, to text: inout MetricsText) {
+    let counters = endpoints[route.index]
+    let label = "endpoint=\"\(route.name)\""
     func add(_ suffix: String, _ value: String, _ more: String = "") {
       text.add(
         "request_duration_seconds", "histogram", "From the headers to the end of the response.",
@@ -113,33 +113,5 @@ final class ServerMetrics: Sendable {
     }
     add("_sum", "\(Double(counters.microseconds.now) / 1_000_000)")
     add("_count", "\(total)")
-  }
-}
-
-/// Names of endpoints, as metrics and logs have them.
-enum EndpointName: String, CaseIterable, Sendable {
-  case decide, explain, nextChange, members, settings, events, snapshot, openapi, live, ready
-  case metrics, reload, page, changes, role, promote, other
-
-  var index: Int {
-    switch self {
-    case .decide: 0
-    case .explain: 1
-    case .nextChange: 2
-    case .members: 3
-    case .settings: 4
-    case .events: 5
-    case .snapshot: 6
-    case .openapi: 7
-    case .live: 8
-    case .ready: 9
-    case .metrics: 10
-    case .reload: 11
-    case .page: 12
-    case .changes: 13
-    case .role: 14
-    case .promote: 15
-    case .other: 16
-    }
   }
 }

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import HTTPTypes
 internal import NIOCore
+internal import PushFiles
 internal import PushModel
 internal import PushService
 
@@ -48,11 +49,8 @@ struct SupportPage: Sendable {
   func answer(_ request: ServerRequest) async throws -> Answer {
     let asked = try Request(request)
     guard asked.method == .post else { return answer(asked) }
-    return try await EventsEndpoint.onOtherThread { answer(asked) }
+    return try await onOtherThread { answer(asked) }
   }
-
-  /// Whether a path is the page's.
-  static func serves(_ path: Substring) -> Bool { path == "/" || path.hasPrefix("/page/") }
 
   /// Answers a request for a path of the page, on the caller's thread.
   func answer(_ request: Request) -> Answer {
@@ -114,20 +112,17 @@ struct SupportPage: Sendable {
       throw ServerFailure(
         .unsupportedMediaType, "unsupported_media_type", "log in with a body of application/json")
     }
-    struct Login: Decodable {
-      let key: String
-      let app: String?
-    }
-    guard let login = try? JSONDecoder().decode(Login.self, from: Data(request.body)) else {
+    guard let login = try? JSONObject(request.body), let key = try? login.text("key"),
+      let name = try? login.text("app") ?? "default"
+    else {
       throw .badRequest("log in with {\"key\":\"…\",\"app\":\"default\"}")
     }
-    let name = login.app ?? "default"
     // Neither says whether there is such an app.
     guard let app = try find(name) else {
       throw ServerFailure(.unauthorized, "unauthorized", "the key is not known")
     }
-    _ = try app.access.caller([.authorization: "Bearer \(login.key)"], needs: .read)
-    let (value, session) = sessions.begin(key: login.key, app: name)
+    _ = try app.access.caller([.authorization: "Bearer \(key)"], needs: .read)
+    let (value, session) = sessions.begin(key: key, app: name)
     return try state(session, cookie(value, lifetime: Int(PageSessions.limit.components.seconds)))
   }
 

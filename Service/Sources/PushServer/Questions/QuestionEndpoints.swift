@@ -1,4 +1,3 @@
-internal import Foundation
 internal import HTTPTypes
 internal import NIOCore
 internal import PushFanout
@@ -9,20 +8,23 @@ internal import PushService
 /// Questions about one user or one conversation.
 enum QuestionEndpoints {
   /// `POST /v1/explain`: `{"message":{…},"user":"…","content":true}`
-  static func explain(
-    _ request: ServerRequest, _ body: ByteBuffer, _ app: OpenedApp
-  ) throws -> Answer {
-    let fields = try JSONBody.object(body)
-    try JSONBody.check(fields, knows: ["message", "user", "content"])
-    guard let message = fields["message"] as? [String: Any] else {
+  static func explain(_ request: ServerRequest, _ app: OpenedApp) throws -> Answer {
+    let (fields, found) = try FileProblem.ofBody { () throws(FileProblem.Problem) in
+      try JSONObject.read(Array(buffer: request.body), messageIn: "message", rules: app.rules)
+    }
+    let known = ["message", "user", "content"]
+    if let name = fields.names.first(where: { !known.contains($0) }) {
+      throw ServerFailure.badRequest("unknown field \"\(name)\"; there are \(known)")
+    }
+    guard let found else {
       throw ServerFailure.badRequest("\"message\" is missing, or is not an object")
     }
-    let user = try JSONBody.identifier(fields, "user")
-    let content = try JSONBody.flag(fields, "content") ?? false
-    let line = [UInt8](try JSONSerialization.data(withJSONObject: message))
+    let user = try fields.identifier("user")
+    let content = try fields.flag("content") == true ? found.content : nil
     let number = app.settingsNumber
+    var messages = [(message: found.message, content: content)][...]
     var answer = Answer(
-      Answer.json, try app.service.explain(ndjson: line, for: user, content: content))
+      Answer.json, try app.service.explain(for: user) { messages.popFirst() })
     answer.fields[.settings] = number
     return answer
   }

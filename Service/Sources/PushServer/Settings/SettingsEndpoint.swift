@@ -1,14 +1,12 @@
-internal import Foundation
 internal import HTTPTypes
 internal import NIOCore
+internal import PushFiles
 internal import PushModel
 internal import PushService
 internal import PushStore
 
 /// `POST /v1/settings`: a batch of operations, all or none.
 enum SettingsEndpoint {
-  static let types = ["application/x-ndjson", "application/json", "text/plain"]
-
   /// What was written by one request.
   struct Written: Sendable {
     let operations: Int
@@ -81,41 +79,24 @@ private struct Batch: Sendable {
   private let recordCount: Int
 
   init(_ body: ByteBuffer, _ app: OpenedApp) throws {
-    var operations: [(line: Int, operation: SettingsOperation)] = []
-    // Records, at the lines that they have in the body, and how many line ends they have so far.
-    var records: [UInt8] = []
-    var lineEnds = 0
-    var rest = body
-    var number = 0
-    while let line = Self.nextLine(&rest) {
-      number += 1
-      do {
-        guard let fields = try Self.fields(line, number) else { continue }
-        if fields["op"] == nil {
-          records += repeatElement(UInt8(ascii: "\n"), count: number - 1 - lineEnds)
-          records += line.readableBytesView
-          lineEnds = number - 1
-        } else {
-          operations.append((number, try SettingsOperation(fields, app.rules)))
-        }
-      } catch {
-        var failure = ServerFailure(of: error)
-        failure.line = number
-        throw failure
+    var lines: [SettingsLoader.Operation]? = []
+    let read: Result<(batch: SettingsBatch, records: Int), FileProblem>
+    do throws(FileProblem) {
+      read = .success(try app.service.batch(ndjson: Array(buffer: body), operations: &lines))
+    } catch {
+      if error.problem == .isEmpty { throw error }
+      read = .failure(error)
+    }
+    // The first line that is wrong is named, a record or an operation.
+    var end = Int.max
+    if case .failure(let problem) = read { end = problem.line ?? 0 }
+    operations = try (lines ?? []).prefix { $0.line < end }.map { line, fields in
+      do { return (line, try SettingsOperation(fields, app.rules)) } catch {
+        throw OperationFailure(line: line, error: error)
       }
     }
-    guard !records.isEmpty || !operations.isEmpty else {
-      throw ServerFailure.badRequest("the body is empty; send an operation or a record a line")
-    }
-    self.operations = operations
-    (self.records, recordCount) =
-      records.isEmpty ? (nil, 0) : try app.service.batch(ndjson: records)
-  }
-
-  /// nil for a blank line.
-  private static func fields(_ line: ByteBuffer, _ number: Int) throws -> [String: Any]? {
-    let isBlank = line.readableBytesView.allSatisfy { $0 == 0x20 || $0 == 0x0D || $0 == 0x09 }
-    return isBlank ? nil : try JSONBody.object(line, line: number)
+    let (batch, count) = try read.get()
+    (records, recordCount) = (count > 0 ? batch : nil, count)
   }
 
   /// - Parameter done: is called once, on the thread that commits.
@@ -144,19 +125,9 @@ private struct Batch: Sendable {
         })
     }
   }
-
-  /// nil at the end.
-  private static func nextLine(_ rest: inout ByteBuffer) -> ByteBuffer? {
-    let bytes = rest.readableBytesView
-    guard !bytes.isEmpty else { return nil }
-    let end = bytes.firstIndex(of: UInt8(ascii: "\n"))
-    let line = rest.readSlice(length: (end ?? bytes.endIndex) - bytes.startIndex)
-    if end != nil { rest.moveReaderIndex(forwardBy: 1) }
-    return line
-  }
 }
 
-/// An operation that the store refused.
+/// An operation that is not understood, or that the store refused.
 struct OperationFailure: Error {
   let line: Int
   let error: any Error

@@ -1,5 +1,6 @@
 internal import HTTPTypes
 internal import PushContent
+internal import PushFiles
 internal import PushModel
 internal import PushStore
 
@@ -10,7 +11,7 @@ struct SettingsOperation: Sendable {
   func apply(to write: inout StoreWrite) throws { try body(&write) }
 
   /// - Throws: ``ServerFailure`` 400 or 422 for a line that is not understood.
-  init(_ fields: [String: Any], _ rules: RuleSet) throws {
+  init(_ fields: JSONObject, _ rules: RuleSet) throws {
     let line = OperationFields(fields, rules)
     let name = try line.required("op")
     guard let make = Self.operations[name] else {
@@ -97,7 +98,7 @@ struct SettingsOperation: Sendable {
     },
     "setNotificationQuietHours": { line in
       let (user, start) = (try line.id("user"), try line.required("start"))
-      let (minutes, zone) = (try line.number("spanMinutes"), try line.text("timeZone"))
+      let (minutes, zone) = (Int(try line.number("spanMinutes")), try line.text("timeZone"))
       let level = try line.has("level") ? line.level("level") : .blocked
       return { write in
         try write.setQuietHours(
@@ -179,64 +180,55 @@ struct SettingsOperation: Sendable {
 
 /// The fields of an operation.
 final class OperationFields {
-  private let fields: [String: Any]
+  private let fields: JSONObject
   private let rules: RuleSet
   private var used: Set<String> = []
 
-  init(_ fields: [String: Any], _ rules: RuleSet) {
+  init(_ fields: JSONObject, _ rules: RuleSet) {
     self.fields = fields
     self.rules = rules
   }
 
-  func has(_ name: String) -> Bool { fields[name] != nil }
+  func has(_ name: String) -> Bool { fields.has(name) }
 
-  func text(_ name: String) throws(ServerFailure) -> String? {
+  /// The fields, of which one is asked for.
+  private func using(_ name: String) -> JSONObject {
     used.insert(name)
-    return try JSONBody.text(fields, name)
+    return fields
   }
 
-  func required(_ name: String) throws(ServerFailure) -> String {
-    guard let text = try text(name) else { throw .badRequest("\"\(name)\" is missing") }
+  func text(_ name: String) throws(FileProblem.Problem) -> String? { try using(name).text(name) }
+
+  func required(_ name: String) throws(FileProblem.Problem) -> String {
+    guard let text = try text(name) else { throw .missingField(name) }
     return text
   }
 
-  func id(_ name: String) throws(ServerFailure) -> Identifier {
-    used.insert(name)
-    return try JSONBody.identifier(fields, name)
+  func id(_ name: String) throws(FileProblem.Problem) -> Identifier {
+    try using(name).identifier(name)
   }
 
-  func ids(_ name: String) throws(ServerFailure) -> [Identifier] {
-    used.insert(name)
-    guard let texts = fields[name] as? [String], !texts.contains("") else {
-      throw .badRequest("\"\(name)\" is missing, or is not a list of ids")
-    }
-    return texts.map { Identifier($0) }
+  func ids(_ name: String) throws(FileProblem.Problem) -> [Identifier] {
+    try using(name).identifiers(name)
   }
 
   /// A channel, which may be `""`.
-  func channel() throws(ServerFailure) -> Identifier { Identifier(try required("channel")) }
+  func channel() throws(FileProblem.Problem) -> Identifier { Identifier(try required("channel")) }
 
-  func number(_ name: String) throws(ServerFailure) -> Int {
-    used.insert(name)
-    guard let number = try JSONBody.number(fields, name) else {
-      throw .badRequest("\"\(name)\" is missing")
-    }
+  func number(_ name: String) throws(FileProblem.Problem) -> Int64 {
+    guard let number = try using(name).whole(name) else { throw .missingField(name) }
     return number
   }
 
-  func flag(_ name: String) throws(ServerFailure) -> Bool {
-    used.insert(name)
-    guard let flag = try JSONBody.flag(fields, name) else {
-      throw .badRequest("\"\(name)\" is missing")
-    }
+  func flag(_ name: String) throws(FileProblem.Problem) -> Bool {
+    guard let flag = try using(name).flag(name) else { throw .missingField(name) }
     return flag
   }
 
   /// A level by its name, or under RongCloud's rules by its number.
   func level(_ name: String) throws -> NotificationLevel {
-    used.insert(name)
-    if rules == .rongcloud, let number = try? JSONBody.number(fields, name) {
-      return try NotificationLevel(rongCloudNumber: Int64(number))
+    if rules == .rongcloud, let number = try? using(name).whole(name) {
+      return try NotificationLevel(rongCloudNumber: number)
     }
     let text = try required(name)
     guard let level = NotificationLevel.allCases.first(where: { $0.name == text }),
@@ -253,7 +245,7 @@ final class OperationFields {
     var mode = SilentModeWrite()
     if has("level") { mode.level = try level("level") }
     if has("minutes") {
-      mode.duration = try MuteDuration(minutes: Int64(try number("minutes")))
+      mode.duration = try MuteDuration(minutes: try number("minutes"))
     }
     if hasInterval, has("start") || has("end") {
       let (start, end) = (try required("start"), try required("end"))
@@ -268,7 +260,7 @@ final class OperationFields {
 
   /// - Throws: ``ServerFailure`` 400 for a field that the operation does not have.
   func checkAllUsed() throws(ServerFailure) {
-    if let name = fields.keys.filter({ !used.contains($0) }).min() {
+    if let name = fields.names.first(where: { !used.contains($0) }) {
       throw .badRequest("the operation has no field \"\(name)\"; it has \(used.sorted())")
     }
   }
