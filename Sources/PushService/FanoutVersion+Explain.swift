@@ -5,7 +5,7 @@ internal import QuietTime
 
 extension FanoutVersion {
   /// Each rule that is evaluated for a message and a user, in order, and which one decides: by the
-  /// reference, on the records of the user, who are at most five.
+  /// reference, on the at most five records that decide for the user.
   ///
   /// - Complexity: O(log members + devices).
   package func explain(_ message: Message, for user: Identifier) -> Explanation {
