@@ -42,53 +42,56 @@ let package = Package(
   ],
   targets: [
     // What several modules need and users of the library do not; no product.
-    .target(name: "PushSupport", swiftSettings: strict),
+    .target(name: "PushSupport", path: "Sources/Support/PushSupport", swiftSettings: strict),
     .target(
       name: "PushModel",
       dependencies: ["PushSupport", .product(name: "Algorithms", package: "swift-algorithms")],
+      path: "Sources/Rules/PushModel",
       swiftSettings: strict),
     .target(
       name: "QuietTime",
       dependencies: [
         "PushSupport", "PushModel", .product(name: "Algorithms", package: "swift-algorithms"),
-      ], swiftSettings: strict),
+      ], path: "Sources/Rules/QuietTime", swiftSettings: strict),
     .target(
-      name: "PushReference", dependencies: ["PushSupport", "PushModel"], swiftSettings: strict),
-    .target(name: "CPushKernels"),
+      name: "PushReference", dependencies: ["PushSupport", "PushModel"],
+      path: "Sources/Rules/PushReference", swiftSettings: strict),
+    .target(name: "CPushKernels", path: "Sources/Engine/CPushKernels"),
     // libsqlite3-dev of Debian.
     .target(
-      name: "CPushSQLite", dependencies: ["CPushKernels"],
+      name: "CPushSQLite", dependencies: ["CPushKernels"], path: "Sources/Store/CPushSQLite",
       linkerSettings: [.linkedLibrary("sqlite3")]),
     .target(
       name: "PushFanout",
       dependencies: [
         "PushSupport", "PushModel", "QuietTime", "CPushKernels",
         .product(name: "Algorithms", package: "swift-algorithms"),
-      ], swiftSettings: strict),
+      ], path: "Sources/Engine/PushFanout", swiftSettings: strict),
     .target(
-      name: "PushContent", dependencies: ["PushSupport", "PushModel"], swiftSettings: strict),
+      name: "PushContent", dependencies: ["PushSupport", "PushModel"],
+      path: "Sources/Content/PushContent", swiftSettings: strict),
     // libsimdjson-dev and zlib1g-dev of Debian.
     .target(
-      name: "CPushFiles",
+      name: "CPushFiles", path: "Sources/Files/CPushFiles",
       linkerSettings: [.linkedLibrary("simdjson"), .linkedLibrary("z")]),
     .target(
       name: "PushFiles",
       dependencies: [
         "PushSupport", "PushModel", "QuietTime", "PushFanout", "PushContent", "CPushFiles",
-      ],
+      ], path: "Sources/Files/PushFiles",
       swiftSettings: strict),
     .target(
       name: "PushStore",
       dependencies: [
         "PushSupport", "PushModel", "QuietTime", "PushFanout", "PushContent", "CPushSQLite",
         .product(name: "GRDB", package: "GRDB.swift"),
-      ], swiftSettings: strict),
+      ], path: "Sources/Store/PushStore", swiftSettings: strict),
     .target(
       name: "PushService",
       dependencies: [
         "PushSupport", "PushModel", "QuietTime", "PushReference", "PushFanout", "PushContent",
         "PushFiles",
-      ],
+      ], path: "Sources/Service/PushService",
       swiftSettings: strict),
     // The store attaches to the service from its own side, so that the service needs no store.
     .target(
@@ -96,21 +99,22 @@ let package = Package(
       dependencies: [
         "PushModel", "QuietTime", "PushFanout", "PushContent", "PushFiles", "PushStore",
         "PushService",
-      ], swiftSettings: strict),
+      ], path: "Sources/Store/PushStoreService", swiftSettings: strict),
     .target(
       name: "PushReplay",
       dependencies: [
         "PushSupport", "PushModel", "QuietTime", "PushFanout", "PushFiles", "PushWorkload",
-      ],
+      ], path: "Sources/Simulation/PushReplay",
       swiftSettings: strict),
     .target(
       name: "PushWorkload",
       dependencies: [
         "PushSupport", "PushModel",
         .product(name: "Algorithms", package: "swift-algorithms"),
-      ], swiftSettings: strict),
+      ], path: "Sources/Simulation/PushWorkload", swiftSettings: strict),
     .target(
       name: "PushReport", dependencies: ["PushSupport", "PushModel", "QuietTime", "PushReplay"],
+      path: "Sources/Simulation/PushReport",
       swiftSettings: strict),
     .executableTarget(
       name: "push-fanout",
@@ -119,7 +123,7 @@ let package = Package(
         "PushFiles", "PushService", "PushStore", "PushStoreService", "PushReplay",
         "PushWorkload", "PushReport",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
-      ], swiftSettings: strict),
+      ], path: "Sources/Command/push-fanout", swiftSettings: strict),
     // Has all tests read the time zones in it.
     .target(
       name: "PinnedZones", path: "Tests/PinnedZones",
@@ -304,23 +308,23 @@ if developed.contains("bindings") {
   ]
   package.targets += [
     // The header, and what is in C: handles, forks, and the exported functions.
-    .target(name: "CPushFanoutABI", path: "C/Sources/CPushFanoutABI"),
+    .target(name: "CPushFanoutABI", path: "Bindings/C/Sources/CPushFanoutABI"),
     .target(
       name: "PushFanoutC",
       dependencies: [
         "CPushFanoutABI", "PushModel", "PushFanout", "PushContent", "PushFiles", "PushService",
         "QuietTime",
-      ], path: "C/Sources/PushFanoutC", swiftSettings: strict),
+      ], path: "Bindings/C/Sources/PushFanoutC", swiftSettings: strict),
     .target(
       name: "PushFanoutStoreC",
       dependencies: [
         "CPushFanoutABI", "PushFanoutC", "PushModel", "PushFanout", "PushService", "PushStore",
         "PushStoreService", "QuietTime",
-      ], path: "C/Sources/PushFanoutStoreC", swiftSettings: strict),
-    // What the calls from C are compared with: `make clib-speed`.
+      ], path: "Bindings/C/Sources/PushFanoutStoreC", swiftSettings: strict),
+    // What the calls from C are compared with: `make -C Bindings/C speed`.
     .executableTarget(
       name: "decide-speed", dependencies: ["PushModel", "PushFanout", "PushFiles"],
-      path: "C/Sources/decide-speed", swiftSettings: strict),
+      path: "Bindings/C/Sources/decide-speed", swiftSettings: strict),
   ]
 }
 
@@ -360,7 +364,7 @@ if developed.contains("server") {
         product("ServiceLifecycle", "swift-service-lifecycle"),
         product("UnixSignals", "swift-service-lifecycle"),
         product("SystemPackage", "swift-system"),
-      ], path: "Service/Sources/PushServer",
+      ], path: "Server/Sources/PushServer",
       resources: [
         .embedInCode("openapi.json"),
         .embedInCode("Page/static/index.html"),
@@ -376,17 +380,17 @@ if developed.contains("server") {
       ], swiftSettings: strict),
     // What the benchmark of the server compares large answers with.
     .executableTarget(
-      name: "plain-nio-server", dependencies: plainServer, path: "Service/bench/PlainServer",
+      name: "plain-nio-server", dependencies: plainServer, path: "Server/bench/PlainServer",
       swiftSettings: strict),
     .executableTarget(
       name: "push-fanout-server", dependencies: ["PushServer"],
-      path: "Service/Sources/push-fanout-server", swiftSettings: strict),
+      path: "Server/Sources/push-fanout-server", swiftSettings: strict),
     .testTarget(
       name: "PushServerTests",
       dependencies: [
         "PushServer", "push-fanout-server", "PushModel", "QuietTime", "PushFanout", "PushFiles",
         "PushService", "PushStore", "PushStoreService",
         product("Configuration", "swift-configuration"), product("Logging", "swift-log"),
-      ], path: "Service/Tests/PushServerTests", swiftSettings: strict),
+      ], path: "Server/Tests/PushServerTests", swiftSettings: strict),
   ]
 }

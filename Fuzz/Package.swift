@@ -16,6 +16,10 @@ let package = Package(
         .swiftLanguageMode(.v6), .strictMemorySafety(), .treatAllWarnings(as: .error),
         .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("MemberImportVisibility"),
         .unsafeFlags(["-parse-as-library", "-sanitize=fuzzer"]),
-      ], linkerSettings: [.unsafeFlags(["-sanitize=fuzzer"])])
+      ], linkerSettings: [.unsafeFlags(["-sanitize=fuzzer"])]),
+    // Calls of the C library, which `PUSH_FANOUT_DEVELOP=bindings` adds.
+    .executableTarget(
+      name: "fuzz-abi", dependencies: [.product(name: "PushFanoutC", package: "push-fanout")],
+      linkerSettings: [.unsafeFlags(["-sanitize=fuzzer"])]),
   ]
 )

@@ -6,7 +6,7 @@
                 both ways
   pairs         times of the kernels against another revision, in turns
 
-An improvement fails the first two as well: it is kept by storing it (make bench-baseline), or it is
+An improvement fails the first two as well: it is kept by storing it (make -C Benchmarks baseline), or it is
 lost without anybody noticing. Times fail only when they are worse, and stay so.
 
 Examples:
@@ -98,7 +98,7 @@ def check_names(names, stored, what):
     """Both must name the same, or something is not checked without anybody noticing."""
     missing = sorted(set(names) - set(stored))
     if missing:
-        raise Failure(f"{what}: nothing stored for {', '.join(missing)}; run make bench-baseline")
+        raise Failure(f"{what}: nothing stored for {', '.join(missing)}; run make -C Benchmarks baseline")
     over = sorted(set(stored) - set(names))
     if over:
         raise Failure(f"{what}: stored but not measured: {', '.join(over)}")
@@ -178,7 +178,7 @@ def judge_instructions(stored, counted, tolerance=TOLERANCE):
 
 def check_instructions():
     if not INSTRUCTIONS.exists():
-        raise Failure("instructions: nothing is stored; run make bench-baseline")
+        raise Failure("instructions: nothing is stored; run make -C Benchmarks baseline")
     stored = json.loads(INSTRUCTIONS.read_text())
     counted = count_instructions()
     problems = judge_instructions(stored["instructions"], counted)

@@ -5,7 +5,7 @@ import shutil
 HEADER = """\
 # Reports
 
-`make report` measures and writes these: text, charts and the figures as JSON. Ratios within a \
+`make -C Benchmarks report` measures and writes these: text, charts and the figures as JSON. Ratios within a \
 report hold; times of different days differ by what else the machine did.
 
 | date | suite | what it measured | commit | what it decided |

@@ -237,7 +237,7 @@ def main(arguments, root=ROOT):
         path = latest(root / "reports")
         if path is None:
             if not options.check:
-                raise ReadmeError("no reports/<date>-day.json; make report SUITE=day writes one")
+                raise ReadmeError("no reports/<date>-day.json; make -C Benchmarks report SUITE=day writes one")
             for page, text in stored.items():
                 replaced(page, text, "")  # the comments are there
             return 0

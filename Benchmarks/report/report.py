@@ -24,7 +24,7 @@ examples:
   report.py --from reports/2026-01-31-decide.json     writes text and charts again
 
 A quick run is called <date>-<suite>-quick; it stays out of git, of the index and of the pages.
-Everything is measured before anything is written. Needs matplotlib: run it by make report.
+Everything is measured before anything is written. Needs matplotlib: run it by make -C Benchmarks report.
 """
 
 
@@ -57,7 +57,7 @@ def commit():
 
 
 def made(options, suite):
-    words = ["make report", f"SUITE={suite}"]
+    words = ["make -C Benchmarks report", f"SUITE={suite}"]
     if options.quick:
         words.append("QUICK=1")
     if options.users:

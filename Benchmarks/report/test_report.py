@@ -53,7 +53,7 @@ def document():
     memory = {"users": 1_000_000, "memberships": 10, "conversations": 2, "bytesAUser": 9.5,
               "bytesAMembership": 6, "bytesAnID": 22, "totalBytes": 31_500_000}
     return {"suite": "decide", "quick": False, "date": "2026-01-31", "commit": "abc1234",
-            "made": "make report SUITE=decide", "machine": MACHINE, "commands": ["fanout-bench"],
+            "made": "make -C Benchmarks report SUITE=decide", "machine": MACHINE, "commands": ["fanout-bench"],
             "users": 1_000_000, "rounds": 9, "memory": memory,
             "peersMachine": {"cpu": "Some CPU", "cores": 2, "duckdb": "2.0.0"}, "rows": rows}
 
@@ -80,7 +80,7 @@ def day():
         line("the whole command, CSV to counts, 4 threads", 1.9, "s", most=2),
         line("replay, 4 threads", 2.6, "s"), line("replay with presence, 4 threads", 4.1, "s"),
     ]
-    return {**document(), "suite": "day", "made": "make report SUITE=day", "parts": [
+    return {**document(), "suite": "day", "made": "make -C Benchmarks report SUITE=day", "parts": [
         {"title": "The command line", "lines": whole},
         {"title": "Beside DuckDB and Polars, on all cores", "lines": peers},
         {"title": "The engine in a process", "lines": engine},
@@ -288,7 +288,7 @@ class Readme(unittest.TestCase):
         self.assertEqual(self.run_readme("--check"), (0, ""))
         status, errors = self.run_readme()
         self.assertEqual(status, 1)
-        self.assertIn("make report SUITE=day writes one", errors)
+        self.assertIn("make -C Benchmarks report SUITE=day writes one", errors)
         self.assertEqual([page.read_text() for page in self.pages.values()], before)
 
     def test_check_fails_without_the_comments(self):
@@ -329,7 +329,7 @@ class Text(unittest.TestCase):
         self.assertIn("![Cost](2026-01-31-decide/cold.svg)", text)
         self.assertIn("| decide | 5 | `scalar` | 90.0 | 10 % | – | – |", text)
         for part in ("Machine: Some CPU", "Commit: `abc1234`", "time-zone data 2025b",
-                     "Date: 2026-01-31", "Command: `make report SUITE=decide`", "duckdb 2.0.0"):
+                     "Date: 2026-01-31", "Command: `make -C Benchmarks report SUITE=decide`", "duckdb 2.0.0"):
             self.assertIn(part, text)
 
     def test_a_bound_of_another_machine_stands_beside_what_it_is_here(self):

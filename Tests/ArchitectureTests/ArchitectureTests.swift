@@ -14,8 +14,21 @@ import Testing
   }
 
   static func modules() throws -> [String] {
-    try FileManager.default.contentsOfDirectory(
-      atPath: Repository.root.appending(path: "Sources").path)
+    try folders().map(\.lastPathComponent)
+  }
+
+  /// The folders of modules, which stand in groups.
+  static func folders() throws -> [URL] {
+    let list = {
+      try FileManager.default.contentsOfDirectory(at: $0, includingPropertiesForKeys: nil)
+    }
+    return try list(Repository.root.appending(path: "Sources")).flatMap(list)
+  }
+
+  /// The folder of a module, from the root.
+  static func folder(of module: String) throws -> String {
+    let folder = try #require(try folders().first { $0.lastPathComponent == module })
+    return folder.pathComponents.suffix(3).joined(separator: "/")
   }
 
   @Test func everyModuleHasARow() throws {
@@ -80,7 +93,7 @@ import Testing
   /// Tables that are taken out of a version that nobody holds may be of pages that are used again.
   @Test func tablesAreReadWithTheirVersion() throws {
     var found: [String] = []
-    for file in try Self.files(under: "Sources/PushFanout") {
+    for file in try Self.files(under: "Sources/Engine/PushFanout") {
       let text = try String(contentsOf: file, encoding: .utf8)
       for words in ["load().tables", "current.tables", "currentVersion.engineVersion"] {
         if text.contains(words) { found.append("\(file.lastPathComponent): \(words)") }
@@ -155,7 +168,7 @@ import Testing
   }
 
   /// A file reads in one sitting, a function nearly fits a screen.
-  @Test(arguments: ["Sources", "Tests", "Service/Sources", "Service/Tests"])
+  @Test(arguments: ["Sources", "Tests", "Server/Sources", "Server/Tests"])
   func filesAndFunctionsAreShort(folder: String) throws {
     var tooLong: [String] = []
     for file in try Self.files(under: folder) {
@@ -170,7 +183,7 @@ import Testing
   }
 
   /// A folder of at most 15 files, whose name says what they are for, is seen at once.
-  @Test(arguments: ["Sources", "Tests", "Service/Sources", "Service/Tests"])
+  @Test(arguments: ["Sources", "Tests", "Server/Sources", "Server/Tests"])
   func foldersAreSmall(folder: String) throws {
     let counts = try Self.files(under: folder).reduce(into: [String: Int]()) {
       $0[$1.deletingLastPathComponent().path, default: 0] += 1

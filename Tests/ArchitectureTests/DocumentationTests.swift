@@ -25,7 +25,8 @@ import Testing
 
   @Test(arguments: documented)
   func everyPublicDeclarationIsDocumented(module: String) throws {
-    let missing = try ArchitectureTests.files(under: "Sources/\(module)").flatMap { file in
+    let missing = try ArchitectureTests.files(under: ArchitectureTests.folder(of: module)).flatMap {
+      file in
       let text = try String(contentsOf: file, encoding: .utf8)
       return Self.undocumented(in: text).map { "\(file.lastPathComponent):\($0)" }
     }

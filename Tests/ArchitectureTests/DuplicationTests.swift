@@ -68,7 +68,7 @@ import Testing
     for case let url as URL in found ?? .init()
     where ["swift", "c", "cpp", "h"].contains(url.pathExtension) {
       let path = url.path.dropFirst(root.path.count + 1)
-      let module = path.prefix { $0 != "/" }
+      let module = path.split(separator: "/")[1]
       files.append(
         (String(module), String(path), try String(contentsOf: url, encoding: .utf8)))
     }

@@ -21,8 +21,8 @@ import Testing
 
   static func isOfRuleSets(_ file: URL) -> Bool {
     let name = file.lastPathComponent
-    return file.pathComponents.contains("RuleSets") || name.contains("Easemob")
-      || name.contains("RongCloud")
+    return file.pathComponents.contains("RuleSets") || name.contains("RuleSet")
+      || name.contains("Easemob") || name.contains("RongCloud")
   }
 
   @Test func onlyTheirOwnFilesCompareRuleSets() throws {

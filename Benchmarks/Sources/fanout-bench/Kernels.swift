@@ -1,7 +1,7 @@
 import ArgumentParser
 import BenchSupport
 
-/// The kernels of the regression gate (`make bench-check`).
+/// The kernels of the regression gate (`make -C Benchmarks check`).
 struct Kernels: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "The kernels of the regression gate: one run each for callgrind, or timed.",

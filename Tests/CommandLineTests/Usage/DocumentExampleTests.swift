@@ -6,7 +6,7 @@ import Testing
 ///
 /// scripts/docs-examples runs the pages; `make docs-examples` writes the output into them.
 @Suite struct DocumentExampleTests {
-  /// The pages with commands. That of docs/bring-your-own-data.md needs DuckDB: Python/tests.
+  /// The pages with commands. That of docs/bring-your-own-data.md needs DuckDB: Bindings/Python/tests.
   private static let pages: [String] = {
     let docs = Repository.root.appending(path: "docs")
     let names = (try? FileManager.default.contentsOfDirectory(atPath: docs.path)) ?? []

@@ -38,7 +38,7 @@ import Testing
       #expect(named.errors.contains("PUSH_FANOUT_SERVER=/none is not a program"))
       let missing = try run(place, "PATH=/none", "")
       #expect(missing.status == 1)
-      #expect(missing.errors.contains("build it (make server)"))
+      #expect(missing.errors.contains("build it (make -C Server)"))
     }
   }
 

@@ -1,0 +1,108 @@
+import ArgumentParser
+import Foundation
+import PushFanout
+import PushFiles
+import PushReplay
+import PushModel
+import PushStore
+import PushSupport
+import QuietTime
+
+/// `push-fanout`: parses, calls, prints; it decides nothing.
+///
+/// Results go to standard output and nothing else does, so that the output can be piped.
+@main
+struct Program: ParsableCommand {
+  /// The program's, and that of the time-zone data in use.
+  static var version: String {
+    switch ZoneDatabase.system {
+    case .success(let zones): "\(Version.number)\ntime-zone data \(zones.version), \(zones.folder)"
+    case .failure(let error): "\(Version.number)\n\(error)"
+    }
+  }
+
+  static let configuration = CommandConfiguration(
+    commandName: "push-fanout",
+    abstract: "Decides who gets a push for a group message, and why not.",
+    discussion: """
+      Settings and messages are NDJSON or CSV files, with .gz or without. The rules are those of \
+      Easemob and RongCloud.
+
+      Exit status: 0 success, 1 problems found (in a file, or while writing), 2 wrong usage.
+      """,
+    version: version,
+    subcommands: [
+      Evaluate.self, Replay.self, Compare.self, Report.self, Generate.self, Profile.self,
+      Render.self,
+      Explain.self, NextChange.self, Check.self, SettingsCommand.self,
+      Store.self, Serve.self,
+    ])
+
+  static func main() {
+    do {
+      // First: where /proc is not mounted, Dispatch ends the process soon after its first use.
+      let arguments = try CommandArguments.read()
+      Interruption.prepare()
+      var command = try parseAsRoot(arguments)
+      try FileConflict.check(command)
+      try command.run()
+    } catch let problem as FileProblem {
+      Terminal.fail("\(problem)")
+    } catch let problem as ReplayFileProblem {
+      Terminal.fail("\(problem)")
+    } catch let problem as OutputProblem {
+      Terminal.fail("push-fanout: \(problem)")
+    } catch let error as FanoutError {
+      Terminal.fail("push-fanout: \(error)")
+    } catch let error as StoreError {
+      Terminal.fail("push-fanout: \(error)")
+    } catch let error as SettingsWriteError {
+      Terminal.fail("push-fanout: \(error)")
+    } catch let error as SnapshotError {
+      Terminal.fail("push-fanout: \(error)")
+    } catch let error as ZoneDataError {
+      Terminal.fail("push-fanout: \(error)")
+    } catch let problem as WhatIf.Problem {
+      Terminal.fail("push-fanout: \(problem)")
+    } catch let missing as MissingMessage {
+      Terminal.fail("push-fanout: \(missing)")
+    } catch let failure as Failure {
+      Terminal.fail("push-fanout: \(failure.text)")
+    } catch let error as CommandArguments.Unreadable {
+      Terminal.fail("push-fanout: \(error)")
+    } catch let argument as CommandArguments.NotUTF8 {
+      failUsage(["\(argument)"])
+    } catch let conflict as FileConflict {
+      guard conflict.isOfStandardError else { failUsage(["\(conflict)"]) }
+      // A message on standard error would be written into the file that is to be kept.
+      Terminal.printResult(TerminalText.escaped("Error: \(conflict)"))
+      Terminal.exit(2)
+    } catch let code as ExitCode {
+      Terminal.exit(code.rawValue)
+    } catch {
+      // Help and version are asked for this way; anything else is wrong usage.
+      guard exitCode(for: error).isSuccess else { failUsage(usageLines(error)) }
+      Terminal.printResult(fullMessage(for: error))
+      Terminal.exit(0)
+    }
+  }
+
+  /// What is wrong with the arguments, in one line, and where help is found, in another.
+  private static func usageLines(_ error: any Error) -> [String] {
+    var message = message(for: error)
+    // A long list of values stands on lines of its own.
+    if let list = message.firstRange(of: "one of the following:\n  - ") {
+      let values = message[list.upperBound...].components(separatedBy: "\n  - ")
+      message = message[..<list.lowerBound] + "one of " + values.joined(separator: ", ") + "."
+    }
+    let help = fullMessage(for: error).split(separator: "\n").last
+    return [message] + (help.map { [String($0.drop { $0 == " " })] } ?? [])
+  }
+
+  /// Ends with exit status 2, saying why.
+  private static func failUsage(_ lines: [String]) -> Never {
+    Terminal.say("Error: \(lines[0])")
+    for line in lines.dropFirst() { Terminal.say(line) }
+    Terminal.exit(2)
+  }
+}

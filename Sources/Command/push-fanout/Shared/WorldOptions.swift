@@ -1,0 +1,103 @@
+import ArgumentParser
+import PushFanout
+import PushFiles
+import PushModel
+import PushStore
+import QuietTime
+
+/// The settings files.
+struct FileOptions: ParsableArguments {
+  @Option(
+    parsing: .upToNextOption,
+    help: ArgumentHelp(
+      "Settings, NDJSON: the app, users, conversations, members. Several are read as one.",
+      valueName: "file"))
+  var settings: [InputPath] = []
+
+  @Option(
+    parsing: .upToNextOption,
+    help: ArgumentHelp("Users, CSV, read after the settings.", valueName: "file"))
+  var users: [InputPath] = []
+
+  @Option(
+    parsing: .upToNextOption,
+    help: ArgumentHelp("Members, CSV, read after the users.", valueName: "file"))
+  var members: [InputPath] = []
+
+  var paths: SettingsPaths {
+    SettingsPaths(
+      settings: settings.map(\.path), users: users.map(\.path), members: members.map(\.path))
+  }
+}
+
+/// A world, for every command that decides: files, or a store.
+struct WorldOptions: ParsableArguments {
+  @OptionGroup var files: FileOptions
+
+  @Option(help: ArgumentHelp("A store, instead of files.", valueName: "file"))
+  var store: StorePath?
+
+  @OptionGroup var zones: UnknownZoneOption
+
+  /// The files, if there is no store.
+  var paths: SettingsPaths {
+    var paths = files.paths
+    paths.unknownZones = zones.ofFiles
+    return paths
+  }
+
+  /// Reads the world into the engine, with a progress bar.
+  func loadFanout(threads: Int?) throws -> Fanout {
+    if let store = store?.path {
+      let opened = try SettingsStore(
+        store, .read, threads: threads, unknownZones: zones.unknownZones)
+      if case .rebuilt = opened.opening { Terminal.say("\(store): \(opened.opening)") }
+      try opened.close()
+      return reported(opened.fanout)
+    }
+    let bar = ProgressBar("loading")
+    defer { bar.finish() }
+    let fanout = try SettingsLoader.loadFanout(paths, threads: threads) { bar.update($0) }
+    bar.finish()
+    return reported(fanout)
+  }
+
+  /// Prints who is decided for without quiet hours, and gives the engine back.
+  func reported(_ fanout: Fanout) -> Fanout {
+    if zones.unknownZones == .ignore {
+      UnknownZoneOption.report(fanout.currentVersion.unknownZoneUsers)
+    }
+    return fanout
+  }
+
+  /// Reads the world as values, as ``ZonedSettings`` for an evaluator that needs all zones, and says
+  /// who is decided for without quiet hours.
+  func loadZoned() throws -> ZonedSettings {
+    let zoned = try ZonedSettings(try load(), zones.unknownZones)
+    if zones.unknownZones == .ignore { UnknownZoneOption.report(zoned.unknown) }
+    return zoned
+  }
+
+  /// Reads the world as values, with a progress bar.
+  func load() throws -> FanoutSettings {
+    if let store = store?.path {
+      let reader = try StoreReader(store)
+      defer { try? reader.close() }
+      return try reader.settings()
+    }
+    let bar = ProgressBar("loading")
+    defer { bar.finish() }
+    return try SettingsLoader.load(paths) { bar.update($0) }
+  }
+
+  func validate() throws {
+    let paths = files.paths
+    if store != nil {
+      guard paths.settings.isEmpty, paths.users.isEmpty, paths.members.isEmpty else {
+        throw ValidationError("--store goes without --settings, --users and --members.")
+      }
+    } else if paths.settings.isEmpty && paths.members.isEmpty {
+      throw ValidationError("Name the members: --settings FILE, --members FILE or --store FILE.")
+    }
+  }
+}

@@ -1,0 +1,33 @@
+# How everything is built, for the Makefiles of this folder and of those below.
+.DELETE_ON_ERROR:
+ROOT := $(patsubst %/,%,$(dir $(abspath $(dir $(lastword $(MAKEFILE_LIST))))))
+SWIFT ?= swift
+NEEDS := $(ROOT)/scripts/install-packages
+# What the program is built with, and the time zones that it reads.
+LIBRARIES := libsimdjson-dev zlib1g-dev libsqlite3-dev tzdata
+# What Package.swift adds: what needs nothing fetched, what a target asks for, and what was fetched before
+# into the folder $1, so that it stays there.
+DEVELOP := examples bindings
+developed = $(sort $(DEVELOP) $(if $(wildcard $1/checkouts/benchmark),benchmarks) $(if $(wildcard $1/checkouts/hummingbird),server))
+export PUSH_FANOUT_DEVELOP = $(call developed,$(ROOT)/.build)
+# An import of a target that Package.swift does not name as a dependency is an error.
+STRICT := --package-path $(ROOT) --explicit-target-dependency-import-check error
+# What is shipped, and the benchmarks. It contains Swift's runtime, to run where there is no toolchain.
+RELEASE := $(ROOT)/.build/release
+RELEASE_BUILD := $(SWIFT) build -c release -Xswiftc -static-stdlib $(STRICT)
+PROGRAM := $(RELEASE)/push-fanout
+# Debug builds for tests: what tests spend their time in is optimized, and the faster linker is used. In a
+# folder of their own, so that both kinds can be built beside each other.
+TESTS := $(ROOT)/.build-tests
+FOR_TESTS = PUSH_FANOUT_DEVELOP='$(call developed,$(TESTS))'
+TEST_BUILD = $(FOR_TESTS) env $$($(ROOT)/scripts/compilers-for-tests) $(SWIFT) build --scratch-path $(TESTS) $(STRICT) -Xswiftc -use-ld=lld
+TEST_RUN = $(SWIFT) test --package-path $(ROOT) --scratch-path $(TESTS) --skip-build
+
+packages:
+	@$(NEEDS) $(LIBRARIES)
+
+program: packages
+	$(RELEASE_BUILD) --product push-fanout --disable-local-rpath
+
+debug: packages
+	$(TEST_BUILD) --product push-fanoutPackageTests
