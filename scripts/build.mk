@@ -8,7 +8,7 @@ LIBRARIES := libsimdjson-dev zlib1g-dev libsqlite3-dev tzdata
 # What Package.swift adds: what needs nothing fetched, what a target asks for, and what was fetched before
 # into the folder $1, so that it stays there.
 DEVELOP := examples bindings
-developed = $(sort $(DEVELOP) $(if $(wildcard $1/checkouts/benchmark),benchmarks) $(if $(wildcard $1/checkouts/hummingbird),server))
+developed = $(sort $(DEVELOP) $(if $(wildcard $1/checkouts/benchmark),benchmarks) $(if $(wildcard $1/checkouts/swift-nio-http2),server))
 export PUSH_FANOUT_DEVELOP = $(call developed,$(ROOT)/.build)
 # An import of a target that Package.swift does not name as a dependency is an error.
 STRICT := --package-path $(ROOT) --explicit-target-dependency-import-check error

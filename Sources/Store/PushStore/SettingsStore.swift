@@ -232,7 +232,8 @@ public final class SettingsStore: Sendable {
   /// is for health checks.
   ///
   /// - Throws: ``StoreError/replaced(_:)`` when the file that was opened for writing was removed,
-  ///   renamed or replaced, now or earlier; ``StoreError/linked(_:names:)`` while it has several
+  ///   renamed or replaced, now or earlier, and ``StoreError/cut(_:)`` when its log was, or one of
+  ///   them has lost bytes; ``StoreError/linked(_:names:)`` while it has several
   ///   names. Nothing for a store that was opened for reading.
   /// - Complexity: O(1): one system call.
   public func checkFile() throws { try store.right?.check() }

@@ -27,6 +27,9 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The file that was open for writing has lost its name: it was removed or renamed, or replaced
   /// by another. Nothing is written any more; open the store again.
   case replaced(String)
+  /// The log of the file that was open for writing was removed or replaced, or the file or its log
+  /// was cut. Nothing is written any more.
+  case cut(String)
   /// A file system on which locks cannot keep other writers out.
   case withoutLocks(String, fileSystem: String)
   /// A file without locks, in a folder that may not be written, was changed twice while it was
@@ -108,6 +111,10 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case .replaced(let path):
       "\(path) is not the file that was opened any more: it was removed, renamed or replaced; "
         + "nothing is written until the store is opened again"
+    case .cut(let path):
+      "\(path)-wal was removed or replaced, or it or \(path) was cut; nothing is written until the "
+        + "store is opened again: end the process with SIGTERM, which saves what a removed log had, "
+        + "look with push-fanout store check, and restore a backup if it finds damage"
     case .withoutLocks(let path, let fileSystem):
       "\(path) is on a file system (\(fileSystem)) whose locks may not keep other writers out; "
         + "write it on a local one"

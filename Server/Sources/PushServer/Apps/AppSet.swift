@@ -47,9 +47,15 @@ struct AppSet: Sendable {
 
   /// Reads all keys again.
   ///
-  /// - Throws: ``OptionError`` for the first file that is wrong; its keys and those of the files
-  ///   behind it stay.
+  /// - Throws: ``OptionError`` for the first file that is wrong; then all keys stay.
   func reloadKeys() throws(OptionError) { try front.reloadKeys() }
+
+  /// Opens the audit files again.
+  ///
+  /// - Throws: ``OptionError`` for the first that cannot be.
+  func reopenAudits() throws(OptionError) {
+    for state in all { try state.audit.reopen() }
+  }
 
   /// Called once a second.
   func tick() {
@@ -74,21 +80,25 @@ final class KeyOwners: Sendable {
 
   func app(of digest: [UInt8]) -> String? { names.withLock { $0[digest] } }
 
-  /// Replaces the keys of an app.
+  /// Replaces the keys of apps.
   ///
-  /// - Throws: ``OptionError`` when another app has one of them; then nothing is replaced.
-  func set(_ keys: KeyFile, of app: String, path: String) throws(OptionError) {
-    let other = names.withLock { names -> (key: String, app: String)? in
-      for key in keys.keys {
-        if let other = names[key.digest], other != app { return (key.name, other) }
+  /// - Throws: ``OptionError`` when a key is of two apps; then nothing is replaced.
+  func set(_ files: [(app: String, keys: KeyFile, path: String)]) throws(OptionError) {
+    let twice = names.withLock { names -> (path: String, key: String, app: String)? in
+      var new = names.filter { name in !files.contains { $0.app == name.value } }
+      for file in files {
+        for key in file.keys.keys {
+          if let other = new.updateValue(file.app, forKey: key.digest), other != file.app {
+            return (file.path, key.name, other)
+          }
+        }
       }
-      names = names.filter { $0.value != app }
-      for key in keys.keys { names[key.digest] = app }
+      names = new
       return nil
     }
-    guard let other else { return }
+    guard let twice else { return }
     throw OptionError(
-      "\(path): the key \(other.key) is also one of the app \(other.app); make another key, as it "
-        + "is the key that says which app is meant")
+      "\(twice.path): the key \(twice.key) is also one of the app \(twice.app); make another key, as "
+        + "it is the key that says which app is meant")
   }
 }

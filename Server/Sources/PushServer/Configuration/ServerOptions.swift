@@ -12,6 +12,15 @@ public struct ServerOptions: Sendable {
     /// 0 lets the system choose.
     public var port: Int
 
+    /// The host of `HOST` or `HOST:PORT`, in lower case and without brackets; nil for no host.
+    static func host(of authority: String) -> String? {
+      let end = authority.lastIndex { $0 == ":" || $0 == "]" }
+      var host = authority[...]
+      if let end, authority[end] == ":" { host = host[..<end] }
+      if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
+      return host.isEmpty ? nil : host.lowercased()
+    }
+
     /// Reads `HOST:PORT` or `[IPv6]:PORT`; nil for another text.
     public init?(_ text: String) {
       guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]),
@@ -40,6 +49,8 @@ public struct ServerOptions: Sendable {
   public var isInsecure: Bool
   /// Certificate chain and private key, PEM; nil for plain text.
   public var tlsCertificate, tlsKey: String?
+  /// The origin of the support page, where a proxy is before it; nil for that of the server.
+  public var pageOrigin: String?
   /// Certificates that sign those of clients, PEM; nil for no client certificates.
   public var clientCA: String?
   /// What a client with a certificate and without a key may do.
@@ -59,6 +70,8 @@ public struct ServerOptions: Sendable {
   /// Seconds for the headers of a request, for its body, between requests, for all that is under
   /// way when the server ends, and for settings that `at-least` waits for.
   public var headerTimeout, bodyTimeout, idleTimeout, shutdownTimeout, atLeastTimeout: Int
+  /// Seconds for which connections are accepted when the server is asked to end.
+  public var drain: Int
   /// Milliseconds that writes wait at most for others that share their commit.
   public var commitInterval: Int
   /// What is done with users whose time zone the machine does not have: refuse or ignore.
@@ -132,6 +145,7 @@ public struct ServerOptions: Sendable {
     isInsecure = try read.flag("insecure")
     tlsCertificate = read.text("tlsCertificate")
     tlsKey = read.text("tlsKey")
+    pageOrigin = read.text("pageOrigin")
     clientCA = read.text("clientCa")
     clientScopes = try read.scopes("clientScopes") ?? [.decide, .read]
     threads = try read.number("threads", 1...1024, default: Fanout.coreCount)
@@ -145,6 +159,7 @@ public struct ServerOptions: Sendable {
     bodyTimeout = try read.number("bodyTimeout", 1...3600, default: 30)
     idleTimeout = try read.number("idleTimeout", 1...86_400, default: 60)
     shutdownTimeout = try read.number("shutdownTimeout", 1...3600, default: 10)
+    drain = try read.number("drain", 0...3600, default: 5)
     atLeastTimeout = try read.number("atLeastTimeout", 0...3600, default: 5)
     commitInterval = try read.number("commitInterval", 0...1000, default: 30)
     unknownZones = try read.unknownZones("unknownZones") ?? .refuse
@@ -193,6 +208,10 @@ public struct ServerOptions: Sendable {
     }
   }
 
+  private static func isOrigin(_ text: String) -> Bool {
+    text.wholeMatch(of: /https?:\/\/[^\/?#@\s]+/) != nil
+  }
+
   private func check(hasApps: Bool) throws(OptionError) {
     if keys == nil, clientCA == nil, !isInsecure, !hasApps {
       throw OptionError(
@@ -206,7 +225,18 @@ public struct ServerOptions: Sendable {
     where !url.hasPrefix("http://") && !url.hasPrefix("https://") {
       throw OptionError("\(url) is no address of a server, like https://host:8080")
     }
+    // Appended lines would be written into the database.
+    let files = [store, audit, decisionLog].compactMap { $0 }.map {
+      URL(filePath: $0).resolvingSymlinksInPath().standardizedFileURL.path
+    }
+    if let twice = files.first(where: { file in files.filter { $0 == file }.count > 1 }) {
+      throw OptionError("\(twice) is there twice: store, audit and decision log are files of their own")
+    }
     if keys != nil, isInsecure { throw OptionError("--keys and --insecure contradict each other") }
+    if let pageOrigin, !Self.isOrigin(pageOrigin) {
+      throw OptionError(
+        "--page-origin \(pageOrigin) is not what a browser calls it: https://HOST or https://HOST:PORT")
+    }
     if (tlsCertificate == nil) != (tlsKey == nil) {
       throw OptionError("--tls-certificate and --tls-key go together")
     }

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import HTTPTypes
 internal import NIOCore
 internal import PushModel
@@ -12,8 +13,12 @@ final class Exchange {
   let began = ContinuousClock.now
   /// What it is in its caller's trace; nil for none.
   let trace: TraceContext?
-  /// The bytes of the body that are counted as in flight.
-  let heldBytes: Int
+  /// What it counts as under way, once it was admitted; nil for what does not count.
+  var ticket: Load.Ticket?
+  /// The largest body that it may have; 0 if none is read.
+  var bodyLimit = 0
+  /// The address of the client; empty where it is not known.
+  var address = ""
   /// Who makes the request, once it was admitted.
   var caller = Caller.anonymous
   /// What is counted: 499 for a client that left before there was a response.
@@ -29,23 +34,34 @@ final class Exchange {
   /// Whether the connection ends with the response.
   var closes: Bool
   /// Whether the response is a stream that mostly waits, and is no load.
-  var isFollowing = false
+  private(set) var isFollowing = false
+  /// Whether the client may take its time for the response.
+  var isLarge = false
   /// What makes the response.
   var task: Task<Void, Never>?
 
   init(
-    _ responder: Responder, _ request: ServerRequest, _ route: Route, _ id: Identifier,
-    heldBytes: Int
+    _ responder: Responder, _ request: ServerRequest, _ route: Route, _ id: Identifier
   ) {
     self.responder = responder
     self.request = request
     self.route = route
     self.id = id
-    self.heldBytes = heldBytes
     trace =
       request.fields.text(.traceparent).flatMap { TraceContext(traceparent: $0) }
       ?? TraceContext.oneIn(responder.state.options.traceOneIn)
-    closes = request.fields.text(.connection)?.lowercased() == "close"
+    // A list of options (RFC 9110, 7.6.1).
+    closes =
+      request.fields.text(.connection)?.split(separator: ",").contains {
+        $0.trimmingCharacters(in: .whitespaces).lowercased() == "close"
+      } ?? false
+  }
+
+  /// From now on it mostly waits, and counts as a connection only.
+  func follow() {
+    isFollowing = true
+    responder.state.metrics.changeRequests(by: -1)
+    ticket?.wait()
   }
 
   /// Does something within the trace, and so do the tasks that it begins.

@@ -21,6 +21,8 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
   private static let lingering = TimeAmount.seconds(1)
 
   private let responder: @Sendable (HTTPFields) -> Responder
+  /// Whether it is a stream of HTTP/2, and not a connection of HTTP/1.1.
+  private let isStream: Bool
   private var executor: LoopExecutor?
   private var exchange: Exchange?
   /// Parts that arrived while another request was answered, or while the client did not read.
@@ -30,16 +32,19 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
   private var needsFlush = false
   /// Whether the connection ends when what was read is answered.
   private var isEnding = false
-  /// Whether what follows is not HTTP.
-  private var isMalformed = false
+  /// Why what follows is not HTTP; nil if it is.
+  private var fault: RequestFault?
   /// Whether nothing is read any more.
   private var isClosed = false
   /// The piece of a streamed body that was written last.
   private var lastPiece: EventLoopFuture<Void>?
 
-  /// - Parameter responder: what answers a request with these fields.
-  init(_ responder: @escaping @Sendable (HTTPFields) -> Responder) {
+  /// - Parameters:
+  ///   - responder: what answers a request with these fields.
+  ///   - isStream: whether it is a stream of HTTP/2.
+  init(_ responder: @escaping @Sendable (HTTPFields) -> Responder, isStream: Bool) {
     self.responder = responder
+    self.isStream = isStream
   }
 
   func handlerAdded(context: ChannelHandlerContext) {
@@ -98,36 +103,42 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
   private func begin(_ head: HTTPRequest, _ context: ChannelHandlerContext) {
     let exchange = responder(head.headerFields).begin(head)
+    // The connection of a stream is its parent.
+    let channel = isStream ? context.channel.parent : context.channel
+    if exchange.route.isNoted { exchange.address = channel?.remoteAddress?.ipAddress ?? "" }
     self.exchange = exchange
-    if exchange.route.hasBody(exchange.request),
-      head.headerFields.text(.expect)?.lowercased() == "100-continue"
-    {
-      context.write(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
-      flush(context)
-    }
     do {
-      exchange.caller = try exchange.responder.admit(exchange.request, exchange.route)
+      // The parser of HTTP/1.1 counts them itself.
+      if isStream, head.headerFields.count > ConnectionSetup.fieldCount {
+        throw RequestFault.headersTooLarge
+      }
+      try exchange.responder.admit(exchange)
+    } catch Load.Refusal.closes {
+      return context.close(promise: nil)
     } catch {
       return send(exchange.responder.failure(error, exchange.route).answer, exchange, context)
     }
-    if exchange.route.bodyTypes(exchange.request).isEmpty {
+    if exchange.bodyLimit == 0 {
       reply(exchange, context)
     } else {
       exchange.collectsBody = true
+      // Only for a body that will be read (RFC 9110, 10.1.1).
+      if head.headerFields.text(.expect)?.lowercased() == "100-continue" {
+        context.write(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
+        flush(context)
+      }
     }
   }
 
   private func collect(_ bytes: ByteBuffer, _ context: ChannelHandlerContext) {
     guard let exchange, exchange.collectsBody else { return }
-    let limit = exchange.responder.state.options.bodyLimit
-    guard exchange.request.body.readableBytes + bytes.readableBytes <= limit else {
+    do {
+      try exchange.responder.collect(bytes, exchange)
+    } catch {
       exchange.collectsBody = false
-      return send(ServerFailure.tooLarge(limit).answer, exchange, context)
-    }
-    if exchange.request.body.readableBytes == 0 {
-      exchange.request.body = bytes
-    } else {
-      exchange.request.body.writeImmutableBuffer(bytes)
+      var answer = exchange.responder.failure(error, exchange.route).answer
+      answer.closes = true
+      send(answer, exchange, context)
     }
   }
 
@@ -139,7 +150,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
     guard !isClosed else { return }
     if waiting.isEmpty {
-      if isMalformed, exchange.map({ !$0.isRead }) ?? true { return refuse(context) }
+      if let fault, exchange.map({ !$0.isRead }) ?? true { return refuse(fault, context) }
       if isEnding, exchange == nil { return end(context) }
     }
     if hasPendingRead, waiting.count < Self.waitingLimit {
@@ -225,32 +236,50 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
   private func send(_ answer: Answer, _ exchange: Exchange, _ context: ChannelHandlerContext) {
     exchange.status = answer.status.code
-    if answer.closes { exchange.closes = true }
+    if answer.closes || exchange.responder.state.isEndingNow { exchange.closes = true }
     exchange.hasBegunResponse = true
-    let head = exchange.responder.head(of: answer, to: exchange.request)
+    var head = exchange.responder.head(of: answer, to: exchange.request)
+    // HTTP/2 has no such field; its connections are told to end by GOAWAY.
+    if exchange.closes, !isStream { head.headerFields[.connection] = "close" }
+    let isHead = exchange.request.method == .head
+    if isHead, case .stream = answer.body { head.headerFields[.contentLength] = "0" }
     context.write(wrapOutboundOut(.head(head)), promise: nil)
     switch answer.body {
     case .bytes(let bytes):
-      if bytes.readableBytes > 0, exchange.request.method != .head {
+      if bytes.readableBytes > 0, !isHead {
         context.write(wrapOutboundOut(.body(bytes)), promise: nil)
+        if isStream || bytes.readableBytes > Self.smallAnswer { exchange.isLarge = true }
       }
       endResponse(exchange, context)
     case .stream(let write):
+      guard !isHead else { return endResponse(exchange, context) }
       flush(context)
-      exchange.isFollowing = answer.isFollowing
+      exchange.isLarge = true
+      if answer.isFollowing { exchange.follow() }
       stream(write, exchange, context)
     }
   }
 
+  /// An answer of so many bytes fits what the system keeps for a connection.
+  private static let smallAnswer = 32 * 1024
+
   private func endResponse(_ exchange: Exchange, _ context: ChannelHandlerContext) {
     exchange.isAnswered = true
     exchange.responder.end(exchange)
+    // What the client does not take counts as under way.
+    let taken: EventLoopPromise<Void>? =
+      exchange.isLarge ? context.eventLoop.makePromise() : nil
+    if let taken, let ticket = exchange.ticket {
+      taken.futureResult.whenComplete { _ in ticket.end() }
+    } else {
+      exchange.ticket?.end()
+    }
     if exchange.isRead { self.exchange = nil }
-    guard exchange.closes || isEnding && waiting.isEmpty && !isMalformed else {
-      context.write(wrapOutboundOut(.end(nil)), promise: nil)
+    guard !isStream, exchange.closes || isEnding && waiting.isEmpty && fault == nil else {
+      context.write(wrapOutboundOut(.end(nil)), promise: taken)
       return flush(context)
     }
-    closeAfterEnd(lingers: !exchange.isRead, context)
+    closeAfterEnd(lingers: !exchange.isRead, taken, context)
   }
 
   // MARK: Streams
@@ -260,8 +289,6 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     _ context: ChannelHandlerContext
   ) {
     lastPiece = nil
-    // What mostly waits counts as a connection only.
-    if exchange.isFollowing { exchange.responder.state.metrics.changeRequests(by: -1) }
     let bound = target(exchange, context)
     let writer = BodyWriter(loop: context.eventLoop) { bytes in
       let target = bound.value
@@ -309,18 +336,14 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     if isInRead { needsFlush = true } else { context.flush() }
   }
 
-  /// Answers what is not HTTP with 400, unless a response to it has begun, and closes.
-  private func refuse(_ context: ChannelHandlerContext) {
-    if let exchange {
-      if exchange.hasBegunResponse { return end(context) }
-      exchange.status = HTTPResponse.Status.badRequest.code
-      exchange.responder.end(exchange)
-      self.exchange = nil
-    }
-    let head = HTTPResponse(
-      status: .badRequest, headerFields: [.connection: "close", .contentLength: "0"])
-    context.write(wrapOutboundOut(.head(head)), promise: nil)
-    closeAfterEnd(lingers: true, context)
+  /// Says what is wrong with what is not HTTP, unless a response to it has begun, and closes.
+  private func refuse(_ fault: RequestFault, _ context: ChannelHandlerContext) {
+    if let exchange, exchange.hasBegunResponse { return end(context) }
+    let exchange = exchange ?? responder([:]).begin(.malformed)
+    self.exchange = exchange
+    var answer = fault.failure.answer
+    answer.closes = true
+    send(answer, exchange, context)
   }
 
   /// Closes the connection, on which no request is under way, when everything was sent.
@@ -337,9 +360,11 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
   ///
   /// - Parameter lingers: whether the client may still be sending: it would not see the answer if
   ///   the connection were closed at once.
-  private func closeAfterEnd(lingers: Bool, _ context: ChannelHandlerContext) {
+  private func closeAfterEnd(
+    lingers: Bool, _ taken: EventLoopPromise<Void>?, _ context: ChannelHandlerContext
+  ) {
     isClosed = true
-    let sent = context.eventLoop.makePromise(of: Void.self)
+    let sent = taken ?? context.eventLoop.makePromise(of: Void.self)
     context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: sent)
     let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
     sent.futureResult.whenComplete { _ in
@@ -358,6 +383,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
       if !exchange.isAnswered {
         if exchange.hasBegunResponse { exchange.status = 500 }
         exchange.responder.end(exchange)
+        exchange.ticket?.end()
       }
     }
     context.fireChannelInactive()
@@ -377,18 +403,22 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     case ChannelEvent.inputClosed:
       isEnding = true
       // The rest of a request does not come any more.
-      if waiting.isEmpty, let exchange, !exchange.isRead, !isMalformed { return end(context) }
+      if waiting.isEmpty, let exchange, !exchange.isRead, fault == nil { return end(context) }
       settle(context)
     default: context.fireUserInboundEventTriggered(event)
     }
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    if error is HTTPParserError || error is HTTP1TypeConversionError {
-      isMalformed = true
-      settle(context)
-    } else {
-      context.close(promise: nil)
-    }
+    guard fault == nil else { return }
+    guard let fault = RequestFault(error) else { return context.close(promise: nil) }
+    self.fault = fault
+    settle(context)
   }
+}
+
+extension HTTPRequest {
+  /// What stands for something that is not a request.
+  fileprivate static let malformed = HTTPRequest(
+    method: .get, scheme: nil, authority: nil, path: "")
 }

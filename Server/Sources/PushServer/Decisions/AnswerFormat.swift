@@ -1,3 +1,4 @@
+internal import Foundation
 internal import HTTPTypes
 internal import PushFiles
 
@@ -44,18 +45,39 @@ enum AnswerFormat: String, CaseIterable, Sendable {
       }
       return format
     }
-    guard let accept = request.fields.text(.accept) else { return .rows }
-    for item in accept.split(separator: ",") {
-      let type = item.split(separator: ";")[0].filter { $0 != " " }.lowercased()
-      switch type {
-      case AnswerFormat.codes.mediaType: return .codes
-      case AnswerFormat.bitmap.mediaType: return .bitmap
-      case Answer.ndjson, "application/*", "*/*", "application/json": return .rows
-      default: continue
-      }
+    guard let accept = request.fields.text(.accept), !accept.allSatisfy({ $0 == " " }) else {
+      return .rows
     }
+    // The greatest weight, and of equal ones what is named most exactly; codes and bits are only for
+    // those who name them.
+    let offers = [AnswerFormat.rows, .codes, .bitmap].map { format in
+      let found = Self.weight(of: format.mediaType, in: accept)
+      return (format: format, found: format == .rows || found.rank == 2 ? found : (-1, 0))
+    }.filter { $0.found.weight > 0 }
+    let best = offers.max { ($0.found.weight, $0.found.rank) < ($1.found.weight, $1.found.rank) }
+    if let best { return best.format }
     throw ServerFailure(
       .notAcceptable, "not_acceptable",
       "nothing of Accept: \(accept) can be sent; use ?format= with \(names)")
+  }
+
+  /// The weight that `Accept` gives a type: that of the most specific range (RFC 9110, 12.5.1), which
+  /// is 2 for the type itself, 1 for its group, and 0 for all.
+  private static func weight(
+    of type: String, in accept: String
+  ) -> (rank: Int, weight: Double) {
+    let group = type.prefix { $0 != "/" } + "/*"
+    var found: (rank: Int, weight: Double) = (-1, 0)
+    for item in accept.split(separator: ",") {
+      let parts = item.split(separator: ";").map {
+        $0.trimmingCharacters(in: .whitespaces).lowercased()
+      }
+      guard let range = parts.first else { continue }
+      let rank = range == type ? 2 : range == group ? 1 : range == "*/*" ? 0 : -1
+      guard rank > found.rank else { continue }
+      let weight = parts.dropFirst().first { $0.hasPrefix("q=") }.flatMap { Double($0.dropFirst(2)) }
+      found = (rank, weight ?? 1)
+    }
+    return found
   }
 }

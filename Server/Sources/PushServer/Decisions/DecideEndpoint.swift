@@ -16,7 +16,7 @@ enum DecideEndpoint {
     _ request: ServerRequest, _ app: OpenedApp, _ metrics: ServerMetrics
   ) throws -> Reply {
     let format = try AnswerFormat.of(request)
-    let showsDevices = try request.parameter("devices") == "true"
+    let showsDevices = try request.flag("devices")
     let deciding = try Deciding(request.body, app, format, showsDevices: showsDevices)
     // What a client has sent decides how long it takes, and others wait on the same thread.
     if request.body.readableBytes <= loopLimit {

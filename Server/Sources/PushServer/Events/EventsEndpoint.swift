@@ -54,21 +54,14 @@ enum EventsEndpoint {
       "text/event-stream",
       .stream { writer in
         try await writer.write(ByteBuffer(string: ": push-fanout\n\n"))
-        var iterator = Pages(app: app, cursor: cursor, user: user, isEnding: isEnding)
+        var pages = Pages(app: app, cursor: cursor, user: user, isEnding: isEnding)
         do {
-          while let events = try await iterator.next(heartbeat) {
-            var buffer = ByteBuffer()
-            if events.isEmpty { buffer.writeString(": \n\n") }
-            for event in events {
-              buffer.writeString("id: \(event.cursor)\nevent: change\ndata: ")
-              buffer.writeBytes(line(event))
-              buffer.writeString("\n")
-            }
+          while let text = try await pages.next(heartbeat) {
             // Waits until the client has read enough; the feed keeps what it has not read.
-            try await writer.write(buffer)
+            try await writer.write(text.readableBytes > 0 ? text : ByteBuffer(string: ": \n\n"))
           }
         } catch let error as StoreError {
-          let text = JSONText.quoted("\(error)")
+          let text = JSONText.quoted(ServerFailure(of: error).message)
           try await writer.write(
             ByteBuffer(string: "event: reset\ndata: {\"message\":\(text)}\n\n"))
         }
@@ -78,30 +71,43 @@ enum EventsEndpoint {
     return answer
   }
 
+  /// Entries of so long are sent together, however many commits they are of.
+  private static let gathering = Duration.milliseconds(100)
+
   /// The feed, in pages; an empty page where nothing happened for a while.
   private struct Pages {
     let app: OpenedApp
     var cursor: FeedCursor
     let user: Identifier?
     let isEnding: @Sendable () -> Bool
+    private var sent = ContinuousClock.now - gathering
 
-    /// - Returns: nil when the server ends.
-    mutating func next(_ heartbeat: Duration) async throws -> [ChangeEvent]? {
+    init(
+      app: OpenedApp, cursor: FeedCursor, user: Identifier?, isEnding: @escaping @Sendable () -> Bool
+    ) {
+      (self.app, self.cursor, self.user, self.isEnding) = (app, cursor, user, isEnding)
+    }
+
+    /// - Returns: nil when the server ends, or the key.
+    mutating func next(_ heartbeat: Duration) async throws -> ByteBuffer? {
+      try await Task.sleep(until: sent + gathering, clock: .continuous)
       while true {
         if Task.isCancelled || isEnding() { return nil }
         let (from, user) = (cursor, user)
         let visible = app.store.visibleSequence
-        let events = try await onOtherThread { [app] in
-          try app.store.changes(after: from, of: user, limit: 256)
+        let page = try await onOtherThread { [app] in
+          try app.tail.page(after: from, of: user)
         }
-        if let last = events.last {
-          cursor = last.cursor
-          return events
+        cursor = page.end
+        if page.text.readableBytes > 0 {
+          sent = .now
+          return page.text
         }
+        if page.end != from { continue }
         let isNew = try await Waiting.until(heartbeat) { [app] in
           await app.store.waitUntilVisible(visible + 1)
         }
-        if !isNew { return [] }
+        if !isNew { return ByteBuffer() }
       }
     }
   }

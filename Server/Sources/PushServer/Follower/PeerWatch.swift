@@ -14,7 +14,11 @@ struct PeerWatch: Service {
     try? await cancelWhenGracefulShutdown {
       while true {
         try await Task.sleep(for: Self.interval)
-        if let app = state.openedApp { await Self.look(app.storeEpoch, state) }
+        guard let app = state.openedApp else { continue }
+        do throws(OptionError) { try await Self.look(app.storeEpoch, state) } catch {
+          state.metrics.refusedByPeer()
+          state.logger.error("a peer refuses the key", metadata: ["error": "\(error)"])
+        }
       }
     }
     await Sleep.untilShutdown()
@@ -23,19 +27,24 @@ struct PeerWatch: Service {
   /// Asks each of the peers once; one that does not answer says nothing.
   ///
   /// - Parameter epoch: that of this server's own store.
-  static func look(_ epoch: String, _ state: ServerState) async {
+  /// - Throws: ``OptionError`` for a peer that refuses the key: it would never say anything.
+  static func look(_ epoch: String, _ state: ServerState) async throws(OptionError) {
     let options = state.options
     guard !options.peers.isEmpty else { return }
     let client = Primary.client(authority: options.peerCA)
+    var refused: OptionError?
     for url in options.peers {
       do {
         let role = try await Primary(url, client, for: state).role()
         if role.supersedes.contains(epoch) { state.supersede(by: role.epoch, at: url) }
+      } catch let error as OptionError {
+        refused = error
       } catch {
         state.logger.info(
           "a peer does not answer", metadata: ["peer": "\(url)", "error": "\(error)"])
       }
     }
     try? await client.shutdown()
+    if let refused { throw refused }
   }
 }

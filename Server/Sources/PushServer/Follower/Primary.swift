@@ -121,6 +121,10 @@ struct Primary: Sendable {
   private func check(_ response: HTTPClientResponse, _ path: String) async throws {
     guard response.status != .ok else { return }
     let body = try await response.body.collect(upTo: 1 << 16)
+    if [401, 403].contains(response.status.code) {
+      throw OptionError(
+        "\(url)\(path) refuses --peer-key, which needs the scope admin there: \(String(buffer: body))")
+    }
     throw FollowError(
       "\(url)\(path) answered with status \(response.status.code): \(String(buffer: body))")
   }

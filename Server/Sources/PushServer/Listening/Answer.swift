@@ -42,13 +42,17 @@ struct ServerFailure: Error {
   var line: Int?
   var fields: HTTPFields
 
+  private static let messageLimit = 2000
+
   init(
     _ status: HTTPResponse.Status, _ code: String, _ message: String, line: Int? = nil,
     fields: HTTPFields = [:]
   ) {
     self.status = status
     self.code = code
-    self.message = message
+    // What a client has sent is not sent back without end.
+    self.message =
+      message.utf8.count > Self.messageLimit ? message.prefix(Self.messageLimit / 4) + "…" : message
     self.line = line
     self.fields = fields
   }
@@ -74,6 +78,10 @@ struct ServerFailure: Error {
       .contentTooLarge, "too_large",
       "the body has more than \(limit) bytes; send less at a time, or raise --body-limit")
   }
+
+  static let overloaded = ServerFailure(
+    .tooManyRequests, "overloaded", "too many requests are under way; try again",
+    fields: [.retryAfter: "1"])
 
   static func badRequest(_ message: String) -> ServerFailure {
     ServerFailure(.badRequest, "bad_request", message)

@@ -8,6 +8,7 @@ internal import Synchronization
 final class ConnectionGate: Sendable {
   private let limit: Int
   private let count = Atomic<Int>(0)
+  private let channels = Mutex<[ObjectIdentifier: any Channel]>([:])
   private let refusals = Atomic<Int>(0)
 
   init(limit: Int) { self.limit = limit }
@@ -22,10 +23,20 @@ final class ConnectionGate: Sendable {
   /// - Returns: whether it is to be served; ``Refusal`` answers it otherwise.
   func admits(_ channel: any Channel) -> Bool {
     let number = count.wrappingAdd(1, ordering: .relaxed).newValue
-    channel.closeFuture.whenComplete { _ in self.count.wrappingSubtract(1, ordering: .relaxed) }
+    let id = ObjectIdentifier(channel)
+    channels.withLock { $0[id] = channel }
+    channel.closeFuture.whenComplete { _ in
+      self.count.wrappingSubtract(1, ordering: .relaxed)
+      self.channels.withLock { $0[id] = nil }
+    }
     guard number > limit else { return true }
     refusals.wrappingAdd(1, ordering: .relaxed)
     return false
+  }
+
+  /// Does something with each open connection.
+  func forEach(_ body: (any Channel) -> Void) {
+    for channel in channels.withLock({ Array($0.values) }) { body(channel) }
   }
 
   /// Answers 503 as soon as the connection is there, reads nothing, and closes it. Must be the first

@@ -2,8 +2,10 @@ internal import HTTPTypes
 internal import NIOCore
 internal import NIOHTTPTypes
 
-/// Says that bytes have arrived, before they are parsed.
-struct BytesArrived: Sendable {}
+/// Says that so many bytes have arrived, before they are parsed.
+struct BytesArrived: Sendable {
+  let count: Int
+}
 
 /// Tells ``DeadlineHandler`` that bytes have arrived.
 final class ByteWatcher: ChannelInboundHandler {
@@ -11,15 +13,18 @@ final class ByteWatcher: ChannelInboundHandler {
   typealias InboundOut = ByteBuffer
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    context.fireUserInboundEventTriggered(BytesArrived())
+    let count = unwrapInboundIn(data).readableBytes
+    context.fireUserInboundEventTriggered(BytesArrived(count: count))
     context.fireChannelRead(data)
   }
 }
 
-/// Ends connections that take too long: for headers (a byte now and then does not help), for a
-/// body, between requests, and where a client does not read its response.
+/// Ends what takes too long of a connection of HTTP/1.1, or of a stream of HTTP/2: headers (a byte
+/// now and then does not help), a body, the time between requests, and an answer of which the client
+/// takes nothing.
 ///
-/// It looks some times within the shortest limit, so that a request costs no timer.
+/// It looks some times within the shortest limit, so that a request costs no timer. An answer makes
+/// progress when a piece of it was taken by the system or, with HTTP/2, fitted the client's window.
 final class DeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPRequestPart
   typealias InboundOut = HTTPRequestPart
@@ -28,6 +33,8 @@ final class DeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
   struct Limits: Sendable {
     let header, body, idle: TimeAmount
+    /// Bytes of a body that are none of it: sizes and extensions of chunks.
+    let framing: Int
 
     /// How often to look.
     var interval: TimeAmount {
@@ -37,16 +44,31 @@ final class DeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
   private enum Phase { case idle, header, body, responding }
 
+  /// An answer is handed on in pieces of so many bytes.
+  private static let pieceSize = 64 * 1024
+
   private let limits: Limits
+  /// The connection of a stream; nil for a connection of its own.
+  private let connection: (any Channel)?
   private var phase = Phase.idle
   private var since = NIODeadline.now()
-  private var unwritableSince: NIODeadline?
+  /// How many pieces were not taken yet.
+  private var pieces = 0
+  /// When the last one was, or when there were none.
+  private var progress = NIODeadline.now()
+  /// Bytes that were handed on since the last piece that is waited for.
+  private var uncounted = 0
+  /// Bytes that arrived of a body, and those that belong to it.
+  private var (arrived, content) = (0, 0)
   private var hasBegunResponse = false
   /// Whether the response ended before the body of the request did.
   private var isAnsweredEarly = false
   private var timer: Scheduled<Void>?
 
-  init(_ limits: Limits) { self.limits = limits }
+  init(_ limits: Limits, of connection: (any Channel)?) {
+    self.limits = limits
+    self.connection = connection
+  }
 
   func handlerAdded(context: ChannelHandlerContext) { schedule(context) }
 
@@ -60,8 +82,10 @@ final class DeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
   private func look(_ context: ChannelHandlerContext) {
     let now = NIODeadline.now()
-    if let unwritableSince, now - unwritableSince > limits.idle {
-      return context.close(promise: nil)
+    if pieces > 0 {
+      // A client that takes nothing of one answer takes nothing of the others of its connection.
+      guard now - progress > limits.idle else { return schedule(context) }
+      return (connection ?? context.channel).close(promise: nil)
     }
     switch phase {
     case .idle where now - since > limits.idle: return context.close(promise: nil)
@@ -74,25 +98,21 @@ final class DeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
   /// Answers 408, unless a response has begun, and closes.
   private func refuse(_ context: ChannelHandlerContext, _ what: String) {
     guard !hasBegunResponse else { return context.close(promise: nil) }
-    let failure = ServerFailure(
-      .requestTimeout, "timeout", "the \(what) of the request took too long; send it at once")
-    let answer = failure.answer
-    guard case .bytes(let bytes) = answer.body else { return }
-    var head = HTTPResponse(status: answer.status, headerFields: answer.fields)
-    head.headerFields[.contentLength] = "\(bytes.readableBytes)"
-    head.headerFields[.connection] = "close"
-    context.write(wrapOutboundOut(.head(head)), promise: nil)
-    context.write(wrapOutboundOut(.body(bytes)), promise: nil)
-    context.writeAndFlush(wrapOutboundOut(.end(nil))).assumeIsolated().whenComplete { _ in
-      context.close(promise: nil)
-    }
+    context.fireErrorCaught(
+      RequestFault(
+        ServerFailure(
+          .requestTimeout, "timeout", "the \(what) of the request took too long; send it at once")))
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-    if event is BytesArrived {
-      if phase == .idle { enter(.header) }
-    } else {
-      context.fireUserInboundEventTriggered(event)
+    guard let bytes = event as? BytesArrived else {
+      return context.fireUserInboundEventTriggered(event)
+    }
+    if phase == .idle { enter(.header) }
+    guard phase == .body else { return }
+    arrived += bytes.count
+    if arrived - content > limits.framing {
+      context.fireErrorCaught(RequestFault(.tooLarge(limits.framing)))
     }
   }
 
@@ -101,8 +121,9 @@ final class DeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
     case .head:
       hasBegunResponse = false
       isAnsweredEarly = false
+      (arrived, content) = (0, 0)
       enter(.body)
-    case .body: break
+    case .body(let bytes): content += bytes.readableBytes
     case .end: enter(isAnsweredEarly ? .idle : .responding)
     }
     context.fireChannelRead(data)
@@ -111,15 +132,36 @@ final class DeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
     switch unwrapOutboundIn(data) {
     case .head(let head): if head.status.kind != .informational { hasBegunResponse = true }
-    case .body: break
+    case .body(let bytes): return write(bytes, context, promise)
     case .end: if phase == .responding { enter(.idle) } else { isAnsweredEarly = true }
     }
     context.write(data, promise: promise)
   }
 
-  func channelWritabilityChanged(context: ChannelHandlerContext) {
-    unwritableSince = context.channel.isWritable ? nil : .now()
-    context.fireChannelWritabilityChanged()
+  private func write(
+    _ bytes: ByteBuffer, _ context: ChannelHandlerContext, _ promise: EventLoopPromise<Void>?
+  ) {
+    uncounted += bytes.readableBytes
+    // What is small and fits the system's buffer needs no promise.
+    guard connection != nil || uncounted > Self.pieceSize / 2 || promise != nil else {
+      return context.write(wrapOutboundOut(.body(bytes)), promise: nil)
+    }
+    uncounted = 0
+    var rest = bytes
+    repeat {
+      let piece = rest.readSlice(length: min(rest.readableBytes, Self.pieceSize)) ?? rest
+      if pieces == 0 { progress = .now() }
+      pieces += 1
+      let taken = context.eventLoop.makePromise(of: Void.self)
+      taken.futureResult.assumeIsolated().whenComplete { _ in
+        self.pieces -= 1
+        self.progress = .now()
+        // The time between requests begins when an answer was taken.
+        if self.phase == .idle { self.since = self.progress }
+      }
+      if rest.readableBytes == 0, let promise { taken.futureResult.cascade(to: promise) }
+      context.write(wrapOutboundOut(.body(piece)), promise: taken)
+    } while rest.readableBytes > 0
   }
 
   private func enter(_ phase: Phase) {

@@ -20,6 +20,8 @@ final class OpenedApp: Sendable {
   let decisionLog: DecisionLog?
   let workspaces = WorkspacePool()
   let idempotency = IdempotencyKeys()
+  /// What followers of events read.
+  let tail: FeedTail
   /// When the engine was last told the time, by a clock that is not set.
   private let advanced = Mutex(ContinuousClock.now)
 
@@ -35,6 +37,7 @@ final class OpenedApp: Sendable {
       unknownZones: options.unknownZones)
     // The right to write is this process's: no other is sending any.
     SnapshotEndpoint.removeCopies(of: store.path)
+    tail = FeedTail(store)
     service = try FanoutService(StoreBackend(store))
     engine = service.engine
     storeEpoch = try store.reader.identity

@@ -1,12 +1,6 @@
-internal import HTTPTypes
-internal import HummingbirdCore
-internal import HummingbirdHTTP2
-internal import HummingbirdTLS
 public import Logging
 internal import NIOCore
-internal import NIOHTTP1
 internal import NIOPosix
-internal import NIOSSL
 internal import PushFanout
 internal import PushStore
 internal import ServiceLifecycle
@@ -16,14 +10,14 @@ public import UnixSignals
 /// A server of one store, or of several apps with a store each.
 public struct PushServer: Sendable {
   let apps: AppSet
-  private let tls: TLSConfiguration?
+  private let tls: TLSContext?
 
   /// Reads keys and certificates.
   ///
   /// - Throws: ``OptionError`` for a file that cannot be used.
   public init(_ options: ServerOptions, logger: Logger) throws(OptionError) {
     apps = try AppSet(options, logger)
-    tls = try Self.tls(options)
+    tls = try TLSContext(options)
   }
 
   /// Serves until a signal or the cancellation of the task ends it.
@@ -45,10 +39,9 @@ public struct PushServer: Sendable {
         "fewer files than connections may be open; raise the limit of the process (ulimit -n)",
         metadata: ["connections": "\(capacity)"])
     }
-    let group = MultiThreadedEventLoopGroup.singleton
     // What is first ends last.
     var services: [any Service] = apps.exporter.map { [$0] } ?? []
-    services.append(Clockwork(apps: apps))
+    services.append(Clockwork(apps: apps, tls: tls))
     for state in apps.all {
       if let following = state.following {
         services.append(Follower(state: state, following: following))
@@ -57,15 +50,25 @@ public struct PushServer: Sendable {
       }
       if !state.options.peers.isEmpty { services.append(PeerWatch(state: state)) }
     }
-    services.append(
-      try listener(options.listen, group, capacity, isAdmin: false) { onListening(false, $0) })
-    if let address = options.adminListen {
-      services.append(
-        try listener(address, group, capacity, isAdmin: true) { onListening(true, $0) })
+    // Clients are the first whose connections end.
+    var listeners: [Listener] = []
+    do {
+      if let address = options.adminListen {
+        listeners.append(
+          try await listener(address, capacity, isAdmin: true) { onListening(true, $0) })
+      }
+      listeners.append(
+        try await listener(options.listen, capacity, isAdmin: false) { onListening(false, $0) })
+    } catch {
+      for listener in listeners { try? await listener.channel.close() }
+      throw error
     }
+    services += listeners as [any Service]
     var configuration = ServiceGroupConfiguration(
       services: services, gracefulShutdownSignals: signals, logger: logger)
-    configuration.maximumGracefulShutdownDuration = .seconds(options.shutdownTimeout)
+    // Listeners keep to their own time; this is for what hangs.
+    configuration.maximumGracefulShutdownDuration = .seconds(
+      options.drain + options.shutdownTimeout + 30)
     configuration.maximumCancellationDuration = .seconds(10)
     defer { for state in apps.all { state.decisionLog?.flush() } }
     do {
@@ -77,86 +80,27 @@ public struct PushServer: Sendable {
   }
 
   private func listener(
-    _ address: ServerOptions.Address, _ group: MultiThreadedEventLoopGroup, _ connections: Int,
-    isAdmin: Bool, _ onListening: @escaping @Sendable (Int) -> Void
-  ) throws -> any Service {
+    _ address: ServerOptions.Address, _ connections: Int, isAdmin: Bool,
+    _ onListening: @escaping @Sendable (Int) -> Void
+  ) async throws -> Listener {
     let apps = apps
-    let (options, logger) = (apps.front.options, apps.front.logger)
+    let options = apps.front.options
     let servesAdmin = isAdmin || options.adminListen == nil
     let gate = ConnectionGate(limit: connections)
     apps.watch(gate)
-    let responder = { @Sendable (fields: HTTPFields) in
+    let setup = ConnectionSetup(
+      limits: DeadlineHandler.Limits(
+        header: .seconds(Int64(options.headerTimeout)), body: .seconds(Int64(options.bodyTimeout)),
+        idle: .seconds(Int64(options.idleTimeout)), framing: options.bodyLimit),
+      tls: tls, gate: gate
+    ) { fields in
       Responder(
         state: apps.state(for: fields), servesAdmin: servesAdmin, servesClients: !isAdmin)
     }
-    return try builder(gate, responder).buildServer(
-      configuration: ServerConfiguration(
-        address: .hostname(address.host, port: address.port), backlog: 1024),
-      eventLoopGroup: group, logger: logger,
-      // `RequestHandler` answers every request before it gets here.
-      responder: { _, _, _ in },
-      onServerRunning: { channel in
-        let port = channel.localAddress?.port ?? address.port
-        logger.notice(
-          "listening",
-          metadata: ["address": "\(address.host):\(port)", "admin": "\(isAdmin)"])
-        onListening(port)
-      })
-  }
-
-  /// What connections consist of: `RequestHandler` answers those of every kind.
-  private func builder(
-    _ gate: ConnectionGate, _ responder: @escaping @Sendable (HTTPFields) -> Responder
-  ) -> HTTPServerBuilder {
-    let options = apps.front.options
-    let limits = DeadlineHandler.Limits(
-      header: .seconds(Int64(options.headerTimeout)), body: .seconds(Int64(options.bodyTimeout)),
-      idle: .seconds(Int64(options.idleTimeout)))
-    let handlers: @Sendable () -> [any RemovableChannelHandler] = {
-      [DeadlineHandler(limits), RequestHandler(responder)]
-    }
-    let (fieldSize, listSize, fieldCount) = (16 * 1024, 32 * 1024, 100)
-    let tls = tls
-    return HTTPServerBuilder { responder in
-      guard let tls else {
-        var limits = NIOHTTPDecoderLimitConfiguration()
-        limits.maxHeaderFieldSize = fieldSize
-        limits.maxHeaderListSize = listSize
-        limits.maxHeaderFieldCount = fieldCount
-        return LoopChannel(
-          base: HTTP1Connection(decoderLimits: limits, handlers: handlers), watchesBytes: true,
-          gate: gate)
-      }
-      let streams = HTTP1Channel.Configuration(
-        additionalChannelHandlers: handlers(),
-        httpDecoderConfiguration: .init(
-          maxHeaderFieldSize: fieldSize, maxHeaderListSize: listSize,
-          maxHeaderFieldCount: fieldCount))
-      let http2 = HTTP2UpgradeChannel.Configuration(
-        idleTimeout: .seconds(options.idleTimeout),
-        gracefulCloseTimeout: .seconds(options.shutdownTimeout), streamConfiguration: streams)
-      return LoopChannel(
-        base: try HTTP2UpgradeChannel(
-          tlsConfiguration: tls, configuration: http2, responder: responder),
-        watchesBytes: false, gate: gate)
-    }
-  }
-
-  private static func tls(_ options: ServerOptions) throws(OptionError) -> TLSConfiguration? {
-    guard let certificate = options.tlsCertificate, let key = options.tlsKey else { return nil }
-    do {
-      var tls = TLSConfiguration.makeServerConfiguration(
-        certificateChain: try NIOSSLCertificate.fromPEMFile(certificate).map { .certificate($0) },
-        privateKey: .privateKey(try NIOSSLPrivateKey(file: key, format: .pem)))
-      tls.minimumTLSVersion = .tlsv12
-      if let authority = options.clientCA {
-        tls.trustRoots = .file(authority)
-        tls.certificateVerification = .noHostnameVerification
-      }
-      _ = try NIOSSLContext(configuration: tls)
-      return tls
-    } catch {
-      throw OptionError("certificate \(certificate) with key \(key) cannot be used: \(error)")
+    return try await Listener(address, setup, apps, drains: !isAdmin) { port in
+      apps.front.logger.notice(
+        "listening", metadata: ["address": "\(address.host):\(port)", "admin": "\(isAdmin)"])
+      onListening(port)
     }
   }
 }
@@ -171,7 +115,10 @@ private struct StoreKeeper: Service {
     let app = try await onOtherThread {
       try OpenedApp(options, decisionLog: state.decisionLog)
     }
-    await PeerWatch.look(app.storeEpoch, state)
+    do { try await PeerWatch.look(app.storeEpoch, state) } catch {
+      try await onOtherThread { try app.store.close() }
+      throw error
+    }
     if let successor = state.successor {
       try await onOtherThread { try app.store.close() }
       throw OptionError(
@@ -193,6 +140,7 @@ private struct StoreKeeper: Service {
 /// Tells the engine the time, once a second, and reads the keys again on SIGHUP.
 private struct Clockwork: Service {
   let apps: AppSet
+  let tls: TLSContext?
 
   func run() async throws {
     await withGracefulShutdownHandler {
@@ -206,18 +154,26 @@ private struct Clockwork: Service {
           }
           group.addTask {
             for await _ in await UnixSignalsSequence(trapping: .sighup) {
-              do {
-                try apps.reloadKeys()
-                apps.front.logger.notice("keys read again")
-              } catch {
-                apps.front.logger.error("keys stay as they were", metadata: ["error": "\(error)"])
-              }
+              reload("keys") { try apps.reloadKeys() }
+              if let tls { reload("certificates") { try tls.reload() } }
+              reload("audit files") { try apps.reopenAudits() }
             }
           }
         }
       }
     } onGracefulShutdown: {
       apps.end()
+    }
+  }
+}
+
+extension Clockwork {
+  private func reload(_ what: String, _ body: () throws -> Void) {
+    do {
+      try body()
+      apps.front.logger.notice("\(what) read again")
+    } catch {
+      apps.front.logger.error("\(what) stay as they were", metadata: ["error": "\(error)"])
     }
   }
 }

@@ -14,11 +14,8 @@ struct Responder: Sendable {
   func begin(_ head: HTTPRequest) -> Exchange {
     let request = ServerRequest(head)
     let (route, id) = Route.find(request.path)
-    // A body whose length is not announced may be the largest.
-    let size = request.contentLength ?? (route.hasBody(request) ? state.options.bytesInFlight : 0)
-    let held = max(0, min(size, state.options.bodyLimit))
-    state.metrics.begin(bytes: held)
-    return Exchange(self, request, route, id, heldBytes: held)
+    state.metrics.begin()
+    return Exchange(self, request, route, id)
   }
 
   /// Counts a response that was written, or whose client left, and logs it.
@@ -26,7 +23,7 @@ struct Responder: Sendable {
     let duration = ContinuousClock.now - exchange.began
     let status = exchange.status
     if exchange.isFollowing { state.metrics.changeRequests(by: 1) }
-    state.metrics.end(exchange.route, status: status, bytes: exchange.heldBytes, duration)
+    state.metrics.end(exchange.route, status: status, duration)
     // Neither the address nor the body, which may have ids and words.
     state.logger.log(
       level: status < 500 ? .debug : .warning, "request", metadata: metadata(exchange, duration))
@@ -58,61 +55,130 @@ struct Responder: Sendable {
     if let id = request.id {
       head.headerFields.append(HTTPField(name: .requestID, value: id))
     }
-    if answer.closes { head.headerFields[.connection] = "close" }
     if case .bytes(let bytes) = answer.body, answer.status != .notModified {
       head.headerFields.append(HTTPField(name: .contentLength, value: "\(bytes.readableBytes)"))
     }
     return head
   }
 
-  /// - Throws: ``ServerFailure`` 429 when too much is under way.
-  private func checkLoad(_ route: Route) throws(ServerFailure) {
-    guard !route.isHealth else { return }
-    let metrics = state.metrics
-    guard metrics.requestsInFlight <= state.options.requestsInFlight,
-      metrics.bytesInFlight <= state.options.bytesInFlight
-    else {
-      metrics.refuse()
-      throw ServerFailure(
-        .tooManyRequests, "overloaded", "too many requests are under way; try again",
-        fields: [.retryAfter: "1"])
-    }
-  }
-
-  /// Checks a request by its head, before its body is read.
+  /// Checks a request by its head, before its body is read, and counts it as under way.
   ///
-  /// - Returns: who makes it; `anonymous` where no key is needed.
-  func admit(_ request: ServerRequest, _ route: Route) throws(ServerFailure) -> Caller {
-    try checkLoad(route)
-    if let method = route.method, request.method != method {
-      throw ServerFailure(
-        .methodNotAllowed, "method_not_allowed",
-        "\(request.path) takes \(method.rawValue), not \(request.method.rawValue)",
-        fields: [.allow: method.rawValue])
+  /// - Throws: ``ServerFailure``; ``Load/Refusal/closes`` for one that is not worth an answer.
+  func admit(_ exchange: Exchange) throws {
+    let (request, route) = (exchange.request, exchange.route)
+    // Everybody without a key shares a load of their own, however they are answered.
+    if case .scope = route.access {} else {
+      exchange.ticket = try state.keyless.takeKeyless(isHealth: route.isHealth)
     }
+    try checkMethod(request, route)
     let isServed =
       switch route.access {
       case .everywhere: true
       case .clients: servesClients
-      case .scope(let scope): scope == .admin ? servesAdmin : servesClients
+      case .scope(let scope, _): scope == .admin ? servesAdmin : servesClients
       }
     guard isServed else {
       throw ServerFailure(.notFound, "not_found", "\(request.path) is served by another listener")
     }
-    var caller = Caller.anonymous
-    if case .scope(let scope) = route.access {
-      caller = try state.access.caller(request.fields, needs: scope)
+    try request.checkParameters(route.parameters)
+    var limit = state.options.bodyLimit
+    switch route.access {
+    case .scope(let scope, let other):
+      do {
+        exchange.caller = try state.access.caller(request.fields, needs: scope, or: other)
+      } catch {
+        exchange.ticket = try state.keyless.takeKeyless(isHealth: false)
+        throw error
+      }
+      if request.fields.text(.authorization) == nil { try checkSite(request) }
+      exchange.ticket = try take(route, scope, exchange.caller)
+    case .clients where route.hasBody(request):
+      if let caller = state.pageCaller(request.fields) {
+        exchange.ticket?.end()
+        exchange.ticket = try take(route, .read, caller)
+      } else {
+        limit = min(limit, Self.keylessBodyLimit)
+      }
+    default: break
     }
     let types = route.bodyTypes(request)
-    if !types.isEmpty { try request.checkBody(upTo: state.options.bodyLimit, types: types) }
-    return caller
+    guard !types.isEmpty else { return }
+    try request.checkBody(upTo: limit, types: types)
+    exchange.bodyLimit = limit
+  }
+
+  /// A body without a key, as the login of the support page, has at most so many bytes.
+  private static let keylessBodyLimit = 4096
+
+  private func checkMethod(_ request: ServerRequest, _ route: Route) throws(ServerFailure) {
+    guard let method = route.method, request.method != method else { return }
+    // RFC 9110, 9.1.
+    if method == .get, request.method == .head { return }
+    let allowed = method == .get ? "GET, HEAD" : method.rawValue
+    throw ServerFailure(
+      .methodNotAllowed, "method_not_allowed",
+      "\(request.path) takes \(allowed), not \(request.method.rawValue)",
+      fields: [.allow: allowed])
+  }
+
+  /// Without a key, a browser may have been made to send the request: by a page of another site, or
+  /// of a name that was pointed here.
+  ///
+  /// - Throws: ``ServerFailure`` 403.
+  private func checkSite(_ request: ServerRequest) throws(ServerFailure) {
+    let authority = request.head.authority ?? request.fields.text(.host) ?? ""
+    let site = request.fields.text(HTTPField.Name("Sec-Fetch-Site")!) ?? "none"
+    let origin = request.fields.text(.origin)
+    let isOwn = origin.map { $0 == "http://\(authority)" || $0 == "https://\(authority)" } ?? true
+    guard isOwn, site == "none" || site == "same-origin" else {
+      throw ServerFailure(
+        .forbidden, "forged", "the request comes from a page of another site; use a key")
+    }
+    guard state.options.isInsecure, let host = ServerOptions.Address.host(of: authority),
+      host != "localhost", host != state.options.listen.host,
+      (try? SocketAddress(ipAddress: host, port: 0)) == nil
+    else { return }
+    throw ServerFailure(
+      .forbidden, "forged",
+      "with --insecure, only localhost, an address or the host of --listen is answered, not "
+        + "\(host.prefix(100)); give the server keys")
+  }
+
+  /// - Throws: ``ServerFailure`` 429 when too much is under way.
+  private func take(
+    _ route: Route, _ scope: Scope, _ caller: Caller
+  ) throws(ServerFailure) -> Load.Ticket? {
+    if route.isHealth { return nil }
+    let loads = scope == .admin ? [state.administration] : [state.load, caller.load]
+    if let ticket = Load.Ticket(loads) { return ticket }
+    state.metrics.refuse()
+    throw .overloaded
+  }
+
+  /// Keeps a piece of a body.
+  ///
+  /// - Throws: ``ServerFailure`` 413, or 429 when the bodies under way have too many bytes.
+  func collect(_ bytes: ByteBuffer, _ exchange: Exchange) throws(ServerFailure) {
+    guard exchange.request.body.readableBytes + bytes.readableBytes <= exchange.bodyLimit else {
+      throw .tooLarge(exchange.bodyLimit)
+    }
+    guard exchange.ticket?.add(bytes.readableBytes) ?? true else {
+      state.metrics.refuse()
+      throw .overloaded
+    }
+    if exchange.request.body.readableBytes == 0 {
+      exchange.request.body = bytes
+    } else {
+      exchange.request.body.writeImmutableBuffer(bytes)
+    }
   }
 
   /// Answers a request that was admitted, and whose body was read, or says what will.
   func reply(_ exchange: Exchange) throws -> Reply {
     try exchange.route.answer(
       AdmittedRequest(
-        request: exchange.request, id: exchange.id, caller: exchange.caller, state: state))
+        request: exchange.request, id: exchange.id, caller: exchange.caller, state: state,
+        address: exchange.address, ticket: exchange.ticket))
   }
 
   func failure(_ error: any Error, _ route: Route) -> ServerFailure {

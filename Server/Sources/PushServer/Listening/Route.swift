@@ -13,7 +13,7 @@ struct Route: Sendable {
     case clients
     /// Who has a key with the scope: `admin` where administration is served, others where clients
     /// connect.
-    case scope(Scope)
+    case scope(Scope, or: Scope? = nil)
   }
 
   /// What metrics, logs and spans call it.
@@ -25,6 +25,8 @@ struct Route: Sendable {
   let access: Access
   /// The types of bodies that a POST may have; none if no body is read.
   let types: [String]
+  /// The parameters that a request may have.
+  let parameters: [String]
   /// Whether it is answered however much there is to do.
   let isHealth: Bool
   /// Answers a request that was admitted, and whose body was read, or says what will.
@@ -36,7 +38,7 @@ struct Route: Sendable {
 
   private init(
     _ name: String, _ method: HTTPRequest.Method?, _ paths: String..., access: Access,
-    types: [String] = [], isHealth: Bool = false,
+    types: [String] = [], parameters: [String] = [], isHealth: Bool = false,
     answer: @escaping @Sendable (AdmittedRequest) throws -> Reply
   ) {
     self.name = name
@@ -44,6 +46,7 @@ struct Route: Sendable {
     self.paths = paths
     self.access = access
     self.types = types
+    self.parameters = parameters
     self.isHealth = isHealth
     self.answer = answer
     patterns = paths.map { path in
@@ -75,17 +78,20 @@ struct Route: Sendable {
     return nil
   }
 
+  /// Whether the audit file has a line for requests.
+  var isNoted: Bool { access == .scope(.write) }
+
   /// Whether a body comes with requests.
   func hasBody(_ request: ServerRequest) -> Bool { (method ?? request.method) == .post }
 
   /// The types that the body of a request may have; none if it is not read.
   func bodyTypes(_ request: ServerRequest) -> [String] { hasBody(request) ? types : [] }
 
-  private static let lines = [Answer.ndjson, Answer.json, "text/plain"]
+  private static let lines = [Answer.ndjson, Answer.json]
 
   /// Every route; the last one is that of paths at which there is nothing.
   static let all: [Route] = [
-    Route("decide", .post, "/v1/decide", access: .scope(.decide), types: lines) { asked in
+    Route("decide", .post, "/v1/decide", access: .scope(.decide), types: lines, parameters: ["format", "devices", "at-least"]) { asked in
       let metrics = asked.state.metrics
       guard try asked.request.parameter("at-least") == nil else {
         return try asked.bySettings {
@@ -94,26 +100,34 @@ struct Route: Sendable {
       }
       return try DecideEndpoint.reply(asked.request, asked.state.app(), metrics)
     },
-    Route("explain", .post, "/v1/explain", access: .scope(.read), types: [Answer.json]) { asked in
+    Route("explain", .post, "/v1/explain", access: .scope(.read), types: [Answer.json], parameters: ["at-least"]) { asked in
       try asked.bySettings { try QuestionEndpoints.explain(asked.request, $0) }
     },
-    Route("nextChange", .get, "/v1/next-change", access: .scope(.read)) { asked in
+    Route("nextChange", .get, "/v1/next-change", access: .scope(.read), parameters: ["conversation", "user", "channel", "after", "at-least"]) { asked in
       try asked.bySettings { try QuestionEndpoints.nextChange(asked.request, $0) }
     },
-    Route("members", .get, "/v1/conversations/{conversation}/members", access: .scope(.read)) {
+    Route("members", .get, "/v1/conversations/{conversation}/members", access: .scope(.read), parameters: ["at-least"]) {
       asked in
       try asked.bySettings { app in
         try await onOtherThread { try QuestionEndpoints.members(asked.request, of: asked.id, app) }
       }
     },
-    Route("settings", .post, "/v1/settings", access: .scope(.write), types: lines) { asked in
+    Route("settings", .post, "/v1/settings", access: .scope(.write), types: lines, parameters: ["device"]) { asked in
       let app = try asked.state.app()
       try asked.state.checkWritable()
+      guard WallClock.isUsable else {
+        throw ServerFailure(
+          .serviceUnavailable, "store_unavailable",
+          "the clock of the server is before 1970 or after 9999; nothing was written")
+      }
       return try SettingsEndpoint.reply(asked.request, app, asked.caller) { asked.note($0) }
     },
-    Route("events", .get, "/v1/events", access: .scope(.read)) { asked in
+    Route("events", .get, "/v1/events", access: .scope(.read), parameters: ["after", "limit", "user"]) { asked in
+      // A stream ends with the server, and with its key.
       try asked.byFeed { app in
-        try await EventsEndpoint.answer(asked.request, app) { asked.state.isEndingNow }
+        try await EventsEndpoint.answer(asked.request, app) {
+          asked.state.isEndingNow || !asked.state.access.stillAllows(asked.request.fields, .read)
+        }
       }
     },
     Route("snapshot", .get, "/v1/snapshot", access: .scope(.admin)) { asked in
@@ -140,17 +154,18 @@ struct Route: Sendable {
       return .answer(Answer(Answer.json, "{}\n".utf8))
     },
     Route(
-      "page", nil, "/", "/page/{name}", access: .clients, types: [Answer.json, Answer.ndjson]
+      "page", nil, "/", "/page/{name}", access: .clients, types: [Answer.json, Answer.ndjson],
+      parameters: ["user"]
     ) { asked in
       let page = asked.state.page
       return .task { try await page.answer(asked.request) }
     },
-    Route("changes", .get, "/v1/changes", access: .scope(.admin)) { asked in
+    Route("changes", .get, "/v1/changes", access: .scope(.admin), parameters: ["after", "wait"]) { asked in
       try asked.byFeed {
         try await FollowEndpoints.changes(asked.request, $0, asked.state.lineage)
       }
     },
-    Route("role", .get, "/v1/role", access: .scope(.read)) { asked in
+    Route("role", .get, "/v1/role", access: .scope(.read, or: .admin)) { asked in
       let state = asked.state
       return .answer(
         FollowEndpoints.role(try state.app(), state.lineage, isFollower: state.isFollower))
@@ -180,6 +195,10 @@ struct AdmittedRequest: Sendable {
   let caller: Caller
   /// The app that it is about.
   let state: ServerState
+  /// The address of the client.
+  let address: String
+  /// What it counts as under way; nil for what does not count.
+  let ticket: Load.Ticket?
 
   /// Answers by the settings, once they have the change that `at-least` names.
   func bySettings(_ answer: @escaping @Sendable (OpenedApp) async throws -> Answer) throws -> Reply
@@ -199,7 +218,7 @@ struct AdmittedRequest: Sendable {
   func note(_ written: SettingsEndpoint.Written) {
     state.metrics.wrote(written.operations)
     state.audit.note(
-      caller.name, request.id ?? "", operations: written.operations, sequence: written.sequence)
+      caller.name, at: address, request.id ?? "", operations: written.operations, sequence: written.sequence)
   }
 
   /// Waits for the change that `at-least` names.
@@ -210,6 +229,9 @@ struct AdmittedRequest: Sendable {
     let number = try SequenceNumber(text, app)
     if app.visibleSequence >= number.value { return try state.app() }
     let seconds = state.options.atLeastTimeout
+    // Waiting is no load.
+    guard ticket?.wait() ?? true else { throw ServerFailure.overloaded }
+    defer { ticket?.resume() }
     let isThere = try await Waiting.until(.seconds(seconds)) {
       await app.waitUntilVisible(number.value)
     }

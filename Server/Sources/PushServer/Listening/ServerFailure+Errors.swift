@@ -68,7 +68,17 @@ extension ServerFailure {
     case .unknownDevice: self.init(.notFound, "unknown_device", "\(error)")
     case .unknownTemplate: self.init(.notFound, "unknown_template", "\(error)")
     case .notAMember: self.init(.notFound, "not_a_member", "\(error)")
-    case .unknownChange, .changesDropped: self.init(.gone, "events_unknown", "\(error)")
+    // Readers of events are not told where the store lies.
+    case .unknownChange(_, let cursor):
+      self.init(
+        .gone, "events_unknown",
+        "there is no change \(cursor): the store was replaced; read everything again, and follow from "
+          + "its end")
+    case .changesDropped(_, let cursor, _):
+      self.init(
+        .gone, "events_unknown",
+        "the changes after \(cursor) are kept no longer; read everything again, and follow from the "
+          + "end")
     case .idLength, .otherRules, .wrongKind, .unavailableKind, .unknownTimeZone, .rulesDiffer,
       .contradiction:
       self.init(.unprocessableContent, "invalid_setting", "\(error)")

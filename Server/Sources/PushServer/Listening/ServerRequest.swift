@@ -72,6 +72,23 @@ struct ServerRequest: Sendable {
     return number
   }
 
+  /// - Throws: ``ServerFailure`` 400 for a parameter that the route does not have.
+  func checkParameters(_ known: [String]) throws(ServerFailure) {
+    for (name, _) in parameters where !known.contains(where: { $0 == name }) {
+      let there = known.isEmpty ? "there are none" : "there are \(known.joined(separator: ", "))"
+      throw .badRequest("\(path) has no parameter \(name.prefix(100)); \(there)")
+    }
+  }
+
+  /// - Throws: ``ServerFailure`` 400 for another value than true or false.
+  func flag(_ name: String) throws(ServerFailure) -> Bool {
+    switch try parameter(name) {
+    case nil, "false": return false
+    case "true": return true
+    case let text?: throw .badRequest("the parameter \(name) is true or false, not \(text)")
+    }
+  }
+
   static func decoded(_ text: Substring, isQuery: Bool = false) throws(ServerFailure) -> String {
     guard text.utf8.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "+") }) else {
       return String(text)
@@ -113,6 +130,14 @@ struct ServerRequest: Sendable {
 }
 
 extension HTTPFields {
+  /// Whether `If-None-Match` has a tag, compared weakly, or is `*` (RFC 9110, 13.1.2).
+  func matches(_ tag: String) -> Bool {
+    self[values: .ifNoneMatch].flatMap { $0.split(separator: ",") }.contains { item in
+      let item = item.trimmingCharacters(in: .whitespaces)
+      return item == "*" || (item.hasPrefix("W/") ? String(item.dropFirst(2)) : item) == tag
+    }
+  }
+
   /// The value of a field, as by subscript; several times faster for one that is there once.
   func text(_ name: HTTPField.Name) -> String? {
     var found: String?

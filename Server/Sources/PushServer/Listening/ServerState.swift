@@ -22,6 +22,11 @@ final class ServerState: Sendable {
   let gates = Mutex<[ConnectionGate]>([])
   let access: Access
   let metrics = ServerMetrics()
+  /// What all keys have under way, and what only those have that ask for the scope admin.
+  let load: Load
+  let administration = Load.administration
+  /// What clients without a key have under way.
+  let keyless = Load.keyless
   let audit: AuditLog
   let sessions = PageSessions()
   /// Where decided messages are noted; nil for nowhere.
@@ -52,6 +57,7 @@ final class ServerState: Sendable {
     self.apps = apps
     self.exporter = exporter
     access = try Access(options, owners, app: name)
+    load = Load(requests: options.requestsInFlight, bytes: options.bytesInFlight)
     decisionLog = try options.decisionLog.map { (path) throws(OptionError) in
       try DecisionLog(
         path, oneIn: options.decisionLogOneIn, fileLimit: options.decisionLogLimit)
@@ -155,7 +161,9 @@ final class ServerState: Sendable {
 
   /// The support page, of each app.
   var page: SupportPage {
-    SupportPage(sessions, isSecure: options.tlsCertificate != nil) {
+    SupportPage(
+      sessions, origin: options.pageOrigin, isSecure: options.tlsCertificate != nil
+    ) {
       [self] name throws(ServerFailure) in
       guard let found = (apps.isEmpty ? [self] : apps).first(where: { $0.name == name }) else {
         return nil
@@ -164,12 +172,14 @@ final class ServerState: Sendable {
     }
   }
 
+  /// Who asks on the support page; nil for somebody who has not logged in.
+  func pageCaller(_ fields: HTTPFields) -> Caller? { page.caller(fields) }
+
   /// Reads the keys again, and those of the apps that this one answers for.
   ///
-  /// - Throws: ``OptionError`` for the first file that is wrong.
+  /// - Throws: ``OptionError`` for the first file that is wrong; then all keys stay.
   func reloadKeys() throws(OptionError) {
-    try access.reload()
-    for app in apps { try app.access.reload() }
+    try Access.reload([access] + apps.map(\.access))
   }
 
   /// Prometheus' text: of the app, or of each app with its name as a label.
@@ -195,7 +205,8 @@ final class ServerState: Sendable {
       return
     }
     if name != Self.soleName { text.label = ("app", name) }
-    metrics.add(to: &text, openedApp, isReady: reasonNotReady == nil)
+    metrics.add(
+      to: &text, openedApp, isReady: reasonNotReady == nil, bytesInFlight: load.counts.bytes)
     following?.addMetrics(to: &text)
     decisionLog?.addMetrics(to: &text)
   }

@@ -3,6 +3,12 @@ internal import PushModel
 
 /// The system's clock.
 enum WallClock {
+  /// Whether the clock is set to an instant that settings may have.
+  static var isUsable: Bool {
+    let now = Date().timeIntervalSince1970
+    return now >= 0 && now * 1000 <= Double(Instant.maximumMilliseconds)
+  }
+
   /// Now; the first or last instant there is, if the clock is set to something beyond.
   static var now: Instant {
     let milliseconds = Int64(max(0, Date().timeIntervalSince1970) * 1000)

@@ -27,18 +27,14 @@ final class ServerMetrics: Sendable {
   private let messages = Counter()
   private let itemErrors = Counter()
   private let refused = Counter()
+  private let peerRefusals = Counter()
   private let requestsNow = Counter()
-  private let bytesNow = Counter()
   private let writes = Counter()
 
-  func begin(bytes: Int) {
-    requestsNow.add()
-    bytesNow.add(Int64(bytes))
-  }
+  func begin() { requestsNow.add() }
 
-  func end(_ route: Route, status: Int, bytes: Int, _ duration: Duration) {
+  func end(_ route: Route, status: Int, _ duration: Duration) {
     requestsNow.add(-1)
-    bytesNow.add(-Int64(bytes))
     let counters = endpoints[route.index]
     counters.statuses[min(5, max(0, status / 100))].add()
     let microseconds = Int64(duration / .microseconds(1))
@@ -53,15 +49,16 @@ final class ServerMetrics: Sendable {
   }
 
   func refuse() { refused.add() }
+  func refusedByPeer() { peerRefusals.add() }
   func wrote(_ operations: Int) { writes.add(Int64(operations)) }
 
   /// Takes requests out of those under way, or adds them again.
   func changeRequests(by count: Int) { requestsNow.add(Int64(count)) }
 
-  var requestsInFlight: Int { Int(requestsNow.now) }
-  var bytesInFlight: Int { Int(bytesNow.now) }
-
-  func add(to text: inout MetricsText, _ app: OpenedApp?, isReady: Bool) {
+  /// - Parameter bytesInFlight: of bodies.
+  func add(
+    to text: inout MetricsText, _ app: OpenedApp?, isReady: Bool, bytesInFlight: Int
+  ) {
     for route in Route.all {
       for (status, counter) in endpoints[route.index].statuses.enumerated()
       where counter.now > 0 {
@@ -78,8 +75,11 @@ final class ServerMetrics: Sendable {
     single("message_errors_total", "counter", "Messages refused within a batch.", itemErrors.now)
     single("operations_total", "counter", "Operations on settings, acknowledged.", writes.now)
     single("overload_total", "counter", "Requests refused as too many were under way.", refused.now)
+    single(
+      "peer_refusals_total", "counter", "Questions to peers that refused the key.",
+      peerRefusals.now)
     single("requests_in_flight", "gauge", "Requests under way.", requestsNow.now)
-    single("body_bytes_in_flight", "gauge", "Bytes of their bodies.", bytesNow.now)
+    single("body_bytes_in_flight", "gauge", "Bytes of their bodies.", Int64(bytesInFlight))
     single("ready", "gauge", "Whether the server is ready.", isReady ? 1 : 0)
     if let app {
       single(

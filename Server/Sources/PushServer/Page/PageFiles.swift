@@ -1,17 +1,19 @@
 internal import Crypto
 internal import HTTPTypes
+internal import NIOCore
 
 /// The files of the support page, which are part of the program.
 enum PageFiles {
   struct File: Sendable {
     let type: String
-    let bytes: [UInt8]
+    /// Shared by all answers: what waits for its client takes no more memory.
+    let bytes: ByteBuffer
     /// Changes when the bytes do.
     let tag: String
 
     init(_ type: String, _ bytes: [UInt8]) {
       self.type = type
-      self.bytes = bytes
+      self.bytes = ByteBuffer(bytes: bytes)
       let digest = SHA256.hash(data: bytes).prefix(12)
       tag = "\"" + digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() + "\""
     }
@@ -53,8 +55,8 @@ enum PageFiles {
   /// A file's answer; nil for another path.
   static func answer(_ path: String, _ fields: HTTPFields) -> Answer? {
     guard let file = files[path] else { return nil }
-    let isKnown = fields[.ifNoneMatch] == file.tag
-    var answer = Answer(file.type, isKnown ? [UInt8]() : file.bytes)
+    let isKnown = fields.matches(file.tag)
+    var answer = Answer(file.type, .bytes(isKnown ? ByteBuffer() : file.bytes))
     if isKnown { answer.status = .notModified }
     answer.fields[.eTag] = file.tag
     answer.fields[.cacheControl] = "no-cache"

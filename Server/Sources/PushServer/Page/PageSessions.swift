@@ -20,6 +20,8 @@ final class PageSessions: Sendable {
   static let limit = Duration.seconds(12 * 3600)
   /// The oldest go when there are more.
   static let countLimit = 1000
+  /// Those of one key, so that it does not end those of others.
+  static let keyLimit = 20
 
   /// By digests of cookies, so that the time of a look-up says nothing about others.
   private let sessions = Mutex<[[UInt8]: Session]>([:])
@@ -34,10 +36,12 @@ final class PageSessions: Sendable {
     let session = Session(key: key, app: app, token: Secret.random(), begun: now, used: now)
     sessions.withLock { sessions in
       sessions = sessions.filter { Self.isAlive($0.value, at: now) }
-      if sessions.count >= Self.countLimit,
-        let oldest = sessions.min(by: { $0.value.used < $1.value.used })
-      {
-        sessions[oldest.key] = nil
+      let own = sessions.filter { $0.value.key == key && $0.value.app == app }
+      for (group, limit) in [(own, Self.keyLimit), (sessions, Self.countLimit)]
+      where group.count >= limit {
+        if let oldest = group.min(by: { $0.value.used < $1.value.used }) {
+          sessions[oldest.key] = nil
+        }
       }
       sessions[Secret.digest(cookie)] = session
     }

@@ -29,18 +29,22 @@ struct SupportPage: Sendable {
   }
 
   private let sessions: PageSessions
+  /// The origin that browsers see; nil for that of the server itself.
+  private let origin: String?
   private let isSecure: Bool
   private let find: @Sendable (_ app: String) throws(ServerFailure) -> App?
 
   /// - Parameters:
+  ///   - origin: what browsers see, if a proxy is in between; nil for the server itself.
   ///   - isSecure: whether clients connect by TLS; the cookie then goes by TLS only.
   ///   - find: the app of a name; nil for none.
   init(
-    _ sessions: PageSessions, isSecure: Bool,
+    _ sessions: PageSessions, origin: String? = nil, isSecure: Bool,
     find: @escaping @Sendable (_ app: String) throws(ServerFailure) -> App?
   ) {
     self.sessions = sessions
-    self.isSecure = isSecure
+    self.origin = origin
+    self.isSecure = origin?.hasPrefix("https:") ?? isSecure
     self.find = find
   }
 
@@ -61,6 +65,7 @@ struct SupportPage: Sendable {
       answer = error.answer
     }
     PageFiles.protect(&answer.fields)
+    if isSecure { answer.fields[.strictTransportSecurity] = "max-age=31536000" }
     if answer.fields[.cacheControl] == nil { answer.fields[.cacheControl] = "no-store" }
     return answer
   }
@@ -130,11 +135,7 @@ struct SupportPage: Sendable {
   private func session(
     _ request: Request, needsToken: Bool = false
   ) throws(ServerFailure) -> (cookie: String, found: PageSessions.Session) {
-    let name = Self.cookieName(isSecure: isSecure)
-    let cookies = request.fields[values: .cookie].flatMap { $0.split(separator: ";") }
-    let value = cookies.lazy.map { $0.trimmingCharacters(in: .whitespaces) }
-      .first { $0.hasPrefix("\(name)=") }?.dropFirst(name.count + 1)
-    guard let value, let found = sessions.find(String(value)) else {
+    guard let value = cookie(of: request.fields), let found = sessions.find(value) else {
       throw ServerFailure(
         .unauthorized, "no_session", "log in: there is no session, or it has ended")
     }
@@ -145,7 +146,22 @@ struct SupportPage: Sendable {
           .forbidden, "forged", "the request does not come from the page; load the page again")
       }
     }
-    return (String(value), found)
+    return (value, found)
+  }
+
+  /// Who has the session of a request; nil for none.
+  func caller(_ fields: HTTPFields) -> Caller? {
+    guard let value = cookie(of: fields), let session = sessions.find(value),
+      let app = try? find(session.app)
+    else { return nil }
+    return try? app.access.caller([.authorization: "Bearer \(session.key)"], needs: .read)
+  }
+
+  private func cookie(of fields: HTTPFields) -> String? {
+    let name = Self.cookieName(isSecure: isSecure)
+    let cookies = fields[values: .cookie].flatMap { $0.split(separator: ";") }
+    return cookies.lazy.map { $0.trimmingCharacters(in: .whitespaces) }
+      .first { $0.hasPrefix("\(name)=") }.map { String($0.dropFirst(name.count + 1)) }
   }
 
   private func app(of session: PageSessions.Session) throws(ServerFailure) -> App {
@@ -177,8 +193,7 @@ struct SupportPage: Sendable {
     let site = request.fields[HTTPField.Name("Sec-Fetch-Site")!]
     var isOwn = site == nil || site == "same-origin"
     if let origin = request.fields[.origin] {
-      let scheme = isSecure ? "https" : "http"
-      isOwn = isOwn && origin == "\(scheme)://\(request.authority ?? "")"
+      isOwn = isOwn && origin == (self.origin ?? "http\(isSecure ? "s" : "")://\(request.authority ?? "")")
     }
     guard isOwn else {
       throw ServerFailure(

@@ -58,10 +58,10 @@ enum QuestionEndpoints {
       app.engine.conversation(conversation) != nil || app.engine.memberCount(of: conversation) > 0
     else { throw FanoutError.unknownConversation(conversation) }
     // Who has them asks for the version only.
-    if let known = request.fields[.ifNoneMatch] {
+    if request.fields[.ifNoneMatch] != nil {
       let result = app.engine.decide(Message(id: "", conversation: conversation, at: .zero))
       let current = tag(result.epoch, result.membershipVersion)
-      if known == current {
+      if request.fields.matches(current) {
         var answer = Answer(Answer.json, [UInt8]())
         answer.status = .notModified
         answer.fields = [.eTag: current]

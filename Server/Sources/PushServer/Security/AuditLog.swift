@@ -1,46 +1,59 @@
 internal import Foundation
 internal import Logging
 internal import PushModel
+internal import Synchronization
 internal import SystemPackage
 
 /// Who wrote what, and which number it got: a JSON object a line, appended to a file.
 final class AuditLog: Sendable {
-  private let file: FileDescriptor?
+  private let file: Mutex<FileDescriptor?>
   private let path: String
   private let logger: Logger
 
   init(_ path: String?, _ logger: Logger) throws(OptionError) {
     self.logger = logger
     self.path = path ?? ""
-    guard let path else {
-      file = nil
-      return
-    }
+    file = Mutex(nil)
+    try reopen()
+  }
+
+  deinit { try? file.withLock { $0 }?.close() }
+
+  /// Opens the file again, which may have been moved away; what was open stays if that fails.
+  func reopen() throws(OptionError) {
+    guard !path.isEmpty else { return }
     do {
-      file = try FileDescriptor.open(
+      let new = try FileDescriptor.open(
         FilePath(path), .writeOnly, options: [.create, .append, .closeOnExec],
         permissions: .ownerReadWrite)
+      try file.withLock { file in
+        let old = file
+        file = new
+        try old?.close()
+      }
     } catch {
       throw OptionError("\(path) cannot be written: \(error)")
     }
   }
 
-  deinit { try? file?.close() }
-
   /// Notes a write that was acknowledged.
-  func note(_ caller: String, _ request: String, operations: Int, sequence: String) {
+  ///
+  /// - Parameter address: the client's.
+  func note(
+    _ caller: String, at address: String, _ request: String, operations: Int, sequence: String
+  ) {
     logger.info(
       "settings written",
       metadata: [
-        "caller": "\(caller)", "request": "\(request)", "operations": "\(operations)",
+        "caller": "\(caller)", "address": "\(address)", "request": "\(request)", "operations": "\(operations)",
         "sequence": "\(sequence)",
       ])
-    guard let file else { return }
+    guard !path.isEmpty else { return }
     let line =
-      "{\"at\":\(WallClock.now.milliseconds),\"caller\":\(JSONText.quoted(caller)),"
+      "{\"address\":\(JSONText.quoted(address)),\"at\":\(WallClock.now.milliseconds),\"caller\":\(JSONText.quoted(caller)),"
       + "\"operations\":\(operations),\"request\":\(JSONText.quoted(request)),"
       + "\"sequence\":\(JSONText.quoted(sequence))}\n"
-    do { _ = try file.writeAll(line.utf8) } catch {
+    do { _ = try file.withLock { try $0?.writeAll(line.utf8) } } catch {
       logger.error("audit line lost", metadata: ["file": "\(path)", "error": "\(error)"])
     }
   }

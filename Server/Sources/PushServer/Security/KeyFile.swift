@@ -9,6 +9,8 @@ struct KeyFile: Sendable {
     let scopes: Set<Scope>
     let digest: [UInt8]
     let bucket: TokenBucket
+    /// What it has under way.
+    let load: Load
   }
 
   let keys: [Key]
@@ -17,7 +19,10 @@ struct KeyFile: Sendable {
   static let limit = 1000
 
   /// - Throws: ``OptionError`` that names the line.
-  init(path: String, ratePerSecond: Int, keeping old: KeyFile? = nil) throws(OptionError) {
+  init(
+    path: String, ratePerSecond: Int, load: () -> Load, keeping old: KeyFile? = nil
+  ) throws(OptionError) {
+    try Self.checkMode(path)
     let text: String
     do {
       text = try String(contentsOf: URL(filePath: path), encoding: .utf8)
@@ -43,9 +48,12 @@ struct KeyFile: Sendable {
       guard !keys.contains(where: { $0.digest == digest }) else {
         throw wrong("the key is there twice")
       }
-      let bucket =
-        old?.keys.first { $0.name == name }?.bucket ?? TokenBucket(perSecond: ratePerSecond)
-      keys.append(Key(name: name, scopes: scopes, digest: digest, bucket: bucket))
+      let known = old?.keys.first { $0.name == name }
+      keys.append(
+        Key(
+          name: name, scopes: scopes, digest: digest,
+          bucket: known?.bucket ?? TokenBucket(perSecond: ratePerSecond),
+          load: known?.load ?? load()))
     }
     guard !keys.isEmpty else {
       throw OptionError("\(path) has no key; push-fanout-server key NAME SCOPES makes one")
@@ -75,9 +83,20 @@ struct KeyFile: Sendable {
     return (secret, "\(name) \(names.joined(separator: ",")) sha256:\(digest)")
   }
 
+  /// - Throws: ``OptionError`` for a file that others may write: they could give themselves a key.
+  private static func checkMode(_ path: String) throws(OptionError) {
+    let attributes = try? FileManager.default.attributesOfItem(
+      atPath: URL(filePath: path).resolvingSymlinksInPath().path)
+    guard let mode = attributes?[.posixPermissions] as? Int, mode & 0o022 != 0 else { return }
+    throw OptionError("others than its owner may write \(path): chmod go-w \(path)")
+  }
+
   private static func bytes(hex: Substring) -> [UInt8]? {
     let digits = Array(hex.utf8)
-    guard digits.count % 2 == 0 else { return nil }
+    // UInt8(_:radix:) takes a sign too.
+    guard digits.count % 2 == 0, hex.allSatisfy(\.isHexDigit), hex.allSatisfy(\.isASCII) else {
+      return nil
+    }
     var bytes: [UInt8] = []
     for index in stride(from: 0, to: digits.count, by: 2) {
       guard let byte = UInt8(String(decoding: digits[index..<index + 2], as: UTF8.self), radix: 16)

@@ -24,7 +24,7 @@ enum SettingsEndpoint {
     let device = try request.parameter("device").map { Identifier($0) }
     // Keys are their caller's own.
     let name = try request.fields[.idempotencyKey].map { "\(caller.name) \(try checked($0))" }
-    if let name, let answer = try answered(name, request.body, app) { return .answer(answer) }
+    if let name, let answer = try answered(name, device, request.body, app) { return .answer(answer) }
     do {
       let batch = try Batch(request.body, app)
       return .later { done in
@@ -52,9 +52,11 @@ enum SettingsEndpoint {
 
   /// The answer to an earlier request with the same key; nil for a key that is new.
   private static func answered(
-    _ name: String, _ body: ByteBuffer, _ app: OpenedApp
+    _ name: String, _ device: Identifier?, _ body: ByteBuffer, _ app: OpenedApp
   ) throws(ServerFailure) -> Answer? {
-    switch app.idempotency.begin(name, body.readableBytesView) {
+    // The device says what is written, as the body does.
+    let digested = Array((device.map { "\($0.text)\n" } ?? "\n").utf8) + body.readableBytesView
+    switch app.idempotency.begin(name, digested) {
     case .answered(let bytes): return Answer(Answer.json, bytes)
     case .isUnderWay:
       throw ServerFailure(

@@ -156,8 +156,11 @@ enum Erasing {
       store.pool.releaseMemory()
       try store.pool.writeWithoutTransaction { db in
         try db.execute(sql: "PRAGMA secure_delete = ON")
-        try db.execute(sql: "VACUUM")
-        try db.checkpoint(.truncate)
+        let rewrite = {
+          try db.execute(sql: "VACUUM")
+          _ = try db.checkpoint(.truncate)
+        }
+        if let right = store.right { try right.rewriting(rewrite) } else { try rewrite() }
       }
     }
   }

@@ -192,7 +192,9 @@ final class OpenStore: Sendable {
       if let right, (try? right.check()) != nil {
         try pool.writeWithoutTransaction { db in
           // A reader that is in the way is no mistake: the log is part of the store.
-          do { try db.checkpoint(.truncate) } catch let error as DatabaseError
+          do {
+            try right.rewriting { _ = try db.checkpoint(.truncate) }
+          } catch let error as DatabaseError
             where error.resultCode == .SQLITE_BUSY || error.resultCode == .SQLITE_LOCKED
           {}
         }

@@ -9,7 +9,19 @@ final class WriteRight: Sendable {
   private let path: String
   /// Where the file is, which changes once when a new store gets its name.
   private let file: Lock<String>
-  private let isLost = Lock(false)
+  private let seen = Lock(Seen())
+
+  /// What was there at the last check: a store and its log lose no bytes while they are written.
+  private struct Seen {
+    var size = 0
+    /// nil before there is a log.
+    var log: StoreInode.Key?
+    var logSize = 0
+    /// Whether they may: they are written anew.
+    var isRewriting = false
+    /// Why nothing is written any more; nil while it is.
+    var loss: StoreError?
+  }
 
   /// - Parameter inode: of a locked file.
   init(_ inode: StoreInode, file: String, path: String) {
@@ -79,15 +91,42 @@ final class WriteRight: Sendable {
   /// Whether what is written now is found under the store's name.
   ///
   /// - Throws: ``StoreError/replaced(_:)``, then and from now on, when another file or none has the
-  ///   name; ``StoreError/linked(_:names:)`` while the file has several.
+  ///   name, and ``StoreError/cut(_:)`` when its log was removed or replaced, or one of them was cut;
+  ///   ``StoreError/linked(_:names:)`` while the file has several names.
   func check() throws {
-    if isLost.withLock({ $0 }) { throw StoreError.replaced(path) }
-    let status = StoreInode.status(file.withLock { $0 })
-    guard let status, Self.isSame(inode, status) else {
-      isLost.withLock { $0 = true }
-      throw StoreError.replaced(path)
+    let file = file.withLock { $0 }
+    let names = try seen.withLock { seen in
+      if let loss = seen.loss { throw loss }
+      do { return try check(file, &seen) } catch let error as StoreError {
+        seen.loss = error
+        throw error
+      }
     }
-    if status.st_nlink > 1 { throw StoreError.linked(path, names: Int(status.st_nlink)) }
+    if names > 1 { throw StoreError.linked(path, names: names) }
+  }
+
+  /// - Returns: how many names the file has.
+  private func check(_ file: String, _ seen: inout Seen) throws -> Int {
+    let status = StoreInode.status(file)
+    guard let status, Self.isSame(inode, status) else { throw StoreError.replaced(path) }
+    let log = StoreInode.status(file + "-wal")
+    let (size, logSize) = (Int(status.st_size), log.map { Int($0.st_size) } ?? 0)
+    let key = log.map { StoreInode.Key($0) }
+    if !seen.isRewriting {
+      let isLogThere = seen.log == nil || seen.log == key && logSize >= seen.logSize
+      guard size >= seen.size, isLogThere else { throw StoreError.cut(path) }
+    }
+    (seen.size, seen.log, seen.logSize) = (size, key, logSize)
+    return Int(status.st_nlink)
+  }
+
+  /// Does what makes the file or its log smaller.
+  func rewriting<Value>(_ body: () throws -> Value) rethrows -> Value {
+    seen.withLock { $0.isRewriting = true }
+    defer {
+      seen.withLock { ($0.size, $0.log, $0.logSize, $0.isRewriting) = (0, nil, 0, false) }
+    }
+    return try body()
   }
 
   /// The file has got another name.
