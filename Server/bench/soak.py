@@ -136,7 +136,7 @@ class Clients:
             self.count("connections")
 
     def leave_unfinished(self, _):
-        begun = b"POST /v1/decide HTTP/1.1\r\nHost: h\r\nContent-Length: 1000\r\n\r\n{"
+        begun = b"POST /v1/decide HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{"
         while not self.stopped.wait(0.1):
             with socket.create_connection(("127.0.0.1", self.server.port)) as left:
                 left.sendall(begun[: random.randrange(1, len(begun))])

@@ -97,7 +97,7 @@ import Testing
       let connection = try Connection(port)
       let size = String(TestServer.message.utf8.count, radix: 16)
       try connection.send(
-        "POST /v1/decide HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer \(key)\r\n"
+        "POST /v1/decide HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(key)\r\n"
           + "Transfer-Encoding: chunked\r\n\r\n\(size)\r\n\(TestServer.message)\r\n0\r\n\r\n")
       return try connection.response()
     }

@@ -150,7 +150,7 @@ import Testing
       let connection = try Connection(server.port)
       let line = #"{"kind":"app","rules":"easemob"}"#
       try connection.send(
-        "POST /v1/settings HTTP/1.1\r\nHost: h\r\nContent-Length: \(line.utf8.count)\r\n\r\n{")
+        "POST /v1/settings HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(line.utf8.count)\r\n\r\n{")
       usleep(300_000)
       kill(server.process.processIdentifier, SIGTERM)
       usleep(300_000)
@@ -166,10 +166,10 @@ import Testing
     let folder = try TestServer.temporaryFolder()
     let server = try ServerProcess(folder, ["--shutdown-timeout", "1"])
     let connection = try Connection(server.port)
-    try connection.send("POST /v1/settings HTTP/1.1\r\nHost: h\r\nContent-Length: 100\r\n\r\n{")
+    try connection.send("POST /v1/settings HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{")
     let streaming = try Connection(server.port)
     try streaming.send(
-      "GET /v1/events HTTP/1.1\r\nHost: h\r\nAccept: text/event-stream\r\n\r\n")
+      "GET /v1/events HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n")
     #expect(try streaming.head().status == 200)
     #expect(server.end(SIGTERM) == 0)
     withExtendedLifetime((connection, streaming)) {}

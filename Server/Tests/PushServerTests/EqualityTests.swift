@@ -79,7 +79,7 @@ import Testing
             let connection = try Connection(port)
             func post(_ path: String, _ body: String) throws -> TestResponse {
               try connection.send(
-                "POST \(path) HTTP/1.1\r\nHost: h\r\nContent-Type: application/x-ndjson\r\n"
+                "POST \(path) HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/x-ndjson\r\n"
                   + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
               return try connection.response()
             }

@@ -221,7 +221,7 @@ import Testing
     let port = server.port
     try await onThread {
       func ask(_ connection: Connection) throws -> TestResponse {
-        try connection.send("GET /metrics HTTP/1.1\r\nHost: h\r\n\r\n")
+        try connection.send("GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
         return try connection.response()
       }
       var open: [Connection] = []
@@ -265,7 +265,7 @@ import Testing
       let clients = try (0..<20).map { _ in
         let client = try Connection(server.port)
         try client.send(
-          "POST /v1/decide?format=rows HTTP/1.1\r\nHost: h\r\n"
+          "POST /v1/decide?format=rows HTTP/1.1\r\nHost: localhost\r\n"
             + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
         return client
       }
@@ -290,7 +290,7 @@ import Testing
     let store = try #require(server.server.apps.front.openedApp?.store)
     let reader = try await onThread {
       let reader = try Connection(port)
-      try reader.send("GET /v1/events HTTP/1.1\r\nHost: h\r\nAccept: text/event-stream\r\n\r\n")
+      try reader.send("GET /v1/events HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n")
       #expect(try reader.head().status == 200)
       return reader
     }
@@ -321,15 +321,24 @@ import Testing
     try await server.stop()
   }
 
-  @Test func `A body of unknown length counts as the largest`() async throws {
+  @Test func `Bytes of bodies count when they arrive`() async throws {
     let server = try await TestServer.start(
-      ["--bytes-in-flight", "2500000", "--body-limit", "1000000"])
+      ["--bytes-in-flight", "100000", "--body-limit", "1000000"])
     let port = server.port
     try await onThread {
+      // Announced, but not sent.
+      let announced = try (0..<50).map { _ in
+        let connection = try Connection(port)
+        try connection.send(
+          "POST /v1/decide HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n")
+        return connection
+      }
+      let size = String(40_000, radix: 16) + "\r\n"
       func begin() throws -> Connection {
         let connection = try Connection(port)
         try connection.send(
-          "POST /v1/decide?format=pushes HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n")
+          "POST /v1/decide?format=pushes HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+            + size + String(repeating: " ", count: 40_000) + "\r\n")
         return connection
       }
       func finish(_ connection: Connection) throws -> TestResponse {
@@ -339,19 +348,20 @@ import Testing
       }
       func bytes() throws -> String? {
         let metrics = try Connection(port)
-        try metrics.send("GET /metrics HTTP/1.1\r\nHost: h\r\n\r\n")
+        try metrics.send("GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
         return try metrics.response().text.split(separator: "\n")
           .first { $0.hasPrefix("push_fanout_body_bytes_in_flight ") }.map(String.init)
       }
       let slow = [try begin(), try begin()]
-      while try bytes() != "push_fanout_body_bytes_in_flight 2000000" { usleep(10_000) }
-      let refused = try finish(try begin())
+      while try bytes() != "push_fanout_body_bytes_in_flight 80000" { usleep(10_000) }
+      let refused = try begin().response()
       #expect("\(refused.status) \(refused.code ?? "")" == "429 overloaded")
       for each in slow {
         #expect(try finish(each).text == #"{"message":"m1","push":["u1"]}"# + "\n")
       }
       while try bytes() != "push_fanout_body_bytes_in_flight 0" { usleep(10_000) }
       #expect(try finish(try begin()).status == 200)
+      withExtendedLifetime(announced) {}
     }
     try await server.stop()
   }

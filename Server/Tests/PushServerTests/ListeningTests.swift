@@ -96,24 +96,24 @@ import Testing
     let server = try await TestServer.start(
       ["--requests-in-flight", "1", "--body-timeout", "600", "--idle-timeout", "600"])
     let port = server.port
-    let metrics = server.server.apps.front.metrics
+    let load = server.server.apps.front.load
     let body = TestServer.message
     try await onThread {
       let slow = try Connection(port)
       try slow.send(
-        "POST /v1/decide?format=pushes HTTP/1.1\r\nHost: h\r\nContent-Length: \(body.utf8.count)\r\n\r\n{"
+        "POST /v1/decide?format=pushes HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(body.utf8.count)\r\n\r\n{"
       )
       // Until it is under way; a question would be a second one.
       let end = ContinuousClock.now + .seconds(300)
-      while metrics.requestsInFlight == 0, ContinuousClock.now < end { usleep(1000) }
-      try #require(metrics.requestsInFlight == 1)
+      while load.counts.requests == 0, ContinuousClock.now < end { usleep(1000) }
+      try #require(load.counts.requests == 1)
       let other = try Connection(port)
-      try other.send("GET /v1/events HTTP/1.1\r\nHost: h\r\n\r\n")
+      try other.send("GET /v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
       let refused = try other.response()
       #expect(refused.status == 429)
       #expect("\(refused.code ?? "") \(refused.fields["retry-after"] ?? "")" == "overloaded 1")
       let health = try Connection(port)
-      try health.send("GET /livez HTTP/1.1\r\nHost: h\r\n\r\n")
+      try health.send("GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n")
       #expect(try health.response().status == 200)
       try slow.send(String(body.dropFirst()))
       #expect(try slow.response().text == #"{"message":"m1","push":["u1"]}"# + "\n")
@@ -135,14 +135,14 @@ import Testing
     try await onThread {
       let followers = try (0..<5).map { _ in
         let follower = try Connection(port)
-        try follower.send("GET /v1/events HTTP/1.1\r\nHost: h\r\nAccept: text/event-stream\r\n\r\n")
+        try follower.send("GET /v1/events HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n")
         #expect(try follower.head().status == 200)
         // The first piece is sent when it is no longer counted.
         #expect(try follower.chunk() != nil)
         return follower
       }
       let other = try Connection(port)
-      try other.send("GET /v1/events HTTP/1.1\r\nHost: h\r\n\r\n")
+      try other.send("GET /v1/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
       #expect(try other.response().status == 200)
       withExtendedLifetime(followers) {}
     }
@@ -156,7 +156,7 @@ import Testing
     let port = server.port
     let body = TestServer.message
     let request =
-      "POST /v1/decide?format=pushes HTTP/1.1\r\nHost: h\r\n"
+      "POST /v1/decide?format=pushes HTTP/1.1\r\nHost: localhost\r\n"
       + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
     let texts = try await onThread {
       let connection = try Connection(port)
@@ -197,20 +197,27 @@ import Testing
     for (path, operations) in paths {
       for (method, operation) in operations {
         let text = operation["description"] as? String ?? ""
-        let scope = text.firstMatch(of: /Needs the scope (\w+)/).map { "\($0.1)" }
+        let scope = text.firstMatch(of: /Needs the scope (\w+(?: or \w+)?)/).map { "\($0.1)" }
         let isOpen = operation["security"] as? [String] == []
         #expect(isOpen == (scope == nil), "\(path)")
         let content = (operation["requestBody"] as? [String: Any])?["content"] as? [String: Any]
+        let parameters = (operation["parameters"] as? [[String: Any]] ?? []).compactMap {
+          $0["$ref"] as? String == "#/components/parameters/AtLeast"
+            ? "at-least" : $0["in"] as? String == "query" ? $0["name"] as? String : nil
+        }
         documented.insert(
-          "\(method.uppercased()) \(path) \(scope ?? "") \((content ?? [:]).keys.sorted())")
+          "\(method.uppercased()) \(path) \(scope ?? "") \((content ?? [:]).keys.sorted()) "
+            + "\(parameters.sorted())")
       }
     }
-    // The page looks at methods itself, and plain text is lines of JSON by another name.
+    // The page looks at methods itself.
     let routes = Route.all.compactMap { route in
       route.method.map { method in
-        let scope = if case .scope(let scope) = route.access { scope.rawValue } else { "" }
-        let types = route.types.filter { $0 != "text/plain" }.sorted()
-        return "\(method) \(route.paths[0]) \(scope) \(types)"
+        var scope = ""
+        if case .scope(let first, let other) = route.access {
+          scope = first.rawValue + (other.map { " or \($0.rawValue)" } ?? "")
+        }
+        return "\(method) \(route.paths[0]) \(scope) \(route.types.sorted()) \(route.parameters.sorted())"
       }
     }
     #expect(documented == Set(routes))

@@ -1,4 +1,5 @@
 import Foundation
+import NIOCore
 import PushFiles
 import PushModel
 import PushService
@@ -48,17 +49,17 @@ import Testing
     for (path, file) in PageFiles.files {
       let response = try await server.get(path)
       #expect(response.status == 200)
-      #expect(response.body == file.bytes)
+      #expect(response.body == Array(file.bytes.readableBytesView))
       #expect(response.fields["content-security-policy"] == PageFiles.policy)
       #expect(response.fields["content-type"] == file.type)
       let again = try await server.get(path, ["If-None-Match": file.tag])
       #expect(again.status == 304)
       #expect(try await server.post(path, "").status == 405)
     }
-    let page = String(decoding: try #require(PageFiles.files["/"]).bytes, as: UTF8.self)
+    let page = String(buffer: try #require(PageFiles.files["/"]).bytes)
     // Every file that a page or a module names is served, and nothing of it is inline.
     let named = PageFiles.files.values.flatMap { file in
-      String(decoding: file.bytes, as: UTF8.self)
+      String(buffer: file.bytes)
         .matches(of: /(?:src|href)="(\/[^"]+)"|from "\.\/([^"]+)"/)
         .compactMap { match in match.1.map { "\($0)" } ?? match.2.map { "/page/\($0)" } }
     }

@@ -182,7 +182,7 @@ import Testing
     let stream = try await onThread {
       let connection = try Connection(port)
       try connection.send(
-        "GET /v1/events?after=0 HTTP/1.1\r\nHost: h\r\nAccept: text/event-stream\r\n\r\n")
+        "GET /v1/events?after=0 HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n")
       #expect(try connection.head().fields["content-type"] == "text/event-stream")
       let writer = try Connection(port)
       var text = ""
@@ -191,7 +191,7 @@ import Testing
       }
       let second = body.replacing("none", with: "all")
       try writer.send(
-        "POST /v1/settings HTTP/1.1\r\nHost: h\r\nContent-Length: \(second.utf8.count)\r\n\r\n\(second)"
+        "POST /v1/settings HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(second.utf8.count)\r\n\r\n\(second)"
       )
       #expect(try writer.response().status == 200)
       while !text.contains(#""sequence":3"#) {

@@ -140,7 +140,7 @@ import Testing
       func ask(_ line: String, _ flags: String?, _ body: String = "") throws -> Int {
         let trace = flags.map { "traceparent: 00-\(Self.trace)-\(Self.parent)-\($0)\r\n" } ?? ""
         try connection.send(
-          "\(line) HTTP/1.1\r\nHost: h\r\n\(trace)Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
+          "\(line) HTTP/1.1\r\nHost: localhost\r\n\(trace)Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
         )
         return try connection.response().status
       }

@@ -73,7 +73,7 @@ final class HTTP1Codec: ChannelDuplexHandler {
 
   private func request(_ head: HTTPRequestHead) throws -> HTTPRequest {
     var fields = head.headers
-    if head.version < .http1_1 {
+    if head.version.major == 1, head.version.minor == 0 {
       isOld = true
       fields.replaceOrAdd(name: "connection", value: "close")
     }

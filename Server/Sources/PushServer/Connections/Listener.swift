@@ -4,6 +4,7 @@ internal import NIOCore
 internal import NIOExtras
 internal import NIOPosix
 internal import ServiceLifecycle
+internal import SystemPackage
 
 /// Says that the server will end soon: no connection should be used for long any more.
 struct DrainBegins: Sendable {}
@@ -42,7 +43,7 @@ struct Listener: Service {
         .childChannelInitializer { setup.setUp($0) }
         .bind(host: address.host, port: address.port).get()
     } catch {
-      let reason = (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
+      let reason = (error as? IOError).map { Errno(rawValue: $0.errnoCode).description } ?? "\(error)"
       throw OptionError(
         "\(address.host):\(address.port) cannot be listened at: \(reason); stop what listens there, "
           + "or choose another address")

@@ -50,11 +50,14 @@ enum AnswerFormat: String, CaseIterable, Sendable {
     }
     // The greatest weight, and of equal ones what is named most exactly; codes and bits are only for
     // those who name them.
-    let offers = [AnswerFormat.rows, .codes, .bitmap].map { format in
-      let found = Self.weight(of: format.mediaType, in: accept)
-      return (format: format, found: format == .rows || found.rank == 2 ? found : (-1, 0))
-    }.filter { $0.found.weight > 0 }
-    let best = offers.max { ($0.found.weight, $0.found.rank) < ($1.found.weight, $1.found.rank) }
+    var best: (format: AnswerFormat, weight: Double, rank: Int)?
+    for format in [AnswerFormat.rows, .codes, .bitmap] {
+      let (rank, weight) = weight(of: format.mediaType, in: accept)
+      guard weight > 0, format == .rows || rank == 2,
+        best.map({ ($0.weight, $0.rank) < (weight, rank) }) ?? true
+      else { continue }
+      best = (format, weight, rank)
+    }
     if let best { return best.format }
     throw ServerFailure(
       .notAcceptable, "not_acceptable",

@@ -7,8 +7,8 @@ internal import Synchronization
 /// The last entries of a store's feed, as they are sent: a commit is read and written as text once,
 /// however many follow.
 final class FeedTail: Sendable {
-  /// So many entries are kept; who is further behind reads the store.
-  static let limit = 4096
+  /// So many entries are kept, and so many bytes of them; who is further behind reads the store.
+  static let (limit, byteLimit) = (4096, 4 << 20)
 
   private struct Entry {
     let cursor: FeedCursor
@@ -23,6 +23,7 @@ final class FeedTail: Sendable {
     /// What the first entry follows; nil before the first look.
     var start: FeedCursor?
     var entries: [Entry] = []
+    var bytes = 0
   }
 
   /// What follows a cursor.
@@ -80,18 +81,24 @@ final class FeedTail: Sendable {
       let events = try store.changes(after: last, of: nil, limit: 1024)
       guard let end = events.last else { return }
       kept.start = kept.start ?? cursor
-      kept.entries += events.map { event in
-        Entry(
+      for event in events {
+        let entry = Entry(
           cursor: event.cursor, user: event.user,
           concernsAll: event.user == nil && event.conversation == nil, text: Self.text(event))
+        kept.entries.append(entry)
+        kept.bytes += entry.text.count
       }
       last = end.cursor
     }
-    let surplus = kept.entries.count - Self.limit
-    // In larger steps, as each moves the rest.
-    guard surplus > Self.limit / 4 else { return }
-    kept.start = kept.entries[surplus - 1].cursor
-    kept.entries.removeFirst(surplus)
+    // In large steps, as each moves the rest.
+    guard kept.entries.count > Self.limit * 5 / 4 || kept.bytes > Self.byteLimit else { return }
+    var removed = 0
+    while kept.entries.count - removed > Self.limit || kept.bytes > Self.byteLimit * 3 / 4 {
+      kept.bytes -= kept.entries[removed].text.count
+      removed += 1
+    }
+    kept.start = kept.entries[removed - 1].cursor
+    kept.entries.removeFirst(removed)
   }
 
   private static func text(_ event: ChangeEvent) -> [UInt8] {

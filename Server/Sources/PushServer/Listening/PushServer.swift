@@ -71,12 +71,7 @@ public struct PushServer: Sendable {
       options.drain + options.shutdownTimeout + 30)
     configuration.maximumCancellationDuration = .seconds(10)
     defer { for state in apps.all { state.decisionLog?.flush() } }
-    do {
-      try await ServiceGroup(configuration: configuration).run()
-    } catch {
-      // Requests that outlived the time given to them were ended.
-      guard apps.front.isEndingNow else { throw error }
-    }
+    try await ServiceGroup(configuration: configuration).run()
   }
 
   private func listener(

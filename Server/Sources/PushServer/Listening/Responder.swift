@@ -126,7 +126,7 @@ struct Responder: Sendable {
   ///
   /// - Throws: ``ServerFailure`` 403.
   private func checkSite(_ request: ServerRequest) throws(ServerFailure) {
-    let authority = request.head.authority ?? request.fields.text(.host) ?? ""
+    let authority = request.head.authority ?? ""
     let site = request.fields.text(HTTPField.Name("Sec-Fetch-Site")!) ?? "none"
     let origin = request.fields.text(.origin)
     let isOwn = origin.map { $0 == "http://\(authority)" || $0 == "https://\(authority)" } ?? true

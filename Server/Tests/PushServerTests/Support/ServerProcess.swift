@@ -53,7 +53,7 @@ final class ServerProcess: @unchecked Sendable {
   var logged: String { text.withLock { $0 } }
 
   func get(_ connection: Connection, _ path: String) throws -> TestResponse {
-    try connection.send("GET \(path) HTTP/1.1\r\nHost: h\r\n\r\n")
+    try connection.send("GET \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n")
     return try connection.response()
   }
 
@@ -62,7 +62,7 @@ final class ServerProcess: @unchecked Sendable {
     _ type: String = "application/x-ndjson"
   ) throws -> TestResponse {
     try connection.send(
-      "POST \(path) HTTP/1.1\r\nHost: h\r\nContent-Type: \(type)\r\n"
+      "POST \(path) HTTP/1.1\r\nHost: localhost\r\nContent-Type: \(type)\r\n"
         + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
     return try connection.response()
   }
