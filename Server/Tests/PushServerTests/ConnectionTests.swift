@@ -143,7 +143,7 @@ import Testing
     let first = String(buffer: deciding.takeBytes())
     let line = #"{"op":"setSilentModeForAll","user":"u1","level":"none"}"#
     let operation = try SettingsOperation(JSONObject(Array(line.utf8)), .easemob)
-    try await app.store.write(at: .zero) { write in try operation.apply(to: &write) }
+    try await app.store.write(at: .zero) { write in _ = try operation.apply(to: &write) }
     #expect(try deciding.decide(upTo: .max) == .complete)
     #expect(String(buffer: deciding.takeBytes()) == first)
     // The next body is by what was written.

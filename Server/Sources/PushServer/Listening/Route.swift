@@ -197,7 +197,7 @@ struct AdmittedRequest: Sendable {
 
   /// Notes what was written.
   func note(_ written: SettingsEndpoint.Written) {
-    state.metrics.wrote(written.operations)
+    state.metrics.wrote(written.operations.values.reduce(0, +))
     state.audit.note(
       caller.name, request.id ?? "", operations: written.operations, sequence: written.sequence)
   }

@@ -28,17 +28,22 @@ final class AuditLog: Sendable {
   deinit { try? file?.close() }
 
   /// Notes a write that was acknowledged.
-  func note(_ caller: String, _ request: String, operations: Int, sequence: String) {
+  ///
+  /// - Parameter operations: how many of each name.
+  func note(_ caller: String, _ request: String, operations: [String: Int], sequence: String) {
+    let count = operations.values.reduce(0, +)
+    let names = operations.sorted { $0.key < $1.key }.map { "\"\($0.key)\":\($0.value)" }
     logger.info(
       "settings written",
       metadata: [
-        "caller": "\(caller)", "request": "\(request)", "operations": "\(operations)",
+        "caller": "\(caller)", "request": "\(request)", "operations": "\(count)",
         "sequence": "\(sequence)",
       ])
     guard let file else { return }
     let line =
       "{\"at\":\(WallClock.now.milliseconds),\"caller\":\(JSONText.quoted(caller)),"
-      + "\"operations\":\(operations),\"request\":\(JSONText.quoted(request)),"
+      + "\"operations\":\(count),\"names\":{\(names.joined(separator: ","))},"
+      + "\"request\":\(JSONText.quoted(request)),"
       + "\"sequence\":\(JSONText.quoted(sequence))}\n"
     do { _ = try file.writeAll(line.utf8) } catch {
       logger.error("audit line lost", metadata: ["file": "\(path)", "error": "\(error)"])
