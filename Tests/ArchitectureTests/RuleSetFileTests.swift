@@ -22,6 +22,7 @@ import Testing
   static func isOfRuleSets(_ file: URL) -> Bool {
     let name = file.lastPathComponent
     return file.pathComponents.contains("RuleSets") || name.contains("RuleSet")
+      || name.contains("Vendor")
       || name.contains("Easemob") || name.contains("RongCloud")
   }
 
