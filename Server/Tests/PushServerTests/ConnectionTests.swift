@@ -129,8 +129,7 @@ import Testing
     try await FanoutService(StoreBackend(store)).change(
       ndjson: Array(TestServer.settings.utf8), at: .zero)
     try await store.close()
-    let reader = try await OptionList.reader(["--store", path, "--insecure"], environment: [:])
-    return try OpenedApp(ServerOptions(reader))
+    return try OpenedApp(ServerOptions(flags: ["--store", path, "--insecure"]))
   }
 
   @Test func `All messages of a body are decided by one version, whatever is written meanwhile`()

@@ -189,7 +189,11 @@ import Testing
       return "\(process.terminationStatus) \(line.dropFirst(20))"
     }
     let listen = ["--listen", "127.0.0.1:0"]
-    #expect(try run(["--wrong"]) == "2 unknown option --wrong; push-fanout-server --help lists all")
+    #expect(
+      try run(["--wrong"])
+        == "2 Unknown option '--wrong'; push-fanout-server --help lists all options")
+    #expect(try run(["key", "a b", "read"]).hasPrefix("2 A name has no blanks and no #;"))
+    #expect(try run(["key", "a", "all"]).hasPrefix("2 <SCOPES> all is no list of scopes"))
     #expect(try run(["--store", "x", "--threads", "no"]) == "2 --threads no is not a number")
     #expect(
       try run(["--store", "/none/app.store", "--insecure"] + listen)

@@ -26,8 +26,9 @@ import Testing
   }
 
   @Test func `It refuses to start without a way to tell who asks`() async throws {
-    let reader = try await OptionList.reader(["--store", "x"], environment: [:])
-    let error = #expect(throws: OptionError.self) { _ = try ServerOptions(reader) }
+    let error = await #expect(throws: OptionError.self) {
+      _ = try await ServerConfiguration(["--store", "x"], environment: [:])
+    }
     #expect(error?.description.contains("--keys") == true)
   }
 

@@ -25,9 +25,9 @@ struct PeerWatch: Service {
   /// - Parameter epoch: that of this server's own store.
   static func look(_ epoch: String, _ state: ServerState) async {
     let options = state.options
-    guard !options.peers.isEmpty else { return }
-    let client = Primary.client(authority: options.peerCA)
-    for url in options.peers {
+    guard !options.peerList.isEmpty else { return }
+    let client = Primary.client(authority: options.peerCa)
+    for url in options.peerList {
       do {
         let role = try await Primary(url, client, for: state).role()
         if role.supersedes.contains(epoch) { state.supersede(by: role.epoch, at: url) }

@@ -2,7 +2,7 @@ internal import HTTPTypes
 internal import HummingbirdCore
 internal import HummingbirdHTTP2
 internal import HummingbirdTLS
-public import Logging
+internal import Logging
 internal import NIOCore
 internal import NIOHTTP1
 internal import NIOPosix
@@ -11,19 +11,19 @@ internal import PushFanout
 internal import PushStore
 internal import ServiceLifecycle
 internal import Synchronization
-public import UnixSignals
+internal import UnixSignals
 
 /// A server of one store, or of several apps with a store each.
-public struct PushServer: Sendable {
+struct PushServer: Sendable {
   let apps: AppSet
   private let tls: TLSConfiguration?
 
   /// Reads keys and certificates.
   ///
   /// - Throws: ``OptionError`` for a file that cannot be used.
-  public init(_ options: ServerOptions, logger: Logger) throws(OptionError) {
-    apps = try AppSet(options, logger)
-    tls = try Self.tls(options)
+  init(_ configuration: ServerConfiguration, logger: Logger) throws(OptionError) {
+    apps = try AppSet(configuration, logger)
+    tls = try Self.tls(configuration.options)
   }
 
   /// Serves until a signal or the cancellation of the task ends it.
@@ -33,7 +33,7 @@ public struct PushServer: Sendable {
   ///   - onListening: called with the address of clients and with that of administration, in this
   ///     order, as each listens.
   /// - Throws: what prevents it from opening the store or an address.
-  public func run(
+  func run(
     signals: [UnixSignal] = [.sigterm, .sigint],
     onListening: @escaping @Sendable (_ isAdmin: Bool, _ port: Int) -> Void = { _, _ in }
   ) async throws {
@@ -55,7 +55,7 @@ public struct PushServer: Sendable {
       } else {
         services.append(StoreKeeper(state: state))
       }
-      if !state.options.peers.isEmpty { services.append(PeerWatch(state: state)) }
+      if !state.options.peerList.isEmpty { services.append(PeerWatch(state: state)) }
     }
     services.append(
       try listener(options.listen, group, capacity, isAdmin: false) { onListening(false, $0) })
@@ -90,7 +90,7 @@ public struct PushServer: Sendable {
         state: apps.state(for: fields), servesAdmin: servesAdmin, servesClients: !isAdmin)
     }
     return try builder(gate, responder).buildServer(
-      configuration: ServerConfiguration(
+      configuration: HummingbirdCore.ServerConfiguration(
         address: .hostname(address.host, port: address.port), backlog: 1024),
       eventLoopGroup: group, logger: logger,
       // `RequestHandler` answers every request before it gets here.
@@ -149,7 +149,7 @@ public struct PushServer: Sendable {
         certificateChain: try NIOSSLCertificate.fromPEMFile(certificate).map { .certificate($0) },
         privateKey: .privateKey(try NIOSSLPrivateKey(file: key, format: .pem)))
       tls.minimumTLSVersion = .tlsv12
-      if let authority = options.clientCA {
+      if let authority = options.clientCa {
         tls.trustRoots = .file(authority)
         tls.certificateVerification = .noHostnameVerification
       }
@@ -167,7 +167,7 @@ private struct StoreKeeper: Service {
 
   func run() async throws {
     let (state, options) = (state, state.options)
-    let lineage = try Lineage.ofPrimary(options.store, promotes: options.promotes)
+    let lineage = try Lineage.ofPrimary(options.store, promotes: options.promote)
     let app = try await onOtherThread {
       try OpenedApp(options, decisionLog: state.decisionLog)
     }

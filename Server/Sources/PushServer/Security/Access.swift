@@ -49,9 +49,11 @@ final class Access: Sendable {
   }
 
   private func find(_ fields: HTTPFields) throws(ServerFailure) -> Caller {
-    if options.isInsecure { return Caller(name: "anybody", scopes: Set(Scope.allCases)) }
+    if options.insecure { return Caller(name: "anybody", scopes: Set(Scope.allCases)) }
     guard let value = fields.text(.authorization) else {
-      if options.clientCA != nil { return Caller(name: "client", scopes: options.clientScopes) }
+      if options.clientCa != nil {
+        return Caller(name: "client", scopes: options.clientScopes ?? [.decide, .read])
+      }
       throw Self.unauthorized("no key: send Authorization: Bearer KEY")
     }
     guard let bearer = Self.bearer(value), let key = file.withLock({ $0 })?.find(bearer) else {
