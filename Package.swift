@@ -353,8 +353,10 @@ if developed.contains("server") {
     .target(
       name: "PushServer",
       dependencies: plainServer + [
-        "PushModel", "QuietTime", "PushFanout", "PushFiles", "PushContent", "PushService",
-        "PushStore", "PushStoreService", product("Configuration", "swift-configuration"),
+        "PushSupport", "PushModel", "QuietTime", "PushFanout", "PushFiles", "PushContent",
+        "PushService", "PushStore", "PushStoreService",
+        product("ArgumentParser", "swift-argument-parser"),
+        product("Configuration", "swift-configuration"),
         product("Crypto", "swift-crypto"), product("AsyncHTTPClient", "async-http-client"),
         product("HTTPTypes", "swift-http-types"), product("Logging", "swift-log"),
         product("NIOHTTPTypes", "swift-nio-extras"),
@@ -391,7 +393,7 @@ if developed.contains("server") {
       dependencies: [
         "PushServer", "push-fanout-server", "PushModel", "QuietTime", "PushFanout", "PushFiles",
         "PushService", "PushStore", "PushStoreService",
-        product("Configuration", "swift-configuration"), product("Logging", "swift-log"),
+        product("ArgumentParser", "swift-argument-parser"), product("Logging", "swift-log"),
       ], path: "Server/Tests/PushServerTests", swiftSettings: strict),
   ]
 }

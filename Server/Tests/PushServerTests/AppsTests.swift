@@ -181,8 +181,7 @@ import Testing
     func problem(_ json: String, _ flags: [String] = []) async throws -> String {
       try json.write(toFile: path, atomically: true, encoding: .utf8)
       do {
-        _ = try ServerOptions(
-          try await OptionList.reader(["--config", path] + flags, environment: [:]))
+        _ = try await ServerConfiguration(["--config", path] + flags, environment: [:])
         return ""
       } catch { return "\(error)".replacing(path, with: "FILE") }
     }
@@ -207,7 +206,7 @@ import Testing
           + "--client-ca FILE with TLS, or --insecure to give every client all scopes",
         "FILE: \"threads\" of the app one is an option of the whole server: move it out of apps",
         "FILE: \"wrong\" of the app one is no option",
-        "the app one: apps.one.bodyLimit x is not a number",
+        "the app one: FILE: \"apps.one.bodyLimit\" x is not a number",
         "\(FileManager.default.currentDirectoryPath)/a is there twice: for the app one, and for two",
         "--store and apps contradict each other: each app has its own store",
         "the app one: --keys and --insecure contradict each other",
@@ -217,10 +216,9 @@ import Testing
       try
         #"{"bodyLimit":7,"apps":{"one":{"store":"a","keys":"k","rateLimit":3},"two":{"store":"b","keys":"l"}}}"#
         .write(toFile: path, atomically: true, encoding: .utf8)
-      return try ServerOptions(
-        try await OptionList.reader(
-          ["--config", path, "--rate-limit", "5"],
-          environment: ["PUSH_FANOUT_APPS_TWO_BODY_LIMIT": "9"]))
+      return try await ServerConfiguration(
+        ["--config", path, "--rate-limit", "5"],
+        environment: ["PUSH_FANOUT_APPS_TWO_BODY_LIMIT": "9"])
     }()
     #expect(
       options.apps.map { "\($0.name) \($0.options.bodyLimit) \($0.options.rateLimit)" }

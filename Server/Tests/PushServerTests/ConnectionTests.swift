@@ -129,8 +129,7 @@ import Testing
     try await FanoutService(StoreBackend(store)).change(
       ndjson: Array(TestServer.settings.utf8), at: .zero)
     try await store.close()
-    let reader = try await OptionList.reader(["--store", path, "--insecure"], environment: [:])
-    return try OpenedApp(ServerOptions(reader))
+    return try OpenedApp(ServerOptions(flags: ["--store", path, "--insecure"]))
   }
 
   @Test func `All messages of a body are decided by one version, whatever is written meanwhile`()
@@ -143,7 +142,7 @@ import Testing
     let first = String(buffer: deciding.takeBytes())
     let line = #"{"op":"setSilentModeForAll","user":"u1","level":"none"}"#
     let operation = try SettingsOperation(JSONObject(Array(line.utf8)), .easemob)
-    try await app.store.write(at: .zero) { write in try operation.apply(to: &write) }
+    try await app.store.write(at: .zero) { write in _ = try operation.apply(to: &write) }
     #expect(try deciding.decide(upTo: .max) == .complete)
     #expect(String(buffer: deciding.takeBytes()) == first)
     // The next body is by what was written.

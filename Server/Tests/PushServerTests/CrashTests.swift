@@ -150,7 +150,8 @@ import Testing
       let connection = try Connection(server.port)
       let line = #"{"kind":"app","rules":"easemob"}"#
       try connection.send(
-        "POST /v1/settings HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(line.utf8.count)\r\n\r\n{")
+        "POST /v1/settings HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(line.utf8.count)\r\n\r\n{"
+      )
       usleep(300_000)
       kill(server.process.processIdentifier, SIGTERM)
       usleep(300_000)
@@ -166,7 +167,8 @@ import Testing
     let folder = try TestServer.temporaryFolder()
     let server = try ServerProcess(folder, ["--shutdown-timeout", "1"])
     let connection = try Connection(server.port)
-    try connection.send("POST /v1/settings HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{")
+    try connection.send(
+      "POST /v1/settings HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{")
     let streaming = try Connection(server.port)
     try streaming.send(
       "GET /v1/events HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n")
@@ -189,7 +191,11 @@ import Testing
       return "\(process.terminationStatus) \(line.dropFirst(20))"
     }
     let listen = ["--listen", "127.0.0.1:0"]
-    #expect(try run(["--wrong"]) == "2 unknown option --wrong; push-fanout-server --help lists all")
+    #expect(
+      try run(["--wrong"])
+        == "2 Unknown option '--wrong'; push-fanout-server --help lists all options")
+    #expect(try run(["key", "a b", "read"]).hasPrefix("2 A name has no blanks and no #;"))
+    #expect(try run(["key", "a", "all"]).hasPrefix("2 <SCOPES> all is no list of scopes"))
     #expect(try run(["--store", "x", "--threads", "no"]) == "2 --threads no is not a number")
     #expect(
       try run(["--store", "/none/app.store", "--insecure"] + listen)

@@ -290,7 +290,8 @@ import Testing
     let store = try #require(server.server.apps.front.openedApp?.store)
     let reader = try await onThread {
       let reader = try Connection(port)
-      try reader.send("GET /v1/events HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n")
+      try reader.send(
+        "GET /v1/events HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n")
       #expect(try reader.head().status == 200)
       return reader
     }

@@ -26,8 +26,9 @@ import Testing
   }
 
   @Test func `It refuses to start without a way to tell who asks`() async throws {
-    let reader = try await OptionList.reader(["--store", "x"], environment: [:])
-    let error = #expect(throws: OptionError.self) { _ = try ServerOptions(reader) }
+    let error = await #expect(throws: OptionError.self) {
+      _ = try await ServerConfiguration(["--store", "x"], environment: [:])
+    }
     #expect(error?.description.contains("--keys") == true)
   }
 
@@ -133,12 +134,17 @@ import Testing
     let (path, secrets) = try keys(["writer": [.write]])
     let file = try TestServer.temporaryFolder().appending(path: "audit").path
     let server = try await TestServer.start(["--keys", path, "--audit", file])
-    let body = #"{"op":"setSilentModeForAll","user":"u1","level":"none"}"#
+    let operation = #"{"op":"setSilentModeForAll","user":"u1","level":"none"}"#
+    let record = #"{"kind":"member","conversation":"g1","user":"u3"}"#
+    let body = "\(operation)\n\(operation)\n\(record)\n"
     let fields = bearer(secrets["writer"]).merging(["X-Request-Id": "r-1"]) { $1 }
+      .merging(DecideTests.ndjson) { $1 }
     let response = try await server.post("/v1/settings", body, fields)
     #expect(response.fields["x-request-id"] == "r-1")
     let line = try String(contentsOfFile: file, encoding: .utf8)
-    #expect(line.contains(#""caller":"writer","operations":1,"request":"r-1","sequence":""#))
+    let names = #""names":{"record":1,"setSilentModeForAll":2}"#
+    #expect(
+      line.contains(#""caller":"writer","operations":3,\#(names),"request":"r-1","sequence":""#))
     #expect(!line.contains("u1"))
     try await server.stop()
   }

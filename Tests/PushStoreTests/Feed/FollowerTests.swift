@@ -15,7 +15,7 @@ import Testing
   ) throws {
     var model = OperationDifferentialTests.model(rules)
     for _ in 0..<writes {
-      let operation = Operation.random(rules, model, &random)
+      let operation = RandomWrite.random(rules, model, &random)
       _ = OperationDifferentialTests.apply([operation], to: &model, at: .zero)
       // Some are refused.
       do { try store.write(at: .zero) { try operation.apply(to: &$0) } } catch {}

@@ -83,7 +83,7 @@ import Testing
       var followed = 0
       for round in 0..<60 {
         for _ in 0..<Int.random(in: 1...8, using: &random) {
-          let operation = Operation.random(rules, model, &random)
+          let operation = RandomWrite.random(rules, model, &random)
           _ = OperationDifferentialTests.apply([operation], to: &model, at: .zero)
           // Some are refused.
           do { try await store.write(at: .zero) { try operation.apply(to: &$0) } } catch {}

@@ -46,7 +46,7 @@ import Testing
       for number in 0..<120 {
         now = now.after(minutes: Int64.random(in: 0...40, using: &random))
         let operations = (0..<Int.random(in: 1...3, using: &random)).map { _ in
-          Operation.random(rules, model, &random)
+          RandomWrite.random(rules, model, &random)
         }
         let at: Comment = "seed \(seed), write \(number): \(operations)"
         let refusal = Self.apply(operations, to: &model, at: now)
@@ -135,7 +135,7 @@ import Testing
   ///
   /// - Returns: why it is refused.
   static func apply(
-    _ operations: [Operation], to model: inout OperationModel, at now: Instant
+    _ operations: [RandomWrite], to model: inout OperationModel, at now: Instant
   ) -> String? {
     var next = model
     do {
@@ -227,96 +227,134 @@ import Testing
   }
 }
 
-extension Operation {
+extension RandomWrite {
   static func random(
     _ rules: RuleSet, _ model: OperationModel, _ random: inout SeededGenerator
-  ) -> Operation {
+  ) -> RandomWrite {
     let user = random.pick(OperationDifferentialTests.users)
     let all = model.kinds.keys.sorted { $0.text < $1.text }
     let ids = all + ["nowhere"]
     let id = random.oneIn(30) ? "nowhere" : random.pick(all)
-    if random.chance(12) { return removal(user, id, rules, model, &random) }
+    if random.chance(12) {
+      // A conversation that is gone is usually made again.
+      let gone = model.kinds.keys.filter { model.conversations[$0] == nil && $0 != "thread" }
+        .sorted { $0.text < $1.text }
+      if !gone.isEmpty, random.chance(70) {
+        let users = OperationDifferentialTests.users.filter { _ in random.chance(60) }
+        return .restore(random.pick(gone), users)
+      }
+      return .operation(.removal(user, id, rules, &random))
+    }
     if random.chance(12) {
       if !random.oneIn(4) {
-        return .display(user, .random(OperationDifferentialTests.users, &random))
+        return .operation(.randomDisplay(of: user, OperationDifferentialTests.users, &random))
       }
-      return .template(random.pick(["t1", "t2"]), random.pick([nil, "{$msg}", "a {0}"]))
+      let name = random.pick(["t1", "t2"])
+      return .operation(
+        random.pick([
+          .removeTemplate(name: name), .setTemplate(name: name, content: "{$msg}"),
+          .setTemplate(name: name, content: "a {0}"),
+        ]))
     }
-    if random.chance(30) { return device(user, &random) }
-    return rules == .easemob ? easemob(user, id, ids, &random) : rongCloud(user, id, &random)
+    if random.chance(30) { return .operation(.device(user, &random)) }
+    return .operation(
+      rules == .easemob ? .easemob(user, id, ids, &random) : .rongCloud(user, id, &random))
   }
+}
 
-  private static func removal(
-    _ user: Identifier, _ id: Identifier, _ rules: RuleSet, _ model: OperationModel,
-    _ random: inout SeededGenerator
-  ) -> Operation {
+extension SettingsOperation {
+  fileprivate static func removal(
+    _ user: Identifier, _ id: Identifier, _ rules: RuleSet, _ random: inout SeededGenerator
+  ) -> SettingsOperation {
     let isOn = random.chance(50)
-    // A conversation that is gone is usually made again.
-    let gone = model.kinds.keys.filter { model.conversations[$0] == nil && $0 != "thread" }
-      .sorted { $0.text < $1.text }
-    if !gone.isEmpty, random.chance(70) {
-      let users = OperationDifferentialTests.users.filter { _ in random.chance(60) }
-      return .restore(random.pick(gone), users)
-    }
-    switch Int.random(in: 0..<9, using: &random) {
-    case 0: return .removeUser(user)
-    case 1...3: return .removeMember(user, id)
-    case 4: return .removeConversation(id)
-    case 5 where random.oneIn(3): return .advancedPush(isOn)
-    case 6: return .policy(isOn ? .anyOffline : .allOffline)
-    case 7: return .notification(isOn)
-    default: return rules == .easemob ? .removeMember(user, id) : .desktop(user, isOn)
+    switch Int.random(in: 0..<10, using: &random) {
+    case 0: return .removeUser(user: user)
+    case 1...3: return .removeMember(user: user, conversation: id)
+    case 4: return .removeConversation(conversation: id)
+    case 5 where random.oneIn(3): return .setAdvancedPush(isOn: isOn)
+    case 6: return .setDevicePolicy(policy: isOn ? .anyOffline : .allOffline)
+    case 7: return .setMessageNotification(isOn: isOn)
+    case 8: return .addMember(user: user, conversation: id)
+    default:
+      return rules == .easemob
+        ? .removeMember(user: user, conversation: id)
+        : .setPushReceiveStatus(user: user, receive: isOn)
     }
   }
 
-  private static func device(
+  fileprivate static func device(
     _ user: Identifier, _ random: inout SeededGenerator
-  ) -> Operation {
+  ) -> SettingsOperation {
     let device: Identifier = random.pick(["default", "p1", "p2"])
     switch Int.random(in: 0..<8, using: &random) {
-    case 0...1: return .bind(user, device, notifier: random.pick([nil, "n"]))
-    case 2: return .unbind(user, device)
-    case 3: return .logOut(user, device, keepsToken: random.chance(50))
-    case 4 where random.chance(40): return .forget(user, device)
-    default: return .state(user, device, random.pick(Device.State.allCases))
+    case 0...1:
+      return .bindToken(
+        user: user, device: device, type: random.pick([nil, .desktop, .web]),
+        notifier: random.pick([nil, "n"]))
+    case 2: return .unbindToken(user: user, device: device)
+    case 3: return .logOutDevice(user: user, device: device, keepsToken: random.chance(50))
+    case 4 where random.chance(40): return .removeDevice(user: user, device: device)
+    default:
+      return .setDeviceState(
+        user: user, device: device, state: random.pick(Device.State.allCases))
     }
   }
 
-  private static func easemob(
+  fileprivate static func easemob(
     _ user: Identifier, _ id: Identifier, _ ids: [Identifier], _ random: inout SeededGenerator
-  ) -> Operation {
+  ) -> SettingsOperation {
     let level = random.pick([nil, .unset, .all, .mention, .blocked] as [NotificationLevel?])
     let minutes = random.pick([nil, nil, 0, 1, 60, 10_080, 10_081, -1] as [Int64?])
     switch Int.random(in: 0..<10, using: &random) {
     case 0...2:
-      let interval = try? QuietInterval(
-        startHour: random.pick([0, 9, 22]), startMinute: 0, endHour: random.pick([0, 9, 17]),
-        endMinute: 0)
-      return .silent(user, level, minutes, random.chance(50) ? interval : nil)
-    case 3...6: return .silentIn(user, id, level, minutes)
-    case 7: return .clear(user, id)
-    case 8: return .noPush(random.chance(60), user, [id, random.pick(ids)])
-    default: return .zone(user, random.pick([nil, "Asia/Kathmandu", "America/New_York"]))
+      let (start, end) = (random.pick([0, 9, 22]), random.pick([0, 9, 17]))
+      // Without a length there is no window.
+      let hasInterval = random.chance(50) && start != end
+      return .setSilentModeForAll(
+        user: user, level: level, minutes: minutes, start: hasInterval ? "\(start):00" : nil,
+        end: hasInterval ? "\(end):00" : nil)
+    case 3...6:
+      return .setSilentModeForConversation(
+        user: user, conversation: id, level: level, minutes: minutes)
+    case 7: return .clearRemindTypeForConversation(user: user, conversation: id)
+    case 8:
+      return .updatePushServiceForGroups(
+        user: user, conversations: [id, random.pick(ids)], noPush: random.chance(60))
+    default: return .setTimeZone(user: user, timeZone: zone(&random))
     }
   }
 
-  private static func rongCloud(
+  fileprivate static func rongCloud(
     _ user: Identifier, _ id: Identifier, _ random: inout SeededGenerator
-  ) -> Operation {
+  ) -> SettingsOperation {
     let level = random.pick(NotificationLevel.allCases)
     let group: Identifier = random.oneIn(8) ? id : "ultraGroup"
     let channel: Identifier = random.pick(["", "c", "d"])
     switch Int.random(in: 0..<10, using: &random) {
-    case 0...2: return .level(level, user, id)
-    case 3...4: return .channelLevel(level, user, group, channel)
-    case 5: return .typeLevel(level, user, random.pick(ConversationKind.allCases))
+    case 0...2:
+      return .setConversationNotificationLevel(user: user, conversation: id, level: level)
+    case 3...4:
+      return .setConversationChannelNotificationLevel(
+        user: user, conversation: group, channel: channel, level: level)
+    case 5:
+      return .setConversationTypeNotificationLevel(
+        user: user, level: level, type: random.pick(ConversationKind.allCases))
     case 6:
-      return .quiet(
-        user, hour: random.pick([0, 9, 22]), span: random.pick([-1, 0, 1, 600, 1439, 1440]),
-        random.pick([.unset, .mention, .blocked]))
-    case 7: return .groupDefault(level, group, random.pick([nil, channel]))
-    case 8: return .appKey(level)
-    default: return .zone(user, random.pick([nil, "Asia/Kathmandu", "America/New_York"]))
+      return .setNotificationQuietHours(
+        user: user, start: random.pick(["00:00:00", "09:00:00", "22:00:00"]),
+        spanMinutes: random.pick([-1, 0, 1, 600, 1439, 1440]),
+        level: random.pick([nil, .unset, .mention, .blocked]))
+    case 7:
+      return random.chance(50)
+        ? .setUltraGroupConversationDefaultNotificationLevel(conversation: group, level: level)
+        : .setUltraGroupConversationChannelDefaultNotificationLevel(
+          conversation: group, level: level, channel: channel)
+    case 8: return .setAppKeyLevel(level: level)
+    default: return .setTimeZone(user: user, timeZone: zone(&random))
     }
+  }
+
+  private static func zone(_ random: inout SeededGenerator) -> String? {
+    random.pick([nil, "Asia/Kathmandu", "America/New_York"])
   }
 }

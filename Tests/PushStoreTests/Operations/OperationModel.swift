@@ -105,83 +105,133 @@ struct OperationModel {
 
   // MARK: Operations
 
-  mutating func apply(_ operation: Operation, at now: Instant) throws {
+  mutating func apply(_ write: RandomWrite, at now: Instant) throws {
+    switch write {
+    case .operation(let operation): try apply(operation, at: now)
+    case .restore(let id, let users):
+      for made in [id] + kinds.keys.filter({ kinds[$0]?.parent == id }) {
+        conversations[made] = kinds[made]
+        feed.append(Entry(change: .conversation, conversation: made))
+      }
+      for user in users {
+        members[Place(user: user, conversation: id)] = MemberSettings()
+        known.insert(user)
+        feed.append(Entry(change: .member, user: user, conversation: id))
+      }
+    }
+  }
+
+  private mutating func apply(_ operation: SettingsOperation, at now: Instant) throws {
     switch operation {
-    case .silent(let id, let level, let minutes, let interval):
-      let end = try minutes.map { try expiry($0, now) }
+    case .setSilentModeForAll(let id, let level, let minutes, let start, let end):
+      let over = try minutes.map { try expiry($0, now) }
       if let level { user(id, .userLevel) { $0.level = level } }
-      if let end { user(id, .userMute) { $0.mutedUntil = end } }
-      if let interval { user(id, .quietHours) { $0.quietHours = .interval(interval) } }
-    case .silentIn(let id, let conversation, let level, let minutes):
+      if let over { user(id, .userMute) { $0.mutedUntil = over } }
+      if let start, let end {
+        let interval = try QuietInterval(
+          startHour: hour(start), startMinute: 0, endHour: hour(end), endMinute: 0)
+        user(id, .quietHours) { $0.quietHours = .interval(interval) }
+      }
+    case .setSilentModeForConversation(let id, let conversation, let level, let minutes):
       let end = try minutes.map { try expiry($0, now) }
       try checkMember(id, conversation)
       if let level { member(id, conversation, .memberLevel) { $0.level = level } }
       if let end { member(id, conversation, .memberMute) { $0.mutedUntil = end } }
-    case .clear(let id, let conversation):
+    case .clearRemindTypeForConversation(let id, let conversation):
       try checkMember(id, conversation)
       member(id, conversation, .memberLevel) { $0.level = .unset }
-    case .noPush(let isListed, let id, let places):
+    case .updatePushServiceForGroups(let id, let places, let isListed):
       for place in places { try checkMember(id, place) }
       for place in places {
         member(id, place, .memberLevel) { own in
           if isListed { own.level = .blocked } else if own.level == .blocked { own.level = .unset }
         }
       }
-    case .zone(let id, let zone): user(id, .quietHours) { $0.timeZone = zone }
-    case .level(let level, let id, let conversation):
+    case .setTimeZone(let id, let zone): user(id, .quietHours) { $0.timeZone = zone }
+    case .setConversationNotificationLevel(let id, let conversation, let level):
       try checkMember(id, conversation)
       member(id, conversation, .memberLevel) { $0.level = level }
-    case .channelLevel(let level, let id, let conversation, let channel):
+    case .setConversationChannelNotificationLevel(
+      let id, let conversation, let channel, let level):
       _ = try isUltraGroup(conversation)
       try checkMember(id, conversation)
       member(id, conversation, .channelLevel, channel: channel) {
         $0.channels[channel] = level == .unset ? nil : level
       }
-    case .typeLevel(let level, let id, let kind):
+    case .setConversationTypeNotificationLevel(let id, let level, let kind):
       if kind == .thread { throw StoreError.unavailableKind(kind, .rongcloud) }
       user(id, .typeLevel) { $0.levels[kind] = level }
-    case .quiet(let id, let hour, let span, let level):
+    case .setNotificationQuietHours(let id, let start, let span, _, let level):
+      let span = Int(span)
       if !(0...1439 ~= span) { throw SettingsWriteError.spanOutOfRange(span) }
       let quiet = try? QuietSpan(
-        hour: hour, minute: 0, second: 0, spanMinutes: span, level: level)
+        hour: hour(start), minute: 0, second: 0, spanMinutes: span, level: level ?? .blocked)
       user(id, .quietHours) { $0.quietHours = quiet.map { .span($0) } }
-    case .groupDefault(let level, let id, let channel): try groupDefault(level, id, channel)
-    case .appKey(let level):
-      if app.level == level { return }
-      app.level = level
-      feed.append(Entry(change: .app))
-    case .bind(let id, let device, let notifier):
+    case .setUltraGroupConversationDefaultNotificationLevel(let id, let level):
+      try groupDefault(level, id, nil)
+    case .setUltraGroupConversationChannelDefaultNotificationLevel(
+      let id, let level, let channel):
+      try groupDefault(level, id, channel)
+    case .setPushReceiveStatus(let id, let isOn):
+      user(id, .pushWhenDesktopOnline) { $0.pushWhenDesktopOnline = isOn }
+    case .setAppKeyLevel, .setAdvancedPush, .setDevicePolicy, .setMessageNotification,
+      .setTemplate, .removeTemplate:
+      try applyToApp(operation)
+    case .bindToken, .setDeviceState, .logOutDevice, .unbindToken, .removeDevice:
+      try applyToDevice(operation, at: now)
+    case .addMember, .removeUser, .removeMember, .removeConversation:
+      try applyToMembers(operation)
+    default: try applyDisplay(operation)
+    }
+  }
+
+  /// The hour that a time of the random operations begins with.
+  private func hour(_ time: String) -> Int { Int(time.prefix { $0 != ":" }) ?? -1 }
+
+  private mutating func applyToDevice(_ operation: SettingsOperation, at now: Instant) throws {
+    switch operation {
+    case .bindToken(let id, let device, let kind, let notifier):
       var own = users[id]?.devices ?? (device == "default" ? [Device(id: "default")] : [])
       if !own.contains(where: { $0.id == device }) { own.append(Device(id: device)) }
       for place in own.indices where own[place].id == device {
         (own[place].hasToken, own[place].notifier) = (true, notifier)
+        if let kind { own[place].kind = kind }
       }
       let made = own
       user(id, .devices) { $0.devices = made }
-    case .state(let id, let device, let state):
+    case .setDeviceState(let id, let device, let state):
       try devices(id, device) { devices, place in
         let stays = state == .background && devices[place].state == .background
         let since = stays ? devices[place].backgroundSince ?? now : now
         devices[place].backgroundSince = state == .background ? since : nil
         devices[place].state = state
       }
-    case .logOut(let id, let device, let keepsToken):
+    case .logOutDevice(let id, let device, let keepsToken):
       try devices(id, device) { devices, place in
         (devices[place].state, devices[place].backgroundSince) = (.loggedOut, nil)
         if !keepsToken { (devices[place].hasToken, devices[place].notifier) = (false, nil) }
       }
-    case .unbind(let id, let device):
+    case .unbindToken(let id, let device):
       try devices(id, device) { devices, place in
         (devices[place].hasToken, devices[place].notifier) = (false, nil)
       }
-    case .forget(let id, let device): try devices(id, device) { $0.remove(at: $1) }
-    default: try applyRemoval(operation)
+    case .removeDevice(let id, let device): try devices(id, device) { $0.remove(at: $1) }
+    default: preconditionFailure("\(operation) is of no device")
     }
   }
 
-  /// Removals, and settings of the app.
-  private mutating func applyRemoval(_ operation: Operation) throws {
+  private mutating func applyToMembers(_ operation: SettingsOperation) throws {
     switch operation {
+    case .addMember(let id, let conversation):
+      guard let settings = conversations[conversation] else {
+        throw StoreError.unknownConversation(conversation)
+      }
+      if settings.kind == .thread { throw StoreError.wrongKind(conversation, .thread) }
+      let place = Place(user: id, conversation: conversation)
+      if members[place] != nil { return }
+      members[place] = MemberSettings()
+      known.insert(id)
+      feed.append(Entry(change: .member, user: id, conversation: conversation))
     case .removeUser(let id):
       guard known.contains(id) else { throw StoreError.unknownUser(id) }
       removeUser(id)
@@ -200,17 +250,21 @@ struct OperationModel {
       for gone in removeConversation(id) {
         feed.append(Entry(change: .conversationRemoved, conversation: gone))
       }
-    case .restore(let id, let users):
-      for made in [id] + kinds.keys.filter({ kinds[$0]?.parent == id }) {
-        conversations[made] = kinds[made]
-        feed.append(Entry(change: .conversation, conversation: made))
-      }
-      for user in users {
-        members[Place(user: user, conversation: id)] = MemberSettings()
-        known.insert(user)
-        feed.append(Entry(change: .member, user: user, conversation: id))
-      }
-    case .advancedPush(let isOn):
+    default: preconditionFailure("\(operation) is of no member")
+    }
+  }
+
+  private mutating func applyToApp(_ operation: SettingsOperation) throws {
+    let before = app
+    switch operation {
+    case .setAppKeyLevel(let level): app.level = level
+    case .setDevicePolicy(let policy):
+      try require(.easemob)
+      app.devicePolicy = policy
+    case .setMessageNotification(let isOn):
+      try require(.rongcloud)
+      app.messageNotification = isOn
+    case .setAdvancedPush(let isOn):
       try require(.easemob)
       if app.advancedPush == isOn { return }
       app.advancedPush = isOn
@@ -223,23 +277,12 @@ struct OperationModel {
         members[place]?.level = .unset
         members[place]?.mutedUntil = .zero
       }
-      feed.append(Entry(change: .advancedPush))
-    case .policy(let policy):
-      try require(.easemob)
-      if app.devicePolicy == policy { return }
-      app.devicePolicy = policy
-      feed.append(Entry(change: .app))
-    case .notification(let isOn):
-      try require(.rongcloud)
-      if app.messageNotification == isOn { return }
-      app.messageNotification = isOn
-      feed.append(Entry(change: .app))
-    case .desktop(let id, let isOn):
-      user(id, .pushWhenDesktopOnline) { $0.pushWhenDesktopOnline = isOn }
-    case .display(let id, let change): try applyDisplay(change, of: id)
-    case .template(let name, let content): try applyTemplate(name, content)
-    default: preconditionFailure("\(operation) is applied above")
+      return feed.append(Entry(change: .advancedPush))
+    case .setTemplate(let name, _, let content): return try applyTemplate(name, content)
+    case .removeTemplate(let name): return try applyTemplate(name, nil)
+    default: preconditionFailure("\(operation) is not of the app")
     }
+    if app != before { feed.append(Entry(change: .app)) }
   }
 
   func require(_ rules: RuleSet) throws {
@@ -284,75 +327,15 @@ struct OperationModel {
   }
 }
 
-/// One operation of a random write.
-enum Operation: Sendable {
-  case silent(Identifier, NotificationLevel?, Int64?, QuietInterval?)
-  case silentIn(Identifier, Identifier, NotificationLevel?, Int64?)
-  case clear(Identifier, Identifier)
-  case noPush(Bool, Identifier, [Identifier])
-  case zone(Identifier, String?)
-  case level(NotificationLevel, Identifier, Identifier)
-  case channelLevel(NotificationLevel, Identifier, Identifier, Identifier)
-  case typeLevel(NotificationLevel, Identifier, ConversationKind)
-  case quiet(Identifier, hour: Int, span: Int, NotificationLevel)
-  case groupDefault(NotificationLevel, Identifier, Identifier?)
-  case appKey(NotificationLevel)
-  case bind(Identifier, Identifier, notifier: Identifier?)
-  case state(Identifier, Identifier, Device.State)
-  case logOut(Identifier, Identifier, keepsToken: Bool)
-  case unbind(Identifier, Identifier)
-  case forget(Identifier, Identifier)
-  case removeUser(Identifier)
-  case removeMember(Identifier, Identifier)
-  case removeConversation(Identifier)
+/// A part of a random write.
+enum RandomWrite: Sendable {
+  case operation(SettingsOperation)
   /// A conversation that is no thread, with its threads and these members.
   case restore(Identifier, [Identifier])
-  case advancedPush(Bool)
-  case policy(AppSettings.DevicePolicy)
-  case notification(Bool)
-  case desktop(Identifier, Bool)
-  case display(Identifier, DisplayChange)
-  /// Its content; nil removes it.
-  case template(String, String?)
 
   func apply(to write: inout StoreWrite) throws {
     switch self {
-    case .silent(let user, let level, let minutes, let interval):
-      let mode = SilentModeWrite(
-        level: level, duration: try minutes.map { try MuteDuration(minutes: $0) },
-        interval: interval.map { .set($0) })
-      try write.setSilentMode(mode, of: user)
-    case .silentIn(let user, let id, let level, let minutes):
-      let mode = SilentModeWrite(
-        level: level, duration: try minutes.map { try MuteDuration(minutes: $0) })
-      try write.setSilentMode(mode, of: user, in: id)
-    case .clear(let user, let id): try write.clearLevel(of: user, in: id)
-    case .noPush(let isListed, let user, let ids):
-      try write.setLegacyNoPush(isListed, of: user, in: ids)
-    case .zone(let user, let zone): try write.setTimeZone(zone, of: user)
-    case .level(let level, let user, let id):
-      try write.setNotificationLevel(level, of: user, in: id)
-    case .channelLevel(let level, let user, let id, let channel):
-      try write.setNotificationLevel(level, of: user, in: id, channel: channel)
-    case .typeLevel(let level, let user, let kind):
-      try write.setNotificationLevel(level, of: user, forType: kind)
-    case .quiet(let user, let hour, let span, let level):
-      let start = (hour < 10 ? "0" : "") + "\(hour):00:00"
-      try write.setQuietHours(start: start, spanMinutes: span, level: level, of: user)
-    case .groupDefault(let level, let id, nil): try write.setDefaultLevel(level, ofUltraGroup: id)
-    case .groupDefault(let level, let id, let channel?):
-      try write.setDefaultLevel(level, ofUltraGroup: id, channel: channel)
-    case .appKey(let level): try write.setAppKeyLevel(level)
-    case .bind(let user, let id, let notifier):
-      try write.bindToken(ofDevice: id, notifier: notifier, of: user)
-    case .state(let user, let id, let state): try write.setState(state, ofDevice: id, of: user)
-    case .logOut(let user, let id, let keeps):
-      try write.logOut(device: id, of: user, keepingToken: keeps)
-    case .unbind(let user, let id): try write.unbindToken(ofDevice: id, of: user)
-    case .forget(let user, let id): try write.remove(device: id, of: user)
-    case .removeUser(let user): try write.removeUser(user)
-    case .removeMember(let user, let id): try write.removeMember(user, of: id)
-    case .removeConversation(let id): try write.removeConversation(id)
+    case .operation(let operation): try operation.apply(to: &write)
     case .restore(let id, let users):
       let kind = ConversationKind(rawValue: id.text) ?? .group
       try write.setConversation(id, ConversationSettings(kind: kind))
@@ -360,14 +343,6 @@ enum Operation: Sendable {
         try write.setConversation("thread", ConversationSettings(kind: .thread, parent: id))
       }
       for user in users { try write.setMember(user, of: id) }
-    case .advancedPush(let isOn): try write.setAdvancedPush(isOn)
-    case .policy(let policy): try write.setDevicePolicy(policy)
-    case .notification(let isOn): try write.setMessageNotification(isOn)
-    case .desktop(let user, let isOn): try write.setPushWhenDesktopOnline(isOn, of: user)
-    case .display(let user, let change): try change.apply(to: &write, of: user)
-    case .template(let name, nil): try write.removeTemplate(name)
-    case .template(let name, let content?):
-      try write.setTemplate(PushTemplate(name: name, title: "", content: content))
     }
   }
 }

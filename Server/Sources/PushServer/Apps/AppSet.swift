@@ -15,14 +15,15 @@ struct AppSet: Sendable {
   private let owners: KeyOwners
 
   /// - Throws: ``OptionError`` for a file that cannot be used, or a key of two apps.
-  init(_ options: ServerOptions, _ logger: Logger) throws(OptionError) {
+  init(_ configuration: ServerConfiguration, _ logger: Logger) throws(OptionError) {
+    let options = configuration.options
     let owners = KeyOwners()
     let exporter = options.otlp.map {
-      SpanExporter($0, authority: options.peerCA, logger)
+      SpanExporter($0, authority: options.peerCa, logger)
     }
     self.exporter = exporter
     var all: [ServerState] = []
-    for app in options.apps {
+    for app in configuration.apps {
       var named = logger
       named[metadataKey: "app"] = "\(app.name)"
       all.append(
@@ -56,6 +57,9 @@ struct AppSet: Sendable {
   func reopenAudits() throws(OptionError) {
     for state in all { try state.audit.reopen() }
   }
+
+  /// Whether the settings of every app are open.
+  var areOpen: Bool { all.allSatisfy { $0.openedApp != nil } }
 
   /// Called once a second.
   func tick() {

@@ -43,7 +43,8 @@ struct Listener: Service {
         .childChannelInitializer { setup.setUp($0) }
         .bind(host: address.host, port: address.port).get()
     } catch {
-      let reason = (error as? IOError).map { Errno(rawValue: $0.errnoCode).description } ?? "\(error)"
+      let reason =
+        (error as? IOError).map { Errno(rawValue: $0.errnoCode).description } ?? "\(error)"
       throw OptionError(
         "\(address.host):\(address.port) cannot be listened at: \(reason); stop what listens there, "
           + "or choose another address")
@@ -58,7 +59,11 @@ struct Listener: Service {
   var port: Int { channel.localAddress?.port ?? 0 }
 
   func run() async throws {
-    onListening(port)
+    // A start that fails at once says only why.
+    for _ in 0..<100 where !apps.areOpen && !Task.isCancelled {
+      try? await Task.sleep(for: .milliseconds(10))
+    }
+    if !Task.isCancelled { onListening(port) }
     await Sleep.untilShutdown()
     apps.end()
     gate.forEach { $0.pipeline.fireUserInboundEventTriggered(DrainBegins()) }

@@ -78,7 +78,9 @@ enum AnswerFormat: String, CaseIterable, Sendable {
       guard let range = parts.first else { continue }
       let rank = range == type ? 2 : range == group ? 1 : range == "*/*" ? 0 : -1
       guard rank > found.rank else { continue }
-      let weight = parts.dropFirst().first { $0.hasPrefix("q=") }.flatMap { Double($0.dropFirst(2)) }
+      let weight = parts.dropFirst().first { $0.hasPrefix("q=") }.flatMap {
+        Double($0.dropFirst(2))
+      }
       found = (rank, weight ?? 1)
     }
     return found

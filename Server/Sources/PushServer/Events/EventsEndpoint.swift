@@ -83,7 +83,8 @@ enum EventsEndpoint {
     private var sent = ContinuousClock.now - gathering
 
     init(
-      app: OpenedApp, cursor: FeedCursor, user: Identifier?, isEnding: @escaping @Sendable () -> Bool
+      app: OpenedApp, cursor: FeedCursor, user: Identifier?,
+      isEnding: @escaping @Sendable () -> Bool
     ) {
       (self.app, self.cursor, self.user, self.isEnding) = (app, cursor, user, isEnding)
     }

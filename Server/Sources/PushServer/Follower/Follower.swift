@@ -23,7 +23,7 @@ struct Follower: Service {
 
   func run() async throws {
     let options = state.options
-    let client = Primary.client(authority: options.peerCA)
+    let client = Primary.client(authority: options.peerCa)
     do {
       let primary = try Primary(following.url, client, for: state)
       let copy = Copy(state: state, following: following, primary: primary)

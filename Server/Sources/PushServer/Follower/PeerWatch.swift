@@ -30,10 +30,10 @@ struct PeerWatch: Service {
   /// - Throws: ``OptionError`` for a peer that refuses the key: it would never say anything.
   static func look(_ epoch: String, _ state: ServerState) async throws(OptionError) {
     let options = state.options
-    guard !options.peers.isEmpty else { return }
-    let client = Primary.client(authority: options.peerCA)
+    guard !options.peerList.isEmpty else { return }
+    let client = Primary.client(authority: options.peerCa)
     var refused: OptionError?
-    for url in options.peers {
+    for url in options.peerList {
       do {
         let role = try await Primary(url, client, for: state).role()
         if role.supersedes.contains(epoch) { state.supersede(by: role.epoch, at: url) }

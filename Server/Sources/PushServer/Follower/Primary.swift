@@ -123,7 +123,8 @@ struct Primary: Sendable {
     let body = try await response.body.collect(upTo: 1 << 16)
     if [401, 403].contains(response.status.code) {
       throw OptionError(
-        "\(url)\(path) refuses --peer-key, which needs the scope admin there: \(String(buffer: body))")
+        "\(url)\(path) refuses --peer-key, which needs the scope admin there: \(String(buffer: body))"
+      )
     }
     throw FollowError(
       "\(url)\(path) answered with status \(response.status.code): \(String(buffer: body))")

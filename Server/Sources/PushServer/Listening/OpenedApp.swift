@@ -32,8 +32,9 @@ final class OpenedApp: Sendable {
     self.decisionLog = decisionLog
     self.following = following
     store = try SettingsStore(
-      options.store, options.creates && following == nil ? .create : .write,
-      threads: options.engineThreads, commitInterval: .milliseconds(options.commitInterval),
+      options.store, options.create && following == nil ? .create : .write,
+      threads: options.engineThreads ?? Fanout.coreCount,
+      commitInterval: .milliseconds(options.commitInterval),
       unknownZones: options.unknownZones)
     // The right to write is this process's: no other is sending any.
     SnapshotEndpoint.removeCopies(of: store.path)

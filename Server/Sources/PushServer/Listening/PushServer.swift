@@ -1,23 +1,23 @@
-public import Logging
+internal import Logging
 internal import NIOCore
 internal import NIOPosix
 internal import PushFanout
 internal import PushStore
 internal import ServiceLifecycle
 internal import Synchronization
-public import UnixSignals
+internal import UnixSignals
 
 /// A server of one store, or of several apps with a store each.
-public struct PushServer: Sendable {
+struct PushServer: Sendable {
   let apps: AppSet
   private let tls: TLSContext?
 
   /// Reads keys and certificates.
   ///
   /// - Throws: ``OptionError`` for a file that cannot be used.
-  public init(_ options: ServerOptions, logger: Logger) throws(OptionError) {
-    apps = try AppSet(options, logger)
-    tls = try TLSContext(options)
+  init(_ configuration: ServerConfiguration, logger: Logger) throws(OptionError) {
+    apps = try AppSet(configuration, logger)
+    tls = try TLSContext(configuration.options)
   }
 
   /// Serves until a signal or the cancellation of the task ends it.
@@ -27,7 +27,7 @@ public struct PushServer: Sendable {
   ///   - onListening: called with the address of clients and with that of administration, in this
   ///     order, as each listens.
   /// - Throws: what prevents it from opening the store or an address.
-  public func run(
+  func run(
     signals: [UnixSignal] = [.sigterm, .sigint],
     onListening: @escaping @Sendable (_ isAdmin: Bool, _ port: Int) -> Void = { _, _ in }
   ) async throws {
@@ -48,7 +48,7 @@ public struct PushServer: Sendable {
       } else {
         services.append(StoreKeeper(state: state))
       }
-      if !state.options.peers.isEmpty { services.append(PeerWatch(state: state)) }
+      if !state.options.peerList.isEmpty { services.append(PeerWatch(state: state)) }
     }
     // Clients are the first whose connections end.
     var listeners: [Listener] = []
@@ -106,7 +106,7 @@ private struct StoreKeeper: Service {
 
   func run() async throws {
     let (state, options) = (state, state.options)
-    let lineage = try Lineage.ofPrimary(options.store, promotes: options.promotes)
+    let lineage = try Lineage.ofPrimary(options.store, promotes: options.promote)
     let app = try await onOtherThread {
       try OpenedApp(options, decisionLog: state.decisionLog)
     }

@@ -67,7 +67,8 @@ struct Responder: Sendable {
   func admit(_ exchange: Exchange) throws {
     let (request, route) = (exchange.request, exchange.route)
     // Everybody without a key shares a load of their own, however they are answered.
-    if case .scope = route.access {} else {
+    if case .scope = route.access {
+    } else {
       exchange.ticket = try state.keyless.takeKeyless(isHealth: route.isHealth)
     }
     try checkMethod(request, route)
@@ -134,7 +135,7 @@ struct Responder: Sendable {
       throw ServerFailure(
         .forbidden, "forged", "the request comes from a page of another site; use a key")
     }
-    guard state.options.isInsecure, let host = ServerOptions.Address.host(of: authority),
+    guard state.options.insecure, let host = ServerOptions.Address.host(of: authority),
       host != "localhost", host != state.options.listen.host,
       (try? SocketAddress(ipAddress: host, port: 0)) == nil
     else { return }

@@ -91,7 +91,10 @@ struct Route: Sendable {
 
   /// Every route; the last one is that of paths at which there is nothing.
   static let all: [Route] = [
-    Route("decide", .post, "/v1/decide", access: .scope(.decide), types: lines, parameters: ["format", "devices", "at-least"]) { asked in
+    Route(
+      "decide", .post, "/v1/decide", access: .scope(.decide), types: lines,
+      parameters: ["format", "devices", "at-least"]
+    ) { asked in
       let metrics = asked.state.metrics
       guard try asked.request.parameter("at-least") == nil else {
         return try asked.bySettings {
@@ -100,19 +103,31 @@ struct Route: Sendable {
       }
       return try DecideEndpoint.reply(asked.request, asked.state.app(), metrics)
     },
-    Route("explain", .post, "/v1/explain", access: .scope(.read), types: [Answer.json], parameters: ["at-least"]) { asked in
+    Route(
+      "explain", .post, "/v1/explain", access: .scope(.read), types: [Answer.json],
+      parameters: ["at-least"]
+    ) { asked in
       try asked.bySettings { try QuestionEndpoints.explain(asked.request, $0) }
     },
-    Route("nextChange", .get, "/v1/next-change", access: .scope(.read), parameters: ["conversation", "user", "channel", "after", "at-least"]) { asked in
+    Route(
+      "nextChange", .get, "/v1/next-change", access: .scope(.read),
+      parameters: ["conversation", "user", "channel", "after", "at-least"]
+    ) { asked in
       try asked.bySettings { try QuestionEndpoints.nextChange(asked.request, $0) }
     },
-    Route("members", .get, "/v1/conversations/{conversation}/members", access: .scope(.read), parameters: ["at-least"]) {
+    Route(
+      "members", .get, "/v1/conversations/{conversation}/members", access: .scope(.read),
+      parameters: ["at-least"]
+    ) {
       asked in
       try asked.bySettings { app in
         try await onOtherThread { try QuestionEndpoints.members(asked.request, of: asked.id, app) }
       }
     },
-    Route("settings", .post, "/v1/settings", access: .scope(.write), types: lines, parameters: ["device"]) { asked in
+    Route(
+      "settings", .post, "/v1/settings", access: .scope(.write), types: lines,
+      parameters: ["device"]
+    ) { asked in
       let app = try asked.state.app()
       try asked.state.checkWritable()
       guard WallClock.isUsable else {
@@ -122,7 +137,9 @@ struct Route: Sendable {
       }
       return try SettingsEndpoint.reply(asked.request, app, asked.caller) { asked.note($0) }
     },
-    Route("events", .get, "/v1/events", access: .scope(.read), parameters: ["after", "limit", "user"]) { asked in
+    Route(
+      "events", .get, "/v1/events", access: .scope(.read), parameters: ["after", "limit", "user"]
+    ) { asked in
       // A stream ends with the server, and with its key.
       try asked.byFeed { app in
         try await EventsEndpoint.answer(asked.request, app) {
@@ -160,7 +177,8 @@ struct Route: Sendable {
       let page = asked.state.page
       return .task { try await page.answer(asked.request) }
     },
-    Route("changes", .get, "/v1/changes", access: .scope(.admin), parameters: ["after", "wait"]) { asked in
+    Route("changes", .get, "/v1/changes", access: .scope(.admin), parameters: ["after", "wait"]) {
+      asked in
       try asked.byFeed {
         try await FollowEndpoints.changes(asked.request, $0, asked.state.lineage)
       }
@@ -216,9 +234,10 @@ struct AdmittedRequest: Sendable {
 
   /// Notes what was written.
   func note(_ written: SettingsEndpoint.Written) {
-    state.metrics.wrote(written.operations)
+    state.metrics.wrote(written.operations.values.reduce(0, +))
     state.audit.note(
-      caller.name, at: address, request.id ?? "", operations: written.operations, sequence: written.sequence)
+      caller.name, at: address, request.id ?? "", operations: written.operations,
+      sequence: written.sequence)
   }
 
   /// Waits for the change that `at-least` names.

@@ -4,6 +4,7 @@ internal import PushFiles
 internal import PushModel
 internal import PushService
 internal import PushStore
+internal import PushStoreService
 
 extension ServerFailure {
   /// The status and code of any error.
@@ -16,6 +17,12 @@ extension ServerFailure {
     case let error as FileProblem: self.init(error)
     // Of a field that was asked for.
     case let error as FileProblem.Problem: self = .badRequest("\(error)")
+    case let error as OperationProblem:
+      switch error {
+      case .unknownName:
+        self.init(.unprocessableContent, "unknown_operation", "\(error)")
+      case .fields: self = .badRequest("\(error)")
+      }
     case let error as OptionError:
       self.init(.unprocessableContent, "invalid_options", error.description)
     case let error as FanoutError: self.init(Self.status(error), Self.code(error), "\(error)")

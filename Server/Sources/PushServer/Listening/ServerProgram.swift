@@ -1,82 +1,121 @@
-internal import Configuration
+internal import ArgumentParser
 internal import Foundation
 internal import Logging
 internal import NIOCore
+internal import PushFanout
 
 /// The program `push-fanout-server`.
 public enum ServerProgram {
-  private static let usage = """
-    Serves a store over HTTP.
-
-    usage: push-fanout-server [options]
-           push-fanout-server key NAME SCOPES    makes a key, and prints it and its line
-           push-fanout-server --help
-
-    Options; each is also a variable, like PUSH_FANOUT_BODY_LIMIT, and a key of --config:
-
-    """
-
   /// - Parameter arguments: without the program's name.
   /// - Returns: the exit status.
   public static func run(_ arguments: [String]) async -> Int32 {
-    if arguments.contains("--help") || arguments.contains("-h") {
-      print(usage + OptionList.help)
-      return 0
-    }
-    if arguments.first == "key" { return key(Array(arguments.dropFirst())) }
     do {
-      let reader = try await OptionList.reader(
-        arguments, environment: ProcessInfo.processInfo.environment)
-      let options = try ServerOptions(reader)
-      let logger = makeLogger(options.logLevel)
-      let server = try PushServer(options, logger: logger)
-      if reader.bool(forKey: "checkConfig", default: false) {
-        for each in options.ofEachApp
-        where !each.creates && !FileManager.default.isReadableFile(atPath: each.store) {
-          throw OptionError("there is no store \(each.store) that can be read")
-        }
-        print("the configuration can be used")
-        return 0
-      }
-      if options.isInsecure {
-        logger.warning("no keys: every client that can connect has all scopes")
-      }
-      NIOSingletons.groupLoopCountSuggestion = options.threads
-      // A file that may not grow is an error of the write, and does not end the process.
-      _ = signal(SIGXFSZ, SIG_IGN)
-      try await server.run()
-      logger.notice("ended")
+      var command = try ServerCommand.parseAsRoot(arguments)
+      if command is ServerCommand { return try await serve(arguments) }
+      try command.run()
       return 0
     } catch let error as OptionError {
       fail("\(error)")
       return 2
+    } catch  where ServerCommand.exitCode(for: error).isSuccess {
+      // Help is asked for this way.
+      print(ServerCommand.fullMessage(for: error))
+      return 0
+    } catch {
+      fail("\(OptionError(error))")
+      return 2
+    }
+  }
+
+  private static func serve(_ arguments: [String]) async throws(OptionError) -> Int32 {
+    let configuration = try await ServerConfiguration(
+      arguments, environment: ProcessInfo.processInfo.environment)
+    let options = configuration.options
+    var logger = Logger(label: "push-fanout") { _ in JSONLogHandler() }
+    logger.logLevel = options.logLevel
+    let server = try PushServer(configuration, logger: logger)
+    if options.checkConfig {
+      for each in configuration.ofEachApp
+      where !each.create && !FileManager.default.isReadableFile(atPath: each.store) {
+        throw OptionError("there is no store \(each.store) that can be read")
+      }
+      print("the configuration can be used")
+      return 0
+    }
+    if options.insecure {
+      logger.warning("no keys: every client that can connect has all scopes")
+    }
+    NIOSingletons.groupLoopCountSuggestion = options.threads ?? Fanout.coreCount
+    // A file that may not grow is an error of the write, and does not end the process.
+    _ = signal(SIGXFSZ, SIG_IGN)
+    do {
+      try await server.run()
+      logger.notice("ended")
+      return 0
+    } catch let error as OptionError {
+      throw error
     } catch {
       fail("\(error)")
       return 1
     }
   }
 
-  private static func key(_ arguments: [String]) -> Int32 {
-    guard arguments.count == 2, let scopes = Scope.set(arguments[1]), !arguments[0].isEmpty,
-      !arguments[0].contains(where: { $0.isWhitespace || $0 == "#" })
-    else {
-      fail("usage: push-fanout-server key NAME SCOPES, scopes of \(Scope.names) with commas")
-      return 2
-    }
-    let (secret, line) = KeyFile.make(name: arguments[0], scopes: scopes)
-    // The key for the client on standard error, the line for the file on standard output.
-    fail("the key, shown only now: \(secret)")
-    print(line)
-    return 0
-  }
-
-  private static func fail(_ text: String) {
+  fileprivate static func fail(_ text: String) {
     FileHandle.standardError.write(Data("push-fanout-server: \(text)\n".utf8))
   }
+}
 
-  private static func makeLogger(_ level: String) -> Logger {
-    var logger = Logger(label: "push-fanout") { _ in JSONLogHandler() }
-    logger.logLevel = Logger.Level(rawValue: level) ?? .info
-    return logger
+/// The command line. What it leaves out is looked for elsewhere (``ServerConfiguration``).
+struct ServerCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "push-fanout-server", abstract: "Serve a store over HTTP.",
+    discussion: """
+      Each option is also a variable, like PUSH_FANOUT_BODY_LIMIT for --body-limit, and a key of the \
+      file of --config, like bodyLimit; flags come before variables, and these before the file.
+
+      Examples:
+
+        push-fanout-server key app decide,read,write,admin >> app.keys
+
+        push-fanout-server --store app.store --create --keys app.keys
+
+        push-fanout-server --config server.json --check-config
+
+      Exit status: 0 success, 1 not possible, 2 wrong usage.
+      """,
+    subcommands: [KeyCommand.self])
+
+  @OptionGroup var options: ServerOptions
+}
+
+/// `push-fanout-server key`: makes a key.
+struct KeyCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "key", abstract: "Make a key, and print it and its line.",
+    discussion: """
+      The line for the file of --keys is printed, and the key for the client on standard error.
+
+      Examples:
+
+        push-fanout-server key app decide,read >> app.keys
+      """)
+
+  @Argument(help: ArgumentHelp("What logs call its holder.", valueName: "NAME"))
+  var name: String
+
+  @Argument(
+    help: ArgumentHelp("\(Scope.names), with commas.", valueName: "SCOPES"), transform: scopeSet)
+  var scopes: Set<Scope>
+
+  func validate() throws {
+    guard !name.isEmpty, !name.contains(where: { $0.isWhitespace || $0 == "#" }) else {
+      throw ValidationError("A name has no blanks and no #")
+    }
+  }
+
+  func run() {
+    let (secret, line) = KeyFile.make(name: name, scopes: scopes)
+    ServerProgram.fail("the key, shown only now: \(secret)")
+    print(line)
   }
 }

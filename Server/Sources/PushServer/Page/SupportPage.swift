@@ -193,7 +193,9 @@ struct SupportPage: Sendable {
     let site = request.fields[HTTPField.Name("Sec-Fetch-Site")!]
     var isOwn = site == nil || site == "same-origin"
     if let origin = request.fields[.origin] {
-      isOwn = isOwn && origin == (self.origin ?? "http\(isSecure ? "s" : "")://\(request.authority ?? "")")
+      isOwn =
+        isOwn
+        && origin == (self.origin ?? "http\(isSecure ? "s" : "")://\(request.authority ?? "")")
     }
     guard isOwn else {
       throw ServerFailure(

@@ -75,12 +75,13 @@ final class Access: Sendable {
 
   /// - Parameter counts: whether it counts as a request of the key's rate.
   private func find(_ fields: HTTPFields, counts: Bool) throws(ServerFailure) -> Caller {
-    if options.isInsecure {
+    if options.insecure {
       return Caller(name: "anybody", scopes: Set(Scope.allCases), load: commonLoad)
     }
     guard let value = fields.text(.authorization) else {
-      if options.clientCA != nil {
-        return Caller(name: "client", scopes: options.clientScopes, load: commonLoad)
+      if options.clientCa != nil {
+        return Caller(
+          name: "client", scopes: options.clientScopes ?? [.decide, .read], load: commonLoad)
       }
       throw Self.unauthorized("no key: send Authorization: Bearer KEY")
     }

@@ -38,20 +38,28 @@ final class AuditLog: Sendable {
 
   /// Notes a write that was acknowledged.
   ///
-  /// - Parameter address: the client's.
+  /// - Parameters:
+  ///   - address: the client's.
+  ///   - operations: how many of each name.
   func note(
-    _ caller: String, at address: String, _ request: String, operations: Int, sequence: String
+    _ caller: String, at address: String, _ request: String, operations: [String: Int],
+    sequence: String
   ) {
+    let count = operations.values.reduce(0, +)
+    let names = operations.sorted { $0.key < $1.key }.map { "\"\($0.key)\":\($0.value)" }
     logger.info(
       "settings written",
       metadata: [
-        "caller": "\(caller)", "address": "\(address)", "request": "\(request)", "operations": "\(operations)",
+        "caller": "\(caller)", "address": "\(address)", "request": "\(request)",
+        "operations": "\(count)",
         "sequence": "\(sequence)",
       ])
     guard !path.isEmpty else { return }
     let line =
-      "{\"address\":\(JSONText.quoted(address)),\"at\":\(WallClock.now.milliseconds),\"caller\":\(JSONText.quoted(caller)),"
-      + "\"operations\":\(operations),\"request\":\(JSONText.quoted(request)),"
+      "{\"address\":\(JSONText.quoted(address)),\"at\":\(WallClock.now.milliseconds),"
+      + "\"caller\":\(JSONText.quoted(caller)),"
+      + "\"operations\":\(count),\"names\":{\(names.joined(separator: ","))},"
+      + "\"request\":\(JSONText.quoted(request)),"
       + "\"sequence\":\(JSONText.quoted(sequence))}\n"
     do { _ = try file.withLock { try $0?.writeAll(line.utf8) } } catch {
       logger.error("audit line lost", metadata: ["file": "\(path)", "error": "\(error)"])

@@ -1,5 +1,5 @@
 /// What a key allows.
-public enum Scope: String, CaseIterable, Sendable {
+enum Scope: String, CaseIterable, Sendable {
   /// Decisions.
   case decide
   /// Explanations, members and events.

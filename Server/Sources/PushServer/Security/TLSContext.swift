@@ -34,7 +34,7 @@ final class TLSContext: Sendable {
         privateKey: .privateKey(try NIOSSLPrivateKey(file: key, format: .pem)))
       tls.minimumTLSVersion = .tlsv12
       tls.applicationProtocols = NIOHTTP2SupportedALPNProtocols
-      if let authority = options.clientCA {
+      if let authority = options.clientCa {
         tls.trustRoots = .file(authority)
         tls.certificateVerification = .noHostnameVerification
       }

@@ -4,12 +4,14 @@ internal import PushFiles
 internal import PushModel
 internal import PushService
 internal import PushStore
+internal import PushStoreService
 
 /// `POST /v1/settings`: a batch of operations, all or none.
 enum SettingsEndpoint {
   /// What was written by one request.
   struct Written: Sendable {
-    let operations: Int
+    /// How many lines there were of each operation; records are `record`.
+    let operations: [String: Int]
     /// The number of the last change, `EPOCH:N`.
     let sequence: String
     var json: [UInt8] { Array("{\"sequence\":\"\(sequence)\"}\n".utf8) }
@@ -24,7 +26,9 @@ enum SettingsEndpoint {
     let device = try request.parameter("device").map { Identifier($0) }
     // Keys are their caller's own.
     let name = try request.fields[.idempotencyKey].map { "\(caller.name) \(try checked($0))" }
-    if let name, let answer = try answered(name, device, request.body, app) { return .answer(answer) }
+    if let name, let answer = try answered(name, device, request.body, app) {
+      return .answer(answer)
+    }
     do {
       let batch = try Batch(request.body, app)
       return .later { done in
@@ -122,8 +126,10 @@ private struct Batch: Sendable {
     } then: { result in
       done(
         result.map { sequence in
-          SettingsEndpoint.Written(
-            operations: recordCount + operations.count, sequence: "\(app.epoch):\(sequence)")
+          var counts = Dictionary(operations.map { ($0.operation.name, 1) }, uniquingKeysWith: +)
+          if recordCount > 0 { counts["record"] = recordCount }
+          return SettingsEndpoint.Written(
+            operations: counts, sequence: "\(app.epoch):\(sequence)")
         })
     }
   }

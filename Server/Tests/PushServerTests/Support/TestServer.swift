@@ -1,4 +1,3 @@
-import Configuration
 import Foundation
 import Logging
 import PushModel
@@ -69,10 +68,10 @@ final class TestServer: Sendable {
       (hasApps ? [] : ["--store", path])
       + (options.contains("--listen") ? [] : ["--listen", "127.0.0.1:0"])
       + (hasAccess ? [] : ["--insecure"]) + options
-    let reader = try await OptionList.reader(arguments, environment: [:])
+    let configuration = try await ServerConfiguration(arguments, environment: [:])
     var logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     logger.logLevel = .critical
-    let server = try PushServer(try ServerOptions(reader), logger: logger)
+    let server = try PushServer(configuration, logger: logger)
     self.server = server
     let (ports, listening) = AsyncStream.makeStream(of: (Bool, Int).self)
     let hasEnded = EndedFlag()

@@ -41,44 +41,37 @@ extension SettingsStore {
 }
 
 extension SettingsSet {
-  /// Writes the settings of the flags.
-  ///
-  /// - Returns: whether quiet hours were ignored.
-  func write(_ store: SettingsStore, _ user: Identifier, _ rules: RuleSet) throws -> Bool {
-    switch rules {
-    case .easemob: return try writeEasemob(store, user)
-    case .rongcloud:
-      try writeRongCloud(store, user)
-      return false
+  /// The operations of the flags.
+  func operations(_ user: Identifier, _ rules: RuleSet) throws -> [SettingsOperation] {
+    var operations = try rules == .easemob ? ofEasemob(user) : ofRongCloud(user)
+    if timeZone != nil || removeTimeZone {
+      operations.append(.setTimeZone(user: user, timeZone: timeZone))
     }
+    return operations
   }
 
-  private func writeEasemob(_ store: SettingsStore, _ user: Identifier) throws -> Bool {
+  private func ofEasemob(_ user: Identifier) throws -> [SettingsOperation] {
     guard scopeOptions.channel == nil, scopeOptions.type == nil, quietLevel == nil,
       quietZone == nil, pushWhenDesktopOnline == nil
     else {
       throw StoreError.otherRules(.easemob)
     }
-    var mode = SilentModeWrite(
-      level: try level?.level(.easemob), duration: try minutes.map { try MuteDuration(minutes: $0) }
-    )
-    if let quiet { mode.interval = try QuietText(quiet)?.interval() }
-    if removeQuiet { mode.interval = .remove }
-    let (made, conversation) = (mode, scopeOptions.conversation.map { Identifier($0) })
-    let (zone, setsZone) = (timeZone, setsZone)
-    return try store.write(at: try writing.now, from: writing.device) { write in
-      var ignored: [SilentModeWrite.Ignored] = []
-      if let conversation {
-        ignored = try write.setSilentMode(made, of: user, in: conversation)
-      } else {
-        try write.setSilentMode(made, of: user)
-      }
-      if setsZone { try write.setTimeZone(zone, of: user) }
-      return !ignored.isEmpty
+    let level = try level?.level(.easemob)
+    var window = try quiet.flatMap { QuietText($0) }?.interval()
+    if removeQuiet { window = ("", "") }
+    if let conversation = scopeOptions.conversation {
+      return [
+        .setSilentModeForConversation(
+          user: user, conversation: Identifier(conversation), level: level, minutes: minutes)
+      ]
     }
+    return [
+      .setSilentModeForAll(
+        user: user, level: level, minutes: minutes, start: window?.start, end: window?.end)
+    ]
   }
 
-  private func writeRongCloud(_ store: SettingsStore, _ user: Identifier) throws {
+  private func ofRongCloud(_ user: Identifier) throws -> [SettingsOperation] {
     if minutes != nil { throw StoreError.otherRules(.rongcloud) }
     let scope = scopeOptions.scope
     if quiet != nil || removeQuiet, scopeOptions.conversation != nil || scopeOptions.type != nil {
@@ -90,39 +83,66 @@ extension SettingsSet {
       throw Failure(
         text: "a user has no level of all under rongcloud; name --conversation or --type")
     }
-    let level = try self.level?.level(.rongcloud)
+    var operations: [SettingsOperation] = []
+    if let pushWhenDesktopOnline {
+      operations.append(.setPushReceiveStatus(user: user, receive: pushWhenDesktopOnline == .on))
+    }
+    if let level = try level?.level(.rongcloud), let operation = scope.setting(level, of: user) {
+      operations.append(operation)
+    }
     let span = try quiet.flatMap { QuietText($0) }?.span()
-    let quietLevel = try self.quietLevel?.level(.rongcloud) ?? .unset
-    let (quietZone, removesQuiet) = (quietZone, removeQuiet)
-    let (zone, setsZone) = (timeZone, setsZone)
-    let pushWhenDesktopOnline = pushWhenDesktopOnline.map { $0 == .on }
-    try store.write(at: try writing.now, from: writing.device) { write in
-      if let pushWhenDesktopOnline {
-        try write.setPushWhenDesktopOnline(pushWhenDesktopOnline, of: user)
-      }
-      if let level { try write.setLevel(level, of: user, scope) }
-      if let span {
-        try write.setQuietHours(
-          start: span.start, spanMinutes: span.minutes, level: quietLevel, timeZone: quietZone,
-          of: user)
-      }
-      if removesQuiet { try write.removeQuietHours(of: user) }
-      if setsZone { try write.setTimeZone(zone, of: user) }
+    let quietLevel = try quietLevel?.level(.rongcloud) ?? .unset
+    if let span {
+      operations.append(
+        .setNotificationQuietHours(
+          user: user, start: span.start, spanMinutes: Int64(span.minutes), timeZone: quietZone,
+          level: quietLevel))
+    }
+    if removeQuiet { operations.append(.removeNotificationQuietHours(user: user)) }
+    return operations
+  }
+}
+
+extension SettingScope {
+  /// Writes a RongCloud level; nil for the user, who has none of all.
+  fileprivate func setting(
+    _ level: NotificationLevel, of user: Identifier
+  ) -> SettingsOperation? {
+    switch self {
+    case .user: nil
+    case .kind(let kind):
+      .setConversationTypeNotificationLevel(user: user, level: level, type: kind)
+    case .conversation(let id):
+      .setConversationNotificationLevel(user: user, conversation: id, level: level)
+    case .channel(let id, let channel):
+      .setConversationChannelNotificationLevel(
+        user: user, conversation: id, channel: channel, level: level)
+    }
+  }
+
+  /// Takes a setting back; of the user, the quiet hours.
+  func clearing(of user: Identifier, _ rules: RuleSet) -> SettingsOperation {
+    switch (rules, self) {
+    case (.easemob, .conversation(let id)):
+      .clearRemindTypeForConversation(user: user, conversation: id)
+    case (.easemob, .user): .setSilentModeForAll(user: user, start: "", end: "")
+    default: setting(.removed, of: user) ?? .removeNotificationQuietHours(user: user)
     }
   }
 }
 
-extension StoreWrite {
-  /// Takes a setting back.
-  mutating func clear(
-    _ scope: SettingScope, of user: Identifier, clearsQuiet: Bool, _ rules: RuleSet
-  ) throws {
-    switch (rules, scope) {
-    case (.easemob, .conversation(let id)): try clearLevel(of: user, in: id)
-    case (.easemob, .user) where clearsQuiet:
-      try setSilentMode(SilentModeWrite(interval: .remove), of: user)
-    case (.rongcloud, .user) where clearsQuiet: try removeQuietHours(of: user)
-    default: try setLevel(.removed, of: user, scope)
+extension SettingsStore {
+  /// Applies operations, all or none.
+  ///
+  /// - Returns: the settings that they have deleted as a whole.
+  @discardableResult
+  func apply(
+    _ operations: [SettingsOperation], _ writing: WriteOptions
+  ) throws -> AdvancedSettings? {
+    try write(at: try writing.now, from: writing.device) { write in
+      var deleted: AdvancedSettings?
+      for operation in operations { deleted = try operation.apply(to: &write) ?? deleted }
+      return deleted
     }
   }
 }

@@ -58,21 +58,21 @@ struct SettingsApp: ParsableCommand {
     if !writes {
       return try options.reading { try options.show([AppResult($0.reader.app())]) }
     }
-    let (advanced, policy, notification) = (
-      advancedPush.map { $0 == .on }, devicePolicy, messageNotification.map { $0 == .on }
-    )
+    let advanced = advancedPush.map { $0 == .on }
+    let operations: [SettingsOperation?] = [
+      devicePolicy.map { .setDevicePolicy(policy: $0) },
+      messageNotification.map { .setMessageNotification(isOn: $0 == .on) },
+      advanced.map { .setAdvancedPush(isOn: $0) },
+    ]
     try options.writing(writing) { store in
       if let advanced, !yes, try store.reader.app().advancedPush != advanced {
         throw Failure(
           text: "switching advanced push deletes \(Self.text(try store.advancedSettings())); "
             + "say --yes")
       }
-      let deleted = try store.write(at: try writing.now, from: writing.device) { write in
-        if let policy { try write.setDevicePolicy(policy) }
-        if let notification { try write.setMessageNotification(notification) }
-        return try advanced.flatMap { try write.setAdvancedPush($0) }
+      if let deleted = try store.apply(operations.compactMap { $0 }, writing) {
+        Terminal.say("deleted \(Self.text(deleted))")
       }
-      if let deleted { Terminal.say("deleted \(Self.text(deleted))") }
       try options.show([AppResult(store.reader.app())])
     }
   }

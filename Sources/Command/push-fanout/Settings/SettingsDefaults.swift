@@ -52,14 +52,16 @@ struct SettingsDefaults: ParsableCommand {
         // spelling.
         _ = try store.appKeyLevel()
         let level = try text.level(.rongcloud)
-        try store.write(at: try writing.now, from: writing.device) { write in
+        let operation: SettingsOperation =
           switch (group, channel) {
           case (let group?, let channel?):
-            try write.setDefaultLevel(level, ofUltraGroup: group, channel: channel)
-          case (let group?, nil): try write.setDefaultLevel(level, ofUltraGroup: group)
-          case (nil, _): try write.setAppKeyLevel(level)
+            .setUltraGroupConversationChannelDefaultNotificationLevel(
+              conversation: group, level: level, channel: channel)
+          case (let group?, nil):
+            .setUltraGroupConversationDefaultNotificationLevel(conversation: group, level: level)
+          case (nil, _): .setAppKeyLevel(level: level)
           }
-        }
+        try store.apply([operation], writing)
         try show(store, group, channel)
       }
     } else {

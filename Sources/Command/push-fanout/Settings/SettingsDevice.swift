@@ -35,12 +35,10 @@ struct DeviceOptions: ParsableArguments {
   @OptionGroup var writing: WriteOptions
 
   /// Does one operation and prints the user's devices.
-  func write(
-    _ body: @escaping @Sendable (inout StoreWrite, Identifier, Identifier) throws -> Void
-  ) throws {
-    let (user, device) = (Identifier(user), Identifier(device))
+  func apply(_ operation: (_ user: Identifier, _ device: Identifier) -> SettingsOperation) throws {
+    let user = Identifier(user)
     try options.writing(writing) { store in
-      try store.write(at: try writing.now, from: writing.device) { try body(&$0, device, user) }
+      try store.apply([operation(user, Identifier(device))], writing)
       try options.show(store.devices(of: user).map { DeviceResult(user, $0) })
     }
   }
@@ -84,10 +82,8 @@ struct BindToken: ParsableCommand {
   var notifier: String?
 
   func run() throws {
-    let (kind, notifier) = (kind, notifier.map { Identifier($0) })
-    try target.write {
-      try $0.bindToken(ofDevice: $1, kind: kind, notifier: notifier, of: $2)
-    }
+    let notifier = notifier.map { Identifier($0) }
+    try target.apply { .bindToken(user: $0, device: $1, type: kind, notifier: notifier) }
   }
 }
 
@@ -95,7 +91,7 @@ struct UnbindToken: ParsableCommand {
   static let configuration = deviceConfiguration(
     "unbind", "Take a device's token away.", "unbind --device p1")
   @OptionGroup var target: DeviceOptions
-  func run() throws { try target.write { try $0.unbindToken(ofDevice: $1, of: $2) } }
+  func run() throws { try target.apply { .unbindToken(user: $0, device: $1) } }
 }
 
 struct TellState: ParsableCommand {
@@ -108,17 +104,14 @@ struct TellState: ParsableCommand {
   var state: Device.State
   @OptionGroup var target: DeviceOptions
 
-  func run() throws {
-    let state = state
-    try target.write { try $0.setState(state, ofDevice: $1, of: $2) }
-  }
+  func run() throws { try target.apply { .setDeviceState(user: $0, device: $1, state: state) } }
 }
 
 struct Kick: ParsableCommand {
   static let configuration = deviceConfiguration(
     "kick", "Kick a device: it gets nothing until its state is set again.", "kick --device p1")
   @OptionGroup var target: DeviceOptions
-  func run() throws { try target.write { try $0.kick(device: $1, of: $2) } }
+  func run() throws { try target.apply { .kickDevice(user: $0, device: $1) } }
 }
 
 struct LogOut: ParsableCommand {
@@ -129,8 +122,7 @@ struct LogOut: ParsableCommand {
   var keepToken = false
 
   func run() throws {
-    let keeps = keepToken
-    try target.write { try $0.logOut(device: $1, of: $2, keepingToken: keeps) }
+    try target.apply { .logOutDevice(user: $0, device: $1, keepsToken: keepToken) }
   }
 }
 
@@ -138,5 +130,5 @@ struct RemoveDevice: ParsableCommand {
   static let configuration = deviceConfiguration(
     "remove", "Forget a device.", "remove --device p1")
   @OptionGroup var target: DeviceOptions
-  func run() throws { try target.write { try $0.remove(device: $1, of: $2) } }
+  func run() throws { try target.apply { .removeDevice(user: $0, device: $1) } }
 }

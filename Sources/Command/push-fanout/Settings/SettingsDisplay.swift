@@ -100,26 +100,20 @@ struct SettingsDisplay: ParsableCommand {
         try options.show([DisplayResult(user, store.pushDisplay(of: user))])
       }
     }
-    let remarks = remark.compactMap { Self.parts(ofRemark: $0) }
-    let (name, style, language, template) = (name, style, language, template)
-    let offlineMessages = offlineMessages
+    // Without a text it is removed.
+    func own(_ text: String) -> String? { text.isEmpty ? nil : text }
+    var operations: [SettingsOperation?] = [
+      name.map { .updatePushDisplayName(user: user, name: own($0)) },
+      style.map { .updatePushDisplayStyle(user: user, style: DisplayStyle(rawValue: $0.rawValue)) },
+      language.map { .setPreferredNotificationLanguage(user: user, language: LanguageTag($0)) },
+      template.map { .setPushTemplate(user: user, name: own($0)) },
+    ]
+    operations += remark.compactMap { Self.parts(ofRemark: $0) }.map { other, remark in
+      .setRemark(user: user, other: other, remark: own(remark))
+    }
+    operations.append(offlineMessages.map { .setOfflineMessages(user: user, count: $0) })
     try options.writing(writing) { store in
-      try store.write(at: try writing.now, from: writing.device) { write in
-        if let name { try write.updatePushDisplayName(name.isEmpty ? nil : name, of: user) }
-        if let style {
-          try write.updatePushDisplayStyle(DisplayStyle(rawValue: style.rawValue), of: user)
-        }
-        if let language {
-          try write.setPreferredNotificationLanguage(LanguageTag(language), of: user)
-        }
-        if let template {
-          try write.setPushTemplate(template.isEmpty ? nil : template, of: user)
-        }
-        for (other, remark) in remarks {
-          try write.setRemark(remark.isEmpty ? nil : remark, for: other, by: user)
-        }
-        if let offlineMessages { try write.setOfflineMessages(offlineMessages, of: user) }
-      }
+      try store.apply(operations.compactMap { $0 }, writing)
       try options.show([DisplayResult(user, store.pushDisplay(of: user))])
     }
   }

@@ -41,8 +41,7 @@ struct RemoveUser: ParsableCommand {
   var user: String
 
   func run() throws {
-    let user = Identifier(user)
-    try options.writing { try $0.removeUser(user) }
+    try options.apply(.removeUser(user: Identifier(user)))
   }
 }
 
@@ -68,8 +67,8 @@ struct RemoveMember: ParsableCommand {
   var conversation: String
 
   func run() throws {
-    let (user, conversation) = (Identifier(user), Identifier(conversation))
-    try options.writing { try $0.removeMember(user, of: conversation) }
+    try options.apply(
+      .removeMember(user: Identifier(user), conversation: Identifier(conversation)))
   }
 }
 
@@ -93,8 +92,7 @@ struct RemoveConversation: ParsableCommand {
   var conversation: String
 
   func run() throws {
-    let conversation = Identifier(conversation)
-    try options.writing { try $0.removeConversation(conversation) }
+    try options.apply(.removeConversation(conversation: Identifier(conversation)))
   }
 }
 
@@ -103,10 +101,10 @@ struct RemoveOptions: ParsableArguments {
   @OptionGroup var target: StoreOption
   @OptionGroup var write: WriteOptions
 
-  func writing(_ body: @escaping @Sendable (inout StoreWrite) throws -> Void) throws {
+  func apply(_ operation: SettingsOperation) throws {
     let store = try SettingsStore(
       target.path, .write, waiting: write.waiting.duration, withEngine: false)
-    try store.write(at: try write.now, from: write.device, body)
+    try store.apply([operation], write)
     try store.close()
   }
 }

@@ -124,51 +124,33 @@ struct SettingsSet: ParsableCommand {
   func run() throws {
     let user = Identifier(scopeOptions.user)
     try options.writing(writing) { store in
-      let rules = try store.reader.app().rules
-      var ignored = false
       if let text = legacy, let legacy = LegacyText(text) {
-        try write(legacy, store, user)
+        try store.apply([operation(legacy, user)], writing)
       } else {
-        ignored = try write(store, user, rules)
+        try store.apply(operations(user, try store.reader.app().rules), writing)
       }
       var setting = try store.setting(of: user, scopeOptions.scope)
-      if ignored { setting.ignored = ["quietHours"] }
+      // Of a conversation there are none, and under RongCloud they are refused.
+      if quiet != nil || removeQuiet, scopeOptions.conversation != nil {
+        setting.ignored = ["quietHours"]
+      }
       try options.show([setting])
     }
   }
 
-  /// Whether the time zone is written, which is then ``timeZone`` or none.
-  var setsZone: Bool { timeZone != nil || removeTimeZone }
-
-  private func write(_ legacy: LegacyText, _ store: SettingsStore, _ user: Identifier) throws {
-    let conversation = scopeOptions.conversation.map { Identifier($0) }
-    try store.write(at: try writing.now, from: writing.device) { write in
-      switch (legacy, conversation) {
-      case (.state(let state), let conversation?):
-        try write.setLegacyState(state, of: user, in: conversation)
-      case (.noPush(let isListed), let conversation?):
-        try write.setLegacyNoPush(isListed, of: user, in: [conversation])
-      case (.hours(let start, let end), nil):
-        try write.setLegacyNoDisturbing(startHour: start, endHour: end, of: user)
-      case (.hours, _):
-        throw Failure(text: "quiet hours belong to the user; leave out --conversation")
-      case (_, nil): throw Failure(text: "a state belongs to a conversation; name --conversation")
-      }
-    }
-  }
-}
-
-extension StoreWrite {
-  /// A RongCloud level in its scope.
-  mutating func setLevel(
-    _ level: NotificationLevel, of user: Identifier, _ scope: SettingScope
-  ) throws {
-    switch scope {
-    case .user: break
-    case .kind(let kind): try setNotificationLevel(level, of: user, forType: kind)
-    case .conversation(let id): try setNotificationLevel(level, of: user, in: id)
-    case .channel(let id, let channel):
-      try setNotificationLevel(level, of: user, in: id, channel: channel)
+  private func operation(
+    _ legacy: LegacyText, _ user: Identifier
+  ) throws(Failure) -> SettingsOperation {
+    switch (legacy, scopeOptions.conversation.map { Identifier($0) }) {
+    case (.state(let isOn), let id?):
+      return .setConversationNotificationStatus(user: user, conversation: id, doNotDisturb: isOn)
+    case (.noPush(let isListed), let id?):
+      return .updatePushServiceForGroups(user: user, conversations: [id], noPush: isListed)
+    case (.hours(let start, let end), nil):
+      return .setNoDisturbing(user: user, startHour: start, endHour: end)
+    case (.hours, _):
+      throw Failure(text: "quiet hours belong to the user; leave out --conversation")
+    case (_, nil): throw Failure(text: "a state belongs to a conversation; name --conversation")
     }
   }
 }
@@ -192,9 +174,10 @@ enum QuietText {
   }
 
   /// Easemob's; both times empty are not set (E-4).
-  func interval() throws -> SilentModeWrite.IntervalChange {
+  func interval() throws -> (start: String, end: String) {
     guard case .interval(let start, let end) = self else { throw StoreError.otherRules(.easemob) }
-    return try QuietInterval.parse(start: start, end: end).map { .set($0) } ?? .remove
+    _ = try QuietInterval.parse(start: start, end: end)
+    return (start, end)
   }
 
   func span() throws -> (start: String, minutes: Int) {
@@ -205,18 +188,19 @@ enum QuietText {
 
 /// What older clients know.
 private enum LegacyText {
-  case state(LegacyNotificationState)
+  /// Whether it is do not disturb.
+  case state(Bool)
   case noPush(Bool)
-  case hours(Int, Int)
+  case hours(Int64, Int64)
 
   init?(_ text: String) {
     switch text {
-    case "dnd": self = .state(.doNotDisturb)
-    case "notify": self = .state(.notify)
+    case "dnd": self = .state(true)
+    case "notify": self = .state(false)
     case "no-push": self = .noPush(true)
     case "push": self = .noPush(false)
     default:
-      let hours = text.split(separator: "-", omittingEmptySubsequences: false).map { Int($0) }
+      let hours = text.split(separator: "-", omittingEmptySubsequences: false).map { Int64($0) }
       guard hours.count == 2, let start = hours[0], let end = hours[1] else { return nil }
       self = .hours(start, end)
     }
@@ -253,12 +237,10 @@ struct SettingsClear: ParsableCommand {
   }
 
   func run() throws {
-    let (user, scope, clearsQuiet) = (Identifier(scopeOptions.user), scopeOptions.scope, quiet)
+    let (user, scope) = (Identifier(scopeOptions.user), scopeOptions.scope)
     try options.writing(writing) { store in
       let rules = try store.reader.app().rules
-      try store.write(at: try writing.now, from: writing.device) { write in
-        try write.clear(scope, of: user, clearsQuiet: clearsQuiet, rules)
-      }
+      try store.apply([scope.clearing(of: user, rules)], writing)
       try options.show([try store.setting(of: user, scope)])
     }
   }

@@ -60,9 +60,13 @@ struct SettingsTemplate: ParsableCommand {
       }
     }
     try options.writing(writing) { store in
-      try store.write(at: try writing.now, from: writing.device) { write in
-        if let template { try write.setTemplate(template) } else { try write.removeTemplate(name) }
-      }
+      let operation: SettingsOperation =
+        if let content {
+          .setTemplate(name: name, title: title, content: content)
+        } else {
+          .removeTemplate(name: name)
+        }
+      try store.apply([operation], writing)
       if let template { try options.show([TemplateResult(template)]) }
     }
   }

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import PushModel
+internal import PushSupport
 
 extension WhatIf {
   /// The problem of a text that is neither a change nor a file, but looks like a change; nil when
@@ -35,30 +36,14 @@ extension WhatIf {
   /// The key that is fewest changes of a letter away, if they are few: with its prefix, or without.
   private static func nearestKey(to text: String) -> String? {
     let text = Array(text.lowercased().utf8)
-    let limit = max(2, text.count / 4)
+    let limit = EditDistance.limit(text.count)
     var nearest: (key: String, distance: Int)?
     for key in keys {
       let bytes = Array(key.lowercased().utf8)
       let field = bytes.drop { $0 != UInt8(ascii: ".") }.dropFirst()
-      let distance = min(distance(text, bytes), field.elementsEqual(text) ? 1 : .max)
+      let distance = min(EditDistance.between(text, bytes), field.elementsEqual(text) ? 1 : .max)
       if distance <= limit, distance < nearest?.distance ?? .max { nearest = (key, distance) }
     }
     return nearest?.key
-  }
-
-  /// The Levenshtein distance.
-  private static func distance(_ first: [UInt8], _ second: [UInt8]) -> Int {
-    var row = Array(0...second.count)
-    for (line, byte) in first.enumerated() {
-      var diagonal = row[0]
-      row[0] = line + 1
-      for column in second.indices {
-        let above = row[column + 1]
-        row[column + 1] = min(
-          above + 1, row[column] + 1, diagonal + (byte == second[column] ? 0 : 1))
-        diagonal = above
-      }
-    }
-    return row[second.count]
   }
 }

@@ -148,6 +148,18 @@ public struct StoreWrite {
     try set(user, conversation, member, [.member], channel: nil)
   }
 
+  /// Makes a user a member of a conversation; one who is a member keeps what is set.
+  ///
+  /// - Throws: ``StoreError/unknownConversation(_:)``, or ``StoreError/wrongKind(_:_:)`` for a thread,
+  ///   whose members are its parent's.
+  public mutating func addMember(_ user: Identifier, of conversation: Identifier) throws {
+    guard let settings = try queries.conversation(conversation) else {
+      throw StoreError.unknownConversation(conversation)
+    }
+    guard settings.kind != .thread else { throw StoreError.wrongKind(conversation, .thread) }
+    if try queries.member(user, of: conversation) == nil { try setMember(user, of: conversation) }
+  }
+
   /// Changes a membership.
   ///
   /// - Throws: ``StoreError/notAMember(user:conversation:)``.
