@@ -63,9 +63,11 @@ struct ConnectionSetup: Sendable {
       HTTP2Setting(parameter: .maxHeaderListSize, value: Self.fieldListSize),
     ]
     let watcher = FrameWatcher()
+    let keeper = HTTP2Keeper(limits, watcher)
     try pipeline.addHandler(watcher)
     _ = try pipeline.configureHTTP2Pipeline(
-      mode: .server, connectionConfiguration: configuration, streamConfiguration: .init()
+      mode: .server, connectionConfiguration: configuration, streamConfiguration: .init(),
+      streamDelegate: keeper
     ) { stream in
       stream.eventLoop.makeCompletedFuture {
         try stream.pipeline.syncOperations.addHandlers(
@@ -73,7 +75,7 @@ struct ConnectionSetup: Sendable {
           RequestHandler(responder, isStream: true))
       }
     }
-    try pipeline.addHandler(HTTP2Keeper(limits, watcher))
+    try pipeline.addHandler(keeper)
   }
 }
 

@@ -3,7 +3,9 @@ internal import NIOHTTP2
 
 /// Ends an HTTP/2 connection that is silent, sends frames without end, or is to end with the server.
 /// What one request takes is a matter of its stream.
-final class HTTP2Keeper: ChannelInboundHandler {
+///
+/// SAFETY: everything happens on the thread of the connection.
+final class HTTP2Keeper: ChannelInboundHandler, NIOHTTP2StreamDelegate, @unchecked Sendable {
   typealias InboundIn = HTTP2Frame
   typealias OutboundOut = HTTP2Frame
 
@@ -13,7 +15,8 @@ final class HTTP2Keeper: ChannelInboundHandler {
   private var lastStream = HTTP2StreamID.rootStream
   /// Since when there is no request.
   private var idleSince = NIODeadline.now()
-  private var isEnding = false
+  private var (isDraining, isEnding) = (false, false)
+  private var context: ChannelHandlerContext?
   private var timer: Scheduled<Void>?
 
   init(_ limits: DeadlineHandler.Limits, _ watcher: FrameWatcher) {
@@ -21,9 +24,15 @@ final class HTTP2Keeper: ChannelInboundHandler {
     self.watcher = watcher
   }
 
-  func handlerAdded(context: ChannelHandlerContext) { schedule(context) }
+  func handlerAdded(context: ChannelHandlerContext) {
+    self.context = context
+    schedule(context)
+  }
 
-  func handlerRemoved(context: ChannelHandlerContext) { timer?.cancel() }
+  func handlerRemoved(context: ChannelHandlerContext) {
+    self.context = nil
+    timer?.cancel()
+  }
 
   private func schedule(_ context: ChannelHandlerContext) {
     timer = context.eventLoop.assumeIsolated().scheduleTask(in: limits.interval) {
@@ -44,19 +53,10 @@ final class HTTP2Keeper: ChannelInboundHandler {
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     switch event {
-    case let event as NIOHTTP2StreamCreatedEvent:
-      openStreams += 1
-      lastStream = max(lastStream, event.streamID)
-    case is StreamClosedEvent:
-      openStreams -= 1
-      if openStreams == 0 {
-        idleSince = .now()
-        if isEnding { end(.noError, context) }
-      }
     case is FrameWatcher.TooManyFrames: end(.enhanceYourCalm, context)
     case is DrainBegins:
-      // Requests that the client has sent already are answered (RFC 9113, 6.8).
-      goAway(.maxID, .noError, context)
+      isDraining = true
+      if openStreams > 0 { goAway(.maxID, .noError, context) }
     case is ChannelShouldQuiesceEvent, ChannelEvent.inputClosed:
       isEnding = true
       if openStreams == 0 { end(.noError, context) } else { goAway(lastStream, .noError, context) }
@@ -65,10 +65,27 @@ final class HTTP2Keeper: ChannelInboundHandler {
     context.fireUserInboundEventTriggered(event)
   }
 
+  /// A request begins.
+  func streamCreated(_ id: HTTP2StreamID, channel: any Channel) {
+    openStreams += 1
+    lastStream = max(lastStream, id)
+    // Requests that the client has sent already are answered (RFC 9113, 6.8). Without one under way,
+    // NIOHTTP2 would close the connection, and one that is on its way would be lost.
+    if isDraining, openStreams == 1, let context { goAway(.maxID, .noError, context) }
+  }
+
+  /// A request has ended.
+  func streamClosed(_ id: HTTP2StreamID, channel: any Channel) {
+    openStreams -= 1
+    guard openStreams == 0 else { return }
+    idleSince = .now()
+    if isEnding, let context { end(.noError, context) }
+  }
+
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    // One stream is wrong, and was reset; the requests of others go on (RFC 9113, 5.4.2).
-    if error is NIOHTTP2Errors.StreamError { return }
-    context.close(promise: nil)
+    // NIOHTTP2 has reset the stream that is wrong, and the requests of others go on (RFC 9113,
+    // 5.4.2), or it has said that the connection ends.
+    if watcher.hasSentGoAway { context.close(promise: nil) }
   }
 
   private func goAway(
@@ -91,9 +108,11 @@ final class HTTP2Keeper: ChannelInboundHandler {
 /// unfinished, and how many come that ask for nothing.
 ///
 /// NIOHTTP2 limits PING, SETTINGS, PRIORITY and RST_STREAM; the rest is limited here.
-final class FrameWatcher: ChannelInboundHandler {
+final class FrameWatcher: ChannelDuplexHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer
+  typealias OutboundIn = IOData
+  typealias OutboundOut = IOData
 
   struct TooManyFrames: Sendable {}
 
@@ -103,6 +122,8 @@ final class FrameWatcher: ChannelInboundHandler {
 
   /// Since when the preface or a header block is unfinished; nil if none is.
   private(set) var unfinishedSince: NIODeadline? = .now()
+  /// Whether the server has said that the connection ends.
+  private(set) var hasSentGoAway = false
   /// What is left of the preface or of a frame's payload.
   private var rest = 24
   private var head: [UInt8] = []
@@ -116,6 +137,17 @@ final class FrameWatcher: ChannelInboundHandler {
     let isTooMuch = look(unwrapInboundIn(data).readableBytesView)
     context.fireChannelRead(data)
     if isTooMuch { context.fireUserInboundEventTriggered(TooManyFrames()) }
+  }
+
+  func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+    // A frame is written with its head first.
+    if case .byteBuffer(let bytes) = unwrapOutboundIn(data), bytes.readableBytes >= 9,
+      bytes.getInteger(at: bytes.readerIndex + 3, as: UInt8.self) == 7,
+      bytes.getInteger(at: bytes.readerIndex + 5, as: UInt32.self) == 0
+    {
+      hasSentGoAway = true
+    }
+    context.write(data, promise: promise)
   }
 
   /// - Returns: whether there are too many frames.

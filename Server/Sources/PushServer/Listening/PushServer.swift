@@ -34,7 +34,8 @@ struct PushServer: Sendable {
     let options = apps.front.options
     let logger = apps.front.logger
     let capacity = DescriptorLimit.raise(forConnections: options.connections)
-    if capacity < options.connections {
+    // The default is more than a usual limit of files; what fits is enough.
+    if capacity < options.connections / 2 {
       logger.warning(
         "fewer files than connections may be open; raise the limit of the process (ulimit -n)",
         metadata: ["connections": "\(capacity)"])
@@ -95,6 +96,9 @@ struct PushServer: Sendable {
     return try await Listener(address, setup, apps, drains: !isAdmin) { port in
       apps.front.logger.notice(
         "listening", metadata: ["address": "\(address.host):\(port)", "admin": "\(isAdmin)"])
+      if options.insecure, !isAdmin {
+        apps.front.logger.warning("no keys: every client that can connect has all scopes")
+      }
       onListening(port)
     }
   }

@@ -42,9 +42,6 @@ public enum ServerProgram {
       print("the configuration can be used")
       return 0
     }
-    if options.insecure {
-      logger.warning("no keys: every client that can connect has all scopes")
-    }
     NIOSingletons.groupLoopCountSuggestion = options.threads ?? Fanout.coreCount
     // A file that may not grow is an error of the write, and does not end the process.
     _ = signal(SIGXFSZ, SIG_IGN)

@@ -221,7 +221,7 @@ struct SupportPage: Sendable {
 
 extension SupportPage.Request {
   init(_ request: ServerRequest) throws(ServerFailure) {
-    method = request.method
+    method = request.method == .head ? .get : request.method
     path = String(request.path)
     user = try request.parameter("user")
     fields = request.fields
