@@ -67,8 +67,9 @@ struct ServerCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "push-fanout-server", abstract: "Serve a store over HTTP.",
     discussion: """
-      Each option is also a variable, like PUSH_FANOUT_BODY_LIMIT for --body-limit, and a key of the \
-      file of --config, like bodyLimit; flags come before variables, and these before the file.
+      push-fanout serve becomes this program. Each option is also a variable, like \
+      PUSH_FANOUT_BODY_LIMIT for --body-limit, and a key of the file of --config, like bodyLimit; \
+      flags come before variables, and these before the file.
 
       Examples:
 

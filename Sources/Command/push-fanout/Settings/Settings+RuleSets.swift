@@ -57,6 +57,8 @@ extension SettingsSet {
       throw StoreError.otherRules(.easemob)
     }
     let level = try level?.level(.easemob)
+    // Before what is wrong with the window.
+    if let minutes { _ = try MuteDuration(minutes: minutes) }
     var window = try quiet.flatMap { QuietText($0) }?.interval()
     if removeQuiet { window = ("", "") }
     if let conversation = scopeOptions.conversation {
