@@ -233,8 +233,13 @@ extension FanoutService {
   ) throws(FileProblem) -> (batch: SettingsBatch, records: Int) {
     var paths = SettingsPaths(settings)
     paths.unknownZones = unknownZones
-    let read = try SettingsLoader.load(paths, over: engine, operations: &operations)
-    let batch = SettingsBatch(read.settings, replacesApp: read.saysApp, content: read.content)
-    return (batch, read.records)
+    var records = FanoutSettings(app: engine.app)
+    var options = LoadOptions(readsContent: true)
+    options.takesOperations = operations != nil
+    let read = SettingsLoader.read(paths, into: &records, over: engine, options)
+    if operations != nil { operations = read.operations }
+    if let first = read.problems.first { throw first }
+    let batch = SettingsBatch(records, replacesApp: read.saysApp, content: read.content)
+    return (batch, read.recordCount)
   }
 }

@@ -91,9 +91,11 @@ public final class FanoutService: Sendable {
     _ paths: SettingsPaths, templates: TemplateCatalog = TemplateCatalog(), threads: Int? = nil,
     progress: @escaping (Double) -> Void = { _ in }
   ) throws {
-    let (engine, content) = try SettingsLoader.loadFanoutWithContent(
-      paths, threads: threads, progress: progress)
-    self.init(engine, content: content, templates: templates)
+    var builder = FanoutBuilder(threads: threads, unknownZones: paths.unknownZones)
+    let files = try SettingsLoader.load(
+      paths, into: &builder, LoadOptions(readsContent: true, progress: progress))
+    self.init(
+      try builder.build(threads: threads), content: files.content, templates: templates)
   }
 
   /// Decides by the bytes of a settings.ndjson.

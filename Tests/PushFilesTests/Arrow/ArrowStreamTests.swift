@@ -46,9 +46,11 @@ import Testing
     _ paths: SettingsPaths, threads: Int = 1, size: Int = 1 << 18
   ) -> (fanout: Fanout?, outcome: String) {
     do {
-      let (fanout, content) = try SettingsLoader.loadFanoutWithContent(
-        paths, threads: threads, pieceSize: size)
-      return (fanout, "loaded with \(content.count) displays")
+      var builder = FanoutBuilder(threads: threads)
+      let content = try SettingsLoader.load(
+        paths, into: &builder, LoadOptions(readsContent: true, pieceSize: size)
+      ).content
+      return (try builder.build(threads: threads), "loaded with \(content.count) displays")
     } catch {
       return (nil, "\(error)")
     }

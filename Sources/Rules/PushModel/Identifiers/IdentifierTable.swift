@@ -62,17 +62,6 @@ public struct IdentifierTable: Sendable {
     return index
   }
 
-  /// Touches the memory in which an id will be looked up soon.
-  ///
-  /// A table of a million ids does not fit a cache, and each look-up waits for memory. Several of
-  /// these in a row do not depend on each other, so the processor waits for all at once.
-  ///
-  /// - Returns: a number of no meaning, which keeps the work from being optimised away.
-  public func readAhead(utf8: RawSpan) -> UInt64 {
-    let hash = unsafe utf8.withUnsafeBytes { (bytes) -> UInt32 in unsafe self.hash(of: bytes) }
-    return slots[Int(hash) & (slots.count - 1)]
-  }
-
   /// The slot that holds the id, or the empty one where it belongs.
   private func find(_ id: Identifier, _ hash: UInt32) -> Int {
     unsafe id.withUTF8 { utf8 in unsafe find(utf8, hash) }
