@@ -43,19 +43,6 @@ extension FanoutService {
     return output.bytes
   }
 
-  /// Decides messages as they are read, some thousands at a time, and writes what was decided.
-  ///
-  /// - Parameters:
-  ///   - writer: takes the decisions, in the order of messages.
-  ///   - progress: called after each batch.
-  ///   - next: the next message; nil at the end.
-  /// - Complexity: memory for some batches, whatever the number of messages.
-  public func decide(
-    into writer: FanoutWriter, progress: () -> Void = {}, next: () throws -> Message?
-  ) throws {
-    try writer.write(by: engine, progress: progress, next: next)
-  }
-
   // MARK: Rendering
 
   /// Decides the messages of a messages.ndjson and renders the payloads of their pushes.
