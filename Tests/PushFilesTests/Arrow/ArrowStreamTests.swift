@@ -47,10 +47,9 @@ import Testing
   ) -> (fanout: Fanout?, outcome: String) {
     do {
       var builder = FanoutBuilder(threads: threads)
-      let content = try SettingsLoader.load(
-        paths, into: &builder, LoadOptions(readsContent: true, pieceSize: size)
-      ).content
-      return (try builder.build(threads: threads), "loaded with \(content.count) displays")
+      let options = LoadOptions(readsContent: true, pieceSize: size)
+      let count = try SettingsLoader.load(paths, into: &builder, options).content.count
+      return (try builder.build(threads: threads), "loaded with \(count) displays")
     } catch {
       return (nil, "\(error)")
     }
