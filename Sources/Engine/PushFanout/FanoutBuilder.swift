@@ -154,6 +154,7 @@ public import QuietTime
 
   /// Checks that memberships can be added.
   func checkRoom(_ count: Int = 1) throws(FanoutError) {
+    precondition(!isSettled, "no members are added after settle()")
     guard memberships.count + count <= writer.limit else { throw .tooMany("memberships") }
     guard overrides.count + 3 * count < Int(UInt32.max) else { throw .tooMany("overrides") }
   }

@@ -153,6 +153,7 @@ public final class FanoutWriter {
       }
       counts.add(decision.outcome)
     }
+    precondition(!type(of: encoder).isFolder, "a folder has the engine's results")
     var piece = EncodedPiece()
     if type(of: encoder).needsResults {
       encoder.encode(ListedDecisions(message: message, list: decisions), to: &piece)

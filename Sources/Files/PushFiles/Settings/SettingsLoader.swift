@@ -168,7 +168,7 @@ public enum SettingsLoader {
   ///
   /// - Throws: the problem of the earliest line that is not understood; a ``FanoutError`` when
   ///   there is more of something than the engine can hold. The builder then has some of the
-  ///   records.
+  ///   records, and otherwise takes no more members.
   /// - Complexity: O(bytes). Beside the engine and 5 to 13 bytes a membership, memory holds about
   ///   three pieces of 256 KiB, and what was parsed of them, for each thread.
   @discardableResult
@@ -183,8 +183,9 @@ public enum SettingsLoader {
     let packed = PackedSettings(taken)
     var reader = SettingsFileReader(packed, paths, options, defaultRules: AppSettings().rules)
     let files = reader.read()
+    packed.giveBack(to: &builder)
     try files.check()
-    try packed.finish(into: &builder)
+    if let failure = packed.failure { throw failure }
     return files
   }
 

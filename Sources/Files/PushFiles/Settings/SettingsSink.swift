@@ -63,7 +63,7 @@ extension FanoutSettings: SettingsSink {
 /// kept until all is read.
 final class PackedSettings: SettingsSink {
   private var builder: FanoutBuilder
-  private var failure: FanoutError?
+  private(set) var failure: FanoutError?
 
   init(_ builder: consuming FanoutBuilder) { self.builder = builder }
 
@@ -105,13 +105,7 @@ final class PackedSettings: SettingsSink {
     builder.isMember(user, of: conversation)
   }
 
-  /// Gives the builder back.
-  ///
-  /// - Throws: what the engine refused.
-  func finish(into builder: inout FanoutBuilder) throws(FanoutError) {
-    swap(&builder, &self.builder)
-    if let failure { throw failure }
-  }
+  func giveBack(to builder: inout FanoutBuilder) { swap(&builder, &self.builder) }
 
   private func keepFailure(_ body: (inout FanoutBuilder) throws(FanoutError) -> Void) {
     guard failure == nil else { return }
