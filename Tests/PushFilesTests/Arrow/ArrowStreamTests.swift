@@ -50,9 +50,7 @@ import Testing
       let options = LoadOptions(readsContent: true, pieceSize: size)
       let count = try SettingsLoader.load(paths, into: &builder, options).content.count
       return (try builder.build(threads: threads), "loaded with \(count) displays")
-    } catch {
-      return (nil, "\(error)")
-    }
+    } catch { return (nil, "\(error)") }
   }
 
   /// Where loading streams differs from loading the same as files.
