@@ -232,8 +232,8 @@ let package = Package(
     .testTarget(
       name: "CommandLineTests",
       dependencies: [
-        "PushModel", "PushContent", "PushFiles", "PushService", "PushStore", "PushReplay",
-        "push-fanout", "CPushSQLite", "TestSupport",
+        "PushModel", "PushFanout", "PushContent", "PushFiles", "PushService", "PushStore",
+        "PushReplay", "push-fanout", "CPushSQLite", "TestSupport",
       ],
       swiftSettings: strict),
   ],

@@ -21,7 +21,7 @@ import Testing
         style: RandomWorld.Style(isVaried: seed % 3 != 0))
       if seed % 5 == 0 { world.app.advancedPush = false }
       let settings = world.settings()
-      let service = try FanoutService(settings, threads: 1)
+      let service = try FanoutService(Fanout(settings, threads: 1))
       var reference = ReferenceEvaluator(settings)
       for message in world.messages {
         for user in world.users + ["stranger"] {
@@ -49,7 +49,7 @@ import Testing
     for seed in TestSupport.seeds(Array(641...650)) {
       let world = QuietWindowsTests.world(rules, seed)
       let settings = world.settings()
-      let service = try FanoutService(settings, threads: 1)
+      let service = try FanoutService(Fanout(settings, threads: 1))
       var reference = ReferenceEvaluator(settings)
       for message in world.messages {
         for user in world.users {
@@ -65,7 +65,7 @@ import Testing
   }
 
   @Test func nobodyAndNowhere() throws {
-    let service = try FanoutService(FanoutSettings(app: AppSettings()), threads: 1)
+    let service = try FanoutService(Fanout(FanoutSettings(app: AppSettings()), threads: 1))
     var reference = ReferenceEvaluator(FanoutSettings(app: AppSettings()))
     let message = Message(id: "m", conversation: "nowhere", at: Instant(milliseconds: 1))
     #expect(service.explain(message, for: "u") == reference.explain(message, for: "u"))

@@ -34,8 +34,12 @@ struct ContentWorld {
         toFile: path, atomically: false, encoding: .utf8)
       return path
     }
-    let (fanout, directory) = try SettingsLoader.loadFanoutWithContent(
-      SettingsPaths(settings: [write(settings, "settings.ndjson")]))
+    var builder = FanoutBuilder()
+    let directory = try SettingsLoader.load(
+      SettingsPaths(settings: [write(settings, "settings.ndjson")]), into: &builder,
+      LoadOptions(readsContent: true)
+    ).content
+    let fanout = try builder.build()
     let catalog =
       templates.isEmpty
       ? TemplateCatalog() : try TemplateReader.load([write(templates, "templates.ndjson")])

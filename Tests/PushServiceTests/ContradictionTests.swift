@@ -36,7 +36,7 @@ import Testing
   ) throws -> [String] {
     let base = base(rules)
     let stored = try StoredService(base)
-    return try [FanoutService(base, threads: 1), stored.service].map { service in
+    return try [FanoutService(Fanout(base, threads: 1)), stored.service].map { service in
       var batch = SettingsBatch(FanoutSettings(app: base.app))
       for record in records { batch.settings.set(record) }
       let version = service.engine.version
@@ -122,7 +122,7 @@ import Testing
     var refusals = 0
     for rules in RuleSet.allCases {
       let base = FanoutSettings(app: AppSettings(rules: rules))
-      let values = try FanoutService(base, threads: 1)
+      let values = try FanoutService(Fanout(base, threads: 1))
       let stored = try StoredService(base)
       let kinds = ConversationKind.allCases.filter { $0.exists(under: rules) }
       for step in 0..<60 {

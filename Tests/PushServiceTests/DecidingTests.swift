@@ -83,7 +83,7 @@ import Testing
 
   @Test func manyAreDecidedAsOneByOne() throws {
     let world = RandomWorld(.rongcloud, seed: 9, userCount: 40)
-    let service = try FanoutService(world.settings(), threads: 3)
+    let service = try FanoutService(Fanout(world.settings(), threads: 3))
     let all = service.decide(world.messages.map { ($0, MessageContent()) })
     let single = world.messages.map { service.decide($0) }
     #expect(all.map(\.codes) == single.map(\.codes))
@@ -123,7 +123,8 @@ import Testing
 
   @Test func questionsInValues() throws {
     let service = try Sample.service()
-    let next = try service.nextChange(for: "u1", in: "g1", after: Sample.noon)
+    let next = try service.engine.currentVersion.plainAnswer(
+      for: "u1", in: "g1", after: Sample.noon)
     #expect(next.before?.outcome.key == "push/allowed/default")
     #expect(next.changesAt == Instant(rfc3339: "2024-06-03T22:00:00+08:00"))
     #expect(next.after?.outcome.key == "none/quietHours/app")
@@ -134,19 +135,16 @@ import Testing
         "time":"2024-06-03T14:00:00Z"}
         """)
     #expect(throws: FanoutError.unknownConversation("g2")) {
-      try service.nextChange(for: "nobody", in: "g2", after: Sample.noon)
+      try service.engine.currentVersion.plainAnswer(for: "nobody", in: "g2", after: Sample.noon)
     }
     #expect(throws: FanoutError.unknownUser("nobody")) {
-      try service.nextChange(for: "nobody", in: "g1", after: Sample.noon)
+      try service.engine.currentVersion.plainAnswer(for: "nobody", in: "g1", after: Sample.noon)
     }
     let members = service.members(of: "g1")
     #expect(members.ids == ["u1", "u2", "u3", "u4"])
     #expect(
       ServiceJSON.members(members).text == #"{"members":["u1","u2","u3","u4"],"version":1}"#)
     #expect(service.members(of: "nowhere").ids == [])
-    let words = service.explain(MessageContent(text: "Hi"), of: Sample.message(), for: "u1")
-    #expect(words?.content.body.isEmpty == false)
-    #expect(service.explain(MessageContent(text: "Hi"), of: Sample.message(), for: "u4") == nil)
   }
 
   /// Whoever sends bytes is a stranger: whatever they are, the answer is an error or a result.

@@ -30,7 +30,7 @@ import Testing
         rules, seed: seed, userCount: 12, messageCount: 12,
         style: RandomWorld.Style(isVaried: true))
       let settings = world.settings()
-      let service = try FanoutService(settings, threads: 1)
+      let service = try FanoutService(Fanout(settings, threads: 1))
       var reference = ReferenceEvaluator(settings)
       var random = SeededGenerator(seed: seed)
       for message in world.messages {
@@ -94,7 +94,7 @@ import Testing
       let world = RandomWorld(
         rules, seed: seed, userCount: 8, messageCount: 6,
         style: RandomWorld.Style(isVaried: true))
-      let service = try FanoutService(world.settings(), threads: 1)
+      let service = try FanoutService(Fanout(world.settings(), threads: 1))
       for message in world.messages {
         for user in world.users {
           let end = Instant(milliseconds: message.at.milliseconds + Self.week)

@@ -196,8 +196,6 @@ import Testing
           }
         }
         for user: Identifier in ["u0", "u1"] {
-          let words = service.explain(content, of: message, for: user)?.content.body
-          if let words, !words.contains("for \(user)") { wrong.append(words) }
           let lines = try service.explain(ndjson: Array(line.utf8), for: user, content: true)
           let text = String(decoding: lines, as: UTF8.self)
           if text.contains("for u"), !text.contains("for \(user)") { wrong.append(text) }

@@ -48,7 +48,7 @@ import Testing
     for (index, messages) in lists.enumerated() {
       if index > 0 { try change(index) }
       var rest = messages[...]
-      try FanoutService(fanout).decide(into: writer) { rest.popFirst() }
+      try writer.write(by: fanout) { rest.popFirst() }
     }
     try writer.finish()
     try folder.complete(fanout)

@@ -4,7 +4,7 @@ import QuietTime
 
 extension PlainAnswer {
   /// The answer of any evaluator of settings, the reference for one, to what
-  /// `FanoutService.nextChange` answers by the engine.
+  /// `FanoutVersion.plainAnswer` answers by the engine.
   ///
   /// - Parameters:
   ///   - evaluator: decides by `settings`.

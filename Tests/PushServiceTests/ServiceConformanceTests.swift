@@ -4,13 +4,13 @@ import PushService
 import TestSupport
 import Testing
 
-/// Goal: the front door answers as any evaluator of the rules has to, however it is opened and asked.
+/// Goal: a service answers as any evaluator of the rules has to, however it is opened and asked.
 @Suite struct ServiceConformanceTests {
   private static let seeds = TestSupport.seeds([503])
 
   @Test func inValues() throws {
     let problems = try EvaluatorConformance.problems(seeds: Self.seeds) {
-      ServiceInValues(service: try FanoutService($0, threads: 1))
+      ServiceInValues(service: try FanoutService(Fanout($0, threads: 1)))
     }
     #expect(problems == [])
   }

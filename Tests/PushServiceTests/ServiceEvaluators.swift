@@ -23,7 +23,7 @@ struct ServiceInValues: Evaluator {
   }
 
   func decision(_ message: Message, for user: Identifier) -> Decision? {
-    service.decision(message, for: user)
+    service.engine.decision(message, for: user)
   }
 }
 
@@ -169,6 +169,6 @@ struct ServiceOnStore: Evaluator {
   }
 
   func decision(_ message: Message, for user: Identifier) -> Decision? {
-    stored.service.decision(message, for: user)
+    stored.service.engine.decision(message, for: user)
   }
 }

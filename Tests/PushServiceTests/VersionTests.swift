@@ -34,7 +34,7 @@ import Testing
     ]
     let answers = try batches.map { batch in
       try service.change(batch, at: Sample.noon)
-      return try service.nextChange(for: "u1", in: "g1", after: Sample.noon)
+      return try service.engine.currentVersion.plainAnswer(for: "u1", in: "g1", after: Sample.noon)
     }
     try #require(answers[0].before != answers[1].before)
     try #require(answers[0].changesAt != nil && answers[1].changesAt == nil)
@@ -55,7 +55,8 @@ import Testing
     var mixed: [PlainAnswer] = []
     try waits(while: { mixed.isEmpty }) {
       for _ in 0..<100 {
-        let answer = try service.nextChange(for: "u1", in: "g1", after: Sample.noon)
+        let answer = try service.engine.currentVersion.plainAnswer(
+          for: "u1", in: "g1", after: Sample.noon)
         if !answers.contains(answer) { mixed.append(answer) }
         if answer != last { flips += 1 }
         last = answer
@@ -72,7 +73,7 @@ import Testing
     for seed in TestSupport.seeds([1, 2]) {
       let world = RandomWorld(rules, seed: seed, userCount: 12, messageCount: 12)
       let settings = world.settings()
-      let service = try FanoutService(settings, threads: 1)
+      let service = try FanoutService(Fanout(settings, threads: 1))
       var reference = ReferenceEvaluator(
         settings, zoneOffset: try SettingsZones(settings).offset)
       func text(_ answer: () throws -> PlainAnswer) -> String {
@@ -82,7 +83,7 @@ import Testing
         let ids = world.users + ["stranger"]
         let found = ids.map { user in
           text {
-            try service.nextChange(
+            try service.engine.currentVersion.plainAnswer(
               for: user, in: message.conversation, channel: message.channel, after: message.at)
           }
         }

@@ -82,14 +82,11 @@ private enum DecisionBytes {
     bytes { path in
       must {
         let file = try OutputFile(path: path)
-        let writer = try DecisionWriter(file, format: format)
+        let writer = try FanoutWriter(file, format: format)
         let settings = world.settings(ofGroup: 0)
         var evaluator = Referee.evaluator(settings)
-        writer.begin(message)
-        try evaluator.decide(message) { user, decision in
-          try writer.write(settings.id(of: user), decision)
-        }
-        try writer.end()
+        var messages = [message][...]
+        try writer.write(by: &evaluator, id: settings.id) { messages.popFirst() }
         try file.finish()
       }
     }

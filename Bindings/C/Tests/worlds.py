@@ -17,8 +17,8 @@ import tempfile
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
-ORACLE = os.path.join(HERE, "..", "..", "Tests", "Oracle")
-VECTORS = os.path.join(HERE, "..", "..", "Tests", "ConformanceTests", "vectors.ndjson")
+ORACLE = os.path.join(HERE, "..", "..", "..", "Tests", "Oracle")
+VECTORS = os.path.join(HERE, "..", "..", "..", "Tests", "ConformanceTests", "vectors.ndjson")
 COUNTS, CODES, BITMAPS, ARROW_IDS, ARROW_ID_VIEWS = 1, 2, 4, 1, 2
 
 

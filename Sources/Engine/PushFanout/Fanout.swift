@@ -14,7 +14,7 @@ public import QuietTime
 /// message costs a few look-ups and what has changed since the last one, whatever the number of its
 /// recipients: <doc:HowItDecides>.
 ///
-/// Deciding never throws. ``decide(_:into:)`` does not allocate once a conversation's states are
+/// Deciding never throws. ``decide(_:on:memberLimit:into:)`` does not allocate once a conversation's states are
 /// cached.
 public final class Fanout: Sendable {
   private let publisher: VersionPublisher
@@ -93,50 +93,40 @@ public final class Fanout: Sendable {
 
   // MARK: Deciding
 
-  /// Decides a message for every recipient.
+  /// Decides a message for every recipient, reusing the memory of a result.
   ///
   /// A message to a conversation whose id never appeared has no recipients.
   ///
+  /// - Parameters:
+  ///   - version: one of this engine's settings, current or not: several calls on one version belong
+  ///     together whatever is updated meanwhile; nil for the current one.
+  ///   - memberLimit: a message to a conversation of more members is not decided, as that may take
+  ///     O(members): for threads that must not be kept busy. Its result is empty.
+  /// - Returns: whether it was decided.
   /// - Complexity: O(mentions log members) when the conversation's states are cached; otherwise
   ///   O(members), on all threads.
-  public func decide(_ message: Message) -> FanoutResult {
-    var result = FanoutResult()
-    decide(message, into: &result)
-    return result
-  }
-
-  /// Decides a message for every recipient, reusing the memory of a result.
-  public func decide(_ message: Message, into result: inout FanoutResult) {
-    result.reset(message.at.milliseconds, threads: threads)
-    publisher.refresh(&result.storage.version)
-    // The result's storage retains the version: no count is written that all threads share.
-    guard let version = unsafe result.storage.version.map(Unmanaged.passUnretained) else { return }
-    unsafe version._withUnsafeGuaranteedRef {
-      _ = Decider(version: $0, threads: threads).decide(message, cache, into: &result)
-    }
-  }
-
-  /// Decides a message on a version of this engine's settings, current or not, reusing the memory of
-  /// a result: several calls on one version belong together whatever is updated meanwhile.
-  ///
-  /// - Parameter memberLimit: a message to a conversation of more members is not decided, as that may
-  ///   take O(members): for threads that must not be kept busy. Its result is empty.
-  /// - Returns: whether it was decided.
-  /// - Precondition: the version is one of this engine.
-  /// - Complexity: as for ``decide(_:)->FanoutResult``; O(members) when the conversation's states
-  ///   have followed to another version.
   @discardableResult
   public func decide(
-    _ message: Message, on version: FanoutVersion, memberLimit: Int = .max,
+    _ message: Message, on version: FanoutVersion? = nil, memberLimit: Int = .max,
     into result: inout FanoutResult
   ) -> Bool {
-    precondition(version.engineVersion.epoch == epoch, "a version of another engine")
     result.reset(message.at.milliseconds, threads: threads)
-    if result.storage.version !== version.engineVersion {
-      result.storage.version = version.engineVersion
+    if let version {
+      precondition(version.engineVersion.epoch == epoch, "a version of another engine")
+      if result.storage.version !== version.engineVersion {
+        result.storage.version = version.engineVersion
+      }
+    } else {
+      publisher.refresh(&result.storage.version)
     }
-    return Decider(version: version.engineVersion, threads: threads)
-      .decide(message, cache, memberLimit: memberLimit, into: &result)
+    // The result's storage retains the version: no count is written that all threads share.
+    guard let version = unsafe result.storage.version.map(Unmanaged.passUnretained) else {
+      return false
+    }
+    return unsafe version._withUnsafeGuaranteedRef {
+      Decider(version: $0, threads: threads)
+        .decide(message, cache, memberLimit: memberLimit, into: &result)
+    }
   }
 
   /// Decides messages in their order on one version of this engine's settings, on the thread that
@@ -144,11 +134,12 @@ public final class Fanout: Sendable {
   ///
   /// - Parameters:
   ///   - indices: which of the messages.
-  ///   - result: the memory for results, as for ``decide(_:on:into:)``.
+  ///   - version: one of this engine, current or not.
+  ///   - result: the memory for results.
   ///   - body: called once per message with its index in `messages`. The result is reused
   ///     afterwards; copy what you keep.
-  /// - Precondition: the version is one of this engine, and the indices are those of messages.
-  /// - Complexity: as for ``decide(_:on:into:)``, per message.
+  /// - Precondition: the indices are those of messages.
+  /// - Complexity: as for ``decide(_:on:memberLimit:into:)``, per message.
   public func decide(
     _ messages: [Message], _ indices: Range<Int>, on version: FanoutVersion,
     into result: inout FanoutResult, _ body: (Int, borrowing FanoutResult) -> Void
@@ -160,74 +151,6 @@ public final class Fanout: Sendable {
       Decider(version: version.engineVersion, threads: threads)
         .decide(unsafe MessageList(start), indices, cache, into: &result, body)
     }
-  }
-
-  /// Decides messages on one version of the settings, on several threads.
-  ///
-  /// - Parameters:
-  ///   - messages: messages of any instants and conversations; fastest in the order of time.
-  ///   - body: called once per message with its index in `messages`, from several threads and in
-  ///     any order. The result is reused afterwards; copy what you keep.
-  /// - Complexity: as for ``decide(_:)->FanoutResult``, per message.
-  public func decide(
-    _ messages: [Message], _ body: @Sendable (Int, borrowing FanoutResult) -> Void
-  ) {
-    decide(messages, .smallOrFirst, publisher.load(), body)
-  }
-
-  /// The same on a version of this engine's settings, current or not.
-  ///
-  /// - Precondition: the version is one of this engine.
-  public func decide(
-    _ messages: [Message], on version: FanoutVersion,
-    _ body: @Sendable (Int, borrowing FanoutResult) -> Void
-  ) {
-    precondition(version.engineVersion.epoch == epoch, "a version of another engine")
-    decide(messages, .smallOrFirst, version.engineVersion, body)
-  }
-
-  private func decide(
-    _ messages: [Message], _ tableUse: Decider.TableUse, _ version: EngineVersion,
-    _ body: @Sendable (Int, borrowing FanoutResult) -> Void
-  ) {
-    // Short pieces in the order of the messages: threads stay close to each other in time.
-    let size = max(1, min(256, messages.count / (threads * 8)))
-    unsafe messages.withUnsafeBufferPointer { messages in
-      // SAFETY: the messages are read only, and outlive the calls.
-      nonisolated(unsafe) let start = messages.baseAddress
-      let count = messages.count
-      let results = Lock<[FanoutResult]>([])
-      Parallel.perform((count + size - 1) / size, threads: threads) { piece in
-        guard let start = unsafe start else { return }
-        var decider = Decider(version: version, threads: 1)
-        decider.tableUse = tableUse
-        var result = results.withLock { $0.popLast() } ?? FanoutResult()
-        let indices = piece * size..<min((piece + 1) * size, count)
-        let all = unsafe MessageList(start)
-        decider.decide(all, indices, self.cache, into: &result, body)
-        let used = result
-        results.withLock { $0.append(used) }
-      }
-    }
-  }
-
-  /// Decides messages on one version of the settings, on several threads.
-  ///
-  /// - Returns: one result per message, in order.
-  public func decide(_ messages: [Message]) -> [FanoutResult] {
-    let results = Lock([FanoutResult](repeating: FanoutResult(), count: messages.count))
-    decide(messages) { index, result in
-      let copy = copy result
-      results.withLock { $0[index] = copy }
-    }
-    return results.withLock { $0 }
-  }
-
-  /// The action, reason, scope and devices for one user; nil if the user is not a recipient.
-  ///
-  /// - Complexity: O(log members + devices).
-  public func decision(_ message: Message, for user: Identifier) -> Decision? {
-    currentVersion.decision(message, for: user)
   }
 
   // MARK: Settings
@@ -262,7 +185,7 @@ public final class Fanout: Sendable {
   /// - Complexity: O(members), on all threads.
   public func warmUp(_ conversations: [Identifier], at instant: Instant) {
     let messages = conversations.map { Message(id: "", conversation: $0, at: instant) }
-    decide(messages, .small, publisher.load()) { _, _ in }
+    decide(messages, .small, current) { _, _ in }
   }
 
   /// Forgets what is kept of conversations between messages, and frees its memory.

@@ -29,19 +29,18 @@ public import QuietTime
   /// While this thread adds records, another one prepares the memory for them.
   private var ahead: PageMemory.BlocksAhead?
   /// How many threads may be used while records are added.
-  let threads: Int
+  package let threads: Int
 
   /// Creates a builder without records. The app's settings are Easemob's defaults until they are
   /// set.
   ///
-  /// - Parameter unknownZones: what is done with time zones that the system does not have, also by
-  ///   the engine that is built.
-  public init(unknownZones: UnknownZones = .fail) {
-    self.init(threads: 1, unknownZones: unknownZones)
-  }
-
-  /// - Parameter threads: how many threads may be used while records are added.
-  package init(threads: Int, unknownZones: UnknownZones = .fail) {
+  /// - Parameters:
+  ///   - threads: how many threads may be used while records are added; nil for
+  ///     ``Fanout/coreCount``.
+  ///   - unknownZones: what is done with time zones that the system does not have, also by the
+  ///     engine that is built.
+  public init(threads: Int? = 1, unknownZones: UnknownZones = .fail) {
+    let threads = max(1, threads ?? Fanout.coreCount)
     self.threads = threads
     ahead = threads > 1 ? PageMemory.BlocksAhead(.shared) : nil
     writer = TableWriter(Tables(app: AppSettings(), unknownZones: unknownZones), PageStore())
@@ -115,6 +114,17 @@ public import QuietTime
     try add(index, user, member)
   }
 
+  /// Replaces the record of the same key.
+  package mutating func set(_ record: SettingsRecord) throws(FanoutError) {
+    switch record {
+    case .app(let app): try setApp(app)
+    case .user(let id, let user): try setUser(id, user)
+    case .conversation(let id, let conversation): try setConversation(id, conversation)
+    case .member(let user, let conversation, let member, _):
+      try setMember(user, of: conversation, member)
+    }
+  }
+
   /// Changes the settings of a user, which are empty at first.
   package mutating func updateUser(
     _ id: Identifier, _ change: (inout UserSettings) -> Void
@@ -144,6 +154,7 @@ public import QuietTime
 
   /// Checks that memberships can be added.
   func checkRoom(_ count: Int = 1) throws(FanoutError) {
+    precondition(!isSettled, "no members are added after settle()")
     guard memberships.count + count <= writer.limit else { throw .tooMany("memberships") }
     guard overrides.count + 3 * count < Int(UInt32.max) else { throw .tooMany("overrides") }
   }
@@ -227,12 +238,6 @@ extension FanoutBuilder {
     if userNumbers.count == 0 {
       writer.tables.userIDs.reserve(users, writer.store, threads: threads)
     }
-  }
-
-  /// Prefetches the memory of a user id that will be set soon, so that several look-ups overlap.
-  package mutating func readAhead(userUTF8: RawSpan) {
-    let slots = writer.tables.userIDs.slots
-    slots.prefetch(unsafe userUTF8.withUnsafeBytes { unsafe slots.hash($0) })
   }
 
   /// Whether a member has channel levels, as set so far.

@@ -31,7 +31,8 @@ public struct FileChecker {
   /// - Complexity: O(bytes); the settings are in memory.
   public init(_ paths: [String], progress: @escaping (Double) -> Void = { _ in }) {
     for path in paths { sort(path) }
-    let (settings, found, records) = SettingsLoader.check(world, progress: progress)
+    let (settings, found, records) = SettingsLoader.check(
+      world, LoadOptions(progress: progress))
     problems += found
     recordCount += records
     noteColumns(settings.app.rules)

@@ -43,19 +43,6 @@ extension FanoutService {
     return output.bytes
   }
 
-  /// Decides messages as they are read, some thousands at a time, and writes what was decided.
-  ///
-  /// - Parameters:
-  ///   - writer: takes the decisions, in the order of messages.
-  ///   - progress: called after each batch.
-  ///   - next: the next message; nil at the end.
-  /// - Complexity: memory for some batches, whatever the number of messages.
-  public func decide(
-    into writer: FanoutWriter, progress: () -> Void = {}, next: () throws -> Message?
-  ) throws {
-    try writer.write(by: engine, progress: progress, next: next)
-  }
-
   // MARK: Rendering
 
   /// Decides the messages of a messages.ndjson and renders the payloads of their pushes.
@@ -233,8 +220,13 @@ extension FanoutService {
   ) throws(FileProblem) -> (batch: SettingsBatch, records: Int) {
     var paths = SettingsPaths(settings)
     paths.unknownZones = unknownZones
-    let read = try SettingsLoader.load(paths, over: engine, operations: &operations)
-    let batch = SettingsBatch(read.settings, replacesApp: read.saysApp, content: read.content)
-    return (batch, read.records)
+    var records = FanoutSettings(app: engine.app)
+    var options = LoadOptions(readsContent: true)
+    options.takesOperations = operations != nil
+    let read = SettingsLoader.read(paths, into: &records, over: engine, options)
+    if operations != nil { operations = read.operations }
+    if let first = read.problems.first { throw first }
+    let batch = SettingsBatch(records, replacesApp: read.saysApp, content: read.content)
+    return (batch, read.recordCount)
   }
 }

@@ -5,12 +5,16 @@ public import PushModel
 internal import PushSupport
 internal import Synchronization
 
-/// The front door of push-fanout: decides, explains, renders and changes, in values here and in
-/// bytes in ``decide(ndjson:as:showsDevices:)`` and its neighbours.
+/// An engine together with what renders its pushes and where changes of its settings go: for
+/// dispatch services, and for programs in other languages, which hold one value. It decides,
+/// explains, renders and changes, in values here and in bytes in
+/// ``decide(ndjson:as:showsDevices:on:)`` and its neighbours.
 ///
-/// It is opened from files, from values, from an engine, or on a ``SettingsBackend`` such as a
-/// store. One value serves all threads. It opens no file but those it is given the names of, and
-/// reads no clock.
+/// What needs no content and no change is asked of the ``engine`` itself. A program that writes
+/// single operations, as the command and the server do, calls the store.
+///
+/// It is opened from files, from an engine, or on a ``SettingsBackend`` such as a store. One value
+/// serves all threads. It opens no file but those it is given the names of, and reads no clock.
 public final class FanoutService: Sendable {
   /// What it decides by, and where changes go.
   public let backend: any SettingsBackend
@@ -61,22 +65,6 @@ public final class FanoutService: Sendable {
     contentState = Lock(ContentState(engine.app.rules, templates, content))
   }
 
-  /// Decides by settings.
-  ///
-  /// - Parameters:
-  ///   - settings: everything that decides.
-  ///   - content: display settings of users.
-  ///   - templates: those of the app, for the content of pushes.
-  ///   - threads: how many threads one call may use; nil for the cores that the process may use.
-  /// - Throws: `FanoutError.unknownTimeZone`, or `FanoutError.tooMany`.
-  /// - Complexity: O(settings).
-  public convenience init(
-    _ settings: FanoutSettings, content: ContentDirectory = ContentDirectory(),
-    templates: TemplateCatalog = TemplateCatalog(), threads: Int? = nil
-  ) throws(FanoutError) {
-    self.init(try Fanout(settings, threads: threads), content: content, templates: templates)
-  }
-
   /// Decides by the settings of files, or of bytes instead of files (`SettingsPaths.contents`).
   ///
   /// - Parameters:
@@ -91,9 +79,11 @@ public final class FanoutService: Sendable {
     _ paths: SettingsPaths, templates: TemplateCatalog = TemplateCatalog(), threads: Int? = nil,
     progress: @escaping (Double) -> Void = { _ in }
   ) throws {
-    let (engine, content) = try SettingsLoader.loadFanoutWithContent(
-      paths, threads: threads, progress: progress)
-    self.init(engine, content: content, templates: templates)
+    var builder = FanoutBuilder(threads: threads, unknownZones: paths.unknownZones)
+    let files = try SettingsLoader.load(
+      paths, into: &builder, LoadOptions(readsContent: true, progress: progress))
+    self.init(
+      try builder.build(threads: threads), content: files.content, templates: templates)
   }
 
   /// Decides by the bytes of a settings.ndjson.
@@ -167,19 +157,6 @@ public final class FanoutService: Sendable {
     }
   }
 
-  /// The action, reason, scope and devices for one user; nil for a user who is no recipient.
-  ///
-  /// - Complexity: O(log members + devices).
-  public func decision(_ message: Message, for user: Identifier) -> Decision? {
-    engine.decision(message, for: user)
-  }
-
-  /// Prepares an instant, usually once a minute: what depends on the time of day and on nothing
-  /// else is then not left to the first messages.
-  ///
-  /// - Complexity: O(users) when quiet hours began or ended since.
-  public func advance(to instant: Instant) { engine.advance(to: instant) }
-
   // MARK: Explaining
 
   /// Each rule that was evaluated for a message and a user, in order, and which one decided.
@@ -189,34 +166,10 @@ public final class FanoutService: Sendable {
     engine.currentVersion.explain(message, for: user)
   }
 
-  /// Explains the text of a push, by the settings that the push is decided by; nil for a user who
-  /// gets none.
-  public func explain(
-    _ content: MessageContent, of message: Message, for user: Identifier
-  ) -> ContentExplanation? {
-    let (version, renderer) = pinned()
-    guard let decision = version.decision(message, for: user) else { return nil }
-    return renderer.explain(decision, message, content, for: user)
-  }
-
   /// The engine's current version, and the renderer of it.
   func pinned() -> (version: FanoutVersion, renderer: ContentRenderer) {
     let (version, renderer) = withRenderer({ engine.currentVersion }, version: { $0.number })
     return (version, renderer)
-  }
-
-  /// When the decision for a plain message (a text from another user, without mentions) next
-  /// changes by itself, and what it is before and from then on.
-  ///
-  /// All of the answer is of one version of the settings, however they change meanwhile.
-  ///
-  /// - Throws: `FanoutError.unknownConversation`, `.unknownUser` or `.notAMember`.
-  public func nextChange(
-    for user: Identifier, in conversation: Identifier, channel: Identifier = "",
-    after instant: Instant
-  ) throws(FanoutError) -> PlainAnswer {
-    try engine.currentVersion.plainAnswer(
-      for: user, in: conversation, channel: channel, after: instant)
   }
 
   // MARK: Members

@@ -45,16 +45,17 @@ extension StoreImport {
   public func run(
     _ paths: SettingsPaths, at now: Instant, progress: @escaping (FileStep) -> Void = { _ in }
   ) throws -> FileResult {
-    let (settings, content, saysApp, records, rows) = try SettingsLoader.load(
-      paths, addedTo: try app() ?? AppSettings()
-    ) { progress(.reading($0)) }
+    var settings = FanoutSettings(app: try app() ?? AppSettings())
+    let options = LoadOptions(readsContent: true, marksRows: true) { progress(.reading($0)) }
+    let files = try SettingsLoader.load(paths, into: &settings, options)
     progress(.read)
     let problem = try runWithSnapshot(
-      settings, content: content, partial: rows, at: now, replacingApp: saysApp || isNew,
+      settings, content: files.content, partial: files.rows, at: now,
+      replacingApp: files.saysApp || isNew,
       unknownZones: paths.unknownZones,
       progress: { progress(.importing($0)) }, imported: { progress(.imported) })
     return FileResult(
-      recordCount: records, userCount: settings.userCount, snapshotProblem: problem,
+      recordCount: files.recordCount, userCount: settings.userCount, snapshotProblem: problem,
       unknownZones: paths.unknownZones == .fail
         ? UnknownZoneUsers() : try Self.unknownZones(of: settings))
   }

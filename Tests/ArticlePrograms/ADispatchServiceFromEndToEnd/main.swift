@@ -28,7 +28,7 @@ import PushStoreService
   // snippet
   let minutes = Task {
     while !Task.isCancelled {
-      service.advance(to: now())
+      service.engine.advance(to: now())
       try? await Task.sleep(for: .seconds(60))
     }
   }

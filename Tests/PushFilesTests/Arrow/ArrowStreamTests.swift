@@ -46,12 +46,11 @@ import Testing
     _ paths: SettingsPaths, threads: Int = 1, size: Int = 1 << 18
   ) -> (fanout: Fanout?, outcome: String) {
     do {
-      let (fanout, content) = try SettingsLoader.loadFanoutWithContent(
-        paths, threads: threads, pieceSize: size)
-      return (fanout, "loaded with \(content.count) displays")
-    } catch {
-      return (nil, "\(error)")
-    }
+      var builder = FanoutBuilder(threads: threads)
+      let options = LoadOptions(readsContent: true, pieceSize: size)
+      let count = try SettingsLoader.load(paths, into: &builder, options).content.count
+      return (try builder.build(threads: threads), "loaded with \(count) displays")
+    } catch { return (nil, "\(error)") }
   }
 
   /// Where loading streams differs from loading the same as files.

@@ -1,5 +1,6 @@
 import Foundation
 import PushContent
+import PushFanout
 import PushFiles
 import PushModel
 import TestSupport
@@ -72,6 +73,23 @@ import Testing
         problem { _ = try SettingsLoader.load(SettingsPaths(settings: [path])) }
           == problem { _ = try SettingsLoader.load(SettingsPaths(bytes, name: path)) })
     }
+  }
+
+  /// What was read before a bad line stays in the builder, which is given back.
+  @Test func aBuilderHasTheRecordsBeforeABadLine() throws {
+    var builder = FanoutBuilder()
+    try builder.setUser("u1", UserSettings())
+    let lines = Array((#"{"kind":"user","id":"u2"}"# + "\n{").utf8)
+    var line: Int?
+    do { try SettingsLoader.load(SettingsPaths(lines), into: &builder) } catch {
+      line = (error as? FileProblem)?.line
+    }
+    #expect(line == 2)
+    let count = builder.userCount
+    #expect(count == 2)
+    try builder.setMember("u3", of: "g")
+    let engine = try builder.build(threads: 1)
+    #expect(engine.memberCount(of: "g") == 1)
   }
 
   private func problem(_ body: () throws -> Void) -> String {

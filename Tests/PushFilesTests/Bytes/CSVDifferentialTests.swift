@@ -36,7 +36,7 @@ import Testing
     init(_ bytes: [UInt8], threads: Int, pieceSize: Int) {
       var paths = SettingsPaths(members: ["m.csv"])
       paths.contents["m.csv"] = bytes
-      let found = SettingsLoader.check(paths, threads: threads, pieceSize: pieceSize)
+      let found = SettingsLoader.check(paths, LoadOptions(threads: threads, pieceSize: pieceSize))
       problems = found.problems.map { "\($0)" }
       records = found.records
       for conversation in found.settings.conversationIDs {

@@ -96,20 +96,16 @@ import Testing
 
   @Test func operationsAreHandedOverBetweenRecords() throws {
     let world = try Fanout(FanoutSettings())
-    func read(_ lines: [String]) -> (records: Int?, operations: [String], problem: Int?) {
-      var operations: [SettingsLoader.Operation]? = []
-      var (records, problem): (Int?, Int?) = (nil, nil)
-      do throws(FileProblem) {
-        records = try SettingsLoader.load(
-          SettingsPaths(Array(lines.joined(separator: "\n").utf8)), over: world,
-          operations: &operations
-        ).records
-      } catch {
-        problem = error.line
-      }
+    func read(_ lines: [String]) -> (records: Int, operations: [String], problem: Int?) {
+      var settings = FanoutSettings()
+      var options = LoadOptions()
+      options.takesOperations = true
+      let read = SettingsLoader.read(
+        SettingsPaths(Array(lines.joined(separator: "\n").utf8)), into: &settings, over: world,
+        options)
       return (
-        records, (operations ?? []).map { "\($0.line) \((try? $0.fields.text("op")) ?? "")" },
-        problem
+        read.recordCount, read.operations.map { "\($0.line) \((try? $0.fields.text("op")) ?? "")" },
+        read.problems.first?.line
       )
     }
     let user = #"{"kind":"user","id":"u1"}"#
@@ -119,10 +115,10 @@ import Testing
     #expect(broken.problem == 2 && broken.operations == ["1 a", "3 b"])
     // A name that is null is none.
     #expect(read([#"{"op":null,"kind":"user","id":"u1"}"#]).records == 1)
-    var none: [SettingsLoader.Operation]?
+    var settings = FanoutSettings()
     #expect(throws: FileProblem.self) {
       try SettingsLoader.load(
-        SettingsPaths(Array(#"{"op":"a"}"#.utf8)), over: world, operations: &none)
+        SettingsPaths(Array(#"{"op":"a"}"#.utf8)), into: &settings, over: world)
     }
   }
 }

@@ -24,13 +24,9 @@ import Testing
   ) throws -> String {
     try withFolder { folder in
       let output = try OutputFile(path: folder.path("out"))
-      let writer = try DecisionWriter(
+      let writer = try FanoutWriter(
         output, format: format, showsDevices: showsDevices, summaryAsJSON: summaryAsJSON)
-      for (message, decisions) in messages {
-        writer.begin(message)
-        for (user, decision) in decisions { try writer.write(user, decision) }
-        try writer.end()
-      }
+      for (message, decisions) in messages { try writer.write(message, decisions) }
       try writer.finish()
       try output.finish()
       return try folder.read("out")
@@ -174,12 +170,8 @@ import Testing
 
   @Test func totalsAddUp() throws {
     try withFolder { folder in
-      let writer = try DecisionWriter(OutputFile(path: folder.path("out")), format: .counts)
-      for (message, decisions) in Self.run {
-        writer.begin(message)
-        for (user, decision) in decisions { try writer.write(user, decision) }
-        try writer.end()
-      }
+      let writer = try FanoutWriter(OutputFile(path: folder.path("out")), format: .counts)
+      for (message, decisions) in Self.run { try writer.write(message, decisions) }
       #expect(writer.messageCount == 3)
       #expect(writer.totals.total == 5)
       #expect(writer.totals.total(of: .push) == 2)

@@ -13,8 +13,11 @@ import Testing
     try withFolder { folder in
       let path = try folder.write(lines, as: "world.ndjson")
       do throws(FileProblem) {
+        var settings = FanoutSettings()
         return .success(
-          try SettingsLoader.loadWithContent(SettingsPaths(settings: [path])).content)
+          try SettingsLoader.load(
+            SettingsPaths(settings: [path]), into: &settings, LoadOptions(readsContent: true)
+          ).content)
       } catch {
         return .failure(error)
       }

@@ -14,12 +14,12 @@ import Testing
     _ paths: SettingsPaths, sizes: some Sequence<Int>, threads: [Int] = [1, 3]
   ) -> [String] {
     let whole = 1 << 24
-    let expected = SettingsLoader.check(paths, threads: 1, pieceSize: whole)
+    let expected = SettingsLoader.check(paths, LoadOptions(threads: 1, pieceSize: whole))
     let (expectedEngine, expectedProblem) = load(paths, threads: 1, size: whole)
     var found: [String] = []
     for size in sizes {
       for threads in threads {
-        let checked = SettingsLoader.check(paths, threads: threads, pieceSize: size)
+        let checked = SettingsLoader.check(paths, LoadOptions(threads: threads, pieceSize: size))
         let (engine, problem) = load(paths, threads: threads, size: size)
         let place = "pieces of \(size), \(threads) threads: "
         if checked.problems != expected.problems {
@@ -41,7 +41,10 @@ import Testing
     _ paths: SettingsPaths, threads: Int, size: Int
   ) -> (fanout: Fanout?, problem: String) {
     do {
-      return (try SettingsLoader.loadFanout(paths, threads: threads, pieceSize: size), "loaded")
+      return (
+        try SettingsLoader.loadFanout(paths, threads: threads, LoadOptions(pieceSize: size)),
+        "loaded"
+      )
     } catch {
       return (nil, "\(error)")
     }
@@ -258,11 +261,11 @@ import Testing
       let plain = world { $0.map { String($0) } }
       let quoted = world { $0.map { "\"\($0)\"" } }
       let turned = world { ($0.dropFirst(2) + $0.prefix(2)).map { String($0) } }
-      let expected = SettingsLoader.check(turned, threads: 1, pieceSize: 1 << 20)
+      let expected = SettingsLoader.check(turned, LoadOptions(threads: 1, pieceSize: 1 << 20))
       let other = load(turned, threads: 1, size: 1 << 20)
       if other.fanout != nil { loaded += 1 }
       for (world, size) in [(plain, 100), (plain, 1 << 20), (quoted, 100), (quoted, 1 << 20)] {
-        let found = SettingsLoader.check(world, threads: 2, pieceSize: size)
+        let found = SettingsLoader.check(world, LoadOptions(threads: 2, pieceSize: size))
         #expect(found.problems == expected.problems, "seed \(seed): \(files)")
         #expect(found.records == expected.records, "seed \(seed): \(files)")
         let (engine, problem) = load(world, threads: 2, size: size)
@@ -302,10 +305,10 @@ import Testing
         return paths
       }
       // Read one by one, because the ids do not come first.
-      let expected = SettingsLoader.check(world("", 2), threads: 1, pieceSize: 1 << 20)
+      let expected = SettingsLoader.check(world("", 2), LoadOptions(threads: 1, pieceSize: 1 << 20))
       let other = load(world("", 2), threads: 1, size: 1 << 20)
       for quote in ["", "\""] {
-        let found = SettingsLoader.check(world(quote, 0), threads: 1, pieceSize: 200)
+        let found = SettingsLoader.check(world(quote, 0), LoadOptions(threads: 1, pieceSize: 200))
         #expect(found.problems == expected.problems && found.records == expected.records)
         let (engine, problem) = load(world(quote, 0), threads: 1, size: 200)
         #expect(problem == other.problem)
@@ -326,8 +329,10 @@ import Testing
     for (pieceSize, threads) in [(1, 1), (1, 3), (1 << 20, 3)] {
       let found = try (1...lines.count).map { count -> [String?] in
         let text = lines[..<count].joined(separator: "\n")
-        let content = try SettingsLoader.loadFanoutWithContent(
-          paths(settings: text), threads: threads, pieceSize: pieceSize
+        var builder = FanoutBuilder(threads: threads)
+        let content = try SettingsLoader.load(
+          paths(settings: text), into: &builder,
+          LoadOptions(readsContent: true, pieceSize: pieceSize)
         ).content
         return [
           content.name(of: "g1"), content.nickname(of: "u1", in: "g1"), content.user("u1").name,
@@ -351,7 +356,7 @@ import Testing
     let paths = paths(settings: (lines + [app]).joined(separator: "\n"))
     for size in [10, 200, 1 << 20] {
       let (fanout, problem) = load(paths, threads: 2, size: size)
-      let checked = SettingsLoader.check(paths, threads: 2, pieceSize: size).problems
+      let checked = SettingsLoader.check(paths, LoadOptions(threads: 2, pieceSize: size)).problems
       switch rules {
       case .easemob:
         #expect(checked == [])

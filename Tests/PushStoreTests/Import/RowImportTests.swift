@@ -67,11 +67,14 @@ import Testing
     rows.settings = []
 
     func load(_ paths: SettingsPaths, _ app: AppSettings, into path: String) throws {
-      let (settings, content, saysApp, _, rows) = try SettingsLoader.load(paths, addedTo: app)
+      var settings = FanoutSettings(app: app)
+      let files = try SettingsLoader.load(
+        paths, into: &settings, LoadOptions(readsContent: true, marksRows: true))
       if isOpen {
         let store = try SettingsStore(path, .create, threads: 1)
         try store.importSettings(
-          settings, content: content, partial: rows, at: .zero, replacingApp: saysApp)
+          settings, content: files.content, partial: files.rows, at: .zero,
+          replacingApp: files.saysApp)
         let (user, stored) = (store.fanout.user("u1"), try store.reader.user("u1"))
         #expect(user == stored)
         let member = store.fanout.member("u1", of: "g")
@@ -81,7 +84,8 @@ import Testing
         try store.close()
       } else {
         try StoreImport(path).run(
-          settings, content: content, partial: rows, at: .zero, replacingApp: saysApp)
+          settings, content: files.content, partial: files.rows, at: .zero,
+          replacingApp: files.saysApp)
       }
     }
     try load(paths, AppSettings(), into: folder.path("once"))
@@ -120,9 +124,12 @@ import Testing
 
   /// Files into a store.
   private static func load(_ paths: SettingsPaths, _ app: AppSettings, into path: String) throws {
-    let (settings, content, saysApp, _, rows) = try SettingsLoader.load(paths, addedTo: app)
+    var settings = FanoutSettings(app: app)
+    let files = try SettingsLoader.load(
+      paths, into: &settings, LoadOptions(readsContent: true, marksRows: true))
     try StoreImport(path).run(
-      settings, content: content, partial: rows, at: .zero, replacingApp: saysApp)
+      settings, content: files.content, partial: files.rows, at: .zero,
+      replacingApp: files.saysApp)
   }
 
   private typealias Cells = [String: String]
@@ -263,10 +270,12 @@ import Testing
         settings: [folder.path("more.ndjson")], users: [folder.path("users.csv")],
         members: [folder.path("members.csv")]),
     ] {
-      let (settings, content, saysApp, _, rows) = try SettingsLoader.load(
-        paths, addedTo: AppSettings())
+      var settings = FanoutSettings()
+      let files = try SettingsLoader.load(
+        paths, into: &settings, LoadOptions(readsContent: true, marksRows: true))
       try StoreImport(folder.path("s")).run(
-        settings, content: content, partial: rows, at: .zero, replacingApp: saysApp)
+        settings, content: files.content, partial: files.rows, at: .zero,
+        replacingApp: files.saysApp)
     }
     let reader = try StoreReader(folder.path("s"))
     let found = try export(reader, folder)

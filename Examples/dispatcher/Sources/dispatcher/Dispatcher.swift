@@ -28,7 +28,7 @@ struct Dispatcher<Sender: PushSender>: Sendable {
   /// Prepares each minute ahead of the messages, until the task is cancelled.
   func followMinutes(now: @Sendable () -> Instant) async {
     while !Task.isCancelled {
-      service.advance(to: now())
+      service.engine.advance(to: now())
       try? await Task.sleep(for: .seconds(60))
     }
   }

@@ -43,7 +43,7 @@ enum QuestionEndpoints {
       after = instant
     }
     let number = app.settingsNumber
-    let found = try app.service.nextChange(
+    let found = try app.engine.currentVersion.plainAnswer(
       for: user, in: conversation, channel: channel, after: after)
     var answer = Answer(Answer.json, ServiceJSON.plainAnswer(found) + [UInt8(ascii: "\n")])
     answer.fields[.settings] = number

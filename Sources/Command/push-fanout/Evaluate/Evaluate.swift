@@ -3,7 +3,6 @@ import PushFanout
 public import PushFiles
 import PushReference
 import PushModel
-import PushService
 import QuietTime
 
 /// `push-fanout evaluate`: one decision for every recipient of every message.
@@ -188,7 +187,7 @@ struct Evaluate: ParsableCommand {
     defer { bar.finish() }
     let version = fanout.currentVersion
     var refused = RefusedRecipients()
-    try FanoutService(fanout).decide(into: writer) {
+    try writer.write(by: fanout) {
       bar.update(
         selection.progress, "\(writer.messageCount) messages, \(writer.totals.total) decisions")
     } next: {
@@ -221,7 +220,7 @@ struct Evaluate: ParsableCommand {
     let selection = try selection(settings.app.rules, bar)
     let target = try openFile()
     defer { target.abandon() }
-    let writer = try DecisionWriter(
+    let writer = try FanoutWriter(
       target, format: chosenFormat, showsDevices: devices, summaryAsJSON: json)
     let deciding = ContinuousClock.now
     var refused = RefusedRecipients()

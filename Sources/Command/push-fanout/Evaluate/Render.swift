@@ -169,11 +169,12 @@ extension WorldOptions {
     }
     let bar = ProgressBar("loading")
     defer { bar.finish() }
-    let (fanout, content) = try SettingsLoader.loadFanoutWithContent(
-      paths, threads: threads
-    ) { bar.update($0) }
+    var builder = FanoutBuilder(threads: threads, unknownZones: paths.unknownZones)
+    let files = try SettingsLoader.load(
+      paths, into: &builder, LoadOptions(readsContent: true) { bar.update($0) })
+    let fanout = try builder.build(threads: threads)
     bar.finish()
-    return (reported(fanout), content, TemplateCatalog())
+    return (reported(fanout), files.content, TemplateCatalog())
   }
 
   private func reading<Value>(_ store: String, _ body: (StoreReader) throws -> Value) throws

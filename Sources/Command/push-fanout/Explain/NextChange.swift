@@ -55,7 +55,7 @@ struct NextChange: ParsableCommand {
     let channel = Identifier(channel)
     let answer: PlainAnswer
     do {
-      answer = try FanoutService(try world.loadFanout(threads: nil)).nextChange(
+      answer = try world.loadFanout(threads: nil).currentVersion.plainAnswer(
         for: user, in: id, channel: channel, after: instant)
     } catch FanoutError.unknownConversation(let id) {
       throw Failure(text: "no conversation \"\(id)\" in the settings or members")

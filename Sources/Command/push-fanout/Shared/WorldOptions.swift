@@ -57,7 +57,8 @@ struct WorldOptions: ParsableArguments {
     }
     let bar = ProgressBar("loading")
     defer { bar.finish() }
-    let fanout = try SettingsLoader.loadFanout(paths, threads: threads) { bar.update($0) }
+    let fanout = try SettingsLoader.loadFanout(
+      paths, threads: threads, LoadOptions { bar.update($0) })
     bar.finish()
     return reported(fanout)
   }
@@ -87,7 +88,7 @@ struct WorldOptions: ParsableArguments {
     }
     let bar = ProgressBar("loading")
     defer { bar.finish() }
-    return try SettingsLoader.load(paths) { bar.update($0) }
+    return try SettingsLoader.load(paths, LoadOptions { bar.update($0) })
   }
 
   func validate() throws {

@@ -31,23 +31,6 @@ extension FanoutResult {
   package var targetReader: TargetReader { TargetReader(self) }
 }
 
-extension Fanout: Evaluator {
-  /// Calls `body` with each recipient of a message and what the recipient gets, in the order of
-  /// users, all of the version that is current when it is called.
-  ///
-  /// - Complexity: O(recipients), and O(devices) for those who are notified; ``decide(_:)`` gives
-  ///   the same without a value for each recipient.
-  public func decide(
-    _ message: Message, each body: (UserIndex, Decision) throws -> Void
-  ) rethrows {
-    let result = decide(message)
-    try result.forEachRecipient { user, outcome in
-      let targets = result.targets(of: user, outcome.action)
-      try body(user, Decision(outcome, devices: targets.map(\.id)))
-    }
-  }
-}
-
 /// Where the notifications of one message go, for threads that write rows.
 ///
 /// SAFETY: used while the result that it came from is retained.

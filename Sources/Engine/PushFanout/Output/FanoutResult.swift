@@ -71,7 +71,7 @@ public struct FanoutResult: Sendable {
   /// The members, other than the sender, whose outcome differs from that of others in their state.
   var corrections: UnsafeBufferPointer<AnswerStorage.Correction> { unsafe storage.corrections }
 
-  /// Creates an empty result, to be filled by ``Fanout/decide(_:into:)``.
+  /// Creates an empty result, to be filled by ``Fanout/decide(_:on:memberLimit:into:)``.
   public init() {}
 
   /// The number of the version that it was decided on; 0 for an empty result.

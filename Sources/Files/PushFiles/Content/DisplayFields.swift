@@ -13,23 +13,29 @@ enum ContentNote: Sendable {
   /// A member's nickname; nil for none.
   case nickname(String?, of: Identifier, in: Identifier)
 
-  /// Reads these fields of a record whose other fields have been read; nil for none.
+  /// Reads these fields of a record that is not a member's and whose other fields have been read;
+  /// nil for none.
   static func read(
     _ line: JSONValue, _ record: borrowing SettingsRecord, _ uses: inout VendorFieldUse
   ) throws(FileProblem.Problem) -> ContentNote? {
     switch record {
-    case .app: return nil
+    case .app, .member: return nil
     case .user(let id, _): return .user(id, try DisplayFields.read(line, &uses))
     case .conversation(let id, let settings):
       let name = try line.fields.first { "name" ~= $0.key }?.value.text("name")
       return .conversation(id, settings.kind, name: name, parent: settings.parent)
-    case .member(let user, let conversation, _, _):
-      guard let nickname = line.fields.first(where: { "nickname" ~= $0.key })?.value else {
-        return .nickname(nil, of: user, in: conversation)
-      }
-      uses.note(.nickname, "\"nickname\"")
-      return .nickname(try nickname.text("nickname"), of: user, in: conversation)
     }
+  }
+
+  /// Reads a member's nickname; nil for none.
+  static func nickname(
+    _ line: JSONValue, _ uses: inout VendorFieldUse
+  ) throws(FileProblem.Problem) -> String? {
+    guard let nickname = line.fields.first(where: { "nickname" ~= $0.key })?.value else {
+      return nil
+    }
+    uses.note(.nickname, "\"nickname\"")
+    return try nickname.text("nickname")
   }
 }
 

@@ -9,12 +9,12 @@ struct CSVEncoder: DecisionEncoder {
 
   var header: [UInt8] { Array("message,user,action,reason,scope\n".utf8) }
 
-  func encode(_ decisions: MessageDecisions, to piece: inout EncodedPiece) {
+  func encode(_ decisions: some MessageDecisions, to piece: inout EncodedPiece) {
     var start: [UInt8] = []
     start.appendCSV(decisions.message.id.text)
     start.append(UInt8(ascii: ","))
-    piece.reserve(decisions.ranks.count * (start.count + 64))
-    unsafe decisions.forEachRecipient { (_, id, code) -> Void in
+    piece.reserve(decisions.count * (start.count + 64))
+    unsafe decisions.forEachRecipient(withDevices: false) { (_, id, code) -> Void in
       piece.bytes.append(contentsOf: start)
       unsafe piece.bytes.appendCSV(id)
       piece.bytes.append(contentsOf: rowEnds[Int(code)])

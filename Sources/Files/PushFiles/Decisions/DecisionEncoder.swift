@@ -19,10 +19,8 @@ protocol DecisionEncoder: Sendable {
   static var needsResults: Bool { get }
   /// Whether the output is a folder.
   static var isFolder: Bool { get }
-  /// Whether the output takes codes, and the members that they belong to.
+  /// Whether the output takes codes, and the members that they belong to, instead of rows.
   static var needsMembers: Bool { get }
-  /// Whether the decisions of one message may be encoded in several parts.
-  static var splitsMessages: Bool { get }
   /// About so many members a thread encodes before they are written, if each of them is: what bounds
   /// the memory.
   static var memberLimit: Int { get }
@@ -35,9 +33,9 @@ protocol DecisionEncoder: Sendable {
   /// Appends the decisions of a message, or of a part of its members.
   ///
   /// - Complexity: O(members), without an allocation for each.
-  func encode(_ decisions: MessageDecisions, to piece: inout EncodedPiece)
+  func encode(_ decisions: some MessageDecisions, to piece: inout EncodedPiece)
 
-  /// Appends what is written of a message that is only counted.
+  /// Appends what is written of a message of which there are no rows.
   ///
   /// - Parameter number: the ordinal of the message in the run.
   func encode(
@@ -52,10 +50,9 @@ extension DecisionEncoder {
   static var needsResults: Bool { true }
   static var isFolder: Bool { false }
   static var needsMembers: Bool { false }
-  static var splitsMessages: Bool { true }
   static var memberLimit: Int { 1 << 16 }
   var header: [UInt8] { [] }
-  func encode(_ decisions: MessageDecisions, to piece: inout EncodedPiece) {}
+  func encode(_ decisions: some MessageDecisions, to piece: inout EncodedPiece) {}
   func encode(
     _ message: borrowing Message, number: Int, _ counts: borrowing FanoutCounts,
     to piece: inout EncodedPiece

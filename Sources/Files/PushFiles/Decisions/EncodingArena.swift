@@ -71,27 +71,33 @@ struct EncodingArena: Sendable {
     let kind = type(of: encoder)
     result.count(into: &counts)
     Self.add(counts, to: &totals)
-    if !kind.needsResults {
-      return encoder.encode(message, number: number, counts, to: &piece)
+    if !kind.needsResults || kind.needsMembers {
+      encoder.encode(message, number: number, counts, to: &piece)
+      if kind.needsMembers { addMembers(result) }
+      return
     }
-    let start = piece.codes.count
-    var parts: [EncodedPiece] = []
-    if kind.splitsMessages, threads > 1, result.memberCount >= 2 * Self.partSize {
-      parts = Self.parts(copy message, number, copy result, encoder, threads)
+    if threads > 1, result.memberCount >= 2 * Self.partSize {
+      let parts = Self.parts(copy message, copy result, encoder, threads)
+      messages.append(EncodedMessage(end: piece.bytes.count, parts: parts, members: nil))
     } else {
       let all = 0..<result.memberCount
-      encoder.encode(
-        MessageDecisions(copy message, number: number, copy result, in: all), to: &piece)
+      encoder.encode(ResultDecisions(copy message, copy result, in: all), to: &piece)
     }
-    var members: EncodedMembers?
-    if kind.needsMembers {
-      members = EncodedMembers(
-        list: result.memberList, recipients: counts.recipientCount, pushes: counts.pushCount,
-        codes: start..<piece.codes.count)
+  }
+
+  /// Appends the code of each member, 0 for one who is not a recipient.
+  private mutating func addMembers(_ result: borrowing FanoutResult) {
+    let codes = piece.codes.count..<piece.codes.count + result.memberCount
+    piece.codes.append(contentsOf: repeatElement(0, count: codes.count))
+    unsafe piece.codes.withUnsafeMutableBufferPointer { all in
+      let added = unsafe UnsafeMutableBufferPointer(rebasing: all[codes])
+      var span = unsafe added.mutableSpan
+      result.writeCodes(into: &span)
     }
-    if !parts.isEmpty || members != nil {
-      messages.append(EncodedMessage(end: piece.bytes.count, parts: parts, members: members))
-    }
+    let members = EncodedMembers(
+      list: result.memberList, recipients: counts.recipientCount, pushes: counts.pushCount,
+      codes: codes)
+    messages.append(EncodedMessage(end: piece.bytes.count, parts: [], members: members))
   }
 
   private static func add(_ counts: borrowing FanoutCounts, to totals: inout [Int]) {
@@ -99,15 +105,13 @@ struct EncodingArena: Sendable {
   }
 
   private static func parts(
-    _ message: Message, _ number: Int, _ result: FanoutResult, _ encoder: any DecisionEncoder,
-    _ threads: Int
+    _ message: Message, _ result: FanoutResult, _ encoder: any DecisionEncoder, _ threads: Int
   ) -> [EncodedPiece] {
     let count = result.memberCount
     return Parallel.map((count + partSize - 1) / partSize, threads: threads) { part in
       let ranks = part * partSize..<min((part + 1) * partSize, count)
       var piece = EncodedPiece()
-      encoder.encode(
-        MessageDecisions(message, number: number, result, in: ranks), to: &piece)
+      encoder.encode(ResultDecisions(message, result, in: ranks), to: &piece)
       return piece
     }
   }

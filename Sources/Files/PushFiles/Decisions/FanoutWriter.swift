@@ -2,8 +2,8 @@ public import PushFanout
 public import PushModel
 internal import PushSupport
 
-/// Writes what the engine decides, in the order of messages and users, in one of the formats;
-/// several threads encode it, and the bytes are the same for any number of them.
+/// Writes what the engine decides, or whatever else does, in the order of messages and users, in
+/// one of the formats; several threads encode it, and the bytes are the same for any number of them.
 public final class FanoutWriter {
   private let output: any DecisionOutput
   private let encoder: any DecisionEncoder
@@ -25,7 +25,7 @@ public final class FanoutWriter {
   ///   - threads: how many threads encode.
   public convenience init(
     _ output: OutputFile, format: DecisionFormat, showsDevices: Bool = false,
-    summaryAsJSON: Bool = true, threads: Int
+    summaryAsJSON: Bool = true, threads: Int = 1
   ) throws(OutputProblem) {
     let options = EncodingOptions(showsDevices: showsDevices, summaryAsJSON: summaryAsJSON)
     try self.init(output as any DecisionOutput, format, options, threads)
@@ -118,6 +118,53 @@ public final class FanoutWriter {
     for batch in batches { try put(batch) }
   }
 
+  /// Decides messages as they are read, by any evaluator, and writes what was decided.
+  ///
+  /// - Parameters:
+  ///   - evaluator: decides.
+  ///   - id: the id of a user of the evaluator.
+  ///   - progress: called after each message.
+  ///   - next: the next message; nil at the end.
+  /// - Throws: what `next` throws, or an ``OutputProblem``.
+  public func write(
+    by evaluator: inout some Evaluator, id: (UserIndex) -> Identifier,
+    progress: () -> Void = {}, next: () throws -> Message?
+  ) throws {
+    while let message = try next() {
+      var decisions: [(user: Identifier, decision: Decision)] = []
+      evaluator.decide(message) { decisions.append((id($0), $1)) }
+      try write(message, decisions)
+      progress()
+    }
+  }
+
+  /// Writes the decisions of a message, in the order of users.
+  ///
+  /// - Throws: when no rule gives one of the outcomes: formats write outcomes by their codes.
+  public func write(
+    _ message: Message, _ decisions: [(user: Identifier, decision: Decision)]
+  ) throws(OutputProblem) {
+    var counts = OutcomeCounts()
+    for (user, decision) in decisions {
+      guard decision.outcome.code != 0 else {
+        throw OutputProblem(
+          target: "the decision of \(message.id.text) for \(user.text)",
+          reason: "no rule gives \(decision.outcome.key)")
+      }
+      counts.add(decision.outcome)
+    }
+    precondition(!type(of: encoder).isFolder, "a folder has the engine's results")
+    var piece = EncodedPiece()
+    if type(of: encoder).needsResults {
+      encoder.encode(ListedDecisions(message: message, list: decisions), to: &piece)
+    } else {
+      encoder.encode(message, number: messageCount, FanoutCounts(counts), to: &piece)
+    }
+    try output.put(piece.bytes)
+    messageCount += 1
+    totals.add(counts)
+  }
+
   /// Writes what the format ends with, once, behind all messages.
   public func finish() throws(OutputProblem) {
     try output.put(encoder.trailer(messageCount, totals))
@@ -178,7 +225,7 @@ public struct MessageEncoder {
       return nil
     }
     let end = rank + min(limit, result.memberCount - rank)
-    encoder.encode(MessageDecisions(message, number: number, result, in: rank..<end), to: &piece)
+    encoder.encode(ResultDecisions(message, result, in: rank..<end), to: &piece)
     return end < result.memberCount ? end : nil
   }
 }

@@ -16,19 +16,18 @@ struct NDJSONEncoder: DecisionEncoder {
     }
   }
 
-  func encode(_ decisions: MessageDecisions, to piece: inout EncodedPiece) {
+  func encode(_ decisions: some MessageDecisions, to piece: inout EncodedPiece) {
     var start = Array("{\"message\":".utf8)
     start.appendJSON(decisions.message.id.text)
     start.append(contentsOf: ",\"user\":".utf8)
-    piece.reserve(decisions.ranks.count * (start.count + 64))
-    let devices = showsDevices ? decisions.devices : nil
+    piece.reserve(decisions.count * (start.count + 64))
     unsafe decisions.forEachRecipient(withDevices: showsDevices) { (user, id, code) -> Void in
       piece.bytes.append(contentsOf: start)
       unsafe piece.bytes.appendJSON(id)
       piece.bytes.append(contentsOf: rowEnds[Int(code)])
-      guard let devices else { return }
+      guard showsDevices else { return }
       var isFirst = true
-      unsafe devices.forEachID(of: user, code: code) { (device) -> Void in
+      unsafe decisions.forEachDevice(of: user, code: code) { (device) -> Void in
         piece.bytes.append(contentsOf: isFirst ? Self.devicesStart : Self.comma)
         isFirst = false
         unsafe piece.bytes.appendJSON(device)

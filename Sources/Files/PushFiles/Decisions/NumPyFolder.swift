@@ -195,19 +195,20 @@ private final class MemberArrays {
   }
 }
 
-/// The codes of all members, and a row of `messages.csv`.
+/// A row of `messages.csv`, besides the codes of all members.
 struct NumPyEncoder: DecisionEncoder {
   static var isFolder: Bool { true }
   static var needsMembers: Bool { true }
-  static var splitsMessages: Bool { false }
   static var memberLimit: Int { 1 << 20 }
 
   init(_ options: EncodingOptions) {}
 
   var header: [UInt8] { EncodedPiece.header }
 
-  func encode(_ decisions: MessageDecisions, to piece: inout EncodedPiece) {
-    piece.appendRow(decisions.number, decisions.message)
-    decisions.appendCodes(to: &piece.codes)
+  func encode(
+    _ message: borrowing Message, number: Int, _ counts: borrowing FanoutCounts,
+    to piece: inout EncodedPiece
+  ) {
+    piece.appendRow(number, message)
   }
 }

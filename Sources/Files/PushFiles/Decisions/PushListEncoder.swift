@@ -6,7 +6,7 @@ struct PushListEncoder: DecisionEncoder {
 
   init(_ options: EncodingOptions) {}
 
-  func encode(_ decisions: MessageDecisions, to piece: inout EncodedPiece) {
+  func encode(_ decisions: some MessageDecisions, to piece: inout EncodedPiece) {
     if decisions.isFirst {
       piece.bytes.append(contentsOf: "{\"message\":".utf8)
       piece.bytes.appendJSON(decisions.message.id.text)

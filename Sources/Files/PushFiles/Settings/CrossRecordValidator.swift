@@ -92,19 +92,20 @@ struct CrossRecordValidator {
   }
 
   /// What is wrong between the records. One that another has replaced is not judged.
-  func problems(in settings: some SettingsSink) -> [SettingsLoader.Located] {
-    threadProblems(in: settings) + membershipProblems(in: settings) + overlayProblems(in: settings)
+  ///
+  /// - Parameter overlay: the records over those of a world that they are added to, if they are.
+  func problems<Lookup: RecordLookup>(
+    in settings: Lookup, over overlay: SettingsOverlay? = nil
+  ) -> [SettingsLoader.Located] where Lookup.LookupFailure == Never {
+    threadProblems(in: settings) + membershipProblems(in: settings, isAdded: overlay != nil)
+      + kinds.compactMap { id, last in
+        overlay?.problem(replacing: id).map { problem(last.location, $0) }
+      }
   }
 
-  /// What is wrong between the records and those of the world that they are added to.
-  private func overlayProblems(in settings: some SettingsSink) -> [SettingsLoader.Located] {
-    guard settings.isAdded else { return [] }
-    return kinds.compactMap { id, last in
-      settings.problem(replacing: id).map { problem(last.location, $0) }
-    }
-  }
-
-  private func threadProblems(in settings: some SettingsSink) -> [SettingsLoader.Located] {
+  private func threadProblems<Lookup: RecordLookup>(
+    in settings: Lookup
+  ) -> [SettingsLoader.Located] where Lookup.LookupFailure == Never {
     var locations: [Identifier: SettingsLoader.Location] = [:]
     for thread in threads { locations[thread.id] = thread.location }
     let rules = CrossRecordRules(settings)
@@ -113,8 +114,10 @@ struct CrossRecordValidator {
     }
   }
 
-  private func membershipProblems(in settings: some SettingsSink) -> [SettingsLoader.Located] {
-    guard saysChannels || !threads.isEmpty || settings.isAdded else { return [] }
+  private func membershipProblems<Lookup: RecordLookup>(
+    in settings: Lookup, isAdded: Bool
+  ) -> [SettingsLoader.Located] where Lookup.LookupFailure == Never {
+    guard saysChannels || !threads.isEmpty || isAdded else { return [] }
     let rules = CrossRecordRules(settings)
     var problems: [SettingsLoader.Located] = []
     var judged: Set<[Identifier]> = []

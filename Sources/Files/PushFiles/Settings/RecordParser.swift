@@ -29,22 +29,25 @@ struct RecordParser {
       return batch.add(JSONObject(value), line: line)
     }
     var uses = VendorFieldUse()
+    if value.fields.contains(where: { "kind" ~= $0.key && "member" ~= $0.value }) {
+      let member = try MemberFields(value, &uses)
+      let nickname = job.readsContent ? try ContentNote.nickname(value, &uses) : nil
+      if !member.present.channels, nickname == nil,
+        batch.isPlain(uses, job.rules, keepsAll: job.keepsAll)
+      {
+        let row = MemberRow(member.settings, member.present)
+        return unsafe batch.add(member.user, of: member.conversation, row, line: line)
+      }
+      let note = ContentNote.nickname(nickname, of: member.userID, in: member.conversationID)
+      return batch.add(member.record, uses, job.readsContent ? note : nil, line: line)
+    }
     let record = try SettingsRecord.read(value, &uses, &checked)
     var note: ContentNote?
     if job.readsContent { note = try ContentNote.read(value, record, &uses) }
-    switch record {
-    case .member(let user, of: let conversation, let member, let present) where !present.channels:
-      if case .nickname(.some, _, _) = note { break }
-      guard batch.isPlain(uses, job.rules, keepsAll: job.keepsAll) else { break }
-      return unsafe user.text.utf8.span.bytes.withUnsafeBytes { (user) -> Void in
-        unsafe conversation.text.utf8.span.bytes.withUnsafeBytes { (conversation) -> Void in
-          unsafe batch.add(user, of: conversation, MemberRow(member, present), line: line)
-        }
-      }
-    case .user(let id, let user) where user.devices == nil && note == nil && !id.isEmpty:
-      guard batch.isPlain(uses, job.rules, keepsAll: job.keepsAll) else { break }
+    if case .user(let id, let user) = record, user.devices == nil, note == nil, !id.isEmpty,
+      batch.isPlain(uses, job.rules, keepsAll: job.keepsAll)
+    {
       return unsafe id.text.utf8.span.bytes.withUnsafeBytes { unsafe batch.add($0, user) }
-    default: break
     }
     batch.add(record, uses, note, line: line)
   }

@@ -5,7 +5,7 @@ internal import PushSupport
 extension SettingsFileReader {
   mutating func readNDJSON() {
     let reader: PieceReader
-    do { reader = try PieceReader(paths.source(fileNumber), size: pieceSize) } catch {
+    do { reader = try PieceReader(paths.source(fileNumber), size: options.pieceSize) } catch {
       return report(error, line: error.lineAtOpening)
     }
     do throws(FileProblem.Problem) {
@@ -25,7 +25,7 @@ extension SettingsFileReader {
     let table: CSVTable
     do {
       table = try CSVTable(
-        paths.source(fileNumber), columns: names, required: required, pieceSize: pieceSize)
+        paths.source(fileNumber), columns: names, required: required, pieceSize: options.pieceSize)
     } catch {
       return report(error, line: error.lineAtOpening)
     }
@@ -46,7 +46,7 @@ extension SettingsFileReader {
   /// Reads the rows of a stream.
   mutating func readStream(_ stream: ArrowStream) {
     let source = UnknownProgress()
-    let pieceRows = ArrowPiece.rowCount(pieceSize: pieceSize)
+    let pieceRows = ArrowPiece.rowCount(pieceSize: options.pieceSize)
     let isUsers = stream.rows == .users
     // Without an app's record so far, and none to come, the rules are the default ones.
     let rules = appRules ?? (isBehindSettings && problems.isEmpty ? defaultRules : nil)

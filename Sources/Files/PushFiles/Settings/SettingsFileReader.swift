@@ -1,3 +1,4 @@
+internal import PushContent
 internal import PushFanout
 internal import PushModel
 internal import PushSupport
@@ -9,85 +10,64 @@ struct SettingsFileReader<Settings: SettingsSink> {
 
   var settings: Settings
   let paths: SettingsPaths
-  private var checked: ParseCache
+  let options: LoadOptions
   var appRules: RuleSet?
   /// The rules that apply when the files have no app record.
   let defaultRules: RuleSet
-  /// Whether every problem is wanted; otherwise only the earliest is kept.
-  let keepsAll: Bool
+  /// The engine's settings that the records are to replace some of, if they are.
+  private let world: Fanout?
   var problems: [Located] = []
   /// Fields of one rule set that were read before the rules were known.
   private var unchecked: [(location: Location, uses: VendorFieldUse)] = []
   /// All of it together.
   private var allUnchecked = VendorFieldUse()
   private var validator = CrossRecordValidator()
-  private let progress: (Double) -> Void
-  private(set) var recordCount = 0
+  private var recordCount = 0
   /// Collects display settings, if requested.
   private let content: ContentCollector?
-  /// Whether rows of CSV files are to be distinguished from records of NDJSON, and by what.
-  private let marksRows: Bool
-  /// Whether lines with the field `op` are operations, and not records.
-  private let takesOperations: Bool
   /// The operations that were read.
-  private(set) var operations: [SettingsLoader.Operation] = []
+  private var operations: [SettingsLoader.Operation] = []
+  /// What tells rows of CSV files from earlier records, if that is asked for.
   var csvMerge: CSVMerge?
   /// Whether a row of members.csv leaves levels by channel as they are: where there are such.
   var rowsKeepChannels = false
   var fileRecordCount = 0
   /// How many there were when the file was begun.
   private var before = (users: 0, declared: 0)
-  /// The records ahead whose ids are prefetched.
-  private static var readAhead: Int { 32 }
-  let pieceSize: Int
   /// The file that is read, and the number of its lines before those that are applied next.
   var fileNumber = 0
   var lines = 0
   private let pipeline: OrderedPipeline<PieceParser, PieceParser.Job, RecordBatch>
 
   init(
-    _ settings: Settings, _ paths: SettingsPaths, _ progress: @escaping (Double) -> Void,
-    keepsAll: Bool, defaultRules: RuleSet = AppSettings().rules, content: ContentCollector? = nil,
-    marksRows: Bool = false, takesOperations: Bool = false, threads: Int = 1,
-    pieceSize: Int = PieceReader.usualSize
+    _ settings: Settings, _ paths: SettingsPaths, _ options: LoadOptions, defaultRules: RuleSet,
+    over world: Fanout? = nil
   ) {
     self.settings = settings
-    self.defaultRules = defaultRules
-    self.content = content
-    self.marksRows = marksRows
-    self.takesOperations = takesOperations
     self.paths = paths
-    checked = ParseCache(paths.unknownZones)
-    self.progress = progress
-    self.keepsAll = keepsAll
-    self.pieceSize = pieceSize
+    self.options = options
+    self.defaultRules = defaultRules
+    self.world = world
+    content = options.readsContent ? ContentCollector() : nil
     pipeline = OrderedPipeline(
-      threads: threads, takerWorks: true, makeWorker: { PieceParser(paths.unknownZones) },
+      threads: options.threads, takerWorks: true, makeWorker: { PieceParser(paths.unknownZones) },
       work: { job, parser in parser.parse(job) })
   }
 
   /// Whether no file follows that can have an app or conversations.
   var isBehindSettings: Bool { fileNumber > paths.lastSettingsFile }
 
-  /// The settings, if every line is understood.
-  mutating func read() throws(FileProblem) -> Settings {
+  /// Reads all files into the settings.
+  mutating func read() -> LoadedFiles {
     readAll()
     settleRules()
-    // References between records are checked only when every record was readable.
-    if problems.isEmpty { settleRelations() }
-    if let first = sortedProblems.first { throw first }
-    return settings
-  }
-
-  /// Whether there was an app's record.
-  var saysApp: Bool { appRules != nil }
-
-  /// Everything that is wrong, and the number of records.
-  mutating func check() -> (problems: [FileProblem], records: Int) {
-    readAll()
-    settleRules()
-    settleRelations()
-    return (sortedProblems, recordCount)
+    // Unless everything that is wrong is wanted, references between records are checked only when
+    // every record was readable.
+    if problems.isEmpty || options.keepsAll { settleRelations() }
+    return LoadedFiles(
+      content: content?.directory ?? ContentDirectory(), saysApp: appRules != nil,
+      recordCount: recordCount - operations.count, rows: csvMerge, operations: operations,
+      problems: sortedProblems)
   }
 
   private var sortedProblems: [FileProblem] {
@@ -103,7 +83,9 @@ struct SettingsFileReader<Settings: SettingsSink> {
   private mutating func readAll() {
     for file in 0..<paths.count {
       fileRecordCount = 0
-      if marksRows, file == paths.settings.count { csvMerge = settings.csvMerge }
+      if options.marksRows, file == paths.settings.count {
+        csvMerge = settings.values.map { CSVMerge(rowsAfter: $0) }
+      }
       before = (settings.userCount, settings.declaredCount)
       (fileNumber, lines) = (file, 0)
       if let stream = paths.stream(file) {
@@ -132,7 +114,7 @@ struct SettingsFileReader<Settings: SettingsSink> {
     pipeline.submit(
       PieceParser.Job(
         source: piece, rules: rules, lookup: settings.lookup, readsContent: content != nil,
-        keepsAll: keepsAll, takesOperations: takesOperations))
+        keepsAll: options.keepsAll, takesOperations: options.takesOperations))
   }
 
   /// Applies the records of all pieces that are being parsed.
@@ -156,7 +138,7 @@ struct SettingsFileReader<Settings: SettingsSink> {
     guard before >> 14 != fileRecordCount >> 14, let share = source.progress else { return }
     // Records of users may be few of an NDJSON file, though it begins with them.
     if before < 0x4000, fileNumber >= paths.settings.count { makeRoom(share) }
-    progress((Double(fileNumber) + share) / Double(paths.count))
+    options.progress((Double(fileNumber) + share) / Double(paths.count))
   }
 
   /// Makes room for what the rest of a file will bring, if it goes on like this: growing step by
@@ -178,7 +160,7 @@ struct SettingsFileReader<Settings: SettingsSink> {
   }
 
   mutating func report(_ located: Located) {
-    if keepsAll || problems.isEmpty {
+    if options.keepsAll || problems.isEmpty {
       problems.append(located)
     } else if located.location < problems[0].location {
       problems[0] = located
@@ -190,9 +172,8 @@ struct SettingsFileReader<Settings: SettingsSink> {
   /// Applies the records of a piece, in the order of its lines.
   mutating func apply(_ batch: RecordBatch) {
     let isCSV = fileNumber >= paths.settings.count
-    for index in batch.steps.indices {
-      if index % Self.readAhead == 0 { readAhead(batch, from: index) }
-      switch batch.steps[index] {
+    for step in batch.steps {
+      switch step {
       case .members(let stretches):
         add(batch.columns, stretches, isCSV: isCSV)
       case .users(let rows): add(batch.users, rows, isCSV: isCSV)
@@ -208,14 +189,6 @@ struct SettingsFileReader<Settings: SettingsSink> {
       case .problem(let problem, let line):
         report(problem, line: lines + line)
       }
-    }
-  }
-
-  /// Prefetches the ids of users whose records are applied next.
-  private mutating func readAhead(_ batch: RecordBatch, from start: Int) {
-    for index in start..<min(start + Self.readAhead, batch.steps.count) {
-      guard case .record(.user(let id, _), _, _, _) = batch.steps[index] else { continue }
-      unsafe settings.readAhead(userUTF8: id.text.utf8.span.bytes)
     }
   }
 
@@ -245,13 +218,13 @@ struct SettingsFileReader<Settings: SettingsSink> {
         let user = columns.user(at: row)
         var member = columns.member(at: row).member
         member.channels = settings.channels(of: user, in: conversation)
-        settings.setMember(user, of: conversation, member)
+        settings.set(.member(user, of: conversation, member))
       }
     }
   }
 
   private mutating func apply(
-    _ record: consuming SettingsRecord, _ uses: VendorFieldUse, _ location: Location, isCSV: Bool
+    _ record: SettingsRecord, _ uses: VendorFieldUse, _ location: Location, isCSV: Bool
   ) throws(FileProblem.Problem) {
     if case .app(let app) = record {
       if appRules != nil { throw .secondApp }
@@ -259,7 +232,7 @@ struct SettingsFileReader<Settings: SettingsSink> {
         appRules = app.rules  // the rules are known, even though the record is not understood
         throw foreign
       }
-      settings.setApp(app)
+      settings.set(record)
       appRules = app.rules
       return
     }
@@ -270,23 +243,20 @@ struct SettingsFileReader<Settings: SettingsSink> {
         noteUnchecked(uses, location)
       }
     }
-    switch consume record {
+    switch record {
     case .app: break
-    case .user(let id, let user):
-      // A user that occurs in CSV files only has no earlier record to merge with.
-      if isCSV, before.declared > 0 {
-        settings.updateUser(id) { $0.replaceWhatRowsSay(with: user) }
-      } else {
-        settings.setUser(id, user)
-      }
+    // A user that occurs in CSV files only has no earlier record to merge with.
+    case .user(let id, let user) where isCSV && before.declared > 0:
+      settings.updateUser(id) { $0.replaceWhatRowsSay(with: user) }
+    case .user: settings.set(record)
     case .conversation(let id, let conversation):
-      settings.setConversation(id, conversation)
+      settings.set(record)
       validator.noteConversation(id, conversation, location)
     case .member(let user, let conversation, var member, let present):
       if isCSV, rowsKeepChannels {
         member.channels = settings.channels(of: user, in: conversation)
       }
-      settings.setMember(user, of: conversation, member)
+      settings.set(.member(user, of: conversation, member))
       validator.noteMember(conversation, user, present, location, kindsAreFinal: isBehindSettings)
     }
   }
@@ -295,7 +265,7 @@ struct SettingsFileReader<Settings: SettingsSink> {
   /// is enough, unless every problem is wanted.
   private mutating func noteUnchecked(_ uses: VendorFieldUse, _ location: Location) {
     let isNew = allUnchecked.add(uses)
-    if keepsAll || isNew { unchecked.append((location: location, uses: uses)) }
+    if options.keepsAll || isNew { unchecked.append((location: location, uses: uses)) }
   }
 
   /// Checks the fields that were read before the rules were known. Without an app they are the
@@ -313,6 +283,11 @@ struct SettingsFileReader<Settings: SettingsSink> {
 
   private mutating func settleRelations() {
     settings.settle()
-    for problem in validator.problems(in: settings) { report(problem) }
+    let overlay = world.flatMap { world in
+      settings.values.map { SettingsOverlay($0, over: world) }
+    }
+    let found =
+      overlay.map { validator.problems(in: $0, over: $0) } ?? validator.problems(in: settings)
+    for problem in found { report(problem) }
   }
 }

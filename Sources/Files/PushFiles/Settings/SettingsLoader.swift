@@ -55,6 +55,63 @@ public struct SettingsPaths: Sendable {
   }
 }
 
+/// How settings files are read, and what is read of them.
+public struct LoadOptions {
+  /// Whether ``LoadedFiles/content`` is read.
+  public var readsContent: Bool
+  /// Whether ``LoadedFiles/rows`` is kept, for an import into a store.
+  public var marksRows: Bool
+  /// Called now and then with the share of the bytes that has been read, 0...1; not called when it
+  /// is not known.
+  public var progress: (Double) -> Void
+  /// Whether lines with the field `op` are operations, and not records.
+  package var takesOperations = false
+  /// Whether every problem is wanted; otherwise only the earliest is kept.
+  package var keepsAll = false
+  /// How many threads parse; for an engine those of its builder do.
+  package var threads = 1
+  /// About how many bytes of a file are parsed together, on one thread.
+  package var pieceSize = PieceReader.usualSize
+
+  /// - Parameters:
+  ///   - readsContent: whether display settings are read.
+  ///   - marksRows: whether records that occur in rows of CSV files only are told from others.
+  ///   - progress: called now and then with the share of the bytes that has been read.
+  public init(
+    readsContent: Bool = false, marksRows: Bool = false,
+    progress: @escaping (Double) -> Void = { _ in }
+  ) {
+    self.readsContent = readsContent
+    self.marksRows = marksRows
+    self.progress = progress
+  }
+
+  package init(readsContent: Bool = false, threads: Int = 1, pieceSize: Int) {
+    self.init(readsContent: readsContent)
+    self.threads = threads
+    self.pieceSize = pieceSize
+  }
+}
+
+/// What settings files have besides the records that decide.
+public struct LoadedFiles {
+  /// Display settings, if they were to be read.
+  public let content: ContentDirectory
+  /// Whether there is a record of the app.
+  public let saysApp: Bool
+  /// The number of records.
+  public let recordCount: Int
+  /// Which users and members occur in CSV rows only, if rows were to be marked; nil without CSV
+  /// files.
+  public let rows: CSVMerge?
+  /// The lines that are operations, if lines may be.
+  package let operations: [SettingsLoader.Operation]
+  /// What is wrong, in the order of files and lines.
+  package let problems: [FileProblem]
+
+  func check() throws(FileProblem) { if let first = problems.first { throw first } }
+}
+
 /// Reads settings files.
 ///
 /// What concerns one line is checked as it is read; what needs other lines after the whole load,
@@ -82,180 +139,104 @@ public enum SettingsLoader {
     var name: String?
   }
 
-  /// Loads settings as values.
+  /// Loads records into settings that are values.
   ///
-  /// - Parameter progress: called now and then with the share of the bytes that has been read,
-  ///   0...1; not called when it is not known.
-  /// - Throws: the problem of the earliest line that is not understood.
+  /// The rules are those of the settings' app, unless the files have a record of the app.
+  ///
+  /// - Parameters:
+  ///   - settings: new ones, of the app that counts when the files have no record of it.
+  ///   - world: the engine's settings whose records these are to replace, as a later settings file
+  ///     would. References between records are checked against both together, and time zones that
+  ///     the system does not have are read where the engine ignores them.
+  /// - Throws: the problem of the earliest line that is not understood. The settings then have some
+  ///   of the records.
   /// - Complexity: O(bytes); the settings are in memory, the files are not.
+  @discardableResult
   public static func load(
-    _ paths: SettingsPaths, progress: @escaping (Double) -> Void = { _ in }
-  ) throws(FileProblem) -> FanoutSettings {
-    var reader = SettingsFileReader(FanoutSettings(), paths, progress, keepsAll: false)
-    return try reader.read()
+    _ paths: SettingsPaths, into settings: inout FanoutSettings, over world: Fanout? = nil,
+    _ options: LoadOptions = LoadOptions()
+  ) throws(FileProblem) -> LoadedFiles {
+    let files = read(paths, into: &settings, over: world, options)
+    try files.check()
+    return files
   }
 
-  /// Loads records to be added to existing settings.
+  /// Loads records into the builder of an engine.
   ///
-  /// An import of the settings into a store, with `rows`, leaves there what a row of a CSV file
-  /// cannot say.
+  /// Files are parsed in pieces, on the threads of the builder. The engine, the order of its users
+  /// and the problem that is thrown do not depend on their number.
   ///
-  /// - Parameters:
-  ///   - app: the app of that world, which counts when the files have no record of it.
-  ///   - progress: as for ``load(_:progress:)``.
-  /// - Returns: the settings, the display settings, whether the files have an app record, the
-  ///   number of records, and which users and members occur in CSV rows only; nil without CSV
-  ///   files.
-  /// - Throws: the problem of the earliest line that is not understood.
-  public static func load(
-    _ paths: SettingsPaths, addedTo app: AppSettings,
-    progress: @escaping (Double) -> Void = { _ in }
-  ) throws(FileProblem) -> (
-    settings: FanoutSettings, content: ContentDirectory, saysApp: Bool, records: Int,
-    rows: CSVMerge?
-  ) {
-    let content = ContentCollector()
-    var reader = SettingsFileReader(
-      FanoutSettings(app: app), paths, progress, keepsAll: false, defaultRules: app.rules,
-      content: content, marksRows: true)
-    let settings = try reader.read()
-    return (settings, content.directory, reader.saysApp, reader.recordCount, reader.csvMerge)
-  }
-
-  /// Loads records that replace existing ones, as a later settings file would.
-  ///
-  /// References between records are checked against the files and the existing settings together.
-  /// Time zones that the system does not have are read where the existing settings ignore them.
-  ///
-  /// - Parameter operations: becomes the lines that are operations, also if others are not
-  ///   understood; nil if no line may be one.
-  /// - Returns: the settings, the display settings, whether the files have an app record, and the
-  ///   number of records.
-  /// - Throws: the problem of the earliest line that is not understood.
-  package static func load(
-    _ paths: SettingsPaths, over world: Fanout, operations: inout [Operation]?
-  ) throws(FileProblem) -> (
-    settings: FanoutSettings, content: ContentDirectory, saysApp: Bool, records: Int
-  ) {
-    let content = ContentCollector()
-    var paths = paths
-    if world.unknownZones == .ignore { paths.unknownZones = .ignore }
-    var reader = SettingsFileReader(
-      SettingsOverlay(to: world), paths, { _ in }, keepsAll: false, defaultRules: world.app.rules,
-      content: content, takesOperations: operations != nil)
-    defer { if operations != nil { operations = reader.operations } }
-    let settings = try reader.read().added
-    let records = reader.recordCount - reader.operations.count
-    return (settings, content.directory, reader.saysApp, records)
-  }
-
-  /// The same for files of which no line may be an operation.
-  package static func load(
-    _ paths: SettingsPaths, over world: Fanout
-  ) throws(FileProblem) -> (
-    settings: FanoutSettings, content: ContentDirectory, saysApp: Bool, records: Int
-  ) {
-    var none: [Operation]?
-    return try load(paths, over: world, operations: &none)
-  }
-
-  /// Loads settings into the engine only.
-  ///
-  /// Files are parsed in pieces, on several threads. The engine, the order of its users and the
-  /// problem that is thrown do not depend on their number.
-  ///
-  /// - Parameters:
-  ///   - threads: how many threads loading and the engine may use, nil for the cores that the process
-  ///     may use.
-  ///   - progress: as for ``load(_:progress:)``.
   /// - Throws: the problem of the earliest line that is not understood; a ``FanoutError`` when
-  ///   there is more of something than the engine can hold.
+  ///   there is more of something than the engine can hold. The builder then has some of the
+  ///   records, and otherwise takes no more members.
   /// - Complexity: O(bytes). Beside the engine and 5 to 13 bytes a membership, memory holds about
   ///   three pieces of 256 KiB, and what was parsed of them, for each thread.
-  public static func loadFanout(
-    _ paths: SettingsPaths, threads: Int? = nil, progress: @escaping (Double) -> Void = { _ in }
-  ) throws -> Fanout {
-    try loadFanout(paths, threads: threads, pieceSize: PieceReader.usualSize, progress: progress)
+  @discardableResult
+  public static func load(
+    _ paths: SettingsPaths, into builder: inout FanoutBuilder,
+    _ options: LoadOptions = LoadOptions()
+  ) throws -> LoadedFiles {
+    var options = options
+    options.threads = builder.threads
+    var taken = FanoutBuilder()
+    swap(&taken, &builder)
+    let packed = PackedSettings(taken)
+    var reader = SettingsFileReader(packed, paths, options, defaultRules: AppSettings().rules)
+    let files = reader.read()
+    packed.giveBack(to: &builder)
+    try files.check()
+    if let failure = packed.failure { throw failure }
+    return files
   }
 
-  /// The same, with pieces of another size.
-  ///
-  /// - Parameter pieceSize: about how many bytes of a file are parsed together, on one thread.
-  package static func loadFanout(
-    _ paths: SettingsPaths, threads: Int?, pieceSize: Int,
-    progress: @escaping (Double) -> Void = { _ in }
-  ) throws -> Fanout {
-    let threads = max(1, threads ?? Fanout.coreCount)
+  /// Reads records into settings without throwing: the problems are among what is given.
+  package static func read(
+    _ paths: SettingsPaths, into settings: inout FanoutSettings, over world: Fanout? = nil,
+    _ options: LoadOptions
+  ) -> LoadedFiles {
+    var paths = paths
+    if world?.unknownZones == .ignore { paths.unknownZones = .ignore }
     var reader = SettingsFileReader(
-      PackedSettings(threads: threads, paths.unknownZones), paths, progress, keepsAll: false,
-      threads: threads,
-      pieceSize: pieceSize)
-    return try reader.read().build()
+      settings, paths, options, defaultRules: settings.app.rules, over: world)
+    let files = reader.read()
+    settings = reader.settings
+    return files
   }
 
-  /// Loads settings and display settings as values.
+  /// Loads settings as values.
   ///
-  /// - Parameter progress: as for ``load(_:progress:)``.
   /// - Throws: the problem of the earliest line that is not understood.
-  public static func loadWithContent(
-    _ paths: SettingsPaths, progress: @escaping (Double) -> Void = { _ in }
-  ) throws(FileProblem) -> (settings: FanoutSettings, content: ContentDirectory) {
-    let content = ContentCollector()
-    var reader = SettingsFileReader(
-      FanoutSettings(), paths, progress, keepsAll: false, content: content)
-    return (try reader.read(), content.directory)
+  public static func load(
+    _ paths: SettingsPaths, _ options: LoadOptions = LoadOptions()
+  ) throws(FileProblem) -> FanoutSettings {
+    var settings = FanoutSettings()
+    try load(paths, into: &settings, options)
+    return settings
   }
 
-  /// Loads settings into the engine, and display settings, reading each file once.
+  /// Loads settings into an engine.
   ///
-  /// - Parameters and errors: as for ``loadFanout(_:threads:progress:)``.
-  public static func loadFanoutWithContent(
-    _ paths: SettingsPaths, threads: Int? = nil, progress: @escaping (Double) -> Void = { _ in }
-  ) throws -> (fanout: Fanout, content: ContentDirectory) {
-    try loadFanoutWithContent(
-      paths, threads: threads, pieceSize: PieceReader.usualSize, progress: progress)
-  }
-
-  /// The same, with pieces of another size.
-  package static func loadFanoutWithContent(
-    _ paths: SettingsPaths, threads: Int?, pieceSize: Int,
-    progress: @escaping (Double) -> Void = { _ in }
-  ) throws -> (fanout: Fanout, content: ContentDirectory) {
-    let content = ContentCollector()
-    let threads = max(1, threads ?? Fanout.coreCount)
-    var reader = SettingsFileReader(
-      PackedSettings(threads: threads, paths.unknownZones), paths, progress, keepsAll: false,
-      content: content,
-      threads: threads, pieceSize: pieceSize)
-    return (try reader.read().build(), content.directory)
-  }
-
-  /// Reads a world to find everything that is wrong with it.
-  ///
-  /// - Parameters:
-  ///   - threads: the number of threads that parse.
-  ///   - pieceSize: about how many bytes of a file are parsed together, on one thread.
-  /// - Returns: as for ``check(_:progress:)``.
-  package static func check(
-    _ paths: SettingsPaths, threads: Int, pieceSize: Int
-  ) -> (settings: FanoutSettings, problems: [FileProblem], records: Int) {
-    var reader = SettingsFileReader(
-      FanoutSettings(), paths, { _ in }, keepsAll: true, content: ContentCollector(),
-      threads: threads, pieceSize: pieceSize)
-    let (problems, records) = reader.check()
-    return (reader.settings, problems, records)
+  /// - Parameter threads: how many threads loading and the engine may use, nil for the cores that
+  ///   the process may use.
+  /// - Throws: what is wrong with the files, or a ``FanoutError``, as for a builder.
+  public static func loadFanout(
+    _ paths: SettingsPaths, threads: Int? = nil, _ options: LoadOptions = LoadOptions()
+  ) throws -> Fanout {
+    var builder = FanoutBuilder(threads: threads, unknownZones: paths.unknownZones)
+    try load(paths, into: &builder, options)
+    return try builder.build(threads: builder.threads)
   }
 
   /// Reads settings to find everything that is wrong with them.
   ///
-  /// - Parameter progress: as for ``load(_:progress:)``.
   /// - Returns: the problems in the order of files and lines, and what could be read.
   public static func check(
-    _ paths: SettingsPaths, progress: @escaping (Double) -> Void = { _ in }
+    _ paths: SettingsPaths, _ options: LoadOptions = LoadOptions()
   ) -> (settings: FanoutSettings, problems: [FileProblem], records: Int) {
-    var reader = SettingsFileReader(
-      FanoutSettings(), paths, progress, keepsAll: true, content: ContentCollector())
-    let (problems, records) = reader.check()
-    return (reader.settings, problems, records)
+    var options = options
+    (options.keepsAll, options.readsContent) = (true, true)
+    var settings = FanoutSettings()
+    let files = read(paths, into: &settings, options)
+    return (settings, files.problems, files.recordCount)
   }
 }

@@ -3,8 +3,8 @@ package import PushModel
 
 /// Records laid over a world, in which they are to replace those of the same key, and what both say
 /// together.
-package struct SettingsOverlay {
-  package private(set) var added: FanoutSettings
+package struct SettingsOverlay: RecordLookup {
+  private var added: FanoutSettings
   private let world: Fanout
 
   /// No records yet.
@@ -104,28 +104,4 @@ extension Fanout: RecordLookup {
   package func isMember(_ user: Identifier, of conversation: Identifier) -> Bool {
     member(user, of: conversation) != nil
   }
-}
-
-extension SettingsOverlay: SettingsSink {
-  var userCount: Int { added.userCount }
-  var declaredCount: Int { added.declaredCount }
-  mutating func reserveCapacity(users: Int, declared: Int) {
-    added.reserveCapacity(users: users, declared: declared)
-  }
-  mutating func readAhead(userUTF8: RawSpan) { added.readAhead(userUTF8: userUTF8) }
-  mutating func setApp(_ app: AppSettings) { added.app = app }
-  mutating func setUser(_ id: Identifier, _ user: consuming UserSettings) {
-    added.setUser(id, user)
-  }
-  mutating func updateUser(_ id: Identifier, _ change: (inout UserSettings) -> Void) {
-    added.updateUser(id, change)
-  }
-  mutating func setMember(
-    _ user: Identifier, of conversation: Identifier, _ member: MemberSettings
-  ) { added.setMember(user, of: conversation, member) }
-  func channels(
-    of user: Identifier, in conversation: Identifier
-  ) -> [Identifier: NotificationLevel] { added.channels(of: user, in: conversation) }
-  mutating func settle() {}
-  var isAdded: Bool { true }
 }

@@ -17,12 +17,12 @@ extension SettingsRecord {
     case "app": return .app(try app(line, &uses, &checked, extra))
     case "user": return try user(line, &uses, &checked, extra)
     case "conversation": return try conversation(line, &uses, extra)
-    case "member": return try member(line, &uses, extra)
+    case "member": return try MemberFields(line, &uses, beside: extra).record
     default: throw .unknownKind(try kind.text("kind"))
     }
   }
 
-  private static func refuse(
+  fileprivate static func refuse(
     _ key: JSONKey, but extra: StaticString?
   ) throws(FileProblem.Problem) {
     if let extra, extra ~= key { return }
@@ -223,7 +223,7 @@ extension SettingsRecord {
     return .conversation(id, settings)
   }
 
-  private static func channels(
+  fileprivate static func channels(
     _ value: JSONValue, _ uses: inout VendorFieldUse
   ) throws(FileProblem.Problem) -> [Identifier: NotificationLevel] {
     uses.note(.channels, "\"channels\"")
@@ -233,35 +233,55 @@ extension SettingsRecord {
     }
     return channels
   }
+}
 
-  private static func member(
-    _ line: JSONValue, _ uses: inout VendorFieldUse, _ extra: StaticString?
-  ) throws(FileProblem.Problem) -> SettingsRecord {
-    var conversation: Identifier?
-    var user: Identifier?
-    var member = MemberSettings()
-    var present = PresentFields()
+/// A member's record as a line of settings.ndjson has it: its ids are parts of the line.
+///
+/// SAFETY: used before the parser reads the next line, as is its ``JSONValue``.
+@safe struct MemberFields {
+  var conversation: UnsafeRawBufferPointer
+  var user: UnsafeRawBufferPointer
+  var settings = MemberSettings()
+  var present = PresentFields()
+
+  init(
+    _ line: JSONValue, _ uses: inout VendorFieldUse, beside extra: StaticString? = nil
+  ) throws(FileProblem.Problem) {
+    var conversation: UnsafeRawBufferPointer?
+    var user: UnsafeRawBufferPointer?
     for (key, value) in line.fields {
       switch key {
       case "kind": break
-      case "conversation": conversation = try value.identifier("conversation")
-      case "user": user = try value.identifier("user")
-      case "level": member.level = try value.level("level", &uses)
+      case "conversation": unsafe conversation = try Self.id(value, "conversation")
+      case "user": unsafe user = try Self.id(value, "user")
+      case "level": settings.level = try value.level("level", &uses)
       case "mutedUntil":
         uses.note(.memberMute, "\"mutedUntil\"")
-        member.mutedUntil = try value.instant("mutedUntil")
+        settings.mutedUntil = try value.instant("mutedUntil")
       case "since":
-        member.since = try value.instant("since")
+        settings.since = try value.instant("since")
         present.since = true
       case "channels":
-        member.channels = try channels(value, &uses)
+        settings.channels = try SettingsRecord.channels(value, &uses)
         present.channels = true
-      case "nickname": break  // ContentCollector's
-      default: try refuse(key, but: extra)
+      case "nickname": break  // ContentNote's
+      default: try SettingsRecord.refuse(key, but: extra)
       }
     }
-    guard let conversation else { throw .missingField("conversation") }
-    guard let user else { throw .missingField("user") }
-    return .member(user, of: conversation, member, present)
+    guard let conversation = unsafe conversation else { throw .missingField("conversation") }
+    guard let user = unsafe user else { throw .missingField("user") }
+    unsafe (self.conversation, self.user) = (conversation, user)
   }
+
+  private static func id(
+    _ value: JSONValue, _ field: String
+  ) throws(FileProblem.Problem) -> UnsafeRawBufferPointer {
+    let utf8 = try unsafe value.utf8(field)
+    if unsafe utf8.isEmpty { throw .emptyID(field) }
+    return unsafe utf8
+  }
+
+  var userID: Identifier { unsafe Identifier(utf8: user) }
+  var conversationID: Identifier { unsafe Identifier(utf8: conversation) }
+  var record: SettingsRecord { .member(userID, of: conversationID, settings, present) }
 }

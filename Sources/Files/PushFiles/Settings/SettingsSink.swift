@@ -8,19 +8,16 @@ protocol SettingsSink: RecordLookup where LookupFailure == Never {
   /// How many users have settings.
   var declaredCount: Int { get }
   mutating func reserveCapacity(users: Int, declared: Int)
-  /// Touches the memory of a user id that will be set soon.
-  mutating func readAhead(userUTF8: RawSpan)
 
-  mutating func setApp(_ app: AppSettings)
-  mutating func setUser(_ id: Identifier, _ user: consuming UserSettings)
+  mutating func set(_ record: SettingsRecord)
   mutating func updateUser(_ id: Identifier, _ change: (inout UserSettings) -> Void)
-  mutating func setConversation(_ id: Identifier, _ settings: ConversationSettings)
-  mutating func setMember(
-    _ user: Identifier, of conversation: Identifier, _ member: MemberSettings)
   /// Sets the members of stretches of columns, in the order of the rows.
   mutating func add(_ columns: MembershipColumns, stretches: Range<Int>)
   /// Sets users, in the order of the rows.
   mutating func add(_ users: UserRecords, rows: Range<Int>)
+  /// Says that all records are in; the ``RecordLookup`` is asked only then.
+  mutating func settle()
+
   /// The ids so far, by which columns are resolved before they are added; nil where that is not
   /// asked for.
   var lookup: SettingsIDLookup? { get }
@@ -30,19 +27,11 @@ protocol SettingsSink: RecordLookup where LookupFailure == Never {
   func channels(
     of user: Identifier, in conversation: Identifier
   ) -> [Identifier: NotificationLevel]
-
-  /// What tells rows of CSV files, which follow, from earlier records; nil when not requested.
-  var csvMerge: CSVMerge? { get }
-  /// Says that all records are in; what follows, and the lookup, is asked only then.
-  mutating func settle()
-
-  /// Whether the records are added to existing settings.
-  var isAdded: Bool { get }
-  /// Existing records that conflict with a conversation of these records.
-  func problem(replacing conversation: Identifier) -> FileProblem.Problem?
+  /// The records as values; nil where they are packed.
+  var values: FanoutSettings? { get }
 }
 
-extension SettingsSink {
+extension FanoutSettings: SettingsSink {
   mutating func add(_ columns: MembershipColumns, stretches: Range<Int>) {
     for stretch in stretches {
       let conversation = columns.conversation(of: stretch)
@@ -51,74 +40,43 @@ extension SettingsSink {
       }
     }
   }
+
   mutating func add(_ users: UserRecords, rows: Range<Int>) {
     for row in rows { setUser(users.id(at: row), users.user(at: row)) }
   }
+
+  mutating func settle() {}
+
   var lookup: SettingsIDLookup? { nil }
   var hasChannels: Bool { true }
-  var csvMerge: CSVMerge? { nil }
-  var isAdded: Bool { false }
-  func problem(replacing conversation: Identifier) -> FileProblem.Problem? { nil }
-}
-
-extension FanoutSettings: SettingsSink {
-  mutating func setApp(_ app: AppSettings) { self.app = app }
-
-  var csvMerge: CSVMerge? { CSVMerge(rowsAfter: self) }
-
   func channels(
     of user: Identifier, in conversation: Identifier
   ) -> [Identifier: NotificationLevel] {
     index(of: user).flatMap { member($0, of: conversation) }?.channels ?? [:]
   }
-
-  mutating func settle() {}
+  var values: FanoutSettings? { self }
 }
 
 /// Settings that are packed as they are read.
 ///
 /// Files are checked before; what the engine may still refuse, because there is too much of it, is
-/// kept until the engine is built.
+/// kept until all is read.
 final class PackedSettings: SettingsSink {
   private var builder: FanoutBuilder
-  private var failure: FanoutError?
-  private let threads: Int
+  private(set) var failure: FanoutError?
 
-  /// - Parameters:
-  ///   - threads: the number of threads on which the engine is built.
-  ///   - unknownZones: what the engine does with time zones that the system does not have.
-  init(threads: Int, _ unknownZones: UnknownZones) {
-    self.threads = threads
-    builder = FanoutBuilder(threads: threads, unknownZones: unknownZones)
-  }
+  init(_ builder: consuming FanoutBuilder) { self.builder = builder }
 
   var userCount: Int { builder.userCount }
   var declaredCount: Int { builder.declaredCount }
-
   func reserveCapacity(users: Int, declared: Int) { builder.reserveCapacity(users: users) }
-  func readAhead(userUTF8: RawSpan) { builder.readAhead(userUTF8: userUTF8) }
 
-  func setApp(_ app: AppSettings) {
-    keepFailure { (builder) throws(FanoutError) in try builder.setApp(app) }
-  }
-
-  func setUser(_ id: Identifier, _ user: consuming UserSettings) {
-    let user = user
-    keepFailure { (builder) throws(FanoutError) in try builder.setUser(id, user) }
+  func set(_ record: SettingsRecord) {
+    keepFailure { (builder) throws(FanoutError) in try builder.set(record) }
   }
 
   func updateUser(_ id: Identifier, _ change: (inout UserSettings) -> Void) {
     keepFailure { (builder) throws(FanoutError) in try builder.updateUser(id, change) }
-  }
-
-  func setConversation(_ id: Identifier, _ settings: ConversationSettings) {
-    keepFailure { (builder) throws(FanoutError) in try builder.setConversation(id, settings) }
-  }
-
-  func setMember(_ user: Identifier, of conversation: Identifier, _ member: MemberSettings) {
-    keepFailure { (builder) throws(FanoutError) in
-      try builder.setMember(user, of: conversation, member)
-    }
   }
 
   func add(_ columns: MembershipColumns, stretches: Range<Int>) {
@@ -131,27 +89,23 @@ final class PackedSettings: SettingsSink {
     keepFailure { (builder) throws(FanoutError) in try builder.add(users, rows: rows) }
   }
 
+  func settle() { builder.settle(threads: builder.threads) }
+
   var lookup: SettingsIDLookup? { builder.lookup }
   var hasChannels: Bool { builder.hasChannels }
-
   func channels(
     of user: Identifier, in conversation: Identifier
   ) -> [Identifier: NotificationLevel] {
     builder.channels(of: user, in: conversation)
   }
+  var values: FanoutSettings? { nil }
 
-  func settle() { builder.settle(threads: threads) }
   func conversation(_ id: Identifier) -> ConversationSettings? { builder.conversation(id) }
   func isMember(_ user: Identifier, of conversation: Identifier) -> Bool {
     builder.isMember(user, of: conversation)
   }
 
-  func build() throws(FanoutError) -> Fanout {
-    if let failure { throw failure }
-    var done = FanoutBuilder()
-    swap(&done, &builder)
-    return try done.build(threads: threads)
-  }
+  func giveBack(to builder: inout FanoutBuilder) { swap(&builder, &self.builder) }
 
   private func keepFailure(_ body: (inout FanoutBuilder) throws(FanoutError) -> Void) {
     guard failure == nil else { return }

@@ -18,7 +18,6 @@ public struct FanoutSettings: Sendable {
   private var declaredIndices: [UInt32] = []
   private var declared: [UserSettings] = []
   private var conversationTable = IdentifierTable()
-  private var readAhead: UInt64 = 0
   private var conversations: [Conversation] = []
 
   private struct Conversation: Sendable {
@@ -45,12 +44,6 @@ public struct FanoutSettings: Sendable {
 
   /// How many users have settings.
   public var declaredCount: Int { declared.count }
-
-  /// Touches the memory of a user id that will be set soon; see
-  /// ``IdentifierTable/readAhead(utf8:)``.
-  public mutating func readAhead(userUTF8: RawSpan) {
-    readAhead ^= userIDs.readAhead(utf8: userUTF8)
-  }
 
   /// The position of a user id in the order of first appearance; nil for one that never appeared.
   public func index(of user: Identifier) -> UserIndex? {

@@ -85,8 +85,11 @@ public struct WhatIf: Sendable {
       switch change {
       case .file(let path):
         if let mistake, wrongCondition != nil { throw problem(mistake) }
-        let read = try SettingsLoader.load(SettingsPaths(settings: [path]), over: fanout)
-        let (settings, saysApp) = (read.settings, read.saysApp)
+        var settings = FanoutSettings(app: fanout.app)
+        let saysApp = try SettingsLoader.load(
+          SettingsPaths(settings: [path]), into: &settings, over: fanout,
+          LoadOptions(readsContent: true)
+        ).saysApp
         if saysApp, let foreign = RuleSwitch(fanout, settings).problem { throw problem(foreign) }
         try fanout.update { (update) throws(FanoutError) in
           if saysApp { try update.setApp(settings.app) }
