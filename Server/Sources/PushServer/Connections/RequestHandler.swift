@@ -275,11 +275,14 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
       exchange.ticket?.end()
     }
     if exchange.isRead { self.exchange = nil }
-    guard !isStream, exchange.closes || isEnding && waiting.isEmpty && fault == nil else {
+    // A stream whose request goes on is reset behind its answer (RFC 9113, 8.1).
+    let closes =
+      isStream ? !exchange.isRead : exchange.closes || isEnding && waiting.isEmpty && fault == nil
+    guard closes else {
       context.write(wrapOutboundOut(.end(nil)), promise: taken)
       return flush(context)
     }
-    closeAfterEnd(lingers: !exchange.isRead, taken, context)
+    closeAfterEnd(lingers: !isStream && !exchange.isRead, taken, context)
   }
 
   // MARK: Streams

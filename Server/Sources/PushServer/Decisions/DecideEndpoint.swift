@@ -43,8 +43,11 @@ enum DecideEndpoint {
     answer.fields[.settings] = deciding.settings
     let refused = deciding.refusedUserCount
     if refused > 0 { answer.fields[.refusedUsers] = "\(refused)" }
+    let unknown = deciding.unknownCount
+    if unknown > 0 { answer.fields[.unknownConversations] = "\(unknown)" }
     if progress == .complete {
-      metrics.decided(deciding.messageCount, errors: deciding.errorCount)
+      metrics.decided(
+        deciding.messageCount, errors: deciding.errorCount, unknown: deciding.unknownCount)
       if deciding.messageCount == 1, deciding.errorCount == 0, deciding.format != .payloads {
         answer.fields[.membership] = "\(deciding.membershipVersion)"
       }
@@ -58,7 +61,8 @@ enum DecideEndpoint {
         try Task.checkCancellation()
         try await writer.write(deciding.takeBytes())
       }
-      metrics.decided(deciding.messageCount, errors: deciding.errorCount)
+      metrics.decided(
+        deciding.messageCount, errors: deciding.errorCount, unknown: deciding.unknownCount)
     }
     return answer
   }
@@ -69,6 +73,9 @@ extension HTTPField.Name {
   static let settings = HTTPField.Name("Push-Fanout-Settings")!
   /// How many users of the settings are not decided for, as the machine lacks their time zone.
   static let refusedUsers = HTTPField.Name("Push-Fanout-Refused-Users")!
+  /// How many messages, up to the first bytes of the answer, went to conversations that the settings
+  /// do not have.
+  static let unknownConversations = HTTPField.Name("Push-Fanout-Unknown-Conversations")!
   /// The version of the membership that codes and bits are of.
   static let membership = HTTPField.Name("Push-Fanout-Membership")!
   /// The name of a request, for logs.

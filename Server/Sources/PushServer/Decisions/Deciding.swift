@@ -33,6 +33,8 @@ final class Deciding: @unchecked Sendable {
   private var current: (message: Message, rank: Int)?
   private(set) var messageCount = 0
   private(set) var errorCount = 0
+  /// How many messages went to conversations that the settings do not have.
+  private(set) var unknownCount = 0
   /// Of the first message that could not be decided.
   private(set) var firstFailure: ServerFailure?
   /// Of the message that was decided last.
@@ -119,6 +121,7 @@ final class Deciding: @unchecked Sendable {
       let count = app.engine.memberCount(of: message.conversation)
       guard count <= memberLimit else { return nil }
       messageCount += 1
+      noteUnknown(message, count)
       try render(message, content)
       return count
     }
@@ -127,10 +130,18 @@ final class Deciding: @unchecked Sendable {
       engine.decide(message, on: version, memberLimit: memberLimit, into: &workspace.result)
     else { return nil }
     messageCount += 1
+    noteUnknown(message, workspace.result.memberCount)
     membershipVersion = workspace.result.membershipVersion
     app.decisionLog?.note(message, workspace.result, settings: settings)
     encode(message, from: 0)
     return workspace.result.memberCount
+  }
+
+  /// Counts a message to a conversation that the settings do not have: a misspelt id is silence for
+  /// everyone.
+  private func noteUnknown(_ message: Message, _ memberCount: Int) {
+    guard memberCount == 0, app.engine.conversation(message.conversation) == nil else { return }
+    unknownCount += 1
   }
 
   private func encode(_ message: Message, from rank: Int) {

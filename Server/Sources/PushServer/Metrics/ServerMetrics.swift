@@ -26,6 +26,7 @@ final class ServerMetrics: Sendable {
   private let endpoints = Route.all.map { _ in Endpoint() }
   private let messages = Counter()
   private let itemErrors = Counter()
+  private let unknownConversations = Counter()
   private let refused = Counter()
   private let peerRefusals = Counter()
   private let requestsNow = Counter()
@@ -43,8 +44,10 @@ final class ServerMetrics: Sendable {
     counters.durations[bucket].add()
   }
 
-  func decided(_ count: Int, errors: Int) {
+  /// - Parameter unknown: how many went to conversations that the settings do not have.
+  func decided(_ count: Int, errors: Int, unknown: Int) {
     messages.add(Int64(count))
+    if unknown > 0 { unknownConversations.add(Int64(unknown)) }
     if errors > 0 { itemErrors.add(Int64(errors)) }
   }
 
@@ -73,6 +76,9 @@ final class ServerMetrics: Sendable {
     }
     single("messages_total", "counter", "Messages decided.", messages.now)
     single("message_errors_total", "counter", "Messages refused within a batch.", itemErrors.now)
+    single(
+      "unknown_conversation_messages_total", "counter",
+      "Messages to conversations that the settings do not have.", unknownConversations.now)
     single("operations_total", "counter", "Operations on settings, acknowledged.", writes.now)
     single("overload_total", "counter", "Requests refused as too many were under way.", refused.now)
     single(
