@@ -297,7 +297,7 @@ import Testing
     }
     // More than the buffers of both sides hold.
     let long = String(repeating: "x", count: 60_000)
-    for round in 0..<3 {
+    for round in 0..<5 {
       let records = (0..<100).map { #"{"kind":"user","id":"\#(round)-\#($0)-\#(long)"}"# }
       let written = try await server.post(
         "/v1/settings", records.joined(separator: "\n"), Self.ndjson)

@@ -75,7 +75,11 @@ struct Listener: Service {
     let gate = gate
     let closing = Task {
       try await Task.sleep(for: limit)
-      gate.forEach { $0.close(promise: nil) }
+      // More than once: a connection may have just been accepted.
+      while true {
+        gate.forEach { $0.close(promise: nil) }
+        try await Task.sleep(for: .seconds(1))
+      }
     }
     try await ended.futureResult.get()
     closing.cancel()

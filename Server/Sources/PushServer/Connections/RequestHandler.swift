@@ -23,8 +23,8 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
   private let responder: @Sendable (HTTPFields) -> Responder
   /// Whether it is a stream of HTTP/2, and not a connection of HTTP/1.1.
   private let isStream: Bool
-  private var executor: LoopExecutor?
-  private var exchange: Exchange?
+  var executor: LoopExecutor?
+  var exchange: Exchange?
   /// Parts that arrived while another request was answered, or while the client did not read.
   private var waiting = CircularBuffer<HTTPRequestPart>()
   private var hasPendingRead = false
@@ -37,7 +37,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
   /// Whether nothing is read any more.
   private var isClosed = false
   /// The piece of a streamed body that was written last.
-  private var lastPiece: EventLoopFuture<Void>?
+  var lastPiece: EventLoopFuture<Void>?
 
   /// - Parameters:
   ///   - responder: what answers a request with these fields.
@@ -143,7 +143,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
   }
 
   /// Goes on with what was not done while a request was answered.
-  private func settle(_ context: ChannelHandlerContext) {
+  func settle(_ context: ChannelHandlerContext) {
     while !isClosed, let part = waiting.first, canTake(part, context) {
       waiting.removeFirst()
       take(part, context)
@@ -180,13 +180,13 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
   }
 
   /// What a task refers to, on the thread of the connection.
-  private struct TaskTarget {
+  struct TaskTarget {
     let handler: RequestHandler
     let exchange: Exchange
     let context: ChannelHandlerContext
   }
 
-  private func target(_ exchange: Exchange, _ context: ChannelHandlerContext) -> NIOLoopBound<
+  func target(_ exchange: Exchange, _ context: ChannelHandlerContext) -> NIOLoopBound<
     TaskTarget
   > {
     NIOLoopBound(
@@ -263,7 +263,7 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
   /// An answer of so many bytes fits what the system keeps for a connection.
   private static let smallAnswer = 32 * 1024
 
-  private func endResponse(_ exchange: Exchange, _ context: ChannelHandlerContext) {
+  func endResponse(_ exchange: Exchange, _ context: ChannelHandlerContext) {
     exchange.isAnswered = true
     exchange.responder.end(exchange)
     // What the client does not take counts as under way.
@@ -283,54 +283,6 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
       return flush(context)
     }
     closeAfterEnd(lingers: !isStream && !exchange.isRead, taken, context)
-  }
-
-  // MARK: Streams
-
-  private func stream(
-    _ write: @escaping @Sendable (BodyWriter) async throws -> Void, _ exchange: Exchange,
-    _ context: ChannelHandlerContext
-  ) {
-    lastPiece = nil
-    let bound = target(exchange, context)
-    let writer = BodyWriter(loop: context.eventLoop) { bytes in
-      let target = bound.value
-      return target.handler.write(bytes, target.exchange, target.context)
-    }
-    exchange.task = Task(executorPreference: executor) {
-      let isWhole: Bool
-      do {
-        try await write(writer)
-        isWhole = true
-      } catch {
-        isWhole = false
-      }
-      let target = bound.value
-      target.handler.endStream(isWhole: isWhole, target.exchange, target.context)
-    }
-  }
-
-  private func write(
-    _ bytes: ByteBuffer, _ exchange: Exchange, _ context: ChannelHandlerContext
-  ) -> EventLoopFuture<Void> {
-    guard exchange === self.exchange else {
-      return context.eventLoop.makeFailedFuture(ChannelError.ioOnClosedChannel)
-    }
-    let before = lastPiece
-    lastPiece = context.writeAndFlush(wrapOutboundOut(.body(bytes)))
-    return before ?? context.eventLoop.makeSucceededVoidFuture()
-  }
-
-  private func endStream(isWhole: Bool, _ exchange: Exchange, _ context: ChannelHandlerContext) {
-    guard exchange === self.exchange else { return }
-    if isWhole {
-      endResponse(exchange, context)
-      settle(context)
-    } else {
-      // What was sent is not whole, and the client has to notice.
-      exchange.status = 500
-      context.close(promise: nil)
-    }
   }
 
   // MARK: Ending

@@ -101,7 +101,8 @@ enum EventsEndpoint {
         }
         cursor = page.end
         if page.text.readableBytes > 0 {
-          sent = .now
+          // Who is behind gets one page after the other.
+          if page.end.sequence >= visible { sent = .now }
           return page.text
         }
         if page.end != from { continue }

@@ -82,10 +82,14 @@ struct Route: Sendable {
   var isNoted: Bool { access == .scope(.write) }
 
   /// Whether a body comes with requests.
-  func hasBody(_ request: ServerRequest) -> Bool { (method ?? request.method) == .post }
+  func hasBody(_ request: ServerRequest) -> Bool {
+    (method ?? request.method) == .post
+  }
 
   /// The types that the body of a request may have; none if it is not read.
-  func bodyTypes(_ request: ServerRequest) -> [String] { hasBody(request) ? types : [] }
+  func bodyTypes(_ request: ServerRequest) -> [String] {
+    hasBody(request) ? types : []
+  }
 
   private static let lines = [Answer.ndjson, Answer.json]
 

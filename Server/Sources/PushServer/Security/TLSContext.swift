@@ -1,3 +1,4 @@
+internal import NIOCore
 internal import NIOHTTP2
 internal import NIOSSL
 internal import Synchronization
@@ -33,6 +34,8 @@ final class TLSContext: Sendable {
         certificateChain: try NIOSSLCertificate.fromPEMFile(certificate).map { .certificate($0) },
         privateKey: .privateKey(try NIOSSLPrivateKey(file: key, format: .pem)))
       tls.minimumTLSVersion = .tlsv12
+      // A client that does not say that it has ended holds up nobody.
+      tls.shutdownTimeout = .seconds(1)
       tls.applicationProtocols = NIOHTTP2SupportedALPNProtocols
       if let authority = options.clientCa {
         tls.trustRoots = .file(authority)
