@@ -56,6 +56,8 @@ final class DeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
   private var pieces = 0
   /// When the last one was, or when there were none.
   private var progress = NIODeadline.now()
+  /// Bytes that the client had acknowledged at the last look.
+  private var acknowledged: UInt64 = 0
   /// Bytes that were handed on since the last piece that is waited for.
   private var uncounted = 0
   /// Bytes that arrived of a body, and those that belong to it.
@@ -81,18 +83,48 @@ final class DeadlineHandler: ChannelDuplexHandler, RemovableChannelHandler {
   }
 
   private func look(_ context: ChannelHandlerContext) {
+    if pieces > 0 { return lookAtProgress(context) }
     let now = NIODeadline.now()
-    if pieces > 0 {
-      // A client that takes nothing of one answer takes nothing of the others of its connection.
-      guard now - progress > limits.idle else { return schedule(context) }
-      return (connection ?? context.channel).close(promise: nil)
-    }
     switch phase {
     case .idle where now - since > limits.idle: return context.close(promise: nil)
     case .header where now - since > limits.header: return refuse(context, "headers")
     case .body where now - since > limits.body: return refuse(context, "body")
     default: schedule(context)
     }
+  }
+
+  /// The system keeps megabytes for a connection, of which a slow client takes some long before there
+  /// is room for another piece: what it has acknowledged says so.
+  private func lookAtProgress(_ context: ChannelHandlerContext) {
+    let channel = connection ?? context.channel
+    guard let socket = channel as? any SocketOptionProvider else { return schedule(context) }
+    let info: EventLoopFuture<TCPInfo> = socket.unsafeGetSocketOption(
+      level: .tcp, name: NIOBSDSocket.Option(rawValue: TCPInfo.option))
+    info.assumeIsolated().whenComplete { info in
+      if let bytes = try? info.get().acknowledged {
+        // Of HTTP/2, answers to PING and other streams are acknowledged too.
+        let least: UInt64 = self.connection == nil ? 1 : UInt64(Self.pieceSize) / 4
+        if bytes >= self.acknowledged + least { self.progress = .now() }
+        self.acknowledged = bytes
+      }
+      // A client that takes nothing of one answer takes nothing of the others of its connection.
+      if self.pieces > 0, NIODeadline.now() - self.progress > self.limits.idle {
+        channel.close(promise: nil)
+      } else {
+        self.schedule(context)
+      }
+    }
+  }
+
+  /// The beginning of `struct tcp_info` of Linux.
+  private struct TCPInfo: Sendable {
+    static let option: CInt = 11
+    let head: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) = (
+      0, 0, 0, 0, 0, 0, 0, 0
+    )
+    let rates: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0, 0, 0)
+    /// `tcpi_bytes_acked`
+    let acknowledged: UInt64
   }
 
   /// Answers 408, unless a response has begun, and closes.
