@@ -169,6 +169,13 @@ import Testing
         $0.firstMatch(of: #/"sequence":(\d+)/#).flatMap { Int($0.1) }
       }
       #expect(numbers == Array(1...numbers.count))
+
+      // Before 1970 there is no instant that a setting could have.
+      try set("-2000000000")
+      let refused = try server.post(
+        connection, "/v1/settings", #"{"op":"setSilentModeForAll","user":"u","minutes":60}"#)
+      #expect("\(refused.status) \(refused.code ?? "")" == "503 store_unavailable")
+      #expect(refused.text.contains("before 1970"))
       #expect(server.end(SIGTERM) == 0)
     }
     try FileManager.default.removeItem(at: folder)

@@ -166,7 +166,10 @@ import Testing
       if opensBetween {
         #expect(
           try opening(path, .read)
-            == .rebuilt("the snapshot is of change 6, the store ends at 1"))
+            == .rebuilt(
+              "the snapshot is of change 6, the store ends at 1: unless an older copy was "
+                + "restored, the log with the changes since was lost; write them again, or restore "
+                + "a backup"))
       }
       // Somebody writes on, without ever deciding.
       let again = try SettingsStore(path, .write, withEngine: false)

@@ -125,10 +125,12 @@ private struct StoreKeeper: Service {
           + "no other server has: start with --follow \(successor.url) and another --store")
     }
     state.open(app, lineage)
+    // A lost log is said here.
     state.logger.notice(
       "ready",
       metadata: [
-        "store": "\(options.store)", "users": "\(app.engine.userCount)",
+        "opening": "\(app.store.opening)", "store": "\(options.store)",
+        "users": "\(app.engine.userCount)",
         "sequence": "\(app.settingsNumber)",
       ])
     await Sleep.untilShutdown()

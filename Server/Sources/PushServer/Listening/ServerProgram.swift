@@ -96,6 +96,8 @@ struct KeyCommand: ParsableCommand {
       Examples:
 
         push-fanout-server key app decide,read >> app.keys
+
+        push-fanout-server key guest read --until 2027-01-31 >> app.keys
       """)
 
   @Argument(help: ArgumentHelp("What logs call its holder.", valueName: "NAME"))
@@ -105,14 +107,22 @@ struct KeyCommand: ParsableCommand {
     help: ArgumentHelp("\(Scope.names), with commas.", valueName: "SCOPES"), transform: scopeSet)
   var scopes: Set<Scope>
 
+  @Option(
+    help: ArgumentHelp(
+      "The last day of the key in UTC, like 2027-01-31, or an instant.", valueName: "DATE"))
+  var until: String?
+
   func validate() throws {
+    if let until, KeyFile.end("until=\(until)") == nil {
+      throw ValidationError("--until \(until) is not a date like 2027-01-31")
+    }
     guard !name.isEmpty, !name.contains(where: { $0.isWhitespace || $0 == "#" }) else {
       throw ValidationError("A name has no blanks and no #")
     }
   }
 
   func run() {
-    let (secret, line) = KeyFile.make(name: name, scopes: scopes)
+    let (secret, line) = KeyFile.make(name: name, scopes: scopes, until: until)
     ServerProgram.fail("the key, shown only now: \(secret)")
     print(line)
   }

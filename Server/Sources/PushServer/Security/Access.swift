@@ -1,4 +1,5 @@
 internal import HTTPTypes
+internal import PushModel
 internal import Synchronization
 
 /// Who makes a request, and what that allows.
@@ -87,6 +88,9 @@ final class Access: Sendable {
     }
     guard let bearer = Self.bearer(value), let key = file.withLock({ $0 })?.find(bearer) else {
       throw Self.unauthorized("the key is not known")
+    }
+    if let until = key.until, until <= WallClock.now {
+      throw Self.unauthorized("the key \(key.name) ended at \(until.rfc3339); ask for another one")
     }
     guard !counts || key.bucket.take() else {
       throw ServerFailure(

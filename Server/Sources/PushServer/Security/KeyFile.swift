@@ -1,13 +1,16 @@
 internal import Foundation
+internal import PushModel
 internal import Synchronization
 
-/// Who may do what: a line a key, `name scope[,scope] sha256:HEX`. Blank lines and those that begin
+/// Who may do what: a line a key, `name scope[,scope] sha256:HEX [until=DATE]`. Blank lines and those that begin
 /// with `#` are passed over. The key itself is in no file.
 struct KeyFile: Sendable {
   struct Key: Sendable {
     let name: String
     let scopes: Set<Scope>
     let digest: [UInt8]
+    /// When it ends; nil for a key without an end.
+    let until: Instant?
     let bucket: TokenBucket
     /// What it has under way.
     let load: Load
@@ -35,15 +38,22 @@ struct KeyFile: Sendable {
       let fields = line.split { $0 == " " || $0 == "\t" || $0 == "\r" }
       if fields.isEmpty || fields[0].hasPrefix("#") { continue }
       func wrong(_ what: String) -> OptionError {
-        OptionError("\(path):\(index + 1): \(what); a line is: name scope[,scope] sha256:HEX")
+        OptionError(
+          "\(path):\(index + 1): \(what); a line is: name scope[,scope] sha256:HEX [until=DATE]")
       }
-      guard fields.count == 3 else { throw wrong("\(fields.count) fields instead of 3") }
+      guard fields.count == 3 || fields.count == 4 else {
+        throw wrong("\(fields.count) fields instead of 3 or 4")
+      }
       guard let scopes = Scope.set(String(fields[1])) else {
         throw wrong("scopes are \(Scope.names)")
       }
       guard fields[2].hasPrefix("sha256:"), let digest = Self.bytes(hex: fields[2].dropFirst(7)),
         digest.count == 32
       else { throw wrong("the digest is not sha256: and 64 hexadecimal digits") }
+      let until = fields.count == 4 ? Self.end(fields[3]) : nil
+      guard fields.count == 3 || until != nil else {
+        throw wrong("\(fields[3].prefix(100)) is not until=2027-01-31 or an instant of RFC 3339")
+      }
       let name = String(fields[0])
       guard !keys.contains(where: { $0.digest == digest }) else {
         throw wrong("the key is there twice")
@@ -51,7 +61,7 @@ struct KeyFile: Sendable {
       let known = old?.keys.first { $0.name == name }
       keys.append(
         Key(
-          name: name, scopes: scopes, digest: digest,
+          name: name, scopes: scopes, digest: digest, until: until,
           bucket: known?.bucket ?? TokenBucket(perSecond: ratePerSecond),
           load: known?.load ?? load()))
     }
@@ -75,12 +85,27 @@ struct KeyFile: Sendable {
     return found.map { keys[$0] }
   }
 
+  /// The end of `until=DATE`: that of the day in UTC, or an instant; nil for another text.
+  static func end(_ field: some StringProtocol) -> Instant? {
+    guard field.hasPrefix("until=") else { return nil }
+    let text = String(field.dropFirst(6))
+    guard text.utf8.count == 10 else { return Instant(text: text) }
+    return Instant(text: text + "T00:00:00Z").map {
+      Instant(milliseconds: $0.milliseconds + 86_400_000)
+    }
+  }
+
   /// A new key, and the line that allows it.
-  static func make(name: String, scopes: Set<Scope>) -> (secret: String, line: String) {
+  ///
+  /// - Parameter until: the date with which it ends; nil for none.
+  static func make(
+    name: String, scopes: Set<Scope>, until: String? = nil
+  ) -> (secret: String, line: String) {
     let secret = "pf_" + Secret.random()
     let digest = Secret.hex(Secret.digest(secret))
     let names = Scope.allCases.filter { scopes.contains($0) }.map(\.rawValue)
-    return (secret, "\(name) \(names.joined(separator: ",")) sha256:\(digest)")
+    let end = until.map { " until=\($0)" } ?? ""
+    return (secret, "\(name) \(names.joined(separator: ",")) sha256:\(digest)\(end)")
   }
 
   /// - Throws: ``OptionError`` for a file that others may write: they could give themselves a key.

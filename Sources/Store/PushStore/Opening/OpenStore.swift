@@ -199,6 +199,9 @@ final class OpenStore: Sendable {
           {}
         }
       }
+      // SQLite would copy into the store what its log does not have any more. The connections end with
+      // the process.
+      if right?.hasLostBytes == true { return }
       // Connections that only read first: the last one that writes removes the log.
       pool.releaseMemory()
       try pool.close()

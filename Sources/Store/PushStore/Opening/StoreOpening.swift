@@ -102,7 +102,9 @@ struct StoreOpener {
     let last = try queries.lastSequence()
     if sequence > last {
       throw Unusable(
-        reason: "the snapshot is of change \(sequence), the store ends at \(last)", isWrong: true)
+        reason: "the snapshot is of change \(sequence), the store ends at \(last): unless an older "
+          + "copy was restored, the log with the changes since was lost; write them again, or "
+          + "restore a backup", isWrong: true)
     }
     if try sequence < queries.feedLimit().cursor.sequence {
       throw Unusable(reason: "changes since the snapshot are not in the feed any more")

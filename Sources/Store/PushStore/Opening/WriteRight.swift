@@ -21,6 +21,8 @@ final class WriteRight: Sendable {
     var isRewriting = false
     /// Why nothing is written any more; nil while it is.
     var loss: StoreError?
+    /// Whether the file or its log was cut.
+    var hasLostBytes = false
   }
 
   /// - Parameter inode: of a locked file.
@@ -113,12 +115,16 @@ final class WriteRight: Sendable {
     let (size, logSize) = (Int(status.st_size), log.map { Int($0.st_size) } ?? 0)
     let key = log.map { StoreInode.Key($0) }
     if !seen.isRewriting {
-      let isLogThere = seen.log == nil || seen.log == key && logSize >= seen.logSize
-      guard size >= seen.size, isLogThere else { throw StoreError.cut(path) }
+      seen.hasLostBytes = size < seen.size || seen.log == key && logSize < seen.logSize
+      let isLogThere = seen.log == nil || seen.log == key
+      guard isLogThere, !seen.hasLostBytes else { throw StoreError.cut(path) }
     }
     (seen.size, seen.log, seen.logSize) = (size, key, logSize)
     return Int(status.st_nlink)
   }
+
+  /// Whether the file or its log was cut while it was open.
+  var hasLostBytes: Bool { seen.withLock { $0.hasLostBytes } }
 
   /// Does what makes the file or its log smaller.
   func rewriting<Value>(_ body: () throws -> Value) rethrows -> Value {
