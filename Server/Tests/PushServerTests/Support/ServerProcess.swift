@@ -18,7 +18,7 @@ final class ServerProcess: @unchecked Sendable {
   ) throws {
     let arguments =
       ["--store", folder.appending(path: "app.store").path, "--create", "--insecure"]
-      + ["--listen", "127.0.0.1:0"] + options
+      + ["--listen", "127.0.0.1:0", "--drain", "0"] + options
     // The shell counts in blocks of 512 bytes, and only the limit that may be raised again is set.
     let limiting = fileLimit.map { "ulimit -S -f \($0 / 512) && " } ?? ""
     process.executableURL = URL(filePath: "/bin/sh")
