@@ -254,4 +254,26 @@ import Testing
     #expect(try await server.get("/readyz").status == 200)
     try await server.stop()
   }
+
+  @Test func `Requests that wait are no load, and only so many wait`() throws {
+    let load = Load(requests: 2, bytes: 10, waits: 2)
+    let tickets = try (0..<2).map { _ in
+      let ticket = try #require(Load.Ticket([load]))
+      #expect(ticket.wait() && ticket.wait())
+      return ticket
+    }
+    let third = try #require(Load.Ticket([load]))
+    #expect(!third.wait())
+    third.end()
+    #expect(load.counts.requests == 0)
+    tickets[0].resume()
+    #expect(load.counts.requests == 1)
+    #expect(tickets[0].add(10) && !tickets[1].add(1))
+    for ticket in tickets + tickets { ticket.end() }
+    #expect(load.counts == (0, 0))
+    let one = try #require(Load.Ticket([load]))
+    let two = try #require(Load.Ticket([load]))
+    #expect(Load.Ticket([load]) == nil)
+    for ticket in [one, two] { ticket.end() }
+  }
 }

@@ -235,6 +235,10 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
   }
 
   private func send(_ answer: Answer, _ exchange: Exchange, _ context: ChannelHandlerContext) {
+    // A key has only so many streams that wait.
+    if answer.isFollowing, let ticket = exchange.ticket, !ticket.wait() {
+      return send(ServerFailure.overloaded.answer, exchange, context)
+    }
     exchange.status = answer.status.code
     if answer.closes || exchange.responder.state.isEndingNow { exchange.closes = true }
     exchange.hasBegunResponse = true

@@ -6,7 +6,7 @@ struct Serve: ParsableCommand {
   static let configuration = CommandConfiguration(
     abstract: "Serve a store over HTTP.",
     discussion: """
-      Becomes the program push-fanout-server, which is built with the package in Service/ \
+      Becomes the program push-fanout-server, which is built with the package in Server/ \
       (make -C Server serve, docs/service.md). It is looked for at PUSH_FANOUT_SERVER, beside this program, \
       in ../libexec/push-fanout, and in PATH. All arguments are its own: push-fanout serve -- \
       --help lists them.
