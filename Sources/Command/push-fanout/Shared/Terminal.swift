@@ -28,11 +28,15 @@ enum Terminal {
 
   /// Ends with exit status 1, saying why in one line.
   static func fail(_ line: String) -> Never {
+    Interruption.wait()
     say(line)
     exit(1)
   }
 
-  static func exit(_ status: Int32) -> Never { Glibc.exit(status) }
+  static func exit(_ status: Int32) -> Never {
+    Interruption.wait()
+    Glibc.exit(status)
+  }
 
   private static func write(_ text: String, _ descriptor: Int32) {
     var text = text
@@ -94,6 +98,12 @@ enum Interruption {
     let handler = unsafe unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
     return unsafe handler == unsafeBitCast(SIG_IGN, to: Int.self)
   }
+
+  /// Returns when no interruption is being handled, and never when one is: it ends the program.
+  ///
+  /// The files that an interruption removes are missed by the thread that writes them. Its error
+  /// would be printed instead, and the end of the program would leave the other files.
+  static func wait() { state.withLock { _ in } }
 
   /// What an interruption meets.
   private struct State {
