@@ -1,4 +1,6 @@
 import Foundation
+import PushModel
+import PushStore
 import Testing
 
 @testable import PushServer
@@ -141,6 +143,107 @@ import Testing
     let failing = DecideTests.ndjson.merging(["Idempotency-Key": "k2"]) { $1 }
     #expect(try await server.post("/v1/settings", "{}", failing).status == 400)
     #expect(try await server.post("/v1/settings", body, failing).status == 200)
+    try await server.stop()
+  }
+
+  @Test func `A write on a condition is refused when its record has changed since`() async throws {
+    let server = try await TestServer.start()
+    func level(_ user: String, _ level: String) -> String {
+      #"{"op":"setSilentModeForAll","user":"\#(user)","level":"\#(level)"}"#
+    }
+    func write(_ body: String, ifMatch tag: String) async throws -> String {
+      let written = try await server.post(
+        "/v1/settings", body, DecideTests.ndjson.merging(["If-Match": tag]) { $1 })
+      return "\(written.status) \(written.code ?? "")"
+    }
+    let record = try await server.get("/v1/record?user=u1")
+    #expect(record.text == #"{"kind":"user","id":"u1"}"# + "\n")
+    let tag = try #require(record.fields["etag"])
+    var found = [try await write(level("u1", "none"), ifMatch: tag)]
+    found.append(try await write(level("u1", "all"), ifMatch: tag))
+    // What is there already is no change, and that of another user is none of this one.
+    found.append(try await write(level("u1", "none"), ifMatch: tag))
+    found.append(try await write(level("u2", "none"), ifMatch: tag))
+    let newer = try #require(try await server.get("/v1/record?user=u1").fields["etag"])
+    #expect(newer != tag)
+    found.append(try await write(level("u1", "all"), ifMatch: "\(tag), \(newer)"))
+    found.append(try await write(level("u1", "none"), ifMatch: "*"))
+    // Of another store, no tag, a weak one, a number that there is not, and one line of two.
+    let other = #""\#(String(repeating: "0", count: 32)):9""#
+    let late = tag.dropLast() + "000\""
+    for wrong in [other, "9", "W/" + newer, String(late)] {
+      found.append(try await write(level("u2", "all"), ifMatch: wrong))
+    }
+    let two = #"{"kind":"user","id":"u5"}"# + "\n" + level("u1", "all")
+    found.append(try await write(two, ifMatch: newer))
+    #expect(
+      found == [
+        "200 ", "412 changed", "200 ", "200 ", "200 ", "200 ", "412 changed", "412 changed",
+        "412 changed", "412 changed", "412 changed",
+      ])
+    var codes: [String] = []
+    for query in ["user=u5", "conversation=g1", "conversation=g1&user=u2", "", "user=u1&user=u2"] {
+      let record = try await server.get("/v1/record?" + query)
+      codes.append("\(record.status) \(record.code ?? String(record.text.prefix(60)))")
+    }
+    #expect(
+      codes == [
+        "404 unknown_user", #"200 {"kind":"conversation","id":"g1","type":"group"}"# + "\n",
+        #"200 {"kind":"member","conversation":"g1","user":"u2","level":"me"#,
+        #"200 {"kind":"app","rules":"easemob","timeZone":"UTC","devicePoli"#, "400 bad_request",
+      ])
+    try await server.stop()
+  }
+
+  @Test func `Nothing is done for a client whose time is over`() async throws {
+    let server = try await TestServer.start(["--at-least-timeout", "60"])
+    func timeout(_ milliseconds: String) -> [String: String] {
+      DecideTests.ndjson.merging(["Push-Fanout-Timeout": milliseconds]) { $1 }
+    }
+    let app = try server.server.apps.front.app()
+    let path = "/v1/decide?at-least=\(app.epoch):99"
+    let waiting = try await server.post(path, TestServer.message, timeout("200"))
+    #expect("\(waiting.status) \(waiting.code ?? "")" == "504 deadline_exceeded")
+    let inTime = try await server.post("/v1/decide", TestServer.message, timeout("60000"))
+    #expect(inTime.status == 200)
+    for wrong in ["", "0", "-1", "1.5", "3600001"] {
+      #expect(try await server.post("/v1/decide", TestServer.message, timeout(wrong)).status == 400)
+    }
+    // A write whose turn comes too late is not made, and one that is in time is answered.
+    let (begun, go) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let body = #"{"op":"setSilentModeForAll","user":"u1","level":"none"}"#
+    app.store.write(at: .zero, from: nil) { _ in
+      begun.signal()
+      go.wait()
+    } then: { _ in
+    }
+    try await onThread { begun.wait() }
+    async let late = server.post("/v1/settings", body, timeout("100"))
+    async let early = server.post(
+      "/v1/settings", body.replacing("u1", with: "u2"), timeout("60000"))
+    try await Task.sleep(for: .milliseconds(500))
+    go.signal()
+    let (first, second) = try await (late, early)
+    #expect("\(first.status) \(first.code ?? "") \(second.status)" == "504 deadline_exceeded 200")
+    #expect(try await server.get("/v1/record?user=u1").text == #"{"kind":"user","id":"u1"}"# + "\n")
+    let port = server.port
+    let ends = try await onThread {
+      // A body that does not come, and a stream.
+      let connection = try Connection(port)
+      try connection.send(
+        "POST /v1/decide HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n"
+          + "Push-Fanout-Timeout: 100\r\n\r\n")
+      let refused = try connection.response()
+      let stream = try Connection(port)
+      try stream.send(
+        "GET /v1/events?after=0 HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n"
+          + "Push-Fanout-Timeout: 300\r\n\r\n")
+      var size = 0
+      _ = try stream.head()
+      while let chunk = try stream.chunk() { size += chunk.count }
+      return (refused.status, refused.code, size > 0)
+    }
+    #expect(ends == (504, "deadline_exceeded", true))
     try await server.stop()
   }
 

@@ -15,6 +15,9 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The change feed was compacted up to an entry behind the one from which it was to be read.
   /// Changes are missed; reload everything.
   case changesDropped(String, FeedCursor, upTo: Int64)
+  /// A record was changed after an entry of the feed, with which a write was to be made: by that entry,
+  /// or by one that is not known. Read the record again.
+  case changedSince(Int64, by: Int64?)
   /// An id was erased, but a reader of another process still uses the log, in which it may be.
   case erasureUnfinished(String)
   /// A store of another format, which the version that wrote it reads.
@@ -94,6 +97,11 @@ public enum StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     case .changesDropped(let path, let cursor, let sequence):
       "\(path) no longer has the changes after \(cursor): the feed was compacted up to \(sequence); "
         + "changes were missed, so read everything again"
+    case .changedSince(let sequence, let other?):
+      "change \(other) is of the same record, and newer than \(sequence); read the record again"
+    case .changedSince(let sequence, nil):
+      "whether the record was changed after \(sequence) is not known, as the feed has too many changes "
+        + "since, or none of that number; read the record again"
     case .erasureUnfinished(let path):
       "\(path): the id is removed, but a process that reads the store keeps its log, which may still "
         + "have it; end that process, and the next opening for writing, or store erase --finish, "

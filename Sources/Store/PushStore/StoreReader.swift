@@ -51,6 +51,33 @@ public final class StoreReader: Sendable {
   /// - Complexity: O(log users).
   public func user(_ id: Identifier) throws -> UserSettings? { try read { try $0.user(id) } }
 
+  /// A record, with the number of the last entry of the feed at that time, which
+  /// ``StoreWrite/checkUnchanged(since:)`` takes.
+  public struct NumberedRecord: Sendable {
+    /// The app, which other records are written by.
+    public let app: AppSettings
+    /// The conversation of a membership, if it has settings.
+    public let conversation: ConversationSettings?
+    /// The record.
+    public let record: SettingsRecord
+    /// How pushes look by it.
+    public let content: ContentDirectory
+    /// The number of the last entry of the feed; 0 for none.
+    public let sequence: Int64
+  }
+
+  /// One record, as of one commit: a membership, what a user or a conversation has set, or without
+  /// ids the app.
+  ///
+  /// - Throws: ``StoreError/unknownUser(_:)``, ``StoreError/unknownConversation(_:)`` for ids without
+  ///   settings, or ``StoreError/notAMember(user:conversation:)``.
+  /// - Complexity: O(log settings).
+  public func record(
+    of user: Identifier?, in conversation: Identifier?
+  ) throws -> NumberedRecord {
+    try read { try $0.record(of: user, in: conversation) }
+  }
+
   /// Everything, as values.
   ///
   /// - Complexity: O(settings).
@@ -78,6 +105,39 @@ public final class StoreReader: Sendable {
 }
 
 extension SettingsQueries {
+  fileprivate func record(
+    of user: Identifier?, in conversation: Identifier?
+  ) throws -> StoreReader.NumberedRecord {
+    var content = ContentDirectory()
+    let record: SettingsRecord
+    let settings = try conversation.flatMap { try self.conversation($0) }
+    switch (user, conversation) {
+    case (let user?, let conversation?):
+      guard let member = try member(user, of: conversation) else {
+        throw StoreError.notAMember(user: user, conversation: conversation)
+      }
+      record = .member(user, of: conversation, member)
+      let nickname = try self.nickname(of: user, in: conversation)
+      if let nickname { content.setNickname(nickname, of: user, in: conversation) }
+    case (let id?, nil):
+      let display = try self.display(of: id)
+      let user = try self.user(id)
+      guard user != nil || display != RecipientDisplay() else { throw StoreError.unknownUser(id) }
+      record = .user(id, user ?? UserSettings())
+      content.setUser(id, display)
+    case (nil, let id?):
+      guard let settings else { throw StoreError.unknownConversation(id) }
+      record = .conversation(id, settings)
+      content.setConversation(
+        id, kind: settings.kind, name: try name(of: id), parent: settings.parent)
+    case (nil, nil):
+      record = .app(try app())
+    }
+    return .init(
+      app: try app(), conversation: settings, record: record, content: content,
+      sequence: try lastSequence())
+  }
+
   func settings() throws -> FanoutSettings {
     var settings = FanoutSettings()
     try forEachRecord { settings.set($0) }

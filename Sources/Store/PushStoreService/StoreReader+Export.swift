@@ -1,4 +1,5 @@
 public import PushFiles
+internal import PushContent
 internal import PushModel
 public import PushStore
 
@@ -17,5 +18,21 @@ extension StoreReader {
       try writer.write(record)
     }
     return writer.recordCount
+  }
+}
+
+extension StoreReader.NumberedRecord {
+  /// The record as a line of settings.ndjson.
+  public var line: [UInt8] {
+    switch record {
+    case .app: SettingsEncoder.app(app)
+    case .user(let id, let user): SettingsEncoder.user(id, user, app.rules, content.user(id))
+    case .conversation(let id, let settings):
+      SettingsEncoder.conversation(id, settings, name: content.name(of: id))
+    case .member(let user, let id, let member, _):
+      SettingsEncoder.member(
+        user, of: id, conversation?.kind ?? .group, member, app.rules,
+        nickname: content.nickname(of: user, in: id))
+    }
   }
 }

@@ -39,6 +39,9 @@ final class Exchange {
   var isLarge = false
   /// What makes the response.
   var task: Task<Void, Never>?
+  /// When the client does not want the response any more; nil for never.
+  private(set) var deadline: ContinuousClock.Instant?
+  private var timer: Scheduled<Void>?
 
   init(
     _ responder: Responder, _ request: ServerRequest, _ route: Route, _ id: Identifier
@@ -62,6 +65,18 @@ final class Exchange {
     isFollowing = true
     responder.state.metrics.changeRequests(by: -1)
     ticket?.wait()
+  }
+
+  /// Calls `expire` when the client's time is over, unless the exchange has ended.
+  func expire(after timeout: TimeAmount, _ loop: any EventLoop, _ expire: @escaping () -> Void) {
+    deadline = began + .nanoseconds(timeout.nanoseconds)
+    timer = loop.assumeIsolated().scheduleTask(in: timeout) { expire() }
+  }
+
+  /// There is no response any more to wait for.
+  func end() {
+    timer?.cancel()
+    ticket?.end()
   }
 
   /// Does something within the trace, and so do the tasks that it begins.
@@ -108,6 +123,8 @@ struct BodyWriter: Sendable {
   ///
   /// - Throws: when the connection has ended.
   func write(_ bytes: ByteBuffer) async throws {
-    try await loop.flatSubmit { send(bytes) }.get()
+    // Most tasks run on the loop already.
+    let taken = loop.inEventLoop ? send(bytes) : loop.flatSubmit { send(bytes) }
+    try await taken.get()
   }
 }

@@ -113,6 +113,9 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
         throw RequestFault.headersTooLarge
       }
       try exchange.responder.admit(exchange)
+      if let timeout = try exchange.request.timeout {
+        exchange.expire(after: timeout, context.eventLoop) { self.expire(exchange, context) }
+      }
     } catch Load.Refusal.closes {
       return context.close(promise: nil)
     } catch {
@@ -140,6 +143,20 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
       answer.closes = true
       send(answer, exchange, context)
     }
+  }
+
+  /// The client does not wait any longer. A write says by itself whether it was made.
+  private func expire(_ exchange: Exchange, _ context: ChannelHandlerContext) {
+    let isWriting = exchange.route.isNoted && exchange.isRead
+    guard exchange === self.exchange, !isWriting else { return }
+    // A response that has begun ends by its task.
+    exchange.task?.cancel()
+    guard !exchange.hasBegunResponse else { return }
+    exchange.collectsBody = false
+    var answer = ServerFailure.expired.answer
+    answer.closes = !exchange.isRead
+    send(answer, exchange, context)
+    settle(context)
   }
 
   /// Goes on with what was not done while a request was answered.
@@ -275,9 +292,9 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
       exchange.isLarge ? context.eventLoop.makePromise() : nil
     if let taken, let ticket = exchange.ticket {
       taken.futureResult.whenComplete { _ in ticket.end() }
-    } else {
-      exchange.ticket?.end()
+      exchange.ticket = nil
     }
+    exchange.end()
     if exchange.isRead { self.exchange = nil }
     // A stream whose request goes on is reset behind its answer (RFC 9113, 8.1).
     let closes =
@@ -342,8 +359,8 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
       if !exchange.isAnswered {
         if exchange.hasBegunResponse { exchange.status = 500 }
         exchange.responder.end(exchange)
-        exchange.ticket?.end()
       }
+      exchange.end()
     }
     context.fireChannelInactive()
   }

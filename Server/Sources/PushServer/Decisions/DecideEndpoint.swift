@@ -80,6 +80,8 @@ extension HTTPField.Name {
   static let membership = HTTPField.Name("Push-Fanout-Membership")!
   /// The name of a request, for logs.
   static let requestID = HTTPField.Name("X-Request-Id")!
+  /// Milliseconds after which the client does not want the answer any more.
+  static let timeout = HTTPField.Name("Push-Fanout-Timeout")!
   static let idempotencyKey = HTTPField.Name("Idempotency-Key")!
   static let lastEventID = HTTPField.Name("Last-Event-ID")!
 }

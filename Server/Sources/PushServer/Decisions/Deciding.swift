@@ -74,6 +74,8 @@ final class Deciding: @unchecked Sendable {
       // Read ahead, so that an answer that is complete is known to be.
       if pending == nil { try read() }
       guard let (message, content) = pending else { return .complete }
+      // The client has left, or its time is over.
+      if Task.isCancelled { throw .expired }
       guard workspace.byteCount < limit else { return .enoughBytes }
       do {
         guard let count = try decide(message, content, memberLimit: left) else {

@@ -42,10 +42,6 @@ enum EventsEndpoint {
     ServiceJSON.event(ServiceEvent(event)) + [UInt8(ascii: "\n")]
   }
 
-  /// How often something is sent where nothing happens, so that both sides notice a connection that
-  /// is lost.
-  private static let heartbeat = Duration.seconds(15)
-
   private static func stream(
     _ app: OpenedApp, _ cursor: FeedCursor, _ user: Identifier?,
     _ isEnding: @escaping @Sendable () -> Bool
@@ -54,11 +50,15 @@ enum EventsEndpoint {
       "text/event-stream",
       .stream { writer in
         try await writer.write(ByteBuffer(string: ": push-fanout\n\n"))
-        var pages = Pages(app: app, cursor: cursor, user: user, isEnding: isEnding)
+        var cursor = cursor
         do {
-          while let text = try await pages.next(heartbeat) {
+          while true {
+            let page = try await app.tail.next(after: cursor, of: user)
+            if Task.isCancelled || isEnding() { return }
+            cursor = page.end
             // Waits until the client has read enough; the feed keeps what it has not read.
-            try await writer.write(text.readableBytes > 0 ? text : ByteBuffer(string: ": \n\n"))
+            let isEmpty = page.text.readableBytes == 0
+            try await writer.write(isEmpty ? ByteBuffer(string: ": \n\n") : page.text)
           }
         } catch let error as StoreError {
           let text = JSONText.quoted(ServerFailure(of: error).message)
@@ -69,49 +69,6 @@ enum EventsEndpoint {
     answer.fields[.cacheControl] = "no-store"
     answer.isFollowing = true
     return answer
-  }
-
-  /// Entries of so long are sent together, however many commits they are of.
-  private static let gathering = Duration.milliseconds(100)
-
-  /// The feed, in pages; an empty page where nothing happened for a while.
-  private struct Pages {
-    let app: OpenedApp
-    var cursor: FeedCursor
-    let user: Identifier?
-    let isEnding: @Sendable () -> Bool
-    private var sent = ContinuousClock.now - gathering
-
-    init(
-      app: OpenedApp, cursor: FeedCursor, user: Identifier?,
-      isEnding: @escaping @Sendable () -> Bool
-    ) {
-      (self.app, self.cursor, self.user, self.isEnding) = (app, cursor, user, isEnding)
-    }
-
-    /// - Returns: nil when the server ends, or the key.
-    mutating func next(_ heartbeat: Duration) async throws -> ByteBuffer? {
-      try await Task.sleep(until: sent + gathering, clock: .continuous)
-      while true {
-        if Task.isCancelled || isEnding() { return nil }
-        let (from, user) = (cursor, user)
-        let visible = app.store.visibleSequence
-        let page = try await onOtherThread { [app] in
-          try app.tail.page(after: from, of: user)
-        }
-        cursor = page.end
-        if page.text.readableBytes > 0 {
-          // Who is behind gets one page after the other.
-          if page.end.sequence >= visible { sent = .now }
-          return page.text
-        }
-        if page.end != from { continue }
-        let isNew = try await Waiting.until(heartbeat) { [app] in
-          await app.store.waitUntilVisible(visible + 1)
-        }
-        if !isNew { return ByteBuffer() }
-      }
-    }
   }
 }
 

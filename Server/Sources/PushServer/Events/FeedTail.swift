@@ -28,21 +28,125 @@ final class FeedTail: Sendable {
 
   /// What follows a cursor.
   struct Page {
-    /// Server-sent events; empty when nothing has happened.
+    /// Server-sent events; empty when nothing has happened for a while.
     let text: ByteBuffer
     /// The last entry that was looked at.
     let end: FeedCursor
   }
 
+  /// A stream that has been sent everything.
+  private struct Waiter {
+    var cursor: FeedCursor
+    let user: Identifier?
+    let since = ContinuousClock.now
+    let continuation: CheckedContinuation<Page, any Error>
+  }
+
+  private struct Waiters {
+    var all: [Int: Waiter] = [:]
+    var count = 0
+    /// Whether rounds are made for them.
+    var hasRounds = false
+    /// The entry up to which the last round went.
+    var served: Int64 = 0
+  }
+
   private let store: SettingsStore
   private let kept = Mutex(Kept())
+  private let waiters = Mutex(Waiters())
 
   init(_ store: SettingsStore) { self.store = store }
 
-  /// The entries after a cursor, some of them if there are many. Blocks while they are read.
+  /// Entries of so long are sent together, however many commits they are of.
+  private static let gathering = Duration.milliseconds(100)
+  /// How often something is sent where nothing happens, so that both sides notice a connection that
+  /// is lost.
+  private static let heartbeat = Duration.seconds(15)
+
+  /// The entries after a cursor, once there are any; some of them if there are many.
+  ///
+  /// Who was sent everything waits for the next round, which is made for all of them. Ends with an
+  /// empty page when the task is cancelled.
   ///
   /// - Parameter user: whom they concern; nil for all.
-  func page(after cursor: FeedCursor, of user: Identifier?) throws -> Page {
+  func next(after cursor: FeedCursor, of user: Identifier?) async throws -> Page {
+    var cursor = cursor
+    while cursor.sequence < waiters.withLock({ $0.served }) {
+      let page = try await onOtherThread { [cursor] in try self.page(after: cursor, of: user) }
+      if page.text.readableBytes > 0 || page.end == cursor || Task.isCancelled { return page }
+      cursor = page.end
+    }
+    let id = waiters.withLock { waiters in
+      waiters.count += 1
+      return waiters.count
+    }
+    let ended = Page(text: ByteBuffer(), end: cursor)
+    return try await withTaskCancellationHandler { [cursor] in
+      try await withCheckedThrowingContinuation { continuation in
+        let isFirst = waiters.withLock { waiters in
+          waiters.all[id] = Waiter(cursor: cursor, user: user, continuation: continuation)
+          defer { waiters.hasRounds = true }
+          return !waiters.hasRounds
+        }
+        if Task.isCancelled { end(id, .success(ended)) }
+        if isFirst {
+          Task(executorPreference: globalConcurrentExecutor) { await self.makeRounds() }
+        }
+      }
+    } onCancel: {
+      end(id, .success(ended))
+    }
+  }
+
+  /// Ends the wait of a stream, unless it has ended.
+  private func end(_ id: Int, _ result: Result<Page, any Error>) {
+    waiters.withLock { $0.all.removeValue(forKey: id) }?.continuation.resume(with: result)
+  }
+
+  /// Serves those who wait, as long as there are any.
+  private func makeRounds() async {
+    repeat {
+      let served = waiters.withLock { $0.served }
+      _ = try? await Waiting.until(Self.heartbeat) { await self.store.waitUntilVisible(served + 1) }
+      makeRound()
+      try? await Task.sleep(for: Self.gathering)
+    } while waiters.withLock { waiters in
+      waiters.hasRounds = !waiters.all.isEmpty
+      return waiters.hasRounds
+    }
+  }
+
+  private func makeRound() {
+    let visible = store.visibleSequence
+    let all = waiters.withLock { waiters in
+      waiters.served = visible
+      return waiters.all
+    }
+    // Most have the same cursor, and share the bytes.
+    var last: (cursor: FeedCursor, user: Identifier?, page: Page)?
+    for (id, waiter) in all {
+      do {
+        let page: Page
+        if let last, last.cursor == waiter.cursor, last.user == waiter.user {
+          page = last.page
+        } else {
+          page = try self.page(after: waiter.cursor, of: waiter.user)
+          last = (waiter.cursor, waiter.user, page)
+        }
+        let isLate = ContinuousClock.now - waiter.since > Self.heartbeat / 2
+        if page.text.readableBytes > 0 || isLate {
+          end(id, .success(page))
+        } else {
+          waiters.withLock { $0.all[id]?.cursor = page.end }
+        }
+      } catch {
+        end(id, .failure(error))
+      }
+    }
+  }
+
+  /// The entries after a cursor, some of them if there are many. Blocks while they are read.
+  private func page(after cursor: FeedCursor, of user: Identifier?) throws -> Page {
     let known = try kept.withLock { kept -> Page? in
       try extend(&kept, after: cursor)
       guard let start = kept.start, start.sequence <= cursor.sequence else { return nil }

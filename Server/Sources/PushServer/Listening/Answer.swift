@@ -83,6 +83,17 @@ struct ServerFailure: Error {
     .tooManyRequests, "overloaded", "too many requests are under way; try again",
     fields: [.retryAfter: "1"])
 
+  /// Of a write whose condition does not hold.
+  static func changed(_ message: String) -> ServerFailure {
+    ServerFailure(.preconditionFailed, "changed", message + "; nothing was written")
+  }
+
+  /// Of a request that is not answered in the client's time.
+  static let expired = ServerFailure(
+    .gatewayTimeout, "deadline_exceeded",
+    "the request is not answered within its Push-Fanout-Timeout; what it began is ended, and nothing "
+      + "was written")
+
   static func badRequest(_ message: String) -> ServerFailure {
     ServerFailure(.badRequest, "bad_request", message)
   }

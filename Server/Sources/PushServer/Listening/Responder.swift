@@ -179,7 +179,8 @@ struct Responder: Sendable {
     try exchange.route.answer(
       AdmittedRequest(
         request: exchange.request, id: exchange.id, caller: exchange.caller, state: state,
-        address: exchange.address, ticket: exchange.ticket))
+        address: exchange.address, ticket: exchange.ticket,
+        deadline: exchange.deadline))
   }
 
   func failure(_ error: any Error, _ route: Route) -> ServerFailure {

@@ -139,7 +139,16 @@ struct Route: Sendable {
           .serviceUnavailable, "store_unavailable",
           "the clock of the server is before 1970 or after 9999; nothing was written")
       }
-      return try SettingsEndpoint.reply(asked.request, app, asked.caller) { asked.note($0) }
+      return try SettingsEndpoint.reply(asked.request, app, asked.caller, by: asked.deadline) {
+        asked.note($0)
+      }
+    },
+    Route(
+      "record", .get, "/v1/record", access: .scope(.read), parameters: ["user", "conversation"]
+    ) { asked in
+      try asked.byFeed { app in
+        try await onOtherThread { try SettingsEndpoint.record(asked.request, app) }
+      }
     },
     Route(
       "events", .get, "/v1/events", access: .scope(.read), parameters: ["after", "limit", "user"]
@@ -221,6 +230,8 @@ struct AdmittedRequest: Sendable {
   let address: String
   /// What it counts as under way; nil for what does not count.
   let ticket: Load.Ticket?
+  /// When the client does not want the answer any more; nil for never.
+  let deadline: ContinuousClock.Instant?
 
   /// Answers by the settings, once they have the change that `at-least` names.
   func bySettings(_ answer: @escaping @Sendable (OpenedApp) async throws -> Answer) throws -> Reply

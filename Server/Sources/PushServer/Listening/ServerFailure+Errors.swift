@@ -75,6 +75,7 @@ extension ServerFailure {
     case .unknownDevice: self.init(.notFound, "unknown_device", "\(error)")
     case .unknownTemplate: self.init(.notFound, "unknown_template", "\(error)")
     case .notAMember: self.init(.notFound, "not_a_member", "\(error)")
+    case .changedSince: self = .changed("\(error)")
     // Readers of events are not told where the store lies.
     case .unknownChange(_, let cursor):
       self.init(

@@ -108,6 +108,19 @@ struct ServerRequest: Sendable {
     return id
   }
 
+  /// How long the client waits for the answer; nil for as long as it takes.
+  ///
+  /// - Throws: ``ServerFailure`` 400 for what is no number of milliseconds in 1...3,600,000.
+  var timeout: TimeAmount? {
+    get throws(ServerFailure) {
+      guard let text = fields.text(.timeout) else { return nil }
+      guard let milliseconds = Int64(text), (1...3_600_000).contains(milliseconds) else {
+        throw .badRequest("Push-Fanout-Timeout is not a number of milliseconds in 1...3600000")
+      }
+      return .milliseconds(milliseconds)
+    }
+  }
+
   /// The number of bytes of the body, if it is announced.
   var contentLength: Int? { fields.text(.contentLength).flatMap { Int($0) } }
 

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import HTTPTypes
 internal import NIOCore
 internal import PushFiles
@@ -17,13 +18,16 @@ enum SettingsEndpoint {
     var json: [UInt8] { Array("{\"sequence\":\"\(sequence)\"}\n".utf8) }
   }
 
-  /// - Parameter note: is told what was written, before it is answered; not for a request that gets
-  ///   the answer of an earlier one.
+  /// - Parameters:
+  ///   - deadline: a write that is not begun by then is not made; nil for one that may wait.
+  ///   - note: is told what was written, before it is answered; not for a request that gets the
+  ///     answer of an earlier one.
   static func reply(
     _ request: ServerRequest, _ app: OpenedApp, _ caller: Caller,
-    _ note: @escaping @Sendable (Written) -> Void
+    by deadline: ContinuousClock.Instant?, _ note: @escaping @Sendable (Written) -> Void
   ) throws -> Reply {
     let device = try request.parameter("device").map { Identifier($0) }
+    let unchangedSince = try condition(request.fields, app)
     // Keys are their caller's own.
     let name = try request.fields[.idempotencyKey].map { "\(caller.name) \(try checked($0))" }
     if let name, let answer = try answered(name, device, request.body, app) {
@@ -32,7 +36,7 @@ enum SettingsEndpoint {
     do {
       let batch = try Batch(request.body, app)
       return .later { done in
-        batch.write(app, device) { result in
+        batch.write(app, device, by: deadline, unchangedSince: unchangedSince) { result in
           if let name { app.idempotency.finish(name, try? result.get().json) }
           done(
             result.map { written in
@@ -45,6 +49,35 @@ enum SettingsEndpoint {
       if let name { app.idempotency.finish(name, nil) }
       throw error
     }
+  }
+
+  /// The number of `If-Match`: what is written must not have changed since (RFC 9110, 13.1.1). Of
+  /// several numbers the last one counts; nil without a condition.
+  private static func condition(
+    _ fields: HTTPFields, _ app: OpenedApp
+  ) throws(ServerFailure) -> Int64? {
+    let tags = fields[values: .ifMatch].flatMap { $0.split(separator: ",") }.map {
+      $0.trimmingCharacters(in: .whitespaces)
+    }
+    guard !tags.isEmpty, !tags.contains("*") else { return nil }
+    let numbers = tags.compactMap { tag -> Int64? in
+      guard tag.hasPrefix("\""), tag.hasSuffix("\""), tag.count > 1 else { return nil }
+      return try? SequenceNumber(String(tag.dropFirst().dropLast()), app).value
+    }
+    guard let last = numbers.max() else {
+      throw .changed("If-Match has no \"EPOCH:N\" of this store; read the record again")
+    }
+    return last
+  }
+
+  /// `GET /v1/record`: a record as a line, and the number that `If-Match` takes.
+  static func record(_ request: ServerRequest, _ app: OpenedApp) throws -> Answer {
+    let found = try app.store.reader.record(
+      of: request.parameter("user").map { Identifier($0) },
+      in: request.parameter("conversation").map { Identifier($0) })
+    var answer = Answer(Answer.json, found.line)
+    answer.fields[.eTag] = "\"\(app.epoch):\(found.sequence)\""
+    return answer
   }
 
   private static func checked(_ key: String) throws(ServerFailure) -> String {
@@ -107,10 +140,12 @@ private struct Batch: Sendable {
 
   /// - Parameter done: is called once, on the thread that commits.
   func write(
-    _ app: OpenedApp, _ device: Identifier?,
+    _ app: OpenedApp, _ device: Identifier?, by deadline: ContinuousClock.Instant?,
+    unchangedSince sequence: Int64?,
     _ done: @escaping @Sendable (Result<SettingsEndpoint.Written, any Error>) -> Void
   ) {
     app.store.write(at: WallClock.now, from: device) { write in
+      if let deadline, ContinuousClock.now >= deadline { throw ServerFailure.expired }
       if let records {
         // Followers take the changes that are listed, and otherwise all settings again.
         try write.add(
@@ -122,6 +157,7 @@ private struct Batch: Sendable {
           throw OperationFailure(line: line, error: error)
         }
       }
+      if let sequence { try write.checkUnchanged(since: sequence) }
       return try write.sequence
     } then: { result in
       done(

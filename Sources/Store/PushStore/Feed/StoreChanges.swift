@@ -199,7 +199,7 @@ extension SettingsQueries {
       .map { try id($0, 0, "feed") }
   }
 
-  fileprivate func name(of conversation: Identifier) throws -> String? {
+  func name(of conversation: Identifier) throws -> String? {
     let find = try db.cachedStatement(
       sql: """
         SELECT n.name FROM conversation_names n JOIN conversations c ON c.number = n.conversation
@@ -209,7 +209,7 @@ extension SettingsQueries {
       .map { try id($0, 0, "conversation_names.name").text }
   }
 
-  fileprivate func nickname(of user: Identifier, in conversation: Identifier) throws -> String? {
+  func nickname(of user: Identifier, in conversation: Identifier) throws -> String? {
     let find = try db.cachedStatement(
       sql: """
         SELECT n.nickname FROM nicknames n JOIN users u ON u.number = n.user

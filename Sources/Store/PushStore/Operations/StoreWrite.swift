@@ -21,6 +21,8 @@ public struct StoreWrite {
   var steps: [Step] = []
   /// The last entry that this write has made, and its token; nil before the first.
   private(set) var lastRecorded: (sequence: Int64, token: Int64)?
+  /// The number of the first one.
+  private(set) var firstRecorded: Int64?
 
   /// One change.
   enum Step: Sendable {
@@ -268,5 +270,6 @@ public struct StoreWrite {
     try insert.bind(token)
     try insert.run()
     lastRecorded = (queries.db.lastInsertedRowID, token)
+    firstRecorded = firstRecorded ?? queries.db.lastInsertedRowID
   }
 }
