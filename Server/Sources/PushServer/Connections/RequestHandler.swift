@@ -145,13 +145,12 @@ final class RequestHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
   }
 
-  /// The client does not wait any longer. A write says by itself whether it was made.
+  /// The client does not wait any longer. A write says by itself whether it was made, and a response
+  /// that has begun ends by its task.
   private func expire(_ exchange: Exchange, _ context: ChannelHandlerContext) {
-    let isWriting = exchange.route.isNoted && exchange.isRead
-    guard exchange === self.exchange, !isWriting else { return }
-    // A response that has begun ends by its task.
+    guard exchange === self.exchange, !(exchange.route.isNoted && exchange.isRead) else { return }
     exchange.task?.cancel()
-    guard !exchange.hasBegunResponse else { return }
+    if exchange.hasBegunResponse { return }
     exchange.collectsBody = false
     var answer = ServerFailure.expired.answer
     answer.closes = !exchange.isRead
