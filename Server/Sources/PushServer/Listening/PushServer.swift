@@ -133,8 +133,26 @@ private struct StoreKeeper: Service {
         "users": "\(app.engine.userCount)",
         "sequence": "\(app.settingsNumber)",
       ])
+    checkAudit(app)
     await Sleep.untilShutdown()
     try await onOtherThread { try app.store.close() }
+  }
+
+  /// Says which acknowledged writes the store does not have, as when its log was removed or cut and
+  /// the process killed.
+  private func checkAudit(_ app: OpenedApp) {
+    guard let last = state.audit.lastSequence, let number = try? SequenceNumber(last, app),
+      number.value > app.visibleSequence
+    else { return }
+    state.logger.error(
+      "acknowledged changes are missing",
+      metadata: [
+        "audit": "\(last)", "store": "\(app.settingsNumber)",
+        "do": """
+          write them again, or restore a backup: the lines of \(state.options.audit ?? "") after \
+          number \(app.visibleSequence) say who made them
+          """,
+      ])
   }
 }
 

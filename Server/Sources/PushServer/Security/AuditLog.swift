@@ -9,15 +9,29 @@ final class AuditLog: Sendable {
   private let file: Mutex<FileDescriptor?>
   private let path: String
   private let logger: Logger
+  /// The number of the last write that the file has, `EPOCH:N`, when it was opened first.
+  let lastSequence: String?
 
   init(_ path: String?, _ logger: Logger) throws(OptionError) {
     self.logger = logger
     self.path = path ?? ""
     file = Mutex(nil)
+    lastSequence = path.flatMap { Self.lastSequence(of: $0) }
     try reopen()
   }
 
   deinit { try? file.withLock { $0 }?.close() }
+
+  private static func lastSequence(of path: String) -> String? {
+    guard let file = try? FileHandle(forReadingFrom: URL(filePath: path)) else { return nil }
+    defer { try? file.close() }
+    // A line has some hundred bytes; one that is cut is not read.
+    let end = (try? file.seekToEnd()) ?? 0
+    try? file.seek(toOffset: end - min(end, 64 * 1024))
+    let text = String(decoding: (try? file.readToEnd()) ?? Data(), as: UTF8.self)
+    return text.split(separator: "\n").last { $0.hasSuffix("}") }
+      .flatMap { $0.firstMatch(of: /"sequence":"([0-9a-f]+:[0-9]+)"/) }.map { String($0.1) }
+  }
 
   /// Opens the file again, which may have been moved away; what was open stays if that fails.
   func reopen() throws(OptionError) {
