@@ -16,27 +16,30 @@ enum TemporaryFolder {
   }()
 }
 
-/// A world in files: one record a user, one a member of its only group, and messages to that.
+/// A world in files: one record a user, with and without a device, one a member of its only group,
+/// with and without a start of membership, and messages to that.
 struct WorldFiles: Sendable {
   let world: BenchWorld
   let messages: [Message]
 
   let app = path("app.ndjson")
   let usersNDJSON = path("users.ndjson")
+  let devicesNDJSON = path("users-device.ndjson")
   let membersNDJSON = path("members.ndjson")
   let messagesNDJSON = path("messages.ndjson")
   let usersCSV = path("users.csv")
   let membersCSV = path("members.csv")
+  let sinceCSV = path("members-since.csv")
   let messagesCSV = path("messages.csv")
 
   private static func path(_ name: String) -> String { "\(TemporaryFolder.path)/\(name)" }
 
-  init(records: Int) {
+  init(records: Int, hasMessages: Bool = true) {
     var world = BenchWorld(userCount: records)
     world.addGroup("g", size: records, seed: 1)
     self.world = world
     let group = world.groups[0]
-    messages = (0..<records).map { number in
+    messages = (0..<(hasMessages ? records : 0)).map { number in
       let kind = MessageKind.allCases[number % 4]
       let message = kind.message(to: group, at: BenchWorld.start + Int64(number) * 1000)
       var numbered = Message(
@@ -55,7 +58,8 @@ struct WorldFiles: Sendable {
   private func writeSettings() {
     write(["{\"kind\":\"app\",\"rules\":\"easemob\",\"timeZone\":\"UTC\"}"], to: app)
     let users = (0..<world.userCount).map { (BenchWorld.userID($0).text, BenchWorld.settings($0)) }
-    write(users.map { Self.userLine($0, $1) }, to: usersNDJSON)
+    write(users.map { Self.userLine($0, $1) + "}" }, to: usersNDJSON)
+    write(users.map { Self.userLine($0, $1) + Self.device + "}" }, to: devicesNDJSON)
     write(
       ["id,level,quietStart,quietEnd,timeZone,mutedUntil"]
         + users.map { id, user in
@@ -73,6 +77,9 @@ struct WorldFiles: Sendable {
       }, to: membersNDJSON)
     write(
       ["conversation,user,level"] + members.map { "g,\($0),\($1 ?? "")" }, to: membersCSV)
+    write(
+      ["conversation,user,level,since"]
+        + members.map { "g,\($0),\($1 ?? ""),\(BenchWorld.start - 86_400_000)" }, to: sinceCSV)
   }
 
   private func writeMessages() {
@@ -102,13 +109,17 @@ struct WorldFiles: Sendable {
     }
   }
 
+  private static let device =
+    ",\"devices\":[{\"id\":\"p1\",\"type\":\"mobile\",\"state\":\"offline\",\"token\":true}]"
+
+  /// Without its end.
   private static func userLine(_ id: String, _ user: UserSettings) -> String {
     "{\"kind\":\"user\",\"id\":\"\(id)\""
       + (name(user.level).map { ",\"level\":\"\($0)\"" } ?? "")
       + (window(user).map { ",\"quietHours\":{\"start\":\"\($0.start)\",\"end\":\"\($0.end)\"}" }
         ?? "")
       + (user.timeZone.map { ",\"timeZone\":\"\($0)\"" } ?? "")
-      + (mute(user).map { ",\"mutedUntil\":\($0)" } ?? "") + "}"
+      + (mute(user).map { ",\"mutedUntil\":\($0)" } ?? "")
   }
 
   private static func quoted(_ ids: [Identifier]) -> String {
@@ -163,6 +174,7 @@ struct WorldFiles: Sendable {
     for paths in [
       SettingsPaths(settings: [app, usersNDJSON, membersNDJSON]),
       SettingsPaths(settings: [app], users: [usersCSV], members: [membersCSV]),
+      SettingsPaths(settings: [app, devicesNDJSON], members: [sinceCSV]),
     ] {
       Referee.check(Self.load(paths), world, group: 0, message)
     }
