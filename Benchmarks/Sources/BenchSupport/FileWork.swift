@@ -98,14 +98,19 @@ private struct SettingsForm: Sendable {
     SettingsForm("ndjson-users") { SettingsPaths(settings: [$0.app, $0.usersNDJSON]) },
     SettingsForm("ndjson-users-device") { SettingsPaths(settings: [$0.app, $0.devicesNDJSON]) },
     SettingsForm("ndjson-members") { SettingsPaths(settings: [$0.app, $0.membersNDJSON]) },
+    SettingsForm("ndjson-members-scattered") {
+      SettingsPaths(settings: [$0.app, $0.scatteredNDJSON])
+    },
     SettingsForm("ndjson-both", files: 2) {
-      SettingsPaths(settings: [$0.app, $0.devicesNDJSON, $0.membersNDJSON])
+      SettingsPaths(settings: [$0.app, $0.devicesNDJSON, $0.scatteredNDJSON])
     },
     SettingsForm("csv-users") { SettingsPaths(settings: [$0.app], users: [$0.usersCSV]) },
     SettingsForm("csv-members") { SettingsPaths(settings: [$0.app], members: [$0.membersCSV]) },
-    SettingsForm("csv-members-since") { SettingsPaths(settings: [$0.app], members: [$0.sinceCSV]) },
+    SettingsForm("csv-members-scattered") {
+      SettingsPaths(settings: [$0.app], members: [$0.scatteredCSV])
+    },
     SettingsForm("csv-both", files: 2) {
-      SettingsPaths(settings: [$0.app], users: [$0.usersCSV], members: [$0.sinceCSV])
+      SettingsPaths(settings: [$0.app], users: [$0.usersCSV], members: [$0.scatteredCSV])
     },
   ]
 }
